@@ -1,0 +1,46 @@
+// The words in which the scanner answers: what was decided, what was found, where, and by which artefact.
+
+/** How far the text of a field may steer the receiving agent: orders it, talks to it, or is only material for it. */
+export type TrustClass = 'instruction' | 'dialogue' | 'data'
+
+/** `allow` and `flag` let the handoff pass (a flag is recorded and the text fenced); `reject` is SAFETY_VIOLATION (E07). */
+export type SafetyDecision = 'allow' | 'flag' | 'reject'
+
+/** One reason for the decision. It holds a span and a hash, never the text, so that the audit store keeps no payload. */
+export interface Finding {
+  readonly ruleId: string
+  readonly category: string
+  /** RFC 6901 pointer of the field in the message. */
+  readonly jsonPointer: string
+  /** The form in which the text was read: `raw`, `joined`, or the decodings applied, outermost first (`base64>hex`). */
+  readonly view: string
+  /** UTF-16 offsets [start, end) in the original string of the field. */
+  readonly span: readonly [start: number, end: number]
+  /** 0 to 1: how much the finding alone speaks for an attack. */
+  readonly weight: number
+  /** SHA-256 (hex) of the original text under the span. */
+  readonly hash: string
+  readonly trust: TrustClass
+}
+
+/** The outcome of one scan (E07). Identical text and artefact give an identical verdict, apart from `elapsedUs`. */
+export interface SafetyVerdict {
+  readonly decision: SafetyDecision
+  /** 0 to 1: the weight of the strongest group of findings that stand close together. */
+  readonly score: number
+  readonly findings: readonly Finding[]
+  readonly artefactId: string
+  /** Texts examined: the message itself plus each decoded or joined form. */
+  readonly views: number
+  /** UTF-16 code units examined over all views. */
+  readonly bytes: number
+  readonly elapsedUs: number
+}
+
+/** A scanner bound to one artefact. */
+export interface Scanner {
+  /** SHA-256 (hex) over rules, normaliser version and Unicode version: equal ids decide equally. */
+  readonly artefactId: string
+  /** Judges every text field of a message; never throws, never changes the message. */
+  scan(message: object): SafetyVerdict
+}
