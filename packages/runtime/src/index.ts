@@ -1,1 +1,28 @@
-export {};
+// How a Baton process runs: settings, logs, errors, batching, breakers, start and stop.
+export { BatonError, transient, permanent, defect, kindOf, codeOf } from './errors.ts'
+export type { ErrorCode, ErrorKind } from './errors.ts'
+export { createBatcher } from './batcher.ts'
+export type { Batcher } from './batcher.ts'
+export { createBreaker } from './breaker.ts'
+export type { Breaker } from './breaker.ts'
+export { createLogger } from './logger.ts'
+export type { Logger } from './logger.ts'
+export { fullJitterMs } from './backoff.ts'
+export { crashPoint } from './crash-point.ts'
+export { runServices, describeStartFailure } from './service.ts'
+export type { Service } from './service.ts'
+export {
+  readSettings,
+  describeSettings,
+  maskPassword,
+  text,
+  optionalText,
+  secret,
+  optionalSecret,
+  integer,
+  flag,
+  oneOf,
+  url,
+  optionalUrl,
+} from './settings.ts'
+export type { SettingRow, SettingsSpec } from './settings.ts'

@@ -1,0 +1,98 @@
+// Concurrent callers share one call: the first goes at once, the rest wait for it and go together.
+import { transient } from './errors.ts'
+
+interface BatcherOptions<Item, Result> {
+  /** Names the batch in errors. */
+  readonly name: string
+  /** Handles the whole set; result i answers item i. A throw rejects every item of the set. */
+  readonly flush: (items: readonly Item[]) => Promise<readonly Result[]>
+  /** Most items in one flush. */
+  readonly maxItems: number
+  /** Most items waiting; beyond it `add` rejects with BATON_OVERLOADED. */
+  readonly maxQueued: number
+  /** Most flushes under way at once; more than one only where order between sets is of no matter. */
+  readonly flushesMax?: number
+}
+
+export interface Batcher<Item, Result> {
+  add(item: Item): Promise<Result>
+  /** Resolves when everything added so far has been answered. */
+  drain(): Promise<void>
+  readonly queued: number
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Group commit without a clock: flushes at once when idle, otherwise when a flush in progress
+ * returns. There is no linger timer, so a lone caller pays no wait and a crowd pays one round trip.
+ */
+export function createBatcher<Item, Result>(
+  options: BatcherOptions<Item, Result>,
+): Batcher<Item, Result> {
+  const { name, flush, maxItems, maxQueued, flushesMax = 1 } = options
+  let waiting: Waiting<Item, Result>[] = []
+  let flushing = 0
+  let scheduled = false
+  let idle: (() => void)[] = []
+
+  async function flushOnce(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await flush(batch.map((entry) => entry.item))
+      batch.forEach((entry, index) => entry.resolve(results[index] as Result))
+    } catch (error) {
+      for (const entry of batch) entry.reject(error)
+    } finally {
+      flushing -= 1
+      pump()
+    }
+  }
+
+  function pump(): void {
+    scheduled = false
+    while (waiting.length > 0 && flushing < flushesMax) {
+      const batch = waiting.slice(0, maxItems)
+      waiting = waiting.slice(maxItems)
+      flushing += 1
+      void flushOnce(batch)
+    }
+    if (waiting.length === 0 && flushing === 0) {
+      for (const resolve of idle) resolve()
+      idle = []
+    }
+  }
+
+  // Callers that add within one turn of the event loop travel together.
+  function schedule(): void {
+    if (scheduled || flushing >= flushesMax) return
+    scheduled = true
+    setImmediate(pump)
+  }
+
+  return {
+    get queued() {
+      return waiting.length
+    },
+    add(item) {
+      if (waiting.length >= maxQueued) {
+        return Promise.reject(
+          transient('BATON_OVERLOADED', `${name}: ${maxQueued} items are waiting already`, {
+            fix: 'Slow down and try again after a short wait.',
+          }),
+        )
+      }
+      return new Promise<Result>((resolve, reject) => {
+        waiting.push({ item, resolve, reject })
+        schedule()
+      })
+    },
+    drain() {
+      if (waiting.length === 0 && flushing === 0) return Promise.resolve()
+      return new Promise((resolve) => idle.push(resolve))
+    },
+  }
+}

@@ -1,0 +1,74 @@
+// A breaker around a call to something that can be down: fails fast while it is, tries again by itself.
+import CircuitBreaker from 'opossum'
+import { BatonError, transient } from './errors.ts'
+
+interface BreakerOptions {
+  /** Slightly above the inner time-out, so that the inner one is the one that names the cause. */
+  readonly timeoutMs: number
+  readonly resetMs?: number
+  /** Most calls under way at once. */
+  readonly capacity?: number
+}
+
+export interface Breaker<Arguments extends readonly unknown[], Result> {
+  /** Rejects with BATON_BREAKER_OPEN (transient) while the breaker is open. */
+  fire(...args: Arguments): Promise<Result>
+  readonly open: boolean
+  onChange(listener: (open: boolean) => void): void
+  close(): void
+}
+
+// A permanent refusal is an answer, not an outage.
+const isAnswer = (error: unknown): boolean =>
+  error instanceof BatonError && error.kind === 'permanent'
+
+function translate(name: string, error: unknown): unknown {
+  const code = (error as { code?: unknown } | null)?.code
+  if (code === 'EOPENBREAKER') {
+    return transient('BATON_BREAKER_OPEN', `${name} is not answering; calls are paused`, {
+      cause: error,
+    })
+  }
+  if (code === 'ETIMEDOUT' && !(error instanceof BatonError)) {
+    return transient('BATON_TIMEOUT', `${name} did not answer in time`, { cause: error })
+  }
+  return error
+}
+
+/** Wraps `action` with opossum. Opens at 50 % failures of at least 5 calls within 10 s. */
+export function createBreaker<Arguments extends readonly unknown[], Result>(
+  name: string,
+  action: (...args: Arguments) => Promise<Result>,
+  { timeoutMs, resetMs = 2_000, capacity = 32 }: BreakerOptions,
+): Breaker<Arguments, Result> {
+  const breaker = new CircuitBreaker<unknown[], Result>(
+    (...args: unknown[]) => action(...(args as unknown as Arguments)),
+    {
+      name,
+      timeout: timeoutMs,
+      resetTimeout: resetMs,
+      capacity,
+      errorThresholdPercentage: 50,
+      volumeThreshold: 5,
+      rollingCountTimeout: 10_000,
+      errorFilter: isAnswer,
+    },
+  )
+  return {
+    get open() {
+      return breaker.opened
+    },
+    async fire(...args) {
+      try {
+        return await breaker.fire(...(args as unknown as unknown[]))
+      } catch (error) {
+        throw translate(name, error)
+      }
+    },
+    onChange(listener) {
+      breaker.on('open', () => listener(true))
+      breaker.on('close', () => listener(false))
+    },
+    close: () => breaker.shutdown(),
+  }
+}

@@ -1,0 +1,40 @@
+// One JSON log line per event: ids, sizes and codes. Payload text has no field to go into.
+import pino from 'pino'
+
+export type Logger = pino.Logger
+
+interface LoggerOptions {
+  readonly service: string
+  readonly level?: string
+  /** Where lines go; stderr by default, because stdout belongs to data. */
+  readonly destination?: pino.DestinationStream
+}
+
+// Errors are reduced to class, code and stack frames: a driver's message may quote a row.
+function serializeError(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  const known = error as { code?: unknown; kind?: unknown; cause?: unknown }
+  return {
+    type: error.name,
+    code: known.code,
+    kind: known.kind,
+    message: error.name === 'BatonError' ? error.message : undefined,
+    at: frames.slice(0, 6).map((line) => line.trim()),
+    cause: known.cause === undefined ? undefined : serializeError(known.cause),
+  }
+}
+
+/** Creates the process's logger. Log as `logger.info({ event: 'handoff.accepted', handoffId })`. */
+export function createLogger({ service, level = 'info', destination }: LoggerOptions): Logger {
+  return pino(
+    {
+      level,
+      base: { service, pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { error: serializeError, err: serializeError },
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination ?? pino.destination({ fd: 2, sync: true }),
+  )
+}
