@@ -1,1 +1,16 @@
-export {};
+// What Baton tells an operator about itself: metrics, spans, service levels, health.
+export { createMetrics, HOPS } from './metrics.ts'
+export type { Hop, Metrics } from './metrics.ts'
+export { OVERFLOW_LABEL } from './instrument.ts'
+export type { Counter, Exemplar, Gauge, Histogram, Labelled } from './instrument.ts'
+export type { Exposition } from './exposition.ts'
+export { judgeLatency, LATENCY_EDGES_SECONDS, LATENCY_TARGETS } from './slo.ts'
+export type { HandoffTransport, LatencyTarget, LatencyVerdict } from './slo.ts'
+export { startSpan } from './span.ts'
+export type { Span, SpanAttributes, SpanOptions } from './span.ts'
+export { messagingAttributes, startMessagingSpan } from './messaging.ts'
+export type { HandoffOperation } from './messaging.ts'
+export { startTracing } from './tracing.ts'
+export type { Tracing, TracingOptions } from './tracing.ts'
+export { startOpsServer } from './ops-server.ts'
+export type { OpsServer, OpsServerOptions } from './ops-server.ts'

@@ -1,0 +1,115 @@
+// Small typed instruments over prom-client: labels are bound once, and their number is bounded.
+import {
+  Counter as PromCounter,
+  Gauge as PromGauge,
+  Histogram as PromHistogram,
+  Registry,
+} from 'prom-client'
+
+export interface Counter {
+  inc(by?: number): void
+}
+
+export interface Gauge {
+  set(value: number): void
+}
+
+/** Where a slow observation can be looked at: shown only in the OpenMetrics format. */
+export interface Exemplar {
+  readonly traceId: string
+  readonly spanId: string
+}
+
+export interface Histogram {
+  observe(seconds: number, exemplar?: Exemplar): void
+}
+
+/** `with` returns the instrument of one label set; the same set gives the same object. */
+export interface Labelled<Label extends string, Instrument> {
+  with(labels: Readonly<Record<Label, string>>): Instrument
+}
+
+interface Description<Label extends string> {
+  readonly name: string
+  readonly help: string
+  readonly labels: readonly Label[]
+}
+
+/** Agent types come from messages, so a sender could invent label values without end. */
+const LABEL_SETS_MAX = 1_000
+/** Every label set beyond the first thousand is counted under this value. */
+export const OVERFLOW_LABEL = 'other'
+
+function labelled<Label extends string, Instrument>(
+  names: readonly Label[],
+  bind: (labels: Record<Label, string>) => Instrument,
+): Labelled<Label, Instrument> {
+  const bound = new Map<string, Instrument>()
+  const pick = (value: (name: Label) => string): Record<Label, string> =>
+    Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Label, string>
+  let overflow: Instrument | undefined
+  return {
+    with(labels) {
+      let key = ''
+      for (const name of names) key += `${labels[name]}\u0000`
+      const known = bound.get(key)
+      if (known !== undefined) return known
+      if (bound.size >= LABEL_SETS_MAX) return (overflow ??= bind(pick(() => OVERFLOW_LABEL)))
+      const instrument = bind(pick((name) => labels[name]))
+      bound.set(key, instrument)
+      return instrument
+    },
+  }
+}
+
+/** A counter of one label set per `with`. The name must end in `_total`. */
+export function labelledCounter<Label extends string>(
+  registry: Registry,
+  { name, help, labels }: Description<Label>,
+): Labelled<Label, Counter> {
+  const counter = new PromCounter({ name, help, labelNames: labels, registers: [registry] })
+  return labelled(labels, (set) => {
+    counter.inc(set, 0)
+    return { inc: (by = 1) => counter.inc(set, by) }
+  })
+}
+
+export function plainCounter(registry: Registry, name: string, help: string): Counter {
+  return labelledCounter(registry, { name, help, labels: [] }).with({})
+}
+
+export function plainGauge(registry: Registry, name: string, help: string): Gauge {
+  const gauge = new PromGauge({ name, help, registers: [registry] })
+  return { set: (value) => gauge.set(value) }
+}
+
+interface HistogramDescription<Label extends string> extends Description<Label> {
+  readonly edges: readonly number[]
+}
+
+/** A histogram in seconds whose buckets remember the last exemplar given to them. */
+export function labelledHistogram<Label extends string>(
+  registry: Registry,
+  { name, help, labels, edges }: HistogramDescription<Label>,
+): Labelled<Label, Histogram> {
+  const histogram = new PromHistogram({
+    name,
+    help,
+    labelNames: labels,
+    buckets: [...edges],
+    enableExemplars: true,
+    registers: [],
+  })
+  registry.registerMetric(histogram)
+  return labelled(labels, (set) => {
+    histogram.zero(set)
+    return {
+      observe(seconds, exemplar) {
+        if (exemplar === undefined) return histogram.observe({ labels: set, value: seconds })
+        const exemplarLabels = { trace_id: exemplar.traceId, span_id: exemplar.spanId }
+        // prom-client types exemplar labels as metric labels; they are free names.
+        histogram.observe({ labels: set, value: seconds, exemplarLabels: exemplarLabels as never })
+      },
+    }
+  })
+}
