@@ -1,0 +1,126 @@
+// Callers reach the audit store only through the auditor's HTTP interface, with an append token.
+import { Agent, request as httpRequest } from 'node:http'
+import { createBreaker, permanent, transient } from '@baton/runtime'
+import type { ErrorCode } from '@baton/runtime'
+import type { AuditEntry, Receipt } from '@baton/ledger'
+
+interface AuditClientOptions {
+  /** Base URL of the auditor, for example http://127.0.0.1:8421. */
+  readonly url: string
+  /** The append token. */
+  readonly token: string
+  /** How long one append may take before it counts as failed. */
+  readonly timeoutMs?: number
+}
+
+export interface AuditClient {
+  /**
+   * Makes 1 to 256 entries durable and answers one receipt each, in order (E11). Safe to repeat:
+   * an entry that was recorded before gets its first receipt again with `duplicate: true`.
+   * Throws transient errors while the auditor is down, slow or overloaded (E12: nothing executes
+   * without a receipt), permanent ones when an entry can never be recorded.
+   */
+  append(entries: readonly AuditEntry[]): Promise<readonly Receipt[]>
+  /** True while calls are refused at once because the auditor is not answering. */
+  readonly blocked: boolean
+  onBlocked(listener: (blocked: boolean) => void): void
+  close(): void
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+}
+
+interface Problem {
+  readonly code?: string
+  readonly detail?: string
+  readonly pointer?: string
+  readonly fix?: string
+}
+
+const unavailable = (cause: unknown) =>
+  transient('BATON_AUDIT_UNAVAILABLE', 'the auditor did not answer', {
+    cause,
+    fix: 'Check that the auditor runs and that its database answers; calls resume by themselves.',
+  })
+
+/** Connects nothing until the first call; keeps connections alive between calls. */
+export function createAuditClient(options: AuditClientOptions): AuditClient {
+  const timeoutMs = options.timeoutMs ?? 2_000
+  const url = new URL('/v1/records', options.url)
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+  const headers = { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' }
+
+  const post = (body: string) =>
+    new Promise<Answer>((resolve, reject) => {
+      const signal = AbortSignal.timeout(timeoutMs)
+      const sent = httpRequest(url, { method: 'POST', agent, headers, signal }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+        )
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+
+  const breaker = createBreaker('auditor', (body: string) => postReceipts(post, body), {
+    timeoutMs: timeoutMs * 2 + 100,
+  })
+  return {
+    append: (entries) => breaker.fire(JSON.stringify({ entries })),
+    get blocked() {
+      return breaker.open
+    },
+    onBlocked: (listener) => breaker.onChange(listener),
+    close() {
+      breaker.close()
+      agent.destroy()
+    },
+  }
+}
+
+async function postReceipts(
+  post: (body: string) => Promise<Answer>,
+  body: string,
+): Promise<readonly Receipt[]> {
+  const answer = await postAgainIfStale(post, body)
+  if (answer.status === 200) return (JSON.parse(answer.body) as { receipts: Receipt[] }).receipts
+  throw refusal(answer)
+}
+
+// A kept connection may have been closed by the other side; the append is idempotent, so repeat it.
+async function postAgainIfStale(
+  post: (body: string) => Promise<Answer>,
+  body: string,
+): Promise<Answer> {
+  try {
+    return await post(body)
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ECONNRESET') throw unavailable(error)
+    return post(body).catch((second: unknown) => {
+      throw unavailable(second)
+    })
+  }
+}
+
+function refusal({ status, body }: Answer): Error {
+  const problem = parseProblem(body)
+  const code = (problem.code ?? 'BATON_AUDIT_REFUSED') as ErrorCode
+  const where = problem.pointer === undefined ? '' : ` at ${problem.pointer}`
+  const message = `the auditor answered ${status}: ${problem.detail ?? 'no detail'}${where}`
+  const context = problem.fix === undefined ? {} : { fix: problem.fix }
+  const again = status >= 500 || status === 429 || status === 408
+  return again ? transient(code, message, context) : permanent(code, message, context)
+}
+
+function parseProblem(body: string): Problem {
+  try {
+    return JSON.parse(body) as Problem
+  } catch {
+    return {}
+  }
+}

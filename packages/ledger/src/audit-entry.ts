@@ -1,0 +1,68 @@
+// What a caller hands to the audit log, and what it gets back. Message text only in `segments`.
+import type { AuditEvent } from './audit-event.ts'
+
+export type CheckOutcome = 'passed' | 'failed' | 'skipped'
+
+/** The outcome of each check in the order of I6. `findings` is a count, never their text. */
+export interface EntryVerdicts {
+  readonly size: CheckOutcome
+  readonly signature: CheckOutcome
+  readonly schema: CheckOutcome
+  readonly completeness: CheckOutcome
+  readonly budget: CheckOutcome
+  readonly safety: {
+    readonly decision: 'allow' | 'flag' | 'reject' | 'skipped'
+    readonly artefactId: string | null
+    readonly findings: number
+  }
+}
+
+/** Money is integer micro-USD. `spentMicroUSD` is the running total of the task, not a difference. */
+export interface EntryCost {
+  readonly spentMicroUSD: number
+  readonly remainingMicroUSD: number
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
+/** Text that is stored encrypted beside the record. `subject` is the data subject's opaque id. */
+export interface SegmentInput {
+  readonly kind: 'message' | 'personal'
+  readonly subject: string | null
+  readonly text: string
+}
+
+/** One thing that happened to a handoff (E11). Everything but `segments` is structural. */
+export interface AuditEntry {
+  readonly event: AuditEvent
+  readonly taskId: string
+  readonly handoffId: string
+  readonly parentHandoffId: string | null
+  readonly attempt: number
+  /** The execution's fencing epoch; part of the idempotency key. */
+  readonly epoch: number
+  readonly fromAgent: {
+    readonly agentId: string
+    readonly agentVersion: string
+    readonly executionId: string
+  }
+  readonly toAgent: { readonly agentType: string; readonly agentVersion: string | null }
+  readonly traceparent: string
+  readonly verdicts: EntryVerdicts | null
+  /** An upper-case reason or `BATON_*` code, or null. Never free text. */
+  readonly reason: string | null
+  readonly cost: EntryCost | null
+  readonly segments: readonly SegmentInput[]
+}
+
+/**
+ * Proof that an entry is durable in the audit store. `recordHash` is lower-case hex; `duplicate`
+ * says that the same entry had been recorded before and this is its first answer again.
+ */
+export interface Receipt {
+  readonly origin: string
+  readonly seq: number
+  readonly recordHash: string
+  readonly recordedAt: string
+  readonly duplicate: boolean
+}

@@ -1,0 +1,30 @@
+// What can be recorded. Names and numbers are frozen: they stand in stored records and columns.
+
+/** Event name to column number. Numbers are never reused. */
+export const EVENT_NUMBERS = {
+  HANDOFF_ACCEPTED: 1,
+  HANDOFF_REJECTED: 2,
+  EXECUTION_STARTED: 3,
+  EXECUTION_COMPLETED: 4,
+  EXECUTION_FAILED: 5,
+  ROLLED_BACK: 6,
+  DEAD_LETTERED: 7,
+  HUMAN_ESCALATED: 8,
+  HANDOFF_EXPIRED: 9,
+  HANDOFF_CANCELED: 10,
+  ERASURE_REQUESTED: 20,
+  ERASURE_COMPLETED: 21,
+  ERASURE_DEFERRED: 22,
+  KEY_ROTATED: 30,
+  CHAIN_CLOSED: 31,
+  EVIDENCE_EXPORTED: 32,
+  VERIFY_RUN: 33,
+} as const
+
+export type AuditEvent = keyof typeof EVENT_NUMBERS
+
+/** The two events that decide a handoff; one row each in the view `handoff_audit`. */
+export const DECISION_EVENTS = ['HANDOFF_ACCEPTED', 'HANDOFF_REJECTED'] as const
+
+export const isAuditEvent = (value: unknown): value is AuditEvent =>
+  typeof value === 'string' && Object.hasOwn(EVENT_NUMBERS, value)

@@ -1,0 +1,24 @@
+// The idempotency key of an entry: same handoff, event and epoch, same id, on every machine.
+import { createHash } from 'node:crypto'
+import type { AuditEntry } from './audit-entry.ts'
+
+type Identity = Pick<AuditEntry, 'handoffId' | 'event' | 'epoch'>
+
+/** The 16 bytes of the UUIDv8 made from SHA-256(handoffId | event | epoch). */
+export function recordIdBytes({ handoffId, event, epoch }: Identity): Buffer {
+  const digest = createHash('sha256').update(`${handoffId}|${event}|${epoch}`).digest()
+  const id = Buffer.from(digest.subarray(0, 16))
+  id[6] = ((id[6] as number) & 0x0f) | 0x80
+  id[8] = ((id[8] as number) & 0x3f) | 0x80
+  return id
+}
+
+/** The same key in the usual text form. */
+export const recordId = (entry: Identity): string => formatUuid(recordIdBytes(entry))
+
+export function formatUuid(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+export const uuidBytes = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex')
