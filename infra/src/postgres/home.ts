@@ -1,0 +1,66 @@
+// Where a checkout's Postgres keeps its data: beside its other state, or, when root's server account cannot
+// reach that (a checkout under a 0700 folder), in a folder of its own outside.
+import { chmod, lstat, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { permanent } from '@baton/runtime'
+import { canReach, giveTo } from './account.ts'
+import type { Account } from './account.ts'
+import { SHARED_FOLDERS } from './binaries.ts'
+
+/** Names, inside an outside home, the data directory it stands for, so that a copied checkout gets its own. */
+const OWNER_FILE = 'belongs-to'
+
+/** The folder that holds `data` and `server.log`; made and owned by the account when new. */
+export async function serverHome(
+  dataDir: string,
+  account: Account,
+  recorded: string | null,
+): Promise<string> {
+  if (recorded !== null && recorded !== dataDir && (await isOwn(recorded, dataDir, account)))
+    return recorded
+  if (await canReach(account, dataDir)) return await ownFolder(dataDir, account)
+  if (await exists(join(dataDir, 'data'))) throw unreachable(dataDir)
+  return await outsideHome(dataDir, account)
+}
+
+async function outsideHome(dataDir: string, account: Account): Promise<string> {
+  for (const shared of SHARED_FOLDERS) {
+    if (!(await canReach(account, join(shared, 'any')))) continue
+    const home = await mkdtemp(join(shared, 'baton-data-'))
+    await writeFile(join(home, OWNER_FILE), resolve(dataDir))
+    return await ownFolder(home, account)
+  }
+  throw unreachable(dataDir)
+}
+
+async function isOwn(home: string, dataDir: string, account: Account): Promise<boolean> {
+  const found = await lstat(home).catch(() => null)
+  if (found === null || !found.isDirectory() || found.uid !== account.uid) return false
+  const named = await readFile(join(home, OWNER_FILE), 'utf8').catch(() => '')
+  if (named === resolve(dataDir)) return true
+  if (named === '' || (await exists(`${named}.json`))) return false
+  await writeFile(join(home, OWNER_FILE), resolve(dataDir)) // the checkout was moved
+  return true
+}
+
+async function ownFolder(folder: string, account: Account): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await giveTo(account, folder)
+  await chmod(folder, 0o700)
+  return folder
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+function unreachable(dataDir: string) {
+  return permanent(
+    'BATON_POSTGRES_UNREACHABLE',
+    `Postgres cannot run as root, and the account it runs as instead cannot reach ${dataDir}`,
+    { fix: 'Let others pass through the folders above it (chmod o+x), or run as a normal user.' },
+  )
+}

@@ -1,0 +1,69 @@
+// Ends server processes for sure, and finds a free loopback port for new ones.
+import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { transient } from '@baton/runtime'
+import { holderOf, isAlive } from '../lock.mjs'
+
+const POLL_MS = 20
+
+/** One signal and how long the process may take to obey it. */
+export interface EndStep {
+  readonly signal: NodeJS.Signals
+  readonly waitMs: number
+}
+
+/** Sends each signal in turn until the process is gone. Throws BATON_PROCESS_STUCK when none helped. */
+export async function endProcess(pid: number, steps: readonly EndStep[]): Promise<void> {
+  const target = holderOf(pid)
+  for (const { signal, waitMs } of steps) {
+    if (!sendSignal(pid, signal)) return
+    if (await settles(() => !isAlive(target), waitMs)) return
+  }
+  throw transient('BATON_PROCESS_STUCK', `process ${pid} did not end`, {
+    fix: `End process ${pid} yourself, then try again.`,
+  })
+}
+
+/** Polls `condition` until it holds or `waitMs` have passed; returns its last answer. */
+export async function settles(
+  condition: () => boolean | Promise<boolean>,
+  waitMs: number,
+): Promise<boolean> {
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    if (await condition()) return true
+    if (performance.now() > deadline) return false
+    await delay(POLL_MS)
+  }
+}
+
+/** A loopback port: `preferred` when it is free, otherwise one the system chooses. */
+export async function freePort(preferred?: number): Promise<number> {
+  if (preferred !== undefined) {
+    const port = await tryListen(preferred)
+    if (port !== null) return port
+  }
+  const port = await tryListen(0)
+  if (port === null) throw transient('BATON_NO_FREE_PORT', 'no free port on 127.0.0.1')
+  return port
+}
+
+async function tryListen(port: number): Promise<number | null> {
+  const server = createServer()
+  return await new Promise((resolve) => {
+    server.once('error', () => resolve(null))
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : null))
+    })
+  })
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(pid, signal)
+    return true
+  } catch {
+    return false
+  }
+}
