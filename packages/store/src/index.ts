@@ -1,1 +1,14 @@
-export {};
+// The operational database: one file per step of a handoff's way, one function per statement.
+export { createPool, inTransaction, isConflict } from './database.ts'
+export type { Database, Pool } from './database.ts'
+export { migrateStore } from './migrate.ts'
+export { listenToOutbox } from './listen.ts'
+export type { Listener } from './listen.ts'
+export * from './send.ts'
+export * from './outbox.ts'
+export * from './executions.ts'
+export * from './settlements.ts'
+export * from './sweeps.ts'
+export * from './audit-outbox.ts'
+export * from './idempotency.ts'
+export * from './reads.ts'

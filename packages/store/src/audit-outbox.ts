@@ -1,0 +1,30 @@
+// Lifecycle events on their way to the audit store; deleted only after a receipt.
+import { type Database, run } from './database.ts'
+import type { AuditIntent } from './settlements.ts'
+
+/** Stores events in the caller's transaction. */
+export async function addAuditIntents(db: Database, intents: readonly AuditIntent[]): Promise<void> {
+  await run(
+    db,
+    'add_audit_intents',
+    `insert into audit_outbox (id, handoff_id, entry) select * from unnest($1::uuid[], $2::uuid[], $3::text[])`,
+    [intents.map((i) => i.id), intents.map((i) => i.handoffId), intents.map((i) => i.entry)],
+  )
+}
+
+/** Events that were not shipped by the process that wrote them, oldest first. */
+export function listAuditIntents(db: Database, olderThanMs: number): Promise<AuditIntent[]> {
+  return run(
+    db,
+    'list_audit_intents',
+    `select id, handoff_id as "handoffId", entry from audit_outbox
+     where created_at < clock_timestamp() - $1 * interval '1 millisecond'
+     order by created_at limit 256`,
+    [olderThanMs],
+  )
+}
+
+/** Forgets events that the audit store has acknowledged. */
+export async function deleteAuditIntents(db: Database, ids: readonly string[]): Promise<void> {
+  await run(db, 'delete_audit_intents', `delete from audit_outbox where id = any($1::uuid[])`, [ids])
+}

@@ -1,0 +1,201 @@
+// Executions: claiming an epoch, recording the audit receipt, keeping the lease. All times are Postgres' own.
+import { type Database, run } from './database.ts'
+
+export const LEASE_MS = 8_000
+
+export interface ClaimRequest {
+  readonly handoffId: string
+  readonly generation: number
+}
+
+/** A claimed handoff: the epoch fences every later write of this execution. */
+export interface ClaimedHandoff {
+  readonly kind: 'claimed'
+  readonly handoffId: string
+  readonly taskId: string
+  readonly taskSeq: number
+  readonly epoch: number
+  readonly lapses: number
+  readonly attempt: number
+  readonly attemptsMax: number
+  readonly generation: number
+  readonly body: Uint8Array
+  readonly keyId: string
+  readonly signature: string
+  readonly fromAgent: string
+  readonly toAgent: string
+  readonly parentId: string | null
+  readonly traceparent: string
+  readonly tracestate: string | null
+  readonly queuedAt: Date
+  readonly budgetMicroUSD: number
+  /** What the parent handoff left over; null for a task's first handoff. */
+  readonly parentRemainingMicroUSD: number | null
+}
+
+/** Not claimed: ended already, held by a live lease, superseded by a later generation, or not its turn. */
+export interface RefusedClaim {
+  readonly kind: 'refused'
+}
+
+const CLAIM = `
+with input as (
+  select * from unnest($1::uuid[], $2::int[]) as t(handoff_id, generation)
+), claimed as (
+  insert into execution as e (handoff_id, epoch, status, owner, lease_until)
+  select h.id, 1, 'CLAIMED', $3, clock_timestamp() + $4 * interval '1 millisecond'
+  from input i join handoff h on h.id = i.handoff_id and h.generation = i.generation
+  where h.state in ('QUEUED', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')
+    and (h.expires_at is null or h.expires_at > clock_timestamp())
+    and not h.cancel_requested
+    and not exists (select from handoff earlier
+      where earlier.task_id = h.task_id and earlier.task_seq < h.task_seq
+        and earlier.state in ('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING'))
+  order by h.id
+  on conflict (handoff_id) do update set
+    epoch = e.epoch + 1, status = 'CLAIMED', owner = excluded.owner,
+    lease_until = excluded.lease_until, audit_origin = null, audit_seq = null, audit_hash = null,
+    lapses = e.lapses + case when e.status = 'ABANDONED' then 0 else 1 end
+  where e.status <> 'DONE' and e.lease_until < clock_timestamp()
+  returning handoff_id, epoch, lapses
+)
+select c.handoff_id as "handoffId", c.epoch, c.lapses, h.task_id as "taskId",
+  h.task_seq as "taskSeq", h.attempt, h.attempts_max as "attemptsMax", h.generation,
+  b.body, h.key_id as "keyId", h.signature, h.from_agent as "fromAgent", h.to_agent as "toAgent",
+  h.parent_id as "parentId", h.traceparent, h.tracestate, h.queued_at as "queuedAt",
+  t.budget_micro_usd as "budgetMicroUSD", parent.remaining_micro_usd as "parentRemainingMicroUSD"
+from claimed c
+join handoff h on h.id = c.handoff_id
+join handoff_body b on b.handoff_id = c.handoff_id
+join task t on t.id = h.task_id
+left join handoff parent on parent.id = h.parent_id`
+
+/** Claims each handoff that is due and free, and loads its signed bytes in the same statement. */
+export async function claimExecutions(
+  db: Database,
+  owner: string,
+  requests: readonly ClaimRequest[],
+): Promise<readonly (ClaimedHandoff | RefusedClaim)[]> {
+  // The same doorbell may ring twice within one set; the later generation is the live one.
+  const wanted = new Map<string, number>()
+  for (const { handoffId, generation } of requests) {
+    wanted.set(handoffId, Math.max(generation, wanted.get(handoffId) ?? 0))
+  }
+  const rows = await run<Omit<ClaimedHandoff, 'kind'>>(db, 'claim_executions', CLAIM, [
+    [...wanted.keys()],
+    [...wanted.values()],
+    owner,
+    LEASE_MS,
+  ])
+  const claimed = new Map(rows.map((row) => [row.handoffId, row]))
+  return requests.map(({ handoffId, generation }) => {
+    const row = claimed.get(handoffId)
+    if (row === undefined || row.generation !== generation) return { kind: 'refused' }
+    claimed.delete(handoffId)
+    return { kind: 'claimed', ...row }
+  })
+}
+
+/** An execution that is about to start, with the receipt that proves its decision record. */
+export interface StartedExecution {
+  readonly handoffId: string
+  readonly epoch: number
+  readonly auditOrigin: string
+  readonly auditSeq: number
+  readonly auditHash: string
+}
+
+const MARK_EXECUTING = `
+with started as (
+  update execution e set status = 'EXECUTING', audit_origin = i.origin, audit_seq = i.seq,
+    audit_hash = decode(i.hash, 'hex')
+  from unnest($1::uuid[], $2::int[], $3::text[], $4::bigint[], $5::text[])
+    as i(handoff_id, epoch, origin, seq, hash)
+  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'CLAIMED'
+    and e.lease_until > clock_timestamp()
+  returning e.handoff_id
+), accepted as (
+  update handoff set state = 'EXECUTING', accepted_at = coalesce(accepted_at, clock_timestamp())
+  where id in (select handoff_id from started) returning id, task_id, queued_at
+), running as (
+  update task set status = 'RUNNING', updated_at = clock_timestamp()
+  where id in (select id from task where id in (select task_id from accepted) order by id
+               for no key update) and status = 'PENDING_HANDOFF'
+)
+select id as "handoffId", extract(epoch from clock_timestamp() - queued_at)::float8 as "latencySeconds"
+from accepted`
+
+/**
+ * Stores the receipts and lets the executions start. Answers the dispatch-to-accept latency in
+ * seconds, or undefined where the epoch is no longer the caller's and nothing may run.
+ */
+export async function markExecuting(
+  db: Database,
+  started: readonly StartedExecution[],
+): Promise<readonly (number | undefined)[]> {
+  const rows = await run<{ handoffId: string; latencySeconds: number }>(
+    db,
+    'mark_executing',
+    MARK_EXECUTING,
+    [
+      started.map((one) => one.handoffId),
+      started.map((one) => one.epoch),
+      started.map((one) => one.auditOrigin),
+      started.map((one) => one.auditSeq),
+      started.map((one) => one.auditHash),
+    ],
+  )
+  const latencies = new Map(rows.map((row) => [row.handoffId, row.latencySeconds]))
+  return started.map((one) => latencies.get(one.handoffId))
+}
+
+export interface Lease {
+  readonly handoffId: string
+  readonly epoch: number
+}
+
+const EXTEND = `
+update execution e set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
+from unnest($1::uuid[], $2::int[]) as i(handoff_id, epoch), handoff h
+where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id
+  and e.status in ('CLAIMED', 'EXECUTING') and not h.cancel_requested
+returning e.handoff_id as "handoffId"`
+
+/** Heartbeat of everything a process executes; answers the handoffs whose lease still holds. */
+export async function extendLeases(
+  db: Database,
+  leases: readonly Lease[],
+): Promise<ReadonlySet<string>> {
+  const rows = await run<{ handoffId: string }>(db, 'extend_leases', EXTEND, [
+    leases.map((lease) => lease.handoffId),
+    leases.map((lease) => lease.epoch),
+    LEASE_MS,
+  ])
+  return new Set(rows.map((row) => row.handoffId))
+}
+
+const RELEASE = `
+with released as (
+  update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
+  from unnest($1::uuid[], $2::int[]) as i(handoff_id, epoch)
+  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING')
+  returning e.handoff_id
+), queued as (
+  update handoff set state = 'QUEUED' where id in (select handoff_id from released) returning id
+)
+insert into retry (handoff_id, due)
+select id, clock_timestamp() + $3 * interval '1 millisecond' from queued
+on conflict (handoff_id) do nothing`
+
+/** Gives claims back without counting an attempt: audit store down, or this process is draining. */
+export async function releaseClaims(
+  db: Database,
+  leases: readonly Lease[],
+  delayMs: number,
+): Promise<void> {
+  await run(db, 'release_claims', RELEASE, [
+    leases.map((lease) => lease.handoffId),
+    leases.map((lease) => lease.epoch),
+    delayMs,
+  ])
+}

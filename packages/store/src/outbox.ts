@@ -1,0 +1,91 @@
+// The outbox: rows wait here until a relay has published them; claiming deletes (no flag, no lease).
+import { type Database, run } from './database.ts'
+
+export interface OutboxRow {
+  readonly seq: number
+  readonly handoffId: string
+  readonly taskId: string
+  readonly generation: number
+  readonly queue: string
+  readonly priority: 0 | 1 | 2 | 3
+  readonly sha256: Buffer
+  readonly bytes: number
+  readonly traceparent: string
+  readonly tracestate: string | null
+  readonly createdAt: Date
+}
+
+/** Which part of the outbox to claim: rows of one queue and priority after `afterSeq`. */
+export interface ClaimQuota {
+  readonly queue: string
+  readonly priority: number
+  /** Low-water hint that keeps the scan off dead rows; correctness never depends on it. */
+  readonly afterSeq: number
+  readonly limit: number
+}
+
+// Jumps from one (queue, priority) to the next along the index instead of reading every row.
+const LANES = `
+with recursive lane as (
+  (select queue, priority from outbox order by queue, priority limit 1)
+  union all
+  select next.queue, next.priority from lane cross join lateral (
+    select o.queue, o.priority from outbox o where (o.queue, o.priority) > (lane.queue, lane.priority)
+    order by o.queue, o.priority limit 1) next
+)
+select queue, priority from lane`
+
+/** The queues and priorities that have something to publish. */
+export function listOutboxLanes(db: Database): Promise<{ queue: string; priority: number }[]> {
+  return run(db, 'list_outbox_lanes', LANES)
+}
+
+const CLAIM = `
+delete from outbox where seq = any(array(
+  select claimed.seq
+  from unnest($1::text[], $2::smallint[], $3::bigint[], $4::int[]) as lane(queue, priority, after_seq, quota)
+  cross join lateral (
+    select o.seq from outbox o
+    where o.queue = lane.queue and o.priority = lane.priority and o.seq > lane.after_seq
+    order by o.seq limit lane.quota for update skip locked) claimed))
+returning seq, handoff_id as "handoffId", task_id as "taskId", generation, queue, priority, sha256,
+  bytes, traceparent, tracestate, created_at as "createdAt"`
+
+/** Deletes and returns rows; they are back if the transaction does not commit. */
+export function claimOutbox(db: Database, lanes: readonly ClaimQuota[]): Promise<OutboxRow[]> {
+  return run(db, 'claim_outbox', CLAIM, [
+    lanes.map((lane) => lane.queue),
+    lanes.map((lane) => lane.priority),
+    lanes.map((lane) => lane.afterSeq),
+    lanes.map((lane) => lane.limit),
+  ])
+}
+
+// Rows that a receiver already holds are skipped, never waited for: they are past DISPATCHED.
+const MARK_DISPATCHED = `
+update handoff set state = 'DISPATCHED', dispatched_at = clock_timestamp()
+where id in (select id from handoff where id = any($1::uuid[]) and state = 'QUEUED'
+             for no key update skip locked)`
+
+/** Marks published handoffs; run in the claim's transaction. */
+export async function markDispatched(db: Database, handoffIds: readonly string[]): Promise<void> {
+  await run(db, 'mark_dispatched', MARK_DISPATCHED, [handoffIds])
+}
+
+const DEPTH = `
+select (select count(*) from (select from outbox limit 50001) counted) as depth,
+  coalesce((select extract(epoch from clock_timestamp() - created_at)::float8
+            from outbox order by seq limit 1), 0) as "oldestAgeSeconds"`
+
+/** How much waits, counted up to 50,001, and how long the oldest has waited. */
+export async function outboxDepth(
+  db: Database,
+): Promise<{ depth: number; oldestAgeSeconds: number }> {
+  const [row] = await run<{ depth: number; oldestAgeSeconds: number }>(db, 'outbox_depth', DEPTH)
+  return row ?? { depth: 0, oldestAgeSeconds: 0 }
+}
+
+/** Wakes relays. Sent outside the writing transaction, because NOTIFY serialises commits. */
+export async function notifyOutbox(db: Database): Promise<void> {
+  await run(db, 'notify_outbox', `select pg_notify('baton_outbox', '')`)
+}

@@ -1,0 +1,229 @@
+// The atomic send (I1): task, checkpoint, handoff, body and outbox row commit together or not at all.
+import { randomUUID } from 'node:crypto'
+import { type Database, run } from './database.ts'
+
+/** One signed handoff as the sender hands it to Postgres. Amounts are integer micro-USD. */
+export interface NewHandoff {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly parentId: string | null
+  readonly fromAgent: string
+  readonly fromVersion: string
+  readonly fromExecution: string
+  readonly toAgent: string
+  readonly toVersion: string | null
+  readonly priority: number
+  readonly requiresApproval: boolean
+  readonly attemptsMax: number
+  readonly keyId: string
+  readonly signature: string
+  readonly traceparent: string
+  readonly tracestate: string | null
+  readonly expiresAt: string | null
+  readonly spentMicroUSD: number
+  readonly remainingMicroUSD: number
+  /** What the sender spent since its own handoff was settled; added to the task. */
+  readonly addedCostMicroUSD: number
+  readonly body: Uint8Array
+  readonly sha256: Uint8Array
+  readonly checkpoint: Uint8Array
+  readonly checkpointSha256: Uint8Array
+}
+
+/** `duplicate`: the same bytes were sent before, so the first send's answer holds. */
+export type SendOutcome =
+  | { readonly kind: 'sent' | 'duplicate'; readonly taskSeq: number; readonly state: string }
+  | { readonly kind: 'conflict' | 'task_ended' }
+  | { readonly kind: 'budget_mismatch'; readonly budgetMicroUSD: number; readonly parentRemainingMicroUSD: number | null }
+
+// Bodies travel as one binary parameter and are cut apart by offset: no hex, no array parsing.
+const SEND = `
+with input as materialized (
+  select t.*, substring($20::bytea from t.body_from for t.body_bytes) as body,
+         substring($20::bytea from t.checkpoint_from for t.checkpoint_bytes) as checkpoint
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[],
+    $8::text[], $9::smallint[], $10::text[], $11::int[], $12::text[], $13::text[], $14::text[],
+    $15::text[], $16::timestamptz[], $17::bigint[], $18::bigint[], $19::bigint[],
+    $21::int[], $22::int[], $23::int[], $24::int[], $25::bytea[], $26::bytea[], $27::uuid[])
+    with ordinality as t(handoff_id, task_id, parent_id, from_agent, from_version, from_execution,
+    to_agent, to_version, priority, state, attempts_max, key_id, signature, traceparent, tracestate,
+    expires_at, spent, remaining, added_cost, body_from, body_bytes, checkpoint_from,
+    checkpoint_bytes, sha256, checkpoint_sha256, checkpoint_id, ord)
+), fresh as (
+  select i.*, row_number() over (partition by i.task_id order by i.ord) as nth
+  from input i
+  left join task on task.id = i.task_id
+  left join handoff parent on parent.id = i.parent_id
+  where not exists (select from handoff known where known.id = i.handoff_id)
+    and i.spent + i.remaining = coalesce(task.budget_micro_usd, i.spent + i.remaining)
+    and i.remaining <= coalesce(parent.remaining_micro_usd, i.remaining)
+), tasks as (
+  insert into task as t (id, status, checkpoint_id, next_seq, budget_micro_usd, spent_micro_usd)
+  select task_id, 'PENDING_HANDOFF', (array_agg(checkpoint_id order by nth desc))[1], 1 + count(*),
+         (array_agg(spent + remaining order by nth))[1], (array_agg(spent order by nth))[1]
+  from fresh group by task_id order by task_id
+  on conflict (id) do update set
+    status = 'PENDING_HANDOFF', checkpoint_id = excluded.checkpoint_id,
+    next_seq = t.next_seq + excluded.next_seq - 1, updated_at = clock_timestamp()
+  where t.status not in ('COMPLETED', 'FAILED', 'CANCELED')
+  returning id, next_seq, budget_micro_usd
+), sent as (
+  insert into handoff (id, task_id, task_seq, parent_id, from_agent, from_version, from_execution,
+    to_agent, to_version, priority, state, attempts_max, checkpoint_id, body_sha256, body_bytes,
+    key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd)
+  select f.handoff_id, f.task_id, t.next_seq - c.total - 1 + f.nth, f.parent_id, f.from_agent,
+    f.from_version, f.from_execution, f.to_agent, f.to_version, f.priority, f.state, f.attempts_max,
+    f.checkpoint_id, f.sha256, f.body_bytes, f.key_id, f.signature, f.traceparent, f.tracestate,
+    f.expires_at, f.spent, f.remaining
+  from fresh f
+  join tasks t on t.id = f.task_id and t.budget_micro_usd = f.spent + f.remaining
+  join (select task_id, count(*) as total from fresh group by task_id) c on c.task_id = f.task_id
+  on conflict (id) do nothing
+  returning id, task_seq, state
+), bodies as (
+  insert into handoff_body (handoff_id, body)
+  select f.handoff_id, f.body from sent join fresh f on f.handoff_id = sent.id
+), checkpoints as (
+  insert into checkpoint (id, task_id, body, sha256)
+  select f.checkpoint_id, f.task_id, f.checkpoint, f.checkpoint_sha256
+  from sent join fresh f on f.handoff_id = sent.id
+), published as (
+  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent,
+    tracestate)
+  select f.handoff_id, f.task_id, 1, f.to_agent, f.priority, f.sha256, f.body_bytes, f.traceparent,
+    f.tracestate
+  from sent join fresh f on f.handoff_id = sent.id where sent.state = 'QUEUED' order by f.ord
+)
+select id as "handoffId", task_seq as "taskSeq", state from sent`
+
+const ADD_COST = `
+update task set spent_micro_usd = spent_micro_usd + c.added
+from unnest($1::uuid[], $2::bigint[]) as c(task_id, added) where task.id = c.task_id`
+
+const WHY_NOT_SENT = `
+select i.handoff_id as "handoffId", known.body_sha256 as "sha256", known.task_seq as "taskSeq",
+       known.state, task.status, task.budget_micro_usd as "budgetMicroUSD",
+       parent.remaining_micro_usd as "parentRemainingMicroUSD"
+from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i(handoff_id, task_id, parent_id)
+left join handoff known on known.id = i.handoff_id
+left join task on task.id = i.task_id
+left join handoff parent on parent.id = i.parent_id`
+
+interface SentRow {
+  handoffId: string
+  taskSeq: number
+  state: string
+}
+
+interface RefusedRow {
+  handoffId: string
+  sha256: Buffer | null
+  taskSeq: number | null
+  state: string | null
+  status: string | null
+  budgetMicroUSD: number | null
+  parentRemainingMicroUSD: number | null
+}
+
+/**
+ * Sends a set in one statement, so that one commit covers all of them; answers in order.
+ * Each handoff stands for itself: a refused one does not keep the others from being sent.
+ * Run it on a pool for a transaction of its own, or inside the caller's transaction.
+ */
+export async function sendHandoffs(
+  db: Database,
+  handoffs: readonly NewHandoff[],
+): Promise<readonly SendOutcome[]> {
+  const rows = await run<SentRow>(db, 'send_handoffs', SEND, sendValues(handoffs))
+  const sent = new Map(rows.map((row) => [row.handoffId, row]))
+  const refused = handoffs.filter((handoff) => !sent.has(handoff.handoffId))
+  const reasons = refused.length === 0 ? new Map() : await whyNotSent(db, refused)
+  await addCosts(db, handoffs.filter((handoff) => (sent.get(handoff.handoffId)?.taskSeq ?? 1) > 1))
+  return handoffs.map((handoff): SendOutcome => {
+    const row = sent.get(handoff.handoffId)
+    if (row !== undefined) return { kind: 'sent', taskSeq: row.taskSeq, state: row.state }
+    return refusal(handoff, reasons.get(handoff.handoffId))
+  })
+}
+
+// A task's first handoff brings its spent amount along; later ones add to it.
+async function addCosts(db: Database, later: readonly NewHandoff[]): Promise<void> {
+  const costly = later.filter((handoff) => handoff.addedCostMicroUSD > 0)
+  if (costly.length === 0) return
+  const taskIds = costly.map((handoff) => handoff.taskId)
+  await run(db, 'add_task_costs', ADD_COST, [taskIds, costly.map((h) => h.addedCostMicroUSD)])
+}
+
+async function whyNotSent(
+  db: Database,
+  handoffs: readonly NewHandoff[],
+): Promise<Map<string, RefusedRow>> {
+  const rows = await run<RefusedRow>(db, 'why_not_sent', WHY_NOT_SENT, [
+    handoffs.map((handoff) => handoff.handoffId),
+    handoffs.map((handoff) => handoff.taskId),
+    handoffs.map((handoff) => handoff.parentId),
+  ])
+  return new Map(rows.map((row) => [row.handoffId, row]))
+}
+
+function refusal(handoff: NewHandoff, row: RefusedRow | undefined): SendOutcome {
+  if (row?.sha256 != null) {
+    const same = row.sha256.equals(handoff.sha256)
+    return same
+      ? { kind: 'duplicate', taskSeq: row.taskSeq ?? 0, state: row.state ?? '' }
+      : { kind: 'conflict' }
+  }
+  if (row?.status != null && ['COMPLETED', 'FAILED', 'CANCELED'].includes(row.status)) {
+    return { kind: 'task_ended' }
+  }
+  return {
+    kind: 'budget_mismatch',
+    budgetMicroUSD: row?.budgetMicroUSD ?? handoff.spentMicroUSD + handoff.remainingMicroUSD,
+    parentRemainingMicroUSD: row?.parentRemainingMicroUSD ?? null,
+  }
+}
+
+function sendValues(handoffs: readonly NewHandoff[]): unknown[] {
+  const column = <Key extends keyof NewHandoff>(key: Key) => handoffs.map((h) => h[key])
+  const { blob, starts } = concatenate(handoffs.flatMap((h) => [h.body, h.checkpoint]))
+  return [
+    column('handoffId'),
+    column('taskId'),
+    column('parentId'),
+    column('fromAgent'),
+    column('fromVersion'),
+    column('fromExecution'),
+    column('toAgent'),
+    column('toVersion'),
+    column('priority'),
+    handoffs.map((h) => (h.requiresApproval ? 'AWAITING_APPROVAL' : 'QUEUED')),
+    column('attemptsMax'),
+    column('keyId'),
+    column('signature'),
+    column('traceparent'),
+    column('tracestate'),
+    column('expiresAt'),
+    column('spentMicroUSD'),
+    column('remainingMicroUSD'),
+    column('addedCostMicroUSD'),
+    blob,
+    handoffs.map((_, index) => starts[2 * index]),
+    handoffs.map((h) => h.body.byteLength),
+    handoffs.map((_, index) => starts[2 * index + 1]),
+    handoffs.map((h) => h.checkpoint.byteLength),
+    handoffs.map((h) => Buffer.from(h.sha256)),
+    handoffs.map((h) => Buffer.from(h.checkpointSha256)),
+    handoffs.map(() => randomUUID()),
+  ]
+}
+
+// Postgres counts bytes of a bytea from 1.
+function concatenate(parts: readonly Uint8Array[]): { blob: Buffer; starts: number[] } {
+  const starts: number[] = []
+  let next = 1
+  for (const part of parts) {
+    starts.push(next)
+    next += part.byteLength
+  }
+  return { blob: Buffer.concat(parts), starts }
+}

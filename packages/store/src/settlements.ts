@@ -1,0 +1,236 @@
+// How an execution ends. Every statement is fenced by the epoch: a late settlement changes nothing.
+import { type Database, run } from './database.ts'
+
+/** A lifecycle event for the audit store; commits with the change it tells of. */
+export interface AuditIntent {
+  readonly id: string
+  readonly handoffId: string
+  /** JSON of the ledger's AuditEntry. */
+  readonly entry: string
+}
+
+interface Fence {
+  readonly handoffId: string
+  readonly epoch: number
+}
+
+export interface Completion extends Fence {
+  readonly costMicroUSD: number
+  /** JSON of what the agent answered. */
+  readonly result: string
+  /** JSON of the task's final outcome where this handoff was its last; otherwise null. */
+  readonly taskResult: string | null
+}
+
+const OPEN = `('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
+
+// The next handoff of the same task was refused while this one was open; ring for it again.
+const WAKE_SUCCESSORS = `
+successors as (
+  select (select n.id from handoff n where n.task_id = e.task_id and n.task_seq > e.task_seq
+            and n.state in ${OPEN} order by n.task_seq limit 1) as id
+  from ended e
+), woken as (
+  update handoff set generation = generation + 1, state = 'QUEUED', queued_at = clock_timestamp()
+  where id in (select id from successors) and state = 'DISPATCHED'
+  returning id, task_id, generation, to_agent, priority, body_sha256, body_bytes, traceparent, tracestate
+), rung as (
+  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
+  select id, task_id, generation, to_agent, priority, body_sha256, body_bytes, traceparent, tracestate
+  from woken
+)`
+
+const INTENTS = (from: string, first: number): string => `
+intents as (
+  insert into audit_outbox (id, handoff_id, entry)
+  select i.id, i.handoff_id, i.entry
+  from unnest($${first}::uuid[], $${first + 1}::uuid[], $${first + 2}::text[]) as i(id, handoff_id, entry)
+  where i.handoff_id in (select handoff_id from ${from})
+)`
+
+const COMPLETE = `
+with input as (
+  select * from unnest($1::uuid[], $2::int[], $3::bigint[], $4::text[], $5::text[])
+    as t(handoff_id, epoch, cost, result, task_result)
+), done as (
+  update execution e set status = 'DONE', result = i.result, cost_micro_usd = i.cost
+  from input i
+  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'EXECUTING'
+  returning e.handoff_id, i.cost, i.task_result
+), ended as (
+  update handoff h set state = 'COMPLETED', reason = null, ended_at = clock_timestamp()
+  from done d where h.id = d.handoff_id
+  returning h.id, h.task_id, h.task_seq, d.cost, d.task_result
+), totals as (
+  select task_id, sum(cost) as cost, max(task_result) as result from ended group by task_id
+), locked as (
+  select id from task where id in (select task_id from totals) order by id for no key update
+), charged as (
+  update task t set spent_micro_usd = t.spent_micro_usd + c.cost, updated_at = clock_timestamp(),
+    result = coalesce(c.result, t.result),
+    status = case when c.result is null or exists (select from handoff h where h.task_id = t.id
+        and h.state in ${OPEN} and h.id not in (select id from ended))
+      then t.status else 'COMPLETED' end
+  from totals c join locked on locked.id = c.task_id where t.id = c.task_id
+), ${WAKE_SUCCESSORS}, ${INTENTS('done', 6)}
+select handoff_id as "handoffId" from done`
+
+const intentColumns = (intents: readonly AuditIntent[]): unknown[] => [
+  intents.map((intent) => intent.id),
+  intents.map((intent) => intent.handoffId),
+  intents.map((intent) => intent.entry),
+]
+
+const fenceColumns = (fences: readonly Fence[]): unknown[] => [
+  fences.map((fence) => fence.handoffId),
+  fences.map((fence) => fence.epoch),
+]
+
+type HandoffIds = ReadonlySet<string>
+
+async function settledIds(
+  db: Database,
+  name: string,
+  text: string,
+  values: unknown[],
+): Promise<HandoffIds> {
+  const rows = await run<{ handoffId: string }>(db, name, text, values)
+  return new Set(rows.map((row) => row.handoffId))
+}
+
+/** Commits results and costs (I4, I5); answers which of them still held their epoch. */
+export function completeExecutions(
+  db: Database,
+  completions: readonly Completion[],
+  intents: readonly AuditIntent[],
+): Promise<HandoffIds> {
+  return settledIds(db, 'complete_executions', COMPLETE, [
+    ...fenceColumns(completions),
+    completions.map((one) => one.costMicroUSD),
+    completions.map((one) => one.result),
+    completions.map((one) => one.taskResult),
+    ...intentColumns(intents),
+  ])
+}
+
+export interface Retry extends Fence {
+  readonly reason: string
+  /** JSON: what was wrong, where, how to mend it. */
+  readonly details: string
+  readonly delayMs: number
+  /** True hands the handoff back to its sender with the details (E09). */
+  readonly returned: boolean
+}
+
+const RETRY = `
+with input as (
+  select * from unnest($1::uuid[], $2::int[], $3::text[], $4::jsonb[], $5::float8[], $6::boolean[])
+    as t(handoff_id, epoch, reason, details, delay_ms, returned)
+), stopped as (
+  update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
+  from input i
+  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING')
+  returning e.handoff_id
+), returned as (
+  insert into handoff_return (handoff_id, attempt, reason, details, retry_at)
+  select h.id, h.attempt, i.reason, i.details, clock_timestamp() + i.delay_ms * interval '1 millisecond'
+  from stopped s join handoff h on h.id = s.handoff_id join input i on i.handoff_id = h.id
+  where i.returned on conflict do nothing
+), waiting as (
+  update handoff h set state = 'QUEUED', attempt = h.attempt + 1, reason = i.reason, last_error = i.details
+  from stopped s join input i on i.handoff_id = s.handoff_id where h.id = s.handoff_id
+  returning h.id, h.task_id, i.delay_ms
+), paused as (
+  update task set status = 'PENDING_HANDOFF', updated_at = clock_timestamp()
+  where id in (select id from task where id in (select task_id from waiting) order by id
+               for no key update) and status = 'RUNNING'
+), scheduled as (
+  insert into retry (handoff_id, due)
+  select id, clock_timestamp() + delay_ms * interval '1 millisecond' from waiting
+  on conflict (handoff_id) do update set due = excluded.due
+), ${INTENTS('stopped', 7)}
+select handoff_id as "handoffId" from stopped`
+
+/** Schedules another attempt; answers which of them still held their epoch. */
+export function retryHandoffs(
+  db: Database,
+  retries: readonly Retry[],
+  intents: readonly AuditIntent[],
+): Promise<HandoffIds> {
+  return settledIds(db, 'retry_handoffs', RETRY, [
+    ...fenceColumns(retries),
+    retries.map((one) => one.reason),
+    retries.map((one) => one.details),
+    retries.map((one) => one.delayMs),
+    retries.map((one) => one.returned),
+    ...intentColumns(intents),
+  ])
+}
+
+export interface Ending extends Fence {
+  readonly state: 'REJECTED' | 'DEAD_LETTERED' | 'ROLLED_BACK' | 'FAILED'
+  readonly taskStatus: 'PENDING_HANDOFF' | 'AWAITING_HUMAN' | 'FAILED'
+  readonly reason: string
+  readonly details: string
+  readonly costMicroUSD: number
+  readonly alert: boolean
+  readonly escalate: boolean
+}
+
+const END = `
+with input as (
+  select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::jsonb[],
+    $7::bigint[], $8::boolean[], $9::boolean[])
+    as t(handoff_id, epoch, state, task_status, reason, details, cost, alert, escalate)
+), stopped as (
+  update execution e set status = 'DONE', cost_micro_usd = i.cost
+  from input i
+  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING')
+  returning e.handoff_id
+), ended as (
+  update handoff h set state = i.state, reason = i.reason, last_error = i.details,
+    ended_at = clock_timestamp()
+  from stopped s join input i on i.handoff_id = s.handoff_id where h.id = s.handoff_id
+  returning h.id, h.task_id, h.task_seq, h.attempt, h.checkpoint_id, i.state, i.task_status,
+    i.reason, i.details, i.cost, i.alert, i.escalate
+), locked as (
+  select id from task where id in (select task_id from ended) order by id for no key update
+), tasks as (
+  update task t set updated_at = clock_timestamp(), status = e.task_status,
+    spent_micro_usd = t.spent_micro_usd + e.cost,
+    checkpoint_id = case when e.state = 'ROLLED_BACK' then e.checkpoint_id else t.checkpoint_id end,
+    failed_handoffs = t.failed_handoffs + 1
+  from ended e join locked on locked.id = e.task_id where t.id = e.task_id
+), quarantined as (
+  insert into dead_letter (handoff_id, task_id, reason, details)
+  select id, task_id, reason, details from ended where state = 'DEAD_LETTERED'
+), alerts as (
+  insert into alert (kind, handoff_id, task_id, reason)
+  select 'handoff.' || lower(state), id, task_id, reason from ended where alert
+), escalations as (
+  insert into escalation (handoff_id, task_id, attempts, reason)
+  select id, task_id, attempt, reason from ended where escalate
+), ${WAKE_SUCCESSORS}, ${INTENTS('stopped', 10)}
+select handoff_id as "handoffId" from stopped`
+
+/**
+ * Ends handoffs without an effect: rejected, dead-lettered or rolled back to the sender's
+ * checkpoint (E15). Answers which of them still held their epoch.
+ */
+export function endHandoffs(
+  db: Database,
+  endings: readonly Ending[],
+  intents: readonly AuditIntent[],
+): Promise<HandoffIds> {
+  return settledIds(db, 'end_handoffs', END, [
+    ...fenceColumns(endings),
+    endings.map((one) => one.state),
+    endings.map((one) => one.taskStatus),
+    endings.map((one) => one.reason),
+    endings.map((one) => one.details),
+    endings.map((one) => one.costMicroUSD),
+    endings.map((one) => one.alert),
+    endings.map((one) => one.escalate),
+    ...intentColumns(intents),
+  ])
+}
