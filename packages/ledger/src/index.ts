@@ -9,6 +9,41 @@ export type {
   Receipt,
   SegmentInput,
 } from './audit-entry.ts'
+export { checkEntry } from './check-entry.ts'
+export type { CheckedEntry, EntryProblem } from './check-entry.ts'
 export { LedgerError } from './ledger-error.ts'
 export type { LedgerErrorCode } from './ledger-error.ts'
+export { canonicalBytes, canonicalJson } from './canonical-json.ts'
 export { recordId, recordIdBytes, formatUuid, uuidBytes } from './record-id.ts'
+export { GENESIS_HASH, recordHash } from './record-hash.ts'
+export { formatInstant, parseInstant } from './instant.ts'
+export { formatOrigin } from './origin.ts'
+export type { Origin } from './origin.ts'
+export { shardOf } from './shard.ts'
+export { BODY_BYTES_MAX, buildRecord, readRecord } from './record.ts'
+export type {
+  BuiltRecord,
+  PayloadReference,
+  RecordBody,
+  RecordKeys,
+  RecordPlace,
+} from './record.ts'
+export { columnsOf, differingColumns } from './record-columns.ts'
+export type { RecordColumns } from './record-columns.ts'
+export { commitment, newSalt, openSegment, opensCommitment, sealSegment } from './segment.ts'
+export type { SealedSegment, SegmentPlace } from './segment.ts'
+export { batchKeyId, createBatchSigner, readBatchPublicKey, verifyBatch } from './batch-signature.ts'
+export type { BatchSigner, BatchStatement } from './batch-signature.ts'
+export { ChainVerifier } from './verify-chain.ts'
+export type {
+  StoredBatch,
+  StoredHead,
+  StoredIndex,
+  StoredRecord,
+  StoredSegment,
+} from './stored-record.ts'
+export type { Finding, FindingRule } from './finding.ts'
+export { traceGaps } from './verify-task.ts'
+export type { TraceGap } from './verify-task.ts'
+export { taskCost } from './task-cost.ts'
+export type { HopCost, TaskCost } from './task-cost.ts'

@@ -1,0 +1,46 @@
+// What a verifier found: which rule failed, in which chain, at which record.
+
+export type FindingRule =
+  /** The body is not a version 1 record. */
+  | 'RECORD_UNREADABLE'
+  /** The stored hash is not the hash of the stored body. */
+  | 'RECORD_HASH'
+  /** The record does not link to the hash of the one before it. */
+  | 'RECORD_LINK'
+  /** A number of the chain is missing or stands twice. */
+  | 'RECORD_SEQ'
+  /** The record says that it belongs to another chain. */
+  | 'RECORD_ORIGIN'
+  /** The record's time is not after that of the one before it. */
+  | 'RECORD_TIME'
+  /** A column that queries use differs from the body. */
+  | 'RECORD_COLUMNS'
+  /** The idempotency index differs from the body, or has no row for it. */
+  | 'RECORD_INDEX'
+  /** The record does not follow its task's last record. */
+  | 'TASK_LINK'
+  /** The chain's head is not the last stored record. */
+  | 'HEAD'
+  /** A batch has a wrong signature, an unknown key, or does not end in its record. */
+  | 'BATCH_SIGNATURE'
+  /** Records stand outside every signed batch, or in two. */
+  | 'BATCH_COVER'
+  /** A segment that the record names is not stored. */
+  | 'PAYLOAD_MISSING'
+  /** A stored segment does not open, or is not what the record committed to. */
+  | 'PAYLOAD_MISMATCH'
+  /** A segment is stored that the record does not name. */
+  | 'PAYLOAD_UNEXPECTED'
+  /** The key of a segment's subject is gone. */
+  | 'PAYLOAD_KEY'
+  /** A whole chain is missing. */
+  | 'CHAIN_MISSING'
+
+export interface Finding {
+  readonly origin: string
+  /** The first bad record; null when the finding is about the chain as a whole. */
+  readonly seq: number | null
+  readonly rule: FindingRule
+  /** One sentence without any stored text. */
+  readonly message: string
+}

@@ -1,0 +1,121 @@
+// Version 1 of the record: allow-listed structural fields, integers only, no message text.
+import type { AuditEntry, EntryCost, EntryVerdicts, SegmentInput } from './audit-entry.ts'
+import type { AuditEvent } from './audit-event.ts'
+import { canonicalBytes } from './canonical-json.ts'
+import { formatInstant } from './instant.ts'
+import { LedgerError } from './ledger-error.ts'
+import { recordHash } from './record-hash.ts'
+import { recordId } from './record-id.ts'
+
+/** The largest body: the entry length of C2SP tlog-tiles is a uint16. */
+export const BODY_BYTES_MAX = 65_535
+
+/** What a record says about one encrypted segment. `bytes` is the length of its text in UTF-8. */
+export interface PayloadReference {
+  readonly segment: number
+  readonly kind: SegmentInput['kind']
+  readonly subjectRef: string
+  /** Lower-case hex. */
+  readonly commitment: string
+  readonly bytes: number
+}
+
+/** The parsed form of a stored body. Its bytes are what is hashed; this is only a reading of them. */
+export interface RecordBody {
+  readonly v: 1
+  readonly origin: string
+  readonly seq: number
+  readonly previousRecordHash: string
+  readonly recordId: string
+  readonly recordedAt: string
+  readonly event: AuditEvent
+  readonly taskId: string
+  /** Counts the task's own records from 0, so that a trace alone shows a missing middle. */
+  readonly taskSeq: number
+  readonly previousTaskRecordHash: string
+  readonly handoffId: string
+  readonly parentHandoffId: string | null
+  readonly attempt: number
+  readonly epoch: number
+  readonly fromAgent: AuditEntry['fromAgent']
+  readonly toAgent: AuditEntry['toAgent']
+  readonly traceparent: string
+  readonly verdicts: EntryVerdicts | null
+  readonly reason: string | null
+  readonly cost: EntryCost | null
+  readonly payload: readonly PayloadReference[]
+  readonly keyIds: RecordKeys
+}
+
+/** The keys in force when the record was made: the batch signer's and the one that wraps keys. */
+export interface RecordKeys {
+  readonly batch: string
+  readonly wrap: string
+}
+
+/** Where a record comes to stand: in its chain and among its task's records. */
+export interface RecordPlace {
+  readonly origin: string
+  readonly seq: number
+  readonly previousRecordHash: Uint8Array
+  readonly taskSeq: number
+  readonly previousTaskRecordHash: Uint8Array
+  /** Microseconds since 1970; larger than that of the record before it in the chain. */
+  readonly recordedAtMicros: number
+}
+
+export interface BuiltRecord {
+  readonly body: Buffer
+  readonly hash: Buffer
+}
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+/**
+ * The exact bytes of a record and their hash (E11, E13). Pure: the same arguments give the same
+ * bytes. Throws BATON_RECORD_TOO_LARGE beyond 65,535 bytes.
+ */
+export function buildRecord(
+  entry: AuditEntry,
+  place: RecordPlace,
+  rest: { readonly payload: readonly PayloadReference[]; readonly keyIds: RecordKeys },
+): BuiltRecord {
+  const body = canonicalBytes(recordBody(entry, place, rest))
+  if (body.length > BODY_BYTES_MAX) {
+    const message = `a record of ${body.length} bytes is larger than ${BODY_BYTES_MAX}`
+    throw new LedgerError('BATON_RECORD_TOO_LARGE', message)
+  }
+  return { body, hash: recordHash(body) }
+}
+
+function recordBody(
+  entry: AuditEntry,
+  place: RecordPlace,
+  rest: { readonly payload: readonly PayloadReference[]; readonly keyIds: RecordKeys },
+): RecordBody {
+  const { segments: _, ...structural } = entry
+  return {
+    v: 1,
+    ...structural,
+    origin: place.origin,
+    seq: place.seq,
+    previousRecordHash: hex(place.previousRecordHash),
+    recordId: recordId(entry),
+    recordedAt: formatInstant(place.recordedAtMicros),
+    taskSeq: place.taskSeq,
+    previousTaskRecordHash: hex(place.previousTaskRecordHash),
+    payload: rest.payload,
+    keyIds: rest.keyIds,
+  }
+}
+
+/** Reads a stored body; undefined when it is not a version 1 record. Does not verify anything. */
+export function readRecord(body: Uint8Array): RecordBody | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const record = value as RecordBody | null
+    return record?.v === 1 && Array.isArray(record.payload) ? record : undefined
+  } catch {
+    return undefined
+  }
+}

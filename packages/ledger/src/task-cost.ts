@@ -1,0 +1,100 @@
+// What a task cost, hop by hop: running totals become differences, and no cost is counted twice.
+import type { RecordBody } from './record.ts'
+
+/** The cost that one handoff handed over. */
+export interface HopCost {
+  readonly handoffId: string
+  readonly parentHandoffId: string | null
+  readonly fromAgent: string
+  readonly toAgent: string
+  /** The running total in the message. */
+  readonly snapshotMicroUSD: number
+  /** What was spent since the parent handoff; a part that a sibling already carries is not repeated. */
+  readonly spentMicroUSD: number
+  /** The running total is lower than the parent's: somebody deducted wrongly. */
+  readonly negative: boolean
+}
+
+export interface TaskCost {
+  readonly hops: readonly HopCost[]
+  /** Sum of the hops: the last running total of every branch, shared prefixes once (ruling 3). */
+  readonly totalSpentMicroUSD: number
+  /** Spent by executions after the last handoff of their branch, from their outcome records. */
+  readonly finalExecutionsMicroUSD: number
+  /** The literal sum over the handoffs, as the source's end-to-end test adds it up. */
+  readonly sumOfSnapshotsMicroUSD: number
+  /** Per agent that spent it: senders by agentId, final executions by agentType. */
+  readonly byAgentMicroUSD: Readonly<Record<string, number>>
+}
+
+type Costed = RecordBody & { readonly cost: NonNullable<RecordBody['cost']> }
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+/** Cost attribution of one task from its records in order of seq (E14). */
+export function taskCost(records: readonly RecordBody[]): TaskCost {
+  const decisions = latestByHandoff(records, ['HANDOFF_ACCEPTED', 'HANDOFF_REJECTED'])
+  const hops = hopCosts(decisions)
+  const finals = finalExecutions(records, decisions)
+  const spenders = [...hops.map((hop) => [hop.fromAgent, hop.spentMicroUSD] as const), ...finals]
+  return {
+    hops,
+    totalSpentMicroUSD: sum(hops.map((hop) => hop.spentMicroUSD)),
+    finalExecutionsMicroUSD: sum(finals.map(([, spent]) => spent)),
+    sumOfSnapshotsMicroUSD: sum(hops.map((hop) => hop.snapshotMicroUSD)),
+    byAgentMicroUSD: addUp(spenders),
+  }
+}
+
+function latestByHandoff(
+  records: readonly RecordBody[],
+  events: readonly RecordBody['event'][],
+): ReadonlyMap<string, Costed> {
+  const latest = new Map<string, Costed>()
+  for (const body of records) {
+    if (body.cost === null || !events.includes(body.event)) continue
+    latest.set(body.handoffId, body as Costed)
+  }
+  return latest
+}
+
+// Handoffs that one execution sends all carry its cost: the first one counts, the rest add nothing.
+function hopCosts(decisions: ReadonlyMap<string, Costed>): HopCost[] {
+  const counted = new Map<string, number>()
+  return [...decisions.values()].map((body) => {
+    const parent = decisions.get(body.parentHandoffId ?? '')?.cost.spentMicroUSD ?? 0
+    const snapshot = body.cost.spentMicroUSD
+    const execution = `${body.parentHandoffId}|${body.fromAgent.executionId}`
+    const sibling = counted.get(execution)
+    const base = sibling ?? parent
+    counted.set(execution, Math.max(base, snapshot))
+    return {
+      handoffId: body.handoffId,
+      parentHandoffId: body.parentHandoffId,
+      fromAgent: body.fromAgent.agentId,
+      toAgent: body.toAgent.agentType,
+      snapshotMicroUSD: snapshot,
+      spentMicroUSD: sibling === undefined ? snapshot - parent : Math.max(0, snapshot - sibling),
+      negative: snapshot < parent,
+    }
+  })
+}
+
+function finalExecutions(
+  records: readonly RecordBody[],
+  decisions: ReadonlyMap<string, Costed>,
+): (readonly [string, number])[] {
+  const parents = new Set([...decisions.values()].map((body) => body.parentHandoffId))
+  return [...latestByHandoff(records, ['EXECUTION_COMPLETED']).values()]
+    .filter((body) => !parents.has(body.handoffId))
+    .map((body) => {
+      const before = decisions.get(body.handoffId)?.cost.spentMicroUSD ?? 0
+      return [body.toAgent.agentType, body.cost.spentMicroUSD - before] as const
+    })
+}
+
+function addUp(spenders: readonly (readonly [string, number])[]): Record<string, number> {
+  const totals = new Map<string, number>()
+  for (const [agent, spent] of spenders) totals.set(agent, (totals.get(agent) ?? 0) + spent)
+  return Object.fromEntries(totals)
+}

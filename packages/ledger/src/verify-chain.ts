@@ -1,0 +1,164 @@
+// A chain is re-derived from its stored bytes, record by record; every difference is located.
+import type { KeyObject } from 'node:crypto'
+import { verifyBatch } from './batch-signature.ts'
+import type { Finding, FindingRule } from './finding.ts'
+import { differingColumns } from './record-columns.ts'
+import { GENESIS_HASH, recordHash } from './record-hash.ts'
+import { readRecord } from './record.ts'
+import type { RecordBody } from './record.ts'
+import { recordId } from './record-id.ts'
+import type { StoredBatch, StoredHead, StoredIndex, StoredRecord } from './stored-record.ts'
+import { verifySegments } from './verify-segments.ts'
+
+interface ChainVerifierOptions {
+  readonly origin: string
+  /** Trusted public keys by key id; they come from settings, never from the store. */
+  readonly batchKeys: ReadonlyMap<string, KeyObject>
+}
+
+interface TaskHead {
+  readonly taskSeq: number
+  readonly hash: Buffer
+}
+
+const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
+
+/**
+ * Verifies one chain (E13, I10): `next` takes the stored records in order of seq, `finish` the
+ * stored head. Both answer what they found, so that a caller can stream. Remembers one hash per
+ * task; everything else is constant in memory.
+ */
+export class ChainVerifier {
+  readonly #origin: string
+  readonly #batchKeys: ReadonlyMap<string, KeyObject>
+  readonly #taskHeads = new Map<string, TaskHead>()
+  #findings: Finding[] = []
+  #size = 0
+  #lastHash: Buffer = GENESIS_HASH
+  #lastMicros = 0
+  #signedSize = 0
+
+  constructor({ origin, batchKeys }: ChainVerifierOptions) {
+    this.#origin = origin
+    this.#batchKeys = batchKeys
+  }
+
+  next(stored: StoredRecord): readonly Finding[] {
+    this.#findings = []
+    const { seq } = stored.columns
+    const hash = recordHash(stored.body)
+    if (!sameBytes(hash, stored.recordHash)) {
+      this.#report(seq, 'RECORD_HASH', 'the stored hash is not the hash of the stored body')
+    }
+    const body = readRecord(stored.body)
+    const linked = this.#checkSeq(seq)
+    if (body === undefined) this.#report(seq, 'RECORD_UNREADABLE', 'the body is not a record')
+    else this.#checkBody({ stored, body, hash, linked })
+    if (stored.batch !== undefined) this.#checkBatch(stored.batch, { seq, hash })
+    this.#size = seq + 1
+    this.#lastHash = hash
+    return this.#findings
+  }
+
+  finish(head: StoredHead): readonly Finding[] {
+    this.#findings = []
+    if (head.size !== this.#size) {
+      const message = `the head counts ${head.size} records, ${this.#size} are stored`
+      this.#report(Math.min(head.size, this.#size), 'HEAD', message)
+    } else if (!sameBytes(head.lastHash, this.#lastHash)) {
+      this.#report(Math.max(0, this.#size - 1), 'HEAD', 'the head is not the last record')
+    }
+    if (this.#signedSize < this.#size) {
+      this.#report(this.#signedSize, 'BATCH_COVER', 'records from here on are in no signed batch')
+    }
+    return this.#findings
+  }
+
+  #report(seq: number, rule: FindingRule, message: string): void {
+    this.#findings.push({ origin: this.#origin, seq, rule, message })
+  }
+
+  /** Answers whether the record before this one is the one that was seen last. */
+  #checkSeq(seq: number): boolean {
+    if (seq === this.#size) return true
+    if (seq < this.#size) this.#report(seq, 'RECORD_SEQ', `record ${seq} stands twice`)
+    else {
+      const last = seq - 1
+      const range = last === this.#size ? `record ${last} is` : `records ${this.#size} to ${last} are`
+      this.#report(this.#size, 'RECORD_SEQ', `${range} missing`)
+    }
+    return false
+  }
+
+  #checkBody(at: { stored: StoredRecord; body: RecordBody; hash: Buffer; linked: boolean }): void {
+    const { stored, body, hash } = at
+    const { seq } = stored.columns
+    if (body.origin !== this.#origin) {
+      this.#report(seq, 'RECORD_ORIGIN', 'the record names another chain')
+    }
+    if (at.linked && body.previousRecordHash !== this.#lastHash.toString('hex')) {
+      this.#report(seq, 'RECORD_LINK', 'the record does not link to the one before it')
+    }
+    const differing = differingColumns(body, stored.columns)
+    if (differing.length > 0) {
+      this.#report(seq, 'RECORD_COLUMNS', `columns differ from the body: ${differing.join(', ')}`)
+    }
+    this.#checkTime(seq, stored.columns.recordedAtMicros ?? 0)
+    this.#checkIndex(body, stored.index, hash)
+    this.#checkTask(body, hash)
+    if (stored.segments !== undefined) {
+      this.#findings.push(...verifySegments(body, stored.segments))
+    }
+  }
+
+  #checkTime(seq: number, micros: number): void {
+    if (micros <= this.#lastMicros) {
+      this.#report(seq, 'RECORD_TIME', 'the record is not later than the one before it')
+    }
+    this.#lastMicros = Math.max(this.#lastMicros, micros)
+  }
+
+  #checkIndex(body: RecordBody, index: StoredIndex | undefined, hash: Buffer): void {
+    const { seq } = body
+    if (body.recordId !== recordId(body)) {
+      this.#report(seq, 'RECORD_INDEX', 'the record id does not follow from the record')
+    } else if (index === undefined) {
+      this.#report(seq, 'RECORD_INDEX', 'the record is not in the idempotency index')
+    } else if (
+      index.seq !== seq ||
+      index.taskId !== body.taskId ||
+      index.taskSeq !== body.taskSeq ||
+      !sameBytes(index.recordHash, hash)
+    ) {
+      this.#report(seq, 'RECORD_INDEX', 'the idempotency index differs from the record')
+    }
+  }
+
+  #checkTask(body: RecordBody, hash: Buffer): void {
+    const head = this.#taskHeads.get(body.taskId)
+    const expectedSeq = head === undefined ? 0 : head.taskSeq + 1
+    const expectedHash = (head?.hash ?? GENESIS_HASH).toString('hex')
+    if (body.taskSeq !== expectedSeq || body.previousTaskRecordHash !== expectedHash) {
+      this.#report(body.seq, 'TASK_LINK', "the record does not follow its task's last record")
+    }
+    this.#taskHeads.set(body.taskId, { taskSeq: body.taskSeq, hash })
+  }
+
+  #checkBatch(batch: StoredBatch, { seq, hash }: { seq: number; hash: Buffer }): void {
+    if (batch.firstSeq !== this.#signedSize) {
+      const message = `a batch starts at ${batch.firstSeq}, the signed part ends at ${this.#signedSize}`
+      this.#report(seq, 'BATCH_COVER', message)
+    }
+    this.#signedSize = Math.max(this.#signedSize, batch.lastSeq + 1)
+    const key = this.#batchKeys.get(batch.keyId)
+    if (key === undefined) {
+      this.#report(seq, 'BATCH_SIGNATURE', `the batch is signed with an unknown key ${batch.keyId}`)
+      return
+    }
+    const { firstSeq, lastSeq } = batch
+    const lastHash = hash.toString('hex')
+    const statement = { origin: this.#origin, firstSeq, lastSeq, lastHash }
+    if (sameBytes(batch.lastHash, hash) && verifyBatch(statement, batch.signature, key)) return
+    this.#report(seq, 'BATCH_SIGNATURE', 'the signature of the batch does not fit its last record')
+  }
+}
