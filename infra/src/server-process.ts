@@ -1,9 +1,13 @@
 // Ends server processes for sure, and finds a free loopback port for new ones.
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { transient } from '@baton/runtime'
 import { holderOf, isAlive } from '../lock.mjs'
 
+const run = promisify(execFile)
 const POLL_MS = 20
 
 /** One signal and how long the process may take to obey it. */
@@ -46,6 +50,14 @@ export async function freePort(preferred?: number): Promise<number> {
   const port = await tryListen(0)
   if (port === null) throw transient('BATON_NO_FREE_PORT', 'no free port on 127.0.0.1')
   return port
+}
+
+/** The command line of a process; empty when it cannot be known. */
+export async function commandLine(pid: number): Promise<string> {
+  const fromProc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
+  if (fromProc !== null) return fromProc.replaceAll('\0', ' ')
+  const listed = await run('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }))
+  return listed.stdout
 }
 
 async function tryListen(port: number): Promise<number | null> {

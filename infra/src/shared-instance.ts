@@ -1,7 +1,7 @@
 // A server process shared by every Baton command of a checkout: the first starts it, later ones adopt it,
 // and the last one to leave stops it. A command that was killed does not count as a user any more.
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { holderOf, isAlive, withLock } from '../lock.mjs'
 import type { Holder } from '../lock.mjs'
@@ -54,10 +54,17 @@ export async function joinInstance<Details>(
   })
 }
 
-/** True while a living command uses the instance recorded at `recordPath`. */
-export async function isInUse(recordPath: string): Promise<boolean> {
-  const record = await readRecord<unknown>(recordPath)
-  return record !== null && record.users.some((user) => isAlive(user))
+/** Stops and forgets the instance recorded at `recordPath`, unless a living command uses it. */
+export async function discardInstance<Details>(
+  recordPath: string,
+  engine: Pick<Engine<Details>, 'stop'>,
+): Promise<void> {
+  await underLock(recordPath, async () => {
+    const record = await readRecord<Details>(recordPath)
+    if (record === null || record.users.some((user) => isAlive(user))) return
+    await engine.stop(record.details)
+    await rm(recordPath)
+  })
 }
 
 async function leaveInstance<Details>(

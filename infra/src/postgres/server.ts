@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { permanent, transient } from '@baton/runtime'
 import { holderOf, isAlive } from '../../lock.mjs'
-import { endProcess, settles } from '../server-process.ts'
+import { commandLine, endProcess, settles } from '../server-process.ts'
 import { giveTo } from './account.ts'
 import type { Account } from './account.ts'
 
@@ -127,13 +127,6 @@ async function isReady(home: string, pid: number | undefined): Promise<boolean> 
 async function pidFile(home: string): Promise<readonly string[]> {
   const text = await readFile(join(home, 'data', 'postmaster.pid'), 'utf8').catch(() => '')
   return text.split('\n')
-}
-
-async function commandLine(pid: number): Promise<string> {
-  const fromProc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
-  if (fromProc !== null) return fromProc.replaceAll('\0', ' ')
-  const listed = await run('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }))
-  return listed.stdout
 }
 
 function childOptions(paths: ServerPaths) {

@@ -6,7 +6,7 @@ import type { Logger } from '@baton/runtime'
 import { isAlive, holderOf } from '../../lock.mjs'
 import { readSecret, writeNewSecret } from '../secret-file.ts'
 import { freePort, settles } from '../server-process.ts'
-import { joinInstance } from '../shared-instance.ts'
+import { discardInstance, joinInstance } from '../shared-instance.ts'
 import type { Engine } from '../shared-instance.ts'
 import { serverAccount } from './account.ts'
 import { runnableBinaries } from './binaries.ts'
@@ -65,16 +65,31 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   }
 }
 
+/** Stops and deletes a temporary Postgres whose command was killed; one in use stays as it is. */
+export async function discardPostgres(dataDir: string): Promise<void> {
+  await discardInstance<ServerDetails>(`${resolve(dataDir)}.json`, {
+    stop: async ({ home }) => {
+      await stopOn(home)
+      await rm(home, { recursive: true, force: true })
+    },
+  })
+}
+
 function postgresEngine(options: PostgresOptions, secretPath: string): Engine<ServerDetails> {
   return {
     isServing: async ({ home, pid, port }) =>
       isAlive(holderOf(pid)) && (await runningServer(home))?.pid === pid && (await answers(port)),
     start: (previous) => startServer(options, secretPath, previous),
-    stop: async ({ home, pid }) => {
-      if ((await runningServer(home))?.pid === pid) await stopServer(pid)
+    stop: async ({ home }) => {
+      await stopOn(home)
       if (options.temporary) await rm(home, { recursive: true, force: true })
     },
   }
+}
+
+async function stopOn(home: string): Promise<void> {
+  const running = await runningServer(home)
+  if (running !== null) await stopServer(running.pid)
 }
 
 async function startServer(

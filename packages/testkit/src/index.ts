@@ -1,1 +1,12 @@
-export {};
+// What tests share: servers, waiting, names, repeatable randomness and processes.
+export { acquirePostgres, acquireRedis, describeWith } from './provided.ts'
+export { startTestPostgres, startTestRedis } from './test-servers.ts'
+export type { TestPostgres, TestRedis } from './test-servers.ts'
+export { startOwnPostgres, startOwnRedis } from './own-servers.ts'
+export type { OwnPostgres } from './own-servers.ts'
+export { eventually } from './eventually.ts'
+export { uniqueDatabaseName, uniqueName } from './names.ts'
+export { seededRandom } from './random.ts'
+export type { SeededRandom } from './random.ts'
+export { spawnService } from './service-process.ts'
+export type { ServiceProcess } from './service-process.ts'

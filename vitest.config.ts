@@ -1,0 +1,37 @@
+// Which tests there are: units beside their source, everything that needs servers or processes under test/.
+import { defineConfig } from 'vitest/config'
+
+const GLOBAL_SETUP = './packages/testkit/src/global-setup.ts'
+
+const withServers = (name: string, testTimeout: number) => ({
+  extends: true as const,
+  test: {
+    name,
+    include: [`test/${name}/**/*.test.ts`],
+    globalSetup: [GLOBAL_SETUP],
+    testTimeout,
+    hookTimeout: 60_000,
+  },
+})
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    reporters: ['default', './packages/testkit/src/tally-reporter.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'schemas/**/*.test.ts', 'infra/**/*.test.ts'],
+          testTimeout: 15_000,
+        },
+      },
+      { extends: true, test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], testTimeout: 60_000 } },
+      withServers('contract', 30_000),
+      withServers('integration', 30_000),
+      withServers('e2e', 120_000),
+      withServers('fault', 120_000),
+    ],
+  },
+})
