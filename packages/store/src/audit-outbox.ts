@@ -1,6 +1,6 @@
 // Lifecycle events on their way to the audit store; deleted only after a receipt.
+import type { AuditIntent } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
-import type { AuditIntent } from './settlements.ts'
 
 /** Stores events in the caller's transaction. */
 export async function addAuditIntents(db: Database, intents: readonly AuditIntent[]): Promise<void> {

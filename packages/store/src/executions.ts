@@ -1,42 +1,14 @@
 // Executions: claiming an epoch, recording the audit receipt, keeping the lease. All times are Postgres' own.
+import type {
+  ClaimedHandoff,
+  ClaimRequest,
+  Fence,
+  RefusedClaim,
+  StartedExecution,
+} from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
 
 export const LEASE_MS = 8_000
-
-export interface ClaimRequest {
-  readonly handoffId: string
-  readonly generation: number
-}
-
-/** A claimed handoff: the epoch fences every later write of this execution. */
-export interface ClaimedHandoff {
-  readonly kind: 'claimed'
-  readonly handoffId: string
-  readonly taskId: string
-  readonly taskSeq: number
-  readonly epoch: number
-  readonly lapses: number
-  readonly attempt: number
-  readonly attemptsMax: number
-  readonly generation: number
-  readonly body: Uint8Array
-  readonly keyId: string
-  readonly signature: string
-  readonly fromAgent: string
-  readonly toAgent: string
-  readonly parentId: string | null
-  readonly traceparent: string
-  readonly tracestate: string | null
-  readonly queuedAt: Date
-  readonly budgetMicroUSD: number
-  /** What the parent handoff left over; null for a task's first handoff. */
-  readonly parentRemainingMicroUSD: number | null
-}
-
-/** Not claimed: ended already, held by a live lease, superseded by a later generation, or not its turn. */
-export interface RefusedClaim {
-  readonly kind: 'refused'
-}
 
 const CLAIM = `
 with input as (
@@ -61,8 +33,10 @@ with input as (
 )
 select c.handoff_id as "handoffId", c.epoch, c.lapses, h.task_id as "taskId",
   h.task_seq as "taskSeq", h.attempt, h.attempts_max as "attemptsMax", h.generation,
-  b.body, h.key_id as "keyId", h.signature, h.from_agent as "fromAgent", h.to_agent as "toAgent",
-  h.parent_id as "parentId", h.traceparent, h.tracestate, h.queued_at as "queuedAt",
+  b.body, h.key_id as "keyId", h.signature, h.from_agent as "fromAgent",
+  h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
+  h.to_version as "toVersion", h.parent_id as "parentId", h.traceparent, h.tracestate,
+  extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
   t.budget_micro_usd as "budgetMicroUSD", parent.remaining_micro_usd as "parentRemainingMicroUSD"
 from claimed c
 join handoff h on h.id = c.handoff_id
@@ -94,15 +68,6 @@ export async function claimExecutions(
     claimed.delete(handoffId)
     return { kind: 'claimed', ...row }
   })
-}
-
-/** An execution that is about to start, with the receipt that proves its decision record. */
-export interface StartedExecution {
-  readonly handoffId: string
-  readonly epoch: number
-  readonly auditOrigin: string
-  readonly auditSeq: number
-  readonly auditHash: string
 }
 
 const MARK_EXECUTING = `
@@ -149,11 +114,6 @@ export async function markExecuting(
   return started.map((one) => latencies.get(one.handoffId))
 }
 
-export interface Lease {
-  readonly handoffId: string
-  readonly epoch: number
-}
-
 const EXTEND = `
 update execution e set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
 from unnest($1::uuid[], $2::int[]) as i(handoff_id, epoch), handoff h
@@ -164,7 +124,7 @@ returning e.handoff_id as "handoffId"`
 /** Heartbeat of everything a process executes; answers the handoffs whose lease still holds. */
 export async function extendLeases(
   db: Database,
-  leases: readonly Lease[],
+  leases: readonly Fence[],
 ): Promise<ReadonlySet<string>> {
   const rows = await run<{ handoffId: string }>(db, 'extend_leases', EXTEND, [
     leases.map((lease) => lease.handoffId),
@@ -190,7 +150,7 @@ on conflict (handoff_id) do nothing`
 /** Gives claims back without counting an attempt: audit store down, or this process is draining. */
 export async function releaseClaims(
   db: Database,
-  leases: readonly Lease[],
+  leases: readonly Fence[],
   delayMs: number,
 ): Promise<void> {
   await run(db, 'release_claims', RELEASE, [

@@ -1,7 +1,8 @@
 // Brings the operational database to the current schema: roll-forward, safe to run twice or at once.
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { Kysely, Migrator, PostgresDialect, sql, type Migration } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Migrator, type Migration } from 'kysely/migration'
 import pg from 'pg'
 import { permanent } from '@baton/runtime'
 

@@ -1,28 +1,6 @@
 // The outbox: rows wait here until a relay has published them; claiming deletes (no flag, no lease).
+import type { ClaimQuota, OutboxLane, OutboxRow } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
-
-export interface OutboxRow {
-  readonly seq: number
-  readonly handoffId: string
-  readonly taskId: string
-  readonly generation: number
-  readonly queue: string
-  readonly priority: 0 | 1 | 2 | 3
-  readonly sha256: Buffer
-  readonly bytes: number
-  readonly traceparent: string
-  readonly tracestate: string | null
-  readonly createdAt: Date
-}
-
-/** Which part of the outbox to claim: rows of one queue and priority after `afterSeq`. */
-export interface ClaimQuota {
-  readonly queue: string
-  readonly priority: number
-  /** Low-water hint that keeps the scan off dead rows; correctness never depends on it. */
-  readonly afterSeq: number
-  readonly limit: number
-}
 
 // Jumps from one (queue, priority) to the next along the index instead of reading every row.
 const LANES = `
@@ -36,7 +14,7 @@ with recursive lane as (
 select queue, priority from lane`
 
 /** The queues and priorities that have something to publish. */
-export function listOutboxLanes(db: Database): Promise<{ queue: string; priority: number }[]> {
+export function listOutboxLanes(db: Database): Promise<OutboxLane[]> {
   return run(db, 'list_outbox_lanes', LANES)
 }
 

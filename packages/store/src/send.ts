@@ -1,40 +1,7 @@
 // The atomic send (I1): task, checkpoint, handoff, body and outbox row commit together or not at all.
 import { randomUUID } from 'node:crypto'
+import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
-
-/** One signed handoff as the sender hands it to Postgres. Amounts are integer micro-USD. */
-export interface NewHandoff {
-  readonly handoffId: string
-  readonly taskId: string
-  readonly parentId: string | null
-  readonly fromAgent: string
-  readonly fromVersion: string
-  readonly fromExecution: string
-  readonly toAgent: string
-  readonly toVersion: string | null
-  readonly priority: number
-  readonly requiresApproval: boolean
-  readonly attemptsMax: number
-  readonly keyId: string
-  readonly signature: string
-  readonly traceparent: string
-  readonly tracestate: string | null
-  readonly expiresAt: string | null
-  readonly spentMicroUSD: number
-  readonly remainingMicroUSD: number
-  /** What the sender spent since its own handoff was settled; added to the task. */
-  readonly addedCostMicroUSD: number
-  readonly body: Uint8Array
-  readonly sha256: Uint8Array
-  readonly checkpoint: Uint8Array
-  readonly checkpointSha256: Uint8Array
-}
-
-/** `duplicate`: the same bytes were sent before, so the first send's answer holds. */
-export type SendOutcome =
-  | { readonly kind: 'sent' | 'duplicate'; readonly taskSeq: number; readonly state: string }
-  | { readonly kind: 'conflict' | 'task_ended' }
-  | { readonly kind: 'budget_mismatch'; readonly budgetMicroUSD: number; readonly parentRemainingMicroUSD: number | null }
 
 // Bodies travel as one binary parameter and are cut apart by offset: no hex, no array parsing.
 const SEND = `

@@ -1,26 +1,6 @@
 // How an execution ends. Every statement is fenced by the epoch: a late settlement changes nothing.
+import type { AuditIntent, Completion, Ending, Fence, Retry } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
-
-/** A lifecycle event for the audit store; commits with the change it tells of. */
-export interface AuditIntent {
-  readonly id: string
-  readonly handoffId: string
-  /** JSON of the ledger's AuditEntry. */
-  readonly entry: string
-}
-
-interface Fence {
-  readonly handoffId: string
-  readonly epoch: number
-}
-
-export interface Completion extends Fence {
-  readonly costMicroUSD: number
-  /** JSON of what the agent answered. */
-  readonly result: string
-  /** JSON of the task's final outcome where this handoff was its last; otherwise null. */
-  readonly taskResult: string | null
-}
 
 const OPEN = `('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
 
@@ -113,15 +93,6 @@ export function completeExecutions(
   ])
 }
 
-export interface Retry extends Fence {
-  readonly reason: string
-  /** JSON: what was wrong, where, how to mend it. */
-  readonly details: string
-  readonly delayMs: number
-  /** True hands the handoff back to its sender with the details (E09). */
-  readonly returned: boolean
-}
-
 const RETRY = `
 with input as (
   select * from unnest($1::uuid[], $2::int[], $3::text[], $4::jsonb[], $5::float8[], $6::boolean[])
@@ -165,16 +136,6 @@ export function retryHandoffs(
     retries.map((one) => one.returned),
     ...intentColumns(intents),
   ])
-}
-
-export interface Ending extends Fence {
-  readonly state: 'REJECTED' | 'DEAD_LETTERED' | 'ROLLED_BACK' | 'FAILED'
-  readonly taskStatus: 'PENDING_HANDOFF' | 'AWAITING_HUMAN' | 'FAILED'
-  readonly reason: string
-  readonly details: string
-  readonly costMicroUSD: number
-  readonly alert: boolean
-  readonly escalate: boolean
 }
 
 const END = `

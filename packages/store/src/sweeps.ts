@@ -1,4 +1,5 @@
 // What the sweeper re-drives from Postgres. Any number of sweepers: rows are taken with SKIP LOCKED.
+import type { ExpiredHandoff, QuietHandoff } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
 
 const SWEEP_MAX = 500
@@ -44,12 +45,6 @@ export async function sweepLapsedLeases(db: Database): Promise<number> {
   return (await run(db, 'sweep_lapsed_leases', LAPSED)).length
 }
 
-export interface QuietHandoff {
-  readonly handoffId: string
-  readonly generation: number
-  readonly queue: string
-}
-
 const QUIET = `
 select h.id as "handoffId", h.generation, h.to_agent as queue from handoff h
 where h.state = 'DISPATCHED' and h.dispatched_at < clock_timestamp() - $1 * interval '1 millisecond'
@@ -81,20 +76,6 @@ export async function redriveHandoffs(
     lost.map((one) => one.generation),
   ])
   return rows.length
-}
-
-export interface ExpiredHandoff {
-  readonly handoffId: string
-  readonly taskId: string
-  readonly parentId: string | null
-  readonly epoch: number
-  readonly attempt: number
-  readonly fromAgent: string
-  readonly fromVersion: string
-  readonly fromExecution: string
-  readonly toAgent: string
-  readonly toVersion: string | null
-  readonly traceparent: string
 }
 
 const EXPIRED = `

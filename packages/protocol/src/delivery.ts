@@ -1,0 +1,176 @@
+// What the pipeline and the operational database tell each other of one handoff's delivery.
+// Amounts are integer micro-USD; `epoch` is the fencing token of an execution.
+
+/** One signed handoff on its way into Postgres. */
+export interface NewHandoff {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly parentId: string | null
+  readonly fromAgent: string
+  readonly fromVersion: string
+  readonly fromExecution: string
+  readonly toAgent: string
+  readonly toVersion: string | null
+  readonly priority: number
+  readonly requiresApproval: boolean
+  readonly attemptsMax: number
+  readonly keyId: string
+  readonly signature: string
+  readonly traceparent: string
+  readonly tracestate: string | null
+  /** The earlier of `expiresAt` and `deadline`; never executed afterwards. */
+  readonly expiresAt: string | null
+  readonly spentMicroUSD: number
+  readonly remainingMicroUSD: number
+  /** What the sender spent since its own handoff was settled; added to the task. */
+  readonly addedCostMicroUSD: number
+  readonly body: Uint8Array
+  readonly sha256: Uint8Array
+  readonly checkpoint: Uint8Array
+  readonly checkpointSha256: Uint8Array
+}
+
+/** `duplicate`: the same bytes were sent before, so the first send's answer holds. */
+export type SendOutcome =
+  | { readonly kind: 'sent' | 'duplicate'; readonly taskSeq: number; readonly state: string }
+  | { readonly kind: 'conflict' | 'task_ended' }
+  | {
+      readonly kind: 'budget_mismatch'
+      readonly budgetMicroUSD: number
+      readonly parentRemainingMicroUSD: number | null
+    }
+
+export interface ClaimRequest {
+  readonly handoffId: string
+  readonly generation: number
+}
+
+/** A claimed handoff with its signed bytes; the epoch fences every later write. */
+export interface ClaimedHandoff {
+  readonly kind: 'claimed'
+  readonly handoffId: string
+  readonly taskId: string
+  readonly taskSeq: number
+  readonly epoch: number
+  /** How often an owner died or stalled while it held this handoff. */
+  readonly lapses: number
+  readonly attempt: number
+  readonly attemptsMax: number
+  readonly generation: number
+  readonly body: Uint8Array
+  readonly keyId: string
+  readonly signature: string
+  readonly fromAgent: string
+  readonly fromVersion: string
+  readonly fromExecution: string
+  readonly toAgent: string
+  readonly toVersion: string | null
+  readonly parentId: string | null
+  readonly traceparent: string
+  readonly tracestate: string | null
+  /** Time since the handoff was published, or queued where that is not yet visible. */
+  readonly queueSeconds: number
+  readonly budgetMicroUSD: number
+  /** What the parent handoff left over; null for a task's first handoff. */
+  readonly parentRemainingMicroUSD: number | null
+}
+
+/** Not claimed: ended, held by a live lease, superseded by a later generation, or not its turn. */
+export interface RefusedClaim {
+  readonly kind: 'refused'
+}
+
+/** Names an execution and proves the right to settle it. */
+export interface Fence {
+  readonly handoffId: string
+  readonly epoch: number
+}
+
+/** An execution that is about to start, with the receipt that proves its decision record. */
+export interface StartedExecution extends Fence {
+  readonly auditOrigin: string
+  readonly auditSeq: number
+  /** Lower-case hex. */
+  readonly auditHash: string
+}
+
+/** A lifecycle event for the audit store; commits with the change it tells of. */
+export interface AuditIntent {
+  readonly id: string
+  readonly handoffId: string
+  /** JSON of the ledger's AuditEntry. */
+  readonly entry: string
+}
+
+export interface Completion extends Fence {
+  readonly costMicroUSD: number
+  /** JSON of what the agent answered. */
+  readonly result: string
+  /** JSON of the task's final outcome where this handoff was its last; otherwise null. */
+  readonly taskResult: string | null
+}
+
+export interface Retry extends Fence {
+  readonly reason: string
+  /** JSON: what was wrong, where, how to mend it. */
+  readonly details: string
+  readonly delayMs: number
+  /** True hands the handoff back to its sender with the details (E09). */
+  readonly returned: boolean
+}
+
+export interface Ending extends Fence {
+  readonly state: 'REJECTED' | 'DEAD_LETTERED' | 'ROLLED_BACK'
+  readonly taskStatus: 'PENDING_HANDOFF' | 'AWAITING_HUMAN'
+  readonly reason: string
+  readonly details: string
+  readonly costMicroUSD: number
+  readonly alert: boolean
+  readonly escalate: boolean
+}
+
+/** A published handoff that nobody has claimed for a while. */
+export interface QuietHandoff extends ClaimRequest {
+  readonly queue: string
+}
+
+/** A handoff whose deadline passed before anybody executed it. */
+export interface ExpiredHandoff extends Fence {
+  readonly taskId: string
+  readonly parentId: string | null
+  readonly attempt: number
+  readonly fromAgent: string
+  readonly fromVersion: string
+  readonly fromExecution: string
+  readonly toAgent: string
+  readonly toVersion: string | null
+  readonly traceparent: string
+}
+
+/** A row of the outbox: everything a doorbell needs, so that publishing reads no other table. */
+export interface OutboxRow {
+  readonly seq: number
+  readonly handoffId: string
+  readonly taskId: string
+  readonly generation: number
+  readonly queue: string
+  readonly priority: 0 | 1 | 2 | 3
+  readonly sha256: Uint8Array
+  readonly bytes: number
+  readonly traceparent: string
+  readonly tracestate: string | null
+  readonly createdAt: Date
+}
+
+/** Rows of one queue and priority. */
+export interface OutboxLane {
+  readonly queue: string
+  readonly priority: number
+}
+
+/** Which part of a lane to claim. */
+export interface ClaimQuota extends OutboxLane {
+  /** Low-water hint that keeps the scan off dead rows; correctness never depends on it. */
+  readonly afterSeq: number
+  readonly limit: number
+}
