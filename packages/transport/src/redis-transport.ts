@@ -1,0 +1,41 @@
+// BullMQ on Redis behind the transport contract: a doorbell that may lose jobs, never a store.
+import type { Logger } from '@baton/runtime'
+import { startRedisConsumer } from './redis-consumer.ts'
+import { createRedisPublisher } from './redis-publisher.ts'
+import type { Consumer, Transport } from './transport.ts'
+
+export interface RedisTransportOptions {
+  readonly url: string
+  readonly logger: Logger
+  /** First part of every key; installations that share a Redis need different ones. */
+  readonly prefix?: string
+}
+
+/**
+ * Creates the Redis transport. It connects in the background: `publish`, `missing` and `waiting`
+ * reject with BATON_QUEUE_UNAVAILABLE (transient) within two seconds while Redis does not answer,
+ * and consumers resume by themselves when it does.
+ */
+export function createRedisTransport({
+  url,
+  logger,
+  prefix = 'baton',
+}: RedisTransportOptions): Transport {
+  const publisher = createRedisPublisher({ url, prefix, logger })
+  const consumers: Consumer[] = []
+  return {
+    kind: 'redis',
+    publish: publisher.publish,
+    missing: publisher.missing,
+    waiting: publisher.waiting,
+    async consume(options) {
+      const consumer = startRedisConsumer({ ...options, url, prefix, logger })
+      consumers.push(consumer)
+      return consumer
+    },
+    async close() {
+      await Promise.all(consumers.map((consumer) => consumer.stop()))
+      await publisher.close()
+    },
+  }
+}

@@ -1,0 +1,88 @@
+// The doorbell contract: pointers in, handlers called. Nothing here is a source of truth; a
+// transport may lose everything and Postgres re-drives it (I2).
+
+/** What travels through a queue: enough to find the handoff and continue its trace, no content. */
+export interface Pointer {
+  readonly v: 1
+  readonly handoffId: string
+  readonly taskId: string
+  /** One publication of a handoff; a re-drive publishes the next generation. */
+  readonly generation: number
+  /** Hex digest of the signed bytes the receiver will load. */
+  readonly sha256: string
+  readonly bytes: number
+  /** The sender's stored context, handed on unchanged: the relay starts no trace of its own (I9). */
+  readonly traceparent: string
+  readonly tracestate?: string
+}
+
+/** 0 is most urgent. A waiting job of a smaller number always starts first, equal ones in order. */
+export type Priority = 0 | 1 | 2 | 3
+
+export interface Job {
+  /** The receiving agent's type. Any text: each transport maps it to what its queue can name. */
+  readonly queue: string
+  readonly priority: Priority
+  readonly pointer: Pointer
+}
+
+export interface JobReference {
+  readonly queue: string
+  readonly jobId: string
+}
+
+export interface ConsumeOptions {
+  readonly queue: string
+  /** Most handlers of this consumer that run at once. */
+  readonly concurrency: number
+  /** Settles everything itself. A rejection is logged and the job is over: no retries here. */
+  readonly handle: (pointer: Pointer) => Promise<void>
+}
+
+export interface Consumer {
+  /** Once it resolves no further handler starts. Those under way go on. */
+  pause(): Promise<void>
+  resume(): Promise<void>
+  /** Takes nothing more and resolves when the handlers under way have ended. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+export interface Transport {
+  readonly kind: 'redis' | 'postgres' | 'in-process'
+  /**
+   * Resolves when every job is accepted. A rejection is a transient BatonError and means *unknown*:
+   * some jobs may be in. Publishing them again is safe, a job id that is still known is kept once.
+   */
+  publish(jobs: readonly Job[]): Promise<void>
+  consume(options: ConsumeOptions): Promise<Consumer>
+  /** The ids of `jobs` that will start no handler any more: lost, or finished. */
+  missing(jobs: readonly JobReference[]): Promise<readonly string[]>
+  /** Jobs accepted and not yet started; the relay stops publishing above its high-water mark. */
+  waiting(queue: string): Promise<number>
+  /** Stops every consumer, then lets go of all connections. */
+  close(): Promise<void>
+}
+
+/** The job id of a publication. Queues refuse the same id twice while they still know it. */
+export function jobIdOf({
+  handoffId,
+  generation,
+}: Pick<Pointer, 'handoffId' | 'generation'>): string {
+  return `h-${handoffId}-${generation}`
+}
+
+/** Whether a queue's data is a pointer: another program may have put something into the queue. */
+export function isPointer(data: unknown): data is Pointer {
+  if (typeof data !== 'object' || data === null) return false
+  const pointer = data as Partial<Record<keyof Pointer, unknown>>
+  return (
+    pointer.v === 1 &&
+    typeof pointer.handoffId === 'string' &&
+    typeof pointer.taskId === 'string' &&
+    Number.isSafeInteger(pointer.generation) &&
+    typeof pointer.sha256 === 'string' &&
+    Number.isSafeInteger(pointer.bytes) &&
+    typeof pointer.traceparent === 'string' &&
+    (pointer.tracestate === undefined || typeof pointer.tracestate === 'string')
+  )
+}
