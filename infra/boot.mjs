@@ -1,0 +1,69 @@
+// Runs Baton's commands on a machine that has only Node 18 or later and npm: sets up what is missing, then dispatches.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { prepareToolchain, ROOT, SetupError } from './toolchain.mjs'
+
+/** A signal seen again within this time is the same one, sent both to the group and to this process. */
+const SIGNAL_REPEAT_MS = 1_000
+const CLI = 'services/cli/src/main.ts'
+const COMMANDS = {
+  up: { run: [CLI, 'up'], about: 'set everything up and run the main job (-- --once --json)' },
+  baton: { run: [CLI], about: 'the command line (-- --help)' },
+  test: { run: ['node_modules/vitest/vitest.mjs', 'run'], about: 'run all tests' },
+  bench: { run: ['test/bench/main.ts'], about: 'measure' },
+}
+
+async function main([name = '', ...args]) {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null
+  if (command === null) return usage(name)
+  const { node, env } = await prepareToolchain()
+  const [file, ...first] = command.run
+  if (!existsSync(join(ROOT, file))) {
+    throw new SetupError(`${file} is missing from this checkout.`, { fix: 'Clone the repository again.' })
+  }
+  return await runInForeground(node, [join(ROOT, file), ...first, ...args], env)
+}
+
+/** The child shares our terminal; its exit code becomes ours. */
+async function runInForeground(node, args, env) {
+  // Relative paths in arguments are meant from where the person typed the command.
+  const cwd = process.env.INIT_CWD && existsSync(process.env.INIT_CWD) ? process.env.INIT_CWD : ROOT
+  const isTest = args[0].endsWith('vitest.mjs')
+  const child = spawn(node, args, { cwd: isTest ? ROOT : cwd, env, stdio: 'inherit' })
+  forwardSignals(child)
+  return await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal]))
+  })
+}
+
+/** A Ctrl-C in a terminal reaches the child directly, so only signals sent to us alone are passed on. */
+function forwardSignals(child) {
+  const lastAt = new Map()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      const now = performance.now()
+      const repeated = now - (lastAt.get(signal) ?? -Infinity) < SIGNAL_REPEAT_MS
+      lastAt.set(signal, now)
+      if (!repeated && !(signal === 'SIGINT' && process.stdin.isTTY)) child.kill(signal)
+    })
+  }
+}
+
+function usage(name) {
+  const lines = Object.entries(COMMANDS).map(([key, { about }]) => `  npm run ${key.padEnd(6)} ${about}`)
+  const problem = name === '' ? '' : `baton: there is no command "${name}"\n`
+  process.stderr.write(`${problem}usage: node infra/boot.mjs <command> [arguments]\n${lines.join('\n')}\n`)
+  return 2
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof SetupError) && error.code !== 'BATON_LOCK_BUSY') throw error
+  const output = error.output ? `${error.output}\n\n` : ''
+  process.stderr.write(`${output}baton: ${error.message}\n${error.fix ? `  ${error.fix}\n` : ''}`)
+  process.exitCode = 1
+}
