@@ -1,0 +1,11 @@
+// What a receiving agent type says about itself when it registers.
+
+export interface AgentRegistration {
+  readonly type: string
+  /** Semantic version of the agent that runs here. */
+  readonly version: string
+  /** Keys that `currentState` must have before this agent can start (E06). */
+  readonly requires: readonly string[]
+  /** Size of the agent's context window; the builder compresses for it (E03). */
+  readonly contextWindowTokens?: number
+}

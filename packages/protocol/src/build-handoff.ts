@@ -1,0 +1,154 @@
+// Makes a handoff message out of what an agent knows when its execution ends (E02).
+import { randomUUID } from 'node:crypto'
+import type { AgentCost, AgentState, HandoffConstraints } from './agent-state.ts'
+import { compressContext, type Compression } from './compress-context.ts'
+import { ProtocolError, type Detail } from './detail.ts'
+import type { HandoffMessage } from './handoff-message.ts'
+import { microUSD, usdFromMicro } from './money.ts'
+import { checkSchema } from './schema-check.ts'
+import { copyStrict } from './strict-value.ts'
+
+export interface BuiltHandoff {
+  readonly message: HandoffMessage
+  /** Whether and how far the conversation was compressed. */
+  readonly compression: Compression
+}
+
+/**
+ * Builds the unsigned message: deducts the agent's own cost from the budget (E20), compresses the
+ * conversation when the message would fill more than the threshold of the receiver's context
+ * window (E03), and writes the lowest schema version that carries the fields in use. Constraints
+ * may be given as the bare list. Throws ProtocolError BATON_HANDOFF_INVALID, with every detail,
+ * when the result would not satisfy the schema; an exhausted budget is the receiver's to refuse.
+ */
+export function buildHandoffMessage(
+  agentState: AgentState,
+  targetAgentType: string,
+  constraints: HandoffConstraints | readonly string[] = [],
+): HandoffMessage {
+  return buildHandoff(agentState, targetAgentType, constraints).message
+}
+
+/** The same, and says what the compression did. */
+export function buildHandoff(
+  agentState: AgentState,
+  targetAgentType: string,
+  constraints: HandoffConstraints | readonly string[] = [],
+): BuiltHandoff {
+  const asked: HandoffConstraints = isList(constraints) ? { list: constraints } : constraints
+  const draft = { ...coreFields(agentState, targetAgentType, asked), ...newerFields(agentState, asked) }
+  const compression = compress(agentState, asked, draft)
+  const message = checked({
+    ...draft,
+    schemaVersion: asked.schemaVersion ?? lowestVersion(draft),
+    conversationHistorySummary: compression.summary,
+    conversationHistoryVerbatim: compression.verbatim,
+  })
+  return { message, compression }
+}
+
+function isList(constraints: HandoffConstraints | readonly string[]): constraints is readonly string[] {
+  return Array.isArray(constraints)
+}
+
+function coreFields(state: AgentState, agentType: string, asked: HandoffConstraints) {
+  const { agentId, agentVersion, executionId = randomUUID() } = state.agent
+  return {
+    handoffId: state.handoffId ?? randomUUID(),
+    taskId: state.taskId,
+    parentHandoffId: state.parentHandoffId ?? null,
+    fromAgent: { agentId, agentVersion, executionId },
+    toAgent: { agentType, agentVersion: asked.agentVersion },
+    timestamp: state.timestamp ?? new Date().toISOString(),
+    taskDescription: state.taskDescription,
+    completedSubtasks: state.completedSubtasks,
+    remainingSubtasks: state.remainingSubtasks,
+    currentState: state.currentState,
+    relevantContext: state.relevantContext ?? [],
+    constraints: asked.list ?? [],
+    costTracking: deduct(state.cost),
+    toolCallHistory: state.toolCallHistory ?? [],
+    traceparent: state.traceparent,
+    ...state.extensions,
+  }
+}
+
+/** The fields that need schema version 2.1. */
+function newerFields(state: AgentState, asked: HandoffConstraints) {
+  return {
+    receiverList: asked.receiverList,
+    dataSubjects: state.personalData?.dataSubjects,
+    personalDataPayload: state.personalData?.payload,
+    dataClassification: state.dataClassification,
+    residency: state.residency,
+    priority: asked.priority,
+    deadline: asked.deadline,
+    tokenBudget: asked.tokenBudget,
+    replySchema: asked.replySchema,
+    replySchemaRef: asked.replySchemaRef,
+    requirements: asked.requirements,
+    requiresApproval: asked.requiresApproval,
+    expiresAt: asked.expiresAt,
+    stream: state.stream,
+    tracestate: state.tracestate,
+    contextSnapshot: state.contextSnapshot,
+    externalRef: state.externalRef,
+    delegation: state.delegation,
+  }
+}
+
+const NEWER_FIELDS = Object.keys(newerFields({} as AgentState, {}))
+
+function lowestVersion(draft: Readonly<Record<string, unknown>>): '2.0' | '2.1' {
+  return NEWER_FIELDS.some((field) => draft[field] !== undefined) ? '2.1' : '2.0'
+}
+
+/** The sender deducts what it cost, in whole micro-USD, so that the sum never drifts. */
+function deduct({ spentSoFarUSD, budgetRemainingUSD, ownCostUSD, tokenSpent }: AgentCost) {
+  const own = microUSD(ownCostUSD)
+  if (!(own >= 0)) throw invalid([NEGATIVE_COST])
+  return {
+    costSpentSoFarUSD: usdFromMicro(microUSD(spentSoFarUSD) + own),
+    costBudgetRemainingUSD: usdFromMicro(microUSD(budgetRemainingUSD) - own),
+    tokenSpent,
+  }
+}
+
+const NEGATIVE_COST: Detail = {
+  pointer: '/cost/ownCostUSD',
+  rule: 'minimum',
+  message: 'An agent cannot cost less than nothing',
+  fix: 'Give what the agent spent, zero or more US dollars.',
+  expected: '>= 0',
+}
+
+function compress(state: AgentState, asked: HandoffConstraints, draft: object): Compression {
+  const turns = state.conversationHistory ?? []
+  const summary = state.conversationHistorySummary ?? ''
+  const { receiverContextWindowTokens: windowTokens } = asked
+  if (windowTokens === undefined)
+    return { compressed: false, summary, verbatim: turns, turnsSummarised: 0 }
+  return compressContext(
+    { turns, summary },
+    {
+      windowTokens,
+      rest: JSON.stringify(draft),
+      ...(asked.compressionThreshold === undefined ? {} : { threshold: asked.compressionThreshold }),
+      ...(asked.verbatimTurns === undefined ? {} : { verbatimTurns: asked.verbatimTurns }),
+    },
+  )
+}
+
+/** A plain copy that satisfies the schema, without the members that are undefined. */
+function checked(draft: object): HandoffMessage {
+  const copy = copyStrict(draft)
+  if (!copy.ok) throw invalid([copy.detail])
+  const schema = checkSchema(copy.value)
+  if (schema.ok) return schema.message
+  throw invalid(schema.details)
+}
+
+function invalid(details: readonly Detail[]): ProtocolError {
+  const [first, ...rest] = details
+  return new ProtocolError('BATON_HANDOFF_INVALID', [first ?? NEGATIVE_COST, ...rest])
+}

@@ -1,0 +1,37 @@
+// Whether the receiver has what it needs to start (E06).
+import type { AgentRegistration } from '../agent-registration.ts'
+import type { Detail } from '../detail.ts'
+import type { HandoffMessage } from '../handoff-message.ts'
+import { pointerTo } from '../json.ts'
+
+/** The literal task description of a first handoff, before which no work can have been done. */
+export const INITIAL = 'INITIAL'
+
+/** Every gap; each makes the message INCOMPLETE_CONTEXT. */
+export function checkCompleteness(
+  message: HandoffMessage,
+  agent: AgentRegistration | undefined,
+): readonly Detail[] {
+  const details: Detail[] = []
+  if (message.completedSubtasks.length === 0 && message.taskDescription !== INITIAL)
+    details.push(NO_WORK_DONE)
+  for (const key of agent?.requires ?? [])
+    if (!Object.hasOwn(message.currentState, key)) details.push(missingState(key))
+  return details
+}
+
+const NO_WORK_DONE: Detail = {
+  pointer: '/completedSubtasks',
+  rule: 'completedSubtasks',
+  message: 'The sender completed nothing',
+  fix: 'List what was completed, or mark a first handoff with the task description INITIAL.',
+}
+
+function missingState(key: string): Detail {
+  return {
+    pointer: pointerTo('/currentState', key),
+    rule: 'requiredState',
+    message: 'The receiving agent type requires this key',
+    fix: 'Put it into currentState before handing off.',
+  }
+}

@@ -1,0 +1,57 @@
+// Runs the scanner that the caller brings, and fails closed (E07).
+import { DETAILS_MAX, type Detail } from '../detail.ts'
+import type { HandoffMessage } from '../handoff-message.ts'
+
+/** What this package needs to know of a scanner's verdict; @baton/safety gives more. */
+export interface ScanVerdict {
+  readonly decision: 'allow' | 'flag' | 'reject'
+  readonly findings: readonly { readonly category: string; readonly jsonPointer: string }[]
+}
+
+export type Scan<V extends ScanVerdict = ScanVerdict> = (message: HandoffMessage) => V
+
+export interface SafetyCheck<V extends ScanVerdict> {
+  readonly details: readonly Detail[]
+  /** The scanner's own verdict; null when it could not give one. */
+  readonly verdict: V | null
+}
+
+/** A flagged message passes; a rejected one, or one the scanner fails on, does not. */
+export function checkSafety<V extends ScanVerdict>(
+  message: HandoffMessage,
+  scan: Scan<V>,
+): SafetyCheck<V> {
+  try {
+    const verdict = scan(message)
+    return { verdict, details: verdict.decision === 'reject' ? findingsOf(verdict) : [] }
+  } catch {
+    return { verdict: null, details: [SCAN_FAILED] }
+  }
+}
+
+/** Names the class and the place of a finding, never the pattern that caught it. */
+function findingsOf({ findings }: ScanVerdict): readonly Detail[] {
+  const details = findings.slice(0, DETAILS_MAX).map(({ category, jsonPointer }) => ({
+    pointer: jsonPointer,
+    rule: `safety.${category}`,
+    message: `The text was judged unsafe: ${category}`,
+    fix: REVIEW,
+  }))
+  return details.length > 0 ? details : [UNSAFE]
+}
+
+const REVIEW = 'It waits in the dead letter queue for a person, who can release it.'
+
+const UNSAFE: Detail = {
+  pointer: '',
+  rule: 'safety',
+  message: 'The message was judged unsafe',
+  fix: REVIEW,
+}
+
+const SCAN_FAILED: Detail = {
+  pointer: '',
+  rule: 'safety.unavailable',
+  message: 'The safety scanner could not judge the message',
+  fix: REVIEW,
+}

@@ -1,0 +1,101 @@
+// Makes a conversation fit the receiver's context window (E03): old turns become a summary.
+import type { Turn } from './generated/handoff.ts'
+import { summariseTurns } from './summarise-turns.ts'
+import { countTokens, tokensAtMost } from './token-count.ts'
+
+export interface Conversation {
+  /** Oldest first. */
+  readonly turns: readonly Turn[]
+  /** The summary of what lies before them; may be empty. */
+  readonly summary: string
+}
+
+export interface CompressionOptions {
+  /** Size of the receiver's context window. */
+  readonly windowTokens: number
+  /** The part of the window that may be filled; 0.8 by default. */
+  readonly threshold?: number
+  /** How many of the latest turns stay word for word, if they fit; 5 by default. */
+  readonly verbatimTurns?: number
+  /** What else the receiver has to read: the text of the message without the conversation. */
+  readonly rest?: string
+}
+
+export interface Compression {
+  readonly compressed: boolean
+  readonly summary: string
+  readonly verbatim: readonly Turn[]
+  /** How many turns went into the summary. */
+  readonly turnsSummarised: number
+}
+
+const THRESHOLD = 0.8
+const VERBATIM_TURNS = 5
+/** Room for the summary when the rest of the message leaves none. */
+const SUMMARY_TOKENS_MIN = 128
+/** The verbatim turns may take this part of the room; the rest is for the summary. */
+const VERBATIM_SHARE = 0.75
+
+/**
+ * Returns the conversation as it is while the message stays under the threshold. Otherwise the
+ * oldest turns are replaced by an extract that keeps facts, decisions with their reasons,
+ * constraints, warnings and tool results; the latest turns stay verbatim, fewer of them when they
+ * alone would fill the window. Deterministic: the same input gives the same output, at no cost.
+ */
+export function compressContext(
+  conversation: Conversation,
+  options: CompressionOptions,
+): Compression {
+  const { windowTokens, threshold = THRESHOLD, rest = '' } = options
+  const allowedTokens = Math.floor(windowTokens * threshold)
+  if (fits(conversation, rest, allowedTokens)) return unchanged(conversation)
+  const roomTokens = Math.max(allowedTokens - countTokens(rest), SUMMARY_TOKENS_MIN)
+  const kept = verbatimCount(conversation.turns, options.verbatimTurns ?? VERBATIM_TURNS, roomTokens)
+  const split = conversation.turns.length - kept
+  const verbatim = conversation.turns.slice(split)
+  const summary = summariseTurns(
+    { turns: conversation.turns.slice(0, split), summary: conversation.summary },
+    { tokensMax: Math.max(roomTokens - sumTokens(verbatim), SUMMARY_TOKENS_MIN), kept },
+  )
+  return { compressed: true, summary, verbatim, turnsSummarised: split }
+}
+
+function unchanged({ turns, summary }: Conversation): Compression {
+  return { compressed: false, summary, verbatim: turns, turnsSummarised: 0 }
+}
+
+/** Asks the tokenizer only when counting bytes cannot answer. */
+function fits({ turns, summary }: Conversation, rest: string, allowedTokens: number): boolean {
+  const texts = [rest, summary, ...turns.map(textOf)]
+  const most = texts.reduce((sum, text) => sum + tokensAtMost(text), 0)
+  if (most <= allowedTokens) return true
+  let tokens = 0
+  for (const text of texts) {
+    tokens += countTokens(text)
+    if (tokens > allowedTokens) return false
+  }
+  return true
+}
+
+/** How many of the latest turns, at most `wanted`, leave room for the summary. */
+function verbatimCount(turns: readonly Turn[], wanted: number, roomTokens: number): number {
+  let tokens = 0
+  let count = 0
+  while (count < Math.min(wanted, turns.length)) {
+    const turn = turns[turns.length - 1 - count]
+    if (turn === undefined) break
+    tokens += countTokens(textOf(turn))
+    if (tokens > roomTokens * VERBATIM_SHARE) break
+    count += 1
+  }
+  return count
+}
+
+function sumTokens(turns: readonly Turn[]): number {
+  return turns.reduce((sum, turn) => sum + countTokens(textOf(turn)), 0)
+}
+
+/** A turn as the message carries it. */
+function textOf(turn: Turn): string {
+  return JSON.stringify(turn)
+}

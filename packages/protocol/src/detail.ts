@@ -1,0 +1,42 @@
+// One thing that is wrong, said so that the reader can mend it; and the one error this package throws.
+
+/** What is wrong (`message`), where (`pointer`, RFC 6901), by which rule, and how to mend it. */
+export interface Detail {
+  readonly pointer: string
+  readonly rule: string
+  readonly message: string
+  readonly fix: string
+  /** What would have been accepted, where that can be said in a few words. */
+  readonly expected?: string
+}
+
+/** A list of details never grows beyond this; the rest would not be read. */
+export const DETAILS_MAX = 50
+
+/** The first details in words, for logs and error messages. */
+export function describeDetails(details: readonly Detail[]): string {
+  const words = details.slice(0, 3).map(({ pointer, message }) => `${pointer || '/'}: ${message}`)
+  const rest = details.length - words.length
+  return words.join('; ') + (rest > 0 ? `; and ${rest} more` : '')
+}
+
+/**
+ * Thrown for a mistake of the caller (never for input from outside, which gets a verdict).
+ * It has the shape of the project's permanent errors: `kind`, a stable `code`, `fix`.
+ */
+export class ProtocolError extends Error {
+  readonly kind = 'permanent'
+  readonly code: `BATON_${string}`
+  readonly details: readonly Detail[]
+  readonly pointer: string
+  readonly fix: string
+
+  constructor(code: `BATON_${string}`, details: readonly [Detail, ...Detail[]]) {
+    super(describeDetails(details))
+    this.name = 'ProtocolError'
+    this.code = code
+    this.details = details
+    this.pointer = details[0].pointer
+    this.fix = details[0].fix
+  }
+}

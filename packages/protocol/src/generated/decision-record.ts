@@ -1,0 +1,207 @@
+// Generated from the schemas by generate-types.ts; do not edit.
+
+/**
+ * RFC 3339 date and time with seconds and a zone, at most nine fraction digits.
+ */
+export type DateTime = string
+/**
+ * UUID version 4 in lower case.
+ */
+export type Uuid = string
+/**
+ * An identifier chosen by people: not empty, no control characters.
+ */
+export type Name = string
+/**
+ * A semantic version 2.0.0.
+ */
+export type Version = string
+/**
+ * A semantic version range, such as >=1.5.0.
+ */
+export type VersionRange = string
+/**
+ * What one check said.
+ */
+export type Check = 'passed' | 'failed' | 'skipped'
+
+/**
+ * One record of the tamper-evident log: structure only, no text of any message. Its hash is SHA-256 over 0x00 and the RFC 8785 bytes of this object.
+ */
+export interface DecisionRecord {
+  /**
+   * Version of the record format.
+   */
+  v: 1
+  /**
+   * The chain: base, environment, epoch of the log, shard.
+   */
+  origin: string
+  /**
+   * Position in the chain, without gaps.
+   */
+  seq: number
+  /**
+   * Hash of the record before it in the chain; zeros at 0.
+   */
+  previousRecordHash: string
+  /**
+   * UUID version 8 made from handoff, event and epoch; the idempotency key.
+   */
+  recordId: string
+  recordedAt: DateTime
+  /**
+   * What happened.
+   */
+  event:
+    | 'HANDOFF_ACCEPTED'
+    | 'HANDOFF_REJECTED'
+    | 'EXECUTION_STARTED'
+    | 'EXECUTION_COMPLETED'
+    | 'EXECUTION_FAILED'
+    | 'ROLLED_BACK'
+    | 'DEAD_LETTERED'
+    | 'HUMAN_ESCALATED'
+    | 'ERASURE_REQUESTED'
+    | 'ERASURE_COMPLETED'
+    | 'ERASURE_DEFERRED'
+    | 'KEY_ROTATED'
+    | 'CHAIN_CLOSED'
+    | 'EVIDENCE_EXPORTED'
+    | 'VERIFY_RUN'
+  taskId: Uuid
+  /**
+   * Position among the records of the task.
+   */
+  taskSeq: number
+  /**
+   * Hash of the task's record before it; zeros at 0.
+   */
+  previousTaskRecordHash: string
+  handoffId: Uuid
+  /**
+   * The handoff before it.
+   */
+  parentHandoffId: Uuid | null
+  /**
+   * Which delivery attempt.
+   */
+  attempt: number
+  /**
+   * Which execution epoch.
+   */
+  epoch: number
+  fromAgent: AgentIdentity
+  /**
+   * The receiver.
+   */
+  toAgent: {
+    agentType: Name
+    /**
+     * The version range asked for.
+     */
+    agentVersion: VersionRange | null
+  }
+  /**
+   * W3C trace context, version 00, ids not zero.
+   */
+  traceparent: string
+  /**
+   * What each check said; null on events that judge nothing.
+   */
+  verdicts: Verdicts | null
+  /**
+   * Why it was refused or failed.
+   */
+  reason: string | null
+  /**
+   * The cost carried by the message, in millionths of a US dollar.
+   */
+  cost: Cost | null
+  /**
+   * Commitments to the segments kept apart.
+   */
+  payload: Segment[]
+  /**
+   * The signing keys involved.
+   */
+  keyIds: Name[]
+}
+/**
+ * The sending agent.
+ */
+export interface AgentIdentity {
+  agentId: Name
+  agentVersion: Version
+  executionId: Uuid
+}
+/**
+ * What each check said.
+ */
+export interface Verdicts {
+  size: Check
+  signature: Check
+  schema: Check
+  completeness: Check
+  budget: Check
+  safety: Safety
+}
+/**
+ * What the scanner said.
+ */
+export interface Safety {
+  /**
+   * What the scanner decided.
+   */
+  decision: 'allow' | 'flag' | 'reject' | 'skipped'
+  /**
+   * Which rule set decided.
+   */
+  artefactId: string | null
+  /**
+   * How many findings there were.
+   */
+  findings: number
+}
+/**
+ * Cost in integers.
+ */
+export interface Cost {
+  /**
+   * Spent so far.
+   */
+  spentMicroUSD: number
+  /**
+   * Budget left.
+   */
+  remainingMicroUSD: number
+  /**
+   * Tokens read.
+   */
+  promptTokens: number
+  /**
+   * Tokens written.
+   */
+  completionTokens: number
+}
+/**
+ * A segment kept apart from the record.
+ */
+export interface Segment {
+  /**
+   * Position among the segments of the record.
+   */
+  segment: number
+  /**
+   * Random reference of the data subject; null when it is nobody's.
+   */
+  subjectRef: string | null
+  /**
+   * Salted commitment to the bytes.
+   */
+  commitment: string
+  /**
+   * How long the segment is.
+   */
+  bytes: number
+}

@@ -1,0 +1,64 @@
+// The checks of I6 that look at the content: schema, completeness, budget, safety, in this order.
+import { checkBudget } from './checks/budget.ts'
+import { checkCompleteness } from './checks/completeness.ts'
+import { checkConsistency, type ConsistencyOptions } from './checks/consistency.ts'
+import { checkSafety, type Scan, type ScanVerdict } from './checks/safety.ts'
+import type { Detail } from './detail.ts'
+import type { JsonValue } from './json.ts'
+import type { RejectionReason } from './rejection.ts'
+import { checkSchema } from './schema-check.ts'
+import type { Checks, CheckResult, Rejection, Verdict } from './verdict.ts'
+
+export interface ContentOptions<V extends ScanVerdict> extends ConsistencyOptions {
+  readonly scan?: Scan<V> | undefined
+}
+
+/**
+ * Judges a parsed message; `before` says what the checks before these found. The first failure is
+ * the reason. The scan runs when the schema holds and the context is complete, also when the
+ * budget fails, so that it is on record.
+ */
+export function judgeContent<V extends ScanVerdict>(
+  value: JsonValue,
+  options: ContentOptions<V>,
+  before: Checks<V>,
+): Verdict<V> {
+  const schema = checkSchema(value)
+  if (!schema.ok)
+    return reject('SCHEMA_INVALID', schema.details, { ...before, schema: 'failed' })
+  const { message } = schema
+  const refuse = (reason: RejectionReason, details: readonly Detail[], checks: Checks<V>) => ({
+    ...reject(reason, details, checks),
+    message,
+  })
+  const inconsistent = checkConsistency(message, options)
+  if (inconsistent.length > 0)
+    return refuse('SCHEMA_INVALID', inconsistent, { ...before, schema: 'failed' })
+  const gaps = checkCompleteness(message, options.agent)
+  const sound: Checks<V> = { ...before, schema: 'passed', completeness: outcome(gaps) }
+  if (gaps.length > 0) return refuse('INCOMPLETE_CONTEXT', gaps, sound)
+  const spent = checkBudget(message)
+  const safety = options.scan === undefined ? undefined : checkSafety(message, options.scan)
+  const checks: Checks<V> = {
+    ...sound,
+    budget: outcome(spent),
+    safety: safety === undefined ? 'skipped' : outcome(safety.details),
+    scan: safety?.verdict ?? null,
+  }
+  if (spent.length > 0) return refuse('BUDGET_EXHAUSTED', spent, checks)
+  if (checks.safety === 'failed') return refuse('SAFETY_VIOLATION', safety?.details ?? [], checks)
+  return { valid: true, message, checks }
+}
+
+/** A rejection; the checks say how far the message came. */
+export function reject<V extends ScanVerdict>(
+  reason: RejectionReason,
+  details: readonly Detail[],
+  checks: Checks<V>,
+): Rejection<V> {
+  return { valid: false, reason, details, checks }
+}
+
+function outcome(details: readonly Detail[]): CheckResult {
+  return details.length === 0 ? 'passed' : 'failed'
+}

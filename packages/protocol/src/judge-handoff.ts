@@ -1,0 +1,80 @@
+// Judges a delivery in the order of I6: size, signature, schema, completeness, budget, safety.
+import type { AgentRegistration } from './agent-registration.ts'
+import type { TaskBudget } from './checks/consistency.ts'
+import type { Scan, ScanVerdict } from './checks/safety.ts'
+import type { Detail } from './detail.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { judgeContent, reject } from './judge-content.ts'
+import type { KeyRing } from './key-ring.ts'
+import { DEFAULT_LIMITS, type Limits } from './limits.ts'
+import { checkSize, parseMessage } from './parse-message.ts'
+import { verifySignature, type Delivery, type SignatureProblem } from './signature.ts'
+import { NOT_CHECKED, type Checks, type Rejection, type Verdict } from './verdict.ts'
+
+export interface JudgeOptions<V extends ScanVerdict = ScanVerdict> {
+  /** The receiving agent. */
+  readonly agent: AgentRegistration
+  readonly keyRing: KeyRing
+  readonly scan: Scan<V>
+  /** What the store knows of the task's budget; without it conservation is not checked. */
+  readonly task?: TaskBudget | undefined
+  readonly limits?: Limits | undefined
+}
+
+/** Judges the bytes as they came. Any input gets a verdict; nothing is thrown. */
+export function judgeHandoff<V extends ScanVerdict>(
+  delivery: Delivery,
+  options: JudgeOptions<V>,
+): Verdict<V> {
+  const limits = options.limits ?? DEFAULT_LIMITS
+  const tooLong = checkSize(delivery.bytes, limits)
+  if (tooLong !== undefined)
+    return reject('SCHEMA_INVALID', [tooLong], { ...NOT_CHECKED, size: 'failed' })
+  const signature = verifySignature(delivery.bytes, delivery, options.keyRing)
+  if (!signature.ok) return refuseSignature(SIGNATURE_PROBLEMS[signature.why])
+  const signed: Checks<V> = { ...NOT_CHECKED, size: 'passed', signature: 'passed' }
+  const parsed = parseMessage(delivery.bytes, limits)
+  if (!parsed.ok) return reject('SCHEMA_INVALID', parsed.details, { ...signed, schema: 'failed' })
+  if (!parsed.canonical)
+    return reject('SCHEMA_INVALID', [NOT_CANONICAL], { ...signed, schema: 'failed' })
+  const envelope = checkEnvelope(parsed.value, delivery.keyId)
+  return envelope ?? judgeContent(parsed.value, options, signed)
+}
+
+/** The signature stands beside the bytes, and the key named inside them is the one that signed. */
+function checkEnvelope(value: JsonValue, keyId: string): Rejection<never> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const { signature, signatureKeyId } = value as JsonObject
+  if (signature !== undefined) return refuseSignature('The signed bytes contain a signature')
+  if (signatureKeyId !== undefined && signatureKeyId !== keyId)
+    return refuseSignature('The message names another key than the one that signed it')
+  return undefined
+}
+
+function refuseSignature(message: string): Rejection<never> {
+  const detail: Detail = {
+    pointer: '/signature',
+    rule: 'signature',
+    message,
+    fix: 'Sign the RFC 8785 form of the message without its signature, with an active key.',
+  }
+  return reject('SIGNATURE_INVALID', [detail], {
+    ...NOT_CHECKED,
+    size: 'passed',
+    signature: 'failed',
+  })
+}
+
+const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
+  malformed: 'The signature is missing or not of the form hmac-sha256:<64 hex digits>',
+  'unknown-key': 'The key that signed the message is not known here',
+  'revoked-key': 'The key that signed the message has been revoked',
+  mismatch: 'The signature does not belong to these bytes: the message was changed after signing',
+}
+
+const NOT_CANONICAL: Detail = {
+  pointer: '',
+  rule: 'canonical',
+  message: 'The bytes are not the RFC 8785 form of the message',
+  fix: 'Sign and send the canonical form: sorted keys, no white space, shortest numbers.',
+}

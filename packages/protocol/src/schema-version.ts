@@ -1,0 +1,36 @@
+// Which schema versions a receiver accepts (features 4.3): its major, two minors back, newer minors.
+import type { Detail } from './detail.ts'
+
+/** The newest minor of schema major 2 this code knows. */
+export const NEWEST_MINOR = 1
+const MAJOR = 2
+const MINORS_BACK = 2
+
+export type SchemaVersion =
+  /** `known` is false for a newer minor, whose unknown fields are kept but never interpreted. */
+  | { readonly ok: true; readonly minor: number; readonly known: boolean }
+  | { readonly ok: false; readonly detail: Detail }
+
+/** Reads `schemaVersion` of a message before its schema is chosen. */
+export function readSchemaVersion(schemaVersion: unknown): SchemaVersion {
+  if (typeof schemaVersion !== 'string') return refuse('The schema version is missing')
+  const match = /^([0-9]{1,6})\.(0|[1-9][0-9]{0,5})$/.exec(schemaVersion)
+  if (match === null) return refuse('The schema version is not of the form major.minor')
+  const minor = Number(match[2])
+  if (Number(match[1]) !== MAJOR) return refuse(`Schema major ${match[1]} is not spoken here`)
+  if (minor < NEWEST_MINOR - MINORS_BACK) return refuse(`Schema version ${schemaVersion} is too old`)
+  return { ok: true, minor, known: minor <= NEWEST_MINOR }
+}
+
+function refuse(message: string): SchemaVersion {
+  return {
+    ok: false,
+    detail: {
+      pointer: '/schemaVersion',
+      rule: 'schemaVersion',
+      message,
+      fix: `Send schema version ${MAJOR}.${NEWEST_MINOR}, or 2.0 without the fields of 2.1.`,
+      expected: `${MAJOR}.x`,
+    },
+  }
+}
