@@ -30,7 +30,10 @@ function forTypes(node: unknown): unknown {
 const UNTYPED = new Set(['patternProperties', 'propertyNames', 'minItems', 'maxItems', '$id'])
 
 async function render(path: string): Promise<string> {
-  const source = await readFile(fileURLToPath(import.meta.resolve(`@baton/schemas/${path}`)), 'utf8')
+  const source = await readFile(
+    fileURLToPath(import.meta.resolve(`@baton/schemas/${path}`)),
+    'utf8',
+  )
   const schema = forTypes(JSON.parse(source)) as JSONSchema & { title: string }
   const types = await compile(schema, schema.title, {
     additionalProperties: false,
@@ -47,7 +50,10 @@ async function synchronise(options: { write: boolean }): Promise<string[]> {
   const stale: string[] = []
   for (const { schema, output } of DOCUMENTS) {
     const target = new URL(`src/generated/${output}`, import.meta.url)
-    const [wanted, found] = await Promise.all([render(schema), readFile(target, 'utf8').catch(() => '')])
+    const [wanted, found] = await Promise.all([
+      render(schema),
+      readFile(target, 'utf8').catch(() => ''),
+    ])
     if (wanted === found) continue
     stale.push(output)
     if (options.write) await writeFile(target, wanted)
@@ -57,7 +63,8 @@ async function synchronise(options: { write: boolean }): Promise<string[]> {
 
 const check = process.argv.includes('--check')
 const stale = await synchronise({ write: !check })
-for (const output of stale) console.error(`${check ? 'out of date' : 'written'}: src/generated/${output}`)
+for (const output of stale)
+  console.error(`${check ? 'out of date' : 'written'}: src/generated/${output}`)
 if (check && stale.length > 0) {
   console.error('Run: node packages/protocol/generate-types.ts')
   process.exitCode = 1

@@ -36,7 +36,10 @@ export function buildHandoff(
   constraints: HandoffConstraints | readonly string[] = [],
 ): BuiltHandoff {
   const asked: HandoffConstraints = isList(constraints) ? { list: constraints } : constraints
-  const draft = { ...coreFields(agentState, targetAgentType, asked), ...newerFields(agentState, asked) }
+  const draft = {
+    ...coreFields(agentState, targetAgentType, asked),
+    ...newerFields(agentState, asked),
+  }
   const compression = compress(agentState, asked, draft)
   const message = checked({
     ...draft,
@@ -47,7 +50,9 @@ export function buildHandoff(
   return { message, compression }
 }
 
-function isList(constraints: HandoffConstraints | readonly string[]): constraints is readonly string[] {
+function isList(
+  constraints: HandoffConstraints | readonly string[],
+): constraints is readonly string[] {
   return Array.isArray(constraints)
 }
 
@@ -133,7 +138,9 @@ function compress(state: AgentState, asked: HandoffConstraints, draft: object): 
     {
       windowTokens,
       rest: JSON.stringify(draft),
-      ...(asked.compressionThreshold === undefined ? {} : { threshold: asked.compressionThreshold }),
+      ...(asked.compressionThreshold === undefined
+        ? {}
+        : { threshold: asked.compressionThreshold }),
       ...(asked.verbatimTurns === undefined ? {} : { verbatimTurns: asked.verbatimTurns }),
     },
   )

@@ -50,7 +50,11 @@ export function compressContext(
   const allowedTokens = Math.floor(windowTokens * threshold)
   if (fits(conversation, rest, allowedTokens)) return unchanged(conversation)
   const roomTokens = Math.max(allowedTokens - countTokens(rest), SUMMARY_TOKENS_MIN)
-  const kept = verbatimCount(conversation.turns, options.verbatimTurns ?? VERBATIM_TURNS, roomTokens)
+  const kept = verbatimCount(
+    conversation.turns,
+    options.verbatimTurns ?? VERBATIM_TURNS,
+    roomTokens,
+  )
   const split = conversation.turns.length - kept
   const verbatim = conversation.turns.slice(split)
   const summary = summariseTurns(

@@ -26,6 +26,7 @@ export interface NewHandoff {
   readonly addedCostMicroUSD: number
   readonly body: Uint8Array
   readonly sha256: Uint8Array
+  readonly checkpointId: string
   readonly checkpoint: Uint8Array
   readonly checkpointSha256: Uint8Array
 }

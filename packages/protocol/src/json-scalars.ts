@@ -33,10 +33,12 @@ export function readString(cursor: Cursor): string {
     cursor.position = end
     const found = text[end]
     if (found === '"') break
-    if (found !== '\\') throw new ScalarError('syntax', END_MESSAGES[found === undefined ? 'open' : 'raw'])
+    if (found !== '\\')
+      throw new ScalarError('syntax', END_MESSAGES[found === undefined ? 'open' : 'raw'])
     ESCAPE.lastIndex = end
     const escape = ESCAPE.exec(text)?.[0]
-    if (escape === undefined) throw new ScalarError('syntax', 'An escape sequence that JSON does not know')
+    if (escape === undefined)
+      throw new ScalarError('syntax', 'An escape sequence that JSON does not know')
     cursor.position = end + escape.length
     escaped = true
   }
@@ -45,7 +47,8 @@ export function readString(cursor: Cursor): string {
   const value = escaped ? (JSON.parse(raw) as string) : raw.slice(1, -1)
   if (value.length > limits.stringMax)
     throw new ScalarError('stringMax', `A string of more than ${limits.stringMax} characters`)
-  if (escaped && !value.isWellFormed()) throw new ScalarError('surrogate', 'Half of a surrogate pair')
+  if (escaped && !value.isWellFormed())
+    throw new ScalarError('surrogate', 'Half of a surrogate pair')
   return value
 }
 
@@ -62,9 +65,13 @@ export function readNumber(cursor: Cursor): number {
   NUMBER.lastIndex = cursor.position
   const raw = NUMBER.exec(cursor.text)?.[0]
   if (raw === undefined)
-    throw new ScalarError('syntax', cursor.position < cursor.text.length ? 'Not a JSON value' : 'The text ends too early')
+    throw new ScalarError(
+      'syntax',
+      cursor.position < cursor.text.length ? 'Not a JSON value' : 'The text ends too early',
+    )
   const value = Number(raw)
-  if (!Number.isFinite(value)) throw new ScalarError('numberRange', 'The number is too large for a double')
+  if (!Number.isFinite(value))
+    throw new ScalarError('numberRange', 'The number is too large for a double')
   if (/^-?[0-9]{16,}$/.test(raw) && BigInt(raw) !== BigInt(value))
     throw new ScalarError('numberRange', 'The integer cannot be held exactly by a double')
   cursor.position += raw.length

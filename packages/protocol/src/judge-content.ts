@@ -24,8 +24,7 @@ export function judgeContent<V extends ScanVerdict>(
   before: Checks<V>,
 ): Verdict<V> {
   const schema = checkSchema(value)
-  if (!schema.ok)
-    return reject('SCHEMA_INVALID', schema.details, { ...before, schema: 'failed' })
+  if (!schema.ok) return reject('SCHEMA_INVALID', schema.details, { ...before, schema: 'failed' })
   const { message } = schema
   const refuse = (reason: RejectionReason, details: readonly Detail[], checks: Checks<V>) => ({
     ...reject(reason, details, checks),

@@ -29,7 +29,7 @@ export function judgeHandoff<V extends ScanVerdict>(
   const limits = options.limits ?? DEFAULT_LIMITS
   const tooLong = checkSize(delivery.bytes, limits)
   if (tooLong !== undefined)
-    return reject('SCHEMA_INVALID', [tooLong], { ...NOT_CHECKED, size: 'failed' })
+    return reject<V>('SCHEMA_INVALID', [tooLong], { ...NOT_CHECKED, size: 'failed' })
   const signature = verifySignature(delivery.bytes, delivery, options.keyRing)
   if (!signature.ok) return refuseSignature(SIGNATURE_PROBLEMS[signature.why])
   const signed: Checks<V> = { ...NOT_CHECKED, size: 'passed', signature: 'passed' }
@@ -58,7 +58,7 @@ function refuseSignature(message: string): Rejection<never> {
     message,
     fix: 'Sign the RFC 8785 form of the message without its signature, with an active key.',
   }
-  return reject('SIGNATURE_INVALID', [detail], {
+  return reject<never>('SIGNATURE_INVALID', [detail], {
     ...NOT_CHECKED,
     size: 'passed',
     signature: 'failed',

@@ -30,7 +30,8 @@ const SECRET_BYTES_MIN = 32
 export function createKeyRing({ active, keys }: KeyRingOptions): KeyRing {
   const ring = new Map<string, { key: KeyObject; status: KeyStatus }>()
   for (const [index, { id, secret, status }] of keys.entries()) {
-    if (id === '' || id.length > 256) refuse(`/keys/${index}/id`, 'A key id has 1 to 256 characters')
+    if (id === '' || id.length > 256)
+      refuse(`/keys/${index}/id`, 'A key id has 1 to 256 characters')
     if (ring.has(id)) refuse(`/keys/${index}/id`, `Two keys are called ${id}`)
     ring.set(id, { key: createSecretKey(secretBytes(secret, index)), status })
   }

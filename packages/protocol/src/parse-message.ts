@@ -72,7 +72,9 @@ function isOrdered(value: JsonValue, limits: Limits, depth: number): boolean {
 }
 
 function isOrderedArray(items: readonly JsonValue[], limits: Limits, depth: number): boolean {
-  return items.length <= limits.itemsMax && items.every((item) => isOrdered(item, limits, depth + 1))
+  return (
+    items.length <= limits.itemsMax && items.every((item) => isOrdered(item, limits, depth + 1))
+  )
 }
 
 function isOrderedObject(

@@ -18,7 +18,8 @@ export function readSchemaVersion(schemaVersion: unknown): SchemaVersion {
   if (match === null) return refuse('The schema version is not of the form major.minor')
   const minor = Number(match[2])
   if (Number(match[1]) !== MAJOR) return refuse(`Schema major ${match[1]} is not spoken here`)
-  if (minor < NEWEST_MINOR - MINORS_BACK) return refuse(`Schema version ${schemaVersion} is too old`)
+  if (minor < NEWEST_MINOR - MINORS_BACK)
+    return refuse(`Schema version ${schemaVersion} is too old`)
   return { ok: true, minor, known: minor <= NEWEST_MINOR }
 }
 

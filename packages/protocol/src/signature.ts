@@ -23,7 +23,9 @@ export interface Delivery {
 }
 
 export type SignatureProblem = 'malformed' | 'unknown-key' | 'revoked-key' | 'mismatch'
-export type SignatureCheck = { readonly ok: true } | { readonly ok: false; readonly why: SignatureProblem }
+export type SignatureCheck =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly why: SignatureProblem }
 
 const PREFIX = 'hmac-sha256:'
 const DIGEST_BYTES = 32
@@ -57,7 +59,9 @@ export function verifySignature(
   const entry = keyRing.keys.get(keyId)
   if (entry === undefined) return { ok: false, why: 'unknown-key' }
   if (entry.status === 'revoked') return { ok: false, why: 'revoked-key' }
-  return timingSafeEqual(claimed, macOf(bytes, entry.key)) ? { ok: true } : { ok: false, why: 'mismatch' }
+  return timingSafeEqual(claimed, macOf(bytes, entry.key))
+    ? { ok: true }
+    : { ok: false, why: 'mismatch' }
 }
 
 /**
@@ -75,7 +79,8 @@ function macOf(bytes: Uint8Array, key: KeyObject): Buffer {
 
 function claimedMac(signature: unknown): Buffer | undefined {
   if (typeof signature !== 'string') return undefined
-  if (signature.length !== PREFIX.length + DIGEST_BYTES * 2 || !signature.startsWith(PREFIX)) return undefined
+  if (signature.length !== PREFIX.length + DIGEST_BYTES * 2 || !signature.startsWith(PREFIX))
+    return undefined
   const digits = signature.slice(PREFIX.length)
   if (!/^[0-9a-f]{64}$/.test(digits)) return undefined
   return Buffer.from(digits, 'hex')

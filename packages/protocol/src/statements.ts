@@ -90,7 +90,8 @@ const CONSTRAINT =
 const WARNING =
   /\b(?:warn(?:ing|ed|s)?|caution|risks?|risky|flag(?:ged)?|danger|error|fail(?:ed|ure|s)?|exceptions?|alert|unresolved|blocked|concerns?|breach|overdue|missing|conflicts?|unlimited|suspicious|careful|note that)\b/i
 const SPECIFIC = /[0-9]|[$€£%]|"[^"]+"|\b[A-Z][a-z]+ [A-Z][a-z]+|\b[A-Z]{2,}\b/
-const LINK = /\b(?:is|are|was|were|has|have|equals|means|named|called|located|costs?|owns?|uses?)\b/i
+const LINK =
+  /\b(?:is|are|was|were|has|have|equals|means|named|called|located|costs?|owns?|uses?)\b/i
 
 function kindOf(
   text: string,

@@ -14,7 +14,8 @@ export function parseStrict(text: string, limits: Limits): Parsed {
   try {
     const value = parseValue(parser, 0)
     skipSpace(parser)
-    if (parser.position < text.length) throw new ScalarError('syntax', 'Text after the end of the value')
+    if (parser.position < text.length)
+      throw new ScalarError('syntax', 'Text after the end of the value')
     return { ok: true, value, canonical: false }
   } catch (error) {
     return { ok: false, details: [detailOf(error, parser)] }
@@ -74,7 +75,8 @@ function parseValue(parser: Parser, depth: number): JsonValue {
 }
 
 function parseLiteral(parser: Parser, word: string, value: JsonValue): JsonValue {
-  if (!parser.text.startsWith(word, parser.position)) throw new ScalarError('syntax', 'Not a JSON value')
+  if (!parser.text.startsWith(word, parser.position))
+    throw new ScalarError('syntax', 'Not a JSON value')
   parser.position += word.length
   return value
 }
@@ -97,7 +99,8 @@ function parseObject(parser: Parser, depth: number): JsonValue {
 
 function parseKey(parser: Parser): string {
   skipSpace(parser)
-  if (parser.text[parser.position] !== '"') throw new ScalarError('syntax', 'A member name in quotes is missing')
+  if (parser.text[parser.position] !== '"')
+    throw new ScalarError('syntax', 'A member name in quotes is missing')
   const key = readString(parser)
   skipSpace(parser)
   if (parser.text[parser.position] !== ':') throw new ScalarError('syntax', 'A colon is missing')
@@ -107,7 +110,11 @@ function parseKey(parser: Parser): string {
 
 function checkMember(members: object, key: string): void {
   if (key === '__proto__') throw new ScalarError('proto', 'The key __proto__ is not allowed')
-  if (Object.hasOwn(members, key)) throw new ScalarError('duplicateKey', `The key ${JSON.stringify(key.slice(0, 64))} occurs twice`)
+  if (Object.hasOwn(members, key))
+    throw new ScalarError(
+      'duplicateKey',
+      `The key ${JSON.stringify(key.slice(0, 64))} occurs twice`,
+    )
 }
 
 function parseArray(parser: Parser, depth: number): JsonValue {

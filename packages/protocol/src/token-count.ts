@@ -11,9 +11,8 @@ let loaded: CountTokens | undefined
  * needed; text that looks like a control token is counted as the plain text it is.
  */
 export function countTokens(text: string): number {
-  loaded ??= (
-    requireHere('gpt-tokenizer/encoding/o200k_base') as { countTokens: CountTokens }
-  ).countTokens
+  loaded ??= (requireHere('gpt-tokenizer/encoding/o200k_base') as { countTokens: CountTokens })
+    .countTokens
   let tokens = 0
   for (const piece of piecesOf(text)) tokens += loaded(piece, PLAIN_TEXT)
   return tokens

@@ -22,7 +22,8 @@ export function parseTracestate(header: string): readonly TracestateMember[] | u
     const text = trimBlank(part)
     if (text === '') continue
     const member = parseMember(text)
-    if (member === undefined || seen.has(member.key) || members.length >= MEMBERS_MAX) return undefined
+    if (member === undefined || seen.has(member.key) || members.length >= MEMBERS_MAX)
+      return undefined
     seen.add(member.key)
     members.push(member)
   }

@@ -23,5 +23,5 @@ export function validateHandoffMessage<V extends ScanVerdict = ScanVerdict>(
 ): Verdict<V> {
   const copy = copyStrict(message)
   if (copy.ok) return judgeContent(copy.value, options, { ...NOT_CHECKED, size: 'passed' })
-  return reject('SCHEMA_INVALID', [copy.detail], { ...NOT_CHECKED, schema: 'failed' })
+  return reject<V>('SCHEMA_INVALID', [copy.detail], { ...NOT_CHECKED, schema: 'failed' })
 }
