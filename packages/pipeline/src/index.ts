@@ -1,1 +1,12 @@
-export {};
+// The way of a handoff, one file per step; adapters come in as plain functions.
+export * from './agent.ts'
+export * from './prepare-handoff.ts'
+export * from './send-handoff.ts'
+export * from './relay-outbox.ts'
+export * from './receive-handoff.ts'
+export * from './execute-handoff.ts'
+export * from './heartbeat.ts'
+export * from './settle-handoff.ts'
+export * from './ship-events.ts'
+export * from './sweep.ts'
+export { decisionEntry, lifecycleEntry } from './audit-entries.ts'

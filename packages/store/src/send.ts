@@ -1,5 +1,4 @@
 // The atomic send (I1): task, checkpoint, handoff, body and outbox row commit together or not at all.
-import { randomUUID } from 'node:crypto'
 import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
 
@@ -180,7 +179,7 @@ function sendValues(handoffs: readonly NewHandoff[]): unknown[] {
     handoffs.map((h) => h.checkpoint.byteLength),
     handoffs.map((h) => Buffer.from(h.sha256)),
     handoffs.map((h) => Buffer.from(h.checkpointSha256)),
-    handoffs.map(() => randomUUID()),
+    column('checkpointId'),
   ]
 }
 

@@ -1,0 +1,56 @@
+// What an agent is to Baton: a type, a version, the state it needs, and one function.
+import type { AgentRegistration, HandoffMessage, JsonObject, JsonValue } from '@baton/protocol'
+
+/** What one execution is given. Everything from other agents is data, never instructions (E22). */
+export interface AgentContext {
+  readonly message: HandoffMessage
+  /** `message.currentState`; the keys the agent registered are present. */
+  readonly state: JsonObject
+  /** Aborted when the lease is lost, the handoff is canceled or the process drains. */
+  readonly signal: AbortSignal
+  readonly handoffId: string
+  readonly taskId: string
+  /** 1 for the first try; at most the handoff's attemptsMax. */
+  readonly attempt: number
+  /** The fencing token: rises whenever the handoff is claimed again. */
+  readonly epoch: number
+  readonly traceparent: string
+  /** Stable over retries and take-overs: send it with every call that has an effect elsewhere (I4). */
+  idempotencyKey(step: string): string
+  /** The handoff's context for a prompt's user turn, fenced as data (E22). */
+  renderContext(): string
+}
+
+/** Work passed on to another agent. What is left out carries over from the received message. */
+export interface NextHandoff {
+  readonly to: string
+  /** Semantic version range the receiver must satisfy. */
+  readonly agentVersion?: string
+  readonly taskDescription: string
+  readonly remainingSubtasks?: HandoffMessage['remainingSubtasks']
+  readonly constraints?: readonly string[]
+  readonly relevantContext?: HandoffMessage['relevantContext']
+  readonly priority?: 0 | 1 | 2 | 3
+}
+
+/** What one execution answers. Baton commits all of it in one transaction (I5). */
+export interface AgentResult {
+  readonly subtask: {
+    readonly subtaskId: string
+    readonly description: string
+    readonly result: JsonValue
+  }
+  /** The next `currentState`. */
+  readonly state: JsonObject
+  readonly costUSD: number
+  readonly tokens: { readonly prompt: number; readonly completion: number }
+  /** Empty ends the task. */
+  readonly next: readonly NextHandoff[]
+  /** The task's outcome, where this was its last step. */
+  readonly result?: JsonValue
+}
+
+/** Throw `transient` to be tried again, `permanent` to roll the task back at once. */
+export interface Agent extends AgentRegistration {
+  execute(context: AgentContext): Promise<AgentResult>
+}

@@ -1,0 +1,105 @@
+// What the audit store is told: structure in the record, text only in separately stored segments.
+import { randomUUID } from 'node:crypto'
+import type { AuditEntry, AuditEvent, EntryVerdicts, SegmentInput } from '@baton/ledger'
+import { type HandoffMessage, type Verdict, encodeMessage, microUSD } from '@baton/protocol'
+import type { AuditIntent, ClaimedHandoff, ExpiredHandoff } from '@baton/protocol/delivery'
+import type { SafetyVerdict } from '@baton/safety'
+import { subjectOf } from './prepare-handoff.ts'
+
+type Known = Pick<
+  ClaimedHandoff,
+  'taskId' | 'handoffId' | 'parentId' | 'attempt' | 'epoch' | 'fromAgent' | 'fromVersion' | 'fromExecution' | 'toAgent' | 'toVersion' | 'traceparent'
+>
+
+/** The decision record of E11: written and acknowledged before anything executes (I3). */
+export function decisionEntry(claimed: ClaimedHandoff, verdict: Verdict<SafetyVerdict>): AuditEntry {
+  const { message } = verdict
+  return {
+    ...lifecycleEntry(claimed, verdict.valid ? 'HANDOFF_ACCEPTED' : 'HANDOFF_REJECTED'),
+    verdicts: verdictsOf(verdict),
+    reason: verdict.valid ? null : verdict.reason,
+    cost: message === undefined ? null : costOf(message),
+    segments: message === undefined ? [] : segmentsOf(claimed, message),
+  }
+}
+
+/** An event without text: what happened to which handoff, when tried for the how-manieth time. */
+export function lifecycleEntry(
+  known: Known | ExpiredHandoff,
+  event: AuditEvent,
+  reason: string | null = null,
+): AuditEntry {
+  return {
+    event,
+    taskId: known.taskId,
+    handoffId: known.handoffId,
+    parentHandoffId: known.parentId,
+    attempt: known.attempt,
+    epoch: known.epoch,
+    fromAgent: {
+      agentId: known.fromAgent,
+      agentVersion: known.fromVersion,
+      executionId: known.fromExecution,
+    },
+    toAgent: { agentType: known.toAgent, agentVersion: known.toVersion },
+    traceparent: known.traceparent,
+    verdicts: null,
+    reason,
+    cost: null,
+    segments: [],
+  }
+}
+
+/** An entry that commits with the change it tells of and is shipped afterwards. */
+export function toIntent(entry: AuditEntry): AuditIntent {
+  return { id: randomUUID(), handoffId: entry.handoffId, entry: JSON.stringify(entry) }
+}
+
+function verdictsOf({ checks }: Verdict<SafetyVerdict>): EntryVerdicts {
+  const { size, signature, schema, completeness, budget, scan } = checks
+  return {
+    size,
+    signature,
+    schema,
+    completeness,
+    budget,
+    safety: {
+      decision: scan?.decision ?? 'skipped',
+      artefactId: scan?.artefactId ?? null,
+      findings: scan?.findings.length ?? 0,
+    },
+  }
+}
+
+function costOf({ costTracking }: HandoffMessage): AuditEntry['cost'] {
+  return {
+    spentMicroUSD: microUSD(costTracking.costSpentSoFarUSD),
+    remainingMicroUSD: microUSD(costTracking.costBudgetRemainingUSD),
+    promptTokens: costTracking.tokenSpent.prompt,
+    completionTokens: costTracking.tokenSpent.completion,
+  }
+}
+
+// The message without its personal data is one segment; each person's data is a segment of its own.
+function segmentsOf(claimed: ClaimedHandoff, message: HandoffMessage): SegmentInput[] {
+  const { personalDataPayload, ...rest } = message
+  if (personalDataPayload === undefined) {
+    return [{ kind: 'message', subject: null, text: Buffer.from(claimed.body).toString('utf8') }]
+  }
+  const text = Buffer.from(encodeMessage(rest as HandoffMessage)).toString('utf8')
+  return [{ kind: 'message', subject: null, text }, ...personalSegments(message)]
+}
+
+function personalSegments(message: HandoffMessage): SegmentInput[] {
+  const bySubject = new Map<string, Record<string, unknown>>()
+  for (const [pointer, entry] of Object.entries(message.personalDataPayload ?? {})) {
+    const subject = subjectOf(message, entry) ?? message.dataSubjects?.[0]
+    if (subject === undefined) continue
+    bySubject.set(subject, { ...bySubject.get(subject), [pointer]: entry })
+  }
+  return [...bySubject].map(([subject, entries]) => ({
+    kind: 'personal',
+    subject,
+    text: JSON.stringify(entries),
+  }))
+}

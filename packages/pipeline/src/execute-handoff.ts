@@ -1,0 +1,90 @@
+// Runs agent code under a lease: whoever loses the lease is aborted and can commit nothing.
+import type { HandoffMessage } from '@baton/protocol'
+import type { ClaimedHandoff } from '@baton/protocol/delivery'
+import { codeOf, crashPoint, kindOf, permanent } from '@baton/runtime'
+import { renderForAgent } from '@baton/safety'
+import { type Metrics, type Span, startSpan } from '@baton/telemetry'
+import type { Agent, AgentContext, AgentResult } from './agent.ts'
+import type { Heartbeat } from './heartbeat.ts'
+
+/** How agent code ended. A failure carries a code, never the agent's own text. */
+export type Execution =
+  | { readonly kind: 'done'; readonly result: AgentResult; readonly agent: Agent; readonly traceparent: string }
+  | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
+
+interface ExecuteDeps {
+  readonly agents: ReadonlyMap<string, Agent>
+  readonly heartbeat: Heartbeat
+  readonly metrics: Metrics
+}
+
+/** Executes one accepted handoff; never throws. */
+export async function executeHandoff(
+  deps: ExecuteDeps,
+  { claimed, message, span }: { claimed: ClaimedHandoff; message: HandoffMessage; span: Span },
+): Promise<Execution> {
+  const agent = deps.agents.get(claimed.toAgent)
+  if (agent === undefined) return { kind: 'failed', code: 'BATON_AGENT_UNKNOWN', retry: true }
+  const startedAt = performance.now()
+  const own = startSpan({
+    name: `execute ${agent.type}`,
+    parent: span.traceparent,
+    tracestate: span.tracestate,
+    attributes: { 'gen_ai.agent.name': agent.type, 'gen_ai.agent.version': agent.version },
+  })
+  const lease = deps.heartbeat.hold({ handoffId: claimed.handoffId, epoch: claimed.epoch })
+  try {
+    crashPoint('receiver.mid_execute')
+    const context = contextFor({ claimed, message, traceparent: own.traceparent, signal: lease.signal })
+    const result = await own.run(() => agent.execute(context))
+    checkResult(result)
+    own.end()
+    return { kind: 'done', result, agent, traceparent: own.traceparent }
+  } catch (error) {
+    own.end({ error: codeOf(error) })
+    return { kind: 'failed', code: codeOf(error), retry: kindOf(error) === 'transient' }
+  } finally {
+    lease.release()
+    deps.metrics.hopSeconds.execute.observe((performance.now() - startedAt) / 1000)
+  }
+}
+
+interface ContextParts {
+  readonly claimed: ClaimedHandoff
+  readonly message: HandoffMessage
+  readonly traceparent: string
+  readonly signal: AbortSignal
+}
+
+function contextFor({ claimed, message, traceparent, signal }: ContextParts): AgentContext {
+  return {
+    message,
+    state: message.currentState,
+    signal,
+    handoffId: claimed.handoffId,
+    taskId: claimed.taskId,
+    attempt: claimed.attempt,
+    epoch: claimed.epoch,
+    traceparent,
+    idempotencyKey: (step) => `${claimed.handoffId}:${step}`,
+    renderContext: () => renderForAgent(message),
+  }
+}
+
+// Agents may be plain JavaScript; a wrong answer is the agent's failure, not a broken transaction.
+function checkResult(result: AgentResult): void {
+  const problem = whatIsWrong(result)
+  if (problem === undefined) return
+  throw permanent('BATON_AGENT_RESULT_INVALID', `the agent answered ${problem}`, {
+    fix: 'Return { subtask, state, costUSD, tokens, next } as AgentResult describes.',
+  })
+}
+
+function whatIsWrong(result: AgentResult | undefined): string | undefined {
+  if (typeof result !== 'object' || result === null) return 'nothing'
+  if (typeof result.subtask?.subtaskId !== 'string') return 'without subtask'
+  if (typeof result.state !== 'object' || result.state === null) return 'without state'
+  if (!Number.isFinite(result.costUSD) || result.costUSD < 0) return 'costUSD that is no amount'
+  if (!Array.isArray(result.next)) return 'without next'
+  return undefined
+}

@@ -1,0 +1,139 @@
+// One delivery, start to finish. The decision record is durable before any agent code runs (I3).
+import type { AuditEntry, Receipt } from '@baton/ledger'
+import type { HandoffMessage, Verdict } from '@baton/protocol'
+import type { ClaimedHandoff, ClaimRequest, RefusedClaim, StartedExecution } from '@baton/protocol/delivery'
+import { codeOf, crashPoint, type Logger } from '@baton/runtime'
+import type { SafetyVerdict } from '@baton/safety'
+import { type Metrics, type Span, messagingAttributes, startSpan } from '@baton/telemetry'
+import { decisionEntry } from './audit-entries.ts'
+import type { Execution } from './execute-handoff.ts'
+import type { Settler } from './settle-handoff.ts'
+
+export interface ReceiveDeps {
+  claim(request: ClaimRequest): Promise<ClaimedHandoff | RefusedClaim>
+  /** The checks in the order of I6; never throws. */
+  judge(claimed: ClaimedHandoff): Verdict<SafetyVerdict>
+  /** Resolves with the receipt once the record is durable in the audit store. */
+  record(entry: AuditEntry): Promise<Receipt>
+  /** Stores the receipt; answers dispatch-to-accept in seconds, or undefined where the epoch is lost. */
+  start(started: StartedExecution): Promise<number | undefined>
+  execute(claimed: ClaimedHandoff, message: HandoffMessage, span: Span): Promise<Execution>
+  readonly settle: Settler
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** A handoff whose owners died this often is what kills them: it goes to a person. */
+const LAPSES_MAX = 5
+
+/**
+ * Claims what the doorbell named, judges it, records the decision, executes and settles once.
+ * Resolves when this delivery has nothing left to do here; Postgres knows what is still due.
+ */
+export async function receiveHandoff(deps: ReceiveDeps, pointer: ClaimRequest): Promise<void> {
+  crashPoint('receiver.after_fetch')
+  const claimed = await deps.claim(pointer)
+  if (claimed.kind === 'refused') return
+  crashPoint('receiver.after_claim')
+  deps.metrics.hopSeconds.queue.observe(claimed.queueSeconds)
+  const span = startSpan({
+    name: `process ${claimed.toAgent}`,
+    kind: 'consumer',
+    parent: claimed.traceparent,
+    tracestate: claimed.tracestate ?? undefined,
+    attributes: messagingAttributes({
+      operation: 'process',
+      destination: claimed.toAgent,
+      handoffId: claimed.handoffId,
+      taskId: claimed.taskId,
+    }),
+  })
+  try {
+    await processClaimed(deps, claimed, span)
+    span.end()
+  } catch (error) {
+    span.end({ error: codeOf(error) })
+    deps.logger.error({ event: 'handoff.interrupted', ...idsOf(claimed, span), error })
+  }
+}
+
+async function processClaimed(deps: ReceiveDeps, claimed: ClaimedHandoff, span: Span): Promise<void> {
+  if (claimed.lapses >= LAPSES_MAX) return deps.settle.poisoned(claimed)
+  const verdict = judgeTimed(deps, claimed)
+  crashPoint('receiver.after_validate')
+  const receipt = await recordDecision(deps, claimed, verdict)
+  if (receipt === undefined) return
+  crashPoint('receiver.after_audit')
+  if (!verdict.valid) {
+    deps.logger.info({ event: 'handoff.rejected', reason: verdict.reason, ...idsOf(claimed, span) })
+    return deps.settle.rejected(claimed, verdict)
+  }
+  if (!(await startExecution(deps, claimed, receipt))) return
+  crashPoint('receiver.after_start')
+  deps.logger.debug({ event: 'handoff.accepted', ...idsOf(claimed, span) })
+  const execution = await deps.execute(claimed, verdict.message, span)
+  crashPoint('receiver.before_effect_commit')
+  await deps.settle.executed(claimed, verdict.message, execution)
+  crashPoint('receiver.after_effect_commit')
+}
+
+const idsOf = (claimed: ClaimedHandoff, span: Span) => ({
+  handoffId: claimed.handoffId,
+  taskId: claimed.taskId,
+  traceId: span.traceId,
+  attempt: claimed.attempt,
+  epoch: claimed.epoch,
+})
+
+function judgeTimed(deps: ReceiveDeps, claimed: ClaimedHandoff): Verdict<SafetyVerdict> {
+  const startedAt = performance.now()
+  const verdict = deps.judge(claimed)
+  deps.metrics.hopSeconds.validate.observe((performance.now() - startedAt) / 1000)
+  const { scan } = verdict.checks
+  if (scan !== null) {
+    const category = scan.findings[0]?.category ?? ''
+    deps.metrics.safetyVerdictsTotal.with({ decision: scan.decision, category }).inc()
+  }
+  if (!verdict.valid) deps.metrics.handoffValidationFailuresTotal.with({ reason: verdict.reason }).inc()
+  return verdict
+}
+
+// Without a receipt nothing executes (E12): the claim goes back, no attempt is counted.
+async function recordDecision(
+  deps: ReceiveDeps,
+  claimed: ClaimedHandoff,
+  verdict: Verdict<SafetyVerdict>,
+): Promise<Receipt | undefined> {
+  const startedAt = performance.now()
+  try {
+    const receipt = await deps.record(decisionEntry(claimed, verdict))
+    deps.metrics.hopSeconds.audit.observe((performance.now() - startedAt) / 1000)
+    return receipt
+  } catch (error) {
+    deps.logger.warn({ event: 'audit.refused', code: codeOf(error), handoffId: claimed.handoffId })
+    await deps.settle.released(claimed)
+    return undefined
+  }
+}
+
+async function startExecution(
+  deps: ReceiveDeps,
+  claimed: ClaimedHandoff,
+  receipt: Receipt,
+): Promise<boolean> {
+  const latencySeconds = await deps.start({
+    handoffId: claimed.handoffId,
+    epoch: claimed.epoch,
+    auditOrigin: receipt.origin,
+    auditSeq: receipt.seq,
+    auditHash: receipt.recordHash,
+  })
+  if (latencySeconds === undefined) {
+    deps.metrics.fencedCommitsTotal.inc()
+    return false
+  }
+  const pair = { transport: 'queue', from_agent: claimed.fromAgent, to_agent: claimed.toAgent }
+  deps.metrics.handoffLatencySeconds.with(pair).observe(latencySeconds)
+  deps.metrics.handoffsTotal.with({ outcome: 'ACCEPTED', reason: '' }).inc()
+  return true
+}

@@ -1,0 +1,202 @@
+// The relay: claims outbox rows, publishes pointers, marks and commits. Any number of relays, no leader.
+import type { ClaimQuota, OutboxLane, OutboxRow } from '@baton/protocol/delivery'
+import { codeOf, crashPoint, fullJitterMs, type Logger, type Service } from '@baton/runtime'
+import { type Metrics, startSpan } from '@baton/telemetry'
+
+/** What a doorbell carries: ids, digest and the sender's trace context, never the message. */
+export interface Pointer {
+  readonly v: 1
+  readonly handoffId: string
+  readonly taskId: string
+  readonly generation: number
+  readonly sha256: string
+  readonly bytes: number
+  readonly traceparent: string
+  readonly tracestate?: string
+}
+
+export interface PublishedJob {
+  readonly queue: string
+  readonly priority: 0 | 1 | 2 | 3
+  readonly pointer: Pointer
+}
+
+export interface RelayDeps {
+  listLanes(): Promise<readonly OutboxLane[]>
+  /** Claims rows and marks them dispatched in one transaction around `publish`. */
+  claimAndPublish(
+    quotas: readonly ClaimQuota[],
+    publish: (rows: readonly OutboxRow[]) => Promise<void>,
+  ): Promise<number>
+  publish(jobs: readonly PublishedJob[]): Promise<void>
+  /** How many jobs wait in a queue. */
+  waiting(queue: string): Promise<number>
+  /** Calls `wake` when there may be work; only a hint. */
+  listen(wake: () => void): { close(): Promise<void> }
+  /** Where set, only these queues are relayed (a relay inside a receiver's process). */
+  readonly queues?: readonly string[]
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** Most rows in one claim; shared out over priorities 0 to 3 by these weights, so that 3 always moves. */
+const BATCH_MAX = 200
+const WEIGHTS = [8, 4, 2, 1] as const
+/** Above this many waiting jobs a queue's rows wait in Postgres: bounds Redis and what its loss can repeat. */
+const HIGH_WATER_JOBS = 5_000
+const WATER_CHECK_MS = 250
+const POLL_MS = 250
+const HINT_SLACK = 5_000
+const FULL_SCAN_MS = 2_000
+
+/** Publishes everything in the outbox, woken by NOTIFY and by a poll every 250 ms. */
+export function createRelay(deps: RelayDeps): Service {
+  const hints = createHints()
+  const gates = createHighWaterGates(deps)
+  let stopping = false
+  let wake: () => void = () => undefined
+  let loop: Promise<void> = Promise.resolve()
+  let listener: { close(): Promise<void> } | undefined
+
+  async function pass(): Promise<number> {
+    const lanes = await openLanes(deps, gates)
+    if (lanes.length === 0) return 0
+    return deps.claimAndPublish(hints.quotas(lanes), async (rows) => {
+      crashPoint('relay.after_claim')
+      await publishRows(deps, rows)
+      crashPoint('relay.after_publish')
+      hints.seen(rows)
+    })
+  }
+
+  function idle(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  async function run(): Promise<void> {
+    let failures = 0
+    while (!stopping) {
+      const pending = idle(POLL_MS)
+      try {
+        const published = await pass()
+        failures = 0
+        if (published === 0) await pending
+      } catch (error) {
+        failures += 1
+        deps.logger.warn({ event: 'relay.failed', code: codeOf(error), failures })
+        await idle(50 + fullJitterMs(failures, { baseMs: 100, capMs: 1_000 }))
+      }
+    }
+  }
+
+  return {
+    name: 'relay',
+    async start() {
+      listener = deps.listen(() => wake())
+      loop = run()
+    },
+    async stop() {
+      stopping = true
+      wake()
+      await loop
+      await listener?.close()
+    },
+  }
+}
+
+async function publishRows(deps: RelayDeps, rows: readonly OutboxRow[]): Promise<void> {
+  if (rows.length === 0) return
+  const span = startSpan({
+    name: 'publish',
+    kind: 'producer',
+    links: rows.slice(0, 32).map((row) => row.traceparent),
+    attributes: { 'messaging.batch.message_count': rows.length },
+  })
+  try {
+    await deps.publish(rows.map(toJob))
+  } finally {
+    span.end()
+  }
+  const now = Date.now()
+  for (const row of rows) {
+    deps.metrics.hopSeconds.outbox.observe(Math.max(0, now - row.createdAt.getTime()) / 1000)
+  }
+}
+
+function toJob(row: OutboxRow): PublishedJob {
+  const { handoffId, taskId, generation, bytes, traceparent, tracestate } = row
+  const pointer: Pointer = {
+    v: 1,
+    handoffId,
+    taskId,
+    generation,
+    sha256: Buffer.from(row.sha256).toString('hex'),
+    bytes,
+    traceparent,
+    ...(tracestate === null ? {} : { tracestate }),
+  }
+  return { queue: row.queue, priority: row.priority, pointer }
+}
+
+async function openLanes(deps: RelayDeps, gates: HighWaterGates): Promise<readonly OutboxLane[]> {
+  const lanes = await deps.listLanes()
+  const mine = deps.queues === undefined ? lanes : lanes.filter((l) => deps.queues?.includes(l.queue))
+  const open = await Promise.all(mine.map((lane) => gates.isOpen(lane.queue)))
+  return mine.filter((_, index) => open[index])
+}
+
+interface HighWaterGates {
+  isOpen(queue: string): Promise<boolean>
+}
+
+function createHighWaterGates(deps: RelayDeps): HighWaterGates {
+  const known = new Map<string, { checkedAt: number; open: boolean }>()
+  return {
+    async isOpen(queue) {
+      const last = known.get(queue)
+      const now = performance.now()
+      if (last !== undefined && now - last.checkedAt < WATER_CHECK_MS) return last.open
+      const open = (await deps.waiting(queue)) < HIGH_WATER_JOBS
+      known.set(queue, { checkedAt: now, open })
+      return open
+    },
+  }
+}
+
+const laneKey = (lane: OutboxLane): string => `${lane.priority} ${lane.queue}`
+
+// Skips index entries of rows that are long gone. A full scan every 2 s finds what committed late.
+function createHints() {
+  const lastSeq = new Map<string, number>()
+  let fullScanAt = 0
+
+  function share(lane: OutboxLane, lanes: readonly OutboxLane[]): number {
+    const weight = (one: OutboxLane): number => WEIGHTS[one.priority] ?? 1
+    const total = lanes.reduce((sum, one) => sum + weight(one), 0)
+    return Math.max(1, Math.floor((BATCH_MAX * weight(lane)) / total))
+  }
+
+  return {
+    quotas(lanes: readonly OutboxLane[]): ClaimQuota[] {
+      const full = performance.now() - fullScanAt > FULL_SCAN_MS
+      if (full) fullScanAt = performance.now()
+      return lanes.map((lane) => ({
+        ...lane,
+        afterSeq: full ? 0 : Math.max(0, (lastSeq.get(laneKey(lane)) ?? 0) - HINT_SLACK),
+        limit: share(lane, lanes),
+      }))
+    },
+    seen(rows: readonly OutboxRow[]): void {
+      for (const row of rows) {
+        const key = laneKey(row)
+        lastSeq.set(key, Math.max(row.seq, lastSeq.get(key) ?? 0))
+      }
+    },
+  }
+}

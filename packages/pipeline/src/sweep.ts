@@ -1,0 +1,92 @@
+// The sweeper: whatever waits for time or was lost on the way is driven again from Postgres.
+import type { AuditIntent, ExpiredHandoff, QuietHandoff } from '@baton/protocol/delivery'
+import { codeOf, crashPoint, type Logger, type Service } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
+import { lifecycleEntry, toIntent } from './audit-entries.ts'
+
+export interface SweepDeps {
+  sweepRetries(): Promise<number>
+  sweepLapsedLeases(): Promise<number>
+  listQuietHandoffs(quietMs: number): Promise<readonly QuietHandoff[]>
+  redriveHandoffs(lost: readonly QuietHandoff[]): Promise<number>
+  /** Which of these the queue no longer has. */
+  missing(jobs: readonly QuietHandoff[]): Promise<readonly QuietHandoff[]>
+  /** Ends expired handoffs and stores the events in the same transaction. */
+  expire(eventsOf: (expired: readonly ExpiredHandoff[]) => readonly AuditIntent[]): Promise<readonly AuditIntent[]>
+  listAuditIntents(olderThanMs: number): Promise<readonly AuditIntent[]>
+  ship(intents: readonly AuditIntent[]): Promise<void>
+  wakeRelays(): void
+  outboxDepth(): Promise<{ depth: number; oldestAgeSeconds: number }>
+  deadLetterDepth(): Promise<number>
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+const INTERVAL_MS = 1_000
+/** A published job that nobody claimed for this long is looked for in the queue. */
+const QUIET_MS = 5_000
+const UNSHIPPED_MS = 3_000
+
+/** Sweeps once a second. Any number may run: rows are taken with SKIP LOCKED. */
+export function createSweeper(deps: SweepDeps): Service {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  let stopping = false
+
+  async function step(name: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      deps.logger.warn({ event: 'sweep.failed', step: name, code: codeOf(error) })
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    await step('redrive', () => redrive(deps))
+    await step('expire', async () => deps.ship(await deps.expire(expiryEvents)))
+    await step('events', async () => deps.ship(await deps.listAuditIntents(UNSHIPPED_MS)))
+    await step('gauges', () => measure(deps))
+  }
+
+  function schedule(): void {
+    if (stopping) return
+    timer = setTimeout(() => {
+      running = sweep().finally(schedule)
+    }, INTERVAL_MS)
+  }
+
+  return {
+    name: 'sweeper',
+    async start() {
+      schedule()
+    },
+    async stop() {
+      stopping = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+async function redrive(deps: SweepDeps): Promise<void> {
+  const retries = await deps.sweepRetries()
+  const lapsed = await deps.sweepLapsedLeases()
+  const quiet = await deps.listQuietHandoffs(QUIET_MS)
+  crashPoint('sweeper.after_select')
+  const lost = quiet.length === 0 ? [] : await deps.missing(quiet)
+  const redriven = lost.length === 0 ? 0 : await deps.redriveHandoffs(lost)
+  crashPoint('sweeper.after_commit')
+  if (retries + lapsed + redriven === 0) return
+  deps.wakeRelays()
+  deps.logger.info({ event: 'sweep.redriven', retries, lapsed, lost: redriven })
+}
+
+const expiryEvents = (expired: readonly ExpiredHandoff[]): readonly AuditIntent[] =>
+  expired.map((one) => toIntent(lifecycleEntry(one, 'HANDOFF_EXPIRED', 'EXPIRED')))
+
+async function measure(deps: SweepDeps): Promise<void> {
+  const { depth, oldestAgeSeconds } = await deps.outboxDepth()
+  deps.metrics.outboxDepth.set(depth)
+  deps.metrics.outboxOldestAgeSeconds.set(oldestAgeSeconds)
+  deps.metrics.deadLetterDepth.set(await deps.deadLetterDepth())
+}
