@@ -1,3 +1,11 @@
 // The audit store: its database, its append path, its readers, and the client everybody else uses.
 export { createAuditClient } from './client.ts'
 export type { AuditClient } from './client.ts'
+export { migrateAudit } from './migrate.ts'
+export type { AuditPasswords, AuditUrls, MigratedAudit } from './migrate.ts'
+export { createPool } from './database.ts'
+export type { Database, Pool } from './database.ts'
+export { createSubjectVault } from './subject-vault.ts'
+export type { SubjectKey, SubjectVault } from './subject-vault.ts'
+export { AuditLog } from './audit-log.ts'
+export type { AppendOutcome } from './audit-log.ts'

@@ -1,0 +1,195 @@
+// Brings the audit databases to the current schema: roll-forward, safe to run twice or at once.
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Migrator, type Migration } from 'kysely/migration'
+import pg from 'pg'
+import { formatOrigin } from '@baton/ledger'
+import { permanent } from '@baton/runtime'
+
+/** Passwords of the roles that log in. A role without one exists and cannot log in. */
+export interface AuditPasswords {
+  readonly writer: string
+  readonly reader: string
+  readonly vault: string
+  readonly eraser?: string
+  readonly archiver?: string
+}
+
+interface MigrateOptions {
+  readonly passwords: AuditPasswords
+  /** Names of the two databases; `baton_audit` and `baton_vault` by default. */
+  readonly databases?: { readonly audit: string; readonly vault: string }
+  /** Names the chains of a new log; an existing log keeps its own. */
+  readonly log?: {
+    readonly base?: string
+    readonly environment?: string
+    /** How many chains a new log has; fixed from then on. */
+    readonly shards?: number
+  }
+}
+
+export interface AuditUrls {
+  readonly writer: string
+  readonly reader: string
+  readonly vault: string
+}
+
+export interface MigratedAudit {
+  /** Connection URLs of the roles, on the server of the admin URL. */
+  readonly urls: AuditUrls
+  /** The migrations applied now. */
+  readonly applied: readonly string[]
+}
+
+const DEFAULT_DATABASES = { audit: 'baton_audit', vault: 'baton_vault' }
+// One migrator at a time for a whole cluster: roles and databases are shared by all of it.
+const LOCK = 7_246_052
+
+/**
+ * Creates the databases, their roles and their chains, then applies every migration that is not yet
+ * applied (E13). `adminUrl` is a superuser's; its database part is where it connects first. Only the
+ * roles made here can connect to the two databases; `audit_writer` can append and nothing else.
+ */
+export async function migrateAudit(
+  adminUrl: string,
+  options: MigrateOptions,
+): Promise<MigratedAudit> {
+  const databases = options.databases ?? DEFAULT_DATABASES
+  await withClient(adminUrl, (admin) => createRolesAndDatabases(admin, databases, options.passwords))
+  const auditUrl = withTarget(adminUrl, { database: databases.audit })
+  const vaultUrl = withTarget(adminUrl, { database: databases.vault })
+  const applied = [
+    ...(await applyMigrations(auditUrl, 'audit')),
+    ...(await applyMigrations(vaultUrl, 'vault')),
+  ]
+  await withClient(auditUrl, (admin) => openChains(admin, options.log ?? {}))
+  return { urls: roleUrls(adminUrl, databases, options.passwords), applied }
+}
+
+function roleUrls(
+  adminUrl: string,
+  databases: { audit: string; vault: string },
+  passwords: AuditPasswords,
+): AuditUrls {
+  const { audit, vault } = databases
+  const writer = { database: audit, role: 'audit_writer', password: passwords.writer }
+  const reader = { database: audit, role: 'audit_reader', password: passwords.reader }
+  const keeper = { database: vault, role: 'vault_keeper', password: passwords.vault }
+  return {
+    writer: withTarget(adminUrl, writer),
+    reader: withTarget(adminUrl, reader),
+    vault: withTarget(adminUrl, keeper),
+  }
+}
+
+function withTarget(
+  url: string,
+  target: { database: string; role?: string; password?: string },
+): string {
+  const result = new URL(url)
+  result.pathname = `/${target.database}`
+  if (target.role !== undefined) result.username = target.role
+  if (target.password !== undefined) result.password = encodeURIComponent(target.password)
+  return result.href
+}
+
+async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  await client.connect()
+  try {
+    await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function createRolesAndDatabases(
+  admin: pg.Client,
+  databases: { audit: string; vault: string },
+  passwords: AuditPasswords,
+): Promise<void> {
+  await admin.query('select pg_advisory_lock($1)', [LOCK])
+  await ensureRole(admin, 'audit_owner', undefined)
+  await ensureRole(admin, 'audit_writer', passwords.writer)
+  await ensureRole(admin, 'audit_reader', passwords.reader)
+  await ensureRole(admin, 'audit_eraser', passwords.eraser)
+  await ensureRole(admin, 'audit_archiver', passwords.archiver)
+  await ensureRole(admin, 'vault_keeper', passwords.vault)
+  const auditRoles = ['audit_writer', 'audit_reader', 'audit_eraser', 'audit_archiver']
+  await ensureDatabase(admin, databases.audit, auditRoles)
+  await ensureDatabase(admin, databases.vault, ['vault_keeper'])
+  const audit = pg.escapeIdentifier(databases.audit)
+  await admin.query(`alter database ${audit} set search_path = audit`)
+}
+
+async function ensureRole(
+  admin: pg.Client,
+  role: string,
+  password: string | undefined,
+): Promise<void> {
+  const known = await admin.query('select from pg_roles where rolname = $1', [role])
+  const login = password === undefined ? 'nologin' : `login password ${pg.escapeLiteral(password)}`
+  await admin.query(`${known.rowCount === 0 ? 'create' : 'alter'} role ${role} ${login}`)
+}
+
+async function ensureDatabase(
+  admin: pg.Client,
+  name: string,
+  roles: readonly string[],
+): Promise<void> {
+  const database = pg.escapeIdentifier(name)
+  const known = await admin.query('select from pg_database where datname = $1', [name])
+  if (known.rowCount === 0) await admin.query(`create database ${database} template template0`)
+  await admin.query(`revoke all on database ${database} from public`)
+  await admin.query(`grant connect on database ${database} to ${roles.join(', ')}`)
+}
+
+async function openChains(
+  admin: pg.Client,
+  log: NonNullable<MigrateOptions['log']>,
+): Promise<void> {
+  const { base = 'baton', environment = 'development', shards = 4 } = log
+  const numbers = Array.from({ length: shards }, (_, shard) => shard)
+  const origins = numbers.map((shard) => formatOrigin({ base, environment, epoch: 1, shard }))
+  await admin.query(
+    `insert into audit.head (chain, origin, epoch, shard, shards)
+     select shard, origin, 1, shard, $3 from unnest($1::smallint[], $2::text[]) as c (shard, origin)
+     where not exists (select from audit.head)
+     on conflict do nothing`,
+    [numbers, origins, shards],
+  )
+}
+
+async function applyMigrations(url: string, folder: 'audit' | 'vault'): Promise<readonly string[]> {
+  const pool = new pg.Pool({ connectionString: url, max: 1 })
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    const provider = { getMigrations: () => readMigrations(folder) }
+    const migrator = new Migrator({ db, provider, migrationTableSchema: 'public' })
+    const { error, results } = await migrator.migrateToLatest()
+    if (error !== undefined) {
+      const message = `a migration of the ${folder} database failed`
+      throw permanent('BATON_MIGRATION_FAILED', message, {
+        cause: error,
+        fix: 'Nothing was half-applied. Read the cause, mend it and run `baton migrate` again.',
+      })
+    }
+    return (results ?? []).map((result) => `${folder}/${result.migrationName}`)
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function readMigrations(folder: string): Promise<Record<string, Migration>> {
+  const place = new URL(`../migrations/${folder}/`, import.meta.url)
+  const names = (await readdir(fileURLToPath(place))).filter((name) => name.endsWith('.sql'))
+  const migrations: Record<string, Migration> = {}
+  for (const name of names.toSorted()) {
+    const text = await readFile(new URL(name, place), 'utf8')
+    migrations[name.slice(0, -'.sql'.length)] = {
+      up: async (db) => void (await sql.raw(text).execute(db)),
+    }
+  }
+  return migrations
+}
