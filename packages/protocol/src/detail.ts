@@ -13,6 +13,14 @@ export interface Detail {
 /** A list of details never grows beyond this; the rest would not be read. */
 export const DETAILS_MAX = 50
 
+const POINTER_MAX = 1024
+
+/** A pointer that names an absurdly long key is cut, so that a verdict stays small. */
+export function boundedPointer(pointer: string): string {
+  if (pointer.length <= POINTER_MAX) return pointer
+  return `${pointer.slice(0, POINTER_MAX).toWellFormed()}...`
+}
+
 /** The first details in words, for logs and error messages. */
 export function describeDetails(details: readonly Detail[]): string {
   const words = details.slice(0, 3).map(({ pointer, message }) => `${pointer || '/'}: ${message}`)

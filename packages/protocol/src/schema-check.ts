@@ -61,7 +61,7 @@ function validator(name: Name, errors: 'first' | 'all'): Validator {
 }
 
 function compile(name: Name, allErrors: boolean): Validator {
-  const ajv = new Ajv2020({ strict: true, ownProperties: true, allErrors })
+  const ajv = new Ajv2020({ strict: true, ownProperties: true, allErrors, verbose: allErrors })
   addFormats.default(ajv, { mode: 'full', formats: ['date-time', 'uri'] })
   return ajv.compile<HandoffMessage>(DOCUMENTS[name])
 }

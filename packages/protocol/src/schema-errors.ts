@@ -1,36 +1,41 @@
 // Turns what the schema validator found into details a person can act on.
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { DETAILS_MAX, type Detail } from './detail.ts'
+import { boundedPointer, DETAILS_MAX, type Detail } from './detail.ts'
 import { pointerTo } from './json.ts'
 
-/** One detail per error, at most DETAILS_MAX; the value itself is never repeated. */
+/** One detail per place, at most DETAILS_MAX; the value itself is never repeated. */
 export function describeSchemaErrors(errors: readonly ErrorObject[]): readonly Detail[] {
-  return errors.slice(0, DETAILS_MAX).map(describe)
+  const byPlace = new Map<string, Detail>()
+  for (const error of errors) {
+    if (byPlace.size >= DETAILS_MAX) break
+    const pointer = pointerOf(error)
+    if (!byPlace.has(pointer)) byPlace.set(pointer, describe(error, pointer))
+  }
+  return [...byPlace.values()]
 }
 
-function describe(error: ErrorObject): Detail {
-  const { keyword: rule, instancePath, params, message = 'is not valid' } = error
-  const member = memberOf(params)
-  const pointer = member === undefined ? instancePath : pointerTo(instancePath, member)
+function pointerOf({ instancePath, params, propertyName }: ErrorObject): string {
+  const found: Readonly<Record<string, unknown>> = params
+  const member = found['missingProperty'] ?? found['additionalProperty'] ?? propertyName
+  return boundedPointer(typeof member === 'string' ? pointerTo(instancePath, member) : instancePath)
+}
+
+function describe(error: ErrorObject, pointer: string): Detail {
+  const { keyword: rule, message = 'is not valid' } = error
   const expected = expectedOf(error)
   return {
     pointer,
     rule,
-    message: MESSAGES[rule] ?? sentence(message),
+    message: MESSAGES[rule] ?? `The value ${message}`,
     fix: FIXES[rule] ?? `Make it fit: it ${message}.`,
     ...(expected === undefined ? {} : { expected }),
   }
 }
 
-function memberOf(params: Readonly<Record<string, unknown>>): string | undefined {
-  const name = params['missingProperty'] ?? params['additionalProperty'] ?? params['propertyName']
-  return typeof name === 'string' ? name : undefined
-}
-
 const MESSAGES: Readonly<Record<string, string>> = {
   required: 'The field is missing',
   additionalProperties: 'The schema version of the message does not know this field',
-  pattern: 'The text does not have the required form',
+  pattern: 'The text does not have the right form',
   uniqueItems: 'The list holds the same entry twice',
 }
 
@@ -44,12 +49,17 @@ const FIXES: Readonly<Record<string, string>> = {
   uniqueItems: 'List every entry once.',
 }
 
-function expectedOf({ keyword, params }: ErrorObject): string | undefined {
+/** What the schema asks for: its own words where a pattern would say little, else the bound. */
+function expectedOf({ keyword, params, parentSchema }: ErrorObject): string | undefined {
+  const description: unknown = parentSchema?.['description']
+  if (FORMS.has(keyword) && typeof description === 'string') return description
   const value: unknown = (params as Record<string, unknown>)[EXPECTED_PARAMS[keyword] ?? '']
   if (Array.isArray(value)) return value.join(', ')
   if (typeof value === 'string' || typeof value === 'number') return String(value)
   return undefined
 }
+
+const FORMS = new Set(['pattern', 'format'])
 
 const EXPECTED_PARAMS: Readonly<Record<string, string>> = {
   type: 'type',
@@ -60,9 +70,6 @@ const EXPECTED_PARAMS: Readonly<Record<string, string>> = {
   maximum: 'limit',
   minLength: 'limit',
   maxLength: 'limit',
+  minItems: 'limit',
   maxItems: 'limit',
-}
-
-function sentence(message: string): string {
-  return `The value ${message}`
 }

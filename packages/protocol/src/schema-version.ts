@@ -13,7 +13,8 @@ export type SchemaVersion =
 
 /** Reads `schemaVersion` of a message before its schema is chosen. */
 export function readSchemaVersion(schemaVersion: unknown): SchemaVersion {
-  if (typeof schemaVersion !== 'string') return refuse('The schema version is missing')
+  if (typeof schemaVersion !== 'string')
+    return refuse('The schema version is missing or not a text')
   const match = /^([0-9]{1,6})\.(0|[1-9][0-9]{0,5})$/.exec(schemaVersion)
   if (match === null) return refuse('The schema version is not of the form major.minor')
   const minor = Number(match[2])

@@ -1,26 +1,33 @@
 // A strict JSON parser in one pass: says where an error is, and refuses what JSON.parse lets pass.
-import type { Detail } from './detail.ts'
+import { boundedPointer, type Detail } from './detail.ts'
 import { pointerTo, type JsonValue } from './json.ts'
 import type { Limits } from './limits.ts'
-import type { Parsed } from './parse-message.ts'
 import { readNumber, readString, ScalarError } from './json-scalars.ts'
+
+export type StrictlyParsed =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly details: readonly Detail[] }
 
 /**
  * Parses any JSON text that keeps the rules of parseMessage, whatever its spelling. The nesting is
  * bounded by the limits, so the recursion is too.
  */
-export function parseStrict(text: string, limits: Limits): Parsed {
+export function parseStrict(text: string, limits: Limits): StrictlyParsed {
   const parser: Parser = { text, limits, position: 0, path: [] }
   try {
+    if (text.startsWith(BYTE_ORDER_MARK))
+      throw new ScalarError('byteOrderMark', 'The text starts with a byte order mark')
     const value = parseValue(parser, 0)
     skipSpace(parser)
     if (parser.position < text.length)
       throw new ScalarError('syntax', 'Text after the end of the value')
-    return { ok: true, value, canonical: false }
+    return { ok: true, value }
   } catch (error) {
     return { ok: false, details: [detailOf(error, parser)] }
   }
 }
+
+const BYTE_ORDER_MARK = '\ufeff'
 
 interface Parser {
   readonly text: string
@@ -36,7 +43,7 @@ function detailOf(error: unknown, { text, position, path }: Parser): Detail {
   const line = before.split('\n').length
   const column = position - before.lastIndexOf('\n')
   return {
-    pointer: path.reduce<string>(pointerTo, ''),
+    pointer: boundedPointer(path.reduce<string>(pointerTo, '')),
     rule,
     message: `${message} (line ${line}, column ${column})`,
     fix: FIXES[rule] ?? 'Send one JSON value, as RFC 8259 defines it.',
@@ -44,6 +51,7 @@ function detailOf(error: unknown, { text, position, path }: Parser): Detail {
 }
 
 const FIXES: Readonly<Record<string, string>> = {
+  byteOrderMark: 'Send UTF-8 without a byte order mark.',
   duplicateKey: 'Give each member of an object its own name.',
   proto: 'Rename the key.',
   surrogate: 'Cut strings between characters, not inside one.',

@@ -1,5 +1,5 @@
 // Takes a plain copy of an in-memory value, or says where it is not strict JSON within the limits.
-import type { Detail } from './detail.ts'
+import { boundedPointer, type Detail } from './detail.ts'
 import { pointerTo, type JsonValue } from './json.ts'
 import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 
@@ -46,7 +46,7 @@ class NotStrict extends Error {
 }
 
 function detailOf({ rule, message, depth, fix }: NotStrict, path: (string | number)[]): Detail {
-  const pointer = path.slice(0, depth).reduce<string>(pointerTo, '')
+  const pointer = boundedPointer(path.slice(0, depth).reduce<string>(pointerTo, ''))
   return { pointer, rule, message, fix }
 }
 

@@ -1,0 +1,36 @@
+// Lists every schema with its digest in schemas/registry.json; a published schema never changes.
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+
+interface Entry {
+  readonly id: string
+  readonly path: string
+  readonly sha256: string
+}
+
+const PATHS = [
+  'handoff/2.0.json',
+  'handoff/2.1.json',
+  'checkpoint/1.json',
+  'decision-record/1.json',
+  'dead-letter/1.json',
+] as const
+
+const ROOT = new URL('../../schemas/', import.meta.url)
+const REGISTRY = new URL('registry.json', ROOT)
+
+async function entryOf(path: string): Promise<Entry> {
+  const bytes = await readFile(new URL(path, ROOT))
+  const { $id: id } = JSON.parse(bytes.toString()) as { $id: string }
+  return { id, path, sha256: createHash('sha256').update(bytes).digest('hex') }
+}
+
+const listed = JSON.parse(await readFile(REGISTRY, 'utf8').catch(() => '[]')) as readonly Entry[]
+const found = await Promise.all(PATHS.map(entryOf))
+const changed = listed.filter(({ path, sha256 }) =>
+  found.some((entry) => entry.path === path && entry.sha256 !== sha256),
+)
+for (const { path } of changed)
+  console.error(`${path} differs from what was published: write a new version instead`)
+if (changed.length > 0) process.exitCode = 1
+else await writeFile(REGISTRY, `${JSON.stringify(found, null, 2)}\n`)

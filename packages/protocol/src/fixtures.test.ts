@@ -1,0 +1,107 @@
+// Every committed fixture gets the verdict that its file name states.
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import type { ScanVerdict } from './checks/safety.ts'
+import {
+  createKeyRing,
+  deliveryOf,
+  judgeHandoff,
+  parseMessage,
+  validateHandoffMessage,
+  type AgentRegistration,
+  type HandoffMessage,
+  type Verdict,
+} from './index.ts'
+
+const FOLDER = fileURLToPath(
+  new URL('fixtures/handoff/', import.meta.resolve('@baton/schemas/package.json')),
+)
+
+// The receiver and the key that schemas/README.md gives for the fixtures.
+const agent: AgentRegistration = {
+  type: 'risk-scoring-agent',
+  version: '1.6.0',
+  requires: ['extractedClauses', 'riskFlags'],
+}
+const secret = Uint8Array.from({ length: 32 }, (_, index) => index)
+const keyRing = createKeyRing({
+  active: 'fixture-key',
+  keys: [{ id: 'fixture-key', secret, status: 'active' }],
+})
+
+/** Stands in for the scanner, which is another package: rejects the one sentence of the fixtures. */
+function scan(message: HandoffMessage): ScanVerdict {
+  const found = JSON.stringify(message).includes('Ignore all previous instructions')
+  return found
+    ? { decision: 'reject', findings: [{ category: 'override', jsonPointer: '' }] }
+    : { decision: 'allow', findings: [] }
+}
+
+function files(kind: 'valid' | 'invalid') {
+  return readdirSync(`${FOLDER}${kind}`).map((name) => ({
+    name: name.replace(/\.json$/, ''),
+    bytes: readFileSync(`${FOLDER}${kind}/${name}`),
+  }))
+}
+
+/** What a receiver does with a message as text: a signed one is judged as the delivery it shows. */
+function verdictOn(bytes: Uint8Array): Verdict | 'unreadable' {
+  const parsed = parseMessage(bytes)
+  if (!parsed.ok) return 'unreadable'
+  const message = parsed.value as unknown as HandoffMessage
+  const signed =
+    typeof message === 'object' && message !== null && Object.hasOwn(message, 'signature')
+  return signed
+    ? judgeHandoff(deliveryOf(message), { agent, keyRing, scan })
+    : validateHandoffMessage(message, { agent, scan })
+}
+
+describe('valid fixtures', () => {
+  it.each(files('valid'))('$name is accepted', ({ bytes }) => {
+    expect(verdictOn(bytes)).toMatchObject({ valid: true })
+  })
+
+  const old = files('valid').filter(
+    ({ name }) => name.startsWith('2.0--') && name !== '2.0--signed',
+  )
+  it.each(old)('$name is accepted as 2.1 as well', ({ bytes }) => {
+    const message = { ...JSON.parse(bytes.toString()), schemaVersion: '2.1' }
+    expect(verdictOn(Buffer.from(JSON.stringify(message)))).toMatchObject({ valid: true })
+  })
+
+  const recent = files('valid').filter(({ name }) => name.startsWith('2.1--only-'))
+  it.each(recent)('$name is refused as 2.0', ({ bytes }) => {
+    const message = { ...JSON.parse(bytes.toString()), schemaVersion: '2.0' }
+    expect(verdictOn(Buffer.from(JSON.stringify(message)))).toMatchObject({
+      reason: 'SCHEMA_INVALID',
+    })
+  })
+
+  it('keeps the unknown field of a newer minor', () => {
+    const newer = files('valid').find(({ name }) => name.startsWith('2.9--'))
+    const verdict = verdictOn(newer?.bytes ?? Buffer.of())
+    expect(verdict).toMatchObject({ valid: true, message: { futureField: { any: 1 } } })
+  })
+})
+
+describe('invalid fixtures', () => {
+  it.each(files('invalid'))('$name', ({ name, bytes }) => {
+    const verdict = verdictOn(bytes)
+    const reason = verdict === 'unreadable' ? 'SCHEMA_INVALID' : !verdict.valid && verdict.reason
+    expect(reason).toBe(name.split('--')[0])
+  })
+
+  it.each(files('invalid'))('$name says what, where and how to mend it', ({ bytes }) => {
+    const parsed = parseMessage(bytes)
+    const verdict = verdictOn(bytes)
+    const details = parsed.ok
+      ? verdict !== 'unreadable' && !verdict.valid && verdict.details
+      : parsed.details
+    expect(details).not.toHaveLength(0)
+    for (const detail of details || []) {
+      expect(detail.pointer).toMatch(/^(\/|$)/)
+      expect([detail.rule, detail.message, detail.fix].every((text) => text.length > 3)).toBe(true)
+    }
+  })
+})
