@@ -62,6 +62,8 @@ export interface DecisionRecord {
     | 'ROLLED_BACK'
     | 'DEAD_LETTERED'
     | 'HUMAN_ESCALATED'
+    | 'HANDOFF_EXPIRED'
+    | 'HANDOFF_CANCELED'
     | 'ERASURE_REQUESTED'
     | 'ERASURE_COMPLETED'
     | 'ERASURE_DEFERRED'
@@ -122,10 +124,7 @@ export interface DecisionRecord {
    * Commitments to the segments kept apart.
    */
   payload: Segment[]
-  /**
-   * The signing keys involved.
-   */
-  keyIds: Name[]
+  keyIds: Keys
 }
 /**
  * The sending agent.
@@ -193,9 +192,13 @@ export interface Segment {
    */
   segment: number
   /**
-   * Random reference of the data subject; null when it is nobody's.
+   * The message itself, or personal data taken out of it.
    */
-  subjectRef: string | null
+  kind: 'message' | 'personal'
+  /**
+   * Random reference of whose key encrypts the segment.
+   */
+  subjectRef: string
   /**
    * Salted commitment to the bytes.
    */
@@ -204,4 +207,11 @@ export interface Segment {
    * How long the segment is.
    */
   bytes: number
+}
+/**
+ * The keys in force when the record was made.
+ */
+export interface Keys {
+  batch: Name
+  wrap: Name
 }

@@ -94,7 +94,7 @@ export interface HandoffMessage {
    */
   dataSubjects?: string[]
   /**
-   * Personal data kept apart from the message, keyed by the JSON pointer of the place it belongs to.
+   * Personal data kept apart from the message, keyed by the JSON pointer of the place it belongs to. With several data subjects, each entry is an object whose member subject names the one it belongs to.
    */
   personalDataPayload?: JsonObject
   /**
