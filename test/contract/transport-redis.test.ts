@@ -3,7 +3,7 @@ import { createLogger } from '@baton/runtime'
 import { acquireRedis, describeWith, uniqueName } from '@baton/testkit'
 import { createRedisTransport } from '@baton/transport'
 import { describeTransport } from './transport-contract.ts'
-import { deleteKeys } from './transport-redis-keys.ts'
+import { deleteKeys } from './transport-redis-command.ts'
 
 const logger = createLogger({ service: 'test', level: 'silent' })
 

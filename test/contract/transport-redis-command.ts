@@ -1,22 +1,31 @@
-// Deletes one test's keys from a shared Redis, as FLUSHALL would from a Redis of its own.
+// Speaks to a Redis without its driver, which belongs to the transport package.
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import type { Socket } from 'node:net'
 
 const DELETE_BY_PREFIX = `for _, key in ipairs(redis.call('keys', ARGV[1] .. ':*')) do redis.call('del', key) end return 1`
 
-/** Speaks the Redis protocol itself: the driver belongs to the transport package. */
+/** Deletes one test's keys from a shared Redis, as FLUSHALL would from a Redis of its own. */
 export async function deleteKeys(url: string, prefix: string): Promise<void> {
+  await sendToRedis(url, [['EVAL', DELETE_BY_PREFIX, '0', prefix]])
+}
+
+/** Sends commands one after the other. Throws when one is refused. */
+export async function sendToRedis(
+  url: string,
+  commands: readonly (readonly string[])[],
+): Promise<void> {
   const { hostname, port, password } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port || 6_379) })
   try {
     if (password !== '') await ask(socket, ['AUTH', decodeURIComponent(password)])
-    await ask(socket, ['EVAL', DELETE_BY_PREFIX, '0', prefix])
+    for (const command of commands) await ask(socket, command)
   } finally {
     socket.destroy()
   }
 }
 
-async function ask(socket: ReturnType<typeof connect>, command: readonly string[]): Promise<void> {
+async function ask(socket: Socket, command: readonly string[]): Promise<void> {
   const parts = command.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`)
   socket.write(`*${command.length}\r\n${parts.join('')}`)
   const [reply] = (await once(socket, 'data')) as [Buffer]
