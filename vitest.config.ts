@@ -23,11 +23,19 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'schemas/**/*.test.ts', 'infra/**/*.test.ts'],
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'services/*/src/**/*.test.ts',
+            'schemas/**/*.test.ts',
+            'infra/**/*.test.ts',
+          ],
           testTimeout: 15_000,
         },
       },
-      { extends: true, test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        extends: true,
+        test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], testTimeout: 60_000 },
+      },
       withServers('contract', 30_000),
       withServers('integration', 30_000),
       withServers('e2e', 120_000),

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { prepareToolchain, ROOT, SetupError } from './toolchain.mjs'
+import { ROOT, SetupError } from './setup-step.mjs'
+import { prepareToolchain } from './toolchain.mjs'
 
 /** A signal seen again within this time is the same one, sent both to the group and to this process. */
 const SIGNAL_REPEAT_MS = 1_000
@@ -21,7 +22,9 @@ async function main([name = '', ...args]) {
   const { node, env } = await prepareToolchain()
   const [file, ...first] = command.run
   if (!existsSync(join(ROOT, file))) {
-    throw new SetupError(`${file} is missing from this checkout.`, { fix: 'Clone the repository again.' })
+    throw new SetupError(`${file} is missing from this checkout.`, {
+      fix: 'Clone the repository again.',
+    })
   }
   return await runInForeground(node, [join(ROOT, file), ...first, ...args], env)
 }
@@ -53,9 +56,13 @@ function forwardSignals(child) {
 }
 
 function usage(name) {
-  const lines = Object.entries(COMMANDS).map(([key, { about }]) => `  npm run ${key.padEnd(6)} ${about}`)
+  const lines = Object.entries(COMMANDS).map(
+    ([key, { about }]) => `  npm run ${key.padEnd(6)} ${about}`,
+  )
   const problem = name === '' ? '' : `baton: there is no command "${name}"\n`
-  process.stderr.write(`${problem}usage: node infra/boot.mjs <command> [arguments]\n${lines.join('\n')}\n`)
+  process.stderr.write(
+    `${problem}usage: node infra/boot.mjs <command> [arguments]\n${lines.join('\n')}\n`,
+  )
   return 2
 }
 

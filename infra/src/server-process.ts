@@ -56,7 +56,9 @@ export async function freePort(preferred?: number): Promise<number> {
 export async function commandLine(pid: number): Promise<string> {
   const fromProc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
   if (fromProc !== null) return fromProc.replaceAll('\0', ' ')
-  const listed = await run('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }))
+  const listed = await run('ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({
+    stdout: '',
+  }))
   return listed.stdout
 }
 

@@ -52,7 +52,9 @@ async function sharedCopy(native: NativePackage, shared: string): Promise<string
 
 async function isTrusted(folder: string): Promise<boolean> {
   const found = await lstat(folder).catch(() => null)
-  return found !== null && found.isDirectory() && found.uid === 0 && !(found.mode & WRITABLE_BY_OTHERS)
+  return (
+    found !== null && found.isDirectory() && found.uid === 0 && !(found.mode & WRITABLE_BY_OTHERS)
+  )
 }
 
 async function runs(bin: string, account: Account): Promise<boolean> {
@@ -74,10 +76,14 @@ async function nativePackage(): Promise<NativePackage> {
     const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string }
     return { folder: join(dirname(manifest), 'native'), version }
   } catch (cause) {
-    throw permanent('BATON_POSTGRES_MISSING', `npm has no Postgres installed for this machine (${name})`, {
-      cause,
-      fix: 'Give Baton the URL of your own Postgres.',
-    })
+    throw permanent(
+      'BATON_POSTGRES_MISSING',
+      `npm has no Postgres installed for this machine (${name})`,
+      {
+        cause,
+        fix: 'Give Baton the URL of your own Postgres.',
+      },
+    )
   }
 }
 

@@ -46,12 +46,25 @@ export async function initialise(paths: ServerPaths, password: string): Promise<
   await writeFile(passwordFile, password, { mode: 0o600 })
   await giveTo(paths.account, passwordFile)
   const options = ['--auth=scram-sha-256', '--username=postgres', `--pwfile=${passwordFile}`]
-  const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--locale=C', '--builtin-locale=C.UTF-8']
+  const locale = [
+    '--encoding=UTF8',
+    '--locale-provider=builtin',
+    '--locale=C',
+    '--builtin-locale=C.UTF-8',
+  ]
   try {
-    await run(join(paths.bin, 'initdb'), ['-D', draft, ...options, ...locale, '--no-instructions'], childOptions(paths))
+    await run(
+      join(paths.bin, 'initdb'),
+      ['-D', draft, ...options, ...locale, '--no-instructions'],
+      childOptions(paths),
+    )
   } catch (cause) {
     const words = (cause as { stderr?: string }).stderr?.trim() ?? ''
-    throw permanent('BATON_POSTGRES_INIT_FAILED', `could not make the database in ${draft}: ${words}`, { cause })
+    throw permanent(
+      'BATON_POSTGRES_INIT_FAILED',
+      `could not make the database in ${draft}: ${words}`,
+      { cause },
+    )
   } finally {
     await rm(passwordFile, { force: true })
   }
@@ -77,7 +90,10 @@ async function started(child: ChildProcess, paths: ServerPaths): Promise<void> {
   let failure: string | null = null
   child.once('error', (error) => (failure = error.message))
   child.once('exit', (code) => (failure ??= `it ended with code ${code ?? 'unknown'}`))
-  await settles(async () => failure !== null || (await isReady(paths.home, child.pid)), START_MAX_MS)
+  await settles(
+    async () => failure !== null || (await isReady(paths.home, child.pid)),
+    START_MAX_MS,
+  )
   if (failure === null && (await isReady(paths.home, child.pid))) return
   child.kill('SIGQUIT')
   const log = await readFile(join(paths.home, 'server.log'), 'utf8').catch(() => '')
@@ -130,5 +146,9 @@ async function pidFile(home: string): Promise<readonly string[]> {
 }
 
 function childOptions(paths: ServerPaths) {
-  return { ...paths.account, cwd: paths.home, env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' } }
+  return {
+    ...paths.account,
+    cwd: paths.home,
+    env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
+  }
 }

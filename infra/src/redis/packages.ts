@@ -48,7 +48,11 @@ export async function unpackFromDistribution(folder: string): Promise<Attempt> {
   }
 }
 
-async function unpack(name: string, lists: 'system' | 'private', draft: string): Promise<string | null> {
+async function unpack(
+  name: string,
+  lists: 'system' | 'private',
+  draft: string,
+): Promise<string | null> {
   const options = await aptOptions(draft, lists)
   if (lists === 'private') await refreshLists(options, draft)
   const wanted = await missingPackages(name, options)
@@ -58,7 +62,9 @@ async function unpack(name: string, lists: 'system' | 'private', draft: string):
   await run('apt-get', [...options, 'download', ...wanted], { cwd: archives, timeout: APT_MAX_MS })
   for (const archive of await readdir(archives))
     await run('dpkg-deb', ['-x', join(archives, archive), join(draft, 'root')])
-  return (await unpackedServer(join(draft, 'root'))) ? null : 'the unpacked server does not run here'
+  return (await unpackedServer(join(draft, 'root')))
+    ? null
+    : 'the unpacked server does not run here'
 }
 
 /** The lists of third-party sources may fail to load; what counts is whether the download works afterwards. */
@@ -111,7 +117,10 @@ async function settle(draft: string, folder: string): Promise<Attempt> {
 async function libraryPath(folder: string): Promise<string> {
   const base = join(folder, 'usr', 'lib')
   const names = await readdir(base).catch(() => [])
-  return [...names.filter((name) => name.endsWith('-linux-gnu')).map((name) => join(base, name)), base].join(':')
+  return [
+    ...names.filter((name) => name.endsWith('-linux-gnu')).map((name) => join(base, name)),
+    base,
+  ].join(':')
 }
 
 async function runs({ command, libraryPath: path }: ServerBinary): Promise<boolean> {
@@ -123,7 +132,10 @@ async function runs({ command, libraryPath: path }: ServerBinary): Promise<boole
 }
 
 async function hasTools(): Promise<boolean> {
-  const tried = await Promise.allSettled([run('apt-get', ['--version']), run('dpkg-deb', ['--version'])])
+  const tried = await Promise.allSettled([
+    run('apt-get', ['--version']),
+    run('dpkg-deb', ['--version']),
+  ])
   return tried.every(({ status }) => status === 'fulfilled')
 }
 

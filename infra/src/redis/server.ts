@@ -59,7 +59,9 @@ export async function leftoverRedis(dir: string): Promise<(RedisAddress & { pid:
 export async function answers({ port, password }: RedisAddress): Promise<boolean> {
   return await new Promise((resolve) => {
     let heard = ''
-    const socket = connect({ host: '127.0.0.1', port }, () => socket.write(`AUTH ${password}\r\nPING\r\n`))
+    const socket = connect({ host: '127.0.0.1', port }, () =>
+      socket.write(`AUTH ${password}\r\nPING\r\n`),
+    )
     const finish = (answer: boolean) => {
       socket.destroy()
       resolve(answer)

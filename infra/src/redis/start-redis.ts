@@ -74,7 +74,12 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis | 
   const membership = await joinInstance(`${dir}.json`, redisEngine({ ...options, dir }, found))
   const { port, password, pid, source } = membership.details
   options.logger.info({ event: 'redis.ready', port, source, joined: membership.source })
-  return { url: `redis://:${password}@127.0.0.1:${port}`, source, pid, stop: () => membership.leave() }
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    source,
+    pid,
+    stop: () => membership.leave(),
+  }
 }
 
 /** Stops and deletes a temporary Redis whose command was killed; one in use stays as it is. */

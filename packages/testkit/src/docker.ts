@@ -33,7 +33,14 @@ export async function startPostgresContainer(): Promise<Container> {
   const password = crypto.randomUUID()
   const container = await new GenericContainer(POSTGRES_IMAGE)
     .withEnvironment({ POSTGRES_PASSWORD: password })
-    .withCommand(['-c', 'max_connections=200', '-c', 'shared_buffers=256MB', '-c', 'max_wal_size=4GB'])
+    .withCommand([
+      '-c',
+      'max_connections=200',
+      '-c',
+      'shared_buffers=256MB',
+      '-c',
+      'max_wal_size=4GB',
+    ])
     .withExposedPorts(5432)
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start()

