@@ -60,10 +60,7 @@ function stateFor({ claimed, message, execution }: Step, branch: Branch): AgentS
       spentSoFarUSD: costTracking.costSpentSoFarUSD,
       budgetRemainingUSD: costTracking.costBudgetRemainingUSD,
       ownCostUSD: result.costUSD,
-      tokenSpent: {
-        prompt: costTracking.tokenSpent.prompt + result.tokens.prompt,
-        completion: costTracking.tokenSpent.completion + result.tokens.completion,
-      },
+      tokenSpent: result.tokens,
     },
     traceparent,
     ...(message.tracestate === undefined ? {} : { tracestate: message.tracestate }),

@@ -5,7 +5,7 @@ import {
   type HandoffConstraints,
   type HandoffMessage,
   type KeyRing,
-  buildHandoffMessage,
+  buildHandoff,
   microUSD,
   signHandoff,
 } from '@baton/protocol'
@@ -29,15 +29,15 @@ export interface HandoffRequest {
 export function prepareHandoff(
   request: HandoffRequest,
   options: PrepareOptions,
-): { message: HandoffMessage; handoff: NewHandoff } {
+): { handoff: NewHandoff; compressed: boolean } {
   const { agentState, targetAgentType, constraints } = request
-  const message = buildHandoffMessage(agentState, targetAgentType, constraints)
+  const { message, compression } = buildHandoff(agentState, targetAgentType, constraints)
   const addedCostMicroUSD = microUSD(agentState.cost.ownCostUSD)
   const handoff = prepareMessage(
     { message, addedCostMicroUSD, checkpoint: { state: agentState.currentState, request } },
     options,
   )
-  return { message, handoff }
+  return { handoff, compressed: compression.compressed }
 }
 
 export interface ReadyMessage {

@@ -33,6 +33,8 @@ export interface RelayDeps {
   waiting(queue: string): Promise<number>
   /** Calls `wake` when there may be work; only a hint. */
   listen(wake: () => void): { close(): Promise<void> }
+  /** Above this many waiting jobs a queue's rows wait in Postgres: bounds the queue and what its loss can repeat. */
+  readonly waitingMax: number
   /** Where set, only these queues are relayed (a relay inside a receiver's process). */
   readonly queues?: readonly string[]
   readonly metrics: Metrics
@@ -42,8 +44,6 @@ export interface RelayDeps {
 /** Most rows in one claim; shared out over priorities 0 to 3 by these weights, so that 3 always moves. */
 const BATCH_MAX = 200
 const WEIGHTS = [8, 4, 2, 1] as const
-/** Above this many waiting jobs a queue's rows wait in Postgres: bounds Redis and what its loss can repeat. */
-const HIGH_WATER_JOBS = 5_000
 const WATER_CHECK_MS = 250
 const POLL_MS = 250
 const HINT_SLACK = 5_000
@@ -162,7 +162,7 @@ function createHighWaterGates(deps: RelayDeps): HighWaterGates {
       const last = known.get(queue)
       const now = performance.now()
       if (last !== undefined && now - last.checkedAt < WATER_CHECK_MS) return last.open
-      const open = (await deps.waiting(queue)) < HIGH_WATER_JOBS
+      const open = (await deps.waiting(queue)) < deps.waitingMax
       known.set(queue, { checkedAt: now, open })
       return open
     },

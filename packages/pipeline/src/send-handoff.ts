@@ -77,14 +77,12 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
       })
       try {
         const traced = { ...agentState, traceparent: span.traceparent }
-        const { message, handoff } = prepareHandoff(
+        const { handoff, compressed } = prepareHandoff(
           { agentState: traced, targetAgentType, constraints },
           deps,
         )
         deps.metrics.hopSeconds.build.observe((performance.now() - startedAt) / 1000)
-        if (message.conversationHistorySummary !== (agentState.conversationHistorySummary ?? '')) {
-          deps.metrics.contextCompressionsTotal.inc()
-        }
+        if (compressed) deps.metrics.contextCompressionsTotal.inc()
         span.setAttributes(sendAttributes(handoff))
         return await commit(handoff)
       } finally {

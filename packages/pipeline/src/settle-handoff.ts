@@ -21,11 +21,14 @@ export interface Settled<Change> {
   readonly intents: readonly AuditIntent[]
 }
 
+/** Whether the epoch was still held; or, where the set was committed singly, why this one failed. */
+export type Committed = boolean | Error
+
 export interface SettleDeps extends PrepareOptions {
   /** Commits each step's result, cost, task state and next handoffs (I5); answers who held the epoch. */
-  complete(steps: readonly CompletedStep[]): Promise<readonly boolean[]>
-  retry(set: readonly Settled<Retry>[]): Promise<readonly boolean[]>
-  end(set: readonly Settled<Ending>[]): Promise<readonly boolean[]>
+  complete(steps: readonly CompletedStep[]): Promise<readonly Committed[]>
+  retry(set: readonly Settled<Retry>[]): Promise<readonly Committed[]>
+  end(set: readonly Settled<Ending>[]): Promise<readonly Committed[]>
   release(fences: readonly Fence[], delayMs: number): Promise<void>
   /** Called after the commit with the events that may now be shipped. */
   committed(intents: readonly AuditIntent[]): void
@@ -68,7 +71,7 @@ export function createSettler(deps: SettleDeps): Settler {
   /** Commits with a few tries while the lease still holds; a lost epoch changes nothing. */
   async function commit(
     settlement: { outcome: string; reason: string; intents: readonly AuditIntent[] },
-    attempt: () => Promise<boolean>,
+    attempt: () => Promise<Committed>,
   ): Promise<boolean> {
     const startedAt = performance.now()
     const held = await withTries(attempt)
@@ -160,10 +163,12 @@ export function createSettler(deps: SettleDeps): Settler {
   }
 }
 
-async function withTries(attempt: () => Promise<boolean>): Promise<boolean> {
+async function withTries(attempt: () => Promise<Committed>): Promise<boolean> {
   for (let tried = 1; ; tried += 1) {
     try {
-      return await attempt()
+      const committed = await attempt()
+      if (committed instanceof Error) throw committed
+      return committed
     } catch (error) {
       if (kindOf(error) !== 'transient' || tried >= COMMIT_TRIES_MAX) throw error
       await new Promise((resolve) => setTimeout(resolve, fullJitterMs(tried, { baseMs: 100, capMs: 1_000 })))
@@ -180,8 +185,8 @@ function completedStep(step: DoneStep, options: PrepareOptions): CompletedStep {
   const cost = {
     spentMicroUSD: microUSD(step.message.costTracking.costSpentSoFarUSD) + microUSD(result.costUSD),
     remainingMicroUSD: microUSD(step.message.costTracking.costBudgetRemainingUSD) - microUSD(result.costUSD),
-    promptTokens: step.message.costTracking.tokenSpent.prompt + result.tokens.prompt,
-    completionTokens: step.message.costTracking.tokenSpent.completion + result.tokens.completion,
+    promptTokens: result.tokens.prompt,
+    completionTokens: result.tokens.completion,
   }
   const entry = { ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'), cost }
   return {

@@ -1,1 +1,25 @@
-export {};
+// The one public package for agent developers: define agents, host them, send handoffs.
+export { defineAgent } from './agent.ts'
+export { createSender } from './sender.ts'
+export type { Sender, SenderOptions, SendTarget } from './sender.ts'
+export { createWorker } from './worker.ts'
+export type { WorkerOptions } from './worker.ts'
+export { relayService, sweeperService } from './relay.ts'
+export type { RelayParts } from './relay.ts'
+export { shipperFor } from './recorder.ts'
+export * from './settings.ts'
+export { parseSigningKeys } from './signing-keys.ts'
+export { createNotifier } from './notifier.ts'
+export { completeSteps, endSet, retrySet } from './settlement.ts'
+export type { Agent, AgentContext, AgentResult, NextHandoff, ReadyMessage, Sent } from '@baton/pipeline'
+export {
+  buildHandoffMessage,
+  validateHandoffMessage,
+  createKeyRing,
+  type AgentState,
+  type HandoffConstraints,
+  type HandoffMessage,
+  type KeyRing,
+} from '@baton/protocol'
+export { renderForAgent } from '@baton/safety'
+export { permanent, transient } from '@baton/runtime'

@@ -1,0 +1,28 @@
+// Defining an agent: checked when it is defined, not when its first handoff arrives.
+import { type Agent } from '@baton/pipeline'
+import { permanent } from '@baton/runtime'
+
+const TYPE = /^[^\u0000-\u001f\u007f]{1,256}$/
+const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
+
+/**
+ * Defines an agent type: its name, semantic version, the `currentState` keys it requires (E06) and
+ * the function that does the work. Throws BATON_AGENT_INVALID naming what is wrong.
+ */
+export function defineAgent(agent: Agent): Agent {
+  const problem = whatIsWrong(agent)
+  if (problem === undefined) return Object.freeze({ ...agent })
+  throw permanent('BATON_AGENT_INVALID', `agent ${JSON.stringify(agent.type)}: ${problem}`, {
+    fix: 'defineAgent({ type: "name", version: "1.0.0", requires: ["key"], execute: async (context) => ... })',
+  })
+}
+
+function whatIsWrong(agent: Agent): string | undefined {
+  if (typeof agent.type !== 'string' || !TYPE.test(agent.type)) return 'type must be 1 to 256 characters'
+  if (typeof agent.version !== 'string' || !VERSION.test(agent.version)) {
+    return `version ${JSON.stringify(agent.version)} is not a semantic version`
+  }
+  if (!Array.isArray(agent.requires)) return 'requires must list the state keys it needs, or be []'
+  if (typeof agent.execute !== 'function') return 'execute must be a function'
+  return undefined
+}

@@ -1,0 +1,52 @@
+// While the audit store is down nothing is claimed: work waits in the queue instead of burning attempts (E12).
+import type { AuditClient } from '@baton/audit'
+import type { Logger } from '@baton/runtime'
+import type { Consumer } from '@baton/transport'
+
+interface WatchParts {
+  readonly client: AuditClient
+  readonly auditUrl: string
+  readonly consumers: () => readonly Consumer[]
+  readonly logger: Logger
+}
+
+const PROBE_MS = 500
+
+/** Pauses the consumers when the audit breaker opens and resumes them once the auditor is ready again. */
+export function watchAudit({ client, auditUrl, consumers, logger }: WatchParts): { close(): void } {
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  async function probe(): Promise<void> {
+    if (closed) return
+    if (!client.blocked && (await isReady(auditUrl))) {
+      logger.info({ event: 'audit.back' })
+      await Promise.all(consumers().map((consumer) => consumer.resume()))
+      return
+    }
+    timer = setTimeout(() => void probe(), PROBE_MS)
+  }
+
+  client.onBlocked((blocked) => {
+    if (!blocked || closed) return
+    logger.warn({ event: 'audit.blocked' })
+    clearTimeout(timer)
+    void Promise.all(consumers().map((consumer) => consumer.pause())).then(probe)
+  })
+  return {
+    close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+async function isReady(auditUrl: string): Promise<boolean> {
+  try {
+    const response = await fetch(new URL('/readyz', auditUrl), { signal: AbortSignal.timeout(1_000) })
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,87 @@
+// A relay and a sweeper on given connections: what moves handoffs from Postgres to the queue.
+import { createRelay, createSweeper, type EventShipper } from '@baton/pipeline'
+import type { Logger, Service } from '@baton/runtime'
+import {
+  type Pool,
+  addAuditIntents,
+  claimOutbox,
+  deadLetterDepth,
+  expireHandoffs,
+  inTransaction,
+  listAuditIntents,
+  listOutboxLanes,
+  listQuietHandoffs,
+  listenToOutbox,
+  markDispatched,
+  outboxDepth,
+  redriveHandoffs,
+  sweepLapsedLeases,
+  sweepRetries,
+} from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
+import { type Transport, jobIdOf } from '@baton/transport'
+import { createNotifier } from './notifier.ts'
+
+export interface RelayParts {
+  readonly pool: Pool
+  readonly databaseUrl: string
+  readonly transport: Transport
+  /** Where set, only these agent types are relayed. */
+  readonly queues?: readonly string[]
+  /** Most jobs waiting in a queue before its rows wait in Postgres. */
+  readonly waitingMax: number
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** Publishes the outbox through `transport` until stopped. */
+export function relayService(parts: RelayParts): Service {
+  const { pool, transport } = parts
+  return createRelay({
+    listLanes: () => listOutboxLanes(pool),
+    claimAndPublish: (quotas, publish) =>
+      inTransaction(pool, async (transaction) => {
+        const rows = await claimOutbox(transaction, quotas)
+        if (rows.length === 0) return 0
+        await publish(rows)
+        await markDispatched(transaction, rows.map((row) => row.handoffId))
+        return rows.length
+      }),
+    publish: (jobs) => transport.publish(jobs),
+    waiting: (queue) => transport.waiting(queue),
+    listen: (onWake) => listenToOutbox({ url: parts.databaseUrl, onWake }),
+    ...(parts.queues === undefined ? {} : { queues: parts.queues }),
+    waitingMax: parts.waitingMax,
+    metrics: parts.metrics,
+    logger: parts.logger,
+  })
+}
+
+/** Re-drives what is due, lapsed or lost, and ships lifecycle events that were left behind. */
+export function sweeperService(parts: RelayParts & { readonly shipper: EventShipper }): Service {
+  const { pool, transport, shipper } = parts
+  return createSweeper({
+    sweepRetries: () => sweepRetries(pool),
+    sweepLapsedLeases: () => sweepLapsedLeases(pool),
+    listQuietHandoffs: (quietMs) => listQuietHandoffs(pool, quietMs),
+    redriveHandoffs: (lost) => redriveHandoffs(pool, lost),
+    missing: async (jobs) => {
+      const named = jobs.map((job) => ({ queue: job.queue, jobId: jobIdOf(job) }))
+      const gone = new Set(await transport.missing(named))
+      return jobs.filter((job) => gone.has(jobIdOf(job)))
+    },
+    expire: (eventsOf) =>
+      inTransaction(pool, async (transaction) => {
+        const intents = eventsOf(await expireHandoffs(transaction))
+        if (intents.length > 0) await addAuditIntents(transaction, intents)
+        return intents
+      }),
+    listAuditIntents: (olderThanMs) => listAuditIntents(pool, olderThanMs),
+    ship: (intents) => shipper.ship(intents),
+    wakeRelays: createNotifier(pool),
+    outboxDepth: () => outboxDepth(pool),
+    deadLetterDepth: () => deadLetterDepth(pool),
+    metrics: parts.metrics,
+    logger: parts.logger,
+  })
+}

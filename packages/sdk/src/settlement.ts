@@ -1,0 +1,89 @@
+// Settlements on Postgres: each set is one transaction, and one bad step never takes the others with it.
+import type { Committed, CompletedStep, Settled } from '@baton/pipeline'
+import { refusedSend } from '@baton/pipeline'
+import type { Ending, Retry } from '@baton/protocol/delivery'
+import { kindOf } from '@baton/runtime'
+import {
+  type Database,
+  type Pool,
+  completeExecutions,
+  endHandoffs,
+  inTransaction,
+  isConflict,
+  retryHandoffs,
+  sendHandoffs,
+} from '@baton/store'
+
+/** Commits results together with the handoffs they send next (I5); answers who held the epoch. */
+export function completeSteps(pool: Pool, steps: readonly CompletedStep[]): Promise<readonly Committed[]> {
+  return inSetOrSingly(steps, (set) => inTransaction(pool, (transaction) => completeIn(transaction, set)))
+}
+
+async function completeIn(
+  transaction: Database,
+  steps: readonly CompletedStep[],
+): Promise<readonly Committed[]> {
+  const done = await completeExecutions(
+    transaction,
+    steps.map((step) => step.completion),
+    steps.flatMap((step) => step.intents),
+  )
+  const held = steps.map((step) => done.has(step.completion.handoffId))
+  const next = steps.filter((_, index) => held[index]).flatMap((step) => step.next)
+  if (next.length === 0) return held
+  const outcomes = await sendHandoffs(transaction, next)
+  for (const [index, outcome] of outcomes.entries()) {
+    const handoff = next[index]
+    if (outcome.kind !== 'sent' && handoff !== undefined) throw refusedSend(handoff, outcome)
+  }
+  return held
+}
+
+export function retrySet(pool: Pool, set: readonly Settled<Retry>[]): Promise<readonly Committed[]> {
+  return inSetOrSingly(set, (some) => fenced(some, (changes, intents) => retryHandoffs(pool, changes, intents)))
+}
+
+export function endSet(pool: Pool, set: readonly Settled<Ending>[]): Promise<readonly Committed[]> {
+  return inSetOrSingly(set, (some) => fenced(some, (changes, intents) => endHandoffs(pool, changes, intents)))
+}
+
+async function fenced<Change extends { readonly handoffId: string }>(
+  set: readonly Settled<Change>[],
+  statement: (
+    changes: readonly Change[],
+    intents: readonly Settled<Change>['intents'][number][],
+  ) => Promise<ReadonlySet<string>>,
+): Promise<readonly Committed[]> {
+  const held = await statement(
+    set.map((one) => one.change),
+    set.flatMap((one) => one.intents),
+  )
+  return set.map((one) => held.has(one.change.handoffId))
+}
+
+// A set that fails for what one item is, or by a deadlock, is committed one by one.
+async function inSetOrSingly<Item>(
+  items: readonly Item[],
+  commit: (set: readonly Item[]) => Promise<readonly Committed[]>,
+): Promise<readonly Committed[]> {
+  try {
+    return await commit(items)
+  } catch (error) {
+    const divisible = kindOf(error) === 'permanent' || isConflict(error)
+    if (items.length === 1 || !divisible) throw error
+  }
+  const results: Committed[] = []
+  for (const item of items) results.push(await commitOne(item, commit))
+  return results
+}
+
+async function commitOne<Item>(
+  item: Item,
+  commit: (set: readonly Item[]) => Promise<readonly Committed[]>,
+): Promise<Committed> {
+  try {
+    return (await commit([item]))[0] ?? false
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}

@@ -1,0 +1,42 @@
+// The receiver process: hosts agents; without Redis it also relays for them.
+import { createLogger, describeStartFailure, readSettings, runServices } from '@baton/runtime'
+import { createWorker, opsService, openTransport, parseSigningKeys, transportService } from '@baton/sdk'
+import { createMetrics } from '@baton/telemetry'
+import { loadAgents } from './load-agents.ts'
+import { RECEIVER_SETTINGS } from './settings.ts'
+
+async function main(): Promise<never> {
+  const settings = readSettings(RECEIVER_SETTINGS, process.env)
+  const logger = createLogger({ service: 'receiver', level: settings.BATON_LOG_LEVEL })
+  const metrics = createMetrics()
+  const transport = openTransport(settings, logger)
+  const worker = createWorker({
+    agents: await loadAgents(settings.BATON_AGENTS),
+    databaseUrl: settings.BATON_DATABASE_URL,
+    keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
+    audit: { url: settings.BATON_AUDIT_URL, token: settings.BATON_AUDIT_APPEND_TOKEN },
+    transport,
+    concurrency: settings.BATON_CONCURRENCY,
+    backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
+    attemptsMax: settings.BATON_ATTEMPTS_MAX,
+    drainMs: settings.BATON_DRAIN_MS,
+    metrics,
+    logger,
+  })
+  const ready = async () => true
+  return runServices(
+    [
+      transportService(transport),
+      opsService({ settings, service: 'baton-receiver', metrics, logger, ready }),
+      worker,
+    ],
+    { logger, drainMs: settings.BATON_DRAIN_MS + 5_000 },
+  )
+}
+
+try {
+  await main()
+} catch (error) {
+  process.stderr.write(`${describeStartFailure(error as Error)}\n`)
+  process.exit(1)
+}

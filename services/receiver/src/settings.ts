@@ -1,0 +1,38 @@
+// What a receiver process is told.
+import { integer, text } from '@baton/runtime'
+import {
+  AUDIT_CLIENT_SETTINGS,
+  PROCESS_SETTINGS,
+  QUEUE_SETTINGS,
+  SIGNING_SETTINGS,
+  STORE_SETTINGS,
+} from '@baton/sdk'
+
+export const RECEIVER_SETTINGS = {
+  ...STORE_SETTINGS,
+  ...QUEUE_SETTINGS,
+  ...AUDIT_CLIENT_SETTINGS,
+  ...SIGNING_SETTINGS,
+  ...PROCESS_SETTINGS,
+  BATON_AGENTS: text({
+    help: 'Module that exports `agents`: a path, or a package this process can import.',
+  }),
+  BATON_CONCURRENCY: integer({
+    min: 1,
+    max: 1_000,
+    default: 32,
+    help: 'Most handoffs under way at once for each agent type.',
+  }),
+  BATON_RETRY_BASE_MS: integer({
+    min: 1,
+    max: 60_000,
+    default: 1_000,
+    help: 'Upper bound of the first retry wait; it doubles with every attempt.',
+  }),
+  BATON_RETRY_CAP_MS: integer({
+    min: 1,
+    max: 3_600_000,
+    default: 60_000,
+    help: 'Largest retry wait, in milliseconds.',
+  }),
+}

@@ -1,0 +1,21 @@
+// What a relay process is told.
+import { integer } from '@baton/runtime'
+import {
+  AUDIT_CLIENT_SETTINGS,
+  PROCESS_SETTINGS,
+  QUEUE_SETTINGS,
+  STORE_SETTINGS,
+} from '@baton/sdk'
+
+export const RELAY_SETTINGS = {
+  ...STORE_SETTINGS,
+  ...QUEUE_SETTINGS,
+  ...AUDIT_CLIENT_SETTINGS,
+  ...PROCESS_SETTINGS,
+  BATON_RELAY_WAITING_MAX: integer({
+    min: 1,
+    max: 100_000,
+    default: 5_000,
+    help: 'Most jobs waiting in one queue; above it handoffs wait in Postgres.',
+  }),
+}
