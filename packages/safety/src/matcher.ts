@@ -1,0 +1,153 @@
+// Finds the rules that hit a normalised text: literals first, then RE2 sets around them, spans only for what hit.
+import { RE2JS, RE2Set } from 're2js'
+import { createLiteralScan, type Literal } from './automaton.ts'
+import { GATES, type Rewrite } from './rules/gates.ts'
+import { RULE_GROUPS } from './rules/index.ts'
+import type { Rule, RuleGroup } from './rules/rule.ts'
+
+/** A rule and where it hit, in offsets of the text it was matched against. */
+export interface Hit {
+  readonly rule: Rule
+  readonly start: number
+  readonly end: number
+}
+
+/** A hint that the text around `at` makes sense in another form. */
+export interface Hint {
+  readonly rewrite: Rewrite
+  readonly at: number
+}
+
+export interface Matches {
+  readonly hits: readonly Hit[]
+  readonly hints: readonly Hint[]
+}
+
+/** How much of a scan's work is left for locating spans; beyond it a hit spans its whole window. */
+export interface LocateBudget {
+  left: number
+}
+
+interface Window {
+  start: number
+  end: number
+}
+
+interface CompiledGroup {
+  readonly set: RE2Set
+  readonly rules: readonly Rule[]
+}
+
+const BEFORE_ANCHOR = 192
+const AFTER_ANCHOR = 256
+const WINDOW_MAX = 1024
+const WINDOW_OVERLAP = 256
+const HITS_PER_WINDOW = 4
+const HINT_DISTANCE = 4096
+const HINTS_MAX = 16
+const SET_MEMORY = 32 * 1024 * 1024
+
+const groups = RULE_GROUPS.map(compileGroup)
+const scanLiterals = createLiteralScan(listLiterals())
+const located = new Map<string, RE2JS>()
+
+/** All rule hits and rewriting hints of a normalised text, in work linear in its length. */
+export function matchRules(text: string, budget: LocateBudget): Matches {
+  const windows = groups.map((): Window[] => [])
+  const hints: Hint[] = []
+  scanLiterals(text, (end, bits) => {
+    for (let index = 0; index < groups.length; index++) {
+      if ((bits & (1 << index)) !== 0) widen(windows[index] ?? [], end, text)
+    }
+    if (bits >= 1 << groups.length) addHints(hints, end, bits)
+  })
+  const hits: Hit[] = []
+  for (const [index, group] of groups.entries()) {
+    for (const window of windows[index] ?? []) matchWindow({ text, window, group, budget, hits })
+  }
+  return { hits, hints }
+}
+
+function compileGroup(group: RuleGroup): CompiledGroup {
+  const set = new RE2Set(RE2Set.UNANCHORED, 0, SET_MEMORY)
+  for (const rule of group.rules) set.add(rule.pattern)
+  set.compile()
+  return { set, rules: group.rules }
+}
+
+function listLiterals(): Literal[] {
+  const bits = new Map<string, number>()
+  const add = (text: string, bit: number) => bits.set(text, (bits.get(text) ?? 0) | (1 << bit))
+  for (const [index, group] of RULE_GROUPS.entries()) for (const anchor of group.anchors) add(anchor, index)
+  for (const [index, gate] of GATES.entries()) for (const anchor of gate.anchors) add(anchor, RULE_GROUPS.length + index)
+  return Array.from(bits, ([text, flags]) => ({ text, bits: flags }))
+}
+
+/** Adds the surroundings of an anchor to the windows, which stay ordered and of bounded length. */
+function widen(windows: Window[], end: number, text: string): void {
+  const until = Math.min(text.length, end + AFTER_ANCHOR)
+  const last = windows.at(-1)
+  if (last !== undefined && end - BEFORE_ANCHOR <= last.end) {
+    if (until - last.start <= WINDOW_MAX) {
+      last.end = until
+      return
+    }
+    if (until <= last.end) return
+    windows.push({ start: startOfWord(text, Math.max(last.end - WINDOW_OVERLAP, end - BEFORE_ANCHOR)), end: until })
+    return
+  }
+  windows.push({ start: startOfWord(text, end - BEFORE_ANCHOR), end: until })
+}
+
+/** Moves a start back to a nearby blank, so that a cut word is not taken for the begin of a text. */
+function startOfWord(text: string, start: number): number {
+  if (start <= 0) return 0
+  for (let position = start; position > start - 48 && position > 0; position--) {
+    if (text.charCodeAt(position) === 32) return position
+  }
+  return start
+}
+
+function addHints(hints: Hint[], at: number, bits: number): void {
+  for (const [index, { rewrite }] of GATES.entries()) {
+    if ((bits & (1 << (groups.length + index))) === 0 || hints.length >= HINTS_MAX) continue
+    const near = hints.some((hint) => hint.rewrite === rewrite && at - hint.at < HINT_DISTANCE)
+    if (!near) hints.push({ rewrite, at })
+  }
+}
+
+interface WindowMatch {
+  readonly text: string
+  readonly window: Window
+  readonly group: CompiledGroup
+  readonly budget: LocateBudget
+  readonly hits: Hit[]
+}
+
+function matchWindow({ text, window, group, budget, hits }: WindowMatch): void {
+  const part = text.slice(window.start, window.end)
+  for (const index of group.set.match(part)) {
+    const rule = group.rules[index]
+    if (rule === undefined) continue
+    if (budget.left <= 0) hits.push({ rule, start: window.start, end: window.end })
+    else hits.push(...locate(rule, part, { offset: window.start, budget }))
+  }
+}
+
+function locate(rule: Rule, part: string, where: { offset: number; budget: LocateBudget }): Hit[] {
+  const matcher = expressionOf(rule).matcher(part)
+  const hits: Hit[] = []
+  while (hits.length < HITS_PER_WINDOW && matcher.find()) {
+    hits.push({ rule, start: where.offset + matcher.start(), end: where.offset + matcher.end() })
+  }
+  where.budget.left -= 1
+  return hits.length > 0 ? hits : [{ rule, start: where.offset, end: where.offset + part.length }]
+}
+
+function expressionOf(rule: Rule): RE2JS {
+  const known = located.get(rule.id)
+  if (known !== undefined) return known
+  const compiled = RE2JS.compile(rule.pattern)
+  located.set(rule.id, compiled)
+  return compiled
+}

@@ -1,0 +1,129 @@
+// Makes the copy of a text that rules are matched against, with the way back to the original offsets.
+import { foldCharacter, foldLookalikes, isExplained, isInvisible, isTag, isVariationSelector } from './characters.ts'
+import { identityMap, PieceMap, type Span, type SpanMap } from './span-map.ts'
+
+/** A text carried by characters that nobody sees. */
+export interface HiddenText {
+  readonly kind: 'tags' | 'selectors'
+  readonly text: string
+  readonly span: Span
+}
+
+/** The match copy: lower case, folded, without invisible characters. */
+export interface Normalised {
+  readonly text: string
+  readonly map: SpanMap
+  readonly hidden: readonly HiddenText[]
+  /** Invisible characters that no script or emoji explains. */
+  readonly unexplained: number
+}
+
+const TAG_RUN_MIN = 6
+const SELECTOR_RUN_MIN = 8
+const HIDDEN_LENGTH_MAX = 8192
+const BLACK_FLAG = 0x1f3f4
+const CANCEL_TAG = 0xe007f
+
+// eslint-disable-next-line no-control-regex -- the class is exactly "not ASCII"
+const NON_ASCII = /[^\x00-\x7f]+/gu
+
+/** Normalises a text; plain ASCII costs one native pass. */
+export function normalise(text: string): Normalised {
+  NON_ASCII.lastIndex = 0
+  const first = NON_ASCII.exec(text)
+  if (first === null) return { text: text.toLowerCase(), map: identityMap, hidden: [], unexplained: 0 }
+  return new Folding(text).run(first)
+}
+
+class Folding {
+  readonly #source: string
+  readonly #pieces = new PieceMap()
+  readonly #hidden: HiddenText[] = []
+  #text = ''
+  #unexplained = 0
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  run(first: RegExpExecArray): Normalised {
+    let done = 0
+    for (let run: RegExpExecArray | null = first; run !== null; run = NON_ASCII.exec(this.#source)) {
+      this.#copy(done, run.index)
+      done = run.index + run[0].length
+      this.#fold(run.index, done)
+    }
+    this.#copy(done, this.#source.length)
+    const text = foldLookalikes(this.#text)
+    return { text, map: this.#pieces.map, hidden: this.#hidden, unexplained: this.#unexplained }
+  }
+
+  #copy(from: number, until: number): void {
+    if (from === until) return
+    this.#pieces.copy(this.#text.length, from)
+    this.#text += this.#source.slice(from, until).toLowerCase()
+  }
+
+  #fold(from: number, until: number): void {
+    let position = from
+    while (position < until) {
+      const codePoint = this.#source.codePointAt(position) ?? 0
+      const next = position + (codePoint > 0xffff ? 2 : 1)
+      if (isInvisible(codePoint)) {
+        position = this.#drop(position, codePoint)
+        continue
+      }
+      const folded = foldCharacter(codePoint)
+      if (folded.length > 0) {
+        this.#pieces.replace(this.#text.length, position, next)
+        this.#text += folded
+      }
+      position = next
+    }
+  }
+
+  /** Drops one invisible character, or a whole run that carries text; answers where reading goes on. */
+  #drop(position: number, codePoint: number): number {
+    if (isTag(codePoint)) return this.#dropRun(position, isTag)
+    const next = position + (codePoint > 0xffff ? 2 : 1)
+    const after = this.#source.codePointAt(next) ?? 0
+    if (isVariationSelector(codePoint) && isVariationSelector(after)) return this.#dropRun(position, isVariationSelector)
+    if (!isExplained(codePoint, this.#before(position), after)) this.#unexplained += 1
+    return next
+  }
+
+  #dropRun(start: number, belongs: (codePoint: number) => boolean): number {
+    const run: number[] = []
+    let end = start
+    for (;;) {
+      const codePoint = this.#source.codePointAt(end) ?? 0
+      if (!belongs(codePoint)) break
+      if (run.length < HIDDEN_LENGTH_MAX) run.push(codePoint)
+      end += codePoint > 0xffff ? 2 : 1
+    }
+    if (belongs === isTag) this.#keepTags(run, [start, end])
+    else this.#keepSelectors(run, [start, end])
+    return end
+  }
+
+  #keepTags(run: readonly number[], span: Span): void {
+    if (this.#before(span[0]) === BLACK_FLAG && run.at(-1) === CANCEL_TAG && run.length <= TAG_RUN_MIN + 1) return
+    this.#unexplained += run.length
+    if (run.length < TAG_RUN_MIN) return
+    this.#hidden.push({ kind: 'tags', text: String.fromCodePoint(...run.map((tag) => tag - 0xe0000)), span })
+  }
+
+  /** Variation selectors 1-16 and 17-256 stand for the bytes 0-15 and 16-255. */
+  #keepSelectors(run: readonly number[], span: Span): void {
+    this.#unexplained += run.length
+    if (run.length < SELECTOR_RUN_MIN) return
+    const bytes = Uint8Array.from(run, (selector) => (selector < 0xe0100 ? selector - 0xfe00 : selector - 0xe0100 + 16))
+    this.#hidden.push({ kind: 'selectors', text: new TextDecoder().decode(bytes), span })
+  }
+
+  #before(position: number): number {
+    const unit = this.#source.charCodeAt(position - 1)
+    const isLow = unit >= 0xdc00 && unit <= 0xdfff
+    return (isLow ? this.#source.codePointAt(position - 2) : unit) ?? 0
+  }
+}

@@ -1,0 +1,83 @@
+// Rules for texts that try to carry data out or to keep the user in the dark.
+import { oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+
+const SLOT = String.raw`(?:\{{1,3}|\$\{|\[|<|%7b|__)\s?(?:[a-z]+[ _.-])*(?:data|history|conversation|secrets?|passwords?|chat|messages?|summary|prompt|context|email|credentials?|info|information|contents?|text|response|answer|query|pii|notes|env)\b`
+const ENCODED = String.raw`(?:encoded?|base64|b64|url_?encoded?)[_-](?:data|history|conversation|secrets?|chat|context|text|message|summary)`
+const SECRET = oneOf(`passwords?|passphrase|api[ _-]?keys?|credentials?|secrets?|access[ _-]?tokens?|private keys?|ssh keys?|\\.env|process\\.env|
+environment variables|conversation(?: history)?|chat history|system prompt|internal notes|session cookies?|credit card(?: numbers?)?|
+bank details|personal data|user data|customer data|medical records?`)
+const TARGET = String.raw`(?:https?://|[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]|\bwebhook\b|\bftp://)`
+
+/** Rules about exfiltration and concealment. */
+const LEAK_RULES: readonly Rule[] = [
+  {
+    id: 'exfil-markup',
+    category: 'exfiltration',
+    effect: 'reject',
+    weight: 0.9,
+    pattern: oneOf(
+      [
+        String.raw`!\[[^\]\n]*\]\(\s?https?://[^\s)?]+\?[^\s)=]*=[^\s)&=]*(?:${SLOT}|${ENCODED})`,
+        String.raw`<(?:img|iframe|script|link|image)\b[^>\n]*(?:src|href)\s?=\s?["']?https?://[^\s"'>?]+\?[^\s"'>=]*=["'+\s]{0,4}(?:${SLOT}|${ENCODED})`,
+      ].join('|'),
+    ),
+  },
+  {
+    id: 'exfil-request',
+    category: 'exfiltration',
+    effect: 'suspect',
+    weight: 0.5,
+    pattern: oneOf(
+      [
+        String.raw`\b(?:get|post|fetch|curl|wget|visit|open|call|request|load|browse to|navigate to)\b[^\n]*https?://[^\s?]+\?[^\s=]*=(?:${SLOT}|${ENCODED})`,
+        String.raw`!\[[^\]\n]*\]\(\s?https?://[^\s)?]+\?[^\s)=]*=(?:${ENCODED})`,
+        pattern(String.raw`\b(?:invisible|hidden|transparent|1x1) (?:image|pixel)\b`),
+        pattern(String.raw`\b(?:append|add|include|insert|embed|render) ${words(4)}(?:image|link|markdown|url)\b[^.\n]*\b(?:conversation|chat history|secrets?|password|api key|user data)`),
+      ].join('|'),
+    ),
+  },
+  {
+    id: 'send-secret',
+    category: 'exfiltration',
+    effect: 'suspect',
+    weight: 0.5,
+    pattern: oneOf(
+      [
+        pattern(String.raw`\b(?:send|post|e-?mail|upload|forward|transmit|exfiltrate|leak|submit|copy|pipe|push) ${words(4)}${SECRET}(?:\s[^\n.]*)?\sto\s[^\n]*`) + TARGET,
+        pattern(String.raw`\b(?:please |secretly |silently |quietly |now |and )exfiltrate (?:the|all|any|their|user|these)`),
+        pattern(String.raw`\b(?:send|post|e-?mail|upload|forward|transmit) ${words(4)}(?:to )`) + TARGET + String.raw`[^.\n]*\b(?:and|then) (?:delete|remove|hide|erase|cover|clear|do not (?:tell|mention))`,
+      ].join('|'),
+    ),
+  },
+  {
+    id: 'conceal',
+    category: 'concealment',
+    effect: 'suspect',
+    weight: 0.5,
+    pattern: pattern(
+      oneOf(
+        [
+          String.raw`\b(?:do not|don'?t|don’t|never|without|avoid) (?:ever )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning|let) (?:this to |that to |it to )?(?:the |your )(?:user|human|operator|owner|victim)\b`,
+          String.raw`\b(?:do not|don'?t|don’t|never|without) (?:ever )?(?:mention|mentioning|reveal|revealing|disclose|disclosing|show|showing) (?:this|it|that|any of this|anything)(?: (?:step|instruction|action|message|request))? (?:to (?:the |your )?(?:user|human|operator|anyone)|in (?:the|your) (?:summary|response|answer|reply|output|report))`,
+          String.raw`\b(?:hide|conceal|omit) (?:this|these|that|the) (?:step|action|instruction|message|request|transaction|change|email|call|fact)s? (?:from|in) (?:the|your|any|all)`,
+          String.raw`\bwithout (?:leaving|raising) (?:any |a )?(?:trace|traces|suspicion|alarms?)\b`,
+          String.raw`\bensur(?:e|ing) (?:that )?(?:it|this|they) (?:goes|remains?|stays?|go) (?:unnoticed|undetected|hidden)\b`,
+          String.raw`\b(?:secretly|covertly|silently) (?:send|forward|copy|transfer|email|upload|record|exfiltrate|add|delete|delegate)\b`,
+        ].join('|'),
+      ),
+    ),
+  },
+  {
+    id: 'asks-for-secret',
+    category: 'extraction',
+    effect: 'note',
+    weight: 0.1,
+    pattern: pattern(String.raw`\b(?:what is|what's|tell me|give me|confirm|share|reveal) (?:to me )?(?:your|the system(?:'s)?|the admin(?:'s)?|our system) (?:secret key|password|api key|credentials)\b`),
+  },
+]
+
+export const LEAK: RuleGroup = {
+  id: 'leak',
+  anchors: ['](http', '](\nhttp', '](\u0020http', '<img', '<iframe', '<script', '<link', '<image', '=<', '={', '=$', '=[', '=%7b', '=__', '=encoded', '=base64', 'invisible', 'hidden', 'transparent', '1x1', 'exfiltrate', 'user', 'human', 'operator', 'owner', 'victim', 'this to', 'it to', 'anything to', 'this in', 'this step', 'this action', 'without leav', 'without rais', 'hide ', 'conceal', 'omit ', 'ensur', 'secretly', 'covertly', 'silently', 'password', 'secret', 'api key', 'credential', 'conversation', 'chat history', 'user data', 'private key', 'ssh key', '.env', 'token', 'internal notes', 'credit card', 'bank details', 'personal data', 'customer data', 'medical record', 'and delete', 'then delete', 'and hide', 'then hide', 'and erase'],
+  rules: LEAK_RULES,
+}

@@ -1,0 +1,105 @@
+// Reads a text in every form it may hide in, within fixed bounds, and collects the rule hits with their original place.
+import { decodeAll, type Derived } from './decoders.ts'
+import { type Hit, type LocateBudget, matchRules } from './matcher.ts'
+import { type HiddenText, normalise } from './normalise.ts'
+import { isQuoted } from './quotation.ts'
+import { joinLetters, joinSpaced, rewriteAt } from './rewrites.ts'
+import { HIDDEN_TEXT } from './rules/hidden.ts'
+import type { Rule } from './rules/rule.ts'
+import { composeMaps, identityMap, type Span, type SpanMap } from './span-map.ts'
+
+/** Most derived forms read per message, over all depths. */
+export const VIEWS_MAX = 16
+/** A form may be decoded out of another one, but not deeper. */
+export const DEPTH_MAX = 2
+const LOCATES_MAX = 48
+
+/** A rule hit at its place in the text that was given. */
+export interface ViewHit {
+  readonly rule: Rule
+  readonly view: string
+  readonly span: Span
+  readonly quoted: boolean
+}
+
+export interface Reading {
+  readonly hits: readonly ViewHit[]
+  readonly views: number
+  readonly units: number
+}
+
+interface View {
+  readonly name: string
+  readonly text: string
+  readonly map: SpanMap
+  readonly depth: number
+}
+
+/** Reads a text and everything derived from it. Work is linear in the text: derived forms are few and short. */
+export function readText(text: string): Reading {
+  const reader = new Reader()
+  reader.read({ name: '', text, map: identityMap, depth: 0 })
+  return reader.reading()
+}
+
+class Reader {
+  readonly #hits: ViewHit[] = []
+  readonly #budget: LocateBudget = { left: LOCATES_MAX }
+  #views = 0
+  #units = 0
+
+  reading(): Reading {
+    return { hits: this.#hits, views: this.#views, units: this.#units }
+  }
+
+  read(root: View): void {
+    let level: View[] = [root]
+    while (level.length > 0) level = level.flatMap((view) => this.#readOne(view))
+  }
+
+  #readOne(view: View): View[] {
+    if (this.#views > VIEWS_MAX) return []
+    this.#views += 1
+    this.#units += view.text.length
+    const normalised = normalise(view.text)
+    const toRoot = composeMaps(normalised.map, view.map)
+    const { hits, hints } = matchRules(normalised.text, this.#budget)
+    for (const hit of hits) this.#add(hit, { view, map: toRoot, text: normalised.text })
+    for (const hidden of normalised.hidden) this.#addHidden(hidden, view)
+    if (view.depth >= DEPTH_MAX) return []
+    const room = () => VIEWS_MAX - this.#views
+    const inSource = [...normalised.hidden.map(hiddenText), ...decodeAll(view.text, room())]
+    const inCopy = [...hints.flatMap((hint) => rewriteAt(normalised.text, hint)), ...joinSpaced(normalised.text, room())]
+    if (view.depth === 0) inCopy.push(...joinLetters(normalised.text, room()))
+    return [
+      ...inSource.map((derived) => below(view, derived, view.map)),
+      ...inCopy.map((derived) => below(view, derived, toRoot)),
+    ]
+  }
+
+  #add({ rule, start, end }: Hit, where: { view: View; map: SpanMap; text: string }): void {
+    const span = where.map(start, end)
+    const known = this.#hits.some((hit) => hit.rule === rule && hit.span[0] < span[1] && span[0] < hit.span[1])
+    if (known) return
+    const quoted = rule.effect === 'suspect' && where.view.depth === 0 && isQuoted(where.text, start, end)
+    this.#hits.push({ rule, view: where.view.name === '' ? 'raw' : where.view.name, span, quoted })
+  }
+
+  #addHidden(hidden: HiddenText, view: View): void {
+    const span = view.map(...hidden.span)
+    this.#hits.push({ rule: HIDDEN_TEXT, view: view.name === '' ? 'raw' : view.name, span, quoted: false })
+  }
+}
+
+function hiddenText({ kind, text, span }: HiddenText): Derived {
+  return { kind, text, map: () => span }
+}
+
+function below(parent: View, derived: Derived, map: SpanMap): View {
+  return {
+    name: parent.name === '' ? derived.kind : `${parent.name}>${derived.kind}`,
+    text: derived.text,
+    map: composeMaps(derived.map, map),
+    depth: parent.depth + 1,
+  }
+}
