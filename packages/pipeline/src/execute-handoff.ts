@@ -1,7 +1,7 @@
 // Runs agent code under a lease: whoever loses the lease is aborted and can commit nothing.
 import type { HandoffMessage } from '@baton/protocol'
 import type { ClaimedHandoff } from '@baton/protocol/delivery'
-import { codeOf, crashPoint, kindOf, permanent } from '@baton/runtime'
+import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
 import { type Metrics, type Span, startSpan } from '@baton/telemetry'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
@@ -41,8 +41,9 @@ export async function executeHandoff(
     own.end()
     return { kind: 'done', result, agent, traceparent: own.traceparent }
   } catch (error) {
-    own.end({ error: codeOf(error) })
-    return { kind: 'failed', code: codeOf(error), retry: kindOf(error) === 'transient' }
+    const code = error instanceof BatonError ? error.code : 'BATON_AGENT_FAILED'
+    own.end({ error: code })
+    return { kind: 'failed', code, retry: kindOf(error) === 'transient' }
   } finally {
     lease.release()
     deps.metrics.hopSeconds.execute.observe((performance.now() - startedAt) / 1000)

@@ -1,0 +1,15 @@
+// What a sender process is told.
+import { integer } from '@baton/runtime'
+import { PROCESS_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/sdk'
+
+export const SENDER_SETTINGS = {
+  ...STORE_SETTINGS,
+  ...SIGNING_SETTINGS,
+  ...PROCESS_SETTINGS,
+  BATON_SENDER_UNDER_WAY_MAX: integer({
+    min: 1,
+    max: 10_000,
+    default: 256,
+    help: 'Most lines read and not yet answered; reading pauses above it.',
+  }),
+}
