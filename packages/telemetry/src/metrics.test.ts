@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { createMetrics, HOPS } from './metrics.ts'
+import { OVERFLOW_LABEL } from './instrument.ts'
+
+const TEXT = 'text/plain; version=0.0.4; charset=utf-8'
+const OPEN_METRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
+const PAIR = { transport: 'queue', from_agent: 'intake', to_agent: 'risk' } as const
+
+const families = (body: string): Record<string, string> =>
+  Object.fromEntries(
+    [...body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),
+  )
+
+describe('metric names', () => {
+  it('are exactly the contractual ones', async () => {
+    const { body } = await createMetrics().expose()
+    expect(families(body)).toEqual({
+      baton_handoff_latency_seconds: 'histogram',
+      baton_handoffs_total: 'counter',
+      baton_handoff_validation_failures_total: 'counter',
+      baton_safety_verdicts_total: 'counter',
+      baton_context_compressions_total: 'counter',
+      baton_dead_letter_depth: 'gauge',
+      baton_rollbacks_total: 'counter',
+      baton_escalations_total: 'counter',
+      baton_outbox_depth: 'gauge',
+      baton_outbox_oldest_age_seconds: 'gauge',
+      baton_audit_append_seconds: 'histogram',
+      baton_audit_tamper_detected_total: 'counter',
+      baton_fenced_commits_total: 'counter',
+      baton_hop_seconds: 'histogram',
+    })
+  })
+
+  it('carry the contractual labels', async () => {
+    const metrics = createMetrics()
+    metrics.handoffLatencySeconds.with(PAIR).observe(0.3)
+    metrics.handoffsTotal.with({ outcome: 'REJECTED', reason: 'SCHEMA_INVALID' }).inc()
+    metrics.handoffValidationFailuresTotal.with({ reason: 'SCHEMA_INVALID' }).inc(2)
+    metrics.safetyVerdictsTotal.with({ decision: 'reject', category: 'override' }).inc()
+    const { body } = await metrics.expose()
+    expect(body).toContain(
+      'baton_handoff_latency_seconds_count{transport="queue",from_agent="intake",to_agent="risk"} 1',
+    )
+    expect(body).toContain('baton_handoffs_total{outcome="REJECTED",reason="SCHEMA_INVALID"} 1')
+    expect(body).toContain('baton_handoff_validation_failures_total{reason="SCHEMA_INVALID"} 2')
+    expect(body).toContain('baton_safety_verdicts_total{decision="reject",category="override"} 1')
+  })
+
+  it('show every hop and every plain counter from the start', async () => {
+    const { body } = await createMetrics().expose()
+    for (const hop of HOPS) expect(body).toContain(`baton_hop_seconds_count{hop="${hop}"} 0`)
+    expect(body).toContain('baton_rollbacks_total 0')
+    expect(body).toContain('baton_audit_append_seconds_count 0')
+  })
+
+  it('use bucket edges that include the service levels', async () => {
+    const metrics = createMetrics()
+    metrics.handoffLatencySeconds.with(PAIR).observe(0.3)
+    const { body } = await metrics.expose()
+    const bucketOf = (edge: string): string | undefined =>
+      new RegExp(`^baton_handoff_latency_seconds_bucket\\{le="${edge}",.*\\} (\\d+)$`, 'm').exec(
+        body,
+      )?.[1]
+    expect(['0.2', '0.5', '1', '2', '5', '\\+Inf'].map(bucketOf)).toEqual([
+      '0',
+      '1',
+      '1',
+      '1',
+      '1',
+      '1',
+    ])
+  })
+
+  it('do not meet between two sets of metrics', async () => {
+    const left = createMetrics()
+    const right = createMetrics()
+    left.rollbacksTotal.inc()
+    expect((await right.expose()).body).toContain('baton_rollbacks_total 0')
+  })
+})
+
+describe('labels', () => {
+  it('give the same instrument for the same values', () => {
+    const metrics = createMetrics()
+    expect(metrics.handoffLatencySeconds.with({ ...PAIR })).toBe(
+      metrics.handoffLatencySeconds.with(PAIR),
+    )
+  })
+
+  it('are bounded: what a sender invents beyond a thousand is counted as other', async () => {
+    const metrics = createMetrics()
+    for (let index = 0; index < 1_100; index += 1) {
+      metrics.handoffValidationFailuresTotal.with({ reason: `made-up-${index}` }).inc()
+    }
+    const { body } = await metrics.expose()
+    expect(body.match(/^baton_handoff_validation_failures_total\{/gm)).toHaveLength(1_001)
+    expect(body).toContain(
+      `baton_handoff_validation_failures_total{reason="${OVERFLOW_LABEL}"} 100`,
+    )
+  })
+})
+
+describe('content negotiation', () => {
+  const filled = () => {
+    const metrics = createMetrics()
+    const exemplar = { traceId: 'ab'.repeat(16), spanId: 'cd'.repeat(8) }
+    metrics.handoffLatencySeconds.with(PAIR).observe(0.3, exemplar)
+    metrics.handoffsTotal.with({ outcome: 'ACCEPTED', reason: '' }).inc()
+    return metrics
+  }
+
+  it.each([
+    undefined,
+    '*/*',
+    'text/plain',
+    'text/plain;version=0.0.4;q=0.9,*/*;q=0.1',
+    'application/openmetrics-text;q=0',
+    'application/openmetrics-text;q=0.2,text/plain;q=0.5',
+    'application/openmetrics-text;q=nonsense',
+  ])('answers plain text without exemplars to %s', async (accept) => {
+    const { contentType, body } = await filled().expose(accept)
+    expect(contentType).toBe(TEXT)
+    expect(body).not.toContain('trace_id')
+    expect(body).not.toContain('# EOF')
+  })
+
+  it.each([
+    'application/openmetrics-text',
+    'Application/OpenMetrics-Text; version=1.0.0',
+    // What a Prometheus server sends.
+    'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1',
+  ])('answers OpenMetrics with exemplars to %s', async (accept) => {
+    const { contentType, body } = await filled().expose(accept)
+    expect(contentType).toBe(OPEN_METRICS)
+    expect(body).toMatch(/le="0\.5".* 1 # \{trace_id="(ab){16}",span_id="(cd){8}"\} 0\.3 \d/)
+    expect(body).toContain('# TYPE baton_handoffs counter')
+    expect(body).toContain('baton_handoffs_total{outcome="ACCEPTED",reason=""} 1')
+    expect(body.endsWith('# EOF\n')).toBe(true)
+  })
+
+  it('keeps the names of one format when the other was asked for in between', async () => {
+    const metrics = filled()
+    const before = await metrics.expose()
+    await metrics.expose('application/openmetrics-text')
+    expect((await metrics.expose()).body).toBe(before.body)
+    metrics.handoffsTotal.with({ outcome: 'ACCEPTED', reason: '' }).inc()
+    const { body } = await metrics.expose('application/openmetrics-text')
+    expect(body).toContain('baton_handoffs_total{outcome="ACCEPTED",reason=""} 2')
+  })
+})
