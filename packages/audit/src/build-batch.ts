@@ -3,7 +3,7 @@ import { buildRecord, EVENT_NUMBERS, formatInstant, sealSegment, uuidBytes } fro
 import type { AuditEntry, BatchSigner, PayloadReference, Receipt, RecordKeys } from '@baton/ledger'
 import type { ChainMove, NewBatch, NewRecord, NewSegment } from './append-batch.ts'
 import type { ChainHead } from './heads.ts'
-import type { PreparedEntry } from './prepared-entry.ts'
+import type { PreparedEntry, PreparedSegment } from './prepared-entry.ts'
 import type { SubjectKey } from './subject-vault.ts'
 import type { TaskPosition } from './task-lasts.ts'
 
@@ -46,6 +46,8 @@ export function buildBatch(work: readonly ChainWork[], context: BuildContext): B
   }
 }
 
+type SegmentRecord = Pick<NewSegment, 'chain' | 'seq' | 'recordedAtMicros'>
+
 class ChainBuilder {
   readonly records: NewRecord[] = []
   readonly segments: NewSegment[] = []
@@ -87,11 +89,11 @@ class ChainBuilder {
       previousTaskRecordHash: task.lastHash,
       recordedAtMicros,
     }
-    const payload = prepared.segments.map((_, segment) => this.#reference(prepared, segment))
+    const payload = prepared.segments.map((one, segment) => this.#reference(one, segment))
     const { body, hash } = buildRecord(entry, place, { payload, keyIds: this.#keyIds })
     const at = { chain: this.#start.chain, seq, recordedAtMicros }
     this.records.push({ ...at, ...columns(entry), ...keysOf(prepared), body, hash, taskSeq: task.nextSeq })
-    prepared.segments.forEach((_, segment) => this.#seal(prepared, segment, at))
+    prepared.segments.forEach((one, segment) => this.#seal(one, segment, at))
     const recordedAt = formatInstant(recordedAtMicros)
     const receipt = { origin, seq, recordHash: hash.toString('hex'), recordedAt, duplicate: false }
     this.receipts.set(prepared, receipt)
@@ -101,31 +103,20 @@ class ChainBuilder {
     this.#lastMicros = recordedAtMicros
   }
 
-  #subject(prepared: PreparedEntry, segment: number): SubjectKey {
-    const name = prepared.segments[segment]?.subjectName ?? ''
-    return this.#context.subjects.get(name) as SubjectKey
+  #subject({ subjectName }: PreparedSegment): SubjectKey {
+    return this.#context.subjects.get(subjectName) as SubjectKey
   }
 
-  #reference(prepared: PreparedEntry, segment: number): PayloadReference {
-    const one = prepared.segments[segment] as PreparedEntry['segments'][number]
-    return {
-      segment,
-      kind: one.kind,
-      subjectRef: this.#subject(prepared, segment).subjectRef,
-      commitment: one.commitment.toString('hex'),
-      bytes: one.bytes.length,
-    }
+  #reference(one: PreparedSegment, segment: number): PayloadReference {
+    const { subjectRef } = this.#subject(one)
+    const committed = one.commitment.toString('hex')
+    return { bytes: one.bytes, commitment: committed, kind: one.kind, segment, subjectRef }
   }
 
-  #seal(
-    prepared: PreparedEntry,
-    segment: number,
-    at: Pick<NewSegment, 'chain' | 'seq' | 'recordedAtMicros'>,
-  ): void {
-    const plain = prepared.segments[segment] as PreparedEntry['segments'][number]
-    const { subjectRef, key } = this.#subject(prepared, segment)
+  #seal(one: PreparedSegment, segment: number, at: SegmentRecord): void {
+    const { subjectRef, key } = this.#subject(one)
     const place = { origin: this.#start.origin, seq: at.seq, segment }
-    const sealed = sealSegment(key, place, plain)
+    const sealed = sealSegment(key, place, one.salted)
     this.segments.push({ ...at, segment, subjectRef: uuidBytes(subjectRef), ...sealed })
   }
 

@@ -31,6 +31,9 @@ const types: pg.CustomTypesConfig = {
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 }
 
+// Every statement is prepared and short: its plan is made once and kept.
+const PLANS_ONCE = '-c jit=off -c plan_cache_mode=force_generic_plan'
+
 /** Opens a pool whose every wait is bounded; statements take at most 5 s unless told otherwise. */
 export function createPool(options: PoolOptions): Pool {
   const { url, applicationName, connectionsMax = 4, statementMs = 5_000 } = options
@@ -41,7 +44,7 @@ export function createPool(options: PoolOptions): Pool {
     connectionTimeoutMillis: 2_000,
     query_timeout: statementMs + 1_000,
     keepAlive: true,
-    options: `-c jit=off -c statement_timeout=${statementMs} -c lock_timeout=2000 -c idle_in_transaction_session_timeout=${statementMs}`,
+    options: `${PLANS_ONCE} -c statement_timeout=${statementMs} -c lock_timeout=2000 -c idle_in_transaction_session_timeout=${statementMs}`,
     types,
   })
   // A connection that dies while idle is replaced by the pool; the next caller sees the outage.

@@ -1,15 +1,12 @@
 // What is computed once per entry, however often its batch has to be built again.
 import { createHmac } from 'node:crypto'
-import { canonicalJson, commitment, newSalt, recordIdBytes } from '@baton/ledger'
-import type { AuditEntry, SegmentInput } from '@baton/ledger'
+import { recordIdBytes, saltText } from '@baton/ledger'
+import type { AuditEntry, SaltedText, SegmentInput } from '@baton/ledger'
 
-export interface PreparedSegment {
+export interface PreparedSegment extends SaltedText {
   readonly kind: SegmentInput['kind']
   /** The name under which the vault knows the subject. */
   readonly subjectName: string
-  readonly salt: Buffer
-  readonly bytes: Buffer
-  readonly commitment: Buffer
 }
 
 export interface PreparedEntry {
@@ -33,22 +30,37 @@ const MICROS_PER_DAY = 86_400_000_000
 
 export function prepareEntry(entry: AuditEntry, options: PrepareOptions): PreparedEntry {
   const key = recordIdBytes(entry)
-  const requestHash = createHmac('sha256', options.requestKey).update(canonicalJson(entry)).digest()
-  const segments = entry.segments.map((segment) => prepareSegment(segment, options))
+  const segments = entry.segments.map((segment) => ({
+    kind: segment.kind,
+    subjectName: subjectName(segment, options),
+    ...saltText(segment.text),
+  }))
+  const requestHash = hashRequest(entry, options.requestKey)
   return { entry, key, keyText: key.toString('hex'), requestHash, segments }
 }
 
-function prepareSegment(segment: SegmentInput, options: PrepareOptions): PreparedSegment {
-  const bytes = Buffer.from(segment.text, 'utf8')
-  const salt = newSalt()
-  return {
-    kind: segment.kind,
-    subjectName: subjectName(segment, options),
-    salt,
-    bytes,
-    commitment: commitment(salt, bytes),
-  }
+// A fixed order of fields, so that the same request has one hash whoever wrote its JSON.
+function hashRequest(entry: AuditEntry, requestKey: Buffer): Buffer {
+  const { fromAgent, toAgent, verdicts, cost } = entry
+  const structural = JSON.stringify([
+    [entry.event, entry.taskId, entry.handoffId, entry.parentHandoffId, entry.attempt, entry.epoch],
+    [fromAgent.agentId, fromAgent.agentVersion, fromAgent.executionId],
+    [toAgent.agentType, toAgent.agentVersion, entry.traceparent, entry.reason],
+    verdicts && [verdicts.size, verdicts.signature, verdicts.schema, verdicts.completeness],
+    verdicts && [verdicts.budget, ...safetyFields(verdicts.safety)],
+    cost && [cost.spentMicroUSD, cost.remainingMicroUSD, cost.promptTokens, cost.completionTokens],
+    entry.segments.map(({ kind, subject, text }) => [kind, subject, text.length]),
+  ])
+  const hash = createHmac('sha256', requestKey).update(structural)
+  for (const { text } of entry.segments) hash.update(text)
+  return hash.digest()
 }
+
+const safetyFields = (safety: NonNullable<AuditEntry['verdicts']>['safety']) => [
+  safety.decision,
+  safety.artefactId,
+  safety.findings,
+]
 
 // Text without a data subject gets the environment's key of the day: one key never encrypts more
 // than a day's segments, far below the 2^32 random nonces that AES-GCM bears.

@@ -28,9 +28,13 @@ export function batchKeyId(publicKey: KeyObject): string {
   return createHash('sha256').update(raw).digest('hex').slice(0, 16)
 }
 
-/** Reads an Ed25519 private key in PEM (PKCS #8). Throws BATON_KEY_INVALID for anything else. */
-export function createBatchSigner(privateKeyPem: string): BatchSigner {
-  const privateKey = readKey(() => createPrivateKey(privateKeyPem))
+/**
+ * Reads an Ed25519 private key: PKCS #8 DER in base64, one line. Throws BATON_KEY_INVALID for
+ * anything else.
+ */
+export function createBatchSigner(pkcs8: string): BatchSigner {
+  const der = Buffer.from(pkcs8, 'base64')
+  const privateKey = readKey(() => createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
   const publicKey = createPublicKey(privateKey)
   return {
     keyId: batchKeyId(publicKey),
@@ -39,8 +43,11 @@ export function createBatchSigner(privateKeyPem: string): BatchSigner {
   }
 }
 
-/** Reads an Ed25519 public key in PEM. Throws BATON_KEY_INVALID for anything else. */
-export const readBatchPublicKey = (pem: string): KeyObject => readKey(() => createPublicKey(pem))
+/** Reads an Ed25519 public key: SPKI DER in base64. Throws BATON_KEY_INVALID for anything else. */
+export function readBatchPublicKey(spki: string): KeyObject {
+  const der = Buffer.from(spki, 'base64')
+  return readKey(() => createPublicKey({ key: der, format: 'der', type: 'spki' }))
+}
 
 export function verifyBatch(
   statement: BatchStatement,
@@ -55,7 +62,7 @@ function readKey(read: () => KeyObject): KeyObject {
   try {
     key = read()
   } catch {
-    throw new LedgerError('BATON_KEY_INVALID', 'the key is not readable PEM')
+    throw new LedgerError('BATON_KEY_INVALID', 'the key is not DER in base64')
   }
   if (key.asymmetricKeyType === 'ed25519') return key
   throw new LedgerError('BATON_KEY_INVALID', 'the key is not an Ed25519 key')

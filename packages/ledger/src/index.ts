@@ -30,8 +30,15 @@ export type {
 } from './record.ts'
 export { columnsOf, differingColumns } from './record-columns.ts'
 export type { RecordColumns } from './record-columns.ts'
-export { commitment, newSalt, openSegment, opensCommitment, sealSegment } from './segment.ts'
-export type { SealedSegment, SegmentPlace } from './segment.ts'
+export {
+  commitment,
+  openSegment,
+  opensCommitment,
+  saltText,
+  sealSegment,
+  textOf,
+} from './segment.ts'
+export type { SaltedText, SealedSegment, SegmentPlace } from './segment.ts'
 export { batchKeyId, createBatchSigner, readBatchPublicKey, verifyBatch } from './batch-signature.ts'
 export type { BatchSigner, BatchStatement } from './batch-signature.ts'
 export { ChainVerifier } from './verify-chain.ts'

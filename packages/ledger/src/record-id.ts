@@ -1,13 +1,13 @@
 // The idempotency key of an entry: same handoff, event and epoch, same id, on every machine.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { AuditEntry } from './audit-entry.ts'
 
 type Identity = Pick<AuditEntry, 'handoffId' | 'event' | 'epoch'>
 
 /** The 16 bytes of the UUIDv8 made from SHA-256(handoffId | event | epoch). */
 export function recordIdBytes({ handoffId, event, epoch }: Identity): Buffer {
-  const digest = createHash('sha256').update(`${handoffId}|${event}|${epoch}`).digest()
-  const id = Buffer.from(digest.subarray(0, 16))
+  const digest = hash('sha256', `${handoffId}|${event}|${epoch}`, 'buffer')
+  const id = digest.subarray(0, 16)
   id[6] = ((id[6] as number) & 0x0f) | 0x80
   id[8] = ((id[8] as number) & 0x3f) | 0x80
   return id

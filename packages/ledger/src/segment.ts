@@ -1,11 +1,12 @@
 // Text stands encrypted beside the log; the record holds a salted commitment that says nothing.
-import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hash, timingSafeEqual } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { takeRandomBytes } from './random-bytes.ts'
 
+const DOMAIN = Buffer.from('baton/commit/v1\n')
 const SALT_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-const DOMAIN = Buffer.from('baton/commit/v1\n')
 
 /** Where a segment belongs; authenticated with the ciphertext, so that it cannot be moved. */
 export interface SegmentPlace {
@@ -20,56 +21,72 @@ export interface SealedSegment {
   readonly ciphertext: Buffer
 }
 
-/** A fresh 32-byte salt: without it a guessable text would stay findable after erasure. */
-export const newSalt = (): Buffer => randomBytes(SALT_BYTES)
-
-/** SHA-256("baton/commit/v1\n" || salt || bytes). */
-export function commitment(salt: Uint8Array, bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(DOMAIN).update(salt).update(bytes).digest()
+/** A text with its fresh salt, and what a record may say about it. */
+export interface SaltedText {
+  /** 32 random bytes, then the text in UTF-8. */
+  readonly salted: Buffer
+  /** The length of the text alone. */
+  readonly bytes: number
+  readonly commitment: Buffer
 }
+
+/**
+ * Salts a text and commits to it: SHA-256("baton/commit/v1\n" || salt || bytes). Without the salt a
+ * guessable text could still be confirmed after erasure.
+ */
+export function saltText(text: string): SaltedText {
+  const bytes = Buffer.byteLength(text)
+  const framed = Buffer.allocUnsafe(DOMAIN.length + SALT_BYTES + bytes)
+  framed.set(DOMAIN)
+  framed.set(takeRandomBytes(SALT_BYTES), DOMAIN.length)
+  framed.write(text, DOMAIN.length + SALT_BYTES, 'utf8')
+  return { salted: framed.subarray(DOMAIN.length), bytes, commitment: hash('sha256', framed, 'buffer') }
+}
+
+/** The commitment to a salt followed by a text, as in a sealed segment. */
+export const commitment = (salted: Uint8Array): Buffer =>
+  hash('sha256', Buffer.concat([DOMAIN, salted]), 'buffer')
 
 const placeBytes = ({ origin, seq, segment }: SegmentPlace): Buffer =>
   Buffer.from(`${origin}|${seq}|${segment}`)
 
-/** Encrypts salt || bytes under the subject's key, bound to its place. A fresh nonce every time. */
-export function sealSegment(
-  key: KeyObject,
-  place: SegmentPlace,
-  plain: { readonly salt: Uint8Array; readonly bytes: Uint8Array },
-): SealedSegment {
-  const nonce = randomBytes(NONCE_BYTES)
+/** Encrypts salt || text under the subject's key, bound to its place. A fresh nonce every time. */
+export function sealSegment(key: KeyObject, place: SegmentPlace, salted: Uint8Array): SealedSegment {
+  const nonce = takeRandomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(placeBytes(place))
-  const first = cipher.update(plain.salt)
-  const second = cipher.update(plain.bytes)
-  return { nonce, ciphertext: Buffer.concat([first, second, cipher.final(), cipher.getAuthTag()]) }
+  const encrypted = cipher.update(salted)
+  return { nonce, ciphertext: Buffer.concat([encrypted, cipher.final(), cipher.getAuthTag()]) }
 }
 
-/** The text and salt of a sealed segment; undefined when key, place or bytes do not fit. */
+/** The salt and text of a sealed segment; undefined when key, place or bytes do not fit. */
 export function openSegment(
   key: KeyObject,
   place: SegmentPlace,
-  sealed: SealedSegment,
-): { salt: Buffer; bytes: Buffer } | undefined {
-  const { nonce, ciphertext } = sealed
+  { nonce, ciphertext }: SealedSegment,
+): Buffer | undefined {
   if (nonce.length !== NONCE_BYTES || ciphertext.length < SALT_BYTES + TAG_BYTES) return undefined
   const end = ciphertext.length - TAG_BYTES
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   decipher.setAAD(placeBytes(place))
   decipher.setAuthTag(ciphertext.subarray(end))
   try {
-    const plain = Buffer.concat([decipher.update(ciphertext.subarray(0, end)), decipher.final()])
-    return { salt: plain.subarray(0, SALT_BYTES), bytes: plain.subarray(SALT_BYTES) }
+    return Buffer.concat([decipher.update(ciphertext.subarray(0, end)), decipher.final()])
   } catch {
     return undefined
   }
 }
 
-/** Whether an opened segment is the one the record committed to. */
+/** Whether an opened segment is the text of `bytes` bytes that the record committed to. */
 export function opensCommitment(
-  committed: Uint8Array,
-  opened: { readonly salt: Uint8Array; readonly bytes: Uint8Array },
+  salted: Uint8Array,
+  committed: { readonly bytes: number; readonly commitment: string },
 ): boolean {
-  const actual = commitment(opened.salt, opened.bytes)
-  return committed.length === actual.length && timingSafeEqual(actual, committed)
+  const expected = Buffer.from(committed.commitment, 'hex')
+  const actual = commitment(salted)
+  if (salted.length - SALT_BYTES !== committed.bytes) return false
+  return expected.length === actual.length && timingSafeEqual(actual, expected)
 }
+
+/** The text of an opened segment. */
+export const textOf = (salted: Buffer): string => salted.toString('utf8', SALT_BYTES)

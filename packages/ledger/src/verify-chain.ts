@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import { verifyBatch } from './batch-signature.ts'
 import type { Finding, FindingRule } from './finding.ts'
 import { differingColumns } from './record-columns.ts'
+import { parseInstant } from './instant.ts'
 import { GENESIS_HASH, recordHash } from './record-hash.ts'
 import { readRecord } from './record.ts'
 import type { RecordBody } from './record.ts'
@@ -128,6 +129,7 @@ export class ChainVerifier {
       index.seq !== seq ||
       index.taskId !== body.taskId ||
       index.taskSeq !== body.taskSeq ||
+      index.recordedAtMicros !== parseInstant(body.recordedAt) ||
       !sameBytes(index.recordHash, hash)
     ) {
       this.#report(seq, 'RECORD_INDEX', 'the idempotency index differs from the record')

@@ -38,8 +38,7 @@ function faultOf(
   if (stored.subjectRef !== reference.subjectRef) return 'PAYLOAD_MISMATCH'
   if (stored.key === undefined) return 'PAYLOAD_KEY'
   const place = { origin: body.origin, seq: body.seq, segment: reference.segment }
-  const opened = openSegment(stored.key, place, stored)
-  if (opened?.bytes.length !== reference.bytes) return 'PAYLOAD_MISMATCH'
-  const committed = Buffer.from(reference.commitment, 'hex')
-  return opensCommitment(committed, opened) ? undefined : 'PAYLOAD_MISMATCH'
+  const salted = openSegment(stored.key, place, stored)
+  if (salted === undefined) return 'PAYLOAD_MISMATCH'
+  return opensCommitment(salted, reference) ? undefined : 'PAYLOAD_MISMATCH'
 }

@@ -1,0 +1,48 @@
+// The reading statements on audit.record: always the stored bytes, never a view of them.
+import type { RecordColumns } from '@baton/ledger'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
+
+export interface RecordRow extends RecordColumns {
+  readonly chain: number
+  readonly recordedAtMicros: number
+  readonly body: Buffer
+  readonly recordHash: Buffer
+}
+
+const COLUMNS = `chain, seq, (extract(epoch from recorded_at) * 1000000)::bigint as "recordedAtMicros",
+  task_id as "taskId", handoff_id as "handoffId", event as "eventNumber",
+  spent_micro as "spentMicroUSD", body, record_hash as "recordHash"`
+
+/** All records of a task in order of (chain, seq); clocks may differ, a chain's order cannot. */
+export function readTaskRecords(db: Database, taskId: string): Promise<RecordRow[]> {
+  return run<RecordRow>(
+    db,
+    'read_task_records',
+    `select ${COLUMNS} from audit.record where task_id = $1 order by chain, seq, recorded_at`,
+    [taskId],
+  )
+}
+
+interface ChainPosition {
+  readonly chain: number
+  readonly seq: number
+  readonly recordedAtMicros: number
+}
+
+/** Up to `limit` records after a position. The time is part of it: a forged seq may stand twice. */
+export function readRecordsAfter(
+  db: Database,
+  after: ChainPosition,
+  limit: number,
+): Promise<RecordRow[]> {
+  return run<RecordRow>(
+    db,
+    'read_records_after',
+    `select ${COLUMNS} from audit.record
+     where chain = $1
+       and (seq, recorded_at) > ($2, 'epoch'::timestamptz + $3 * interval '1 microsecond')
+     order by seq, recorded_at limit $4`,
+    [after.chain, after.seq, after.recordedAtMicros, limit],
+  )
+}
