@@ -2,41 +2,19 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import type { ScanVerdict } from './checks/safety.ts'
 import {
-  createKeyRing,
   deliveryOf,
   judgeHandoff,
   parseMessage,
   validateHandoffMessage,
-  type AgentRegistration,
   type HandoffMessage,
   type Verdict,
 } from './index.ts'
+import { sampleAgent, sampleKeyRing, sampleScan } from './sample-handoff.ts'
 
 const FOLDER = fileURLToPath(
   new URL('fixtures/handoff/', import.meta.resolve('@baton/schemas/package.json')),
 )
-
-// The receiver and the key that schemas/README.md gives for the fixtures.
-const agent: AgentRegistration = {
-  type: 'risk-scoring-agent',
-  version: '1.6.0',
-  requires: ['extractedClauses', 'riskFlags'],
-}
-const secret = Uint8Array.from({ length: 32 }, (_, index) => index)
-const keyRing = createKeyRing({
-  active: 'fixture-key',
-  keys: [{ id: 'fixture-key', secret, status: 'active' }],
-})
-
-/** Stands in for the scanner, which is another package: rejects the one sentence of the fixtures. */
-function scan(message: HandoffMessage): ScanVerdict {
-  const found = JSON.stringify(message).includes('Ignore all previous instructions')
-  return found
-    ? { decision: 'reject', findings: [{ category: 'override', jsonPointer: '' }] }
-    : { decision: 'allow', findings: [] }
-}
 
 function files(kind: 'valid' | 'invalid') {
   return readdirSync(`${FOLDER}${kind}`).map((name) => ({
@@ -53,8 +31,8 @@ function verdictOn(bytes: Uint8Array): Verdict | 'unreadable' {
   const signed =
     typeof message === 'object' && message !== null && Object.hasOwn(message, 'signature')
   return signed
-    ? judgeHandoff(deliveryOf(message), { agent, keyRing, scan })
-    : validateHandoffMessage(message, { agent, scan })
+    ? judgeHandoff(deliveryOf(message), { agent: sampleAgent, keyRing: sampleKeyRing, scan: sampleScan })
+    : validateHandoffMessage(message, { agent: sampleAgent, scan: sampleScan })
 }
 
 describe('valid fixtures', () => {

@@ -72,8 +72,14 @@ export function readNumber(cursor: Cursor): number {
   const value = Number(raw)
   if (!Number.isFinite(value))
     throw new ScalarError('numberRange', 'The number is too large for a double')
-  if (/^-?[0-9]{16,}$/.test(raw) && BigInt(raw) !== BigInt(value))
+  if (losesDigits(raw, value))
     throw new ScalarError('numberRange', 'The integer cannot be held exactly by a double')
   cursor.position += raw.length
   return value
+}
+
+/** Whether an integer would come out as another one; what a double itself prints is kept. */
+function losesDigits(raw: string, value: number): boolean {
+  if (!/^-?[0-9]{16,}$/.test(raw) || String(value) === raw) return false
+  return BigInt(raw) !== BigInt(value)
 }

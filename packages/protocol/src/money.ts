@@ -1,4 +1,5 @@
-// Money is integer millionths of a US dollar inside Baton; messages carry dollars.
+// Money is integer millionths of a US dollar inside Baton; messages carry dollars. Exact up to 1e9
+// dollars, which is what the schema allows.
 
 /**
  * Whole micro-USD of an amount, halves rounded away from zero. Rounds the decimal number that the

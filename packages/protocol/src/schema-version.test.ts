@@ -1,0 +1,59 @@
+// The version rules of features 4.3, and the promise that published schemas never change.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import registry from '@baton/schemas/registry.json' with { type: 'json' }
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { sampleMessage } from './sample-handoff.ts'
+import { readSchemaVersion } from './schema-version.ts'
+import { validateHandoffMessage } from './validate-handoff.ts'
+
+const document = (path: string) =>
+  readFileSync(fileURLToPath(import.meta.resolve(`@baton/schemas/${path}`)))
+
+describe('schema version', () => {
+  it.each([
+    ['2.0', { ok: true, minor: 0, known: true }],
+    ['2.1', { ok: true, minor: 1, known: true }],
+    ['2.2', { ok: true, minor: 2, known: false }],
+    ['2.999999', { ok: true, minor: 999_999, known: false }],
+  ])('accepts %s', (version, expected) => {
+    expect(readSchemaVersion(version)).toEqual(expected)
+  })
+
+  it.each(['1.0', '3.0', '2', '2.', '2.00', '2.01', '2.0.0', ' 2.0', '2.0\n', 'v2.0', '', 2, null, undefined, {}, `2.${'9'.repeat(300_000)}`])(
+    'refuses %j and says what it expects',
+    (version) => {
+      expect(readSchemaVersion(version)).toMatchObject({ ok: false, detail: { pointer: '/schemaVersion', expected: '2.x' } })
+    },
+  )
+
+  it('keeps unknown fields of a newer minor, but checks the known ones', () => {
+    const newer = { ...sampleMessage({ schemaVersion: '2.5' }), futureField: [1] }
+    expect(validateHandoffMessage(newer)).toMatchObject({ valid: true, message: { futureField: [1] } })
+    expect(validateHandoffMessage({ ...newer, priority: 9 })).toMatchObject({ reason: 'SCHEMA_INVALID' })
+  })
+})
+
+describe('registry', () => {
+  it.each(registry)('$path is unchanged and a sound schema', ({ id, path, sha256 }) => {
+    const bytes = document(path)
+    const schema = JSON.parse(bytes.toString())
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256)
+    expect(schema.$id).toBe(id)
+    expect(bytes.toString()).not.toContain('prefixItems')
+    expect(new Ajv2020({ strict: true, validateFormats: false }).compile(schema)).toBeTypeOf('function')
+  })
+
+  it('lists every document once', () => {
+    expect(new Set(registry.map(({ id }) => id)).size).toBe(5)
+  })
+
+  it('has in 2.1 every field of 2.0, word for word', () => {
+    const [older, newer] = ['handoff/2.0.json', 'handoff/2.1.json'].map((path) => JSON.parse(document(path).toString()))
+    expect(newer.properties).toMatchObject(older.properties)
+    expect(newer.$defs).toMatchObject(older.$defs)
+    expect(newer.required).toEqual(older.required)
+  })
+})
