@@ -20,7 +20,7 @@ export function computeArtefactId(): string {
     nearby: NEARBY,
     quotedShare: QUOTED_SHARE,
     normaliserVersion: NORMALISER_VERSION,
-    unicodeVersion: process.versions.unicode ?? 'none',
+    unicodeVersion: process.versions['unicode'] ?? 'none',
   }
   return createHash('sha256').update(JSON.stringify(artefact)).digest('hex')
 }

@@ -30,7 +30,7 @@ const GRAMMARS: readonly Grammar[] = [
   { language: 'tr', anchors: 'yok say|yoksay|unut|gormezden|goz ardi|dikkate alma|onemseme', drop: 'yok ?say(?:in)?|unut(?:un)?|gormezden gel(?:in)?|goz ardi et|dikkate alma(?:yin)?|onemseme', orders: 'talimat(?:lari|larini|larinizi|i)?|yonerge(?:leri|lerini)?|komut(?:lari|larini)?|kural(?:lari|larini)', earlier: 'onceki|daha onceki|yukaridaki|tum|butun', between: SPACED, verbLast: true },
   { language: 'id', anchors: 'abaikan|lupakan|hiraukan|jangan ikuti|acuhkan', drop: 'abaikan|lupakan|hiraukan|jangan ikuti|acuhkan', orders: 'instruksi|perintah|petunjuk|arahan|aturan', earlier: 'sebelumnya|terdahulu|di atas|semua|anda|kamu', between: SPACED },
   { language: 'tl', anchors: 'pansinin|walain|kalimutan|huwag|walang-bahala', drop: 'huwag pansinin|balewalain|kalimutan|huwag sundin|ipagwalang-bahala|isawalang-bahala|bale-walain', orders: 'tagubilin|utos|instruksyon|panuto|mga tuntunin|direktiba', earlier: 'nauna(?:ng)?|nakaraan(?:g)?|lahat|iyong|dating|dati', between: SPACED },
-  { language: 'vi', anchors: 'bo qua|quen|phot lo|khong tuan', drop: 'bo qua|quen|phot lo|khong tuan theo', orders: 'huong dan|chi dan|chi thi|lenh|quy tac|yeu cau', earlier: 'truoc(?: do| day)?|ben tren|o tren|tat ca|cua ban', between: SPACED },
+  { language: 'vi', anchors: 'bo qua|quen di|quen cac|quen tat|quen nhung|phot lo|khong tuan', drop: 'bo qua|quen di|quen cac|quen tat|quen nhung|phot lo|khong tuan theo', orders: 'huong dan|chi dan|chi thi|lenh|quy tac|yeu cau', earlier: 'truoc(?: do| day)?|ben tren|o tren|tat ca|cua ban', between: SPACED },
   { language: 'ar', anchors: 'تجاهل|انس|إنس|اغفل|أهمل|لا تتبع|تغاضى', drop: 'تجاهل(?:ي|وا)?|انس(?:ى|ي|َ)?|إنس|اغفل|أهمل|لا تتبع|تغاضى عن', orders: 'التعليمات|تعليمات|تعليماتك|الأوامر|أوامر|التوجيهات|الإرشادات|القواعد|الاوامر', earlier: 'السابقة|السابقه|أعلاه|المذكورة|جميع|كل|كافة', between: SPACED },
   { language: 'fa', anchors: 'نادیده|فراموش|پوشی', drop: 'نادیده بگیر(?:ید)?|فراموش کن(?:ید)?|چشم ?پوشی کن(?:ید)?|نادیده گرفته', orders: 'دستورالعمل ?(?:ها|های|هایی)?|دستورات|دستور(?:های)?|فرمان ?ها(?:ی)?', earlier: 'قبلی|پیشین|بالا|همه|تمام', between: SPACED, verbLast: true },
   { language: 'he', anchors: 'התעל|שכח', drop: 'התעלם|התעלמי|התעלמו|שכח|תשכח', orders: 'ההוראות|הוראות|ההנחיות|הנחיות|הפקודות', earlier: 'הקודמות|קודמות|לעיל|כל', between: SPACED },
@@ -54,7 +54,7 @@ function overrideIn(grammar: Grammar): Rule {
 }
 
 /** Asking for the prompt or the secret, in the languages above that spell the word alike or commonly borrow it. */
-const REVEAL_ANCHORS = ['prompt', 'invite', 'systemauf', 'промпт', 'istemi', '提示', 'プロンプト', '프롬프트', 'موجه']
+const REVEAL_ANCHORS = ['system prompt', 'systemprompt', 'prompt de', 'prompt di', 'prompt do', 'invite ', 'systemauf', 'промпт', 'istemi', '提示', 'プロンプト', '프롬프트', 'موجه']
 
 const REVEAL: Rule = {
   id: 'reveal-any-language',

@@ -1,5 +1,5 @@
 // Rules for texts that try to carry data out or to keep the user in the dark.
-import { oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
 
 const SLOT = String.raw`(?:\{{1,3}|\$\{|\[|<|%7b|__)\s?(?:[a-z]+[ _.-])*(?:data|history|conversation|secrets?|passwords?|chat|messages?|summary|prompt|context|email|credentials?|info|information|contents?|text|response|answer|query|pii|notes|env)\b`
 const ENCODED = String.raw`(?:encoded?|base64|b64|url_?encoded?)[_-](?:data|history|conversation|secrets?|chat|context|text|message|summary)`
@@ -78,6 +78,18 @@ const LEAK_RULES: readonly Rule[] = [
 
 export const LEAK: RuleGroup = {
   id: 'leak',
-  anchors: ['](http', '](\nhttp', '](\u0020http', '<img', '<iframe', '<script', '<link', '<image', '=<', '={', '=$', '=[', '=%7b', '=__', '=encoded', '=base64', 'invisible', 'hidden', 'transparent', '1x1', 'exfiltrate', 'user', 'human', 'operator', 'owner', 'victim', 'this to', 'it to', 'anything to', 'this in', 'this step', 'this action', 'without leav', 'without rais', 'hide ', 'conceal', 'omit ', 'ensur', 'secretly', 'covertly', 'silently', 'password', 'secret', 'api key', 'credential', 'conversation', 'chat history', 'user data', 'private key', 'ssh key', '.env', 'token', 'internal notes', 'credit card', 'bank details', 'personal data', 'customer data', 'medical record', 'and delete', 'then delete', 'and hide', 'then hide', 'and erase'],
+  anchors: [
+    ...['](http', '](\nhttp', '](\u0020http', '<img', '<iframe', '<script', '<link', '<image'],
+    ...['=<', '={', '=$', '=[', '=%7b', '=__', '=encoded', '=base64', '=b64'],
+    ...combine('invisible |hidden |transparent |1x1 ', 'image|pixel'),
+    ...combine("not |n't |n’t |never |ever |without |avoid ", 'tell|inform|notif|alert|warn|let the|let your|mention|reveal|disclos|show'),
+    ...combine('hide |conceal |omit ', 'this|these|that|the'),
+    ...['without leaving', 'without raising', 'ensure it', 'ensuring it', 'ensure they', 'ensuring they', 'ensure this', 'ensure that it'],
+    ...['secretly', 'covertly', 'silently', 'exfiltrate', 'password', 'passphrase', 'api key', 'api_key', 'api-key', 'credential'],
+    ...['secret', 'access token', 'private key', 'ssh key', '.env', 'environment variable', 'conversation', 'chat history'],
+    ...['internal notes', 'session cookie', 'credit card', 'bank details', 'personal data', 'user data', 'customer data', 'medical record'],
+    ...combine('and |then ', 'delete|remove|hide|erase|cover|clear|do not tell'),
+    ...combine('your |the system |the system\'s |our system ', 'secret key|password|credentials'),
+  ],
   rules: LEAK_RULES,
 }

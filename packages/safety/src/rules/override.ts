@@ -1,5 +1,5 @@
 // Rules for texts that try to replace the receiver's orders.
-import { oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
 
 const DROP = oneOf(`ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overlook|neglect|bypass|override|discard|dismiss|
 do not follow|don'?t follow|don’t follow|stop following|pay no attention to|no longer follow|abandon`)
@@ -97,6 +97,14 @@ const OVERRIDE_RULES: readonly Rule[] = [
 
 export const OVERRIDE: RuleGroup = {
   id: 'override',
-  anchors: ['ignor', 'disregard', 'forget', 'overlook', 'neglect', 'bypass', 'override', 'discard', 'dismiss', 'abandon', 'follow', 'attention to', 'attentionto', 'strictly', 'instruct', 'instrut', 'prompt', 'directive', 'guideline', 'secret', 'password', 'your rules', 'your real', 'your actual', 'your new', 'your true', 'instead'],
+  anchors: [
+    ...['ignor', 'disregard', 'forget', 'overlook', 'neglect', 'bypass', 'override', 'discard', 'dismiss', 'abandon'],
+    ...combine('not |dont |don\'t |don’t |stop |longer ', 'follow'),
+    ...['attention to', 'attentionto', 'strictly', 'instruct', 'instrut', 'directive', 'new order', 'new prompt', 'prompt:'],
+    ...combine('your ', 'new|real|actual|true|only|updated|prompt|initial|system|rules|guideline|secret|password|config|full|hidden|original|complete|exact|entire'),
+    ...['system prompt', 'systemprompt', 'system-prompt', 'developer message', 'hidden prompt', 'initial prompt'],
+    ...combine('instead', ' of the| of your| of what| you|, you| please|, please'),
+    ...combine('above |previous |prior |earlier |old ', 'prompt|order'),
+  ],
   rules: OVERRIDE_RULES,
 }

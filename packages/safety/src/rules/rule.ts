@@ -44,3 +44,8 @@ export function pattern(source: string): string {
 export function oneOf(source: string): string {
   return `(?:${source.replaceAll(/\s*\n\s*/gu, '')})`
 }
+
+/** Every first part with every second part; both are lists written with `|`. */
+export function combine(firsts: string, seconds: string): string[] {
+  return firsts.split('|').flatMap((first) => seconds.split('|').map((second) => first + second))
+}

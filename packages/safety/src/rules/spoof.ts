@@ -1,7 +1,8 @@
 // Rules for texts that pretend to come from someone with authority over the receiver.
-import { oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
 
-const AUTHORITY = oneOf('system|admin|administrator|developer|root|sysadmin')
+const AUTHORITIES = 'system|admin|administrator|developer|root|sysadmin'
+const AUTHORITY = oneOf(AUTHORITIES)
 const DIRECTIVE = oneOf(`you (?:must|are now|will now|should now|have to)|ignore|disregard|forget|new (?:instructions?|task|rules|orders)|
 override|assistant|from now on|your (?:new )?(?:task|instructions?|role)|all (?:previous|prior)|(?:previous|prior|above) instructions?|
 do not (?:tell|inform|mention)|stop|execute|instructions? (?:updated?|changed?)`)
@@ -105,6 +106,18 @@ const SPOOF_RULES: readonly Rule[] = [
 
 export const SPOOF: RuleGroup = {
   id: 'spoof',
-  anchors: ['<|', '[inst]', 'start_of_turn', 'system', 'admin', 'developer', 'root', '</', 'important', 'urgent', 'critical', 'mandatory', 'message from me', 'before ', 'i gave you', 'the following first', 'you are an', 'you are a', "you're a", 'you’re a', 'llm', 'chatbot', 'chatgpt', 'language model', ' ai', 'assistant', 'prompt', 'instruction', 'user input', 'user data', 'untrusted', 'tool output', 'tool result', 'previous agent', '== end', '==end', 'task complete'],
+  anchors: [
+    ...['<|', '[inst]', 'start_of_turn', '</context', '</data', '</document', '</user_input', '</tool', '</input', '</untrusted', '</external', '</content', '</conversation', '</prompt'],
+    ...combine('<|[|{|(|/', AUTHORITIES),
+    ...combine(AUTHORITIES, ' override| prompt| instruction| command|_override|_prompt|_instruction|_command|-override|-prompt'),
+    ...['<important', '<information', 'important!!', 'message from me', 'i gave you', 'the following first', 'previous agent'],
+    ...combine('important |urgent |critical |mandatory ', 'message|instruction|request|notice|note|directive|update'),
+    ...combine('before ', 'you|solving|completing|doing|answering|continu|finish|respond|perform|work'),
+    ...combine("are |'re |’re ", 'an ai|ai |a.i|an llm|a language|a large|the ai|a chatbot|an automated|a ai'),
+    ...combine('note |message |instruction |instructions |notice |reminder |hint ', 'to |for '),
+    ...['attention', 'hey ', 'hey,', 'dear ai', 'dear llm', 'dear assistant', 'dear chat'],
+    ...combine('end|begin|beginning|start', ' of | system| prompt| new| instruction| user| untrusted| tool| context| admin'),
+    ...['== end', '==end', 'task complete'],
+  ],
   rules: SPOOF_RULES,
 }
