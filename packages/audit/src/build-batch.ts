@@ -1,5 +1,5 @@
 // Entries become hashed, linked, sealed and signed rows; pure but for nonces and salts.
-import { buildRecord, EVENT_NUMBERS, formatInstant, sealSegment, uuidBytes } from '@baton/ledger'
+import { buildRecord, EVENT_NUMBERS, sealSegment, uuidBytes } from '@baton/ledger'
 import type { AuditEntry, BatchSigner, PayloadReference, Receipt, RecordKeys } from '@baton/ledger'
 import type { ChainMove, NewBatch, NewRecord, NewSegment } from './append-batch.ts'
 import type { ChainHead } from './heads.ts'
@@ -90,11 +90,10 @@ class ChainBuilder {
       recordedAtMicros,
     }
     const payload = prepared.segments.map((one, segment) => this.#reference(one, segment))
-    const { body, hash } = buildRecord(entry, place, { payload, keyIds: this.#keyIds })
+    const { body, hash, recordedAt } = buildRecord(entry, place, { payload, keyIds: this.#keyIds })
     const at = { chain: this.#start.chain, seq, recordedAtMicros }
     this.records.push({ ...at, ...columns(entry), ...keysOf(prepared), body, hash, taskSeq: task.nextSeq })
     prepared.segments.forEach((one, segment) => this.#seal(one, segment, at))
-    const recordedAt = formatInstant(recordedAtMicros)
     const receipt = { origin, seq, recordHash: hash.toString('hex'), recordedAt, duplicate: false }
     this.receipts.set(prepared, receipt)
     this.#tasks.set(entry.taskId, { nextSeq: task.nextSeq + 1, lastHash: hash })

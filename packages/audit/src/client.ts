@@ -15,8 +15,9 @@ interface AuditClientOptions {
 
 export interface AuditClient {
   /**
-   * Makes 1 to 256 entries durable and answers one receipt each, in order (E11). Safe to repeat:
-   * an entry that was recorded before gets its first receipt again with `duplicate: true`.
+   * Makes entries durable and answers one receipt each, in order (E11). They travel in requests of
+   * at most 256 entries and 8 MiB. Safe to repeat: an entry that was recorded before gets its first
+   * receipt again with `duplicate: true`.
    * Throws transient errors while the auditor is down, slow or overloaded (E12: nothing executes
    * without a receipt), permanent ones when an entry can never be recorded.
    */
@@ -71,7 +72,11 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
     timeoutMs: timeoutMs * 2 + 100,
   })
   return {
-    append: (entries) => breaker.fire(JSON.stringify({ entries })),
+    async append(entries) {
+      const receipts: Receipt[] = []
+      for (const body of requestBodies(entries)) receipts.push(...(await breaker.fire(body)))
+      return receipts
+    },
     get blocked() {
       return breaker.open
     },
@@ -81,6 +86,28 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
       agent.destroy()
     },
   }
+}
+
+const ENTRIES_MAX = 256
+const BODY_CHARACTERS_MAX = 8 * 1024 * 1024
+
+function requestBodies(entries: readonly AuditEntry[]): string[] {
+  const bodies: string[] = []
+  let parts: string[] = []
+  let characters = 0
+  const close = () => {
+    if (parts.length > 0) bodies.push(`{"entries":[${parts.join(',')}]}`)
+    parts = []
+    characters = 0
+  }
+  for (const entry of entries) {
+    const part = JSON.stringify(entry)
+    if (parts.length === ENTRIES_MAX || characters + part.length > BODY_CHARACTERS_MAX) close()
+    parts.push(part)
+    characters += part.length
+  }
+  close()
+  return bodies
 }
 
 async function postReceipts(

@@ -65,6 +65,7 @@ export interface RecordPlace {
 }
 
 export interface BuiltRecord {
+  readonly recordedAt: string
   readonly body: Buffer
   readonly hash: Buffer
 }
@@ -80,12 +81,13 @@ export function buildRecord(
   place: RecordPlace,
   rest: { readonly payload: readonly PayloadReference[]; readonly keyIds: RecordKeys },
 ): BuiltRecord {
-  const body = canonicalBytes(recordBody(entry, place, rest))
+  const record = recordBody(entry, place, rest)
+  const body = canonicalBytes(record)
   if (body.length > BODY_BYTES_MAX) {
     const message = `a record of ${body.length} bytes is larger than ${BODY_BYTES_MAX}`
     throw new LedgerError('BATON_RECORD_TOO_LARGE', message)
   }
-  return { body, hash: recordHash(body) }
+  return { recordedAt: record.recordedAt, body, hash: recordHash(body) }
 }
 
 function recordBody(

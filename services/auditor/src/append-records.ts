@@ -1,0 +1,82 @@
+// POST /v1/records: checks a request's entries, waits for their commit, answers their receipts.
+import type { AppendOutcome } from '@baton/audit'
+import { checkEntry } from '@baton/ledger'
+import type { AuditEntry, EntryProblem, Receipt } from '@baton/ledger'
+import type { Batcher, Logger } from '@baton/runtime'
+import { ProblemError } from './problem.ts'
+
+/** Most entries in one request. */
+export const ENTRIES_MAX = 256
+
+interface AppendDependencies {
+  readonly batcher: Batcher<AuditEntry, AppendOutcome>
+  readonly queuedMax: number
+  readonly logger: Logger
+}
+
+/** Answers once every entry is durable. Throws problems: 400, 409, 503. */
+export async function appendRecords(
+  dependencies: AppendDependencies,
+  body: unknown,
+): Promise<readonly Receipt[]> {
+  const entries = readEntries(body)
+  const { batcher, queuedMax, logger } = dependencies
+  if (batcher.queued + entries.length > queuedMax) throw overloaded(queuedMax)
+  const outcomes = await Promise.all(entries.map((entry) => batcher.add(entry)))
+  return outcomes.map((outcome, index) => {
+    if (outcome.kind === 'receipt') return outcome.receipt
+    const { event, handoffId, taskId } = entries[index] as AuditEntry
+    const { origin, seq } = outcome
+    logger.warn({ event: 'audit.conflict', recorded: { origin, seq }, entry: event, handoffId, taskId })
+    throw conflict(index)
+  })
+}
+
+function readEntries(body: unknown): readonly AuditEntry[] {
+  const entries = (body as { entries?: unknown } | null)?.entries
+  if (!Array.isArray(entries) || entries.length === 0 || entries.length > ENTRIES_MAX) {
+    throw invalid([
+      {
+        pointer: '/entries',
+        message: 'is not such an array',
+        fix: `Give an object {"entries": [...]} with 1 to ${ENTRIES_MAX} entries.`,
+      },
+    ])
+  }
+  const checked = entries.map((entry, index) => checkEntry(entry, `/entries/${index}`))
+  const problems = checked.flatMap((entry) => (entry.ok ? [] : entry.problems))
+  if (problems.length > 0) throw invalid(problems)
+  return checked.flatMap((entry) => (entry.ok ? [entry.entry] : []))
+}
+
+const PROBLEMS_SHOWN_MAX = 20
+
+function invalid(problems: readonly EntryProblem[]): ProblemError {
+  const first = problems[0] as EntryProblem
+  return new ProblemError({
+    status: 400,
+    code: 'BATON_AUDIT_ENTRY_INVALID',
+    detail: `${first.pointer} ${first.message}`,
+    fix: first.fix,
+    pointer: first.pointer,
+    problems: problems.slice(0, PROBLEMS_SHOWN_MAX),
+  })
+}
+
+const conflict = (index: number) =>
+  new ProblemError({
+    status: 409,
+    code: 'BATON_IDEMPOTENCY_CONFLICT',
+    detail: 'the same handoff, event and epoch are recorded already, with other content',
+    fix: 'Send exactly the entry that was sent first, or use the next epoch.',
+    pointer: `/entries/${index}`,
+  })
+
+const overloaded = (queuedMax: number) =>
+  new ProblemError({
+    status: 503,
+    code: 'BATON_OVERLOADED',
+    detail: `${queuedMax} entries are waiting for their commit already`,
+    fix: 'Send the same request again after the time in Retry-After.',
+    retryAfter: 1,
+  })

@@ -1,0 +1,187 @@
+// The audit service as one long-lived thing: starts only on a durable database, drains before it stops.
+import { AuditLog, createPool, createSubjectVault, extendPartitions } from '@baton/audit'
+import { readHeads, readTrace, requireDurability, verifyChains } from '@baton/audit'
+import type { Pool, SubjectVault, VerifyReport } from '@baton/audit'
+import { batchKeyId, createBatchSigner, readBatchPublicKey } from '@baton/ledger'
+import type { BatchSigner } from '@baton/ledger'
+import { createBatcher, permanent } from '@baton/runtime'
+import type { Logger, readSettings, Service } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
+import type { FastifyInstance } from 'fastify'
+import { requireToken } from './access.ts'
+import { appendRecords } from './append-records.ts'
+import { createServer } from './server.ts'
+import type { AUDITOR_SETTINGS } from './settings.ts'
+
+export type AuditorSettings = ReturnType<typeof readSettings<typeof AUDITOR_SETTINGS>>
+
+interface AuditorDependencies {
+  readonly settings: AuditorSettings
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+export interface Auditor extends Service {
+  /** Where it listens once it has started, for example http://127.0.0.1:8421. */
+  readonly url: string
+}
+
+/** Records in one flush over all chains; one flush is under way at a time. */
+const FLUSH_RECORDS_MAX = 256
+const PARTITIONS_EVERY_MS = 3_600_000
+const VERIFY_STATEMENT_MS = 60_000
+
+interface Pools {
+  readonly writer: Pool
+  readonly reader: Pool
+  readonly vault: Pool
+}
+
+/** Nothing is connected before `start`. Throws BATON_KEY_INVALID for unreadable keys. */
+export function createAuditor(dependencies: AuditorDependencies): Auditor {
+  const { settings, logger } = dependencies
+  const pools = openPools(settings)
+  const signer = createBatchSigner(settings.BATON_AUDIT_SIGNING_KEY)
+  const vault = createSubjectVault({
+    db: pools.vault,
+    wrappingKey: settings.BATON_AUDIT_WRAPPING_KEY,
+    lookupKey: settings.BATON_AUDIT_LOOKUP_KEY,
+  })
+  const environment = settings.BATON_ENVIRONMENT
+  const log = new AuditLog({ db: pools.writer, vault, signer, environment })
+  const batcher = createBatcher({
+    name: 'audit append',
+    flush: (entries: Parameters<AuditLog['append']>[0]) => log.append(entries),
+    maxItems: FLUSH_RECORDS_MAX,
+    maxQueued: settings.BATON_AUDIT_QUEUED_MAX,
+  })
+  const queuedMax = settings.BATON_AUDIT_QUEUED_MAX
+  const server = createServer({
+    routes: {
+      append: (body) => appendRecords({ batcher, queuedMax, logger }, body),
+      trace: (taskId) => readTrace(pools.reader, taskId),
+      verify: oneAtATime(() => verify({ ...dependencies, pools, vault, signer })),
+      ready: () => answers(pools),
+    },
+    mayAppend: requireToken(settings.BATON_AUDIT_APPEND_TOKEN, 'append'),
+    mayRead: requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read'),
+    metrics: dependencies.metrics,
+    bodyBytesMax: settings.BATON_AUDIT_BODY_BYTES_MAX,
+    logger,
+  })
+  return asService({ server, pools, drain: () => batcher.drain(), ...dependencies })
+}
+
+function openPools(settings: AuditorSettings): Pools {
+  const applicationName = 'baton-auditor'
+  const reader = { url: settings.BATON_AUDIT_READER_URL, statementMs: VERIFY_STATEMENT_MS }
+  return {
+    writer: createPool({ url: settings.BATON_AUDIT_WRITER_URL, applicationName, connectionsMax: 2 }),
+    reader: createPool({ ...reader, applicationName }),
+    vault: createPool({ url: settings.BATON_VAULT_URL, applicationName, connectionsMax: 2 }),
+  }
+}
+
+interface ServiceParts extends AuditorDependencies {
+  readonly server: FastifyInstance
+  readonly pools: Pools
+  readonly drain: () => Promise<void>
+}
+
+function asService({ server, pools, drain, settings, logger }: ServiceParts): Auditor {
+  let url = ''
+  let timer: NodeJS.Timeout | undefined
+  let stopped: Promise<void> | undefined
+  const makePartitions = async () => {
+    const made = await extendPartitions(pools.writer)
+    if (made > 0) logger.info({ event: 'audit.partitions_made', made })
+  }
+  return {
+    name: 'auditor',
+    get url() {
+      return url
+    },
+    async start() {
+      await requireDurability(pools.writer)
+      await makePartitions()
+      timer = setInterval(() => {
+        makePartitions().catch((error: unknown) => {
+          logger.error({ event: 'audit.partitions_failed', error })
+        })
+      }, PARTITIONS_EVERY_MS)
+      url = await listen(server, settings)
+      logger.info({ event: 'audit.listening', url })
+    },
+    stop() {
+      clearInterval(timer)
+      stopped ??= stopInOrder(server, drain, pools)
+      return stopped
+    },
+  }
+}
+
+// Requests first, then what they wait for, then what that needs.
+async function stopInOrder(
+  server: FastifyInstance,
+  drain: () => Promise<void>,
+  pools: Pools,
+): Promise<void> {
+  await server.close()
+  await drain()
+  await Promise.all([pools.writer.end(), pools.reader.end(), pools.vault.end()])
+}
+
+async function listen(server: FastifyInstance, settings: AuditorSettings): Promise<string> {
+  const host = settings.BATON_AUDITOR_HOST
+  const port = settings.BATON_AUDITOR_PORT
+  try {
+    return await server.listen({ host, port })
+  } catch (cause) {
+    throw permanent('BATON_AUDITOR_LISTEN_FAILED', `cannot listen on ${host}:${port}`, {
+      cause,
+      fix: 'Stop the process that has the port, or set BATON_AUDITOR_PORT.',
+    })
+  }
+}
+
+interface VerifyDependencies extends AuditorDependencies {
+  readonly pools: Pools
+  readonly vault: SubjectVault
+  readonly signer: BatchSigner
+}
+
+async function verify(dependencies: VerifyDependencies): Promise<VerifyReport> {
+  const { settings, logger, metrics, pools, vault, signer } = dependencies
+  const trusted = (settings.BATON_AUDIT_TRUSTED_KEYS ?? '').split(',').filter((key) => key !== '')
+  const keys = [signer.publicKey, ...trusted.map(readBatchPublicKey)]
+  const batchKeys = new Map(keys.map((key) => [batchKeyId(key), key]))
+  const report = await verifyChains({ pool: pools.reader, vault, batchKeys })
+  const { ok, records, findingsTotal } = report
+  if (!ok) {
+    metrics.auditTamperDetectedTotal.inc()
+    logger.error({ event: 'audit.tamper_detected', findings: report.findings.slice(0, 10) })
+  }
+  logger.info({ event: 'audit.verified', ok, records, findingsTotal })
+  return report
+}
+
+// A verification reads the whole log: callers that come while one runs get its answer.
+function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | undefined
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+async function answers(pools: Pools): Promise<boolean> {
+  try {
+    await readHeads(pools.writer)
+    await pools.vault.query({ text: 'select 1' })
+    return true
+  } catch {
+    return false
+  }
+}

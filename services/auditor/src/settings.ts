@@ -1,0 +1,49 @@
+// What the auditor needs to know; every limit has a name, a unit and a bound.
+import { integer, oneOf, optionalText, secret, text, url } from '@baton/runtime'
+
+const POSTGRES = ['postgres', 'postgresql']
+
+export const AUDITOR_SETTINGS = {
+  BATON_AUDIT_WRITER_URL: url(POSTGRES, { help: 'the audit database, as the role audit_writer' }),
+  BATON_AUDIT_READER_URL: url(POSTGRES, { help: 'the audit database, as the role audit_reader' }),
+  BATON_VAULT_URL: url(POSTGRES, { help: 'the vault database, as the role vault_keeper' }),
+  BATON_AUDIT_APPEND_TOKEN: secret({ help: 'the bearer token of those who may append' }),
+  BATON_AUDIT_READ_TOKEN: secret({ help: 'the bearer token of those who may read and verify' }),
+  BATON_AUDIT_SIGNING_KEY: secret({
+    help: 'the Ed25519 key that signs batches: PKCS #8 DER in base64',
+  }),
+  BATON_AUDIT_TRUSTED_KEYS: optionalText({
+    help: 'public keys of earlier signing keys: SPKI DER in base64, separated by commas',
+  }),
+  BATON_AUDIT_WRAPPING_KEY: secret({
+    help: 'the key that wraps the keys of data subjects: 32 bytes in base64',
+  }),
+  BATON_AUDIT_LOOKUP_KEY: secret({
+    help: 'the key that finds a data subject without storing who it is: 32 bytes in base64',
+  }),
+  BATON_ENVIRONMENT: text({ default: 'development', help: 'separates the subjects of two systems' }),
+  BATON_AUDITOR_HOST: text({ default: '127.0.0.1', help: 'the address to listen on' }),
+  BATON_AUDITOR_PORT: integer({
+    min: 0,
+    max: 65_535,
+    default: 8421,
+    help: 'the port to listen on; 0 takes any free one',
+  }),
+  BATON_AUDIT_QUEUED_MAX: integer({
+    min: 256,
+    max: 65_536,
+    default: 4_096,
+    help: 'entries that may wait for their commit; more are answered with 503',
+  }),
+  BATON_AUDIT_BODY_BYTES_MAX: integer({
+    min: 65_536,
+    max: 268_435_456,
+    default: 16_777_216,
+    help: 'the largest request body',
+  }),
+  BATON_DRAIN_MS: integer({ min: 100, max: 300_000, default: 10_000, help: 'how long a stop may take' }),
+  BATON_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], {
+    default: 'info',
+    help: 'the least severe log line that is written',
+  }),
+}
