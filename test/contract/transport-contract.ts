@@ -303,7 +303,10 @@ export function describeTransport(name: string, { open, canLose }: Subject): voi
         await publish(jobs(queue, 5))
         await pastOtherQueue(harness.transport, publish)
         expect(started).toHaveLength(1)
-        expect(await harness.transport.waiting(queue)).toBe(5)
+        await eventually(async () => (await harness.transport.waiting(queue)) === 5, {
+          deadlineMs: DEADLINE_MS,
+          describe: 'all five to wait',
+        })
         held.open()
         await eventually(() => ended === 1, {
           deadlineMs: DEADLINE_MS,

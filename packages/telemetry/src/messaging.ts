@@ -7,8 +7,7 @@ import {
   ATTR_MESSAGING_OPERATION_TYPE,
   ATTR_MESSAGING_SYSTEM,
 } from '@opentelemetry/semantic-conventions/incubating'
-import { startSpan } from './span.ts'
-import type { Span, SpanAttributes, SpanOptions } from './span.ts'
+import type { SpanAttributes } from './span.ts'
 
 export interface HandoffOperation {
   readonly operation: 'send' | 'process'
@@ -18,7 +17,10 @@ export interface HandoffOperation {
   readonly taskId: string
 }
 
-/** The attributes of a span about one handoff: message id and conversation id are Baton's ids. */
+/**
+ * The attributes of a span about one handoff: message id and conversation id are Baton's ids. Such
+ * a span is named `<operation> <destination>`; its kind is producer for send, consumer for process.
+ */
 export function messagingAttributes(handoff: HandoffOperation): SpanAttributes {
   return {
     [ATTR_MESSAGING_SYSTEM]: 'bullmq',
@@ -28,16 +30,4 @@ export function messagingAttributes(handoff: HandoffOperation): SpanAttributes {
     [ATTR_MESSAGING_MESSAGE_ID]: handoff.handoffId,
     [ATTR_MESSAGING_MESSAGE_CONVERSATION_ID]: handoff.taskId,
   }
-}
-
-type Parentage = Pick<SpanOptions, 'parent' | 'tracestate'>
-
-/** Starts the span `<operation> <destination>`: a producer when sending, a consumer when processing. */
-export function startMessagingSpan(handoff: HandoffOperation, parentage: Parentage): Span {
-  return startSpan({
-    ...parentage,
-    name: `${handoff.operation} ${handoff.destination}`,
-    kind: handoff.operation === 'send' ? 'producer' : 'consumer',
-    attributes: messagingAttributes(handoff),
-  })
 }

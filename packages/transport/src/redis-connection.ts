@@ -43,6 +43,13 @@ interface Emitter {
   on(event: 'error', listener: (error: Error) => void): unknown
 }
 
+// A socket error has a code; a reply of Redis begins with one, as in "OOM command not allowed".
+function errorCode(error: Error): string {
+  const { code } = error as { code?: unknown }
+  if (typeof code === 'string') return code
+  return /^[A-Z]{2,20}(?= )/.exec(error.message)?.[0] ?? error.name
+}
+
 const REPEAT_AFTER_MS = 10_000
 
 /**
@@ -52,19 +59,18 @@ const REPEAT_AFTER_MS = 10_000
 export function logErrors(emitter: Emitter, logger: Logger, connection: string): void {
   const loggedAt = new Map<string, number>()
   emitter.on('error', (error) => {
-    const code = (error as { code?: unknown }).code
-    const key = typeof code === 'string' ? code : error.name
+    const code = errorCode(error)
     const now = performance.now()
-    if (now - (loggedAt.get(key) ?? -REPEAT_AFTER_MS) < REPEAT_AFTER_MS) return
-    loggedAt.set(key, now)
-    logger.warn({ event: 'queue.connection_error', connection, code: key })
+    if (now - (loggedAt.get(code) ?? -REPEAT_AFTER_MS) < REPEAT_AFTER_MS) return
+    loggedAt.set(code, now)
+    logger.warn({ event: 'queue.error', connection, code })
   })
 }
 
 export function unavailable(cause: unknown): BatonError {
   return transient('BATON_QUEUE_UNAVAILABLE', 'Redis did not take the request', {
     cause,
-    fix: 'Check that the Redis at BATON_REDIS_URL runs and has memory; nothing is lost meanwhile.',
+    fix: 'Check that Redis runs and has memory left; handoffs wait in Postgres meanwhile.',
   })
 }
 

@@ -43,10 +43,16 @@ export function createRedisPublisher(options: PublisherOptions): RedisPublisher 
   const keys = new QueueKeys(options.prefix)
   const keyOf = (agentType: string, part: string): string =>
     keys.toKey(queueNameOf(agentType), part)
+  // The first request may come before the first connection; later ones fail at once without one.
+  const opened = new Promise<void>((resolve) => {
+    redis.once('ready', () => resolve()).once('end', () => resolve())
+  })
+  const bounded = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    within(PUBLISH_TIMEOUT_MS, opened.then(work))
   return {
-    publish: (jobs) => within(PUBLISH_TIMEOUT_MS, publishAll(jobs, queueOf)),
-    missing: (jobs) => within(PUBLISH_TIMEOUT_MS, findMissing(redis, jobs, keyOf)),
-    waiting: (agentType) => within(PUBLISH_TIMEOUT_MS, countWaiting(redis, agentType, keyOf)),
+    publish: (jobs) => bounded(() => publishAll(jobs, queueOf)),
+    missing: (jobs) => bounded(() => findMissing(redis, jobs, keyOf)),
+    waiting: (agentType) => bounded(() => countWaiting(redis, agentType, keyOf)),
     async close() {
       await Promise.allSettled([...queues.values()].map((queue) => queue.close()))
       redis.disconnect()
