@@ -20,7 +20,7 @@ const PROBE_LENGTH = 32
 
 const IN_BASE64 = 1
 const STARTS_ESCAPE = 2
-const CLASSES = new Uint8Array(128)
+const CLASSES = new Uint8Array(65_536)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_') {
   CLASSES[character.charCodeAt(0)] = IN_BASE64
 }
