@@ -1,0 +1,116 @@
+// A whole Baton of its own for a test: databases, keys, and every service as a process that can be killed.
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createServer, type AddressInfo } from 'node:net'
+import { migrateAudit } from '@baton/audit'
+import { migrateStore } from '@baton/store'
+import { uniqueDatabaseName, uniqueName } from './names.ts'
+import { type ServiceProcess, spawnService } from './service-process.ts'
+
+export type ServiceName = 'auditor' | 'relay' | 'receiver' | 'gateway'
+type Environment = Readonly<Record<string, string>>
+
+interface SystemOptions {
+  readonly purpose: string
+  /** Superuser URL of the cluster that gets the databases. */
+  readonly adminUrl: string
+  /** Without it the receiver relays in its own process and there is no relay. */
+  readonly redisUrl?: string
+  /** Module that exports `agents`, relative to the checkout. */
+  readonly agents: string
+  /** Added to every service's environment. */
+  readonly env?: Environment
+}
+
+export interface System {
+  readonly databaseUrl: string
+  /** Superuser URLs of the databases, for looking and for tampering. */
+  readonly adminUrls: { readonly store: string; readonly audit: string }
+  readonly auditUrls: { readonly writer: string; readonly reader: string; readonly vault: string }
+  readonly auditorUrl: string
+  readonly tokens: { readonly append: string; readonly read: string }
+  /** What every service is given; a test's own process may use it too. */
+  readonly env: Environment
+  /** Starts a service and waits until it is ready; `name` may run several times. */
+  start(name: ServiceName, env?: Environment): Promise<ServiceProcess>
+  /** Stops everything that still runs. */
+  stop(): Promise<void>
+}
+
+// Roles belong to the whole cluster, so every system of a run gives them the same passwords.
+const PASSWORDS = { app: 'test-app', writer: 'test-writer', reader: 'test-reader', vault: 'test-vault' }
+
+/** Creates and migrates the databases; services are started one by one with `start`. */
+export async function createSystem(options: SystemOptions): Promise<System> {
+  const { purpose, adminUrl } = options
+  const database = uniqueDatabaseName(purpose)
+  const databases = { audit: `${database}_audit`, vault: `${database}_vault` }
+  await migrateStore({ adminUrl, database, appPassword: PASSWORDS.app })
+  const { app: _app, ...passwords } = PASSWORDS
+  const { urls } = await migrateAudit(adminUrl, { passwords, databases })
+  const auditorPort = await freePort()
+  const tokens = { append: randomBytes(24).toString('hex'), read: randomBytes(24).toString('hex') }
+  const databaseUrl = urlOf(adminUrl, { database, user: 'baton_app', password: PASSWORDS.app })
+  const env: Environment = {
+    BATON_DATABASE_URL: databaseUrl,
+    BATON_AUDIT_URL: `http://127.0.0.1:${auditorPort}`,
+    BATON_AUDIT_APPEND_TOKEN: tokens.append,
+    BATON_AUDIT_READ_TOKEN: tokens.read,
+    BATON_SIGNING_KEYS: `k1:active:${randomBytes(32).toString('base64')}`,
+    BATON_AGENTS: options.agents,
+    BATON_QUEUE_PREFIX: uniqueName(purpose),
+    BATON_LOG_LEVEL: 'info',
+    ...(options.redisUrl === undefined ? {} : { BATON_REDIS_URL: options.redisUrl }),
+    ...options.env,
+  }
+  const auditorEnv = auditorEnvironment(urls, auditorPort)
+  const running: ServiceProcess[] = []
+  return {
+    databaseUrl,
+    adminUrls: { store: urlOf(adminUrl, { database }), audit: urlOf(adminUrl, { database: databases.audit }) },
+    auditUrls: urls,
+    auditorUrl: `http://127.0.0.1:${auditorPort}`,
+    tokens,
+    env,
+    async start(name, extra = {}) {
+      const own = name === 'auditor' ? auditorEnv : {}
+      const service = await spawnService({
+        main: `services/${name}/src/main.ts`,
+        env: { ...env, ...own, ...extra },
+      })
+      running.push(service)
+      return service
+    },
+    async stop() {
+      await Promise.all(running.toReversed().map((service) => service.stop()))
+    },
+  }
+}
+
+function auditorEnvironment(urls: { writer: string; reader: string; vault: string }, port: number): Environment {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return {
+    BATON_AUDIT_WRITER_URL: urls.writer,
+    BATON_AUDIT_READER_URL: urls.reader,
+    BATON_VAULT_URL: urls.vault,
+    BATON_AUDIT_SIGNING_KEY: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+    BATON_AUDIT_WRAPPING_KEY: randomBytes(32).toString('base64'),
+    BATON_AUDIT_LOOKUP_KEY: randomBytes(32).toString('base64'),
+    BATON_AUDITOR_PORT: String(port),
+  }
+}
+
+function urlOf(adminUrl: string, parts: { database: string; user?: string; password?: string }): string {
+  const url = new URL(adminUrl)
+  url.pathname = `/${parts.database}`
+  if (parts.user !== undefined) url.username = parts.user
+  if (parts.password !== undefined) url.password = parts.password
+  return url.href
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}

@@ -1,0 +1,170 @@
+// `npm run bench`: what one handoff costs, end to end, beside plain BullMQ and the database's own floor.
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { startOwnPostgres, startOwnRedis } from '@baton/testkit'
+import { measureFloor } from './floor.ts'
+import { measurePlainQueue } from './plain-queue.ts'
+import { type LoadPlan, type LoadResult, type Servers, runLoad } from './system-under-load.ts'
+import { serverPid } from './server-pid.ts'
+
+const HELP = `npm run bench -- [options]
+  --seconds N      length of the closed loops (60)
+  --under-way N    sends under way in the closed loops (256)
+  --rate N         sends per second of the open loop (100)
+  --only NAME      closed-4k, closed-32k, open-4k; several times for several
+  --no-redis       relay in the receiver's process instead of BullMQ on Redis
+  --json           one JSON object as the last line of stdout`
+
+const OPTIONS = {
+  seconds: { type: 'string', default: '60' },
+  'under-way': { type: 'string', default: '256' },
+  rate: { type: 'string', default: '100' },
+  only: { type: 'string', multiple: true, default: [] as string[] },
+  'no-redis': { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const
+
+const PLAIN_JOBS = 10_000
+const FLOOR_SECONDS = 5
+const FLOOR_CLIENTS = 8
+
+interface Arguments {
+  readonly seconds: number
+  readonly underWay: number
+  readonly rate: number
+  readonly only: readonly string[]
+  readonly redis: boolean
+  readonly json: boolean
+}
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`)
+
+function usage(problem: string): never {
+  say(`bench: ${problem}\n\n${HELP}`)
+  process.exit(2)
+}
+
+function readArguments(): Arguments {
+  try {
+    const { values } = parseArgs({ options: OPTIONS })
+    if (values.help) {
+      say(HELP)
+      process.exit(0)
+    }
+    return {
+      seconds: positive('seconds', values.seconds),
+      underWay: positive('under-way', values['under-way']),
+      rate: positive('rate', values.rate),
+      only: values.only,
+      redis: !values['no-redis'],
+      json: values.json,
+    }
+  } catch (error) {
+    return usage(error instanceof Error ? error.message : 'wrong arguments')
+  }
+}
+
+function positive(name: string, raw: string): number {
+  const value = Number(raw)
+  return Number.isInteger(value) && value > 0 && value <= 100_000
+    ? value
+    : usage(`--${name} ${raw}: expected a whole number from 1 to 100000`)
+}
+
+function plansFor({ seconds, underWay, rate, only }: Arguments): readonly LoadPlan[] {
+  const plans: readonly LoadPlan[] = [
+    { name: 'closed-4k', bytes: 4_096, seconds, underWay },
+    { name: 'open-4k', bytes: 4_096, seconds: Math.min(seconds, 30), ratePerSecond: rate },
+    { name: 'closed-32k', bytes: 32_768, seconds: Math.min(seconds, 30), underWay },
+  ]
+  const unknown = only.find((name) => plans.every((plan) => plan.name !== name))
+  if (unknown !== undefined) usage(`--only ${unknown}: expected one of ${plans.map((p) => p.name).join(', ')}`)
+  return only.length === 0 ? plans : plans.filter((plan) => only.includes(plan.name))
+}
+
+interface Report {
+  readonly machine: string
+  readonly queue: 'redis' | 'in-process'
+  readonly floorCommitsPerSecond: number
+  readonly plainQueueJobsPerSecond: Readonly<Record<string, number>>
+  readonly loads: readonly (LoadResult & { readonly ratioToPlainQueue: number | null })[]
+}
+
+async function measure(args: Arguments, servers: Servers): Promise<Report> {
+  say('floor: one-row inserts, a commit each')
+  const floorCommitsPerSecond = await measureFloor({
+    adminUrl: servers.adminUrl,
+    bytes: 4_096,
+    clients: FLOOR_CLIENTS,
+    seconds: FLOOR_SECONDS,
+  })
+  const plain: Record<string, number> = {}
+  const loads: Report['loads'][number][] = []
+  for (const plan of plansFor(args)) {
+    const { redisUrl } = servers
+    if (redisUrl !== undefined && plain[plan.bytes] === undefined) {
+      say(`plain BullMQ: ${PLAIN_JOBS} jobs of ${plan.bytes} bytes`)
+      plain[plan.bytes] = await measurePlainQueue({ redisUrl, bytes: plan.bytes, jobs: PLAIN_JOBS })
+    }
+    say(`${plan.name}: ${plan.seconds} s`)
+    const result = await runLoad(plan, servers)
+    const base = plain[plan.bytes]
+    const ratio = base === undefined || plan.ratePerSecond !== undefined ? null : result.completedPerSecond / base
+    loads.push({ ...result, ratioToPlainQueue: ratio === null ? null : Math.round(ratio * 1_000) / 1_000 })
+  }
+  return {
+    machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
+    queue: args.redis ? 'redis' : 'in-process',
+    floorCommitsPerSecond,
+    plainQueueJobsPerSecond: plain,
+    loads,
+  }
+}
+
+function printReport(report: Report): void {
+  say(`\n${report.machine}; queue: ${report.queue}; fsync on`)
+  say(`floor: ${report.floorCommitsPerSecond} commits/s (${FLOOR_CLIENTS} clients)`)
+  for (const [bytes, rate] of Object.entries(report.plainQueueJobsPerSecond)) {
+    say(`plain BullMQ, ${bytes} bytes: ${rate} jobs/s`)
+  }
+  for (const load of report.loads) {
+    const ratio = load.ratioToPlainQueue === null ? '' : `  ${load.ratioToPlainQueue} of plain BullMQ`
+    say(`\n${load.name}: ${load.completedPerSecond} handoffs/s${ratio}  (${load.sent} sent, ${load.failed} refused)`)
+    for (const [name, spread] of [
+      ['dispatch to accept', load.dispatchToAcceptMs],
+      ['to effect committed', load.endToEndMs],
+      ['to outcome audited', load.endToAuditedMs],
+    ] as const) {
+      say(`  ${name.padEnd(20)} p50 ${spread.p50}  p95 ${spread.p95}  p99 ${spread.p99}  max ${spread.max} ms`)
+    }
+    const cpu = Object.entries(load.cpuUsPerHandoff).map(([name, us]) => `${name} ${us}`)
+    say(`  CPU per handoff      ${cpu.join('  ')} us`)
+  }
+}
+
+async function main(): Promise<void> {
+  const args = readArguments()
+  const postgres = await startOwnPostgres()
+  const redis = args.redis ? await startOwnRedis() : undefined
+  try {
+    if (redis !== undefined && 'unavailable' in redis) {
+      say(`bench: no Redis (${redis.unavailable}); run with --no-redis, or set REDIS on PATH`)
+      process.exitCode = 1
+      return
+    }
+    const report = await measure(args, {
+      adminUrl: postgres.superuserUrl,
+      postgresPid: await serverPid(postgres.port),
+      redisPid: redis === undefined ? 0 : await serverPid(Number(new URL(redis.url).port)),
+      redisUrl: redis?.url,
+    })
+    printReport(report)
+    if (args.json) process.stdout.write(`${JSON.stringify(report)}\n`)
+  } finally {
+    if (redis !== undefined && !('unavailable' in redis)) await redis.stop()
+    await postgres.stop()
+  }
+}
+
+await main()
