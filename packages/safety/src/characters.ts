@@ -54,6 +54,11 @@ function isCombiningMark(codePoint: number): boolean {
   return (codePoint >= 0x300 && codePoint <= 0x36f) || (codePoint >= 0x20d0 && codePoint <= 0x20ff)
 }
 
+/** Whether the character belongs to a script (Greek, Cyrillic, Armenian) with letters that look Latin. */
+export function hasLookalikes(codePoint: number): boolean {
+  return codePoint >= 0x370 && codePoint <= 0x58f
+}
+
 /** Replaces lookalikes in tokens that mix Latin with Greek, Cyrillic or Armenian; the length stays the same. */
 export function foldLookalikes(text: string): string {
   return text.replaceAll(/[a-z\u0370-\u058f]*[\u0370-\u058f][a-z\u0370-\u058f]*/gu, (token) =>

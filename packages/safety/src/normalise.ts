@@ -1,5 +1,5 @@
 // Makes the copy of a text that rules are matched against, with the way back to the original offsets.
-import { foldCharacter, foldLookalikes, isExplained, isInvisible, isTag, isVariationSelector } from './characters.ts'
+import { foldCharacter, foldLookalikes, hasLookalikes, isExplained, isInvisible, isTag, isVariationSelector } from './characters.ts'
 import { identityMap, PieceMap, type Span, type SpanMap } from './span-map.ts'
 
 /** A text carried by characters that nobody sees. */
@@ -41,6 +41,7 @@ class Folding {
   readonly #hidden: HiddenText[] = []
   #text = ''
   #unexplained = 0
+  #mixes = false
 
   constructor(source: string) {
     this.#source = source
@@ -54,7 +55,7 @@ class Folding {
       this.#fold(run.index, done)
     }
     this.#copy(done, this.#source.length)
-    const text = foldLookalikes(this.#text)
+    const text = this.#mixes ? foldLookalikes(this.#text) : this.#text
     return { text, map: this.#pieces.map, hidden: this.#hidden, unexplained: this.#unexplained }
   }
 
@@ -77,6 +78,7 @@ class Folding {
       if (folded.length > 0) {
         this.#pieces.replace(this.#text.length, position, next)
         this.#text += folded
+        this.#mixes ||= hasLookalikes(codePoint)
       }
       position = next
     }

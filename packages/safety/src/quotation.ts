@@ -1,6 +1,7 @@
 // Recognises that a text speaks about an attack instead of being one.
 
 const AROUND = 96
+const FENCE_DISTANCE = 4096
 
 const CUE_BEFORE =
   /(?:contain(?:s|ed|ing)? the (?:string|text|phrase|words|sentence)|phrases? (?:like|such as)|(?:strings?|prompts?|messages?|payloads?|texts?|instructions?|inputs?|commands?|attacks?|injections?) (?:like|such as|of the form)|such as|for example|e\.g\.|known as|so-called|titled|entitled|called|example of|examples?:|for instance|(?:attack|injection|payload|jailbreak|phishing)[^.\n]{0,40}:?|blocked|detect(?:s|ed|ing|ion)?|test case|filter(?:s|ed)?|saying|says|said|wrote|reads|stating|tried)[^.\n]{0,40}$/u
@@ -15,6 +16,13 @@ export function isQuoted(text: string, start: number, end: number): boolean {
   const after = text.slice(end, end + AROUND + 32)
   const inQuotes = OPENING.test(before) && CLOSING.test(after)
   if (inQuotes && CUE_BEFORE.test(before.replace(OPENING, ''))) return true
-  if (CUE_AFTER.test(after.replace(/^["'”’»`]/u, '')) || (inQuotes && CUE_AFTER.test(after.replace(CLOSING, '')))) return true
-  return false
+  if (CUE_AFTER.test(after.replace(/^["'”’»`]/u, ''))) return true
+  if (inQuotes && CUE_AFTER.test(after.replace(CLOSING, ''))) return true
+  return isFenced(text, start)
+}
+
+/** An odd number of fences shortly before means that the text stands in a code block. */
+function isFenced(text: string, start: number): boolean {
+  const before = text.slice(Math.max(0, start - FENCE_DISTANCE), start)
+  return before.split('```').length % 2 === 0
 }

@@ -3,9 +3,12 @@ import { createHash } from 'node:crypto'
 import { computeArtefactId } from './artefact.ts'
 import { decide, type Evidence } from './decision.ts'
 import { listFields, pointerOf } from './fields.ts'
-import { fieldAt, joinFields, type MessageText } from './text.ts'
+import { fieldAt, type FieldSpan, joinFields, type MessageText } from './text.ts'
 import type { Finding, SafetyVerdict, Scanner } from './verdict.ts'
 import { readText, type ViewHit } from './views.ts'
+
+/** Most findings a verdict lists; the decision counts all of them. */
+export const FINDINGS_MAX = 128
 
 /**
  * Creates the embedded scanner (E07): rules over every text field of a message, in plain and in hidden form. The message
@@ -20,10 +23,10 @@ function scanMessage(message: object, artefactId: string): SafetyVerdict {
   const startedAt = performance.now()
   const text = joinFields(listFields(message))
   const reading = readText(text.text)
-  const judged = reading.hits.flatMap((hit) => judge(hit, text))
+  const placed = reading.hits.map((hit) => place(hit, text)).filter((hit) => counts(hit))
   return {
-    ...decide(judged.map(({ evidence }) => evidence)),
-    findings: judged.map(({ finding }) => finding),
+    ...decide(placed.map((hit) => evidenceOf(hit))),
+    findings: placed.slice(0, FINDINGS_MAX).map((hit) => findingOf(hit)),
     artefactId,
     views: reading.views,
     bytes: reading.units,
@@ -31,26 +34,35 @@ function scanMessage(message: object, artefactId: string): SafetyVerdict {
   }
 }
 
-function judge(hit: ViewHit, text: MessageText): { evidence: Evidence; finding: Finding }[] {
-  const place = fieldAt(text, hit.span)
-  if (place === undefined) return []
-  const { field, span, crossed } = place
-  const { id: ruleId, category, weight, effect } = hit.rule
-  if (category === 'instruction' && field.trust !== 'data') return []
-  const { trust } = field
-  return [
-    {
-      evidence: { ruleId, effect, weight, trust, at: hit.span[0], quoted: hit.quoted },
-      finding: {
-        ruleId,
-        category,
-        jsonPointer: pointerOf(field.path),
-        view: crossed && hit.view === 'raw' ? 'joined' : hit.view,
-        span,
-        weight,
-        hash: createHash('sha256').update(field.text.slice(...span)).digest('hex'),
-        trust,
-      },
-    },
-  ]
+interface PlacedHit {
+  readonly hit: ViewHit
+  readonly at: FieldSpan
+}
+
+function place(hit: ViewHit, text: MessageText): PlacedHit {
+  return { hit, at: fieldAt(text, hit.span) }
+}
+
+/** Orders are only remarkable where nobody gives any. */
+function counts({ hit, at }: PlacedHit): boolean {
+  return hit.rule.category !== 'instruction' || at.field.trust === 'data'
+}
+
+function evidenceOf({ hit, at }: PlacedHit): Evidence {
+  const { id, effect, weight } = hit.rule
+  return { ruleId: id, effect, weight, trust: at.field.trust, at: hit.span[0], quoted: hit.quoted }
+}
+
+function findingOf({ hit, at }: PlacedHit): Finding {
+  const { field, span, crossed } = at
+  return {
+    ruleId: hit.rule.id,
+    category: hit.rule.category,
+    jsonPointer: pointerOf(field.path),
+    view: crossed && hit.view === 'raw' ? 'joined' : hit.view,
+    span,
+    weight: hit.rule.weight,
+    hash: createHash('sha256').update(field.text.slice(...span)).digest('hex'),
+    trust: field.trust,
+  }
 }

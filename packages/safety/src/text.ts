@@ -28,8 +28,8 @@ export function joinFields(fields: readonly Field[]): MessageText {
   return { text: fields.map((field) => field.text).join('\n'), fields, starts }
 }
 
-/** The field in which a span of the text begins, and the part of the span inside it. */
-export function fieldAt(message: MessageText, [start, end]: Span): FieldSpan | undefined {
+/** The field in which a span of the text begins, and the part of the span inside it; a text with a span has a field. */
+export function fieldAt(message: MessageText, [start, end]: Span): FieldSpan {
   let low = 0
   let high = message.starts.length - 1
   while (low < high) {
@@ -38,7 +38,7 @@ export function fieldAt(message: MessageText, [start, end]: Span): FieldSpan | u
     else high = middle - 1
   }
   const field = message.fields[low]
-  if (field === undefined) return undefined
+  if (field === undefined) throw new RangeError('A span was asked for in a message without text')
   const offset = message.starts[low] ?? 0
   const until = Math.min(field.text.length, end - offset)
   return { field, span: [Math.min(start - offset, until), until], crossed: end - offset > field.text.length }

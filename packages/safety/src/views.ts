@@ -12,7 +12,8 @@ import { composeMaps, identityMap, type Span, type SpanMap } from './span-map.ts
 export const VIEWS_MAX = 16
 /** A form may be decoded out of another one, but not deeper. */
 export const DEPTH_MAX = 2
-const LOCATES_MAX = 48
+const LOCATES_MAX = 24
+const RECENT_HITS = 32
 
 /** A rule hit at its place in the text that was given. */
 export interface ViewHit {
@@ -79,10 +80,19 @@ class Reader {
 
   #add({ rule, start, end }: Hit, where: { view: View; map: SpanMap; text: string }): void {
     const span = where.map(start, end)
-    const known = this.#hits.some((hit) => hit.rule === rule && hit.span[0] < span[1] && span[0] < hit.span[1])
-    if (known) return
+    if (this.#isKnown(rule, span, where.view.depth)) return
     const quoted = rule.effect === 'suspect' && where.view.depth === 0 && isQuoted(where.text, start, end)
     this.#hits.push({ rule, view: where.view.name === '' ? 'raw' : where.view.name, span, quoted })
+  }
+
+  /** Whether the same rule hit the same place before; hits of the text itself come in order, so the last few suffice. */
+  #isKnown(rule: Rule, span: Span, depth: number): boolean {
+    const first = depth === 0 ? Math.max(0, this.#hits.length - RECENT_HITS) : 0
+    for (let index = this.#hits.length - 1; index >= first; index--) {
+      const hit = this.#hits[index]
+      if (hit?.rule === rule && hit.span[0] < span[1] && span[0] < hit.span[1]) return true
+    }
+    return false
   }
 
   #addHidden(hidden: HiddenText, view: View): void {

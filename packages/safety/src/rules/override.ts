@@ -48,6 +48,21 @@ const OVERRIDE_RULES: readonly Rule[] = [
     ),
   },
   {
+    id: 'override-source',
+    category: 'override',
+    effect: 'suspect',
+    weight: 0.5,
+    pattern: pattern(
+      oneOf(
+        [
+          String.raw`\b(?:ignor(?:e|ing)|disregard) the (?:web ?page|resume|cv|document|article|email|text|function|paper|file|data|page|transcript|results?|description|code|above),? and (?:just |only |instead )?(?:state|say|write|output|print|respond|reply|answer|tell|report|return)\b`,
+          String.raw`\bforget (?:about )?(?:all )?(?:of )?(?:those|these|the|your|any) (?:rules|guidelines|restrictions|instructions|policies) (?:that )?(?:tell|restrict|limit|prevent|forbid|stop)`,
+          String.raw`\brespond with (?:every|all) (?:of the )?instructions? you (?:have been|were)`,
+        ].join('|'),
+      ),
+    ),
+  },
+  {
     id: 'told-above',
     category: 'override',
     effect: 'reject',
@@ -104,6 +119,7 @@ export const OVERRIDE: RuleGroup = {
     ...combine('your ', 'new|real|actual|true|only|updated|prompt|initial|system|rules|guideline|secret|password|config|full|hidden|original|complete|exact|entire'),
     ...['system prompt', 'systemprompt', 'system-prompt', 'developer message', 'hidden prompt', 'initial prompt'],
     ...combine('instead', ' of the| of your| of what| you|, you| please|, please'),
+    'respond with every', 'respond with all',
     ...combine('above |previous |prior |earlier |old ', 'prompt|order'),
   ],
   rules: OVERRIDE_RULES,
