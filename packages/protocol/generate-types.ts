@@ -64,8 +64,8 @@ async function synchronise(options: { write: boolean }): Promise<string[]> {
 const check = process.argv.includes('--check')
 const stale = await synchronise({ write: !check })
 for (const output of stale)
-  console.error(`${check ? 'out of date' : 'written'}: src/generated/${output}`)
+  process.stderr.write(`${check ? 'out of date' : 'written'}: src/generated/${output}\n`)
 if (check && stale.length > 0) {
-  console.error('Run: node packages/protocol/generate-types.ts')
+  process.stderr.write('Run: node packages/protocol/generate-types.ts\n')
   process.exitCode = 1
 }

@@ -31,6 +31,6 @@ const changed = listed.filter(({ path, sha256 }) =>
   found.some((entry) => entry.path === path && entry.sha256 !== sha256),
 )
 for (const { path } of changed)
-  console.error(`${path} differs from what was published: write a new version instead`)
+  process.stderr.write(`${path} differs from what was published: write a new version instead\n`)
 if (changed.length > 0) process.exitCode = 1
 else await writeFile(REGISTRY, `${JSON.stringify(found, null, 2)}\n`)

@@ -31,8 +31,8 @@ export interface Compression {
 
 const THRESHOLD = 0.8
 const VERBATIM_TURNS = 5
-/** Room for the summary when the rest of the message leaves none. */
-const SUMMARY_TOKENS_MIN = 128
+/** Room for the conversation when the rest of the message leaves none. */
+const ROOM_TOKENS_MIN = 128
 /** The verbatim turns may take this part of the room; the rest is for the summary. */
 const VERBATIM_SHARE = 0.75
 
@@ -40,7 +40,8 @@ const VERBATIM_SHARE = 0.75
  * Returns the conversation as it is while the message stays under the threshold. Otherwise the
  * oldest turns are replaced by an extract that keeps facts, decisions with their reasons,
  * constraints, warnings and tool results; the latest turns stay verbatim, fewer of them when they
- * alone would fill the window. Deterministic: the same input gives the same output, at no cost.
+ * alone would fill the window; when the rest of the message does, only a few lines remain.
+ * Deterministic: the same input gives the same output, at no cost.
  */
 export function compressContext(
   conversation: Conversation,
@@ -49,17 +50,18 @@ export function compressContext(
   const { windowTokens, threshold = THRESHOLD, rest = '' } = options
   const allowedTokens = Math.floor(windowTokens * threshold)
   if (fits(conversation, rest, allowedTokens)) return unchanged(conversation)
-  const roomTokens = Math.max(allowedTokens - countTokens(rest), SUMMARY_TOKENS_MIN)
+  const roomTokens = Math.max(allowedTokens - countTokens(rest), ROOM_TOKENS_MIN)
   const kept = verbatimCount(
     conversation.turns,
     options.verbatimTurns ?? VERBATIM_TURNS,
     roomTokens,
   )
   const split = conversation.turns.length - kept
+  if (split === 0 && conversation.summary === '') return unchanged(conversation)
   const verbatim = conversation.turns.slice(split)
   const summary = summariseTurns(
     { turns: conversation.turns.slice(0, split), summary: conversation.summary },
-    { tokensMax: Math.max(roomTokens - sumTokens(verbatim), SUMMARY_TOKENS_MIN), kept },
+    { tokensMax: roomTokens - sumTokens(verbatim), kept },
   )
   return { compressed: true, summary, verbatim, turnsSummarised: split }
 }

@@ -31,7 +31,11 @@ function verdictOn(bytes: Uint8Array): Verdict | 'unreadable' {
   const signed =
     typeof message === 'object' && message !== null && Object.hasOwn(message, 'signature')
   return signed
-    ? judgeHandoff(deliveryOf(message), { agent: sampleAgent, keyRing: sampleKeyRing, scan: sampleScan })
+    ? judgeHandoff(deliveryOf(message), {
+        agent: sampleAgent,
+        keyRing: sampleKeyRing,
+        scan: sampleScan,
+      })
     : validateHandoffMessage(message, { agent: sampleAgent, scan: sampleScan })
 }
 

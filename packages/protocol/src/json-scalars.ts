@@ -17,7 +17,8 @@ export class ScalarError extends Error {
   }
 }
 
-const STRING_END = /["\\\u0000-\u001f]/g
+// A quote, a backslash, or a character below the space, which may not stand unescaped.
+const STRING_END = /["\\]|[^ -\uffff]/g
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 

@@ -20,9 +20,30 @@ describe('key ring', () => {
   it.each<[string, KeyRingOptions]>([
     ['an unknown active key', { active: 'other', keys: [{ id: 'a', secret, status: 'active' }] }],
     ['a revoked active key', { active: 'a', keys: [{ id: 'a', secret, status: 'revoked' }] }],
-    ['two active keys', { active: 'a', keys: [{ id: 'a', secret, status: 'active' }, { id: 'b', secret, status: 'active' }] }],
-    ['two keys of one name', { active: 'a', keys: [{ id: 'a', secret, status: 'active' }, { id: 'a', secret, status: 'revoked' }] }],
-    ['a short secret', { active: 'a', keys: [{ id: 'a', secret: secret.subarray(1), status: 'active' }] }],
+    [
+      'two active keys',
+      {
+        active: 'a',
+        keys: [
+          { id: 'a', secret, status: 'active' },
+          { id: 'b', secret, status: 'active' },
+        ],
+      },
+    ],
+    [
+      'two keys of one name',
+      {
+        active: 'a',
+        keys: [
+          { id: 'a', secret, status: 'active' },
+          { id: 'a', secret, status: 'revoked' },
+        ],
+      },
+    ],
+    [
+      'a short secret',
+      { active: 'a', keys: [{ id: 'a', secret: secret.subarray(1), status: 'active' }] },
+    ],
     ['an empty name', { active: '', keys: [{ id: '', secret, status: 'active' }] }],
     ['no keys', { active: 'a', keys: [] }],
   ])('refuses %s', (_, options) => {

@@ -26,11 +26,15 @@ describe('microUSD', () => {
 
   it('comes back from dollars unchanged', () => {
     const amounts = fc.integer({ min: -1e15, max: 1e15 })
-    fc.assert(fc.property(amounts, (micro) => microUSD(usdFromMicro(micro)) === micro))
+    expect(() =>
+      fc.assert(fc.property(amounts, (micro) => microUSD(usdFromMicro(micro)) === micro)),
+    ).not.toThrow()
   })
 
   it('is symmetrical', () => {
     const amounts = fc.double({ min: 0, max: 1e9, noNaN: true })
-    fc.assert(fc.property(amounts, (usd) => microUSD(-usd) === (0 - microUSD(usd) || 0)))
+    expect(() =>
+      fc.assert(fc.property(amounts, (usd) => microUSD(-usd) === (0 - microUSD(usd) || 0))),
+    ).not.toThrow()
   })
 })

@@ -17,7 +17,11 @@ export const sampleAgent: AgentRegistration = {
 export const sampleKeyRing = createKeyRing({
   active: 'fixture-key',
   keys: [
-    { id: 'fixture-key', secret: Uint8Array.from({ length: 32 }, (_, index) => index), status: 'active' },
+    {
+      id: 'fixture-key',
+      secret: Uint8Array.from({ length: 32 }, (_, index) => index),
+      status: 'active',
+    },
   ],
 })
 

@@ -22,17 +22,39 @@ describe('schema version', () => {
     expect(readSchemaVersion(version)).toEqual(expected)
   })
 
-  it.each(['1.0', '3.0', '2', '2.', '2.00', '2.01', '2.0.0', ' 2.0', '2.0\n', 'v2.0', '', 2, null, undefined, {}, `2.${'9'.repeat(300_000)}`])(
-    'refuses %j and says what it expects',
-    (version) => {
-      expect(readSchemaVersion(version)).toMatchObject({ ok: false, detail: { pointer: '/schemaVersion', expected: '2.x' } })
-    },
-  )
+  it.each([
+    '1.0',
+    '3.0',
+    '2',
+    '2.',
+    '2.00',
+    '2.01',
+    '2.0.0',
+    ' 2.0',
+    '2.0\n',
+    'v2.0',
+    '',
+    2,
+    null,
+    undefined,
+    {},
+    `2.${'9'.repeat(300_000)}`,
+  ])('refuses %j and says what it expects', (version) => {
+    expect(readSchemaVersion(version)).toMatchObject({
+      ok: false,
+      detail: { pointer: '/schemaVersion', expected: '2.x' },
+    })
+  })
 
   it('keeps unknown fields of a newer minor, but checks the known ones', () => {
     const newer = { ...sampleMessage({ schemaVersion: '2.5' }), futureField: [1] }
-    expect(validateHandoffMessage(newer)).toMatchObject({ valid: true, message: { futureField: [1] } })
-    expect(validateHandoffMessage({ ...newer, priority: 9 })).toMatchObject({ reason: 'SCHEMA_INVALID' })
+    expect(validateHandoffMessage(newer)).toMatchObject({
+      valid: true,
+      message: { futureField: [1] },
+    })
+    expect(validateHandoffMessage({ ...newer, priority: 9 })).toMatchObject({
+      reason: 'SCHEMA_INVALID',
+    })
   })
 })
 
@@ -43,7 +65,9 @@ describe('registry', () => {
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256)
     expect(schema.$id).toBe(id)
     expect(bytes.toString()).not.toContain('prefixItems')
-    expect(new Ajv2020({ strict: true, validateFormats: false }).compile(schema)).toBeTypeOf('function')
+    expect(new Ajv2020({ strict: true, validateFormats: false }).compile(schema)).toBeTypeOf(
+      'function',
+    )
   })
 
   it('lists every document once', () => {
@@ -51,7 +75,9 @@ describe('registry', () => {
   })
 
   it('has in 2.1 every field of 2.0, word for word', () => {
-    const [older, newer] = ['handoff/2.0.json', 'handoff/2.1.json'].map((path) => JSON.parse(document(path).toString()))
+    const [older, newer] = ['handoff/2.0.json', 'handoff/2.1.json'].map((path) =>
+      JSON.parse(document(path).toString()),
+    )
     expect(newer.properties).toMatchObject(older.properties)
     expect(newer.$defs).toMatchObject(older.$defs)
     expect(newer.required).toEqual(older.required)

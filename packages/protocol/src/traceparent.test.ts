@@ -1,6 +1,11 @@
 // The header cases of W3C Trace Context.
 import { describe, expect, it } from 'vitest'
-import { childTraceparent, formatTraceparent, newTraceparent, parseTraceparent } from './traceparent.ts'
+import {
+  childTraceparent,
+  formatTraceparent,
+  newTraceparent,
+  parseTraceparent,
+} from './traceparent.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const SPAN = 'b7ad6b7169203331'
@@ -71,6 +76,8 @@ describe('traceparent', () => {
 
   it('writes what it read', () => {
     const header = `00-${TRACE}-${SPAN}-01`
-    expect(formatTraceparent(parseTraceparent(header) ?? { traceId: '', spanId: '', flags: 0 })).toBe(header)
+    expect(
+      formatTraceparent(parseTraceparent(header) ?? { traceId: '', spanId: '', flags: 0 }),
+    ).toBe(header)
   })
 })

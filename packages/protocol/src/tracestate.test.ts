@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { formatTracestate, parseTracestate } from './tracestate.ts'
 
-const members = (count: number) => Array.from({ length: count }, (_, index) => `k${index}=1`).join(',')
+const members = (count: number) =>
+  Array.from({ length: count }, (_, index) => `k${index}=1`).join(',')
 
 describe('tracestate', () => {
   it.each([

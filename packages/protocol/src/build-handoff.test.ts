@@ -1,0 +1,225 @@
+// The builder: a valid message, the budget deducted, the lowest version, the conversation compressed.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { AgentState, HandoffConstraints } from './agent-state.ts'
+import { buildHandoff, buildHandoffMessage } from './build-handoff.ts'
+import { canonicalJson } from './canonical-json.ts'
+import { ProtocolError } from './detail.ts'
+import { judgeHandoff } from './judge-handoff.ts'
+import { microUSD } from './money.ts'
+import {
+  sampleAgent,
+  sampleKeyRing,
+  sampleMessage,
+  sampleScan,
+  sampleState,
+} from './sample-handoff.ts'
+import { signHandoff } from './signature.ts'
+import { countTokens } from './token-count.ts'
+import { validateHandoffMessage } from './validate-handoff.ts'
+
+const build = (changes: Partial<AgentState> = {}, constraints: HandoffConstraints = {}) =>
+  buildHandoffMessage(sampleState(changes), 'risk-scoring-agent', constraints)
+
+describe('buildHandoffMessage (E02)', () => {
+  it('makes a message that a receiver accepts', () => {
+    const signed = signHandoff(build({}, { agentVersion: '>=1.5.0' }), sampleKeyRing)
+    const options = { agent: sampleAgent, keyRing: sampleKeyRing, scan: sampleScan }
+    const task = { budgetMicroUSD: 400_000, remainingMicroUSDMax: 350_000 }
+    expect(judgeHandoff(signed, { ...options, task })).toMatchObject({ valid: true })
+  })
+
+  it('carries over what it is given', () => {
+    const { conversationHistorySummary: _, ...sample } = sampleMessage()
+    const message = build(
+      {
+        relevantContext: sample.relevantContext,
+        conversationHistory: sample.conversationHistoryVerbatim,
+        toolCallHistory: sample.toolCallHistory,
+      },
+      { agentVersion: '>=1.5.0', list: sample.constraints },
+    )
+    expect(message).toEqual({ ...sample, conversationHistorySummary: '' })
+  })
+
+  it('is pure when ids and time are given', () => {
+    expect(canonicalJson(build())).toBe(canonicalJson(build()))
+  })
+
+  it('makes fresh ids and the time otherwise', () => {
+    const { handoffId: _, parentHandoffId: __, timestamp: ___, ...state } = sampleState()
+    const anonymous = { ...state, agent: { agentId: 'a', agentVersion: '1.0.0' } }
+    const [first, second] = [0, 1].map(() => buildHandoffMessage(anonymous, 'b'))
+    expect(first?.handoffId).not.toBe(second?.handoffId)
+    expect(first?.fromAgent.executionId).not.toBe(second?.fromAgent.executionId)
+    expect(first?.parentHandoffId).toBeNull()
+    expect(validateHandoffMessage(first)).toMatchObject({ valid: true })
+  })
+
+  it('takes the constraints as a bare list, too', () => {
+    const message = buildHandoffMessage(sampleState(), 'risk-scoring-agent', ['returnJSON:true'])
+    expect(message.constraints).toEqual(['returnJSON:true'])
+  })
+
+  it('writes the lowest version that carries the fields', () => {
+    expect(build().schemaVersion).toBe('2.0')
+    expect(build({}, { schemaVersion: '2.1' }).schemaVersion).toBe('2.1')
+    expect(build({ extensions: { 'x-team': 'legal' } })).toMatchObject({
+      schemaVersion: '2.0',
+      'x-team': 'legal',
+    })
+    for (const constraints of [
+      { priority: 0 },
+      { requiresApproval: false },
+      { deadline: '2026-06-13T00:00:00Z' },
+    ])
+      expect(build({}, constraints)).toMatchObject({ schemaVersion: '2.1', ...constraints })
+  })
+
+  it('keeps personal data apart', () => {
+    const personalData = {
+      dataSubjects: ['subject-1'],
+      payload: { '/currentState/name': 'A. Person' },
+    }
+    expect(build({ personalData })).toMatchObject({
+      schemaVersion: '2.1',
+      dataSubjects: ['subject-1'],
+      personalDataPayload: { '/currentState/name': 'A. Person' },
+    })
+  })
+
+  it.each<[string, Partial<AgentState>, HandoffConstraints, string]>([
+    ['a task id that is none', { taskId: 'task-7' }, {}, '/taskId'],
+    [
+      'a version that is none',
+      { agent: { agentId: 'a', agentVersion: 'v2' } },
+      {},
+      '/fromAgent/agentVersion',
+    ],
+    ['a priority out of range', {}, { priority: 4 }, '/priority'],
+    ['a 2.1 field in 2.0', {}, { priority: 1, schemaVersion: '2.0' }, '/priority'],
+    [
+      'state that is not JSON',
+      { currentState: { when: new Date(0) as never } },
+      {},
+      '/currentState/when',
+    ],
+    ['a trace that is none', { traceparent: '' }, {}, '/traceparent'],
+    [
+      'a cost below zero',
+      { cost: { ...sampleState().cost, ownCostUSD: -1 } },
+      {},
+      '/cost/ownCostUSD',
+    ],
+    [
+      'a cost that is no number',
+      { cost: { ...sampleState().cost, ownCostUSD: Number.NaN } },
+      {},
+      '/cost/ownCostUSD',
+    ],
+    [
+      'a budget that is no number',
+      { cost: { ...sampleState().cost, budgetRemainingUSD: Number.NaN } },
+      {},
+      '/costTracking/costBudgetRemainingUSD',
+    ],
+  ])('refuses %s and says where', (_, changes, constraints, pointer) => {
+    expect(() => build(changes, constraints)).toThrow(ProtocolError)
+    expect(() => build(changes, constraints)).toThrow(
+      expect.objectContaining({ code: 'BATON_HANDOFF_INVALID', pointer }),
+    )
+  })
+
+  it('leaves incomplete and exhausted handoffs to the receiver', () => {
+    const spent = { ...sampleState().cost, ownCostUSD: 0.35 }
+    expect(validateHandoffMessage(build({ completedSubtasks: [] }))).toMatchObject({
+      reason: 'INCOMPLETE_CONTEXT',
+    })
+    expect(validateHandoffMessage(build({ cost: spent }))).toMatchObject({
+      reason: 'BUDGET_EXHAUSTED',
+    })
+  })
+})
+
+describe('budget relay (E20, E32 d)', () => {
+  it('deducts the own cost from the budget and adds it to what was spent', () => {
+    expect(build().costTracking).toMatchObject({
+      costSpentSoFarUSD: 0.08,
+      costBudgetRemainingUSD: 0.32,
+    })
+  })
+
+  it('conserves the budget over any chain of agents', () => {
+    const costs = fc.array(fc.double({ min: 0, max: 3, noNaN: true }), {
+      minLength: 1,
+      maxLength: 30,
+    })
+    fc.assert(
+      fc.property(costs, fc.integer({ min: 0, max: 1e9 }), (ownCosts, budgetMicroUSD) => {
+        let [spentSoFarUSD, budgetRemainingUSD] = [0, budgetMicroUSD / 1e6]
+        for (const ownCostUSD of ownCosts) {
+          const before = budgetRemainingUSD
+          const { costTracking } = build({
+            cost: { ...sampleState().cost, spentSoFarUSD, budgetRemainingUSD, ownCostUSD },
+          })
+          spentSoFarUSD = costTracking.costSpentSoFarUSD
+          budgetRemainingUSD = costTracking.costBudgetRemainingUSD
+          expect(microUSD(spentSoFarUSD) + microUSD(budgetRemainingUSD)).toBe(budgetMicroUSD)
+          expect(budgetRemainingUSD).toBeLessThanOrEqual(before)
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
+describe('compression in the builder (E03, E32 c)', () => {
+  const talk =
+    'We looked at the clauses one after the other and talked about what they might mean. '
+  const conversationHistory = Array.from({ length: 500 }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: `Turn ${index}. ${talk.repeat(6)}`,
+  }))
+  const tokens = countTokens(JSON.stringify(conversationHistory))
+
+  it('brings 50K tokens under the threshold of the window', () => {
+    expect(tokens).toBeGreaterThan(50_000)
+    const built = buildHandoff(sampleState({ conversationHistory }), 'b', {
+      receiverContextWindowTokens: 32_000,
+    })
+    expect(built.compression.compressed).toBe(true)
+    expect(built.message.conversationHistorySummary).not.toBe('')
+    expect(built.message.conversationHistoryVerbatim).toEqual(conversationHistory.slice(-5))
+    expect(countTokens(canonicalJson(built.message))).toBeLessThan(32_000 * 0.8)
+  })
+
+  it('does nothing when the window is large or unknown', () => {
+    const large = buildHandoff(sampleState({ conversationHistory }), 'b', {
+      receiverContextWindowTokens: 200_000,
+    })
+    expect(large.compression.compressed).toBe(false)
+    expect(large.message.conversationHistoryVerbatim).toHaveLength(500)
+    expect(build({ conversationHistory }).conversationHistoryVerbatim).toHaveLength(500)
+  })
+
+  it('can be told another threshold and another number of turns', () => {
+    const constraints = {
+      receiverContextWindowTokens: 200_000,
+      compressionThreshold: 0.1,
+      verbatimTurns: 2,
+    }
+    expect(build({ conversationHistory }, constraints).conversationHistoryVerbatim).toHaveLength(2)
+  })
+
+  it('carries the summary it was given further', () => {
+    const conversationHistorySummary = 'It was decided to keep clause 9 because of case law.'
+    expect(build({ conversationHistorySummary }).conversationHistorySummary).toBe(
+      conversationHistorySummary,
+    )
+    const compressed = build(
+      { conversationHistory, conversationHistorySummary },
+      { receiverContextWindowTokens: 32_000 },
+    )
+    expect(compressed.conversationHistorySummary).toContain('keep clause 9 because of case law')
+  })
+})
