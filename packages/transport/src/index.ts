@@ -16,3 +16,9 @@ export { createRedisTransport } from './redis-transport.ts'
 export type { RedisTransportOptions } from './redis-transport.ts'
 export { checkRedisSafety, judgeRedis } from './redis-safety.ts'
 export type { RedisFacts, RedisFinding } from './redis-safety.ts'
+export {
+  BULLMQ_SCHEMA,
+  createBullmqPostgresTransport,
+  migrateBullmqPostgres,
+} from './bullmq-postgres-transport.ts'
+export type { BullmqPostgresTransportOptions } from './bullmq-postgres-transport.ts'

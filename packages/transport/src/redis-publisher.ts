@@ -1,11 +1,13 @@
-// The sending side of the Redis doorbell: one connection, one BullMQ queue object per agent type.
+// The sending side of the Redis doorbell: everything goes through one connection.
 import type { Logger } from '@baton/runtime'
 import { Queue, QueueKeys } from 'bullmq'
 import { Redis } from 'ioredis'
-import { logErrors, PUBLISH_TIMEOUT_MS, publisherOptions, within } from './redis-connection.ts'
+import { logErrors, PUBLISH_TIMEOUT_MS, within } from './bullmq-errors.ts'
+import { createBullmqQueues } from './bullmq-queues.ts'
+import type { PointerQueue } from './bullmq-queues.ts'
+import { publisherOptions } from './redis-connection.ts'
 import { queueNameOf } from './queue-name.ts'
-import { jobIdOf } from './transport.ts'
-import type { Job, JobReference, Pointer } from './transport.ts'
+import type { Job, JobReference } from './transport.ts'
 
 export interface RedisPublisher {
   publish(jobs: readonly Job[]): Promise<void>
@@ -20,26 +22,12 @@ interface PublisherOptions {
   readonly logger: Logger
 }
 
-/** The name BullMQ shows for every job; the pointer says the rest. */
-const JOB_NAME = 'handoff'
 /** BullMQ writes four stream entries per job that nobody here reads: keep the stream short. */
 const EVENTS_KEPT = 100
-/** Agent types come from messages: beyond this many, the queue object unused longest is let go. */
-const QUEUES_MAX = 500
-
-type PointerQueue = Queue<Pointer, void>
-
 export function createRedisPublisher(options: PublisherOptions): RedisPublisher {
   const redis = new Redis(options.url, publisherOptions)
   logErrors(redis, options.logger, 'publisher')
-  const queues = new Map<string, PointerQueue>()
-  const queueOf = (agentType: string): PointerQueue => {
-    const queue = queues.get(agentType) ?? openQueue(redis, agentType, options)
-    queues.delete(agentType)
-    queues.set(agentType, queue)
-    if (queues.size > QUEUES_MAX) closeOldest(queues)
-    return queue
-  }
+  const queues = createBullmqQueues((name) => openQueue(redis, name, options))
   const keys = new QueueKeys(options.prefix)
   const keyOf = (agentType: string, part: string): string =>
     keys.toKey(queueNameOf(agentType), part)
@@ -50,11 +38,11 @@ export function createRedisPublisher(options: PublisherOptions): RedisPublisher 
   const bounded = <Result>(work: () => Promise<Result>): Promise<Result> =>
     within(PUBLISH_TIMEOUT_MS, opened.then(work))
   return {
-    publish: (jobs) => bounded(() => publishAll(jobs, queueOf)),
+    publish: (jobs) => bounded(() => queues.publish(jobs)),
     missing: (jobs) => bounded(() => findMissing(redis, jobs, keyOf)),
     waiting: (agentType) => bounded(() => countWaiting(redis, agentType, keyOf)),
     async close() {
-      await Promise.allSettled([...queues.values()].map((queue) => queue.close()))
+      await queues.close()
       redis.disconnect()
     },
   }
@@ -62,10 +50,10 @@ export function createRedisPublisher(options: PublisherOptions): RedisPublisher 
 
 function openQueue(
   connection: Redis,
-  agentType: string,
+  name: string,
   { prefix, logger }: PublisherOptions,
 ): PointerQueue {
-  const queue: PointerQueue = new Queue(queueNameOf(agentType), {
+  const queue: PointerQueue = new Queue(name, {
     connection,
     prefix,
     skipVersionCheck: true,
@@ -73,35 +61,6 @@ function openQueue(
   })
   logErrors(queue, logger, 'publisher')
   return queue
-}
-
-function closeOldest(queues: Map<string, PointerQueue>): void {
-  const [oldest] = queues
-  if (oldest === undefined) return
-  queues.delete(oldest[0])
-  oldest[1].close().catch(() => undefined)
-}
-
-// One pipeline per queue, all on one connection. A pipeline is not atomic: see Transport.publish.
-async function publishAll(
-  jobs: readonly Job[],
-  queueOf: (agentType: string) => PointerQueue,
-): Promise<void> {
-  const byQueue = Map.groupBy(jobs, (job) => job.queue)
-  await Promise.all(
-    [...byQueue].map(([agentType, group]) => queueOf(agentType).addBulk(group.map(toBullJob))),
-  )
-}
-
-// BullMQ runs jobs without a priority first and then from 1 upwards, so p + 1 keeps Baton's order.
-// The trace context travels in the pointer alone: a second copy in BullMQ's own telemetry option
-// cost 6 % more processor time per job and only another program's worker would read it.
-function toBullJob({ priority, pointer }: Job) {
-  return {
-    name: JOB_NAME,
-    data: pointer,
-    opts: { jobId: jobIdOf(pointer), priority: priority + 1, attempts: 1 },
-  }
 }
 
 type KeyOf = (agentType: string, part: string) => string

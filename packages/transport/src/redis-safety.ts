@@ -1,7 +1,8 @@
 // Whether a Redis keeps what it acknowledged. Losing jobs is survivable (the sweeper re-drives
 // them) but slow, and an evicting Redis loses them without anybody noticing.
 import { Redis } from 'ioredis'
-import { publisherOptions, unavailable } from './redis-connection.ts'
+import { unavailable } from './bullmq-errors.ts'
+import { publisherOptions } from './redis-connection.ts'
 
 export interface RedisFinding {
   readonly code:

@@ -1,6 +1,9 @@
 // BullMQ on Redis behind the transport contract: a doorbell that may lose jobs, never a store.
 import type { Logger } from '@baton/runtime'
-import { startRedisConsumer } from './redis-consumer.ts'
+import { Worker } from 'bullmq'
+import { startBullmqConsumer } from './bullmq-consumer.ts'
+import type { WorkerBackend } from './bullmq-consumer.ts'
+import { consumerOptions } from './redis-connection.ts'
 import { createRedisPublisher } from './redis-publisher.ts'
 import type { Consumer, Transport } from './transport.ts'
 
@@ -29,13 +32,34 @@ export function createRedisTransport({
     missing: publisher.missing,
     waiting: publisher.waiting,
     async consume(options) {
-      const consumer = startRedisConsumer({ ...options, url, prefix, logger })
+      const consumer = startBullmqConsumer({
+        ...options,
+        backend: redisBackend(url, prefix),
+        logger,
+      })
       consumers.push(consumer)
       return consumer
     },
     async close() {
       await Promise.all(consumers.map((consumer) => consumer.stop()))
       await publisher.close()
+    },
+  }
+}
+
+function redisBackend(url: string, prefix: string): WorkerBackend {
+  // Once false, a connection that is lost ends instead of coming back.
+  let wanted = true
+  return {
+    openWorker: (name, processor, settings) =>
+      new Worker(name, processor, {
+        ...settings,
+        connection: { url, ...consumerOptions(() => wanted) },
+        prefix,
+        skipVersionCheck: true,
+      }),
+    async letGo() {
+      wanted = false
     },
   }
 }

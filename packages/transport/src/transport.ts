@@ -59,7 +59,7 @@ export interface Transport {
   missing(jobs: readonly JobReference[]): Promise<readonly string[]>
   /** Jobs accepted and not yet started; the relay stops publishing above its high-water mark. */
   waiting(queue: string): Promise<number>
-  /** Stops every consumer, then lets go of all connections. */
+  /** Stops every consumer, then lets go of all connections. Safe to call twice. */
   close(): Promise<void>
 }
 

@@ -1,10 +1,10 @@
-// The receiving side of the Redis doorbell: one BullMQ worker per agent type that is consumed.
+// The receiving side of a BullMQ doorbell: one worker per agent type that is consumed.
 import { codeOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { Worker, WaitingError } from 'bullmq'
-import type { Job as BullJob } from 'bullmq'
+import { WaitingError } from 'bullmq'
+import type { Job as BullJob, Processor } from 'bullmq'
 import { queueNameOf } from './queue-name.ts'
-import { consumerOptions, logErrors } from './redis-connection.ts'
+import { logErrors } from './bullmq-errors.ts'
 import { createRunningHandlers } from './running-handlers.ts'
 import type { RunningHandlers } from './running-handlers.ts'
 import { isPointer } from './transport.ts'
@@ -19,26 +19,53 @@ const STALLED_MAX = 1_000
 const BLOCKING_READ_SECONDS = 2
 const RETRY_AFTER_ERROR_MS = 1_000
 const FINISHED_KEPT = 2_000
-/** How long a stop waits for Redis to be told, once every handler has ended. */
+/** How long a stop waits for the queue to be told, once every handler has ended. */
 const FAREWELL_MS = 3_000
 
+type PointerJob = BullJob<unknown, void>
+/** The part of BullMQ's worker that is the same on every backend. */
+export interface PointerWorker {
+  pause(withoutWaiting: boolean): Promise<void>
+  resume(): Promise<void>
+  close(): Promise<void>
+  on(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** What every worker is opened with, whatever its backend. */
+const WORKER_SETTINGS = {
+  lockDuration: LOCK_MS,
+  stalledInterval: STALLED_CHECK_MS,
+  maxStalledCount: STALLED_MAX,
+  drainDelay: BLOCKING_READ_SECONDS,
+  runRetryDelay: RETRY_AFTER_ERROR_MS,
+  removeOnComplete: { count: FINISHED_KEPT },
+  removeOnFail: { count: FINISHED_KEPT },
+} as const
+export type WorkerSettings = typeof WORKER_SETTINGS & { readonly concurrency: number }
+
+/** How one backend makes its worker, and what it does when a stop no longer waits for it. */
+export interface WorkerBackend {
+  openWorker(
+    name: string,
+    processor: Processor<unknown, void>,
+    settings: WorkerSettings,
+  ): PointerWorker
+  /** Called once, after the worker was closed or the time for that ran out. */
+  letGo(): Promise<void>
+}
+
 interface ConsumerOptions extends ConsumeOptions {
-  readonly url: string
-  readonly prefix: string
+  readonly backend: WorkerBackend
   readonly logger: Logger
 }
 
 interface State {
   paused: boolean
-  /** False from the moment a stop gives up on Redis: connections then end instead of retrying. */
-  wanted: boolean
 }
 
-type PointerJob = BullJob<unknown, void>
-
-export function startRedisConsumer(options: ConsumerOptions): Consumer {
+export function startBullmqConsumer(options: ConsumerOptions): Consumer {
   const running = createRunningHandlers()
-  const state: State = { paused: false, wanted: true }
+  const state: State = { paused: false }
   const worker = openWorker(options, { running, state })
   let stopping: Promise<void> | undefined
   return {
@@ -50,7 +77,7 @@ export function startRedisConsumer(options: ConsumerOptions): Consumer {
       state.paused = false
       await worker.resume()
     },
-    stop: () => (stopping ??= stopWorker(worker, { running, state })),
+    stop: () => (stopping ??= stopWorker(worker, running).then(() => options.backend.letGo())),
   }
 }
 
@@ -60,25 +87,12 @@ interface Parts {
 }
 
 // Everything about one worker is made here, so that it can be made again when it stops fetching.
-function openWorker(options: ConsumerOptions, { running, state }: Parts): Worker<unknown, void> {
-  const { url, prefix, queue, concurrency, logger } = options
-  const worker = new Worker<unknown, void>(
-    queueNameOf(queue),
-    (job, token) => running.track(() => runJob(job, { options, state, token })),
-    {
-      connection: { url, ...consumerOptions(() => state.wanted) },
-      prefix,
-      concurrency,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALLED_CHECK_MS,
-      maxStalledCount: STALLED_MAX,
-      drainDelay: BLOCKING_READ_SECONDS,
-      runRetryDelay: RETRY_AFTER_ERROR_MS,
-      removeOnComplete: { count: FINISHED_KEPT },
-      removeOnFail: { count: FINISHED_KEPT },
-      skipVersionCheck: true,
-    },
-  )
+function openWorker(options: ConsumerOptions, { running, state }: Parts): PointerWorker {
+  const { backend, queue, concurrency, logger } = options
+  const processor: Processor<unknown, void> = (job, token) =>
+    running.track(() => runJob(job, { options, state, token }))
+  const settings = { ...WORKER_SETTINGS, concurrency }
+  const worker = backend.openWorker(queueNameOf(queue), processor, settings)
   logErrors(worker, logger, `consumer ${queue}`)
   return worker
 }
@@ -118,14 +132,14 @@ async function runHandler(
   }
 }
 
-// BullMQ stores message and stack in Redis, where payload text has no business: only the code goes.
+// BullMQ stores message and stack, where payload text has no business: only the code goes.
 function failure(code: string): Error {
   const error = new Error(code)
   error.stack = code
   return error
 }
 
-async function stopWorker(worker: Worker<unknown, void>, { running, state }: Parts): Promise<void> {
+async function stopWorker(worker: PointerWorker, running: RunningHandlers): Promise<void> {
   const closing = worker.close()
   await running.idle()
   let timer: NodeJS.Timeout | undefined
@@ -134,5 +148,4 @@ async function stopWorker(worker: Worker<unknown, void>, { running, state }: Par
   })
   await Promise.race([closing, farewell])
   clearTimeout(timer)
-  state.wanted = false
 }
