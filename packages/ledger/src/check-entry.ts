@@ -1,96 +1,22 @@
 // Nothing reaches a record that is not on this list: names, types, lengths and value ranges.
 import type { AuditEntry } from './audit-entry.ts'
 import { isAuditEvent } from './audit-event.ts'
-
-/** One thing that is wrong with an entry: where, what, and what would be right. */
-export interface EntryProblem {
-  readonly pointer: string
-  readonly message: string
-  readonly fix: string
-}
+import { count, integer, list, matching, must, name, object, oneOf, orNull, uuid } from './rules.ts'
+import type { EntryProblem } from './rules.ts'
 
 export type CheckedEntry =
   | { readonly ok: true; readonly entry: AuditEntry }
   | { readonly ok: false; readonly problems: readonly EntryProblem[] }
 
-/** Answers a sentence that says what was expected, or undefined when the value fits. */
-type Rule = (value: unknown, pointer: string, problems: EntryProblem[]) => void
-
 const SEGMENTS_MAX = 256
 const SEGMENT_CHARACTERS_MAX = 4 * 1024 * 1024
 
-const must =
-  (expected: string, fits: (value: unknown) => boolean): Rule =>
-  (value, pointer, problems) => {
-    if (fits(value)) return
-    const message = value === undefined ? 'is missing' : 'has a value that is not allowed'
-    problems.push({ pointer, message, fix: `Give ${expected}.` })
-  }
-
-const matching = (expected: string, pattern: RegExp): Rule =>
-  must(expected, (value) => typeof value === 'string' && pattern.test(value))
-
-const integer = (min: number, max: number): Rule =>
-  must(
-    `a whole number from ${min} to ${max}`,
-    (value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max,
-  )
-
-const oneOf = (...choices: readonly string[]): Rule =>
-  must(`one of ${choices.join(', ')}`, (value) => choices.includes(value as string))
-
-const orNull =
-  (rule: Rule): Rule =>
-  (value, pointer, problems) => {
-    if (value !== null) rule(value, pointer, problems)
-  }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Exactly the given members: a missing one and an unknown one are both problems. */
-const object =
-  (members: Readonly<Record<string, Rule>>): Rule =>
-  (value, pointer, problems) => {
-    if (!isObject(value)) {
-      problems.push({ pointer, message: 'is not an object', fix: 'Give a JSON object.' })
-      return
-    }
-    for (const key of Object.keys(value)) {
-      if (Object.hasOwn(members, key)) continue
-      problems.push({ pointer, message: 'has a member that is not allowed', fix: allowed(members) })
-    }
-    for (const [key, rule] of Object.entries(members)) {
-      const member = Object.hasOwn(value, key) ? value[key] : undefined
-      rule(member, `${pointer}/${key}`, problems)
-    }
-  }
-
-const allowed = (members: object): string => `Give only ${Object.keys(members).join(', ')}.`
-
-const list =
-  (rule: Rule, itemsMax: number): Rule =>
-  (value, pointer, problems) => {
-    if (!Array.isArray(value) || value.length > itemsMax) {
-      const fix = `Give an array of at most ${itemsMax} items.`
-      problems.push({ pointer, message: 'is not such an array', fix })
-      return
-    }
-    value.forEach((item, index) => rule(item, `${pointer}/${index}`, problems))
-  }
-
-// Names are for machines: printable ASCII without spaces at either end, so prose does not fit well.
-const name = matching('a name of 1 to 256 printable characters', /^[!-~](?:[ -~]{0,254}[!-~])?$/)
-const uuid = matching(
-  'a lower-case UUID',
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
-)
 const outcome = oneOf('passed', 'failed', 'skipped')
-const count = integer(0, Number.MAX_SAFE_INTEGER)
 const wellFormed = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= SEGMENT_CHARACTERS_MAX && value.isWellFormed()
 
-const entryRule = object({
+/** The members that an entry and its record share. */
+export const STRUCTURAL_MEMBERS = {
   event: must('an event the log knows', isAuditEvent),
   taskId: uuid,
   handoffId: uuid,
@@ -123,6 +49,10 @@ const entryRule = object({
       completionTokens: count,
     }),
   ),
+}
+
+const entryRule = object({
+  ...STRUCTURAL_MEMBERS,
   segments: list(
     object({
       kind: oneOf('message', 'personal'),

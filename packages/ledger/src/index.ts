@@ -10,7 +10,8 @@ export type {
   SegmentInput,
 } from './audit-entry.ts'
 export { checkEntry } from './check-entry.ts'
-export type { CheckedEntry, EntryProblem } from './check-entry.ts'
+export type { CheckedEntry } from './check-entry.ts'
+export type { EntryProblem } from './rules.ts'
 export { LedgerError } from './ledger-error.ts'
 export type { LedgerErrorCode } from './ledger-error.ts'
 export { canonicalBytes, canonicalJson } from './canonical-json.ts'

@@ -2,6 +2,7 @@
 import type { AuditEntry, EntryCost, EntryVerdicts, SegmentInput } from './audit-entry.ts'
 import type { AuditEvent } from './audit-event.ts'
 import { canonicalBytes } from './canonical-json.ts'
+import { isRecordBody } from './check-record.ts'
 import { formatInstant } from './instant.ts'
 import { LedgerError } from './ledger-error.ts'
 import { recordHash } from './record-hash.ts'
@@ -70,6 +71,8 @@ export interface BuiltRecord {
   readonly hash: Buffer
 }
 
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
 /**
@@ -114,9 +117,8 @@ function recordBody(
 /** Reads a stored body; undefined when it is not a version 1 record. Does not verify anything. */
 export function readRecord(body: Uint8Array): RecordBody | undefined {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-    const record = value as RecordBody | null
-    return record?.v === 1 && Array.isArray(record.payload) ? record : undefined
+    const value: unknown = JSON.parse(UTF_8.decode(body))
+    return isRecordBody(value) ? (value as RecordBody) : undefined
   } catch {
     return undefined
   }

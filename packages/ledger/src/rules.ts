@@ -1,0 +1,79 @@
+// Small checks of values that came from outside; together they make an allow-list.
+
+/** One thing that is wrong: where, what, and what would be right. Never quotes a value. */
+export interface EntryProblem {
+  readonly pointer: string
+  readonly message: string
+  readonly fix: string
+}
+
+/** Adds a problem for everything about `value` that does not fit. */
+export type Rule = (value: unknown, pointer: string, problems: EntryProblem[]) => void
+
+export const must =
+  (expected: string, fits: (value: unknown) => boolean): Rule =>
+  (value, pointer, problems) => {
+    if (fits(value)) return
+    const message = value === undefined ? 'is missing' : 'has a value that is not allowed'
+    problems.push({ pointer, message, fix: `Give ${expected}.` })
+  }
+
+export const matching = (expected: string, pattern: RegExp): Rule =>
+  must(expected, (value) => typeof value === 'string' && pattern.test(value))
+
+export const integer = (min: number, max: number): Rule =>
+  must(
+    `a whole number from ${min} to ${max}`,
+    (value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max,
+  )
+
+export const oneOf = (...choices: readonly string[]): Rule =>
+  must(`one of ${choices.join(', ')}`, (value) => choices.includes(value as string))
+
+export const orNull =
+  (rule: Rule): Rule =>
+  (value, pointer, problems) => {
+    if (value !== null) rule(value, pointer, problems)
+  }
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Exactly the given members: a missing one and an unknown one are both problems. */
+export const object =
+  (members: Readonly<Record<string, Rule>>): Rule =>
+  (value, pointer, problems) => {
+    if (!isObject(value)) {
+      problems.push({ pointer, message: 'is not an object', fix: 'Give a JSON object.' })
+      return
+    }
+    for (const key of Object.keys(value)) {
+      if (Object.hasOwn(members, key)) continue
+      problems.push({ pointer, message: 'has a member that is not allowed', fix: allowed(members) })
+    }
+    for (const [key, rule] of Object.entries(members)) {
+      const member = Object.hasOwn(value, key) ? value[key] : undefined
+      rule(member, `${pointer}/${key}`, problems)
+    }
+  }
+
+const allowed = (members: object): string => `Give only ${Object.keys(members).join(', ')}.`
+
+export const list =
+  (rule: Rule, itemsMax: number): Rule =>
+  (value, pointer, problems) => {
+    if (!Array.isArray(value) || value.length > itemsMax) {
+      const fix = `Give an array of at most ${itemsMax} items.`
+      problems.push({ pointer, message: 'is not such an array', fix })
+      return
+    }
+    value.forEach((item, index) => rule(item, `${pointer}/${index}`, problems))
+  }
+
+// Names are for machines: printable ASCII without spaces at either end, so prose does not fit well.
+export const name = matching('a name of 1 to 256 printable characters', /^[!-~](?:[ -~]{0,254}[!-~])?$/)
+export const uuid = matching(
+  'a lower-case UUID',
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+)
+export const count = integer(0, Number.MAX_SAFE_INTEGER)

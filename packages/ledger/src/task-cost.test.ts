@@ -1,0 +1,109 @@
+// Costs of a task add up: chains, fan-outs, rebuilt handoffs, and the literal sum of the source.
+import { describe, expect, test } from 'vitest'
+import { chainOf, entryOf } from './fixtures/chain.ts'
+import { readRecord } from './record.ts'
+import type { RecordBody } from './record.ts'
+import { taskCost } from './task-cost.ts'
+import { traceGaps } from './verify-task.ts'
+import { recordHash } from './record-hash.ts'
+import type { AuditEntry } from './audit-entry.ts'
+
+const uuid = (digit: string) => `${digit.repeat(8)}-${digit.repeat(4)}-4${digit.repeat(3)}-8${digit.repeat(3)}-${digit.repeat(12)}`
+const TASK = uuid('a')
+
+interface Hop {
+  readonly id: string
+  readonly parent?: string
+  readonly from: string
+  readonly to: string
+  readonly spent: number
+  readonly event?: AuditEntry['event']
+  readonly execution?: string
+}
+
+const entryOfHop = (hop: Hop): AuditEntry =>
+  entryOf({
+    taskId: TASK,
+    event: hop.event ?? 'HANDOFF_ACCEPTED',
+    handoffId: uuid(hop.id),
+    parentHandoffId: hop.parent === undefined ? null : uuid(hop.parent),
+    fromAgent: { agentId: hop.from, agentVersion: '1.0.0', executionId: uuid(hop.execution ?? hop.id) },
+    toAgent: { agentType: hop.to, agentVersion: null },
+    cost: { spentMicroUSD: hop.spent, remainingMicroUSD: 0, promptTokens: 0, completionTokens: 0 },
+  })
+
+const bodiesOf = (hops: readonly Hop[]): RecordBody[] =>
+  chainOf(hops.map(entryOfHop)).records.map(({ body }) => readRecord(body) as RecordBody)
+
+const FOUR_AGENTS: readonly Hop[] = [
+  { id: '1', from: 'intake', to: 'extraction', spent: 80_000 },
+  { id: '2', parent: '1', from: 'extraction', to: 'analysis', spent: 180_000 },
+  { id: '3', parent: '2', from: 'analysis', to: 'scoring', spent: 300_000 },
+]
+
+describe('taskCost', () => {
+  test('a chain of four agents: differences, total and the literal sum', () => {
+    const cost = taskCost(bodiesOf(FOUR_AGENTS))
+    expect(cost.hops.map((hop) => hop.spentMicroUSD)).toEqual([80_000, 100_000, 120_000])
+    expect(cost.totalSpentMicroUSD).toBe(300_000)
+    expect(cost.sumOfSnapshotsMicroUSD).toBe(560_000)
+    expect(cost.byAgentMicroUSD).toEqual({ intake: 80_000, extraction: 100_000, analysis: 120_000 })
+  })
+
+  test('the execution after the last handoff counts by its outcome', () => {
+    const outcome = { ...FOUR_AGENTS[2]!, event: 'EXECUTION_COMPLETED' as const, spent: 350_000 }
+    const middle = { ...FOUR_AGENTS[0]!, event: 'EXECUTION_COMPLETED' as const, spent: 180_000 }
+    const cost = taskCost(bodiesOf([...FOUR_AGENTS, middle, outcome]))
+    expect(cost.finalExecutionsMicroUSD).toBe(50_000)
+    expect(cost.totalSpentMicroUSD).toBe(300_000)
+    expect(cost.byAgentMicroUSD['scoring']).toBe(50_000)
+  })
+
+  test('a fan-out counts the cost of the sender once', () => {
+    const cost = taskCost(
+      bodiesOf([
+        FOUR_AGENTS[0]!,
+        { id: '4', parent: '1', from: 'extraction', to: 'x', spent: 180_000, execution: '9' },
+        { id: '5', parent: '1', from: 'extraction', to: 'y', spent: 180_000, execution: '9' },
+        { id: '6', parent: '4', from: 'x', to: 'z', spent: 190_000 },
+      ]),
+    )
+    expect(cost.hops.map((hop) => hop.spentMicroUSD)).toEqual([80_000, 100_000, 0, 10_000])
+    expect(cost.totalSpentMicroUSD).toBe(190_000)
+  })
+
+  test('a handoff that was returned and accepted on a later attempt counts once', () => {
+    const returned = { ...FOUR_AGENTS[0]!, event: 'HANDOFF_REJECTED' as const }
+    expect(taskCost(bodiesOf([returned]).concat(bodiesOf(FOUR_AGENTS))).totalSpentMicroUSD).toBe(300_000)
+  })
+
+  test('a running total that falls is flagged', () => {
+    const cost = taskCost(bodiesOf([FOUR_AGENTS[0]!, { ...FOUR_AGENTS[1]!, spent: 70_000 }]))
+    expect(cost.hops.map((hop) => hop.negative)).toEqual([false, true])
+  })
+
+  test('a task without records costs nothing', () => {
+    expect(taskCost([])).toMatchObject({ hops: [], totalSpentMicroUSD: 0, byAgentMicroUSD: {} })
+  })
+})
+
+describe('traceGaps', () => {
+  const traceOf = (hops: readonly Hop[]) =>
+    chainOf(hops.map(entryOfHop)).records.map(({ body }) => ({
+      body: readRecord(body) as RecordBody,
+      recordHash: recordHash(body).toString('hex'),
+    }))
+
+  test('a whole trace has none', () => expect(traceGaps(traceOf(FOUR_AGENTS))).toEqual([]))
+
+  test('T27 a removed hop shows by number and by parent', () => {
+    const gaps = traceGaps(traceOf(FOUR_AGENTS).toSpliced(1, 1))
+    expect(gaps.map((gap) => gap.kind)).toEqual(['TASK_SEQ', 'PARENT_MISSING'])
+  })
+
+  test('an edited hop shows by the link of the next one', () => {
+    const trace = traceOf(FOUR_AGENTS)
+    trace[0] = { ...trace[0]!, recordHash: 'ff'.repeat(32) }
+    expect(traceGaps(trace).map((gap) => gap.kind)).toEqual(['TASK_LINK'])
+  })
+})
