@@ -1,19 +1,22 @@
-// The sending process of the benchmark: closed loop (a fixed number under way) or open loop (a fixed rate).
+// The sending process of the benchmark: closed loop (a bounded number of handoffs not yet settled) or
+// open loop (a fixed rate, whatever comes of it).
 import { createSender, parseSigningKeys } from '@baton/sdk'
+import { createPool } from '@baton/store'
 import { stateOf } from './message.ts'
 
 interface Load {
   readonly bytes: number
   readonly seconds: number
-  /** Sends under way at once (closed loop). */
+  /** Handoffs sent and not yet settled (closed loop). */
   readonly underWay?: number
   /** Sends per second, evenly spaced (open loop). */
   readonly ratePerSecond?: number
 }
 
 const load = JSON.parse(process.argv[2] ?? '{}') as Load
+const databaseUrl = process.env['BATON_DATABASE_URL'] ?? ''
 const sender = createSender({
-  databaseUrl: process.env['BATON_DATABASE_URL'] ?? '',
+  databaseUrl,
   keyRing: parseSigningKeys(process.env['BATON_SIGNING_KEYS'] ?? ''),
 })
 // States are made before the clock runs; each send gets a task of its own.
@@ -33,13 +36,36 @@ async function sendOne(): Promise<void> {
   }
 }
 
+const POLL_MS = 10
+const SENDS_UNDER_WAY_MAX = 128
+
 async function closedLoop(underWay: number): Promise<void> {
+  const pool = createPool({ url: databaseUrl, applicationName: 'bench-load', connectionsMax: 1 })
   const until = performance.now() + load.seconds * 1_000
+  let room = underWay
   const lane = async (): Promise<void> => {
-    while (performance.now() < until) await sendOne()
+    while (performance.now() < until) {
+      if (room <= 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      else {
+        room -= 1
+        await sendOne()
+      }
+    }
   }
-  await Promise.all(Array.from({ length: underWay }, lane))
+  const watch = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const sentBefore = sent
+      const { rows } = await pool.query<{ open: number }>({ name: 'open', text: OPEN })
+      room = underWay - (rows[0]?.open ?? 0) - (sent - sentBefore)
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+  await Promise.all([watch(), ...Array.from({ length: SENDS_UNDER_WAY_MAX }, lane)])
+  await pool.end()
 }
+
+const OPEN = `select count(*) as open from handoff where state in
+  ('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
 
 async function openLoop(ratePerSecond: number): Promise<void> {
   const startedAt = performance.now()

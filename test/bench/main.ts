@@ -9,7 +9,7 @@ import { serverPid } from './server-pid.ts'
 
 const HELP = `npm run bench -- [options]
   --seconds N      length of the closed loops (60)
-  --under-way N    sends under way in the closed loops (256)
+  --under-way N    handoffs not yet settled in the closed loops (512)
   --rate N         sends per second of the open loop (100)
   --only NAME      closed-4k, closed-32k, open-4k; several times for several
   --no-redis       relay in the receiver's process instead of BullMQ on Redis
@@ -17,7 +17,7 @@ const HELP = `npm run bench -- [options]
 
 const OPTIONS = {
   seconds: { type: 'string', default: '60' },
-  'under-way': { type: 'string', default: '256' },
+  'under-way': { type: 'string', default: '512' },
   rate: { type: 'string', default: '100' },
   only: { type: 'string', multiple: true, default: [] as string[] },
   'no-redis': { type: 'boolean', default: false },

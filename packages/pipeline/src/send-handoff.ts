@@ -11,8 +11,8 @@ import {
 } from './prepare-handoff.ts'
 
 export interface SendDeps extends PrepareOptions {
-  /** Commits a set in one transaction. */
-  sendHandoffs(handoffs: readonly NewHandoff[]): Promise<readonly SendOutcome[]>
+  /** Commits a set in one transaction; an Error answers for one that failed alone. */
+  sendHandoffs(handoffs: readonly NewHandoff[]): Promise<readonly (SendOutcome | Error)[]>
   /** Tells relays that there is work; called after the commit. */
   wakeRelays(): void
   readonly metrics: Metrics
@@ -41,7 +41,7 @@ const SET_MAX = 64
 const QUEUED_MAX = 10_000
 
 export function createHandoffSender(deps: SendDeps): HandoffSender {
-  const batcher: Batcher<NewHandoff, SendOutcome> = createBatcher({
+  const batcher: Batcher<NewHandoff, SendOutcome | Error> = createBatcher({
     name: 'send',
     maxItems: SET_MAX,
     maxQueued: QUEUED_MAX,
@@ -54,6 +54,7 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
 
   async function commit(handoff: NewHandoff): Promise<Sent> {
     const outcome = await batcher.add(handoff)
+    if (outcome instanceof Error) throw outcome
     if (outcome.kind !== 'sent' && outcome.kind !== 'duplicate') throw refusedSend(handoff, outcome)
     if (outcome.kind === 'sent') deps.metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
     return {

@@ -3,6 +3,7 @@ import type { AgentState, HandoffConstraints, KeyRing } from '@baton/protocol'
 import { createHandoffSender, prepareHandoff, refusedSend, type ReadyMessage, type Sent } from '@baton/pipeline'
 import { type Database, createPool, sendHandoffs } from '@baton/store'
 import { createMetrics, type Metrics } from '@baton/telemetry'
+import { inSetOrSingly } from './in-set-or-singly.ts'
 import { createNotifier } from './notifier.ts'
 
 export interface SenderOptions {
@@ -45,7 +46,7 @@ export function createSender(options: SenderOptions): Sender {
     keyRing,
     attemptsMax,
     metrics,
-    sendHandoffs: (handoffs) => sendHandoffs(pool, handoffs),
+    sendHandoffs: (handoffs) => inSetOrSingly(handoffs, (set) => sendHandoffs(pool, set)),
     wakeRelays: createNotifier(pool),
   })
   return {

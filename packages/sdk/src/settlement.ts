@@ -2,17 +2,16 @@
 import type { Committed, CompletedStep, Settled } from '@baton/pipeline'
 import { refusedSend } from '@baton/pipeline'
 import type { Ending, Retry } from '@baton/protocol/delivery'
-import { kindOf } from '@baton/runtime'
 import {
   type Database,
   type Pool,
   completeExecutions,
   endHandoffs,
   inTransaction,
-  isConflict,
   retryHandoffs,
   sendHandoffs,
 } from '@baton/store'
+import { inSetOrSingly } from './in-set-or-singly.ts'
 
 /** Commits results together with the handoffs they send next (I5); answers who held the epoch. */
 export function completeSteps(pool: Pool, steps: readonly CompletedStep[]): Promise<readonly Committed[]> {
@@ -59,31 +58,4 @@ async function fenced<Change extends { readonly handoffId: string }>(
     set.flatMap((one) => one.intents),
   )
   return set.map((one) => held.has(one.change.handoffId))
-}
-
-// A set that fails for what one item is, or by a deadlock, is committed one by one.
-async function inSetOrSingly<Item>(
-  items: readonly Item[],
-  commit: (set: readonly Item[]) => Promise<readonly Committed[]>,
-): Promise<readonly Committed[]> {
-  try {
-    return await commit(items)
-  } catch (error) {
-    const divisible = kindOf(error) === 'permanent' || isConflict(error)
-    if (items.length === 1 || !divisible) throw error
-  }
-  const results: Committed[] = []
-  for (const item of items) results.push(await commitOne(item, commit))
-  return results
-}
-
-async function commitOne<Item>(
-  item: Item,
-  commit: (set: readonly Item[]) => Promise<readonly Committed[]>,
-): Promise<Committed> {
-  try {
-    return (await commit([item]))[0] ?? false
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
-  }
 }

@@ -123,8 +123,13 @@ export function classify(error: unknown): BatonError {
   )
 }
 
-/** True for deadlocks and serialisation failures, which the same statement survives on a second try. */
+/** Whether a classified error was caused by this SQLSTATE. */
+export function hasCode(error: unknown, code: string): boolean {
+  const cause = error instanceof BatonError ? (error.cause ?? error) : error
+  return (cause as { code?: unknown } | null)?.code === code
+}
+
+/** True for what the same set survives when its items are committed one by one. */
 export function isConflict(error: unknown): boolean {
-  const cause = error instanceof BatonError ? error.cause : error
-  return ['40001', '40P01', '55P03'].includes(String((cause as { code?: unknown } | null)?.code))
+  return ['40001', '40P01', '55P03', '23505'].some((code) => hasCode(error, code))
 }

@@ -1,22 +1,23 @@
 // The atomic send (I1): task, checkpoint, handoff, body and outbox row commit together or not at all.
 import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { transient } from '@baton/runtime'
+import { type Database, hasCode, run } from './database.ts'
 
-// Bodies travel as one binary parameter and are cut apart by offset: no hex, no array parsing.
+// Bodies travel as one binary parameter and are cut apart by offset where they are stored: no hex, no
+// array parsing, and no wide rows between the steps.
 const SEND = `
-with input as materialized (
-  select t.*, substring($20::bytea from t.body_from for t.body_bytes) as body,
-         substring($20::bytea from t.checkpoint_from for t.checkpoint_bytes) as checkpoint
-  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[],
+with input as (
+  select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[],
     $8::text[], $9::smallint[], $10::text[], $11::int[], $12::text[], $13::text[], $14::text[],
-    $15::text[], $16::timestamptz[], $17::bigint[], $18::bigint[], $19::bigint[],
-    $21::int[], $22::int[], $23::int[], $24::int[], $25::bytea[], $26::bytea[], $27::uuid[])
+    $15::text[], $16::timestamptz[], $17::bigint[], $18::bigint[],
+    $20::int[], $21::int[], $22::int[], $23::int[], $24::bytea[], $25::bytea[], $26::uuid[])
     with ordinality as t(handoff_id, task_id, parent_id, from_agent, from_version, from_execution,
     to_agent, to_version, priority, state, attempts_max, key_id, signature, traceparent, tracestate,
-    expires_at, spent, remaining, added_cost, body_from, body_bytes, checkpoint_from,
-    checkpoint_bytes, sha256, checkpoint_sha256, checkpoint_id, ord)
+    expires_at, spent, remaining, body_from, body_bytes, checkpoint_from, checkpoint_bytes, sha256,
+    checkpoint_sha256, checkpoint_id, ord)
 ), fresh as (
-  select i.*, row_number() over (partition by i.task_id order by i.ord) as nth
+  select i.*, row_number() over (partition by i.task_id order by i.ord) as nth,
+         count(*) over (partition by i.task_id) as total
   from input i
   left join task on task.id = i.task_id
   left join handoff parent on parent.id = i.parent_id
@@ -33,34 +34,31 @@ with input as materialized (
     next_seq = t.next_seq + excluded.next_seq - 1, updated_at = clock_timestamp()
   where t.status not in ('COMPLETED', 'FAILED', 'CANCELED')
   returning id, next_seq, budget_micro_usd
-), sent as (
-  insert into handoff (id, task_id, task_seq, parent_id, from_agent, from_version, from_execution,
-    to_agent, to_version, priority, state, attempts_max, checkpoint_id, body_sha256, body_bytes,
-    key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd)
-  select f.handoff_id, f.task_id, t.next_seq - c.total - 1 + f.nth, f.parent_id, f.from_agent,
-    f.from_version, f.from_execution, f.to_agent, f.to_version, f.priority, f.state, f.attempts_max,
-    f.checkpoint_id, f.sha256, f.body_bytes, f.key_id, f.signature, f.traceparent, f.tracestate,
-    f.expires_at, f.spent, f.remaining
-  from fresh f
-  join tasks t on t.id = f.task_id and t.budget_micro_usd = f.spent + f.remaining
-  join (select task_id, count(*) as total from fresh group by task_id) c on c.task_id = f.task_id
-  on conflict (id) do nothing
-  returning id, task_seq, state
+), accepted as (
+  select f.*, t.next_seq - f.total - 1 + f.nth as seq
+  from fresh f join tasks t on t.id = f.task_id and t.budget_micro_usd = f.spent + f.remaining
 ), bodies as (
   insert into handoff_body (handoff_id, body)
-  select f.handoff_id, f.body from sent join fresh f on f.handoff_id = sent.id
+  select handoff_id, substring($19::bytea from body_from for body_bytes) from accepted
 ), checkpoints as (
   insert into checkpoint (id, task_id, body, sha256)
-  select f.checkpoint_id, f.task_id, f.checkpoint, f.checkpoint_sha256
-  from sent join fresh f on f.handoff_id = sent.id
+  select checkpoint_id, task_id, substring($19::bytea from checkpoint_from for checkpoint_bytes),
+    checkpoint_sha256
+  from accepted
 ), published as (
   insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent,
     tracestate)
-  select f.handoff_id, f.task_id, 1, f.to_agent, f.priority, f.sha256, f.body_bytes, f.traceparent,
-    f.tracestate
-  from sent join fresh f on f.handoff_id = sent.id where sent.state = 'QUEUED' order by f.ord
+  select handoff_id, task_id, 1, to_agent, priority, sha256, body_bytes, traceparent, tracestate
+  from accepted where state = 'QUEUED' order by ord
 )
-select id as "handoffId", task_seq as "taskSeq", state from sent`
+insert into handoff (id, task_id, task_seq, parent_id, from_agent, from_version, from_execution,
+  to_agent, to_version, priority, state, attempts_max, checkpoint_id, body_sha256, body_bytes,
+  key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd)
+select handoff_id, task_id, seq, parent_id, from_agent, from_version, from_execution, to_agent,
+  to_version, priority, state, attempts_max, checkpoint_id, sha256, body_bytes, key_id, signature,
+  traceparent, tracestate, expires_at, spent, remaining
+from accepted
+returning id as "handoffId", task_seq as "taskSeq", state`
 
 const ADD_COST = `
 update task set spent_micro_usd = spent_micro_usd + c.added
@@ -94,13 +92,15 @@ interface RefusedRow {
 /**
  * Sends a set in one statement, so that one commit covers all of them; answers in order.
  * Each handoff stands for itself: a refused one does not keep the others from being sent.
- * Run it on a pool for a transaction of its own, or inside the caller's transaction.
+ * Run it on a pool for a transaction of its own, or inside the caller's transaction. Throws a
+ * transient BATON_SEND_RACE where another sender commits one of the same handoffs at this moment:
+ * sent again, that one is a duplicate.
  */
 export async function sendHandoffs(
   db: Database,
   handoffs: readonly NewHandoff[],
 ): Promise<readonly SendOutcome[]> {
-  const rows = await run<SentRow>(db, 'send_handoffs', SEND, sendValues(handoffs))
+  const rows = await insertAll(db, handoffs)
   const sent = new Map(rows.map((row) => [row.handoffId, row]))
   const refused = handoffs.filter((handoff) => !sent.has(handoff.handoffId))
   const reasons = refused.length === 0 ? new Map() : await whyNotSent(db, refused)
@@ -110,6 +110,19 @@ export async function sendHandoffs(
     if (row !== undefined) return { kind: 'sent', taskSeq: row.taskSeq, state: row.state }
     return refusal(handoff, reasons.get(handoff.handoffId))
   })
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+async function insertAll(db: Database, handoffs: readonly NewHandoff[]): Promise<SentRow[]> {
+  try {
+    return await run<SentRow>(db, 'send_handoffs', SEND, sendValues(handoffs))
+  } catch (error) {
+    if (!hasCode(error, UNIQUE_VIOLATION)) throw error
+    throw transient('BATON_SEND_RACE', 'the same handoff is being sent twice at this moment', {
+      cause: error,
+    })
+  }
 }
 
 // A task's first handoff brings its spent amount along; later ones add to it.
@@ -171,7 +184,6 @@ function sendValues(handoffs: readonly NewHandoff[]): unknown[] {
     column('expiresAt'),
     column('spentMicroUSD'),
     column('remainingMicroUSD'),
-    column('addedCostMicroUSD'),
     blob,
     handoffs.map((_, index) => starts[2 * index]),
     handoffs.map((h) => h.body.byteLength),
