@@ -1,1 +1,9 @@
-export {};
+// The contract review: an example pipeline whose input is real, the licences of installed dependencies.
+export { agents, createAgents } from './agents.ts'
+export { collectLicences, type LicenceText } from './collect-licences.ts'
+export { failingReview, plantedInjection } from './demonstrations.ts'
+export type { ModelOptions } from './model-opinion.ts'
+export { dataSubjectId } from './personal-data.ts'
+export { reviewRequest, type ReviewOptions, type ReviewRequest } from './review-request.ts'
+export type { ReviewFindings, RiskLevel } from './review-state.ts'
+export type { TokenPrice } from './usage.ts'

@@ -1,0 +1,42 @@
+// The first agent of the review: brings a licence text into sections and takes the people out of it.
+import { createHash } from 'node:crypto'
+import { detectLanguage, normaliseText } from './licence-text.ts'
+import { type SeparatedText, separatePersonalData } from './personal-data.ts'
+import type { HolderReference, LicenceCard, Section } from './review-state.ts'
+import { splitSections } from './sections.ts'
+import { recogniseLicences, spdxExpression } from './spdx.ts'
+import { type Usage, estimateUsage } from './usage.ts'
+
+/** Who sends the first handoff of a review. */
+export const INTAKE = { agentId: 'intake', agentVersion: '1.0.0' } as const
+
+/** What intake hands on. A type alias, so that it is a JSON object. */
+export type IntakeState = {
+  readonly licence: LicenceCard
+  readonly holders: readonly HolderReference[]
+  readonly sections: readonly Section[]
+}
+
+export interface Intake {
+  readonly state: IntakeState
+  readonly personalData: SeparatedText['personalData']
+  readonly usage: Usage
+}
+
+/** Reads a licence text; a pure function of the text and the name of what it licenses. */
+export function takeIn(text: string, name: string): Intake {
+  const separated = separatePersonalData(normaliseText(text), packageNameOf(name))
+  const sections = splitSections(separated.text)
+  const licence: LicenceCard = {
+    name,
+    spdx: spdxExpression(recogniseLicences(separated.text)),
+    language: detectLanguage(separated.text),
+    characters: separated.text.length,
+    sha256: createHash('sha256').update(separated.text).digest('hex'),
+  }
+  const state = { licence, holders: separated.holders, sections }
+  return { state, personalData: separated.personalData, usage: estimateUsage(text, state) }
+}
+
+// 'name@version' and '@scope/name@version'.
+const packageNameOf = (name: string): string => name.replace(/(?<=.)@[^@/]*$/, '')
