@@ -33,9 +33,14 @@ interface Window {
   end: number
 }
 
+interface CompiledRule {
+  readonly rule: Rule
+  readonly expression: RE2JS
+}
+
 interface CompiledGroup {
   readonly set: RE2Set
-  readonly rules: readonly Rule[]
+  readonly rules: readonly CompiledRule[]
 }
 
 const BEFORE_ANCHOR = 192
@@ -45,34 +50,38 @@ const WINDOW_OVERLAP = 256
 const HITS_PER_WINDOW = 4
 const HINT_DISTANCE = 4096
 const HINTS_MAX = 16
+const FIRST_GATE_BIT = 1 << RULE_GROUPS.length
 const SET_MEMORY = 32 * 1024 * 1024
 
-const groups = RULE_GROUPS.map(compileGroup)
-const scanLiterals = createLiteralScan(listLiterals())
-const located = new Map<string, RE2JS>()
-
 /** All rule hits and rewriting hints of a normalised text, in work linear in its length. */
-export function matchRules(text: string, budget: LocateBudget): Matches {
-  const windows = groups.map((): Window[] => [])
-  const hints: Hint[] = []
-  scanLiterals(text, (end, bits) => {
-    for (let index = 0; index < groups.length; index++) {
-      if ((bits & (1 << index)) !== 0) widen(windows[index] ?? [], end, text)
+export type Matcher = (text: string, budget: LocateBudget) => Matches
+
+/** Compiles the rule set (some tenths of a second), so that no scan has to. */
+export function createMatcher(): Matcher {
+  const groups = RULE_GROUPS.map(compileGroup)
+  const scanLiterals = createLiteralScan(listLiterals())
+  return (text, budget) => {
+    const windows = groups.map((): Window[] => [])
+    const hints: Hint[] = []
+    scanLiterals(text, (end, bits) => {
+      for (let index = 0; index < groups.length; index++) {
+        if ((bits & (1 << index)) !== 0) widen(windows[index] ?? [], end, text)
+      }
+      if (bits >= FIRST_GATE_BIT) addHints(hints, end, bits)
+    })
+    const hits: Hit[] = []
+    for (const [index, group] of groups.entries()) {
+      for (const window of windows[index] ?? []) matchWindow({ text, window, group, budget, hits })
     }
-    if (bits >= 1 << groups.length) addHints(hints, end, bits)
-  })
-  const hits: Hit[] = []
-  for (const [index, group] of groups.entries()) {
-    for (const window of windows[index] ?? []) matchWindow({ text, window, group, budget, hits })
+    return { hits, hints }
   }
-  return { hits, hints }
 }
 
 function compileGroup(group: RuleGroup): CompiledGroup {
   const set = new RE2Set(RE2Set.UNANCHORED, 0, SET_MEMORY)
   for (const rule of group.rules) set.add(rule.pattern)
   set.compile()
-  return { set, rules: group.rules }
+  return { set, rules: group.rules.map((rule) => ({ rule, expression: RE2JS.compile(rule.pattern) })) }
 }
 
 function listLiterals(): Literal[] {
@@ -110,7 +119,7 @@ function startOfWord(text: string, start: number): number {
 
 function addHints(hints: Hint[], at: number, bits: number): void {
   for (const [index, { rewrite }] of GATES.entries()) {
-    if ((bits & (1 << (groups.length + index))) === 0 || hints.length >= HINTS_MAX) continue
+    if ((bits & (FIRST_GATE_BIT << index)) === 0 || hints.length >= HINTS_MAX) continue
     const near = hints.some((hint) => hint.rewrite === rewrite && at - hint.at < HINT_DISTANCE)
     if (!near) hints.push({ rewrite, at })
   }
@@ -127,27 +136,19 @@ interface WindowMatch {
 function matchWindow({ text, window, group, budget, hits }: WindowMatch): void {
   const part = text.slice(window.start, window.end)
   for (const index of group.set.match(part)) {
-    const rule = group.rules[index]
-    if (rule === undefined) continue
-    if (budget.left <= 0) hits.push({ rule, start: window.start, end: window.end })
-    else hits.push(...locate(rule, part, { offset: window.start, budget }))
+    const compiled = group.rules[index]
+    if (compiled === undefined) continue
+    if (budget.left <= 0) hits.push({ rule: compiled.rule, start: window.start, end: window.end })
+    else hits.push(...locate(compiled, part, { offset: window.start, budget }))
   }
 }
 
-function locate(rule: Rule, part: string, where: { offset: number; budget: LocateBudget }): Hit[] {
-  const matcher = expressionOf(rule).matcher(part)
+function locate({ rule, expression }: CompiledRule, part: string, where: { offset: number; budget: LocateBudget }): Hit[] {
+  const matcher = expression.matcher(part)
   const hits: Hit[] = []
   while (hits.length < HITS_PER_WINDOW && matcher.find()) {
     hits.push({ rule, start: where.offset + matcher.start(), end: where.offset + matcher.end() })
   }
   where.budget.left -= 1
   return hits.length > 0 ? hits : [{ rule, start: where.offset, end: where.offset + part.length }]
-}
-
-function expressionOf(rule: Rule): RE2JS {
-  const known = located.get(rule.id)
-  if (known !== undefined) return known
-  const compiled = RE2JS.compile(rule.pattern)
-  located.set(rule.id, compiled)
-  return compiled
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { computeArtefactId } from './artefact.ts'
 import { decide, type Evidence } from './decision.ts'
 import { listFields, pointerOf } from './fields.ts'
+import { createMatcher, type Matcher } from './matcher.ts'
 import { fieldAt, type FieldSpan, joinFields, type MessageText } from './text.ts'
 import type { Finding, SafetyVerdict, Scanner } from './verdict.ts'
 import { readText, type ViewHit } from './views.ts'
@@ -16,13 +17,14 @@ export const FINDINGS_MAX = 128
  */
 export function createScanner(): Scanner {
   const artefactId = computeArtefactId()
-  return { artefactId, scan: (message) => scanMessage(message, artefactId) }
+  const matcher = createMatcher()
+  return { artefactId, scan: (message) => scanMessage(message, { artefactId, matcher }) }
 }
 
-function scanMessage(message: object, artefactId: string): SafetyVerdict {
+function scanMessage(message: object, { artefactId, matcher }: { artefactId: string; matcher: Matcher }): SafetyVerdict {
   const startedAt = performance.now()
   const text = joinFields(listFields(message))
-  const reading = readText(text.text)
+  const reading = readText(text.text, matcher)
   const placed = reading.hits.map((hit) => place(hit, text)).filter((hit) => counts(hit))
   return {
     ...decide(placed.map((hit) => evidenceOf(hit))),

@@ -1,6 +1,6 @@
 // Reads a text in every form it may hide in, within fixed bounds, and collects the rule hits with their original place.
 import { decodeAll, type Derived } from './decoders.ts'
-import { type Hit, type LocateBudget, matchRules } from './matcher.ts'
+import type { Hit, LocateBudget, Matcher } from './matcher.ts'
 import { type HiddenText, normalise } from './normalise.ts'
 import { isQuoted } from './quotation.ts'
 import { joinLetters, joinSpaced, rewriteAt } from './rewrites.ts'
@@ -37,8 +37,8 @@ interface View {
 }
 
 /** Reads a text and everything derived from it. Work is linear in the text: derived forms are few and short. */
-export function readText(text: string): Reading {
-  const reader = new Reader()
+export function readText(text: string, matcher: Matcher): Reading {
+  const reader = new Reader(matcher)
   reader.read({ name: '', text, map: identityMap, depth: 0 })
   return reader.reading()
 }
@@ -46,8 +46,13 @@ export function readText(text: string): Reading {
 class Reader {
   readonly #hits: ViewHit[] = []
   readonly #budget: LocateBudget = { left: LOCATES_MAX }
+  readonly #matcher: Matcher
   #views = 0
   #units = 0
+
+  constructor(matcher: Matcher) {
+    this.#matcher = matcher
+  }
 
   reading(): Reading {
     return { hits: this.#hits, views: this.#views, units: this.#units }
@@ -64,7 +69,7 @@ class Reader {
     this.#units += view.text.length
     const normalised = normalise(view.text)
     const toRoot = composeMaps(normalised.map, view.map)
-    const { hits, hints } = matchRules(normalised.text, this.#budget)
+    const { hits, hints } = this.#matcher(normalised.text, this.#budget)
     for (const hit of hits) this.#add(hit, { view, map: toRoot, text: normalised.text })
     for (const hidden of normalised.hidden) this.#addHidden(hidden, view)
     if (view.depth >= DEPTH_MAX) return []

@@ -36,7 +36,7 @@ const PERSONA_RULES: readonly Rule[] = [
           String.raw`\byou are (?:now )?no longer (?:an? |the |bound |required |restricted |limited |${words(1)})(?:ai|assistant|chatbot|language model|bound|chatgpt|by|restricted|limited|helpful)`,
           String.raw`\bfrom now on,? (?:you (?:are|will|must|have to|should|shall|can|act|only)|act as|respond|answer|your)\b`,
           String.raw`\byou are (?:now )?(?:going to|about to) (?:act|immerse|pretend|roleplay|role-play|become|take on)`,
-          String.raw`\b(?:you have|you've) (?:now )?been (?:freed|liberated|unlocked|jailbroken|reprogrammed|hacked|compromised)\b`,
+          String.raw`\b(?:you have|you've) (?:now )?been (?:unlocked|jailbroken|reprogrammed)\b`,
           String.raw`\bi am your (?:new )?(?:developer|creator|administrator|admin|master|programmer|owner)\b`,
           String.raw`\bchatgpt (?:will|must|should|shall|can) (?:now |also |always |never )`,
         ].join('|'),

@@ -17,12 +17,12 @@ const SPOOF_RULES: readonly Rule[] = [
     weight: 0.9,
     pattern: oneOf(
       [
-        String.raw`<\|im_start\|>\s*(?:system|user|assistant|developer)\b(?:\s|\\n)+[a-z]`,
+        String.raw`<\|im_start\|>\s*(?:system|developer)\b(?:\s|\\n)+[a-z]`,
         String.raw`<\|start_header_id\|>\s*(?:system|user)\s*<\|end_header_id\|>(?:\s|\\n)*[a-z]`,
-        String.raw`<\|(?:system|user|assistant)\|>(?:\s|\\n)*[a-z]`,
+        String.raw`<\|system\|>(?:\s|\\n)*[a-z]`,
         String.raw`\[inst\]\s*<<sys>>\s*[a-z]`,
         String.raw`<\|(?:endoftext|eot_id|im_end|end_of_text)\|>\s*(?:<\||system|user|ignore|you|new)`,
-        String.raw`<start_of_turn>\s*(?:user|system|model)\s+[a-z]`,
+        String.raw`<start_of_turn>\s*system\s+[a-z]`,
       ].join('|'),
     ),
   },
@@ -94,7 +94,7 @@ const SPOOF_RULES: readonly Rule[] = [
     pattern: pattern(
       oneOf(
         [
-          String.raw`[-=#*\[<]+\s?(?:end|begin|start)(?:ning)?(?: of)? (?:the )?(?:system prompt|system message|prompt|new instructions?|instructions?|user input|user data|untrusted (?:data|content)|tool (?:output|result)|context|admin message)\s?[-=#*\]>]`,
+          String.raw`[-=#*\[<]+\s?(?:end|begin|start)(?:ning)?(?: of)? (?:the )?(?:system prompt|system message|new instructions?|user input|user data|untrusted (?:data|content)|tool (?:output|result)|admin message)\s?[-=#*\]>]`,
           String.raw`\[\s?context from previous agent`,
           String.raw`===+\s?end\.?[\s=]*now`,
           String.raw`(?:^|\n|\\n)\s?answer: task complete\.?[\s\\n]+(?:please|ignore|now|new|you)`,
@@ -107,7 +107,7 @@ const SPOOF_RULES: readonly Rule[] = [
 export const SPOOF: RuleGroup = {
   id: 'spoof',
   anchors: [
-    ...['<|im_', '<|start', '<|sys', '<|user', '<|assist', '<|end', '<|eot', '[inst]', 'start_of_turn', '</context', '</data', '</document', '</user_input', '</tool', '</input', '</untrusted', '</external', '</content', '</conversation', '</prompt'],
+    ...['<|im_', '<|start', '<|sys', '<|end', '<|eot', '[inst]', 'start_of_turn', '</context', '</data', '</document', '</user_input', '</tool', '</input', '</untrusted', '</external', '</content', '</conversation', '</prompt'],
     ...combine('<|[|{|(|</|[/|< |[ ', AUTHORITIES),
     ...combine(AUTHORITIES, ' override| prompt| instruction| command|_override|_prompt|_instruction|_command|-override|-prompt'),
     ...['<important', '<information', 'important!!', 'message from me', 'i gave you', 'the following first', 'previous agent'],
