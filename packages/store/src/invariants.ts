@@ -1,0 +1,223 @@
+// What must hold in the operational database at every instant. Each statement answers the ids of what breaks
+// its rule, at most 100. Used on live systems and after chaos, so each reads one consistent snapshot.
+import { type Database, run } from './database.ts'
+
+const IDS_MAX = 100
+/** Checking bytes reads them all, so only the newest are checked. */
+const BODIES_MAX = 5_000
+
+const OPEN = `('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
+const LEASED = `('CLAIMED', 'EXECUTING')`
+
+async function ids(db: Database, name: string, text: string): Promise<readonly string[]> {
+  const rows = await run<{ id: string }>(db, name, `${text} limit ${IDS_MAX}`)
+  return rows.map((row) => row.id)
+}
+
+/** I1: a handoff whose checkpoint or signed bytes are not there. */
+export const findIncompleteSends = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_incomplete_sends',
+    `select h.id from handoff h
+     where not exists (select from checkpoint c where c.id = h.checkpoint_id)
+       or not exists (select from handoff_body b where b.handoff_id = h.id)`,
+  )
+
+/** I1: a task that has no handoff: its send was torn apart. */
+export const findTasksWithoutHandoff = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_tasks_without_handoff',
+    `select t.id from task t where not exists (select from handoff h where h.task_id = t.id)`,
+  )
+
+/** I2: a handoff under way that waits nowhere: not in the outbox, not for a retry, under no lease. */
+export const findStrandedHandoffs = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_stranded_handoffs',
+    `select h.id from handoff h
+     where h.state in ('QUEUED', 'ACCEPTED', 'EXECUTING')
+       and not exists (select from execution e where e.handoff_id = h.id and e.status in ${LEASED})
+       and not (h.state = 'QUEUED' and (
+         exists (select from outbox o where o.handoff_id = h.id)
+         or exists (select from retry r where r.handoff_id = h.id)))`,
+  )
+
+/** I2: a handoff that has ended and is still held by an execution. */
+export const findUndeadHandoffs = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_undead_handoffs',
+    `select h.id from handoff h join execution e on e.handoff_id = h.id
+     where h.state not in ${OPEN} and e.status in ${LEASED}`,
+  )
+
+/** I2: quarantined without a dead letter that a person would see. */
+export const findLostDeadLetters = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_lost_dead_letters',
+    `select h.id from handoff h where h.state = 'DEAD_LETTERED'
+       and not exists (select from dead_letter d where d.handoff_id = h.id)`,
+  )
+
+/** I3: executes or has executed without the receipt of its decision record. */
+export const findExecutionsWithoutReceipt = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_executions_without_receipt',
+    `select e.handoff_id as id from execution e join handoff h on h.id = e.handoff_id
+     where e.audit_hash is null and (e.status = 'EXECUTING' or h.state = 'COMPLETED')`,
+  )
+
+/** I4: completed although its execution has not committed, or the other way round. */
+export const findUncommittedCompletions = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_uncommitted_completions',
+    `select h.id from handoff h left join execution e on e.handoff_id = h.id
+     where h.state = 'COMPLETED' and (e.handoff_id is null or e.status <> 'DONE')`,
+  )
+
+/** I5: a task that is said to run while nothing of it is under way: a step was committed by half. */
+export const findHalfSteps = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_half_steps',
+    `select t.id from task t
+     where (t.status = 'RUNNING'
+         and not exists (select from handoff h where h.task_id = t.id and h.state in ${OPEN}))
+       or (t.status = 'COMPLETED'
+         and exists (select from handoff h where h.task_id = t.id and h.state in ${OPEN}))`,
+  )
+
+/** I6: refused for one of the five reasons and yet with the result of an execution. */
+export const findExecutedRejections = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_executed_rejections',
+    `select h.id from handoff h join execution e on e.handoff_id = h.id
+     where h.state in ('REJECTED', 'DEAD_LETTERED') and e.result is not null`,
+  )
+
+/** I7: rolled back, but the task does not stand at that handoff's checkpoint. */
+export const findWrongRollbacks = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_wrong_rollbacks',
+    `select t.id from task t
+     join lateral (select h.state, h.checkpoint_id from handoff h where h.task_id = t.id
+       order by h.task_seq desc limit 1) last on true
+     where last.state = 'ROLLED_BACK'
+       and (t.checkpoint_id is distinct from last.checkpoint_id or t.status <> 'PENDING_HANDOFF')`,
+  )
+
+/** I7: a checkpoint whose bytes are not the ones that were saved, among the newest 5,000. */
+export const findChangedCheckpoints = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_changed_checkpoints',
+    `select c.id from (select id, body, sha256 from checkpoint
+       order by created_at desc limit ${BODIES_MAX}) c where sha256(c.body) <> c.sha256`,
+  )
+
+/** I8: spent and remaining do not add up to the task's budget. */
+export const findBudgetMismatches = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_budget_mismatches',
+    `select h.id from handoff h join task t on t.id = h.task_id
+     where h.spent_micro_usd + h.remaining_micro_usd <> t.budget_micro_usd`,
+  )
+
+/** I8: more remains than the parent handoff and its execution left over. */
+export const findRaisedBudgets = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_raised_budgets',
+    `select h.id from handoff h join handoff p on p.id = h.parent_id
+     left join execution e on e.handoff_id = p.id
+     where h.remaining_micro_usd > p.remaining_micro_usd - coalesce(e.cost_micro_usd, 0)`,
+  )
+
+/** I8: the task has booked less than its first handoff brought along and its executions cost. */
+export const findUnbookedCosts = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_unbooked_costs',
+    `select t.id from task t
+     join lateral (select h.spent_micro_usd from handoff h where h.task_id = t.id
+       order by h.task_seq limit 1) first on true
+     where t.spent_micro_usd < first.spent_micro_usd + coalesce((
+       select sum(e.cost_micro_usd) from handoff h join execution e on e.handoff_id = h.id
+       where h.task_id = t.id), 0)`,
+  )
+
+/** I9: a task whose handoffs do not all belong to one trace. */
+export const findSplitTraces = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_split_traces',
+    `select h.task_id as id from handoff h group by h.task_id
+     having count(distinct split_part(h.traceparent, '-', 2)) > 1`,
+  )
+
+/** I12: tried more often than allowed. */
+export const findExcessAttempts = (db: Database): Promise<readonly string[]> =>
+  ids(db, 'find_excess_attempts', `select h.id from handoff h where h.attempt > h.attempts_max`)
+
+const BODY_BYTES_MAX = 1_048_576
+
+/** I12: a message larger than 1 MiB. */
+export const findOversizedMessages = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_oversized_messages',
+    `select h.id from handoff h where h.body_bytes > ${BODY_BYTES_MAX}`,
+  )
+
+/** A committed or running execution and the receipt it holds. */
+export interface ExecutionReceipt {
+  readonly handoffId: string
+  readonly epoch: number
+  /** Lower-case hex. */
+  readonly auditHash: string
+}
+
+/** The newest executions that hold a receipt, for comparison with the audit store; at most `limit`. */
+export function listExecutionReceipts(
+  db: Database,
+  limit: number,
+): Promise<readonly ExecutionReceipt[]> {
+  return run(
+    db,
+    'list_execution_receipts',
+    `select e.handoff_id as "handoffId", e.epoch, encode(e.audit_hash, 'hex') as "auditHash"
+     from execution e join handoff h on h.id = e.handoff_id
+     where e.audit_hash is not null order by h.created_at desc limit $1`,
+    [limit],
+  )
+}
+
+/** Every rule above, bound to one database; the names are the ones the pipeline knows them by. */
+export const invariantReads = (db: Database) => ({
+  findIncompleteSends: () => findIncompleteSends(db),
+  findTasksWithoutHandoff: () => findTasksWithoutHandoff(db),
+  findStrandedHandoffs: () => findStrandedHandoffs(db),
+  findUndeadHandoffs: () => findUndeadHandoffs(db),
+  findLostDeadLetters: () => findLostDeadLetters(db),
+  findExecutionsWithoutReceipt: () => findExecutionsWithoutReceipt(db),
+  findUncommittedCompletions: () => findUncommittedCompletions(db),
+  findHalfSteps: () => findHalfSteps(db),
+  findExecutedRejections: () => findExecutedRejections(db),
+  findWrongRollbacks: () => findWrongRollbacks(db),
+  findChangedCheckpoints: () => findChangedCheckpoints(db),
+  findBudgetMismatches: () => findBudgetMismatches(db),
+  findRaisedBudgets: () => findRaisedBudgets(db),
+  findUnbookedCosts: () => findUnbookedCosts(db),
+  findSplitTraces: () => findSplitTraces(db),
+  findExcessAttempts: () => findExcessAttempts(db),
+  findOversizedMessages: () => findOversizedMessages(db),
+})
