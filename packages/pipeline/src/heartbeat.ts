@@ -16,7 +16,8 @@ export interface Heartbeat extends Service {
   abortAll(): void
 }
 
-const INTERVAL_MS = 2_500
+/** Heartbeats per lease, so that one lost answer does not cost the lease. */
+const BEATS_PER_LEASE = 3
 
 interface Held {
   readonly fence: Fence
@@ -24,8 +25,9 @@ interface Held {
   renewedAt: number
 }
 
-/** Renews every 2.5 s; without an answer for a whole lease the work is aborted locally. */
+/** Renews three times per lease; without an answer for a whole lease the work is aborted locally. */
 export function createHeartbeat({ extendLeases, leaseMs, logger }: HeartbeatDeps): Heartbeat {
+  const intervalMs = Math.floor(leaseMs / BEATS_PER_LEASE)
   const held = new Map<string, Held>()
   let timer: NodeJS.Timeout | undefined
 
@@ -37,7 +39,7 @@ export function createHeartbeat({ extendLeases, leaseMs, logger }: HeartbeatDeps
 
   async function beat(): Promise<void> {
     const now = performance.now()
-    const due = [...held.values()].filter((one) => now - one.renewedAt >= INTERVAL_MS / 2)
+    const due = [...held.values()].filter((one) => now - one.renewedAt >= intervalMs / 2)
     if (due.length === 0) return
     try {
       const alive = await extendLeases(due.map((one) => one.fence))
@@ -54,7 +56,7 @@ export function createHeartbeat({ extendLeases, leaseMs, logger }: HeartbeatDeps
   }
 
   function schedule(): void {
-    timer = setTimeout(() => void beat().finally(schedule), INTERVAL_MS)
+    timer = setTimeout(() => void beat().finally(schedule), intervalMs)
   }
 
   return {

@@ -85,6 +85,7 @@ export function createRelay(deps: RelayDeps): Service {
       const pending = idle(POLL_MS)
       try {
         const published = await pass()
+        if (published > 0) crashPoint('relay.after_commit')
         failures = 0
         if (published === 0) await pending
       } catch (error) {

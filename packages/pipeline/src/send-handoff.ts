@@ -1,5 +1,5 @@
 // Sending: every acknowledged handoff is durable with its checkpoint (I1); concurrent sends share a commit.
-import { createBatcher, permanent, type Batcher } from '@baton/runtime'
+import { createBatcher, crashPoint, permanent, type Batcher } from '@baton/runtime'
 import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
 import { type Metrics, messagingAttributes, startSpan } from '@baton/telemetry'
 import {
@@ -46,7 +46,9 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
     maxItems: SET_MAX,
     maxQueued: QUEUED_MAX,
     flush: async (handoffs) => {
+      crashPoint('sender.before_commit')
       const outcomes = await deps.sendHandoffs(handoffs)
+      crashPoint('sender.after_commit')
       deps.wakeRelays()
       return outcomes
     },

@@ -5,6 +5,8 @@ import type { Metrics } from '@baton/telemetry'
 import { lifecycleEntry, toIntent } from './audit-entries.ts'
 
 export interface SweepDeps {
+  /** A published job that nobody claimed for this long is looked for in the queue. */
+  readonly quietMs: number
   sweepRetries(): Promise<number>
   sweepLapsedLeases(): Promise<number>
   listQuietHandoffs(quietMs: number): Promise<readonly QuietHandoff[]>
@@ -23,8 +25,6 @@ export interface SweepDeps {
 }
 
 const INTERVAL_MS = 1_000
-/** A published job that nobody claimed for this long is looked for in the queue. */
-const QUIET_MS = 5_000
 const UNSHIPPED_MS = 3_000
 
 /** Sweeps once a second. Any number may run: rows are taken with SKIP LOCKED. */
@@ -71,7 +71,7 @@ export function createSweeper(deps: SweepDeps): Service {
 async function redrive(deps: SweepDeps): Promise<void> {
   const retries = await deps.sweepRetries()
   const lapsed = await deps.sweepLapsedLeases()
-  const quiet = await deps.listQuietHandoffs(QUIET_MS)
+  const quiet = await deps.listQuietHandoffs(deps.quietMs)
   crashPoint('sweeper.after_select')
   const lost = quiet.length === 0 ? [] : await deps.missing(quiet)
   const redriven = lost.length === 0 ? 0 : await deps.redriveHandoffs(lost)

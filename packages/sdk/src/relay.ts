@@ -1,6 +1,6 @@
 // A relay and a sweeper on given connections: what moves handoffs from Postgres to the queue.
 import { createRelay, createSweeper, type EventShipper } from '@baton/pipeline'
-import type { Logger, Service } from '@baton/runtime'
+import { type Logger, type Service, crashPoint } from '@baton/runtime'
 import {
   type Pool,
   addAuditIntents,
@@ -22,6 +22,8 @@ import type { Metrics } from '@baton/telemetry'
 import { type Transport, jobIdOf } from '@baton/transport'
 import { createNotifier } from './notifier.ts'
 
+const QUIET_MS = 5_000
+
 export interface RelayParts {
   readonly pool: Pool
   readonly databaseUrl: string
@@ -30,6 +32,8 @@ export interface RelayParts {
   readonly queues?: readonly string[]
   /** Most jobs waiting in a queue before its rows wait in Postgres. */
   readonly waitingMax: number
+  /** How long a published handoff may stay unclaimed before its job is looked for; 5 s by default. */
+  readonly quietMs?: number
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -45,6 +49,7 @@ export function relayService(parts: RelayParts): Service {
         if (rows.length === 0) return 0
         await publish(rows)
         await markDispatched(transaction, rows.map((row) => row.handoffId))
+        crashPoint('relay.after_update')
         return rows.length
       }),
     publish: (jobs) => transport.publish(jobs),
@@ -61,6 +66,7 @@ export function relayService(parts: RelayParts): Service {
 export function sweeperService(parts: RelayParts & { readonly shipper: EventShipper }): Service {
   const { pool, transport, shipper } = parts
   return createSweeper({
+    quietMs: parts.quietMs ?? QUIET_MS,
     sweepRetries: () => sweepRetries(pool),
     sweepLapsedLeases: () => sweepLapsedLeases(pool),
     listQuietHandoffs: (quietMs) => listQuietHandoffs(pool, quietMs),

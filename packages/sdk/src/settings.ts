@@ -37,6 +37,22 @@ export const QUEUE_SETTINGS = {
   BATON_QUEUE_PREFIX: text({ default: 'baton', help: 'First part of every Redis key.' }),
 }
 
+/** Recovery times; the defaults are what the promises are measured with. */
+export const RECOVERY_SETTINGS = {
+  BATON_LEASE_MS: integer({
+    min: 1_000,
+    max: 600_000,
+    default: 8_000,
+    help: 'How long a claim holds without a heartbeat before somebody else may execute.',
+  }),
+  BATON_QUIET_MS: integer({
+    min: 500,
+    max: 600_000,
+    default: 5_000,
+    help: 'How long a published handoff may stay unclaimed before its job is looked for.',
+  }),
+}
+
 export const AUDIT_CLIENT_SETTINGS = {
   BATON_AUDIT_URL: url(['http', 'https'], {
     default: 'http://127.0.0.1:8421',

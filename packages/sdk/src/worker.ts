@@ -16,7 +16,6 @@ import type { ClaimedHandoff } from '@baton/protocol/delivery'
 import { type Logger, type Service, createBatcher, createLogger } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
 import {
-  LEASE_MS,
   type Pool,
   claimExecutions,
   createPool,
@@ -44,6 +43,10 @@ export interface WorkerOptions {
   readonly concurrency?: number
   /** First and largest wait between attempts; 1 s doubling to 60 s by default. */
   readonly backoff?: { readonly baseMs: number; readonly capMs: number }
+  /** How long a claim holds without a heartbeat; 8 s by default. Postgres' clock decides. */
+  readonly leaseMs?: number
+  /** How long a published handoff may stay unclaimed before its job is looked for; 5 s by default. */
+  readonly quietMs?: number
   /** How long a stop waits for agents before it aborts them; 25 s by default. */
   readonly drainMs?: number
   readonly connectionsMax?: number
@@ -52,6 +55,7 @@ export interface WorkerOptions {
   readonly logger?: Logger
 }
 
+const LEASE_MS = 8_000
 const SET_MAX = 128
 const QUEUED_MAX = 10_000
 
@@ -61,7 +65,7 @@ const QUEUED_MAX = 10_000
  * are aborted after `drainMs`, leases are released.
  */
 export function createWorker(options: WorkerOptions): Service {
-  const { transport, concurrency = 32, drainMs = 25_000 } = options
+  const { transport, concurrency = 32, drainMs = 25_000, leaseMs = LEASE_MS } = options
   const metrics = options.metrics ?? createMetrics()
   const logger = options.logger ?? createLogger({ service: 'worker' })
   const pool = createPool({
@@ -72,11 +76,11 @@ export function createWorker(options: WorkerOptions): Service {
   const client = createAuditClient(options.audit)
   const shipper = shipperFor({ pool, client, metrics, logger })
   const heartbeat = createHeartbeat({
-    extendLeases: (fences) => extendLeases(pool, fences),
-    leaseMs: LEASE_MS,
+    extendLeases: (fences) => extendLeases(pool, fences, leaseMs),
+    leaseMs,
     logger,
   })
-  const parts: WorkerParts = { options, pool, client, shipper, heartbeat, metrics, logger }
+  const parts: WorkerParts = { options, leaseMs, pool, client, shipper, heartbeat, metrics, logger }
   const receiver = createReceiver(parts)
   const inner = transport.kind === 'in-process' ? ownRelay(parts) : []
   let consumers: Consumer[] = []
@@ -111,6 +115,7 @@ export function createWorker(options: WorkerOptions): Service {
 
 interface WorkerParts {
   readonly options: WorkerOptions
+  readonly leaseMs: number
   readonly pool: Pool
   readonly client: AuditClient
   readonly shipper: EventShipper
@@ -128,7 +133,7 @@ function createReceiver(parts: WorkerParts) {
   const claims = createBatcher({
     name: 'claim',
     ...limits,
-    flush: (requests: Parameters<typeof claimExecutions>[2]) => claimExecutions(pool, owner, requests),
+    flush: (requests: Parameters<typeof claimExecutions>[2]) => claimExecutions(pool, { owner, leaseMs: parts.leaseMs }, requests),
   })
   const starts = createBatcher({
     name: 'start',
@@ -206,6 +211,7 @@ function ownRelay({ options, pool, shipper, metrics, logger }: WorkerParts): Ser
     transport: options.transport,
     queues: options.agents.map((agent) => agent.type),
     waitingMax: 2 * (options.concurrency ?? 32),
+    ...(options.quietMs === undefined ? {} : { quietMs: options.quietMs }),
     metrics,
     logger,
   }

@@ -8,8 +8,6 @@ import type {
 } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
 
-export const LEASE_MS = 8_000
-
 const CLAIM = `
 with input as (
   select * from unnest($1::uuid[], $2::int[]) as t(handoff_id, generation)
@@ -47,7 +45,7 @@ left join handoff parent on parent.id = h.parent_id`
 /** Claims each handoff that is due and free, and loads its signed bytes in the same statement. */
 export async function claimExecutions(
   db: Database,
-  owner: string,
+  { owner, leaseMs }: { readonly owner: string; readonly leaseMs: number },
   requests: readonly ClaimRequest[],
 ): Promise<readonly (ClaimedHandoff | RefusedClaim)[]> {
   // The same doorbell may ring twice within one set; the later generation is the live one.
@@ -59,7 +57,7 @@ export async function claimExecutions(
     [...wanted.keys()],
     [...wanted.values()],
     owner,
-    LEASE_MS,
+    leaseMs,
   ])
   const claimed = new Map(rows.map((row) => [row.handoffId, row]))
   return requests.map(({ handoffId, generation }) => {
@@ -125,11 +123,12 @@ returning e.handoff_id as "handoffId"`
 export async function extendLeases(
   db: Database,
   leases: readonly Fence[],
+  leaseMs: number,
 ): Promise<ReadonlySet<string>> {
   const rows = await run<{ handoffId: string }>(db, 'extend_leases', EXTEND, [
     leases.map((lease) => lease.handoffId),
     leases.map((lease) => lease.epoch),
-    LEASE_MS,
+    leaseMs,
   ])
   return new Set(rows.map((row) => row.handoffId))
 }

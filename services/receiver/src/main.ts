@@ -20,6 +20,8 @@ async function main(): Promise<never> {
     backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
     attemptsMax: settings.BATON_ATTEMPTS_MAX,
     drainMs: settings.BATON_DRAIN_MS,
+    leaseMs: settings.BATON_LEASE_MS,
+    quietMs: settings.BATON_QUIET_MS,
     metrics,
     logger,
   })

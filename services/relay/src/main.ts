@@ -24,7 +24,8 @@ function main(): Promise<never> {
   })
   const shipper = shipperFor({ pool, client, metrics, logger })
   const waitingMax = settings.BATON_RELAY_WAITING_MAX
-  const parts = { pool, databaseUrl, transport, waitingMax, metrics, logger }
+  const quietMs = settings.BATON_QUIET_MS
+  const parts = { pool, databaseUrl, transport, waitingMax, quietMs, metrics, logger }
   const ready = async () => (await outboxDepth(pool)).depth >= 0
   const connections = { name: 'connections', start: async () => undefined, stop: () => pool.end() }
   return runServices(
