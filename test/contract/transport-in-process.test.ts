@@ -2,7 +2,8 @@
 import { createLogger } from '@baton/runtime'
 import { createInProcessTransport } from '@baton/transport'
 import { expect, it } from 'vitest'
-import { describeTransport, handledBy, jobs } from './transport-contract.ts'
+import { handledBy, jobs } from './transport-contract-kit.ts'
+import { describeTransport } from './transport-contract.ts'
 
 const logger = createLogger({ service: 'test', level: 'silent' })
 

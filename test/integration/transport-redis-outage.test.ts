@@ -7,7 +7,7 @@ import { acquireRedis, describeWith, eventually, startOwnRedis, uniqueName } fro
 import { checkRedisSafety, createRedisTransport, jobIdOf } from '@baton/transport'
 import type { Transport } from '@baton/transport'
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
-import { handledBy, jobs } from '../contract/transport-contract.ts'
+import { handledBy, jobs } from '../contract/transport-contract-kit.ts'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { openLink } from './transport-link.ts'
 import type { Link } from './transport-link.ts'
@@ -57,10 +57,12 @@ describeWith('a Redis that goes away', await acquireRedis(), ({ url }) => {
       deadlineMs: RESUMES_WITHIN_MS,
       describe: 'a publication to be accepted',
     })
-    await eventually(() => published.every((job) => handled.ids().includes(jobIdOf(job.pointer))), {
+    const arrived = () => published.every((job) => handled.ids().includes(jobIdOf(job.pointer)))
+    await eventually(arrived, {
       deadlineMs: RESUMES_WITHIN_MS,
       describe: () => `${handled.seen.length} handled`,
     })
+    expect(arrived()).toBe(true)
   }
 
   it('is down from the start: the transport opens all the same and works once it is up', async () => {
@@ -80,6 +82,7 @@ describeWith('a Redis that goes away', await acquireRedis(), ({ url }) => {
     await expectAllRefused()
     link.heal()
     await expectDelivery(handled)
+    expect(handled.seen.length).toBeGreaterThanOrEqual(6)
   })
 
   it('falls silent without closing: both sides leave the half-open link', async () => {
@@ -89,6 +92,7 @@ describeWith('a Redis that goes away', await acquireRedis(), ({ url }) => {
     await expectUnavailable(() => transport.publish(jobs(queue, 3)))
     link.heal()
     await expectDelivery(handled)
+    expect(handled.seen.length).toBeGreaterThanOrEqual(6)
   })
 
   it('drops the connection under a running handler: the handler ends, later jobs follow', async () => {
@@ -115,6 +119,7 @@ describeWith('a Redis that goes away', await acquireRedis(), ({ url }) => {
       deadlineMs: RESUMES_WITHIN_MS,
       describe: () => `${ended} of 2 ended`,
     })
+    expect(await transport.waiting(queue)).toBe(0)
   })
 
   it('is down when the process stops: the stop does not wait for it', async () => {

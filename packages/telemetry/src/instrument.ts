@@ -1,10 +1,6 @@
 // Small typed instruments over prom-client: labels are bound once, and their number is bounded.
-import {
-  Counter as PromCounter,
-  Gauge as PromGauge,
-  Histogram as PromHistogram,
-  Registry,
-} from 'prom-client'
+import { Counter as PromCounter, Gauge as PromGauge, Histogram as PromHistogram } from 'prom-client'
+import type { Registry } from 'prom-client'
 
 export interface Counter {
   inc(by?: number): void
