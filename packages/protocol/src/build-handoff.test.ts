@@ -1,8 +1,8 @@
-// The builder: a valid message, the budget deducted, the lowest version, the conversation compressed.
+// The builder: a valid message, the budget deducted, the lowest version in use.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentState, HandoffConstraints } from './agent-state.ts'
-import { buildHandoff, buildHandoffMessage } from './build-handoff.ts'
+import { buildHandoffMessage } from './build-handoff.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { ProtocolError } from './detail.ts'
 import { judgeHandoff } from './judge-handoff.ts'
@@ -15,7 +15,6 @@ import {
   sampleState,
 } from './sample-handoff.ts'
 import { signHandoff } from './signature.ts'
-import { countTokens } from './token-count.ts'
 import { validateHandoffMessage } from './validate-handoff.ts'
 
 const build = (changes: Partial<AgentState> = {}, constraints: HandoffConstraints = {}) =>
@@ -170,56 +169,5 @@ describe('budget relay (E20, E32 d)', () => {
       }),
       { numRuns: 50 },
     )
-  })
-})
-
-describe('compression in the builder (E03, E32 c)', () => {
-  const talk =
-    'We looked at the clauses one after the other and talked about what they might mean. '
-  const conversationHistory = Array.from({ length: 500 }, (_, index) => ({
-    role: index % 2 === 0 ? 'user' : 'assistant',
-    content: `Turn ${index}. ${talk.repeat(6)}`,
-  }))
-  const tokens = countTokens(JSON.stringify(conversationHistory))
-
-  it('brings 50K tokens under the threshold of the window', () => {
-    expect(tokens).toBeGreaterThan(50_000)
-    const built = buildHandoff(sampleState({ conversationHistory }), 'b', {
-      receiverContextWindowTokens: 32_000,
-    })
-    expect(built.compression.compressed).toBe(true)
-    expect(built.message.conversationHistorySummary).not.toBe('')
-    expect(built.message.conversationHistoryVerbatim).toEqual(conversationHistory.slice(-5))
-    expect(countTokens(canonicalJson(built.message))).toBeLessThan(32_000 * 0.8)
-  })
-
-  it('does nothing when the window is large or unknown', () => {
-    const large = buildHandoff(sampleState({ conversationHistory }), 'b', {
-      receiverContextWindowTokens: 200_000,
-    })
-    expect(large.compression.compressed).toBe(false)
-    expect(large.message.conversationHistoryVerbatim).toHaveLength(500)
-    expect(build({ conversationHistory }).conversationHistoryVerbatim).toHaveLength(500)
-  })
-
-  it('can be told another threshold and another number of turns', () => {
-    const constraints = {
-      receiverContextWindowTokens: 200_000,
-      compressionThreshold: 0.1,
-      verbatimTurns: 2,
-    }
-    expect(build({ conversationHistory }, constraints).conversationHistoryVerbatim).toHaveLength(2)
-  })
-
-  it('carries the summary it was given further', () => {
-    const conversationHistorySummary = 'It was decided to keep clause 9 because of case law.'
-    expect(build({ conversationHistorySummary }).conversationHistorySummary).toBe(
-      conversationHistorySummary,
-    )
-    const compressed = build(
-      { conversationHistory, conversationHistorySummary },
-      { receiverContextWindowTokens: 32_000 },
-    )
-    expect(compressed.conversationHistorySummary).toContain('keep clause 9 because of case law')
   })
 })

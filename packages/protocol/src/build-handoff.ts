@@ -3,7 +3,10 @@ import { randomUUID } from 'node:crypto'
 import type { AgentCost, AgentState, HandoffConstraints } from './agent-state.ts'
 import { compressContext, type Compression } from './compress-context.ts'
 import { ProtocolError, type Detail } from './detail.ts'
+import type { Turn } from './generated/handoff.ts'
 import type { HandoffMessage } from './handoff-message.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { microUSD, usdFromMicro } from './money.ts'
 import { checkSchema } from './schema-check.ts'
 import { copyStrict } from './strict-value.ts'
@@ -130,29 +133,43 @@ const NEGATIVE_COST: Detail = {
 function compress(state: AgentState, asked: HandoffConstraints, draft: object): Compression {
   const turns = state.conversationHistory ?? []
   const summary = state.conversationHistorySummary ?? ''
-  const { receiverContextWindowTokens: windowTokens } = asked
-  if (windowTokens === undefined)
-    return { compressed: false, summary, verbatim: turns, turnsSummarised: 0 }
+  const { receiverContextWindowTokens: windowTokens, compressionThreshold, verbatimTurns } = asked
+  const asIs = { compressed: false, summary, verbatim: turns, turnsSummarised: 0 }
+  if (windowTokens === undefined) return asIs
+  const { turns: plainTurns, ...rest } = plainCopy({ ...draft, turns }, UNCOMPRESSED) as JsonObject
+  // A conversation that is none is left for the schema to refuse.
+  if (!isConversation(plainTurns) || typeof summary !== 'string') return asIs
   return compressContext(
-    { turns, summary },
+    { turns: plainTurns, summary },
     {
       windowTokens,
-      rest: JSON.stringify(draft),
-      ...(asked.compressionThreshold === undefined
-        ? {}
-        : { threshold: asked.compressionThreshold }),
-      ...(asked.verbatimTurns === undefined ? {} : { verbatimTurns: asked.verbatimTurns }),
+      rest: JSON.stringify(rest),
+      ...(compressionThreshold === undefined ? {} : { threshold: compressionThreshold }),
+      ...(verbatimTurns === undefined ? {} : { verbatimTurns }),
     },
   )
 }
 
+/** What is compressed afterwards may be larger than what is sent. */
+const UNCOMPRESSED: Limits = { ...DEFAULT_LIMITS, itemsMax: 1_000_000, stringMax: 16_777_216 }
+
+function isConversation(turns: unknown): turns is readonly Turn[] {
+  const isTurn = (turn: Partial<Turn> | null) =>
+    typeof turn?.role === 'string' && typeof turn.content === 'string'
+  return Array.isArray(turns) && turns.every(isTurn)
+}
+
 /** A plain copy that satisfies the schema, without the members that are undefined. */
 function checked(draft: object): HandoffMessage {
-  const copy = copyStrict(draft)
-  if (!copy.ok) throw invalid([copy.detail])
-  const schema = checkSchema(copy.value)
+  const schema = checkSchema(plainCopy(draft, DEFAULT_LIMITS))
   if (schema.ok) return schema.message
   throw invalid(schema.details)
+}
+
+function plainCopy(value: object, limits: Limits): JsonValue {
+  const copy = copyStrict(value, limits)
+  if (!copy.ok) throw invalid([copy.detail])
+  return copy.value
 }
 
 function invalid(details: readonly Detail[]): ProtocolError {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compressContext, type Compression, type CompressionOptions } from './compress-context.ts'
+import { ProtocolError } from './detail.ts'
 import type { Turn } from './generated/handoff.ts'
 import { countTokens } from './token-count.ts'
 
@@ -157,6 +158,16 @@ describe('tight windows', () => {
     const result = compress(conversation(3000), { windowTokens: 1000, rest: 'state '.repeat(2000) })
     expect(result.summary).toContain('Earlier conversation')
     expect(tokensOf(result)).toBeLessThanOrEqual(128)
+  })
+
+  it.each([
+    { windowTokens: 0 },
+    { windowTokens: Number.NaN },
+    { windowTokens: 100, threshold: 0 },
+    { windowTokens: 100, threshold: 1.1 },
+    { windowTokens: 100, verbatimTurns: -1 },
+  ])('are refused when they are none: %j', (options) => {
+    expect(() => compress([], options)).toThrow(ProtocolError)
   })
 
   it('leave a message alone that has no conversation', () => {

@@ -1,4 +1,5 @@
 // Makes a conversation fit the receiver's context window (E03): old turns become a summary.
+import { ProtocolError } from './detail.ts'
 import type { Turn } from './generated/handoff.ts'
 import { summariseTurns } from './summarise-turns.ts'
 import { countTokens, tokensAtMost } from './token-count.ts'
@@ -41,12 +42,14 @@ const VERBATIM_SHARE = 0.75
  * oldest turns are replaced by an extract that keeps facts, decisions with their reasons,
  * constraints, warnings and tool results; the latest turns stay verbatim, fewer of them when they
  * alone would fill the window; when the rest of the message does, only a few lines remain.
- * Deterministic: the same input gives the same output, at no cost.
+ * Deterministic: the same input gives the same output, at no cost. Throws ProtocolError
+ * BATON_COMPRESSION_INVALID for options out of range.
  */
 export function compressContext(
   conversation: Conversation,
   options: CompressionOptions,
 ): Compression {
+  checkOptions(options)
   const { windowTokens, threshold = THRESHOLD, rest = '' } = options
   const allowedTokens = Math.floor(windowTokens * threshold)
   if (fits(conversation, rest, allowedTokens)) return unchanged(conversation)
@@ -64,6 +67,19 @@ export function compressContext(
     { tokensMax: roomTokens - sumTokens(verbatim), kept },
   )
   return { compressed: true, summary, verbatim, turnsSummarised: split }
+}
+
+function checkOptions({ windowTokens, threshold, verbatimTurns }: CompressionOptions): void {
+  if (!(windowTokens > 0)) refuse('/windowTokens', 'A context window has more than 0 tokens')
+  if (threshold !== undefined && !(threshold > 0 && threshold <= 1))
+    refuse('/threshold', 'The threshold is a part of the window: above 0, at most 1')
+  if (verbatimTurns !== undefined && !(verbatimTurns >= 0))
+    refuse('/verbatimTurns', 'The number of verbatim turns is 0 or more')
+}
+
+function refuse(pointer: string, message: string): never {
+  const fix = 'Give a number in range, or leave it out for the default.'
+  throw new ProtocolError('BATON_COMPRESSION_INVALID', [{ pointer, rule: 'range', message, fix }])
 }
 
 function unchanged({ turns, summary }: Conversation): Compression {

@@ -1,4 +1,4 @@
-// What a schema cannot say about a message: unique subtasks, a fitting receiver, a conserved budget.
+// What a schema cannot say about a message: unique subtasks, a fitting receiver, depth, a conserved budget.
 import { isAgentRange, satisfiesAgentRange } from '../agent-range.ts'
 import type { AgentRegistration } from '../agent-registration.ts'
 import type { Detail } from '../detail.ts'
@@ -26,6 +26,7 @@ export function checkConsistency(
   return [
     ...checkSubtaskIds(message),
     ...checkRange(message),
+    ...checkDepth(message),
     ...(agent === undefined ? [] : checkReceiver(message, agent)),
     ...(task === undefined ? [] : checkConservation(message, task)),
   ]
@@ -56,6 +57,20 @@ function checkRange({ toAgent }: HandoffMessage): readonly Detail[] {
       rule: 'agentVersion',
       message: 'This is not a semantic version range',
       fix: 'Write a range such as >=1.5.0 or ^2.1.0, or leave it out.',
+    },
+  ]
+}
+
+/** The first handoff has depth 0; the one whose depth reaches the maximum is refused (ruling 14). */
+function checkDepth({ delegation }: HandoffMessage): readonly Detail[] {
+  if (delegation === undefined || delegation.depth < delegation.maxDepth) return []
+  return [
+    {
+      pointer: '/delegation/depth',
+      rule: 'delegationDepth',
+      message: `The chain of handoffs may only be ${delegation.maxDepth} long`,
+      fix: 'Finish the work here, or start the task with a larger maxDepth.',
+      expected: `< ${delegation.maxDepth}`,
     },
   ]
 }
