@@ -98,12 +98,13 @@ function answerProblems(server: FastifyInstance, logger: Logger): void {
   server.setNotFoundHandler((_, reply) => sendProblem(reply, NO_SUCH_ROUTE))
 }
 
+// As bytes, because a text would get a charset that application/problem+json does not have.
 function sendProblem(reply: FastifyReply, problem: Problem) {
   if (problem.retryAfter !== undefined) reply.header('retry-after', String(problem.retryAfter))
   return reply
     .code(problem.status)
     .header('content-type', 'application/problem+json')
-    .send(problemBody(problem))
+    .send(Buffer.from(problemBody(problem)))
 }
 
 function problemOf(error: unknown): Problem {

@@ -1,0 +1,140 @@
+// An audit store of its own for one test file: databases, a running auditor, a client, and a superuser.
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
+import { createAuditClient, createPool, migrateAudit } from '@baton/audit'
+import type { AuditClient, AuditUrls, Pool } from '@baton/audit'
+import type { AuditEntry } from '@baton/ledger'
+import { acquirePostgres, spawnService, uniqueDatabaseName } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
+
+/** Roles belong to the whole server, so every test file gives them the same passwords. */
+const PASSWORDS = {
+  writer: 'writer',
+  reader: 'reader',
+  vault: 'vault',
+  eraser: 'eraser',
+  archiver: 'archiver',
+}
+export const APPEND_TOKEN = 'append-token'
+export const READ_TOKEN = 'read-token'
+
+export interface RunningAuditor {
+  readonly process: ServiceProcess
+  readonly url: string
+  readonly client: AuditClient
+  /** The body of an authorised GET. */
+  read<Body>(path: string): Promise<Body>
+  post(body: string | object, headers?: Record<string, string>): Promise<Response>
+}
+
+export interface AuditFixture {
+  readonly urls: AuditUrls
+  readonly databases: { readonly audit: string; readonly vault: string }
+  readonly adminUrl: string
+  /** The audit database as a superuser. */
+  readonly superuser: Pool
+  /** The vault database as a superuser. */
+  readonly vaultSuperuser: Pool
+  readonly reader: Pool
+  startAuditor(env?: Record<string, string>): Promise<RunningAuditor>
+  close(): Promise<void>
+}
+
+const base64 = (bytes: Buffer): string => bytes.toString('base64')
+
+export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
+  const { adminUrl } = await acquirePostgres()
+  const databases = { audit: uniqueDatabaseName('audit'), vault: uniqueDatabaseName('vault') }
+  const { urls } = await migrateAudit(adminUrl, { passwords: PASSWORDS, databases, log: { shards } })
+  const signingKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' })
+  const environment = {
+    BATON_AUDIT_WRITER_URL: urls.writer,
+    BATON_AUDIT_READER_URL: urls.reader,
+    BATON_VAULT_URL: urls.vault,
+    BATON_AUDIT_APPEND_TOKEN: APPEND_TOKEN,
+    BATON_AUDIT_READ_TOKEN: READ_TOKEN,
+    BATON_AUDIT_SIGNING_KEY: base64(signingKey),
+    BATON_AUDIT_WRAPPING_KEY: base64(randomBytes(32)),
+    BATON_AUDIT_LOOKUP_KEY: base64(randomBytes(32)),
+    BATON_AUDITOR_PORT: '0',
+  }
+  const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 2 })
+  const pools = [onDatabase(adminUrl, databases.audit), onDatabase(adminUrl, databases.vault), urls.reader]
+  const [superuser, vaultSuperuser, reader] = pools.map(open) as [Pool, Pool, Pool]
+  const running: RunningAuditor[] = []
+  return {
+    urls,
+    databases,
+    adminUrl,
+    superuser,
+    vaultSuperuser,
+    reader,
+    async startAuditor(env = {}) {
+      const auditor = await startAuditor({ ...environment, ...env })
+      running.push(auditor)
+      return auditor
+    },
+    async close() {
+      for (const { client } of running) client.close()
+      await Promise.all(running.map(({ process }) => process.kill()))
+      await Promise.all([superuser, vaultSuperuser, reader].map((pool) => pool.end()))
+    },
+  }
+}
+
+export function onDatabase(url: string, database: string): string {
+  const target = new URL(url)
+  target.pathname = `/${database}`
+  return target.href
+}
+
+async function startAuditor(env: Record<string, string>): Promise<RunningAuditor> {
+  const process = await spawnService({ main: 'services/auditor/src/main.ts', env })
+  const url = /"event":"audit.listening","url":"([^"]+)"/.exec(process.output())?.[1] as string
+  const client = createAuditClient({ url, token: APPEND_TOKEN, timeoutMs: 10_000 })
+  return {
+    process,
+    url,
+    client,
+    async read<Body>(path: string) {
+      const response = await fetch(url + path, { headers: { authorization: `Bearer ${READ_TOKEN}` } })
+      return (await response.json()) as Body
+    },
+    post: (body, headers = {}) =>
+      fetch(`${url}/v1/records`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${APPEND_TOKEN}`,
+          'content-type': 'application/json',
+          ...headers,
+        },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+  }
+}
+
+/** An entry that passes every check; `changes` replaces members. */
+export function entryOf(changes: Partial<AuditEntry> = {}): AuditEntry {
+  return {
+    event: 'HANDOFF_ACCEPTED',
+    taskId: randomUUID(),
+    handoffId: randomUUID(),
+    parentHandoffId: null,
+    attempt: 1,
+    epoch: 1,
+    fromAgent: { agentId: 'intake', agentVersion: '1.0.0', executionId: randomUUID() },
+    toAgent: { agentType: 'legal-analysis', agentVersion: null },
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    verdicts: {
+      size: 'passed',
+      signature: 'passed',
+      schema: 'passed',
+      completeness: 'passed',
+      budget: 'passed',
+      safety: { decision: 'allow', artefactId: 'rules-1', findings: 0 },
+    },
+    reason: null,
+    cost: { spentMicroUSD: 80_000, remainingMicroUSD: 320_000, promptTokens: 10, completionTokens: 5 },
+    segments: [{ kind: 'message', subject: null, text: 'the message without personal data' }],
+    ...changes,
+  }
+}

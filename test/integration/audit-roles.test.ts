@@ -1,0 +1,179 @@
+// Nobody but the append function writes to the audit log, and operational credentials do not get in.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPool, migrateAudit } from '@baton/audit'
+import type { Pool } from '@baton/audit'
+import { createAuditFixture, entryOf, onDatabase } from './audit-fixture.ts'
+import type { AuditFixture } from './audit-fixture.ts'
+
+let fixture: AuditFixture
+let writer: Pool
+let partitions: { record: string; payload: string }
+
+const TABLES = ['record', 'payload', 'idem', 'batch_sig', 'subject', 'head']
+
+beforeAll(async () => {
+  fixture = await createAuditFixture()
+  const { client } = await fixture.startAuditor()
+  await client.append([entryOf()])
+  writer = createPool({ url: fixture.urls.writer, applicationName: 'test', connectionsMax: 1 })
+  const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
+  partitions = { record: `record_${day}`, payload: `payload_${day}` }
+})
+afterAll(async () => {
+  await writer?.end()
+  await fixture?.close()
+})
+
+/** The SQLSTATE a statement fails with; undefined when it succeeds. */
+async function stateOf(pool: Pool, text: string): Promise<string | undefined> {
+  try {
+    await pool.query({ text })
+    return undefined
+  } catch (error) {
+    return (error as { code?: string }).code
+  }
+}
+
+const NOT_ALLOWED = '42501'
+
+function updateOf(name: string): string {
+  if (name === 'subject') return 'update audit.subject set erased_at = now()'
+  return `update audit.${name} set ${name === 'head' ? 'size = 0' : 'chain = chain'}`
+}
+
+describe('operational credentials', () => {
+  test('cannot connect to the audit database or to the vault', async () => {
+    const role = `operational_${randomUUID().slice(0, 8)}`
+    await fixture.superuser.query({ text: `create role ${role} login password 'app'` })
+    for (const database of [fixture.databases.audit, fixture.databases.vault]) {
+      const url = new URL(onDatabase(fixture.adminUrl, database))
+      url.username = role
+      url.password = 'app'
+      const pool = createPool({ url: url.href, applicationName: 'test' })
+      expect(await stateOf(pool, 'select 1')).toBe(NOT_ALLOWED)
+      await pool.end()
+    }
+    await fixture.superuser.query({ text: `drop role ${role}` })
+  })
+
+  test('the audit roles cannot connect to the vault, nor its keeper to the log', async () => {
+    const cross = [
+      onDatabase(fixture.urls.writer, fixture.databases.vault),
+      onDatabase(fixture.urls.reader, fixture.databases.vault),
+      onDatabase(fixture.urls.vault, fixture.databases.audit),
+    ]
+    for (const url of cross) {
+      const pool = createPool({ url, applicationName: 'test' })
+      expect(await stateOf(pool, 'select 1')).toBe(NOT_ALLOWED)
+      await pool.end()
+    }
+  })
+})
+
+describe('T33 the writer role', () => {
+  test('changes no table and no partition', async () => {
+    const names = [...TABLES, partitions.record, partitions.payload]
+    for (const name of names) {
+      for (const statement of [
+        updateOf(name),
+        `delete from audit.${name}`,
+        `truncate audit.${name}`,
+        `insert into audit.${name} default values`,
+        `copy audit.${name} from stdin`,
+        `drop table audit.${name}`,
+        `alter table audit.${name} disable trigger all`,
+        `alter table audit.${name} add column x int`,
+        `create trigger t before insert on audit.${name} execute function audit.refuse_change()`,
+      ]) {
+        expect([statement, await stateOf(writer, statement)]).toEqual([statement, NOT_ALLOWED])
+      }
+    }
+  })
+
+  test('reads heads and keys, and nothing that could hold what was said', async () => {
+    expect(await stateOf(writer, 'select * from audit.head')).toBeUndefined()
+    expect(await stateOf(writer, 'select * from audit.idem')).toBeUndefined()
+    for (const name of ['record', 'payload', 'batch_sig', 'subject', partitions.record]) {
+      expect(await stateOf(writer, `select * from audit.${name}`)).toBe(NOT_ALLOWED)
+    }
+  })
+
+  test('cannot switch triggers off, take other roles, or make objects', async () => {
+    for (const statement of [
+      'set session_replication_role = replica',
+      'set role audit_owner',
+      'set role audit_eraser',
+      'create table audit.x (a int)',
+      'create table public.x (a int)',
+      'create schema x',
+      'create temporary table x (a int)',
+      'drop function audit.append',
+      `select audit.guard('audit.head', '')`,
+      'alter function audit.extend_partitions() security invoker',
+    ]) {
+      expect([statement, await stateOf(writer, statement)]).toEqual([statement, NOT_ALLOWED])
+    }
+  })
+})
+
+describe('the reader role', () => {
+  test('reads everything and changes nothing', async () => {
+    for (const view of ['handoff_audit', 'handoff_events']) {
+      expect(await stateOf(fixture.reader, `select * from ${view}`)).toBeUndefined()
+      expect(await stateOf(fixture.reader, `delete from ${view}`)).toBeTruthy()
+    }
+    for (const name of TABLES) {
+      expect(await stateOf(fixture.reader, `select * from ${name}`)).toBeUndefined()
+      expect(await stateOf(fixture.reader, `delete from ${name}`)).toBe(NOT_ALLOWED)
+      expect(await stateOf(fixture.reader, `truncate ${name}`)).toBe(NOT_ALLOWED)
+    }
+    expect(await stateOf(fixture.reader, 'select audit.extend_partitions()')).toBe(NOT_ALLOWED)
+  })
+})
+
+describe('the guards', () => {
+  test('refuse even a superuser, also in replica mode and on every partition', async () => {
+    const names = [...TABLES, partitions.record, partitions.payload]
+    for (const name of names) {
+      for (const statement of [updateOf(name), `delete from audit.${name}`, `truncate audit.${name}`]) {
+        expect([statement, await stateOf(fixture.superuser, statement)]).toEqual([statement, NOT_ALLOWED])
+        const replica = `set session_replication_role = replica; ${statement}`
+        expect([replica, await stateOf(fixture.superuser, replica)]).toEqual([replica, NOT_ALLOWED])
+      }
+    }
+  })
+
+  test('stand on all partitions and always fire', async () => {
+    const { rows } = await fixture.superuser.query<{ table: string; guards: string }>({
+      text: `select c.relname as table, string_agg(t.tgname || t.tgenabled::text, ' ' order by t.tgname) as guards
+        from pg_class c join pg_trigger t on t.tgrelid = c.oid
+        where c.relnamespace = 'audit'::regnamespace group by c.relname order by c.relname`,
+    })
+    const parts = rows.filter(({ table }) => /_\d{8}$/.test(table))
+    expect(parts).toHaveLength(18)
+    for (const { guards } of parts) expect(guards).toBe('refuse_changeA refuse_truncateA')
+  })
+
+  test('a wrong hash and a stale head are refused', async () => {
+    const wrong = `insert into audit.record values
+      (0, 99, now(), gen_random_uuid(), gen_random_uuid(), 1, null, 'body', sha256('other'))`
+    expect(await stateOf(fixture.superuser, wrong)).toBe('23514')
+  })
+})
+
+test('migrating again changes nothing, also twice at once', async () => {
+  const { adminUrl, databases } = fixture
+  const passwords = {
+    writer: 'writer',
+    reader: 'reader',
+    vault: 'vault',
+    eraser: 'eraser',
+    archiver: 'archiver',
+  }
+  const again = () => migrateAudit(adminUrl, { passwords, databases, log: { shards: 9 } })
+  const results = await Promise.all([again(), again()])
+  expect(results.map(({ applied }) => applied)).toEqual([[], []])
+  const heads = await fixture.reader.query({ text: 'select * from head' })
+  expect(heads.rowCount).toBe(4)
+})

@@ -1,0 +1,128 @@
+// A task is traced from the audit store alone: by the literal query, by HTTP, with its cost.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { costOfTask, readTrace } from '@baton/audit'
+import type { TaskTrace } from '@baton/audit'
+import type { AuditEntry } from '@baton/ledger'
+import { createAuditFixture, entryOf } from './audit-fixture.ts'
+import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
+
+let fixture: AuditFixture
+let auditor: RunningAuditor
+
+const AGENTS = ['intake', 'clause-extraction', 'legal-analysis', 'risk-scoring'] as const
+const taskId = randomUUID()
+const handoffIds = [randomUUID(), randomUUID(), randomUUID()]
+const SPENT = [80_000, 180_000, 300_000]
+
+const hop = (at: number, changes: Partial<AuditEntry> = {}): AuditEntry =>
+  entryOf({
+    taskId,
+    handoffId: handoffIds[at] as string,
+    parentHandoffId: handoffIds[at - 1] ?? null,
+    fromAgent: { agentId: AGENTS[at] as string, agentVersion: '1.0.0', executionId: randomUUID() },
+    toAgent: { agentType: AGENTS[at + 1] as string, agentVersion: '^1.0.0' },
+    cost: {
+      spentMicroUSD: SPENT[at] as number,
+      remainingMicroUSD: 400_000 - (SPENT[at] as number),
+      promptTokens: 1,
+      completionTokens: 1,
+    },
+    ...changes,
+  })
+
+beforeAll(async () => {
+  fixture = await createAuditFixture()
+  auditor = await fixture.startAuditor()
+  const returned = { event: 'HANDOFF_REJECTED', reason: 'SCHEMA_INVALID', epoch: 1 } as const
+  await auditor.client.append([hop(0), hop(0, { event: 'EXECUTION_COMPLETED', segments: [] })])
+  await auditor.client.append([hop(1, returned), hop(1, { epoch: 2, attempt: 2 })])
+  await auditor.client.append([hop(2, { event: 'HANDOFF_REJECTED', reason: 'SAFETY_VIOLATION' })])
+  await auditor.client.append([hop(2, { event: 'DEAD_LETTERED', reason: 'SAFETY_VIOLATION' })])
+  await auditor.client.append(Array.from({ length: 50 }, () => entryOf()))
+})
+afterAll(() => fixture?.close())
+
+describe('E19 the query of the source', () => {
+  test('works as written and answers the latest decision of every handoff', async () => {
+    const { rows } = await fixture.reader.query({
+      text: `SELECT * FROM handoff_audit WHERE taskId = '${taskId}' ORDER BY timestamp ASC`,
+    })
+    expect(rows.map((row) => [row['handoffid'], row['fromagent'], row['toagent'], row['status']])).toEqual([
+      [handoffIds[0], 'intake', 'clause-extraction', 'ACCEPTED'],
+      [handoffIds[1], 'clause-extraction', 'legal-analysis', 'ACCEPTED'],
+      [handoffIds[2], 'legal-analysis', 'risk-scoring', 'REJECTED'],
+    ])
+    expect(rows.map((row) => row['reason'])).toEqual([null, null, 'SAFETY_VIOLATION'])
+    expect(rows.map((row) => row['costathandoff'])).toEqual(['0.080000', '0.180000', '0.300000'])
+    expect(new Set(rows.map((row) => row['taskid']))).toEqual(new Set([taskId]))
+    expect(rows[0]).toMatchObject({ attempt: 1, previousrecordhash: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  })
+
+  test('reads by the index of the task, not by scanning records', async () => {
+    for (const view of ['handoff_audit', 'handoff_events']) {
+      const { rows } = await fixture.reader.query<Record<string, string>>({
+        text: `set enable_seqscan = off; explain select * from ${view} where taskId = '${taskId}'`,
+      }).then((results) => (results as unknown as { rows: Record<string, string>[] }[])[1] as { rows: Record<string, string>[] })
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+      expect(plan).not.toMatch(/Seq Scan on record/)
+      expect(plan).toMatch(/Index Cond: \(task_id = /)
+    }
+  })
+
+  test('handoff_events has every record of the task', async () => {
+    const { rows } = await fixture.reader.query({
+      text: `select event from handoff_events where taskid = $1 order by timestamp`,
+      values: [taskId],
+    })
+    expect(rows.map((row) => row['event'])).toEqual([
+      'HANDOFF_ACCEPTED',
+      'EXECUTION_COMPLETED',
+      'HANDOFF_REJECTED',
+      'HANDOFF_ACCEPTED',
+      'HANDOFF_REJECTED',
+      'DEAD_LETTERED',
+    ])
+  })
+})
+
+describe('the trace', () => {
+  test('is whole, verified and costed over HTTP as in the library', async () => {
+    const trace = await auditor.read<TaskTrace>(`/v1/traces/${taskId}`)
+    expect(trace).toEqual(JSON.parse(JSON.stringify(await readTrace(fixture.reader, taskId))))
+    expect(trace).toMatchObject({ taskId, verified: true, gaps: [], findings: [] })
+    expect(trace.records.map(({ body }) => body.taskSeq)).toEqual([0, 1, 2, 3, 4, 5])
+    expect(trace.records.every(({ assurance }) => assurance === 'committed')).toBe(true)
+  })
+
+  test('E14 the cost of every hop and of the task', async () => {
+    const cost = await costOfTask(fixture.reader, taskId)
+    expect(cost.hops.map((each) => each.spentMicroUSD)).toEqual([80_000, 100_000, 120_000])
+    expect(cost.totalSpentMicroUSD).toBe(300_000)
+    expect(cost.sumOfSnapshotsMicroUSD).toBe(560_000)
+  })
+
+  test('shows a record that was hidden by its column', async () => {
+    const { superuser } = fixture
+    await superuser.query({ text: 'alter table audit.record disable trigger user' })
+    await superuser.query({
+      text: `update audit.record set task_id = gen_random_uuid() where task_id = $1 and event = 2`,
+      values: [taskId],
+    })
+    const trace = await auditor.read<TaskTrace>(`/v1/traces/${taskId}`)
+    expect(trace.verified).toBe(false)
+    expect(trace.gaps.map((gap) => gap.kind)).toEqual(['TASK_SEQ', 'TASK_SEQ'])
+  })
+
+  test('of an unknown task is not found, of a bad id refused', async () => {
+    expect(await auditor.read(`/v1/traces/${randomUUID()}`)).toMatchObject({ status: 404, code: 'BATON_TASK_UNKNOWN' })
+    expect(await auditor.read('/v1/traces/1')).toMatchObject({ status: 400, code: 'BATON_TASK_ID_INVALID' })
+  })
+})
+
+test('health, readiness and metrics', async () => {
+  expect(await auditor.read('/healthz')).toEqual({ status: 'ok' })
+  expect(await auditor.read('/readyz')).toEqual({ status: 'ready' })
+  const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+  expect(metrics).toMatch(/baton_audit_append_seconds_count \d+/)
+})
