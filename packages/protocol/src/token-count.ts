@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 
 type CountTokens = (text: string, options: { disallowedSpecial: Set<string> }) => number
 
-const requireHere = createRequire(import.meta.url)
+const require = createRequire(import.meta.url)
 let loaded: CountTokens | undefined
 
 /**
@@ -11,7 +11,7 @@ let loaded: CountTokens | undefined
  * needed; text that looks like a control token is counted as the plain text it is.
  */
 export function countTokens(text: string): number {
-  loaded ??= (requireHere('gpt-tokenizer/encoding/o200k_base') as { countTokens: CountTokens })
+  loaded ??= (require('gpt-tokenizer/encoding/o200k_base') as { countTokens: CountTokens })
     .countTokens
   let tokens = 0
   for (const piece of piecesOf(text)) tokens += loaded(piece, PLAIN_TEXT)
