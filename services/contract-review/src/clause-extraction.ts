@@ -7,7 +7,10 @@ import { estimateUsage } from './usage.ts'
 const CLAUSES_PER_KIND_MAX = 5
 const QUOTE_CHARACTERS_MAX = 600
 
-const KINDS = Object.entries(CLAUSE_KINDS) as readonly [ClauseKind, (typeof CLAUSE_KINDS)[ClauseKind]][]
+const KINDS = Object.entries(CLAUSE_KINDS) as readonly [
+  ClauseKind,
+  (typeof CLAUSE_KINDS)[ClauseKind],
+][]
 
 /**
  * The clauses of all sections in the order of the text, at most one of a kind per section and five
@@ -53,7 +56,10 @@ function lastSentenceEnd(text: string): number {
 
 function trimmed(text: string, [start, end]: Span): Span {
   const quote = text.slice(start, end)
-  return [start + quote.length - quote.trimStart().length, end - quote.length + quote.trimEnd().length]
+  return [
+    start + quote.length - quote.trimStart().length,
+    end - quote.length + quote.trimEnd().length,
+  ]
 }
 
 export const clauseExtraction = defineAgent({
@@ -81,7 +87,8 @@ function extract({ state }: AgentContext): AgentResult {
       {
         to: 'legal-analysis',
         agentVersion: '^1.0.0',
-        taskDescription: 'Say what each clause in currentState.clauses obliges to, what is missing and what conflicts.',
+        taskDescription:
+          'Say what each clause in currentState.clauses obliges to, what is missing and what conflicts.',
       },
     ],
   }

@@ -1,7 +1,7 @@
 // Finds the licence texts of the dependencies that are installed in a pnpm workspace.
-import { type Dirent } from 'node:fs'
+import type { Dirent } from 'node:fs'
 import { readFile, readdir, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 
 /** One distinct licence text, and the first package that carries it. */
 export interface LicenceText {
@@ -54,7 +54,9 @@ function compare(a: LicenceText, b: LicenceText): number {
 async function packageFolders(store: string): Promise<readonly string[]> {
   const slots = await entriesOf(store)
   const folders = await Promise.all(
-    slots.filter((slot) => slot.isDirectory()).map(({ name }) => realFolders(join(store, name, 'node_modules'))),
+    slots
+      .filter((slot) => slot.isDirectory())
+      .map(({ name }) => realFolders(join(store, name, 'node_modules'))),
   )
   return folders.flat()
 }
@@ -79,20 +81,22 @@ async function licencesOf(root: string, folder: string): Promise<readonly Licenc
       const path = join(folder, file.name)
       const { size } = await stat(path)
       if (size > BYTES_MAX) return []
-      return [{ package: name, version, path: relative(root, path), text: await readFile(path, 'utf8') }]
+      return [
+        { package: name, version, path: relative(root, path), text: await readFile(path, 'utf8') },
+      ]
     }),
   )
   return texts.flat()
 }
 
+// A package that says nothing about itself goes by the name of its folder.
 async function manifestOf(folder: string): Promise<{ name: string; version: string }> {
-  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8').catch(() => '{}')) as {
-    name?: unknown
-    version?: unknown
-  }
-  const { name, version } = manifest
+  const manifest = await readFile(join(folder, 'package.json'), 'utf8')
+    .then(JSON.parse)
+    .catch(() => ({}))
+  const { name, version } = manifest as { name?: unknown; version?: unknown }
   return {
-    name: typeof name === 'string' ? name : (folder.split(/[/\\]/).at(-1) ?? folder),
+    name: typeof name === 'string' ? name : basename(folder),
     version: typeof version === 'string' ? version : '0.0.0',
   }
 }

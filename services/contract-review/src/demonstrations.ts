@@ -24,6 +24,9 @@ export function plantedInjection(): LicenceText {
 
 /** A review that is sent to an agent which fails on every attempt, until the task rolls back (E15). */
 export function failingReview(options: Omit<ReviewOptions, 'name'>): ReviewRequest {
-  const request = reviewRequest([PERMISSION, DISCLAIMER].join('\n\n'), { ...options, name: 'failing-review@1.0.0' })
+  const request = reviewRequest([PERMISSION, DISCLAIMER].join('\n\n'), {
+    ...options,
+    name: 'failing-review@1.0.0',
+  })
   return { ...request, targetAgentType: 'unreliable-review' }
 }

@@ -6,13 +6,15 @@ export interface NamedHolder {
   readonly contacts: readonly string[]
 }
 
-const EMAIL = String.raw`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+`
+const EMAIL = String.raw`[\p{L}\p{N}._%+~-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}`
 const ADDRESS = String.raw`(?:https?:\/\/|www\.)[^\s<>()\[\]"',;]+`
 const DOMAIN = String.raw`(?<=[(<])[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.[a-z]{2,}(?:\/[^\s<>()]*)?(?=[)>])`
 const HANDLE = String.raw`(?<![\p{L}\p{N}._%+-])@[\p{L}\p{N}_-]+`
 const CONTACT = new RegExp(`${EMAIL}|${ADDRESS}|${DOMAIN}|${HANDLE}`, 'giu')
 
-const YEARS = String.raw`(?:(?:\d{4}|<year>|\[yyyy\])(?:\s*[-–—]\s*(?:\d{2,4}|present|now|today)?)?[\s,:]*(?:present[\s,]*)?)`
+const MONTHS =
+  'january|february|march|april|may|june|july|august|september|october|november|december'
+const YEARS = String.raw`(?:(?:\d{4}|<year>|\[yyyy\])(?:\s*[-–—]\s*(?:\d{2,4}|present|now|today)?)?[\s,:]*(?:(?:present|${MONTHS})[\s,-]*(?:present[\s,]*)?)?)`
 const NOTICE = new RegExp(
   String.raw`(?:copyright\s*(?:(?:\(c\)|©)[\s:,]*(?:copyright\s*)?${YEARS}*|[:,]?\s*${YEARS}+)|(?:\(c\)|©)\s*${YEARS}+)(?<holders>.+)`,
   'iu',
@@ -20,9 +22,10 @@ const NOTICE = new RegExp(
 const PLAIN_NOTICE = /(?:^|[\s,("])[Cc]opyright\s+(?:by\s+)?(?<holders>\p{Lu}\p{Ll}.+)/u
 const NO_HOLDER =
   /^(?:holders?|notices?|licen[sc]e|grant|owners?|laws?|act|statement|and|in|of|or|interest|treaty|protection)\b/i
-const AUTHOR = /^(?:authors?|by|maintainers?|created by|written by|original authors?)\s*:\s*(?<holders>.+)$/iu
+const AUTHOR =
+  /^(?:authors?|by|maintainers?|created by|written by|original authors?)\s*:\s*(?<holders>.+)$/iu
 const BESIDE_EMAIL = new RegExp(
-  String.raw`(?<holders>(?:\p{Lu}[\p{L}.'’-]*\s+){1,4}[<(]?${EMAIL})`,
+  String.raw`(?<holders>(?:\p{Lu}[\p{L}.'’-]{0,40}\s){1,4}[<(]?${EMAIL})`,
   'gu',
 )
 
@@ -32,7 +35,7 @@ export function findNamedHolders(text: string): readonly NamedHolder[] {
 }
 
 function holdersOfLine(line: string): readonly NamedHolder[] {
-  const notices = line.split(/(?<=[;.])\s+(?=.*copyright)/i).flatMap(noticeOf)
+  const notices = line.split(/(?<=[;.])\s+(?=.{0,200}copyright)/i).flatMap(noticeOf)
   const besideEmail = [...line.matchAll(BESIDE_EMAIL)].map((match) => match[0])
   const lists = notices.length > 0 ? notices : besideEmail
   const named = lists.flatMap(splitHolders)
@@ -53,18 +56,24 @@ const onlyContact = (contact: string): NamedHolder => ({ name: undefined, contac
 const TAIL =
   /\s*(?:\ball rights reserved\b|\b(?:until|under|from|for|licen[sc]ed|see|listed|via|which|that|is|are|was|were|in the|on the|of the|unless|except|portions|modified work)\b|["“”{]).*$/iu
 
+const NICKNAME = /\s"(?<nickname>\p{L}+)"\s/gu
 const COMPANY_COMMA = /,\s+(?=(?:inc|llc|ltd|gmbh|corp)\b)/giu
 
 function splitHolders(list: string): readonly NamedHolder[] {
   const contactsKept: string[] = []
-  const marked = list.replaceAll(CONTACT, (contact) => {
-    contactsKept.push(contact.replace(/[.,;]+$/, ''))
-    return ` \u0001${contactsKept.length - 1}\u0001 `
-  })
+  const marked = list
+    .replace(/^\s*["“]/, '')
+    .replaceAll(NICKNAME, ' $<nickname> ')
+    .replaceAll(CONTACT, (contact) => {
+      contactsKept.push(contact.replace(/[.,;]+$/, ''))
+      return ` \u0001${contactsKept.length - 1}\u0001 `
+    })
   const named: NamedHolder[] = []
   const names = marked.replace(TAIL, '').replaceAll(COMPANY_COMMA, ' ')
   for (const piece of names.split(/[,;/|]|\s(?:and|&|-|–)\s/iu)) {
-    const contacts = [...piece.matchAll(/\u0001(\d+)\u0001/g)].flatMap(([, index]) => contactsKept[Number(index)] ?? [])
+    const contacts = [...piece.matchAll(/\u0001(\d+)\u0001/g)].flatMap(
+      ([, index]) => contactsKept[Number(index)] ?? [],
+    )
     const name = cleanName(piece.replaceAll(/\u0001\d+\u0001/g, ' '))
     const previous = named.at(-1)
     if (name !== undefined) named.push({ name, contacts })

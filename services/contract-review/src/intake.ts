@@ -1,5 +1,6 @@
 // The first agent of the review: brings a licence text into sections and takes the people out of it.
 import { createHash } from 'node:crypto'
+import { permanent } from '@baton/sdk'
 import { detectLanguage, normaliseText } from './licence-text.ts'
 import { type SeparatedText, separatePersonalData } from './personal-data.ts'
 import type { HolderReference, LicenceCard, Section } from './review-state.ts'
@@ -23,8 +24,17 @@ export interface Intake {
   readonly usage: Usage
 }
 
-/** Reads a licence text; a pure function of the text and the name of what it licenses. */
+const CHARACTERS_MAX = 524_288
+
+/**
+ * Reads a licence text; a pure function of the text and the name of what it licenses. Throws
+ * BATON_REVIEW_TEXT_INVALID for a text without words or of more than 524,288 characters.
+ */
 export function takeIn(text: string, name: string): Intake {
+  if (!/\p{L}/u.test(text))
+    throw invalidText('has no words', 'Give the text of a licence or contract.')
+  if (text.length > CHARACTERS_MAX)
+    throw invalidText(`has ${text.length} characters`, `Give at most ${CHARACTERS_MAX}.`)
   const separated = separatePersonalData(normaliseText(text), packageNameOf(name))
   const sections = splitSections(separated.text)
   const licence: LicenceCard = {
@@ -37,6 +47,9 @@ export function takeIn(text: string, name: string): Intake {
   const state = { licence, holders: separated.holders, sections }
   return { state, personalData: separated.personalData, usage: estimateUsage(text, state) }
 }
+
+const invalidText = (problem: string, fix: string) =>
+  permanent('BATON_REVIEW_TEXT_INVALID', `the text to review ${problem}`, { fix })
 
 // 'name@version' and '@scope/name@version'.
 const packageNameOf = (name: string): string => name.replace(/(?<=.)@[^@/]*$/, '')

@@ -27,15 +27,24 @@ export function listObligations(clauses: readonly Clause[]): readonly Obligation
 
 /** Burdens, gaps and conflicts; a pure function of the clauses and the licences recognised. */
 export function findIssues(clauses: readonly Clause[], spdx: string): readonly Issue[] {
-  const idsOf = (kind: ClauseKind) => clauses.filter((clause) => clause.kind === kind).map(({ id }) => id)
+  const idsOf = (kind: ClauseKind) =>
+    clauses.filter((clause) => clause.kind === kind).map(({ id }) => id)
   const has = (kind: ClauseKind) => idsOf(kind).length > 0
-  const burdens = PRESENCE_RULES.filter(({ present, unless }) => has(present) && !(unless !== undefined && has(unless)))
+  const burdens = PRESENCE_RULES.filter(
+    ({ present, unless }) => has(present) && !(unless !== undefined && has(unless)),
+  )
   const gaps = ABSENCE_RULES.filter(({ absent, unless }) => !has(absent) && !unless.some(has))
   const conflicts = CONFLICT_RULES.filter(({ both }) => both.every((licence) => licence.test(spdx)))
   return [
     ...conflicts.map(({ both: _both, ...judgement }) => ({ ...judgement, clauses: [] })),
-    ...burdens.map(({ present, unless: _unless, ...judgement }) => ({ ...judgement, clauses: idsOf(present) })),
-    ...gaps.map(({ absent: _absent, unless: _unless, ...judgement }) => ({ ...judgement, clauses: [] })),
+    ...burdens.map(({ present, unless: _unless, ...judgement }) => ({
+      ...judgement,
+      clauses: idsOf(present),
+    })),
+    ...gaps.map(({ absent: _absent, unless: _unless, ...judgement }) => ({
+      ...judgement,
+      clauses: [],
+    })),
     ...(spdx.includes(' AND ') ? [{ ...SEVERAL_LICENCES, clauses: [] }] : []),
     ...(spdx === 'NOASSERTION' ? [{ ...UNKNOWN_LICENCE, clauses: [] }] : []),
   ]
@@ -51,7 +60,10 @@ export function createLegalAnalysis(model?: ModelOptions): Agent {
   })
 }
 
-async function analyse(context: AgentContext, model: ModelOptions | undefined): Promise<AgentResult> {
+async function analyse(
+  context: AgentContext,
+  model: ModelOptions | undefined,
+): Promise<AgentResult> {
   const { state } = context
   const licence = readObject<LicenceCard>(state, 'licence')
   const clauses = readObjects<Clause>(state, 'clauses')
@@ -64,7 +76,11 @@ async function analyse(context: AgentContext, model: ModelOptions | undefined): 
     subtask: {
       subtaskId: 'legal-analysis',
       description: 'Said what the clauses oblige to, what is missing and what conflicts.',
-      result: { obligations: obligations.length, flags: issues.map(({ flag }) => flag), model: opinion?.model ?? null },
+      result: {
+        obligations: obligations.length,
+        flags: issues.map(({ flag }) => flag),
+        model: opinion?.model ?? null,
+      },
     },
     state: { licence, holders: state['holders'] ?? [], clauses, obligations, issues },
     ...(opinion === undefined ? usage : addUsage(usage, opinion.usage)),
@@ -72,7 +88,8 @@ async function analyse(context: AgentContext, model: ModelOptions | undefined): 
       {
         to: 'risk-scoring',
         agentVersion: '^1.0.0',
-        taskDescription: 'Score the risk of the licence from currentState.issues and sum it up for management.',
+        taskDescription:
+          'Score the risk of the licence from currentState.issues and sum it up for management.',
       },
     ],
   }

@@ -35,13 +35,20 @@ List at most ${CONCERNS_MAX} concerns that a company using the software should k
  * personal data. Throws transient errors for an endpoint that is away, slow, overloaded or answers
  * nonsense, and permanent BATON_MODEL_REFUSED where the settings must be mended.
  */
-export async function askModel(context: AgentContext, options: ModelOptions): Promise<ModelOpinion> {
-  const answer = await post(context, options)
-  const content = answer.choices?.[0]?.message?.content
+export async function askModel(
+  context: AgentContext,
+  options: ModelOptions,
+): Promise<ModelOpinion> {
+  const answer = (await post(context, options)) as ChatAnswer | null | undefined
+  const content = answer?.choices?.[0]?.message?.content
   if (typeof content !== 'string' || content.length > ANSWER_CHARACTERS_MAX) throw nonsense()
-  const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = answer.usage ?? {}
+  const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = answer?.usage ?? {}
   const tokens = { prompt: countOf(prompt), completion: countOf(completion) }
-  return { model: options.model, issues: readConcerns(content), usage: priceTokens(tokens, options.price) }
+  return {
+    model: options.model,
+    issues: readConcerns(content),
+    usage: priceTokens(tokens, options.price),
+  }
 }
 
 interface ChatAnswer {
@@ -49,33 +56,32 @@ interface ChatAnswer {
   readonly usage?: { readonly prompt_tokens?: unknown; readonly completion_tokens?: unknown }
 }
 
-async function post(context: AgentContext, options: ModelOptions): Promise<ChatAnswer> {
+async function post(context: AgentContext, options: ModelOptions): Promise<unknown> {
   const { baseUrl, model, apiKey, timeoutMs = TIMEOUT_MS } = options
-  try {
-    const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/chat/completions`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'idempotency-key': context.idempotencyKey('model-opinion'),
-        traceparent: context.traceparent,
-        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-      },
-      body: JSON.stringify({
-        model,
-        temperature: 0,
-        messages: [
-          { role: 'system', content: SYSTEM },
-          { role: 'user', content: renderForAgent({ currentState: context.state }) },
-        ],
-      }),
-      signal: AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]),
-    })
-    if (!response.ok) throw refusal(response.status)
-    return (await response.json()) as ChatAnswer
-  } catch (error) {
-    if (error instanceof Error && 'kind' in error) throw error
-    throw transient('BATON_MODEL_UNAVAILABLE', 'the model endpoint did not answer', { cause: error })
-  }
+  const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'idempotency-key': context.idempotencyKey('model-opinion'),
+      traceparent: context.traceparent,
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    },
+    body: JSON.stringify({
+      model,
+      temperature: 0,
+      messages: [
+        { role: 'system', content: SYSTEM },
+        { role: 'user', content: renderForAgent({ currentState: context.state }) },
+      ],
+    }),
+    signal: AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]),
+  }).catch(unavailable)
+  if (!response.ok) throw refusal(response.status)
+  return parse(await response.text().catch(unavailable))
+}
+
+function unavailable(cause: unknown): never {
+  throw transient('BATON_MODEL_UNAVAILABLE', 'the model endpoint did not answer', { cause })
 }
 
 function refusal(status: number): Error {
@@ -87,21 +93,32 @@ function refusal(status: number): Error {
   })
 }
 
+// Models like to wrap JSON in prose or a code fence.
 function readConcerns(content: string): readonly Issue[] {
-  const json = /\{[^]*\}/.exec(content)?.[0] ?? ''
+  const answer = parse(/\{[^]*\}/.exec(content)?.[0] ?? '') as { concerns?: unknown } | null
+  const concerns = answer?.concerns
+  if (!Array.isArray(concerns)) throw nonsense()
+  return concerns.slice(0, CONCERNS_MAX).map((concern: unknown) => asIssue(concern))
+}
+
+function parse(json: string): unknown {
   try {
-    const { concerns } = JSON.parse(json) as { concerns?: unknown }
-    if (!Array.isArray(concerns)) throw nonsense()
-    return concerns.slice(0, CONCERNS_MAX).map((concern: unknown) => asIssue(concern))
+    return JSON.parse(json)
   } catch {
     throw nonsense()
   }
 }
 
 function asIssue(concern: unknown): Issue {
-  const { why, likelihood, consequence } = concern as Record<string, unknown>
+  const { why, likelihood, consequence } = (concern ?? {}) as Partial<Record<string, unknown>>
   if (typeof why !== 'string' || !isGrade(likelihood) || !isGrade(consequence)) throw nonsense()
-  return { flag: 'model-concern', likelihood, consequence, why: why.slice(0, 500).toWellFormed(), clauses: [] }
+  return {
+    flag: 'model-concern',
+    likelihood,
+    consequence,
+    why: why.slice(0, 500).toWellFormed(),
+    clauses: [],
+  }
 }
 
 const isGrade = (value: unknown): value is number =>

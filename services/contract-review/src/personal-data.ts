@@ -1,7 +1,9 @@
 // Moves the people out of a licence text: names and contacts go to the personal data, placeholders stay behind (E26).
 import { createHash } from 'node:crypto'
-import { findNamedHolders } from './holder-lines.ts'
-import type { HolderReference, JsonObject } from './review-state.ts'
+import type { JsonObject } from '@baton/protocol'
+import { permanent } from '@baton/sdk'
+import { type NamedHolder, findNamedHolders } from './holder-lines.ts'
+import type { HolderReference } from './review-state.ts'
 
 export interface SeparatedText {
   /** The text with `[holder-1]` for a name and `[contact-1]` for a way to reach that person. */
@@ -21,7 +23,7 @@ const PERSONS_MAX = 1_000
 /**
  * Separates a normalised text from the people it names. A holder that carries the mark of a company,
  * a group or the package itself is no person and stays in the text; when in doubt it is a person.
- * What was found as a name or contact occurs nowhere in the returned text, also not in other lines.
+ * Throws BATON_REVIEW_HOLDERS_TOO_MANY. What was found as a name or contact occurs nowhere in the returned text, also not in other lines.
  */
 export function separatePersonalData(text: string, packageName = ''): SeparatedText {
   const persons = gatherPersons(text, packageName)
@@ -33,7 +35,10 @@ export function separatePersonalData(text: string, packageName = ''): SeparatedT
   return {
     text: replacePersons(text, persons),
     holders,
-    personalData: { dataSubjects: holders.map(({ subject }) => subject), payload: payloadFor(persons, holders) },
+    personalData: {
+      dataSubjects: holders.map(({ subject }) => subject),
+      payload: payloadFor(persons, holders),
+    },
   }
 }
 
@@ -51,28 +56,43 @@ export function dataSubjectId(nameOrContact: string): string {
 const identityOf = ({ names, contacts }: Person): string => [...names, ...contacts][0] ?? ''
 
 function gatherPersons(text: string, packageName: string): readonly Person[] {
+  const persons: Person[] = []
   const byKey = new Map<string, Person>()
-  for (const { name, contacts } of findNamedHolders(text)) {
-    if (name !== undefined && !isPerson(name, packageName)) continue
-    const keys = [...(name === undefined ? contacts : [name])].map((key) => key.toLowerCase())
+  const holders = findNamedHolders(text).flatMap((holder) => onlyPersons(holder, packageName))
+  for (const { name, contacts } of holders) {
+    const keys = (name === undefined ? contacts : [name]).map(asKey)
     const known = keys.map((key) => byKey.get(key)).find((person) => person !== undefined)
     const person = known ?? { names: new Set(), contacts: new Set() }
-    if (known === undefined && new Set(byKey.values()).size >= PERSONS_MAX) break
+    if (known === undefined) persons.push(person)
+    if (persons.length > PERSONS_MAX) throw tooManyPersons()
     if (name !== undefined) person.names.add(name)
     for (const contact of contacts) person.contacts.add(contact)
-    for (const key of [...keys, ...contacts.map((contact) => contact.toLowerCase())]) {
-      if (!byKey.has(key)) byKey.set(key, person)
-    }
+    for (const key of [...keys, ...contacts.map(asKey)]) if (!byKey.has(key)) byKey.set(key, person)
   }
-  return [...new Set(byKey.values())]
+  return persons
 }
 
-const GROUP =
-  /\b(?:contributors?|authors?|team|members|people|others|holders?|owners?|et al|foundation|inc|incorporated|llc|ltd|limited|gmbh|ab|lda|s\.?a|corp|corporation|company|co|labs?|group|projects?|community|consortium|technolog(?:y|ies)|tooling|library|libs|university|universit\w+|institute|regents|committee|organi[sz]ation|society|association|stichting|centrum|center|centre|initiative|editors|reporters|developers|software|systems|studio|microsoft|google|facebook|meta|mozilla|walmart|year|name|notice|copyright|licen[sc]es?|rights?|reserved)\b|\.js$|^\p{L}{1,2}$/iu
+// Leaving the rest in the text would break the promise, so such a text is refused.
+const tooManyPersons = () =>
+  permanent('BATON_REVIEW_HOLDERS_TOO_MANY', `the text names more than ${PERSONS_MAX} people`, {
+    fix: 'Review the licences of the file one by one.',
+  })
 
+const GROUP =
+  /\b(?:contributors?|authors?|team|members|people|others|holders?|owners?|et al|foundation|inc|incorporated|llc|ltd|limited|gmbh|ab|lda|s\.?a|corp|corporation|company|co|labs?|group|projects?|community|consortium|collective|affiliates|development|whatwg|technolog(?:y|ies)|tooling|library|libs|university|universit\w+|institute|regents|committee|organi[sz]ation|society|association|stichting|centrum|center|centre|initiative|editors|reporters|developers|software|systems|studio|microsoft|google|facebook|meta|mozilla|walmart|year|name|notice|copyright|licen[sc]es?|rights?|reserved)\b|\.js$|^\p{L}{1,2}$/iu
+
+// Behind an e-mail address is a person, also where it stands beside the name of a group.
+function onlyPersons(holder: NamedHolder, packageName: string): readonly NamedHolder[] {
+  if (holder.name === undefined || isPerson(holder.name, packageName)) return [holder]
+  return holder.contacts
+    .filter((contact) => /^[^@]+@/.test(contact))
+    .map((contact) => ({ name: undefined, contacts: [contact] }))
+}
+
+// A project that is its own holder: `Copyright (c) 2021 pino` in pino-abstract-transport.
 function isPerson(name: string, packageName: string): boolean {
-  const bare = packageName.replace(/^@[^/]+\//, '').toLowerCase()
-  return !GROUP.test(name) && name.toLowerCase() !== bare
+  const parts = packageName.toLowerCase().split(/[@/]|-(?=\p{L})/u)
+  return !GROUP.test(name) && ![...parts, packageName.toLowerCase()].includes(name.toLowerCase())
 }
 
 function payloadFor(persons: readonly Person[], holders: readonly HolderReference[]): JsonObject {
@@ -93,16 +113,26 @@ function replacePersons(text: string, persons: readonly Person[]): string {
     for (const name of names) setNew(placeholders, name, `[holder-${index + 1}]`)
     for (const contact of contacts) setNew(placeholders, contact, `[contact-${index + 1}]`)
   }
-  const alternatives = [...placeholders.keys()].toSorted((a, b) => b.length - a.length || (a < b ? -1 : 1)).map(asPattern)
-  const anybody = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${alternatives.join('|')})(?![\p{L}\p{N}])`, 'giu')
+  const alternatives = [...placeholders.keys()]
+    .toSorted((a, b) => b.length - a.length || (a < b ? -1 : 1))
+    .map(asPattern)
+  const anybody = new RegExp(
+    String.raw`(?<![\p{L}\p{N}])(?:${alternatives.join('|')})(?![\p{L}\p{N}])`,
+    'giu',
+  )
   return text.replaceAll(anybody, (found) => placeholders.get(asKey(found)) ?? '[holder]')
 }
 
-const asKey = (value: string): string => value.toLowerCase().replaceAll(/\s+/g, ' ')
+// Brackets and quotation marks inside a name, and line breaks, do not matter: `Yuxi (Evan) You`.
+const BETWEEN_WORDS = /[\s()<>[\]"*`]+/g
 
-// A name may be broken over two lines.
+const asKey = (value: string): string => value.toLowerCase().replaceAll(BETWEEN_WORDS, ' ')
+
 const asPattern = (value: string): string =>
-  value.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`).replaceAll(/\s+/g, String.raw`\s+`)
+  value
+    .split(BETWEEN_WORDS)
+    .map((word) => word.replaceAll(/[$()*+./?[\\\]^{|}]/g, String.raw`\$&`))
+    .join(BETWEEN_WORDS.source)
 
 function setNew(map: Map<string, string>, value: string, placeholder: string): void {
   const key = asKey(value)

@@ -45,7 +45,10 @@ export function reviewRequest(text: string, options: ReviewOptions): ReviewReque
       ],
       remainingSubtasks: [
         { subtaskId: 'clause-extraction', description: 'Find and quote the clauses.' },
-        { subtaskId: 'legal-analysis', description: 'Say what they oblige to, what is missing and what conflicts.' },
+        {
+          subtaskId: 'legal-analysis',
+          description: 'Say what they oblige to, what is missing and what conflicts.',
+        },
         { subtaskId: 'risk-scoring', description: 'Score the risk and sum it up.' },
       ],
       currentState: state,

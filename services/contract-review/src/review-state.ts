@@ -1,10 +1,7 @@
 // What travels in `currentState` between the agents of the contract review, and how it is read back safely.
-import { permanent } from '@baton/runtime'
-import type { AgentContext } from '@baton/sdk'
+import type { JsonObject, JsonValue } from '@baton/protocol'
+import { permanent } from '@baton/sdk'
 import type { ClauseKind } from './clause-kinds.ts'
-
-export type JsonObject = AgentContext['state']
-type JsonValue = JsonObject[string]
 
 /** Which licence is under review. Written by intake, carried unchanged by everybody. */
 export type LicenceCard = {
@@ -74,7 +71,8 @@ export function readObject<T>(state: JsonObject, key: string): T {
 /** The value of a state key that lists objects. Throws BATON_REVIEW_STATE_INVALID. */
 export function readObjects<T>(state: JsonObject, key: string): readonly T[] {
   const value = state[key]
-  if (Array.isArray(value) && value.every(isObject)) return value as readonly unknown[] as readonly T[]
+  if (Array.isArray(value) && value.every(isObject))
+    return value as readonly unknown[] as readonly T[]
   throw invalidState(key, 'a list of objects')
 }
 

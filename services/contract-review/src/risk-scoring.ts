@@ -21,7 +21,8 @@ const CERTAINTY_MAX = 0.85
  */
 export function scoreIssues(issues: readonly Issue[]): number {
   const untroubled = issues.reduce(
-    (chance, { likelihood, consequence }) => chance * (1 - (CERTAINTY_MAX * likelihood * consequence) / CELL_MAX),
+    (chance, { likelihood, consequence }) =>
+      chance * (1 - (CERTAINTY_MAX * likelihood * consequence) / CELL_MAX),
     1,
   )
   return Math.round(100 * (1 - untroubled))
@@ -53,7 +54,15 @@ export function findingsOf({ licence, clauses, obligations, issues }: Review): R
     adviceFor(level),
   ].join(' ')
   const flags = gravest.map(({ flag }) => flag)
-  return { licence: licence.name, spdx: licence.spdx, riskScore, level, clauses: clauses.length, flags, summary }
+  return {
+    licence: licence.name,
+    spdx: licence.spdx,
+    riskScore,
+    level,
+    clauses: clauses.length,
+    flags,
+    summary,
+  }
 }
 
 const cellOf = ({ likelihood, consequence }: Issue): number => likelihood * consequence

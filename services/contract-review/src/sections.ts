@@ -9,6 +9,8 @@ const NUMBERED = /^(?:section\s+|article\s+)?\d+(?:\.\d+)*[.:)]\s+(?<title>[\p{L
 const CAPITALS = /^[^a-z]*\p{Lu}{3,}[^a-z]*$/u
 const ITEM = /^(?:[*•-]|\(?[a-z0-9]{1,3}[.)])\s/i
 
+const NOTICE = /^copyright\s*(?:\(c\)|©|\d|\[)/i
+
 interface Draft {
   heading: string
   lines: string[]
@@ -27,7 +29,9 @@ export function splitSections(text: string): readonly Section[] {
     else last?.lines.push(line)
   }
   return drafts
-    .flatMap(({ heading, lines }) => cut(joinLines(lines)).map((piece) => ({ heading, text: piece })))
+    .flatMap(({ heading, lines }) =>
+      cut(joinLines(lines)).map((piece) => ({ heading, text: piece })),
+    )
     .map((section, index) => ({ id: `s${index + 1}`, ...section }))
 }
 
@@ -44,13 +48,15 @@ function headingOf(line: string): string | undefined {
 }
 
 function joinLines(lines: readonly string[]): string {
-  let text = ''
-  for (const line of lines) {
-    if (line === '') text = text.trimEnd() + '\n\n'
-    else if (ITEM.test(line) || /^copyright\b/i.test(line)) text = `${text.trimEnd()}\n${line} `
-    else text += `${line} `
-  }
-  return text.replaceAll(/\n{3,}/g, '\n\n').trim()
+  return lines
+    .map((line) => {
+      if (line === '') return '\n\n'
+      return ITEM.test(line) || NOTICE.test(line) ? `\n${line} ` : `${line} `
+    })
+    .join('')
+    .replaceAll(' \n', '\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim()
 }
 
 // By code points, so that no character is split.
