@@ -1,1 +1,4 @@
-export {};
+// What starts and tests a gateway inside another process.
+export { createGateway } from './gateway.ts'
+export type { Gateway, GatewayOptions } from './gateway.ts'
+export { createApiKey, parseApiKeys } from './api-keys.ts'

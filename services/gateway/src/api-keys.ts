@@ -1,0 +1,96 @@
+// Who may call: API keys with scopes. Only digests are kept, and they are compared in constant time.
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { permanent } from '@baton/runtime'
+
+export const SCOPES = ['handoffs:send', 'handoffs:read', 'metrics:read'] as const
+export type Scope = (typeof SCOPES)[number]
+
+export interface ApiKey {
+  readonly id: string
+  readonly scopes: ReadonlySet<Scope>
+  /** SHA-256 of the whole key. */
+  readonly sha256: Buffer
+  /** Milliseconds since 1970; the key is refused from then on. */
+  readonly expiresAtMs: number | undefined
+}
+
+export type Identified =
+  | { readonly ok: true; readonly key: ApiKey }
+  | { readonly ok: false; readonly why: 'missing' | 'unknown' | 'expired' }
+
+const BEARER = /^Bearer +(?<key>bk_(?<id>[A-Za-z0-9-]{1,64})_[A-Za-z0-9_-]{32,128})$/i
+const ENTRY =
+  /^(?<id>[A-Za-z0-9-]{1,64}):(?<scopes>[a-z:+]+):(?<sha256>[0-9a-f]{64})(?::(?<expires>\d{4}-\d{2}-\d{2}))?$/
+const NOBODY = Buffer.alloc(32)
+
+const digest = (key: string): Buffer => hash('sha256', key, 'buffer')
+
+/**
+ * Whose key an Authorization header carries. An unknown id costs the same comparison as a known
+ * one, and a key is told to be expired only to who holds it.
+ */
+export function identify(
+  keys: ReadonlyMap<string, ApiKey>,
+  authorization: string | undefined,
+  nowMs: number,
+): Identified {
+  if (authorization === undefined) return { ok: false, why: 'missing' }
+  const groups = BEARER.exec(authorization)?.groups
+  const key = keys.get(groups?.['id'] ?? '')
+  const same = timingSafeEqual(digest(groups?.['key'] ?? ''), key?.sha256 ?? NOBODY)
+  if (!same || key === undefined) return { ok: false, why: 'unknown' }
+  if (key.expiresAtMs !== undefined && nowMs >= key.expiresAtMs) return { ok: false, why: 'expired' }
+  return { ok: true, key }
+}
+
+/**
+ * Parses `BATON_API_KEYS`: entries `id:scope+scope:sha256hex`, optionally `:YYYY-MM-DD` for the day
+ * (UTC) from which the key is refused, separated by commas. To rotate, add the new key beside the
+ * old one, move the callers, remove the old entry. Throws BATON_API_KEYS_INVALID.
+ */
+export function parseApiKeys(setting: string): ReadonlyMap<string, ApiKey> {
+  const keys = new Map<string, ApiKey>()
+  for (const [index, entry] of setting.split(',').entries()) {
+    const key = parseEntry(entry.trim())
+    if (typeof key === 'string') throw invalid(`entry ${index + 1} ${key}`)
+    if (keys.has(key.id)) throw invalid(`the id ${key.id} occurs twice`)
+    keys.set(key.id, key)
+  }
+  return keys
+}
+
+function parseEntry(entry: string): ApiKey | string {
+  const groups = ENTRY.exec(entry)?.groups
+  if (groups === undefined) return 'is not id:scope+scope:sha256hex or id:scope+scope:sha256hex:YYYY-MM-DD'
+  const { id = '', scopes = '', sha256 = '', expires } = groups
+  const named = scopes.split('+')
+  const unknown = named.find((scope) => !isScope(scope))
+  if (unknown !== undefined) return `names the scope ${unknown}; there are ${SCOPES.join(', ')}`
+  const expiresAtMs = expires === undefined ? undefined : Date.parse(`${expires}T00:00:00Z`)
+  if (Number.isNaN(expiresAtMs)) return `expires on ${expires}, which is not a date`
+  return { id, scopes: new Set(named.filter(isScope)), sha256: Buffer.from(sha256, 'hex'), expiresAtMs }
+}
+
+const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)
+
+const invalid = (problem: string) =>
+  permanent('BATON_API_KEYS_INVALID', `BATON_API_KEYS: ${problem}`, {
+    fix: 'Make a key and its entry with: node services/gateway/src/create-key.ts handoffs:send+handoffs:read',
+  })
+
+export interface CreatedKey {
+  /** What the caller sends as `Authorization: Bearer <key>`; it cannot be read back from anywhere. */
+  readonly key: string
+  /** What goes into BATON_API_KEYS. */
+  readonly entry: string
+}
+
+/** Makes a key of 256 random bits for the scopes `a+b`, valid until `expires` (YYYY-MM-DD) if given. */
+export function createApiKey(scopes: string, expires?: string): CreatedKey {
+  const id = randomBytes(6).toString('hex')
+  const key = `bk_${id}_${randomBytes(32).toString('base64url')}`
+  const until = expires === undefined ? '' : `:${expires}`
+  const entry = `${id}:${scopes}:${digest(key).toString('hex')}${until}`
+  parseApiKeys(entry)
+  return { key, entry }
+}

@@ -1,0 +1,131 @@
+// The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
+import type { FastifyInstance } from 'fastify'
+import type { KeyRing } from '@baton/protocol'
+import { prepareSchemas } from '@baton/protocol'
+import { type Logger, type Service, permanent } from '@baton/runtime'
+import { type Pool, createPool, outboxDepth } from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
+import type { ApiKey } from './api-keys.ts'
+import { type AuditReads, createAuditReads } from './audit-reads.ts'
+import { createOutboxBound, createRunningBound } from './back-pressure.ts'
+import { addHandoffRoutes } from './handoff-routes.ts'
+import { addOperationRoutes } from './operation-routes.ts'
+import { addReadRoutes } from './read-routes.ts'
+import { createServer } from './server.ts'
+import { type Submitter, createSubmitter } from './submit.ts'
+
+export interface GatewayOptions {
+  readonly host: string
+  /** 0 takes any free one. */
+  readonly port: number
+  readonly databaseUrl: string
+  readonly keyRing: KeyRing
+  readonly attemptsMax: number
+  readonly apiKeys: ReadonlyMap<string, ApiKey>
+  readonly audit: { readonly url: string; readonly readToken: string }
+  readonly limits: {
+    /** Requests per minute and API key. */
+    readonly rateMax: number
+    /** Handoffs being sent at once. */
+    readonly runningMax: number
+    readonly connectionsMax: number
+    /** Handoffs that may wait for a relay. */
+    readonly outboxMax: number
+  }
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+export interface Gateway extends Service {
+  /** Where it listens once it has started. */
+  readonly url: string
+  readonly server: FastifyInstance
+}
+
+const CONNECTIONS_MAX = 10
+
+/** Nothing listens before `start`. */
+export function createGateway(options: GatewayOptions): Gateway {
+  const { keyRing, attemptsMax, metrics, logger } = options
+  prepareSchemas()
+  const pool = createPool({
+    url: options.databaseUrl,
+    applicationName: 'baton-gateway',
+    connectionsMax: CONNECTIONS_MAX,
+  })
+  const audit = createAuditReads(options.audit)
+  const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
+  const { apiKeys, limits } = options
+  const server = createServer({
+    apiKeys,
+    rateMax: limits.rateMax,
+    connectionsMax: limits.connectionsMax,
+    logger,
+    addRoutes: (scope) => addRoutes(scope, { options, pool, audit, submitter }),
+  })
+  let url = ''
+  let stopped: Promise<void> | undefined
+  return {
+    name: 'gateway',
+    server,
+    get url() {
+      return url
+    },
+    async start() {
+      url = await listen(server, options)
+      logger.info({ event: 'gateway.listening', url })
+    },
+    stop() {
+      stopped ??= stopInOrder({ server, submitter, audit, pool })
+      return stopped
+    },
+  }
+}
+
+interface Parts {
+  readonly pool: Pool
+  readonly audit: AuditReads
+  readonly submitter: Submitter
+}
+
+function addRoutes(scope: FastifyInstance, parts: Parts & { readonly options: GatewayOptions }): void {
+  const { options, pool, audit, submitter } = parts
+  const { keyRing, limits, metrics, logger } = options
+  const read = () => outboxDepth(pool)
+  addHandoffRoutes(scope, {
+    keyRing,
+    metrics,
+    logger,
+    submitter,
+    requireRoom: createOutboxBound({ read, depthMax: limits.outboxMax, metrics }),
+    bounded: createRunningBound(limits.runningMax),
+  })
+  addReadRoutes(scope, { pool, audit })
+  addOperationRoutes(scope, {
+    metrics,
+    auditReady: () => audit.ready(),
+    databaseReady: () => pool.query({ text: 'select' }).then(answered, refused),
+  })
+}
+
+const answered = () => true
+const refused = () => false
+
+async function listen(server: FastifyInstance, { host, port }: GatewayOptions): Promise<string> {
+  try {
+    return await server.listen({ host, port })
+  } catch (cause) {
+    throw permanent('BATON_GATEWAY_LISTEN_FAILED', `cannot listen on ${host}:${port}`, {
+      cause,
+      fix: 'Stop the process that has the port, or set BATON_GATEWAY_PORT.',
+    })
+  }
+}
+
+// Requests first, then what they wait for, then what that needs.
+async function stopInOrder({ server, submitter, audit, pool }: Parts & { server: FastifyInstance }) {
+  await server.close()
+  await submitter.drain()
+  audit.close()
+  await pool.end()
+}

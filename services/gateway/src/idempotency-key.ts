@@ -1,0 +1,24 @@
+// Reads the Idempotency-Key header (draft-ietf-httpapi-idempotency-key-header-07).
+import { ProblemError } from './problem.ts'
+
+const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
+const BARE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/
+const LENGTH_MAX = 255
+
+/**
+ * The key that a quoted structured-field string or a bare token names; undefined without a header.
+ * Throws 400 BATON_IDEMPOTENCY_KEY_INVALID.
+ */
+export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const text = String(header).trim()
+  const quoted = QUOTED.exec(text)?.[1]?.replaceAll(/\\(["\\])/g, '$1')
+  const key = quoted ?? (BARE.test(text) ? text : '')
+  if (key.length >= 1 && key.length <= LENGTH_MAX) return key
+  throw new ProblemError({
+    status: 400,
+    code: 'BATON_IDEMPOTENCY_KEY_INVALID',
+    detail: `The Idempotency-Key is not one string of 1 to ${LENGTH_MAX} printable ASCII characters`,
+    fix: 'Send one key in quotes, for example Idempotency-Key: "8e03978e-40d5-43dd-bc93-6894a57f9324".',
+  })
+}

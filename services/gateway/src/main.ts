@@ -1,0 +1,39 @@
+// The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
+import { createLogger, describeStartFailure, readSettings, runServices } from '@baton/runtime'
+import { parseSigningKeys } from '@baton/sdk'
+import { createMetrics, startTracing } from '@baton/telemetry'
+import { parseApiKeys } from './api-keys.ts'
+import { createGateway } from './gateway.ts'
+import { GATEWAY_SETTINGS } from './settings.ts'
+
+function main(): Promise<never> {
+  const settings = readSettings(GATEWAY_SETTINGS, process.env)
+  const logger = createLogger({ service: 'gateway', level: settings.BATON_LOG_LEVEL })
+  const gateway = createGateway({
+    host: settings.BATON_GATEWAY_HOST,
+    port: settings.BATON_GATEWAY_PORT,
+    databaseUrl: settings.BATON_DATABASE_URL,
+    keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
+    attemptsMax: settings.BATON_ATTEMPTS_MAX,
+    apiKeys: parseApiKeys(settings.BATON_API_KEYS),
+    audit: { url: settings.BATON_AUDIT_URL, readToken: settings.BATON_AUDIT_READ_TOKEN },
+    limits: {
+      rateMax: settings.BATON_GATEWAY_RATE_MAX,
+      runningMax: settings.BATON_GATEWAY_RUNNING_MAX,
+      connectionsMax: settings.BATON_GATEWAY_CONNECTIONS_MAX,
+      outboxMax: settings.BATON_OUTBOX_MAX,
+    },
+    metrics: createMetrics(),
+    logger,
+  })
+  const tracing = startTracing({ service: 'baton-gateway', otlpEndpoint: settings.BATON_OTLP_URL })
+  const spans = { name: 'tracing', start: async () => undefined, stop: () => tracing.shutdown() }
+  return runServices([spans, gateway], { logger, drainMs: settings.BATON_DRAIN_MS })
+}
+
+try {
+  await main()
+} catch (error) {
+  process.stderr.write(`${describeStartFailure(error as Error)}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,96 @@
+// Reading one handoff, one task, a task's trace, and two lists. Nothing here changes anything.
+import type { FastifyInstance } from 'fastify'
+import {
+  type Pool,
+  findHandoff,
+  findTask,
+  listDeadLetters,
+  listReturns,
+  listTaskHandoffs,
+  listTasks,
+} from '@baton/store'
+import type { AuditReads } from './audit-reads.ts'
+import { ProblemError } from './problem.ts'
+import { readLimit, readStatus, readUuid } from './read-parameters.ts'
+import { requireScope } from './request-context.ts'
+import { showDeadLetter, showHandoff, showReturn, showTask } from './views.ts'
+
+interface ReadRouteOptions {
+  readonly pool: Pool
+  readonly audit: AuditReads
+}
+
+interface ById {
+  Params: { id: string }
+}
+
+interface ListQuery {
+  Querystring: Readonly<Record<string, unknown>>
+}
+
+export function addReadRoutes(server: FastifyInstance, { pool, audit }: ReadRouteOptions): void {
+  const onlyReaders = { preParsing: requireScope('handoffs:read') }
+
+  server.get<ById>('/v2/handoffs/:id', onlyReaders, async ({ params }) => {
+    const handoffId = readUuid(params.id, 'handoff')
+    const handoff = await findHandoff(pool, handoffId)
+    if (handoff === undefined) throw notFound('handoff')
+    const returns = await listReturns(pool, handoffId)
+    return { ...showHandoff(handoff), returns: returns.map(showReturn) }
+  })
+
+  server.get<ById>('/v2/tasks/:id', onlyReaders, ({ params }) => taskWithHandoffs(pool, params.id))
+
+  server.get<ById>('/v2/tasks/:id/trace', onlyReaders, async ({ params }) => {
+    const [task, recorded] = await Promise.all([
+      taskWithHandoffs(pool, params.id),
+      readAudit(audit, readUuid(params.id, 'task')),
+    ])
+    return { ...task, audit: recorded ?? NOTHING_RECORDED }
+  })
+
+  server.get<ListQuery>('/v2/tasks', onlyReaders, async ({ query }) => {
+    const status = readStatus(query['status'])
+    const limit = readLimit(query['limit'])
+    const tasks = await listTasks(pool, status === undefined ? { limit } : { status, limit })
+    return { tasks: tasks.map(showTask) }
+  })
+
+  server.get<ListQuery>('/v2/dead-letters', onlyReaders, async ({ query }) => {
+    const letters = await listDeadLetters(pool, readLimit(query['limit']))
+    return { deadLetters: letters.map(showDeadLetter) }
+  })
+}
+
+async function taskWithHandoffs(pool: Pool, id: string) {
+  const taskId = readUuid(id, 'task')
+  const [task, handoffs] = await Promise.all([findTask(pool, taskId), listTaskHandoffs(pool, taskId)])
+  if (task === undefined) throw notFound('task')
+  return { task: showTask(task), handoffs: handoffs.map(showHandoff) }
+}
+
+// Before the first decision the log has nothing to say of a task; `verified` speaks of what is there.
+const NOTHING_RECORDED = { records: [], verified: true }
+
+// Without the audit log there is no trace to show: half of one would look like all of it.
+async function readAudit(audit: AuditReads, taskId: string) {
+  try {
+    return await audit.trace(taskId)
+  } catch {
+    throw new ProblemError({
+      status: 503,
+      code: 'BATON_AUDIT_UNAVAILABLE',
+      detail: 'The audit log cannot be read now',
+      fix: 'Try again after the time in Retry-After; /v2/tasks/{id} shows the task meanwhile.',
+      headers: { 'retry-after': '1' },
+    })
+  }
+}
+
+const notFound = (what: 'handoff' | 'task') =>
+  new ProblemError({
+    status: 404,
+    code: what === 'task' ? 'BATON_TASK_UNKNOWN' : 'BATON_HANDOFF_UNKNOWN',
+    detail: `There is no ${what} with this id`,
+    fix: `Use the ${what}Id that POST /v2/handoffs answered.`,
+  })

@@ -1,0 +1,124 @@
+// What every request carries: a span in the caller's trace, and who the caller is. Logged by route, never by URL.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { formatTracestate, parseTraceparent, parseTracestate } from '@baton/protocol'
+import type { Logger } from '@baton/runtime'
+import { type Span, startSpan } from '@baton/telemetry'
+import { type ApiKey, type Identified, type Scope, identify } from './api-keys.ts'
+import { ProblemError } from './problem.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The server span of this request. */
+    span: Span
+    identified: Identified
+    /** The code of the problem that was answered. */
+    problemCode: string | undefined
+  }
+  interface FastifyContextConfig {
+    /** Probes come every second; they are logged at debug. */
+    readonly quiet?: boolean
+  }
+}
+
+const TRACESTATE_MAX = 512
+
+interface ContextOptions {
+  readonly apiKeys: ReadonlyMap<string, ApiKey>
+  readonly logger: Logger
+}
+
+/** Starts a span and identifies the caller before anything else; answers with `traceparent`. */
+export function addRequestContext(server: FastifyInstance, { apiKeys, logger }: ContextOptions): void {
+  for (const member of ['span', 'identified', 'problemCode'] as const) server.decorateRequest(member)
+  server.addHook('onRequest', async (request, reply) => {
+    request.span = spanOf(request)
+    request.identified = identify(apiKeys, request.headers.authorization, Date.now())
+    reply.header('traceparent', request.span.traceparent)
+    reply.header('x-content-type-options', 'nosniff')
+    reply.header('cache-control', 'no-store')
+  })
+  server.addHook('onResponse', async (request, reply) => {
+    request.span.setAttributes({ 'http.response.status_code': reply.statusCode })
+    request.span.end(request.problemCode === undefined ? {} : { error: request.problemCode })
+    logAnswer(logger, request, reply)
+  })
+}
+
+function spanOf(request: FastifyRequest): Span {
+  const method = request.method
+  const route = request.routeOptions.url ?? 'unknown'
+  return startSpan({
+    name: `${method} ${route}`,
+    kind: 'server',
+    ...parentOf(request),
+    attributes: { 'http.request.method': method, 'http.route': route },
+  })
+}
+
+// W3C: an invalid traceparent restarts the trace and takes tracestate with it; an invalid
+// tracestate is dropped alone. What a message could not carry is dropped too.
+function parentOf({ headers }: FastifyRequest): { parent?: string; tracestate?: string } {
+  const parent = String(headers['traceparent'] ?? '')
+  if (parseTraceparent(parent) === undefined) return {}
+  const members = parseTracestate(String(headers['tracestate'] ?? '')) ?? []
+  const tracestate = formatTracestate(members)
+  return members.length === 0 || tracestate.length > TRACESTATE_MAX ? { parent } : { parent, tracestate }
+}
+
+function logAnswer(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  const { method, span, identified, problemCode } = request
+  const { url: route, config } = request.routeOptions
+  logger[config.quiet === true ? 'debug' : 'info']({
+    event: 'http.answered',
+    method,
+    route,
+    status: reply.statusCode,
+    code: problemCode,
+    apiKeyId: identified.ok ? identified.key.id : undefined,
+    traceId: span.traceId,
+    elapsedMs: Math.round(reply.elapsedTime * 10) / 10,
+  })
+}
+
+/** A hook that lets only keys with `scope` pass; it runs before the body is read. */
+export function requireScope(scope: Scope) {
+  return async ({ identified }: FastifyRequest): Promise<void> => {
+    if (!identified.ok) throw UNAUTHORIZED[identified.why]
+    if (!identified.key.scopes.has(scope)) throw scopeMissing(scope)
+  }
+}
+
+const unauthorized = (code: `BATON_${string}`, detail: string, fix: string) =>
+  new ProblemError({
+    status: 401,
+    code,
+    detail,
+    fix,
+    headers: { 'www-authenticate': 'Bearer realm="baton"' },
+  })
+
+const UNAUTHORIZED = {
+  missing: unauthorized(
+    'BATON_API_KEY_MISSING',
+    'The request carries no API key',
+    'Send the header Authorization: Bearer bk_<id>_<secret>.',
+  ),
+  unknown: unauthorized(
+    'BATON_API_KEY_INVALID',
+    'This is not a valid API key',
+    'Send the key exactly as it was made; ask the operator for a new one if it is lost.',
+  ),
+  expired: unauthorized(
+    'BATON_API_KEY_EXPIRED',
+    'The API key has expired',
+    'Ask the operator for a new key.',
+  ),
+}
+
+const scopeMissing = (scope: Scope) =>
+  new ProblemError({
+    status: 403,
+    code: 'BATON_SCOPE_MISSING',
+    detail: `The API key does not have the scope ${scope}`,
+    fix: 'Use a key with this scope, or ask the operator to add it.',
+  })

@@ -1,0 +1,52 @@
+// What a gateway process is told.
+import { integer, secret, text, url } from '@baton/runtime'
+import { PROCESS_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/sdk'
+
+const { BATON_LOG_LEVEL, BATON_OTLP_URL, BATON_DRAIN_MS } = PROCESS_SETTINGS
+
+export const GATEWAY_SETTINGS = {
+  ...STORE_SETTINGS,
+  ...SIGNING_SETTINGS,
+  BATON_LOG_LEVEL,
+  BATON_OTLP_URL,
+  BATON_DRAIN_MS,
+  BATON_AUDIT_URL: url(['http', 'https'], {
+    default: 'http://127.0.0.1:8421',
+    help: 'The auditor, whose records a trace shows.',
+  }),
+  BATON_AUDIT_READ_TOKEN: secret({ help: 'Token that may read the audit log.' }),
+  BATON_API_KEYS: secret({
+    help: 'API keys as id:scope+scope:sha256hex, optionally :YYYY-MM-DD, comma-separated; services/gateway/src/create-key.ts makes one.',
+  }),
+  BATON_GATEWAY_HOST: text({ default: '127.0.0.1', help: 'The address to listen on.' }),
+  BATON_GATEWAY_PORT: integer({
+    min: 0,
+    max: 65_535,
+    default: 8420,
+    help: 'The port to listen on; 0 takes any free one and logs it.',
+  }),
+  BATON_GATEWAY_RATE_MAX: integer({
+    min: 1,
+    max: 10_000_000,
+    default: 60_000,
+    help: 'Requests per minute and API key; more are answered with 429.',
+  }),
+  BATON_GATEWAY_RUNNING_MAX: integer({
+    min: 1,
+    max: 10_000,
+    default: 256,
+    help: 'Requests under way at once; more are answered with 503.',
+  }),
+  BATON_GATEWAY_CONNECTIONS_MAX: integer({
+    min: 1,
+    max: 65_535,
+    default: 512,
+    help: 'Open connections; more are closed at once. Each may hold one body of 1 MiB.',
+  }),
+  BATON_OUTBOX_MAX: integer({
+    min: 1,
+    max: 50_000,
+    default: 50_000,
+    help: 'Handoffs waiting for a relay; above it only priority 0 is taken, the rest gets 429.',
+  }),
+}

@@ -1,0 +1,35 @@
+// What the API shows of tasks and handoffs: dollars instead of micro-USD, RFC 3339 times, links.
+import { usdFromMicro } from '@baton/protocol'
+import type { DeadLetterView, HandoffView, ReturnView, TaskView } from '@baton/store'
+
+export function showTask(task: TaskView): object {
+  const { budgetMicroUSD, spentMicroUSD, ...rest } = task
+  return {
+    ...rest,
+    budgetUSD: usdFromMicro(budgetMicroUSD),
+    spentUSD: usdFromMicro(spentMicroUSD),
+    links: { self: `/v2/tasks/${task.taskId}`, trace: `/v2/tasks/${task.taskId}/trace` },
+  }
+}
+
+export function showHandoff(handoff: HandoffView): object {
+  const { spentMicroUSD, remainingMicroUSD, costMicroUSD, ...rest } = handoff
+  return {
+    ...rest,
+    spentUSD: usdFromMicro(spentMicroUSD),
+    remainingUSD: usdFromMicro(remainingMicroUSD),
+    costUSD: costMicroUSD === null ? null : usdFromMicro(costMicroUSD),
+    links: { self: `/v2/handoffs/${handoff.handoffId}`, task: `/v2/tasks/${handoff.taskId}` },
+  }
+}
+
+export function showReturn({ handoffId: _, ...shown }: ReturnView): object {
+  return shown
+}
+
+export function showDeadLetter(letter: DeadLetterView): object {
+  return {
+    ...letter,
+    links: { handoff: `/v2/handoffs/${letter.handoffId}`, task: `/v2/tasks/${letter.taskId}` },
+  }
+}
