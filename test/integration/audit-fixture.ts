@@ -44,8 +44,15 @@ const base64 = (bytes: Buffer): string => bytes.toString('base64')
 export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
   const { adminUrl } = await acquirePostgres()
   const databases = { audit: uniqueDatabaseName('audit'), vault: uniqueDatabaseName('vault') }
-  const { urls } = await migrateAudit(adminUrl, { passwords: PASSWORDS, databases, log: { shards } })
-  const signingKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' })
+  const { urls } = await migrateAudit(adminUrl, {
+    passwords: PASSWORDS,
+    databases,
+    log: { shards },
+  })
+  const signingKey = generateKeyPairSync('ed25519').privateKey.export({
+    format: 'der',
+    type: 'pkcs8',
+  })
   const environment = {
     BATON_AUDIT_WRITER_URL: urls.writer,
     BATON_AUDIT_READER_URL: urls.reader,
@@ -58,7 +65,11 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     BATON_AUDITOR_PORT: '0',
   }
   const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 2 })
-  const pools = [onDatabase(adminUrl, databases.audit), onDatabase(adminUrl, databases.vault), urls.reader]
+  const pools = [
+    onDatabase(adminUrl, databases.audit),
+    onDatabase(adminUrl, databases.vault),
+    urls.reader,
+  ]
   const [superuser, vaultSuperuser, reader] = pools.map(open) as [Pool, Pool, Pool]
   const running: RunningAuditor[] = []
   return {
@@ -96,7 +107,9 @@ async function startAuditor(env: Record<string, string>): Promise<RunningAuditor
     url,
     client,
     async read<Body>(path: string) {
-      const response = await fetch(url + path, { headers: { authorization: `Bearer ${READ_TOKEN}` } })
+      const response = await fetch(url + path, {
+        headers: { authorization: `Bearer ${READ_TOKEN}` },
+      })
       return (await response.json()) as Body
     },
     post: (body, headers = {}) =>
@@ -133,8 +146,26 @@ export function entryOf(changes: Partial<AuditEntry> = {}): AuditEntry {
       safety: { decision: 'allow', artefactId: 'rules-1', findings: 0 },
     },
     reason: null,
-    cost: { spentMicroUSD: 80_000, remainingMicroUSD: 320_000, promptTokens: 10, completionTokens: 5 },
+    cost: {
+      spentMicroUSD: 80_000,
+      remainingMicroUSD: 320_000,
+      promptTokens: 10,
+      completionTokens: 5,
+    },
     segments: [{ kind: 'message', subject: null, text: 'the message without personal data' }],
     ...changes,
   }
+}
+
+interface ProblemBody {
+  readonly code: string
+  readonly pointer?: string
+  readonly fix?: string
+}
+
+/** The RFC 9457 body of a refusal, with its status. */
+export const problemOf = async (response: Response) => {
+  const type = response.headers.get('content-type')
+  if (type !== 'application/problem+json') throw new Error(`not a problem: ${type}`)
+  return { status: response.status, ...((await response.json()) as ProblemBody) }
 }

@@ -136,8 +136,15 @@ describe('the guards', () => {
   test('refuse even a superuser, also in replica mode and on every partition', async () => {
     const names = [...TABLES, partitions.record, partitions.payload]
     for (const name of names) {
-      for (const statement of [updateOf(name), `delete from audit.${name}`, `truncate audit.${name}`]) {
-        expect([statement, await stateOf(fixture.superuser, statement)]).toEqual([statement, NOT_ALLOWED])
+      for (const statement of [
+        updateOf(name),
+        `delete from audit.${name}`,
+        `truncate audit.${name}`,
+      ]) {
+        expect([statement, await stateOf(fixture.superuser, statement)]).toEqual([
+          statement,
+          NOT_ALLOWED,
+        ])
         const replica = `set session_replication_role = replica; ${statement}`
         expect([replica, await stateOf(fixture.superuser, replica)]).toEqual([replica, NOT_ALLOWED])
       }

@@ -42,7 +42,9 @@ async function rules(): Promise<string[]> {
 
 const editedBody = async (seq: number): Promise<Buffer> => {
   const { rows } = await sql('select body from audit.record where chain = 0 and seq = $1', [seq])
-  return Buffer.from((rows[0]?.body.toString() ?? '').replace('"spentMicroUSD":80000', '"spentMicroUSD":80001'))
+  return Buffer.from(
+    (rows[0]?.body.toString() ?? '').replace('"spentMicroUSD":80000', '"spentMicroUSD":80001'),
+  )
 }
 
 test('an untouched log has no finding', async () => {
@@ -51,7 +53,9 @@ test('an untouched log has no finding', async () => {
 
 describe('an edit of a record', () => {
   test('body alone', async () => {
-    await sql('update audit.record set body = $1 where chain = 0 and seq = 3', [await editedBody(3)])
+    await sql('update audit.record set body = $1 where chain = 0 and seq = 3', [
+      await editedBody(3),
+    ])
     const found = await rules()
     expect(found[0]).toBe('RECORD_HASH@0:3')
     expect(found).toContain('RECORD_COLUMNS@0:3')
@@ -99,7 +103,9 @@ describe('a missing, repeated or moved record', () => {
   })
 
   test('deleted at the end', async () => {
-    await sql('delete from audit.record where chain = 0 and seq = (select size - 1 from audit.head where chain = 0)')
+    await sql(
+      'delete from audit.record where chain = 0 and seq = (select size - 1 from audit.head where chain = 0)',
+    )
     expect((await rules()).map((rule) => rule.split('@')[0])).toEqual(['HEAD', 'BATCH_COVER'])
   })
 

@@ -48,7 +48,9 @@ describe('E19 the query of the source', () => {
     const { rows } = await fixture.reader.query({
       text: `SELECT * FROM handoff_audit WHERE taskId = '${taskId}' ORDER BY timestamp ASC`,
     })
-    expect(rows.map((row) => [row['handoffid'], row['fromagent'], row['toagent'], row['status']])).toEqual([
+    expect(
+      rows.map((row) => [row['handoffid'], row['fromagent'], row['toagent'], row['status']]),
+    ).toEqual([
       [handoffIds[0], 'intake', 'clause-extraction', 'ACCEPTED'],
       [handoffIds[1], 'clause-extraction', 'legal-analysis', 'ACCEPTED'],
       [handoffIds[2], 'legal-analysis', 'risk-scoring', 'REJECTED'],
@@ -56,14 +58,24 @@ describe('E19 the query of the source', () => {
     expect(rows.map((row) => row['reason'])).toEqual([null, null, 'SAFETY_VIOLATION'])
     expect(rows.map((row) => row['costathandoff'])).toEqual(['0.080000', '0.180000', '0.300000'])
     expect(new Set(rows.map((row) => row['taskid']))).toEqual(new Set([taskId]))
-    expect(rows[0]).toMatchObject({ attempt: 1, previousrecordhash: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(rows[0]).toMatchObject({
+      attempt: 1,
+      previousrecordhash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
   })
 
   test('reads by the index of the task, not by scanning records', async () => {
     for (const view of ['handoff_audit', 'handoff_events']) {
-      const { rows } = await fixture.reader.query<Record<string, string>>({
-        text: `set enable_seqscan = off; explain select * from ${view} where taskId = '${taskId}'`,
-      }).then((results) => (results as unknown as { rows: Record<string, string>[] }[])[1] as { rows: Record<string, string>[] })
+      const { rows } = await fixture.reader
+        .query<Record<string, string>>({
+          text: `set enable_seqscan = off; explain select * from ${view} where taskId = '${taskId}'`,
+        })
+        .then(
+          (results) =>
+            (results as unknown as { rows: Record<string, string>[] }[])[1] as {
+              rows: Record<string, string>[]
+            },
+        )
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
       expect(plan).not.toMatch(/Seq Scan on record/)
       expect(plan).toMatch(/Index Cond: \(task_id = /)
@@ -115,8 +127,14 @@ describe('the trace', () => {
   })
 
   test('of an unknown task is not found, of a bad id refused', async () => {
-    expect(await auditor.read(`/v1/traces/${randomUUID()}`)).toMatchObject({ status: 404, code: 'BATON_TASK_UNKNOWN' })
-    expect(await auditor.read('/v1/traces/1')).toMatchObject({ status: 400, code: 'BATON_TASK_ID_INVALID' })
+    expect(await auditor.read(`/v1/traces/${randomUUID()}`)).toMatchObject({
+      status: 404,
+      code: 'BATON_TASK_UNKNOWN',
+    })
+    expect(await auditor.read('/v1/traces/1')).toMatchObject({
+      status: 400,
+      code: 'BATON_TASK_ID_INVALID',
+    })
   })
 })
 

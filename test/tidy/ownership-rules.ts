@@ -11,7 +11,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   ajv: ['packages/protocol'],
   'ajv-formats': ['packages/protocol'],
   semver: ['packages/protocol'],
-  canonicalize: ['packages/protocol'],
+  canonicalize: ['packages/protocol', 'packages/ledger'],
   'gpt-tokenizer': ['packages/protocol'],
   'json-schema-to-typescript': ['packages/protocol'],
   re2js: ['packages/safety'],

@@ -1,7 +1,15 @@
 // The one statement that writes to the log: all chains of a flush in one call and one commit.
 import { run } from './database.ts'
 import type { Database } from './database.ts'
-import { BIGINT, BYTEA, encodeArray, INTEGER, SMALLINT, TIMESTAMPTZ, UUID } from './postgres-binary.ts'
+import {
+  BIGINT,
+  BYTEA,
+  encodeArray,
+  INTEGER,
+  SMALLINT,
+  TIMESTAMPTZ,
+  UUID,
+} from './postgres-binary.ts'
 
 /** How one chain moves. The call changes nothing unless every chain is still as expected. */
 export interface ChainMove {
@@ -68,37 +76,115 @@ export async function appendBatch(db: Database, batch: NewBatch): Promise<boolea
 }
 
 const moveValues = ({ moves, keyId }: NewBatch): unknown[] => [
-  encodeArray(SMALLINT, moves.map((move) => move.chain)),
-  encodeArray(BIGINT, moves.map((move) => move.expectedSize)),
-  encodeArray(BYTEA, moves.map((move) => move.expectedHash)),
-  encodeArray(BIGINT, moves.map((move) => move.size)),
-  encodeArray(BYTEA, moves.map((move) => move.lastHash)),
-  encodeArray(TIMESTAMPTZ, moves.map((move) => move.lastMicros)),
+  encodeArray(
+    SMALLINT,
+    moves.map((move) => move.chain),
+  ),
+  encodeArray(
+    BIGINT,
+    moves.map((move) => move.expectedSize),
+  ),
+  encodeArray(
+    BYTEA,
+    moves.map((move) => move.expectedHash),
+  ),
+  encodeArray(
+    BIGINT,
+    moves.map((move) => move.size),
+  ),
+  encodeArray(
+    BYTEA,
+    moves.map((move) => move.lastHash),
+  ),
+  encodeArray(
+    TIMESTAMPTZ,
+    moves.map((move) => move.lastMicros),
+  ),
   keyId,
-  encodeArray(BYTEA, moves.map((move) => move.signature)),
+  encodeArray(
+    BYTEA,
+    moves.map((move) => move.signature),
+  ),
 ]
 
 const recordValues = ({ records }: NewBatch): unknown[] => [
-  encodeArray(SMALLINT, records.map((record) => record.chain)),
-  encodeArray(BIGINT, records.map((record) => record.seq)),
-  encodeArray(TIMESTAMPTZ, records.map((record) => record.recordedAtMicros)),
-  encodeArray(UUID, records.map((record) => record.taskId)),
-  encodeArray(UUID, records.map((record) => record.handoffId)),
-  encodeArray(SMALLINT, records.map((record) => record.eventNumber)),
-  encodeArray(BIGINT, records.map((record) => record.spentMicroUSD)),
-  encodeArray(BYTEA, records.map((record) => record.body)),
-  encodeArray(BYTEA, records.map((record) => record.hash)),
-  encodeArray(UUID, records.map((record) => record.key)),
-  encodeArray(BYTEA, records.map((record) => record.requestHash)),
-  encodeArray(INTEGER, records.map((record) => record.taskSeq)),
+  encodeArray(
+    SMALLINT,
+    records.map((record) => record.chain),
+  ),
+  encodeArray(
+    BIGINT,
+    records.map((record) => record.seq),
+  ),
+  encodeArray(
+    TIMESTAMPTZ,
+    records.map((record) => record.recordedAtMicros),
+  ),
+  encodeArray(
+    UUID,
+    records.map((record) => record.taskId),
+  ),
+  encodeArray(
+    UUID,
+    records.map((record) => record.handoffId),
+  ),
+  encodeArray(
+    SMALLINT,
+    records.map((record) => record.eventNumber),
+  ),
+  encodeArray(
+    BIGINT,
+    records.map((record) => record.spentMicroUSD),
+  ),
+  encodeArray(
+    BYTEA,
+    records.map((record) => record.body),
+  ),
+  encodeArray(
+    BYTEA,
+    records.map((record) => record.hash),
+  ),
+  encodeArray(
+    UUID,
+    records.map((record) => record.key),
+  ),
+  encodeArray(
+    BYTEA,
+    records.map((record) => record.requestHash),
+  ),
+  encodeArray(
+    INTEGER,
+    records.map((record) => record.taskSeq),
+  ),
 ]
 
 const segmentValues = ({ segments }: NewBatch): unknown[] => [
-  encodeArray(SMALLINT, segments.map((segment) => segment.chain)),
-  encodeArray(BIGINT, segments.map((segment) => segment.seq)),
-  encodeArray(SMALLINT, segments.map((segment) => segment.segment)),
-  encodeArray(TIMESTAMPTZ, segments.map((segment) => segment.recordedAtMicros)),
-  encodeArray(UUID, segments.map((segment) => segment.subjectRef)),
-  encodeArray(BYTEA, segments.map((segment) => segment.nonce)),
-  encodeArray(BYTEA, segments.map((segment) => segment.ciphertext)),
+  encodeArray(
+    SMALLINT,
+    segments.map((segment) => segment.chain),
+  ),
+  encodeArray(
+    BIGINT,
+    segments.map((segment) => segment.seq),
+  ),
+  encodeArray(
+    SMALLINT,
+    segments.map((segment) => segment.segment),
+  ),
+  encodeArray(
+    TIMESTAMPTZ,
+    segments.map((segment) => segment.recordedAtMicros),
+  ),
+  encodeArray(
+    UUID,
+    segments.map((segment) => segment.subjectRef),
+  ),
+  encodeArray(
+    BYTEA,
+    segments.map((segment) => segment.nonce),
+  ),
+  encodeArray(
+    BYTEA,
+    segments.map((segment) => segment.ciphertext),
+  ),
 ]

@@ -172,7 +172,10 @@ export class AuditLog {
     prepared: readonly PreparedEntry[],
   ): Promise<ReadonlyMap<PreparedEntry, AppendOutcome>> {
     this.#heads = await readCurrentChains(this.#db)
-    const rows = await findRecordedKeys(this.#db, prepared.map((one) => one.key))
+    const rows = await findRecordedKeys(
+      this.#db,
+      prepared.map((one) => one.key),
+    )
     const byKey = new Map(rows.map((row) => [row.key.replaceAll('-', ''), row]))
     const outcomes = new Map<PreparedEntry, AppendOutcome>()
     for (const one of prepared) {
@@ -201,11 +204,7 @@ function firstOfEachKey(prepared: readonly PreparedEntry[]): Map<string, Prepare
 }
 
 // The same key twice in one flush: a caller repeated a request that had not been answered yet.
-function repeated(
-  one: PreparedEntry,
-  first: PreparedEntry,
-  outcome: AppendOutcome,
-): AppendOutcome {
+function repeated(one: PreparedEntry, first: PreparedEntry, outcome: AppendOutcome): AppendOutcome {
   if (outcome.kind === 'conflict') return outcome
   const { receipt } = outcome
   if (one.requestHash.equals(first.requestHash)) {

@@ -80,7 +80,8 @@ class ChainBuilder {
     const seq = this.#size
     // A chain's time never repeats or goes back, also when the clock does.
     const recordedAtMicros = Math.max(this.#context.nowMicros, this.#lastMicros + 1)
-    const task = this.#tasks.get(entry.taskId) ?? this.#context.taskPosition(this.#start, entry.taskId)
+    const task =
+      this.#tasks.get(entry.taskId) ?? this.#context.taskPosition(this.#start, entry.taskId)
     const place = {
       origin,
       seq,
@@ -92,7 +93,14 @@ class ChainBuilder {
     const payload = prepared.segments.map((one, segment) => this.#reference(one, segment))
     const { body, hash, recordedAt } = buildRecord(entry, place, { payload, keyIds: this.#keyIds })
     const at = { chain: this.#start.chain, seq, recordedAtMicros }
-    this.records.push({ ...at, ...columns(entry), ...keysOf(prepared), body, hash, taskSeq: task.nextSeq })
+    this.records.push({
+      ...at,
+      ...columns(entry),
+      ...keysOf(prepared),
+      body,
+      hash,
+      taskSeq: task.nextSeq,
+    })
     prepared.segments.forEach((one, segment) => this.#seal(one, segment, at))
     const receipt = { origin, seq, recordHash: hash.toString('hex'), recordedAt, duplicate: false }
     this.receipts.set(prepared, receipt)
@@ -125,7 +133,15 @@ class ChainBuilder {
     const statement = { origin, firstSeq: expectedSize, lastSeq: this.#size - 1, lastHash }
     const signature = this.#context.signer.sign(statement)
     const { size, lastMicros } = this.movedHead()
-    return { chain, expectedSize, expectedHash, size, lastHash: this.#lastHash, lastMicros, signature }
+    return {
+      chain,
+      expectedSize,
+      expectedHash,
+      size,
+      lastHash: this.#lastHash,
+      lastMicros,
+      signature,
+    }
   }
 
   movedHead(): ChainHead {

@@ -92,7 +92,10 @@ export async function inSnapshot<Result>(
 const PERMANENT_CLASSES = /^(22|23|28|42|3D|3F)/
 const UNIQUE_VIOLATION = '23505'
 
-const sqlState = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
+function sqlState(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : ''
+}
 
 /** Postgres errors become Baton's kinds here. Messages that may quote rows stay inside `cause`. */
 export function classify(error: unknown): BatonError {

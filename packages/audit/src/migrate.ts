@@ -56,7 +56,9 @@ export async function migrateAudit(
   options: MigrateOptions,
 ): Promise<MigratedAudit> {
   const databases = options.databases ?? DEFAULT_DATABASES
-  await withClient(adminUrl, (admin) => createRolesAndDatabases(admin, databases, options.passwords))
+  await withClient(adminUrl, (admin) =>
+    createRolesAndDatabases(admin, databases, options.passwords),
+  )
   const auditUrl = withTarget(adminUrl, { database: databases.audit })
   const vaultUrl = withTarget(adminUrl, { database: databases.vault })
   const applied = [

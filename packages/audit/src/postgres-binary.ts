@@ -10,7 +10,8 @@ interface ElementType<Value> {
 const POSTGRES_EPOCH_MICROS = 946_684_800_000_000n
 
 const fixed = (length: number) => () => length
-const copied = (value: Uint8Array, target: Buffer, offset: number): void => target.set(value, offset)
+const copied = (value: Uint8Array, target: Buffer, offset: number): void =>
+  target.set(value, offset)
 
 export const SMALLINT: ElementType<number> = {
   oid: 21,

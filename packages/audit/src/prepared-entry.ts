@@ -64,7 +64,10 @@ const safetyFields = (safety: NonNullable<AuditEntry['verdicts']>['safety']) => 
 
 // Text without a data subject gets the environment's key of the day: one key never encrypts more
 // than a day's segments, far below the 2^32 random nonces that AES-GCM bears.
-function subjectName({ subject }: SegmentInput, { environment, nowMicros }: PrepareOptions): string {
+function subjectName(
+  { subject }: SegmentInput,
+  { environment, nowMicros }: PrepareOptions,
+): string {
   if (subject !== null) return `subject/${environment}/${subject}`
   return `default/${environment}/${Math.floor(nowMicros / MICROS_PER_DAY)}`
 }

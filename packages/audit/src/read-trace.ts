@@ -3,7 +3,7 @@ import { differingColumns, readRecord, recordHash, taskCost, traceGaps } from '@
 import type { Finding, RecordBody, TaskCost, TraceGap } from '@baton/ledger'
 import type { Database } from './database.ts'
 import { readHeads } from './heads.ts'
-import { readTaskRecords } from './records.ts'
+import { columnsAlone, readTaskRecords } from './records.ts'
 import type { RecordRow } from './records.ts'
 
 export interface TraceRecord {
@@ -62,8 +62,6 @@ function rowFindings(row: RecordRow, body: RecordBody | undefined, origin: strin
   }
   return findings
 }
-
-const columnsAlone = ({ body: _, recordHash: __, chain: ___, ...columns }: RecordRow) => columns
 
 /** Cost attribution of one task alone (E14). */
 export async function costOfTask(db: Database, taskId: string): Promise<TaskCost> {

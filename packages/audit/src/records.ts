@@ -46,3 +46,9 @@ export function readRecordsAfter(
     [after.chain, after.seq, after.recordedAtMicros, limit],
   )
 }
+
+/** The columns that a body can be compared with. */
+export function columnsAlone(row: RecordRow): RecordColumns {
+  const { body: _, recordHash: __, chain: ___, ...columns } = row
+  return columns
+}

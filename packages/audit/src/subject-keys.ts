@@ -22,7 +22,10 @@ const COLUMNS = `subject_ref as "subjectRef", lookup, wrapped_key as "wrappedKey
   wrapping_key_id as "wrappingKeyId"`
 
 /** The rows of those of `lookups` that are known. */
-export function findSubjectKeys(db: Database, lookups: readonly Buffer[]): Promise<SubjectKeyRow[]> {
+export function findSubjectKeys(
+  db: Database,
+  lookups: readonly Buffer[],
+): Promise<SubjectKeyRow[]> {
   return run<SubjectKeyRow>(
     db,
     'find_subject_keys',
@@ -56,9 +59,18 @@ export async function addSubjectKeys(
      select * from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::text[])
      on conflict (lookup) do nothing`,
     [
-      encodeArray(UUID, candidates.map((candidate) => candidate.subjectRef)),
-      encodeArray(BYTEA, candidates.map((candidate) => candidate.lookup)),
-      encodeArray(BYTEA, candidates.map((candidate) => candidate.wrappedKey)),
+      encodeArray(
+        UUID,
+        candidates.map((candidate) => candidate.subjectRef),
+      ),
+      encodeArray(
+        BYTEA,
+        candidates.map((candidate) => candidate.lookup),
+      ),
+      encodeArray(
+        BYTEA,
+        candidates.map((candidate) => candidate.wrappedKey),
+      ),
       candidates.map((candidate) => candidate.wrappingKeyId),
     ],
   )

@@ -122,7 +122,10 @@ function unwrap(wrappingKey: Buffer, row: SubjectKeyRow): Buffer {
   decipher.setAAD(Buffer.from(row.subjectRef))
   decipher.setAuthTag(row.wrappedKey.subarray(end))
   try {
-    return Buffer.concat([decipher.update(row.wrappedKey.subarray(NONCE_BYTES, end)), decipher.final()])
+    return Buffer.concat([
+      decipher.update(row.wrappedKey.subarray(NONCE_BYTES, end)),
+      decipher.final(),
+    ])
   } catch (cause) {
     const message = `a subject key does not open; it was wrapped with key ${row.wrappingKeyId}`
     throw permanent('BATON_VAULT_KEY_UNREADABLE', message, {

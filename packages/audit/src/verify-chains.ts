@@ -9,7 +9,7 @@ import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
 import { findRecordedKeys } from './idempotency.ts'
 import { readSegments } from './payloads.ts'
-import { readRecordsAfter } from './records.ts'
+import { columnsAlone, readRecordsAfter } from './records.ts'
 import type { RecordRow } from './records.ts'
 import type { SubjectVault } from './subject-vault.ts'
 
@@ -138,29 +138,34 @@ async function completeRows(
   const batches = new Map((await readBatches(db, range)).map((batch) => [batch.lastSeq, batch]))
   const indexes = await indexRows(db, rows)
   const segments = await openableSegments(db, range, options.vault)
-  return rows.map(({ body, recordHash, chain: _, ...columns }) => ({
-    body,
-    recordHash,
-    columns,
-    index: indexes.get(readRecord(body)?.recordId ?? ''),
-    batch: batches.get(columns.seq),
-    segments: segments && (segments.get(columns.seq) ?? []),
+  return rows.map((row) => ({
+    body: row.body,
+    recordHash: row.recordHash,
+    columns: columnsAlone(row),
+    index: indexes.get(row.seq),
+    batch: batches.get(row.seq),
+    segments: segments && (segments.get(row.seq) ?? []),
   }))
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
+/** The idempotency rows by the seq of the record whose body names them. */
 async function indexRows(
   db: Database,
   rows: readonly RecordRow[],
-): Promise<ReadonlyMap<string, StoredIndex>> {
-  const keys = rows.map(({ body }) => readRecord(body)?.recordId).filter((key) => isUuid(key))
-  const recorded = await findRecordedKeys(db, keys.map(uuidBytes))
-  const { chain } = rows[0] as RecordRow
-  return new Map(recorded.filter((row) => row.chain === chain).map((row) => [row.key, row]))
+): Promise<ReadonlyMap<number, StoredIndex>> {
+  const named = new Map<string, RecordRow>()
+  for (const row of rows) {
+    const key = readRecord(row.body)?.recordId
+    if (key !== undefined) named.set(key, row)
+  }
+  const recorded = await findRecordedKeys(db, [...named.keys()].map(uuidBytes))
+  const indexes = new Map<number, StoredIndex>()
+  for (const index of recorded) {
+    const row = named.get(index.key)
+    if (row?.chain === index.chain) indexes.set(row.seq, index)
+  }
+  return indexes
 }
-
-const isUuid = (key: string | undefined): key is string => key !== undefined && UUID.test(key)
 
 async function openableSegments(
   db: Database,

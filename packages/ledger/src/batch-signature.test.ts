@@ -1,7 +1,12 @@
 // A batch signature fits one run of one chain and one key.
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { batchKeyId, createBatchSigner, readBatchPublicKey, verifyBatch } from './batch-signature.ts'
+import {
+  batchKeyId,
+  createBatchSigner,
+  readBatchPublicKey,
+  verifyBatch,
+} from './batch-signature.ts'
 import { signer } from './fixtures/chain.ts'
 import { LedgerError } from './ledger-error.ts'
 

@@ -10,7 +10,8 @@ const pointerOf = (value: unknown): string | undefined => {
     canonicalJson(value)
     return undefined
   } catch (error) {
-    if (error instanceof LedgerError && error.code === 'BATON_CANONICAL_INVALID') return error.pointer
+    if (error instanceof LedgerError && error.code === 'BATON_CANONICAL_INVALID')
+      return error.pointer
     throw error
   }
 }
@@ -47,7 +48,7 @@ describe('canonical JSON', () => {
     const names = Object.values(JSON.parse(canonicalJson(value)) as object)
     expect(canonicalJson(value).startsWith('{"\\r":"Carriage Return","1":"One"')).toBe(true)
     expect(names).toHaveLength(7)
-    expect(canonicalJson([333333333.33333329, 1e30, 4.5, 2e-3, 1e-27, -0])).toBe(
+    expect(canonicalJson([Number('333333333.33333329'), 1e30, 4.5, 2e-3, 1e-27, -0])).toBe(
       '[333333333.3333333,1e+30,4.5,0.002,1e-27,0]',
     )
   })

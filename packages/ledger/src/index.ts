@@ -40,7 +40,12 @@ export {
   textOf,
 } from './segment.ts'
 export type { SaltedText, SealedSegment, SegmentPlace } from './segment.ts'
-export { batchKeyId, createBatchSigner, readBatchPublicKey, verifyBatch } from './batch-signature.ts'
+export {
+  batchKeyId,
+  createBatchSigner,
+  readBatchPublicKey,
+  verifyBatch,
+} from './batch-signature.ts'
 export type { BatchSigner, BatchStatement } from './batch-signature.ts'
 export { ChainVerifier } from './verify-chain.ts'
 export type {

@@ -86,7 +86,9 @@ describe('record version 1', () => {
 
 describe('identity and place', () => {
   test('the record id is a UUIDv8 of handoff, event and epoch alone', () => {
-    expect(recordId(entry)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(recordId(entry)).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    )
     expect(recordId({ ...entry, attempt: 9, reason: 'X' } as typeof entry)).toBe(recordId(entry))
     expect(recordId({ ...entry, epoch: 2 })).not.toBe(recordId(entry))
     expect(recordId({ ...entry, event: 'ROLLED_BACK' })).not.toBe(recordId(entry))

@@ -71,7 +71,10 @@ export const list =
   }
 
 // Names are for machines: printable ASCII without spaces at either end, so prose does not fit well.
-export const name = matching('a name of 1 to 256 printable characters', /^[!-~](?:[ -~]{0,254}[!-~])?$/)
+export const name = matching(
+  'a name of 1 to 256 printable characters',
+  /^[!-~](?:[ -~]{0,254}[!-~])?$/,
+)
 export const uuid = matching(
   'a lower-case UUID',
   /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,

@@ -40,7 +40,11 @@ export function saltText(text: string): SaltedText {
   framed.set(DOMAIN)
   framed.set(takeRandomBytes(SALT_BYTES), DOMAIN.length)
   framed.write(text, DOMAIN.length + SALT_BYTES, 'utf8')
-  return { salted: framed.subarray(DOMAIN.length), bytes, commitment: hash('sha256', framed, 'buffer') }
+  return {
+    salted: framed.subarray(DOMAIN.length),
+    bytes,
+    commitment: hash('sha256', framed, 'buffer'),
+  }
 }
 
 /** The commitment to a salt followed by a text, as in a sealed segment. */
@@ -51,7 +55,11 @@ const placeBytes = ({ origin, seq, segment }: SegmentPlace): Buffer =>
   Buffer.from(`${origin}|${seq}|${segment}`)
 
 /** Encrypts salt || text under the subject's key, bound to its place. A fresh nonce every time. */
-export function sealSegment(key: KeyObject, place: SegmentPlace, salted: Uint8Array): SealedSegment {
+export function sealSegment(
+  key: KeyObject,
+  place: SegmentPlace,
+  salted: Uint8Array,
+): SealedSegment {
   const nonce = takeRandomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(placeBytes(place))

@@ -8,7 +8,8 @@ import { traceGaps } from './verify-task.ts'
 import { recordHash } from './record-hash.ts'
 import type { AuditEntry } from './audit-entry.ts'
 
-const uuid = (digit: string) => `${digit.repeat(8)}-${digit.repeat(4)}-4${digit.repeat(3)}-8${digit.repeat(3)}-${digit.repeat(12)}`
+const uuid = (digit: string) =>
+  `${digit.repeat(8)}-${digit.repeat(4)}-4${digit.repeat(3)}-8${digit.repeat(3)}-${digit.repeat(12)}`
 const TASK = uuid('a')
 
 interface Hop {
@@ -27,7 +28,11 @@ const entryOfHop = (hop: Hop): AuditEntry =>
     event: hop.event ?? 'HANDOFF_ACCEPTED',
     handoffId: uuid(hop.id),
     parentHandoffId: hop.parent === undefined ? null : uuid(hop.parent),
-    fromAgent: { agentId: hop.from, agentVersion: '1.0.0', executionId: uuid(hop.execution ?? hop.id) },
+    fromAgent: {
+      agentId: hop.from,
+      agentVersion: '1.0.0',
+      executionId: uuid(hop.execution ?? hop.id),
+    },
     toAgent: { agentType: hop.to, agentVersion: null },
     cost: { spentMicroUSD: hop.spent, remainingMicroUSD: 0, promptTokens: 0, completionTokens: 0 },
   })
@@ -74,7 +79,9 @@ describe('taskCost', () => {
 
   test('a handoff that was returned and accepted on a later attempt counts once', () => {
     const returned = { ...FOUR_AGENTS[0]!, event: 'HANDOFF_REJECTED' as const }
-    expect(taskCost(bodiesOf([returned]).concat(bodiesOf(FOUR_AGENTS))).totalSpentMicroUSD).toBe(300_000)
+    expect(taskCost(bodiesOf([returned]).concat(bodiesOf(FOUR_AGENTS))).totalSpentMicroUSD).toBe(
+      300_000,
+    )
   })
 
   test('a running total that falls is flagged', () => {

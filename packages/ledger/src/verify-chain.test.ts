@@ -12,7 +12,9 @@ import { ChainVerifier } from './verify-chain.ts'
 const tasks = [randomUUID(), randomUUID()]
 const segments = [{ kind: 'message' as const, subject: null, text: 'a message' }]
 const eight = (): FixtureChain =>
-  chainOf(Array.from({ length: 8 }, (_, at) => entryOf({ taskId: tasks[at % 2] as string, segments })))
+  chainOf(
+    Array.from({ length: 8 }, (_, at) => entryOf({ taskId: tasks[at % 2] as string, segments })),
+  )
 
 function verify({ records, head }: FixtureChain, keys = batchKeys): readonly Finding[] {
   const verifier = new ChainVerifier({ origin: ORIGIN, batchKeys: keys })
@@ -41,14 +43,20 @@ describe('an untouched chain', () => {
   test('has no finding, whatever its tasks, batches and payloads', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.record({ task: fc.nat(3), texts: fc.array(fc.string(), { maxLength: 2 }) }), { maxLength: 24 }),
+        fc.array(fc.record({ task: fc.nat(3), texts: fc.array(fc.string(), { maxLength: 2 }) }), {
+          maxLength: 24,
+        }),
         fc.integer({ min: 1, max: 9 }),
         (plan, batchSize) => {
           const ids = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
           const entries = plan.map(({ task, texts }) =>
             entryOf({
               taskId: ids[task] as string,
-              segments: texts.map((text) => ({ kind: 'message', subject: null, text: text.toWellFormed() })),
+              segments: texts.map((text) => ({
+                kind: 'message',
+                subject: null,
+                text: text.toWellFormed(),
+              })),
             }),
           )
           expect(verify(chainOf(entries, batchSize))).toEqual([])
@@ -154,9 +162,9 @@ describe('a tampered chain', () => {
       at((record) => ({ segments: [{ ...first(record), ciphertext: Buffer.alloc(80) }] })),
     ).toEqual(['PAYLOAD_MISMATCH@2'])
     expect(at(() => ({ segments: chain.records[3]?.segments }))).toEqual(['PAYLOAD_MISMATCH@2'])
-    expect(at((record) => ({ segments: [first(record), { ...first(record), segment: 1 }] }))).toEqual([
-      'PAYLOAD_UNEXPECTED@2',
-    ])
+    expect(
+      at((record) => ({ segments: [first(record), { ...first(record), segment: 1 }] })),
+    ).toEqual(['PAYLOAD_UNEXPECTED@2'])
     expect(at((record) => ({ segments: [{ ...first(record), key: undefined }] }))).toEqual([
       'PAYLOAD_KEY@2',
     ])

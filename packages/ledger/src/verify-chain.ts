@@ -22,7 +22,8 @@ interface TaskHead {
   readonly hash: Buffer
 }
 
-const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compare(left, right) === 0
+const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
+  Buffer.compare(left, right) === 0
 
 /**
  * Verifies one chain (E13, I10): `next` takes the stored records in order of seq, `finish` the
@@ -85,7 +86,8 @@ export class ChainVerifier {
     if (seq < this.#size) this.#report(seq, 'RECORD_SEQ', `record ${seq} stands twice`)
     else {
       const last = seq - 1
-      const range = last === this.#size ? `record ${last} is` : `records ${this.#size} to ${last} are`
+      const range =
+        last === this.#size ? `record ${last} is` : `records ${this.#size} to ${last} are`
       this.#report(this.#size, 'RECORD_SEQ', `${range} missing`)
     }
     return false

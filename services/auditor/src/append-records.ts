@@ -27,7 +27,13 @@ export async function appendRecords(
     if (outcome.kind === 'receipt') return outcome.receipt
     const { event, handoffId, taskId } = entries[index] as AuditEntry
     const { origin, seq } = outcome
-    logger.warn({ event: 'audit.conflict', recorded: { origin, seq }, entry: event, handoffId, taskId })
+    logger.warn({
+      event: 'audit.conflict',
+      recorded: { origin, seq },
+      entry: event,
+      handoffId,
+      taskId,
+    })
     throw conflict(index)
   })
 }

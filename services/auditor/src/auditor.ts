@@ -76,7 +76,11 @@ function openPools(settings: AuditorSettings): Pools {
   const applicationName = 'baton-auditor'
   const reader = { url: settings.BATON_AUDIT_READER_URL, statementMs: VERIFY_STATEMENT_MS }
   return {
-    writer: createPool({ url: settings.BATON_AUDIT_WRITER_URL, applicationName, connectionsMax: 2 }),
+    writer: createPool({
+      url: settings.BATON_AUDIT_WRITER_URL,
+      applicationName,
+      connectionsMax: 2,
+    }),
     reader: createPool({ ...reader, applicationName }),
     vault: createPool({ url: settings.BATON_VAULT_URL, applicationName, connectionsMax: 2 }),
   }

@@ -24,5 +24,8 @@ export class ProblemError extends Error {
   }
 }
 
-export const problemBody = ({ retryAfter: _, ...problem }: Problem): string =>
-  JSON.stringify({ type: 'about:blank', title: STATUS_CODES[problem.status], ...problem })
+/** The problem document; the time to wait travels in the Retry-After header instead. */
+export function problemBody(problem: Problem): string {
+  const { retryAfter: _, ...members } = problem
+  return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[problem.status], ...members })
+}

@@ -92,7 +92,8 @@ function addHealthRoutes(server: FastifyInstance, { routes, metrics }: ServerOpt
 function answerProblems(server: FastifyInstance, logger: Logger): void {
   server.setErrorHandler((error, _, reply) => {
     const problem = problemOf(error)
-    if (problem.status >= 500) logger.error({ event: 'audit.request_failed', code: problem.code, error })
+    if (problem.status >= 500)
+      logger.error({ event: 'audit.request_failed', code: problem.code, error })
     return sendProblem(reply, problem)
   })
   server.setNotFoundHandler((_, reply) => sendProblem(reply, NO_SUCH_ROUTE))

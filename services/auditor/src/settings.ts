@@ -21,7 +21,10 @@ export const AUDITOR_SETTINGS = {
   BATON_AUDIT_LOOKUP_KEY: secret({
     help: 'the key that finds a data subject without storing who it is: 32 bytes in base64',
   }),
-  BATON_ENVIRONMENT: text({ default: 'development', help: 'separates the subjects of two systems' }),
+  BATON_ENVIRONMENT: text({
+    default: 'development',
+    help: 'separates the subjects of two systems',
+  }),
   BATON_AUDITOR_HOST: text({ default: '127.0.0.1', help: 'the address to listen on' }),
   BATON_AUDITOR_PORT: integer({
     min: 0,
@@ -41,7 +44,12 @@ export const AUDITOR_SETTINGS = {
     default: 16_777_216,
     help: 'the largest request body',
   }),
-  BATON_DRAIN_MS: integer({ min: 100, max: 300_000, default: 10_000, help: 'how long a stop may take' }),
+  BATON_DRAIN_MS: integer({
+    min: 100,
+    max: 300_000,
+    default: 10_000,
+    help: 'how long a stop may take',
+  }),
   BATON_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], {
     default: 'info',
     help: 'the least severe log line that is written',
