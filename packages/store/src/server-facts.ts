@@ -1,0 +1,39 @@
+// What the database server says about itself: version, durability, and who may connect where.
+import { type Database, run } from './database.ts'
+
+export interface ServerFacts {
+  /** For example `18.4`. */
+  readonly version: string
+  /** Those of fsync, full_page_writes and synchronous_commit that are off. */
+  readonly unsafeSettings: readonly string[]
+}
+
+export async function readServerFacts(db: Database): Promise<ServerFacts> {
+  const text = `select name, setting from pg_settings
+    where name in ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit')`
+  const rows = await run<{ name: string; setting: string }>(db, 'read_server_facts', text)
+  const version = rows.find((row) => row.name === 'server_version')?.setting ?? 'unknown'
+  const unsafe = rows.filter((row) => row.name !== 'server_version' && row.setting === 'off')
+  return { version: version.split(' ', 1)[0] ?? version, unsafeSettings: unsafe.map((row) => row.name) }
+}
+
+/** Those of `databases` on this server that the role of this connection may connect to. */
+export async function findReachableDatabases(
+  db: Database,
+  databases: readonly string[],
+): Promise<readonly string[]> {
+  const text = `select datname as name from pg_database
+    where datname = any($1::text[]) and has_database_privilege(current_user, oid, 'connect')`
+  const rows = await run<{ name: string }>(db, 'find_reachable_databases', text, [databases])
+  return rows.map((row) => row.name)
+}
+
+/** Tables that the role of this connection may truncate or owns; an operational role has none. */
+export async function findOwnedTables(db: Database): Promise<readonly string[]> {
+  const text = `select c.relname as name from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
+    where c.relkind in ('r', 'p') and (has_table_privilege(c.oid, 'truncate')
+      or pg_has_role(current_user, c.relowner, 'member'))`
+  const rows = await run<{ name: string }>(db, 'find_owned_tables', text)
+  return rows.map((row) => row.name)
+}

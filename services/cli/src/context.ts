@@ -1,0 +1,22 @@
+// What every command is given: where it writes, what it was told, and when it should stop.
+import { fileURLToPath } from 'node:url'
+import { readSettings } from '@baton/runtime'
+import type { CLI_SETTINGS } from './settings.ts'
+import type { Output } from './terminal/output.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+export type CliSettings = ReturnType<typeof readSettings<typeof CLI_SETTINGS>>
+
+export interface Context {
+  readonly output: Output
+  readonly settings: CliSettings
+  /** Handed on to the services that are started. */
+  readonly environment: Environment
+  /** Folder of the embedded instance, absolute. */
+  readonly home: string
+  /** Aborted by Ctrl-C or SIGTERM. */
+  readonly interrupt: AbortSignal
+}
+
+/** The checkout this command line belongs to. */
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))

@@ -1,0 +1,114 @@
+// One service as its own process: started with its settings, ready before it is used, drained at the end.
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { transient } from '@baton/runtime'
+import { ROOT } from '../context.ts'
+import type { Environment } from '../context.ts'
+
+interface ChildOptions {
+  /** A folder of `services/`. */
+  readonly name: string
+  readonly environment: Environment
+  readonly logsDir: string
+}
+
+export interface ChildService {
+  readonly name: string
+  readonly pid: number
+  /** Rejects with BATON_SERVICE_ENDED when the process ends before it was stopped. */
+  readonly ended: Promise<never>
+  /** Lets it drain; ends it after 30 s. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+const READY_MAX_MS = 30_000
+const STOP_MAX_MS = 30_000
+const LOG_LINES = 8
+
+/** Resolves when the process has printed `ready`. Throws BATON_SERVICE_START_FAILED with its last words. */
+export async function startChild(options: ChildOptions): Promise<ChildService> {
+  const logPath = join(options.logsDir, `${options.name}.log`)
+  // Its own process group: Ctrl-C in a terminal reaches this process alone, which then drains in order.
+  const child = spawn(process.execPath, [join(ROOT, 'services', options.name, 'src', 'main.ts')], {
+    cwd: ROOT,
+    env: options.environment,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const log = createWriteStream(logPath, { flags: 'w', mode: 0o600 })
+  child.stdout?.pipe(log, { end: false })
+  child.stderr?.pipe(log, { end: false })
+  child.once('close', () => log.end())
+  await untilReady(child, options.name, logPath)
+  return asService(child, options.name, logPath)
+}
+
+function untilReady(child: ChildProcess, name: string, logPath: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let heard = ''
+    const fail = (why: string) => void startFailed({ name, why, logPath }).then(reject)
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      fail(`was not ready within ${READY_MAX_MS / 1000} s`)
+    }, READY_MAX_MS)
+    child.once('error', () => fail('could not be started'))
+    child.once('close', (code, signal) => {
+      clearTimeout(timer)
+      fail(`ended with ${code ?? signal} while starting`)
+    })
+    child.stdout?.on('data', (bytes: Buffer) => {
+      if (/^ready$/m.test(heard)) return
+      heard += bytes.toString()
+      if (!/^ready$/m.test(heard)) return
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+function asService(child: ChildProcess, name: string, logPath: string): ChildService {
+  let stopping: Promise<void> | undefined
+  const closed = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal))
+  })
+  const ended = closed.then((how): never | Promise<never> => {
+    if (stopping !== undefined) return new Promise<never>(() => undefined)
+    throw serviceEnded(name, how, logPath)
+  })
+  ended.catch(() => undefined)
+  return {
+    name,
+    pid: child.pid as number,
+    ended,
+    stop() {
+      stopping ??= drain(child, closed)
+      return stopping
+    },
+  }
+}
+
+async function drain(child: ChildProcess, closed: Promise<unknown>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MAX_MS)
+  await closed
+  clearTimeout(timer)
+}
+
+const serviceEnded = (name: string, how: unknown, logPath: string) =>
+  transient('BATON_SERVICE_ENDED', `the ${name} ended by itself (${String(how)})`, {
+    fix: `Read ${logPath}, then start again: nothing that was acknowledged is lost.`,
+  })
+
+async function startFailed(failure: { name: string; why: string; logPath: string }) {
+  const log = await readFile(failure.logPath, 'utf8').catch(() => '')
+  const last = log.trimEnd().split('\n').slice(-LOG_LINES).join('\n    ')
+  return transient(
+    'BATON_SERVICE_START_FAILED',
+    `the ${failure.name} ${failure.why}; its last words:\n    ${last}`,
+    { fix: `The whole log is ${failure.logPath}.` },
+  )
+}

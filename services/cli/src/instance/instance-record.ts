@@ -1,0 +1,62 @@
+// Which processes serve an instance now, so that a second command uses them instead of starting its own.
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { holderOf, isAlive } from '@baton/infra'
+
+interface Process {
+  readonly pid: number
+  readonly startedAt: string | null
+}
+
+export interface InstanceRecord {
+  /** The command that started the services and will stop them. */
+  readonly owner: Process
+  readonly services: readonly (Process & { readonly name: string })[]
+  readonly queue: 'redis' | 'in-process'
+  readonly gatewayUrl: string
+}
+
+const pathOf = (home: string): string => join(home, 'instance.json')
+
+/** The record of a command that still runs, or null. */
+export async function runningInstance(home: string): Promise<InstanceRecord | null> {
+  const record = await read(home)
+  return record !== null && isAlive(record.owner) ? record : null
+}
+
+/** Ends services whose command was killed: they would go on with old settings. */
+export async function endLeftovers(home: string): Promise<readonly string[]> {
+  const record = await read(home)
+  if (record === null || isAlive(record.owner)) return []
+  const leftover = record.services.filter((service) => isAlive(service))
+  for (const { pid } of leftover) process.kill(pid, 'SIGKILL')
+  await rm(pathOf(home), { force: true })
+  return leftover.map(({ name }) => name)
+}
+
+export async function writeInstance(
+  home: string,
+  instance: {
+    readonly services: readonly { readonly name: string; readonly pid: number }[]
+    readonly queue: InstanceRecord['queue']
+    readonly gatewayUrl: string
+  },
+): Promise<void> {
+  const services = instance.services.map(({ name, pid }) => ({ name, ...holderOf(pid) }))
+  const record: InstanceRecord = { ...instance, owner: holderOf(), services }
+  const draft = `${pathOf(home)}.${process.pid}.draft`
+  await writeFile(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 })
+  await rename(draft, pathOf(home))
+}
+
+export async function forgetInstance(home: string): Promise<void> {
+  await rm(pathOf(home), { force: true })
+}
+
+async function read(home: string): Promise<InstanceRecord | null> {
+  try {
+    return JSON.parse(await readFile(pathOf(home), 'utf8')) as InstanceRecord
+  } catch {
+    return null
+  }
+}

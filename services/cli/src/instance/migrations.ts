@@ -1,0 +1,27 @@
+// Brings the databases of an instance to the current schema; safe to run at every start.
+import { migrateAudit } from '@baton/audit'
+import { migrateStore } from '@baton/store'
+import type { CliSettings } from '../context.ts'
+import type { Databases } from './databases.ts'
+
+/** Names of the migrations applied now; empty when all were applied before. */
+export async function migrateDatabases(
+  { adminUrls, secrets }: Databases,
+  settings: CliSettings,
+): Promise<readonly string[]> {
+  const [store, audit] = await Promise.all([
+    migrateStore({
+      adminUrl: adminUrls.operational,
+      database: settings.BATON_DATABASE_NAME,
+      appPassword: secrets.BATON_APP_PASSWORD,
+    }),
+    migrateAudit(adminUrls.audit, {
+      passwords: {
+        writer: secrets.BATON_AUDIT_WRITER_PASSWORD,
+        reader: secrets.BATON_AUDIT_READER_PASSWORD,
+        vault: secrets.BATON_VAULT_PASSWORD,
+      },
+    }),
+  ])
+  return [...store.map((name) => `store/${name}`), ...audit.applied]
+}

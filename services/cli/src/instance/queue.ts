@@ -1,0 +1,87 @@
+// Which queue an instance uses: the Redis it is given, one that is found or fetched, or none at all.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startRedis } from '@baton/infra'
+import type { RunningRedis, Unavailable } from '@baton/infra'
+import { transient } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import { ROOT } from '../context.ts'
+import type { Context } from '../context.ts'
+
+/** `redis` and `none` force it; `any` takes the best there is. */
+export type QueueChoice = 'redis' | 'none' | 'any'
+
+export interface Queue {
+  readonly kind: 'redis' | 'in-process'
+  /** Words for a person: which queue, and why this one. */
+  readonly description: string
+  readonly redisUrl: string | undefined
+  stop(): Promise<void>
+}
+
+/** A Redis binary is unpacked once per checkout, whatever the home. */
+const CACHE = join(ROOT, '.baton', 'redis-server')
+const FAILED_FETCH = `${CACHE}.not-available`
+const FETCH_AGAIN_MS = 24 * 3_600_000
+const FETCH_MAX_MS = 25_000
+
+/** Opens the queue. Throws BATON_REDIS_UNAVAILABLE only when Redis was asked for. */
+export async function openQueue(
+  context: Context,
+  { choice, logger }: { readonly choice: QueueChoice; readonly logger: Logger },
+): Promise<Queue> {
+  const given = context.settings.BATON_REDIS_URL
+  if (choice === 'none') return inProcess('no Redis wanted')
+  if (given !== undefined) return onRedis(given, `Redis at ${new URL(given).host}`)
+  const start = (fetch: boolean): Promise<RunningRedis | Unavailable> =>
+    startRedis({ dir: join(context.home, 'redis'), cacheDir: CACHE, fetch, logger })
+  const redis = choice === 'redis' ? await start(true) : await findOrFetch(start)
+  if (!('unavailable' in redis)) return onRedis(redis.url, sourceOf(redis), () => redis.stop())
+  if (choice === 'redis') throw unavailable(redis)
+  return inProcess(`${redis.unavailable}; set BATON_REDIS_URL to use one`)
+}
+
+// Fetching may take as long as a package server likes, so it is bounded and not tried every time.
+async function findOrFetch(
+  start: (fetch: boolean) => Promise<RunningRedis | Unavailable>,
+): Promise<RunningRedis | Unavailable> {
+  const found = await start(false)
+  if (!('unavailable' in found) || (await fetchFailedLately())) return found
+  const started = start(true)
+  const timeout = AbortSignal.timeout(FETCH_MAX_MS)
+  const late = new Promise<Unavailable>((resolve) => {
+    timeout.addEventListener('abort', () => resolve({ unavailable: 'fetching one took too long' }))
+  })
+  const fetched = await Promise.race([started, late])
+  if ('unavailable' in fetched) {
+    await writeFile(FAILED_FETCH, `${Date.now()} ${fetched.unavailable}\n`)
+    void started.then((redis) => ('unavailable' in redis ? undefined : redis.stop()))
+  }
+  return fetched
+}
+
+async function fetchFailedLately(): Promise<boolean> {
+  const at = Number((await readFile(FAILED_FETCH, 'utf8').catch(() => '')).split(' ', 1)[0])
+  return at > 0 && Date.now() - at < FETCH_AGAIN_MS
+}
+
+const sourceOf = ({ source }: RunningRedis): string =>
+  source === 'path' ? 'Redis found on PATH' : 'Redis unpacked from the distribution’s packages'
+
+const onRedis = (
+  redisUrl: string,
+  description: string,
+  stop: () => Promise<void> = async () => undefined,
+): Queue => ({ kind: 'redis', description: `BullMQ on ${description}`, redisUrl, stop })
+
+const inProcess = (why: string): Queue => ({
+  kind: 'in-process',
+  description: `in-process, woken by Postgres (${why})`,
+  redisUrl: undefined,
+  stop: async () => undefined,
+})
+
+const unavailable = (redis: Unavailable) =>
+  transient('BATON_REDIS_UNAVAILABLE', `there is no Redis: ${redis.unavailable}`, {
+    fix: 'Install redis-server or valkey-server, set BATON_REDIS_URL, or run with --no-redis.',
+  })

@@ -1,0 +1,107 @@
+// Development keys and passwords: made once, readable by their owner only, overruled by the environment.
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { chmod, link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { permanent } from '@baton/runtime'
+import type { Environment } from '../context.ts'
+
+/** By the name of the setting that overrules each. */
+export interface Secrets {
+  readonly BATON_APP_PASSWORD: string
+  readonly BATON_AUDIT_WRITER_PASSWORD: string
+  readonly BATON_AUDIT_READER_PASSWORD: string
+  readonly BATON_VAULT_PASSWORD: string
+  readonly BATON_SIGNING_KEYS: string
+  readonly BATON_AUDIT_APPEND_TOKEN: string
+  readonly BATON_AUDIT_READ_TOKEN: string
+  readonly BATON_AUDIT_SIGNING_KEY: string
+  readonly BATON_AUDIT_WRAPPING_KEY: string
+  readonly BATON_AUDIT_LOOKUP_KEY: string
+  /** What a client of the gateway sends as `Authorization: Bearer <key>`; it has every scope. */
+  readonly BATON_API_KEY: string
+}
+
+const token = (): string => randomBytes(24).toString('base64url')
+const key = (): string => randomBytes(32).toString('base64')
+
+export const secretsPath = (home: string): string => join(home, 'secrets', 'development.json')
+
+/** The stored secrets, or null when this home has none yet. Throws BATON_SECRETS_UNREADABLE. */
+export async function readSecrets(home: string, environment: Environment): Promise<Secrets | null> {
+  const stored = await readStored(secretsPath(home))
+  return stored === null ? null : overruled(stored, environment)
+}
+
+/** The stored secrets; missing ones are made and stored first. `made` says that the file is new. */
+export async function ensureSecrets(
+  home: string,
+  environment: Environment,
+): Promise<{ secrets: Secrets; made: boolean }> {
+  const known = await readSecrets(home, environment)
+  if (known !== null) return { secrets: known, made: false }
+  const path = secretsPath(home)
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await chmod(dirname(path), 0o700)
+  const made = await storeOnce(path, newSecrets())
+  const secrets = await readSecrets(home, environment)
+  if (secrets === null) throw unreadable(path)
+  return { secrets, made }
+}
+
+// A link never replaces a file: of two commands that start at once, one makes the secrets.
+async function storeOnce(path: string, secrets: Secrets): Promise<boolean> {
+  const draft = `${path}.${process.pid}.draft`
+  await writeFile(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
+  try {
+    await link(draft, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  } finally {
+    await unlink(draft)
+  }
+}
+
+function newSecrets(): Secrets {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return {
+    BATON_APP_PASSWORD: token(),
+    BATON_AUDIT_WRITER_PASSWORD: token(),
+    BATON_AUDIT_READER_PASSWORD: token(),
+    BATON_VAULT_PASSWORD: token(),
+    BATON_SIGNING_KEYS: `development:active:${key()}`,
+    BATON_AUDIT_APPEND_TOKEN: token(),
+    BATON_AUDIT_READ_TOKEN: token(),
+    BATON_AUDIT_SIGNING_KEY: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+    BATON_AUDIT_WRAPPING_KEY: key(),
+    BATON_AUDIT_LOOKUP_KEY: key(),
+    BATON_API_KEY: `bk_development_${randomBytes(32).toString('base64url')}`,
+  }
+}
+
+async function readStored(path: string): Promise<Secrets | null> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw unreadable(path, error)
+  }
+  try {
+    return JSON.parse(text) as Secrets
+  } catch (cause) {
+    throw unreadable(path, cause)
+  }
+}
+
+function overruled(stored: Secrets, environment: Environment): Secrets {
+  const entries = Object.entries(stored).map(([name, value]) => [name, environment[name] || value])
+  return Object.fromEntries(entries) as Secrets
+}
+
+const unreadable = (path: string, cause?: unknown) =>
+  permanent('BATON_SECRETS_UNREADABLE', `the secrets in ${path} cannot be read`, {
+    cause,
+    fix: 'Make the file readable for you, or restore it: without it the stored data cannot be opened.',
+  })

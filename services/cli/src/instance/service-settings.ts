@@ -1,0 +1,89 @@
+// What each service of an instance is told: its own settings and no other service's secrets.
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { ROOT } from '../context.ts'
+import type { Environment } from '../context.ts'
+import type { Databases } from './databases.ts'
+import type { Queue } from './queue.ts'
+
+export interface Ports {
+  readonly gateway: number
+  readonly auditor: number
+}
+
+/** The agents that an instance hosts: the contract review. */
+const AGENTS = join(ROOT, 'services', 'contract-review', 'src', 'index.ts')
+/** Short, because the one agent that fails on purpose should not hold up the main job. */
+const RETRY_BASE_MS = '200'
+
+/** Environments by the folder of the service under `services/`. */
+export function serviceSettings(parts: {
+  readonly environment: Environment
+  readonly databases: Databases
+  readonly queue: Queue
+  readonly ports: Ports
+}): ReadonlyMap<string, Environment> {
+  const { environment, queue } = parts
+  const own = ownSettings(parts)
+  const services = ['gateway', ...(queue.kind === 'redis' ? ['relay'] : []), 'receiver', 'auditor']
+  return new Map(services.map((name) => [name, { ...withoutSecrets(environment), ...own[name] }]))
+}
+
+function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
+  const { databases, queue, ports } = parts
+  const { secrets, urls } = databases
+  const delivery = {
+    BATON_DATABASE_URL: urls.app,
+    BATON_REDIS_URL: queue.redisUrl ?? '',
+    BATON_AUDIT_URL: `http://127.0.0.1:${ports.auditor}`,
+    BATON_AUDIT_APPEND_TOKEN: secrets.BATON_AUDIT_APPEND_TOKEN,
+    BATON_SIGNING_KEYS: secrets.BATON_SIGNING_KEYS,
+    BATON_OPS_PORT: '0',
+  }
+  const settings: Readonly<Record<string, Environment>> = {
+    relay: delivery,
+    receiver: { BATON_RETRY_BASE_MS: RETRY_BASE_MS, ...delivery, BATON_AGENTS: AGENTS },
+    gateway: gatewaySettings(parts, delivery),
+    auditor: {
+      BATON_AUDIT_WRITER_URL: urls.auditWriter,
+      BATON_AUDIT_READER_URL: urls.auditReader,
+      BATON_VAULT_URL: urls.vault,
+      BATON_AUDIT_APPEND_TOKEN: secrets.BATON_AUDIT_APPEND_TOKEN,
+      BATON_AUDIT_READ_TOKEN: secrets.BATON_AUDIT_READ_TOKEN,
+      BATON_AUDIT_SIGNING_KEY: secrets.BATON_AUDIT_SIGNING_KEY,
+      BATON_AUDIT_WRAPPING_KEY: secrets.BATON_AUDIT_WRAPPING_KEY,
+      BATON_AUDIT_LOOKUP_KEY: secrets.BATON_AUDIT_LOOKUP_KEY,
+      BATON_AUDITOR_PORT: String(ports.auditor),
+    },
+  }
+  return settings
+}
+
+function gatewaySettings(
+  { environment, databases, ports }: Parameters<typeof serviceSettings>[0],
+  delivery: Environment,
+): Environment {
+  const { secrets } = databases
+  return {
+    ...delivery,
+    BATON_AUDIT_READ_TOKEN: secrets.BATON_AUDIT_READ_TOKEN,
+    BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntry(secrets.BATON_API_KEY),
+    BATON_GATEWAY_PORT: String(ports.gateway),
+  }
+}
+
+// The gateway keeps a digest; the key itself stays with the caller.
+function apiKeyEntry(key: string): string {
+  const id = key.split('_', 2)[1] ?? ''
+  return `${id}:handoffs:send+handoffs:read+metrics:read:${hash('sha256', key)}`
+}
+
+/** Everything but Baton's own secrets and addresses is passed on: PATH, proxies, keys of language models. */
+function withoutSecrets(environment: Environment): Environment {
+  const kept = Object.entries(environment).filter(
+    ([name]) => !/^BATON_(?:.*_(?:PASSWORD|TOKEN|KEY|KEYS|URL)|HOME)$/.test(name) || PASSED_ON.has(name),
+  )
+  return Object.fromEntries(kept)
+}
+
+const PASSED_ON = new Set(['BATON_OTLP_URL', 'BATON_LLM_BASE_URL'])

@@ -1,0 +1,56 @@
+// The command line's process: reads the environment, hears signals, ends with the command's exit code.
+import { isAbsolute, join, resolve } from 'node:path'
+import { readSettings } from '@baton/runtime'
+import { ROOT } from './context.ts'
+import type { Context } from './context.ts'
+import { EXIT } from './exit-codes.ts'
+import { runProgram } from './program.ts'
+import type { GlobalOptions } from './program.ts'
+import { CLI_SETTINGS } from './settings.ts'
+import { describeError } from './terminal/describe-error.ts'
+import { createOutput } from './terminal/output.ts'
+
+const interruption = new AbortController()
+
+// The first signal lets the command stop in order; a second one ends at once.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    if (interruption.signal.aborted) process.exit(EXIT.interrupted)
+    interruption.abort()
+  })
+}
+
+// A reader such as `head` that closes the pipe has what it wanted.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(EXIT.fine)
+})
+
+function openContext({ json = false, home }: GlobalOptions): Context {
+  const settings = readSettings(CLI_SETTINGS, process.env)
+  const chosen = home ?? settings.BATON_HOME ?? join(ROOT, '.baton')
+  return {
+    output: createOutput(process, json),
+    settings,
+    environment: process.env,
+    home: isAbsolute(chosen) ? chosen : resolve(chosen),
+    interrupt: interruption.signal,
+  }
+}
+
+async function main(): Promise<number> {
+  try {
+    return await runProgram(process.argv.slice(2), {
+      openContext,
+      writeOut: (text) => process.stdout.write(text),
+      writeError: (text) => process.stderr.write(text),
+    })
+  } catch (error) {
+    const { text, exitCode } = describeError(error)
+    process.stderr.write(`${text}\n`)
+    return exitCode
+  }
+}
+
+const exitCode = await main()
+// Ends only when everything written has left, also through a slow pipe.
+process.stdout.write('', () => process.stderr.write('', () => process.exit(exitCode)))

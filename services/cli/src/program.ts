@@ -1,0 +1,231 @@
+// The commands and their arguments. Each command's code is loaded only when it runs, so that help is instant.
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import type { Context } from './context.ts'
+import { EXIT } from './exit-codes.ts'
+import type { ExitCode } from './exit-codes.ts'
+import type { QueueChoice } from './instance/queue.ts'
+import { COMMAND } from './terminal/next-steps.ts'
+
+export interface GlobalOptions {
+  readonly json?: boolean
+  readonly home?: string
+}
+
+interface ProgramOptions {
+  /** Makes a command's context once its global options are known. */
+  readonly openContext: (globals: GlobalOptions) => Context
+  readonly writeOut: (text: string) => void
+  readonly writeError: (text: string) => void
+}
+
+type Run = (command: Command, action: (context: Context) => Promise<ExitCode>) => Promise<void>
+
+const EXAMPLES = `
+Examples:
+  ${COMMAND} up --once              review all installed licences and stop
+  ${COMMAND} review-contract FILE   review a text of your own
+  ${COMMAND} trace 7f3c91de         what happened to a task, hop by hop
+  ${COMMAND} verify                 prove that the audit log is what was recorded
+
+Exit codes: 0 fine, 1 failure, 2 usage, 3 verification failed, 4 incomplete, 5 not found,
+6 not allowed, 130 interrupted.`
+
+/** Runs one command line (without the words `node main.ts`). Throws what the command throws. */
+export async function runProgram(args: readonly string[], options: ProgramOptions): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.fine
+  const program = createProgram(options, async (command, action) => {
+    exitCode = await action(options.openContext(command.optsWithGlobals<GlobalOptions>()))
+  })
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+    return exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.usage
+    throw error
+  }
+}
+
+function createProgram({ writeOut, writeError }: ProgramOptions, run: Run): Command {
+  const program = new Command('baton')
+    .description('Moves work between AI agents so that nothing is lost and everything can be proved.')
+    .option('--json', 'print data as JSON on stdout')
+    .option('--home <folder>', 'folder of the embedded instance (default: .baton in the checkout)')
+    .addHelpText('after', EXAMPLES)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut, writeErr: writeError })
+    .showHelpAfterError('(--help says more)')
+    .exitOverride()
+  for (const add of COMMANDS) add(program, run)
+  return program
+}
+
+const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
+  addUp,
+  addReviewContract,
+  addSend,
+  addTrace,
+  addVerify,
+  addTasks,
+  addDeadLetters,
+  addDoctor,
+  addSettings,
+  addMigrate,
+]
+
+interface QueueOptions {
+  readonly redis?: boolean
+}
+
+const withQueue = (command: Command): Command =>
+  command
+    .option('--redis', 'use Redis for the queue, fetching one when there is none')
+    .option('--no-redis', 'use no Redis')
+
+function queueOf({ redis }: QueueOptions): QueueChoice {
+  if (redis === undefined) return 'any'
+  return redis ? 'redis' : 'none'
+}
+
+function addUp(program: Command, run: Run): void {
+  withQueue(program.command('up'))
+    .description('start everything, review all installed licences, and stay up')
+    .option('--once', 'stop when the reviews are done; fails when any promise was broken')
+    .action(async (options: QueueOptions & { once?: boolean }, command: Command) => {
+      const { up } = await import('./commands/up.ts')
+      await run(command, (context) => up(context, { once: options.once === true, queue: queueOf(options) }))
+    })
+}
+
+function addReviewContract(program: Command, run: Run): void {
+  withQueue(program.command('review-contract'))
+    .description('review a contract or licence of your own')
+    .argument('<file>', 'a text file, or - for standard input')
+    .action(async (file: string, options: QueueOptions, command: Command) => {
+      const { reviewContract } = await import('./commands/review-contract.ts')
+      await run(command, (context) => reviewContract(context, { file, queue: queueOf(options) }))
+    })
+}
+
+interface SendFlags extends QueueOptions {
+  readonly to: string
+  readonly file?: string
+  readonly description?: string
+  readonly state?: string
+  readonly constraint: readonly string[]
+  readonly budget: number
+  readonly wait: boolean
+  readonly timeout: number
+}
+
+function addSend(program: Command, run: Run): void {
+  withQueue(program.command('send'))
+    .description('send a handoff and wait until its task has ended')
+    .requiredOption('--to <agent>', 'agent type that shall receive it')
+    .option('--file <file>', 'agent state as JSON, as buildHandoffMessage takes it; - for standard input')
+    .option('--description <text>', 'what the receiver shall do')
+    .option('--state <json>', 'the current state, a JSON object')
+    .option('--constraint <text>', 'a constraint for the receiver; may be repeated', collect, [])
+    .option('--budget <usd>', 'what the task may cost, in US dollars', positiveNumber, 1)
+    .option('--no-wait', 'only commit it; it is delivered when the services run')
+    .option('--timeout <seconds>', 'how long to wait for the end of the task', positiveNumber, 60)
+    .action(async (flags: SendFlags, command: Command) => {
+      const { send } = await import('./commands/send.ts')
+      await run(command, (context) => send(context, { ...flags, queue: queueOf(flags) }))
+    })
+}
+
+const TASK = 'task id, or the first digits of one'
+
+function addTrace(program: Command, run: Run): void {
+  program
+    .command('trace')
+    .description('show what happened to a task, hop by hop, from the audit log')
+    .argument('<task>', TASK)
+    .action(async (task: string, _: object, command: Command) => {
+      const { trace } = await import('./commands/trace.ts')
+      await run(command, (context) => trace(context, task))
+    })
+}
+
+function addVerify(program: Command, run: Run): void {
+  program
+    .command('verify')
+    .description('prove that the audit log, or one task of it, is what was recorded')
+    .argument('[task]', TASK)
+    .action(async (task: string | undefined, _: object, command: Command) => {
+      const { verify } = await import('./commands/verify.ts')
+      await run(command, (context) => verify(context, task))
+    })
+}
+
+function addTasks(program: Command, run: Run): void {
+  program
+    .command('tasks')
+    .description('list tasks, newest first')
+    .option('--status <status>', 'only tasks of this status')
+    .option('--limit <number>', 'how many', limit, 20)
+    .action(async (options: { status?: string; limit: number }, command: Command) => {
+      const { tasks } = await import('./commands/tasks.ts')
+      await run(command, (context) => tasks(context, options))
+    })
+}
+
+function addDeadLetters(program: Command, run: Run): void {
+  program
+    .command('dlq')
+    .description('dead letters: handoffs that wait for a person')
+    .command('ls')
+    .description('list dead letters, oldest first')
+    .option('--limit <number>', 'how many', limit, 20)
+    .action(async (options: { limit: number }, command: Command) => {
+      const { deadLetters } = await import('./commands/dead-letters.ts')
+      await run(command, (context) => deadLetters(context, options))
+    })
+}
+
+function addDoctor(program: Command, run: Run): void {
+  program
+    .command('doctor')
+    .description('check every promise on the live system and name what is missing')
+    .action(async (_: object, command: Command) => {
+      const { doctor } = await import('./commands/doctor.ts')
+      await run(command, doctor)
+    })
+}
+
+function addSettings(program: Command, run: Run): void {
+  program
+    .command('settings')
+    .description('list the settings of every service')
+    .argument('[service]', 'only those of one service')
+    .action(async (service: string | undefined, _: object, command: Command) => {
+      const { settings } = await import('./commands/settings.ts')
+      await run(command, (context) => settings(context, service))
+    })
+}
+
+function addMigrate(program: Command, run: Run): void {
+  program
+    .command('migrate')
+    .description('create or update the databases, roles and chains')
+    .action(async (_: object, command: Command) => {
+      const { migrate } = await import('./commands/migrate.ts')
+      await run(command, migrate)
+    })
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
+
+function positiveNumber(text: string): number {
+  const value = Number(text)
+  if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value
+  throw new InvalidArgumentError('Expected a number above 0.')
+}
+
+const LIMIT_MAX = 1_000
+
+function limit(text: string): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value >= 1 && value <= LIMIT_MAX) return value
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${LIMIT_MAX}.`)
+}

@@ -1,0 +1,37 @@
+// An error as a person needs it: what is wrong, its code, how to mend it; and the exit code that goes with it.
+import { BatonError } from '@baton/runtime'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+
+interface Described {
+  readonly text: string
+  readonly exitCode: ExitCode
+}
+
+const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
+  BATON_USAGE: EXIT.usage,
+  BATON_SETTINGS_INVALID: EXIT.usage,
+  BATON_FILE_NOT_FOUND: EXIT.notFound,
+  BATON_INSTANCE_MISSING: EXIT.notFound,
+  BATON_TASK_NOT_FOUND: EXIT.notFound,
+  BATON_FILE_NOT_ALLOWED: EXIT.notAllowed,
+  BATON_INTERRUPTED: EXIT.interrupted,
+}
+
+/** Errors of Baton show code and fix; anything else is a bug and shows its stack. */
+export function describeError(error: unknown): Described {
+  if (!(error instanceof BatonError)) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return { text: `baton: ${text}\n  This is a bug in Baton; please report it.`, exitCode: EXIT.failure }
+  }
+  const fix = error.fix === undefined ? '' : `\n  ${error.fix}`
+  return {
+    text: `baton: ${error.message} (${error.code})${causeOf(error)}${fix}`,
+    exitCode: EXIT_OF_CODE[error.code] ?? EXIT.failure,
+  }
+}
+
+function causeOf({ cause }: BatonError): string {
+  if (!(cause instanceof Error) || cause.message === '') return ''
+  return `\n  because: ${cause.message.split('\n', 1)[0] ?? ''}`
+}

@@ -1,0 +1,80 @@
+// Data goes to stdout, words for people go to stderr; nothing else in this service writes to either.
+import { styleText } from 'node:util'
+
+export type Mark = 'passed' | 'failed' | 'unknown'
+
+export interface Output {
+  /** True when the caller asked for JSON: tables are then left out. */
+  readonly json: boolean
+  /** Writes data to stdout, with a line end. */
+  data(text: string): void
+  /** Writes words for a person to stderr, with a line end. */
+  words(text?: string): void
+  /** One line of a list of checks or set-up steps: `  ✓ database    Postgres 18.4`. */
+  step(mark: Mark, label: string, text: string): void
+  /** What a person should do next; the last line of a command. */
+  next(text: string): void
+  /** Replaces the line before it on a terminal; elsewhere writes one line every two seconds. */
+  progress(text: string): void
+  /** Clears the progress line. */
+  endProgress(): void
+}
+
+interface Streams {
+  readonly stdout: { write(text: string): unknown }
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
+}
+
+const LABEL_WIDTH = 12
+const PROGRESS_EVERY_MS = 2_000
+const CLEAR_LINE = '\r\u001b[K'
+
+export function createOutput(streams: Streams, json: boolean): Output {
+  const { stdout, stderr } = streams
+  const isTerminal = stderr.isTTY === true
+  let isLineOpen = false
+  let progressAt = Number.NEGATIVE_INFINITY
+
+  function clear(): void {
+    if (isLineOpen) stderr.write(CLEAR_LINE)
+    isLineOpen = false
+  }
+
+  function words(text = ''): void {
+    clear()
+    stderr.write(`${text}\n`)
+  }
+
+  return {
+    json,
+    data: (text) => {
+      clear()
+      stdout.write(`${text}\n`)
+    },
+    words,
+    step: (mark, label, text) =>
+      words(`  ${markOf(mark, isTerminal)} ${label.padEnd(LABEL_WIDTH)}  ${text}`),
+    next: (text) => words(`\nNext: ${text}`),
+    progress: (text) => {
+      if (isTerminal) {
+        stderr.write(`${CLEAR_LINE}  ${text}`)
+        isLineOpen = true
+      } else if (performance.now() - progressAt >= PROGRESS_EVERY_MS) {
+        progressAt = performance.now()
+        stderr.write(`  ${text}\n`)
+      }
+    },
+    endProgress: clear,
+  }
+}
+
+const MARKS = {
+  passed: { sign: '✓', colour: 'green' },
+  failed: { sign: '✗', colour: 'red' },
+  unknown: { sign: '–', colour: 'yellow' },
+} as const
+
+function markOf(mark: Mark, isTerminal: boolean): string {
+  const { sign, colour } = MARKS[mark]
+  return isTerminal ? styleText(colour, sign) : sign
+}
