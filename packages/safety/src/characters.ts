@@ -37,7 +37,10 @@ function computeFold(codePoint: number): string {
   const squared = foldEnclosed(codePoint)
   if (squared !== undefined) return squared
   const compatible = character.normalize('NFKC').toLowerCase()
-  const plain = compatible.normalize('NFD').replaceAll(/[\u0300-\u036f]/gu, '').normalize('NFC')
+  const plain = compatible
+    .normalize('NFD')
+    .replaceAll(/[\u0300-\u036f]/gu, '')
+    .normalize('NFC')
   if (plain === 'ı') return 'i'
   return smallCapitals.get(plain) ?? plain
 }
@@ -45,7 +48,8 @@ function computeFold(codePoint: number): string {
 /** Negative circled and squared letters, which NFKC leaves alone. */
 function foldEnclosed(codePoint: number): string | undefined {
   for (const first of [0x1f150, 0x1f170]) {
-    if (codePoint >= first && codePoint < first + 26) return String.fromCodePoint(0x61 + codePoint - first)
+    if (codePoint >= first && codePoint < first + 26)
+      return String.fromCodePoint(0x61 + codePoint - first)
   }
   return undefined
 }
@@ -62,12 +66,15 @@ export function hasLookalikes(codePoint: number): boolean {
 /** Replaces lookalikes in tokens that mix Latin with Greek, Cyrillic or Armenian; the length stays the same. */
 export function foldLookalikes(text: string): string {
   return text.replaceAll(/[a-z\u0370-\u058f]*[\u0370-\u058f][a-z\u0370-\u058f]*/gu, (token) =>
-    /[a-z]/u.test(token) ? Array.from(token, (character) => lookalikes.get(character) ?? character).join('') : token,
+    /[a-z]/u.test(token)
+      ? Array.from(token, (character) => lookalikes.get(character) ?? character).join('')
+      : token,
   )
 }
 
 const INVISIBLE = new Set([
-  0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180c, 0x180d, 0x180e, 0x180f, 0x3164, 0xfeff, 0xffa0,
+  0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x180b, 0x180c, 0x180d, 0x180e, 0x180f,
+  0x3164, 0xfeff, 0xffa0,
 ])
 
 /** Characters that a reader does not see; they are dropped from the match copy and never from the message. */
@@ -83,23 +90,35 @@ export function isTag(codePoint: number): boolean {
 }
 
 export function isVariationSelector(codePoint: number): boolean {
-  return (codePoint >= 0xfe00 && codePoint <= 0xfe0f) || (codePoint >= 0xe0100 && codePoint <= 0xe01ef)
+  return (
+    (codePoint >= 0xfe00 && codePoint <= 0xfe0f) || (codePoint >= 0xe0100 && codePoint <= 0xe01ef)
+  )
 }
 
 /** Whether the scripts of the world need an invisible character at this place, so that it hides nothing. */
 export function isExplained(codePoint: number, before: number, after: number): boolean {
-  if (codePoint === 0x200d) return joinsScripts(before) || (isPictograph(before) && isPictograph(after))
+  if (codePoint === 0x200d)
+    return joinsScripts(before) || (isPictograph(before) && isPictograph(after))
   if (codePoint === 0x200c) return joinsScripts(before) || joinsScripts(after)
-  if (codePoint === 0xad || codePoint === 0x200e || codePoint === 0x200f || codePoint === 0xfeff) return true
-  if (isVariationSelector(codePoint)) return !isVariationSelector(before) && !isVariationSelector(after)
+  if (codePoint === 0xad || codePoint === 0x200e || codePoint === 0x200f || codePoint === 0xfeff)
+    return true
+  if (isVariationSelector(codePoint))
+    return !isVariationSelector(before) && !isVariationSelector(after)
   return (codePoint === 0x200b || codePoint === 0x2060) && before > 0x2e7f
 }
 
 function isPictograph(codePoint: number): boolean {
-  return codePoint >= 0x2190 && (codePoint < 0x2e80 || codePoint >= 0x1f000 || isVariationSelector(codePoint))
+  return (
+    codePoint >= 0x2190 &&
+    (codePoint < 0x2e80 || codePoint >= 0x1f000 || isVariationSelector(codePoint))
+  )
 }
 
 /** Arabic (with Syriac and NKo) and the Indic and South-East Asian scripts, which join letters with ZWJ and ZWNJ. */
 function joinsScripts(codePoint: number): boolean {
-  return (codePoint >= 0x600 && codePoint <= 0x109f) || (codePoint >= 0x1780 && codePoint <= 0x18af) || (codePoint >= 0xfb50 && codePoint <= 0xfdff)
+  return (
+    (codePoint >= 0x600 && codePoint <= 0x109f) ||
+    (codePoint >= 0x1780 && codePoint <= 0x18af) ||
+    (codePoint >= 0xfb50 && codePoint <= 0xfdff)
+  )
 }

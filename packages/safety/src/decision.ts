@@ -15,7 +15,10 @@ export interface Evidence {
 }
 
 /** Data is held to the strictest measure; orders are normal in instruction fields, which need three rules or class R. */
-export const THRESHOLDS = { flag: 0.45, reject: { data: 0.7, dialogue: 0.72, instruction: 0.86 } } as const
+export const THRESHOLDS = {
+  flag: 0.45,
+  reject: { data: 0.7, dialogue: 0.72, instruction: 0.86 },
+} as const
 
 /** Findings further apart than this do not add up. */
 export const NEARBY = 800

@@ -40,7 +40,11 @@ interface EscapeForm {
 const ESCAPE_FORMS: readonly EscapeForm[] = [
   { kind: 'percent', expression: /(?:%[0-9a-f]{2})+/giu, decode: decodePercent },
   { kind: 'entities', expression: /&#(?:x[0-9a-f]{1,6}|\d{1,7});?/giu, decode: decodeEntity },
-  { kind: 'escapes', expression: /\\u(?:\{[0-9a-f]{1,6}\}|[0-9a-f]{4})|\\x[0-9a-f]{2}/giu, decode: decodeEscape },
+  {
+    kind: 'escapes',
+    expression: /\\u(?:\{[0-9a-f]{1,6}\}|[0-9a-f]{4})|\\x[0-9a-f]{2}/giu,
+    decode: decodeEscape,
+  },
 ]
 
 /** All decodings of a text that give readable text; at most `max`. */
@@ -96,8 +100,18 @@ function isReadable(text: string): boolean {
   let broken = 0
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
-    if ((unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) || (unit > 0xbf && unit !== 0xfffd)) letters += 1
-    else if (unit === 0xfffd || unit === 127 || (unit < 32 && unit !== 9 && unit !== 10 && unit !== 13)) broken += 1
+    if (
+      (unit >= 97 && unit <= 122) ||
+      (unit >= 65 && unit <= 90) ||
+      (unit > 0xbf && unit !== 0xfffd)
+    )
+      letters += 1
+    else if (
+      unit === 0xfffd ||
+      unit === 127 ||
+      (unit < 32 && unit !== 9 && unit !== 10 && unit !== 13)
+    )
+      broken += 1
   }
   return letters > text.length * LETTERS_SHARE_MIN && broken <= 1 + text.length / 64
 }
@@ -175,7 +189,10 @@ class EscapeStretch {
   }
 
   accepts(index: number): boolean {
-    return this.#end < 0 || (index - this.#end <= ESCAPE_DISTANCE && this.#text.length < DERIVED_LENGTH_MAX)
+    return (
+      this.#end < 0 ||
+      (index - this.#end <= ESCAPE_DISTANCE && this.#text.length < DERIVED_LENGTH_MAX)
+    )
   }
 
   add(index: number, whole: string): void {
@@ -197,9 +214,14 @@ class EscapeStretch {
 
   /** Where each decoded character stands for an equal share of the source, it maps on its own. */
   #addDecoded(decoded: string, index: number, escaped: string): void {
-    const share = this.#form.kind === 'percent' && decoded.length * 3 === escaped.length ? 3 : escaped.length
+    const share =
+      this.#form.kind === 'percent' && decoded.length * 3 === escaped.length ? 3 : escaped.length
     for (let offset = 0; offset < escaped.length; offset += share) {
-      this.#pieces.replace(this.#text.length + offset / share, index + offset, index + offset + share)
+      this.#pieces.replace(
+        this.#text.length + offset / share,
+        index + offset,
+        index + offset + share,
+      )
     }
     this.#text += decoded
   }
@@ -211,7 +233,9 @@ function decodePercent(escaped: string): string {
 
 function decodeEntity(escaped: string): string {
   const digits = escaped.slice(2).replace(';', '')
-  return fromCodePoint(/^x/iu.test(digits) ? Number.parseInt(digits.slice(1), 16) : Number.parseInt(digits, 10))
+  return fromCodePoint(
+    /^x/iu.test(digits) ? Number.parseInt(digits.slice(1), 16) : Number.parseInt(digits, 10),
+  )
 }
 
 function decodeEscape(escaped: string): string {

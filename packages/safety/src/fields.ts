@@ -67,7 +67,10 @@ function listConversation(turns: readonly unknown[], parent: Path, fields: Field
       continue
     }
     const { content, ...others } = turn
-    listBranch({ value: content, path: { parent: path, key: 'content' }, trust: trustOfRole(turn['role']) }, fields)
+    listBranch(
+      { value: content, path: { parent: path, key: 'content' }, trust: trustOfRole(turn['role']) },
+      fields,
+    )
     rest.push({ value: others, path, trust: 'data' })
   }
   for (const branch of rest) listBranch(branch, fields)
@@ -108,7 +111,11 @@ function listBranch(root: Branch, fields: Field[]): void {
   }
 }
 
-function pushMembers(value: Record<string, unknown>, branch: Branch, lists: { stack: Branch[]; fields: Field[] }): void {
+function pushMembers(
+  value: Record<string, unknown>,
+  branch: Branch,
+  lists: { stack: Branch[]; fields: Field[] },
+): void {
   const keys = Object.keys(value).toSorted()
   for (let index = keys.length - 1; index >= 0; index--) {
     const key = keys[index] ?? ''

@@ -81,14 +81,19 @@ function compileGroup(group: RuleGroup): CompiledGroup {
   const set = new RE2Set(RE2Set.UNANCHORED, 0, SET_MEMORY)
   for (const rule of group.rules) set.add(rule.pattern)
   set.compile()
-  return { set, rules: group.rules.map((rule) => ({ rule, expression: RE2JS.compile(rule.pattern) })) }
+  return {
+    set,
+    rules: group.rules.map((rule) => ({ rule, expression: RE2JS.compile(rule.pattern) })),
+  }
 }
 
 function listLiterals(): Literal[] {
   const bits = new Map<string, number>()
   const add = (text: string, bit: number) => bits.set(text, (bits.get(text) ?? 0) | (1 << bit))
-  for (const [index, group] of RULE_GROUPS.entries()) for (const anchor of group.anchors) add(anchor, index)
-  for (const [index, gate] of GATES.entries()) for (const anchor of gate.anchors) add(anchor, RULE_GROUPS.length + index)
+  for (const [index, group] of RULE_GROUPS.entries())
+    for (const anchor of group.anchors) add(anchor, index)
+  for (const [index, gate] of GATES.entries())
+    for (const anchor of gate.anchors) add(anchor, RULE_GROUPS.length + index)
   return Array.from(bits, ([text, flags]) => ({ text, bits: flags }))
 }
 
@@ -102,7 +107,10 @@ function widen(windows: Window[], end: number, text: string): void {
       return
     }
     if (until <= last.end) return
-    windows.push({ start: startOfWord(text, Math.max(last.end - WINDOW_OVERLAP, end - BEFORE_ANCHOR)), end: until })
+    windows.push({
+      start: startOfWord(text, Math.max(last.end - WINDOW_OVERLAP, end - BEFORE_ANCHOR)),
+      end: until,
+    })
     return
   }
   windows.push({ start: startOfWord(text, end - BEFORE_ANCHOR), end: until })
@@ -143,7 +151,11 @@ function matchWindow({ text, window, group, budget, hits }: WindowMatch): void {
   }
 }
 
-function locate({ rule, expression }: CompiledRule, part: string, where: { offset: number; budget: LocateBudget }): Hit[] {
+function locate(
+  { rule, expression }: CompiledRule,
+  part: string,
+  where: { offset: number; budget: LocateBudget },
+): Hit[] {
   const matcher = expression.matcher(part)
   const hits: Hit[] = []
   while (hits.length < HITS_PER_WINDOW && matcher.find()) {

@@ -1,5 +1,13 @@
 // Makes the copy of a text that rules are matched against, with the way back to the original offsets.
-import { foldCharacter, foldLookalikes, hasLookalikes, isExplained, isInvisible, isTag, isVariationSelector } from './characters.ts'
+import {
+  foldCharacter,
+  foldLookalikes,
+  hasLookalikes,
+  isExplained,
+  isInvisible,
+  isTag,
+  isVariationSelector,
+} from './characters.ts'
 import { identityMap, PieceMap, type Span, type SpanMap } from './span-map.ts'
 
 /** A text carried by characters that nobody sees. */
@@ -31,7 +39,8 @@ const NON_ASCII = /[^\x00-\x7f]+/gu
 export function normalise(text: string): Normalised {
   NON_ASCII.lastIndex = 0
   const first = NON_ASCII.exec(text)
-  if (first === null) return { text: text.toLowerCase(), map: identityMap, hidden: [], unexplained: 0 }
+  if (first === null)
+    return { text: text.toLowerCase(), map: identityMap, hidden: [], unexplained: 0 }
   return new Folding(text).run(first)
 }
 
@@ -49,7 +58,11 @@ class Folding {
 
   run(first: RegExpExecArray): Normalised {
     let done = 0
-    for (let run: RegExpExecArray | null = first; run !== null; run = NON_ASCII.exec(this.#source)) {
+    for (
+      let run: RegExpExecArray | null = first;
+      run !== null;
+      run = NON_ASCII.exec(this.#source)
+    ) {
       this.#copy(done, run.index)
       done = run.index + run[0].length
       this.#fold(run.index, done)
@@ -89,7 +102,8 @@ class Folding {
     if (isTag(codePoint)) return this.#dropRun(position, isTag)
     const next = position + (codePoint > 0xffff ? 2 : 1)
     const after = this.#source.codePointAt(next) ?? 0
-    if (isVariationSelector(codePoint) && isVariationSelector(after)) return this.#dropRun(position, isVariationSelector)
+    if (isVariationSelector(codePoint) && isVariationSelector(after))
+      return this.#dropRun(position, isVariationSelector)
     if (!isExplained(codePoint, this.#before(position), after)) this.#unexplained += 1
     return next
   }
@@ -109,17 +123,28 @@ class Folding {
   }
 
   #keepTags(run: readonly number[], span: Span): void {
-    if (this.#before(span[0]) === BLACK_FLAG && run.at(-1) === CANCEL_TAG && run.length <= TAG_RUN_MIN + 1) return
+    if (
+      this.#before(span[0]) === BLACK_FLAG &&
+      run.at(-1) === CANCEL_TAG &&
+      run.length <= TAG_RUN_MIN + 1
+    )
+      return
     this.#unexplained += run.length
     if (run.length < TAG_RUN_MIN) return
-    this.#hidden.push({ kind: 'tags', text: String.fromCodePoint(...run.map((tag) => tag - 0xe0000)), span })
+    this.#hidden.push({
+      kind: 'tags',
+      text: String.fromCodePoint(...run.map((tag) => tag - 0xe0000)),
+      span,
+    })
   }
 
   /** Variation selectors 1-16 and 17-256 stand for the bytes 0-15 and 16-255. */
   #keepSelectors(run: readonly number[], span: Span): void {
     this.#unexplained += run.length
     if (run.length < SELECTOR_RUN_MIN) return
-    const bytes = Uint8Array.from(run, (selector) => (selector < 0xe0100 ? selector - 0xfe00 : selector - 0xe0100 + 16))
+    const bytes = Uint8Array.from(run, (selector) =>
+      selector < 0xe0100 ? selector - 0xfe00 : selector - 0xe0100 + 16,
+    )
     this.#hidden.push({ kind: 'selectors', text: new TextDecoder().decode(bytes), span })
   }
 

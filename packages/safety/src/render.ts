@@ -8,7 +8,14 @@ const END_DELIMITER = '[END OF CONTEXT FROM PREVIOUS AGENT]'
 
 /** Fields that an agent may read. Unknown fields of newer minor versions are kept and audited, but never shown to a model. */
 const RENDERED_FIELDS = [
-  ...['taskDescription', 'constraints', 'remainingSubtasks', 'completedSubtasks', 'currentState', 'relevantContext'],
+  ...[
+    'taskDescription',
+    'constraints',
+    'remainingSubtasks',
+    'completedSubtasks',
+    'currentState',
+    'relevantContext',
+  ],
   ...['conversationHistorySummary', 'conversationHistoryVerbatim', 'toolCallHistory'],
 ] as const
 
@@ -45,11 +52,16 @@ function pickRendered(message: object): Record<string, unknown> {
 }
 
 function escapeDelimiter(json: string): string {
-  return json.replaceAll(BRACKET, (bracket, offset: number) => (opensDelimiter(json, offset) ? escapeUnit(bracket) : bracket))
+  return json.replaceAll(BRACKET, (bracket, offset: number) =>
+    opensDelimiter(json, offset) ? escapeUnit(bracket) : bracket,
+  )
 }
 
 function opensDelimiter(json: string, offset: number): boolean {
-  const label = normalise(json.slice(offset + 1, offset + 1 + LABEL_LENGTH_MAX)).text.replaceAll(/[^a-z]/gu, '')
+  const label = normalise(json.slice(offset + 1, offset + 1 + LABEL_LENGTH_MAX)).text.replaceAll(
+    /[^a-z]/gu,
+    '',
+  )
   return label.startsWith('contextfrom') || label.startsWith('endofcontext')
 }
 

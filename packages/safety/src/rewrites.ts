@@ -13,15 +13,30 @@ const JOINED_MAX = 4
 // Separators and letters exclude one another, so that matching is linear.
 const SPACED = /(?<![a-z0-9])[a-z](?![a-z0-9])(?:[ .,:_*|\-]{1,5}[a-z0-9](?![a-z0-9])){7,}/gu
 const SEPARATED = /([ .,:_*|\-]+)([a-z0-9])/gu
-const TURN_BORDER = /["']\s?\}\s?,\s?\{\s?["']role["']\s?:\s?["'][a-z]{1,12}["']\s?,\s?["']content["']\s?:\s?["']/gu
+const TURN_BORDER =
+  /["']\s?\}\s?,\s?\{\s?["']role["']\s?:\s?["'][a-z]{1,12}["']\s?,\s?["']content["']\s?:\s?["']/gu
 
-const LEET: Readonly<Record<string, string>> = { '0': 'o', '1': 'i', '!': 'i', '3': 'e', '4': 'a', '@': 'a', '5': 's', $: 's', '7': 't', '9': 'g' }
+const LEET: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '1': 'i',
+  '!': 'i',
+  '3': 'e',
+  '4': 'a',
+  '@': 'a',
+  '5': 's',
+  $: 's',
+  '7': 't',
+  '9': 'g',
+}
 
 /** The form a hint asks for, read around the hint. */
 export function rewriteAt(text: string, hint: Hint): Derived[] {
   const start = Math.max(0, hint.at - BEFORE_HINT)
   const part = text.slice(start, start + DERIVED_LENGTH_MAX)
-  return rewrite(part, hint).map((derived) => ({ ...derived, map: composeMaps(derived.map, shiftMap(start)) }))
+  return rewrite(part, hint).map((derived) => ({
+    ...derived,
+    map: composeMaps(derived.map, shiftMap(start)),
+  }))
 }
 
 function rewrite(part: string, { rewrite: kind }: Hint): Derived[] {
@@ -31,7 +46,13 @@ function rewrite(part: string, { rewrite: kind }: Hint): Derived[] {
     case 'reversed':
       return [{ kind, text: part.split('').toReversed().join(''), map: reverseMap(part.length) }]
     case 'leet':
-      return [{ kind, text: part.replaceAll(/[01!34@5$79]/gu, (digit) => LEET[digit] ?? digit), map: shiftMap(0) }]
+      return [
+        {
+          kind,
+          text: part.replaceAll(/[01!34@5$79]/gu, (digit) => LEET[digit] ?? digit),
+          map: shiftMap(0),
+        },
+      ]
     case 'turns':
       return [joinTurns(part)]
   }
@@ -41,8 +62,16 @@ function rewrite(part: string, { rewrite: kind }: Hint): Derived[] {
 function rotate(part: string): Derived[] {
   const derived: Derived[] = []
   for (let shift = 1; shift < 26; shift++) {
-    if (!part.includes(rotateLetters('instruction', shift)) && !part.includes(rotateLetters('previous', shift))) continue
-    derived.push({ kind: shift === 13 ? 'rot13' : 'rotated', text: rotateLetters(part, 26 - shift), map: shiftMap(0) })
+    if (
+      !part.includes(rotateLetters('instruction', shift)) &&
+      !part.includes(rotateLetters('previous', shift))
+    )
+      continue
+    derived.push({
+      kind: shift === 13 ? 'rot13' : 'rotated',
+      text: rotateLetters(part, 26 - shift),
+      map: shiftMap(0),
+    })
   }
   return derived.slice(0, 2)
 }
@@ -96,7 +125,8 @@ export function joinLetters(text: string, max: number): Derived[] {
   const letters = text.replaceAll(/[^a-z]+/gu, '')
   const ends: number[] = []
   scanJoined(letters, (end) => {
-    if (ends.length < JOINED_MAX && end - (ends.at(-1) ?? -JOINED_AROUND) >= JOINED_AROUND) ends.push(end)
+    if (ends.length < JOINED_MAX && end - (ends.at(-1) ?? -JOINED_AROUND) >= JOINED_AROUND)
+      ends.push(end)
   })
   return ends.slice(0, max).map((end) => lettersAround(text, letters, end))
 }

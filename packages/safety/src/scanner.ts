@@ -21,7 +21,10 @@ export function createScanner(): Scanner {
   return { artefactId, scan: (message) => scanMessage(message, { artefactId, matcher }) }
 }
 
-function scanMessage(message: object, { artefactId, matcher }: { artefactId: string; matcher: Matcher }): SafetyVerdict {
+function scanMessage(
+  message: object,
+  { artefactId, matcher }: { artefactId: string; matcher: Matcher },
+): SafetyVerdict {
   const startedAt = performance.now()
   const text = joinFields(listFields(message))
   const reading = readText(text.text, matcher)
@@ -64,7 +67,9 @@ function findingOf({ hit, at }: PlacedHit): Finding {
     view: crossed && hit.view === 'raw' ? 'joined' : hit.view,
     span,
     weight: hit.rule.weight,
-    hash: createHash('sha256').update(field.text.slice(...span)).digest('hex'),
+    hash: createHash('sha256')
+      .update(field.text.slice(...span))
+      .digest('hex'),
     trust: field.trust,
   }
 }

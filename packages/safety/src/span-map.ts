@@ -44,7 +44,10 @@ export class PieceMap {
   readonly map: SpanMap = (start, end) => {
     const first = this.#pieceOf(start)
     const last = this.#pieceOf(Math.max(start, end - 1))
-    return [this.#source(first, start), this.#copied[last] ? this.#source(last, end) : (this.#until[last] ?? 0)]
+    return [
+      this.#source(first, start),
+      this.#copied[last] ? this.#source(last, end) : (this.#until[last] ?? 0),
+    ]
   }
 
   #add(piece: readonly [at: number, from: number, until: number], copied: boolean): void {

@@ -41,5 +41,9 @@ export function fieldAt(message: MessageText, [start, end]: Span): FieldSpan {
   if (field === undefined) throw new RangeError('A span was asked for in a message without text')
   const offset = message.starts[low] ?? 0
   const until = Math.min(field.text.length, end - offset)
-  return { field, span: [Math.min(start - offset, until), until], crossed: end - offset > field.text.length }
+  return {
+    field,
+    span: [Math.min(start - offset, until), until],
+    crossed: end - offset > field.text.length,
+  }
 }

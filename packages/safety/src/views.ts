@@ -75,7 +75,10 @@ class Reader {
     if (view.depth >= DEPTH_MAX) return []
     const room = () => VIEWS_MAX - this.#views
     const inSource = [...normalised.hidden.map(hiddenText), ...decodeAll(view.text, room())]
-    const inCopy = [...hints.flatMap((hint) => rewriteAt(normalised.text, hint)), ...joinSpaced(normalised.text, room())]
+    const inCopy = [
+      ...hints.flatMap((hint) => rewriteAt(normalised.text, hint)),
+      ...joinSpaced(normalised.text, room()),
+    ]
     if (view.depth === 0) inCopy.push(...joinLetters(normalised.text, room()))
     return [
       ...inSource.map((derived) => below(view, derived, view.map)),
@@ -86,7 +89,8 @@ class Reader {
   #add({ rule, start, end }: Hit, where: { view: View; map: SpanMap; text: string }): void {
     const span = where.map(start, end)
     if (this.#isKnown(rule, span, where.view.depth)) return
-    const quoted = rule.effect === 'suspect' && where.view.depth === 0 && isQuoted(where.text, start, end)
+    const quoted =
+      rule.effect === 'suspect' && where.view.depth === 0 && isQuoted(where.text, start, end)
     this.#hits.push({ rule, view: where.view.name === '' ? 'raw' : where.view.name, span, quoted })
   }
 
@@ -102,7 +106,12 @@ class Reader {
 
   #addHidden(hidden: HiddenText, view: View): void {
     const span = view.map(...hidden.span)
-    this.#hits.push({ rule: HIDDEN_TEXT, view: view.name === '' ? 'raw' : view.name, span, quoted: false })
+    this.#hits.push({
+      rule: HIDDEN_TEXT,
+      view: view.name === '' ? 'raw' : view.name,
+      span,
+      quoted: false,
+    })
   }
 }
 

@@ -13,7 +13,9 @@ const TRIGGERS = ['instruction', 'previous', 'disregard', 'system prompt', 'igno
 
 /** Turns each letter `shift` places on in the alphabet; other characters stay. */
 export function rotateLetters(text: string, shift: number): string {
-  return text.replaceAll(/[a-z]/gu, (letter) => String.fromCharCode(97 + ((letter.charCodeAt(0) - 97 + shift) % 26)))
+  return text.replaceAll(/[a-z]/gu, (letter) =>
+    String.fromCharCode(97 + ((letter.charCodeAt(0) - 97 + shift) % 26)),
+  )
 }
 
 function rotations(): string[] {
@@ -26,12 +28,39 @@ function rotations(): string[] {
 
 export const GATES: readonly Gate[] = [
   { rewrite: 'rotated', anchors: rotations() },
-  { rewrite: 'reversed', anchors: TRIGGERS.map((trigger) => Array.from(trigger).toReversed().join('')) },
+  {
+    rewrite: 'reversed',
+    anchors: TRIGGERS.map((trigger) => Array.from(trigger).toReversed().join('')),
+  },
   {
     rewrite: 'leet',
     anchors: [
-      ...['1gnor', '1gn0r', '!gnor', '!gn0r', 'ign0r', 'ignor3', 'd1sreg', 'd1sr3g', 'disr3g', 'f0rget', 'f0rg37', 'f0rg3t'],
-      ...['1nstruc', '1n57ruc', '1ns7ruc', '1n5truc', 'ins7ruc', 'in57ruc', 'in5truc', 'instruct1', 'instruct!', 'instructi0'],
+      ...[
+        '1gnor',
+        '1gn0r',
+        '!gnor',
+        '!gn0r',
+        'ign0r',
+        'ignor3',
+        'd1sreg',
+        'd1sr3g',
+        'disr3g',
+        'f0rget',
+        'f0rg37',
+        'f0rg3t',
+      ],
+      ...[
+        '1nstruc',
+        '1n57ruc',
+        '1ns7ruc',
+        '1n5truc',
+        'ins7ruc',
+        'in57ruc',
+        'in5truc',
+        'instruct1',
+        'instruct!',
+        'instructi0',
+      ],
       ...['pr3v', 'prev1', 'prev!', 'previ0', 'pr10r', 'pr1or', 'pri0r', 'pr0mpt', 'pr0mp7'],
     ],
   },
@@ -40,7 +69,20 @@ export const GATES: readonly Gate[] = [
 
 /** Phrases looked for in the letters-only copy, where words cut by spaces, fields or punctuation stand together again. */
 export const JOINED_ANCHORS: readonly string[] = [
-  ...['ignoreprevious', 'ignoreallprevious', 'ignoretheprevious', 'ignoreprior', 'ignoreallprior', 'ignoretheabove'],
-  ...['disregardprevious', 'disregardallprevious', 'disregardprior', 'forgetprevious', 'forgetallprevious'],
+  ...[
+    'ignoreprevious',
+    'ignoreallprevious',
+    'ignoretheprevious',
+    'ignoreprior',
+    'ignoreallprior',
+    'ignoretheabove',
+  ],
+  ...[
+    'disregardprevious',
+    'disregardallprevious',
+    'disregardprior',
+    'forgetprevious',
+    'forgetallprevious',
+  ],
   ...['previousinstructions', 'strictlyadhere', 'yoursystemprompt'],
 ]

@@ -1,7 +1,8 @@
 // The heuristic for orders that stand in data without any attack wording; it can never reject.
 import { oneOf, type Rule, type RuleGroup } from './rule.ts'
 
-const ACT = oneOf(`transfer|wire|pay|refund|send|e-?mail|forward|share|publish|post|upload|export|download|retrieve|
+const ACT =
+  oneOf(`transfer|wire|pay|refund|send|e-?mail|forward|share|publish|post|upload|export|download|retrieve|
 access|collect|capture|copy|extract|delete|remove|erase|wipe|drop|disable|deactivate|shut down|stop|suspend|terminate|revoke|grant|
 enable|activate|unlock|open|approve|authori[sz]e|allocate|assign|reassign|modify|update|change|alter|adjust|reset|replace|
 install|execute|run|launch|deploy|schedule|book|cancel|purchase|buy|order|withdraw|issue|create|add|increase|reduce|

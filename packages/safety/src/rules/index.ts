@@ -7,4 +7,11 @@ import { PERSONA } from './persona.ts'
 import type { RuleGroup } from './rule.ts'
 import { SPOOF } from './spoof.ts'
 
-export const RULE_GROUPS: readonly RuleGroup[] = [OVERRIDE, SPOOF, LEAK, PERSONA, LANGUAGES, IMPERATIVE]
+export const RULE_GROUPS: readonly RuleGroup[] = [
+  OVERRIDE,
+  SPOOF,
+  LEAK,
+  PERSONA,
+  LANGUAGES,
+  IMPERATIVE,
+]

@@ -3,7 +3,8 @@ import { combine, oneOf, pattern, type Rule, type RuleGroup, words } from './rul
 
 const SLOT = String.raw`(?:\{{1,3}|\$\{|\[|<|%7b|__)\s?(?:[a-z]+[ _.-])*(?:data|history|conversation|secrets?|passwords?|chat|messages?|summary|prompt|context|email|credentials?|info|information|contents?|text|response|answer|query|pii|notes|env)\b`
 const ENCODED = String.raw`(?:encoded?|base64|b64|url_?encoded?)[_-](?:data|history|conversation|secrets?|chat|context|text|message|summary)`
-const SECRET = oneOf(`passwords?|passphrase|api[ _-]?keys?|credentials?|secrets?|access[ _-]?tokens?|private keys?|ssh keys?|\\.env|process\\.env|
+const SECRET =
+  oneOf(`passwords?|passphrase|api[ _-]?keys?|credentials?|secrets?|access[ _-]?tokens?|private keys?|ssh keys?|\\.env|process\\.env|
 environment variables|conversation(?: history)?|chat history|system prompt|internal notes|session cookies?|credit card(?: numbers?)?|
 bank details|personal data|user data|customer data|medical records?`)
 const TARGET = String.raw`(?:https?://|[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]|\bwebhook\b|\bftp://)`
@@ -32,7 +33,9 @@ const LEAK_RULES: readonly Rule[] = [
         String.raw`\b(?:get|post|fetch|curl|wget|visit|open|call|request|load|browse to|navigate to)\b[^\n]*https?://[^\s?]+\?[^\s=]*=(?:${SLOT}|${ENCODED})`,
         String.raw`!\[[^\]\n]*\]\(\s?https?://[^\s)?]+\?[^\s)=]*=(?:${ENCODED})`,
         pattern(String.raw`\b(?:invisible|1x1) (?:markdown )?image\b`),
-        pattern(String.raw`\b(?:append|add|include|insert|embed|render) ${words(4)}(?:image|link|markdown|url)\b[^.\n]*\b(?:conversation|chat history|secrets?|password|api key|user data)`),
+        pattern(
+          String.raw`\b(?:append|add|include|insert|embed|render) ${words(4)}(?:image|link|markdown|url)\b[^.\n]*\b(?:conversation|chat history|secrets?|password|api key|user data)`,
+        ),
       ].join('|'),
     ),
   },
@@ -43,9 +46,15 @@ const LEAK_RULES: readonly Rule[] = [
     weight: 0.5,
     pattern: oneOf(
       [
-        pattern(String.raw`\b(?:send|post|e-?mail|upload|forward|transmit|exfiltrate|leak|submit|copy|pipe|push) ${words(4)}${SECRET}(?:\s[^\n.]*)?\sto\s[^\n]*`) + TARGET,
-        pattern(String.raw`\b(?:please |secretly |silently |quietly |now |and )exfiltrate (?:the|all|any|their|user|these)`),
-        pattern(String.raw`\b(?:send|post|e-?mail|upload|forward|transmit) ${words(4)}(?:to )`) + TARGET + String.raw`[^.\n]*\b(?:and|then) (?:delete|remove|hide|erase|cover|clear|do not (?:tell|mention))`,
+        pattern(
+          String.raw`\b(?:send|post|e-?mail|upload|forward|transmit|exfiltrate|leak|submit|copy|pipe|push) ${words(4)}${SECRET}(?:\s[^\n.]*)?\sto\s[^\n]*`,
+        ) + TARGET,
+        pattern(
+          String.raw`\b(?:please |secretly |silently |quietly |now |and )exfiltrate (?:the|all|any|their|user|these)`,
+        ),
+        pattern(String.raw`\b(?:send|post|e-?mail|upload|forward|transmit) ${words(4)}(?:to )`) +
+          TARGET +
+          String.raw`[^.\n]*\b(?:and|then) (?:delete|remove|hide|erase|cover|clear|do not (?:tell|mention))`,
       ].join('|'),
     ),
   },
@@ -72,7 +81,9 @@ const LEAK_RULES: readonly Rule[] = [
     category: 'extraction',
     effect: 'note',
     weight: 0.1,
-    pattern: pattern(String.raw`\b(?:what is|what's|tell me|give me|confirm|share|reveal) (?:to me )?(?:your|the system(?:'s)?|the admin(?:'s)?|our system) (?:secret key|password|api key|credentials)\b`),
+    pattern: pattern(
+      String.raw`\b(?:what is|what's|tell me|give me|confirm|share|reveal) (?:to me )?(?:your|the system(?:'s)?|the admin(?:'s)?|our system) (?:secret key|password|api key|credentials)\b`,
+    ),
   },
 ]
 
@@ -82,14 +93,55 @@ export const LEAK: RuleGroup = {
     ...['](http', '](\nhttp', '](\u0020http', '<img', '<iframe', '<script', '<link', '<image'],
     ...['=<', '={', '=$', '=[', '=%7b', '=__', '=encoded', '=base64', '=b64'],
     ...combine('invisible |1x1 ', 'image|markdown'),
-    ...combine("not |n't |n’t |never |ever |without |avoid ", 'tell|inform|notif|alert|warn|let the|let your|mention|reveal|disclos|show'),
+    ...combine(
+      "not |n't |n’t |never |ever |without |avoid ",
+      'tell|inform|notif|alert|warn|let the|let your|mention|reveal|disclos|show',
+    ),
     ...combine('hide |conceal |omit ', 'this|these|that|the'),
-    ...['without leaving', 'without raising', 'ensure it', 'ensuring it', 'ensure they', 'ensuring they', 'ensure this', 'ensure that it'],
-    ...['secretly', 'covertly', 'silently', 'exfiltrate', 'password', 'passphrase', 'api key', 'api_key', 'api-key', 'credential'],
-    ...['secret', 'access token', 'private key', 'ssh key', '.env', 'environment variable', 'conversation', 'chat history'],
-    ...['internal notes', 'session cookie', 'credit card', 'bank details', 'personal data', 'user data', 'customer data', 'medical record'],
+    ...[
+      'without leaving',
+      'without raising',
+      'ensure it',
+      'ensuring it',
+      'ensure they',
+      'ensuring they',
+      'ensure this',
+      'ensure that it',
+    ],
+    ...[
+      'secretly',
+      'covertly',
+      'silently',
+      'exfiltrate',
+      'password',
+      'passphrase',
+      'api key',
+      'api_key',
+      'api-key',
+      'credential',
+    ],
+    ...[
+      'secret',
+      'access token',
+      'private key',
+      'ssh key',
+      '.env',
+      'environment variable',
+      'conversation',
+      'chat history',
+    ],
+    ...[
+      'internal notes',
+      'session cookie',
+      'credit card',
+      'bank details',
+      'personal data',
+      'user data',
+      'customer data',
+      'medical record',
+    ],
     ...combine('and |then ', 'delete|remove|hide|erase|cover|clear|do not tell'),
-    ...combine('your |the system |the system\'s |our system ', 'secret key|password|credentials'),
+    ...combine("your |the system |the system's |our system ", 'secret key|password|credentials'),
   ],
   rules: LEAK_RULES,
 }

@@ -1,14 +1,22 @@
 // Rules for texts that try to replace the receiver's orders.
 import { combine, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
 
-const DROP = oneOf(`ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overlook|neglect|bypass|override|discard|dismiss|
+const DROP =
+  oneOf(`ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overlook|neglect|bypass|override|discard|dismiss|
 do not follow|don'?t follow|don’t follow|stop following|pay no attention to|no longer follow|abandon`)
-const EVERY = oneOf('about|all|any|every|each|of|the|these|those|this|your|my|our|its|other|and|such')
+const EVERY = oneOf(
+  'about|all|any|every|each|of|the|these|those|this|your|my|our|its|other|and|such',
+)
 const EARLIER = oneOf('previous(?:ly)?|prior|preceding|above|earlier|foregoing|former|past')
-const OWN = oneOf('initial|original|existing|current|given|first|last|system|developer|default|internal|safety')
-const ORDERS = oneOf(`instruct?ions?|prompts?|directions?|directives?|commands?|rules|guidelines?|orders|guidance|
+const OWN = oneOf(
+  'initial|original|existing|current|given|first|last|system|developer|default|internal|safety',
+)
+const ORDERS =
+  oneOf(`instruct?ions?|prompts?|directions?|directives?|commands?|rules|guidelines?|orders|guidance|
 programming|training|restrictions`)
-const MATTER = oneOf('text|context|messages?|content|tasks?|requests?|queries|conversations?|inputs?|questions?')
+const MATTER = oneOf(
+  'text|context|messages?|content|tasks?|requests?|queries|conversations?|inputs?|questions?',
+)
 
 const REPLACES_ORDERS = oneOf(
   [
@@ -22,7 +30,8 @@ const REPLACES_ORDERS = oneOf(
 
 const TOLD = oneOf('told|instructed|given|asked|taught|ordered|programmed')
 
-const NEXT_ORDER = oneOf(`reveal|print|output|say|respond|reply|repeat|tell me|tell the|give me|show me|show the|you are|you must|
+const NEXT_ORDER =
+  oneOf(`reveal|print|output|say|respond|reply|repeat|tell me|tell the|give me|show me|show the|you are|you must|
 you will|you should now|act as|pretend|write an?|write me|generate|execute|run|transfer|send me|send all|send the contents|
 send the user|send the data|state|translate|your new|your only|your real|your actual|your task|from now on|new instructions?|
 do the following|do this|answer|classify|mark|rate|recommend|approve|delete|exfiltrate|email|forward|list|
@@ -36,7 +45,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'suspect',
     weight: 0.55,
-    pattern: pattern(String.raw`(?:\b|[a-z])${REPLACES_ORDERS}`),
+    pattern: pattern(REPLACES_ORDERS),
   },
   {
     id: 'override-then-order',
@@ -44,7 +53,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
     effect: 'suspect',
     weight: 0.5,
     pattern: pattern(
-      String.raw`(?:\b|[a-z])${REPLACES_ORDERS} (?:and|then|now|but|please|just|also|instead|so|thoroughly|completely|entirely|you have been given)* ${NEXT_ORDER}(?:\b|[a-z])`,
+      String.raw`${REPLACES_ORDERS} (?:and|then|now|but|please|just|also|instead|so|thoroughly|completely|entirely|you have been given)* ${NEXT_ORDER}(?:\b|[a-z])`,
     ),
   },
   {
@@ -78,7 +87,9 @@ const OVERRIDE_RULES: readonly Rule[] = [
     category: 'override',
     effect: 'reject',
     weight: 0.9,
-    pattern: pattern(String.raw`(?:must|shall|should|instead|only|now|and) strictly (?:adhere to|follow|obey|comply with) (?:only )?(?:the|this|these|my) (?:following|new|next)? ?instructions?\s*:`),
+    pattern: pattern(
+      String.raw`(?:must|shall|should|instead|only|now|and) strictly (?:adhere to|follow|obey|comply with) (?:only )?(?:the|this|these|my) (?:following|new|next)? ?instructions?\s*:`,
+    ),
   },
   {
     id: 'new-orders',
@@ -105,7 +116,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
     weight: 0.5,
     pattern: pattern(
       String.raw`\b(?:reveal|show|print|output|display|repeat|tell me|give me|leak|disclose|expose|share|recite|write out|dump|list|exfiltrate|what (?:is|are|were|was)|copy|spell out|respond with|return|summari[sz]e|translate|explain) (?:to )?(?:me |us )?(?:all |every |word for word |verbatim |exactly |the |of |complete |entire |full |words |text |content |contents |in )*
-(?:your (?:${words(2)})?(?:system prompt|prompt|instructions|initial instructions|guidelines|directives|system message|rules|secret key|password|secrets|configuration)|(?:the |this )?(?:secret |hidden |full |original |initial )?(?:system prompt|developer message|hidden prompt|initial prompt|hidden instructions))`,
+(?:your (?:${words(2)})?(?:system prompt|prompt|instructions|initial instructions|guidelines|directives|system message|rules|secret key|password|secrets|configuration)|(?:the |this )?(?:secret |hidden |full |original |initial )?(?:system[\s_-]*prompt|developer message|hidden prompt|initial prompt|hidden instructions)\b)`,
     ),
   },
 ]
@@ -113,13 +124,45 @@ const OVERRIDE_RULES: readonly Rule[] = [
 export const OVERRIDE: RuleGroup = {
   id: 'override',
   anchors: [
-    ...['ignor', 'disregard', 'forget', 'overlook', 'neglect', 'bypass', 'override', 'discard', 'dismiss', 'abandon'],
-    ...combine('not |dont |don\'t |don’t |stop |longer ', 'follow'),
-    ...['attention to', 'attentionto', 'strictly', 'instruct', 'instrut', 'directive', 'new order', 'new prompt', 'prompt:'],
-    ...combine('your ', 'new|real|actual|true|only|updated|prompt|initial|system|rules|guideline|secret|password|config|full|hidden|original|complete|exact|entire'),
-    ...['system prompt', 'systemprompt', 'system-prompt', 'developer message', 'hidden prompt', 'initial prompt'],
+    ...[
+      'ignor',
+      'disregard',
+      'forget',
+      'overlook',
+      'neglect',
+      'bypass',
+      'override',
+      'discard',
+      'dismiss',
+      'abandon',
+    ],
+    ...combine("not |dont |don't |don’t |stop |longer ", 'follow'),
+    ...[
+      'attention to',
+      'attentionto',
+      'strictly',
+      'instruct',
+      'instrut',
+      'directive',
+      'new order',
+      'new prompt',
+      'prompt:',
+    ],
+    ...combine(
+      'your ',
+      'new|real|actual|true|only|updated|prompt|initial|system|rules|guideline|secret|password|config|full|hidden|original|complete|exact|entire',
+    ),
+    ...[
+      'system prompt',
+      'systemprompt',
+      'system-prompt',
+      'developer message',
+      'hidden prompt',
+      'initial prompt',
+    ],
     ...combine('instead', ' of the| of your| of what| you|, you| please|, please'),
-    'respond with every', 'respond with all',
+    'respond with every',
+    'respond with all',
     ...combine('above |previous |prior |earlier |old ', 'prompt|order'),
   ],
   rules: OVERRIDE_RULES,

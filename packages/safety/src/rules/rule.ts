@@ -24,7 +24,8 @@ export interface RuleGroup {
 }
 
 /** Anything that separates words, or nothing at all, so that joined words and odd punctuation are read alike. */
-const GAP = String.raw`[\s!-/:-@\[-` + '`' + String.raw`{-~\x{a0}-\x{bf}\x{2000}-\x{206f}\x{3000}-\x{303f}]*`
+const GAP =
+  String.raw`[\s!-/:-@\[-` + '`' + String.raw`{-~\x{a0}-\x{bf}\x{2000}-\x{206f}\x{3000}-\x{303f}]*`
 
 /** Up to `max` arbitrary words, each followed by a separator. */
 export function words(max: number): string {

@@ -3,7 +3,8 @@ import { combine, oneOf, pattern, type Rule, type RuleGroup, words } from './rul
 
 const AUTHORITIES = 'system|admin|administrator|developer|root|sysadmin'
 const AUTHORITY = oneOf(AUTHORITIES)
-const DIRECTIVE = oneOf(`you (?:must|are now|will now|should now|have to)|ignore|disregard|forget|new (?:instructions?|task|rules|orders)|
+const DIRECTIVE =
+  oneOf(`you (?:must|are now|will now|should now|have to)|ignore|disregard|forget|new (?:instructions?|task|rules|orders)|
 override|assistant|from now on|your (?:new )?(?:task|instructions?|role)|all (?:previous|prior)|(?:previous|prior|above) instructions?|
 do not (?:tell|inform|mention)|stop|execute|instructions? (?:updated?|changed?)`)
 const REQUEST = oneOf('task|request|question|query|instruction|job|assignment')
@@ -33,9 +34,15 @@ const SPOOF_RULES: readonly Rule[] = [
     weight: 0.9,
     pattern: oneOf(
       [
-        pattern(String.raw`[<\[{(]+/?\s?(?:/?${AUTHORITY})(?:[ _-](?:message|override|prompt|notice|instructions?|alert|update|note|mode|command))?\s?[>\]})]+[:\s"*\\n]*(?:[\w]+,? )*${DIRECTIVE}\b`),
-        pattern(String.raw`(?:^|\n|[>"'*#=-]|\\n)\s*(?:[#*=>-]+\s*)?${AUTHORITY}[ _-]?(?:override|prompt|instructions?|command)\s*[\]*]*\s*[:>-]\s*(?:[\w]+,? )*${DIRECTIVE}\b`),
-        pattern(String.raw`</(?:context|data|document|user_input|tool_result|tool_output|input|untrusted|external|content|conversation|prompt)>[\s\\n]*<?/?(?:${AUTHORITY}|instructions?|important|new)\b`),
+        pattern(
+          String.raw`[<\[{(]+/?\s?(?:/?${AUTHORITY})(?:[ _-](?:message|override|prompt|notice|instructions?|alert|update|note|mode|command))?\s?[>\]})]+[:\s"*\\n]*(?:[\w]+,? )*${DIRECTIVE}\b`,
+        ),
+        pattern(
+          String.raw`(?:^|\n|[>"'*#=-]|\\n)\s*(?:[#*=>-]+\s*)?${AUTHORITY}[ _-]?(?:override|prompt|instructions?|command)\s*[\]*]*\s*[:>-]\s*(?:[\w]+,? )*${DIRECTIVE}\b`,
+        ),
+        pattern(
+          String.raw`</(?:context|data|document|user_input|tool_result|tool_output|input|untrusted|external|content|conversation|prompt)>[\s\\n]*<?/?(?:${AUTHORITY}|instructions?|important|new)\b`,
+        ),
       ].join('|'),
     ),
   },
@@ -107,15 +114,65 @@ const SPOOF_RULES: readonly Rule[] = [
 export const SPOOF: RuleGroup = {
   id: 'spoof',
   anchors: [
-    ...['<|im_', '<|start', '<|sys', '<|end', '<|eot', '[inst]', 'start_of_turn', '</context', '</data', '</document', '</user_input', '</tool', '</input', '</untrusted', '</external', '</content', '</conversation', '</prompt'],
+    ...[
+      '<|im_',
+      '<|start',
+      '<|sys',
+      '<|end',
+      '<|eot',
+      '[inst]',
+      'start_of_turn',
+      '</context',
+      '</data',
+      '</document',
+      '</user_input',
+      '</tool',
+      '</input',
+      '</untrusted',
+      '</external',
+      '</content',
+      '</conversation',
+      '</prompt',
+    ],
     ...combine('<|[|{|(|</|[/|< |[ ', AUTHORITIES),
-    ...combine(AUTHORITIES, ' override| prompt| instruction| command|_override|_prompt|_instruction|_command|-override|-prompt'),
-    ...['<important', '<information', 'important!!', 'message from me', 'i gave you', 'the following first', 'previous agent'],
-    ...combine('important |urgent |critical |mandatory ', 'message|instruction|request|notice|note|directive|update'),
-    ...combine('before ', 'you|solving|completing|doing|answering|continu|finish|respond|perform|work'),
-    ...combine("are |'re |’re ", 'an ai|ai |a.i|an llm|a language|a large|the ai|a chatbot|an automated|a ai'),
+    ...combine(
+      AUTHORITIES,
+      ' override| prompt| instruction| command|_override|_prompt|_instruction|_command|-override|-prompt',
+    ),
+    ...[
+      '<important',
+      '<information',
+      'important!!',
+      'message from me',
+      'i gave you',
+      'the following first',
+      'previous agent',
+    ],
+    ...combine(
+      'important |urgent |critical |mandatory ',
+      'message|instruction|request|notice|note|directive|update',
+    ),
+    ...combine(
+      'before ',
+      'you|solving|completing|doing|answering|continu|finish|respond|perform|work',
+    ),
+    ...combine(
+      "are |'re |’re ",
+      'an ai|ai |a.i|an llm|a language|a large|the ai|a chatbot|an automated|a ai',
+    ),
     ...combine('note |message |instruction |instructions |notice |reminder |hint ', 'to |for '),
-    ...['attention', 'hey ai', 'hey, ai', 'hey assistant', 'hey chatgpt', 'hey llm', 'dear ai', 'dear llm', 'dear assistant', 'dear chat'],
+    ...[
+      'attention',
+      'hey ai',
+      'hey, ai',
+      'hey assistant',
+      'hey chatgpt',
+      'hey llm',
+      'dear ai',
+      'dear llm',
+      'dear assistant',
+      'dear chat',
+    ],
     ...combine('-|=|#|*|[|<|- |= |# |* |[ |< ', 'end|begin|start'),
     ...['== end', '==end', 'task complete'],
   ],
