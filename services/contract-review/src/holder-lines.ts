@@ -54,7 +54,7 @@ const onlyContact = (contact: string): NamedHolder => ({ name: undefined, contac
 
 // What follows the names in the same line, and is no name.
 const TAIL =
-  /\s*(?:\ball rights reserved\b|\b(?:until|under|from|for|licen[sc]ed|see|listed|via|which|that|is|are|was|were|in the|on the|of the|unless|except|portions|modified work)\b|["“”{]).*$/iu
+  /\s*(?:(?<![\p{L}\p{N}])(?:all rights reserved|until|under|from|for|licen[sc]ed|see|listed|via|which|that|is|are|was|were|in the|on the|of the|unless|except|portions|modified work)(?![\p{L}\p{N}])|["“”{]).*$/iu
 
 const NICKNAME = /\s"(?<nickname>\p{L}+)"\s/gu
 const COMPANY_COMMA = /,\s+(?=(?:inc|llc|ltd|gmbh|corp)\b)/giu
@@ -66,15 +66,15 @@ function splitHolders(list: string): readonly NamedHolder[] {
     .replaceAll(NICKNAME, ' $<nickname> ')
     .replaceAll(CONTACT, (contact) => {
       contactsKept.push(contact.replace(/[.,;]+$/, ''))
-      return ` \u0001${contactsKept.length - 1}\u0001 `
+      return ` \uE000${contactsKept.length - 1}\uE000 `
     })
   const named: NamedHolder[] = []
   const names = marked.replace(TAIL, '').replaceAll(COMPANY_COMMA, ' ')
   for (const piece of names.split(/[,;/|]|\s(?:and|&|-|–)\s/iu)) {
-    const contacts = [...piece.matchAll(/\u0001(\d+)\u0001/g)].flatMap(
+    const contacts = [...piece.matchAll(/\uE000(\d+)\uE000/g)].flatMap(
       ([, index]) => contactsKept[Number(index)] ?? [],
     )
-    const name = cleanName(piece.replaceAll(/\u0001\d+\u0001/g, ' '))
+    const name = cleanName(piece.replaceAll(/\uE000\d+\uE000/g, ' '))
     const previous = named.at(-1)
     if (name !== undefined) named.push({ name, contacts })
     else if (previous === undefined) named.push(...contacts.map(onlyContact))

@@ -78,8 +78,9 @@ const tooManyPersons = () =>
     fix: 'Review the licences of the file one by one.',
   })
 
+// Word boundaries of all scripts; `\b` knows ASCII letters only.
 const GROUP =
-  /\b(?:contributors?|authors?|team|members|people|others|holders?|owners?|et al|foundation|inc|incorporated|llc|ltd|limited|gmbh|ab|lda|s\.?a|corp|corporation|company|co|labs?|group|projects?|community|consortium|collective|affiliates|development|whatwg|technolog(?:y|ies)|tooling|library|libs|university|universit\w+|institute|regents|committee|organi[sz]ation|society|association|stichting|centrum|center|centre|initiative|editors|reporters|developers|software|systems|studio|microsoft|google|facebook|meta|mozilla|walmart|year|name|notice|copyright|licen[sc]es?|rights?|reserved)\b|\.js$|^\p{L}{1,2}$/iu
+  /(?<![\p{L}\p{N}])(?:contributors?|authors?|team|members|people|others|holders?|owners?|et al|foundation|inc|incorporated|llc|ltd|limited|gmbh|ab|lda|s\.?a|corp|corporation|company|co|labs?|group|projects?|community|consortium|collective|affiliates|development|whatwg|technolog(?:y|ies)|tooling|library|libs|university|universit\w+|institute|regents|committee|organi[sz]ation|society|association|stichting|centrum|center|centre|initiative|editors|reporters|developers|software|systems|studio|microsoft|google|facebook|meta|mozilla|walmart|year|name|notice|copyright|licen[sc]es?|rights?|reserved)(?![\p{L}\p{N}])|\.js$|^\p{L}{1,2}$/iu
 
 // Behind an e-mail address is a person, also where it stands beside the name of a group.
 function onlyPersons(holder: NamedHolder, packageName: string): readonly NamedHolder[] {
