@@ -133,16 +133,16 @@ describe('disguises', () => {
       expect(end).toBeGreaterThan(start)
       expect(end).toBeLessThanOrEqual(BEFORE.length + hidden.length + 1)
     })
-
-    it(`${name}: ordinary text in the same disguise is not rejected`, () => {
-      const verdict = scanText(
-        BEFORE +
-          encode('The gardener waters the roses in the morning before the sun is high.') +
-          AFTER,
-      )
-      if (name !== 'cut words') expect(verdict.decision).not.toBe('reject')
-    })
   }
+
+  const { 'cut words': _, ...reversible } = encodings
+  it.each(Object.entries(reversible))(
+    '%s: ordinary text in the same disguise is not rejected',
+    (_name, { encode }) => {
+      const plain = 'The gardener waters the roses in the morning before the sun is high.'
+      expect(scanText(BEFORE + encode(plain) + AFTER).decision).not.toBe('reject')
+    },
+  )
 
   it('digits inside base64 are not letters, so hex in base64 stays outside', () => {
     expect(scanText(tooHexadecimal?.encode(ATTACK) ?? '').decision).toBe('allow')

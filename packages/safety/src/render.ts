@@ -8,15 +8,15 @@ const END_DELIMITER = '[END OF CONTEXT FROM PREVIOUS AGENT]'
 
 /** Fields that an agent may read. Unknown fields of newer minor versions are kept and audited, but never shown to a model. */
 const RENDERED_FIELDS = [
-  ...[
-    'taskDescription',
-    'constraints',
-    'remainingSubtasks',
-    'completedSubtasks',
-    'currentState',
-    'relevantContext',
-  ],
-  ...['conversationHistorySummary', 'conversationHistoryVerbatim', 'toolCallHistory'],
+  'taskDescription',
+  'constraints',
+  'remainingSubtasks',
+  'completedSubtasks',
+  'currentState',
+  'relevantContext',
+  'conversationHistorySummary',
+  'conversationHistoryVerbatim',
+  'toolCallHistory',
 ] as const
 
 const BRACKET = /[[［【〔⟦❲]/gu

@@ -1,6 +1,5 @@
 // Reads a normalised text in another order or spelling: rotated, backwards, spaced, leet, split over turns, letters only.
-import type { Derived } from './decoders.ts'
-import { DERIVED_LENGTH_MAX } from './decoders.ts'
+import { type Derived, DERIVED_LENGTH_MAX } from './derived.ts'
 import { createLiteralScan } from './automaton.ts'
 import type { Hint } from './matcher.ts'
 import { JOINED_ANCHORS, rotateLetters } from './rules/gates.ts'
@@ -11,8 +10,8 @@ const JOINED_AROUND = 512
 const JOINED_MAX = 4
 
 // Separators and letters exclude one another, so that matching is linear.
-const SPACED = /(?<![a-z0-9])[a-z](?![a-z0-9])(?:[ .,:_*|\-]{1,5}[a-z0-9](?![a-z0-9])){7,}/gu
-const SEPARATED = /([ .,:_*|\-]+)([a-z0-9])/gu
+const SPACED = /(?<![a-z0-9])[a-z](?![a-z0-9])(?:[ .,:_*|-]{1,5}[a-z0-9](?![a-z0-9])){7,}/gu
+const SEPARATED = /([ .,:_*|-]+)([a-z0-9])/gu
 const TURN_BORDER =
   /["']\s?\}\s?,\s?\{\s?["']role["']\s?:\s?["'][a-z]{1,12}["']\s?,\s?["']content["']\s?:\s?["']/gu
 

@@ -1,5 +1,6 @@
 // Reads a text in every form it may hide in, within fixed bounds, and collects the rule hits with their original place.
-import { decodeAll, type Derived } from './decoders.ts'
+import { decodeAll } from './decoders.ts'
+import type { Derived } from './derived.ts'
 import type { Hit, LocateBudget, Matcher } from './matcher.ts'
 import { type HiddenText, normalise } from './normalise.ts'
 import { isQuoted } from './quotation.ts'

@@ -1,4 +1,5 @@
 // Patterns that decide nothing but say that a text is worth reading in another form; they ride on the rule pass for free.
+import { list } from './rule.ts'
 
 /** The other forms a text can be read in without leaving its characters. */
 export type Rewrite = 'rotated' | 'reversed' | 'leet' | 'turns'
@@ -35,33 +36,11 @@ export const GATES: readonly Gate[] = [
   {
     rewrite: 'leet',
     anchors: [
-      ...[
-        '1gnor',
-        '1gn0r',
-        '!gnor',
-        '!gn0r',
-        'ign0r',
-        'ignor3',
-        'd1sreg',
-        'd1sr3g',
-        'disr3g',
-        'f0rget',
-        'f0rg37',
-        'f0rg3t',
-      ],
-      ...[
-        '1nstruc',
-        '1n57ruc',
-        '1ns7ruc',
-        '1n5truc',
-        'ins7ruc',
-        'in57ruc',
-        'in5truc',
-        'instruct1',
-        'instruct!',
-        'instructi0',
-      ],
-      ...['pr3v', 'prev1', 'prev!', 'previ0', 'pr10r', 'pr1or', 'pri0r', 'pr0mpt', 'pr0mp7'],
+      ...list('1gnor|1gn0r|!gnor|!gn0r|ign0r|ignor3|d1sreg|d1sr3g|disr3g|f0rget|f0rg37|f0rg3t'),
+      ...list(
+        '1nstruc|1n57ruc|1ns7ruc|1n5truc|ins7ruc|in57ruc|in5truc|instruct1|instruct!|instructi0',
+      ),
+      ...list('pr3v|prev1|prev!|previ0|pr10r|pr1or|pri0r|pr0mpt|pr0mp7'),
     ],
   },
   { rewrite: 'turns', anchors: ['}, {"role"', '},{"role"', "}, {'role'"] },
@@ -69,20 +48,9 @@ export const GATES: readonly Gate[] = [
 
 /** Phrases looked for in the letters-only copy, where words cut by spaces, fields or punctuation stand together again. */
 export const JOINED_ANCHORS: readonly string[] = [
-  ...[
-    'ignoreprevious',
-    'ignoreallprevious',
-    'ignoretheprevious',
-    'ignoreprior',
-    'ignoreallprior',
-    'ignoretheabove',
-  ],
-  ...[
-    'disregardprevious',
-    'disregardallprevious',
-    'disregardprior',
-    'forgetprevious',
-    'forgetallprevious',
-  ],
-  ...['previousinstructions', 'strictlyadhere', 'yoursystemprompt'],
+  ...list(
+    'ignoreprevious|ignoreallprevious|ignoretheprevious|ignoreprior|ignoreallprior|ignoretheabove',
+  ),
+  ...list('disregardprevious|disregardallprevious|disregardprior|forgetprevious|forgetallprevious'),
+  ...list('previousinstructions|strictlyadhere|yoursystemprompt'),
 ]

@@ -1,5 +1,5 @@
 // Rules for texts that try to carry data out or to keep the user in the dark.
-import { combine, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, list, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
 
 const SLOT = String.raw`(?:\{{1,3}|\$\{|\[|<|%7b|__)\s?(?:[a-z]+[ _.-])*(?:data|history|conversation|secrets?|passwords?|chat|messages?|summary|prompt|context|email|credentials?|info|information|contents?|text|response|answer|query|pii|notes|env)\b`
 const ENCODED = String.raw`(?:encoded?|base64|b64|url_?encoded?)[_-](?:data|history|conversation|secrets?|chat|context|text|message|summary)`
@@ -90,56 +90,33 @@ const LEAK_RULES: readonly Rule[] = [
 export const LEAK: RuleGroup = {
   id: 'leak',
   anchors: [
-    ...['](http', '](\nhttp', '](\u0020http', '<img', '<iframe', '<script', '<link', '<image'],
-    ...['=<', '={', '=$', '=[', '=%7b', '=__', '=encoded', '=base64', '=b64'],
+    '](http',
+    '](\nhttp',
+    '](\u0020http',
+    '<img',
+    '<iframe',
+    '<script',
+    '<link',
+    '<image',
+    ...list('=<|={|=$|=[|=%7b|=__|=encoded|=base64|=b64'),
     ...combine('invisible |1x1 ', 'image|markdown'),
     ...combine(
       "not |n't |n’t |never |ever |without |avoid ",
       'tell|inform|notif|alert|warn|let the|let your|mention|reveal|disclos|show',
     ),
     ...combine('hide |conceal |omit ', 'this|these|that|the'),
-    ...[
-      'without leaving',
-      'without raising',
-      'ensure it',
-      'ensuring it',
-      'ensure they',
-      'ensuring they',
-      'ensure this',
-      'ensure that it',
-    ],
-    ...[
-      'secretly',
-      'covertly',
-      'silently',
-      'exfiltrate',
-      'password',
-      'passphrase',
-      'api key',
-      'api_key',
-      'api-key',
-      'credential',
-    ],
-    ...[
-      'secret',
-      'access token',
-      'private key',
-      'ssh key',
-      '.env',
-      'environment variable',
-      'conversation',
-      'chat history',
-    ],
-    ...[
-      'internal notes',
-      'session cookie',
-      'credit card',
-      'bank details',
-      'personal data',
-      'user data',
-      'customer data',
-      'medical record',
-    ],
+    ...list(
+      'without leaving|without raising|ensure it|ensuring it|ensure they|ensuring they|ensure this|ensure that it',
+    ),
+    ...list(
+      'secretly|covertly|silently|exfiltrate|password|passphrase|api key|api_key|api-key|credential',
+    ),
+    ...list(
+      'secret|access token|private key|ssh key|.env|environment variable|conversation|chat history',
+    ),
+    ...list(
+      'internal notes|session cookie|credit card|bank details|personal data|user data|customer data|medical record',
+    ),
     ...combine('and |then ', 'delete|remove|hide|erase|cover|clear|do not tell'),
     ...combine("your |the system |the system's |our system ", 'secret key|password|credentials'),
   ],

@@ -1,5 +1,5 @@
 // Rules for texts that try to replace the receiver's orders.
-import { combine, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, list, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
 
 const DROP =
   oneOf(`ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overlook|neglect|bypass|override|discard|dismiss|
@@ -124,42 +124,18 @@ const OVERRIDE_RULES: readonly Rule[] = [
 export const OVERRIDE: RuleGroup = {
   id: 'override',
   anchors: [
-    ...[
-      'ignor',
-      'disregard',
-      'forget',
-      'overlook',
-      'neglect',
-      'bypass',
-      'override',
-      'discard',
-      'dismiss',
-      'abandon',
-    ],
+    ...list('ignor|disregard|forget|overlook|neglect|bypass|override|discard|dismiss|abandon'),
     ...combine("not |dont |don't |don’t |stop |longer ", 'follow'),
-    ...[
-      'attention to',
-      'attentionto',
-      'strictly',
-      'instruct',
-      'instrut',
-      'directive',
-      'new order',
-      'new prompt',
-      'prompt:',
-    ],
+    ...list(
+      'attention to|attentionto|strictly|instruct|instrut|directive|new order|new prompt|prompt:',
+    ),
     ...combine(
       'your ',
       'new|real|actual|true|only|updated|prompt|initial|system|rules|guideline|secret|password|config|full|hidden|original|complete|exact|entire',
     ),
-    ...[
-      'system prompt',
-      'systemprompt',
-      'system-prompt',
-      'developer message',
-      'hidden prompt',
-      'initial prompt',
-    ],
+    ...list(
+      'system prompt|systemprompt|system-prompt|developer message|hidden prompt|initial prompt',
+    ),
     ...combine('instead', ' of the| of your| of what| you|, you| please|, please'),
     'respond with every',
     'respond with all',

@@ -1,5 +1,5 @@
 // Rules for texts that try to change who the receiver thinks it is, or what it may do.
-import { combine, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, list, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
 
 const LAWLESS =
   oneOf(`unfiltered|uncensored|unrestricted|amoral|unethical|immoral|jailbroken|unmoderated|evil|lawless|
@@ -83,82 +83,31 @@ const PERSONA_RULES: readonly Rule[] = [
 export const PERSONA: RuleGroup = {
   id: 'persona',
   anchors: [
-    ...[
-      'anything now',
-      'evilbot',
-      'evil-bot',
-      'betterdan',
-      'jailb',
-      'mongo tom',
-      'unfiltered',
-      'uncensored',
-      'unrestricted',
-    ],
+    ...list(
+      'anything now|evilbot|evil-bot|betterdan|jailb|mongo tom|unfiltered|uncensored|unrestricted',
+    ),
     ...combine('are |as |be |a |an |the |called |named |in |become ', 'dan|stan|dude|aim|ucar'),
-    ...[
-      'amoral',
-      'unethical',
-      'immoral',
-      'unmoderated',
-      'evil',
-      'lawless',
-      'rule-break',
-      'rulebreak',
-      'rule break',
-      'unlimited',
-      'unbound',
-    ],
+    ...list(
+      'amoral|unethical|immoral|unmoderated|evil|lawless|rule-break|rulebreak|rule break|unlimited|unbound',
+    ),
     ...combine(
       'developer |dev |god |admin |debug |jailbreak |sudo |dan |maintenance |unrestricted |opposite ',
       'mode',
     ),
-    ...[
-      'pretend',
-      'no longer',
-      'from now on',
-      'you are now',
-      'you are going',
-      'you are about',
-      "you've been",
-      'you’ve been',
-    ],
-    ...['you have been', 'have now been', 'i am your'],
+    ...list(
+      "pretend|no longer|from now on|you are now|you are going|you are about|you've been|you’ve been",
+    ),
+    ...list('you have been|have now been|i am your'),
     ...combine('chatgpt ', 'will|must|should|shall|can|with'),
-    ...[
-      'moral',
-      'ethical',
-      'openai',
-      'content filter',
-      'content polic',
-      'content restriction',
-      'content guideline',
-      'safety ',
-      'censor',
-    ],
-    ...[
-      'free of',
-      'free from',
-      'abide',
-      'have to follow',
-      'have to adhere',
-      'have to obey',
-      'have to comply',
-    ],
+    ...list(
+      'moral|ethical|openai|content filter|content polic|content restriction|content guideline|safety |censor',
+    ),
+    ...list('free of|free from|abide|have to follow|have to adhere|have to obey|have to comply'),
     ...combine("never |ever |not |cannot |can't ", 'refuse|decline|reject'),
-    ...[
-      'as an ai',
-      "i'm sorry",
-      'im sorry',
-      'i am sorry',
-      'sorry, but',
-      "i can't",
-      'i cant',
-      'i cannot',
-      "i'm unable",
-      'i am unable',
-      "you can't",
-    ],
-    ...['in character', 'stay in', 'remain in', 'stay a', 'remain a', 'stay dan'],
+    ...list(
+      "as an ai|i'm sorry|im sorry|i am sorry|sorry, but|i can't|i cant|i cannot|i'm unable|i am unable|you can't",
+    ),
+    ...list('in character|stay in|remain in|stay a|remain a|stay dan'),
   ],
   rules: PERSONA_RULES,
 }

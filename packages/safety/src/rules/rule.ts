@@ -48,5 +48,10 @@ export function oneOf(source: string): string {
 
 /** Every first part with every second part; both are lists written with `|`. */
 export function combine(firsts: string, seconds: string): string[] {
-  return firsts.split('|').flatMap((first) => seconds.split('|').map((second) => first + second))
+  return list(firsts).flatMap((first) => list(seconds).map((second) => first + second))
+}
+
+/** A list written with `|`. */
+export function list(source: string): string[] {
+  return source.split('|')
 }

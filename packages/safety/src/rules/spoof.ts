@@ -1,5 +1,5 @@
 // Rules for texts that pretend to come from someone with authority over the receiver.
-import { combine, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, list, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
 
 const AUTHORITIES = 'system|admin|administrator|developer|root|sysadmin'
 const AUTHORITY = oneOf(AUTHORITIES)
@@ -114,40 +114,32 @@ const SPOOF_RULES: readonly Rule[] = [
 export const SPOOF: RuleGroup = {
   id: 'spoof',
   anchors: [
-    ...[
-      '<|im_',
-      '<|start',
-      '<|sys',
-      '<|end',
-      '<|eot',
-      '[inst]',
-      'start_of_turn',
-      '</context',
-      '</data',
-      '</document',
-      '</user_input',
-      '</tool',
-      '</input',
-      '</untrusted',
-      '</external',
-      '</content',
-      '</conversation',
-      '</prompt',
-    ],
+    '<|im_',
+    '<|start',
+    '<|sys',
+    '<|end',
+    '<|eot',
+    '[inst]',
+    'start_of_turn',
+    '</context',
+    '</data',
+    '</document',
+    '</user_input',
+    '</tool',
+    '</input',
+    '</untrusted',
+    '</external',
+    '</content',
+    '</conversation',
+    '</prompt',
     ...combine('<|[|{|(|</|[/|< |[ ', AUTHORITIES),
     ...combine(
       AUTHORITIES,
       ' override| prompt| instruction| command|_override|_prompt|_instruction|_command|-override|-prompt',
     ),
-    ...[
-      '<important',
-      '<information',
-      'important!!',
-      'message from me',
-      'i gave you',
-      'the following first',
-      'previous agent',
-    ],
+    ...list(
+      '<important|<information|important!!|message from me|i gave you|the following first|previous agent',
+    ),
     ...combine(
       'important |urgent |critical |mandatory ',
       'message|instruction|request|notice|note|directive|update',
@@ -161,20 +153,11 @@ export const SPOOF: RuleGroup = {
       'an ai|ai |a.i|an llm|a language|a large|the ai|a chatbot|an automated|a ai',
     ),
     ...combine('note |message |instruction |instructions |notice |reminder |hint ', 'to |for '),
-    ...[
-      'attention',
-      'hey ai',
-      'hey, ai',
-      'hey assistant',
-      'hey chatgpt',
-      'hey llm',
-      'dear ai',
-      'dear llm',
-      'dear assistant',
-      'dear chat',
-    ],
+    ...list(
+      'attention|hey ai|hey, ai|hey assistant|hey chatgpt|hey llm|dear ai|dear llm|dear assistant|dear chat',
+    ),
     ...combine('-|=|#|*|[|<|- |= |# |* |[ |< ', 'end|begin|start'),
-    ...['== end', '==end', 'task complete'],
+    ...list('== end|==end|task complete'),
   ],
   rules: SPOOF_RULES,
 }
