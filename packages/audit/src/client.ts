@@ -70,6 +70,7 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
 
   const breaker = createBreaker('auditor', (body: string) => postReceipts(post, body), {
     timeoutMs: timeoutMs * 2 + 100,
+    capacity: CALLS_MAX,
   })
   return {
     async append(entries) {
@@ -88,6 +89,8 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
   }
 }
 
+/** Calls under way at once; their entries wait in the auditor, which bounds them itself. */
+const CALLS_MAX = 1_024
 const ENTRIES_MAX = 256
 const BODY_CHARACTERS_MAX = 8 * 1024 * 1024
 
