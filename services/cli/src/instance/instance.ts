@@ -1,6 +1,5 @@
 // A running Baton on this machine: databases, queue and services; starts what is not running and stops it again.
-import { createWriteStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '@baton/infra'
 import { createLogger, permanent } from '@baton/runtime'
@@ -35,15 +34,15 @@ const AUDITOR_PORT = 8421
 const PORTS_TRIED_MAX = 100
 
 /** A log of this command itself in `.baton/logs/cli.log`. */
-export async function openLog(home: string): Promise<Logger> {
-  await mkdir(join(home, 'logs'), { recursive: true, mode: 0o700 })
+export function openLog(home: string): Logger {
+  mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 })
   const destination = createWriteStream(join(home, 'logs', 'cli.log'), { flags: 'a', mode: 0o600 })
   return createLogger({ service: 'cli', destination })
 }
 
 /** Uses the services of another command that serves this home, or starts all of them. */
 export async function openInstance(context: Context, options: OpenOptions): Promise<Instance> {
-  const logger = await openLog(context.home)
+  const logger = openLog(context.home)
   const running = await runningInstance(context.home)
   if (running === null) return startInstance(context, { ...options, logger })
   if (options.queue !== 'any' && (options.queue === 'redis') !== (running.queue === 'redis')) {

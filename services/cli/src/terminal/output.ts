@@ -10,8 +10,10 @@ export interface Output {
   data(text: string): void
   /** Writes words for a person to stderr, with a line end. */
   words(text?: string): void
-  /** One line of a list of checks or set-up steps: `  ✓ database    Postgres 18.4`. */
+  /** One line about a step on the way, on stderr: `  ✓ database    Postgres 18.4`. */
   step(mark: Mark, label: string, text: string): void
+  /** One line of a list of checks that is the command's result: on stdout, left out with --json. */
+  check(mark: Mark, label: string, text: string): void
   /** What a person should do next; the last line of a command. */
   next(text: string): void
   /** Replaces the line before it on a terminal; elsewhere writes one line every two seconds. */
@@ -21,11 +23,11 @@ export interface Output {
 }
 
 interface Streams {
-  readonly stdout: { write(text: string): unknown }
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
 }
 
-const LABEL_WIDTH = 12
+const LABEL_WIDTH = 13
 const PROGRESS_EVERY_MS = 2_000
 const CLEAR_LINE = '\r\u001b[K'
 
@@ -40,6 +42,11 @@ export function createOutput(streams: Streams, json: boolean): Output {
     isLineOpen = false
   }
 
+  function data(text: string): void {
+    clear()
+    stdout.write(`${text}\n`)
+  }
+
   function words(text = ''): void {
     clear()
     stderr.write(`${text}\n`)
@@ -47,13 +54,12 @@ export function createOutput(streams: Streams, json: boolean): Output {
 
   return {
     json,
-    data: (text) => {
-      clear()
-      stdout.write(`${text}\n`)
-    },
+    data,
     words,
-    step: (mark, label, text) =>
-      words(`  ${markOf(mark, isTerminal)} ${label.padEnd(LABEL_WIDTH)}  ${text}`),
+    step: (mark, label, text) => words(markedLine({ mark, label, text }, isTerminal)),
+    check: (mark, label, text) => {
+      if (!json) data(markedLine({ mark, label, text }, stdout.isTTY === true))
+    },
     next: (text) => words(`\nNext: ${text}`),
     progress: (text) => {
       if (isTerminal) {
@@ -73,6 +79,13 @@ const MARKS = {
   failed: { sign: '✗', colour: 'red' },
   unknown: { sign: '–', colour: 'yellow' },
 } as const
+
+function markedLine(
+  { mark, label, text }: { mark: Mark; label: string; text: string },
+  isTerminal: boolean,
+): string {
+  return `  ${markOf(mark, isTerminal)} ${label.padEnd(LABEL_WIDTH)}  ${text}`
+}
 
 function markOf(mark: Mark, isTerminal: boolean): string {
   const { sign, colour } = MARKS[mark]

@@ -1,0 +1,23 @@
+// `migrate`: creates or updates databases, roles and chains; safe to run again.
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { openDatabases } from '../instance/databases.ts'
+import { openLog } from '../instance/instance.ts'
+import { migrateDatabases } from '../instance/migrations.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+
+export async function migrate(context: Context): Promise<ExitCode> {
+  const { output, settings } = context
+  const databases = await openDatabases(context, { logger: openLog(context.home), create: true })
+  try {
+    const applied = await migrateDatabases(databases, settings)
+    if (output.json) output.data(JSON.stringify(applied))
+    for (const name of applied) output.check('passed', 'applied', name)
+    if (applied.length === 0) output.words(`${databases.description}: everything was applied before.`)
+    output.next(nextStep('doctor'))
+    return EXIT.fine
+  } finally {
+    await databases.stop()
+  }
+}

@@ -1,0 +1,71 @@
+// `settings`: every environment variable of every service, with its bounds and default.
+import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
+import { GATEWAY_SETTINGS } from '@baton/gateway/settings'
+import { RECEIVER_SETTINGS } from '@baton/receiver/settings'
+import { RELAY_SETTINGS } from '@baton/relay/settings'
+import { describeSettings, permanent } from '@baton/runtime'
+import type { SettingRow, SettingsSpec } from '@baton/runtime'
+import { SENDER_SETTINGS } from '@baton/sender/settings'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { CLI_SETTINGS } from '../settings.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { renderTable } from '../terminal/table.ts'
+
+const SERVICES: Readonly<Record<string, SettingsSpec>> = {
+  cli: CLI_SETTINGS,
+  gateway: GATEWAY_SETTINGS,
+  sender: SENDER_SETTINGS,
+  relay: RELAY_SETTINGS,
+  receiver: RECEIVER_SETTINGS,
+  auditor: AUDITOR_SETTINGS,
+}
+
+interface Row extends SettingRow {
+  readonly services: readonly string[]
+}
+
+/** A setting that several services share is listed once. Throws BATON_USAGE for an unknown service. */
+export async function settings({ output }: Context, service: string | undefined): Promise<ExitCode> {
+  const rows = rowsOf(service)
+  if (output.json) output.data(JSON.stringify(rows))
+  else output.data(table(rows))
+  output.next(`set them in the environment, then ${nextStep('doctor')}`)
+  return EXIT.fine
+}
+
+function rowsOf(service: string | undefined): readonly Row[] {
+  if (service !== undefined && !Object.hasOwn(SERVICES, service)) {
+    throw permanent('BATON_USAGE', `there is no service ${JSON.stringify(service)}`, {
+      fix: `Give one of ${Object.keys(SERVICES).join(', ')}.`,
+    })
+  }
+  const rows = Object.entries(SERVICES)
+    .filter(([name]) => service === undefined || name === service)
+    .flatMap(([name, spec]) => describeSettings(spec).map((row) => ({ ...row, service: name })))
+  // The same name may have another default or meaning elsewhere; then it stands twice.
+  const same = Map.groupBy(rows, ({ name, kind, bounds, help, default: preset }) =>
+    JSON.stringify([name, kind, bounds, help, preset]),
+  )
+  return [...same.values()]
+    .flatMap(([row, ...others]) => {
+      if (row === undefined) return []
+      const { service: first, ...rest } = row
+      return [{ ...rest, services: [first, ...others.map((other) => other.service)] }]
+    })
+    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'))
+}
+
+const table = (rows: readonly Row[]): string =>
+  renderTable(
+    [
+      { title: 'SETTING' },
+      { title: 'KIND' },
+      { title: 'DEFAULT' },
+      { title: 'BOUNDS' },
+      { title: 'SERVICES' },
+      { title: 'MEANING' },
+    ],
+    rows.map((row) => [row.name, row.kind, row.default, row.bounds, row.services.join(', '), row.help]),
+  )

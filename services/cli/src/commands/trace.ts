@@ -1,0 +1,72 @@
+// `trace`: what happened to a task, rebuilt from the audit log alone, with every record checked.
+import { readTrace } from '@baton/audit'
+import type { TaskTrace, TraceRecord } from '@baton/audit'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { withDatabases } from '../instance/with-databases.ts'
+import { counted, dollars, milliseconds, short } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { renderTable } from '../terminal/table.ts'
+import { findTask, taskNotFound } from './find-task.ts'
+
+/** Exit code 3 when a record is missing or was changed, 5 when the log knows nothing of the task. */
+export async function trace(context: Context, task: string): Promise<ExitCode> {
+  return withDatabases(context, async ({ pool, audit }) => {
+    const taskId = await findTask(pool, task)
+    const startedAt = performance.now()
+    const found = await readTrace(audit.pool, taskId)
+    const traceMs = performance.now() - startedAt
+    if (found.records.length === 0 && found.findings.length === 0) throw taskNotFound(task)
+    print(context, found, traceMs)
+    return found.verified ? EXIT.fine : EXIT.verificationFailed
+  })
+}
+
+function print({ output }: Context, found: TaskTrace, traceMs: number): void {
+  const { taskId, records, gaps, findings, verified, cost } = found
+  if (output.json) output.data(JSON.stringify({ ...found, traceMs }))
+  else {
+    output.data(`Task ${taskId}\n`)
+    output.data(recordTable(records))
+    output.data(`\n${costLine(cost)}`)
+  }
+  output.words(`\nTrace rebuilt in ${milliseconds(traceMs)} (limit 10 s).`)
+  const problems = [...gaps.map(({ message }) => message), ...findings.map(({ message }) => message)]
+  for (const problem of problems) output.step('failed', 'record', problem)
+  if (verified) output.step('passed', 'verified', `${counted(records.length, 'record')}, none missing`)
+  output.next(nextStep(verified ? `verify ${short(taskId)}` : 'verify'))
+}
+
+function recordTable(records: readonly TraceRecord[]): string {
+  const first = Date.parse(records[0]?.body.recordedAt ?? '')
+  const rows = records.map(({ body, recordHash }) => [
+    String(body.taskSeq),
+    `+${milliseconds(Date.parse(body.recordedAt) - first)}`,
+    `${body.fromAgent.agentId} → ${body.toAgent.agentType}`,
+    body.event,
+    String(body.attempt),
+    body.cost === null ? '' : dollars(body.cost.spentMicroUSD),
+    body.reason ?? '',
+    short(recordHash),
+  ])
+  return renderTable(
+    [
+      { title: '#', align: 'right' },
+      { title: 'TIME', align: 'right' },
+      { title: 'HANDOFF', widthMax: 44 },
+      { title: 'EVENT' },
+      { title: 'TRY', align: 'right' },
+      { title: 'SPENT', align: 'right' },
+      { title: 'REASON', widthMax: 28 },
+      { title: 'RECORD' },
+    ],
+    rows,
+  )
+}
+
+function costLine(cost: TaskTrace['cost']): string {
+  const total = cost.totalSpentMicroUSD + cost.finalExecutionsMicroUSD
+  const parts = Object.entries(cost.byAgentMicroUSD).map(([agent, spent]) => `${agent} ${dollars(spent)}`)
+  return `Cost ${dollars(total)}: ${parts.join(', ')}`
+}

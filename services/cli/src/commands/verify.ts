@@ -1,0 +1,83 @@
+// `verify`: recomputes the audit log from its stored bytes and says, check by check, what that proves.
+import { readTrace, verifyChains } from '@baton/audit'
+import type { TaskTrace, VerifyReport } from '@baton/audit'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { withDatabases } from '../instance/with-databases.ts'
+import { count, counted, dollars, short } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import type { Mark, Output } from '../terminal/output.ts'
+import { findTask, taskNotFound } from './find-task.ts'
+import { checksOf, describeFinding, verdictOf } from './verification-checks.ts'
+
+const FINDINGS_SHOWN_MAX = 20
+const EXIT_OF = {
+  passed: EXIT.fine,
+  failed: EXIT.verificationFailed,
+  unknown: EXIT.incomplete,
+} as const satisfies Record<Mark, ExitCode>
+
+/** Exit code 3 when anything was changed, 4 when a key is missing so that it cannot be said. */
+export async function verify(context: Context, task: string | undefined): Promise<ExitCode> {
+  return withDatabases(context, async ({ pool, audit }) => {
+    if (task !== undefined) {
+      const found = await readTrace(audit.pool, await findTask(pool, task))
+      if (found.records.length === 0 && found.findings.length === 0) throw taskNotFound(task)
+      return printTask(context.output, found)
+    }
+    const { vault, batchKeys } = audit
+    const report = await verifyChains({
+      pool: audit.pool,
+      vault,
+      batchKeys,
+      onProgress: (records) => context.output.progress(`${count(records)} records`),
+    })
+    context.output.endProgress()
+    return printReport(context.output, report)
+  })
+}
+
+function printReport(output: Output, report: VerifyReport): ExitCode {
+  const verdict = verdictOf(report)
+  if (output.json) output.data(JSON.stringify(report))
+  for (const { name, mark, text } of checksOf(report)) output.check(mark, name, text)
+  output.check('unknown', 'outside', 'no witness outside this system has seen the log yet')
+  for (const finding of report.findings.slice(0, FINDINGS_SHOWN_MAX)) {
+    output.words(`    ${describeFinding(finding)}`)
+  }
+  const more = report.findingsTotal - FINDINGS_SHOWN_MAX
+  if (more > 0) output.words(`    … and ${count(more)} more; --json gives the first thousand`)
+  output.check(verdict, 'verdict', VERDICTS[verdict](report.records))
+  output.next(verdict === 'passed' ? nextStep('tasks') : 'keep a copy of the database before anybody repairs it')
+  return EXIT_OF[verdict]
+}
+
+const VERDICTS: Readonly<Record<Mark, (records: number) => string>> = {
+  passed: (records) => `Verified OK: ${counted(records, 'record')}; nothing was altered, added or removed`,
+  failed: () => 'NOT verified: the log is not what was recorded',
+  unknown: () => 'Cannot say: a key is missing, everything else is as recorded',
+}
+
+function printTask(output: Output, found: TaskTrace): ExitCode {
+  const { taskId, records, gaps, findings, verified, cost } = found
+  if (output.json) output.data(JSON.stringify(found))
+  const hashes = findings.filter(({ rule }) => rule !== 'RECORD_COLUMNS')
+  const columns = findings.filter(({ rule }) => rule === 'RECORD_COLUMNS')
+  const total = cost.totalSpentMicroUSD + cost.finalExecutionsMicroUSD
+  const checks = [
+    ['record hashes', hashes, `${records.length} of ${records.length} recomputed (RFC 8785, SHA-256)`],
+    ['links', gaps, `0→${records.length - 1} unbroken, every parent handoff is there`],
+    ['columns', columns, 'what queries see is what was recorded'],
+  ] as const
+  for (const [name, problems, text] of checks) {
+    output.check(problems.length === 0 ? 'passed' : 'failed', name, problems[0]?.message ?? text)
+  }
+  output.check('passed', 'cost', `${dollars(total)} over ${counted(cost.hops.length, 'hop')}`)
+  const verdict = verified
+    ? `Verified OK: nothing of task ${short(taskId)} is missing or altered`
+    : `NOT verified: the records of task ${taskId} are not what was recorded`
+  output.check(verified ? 'passed' : 'failed', 'verdict', verdict)
+  output.next(verified ? `${nextStep('verify')} proves the whole log` : nextStep('verify'))
+  return verified ? EXIT.fine : EXIT.verificationFailed
+}
