@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { canonicalJson } from './canonical-json.ts'
 import { judgeHandoff } from './judge-handoff.ts'
 import { parseMessage } from './parse-message.ts'
 import type { RejectionReason } from './rejection.ts'
@@ -115,8 +116,16 @@ describe('hostile text', () => {
     expect({}).not.toHaveProperty('polluted')
   })
 
-  it('finds required names missing that every object inherits', () => {
-    expect(judgeSigned('{"schemaVersion":"2.0"}')).toMatchObject({ reason: 'SCHEMA_INVALID' })
+  it('is not satisfied by what a polluted prototype lends every object', () => {
+    const { taskId, ...message } = sampleMessage()
+    const prototype = Object.prototype as { taskId?: string }
+    prototype.taskId = taskId
+    try {
+      const verdict = judgeSigned(canonicalJson(message))
+      expect(verdict).toMatchObject({ reason: 'SCHEMA_INVALID', details: [{ pointer: '/taskId' }] })
+    } finally {
+      delete prototype.taskId
+    }
   })
 })
 
