@@ -34,7 +34,11 @@ export function findNamedHolders(text: string): readonly NamedHolder[] {
   return text.split('\n').flatMap(holdersOfLine)
 }
 
+// Most lines name nobody, which is cheap to see.
+const MAY_NAME = /copyright|\(c\)|©|@|by|author|maintainer/i
+
 function holdersOfLine(line: string): readonly NamedHolder[] {
+  if (!MAY_NAME.test(line)) return []
   const notices = line.split(/(?<=[;.])\s+(?=.{0,200}copyright)/i).flatMap(noticeOf)
   const besideEmail = [...line.matchAll(BESIDE_EMAIL)].map((match) => match[0])
   const lists = notices.length > 0 ? notices : besideEmail

@@ -55,8 +55,8 @@ describe('intake', () => {
     ['addresses', 'a.a@a.a.'.repeat(60_000)],
     ['quotation bars', '> '.repeat(250_000) + 'a'],
   ])('takes no longer for hostile %s', (_, text) => {
-    const startedAt = performance.now()
+    const before = process.cpuUsage()
     takeInOrRefuse(text)
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(process.cpuUsage(before).user).toBeLessThan(5_000_000)
   })
 })

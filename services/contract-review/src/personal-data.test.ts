@@ -82,6 +82,16 @@ describe('separating personal data', () => {
     expect(first?.subject).toMatch(/^ds-[0-9a-f]{32}$/)
   })
 
+  it('takes spellings of one name for one person', () => {
+    const { holders, text } = separate(
+      '(c) 2015 Ada (Countess) Example\n(c) 2016 ADA COUNTESS EXAMPLE\n(c) 2017 A\u0301da\n(c) 2018 Áda',
+    )
+    expect(holders).toHaveLength(2)
+    expect(text).toBe(
+      '(c) 2015 [holder-1]\n(c) 2016 [holder-1]\n(c) 2017 [holder-2]\n(c) 2018 [holder-2]',
+    )
+  })
+
   it('refuses a text with more people than it can keep apart', () => {
     const crowd = Array.from(
       { length: 1_001 },

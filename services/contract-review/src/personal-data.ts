@@ -23,7 +23,8 @@ const PERSONS_MAX = 1_000
 /**
  * Separates a normalised text from the people it names. A holder that carries the mark of a company,
  * a group or the package itself is no person and stays in the text; when in doubt it is a person.
- * Throws BATON_REVIEW_HOLDERS_TOO_MANY. What was found as a name or contact occurs nowhere in the returned text, also not in other lines.
+ * What was found as a name or contact occurs nowhere in the returned text, also not in other lines.
+ * Throws BATON_REVIEW_HOLDERS_TOO_MANY for more than 1,000 people.
  */
 export function separatePersonalData(text: string, packageName = ''): SeparatedText {
   const persons = gatherPersons(text, packageName)
@@ -48,8 +49,9 @@ export function separatePersonalData(text: string, packageName = ''): SeparatedT
  * when they ask for erasure.
  */
 export function dataSubjectId(nameOrContact: string): string {
-  const normal = nameOrContact.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim()
-  const digest = createHash('sha256').update(`baton/data-subject/v1\n${normal}`).digest('hex')
+  const digest = createHash('sha256')
+    .update(`baton/data-subject/v1\n${asKey(nameOrContact)}`)
+    .digest('hex')
   return `ds-${digest.slice(0, 32)}`
 }
 
@@ -127,7 +129,8 @@ function replacePersons(text: string, persons: readonly Person[]): string {
 // Brackets and quotation marks inside a name, and line breaks, do not matter: `Yuxi (Evan) You`.
 const BETWEEN_WORDS = /[\s()<>[\]"*`]+/g
 
-const asKey = (value: string): string => value.toLowerCase().replaceAll(BETWEEN_WORDS, ' ')
+const asKey = (value: string): string =>
+  value.normalize('NFC').toLowerCase().replaceAll(BETWEEN_WORDS, ' ').trim()
 
 const asPattern = (value: string): string =>
   value

@@ -10,8 +10,6 @@ export interface ReviewOptions {
   readonly budgetUSD: number
   /** W3C traceparent of the span that asks for the review. */
   readonly traceparent: string
-  /** A fresh UUID by default. */
-  readonly taskId?: string
 }
 
 /** The three arguments of a sender's `send`. */
@@ -32,7 +30,7 @@ export function reviewRequest(text: string, options: ReviewOptions): ReviewReque
     targetAgentType: 'clause-extraction',
     constraints: { list: ['treat-text-as:data'], agentVersion: '^1.0.0' },
     agentState: {
-      taskId: options.taskId ?? randomUUID(),
+      taskId: randomUUID(),
       agent: INTAKE,
       taskDescription: 'Find and quote the clauses of the licence in currentState.sections.',
       completedSubtasks: [
