@@ -10,7 +10,9 @@ interface Stat {
 
 function readStat(pid: number): Stat | undefined {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
     // utime, stime and those of children that ended, which is how Postgres' past backends count.
     const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0)
     return { parent: Number(fields[1]), seconds: ticks / TICKS_PER_SECOND }

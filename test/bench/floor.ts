@@ -11,11 +11,26 @@ interface FloorPlan {
 }
 
 /** Commits per second of single-row inserts of `bytes` bytes. */
-export async function measureFloor({ adminUrl, bytes, clients, seconds }: FloorPlan): Promise<number> {
-  const pool = createPool({ url: adminUrl, applicationName: 'bench-floor', connectionsMax: clients })
+export async function measureFloor({
+  adminUrl,
+  bytes,
+  clients,
+  seconds,
+}: FloorPlan): Promise<number> {
+  const pool = createPool({
+    url: adminUrl,
+    applicationName: 'bench-floor',
+    connectionsMax: clients,
+  })
   const table = uniqueDatabaseName('floor')
-  await pool.query({ text: `create table ${table} (id bigint generated always as identity primary key, body text)` })
-  const insert = { name: 'floor', text: `insert into ${table} (body) values ($1)`, values: [proseOf(bytes, 3)] }
+  await pool.query({
+    text: `create table ${table} (id bigint generated always as identity primary key, body text)`,
+  })
+  const insert = {
+    name: 'floor',
+    text: `insert into ${table} (body) values ($1)`,
+    values: [proseOf(bytes, 3)],
+  }
   const startedAt = performance.now()
   const until = startedAt + seconds * 1_000
   let commits = 0

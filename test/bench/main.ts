@@ -79,7 +79,8 @@ function plansFor({ seconds, underWay, rate, only }: Arguments): readonly LoadPl
     { name: 'closed-32k', bytes: 32_768, seconds: Math.min(seconds, 30), underWay },
   ]
   const unknown = only.find((name) => plans.every((plan) => plan.name !== name))
-  if (unknown !== undefined) usage(`--only ${unknown}: expected one of ${plans.map((p) => p.name).join(', ')}`)
+  if (unknown !== undefined)
+    usage(`--only ${unknown}: expected one of ${plans.map((p) => p.name).join(', ')}`)
   return only.length === 0 ? plans : plans.filter((plan) => only.includes(plan.name))
 }
 
@@ -110,8 +111,14 @@ async function measure(args: Arguments, servers: Servers): Promise<Report> {
     say(`${plan.name}: ${plan.seconds} s`)
     const result = await runLoad(plan, servers)
     const base = plain[plan.bytes]
-    const ratio = base === undefined || plan.ratePerSecond !== undefined ? null : result.completedPerSecond / base
-    loads.push({ ...result, ratioToPlainQueue: ratio === null ? null : Math.round(ratio * 1_000) / 1_000 })
+    const ratio =
+      base === undefined || plan.ratePerSecond !== undefined
+        ? null
+        : result.completedPerSecond / base
+    loads.push({
+      ...result,
+      ratioToPlainQueue: ratio === null ? null : Math.round(ratio * 1_000) / 1_000,
+    })
   }
   return {
     machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
@@ -129,14 +136,19 @@ function printReport(report: Report): void {
     say(`plain BullMQ, ${bytes} bytes: ${rate} jobs/s`)
   }
   for (const load of report.loads) {
-    const ratio = load.ratioToPlainQueue === null ? '' : `  ${load.ratioToPlainQueue} of plain BullMQ`
-    say(`\n${load.name}: ${load.completedPerSecond} handoffs/s${ratio}  (${load.sent} sent, ${load.failed} refused)`)
+    const ratio =
+      load.ratioToPlainQueue === null ? '' : `  ${load.ratioToPlainQueue} of plain BullMQ`
+    say(
+      `\n${load.name}: ${load.completedPerSecond} handoffs/s${ratio}  (${load.sent} sent, ${load.failed} refused)`,
+    )
     for (const [name, spread] of [
       ['dispatch to accept', load.dispatchToAcceptMs],
       ['to effect committed', load.endToEndMs],
       ['to outcome audited', load.endToAuditedMs],
     ] as const) {
-      say(`  ${name.padEnd(20)} p50 ${spread.p50}  p95 ${spread.p95}  p99 ${spread.p99}  max ${spread.max} ms`)
+      say(
+        `  ${name.padEnd(20)} p50 ${spread.p50}  p95 ${spread.p95}  p99 ${spread.p99}  max ${spread.max} ms`,
+      )
     }
     const cpu = Object.entries(load.cpuUsPerHandoff).map(([name, us]) => `${name} ${us}`)
     say(`  CPU per handoff      ${cpu.join('  ')} us`)

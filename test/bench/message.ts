@@ -11,7 +11,7 @@ const WORDS =
 export function proseOf(bytes: number, seed: number): string {
   let state = seed >>> 0 || 1
   const words: string[] = []
-  for (let length = 0; length < bytes; ) {
+  for (let length = 0; length < bytes;) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     const word = WORDS[(state >>> 16) % WORDS.length] ?? 'the'
     words.push(word)

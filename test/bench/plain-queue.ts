@@ -19,7 +19,10 @@ export async function measurePlainQueue({ redisUrl, bytes, jobs }: PlainPlan): P
   const script = 'test/bench/plain-bullmq.ts'
   let ready: () => void = () => undefined
   const workerIsReady = new Promise<void>((resolve) => (ready = resolve))
-  const working = runScript<Finished>(script, { argument: { ...plan, role: 'work' }, onReady: ready })
+  const working = runScript<Finished>(script, {
+    argument: { ...plan, role: 'work' },
+    onReady: ready,
+  })
   await workerIsReady
   await runScript<Finished>(script, { argument: { ...plan, role: 'produce' } })
   const { startedAt, endedAt } = await working

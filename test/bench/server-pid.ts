@@ -13,7 +13,10 @@ export async function serverPid(port: number): Promise<number> {
 async function listeningInode(port: number): Promise<string | undefined> {
   const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const table = await readFile('/proc/net/tcp', 'utf8').catch(() => '')
-  const row = table.split('\n').map((line) => line.trim().split(/\s+/)).find((f) => f[1] === local && f[3] === '0A')
+  const row = table
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .find((f) => f[1] === local && f[3] === '0A')
   return row?.[9]
 }
 

@@ -55,16 +55,23 @@ export async function runLoad(plan: LoadPlan, servers: Servers): Promise<LoadRes
   try {
     const processes = await startProcesses(system, servers)
     const before = cpuNow(processes, servers)
-    const load = await runScript<{ sent: number; failed: number; latenessMsMax: number; cpuSeconds: number }>(
-      'test/bench/load-process.ts',
-      { argument: plan, env: system.env },
-    )
+    const load = await runScript<{
+      sent: number
+      failed: number
+      latenessMsMax: number
+      cpuSeconds: number
+    }>('test/bench/load-process.ts', { argument: plan, env: system.env })
     await eventually(() => isSettled(pool), {
       deadlineMs: DRAIN_MAX_MS,
       describe: 'every handoff is settled and audited',
     })
     const after = { ...cpuNow(processes, servers), sender: load.cpuSeconds }
-    return { name: plan.name, ...load, ...(await readFigures(pool, system)), cpuUsPerHandoff: perHandoff(before, after, load.sent) }
+    return {
+      name: plan.name,
+      ...load,
+      ...(await readFigures(pool, system)),
+      cpuUsPerHandoff: perHandoff(before, after, load.sent),
+    }
   } finally {
     await pool.end()
     await system.stop()
@@ -83,7 +90,9 @@ async function startProcesses(system: System, servers: Servers): Promise<Process
 type CpuSeconds = Readonly<Record<string, number>>
 
 function cpuNow(processes: Processes, servers: Servers): CpuSeconds {
-  const services = Object.entries(processes).map(([name, { pid }]) => [name, cpuSecondsOf(pid)] as const)
+  const services = Object.entries(processes).map(
+    ([name, { pid }]) => [name, cpuSecondsOf(pid)] as const,
+  )
   return {
     ...Object.fromEntries(services),
     ...(servers.postgresPid === 0 ? {} : { postgres: cpuSecondsOf(servers.postgresPid) }),
@@ -140,7 +149,11 @@ async function readFigures(pool: Pool, system: System) {
 }
 
 async function readOutcomeTimes(system: System): Promise<ReadonlyMap<string, number>> {
-  const pool = createPool({ url: system.adminUrls.audit, applicationName: 'bench', connectionsMax: 1 })
+  const pool = createPool({
+    url: system.adminUrls.audit,
+    applicationName: 'bench',
+    connectionsMax: 1,
+  })
   try {
     const { rows } = await pool.query<{ id: string; at: number }>({
       text: `select handoff_id as id, extract(epoch from recorded_at)::float8 * 1000 as at

@@ -8,11 +8,24 @@ import { subjectOf } from './prepare-handoff.ts'
 
 type Known = Pick<
   ClaimedHandoff,
-  'taskId' | 'handoffId' | 'parentId' | 'attempt' | 'epoch' | 'fromAgent' | 'fromVersion' | 'fromExecution' | 'toAgent' | 'toVersion' | 'traceparent'
+  | 'taskId'
+  | 'handoffId'
+  | 'parentId'
+  | 'attempt'
+  | 'epoch'
+  | 'fromAgent'
+  | 'fromVersion'
+  | 'fromExecution'
+  | 'toAgent'
+  | 'toVersion'
+  | 'traceparent'
 >
 
 /** The decision record of E11: written and acknowledged before anything executes (I3). */
-export function decisionEntry(claimed: ClaimedHandoff, verdict: Verdict<SafetyVerdict>): AuditEntry {
+export function decisionEntry(
+  claimed: ClaimedHandoff,
+  verdict: Verdict<SafetyVerdict>,
+): AuditEntry {
   const { message } = verdict
   return {
     ...lifecycleEntry(claimed, verdict.valid ? 'HANDOFF_ACCEPTED' : 'HANDOFF_REJECTED'),

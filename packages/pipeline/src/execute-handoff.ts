@@ -9,7 +9,12 @@ import type { Heartbeat } from './heartbeat.ts'
 
 /** How agent code ended. A failure carries a code, never the agent's own text. */
 export type Execution =
-  | { readonly kind: 'done'; readonly result: AgentResult; readonly agent: Agent; readonly traceparent: string }
+  | {
+      readonly kind: 'done'
+      readonly result: AgentResult
+      readonly agent: Agent
+      readonly traceparent: string
+    }
   | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
 
 interface ExecuteDeps {
@@ -35,7 +40,12 @@ export async function executeHandoff(
   const lease = deps.heartbeat.hold({ handoffId: claimed.handoffId, epoch: claimed.epoch })
   try {
     crashPoint('receiver.mid_execute')
-    const context = contextFor({ claimed, message, traceparent: own.traceparent, signal: lease.signal })
+    const context = contextFor({
+      claimed,
+      message,
+      traceparent: own.traceparent,
+      signal: lease.signal,
+    })
     const result = await own.run(() => agent.execute(context))
     checkResult(result)
     own.end()

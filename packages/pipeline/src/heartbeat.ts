@@ -32,7 +32,12 @@ export function createHeartbeat({ extendLeases, leaseMs, logger }: HeartbeatDeps
   let timer: NodeJS.Timeout | undefined
 
   function lose(one: Held, why: string): void {
-    logger.warn({ event: 'lease.lost', why, handoffId: one.fence.handoffId, epoch: one.fence.epoch })
+    logger.warn({
+      event: 'lease.lost',
+      why,
+      handoffId: one.fence.handoffId,
+      epoch: one.fence.epoch,
+    })
     held.delete(one.fence.handoffId)
     one.controller.abort(new Error('BATON_LEASE_LOST'))
   }

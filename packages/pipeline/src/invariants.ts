@@ -29,19 +29,46 @@ export interface Invariant {
 type Rule = Pick<Invariant, 'promise' | 'rule'>
 
 const STORE_RULES = {
-  findIncompleteSends: { promise: 'I1', rule: 'every handoff has its checkpoint and its signed bytes' },
+  findIncompleteSends: {
+    promise: 'I1',
+    rule: 'every handoff has its checkpoint and its signed bytes',
+  },
   findTasksWithoutHandoff: { promise: 'I1', rule: 'every task has a handoff' },
-  findStrandedHandoffs: { promise: 'I2', rule: 'every open handoff waits somewhere or is held by a lease' },
+  findStrandedHandoffs: {
+    promise: 'I2',
+    rule: 'every open handoff waits somewhere or is held by a lease',
+  },
   findUndeadHandoffs: { promise: 'I2', rule: 'no handoff that has ended is still being executed' },
-  findLostDeadLetters: { promise: 'I2', rule: 'every quarantined handoff shows up as a dead letter' },
-  findExecutionsWithoutReceipt: { promise: 'I3', rule: 'nothing executes without an audit receipt' },
-  findUncommittedCompletions: { promise: 'I4', rule: 'every completed handoff has one committed execution' },
-  findHalfSteps: { promise: 'I5', rule: 'no task runs without a handoff, none is complete with one' },
+  findLostDeadLetters: {
+    promise: 'I2',
+    rule: 'every quarantined handoff shows up as a dead letter',
+  },
+  findExecutionsWithoutReceipt: {
+    promise: 'I3',
+    rule: 'nothing executes without an audit receipt',
+  },
+  findUncommittedCompletions: {
+    promise: 'I4',
+    rule: 'every completed handoff has one committed execution',
+  },
+  findHalfSteps: {
+    promise: 'I5',
+    rule: 'no task runs without a handoff, none is complete with one',
+  },
   findExecutedRejections: { promise: 'I6', rule: 'no rejected handoff has a result' },
-  findWrongRollbacks: { promise: 'I7', rule: 'a rolled-back task stands at its sender’s checkpoint' },
-  findChangedCheckpoints: { promise: 'I7', rule: 'the newest 5,000 checkpoints have the bytes that were saved' },
+  findWrongRollbacks: {
+    promise: 'I7',
+    rule: 'a rolled-back task stands at its sender’s checkpoint',
+  },
+  findChangedCheckpoints: {
+    promise: 'I7',
+    rule: 'the newest 5,000 checkpoints have the bytes that were saved',
+  },
   findBudgetMismatches: { promise: 'I8', rule: 'spent and remaining add up to the budget' },
-  findRaisedBudgets: { promise: 'I8', rule: 'no handoff has more left over than its parent gave on' },
+  findRaisedBudgets: {
+    promise: 'I8',
+    rule: 'no handoff has more left over than its parent gave on',
+  },
   findUnbookedCosts: { promise: 'I8', rule: 'every execution’s cost is booked on its task' },
   findSplitTraces: { promise: 'I9', rule: 'all handoffs of a task belong to one trace' },
   findExcessAttempts: { promise: 'I12', rule: 'nothing is tried more often than allowed' },
@@ -49,8 +76,14 @@ const STORE_RULES = {
 } as const satisfies Record<string, Rule>
 
 const AUDIT_RULES = {
-  findUndecidedCompletions: { promise: 'I3', rule: 'every execution of the last day was decided before' },
-  findRepeatedCompletions: { promise: 'I4', rule: 'no handoff of the last day was completed twice' },
+  findUndecidedCompletions: {
+    promise: 'I3',
+    rule: 'every execution of the last day was decided before',
+  },
+  findRepeatedCompletions: {
+    promise: 'I4',
+    rule: 'no handoff of the last day was completed twice',
+  },
   findSplitRecords: { promise: 'I9', rule: 'all records of a task of the last day name one trace' },
 } as const satisfies Record<string, Rule>
 

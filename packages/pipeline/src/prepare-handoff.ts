@@ -25,47 +25,62 @@ export interface HandoffRequest {
   readonly constraints: HandoffConstraints
 }
 
-/** Builds and signs a handoff from agent state (E02, E10, E16, E20). */
+export interface PreparedHandoff {
+  readonly handoff: NewHandoff
+  /** Whether older turns were summarised. */
+  readonly compressed: boolean
+}
+
+/**
+ * Builds and signs a handoff from agent state (E02, E10, E16, E20). `traceparent` is the sending
+ * span's; the request itself is saved as it was asked, so that repeating it is recognised.
+ */
 export function prepareHandoff(
   request: HandoffRequest,
-  options: PrepareOptions,
-): { handoff: NewHandoff; compressed: boolean } {
+  options: PrepareOptions & { readonly traceparent?: string },
+): PreparedHandoff {
   const { agentState, targetAgentType, constraints } = request
-  const { message, compression } = buildHandoff(agentState, targetAgentType, constraints)
-  const addedCostMicroUSD = microUSD(agentState.cost.ownCostUSD)
-  const handoff = prepareMessage(
-    { message, addedCostMicroUSD, checkpoint: { state: agentState.currentState, request } },
-    options,
+  const { traceparent = agentState.traceparent } = options
+  const { message, compression } = buildHandoff(
+    { ...agentState, traceparent },
+    targetAgentType,
+    constraints,
   )
-  return { handoff, compressed: compression.compressed }
+  const addedCostMicroUSD = microUSD(agentState.cost.ownCostUSD)
+  const asked = JSON.stringify(request)
+  const handoff = signAndSave(message, { asked, state: agentState.currentState }, options)
+  return { handoff: { ...handoff, addedCostMicroUSD }, compressed: compression.compressed }
 }
 
 export interface ReadyMessage {
   readonly message: HandoffMessage
+  /** What the sender spent since its own handoff was settled, in micro-USD. */
   readonly addedCostMicroUSD: number
-  /** What the sender needs to resume from after a rollback. */
-  readonly checkpoint: { readonly state: object; readonly request?: HandoffRequest }
+  /** What the sender needs to resume from after a rollback (E16). */
+  readonly checkpoint: object
 }
 
 /** Signs a message that was built elsewhere and saves the sender's checkpoint with it. */
-export function prepareMessage(
-  { message, addedCostMicroUSD, checkpoint }: ReadyMessage,
+export function prepareMessage(ready: ReadyMessage, options: PrepareOptions): NewHandoff {
+  const { message, addedCostMicroUSD, checkpoint } = ready
+  return { ...signAndSave(message, { state: checkpoint }, options), addedCostMicroUSD }
+}
+
+interface Saved {
+  readonly state: object
+  /** JSON of the request, where the message was built from one. */
+  readonly asked?: string
+}
+
+function signAndSave(
+  message: HandoffMessage,
+  saved: Saved,
   { keyRing, attemptsMax }: PrepareOptions,
-): NewHandoff {
+): Omit<NewHandoff, 'addedCostMicroUSD'> {
   refuseAmbiguousSubjects(message)
   const signed = signHandoff(message, keyRing)
   const checkpointId = randomUUID()
-  const saved = Buffer.from(
-    JSON.stringify({
-      checkpointVersion: 1,
-      checkpointId,
-      taskId: message.taskId,
-      handoffId: message.handoffId,
-      savedAt: message.timestamp,
-      agent: message.fromAgent,
-      ...checkpoint,
-    }),
-  )
+  const checkpoint = checkpointOf(message, checkpointId, saved)
   return {
     handoffId: message.handoffId,
     taskId: message.taskId,
@@ -85,13 +100,32 @@ export function prepareMessage(
     expiresAt: earlier(message.expiresAt, message.deadline),
     spentMicroUSD: microUSD(message.costTracking.costSpentSoFarUSD),
     remainingMicroUSD: microUSD(message.costTracking.costBudgetRemainingUSD),
-    addedCostMicroUSD,
     body: signed.bytes,
     sha256: signed.sha256,
+    requestSha256: saved.asked === undefined ? signed.sha256 : sha256(saved.asked),
     checkpointId,
-    checkpoint: saved,
-    checkpointSha256: createHash('sha256').update(saved).digest(),
+    checkpoint,
+    checkpointSha256: sha256(checkpoint),
   }
+}
+
+const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest()
+
+/** The document `schemas/checkpoint/1.json`; a rollback hands these exact bytes back (I7). */
+function checkpointOf(message: HandoffMessage, checkpointId: string, saved: Saved): Buffer {
+  const document = JSON.stringify({
+    checkpointVersion: 1,
+    checkpointId,
+    taskId: message.taskId,
+    handoffId: message.handoffId,
+    savedAt: message.timestamp,
+    agent: message.fromAgent,
+    state: saved.state,
+  })
+  const { asked } = saved
+  return Buffer.from(
+    asked === undefined ? document : `${document.slice(0, -1)},"request":${asked}}`,
+  )
 }
 
 function earlier(first: string | undefined, second: string | undefined): string | null {
@@ -114,7 +148,9 @@ function refuseAmbiguousSubjects(message: HandoffMessage): void {
     throw permanent(
       'BATON_PERSONAL_DATA_AMBIGUOUS',
       `personalDataPayload at ${JSON.stringify(pointer)} does not say whose data it is`,
-      { fix: 'Give one dataSubject, or make the entry { "subject": "<one of dataSubjects>", "value": ... }.' },
+      {
+        fix: 'Give one dataSubject, or make the entry { "subject": "<one of dataSubjects>", "value": ... }.',
+      },
     )
   }
 }

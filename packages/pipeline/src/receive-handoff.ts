@@ -1,7 +1,12 @@
 // One delivery, start to finish. The decision record is durable before any agent code runs (I3).
 import type { AuditEntry, Receipt } from '@baton/ledger'
 import type { HandoffMessage, Verdict } from '@baton/protocol'
-import type { ClaimedHandoff, ClaimRequest, RefusedClaim, StartedExecution } from '@baton/protocol/delivery'
+import type {
+  ClaimedHandoff,
+  ClaimRequest,
+  RefusedClaim,
+  StartedExecution,
+} from '@baton/protocol/delivery'
 import { codeOf, crashPoint, type Logger } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import { type Metrics, type Span, messagingAttributes, startSpan } from '@baton/telemetry'
@@ -57,7 +62,11 @@ export async function receiveHandoff(deps: ReceiveDeps, pointer: ClaimRequest): 
   }
 }
 
-async function processClaimed(deps: ReceiveDeps, claimed: ClaimedHandoff, span: Span): Promise<void> {
+async function processClaimed(
+  deps: ReceiveDeps,
+  claimed: ClaimedHandoff,
+  span: Span,
+): Promise<void> {
   if (claimed.lapses >= LAPSES_MAX) return deps.settle.poisoned(claimed)
   const verdict = judgeTimed(deps, claimed)
   crashPoint('receiver.after_validate')
@@ -94,7 +103,8 @@ function judgeTimed(deps: ReceiveDeps, claimed: ClaimedHandoff): Verdict<SafetyV
     const category = scan.findings[0]?.category ?? ''
     deps.metrics.safetyVerdictsTotal.with({ decision: scan.decision, category }).inc()
   }
-  if (!verdict.valid) deps.metrics.handoffValidationFailuresTotal.with({ reason: verdict.reason }).inc()
+  if (!verdict.valid)
+    deps.metrics.handoffValidationFailuresTotal.with({ reason: verdict.reason }).inc()
   return verdict
 }
 

@@ -147,7 +147,8 @@ function toJob(row: OutboxRow): PublishedJob {
 
 async function openLanes(deps: RelayDeps, gates: HighWaterGates): Promise<readonly OutboxLane[]> {
   const lanes = await deps.listLanes()
-  const mine = deps.queues === undefined ? lanes : lanes.filter((l) => deps.queues?.includes(l.queue))
+  const mine =
+    deps.queues === undefined ? lanes : lanes.filter((l) => deps.queues?.includes(l.queue))
   const open = await Promise.all(mine.map((lane) => gates.isOpen(lane.queue)))
   return mine.filter((_, index) => open[index])
 }

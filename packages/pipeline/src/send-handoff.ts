@@ -58,7 +58,8 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
     const outcome = await batcher.add(handoff)
     if (outcome instanceof Error) throw outcome
     if (outcome.kind !== 'sent' && outcome.kind !== 'duplicate') throw refusedSend(handoff, outcome)
-    if (outcome.kind === 'sent') deps.metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
+    if (outcome.kind === 'sent')
+      deps.metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
     return {
       handoffId: handoff.handoffId,
       taskId: handoff.taskId,
@@ -79,10 +80,9 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
         tracestate: agentState.tracestate,
       })
       try {
-        const traced = { ...agentState, traceparent: span.traceparent }
         const { handoff, compressed } = prepareHandoff(
-          { agentState: traced, targetAgentType, constraints },
-          deps,
+          { agentState, targetAgentType, constraints },
+          { ...deps, traceparent: span.traceparent },
         )
         deps.metrics.hopSeconds.build.observe((performance.now() - startedAt) / 1000)
         if (compressed) deps.metrics.contextCompressionsTotal.inc()
@@ -111,7 +111,9 @@ export function refusedSend(handoff: NewHandoff, outcome: SendOutcome): Error {
     return permanent(
       'BATON_HANDOFF_CONFLICT',
       `handoff ${handoff.handoffId} was sent before with other content`,
-      { fix: 'Use a new handoffId for a new message; repeat the identical message to retry a send.' },
+      {
+        fix: 'Use a new handoffId for a new message; repeat the identical message to retry a send.',
+      },
     )
   }
   if (outcome.kind === 'task_ended') {

@@ -1,8 +1,23 @@
 // How a delivery ends: completed, tried again, rolled back, rejected or dead-lettered; once, fenced by epoch.
 import type { HandoffMessage, Verdict } from '@baton/protocol'
 import { ROUTES, microUSD } from '@baton/protocol'
-import type { AuditIntent, ClaimedHandoff, Completion, Ending, Fence, NewHandoff, Retry } from '@baton/protocol/delivery'
-import { type Logger, codeOf, createBatcher, fullJitterMs, kindOf } from '@baton/runtime'
+import type {
+  AuditIntent,
+  ClaimedHandoff,
+  Completion,
+  Ending,
+  Fence,
+  NewHandoff,
+  Retry,
+} from '@baton/protocol/delivery'
+import {
+  type Logger,
+  codeOf,
+  crashPoint,
+  createBatcher,
+  fullJitterMs,
+  kindOf,
+} from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import type { Metrics } from '@baton/telemetry'
 import { lifecycleEntry, toIntent } from './audit-entries.ts'
@@ -39,7 +54,10 @@ export interface SettleDeps extends PrepareOptions {
 
 export interface Settler {
   executed(claimed: ClaimedHandoff, message: HandoffMessage, execution: Execution): Promise<void>
-  rejected(claimed: ClaimedHandoff, verdict: Verdict<SafetyVerdict> & { valid: false }): Promise<void>
+  rejected(
+    claimed: ClaimedHandoff,
+    verdict: Verdict<SafetyVerdict> & { valid: false },
+  ): Promise<void>
   /** Its owners kept dying: a person must look (POISON). */
   poisoned(claimed: ClaimedHandoff): Promise<void>
   /** Nothing was decided: somebody else may claim it in a while, no attempt is counted. */
@@ -80,7 +98,9 @@ export function createSettler(deps: SettleDeps): Settler {
       deps.metrics.fencedCommitsTotal.inc()
       return false
     }
-    deps.metrics.handoffsTotal.with({ outcome: settlement.outcome, reason: settlement.reason }).inc()
+    deps.metrics.handoffsTotal
+      .with({ outcome: settlement.outcome, reason: settlement.reason })
+      .inc()
     if (settlement.intents.length > 0) deps.committed(settlement.intents)
     return true
   }
@@ -106,22 +126,33 @@ export function createSettler(deps: SettleDeps): Settler {
   async function ended(claimed: ClaimedHandoff, change: Ending): Promise<void> {
     const intents = eventsOf(claimed, change).map(toIntent)
     const settlement = { outcome: change.state, reason: change.reason, intents }
+    crashPoint('rollback.before_commit')
     const held = await commit(settlement, () => endings.add({ change, intents }))
+    crashPoint('rollback.after_commit')
     if (!held) return
     if (change.state === 'ROLLED_BACK') deps.metrics.rollbacksTotal.inc()
     if (change.escalate) deps.metrics.escalationsTotal.inc()
-    if (change.alert) deps.logger.warn({ event: 'alert', state: change.state, ...alertOf(claimed, change) })
+    if (change.alert)
+      deps.logger.warn({ event: 'alert', state: change.state, ...alertOf(claimed, change) })
   }
 
-  const retryOf = (claimed: ClaimedHandoff, parts: Pick<Retry, 'reason' | 'details' | 'returned'>): Retry => ({
+  const retryOf = (
+    claimed: ClaimedHandoff,
+    parts: Pick<Retry, 'reason' | 'details' | 'returned'>,
+  ): Retry => ({
     handoffId: claimed.handoffId,
     epoch: claimed.epoch,
     delayMs: fullJitterMs(claimed.attempt - 1, deps.backoff),
     ...parts,
   })
 
-  async function failed(claimed: ClaimedHandoff, failure: { code: string; retry: boolean }): Promise<void> {
-    const details = JSON.stringify([{ pointer: '', rule: 'execution', message: failure.code, fix: 'See the agent’s own log.' }])
+  async function failed(
+    claimed: ClaimedHandoff,
+    failure: { code: string; retry: boolean },
+  ): Promise<void> {
+    const details = JSON.stringify([
+      { pointer: '', rule: 'execution', message: failure.code, fix: 'See the agent’s own log.' },
+    ])
     const again_ = failure.retry && claimed.attempt < claimed.attemptsMax
     return again_
       ? again(claimed, retryOf(claimed, { reason: failure.code, details, returned: false }))
@@ -155,7 +186,12 @@ export function createSettler(deps: SettleDeps): Settler {
       })
     },
     poisoned: (claimed) =>
-      ended(claimed, { ...ending(claimed, 'POISON', '[]'), state: 'DEAD_LETTERED', taskStatus: 'AWAITING_HUMAN', alert: true }),
+      ended(claimed, {
+        ...ending(claimed, 'POISON', '[]'),
+        state: 'DEAD_LETTERED',
+        taskStatus: 'AWAITING_HUMAN',
+        alert: true,
+      }),
     released: (fence) => releases.add(fence),
     async drain() {
       await Promise.all([completions, retries, endings, releases].map((batcher) => batcher.drain()))
@@ -171,7 +207,9 @@ async function withTries(attempt: () => Promise<Committed>): Promise<boolean> {
       return committed
     } catch (error) {
       if (kindOf(error) !== 'transient' || tried >= COMMIT_TRIES_MAX) throw error
-      await new Promise((resolve) => setTimeout(resolve, fullJitterMs(tried, { baseMs: 100, capMs: 1_000 })))
+      await new Promise((resolve) =>
+        setTimeout(resolve, fullJitterMs(tried, { baseMs: 100, capMs: 1_000 })),
+      )
     }
   }
 }
@@ -184,7 +222,8 @@ function completedStep(step: DoneStep, options: PrepareOptions): CompletedStep {
   const next = nextHandoffs(step, options)
   const cost = {
     spentMicroUSD: microUSD(step.message.costTracking.costSpentSoFarUSD) + microUSD(result.costUSD),
-    remainingMicroUSD: microUSD(step.message.costTracking.costBudgetRemainingUSD) - microUSD(result.costUSD),
+    remainingMicroUSD:
+      microUSD(step.message.costTracking.costBudgetRemainingUSD) - microUSD(result.costUSD),
     promptTokens: result.tokens.prompt,
     completionTokens: result.tokens.completion,
   }
@@ -195,7 +234,8 @@ function completedStep(step: DoneStep, options: PrepareOptions): CompletedStep {
       epoch: claimed.epoch,
       costMicroUSD: microUSD(result.costUSD),
       result: JSON.stringify(result.subtask.result ?? null),
-      taskResult: next.length === 0 ? JSON.stringify(result.result ?? result.subtask.result ?? null) : null,
+      taskResult:
+        next.length === 0 ? JSON.stringify(result.result ?? result.subtask.result ?? null) : null,
     },
     intents: [toIntent(entry)],
     next,
@@ -220,7 +260,8 @@ const rollBack = (claimed: ClaimedHandoff, reason: string, details: string): End
 })
 
 function eventsOf(claimed: ClaimedHandoff, change: Ending) {
-  const entry = (event: Parameters<typeof lifecycleEntry>[1]) => lifecycleEntry(claimed, event, change.reason)
+  const entry = (event: Parameters<typeof lifecycleEntry>[1]) =>
+    lifecycleEntry(claimed, event, change.reason)
   const escalated = change.escalate ? [entry('HUMAN_ESCALATED')] : []
   if (change.state === 'ROLLED_BACK') return [entry('ROLLED_BACK'), ...escalated]
   return change.state === 'DEAD_LETTERED' ? [entry('DEAD_LETTERED')] : []

@@ -32,7 +32,11 @@ export function createEventShipper(deps: ShipDeps): EventShipper {
       await deps.record(JSON.parse(intent.entry) as AuditEntry)
       await deletions.add(intent.id)
     } catch (error) {
-      deps.logger.warn({ event: 'event.unshipped', code: codeOf(error), handoffId: intent.handoffId })
+      deps.logger.warn({
+        event: 'event.unshipped',
+        code: codeOf(error),
+        handoffId: intent.handoffId,
+      })
     }
   }
 

@@ -14,7 +14,9 @@ export interface SweepDeps {
   /** Which of these the queue no longer has. */
   missing(jobs: readonly QuietHandoff[]): Promise<readonly QuietHandoff[]>
   /** Ends expired handoffs and stores the events in the same transaction. */
-  expire(eventsOf: (expired: readonly ExpiredHandoff[]) => readonly AuditIntent[]): Promise<readonly AuditIntent[]>
+  expire(
+    eventsOf: (expired: readonly ExpiredHandoff[]) => readonly AuditIntent[],
+  ): Promise<readonly AuditIntent[]>
   listAuditIntents(olderThanMs: number): Promise<readonly AuditIntent[]>
   ship(intents: readonly AuditIntent[]): Promise<void>
   wakeRelays(): void

@@ -26,12 +26,14 @@ export interface NewHandoff {
   readonly addedCostMicroUSD: number
   readonly body: Uint8Array
   readonly sha256: Uint8Array
+  /** Digest of what the sender asked for: the same request again is a duplicate, not a conflict. */
+  readonly requestSha256: Uint8Array
   readonly checkpointId: string
   readonly checkpoint: Uint8Array
   readonly checkpointSha256: Uint8Array
 }
 
-/** `duplicate`: the same bytes were sent before, so the first send's answer holds. */
+/** `duplicate`: the same request was sent before, so the first send's answer holds. */
 export type SendOutcome =
   | { readonly kind: 'sent' | 'duplicate'; readonly taskSeq: number; readonly state: string }
   | { readonly kind: 'conflict' | 'task_ended' }

@@ -43,7 +43,11 @@ export const text = (common: Common<string>): Kind<string> =>
   kind('text', common, { parse: (raw) => ({ value: raw }) })
 
 export const optionalText = (common: { help: string }): Kind<string | undefined> =>
-  kind<string | undefined>('text', { ...common, optional: true }, { parse: (raw) => ({ value: raw }) })
+  kind<string | undefined>(
+    'text',
+    { ...common, optional: true },
+    { parse: (raw) => ({ value: raw }) },
+  )
 
 /** A value that is never printed. */
 export const secret = (common: Common<string>): Kind<string> =>
@@ -92,7 +96,10 @@ export const oneOf = <const Choice extends string>(
     },
   })
 
-const parseUrl = (raw: string, protocols: readonly string[]): { value: string } | { problem: string } => {
+const parseUrl = (
+  raw: string,
+  protocols: readonly string[],
+): { value: string } | { problem: string } => {
   const protocol = URL.canParse(raw) ? new URL(raw).protocol.slice(0, -1) : ''
   return protocols.includes(protocol)
     ? { value: raw }
@@ -138,9 +145,13 @@ export function readSettings<Spec extends SettingsSpec>(
     else values[name] = parsed.value
   }
   if (problems.length > 0) {
-    throw permanent('BATON_SETTINGS_INVALID', `settings are wrong:\n  - ${problems.join('\n  - ')}`, {
-      fix: 'Correct the environment variables above; `baton settings` lists all of them.',
-    })
+    throw permanent(
+      'BATON_SETTINGS_INVALID',
+      `settings are wrong:\n  - ${problems.join('\n  - ')}`,
+      {
+        fix: 'Correct the environment variables above; `baton settings` lists all of them.',
+      },
+    )
   }
   return values as Settings<Spec>
 }
@@ -166,7 +177,12 @@ export function describeSettings(spec: SettingsSpec): SettingRow[] {
   return Object.entries(spec).map(([name, setting]) => ({
     name,
     kind: setting.kind,
-    default: setting.default === undefined ? (setting.required ? 'required' : '-') : String(setting.default),
+    default:
+      setting.default === undefined
+        ? setting.required
+          ? 'required'
+          : '-'
+        : String(setting.default),
     bounds: setting.bounds,
     help: setting.help,
   }))

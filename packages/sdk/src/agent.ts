@@ -18,7 +18,8 @@ export function defineAgent(agent: Agent): Agent {
 }
 
 function whatIsWrong(agent: Agent): string | undefined {
-  if (typeof agent.type !== 'string' || !TYPE.test(agent.type)) return 'type must be 1 to 256 characters'
+  if (typeof agent.type !== 'string' || !TYPE.test(agent.type))
+    return 'type must be 1 to 256 characters'
   if (typeof agent.version !== 'string' || !VERSION.test(agent.version)) {
     return `version ${JSON.stringify(agent.version)} is not a semantic version`
   }

@@ -43,7 +43,9 @@ export function watchAudit({ client, auditUrl, consumers, logger }: WatchParts):
 
 async function isReady(auditUrl: string): Promise<boolean> {
   try {
-    const response = await fetch(new URL('/readyz', auditUrl), { signal: AbortSignal.timeout(1_000) })
+    const response = await fetch(new URL('/readyz', auditUrl), {
+      signal: AbortSignal.timeout(1_000),
+    })
     await response.arrayBuffer()
     return response.ok
   } catch {

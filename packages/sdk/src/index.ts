@@ -11,7 +11,14 @@ export * from './settings.ts'
 export { parseSigningKeys } from './signing-keys.ts'
 export { createNotifier } from './notifier.ts'
 export { completeSteps, endSet, retrySet } from './settlement.ts'
-export type { Agent, AgentContext, AgentResult, NextHandoff, ReadyMessage, Sent } from '@baton/pipeline'
+export type {
+  Agent,
+  AgentContext,
+  AgentResult,
+  NextHandoff,
+  ReadyMessage,
+  Sent,
+} from '@baton/pipeline'
 export {
   buildHandoffMessage,
   validateHandoffMessage,

@@ -10,7 +10,10 @@ const SET_MAX = 128
 const QUEUED_MAX = 4_096
 
 /** One append request at a time for each kind, so that a decision never waits behind old events. */
-export function createRecorder(client: AuditClient, metrics: Metrics): Batcher<AuditEntry, Receipt> {
+export function createRecorder(
+  client: AuditClient,
+  metrics: Metrics,
+): Batcher<AuditEntry, Receipt> {
   return createBatcher({
     name: 'audit append',
     maxItems: SET_MAX,

@@ -48,7 +48,10 @@ export function relayService(parts: RelayParts): Service {
         const rows = await claimOutbox(transaction, quotas)
         if (rows.length === 0) return 0
         await publish(rows)
-        await markDispatched(transaction, rows.map((row) => row.handoffId))
+        await markDispatched(
+          transaction,
+          rows.map((row) => row.handoffId),
+        )
         crashPoint('relay.after_update')
         return rows.length
       }),

@@ -1,6 +1,12 @@
 // The sender side for applications: one pool, group commit over concurrent sends, or the caller's own transaction.
 import type { AgentState, HandoffConstraints, KeyRing } from '@baton/protocol'
-import { createHandoffSender, prepareHandoff, refusedSend, type ReadyMessage, type Sent } from '@baton/pipeline'
+import {
+  createHandoffSender,
+  prepareHandoff,
+  refusedSend,
+  type ReadyMessage,
+  type Sent,
+} from '@baton/pipeline'
 import { type Database, createPool, sendHandoffs } from '@baton/store'
 import { createMetrics, type Metrics } from '@baton/telemetry'
 import { inSetOrSingly } from './in-set-or-singly.ts'
@@ -22,7 +28,11 @@ export interface Sender {
    * Throws permanent errors with a fix (invalid state, conflict, budget mismatch, ended task) and
    * transient ones while the database does not answer; repeating with the same handoffId is safe.
    */
-  send(agentState: AgentState, targetAgentType: string, constraints?: HandoffConstraints): Promise<Sent>
+  send(
+    agentState: AgentState,
+    targetAgentType: string,
+    constraints?: HandoffConstraints,
+  ): Promise<Sent>
   /** Sends a message that was built elsewhere. */
   sendMessage(ready: ReadyMessage): Promise<Sent>
   /**
@@ -41,7 +51,11 @@ export interface SendTarget {
 
 export function createSender(options: SenderOptions): Sender {
   const { keyRing, attemptsMax = 3, connectionsMax = 4, metrics = createMetrics() } = options
-  const pool = createPool({ url: options.databaseUrl, applicationName: 'baton-sender', connectionsMax })
+  const pool = createPool({
+    url: options.databaseUrl,
+    applicationName: 'baton-sender',
+    connectionsMax,
+  })
   const sender = createHandoffSender({
     keyRing,
     attemptsMax,
@@ -62,7 +76,14 @@ export function createSender(options: SenderOptions): Sender {
       }
       const { handoffId, taskId, traceparent } = handoff
       const { taskSeq, state } = outcome
-      return { handoffId, taskId, taskSeq, state, duplicate: outcome.kind === 'duplicate', traceparent }
+      return {
+        handoffId,
+        taskId,
+        taskSeq,
+        state,
+        duplicate: outcome.kind === 'duplicate',
+        traceparent,
+      }
     },
     async close() {
       await sender.drain()

@@ -66,7 +66,10 @@ export const PROCESS_SETTINGS = {
     default: 'info',
     help: 'Least severe log line written.',
   }),
-  BATON_OPS_HOST: text({ default: '127.0.0.1', help: 'Where /metrics, /healthz and /readyz listen.' }),
+  BATON_OPS_HOST: text({
+    default: '127.0.0.1',
+    help: 'Where /metrics, /healthz and /readyz listen.',
+  }),
   BATON_OPS_PORT: integer({
     min: 0,
     max: 65_535,

@@ -14,8 +14,13 @@ import {
 import { inSetOrSingly } from './in-set-or-singly.ts'
 
 /** Commits results together with the handoffs they send next (I5); answers who held the epoch. */
-export function completeSteps(pool: Pool, steps: readonly CompletedStep[]): Promise<readonly Committed[]> {
-  return inSetOrSingly(steps, (set) => inTransaction(pool, (transaction) => completeIn(transaction, set)))
+export function completeSteps(
+  pool: Pool,
+  steps: readonly CompletedStep[],
+): Promise<readonly Committed[]> {
+  return inSetOrSingly(steps, (set) =>
+    inTransaction(pool, (transaction) => completeIn(transaction, set)),
+  )
 }
 
 async function completeIn(
@@ -38,12 +43,19 @@ async function completeIn(
   return held
 }
 
-export function retrySet(pool: Pool, set: readonly Settled<Retry>[]): Promise<readonly Committed[]> {
-  return inSetOrSingly(set, (some) => fenced(some, (changes, intents) => retryHandoffs(pool, changes, intents)))
+export function retrySet(
+  pool: Pool,
+  set: readonly Settled<Retry>[],
+): Promise<readonly Committed[]> {
+  return inSetOrSingly(set, (some) =>
+    fenced(some, (changes, intents) => retryHandoffs(pool, changes, intents)),
+  )
 }
 
 export function endSet(pool: Pool, set: readonly Settled<Ending>[]): Promise<readonly Committed[]> {
-  return inSetOrSingly(set, (some) => fenced(some, (changes, intents) => endHandoffs(pool, changes, intents)))
+  return inSetOrSingly(set, (some) =>
+    fenced(some, (changes, intents) => endHandoffs(pool, changes, intents)),
+  )
 }
 
 async function fenced<Change extends { readonly handoffId: string }>(

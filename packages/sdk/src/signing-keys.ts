@@ -2,7 +2,8 @@
 import { type KeyRing, type KeyStatus, createKeyRing } from '@baton/protocol'
 import { permanent } from '@baton/runtime'
 
-const ENTRY = /^(?<id>[A-Za-z0-9._-]{1,64}):(?<status>active|verify-only|revoked):(?<secret>[A-Za-z0-9+/=_-]+)$/
+const ENTRY =
+  /^(?<id>[A-Za-z0-9._-]{1,64}):(?<status>active|verify-only|revoked):(?<secret>[A-Za-z0-9+/=_-]+)$/
 
 /**
  * Parses `BATON_SIGNING_KEYS`: comma-separated `id:status:base64-secret`, exactly one `active`.

@@ -95,7 +95,12 @@ export function createWorker(options: WorkerOptions): Service {
           transport.consume({ queue: agent.type, concurrency, handle: receiver.receive }),
         ),
       )
-      watch = watchAudit({ client, auditUrl: options.audit.url, consumers: () => consumers, logger })
+      watch = watchAudit({
+        client,
+        auditUrl: options.audit.url,
+        consumers: () => consumers,
+        logger,
+      })
       for (const service of inner) await service.start()
     },
     async stop() {
@@ -133,7 +138,8 @@ function createReceiver(parts: WorkerParts) {
   const claims = createBatcher({
     name: 'claim',
     ...limits,
-    flush: (requests: Parameters<typeof claimExecutions>[2]) => claimExecutions(pool, { owner, leaseMs: parts.leaseMs }, requests),
+    flush: (requests: Parameters<typeof claimExecutions>[2]) =>
+      claimExecutions(pool, { owner, leaseMs: parts.leaseMs }, requests),
   })
   const starts = createBatcher({
     name: 'start',
@@ -144,7 +150,8 @@ function createReceiver(parts: WorkerParts) {
   const settle = createSettlerFor(parts)
   const deps = {
     claim: claims.add,
-    judge: (claimed: ClaimedHandoff) => judgeClaimed(claimed, { agents, keyRing: options.keyRing, scan: scanner.scan }),
+    judge: (claimed: ClaimedHandoff) =>
+      judgeClaimed(claimed, { agents, keyRing: options.keyRing, scan: scanner.scan }),
     record: records.add,
     start: starts.add,
     execute: (...[claimed, message, span]: Parameters<ExecuteFn>) =>
@@ -168,7 +175,11 @@ interface Judging {
 }
 
 function judgeClaimed(claimed: ClaimedHandoff, { agents, keyRing, scan }: Judging) {
-  const agent = agents.get(claimed.toAgent) ?? { type: claimed.toAgent, version: '0.0.0', requires: [] }
+  const agent = agents.get(claimed.toAgent) ?? {
+    type: claimed.toAgent,
+    version: '0.0.0',
+    requires: [],
+  }
   return judgeHandoff(
     { bytes: claimed.body, keyId: claimed.keyId, signature: claimed.signature },
     {

@@ -46,6 +46,7 @@ create table handoff (
   attempts_max integer not null,
   checkpoint_id uuid not null,
   body_sha256 bytea not null,
+  request_sha256 bytea not null,
   body_bytes integer not null,
   key_id text not null,
   signature text not null,

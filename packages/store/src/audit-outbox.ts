@@ -3,7 +3,10 @@ import type { AuditIntent } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
 
 /** Stores events in the caller's transaction. */
-export async function addAuditIntents(db: Database, intents: readonly AuditIntent[]): Promise<void> {
+export async function addAuditIntents(
+  db: Database,
+  intents: readonly AuditIntent[],
+): Promise<void> {
   await run(
     db,
     'add_audit_intents',
@@ -26,5 +29,7 @@ export function listAuditIntents(db: Database, olderThanMs: number): Promise<Aud
 
 /** Forgets events that the audit store has acknowledged. */
 export async function deleteAuditIntents(db: Database, ids: readonly string[]): Promise<void> {
-  await run(db, 'delete_audit_intents', `delete from audit_outbox where id = any($1::uuid[])`, [ids])
+  await run(db, 'delete_audit_intents', `delete from audit_outbox where id = any($1::uuid[])`, [
+    ids,
+  ])
 }

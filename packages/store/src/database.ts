@@ -119,7 +119,10 @@ export function classify(error: unknown): BatonError {
   return transient(
     'BATON_DATABASE_UNAVAILABLE',
     `the operational database did not answer${code === '' ? '' : ` (${code})`}`,
-    { cause: error, fix: 'Check BATON_DATABASE_URL and that Postgres is up; work resumes by itself.' },
+    {
+      cause: error,
+      fix: 'Check BATON_DATABASE_URL and that Postgres is up; work resumes by itself.',
+    },
   )
 }
 

@@ -71,7 +71,10 @@ const HANDOFF_COLUMNS = `
   h.accepted_at as "acceptedAt", h.ended_at as "endedAt", h.expires_at as "expiresAt"`
 const HANDOFF_FROM = `from handoff h left join execution e on e.handoff_id = h.id`
 
-export async function findHandoff(db: Database, handoffId: string): Promise<HandoffView | undefined> {
+export async function findHandoff(
+  db: Database,
+  handoffId: string,
+): Promise<HandoffView | undefined> {
   const text = `select ${HANDOFF_COLUMNS} ${HANDOFF_FROM} where h.id = $1`
   return (await run<HandoffView & object>(db, 'find_handoff', text, [handoffId]))[0]
 }
@@ -161,7 +164,9 @@ export function listEscalations(db: Database, limit: number): Promise<Escalation
 }
 
 /** How many handoffs stand in each state. */
-export function countHandoffStates(db: Database): Promise<{ state: string; reason: string | null; count: number }[]> {
+export function countHandoffStates(
+  db: Database,
+): Promise<{ state: string; reason: string | null; count: number }[]> {
   return run(
     db,
     'count_handoff_states',

@@ -10,11 +10,11 @@ with input as (
   select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[],
     $8::text[], $9::smallint[], $10::text[], $11::int[], $12::text[], $13::text[], $14::text[],
     $15::text[], $16::timestamptz[], $17::bigint[], $18::bigint[],
-    $20::int[], $21::int[], $22::int[], $23::int[], $24::bytea[], $25::bytea[], $26::uuid[])
+    $20::int[], $21::int[], $22::int[], $23::int[], $24::bytea[], $25::bytea[], $26::uuid[], $27::bytea[])
     with ordinality as t(handoff_id, task_id, parent_id, from_agent, from_version, from_execution,
     to_agent, to_version, priority, state, attempts_max, key_id, signature, traceparent, tracestate,
     expires_at, spent, remaining, body_from, body_bytes, checkpoint_from, checkpoint_bytes, sha256,
-    checkpoint_sha256, checkpoint_id, ord)
+    checkpoint_sha256, checkpoint_id, request_sha256, ord)
 ), fresh as (
   select i.*, row_number() over (partition by i.task_id order by i.ord) as nth,
          count(*) over (partition by i.task_id) as total
@@ -52,10 +52,10 @@ with input as (
   from accepted where state = 'QUEUED' order by ord
 )
 insert into handoff (id, task_id, task_seq, parent_id, from_agent, from_version, from_execution,
-  to_agent, to_version, priority, state, attempts_max, checkpoint_id, body_sha256, body_bytes,
+  to_agent, to_version, priority, state, attempts_max, checkpoint_id, body_sha256, request_sha256, body_bytes,
   key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd)
 select handoff_id, task_id, seq, parent_id, from_agent, from_version, from_execution, to_agent,
-  to_version, priority, state, attempts_max, checkpoint_id, sha256, body_bytes, key_id, signature,
+  to_version, priority, state, attempts_max, checkpoint_id, sha256, request_sha256, body_bytes, key_id, signature,
   traceparent, tracestate, expires_at, spent, remaining
 from accepted
 returning id as "handoffId", task_seq as "taskSeq", state`
@@ -65,7 +65,7 @@ update task set spent_micro_usd = spent_micro_usd + c.added
 from unnest($1::uuid[], $2::bigint[]) as c(task_id, added) where task.id = c.task_id`
 
 const WHY_NOT_SENT = `
-select i.handoff_id as "handoffId", known.body_sha256 as "sha256", known.task_seq as "taskSeq",
+select i.handoff_id as "handoffId", known.request_sha256 as "requestSha256", known.task_seq as "taskSeq",
        known.state, task.status, task.budget_micro_usd as "budgetMicroUSD",
        parent.remaining_micro_usd as "parentRemainingMicroUSD"
 from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i(handoff_id, task_id, parent_id)
@@ -81,7 +81,7 @@ interface SentRow {
 
 interface RefusedRow {
   handoffId: string
-  sha256: Buffer | null
+  requestSha256: Buffer | null
   taskSeq: number | null
   state: string | null
   status: string | null
@@ -104,7 +104,10 @@ export async function sendHandoffs(
   const sent = new Map(rows.map((row) => [row.handoffId, row]))
   const refused = handoffs.filter((handoff) => !sent.has(handoff.handoffId))
   const reasons = refused.length === 0 ? new Map() : await whyNotSent(db, refused)
-  await addCosts(db, handoffs.filter((handoff) => (sent.get(handoff.handoffId)?.taskSeq ?? 1) > 1))
+  await addCosts(
+    db,
+    handoffs.filter((handoff) => (sent.get(handoff.handoffId)?.taskSeq ?? 1) > 1),
+  )
   return handoffs.map((handoff): SendOutcome => {
     const row = sent.get(handoff.handoffId)
     if (row !== undefined) return { kind: 'sent', taskSeq: row.taskSeq, state: row.state }
@@ -146,8 +149,8 @@ async function whyNotSent(
 }
 
 function refusal(handoff: NewHandoff, row: RefusedRow | undefined): SendOutcome {
-  if (row?.sha256 != null) {
-    const same = row.sha256.equals(handoff.sha256)
+  if (row?.requestSha256 != null) {
+    const same = row.requestSha256.equals(handoff.requestSha256)
     return same
       ? { kind: 'duplicate', taskSeq: row.taskSeq ?? 0, state: row.state ?? '' }
       : { kind: 'conflict' }
@@ -192,6 +195,7 @@ function sendValues(handoffs: readonly NewHandoff[]): unknown[] {
     handoffs.map((h) => Buffer.from(h.sha256)),
     handoffs.map((h) => Buffer.from(h.checkpointSha256)),
     column('checkpointId'),
+    handoffs.map((h) => Buffer.from(h.requestSha256)),
   ]
 }
 

@@ -14,7 +14,10 @@ export async function readServerFacts(db: Database): Promise<ServerFacts> {
   const rows = await run<{ name: string; setting: string }>(db, 'read_server_facts', text)
   const version = rows.find((row) => row.name === 'server_version')?.setting ?? 'unknown'
   const unsafe = rows.filter((row) => row.name !== 'server_version' && row.setting === 'off')
-  return { version: version.split(' ', 1)[0] ?? version, unsafeSettings: unsafe.map((row) => row.name) }
+  return {
+    version: version.split(' ', 1)[0] ?? version,
+    unsafeSettings: unsafe.map((row) => row.name),
+  }
 }
 
 /** Those of `databases` on this server that the role of this connection may connect to. */

@@ -37,7 +37,12 @@ export interface System {
 }
 
 // Roles belong to the whole cluster, so every system of a run gives them the same passwords.
-const PASSWORDS = { app: 'test-app', writer: 'test-writer', reader: 'test-reader', vault: 'test-vault' }
+const PASSWORDS = {
+  app: 'test-app',
+  writer: 'test-writer',
+  reader: 'test-reader',
+  vault: 'test-vault',
+}
 
 /** Creates and migrates the databases; services are started one by one with `start`. */
 export async function createSystem(options: SystemOptions): Promise<System> {
@@ -66,7 +71,10 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const running: ServiceProcess[] = []
   return {
     databaseUrl,
-    adminUrls: { store: urlOf(adminUrl, { database }), audit: urlOf(adminUrl, { database: databases.audit }) },
+    adminUrls: {
+      store: urlOf(adminUrl, { database }),
+      audit: urlOf(adminUrl, { database: databases.audit }),
+    },
     auditUrls: urls,
     auditorUrl: `http://127.0.0.1:${auditorPort}`,
     tokens,
@@ -86,7 +94,10 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   }
 }
 
-function auditorEnvironment(urls: { writer: string; reader: string; vault: string }, port: number): Environment {
+function auditorEnvironment(
+  urls: { writer: string; reader: string; vault: string },
+  port: number,
+): Environment {
   const { privateKey } = generateKeyPairSync('ed25519')
   return {
     BATON_AUDIT_WRITER_URL: urls.writer,
@@ -99,7 +110,10 @@ function auditorEnvironment(urls: { writer: string; reader: string; vault: strin
   }
 }
 
-function urlOf(adminUrl: string, parts: { database: string; user?: string; password?: string }): string {
+function urlOf(
+  adminUrl: string,
+  parts: { database: string; user?: string; password?: string },
+): string {
   const url = new URL(adminUrl)
   url.pathname = `/${parts.database}`
   if (parts.user !== undefined) url.username = parts.user

@@ -1,6 +1,12 @@
 // The receiver process: hosts agents; without Redis it also relays for them.
 import { createLogger, describeStartFailure, readSettings, runServices } from '@baton/runtime'
-import { createWorker, opsService, openTransport, parseSigningKeys, transportService } from '@baton/sdk'
+import {
+  createWorker,
+  opsService,
+  openTransport,
+  parseSigningKeys,
+  transportService,
+} from '@baton/sdk'
 import { createMetrics } from '@baton/telemetry'
 import { loadAgents } from './load-agents.ts'
 import { RECEIVER_SETTINGS } from './settings.ts'

@@ -1,7 +1,20 @@
 // The relay process: outbox to queue, and the sweeper that re-drives what is due or lost.
 import { createAuditClient } from '@baton/audit'
-import { createLogger, describeStartFailure, permanent, readSettings, runServices } from '@baton/runtime'
-import { opsService, openTransport, relayService, shipperFor, sweeperService, transportService } from '@baton/sdk'
+import {
+  createLogger,
+  describeStartFailure,
+  permanent,
+  readSettings,
+  runServices,
+} from '@baton/runtime'
+import {
+  opsService,
+  openTransport,
+  relayService,
+  shipperFor,
+  sweeperService,
+  transportService,
+} from '@baton/sdk'
 import { createPool, outboxDepth } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { RELAY_SETTINGS } from './settings.ts'

@@ -16,7 +16,13 @@ async function main(): Promise<number> {
     attemptsMax: settings.BATON_ATTEMPTS_MAX,
     metrics,
   })
-  const ops = opsService({ settings, service: 'baton-sender', metrics, logger, ready: async () => true })
+  const ops = opsService({
+    settings,
+    service: 'baton-sender',
+    metrics,
+    logger,
+    ready: async () => true,
+  })
   await ops.start()
   const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
   // A drain reads no further line; every line read so far is still answered.

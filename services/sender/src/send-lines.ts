@@ -1,5 +1,10 @@
 // Sends one handoff per input line and answers one line each, only after its commit.
-import { parseMessage, type AgentState, type Detail, type HandoffConstraints } from '@baton/protocol'
+import {
+  parseMessage,
+  type AgentState,
+  type Detail,
+  type HandoffConstraints,
+} from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
 import type { Sender, Sent } from '@baton/sdk'
 
@@ -31,7 +36,9 @@ interface LineRequest {
 }
 
 /** Resolves when every line has been answered; tells how many were sent and how many refused. */
-export async function sendLines(options: SendLinesOptions): Promise<{ sent: number; refused: number }> {
+export async function sendLines(
+  options: SendLinesOptions,
+): Promise<{ sent: number; refused: number }> {
   const { lines, sender, answer, underWayMax } = options
   const counts = { sent: 0, refused: 0 }
   const underWay = new Set<Promise<void>>()
@@ -70,7 +77,11 @@ async function sendLine(
   try {
     return { line, ...(await sender.send(agentState, targetAgentType, constraints)) }
   } catch (error) {
-    const { details, fix, message } = error as { details?: readonly Detail[]; fix?: string; message: string }
+    const { details, fix, message } = error as {
+      details?: readonly Detail[]
+      fix?: string
+      message: string
+    }
     return refused(line, { code: codeOf(error), message, fix, details })
   }
 }

@@ -1,0 +1,49 @@
+// Agents that keep an effect ledger of their own, outside the system: one line per execution that started.
+import { appendFileSync } from 'node:fs'
+import { defineAgent, type AgentContext, type AgentResult, type NextHandoff } from '@baton/sdk'
+
+const ledger = process.env['BATON_TEST_LEDGER'] ?? ''
+const workMs = Number(process.env['BATON_TEST_WORK_MS'] ?? 0)
+
+interface Step {
+  readonly subtaskId: string
+  readonly next: readonly NextHandoff[]
+}
+
+async function work(context: AgentContext, { subtaskId, next }: Step): Promise<AgentResult> {
+  const { handoffId, epoch, taskId } = context
+  const line = { handoffId, taskId, epoch, key: context.idempotencyKey('effect'), at: Date.now() }
+  appendFileSync(ledger, `${JSON.stringify(line)}\n`)
+  if (workMs > 0) await new Promise((resolve) => setTimeout(resolve, workMs))
+  return {
+    subtask: { subtaskId, description: 'write the ledger', result: { epoch } },
+    state: context.state,
+    costUSD: 0.01,
+    tokens: { prompt: 1, completion: 1 },
+    next,
+  }
+}
+
+export const agents = [
+  defineAgent({
+    type: 'first',
+    version: '1.0.0',
+    requires: ['text'],
+    execute: (context) =>
+      work(context, { subtaskId: 'first', next: [{ to: 'second', taskDescription: 'go on' }] }),
+  }),
+  defineAgent({
+    type: 'second',
+    version: '1.0.0',
+    requires: ['text'],
+    execute: (context) => work(context, { subtaskId: 'second', next: [] }),
+  }),
+  defineAgent({
+    type: 'broken',
+    version: '1.0.0',
+    requires: [],
+    execute: async () => {
+      throw new Error('this agent never succeeds')
+    },
+  }),
+]
