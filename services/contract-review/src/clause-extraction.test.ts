@@ -1,3 +1,4 @@
+// Clauses of the well-known licences are found, and quoted exactly as they stand.
 import { describe, expect, it } from 'vitest'
 import { extractClauses } from './clause-extraction.ts'
 import { takeIn } from './intake.ts'

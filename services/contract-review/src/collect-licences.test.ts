@@ -1,3 +1,4 @@
+// Collecting finds each distinct licence once, in a fixed order, whatever lies beside it.
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

@@ -1,3 +1,4 @@
+// Every installed licence passes all hops of the review; what must be stopped is stopped.
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS, microUSD } from '@baton/protocol'

@@ -1,3 +1,4 @@
+// A model is asked with fenced data only, and no answer of it can break a review.
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'

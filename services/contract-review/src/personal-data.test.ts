@@ -1,3 +1,4 @@
+// People are found and leave the text; companies, groups and boilerplate stay.
 import { describe, expect, it } from 'vitest'
 import { normaliseText } from './licence-text.ts'
 import { dataSubjectId, separatePersonalData } from './personal-data.ts'

@@ -1,3 +1,4 @@
+// Known licences get the flags and the level that a lawyer would expect.
 import { describe, expect, it } from 'vitest'
 import { extractClauses } from './clause-extraction.ts'
 import { takeIn } from './intake.ts'
