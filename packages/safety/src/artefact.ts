@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { NORMALISER_VERSION } from './characters.ts'
 import { NEARBY, QUOTED_SHARE, THRESHOLDS } from './decision.ts'
 import { GATES, JOINED_ANCHORS } from './rules/gates.ts'
+import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
 import { RULE_GROUPS } from './rules/index.ts'
 
 /** SHA-256 (hex) over everything that decides; the property order below is part of the canonical form. */
@@ -14,6 +15,7 @@ export function computeArtefactId(): string {
       anchors,
       rules: rules.map((rule) => [rule.id, rule.category, rule.effect, rule.weight, rule.pattern]),
     })),
+    hidden: [HIDDEN_TEXT, HIDDEN_CHARACTERS, UNEXPLAINED_MIN],
     gates: GATES.map(({ rewrite, anchors }) => ({ rewrite, anchors })),
     joined: JOINED_ANCHORS,
     thresholds: THRESHOLDS,

@@ -22,8 +22,8 @@ export interface Normalised {
   readonly text: string
   readonly map: SpanMap
   readonly hidden: readonly HiddenText[]
-  /** Invisible characters that no script or emoji explains. */
-  readonly unexplained: number
+  /** Invisible characters that no script or emoji explains, and where the first to the last of them stand. */
+  readonly unexplained: { readonly count: number; readonly span: Span }
 }
 
 const TAG_RUN_MIN = 6
@@ -40,7 +40,12 @@ export function normalise(text: string): Normalised {
   NON_ASCII.lastIndex = 0
   const first = NON_ASCII.exec(text)
   if (first === null)
-    return { text: text.toLowerCase(), map: identityMap, hidden: [], unexplained: 0 }
+    return {
+      text: text.toLowerCase(),
+      map: identityMap,
+      hidden: [],
+      unexplained: { count: 0, span: [0, 0] },
+    }
   return new Folding(text).run(first)
 }
 
@@ -50,6 +55,8 @@ class Folding {
   readonly #hidden: HiddenText[] = []
   #text = ''
   #unexplained = 0
+  #firstUnexplained = 0
+  #lastUnexplained = 0
   #mixes = false
 
   constructor(source: string) {
@@ -69,7 +76,15 @@ class Folding {
     }
     this.#copy(done, this.#source.length)
     const text = this.#mixes ? foldLookalikes(this.#text) : this.#text
-    return { text, map: this.#pieces.map, hidden: this.#hidden, unexplained: this.#unexplained }
+    return {
+      text,
+      map: this.#pieces.map,
+      hidden: this.#hidden,
+      unexplained: {
+        count: this.#unexplained,
+        span: [this.#firstUnexplained, this.#lastUnexplained],
+      },
+    }
   }
 
   #copy(from: number, until: number): void {
@@ -104,7 +119,7 @@ class Folding {
     const after = this.#source.codePointAt(next) ?? 0
     if (isVariationSelector(codePoint) && isVariationSelector(after))
       return this.#dropRun(position, isVariationSelector)
-    if (!isExplained(codePoint, this.#before(position), after)) this.#unexplained += 1
+    if (!isExplained(codePoint, this.#before(position), after)) this.#count(1, [position, next])
     return next
   }
 
@@ -129,7 +144,7 @@ class Folding {
       run.length <= TAG_RUN_MIN + 1
     )
       return
-    this.#unexplained += run.length
+    this.#count(run.length, span)
     if (run.length < TAG_RUN_MIN) return
     this.#hidden.push({
       kind: 'tags',
@@ -140,12 +155,18 @@ class Folding {
 
   /** Variation selectors 1-16 and 17-256 stand for the bytes 0-15 and 16-255. */
   #keepSelectors(run: readonly number[], span: Span): void {
-    this.#unexplained += run.length
+    this.#count(run.length, span)
     if (run.length < SELECTOR_RUN_MIN) return
     const bytes = Uint8Array.from(run, (selector) =>
       selector < 0xe0100 ? selector - 0xfe00 : selector - 0xe0100 + 16,
     )
     this.#hidden.push({ kind: 'selectors', text: new TextDecoder().decode(bytes), span })
+  }
+
+  #count(count: number, [first, last]: Span): void {
+    if (this.#unexplained === 0) this.#firstUnexplained = first
+    this.#unexplained += count
+    this.#lastUnexplained = last
   }
 
   #before(position: number): number {

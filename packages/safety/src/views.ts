@@ -5,14 +5,14 @@ import type { Hit, LocateBudget, Matcher } from './matcher.ts'
 import { type HiddenText, normalise } from './normalise.ts'
 import { isQuoted } from './quotation.ts'
 import { joinLetters, joinSpaced, rewriteAt } from './rewrites.ts'
-import { HIDDEN_TEXT } from './rules/hidden.ts'
+import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
 import type { Rule } from './rules/rule.ts'
 import { composeMaps, identityMap, type Span, type SpanMap } from './span-map.ts'
 
 /** Most derived forms read per message, over all depths. */
 export const VIEWS_MAX = 16
 /** A form may be decoded out of another one, but not deeper. */
-export const DEPTH_MAX = 2
+const DEPTH_MAX = 2
 const LOCATES_MAX = 24
 const RECENT_HITS = 32
 
@@ -72,7 +72,10 @@ class Reader {
     const toRoot = composeMaps(normalised.map, view.map)
     const { hits, hints } = this.#matcher(normalised.text, this.#budget)
     for (const hit of hits) this.#add(hit, { view, map: toRoot, text: normalised.text })
-    for (const hidden of normalised.hidden) this.#addHidden(hidden, view)
+    for (const hidden of normalised.hidden) this.#addHidden(HIDDEN_TEXT, hidden.span, view)
+    if (normalised.unexplained.count >= UNEXPLAINED_MIN) {
+      this.#addHidden(HIDDEN_CHARACTERS, normalised.unexplained.span, view)
+    }
     if (view.depth >= DEPTH_MAX) return []
     const room = () => VIEWS_MAX - this.#views
     const inSource = [...normalised.hidden.map(hiddenText), ...decodeAll(view.text, room())]
@@ -105,14 +108,9 @@ class Reader {
     return false
   }
 
-  #addHidden(hidden: HiddenText, view: View): void {
-    const span = view.map(...hidden.span)
-    this.#hits.push({
-      rule: HIDDEN_TEXT,
-      view: view.name === '' ? 'raw' : view.name,
-      span,
-      quoted: false,
-    })
+  #addHidden(rule: Rule, hidden: Span, view: View): void {
+    const name = view.name === '' ? 'raw' : view.name
+    this.#hits.push({ rule, view: name, span: view.map(...hidden), quoted: false })
   }
 }
 

@@ -55,6 +55,9 @@ const PERSONA_RULES: readonly Rule[] = [
       oneOf(
         [
           String.raw`\b(?:no|without|any|free (?:of|from)|not bound by|bypass|ignore|disregard|regardless of|has no|have no|lacks?|remove|beyond) (?:any |all |the |its |your |their |moral |ethical |and |or )*(?:moral|ethical|openai'?s?|content|safety|censorship) (?:and |or |moral |ethical |content |safety |legal |policy )*(?:guidelines|filters?|filtering|restrictions|policies|policy|limitations|constraints|boundaries|censorship|standards|principles|safeguards|guardrails|protocols)\b`,
+          String.raw`\bno matter how (?:unethical|immoral|illegal|dangerous|inappropriate|harmful|offensive|explicit|controversial|extreme)\b`,
+          String.raw`\b(?:unethical|immoral|amoral)(?:[\s,/]|and|or)+(?:unethical|immoral|amoral|illegal|lewd|vulgar)\b`,
+          String.raw`\b(?:usual|normal|standard|typical) ethical (?:protocols|guidelines|rules|standards|restrictions)\b`,
           String.raw`\b(?:broken|break|breaking) free (?:of|from) (?:the )?(?:typical )?(?:confines|constraints|limits|chains|shackles) of ai\b`,
           String.raw`\b(?:do not|don'?t|don’t|doesn'?t|does not|not) have to (?:abide by|follow|adhere to|obey|comply with) (?:the |any |openai'?s? )?(?:rules|polic(?:y|ies)|guidelines|restrictions|openai)`,
           String.raw`\bopenai(?:'s|’s)? (?:content |usage |ethical )?(?:polic(?:y|ies)|guidelines|restrictions|rules)\b`,
@@ -74,6 +77,8 @@ const PERSONA_RULES: readonly Rule[] = [
           String.raw`\b(?:never|do not|don'?t|cannot|without) (?:say|saying|state|respond with|use|include|mention|mentioning) (?:that )?(?:phrases? like |things like |the phrase )?"?(?:i can'?t|i cannot|i'?m sorry|i am sorry|as an ai|i'?m unable|sorry, but|you can'?t)`,
           String.raw`\b(?:always )?(?:stay|remain|be) in (?:your )?(?:dan|character|persona)\b[^.\n]*\b(?:always|never|no matter|even if|jailbreak)`,
           String.raw`\b(?:stay|remain) (?:a |as )?(?:dan|in dan)\b`,
+          String.raw`\b(?:always|must|will|should|shall) (?:always )?(?:stay|remain) in (?:your )?character\b`,
+          String.raw`\b(?:will|must|should|can|shall|always) never refuse\b`,
         ].join('|'),
       ),
     ),
