@@ -44,7 +44,7 @@ export async function joinInstance<Details>(
     const record = await readRecord<Details>(recordPath)
     const adopted = record !== null && (await engine.isServing(record.details))
     const details = adopted ? record.details : await engine.start(record?.details ?? null)
-    const others = adopted ? record.users.filter((other) => isAlive(other)) : []
+    const others = (record?.users ?? []).filter((other) => isAlive(other))
     await writeRecord(recordPath, { details, users: [...others, user] })
     return {
       details,

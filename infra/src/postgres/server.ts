@@ -1,13 +1,15 @@
 // One Postgres server on a data directory: initialise, start, recognise, stop. Loopback only, password only.
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { permanent, transient } from '@baton/runtime'
 import { holderOf, isAlive } from '../../lock.mjs'
 import { commandLine, endProcess, settles } from '../server-process.ts'
+import type { EndStep } from '../server-process.ts'
 import { giveTo } from './account.ts'
 import type { Account } from './account.ts'
 
@@ -15,6 +17,10 @@ const run = promisify(execFile)
 /** Crash recovery of a full write-ahead log fits in this on a slow disk. */
 const START_MAX_MS = 180_000
 const PROBE_MAX_MS = 2_000
+const AT_ONCE: readonly EndStep[] = [
+  { signal: 'SIGQUIT', waitMs: 3_000 },
+  { signal: 'SIGKILL', waitMs: 5_000 },
+]
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
 export interface ServerPaths {
@@ -40,9 +46,10 @@ const SETTINGS = {
 
 /** Makes the cluster when there is none yet. A half-made one (killed in the middle) is made again. */
 export async function initialise(paths: ServerPaths, password: string): Promise<void> {
-  const draft = join(paths.home, 'data.draft')
-  const passwordFile = join(paths.home, 'password')
-  await rm(draft, { recursive: true, force: true })
+  // A killed command may have left an initdb that still writes, so each one gets a folder of its own.
+  const draft = join(paths.home, `data.${randomUUID().slice(0, 8)}.draft`)
+  const passwordFile = `${draft}.password`
+  await removeDrafts(paths.home)
   await writeFile(passwordFile, password, { mode: 0o600 })
   await giveTo(paths.account, passwordFile)
   const options = ['--auth=scram-sha-256', '--username=postgres', `--pwfile=${passwordFile}`]
@@ -69,6 +76,11 @@ export async function initialise(paths: ServerPaths, password: string): Promise<
     await rm(passwordFile, { force: true })
   }
   await rename(draft, join(paths.home, 'data'))
+}
+
+async function removeDrafts(home: string): Promise<void> {
+  const left = (await readdir(home)).filter((name) => name.includes('.draft'))
+  await Promise.allSettled(left.map((name) => rm(join(home, name), { recursive: true })))
 }
 
 /** Starts the server and waits until it accepts connections. Returns its process id. */
@@ -127,11 +139,12 @@ export async function answers(port: number): Promise<boolean> {
 
 /** Fast shutdown: open transactions roll back, everything committed is on disk. */
 export async function stopServer(pid: number): Promise<void> {
-  await endProcess(pid, [
-    { signal: 'SIGINT', waitMs: 60_000 },
-    { signal: 'SIGQUIT', waitMs: 10_000 },
-    { signal: 'SIGKILL', waitMs: 5_000 },
-  ])
+  await endProcess(pid, [{ signal: 'SIGINT', waitMs: 60_000 }, ...AT_ONCE])
+}
+
+/** For a server that does not answer any more; its next start recovers from the write-ahead log. */
+export async function abortServer(pid: number): Promise<void> {
+  await endProcess(pid, AT_ONCE)
 }
 
 /** Postgres itself writes its state into the eighth line of its pid file. */

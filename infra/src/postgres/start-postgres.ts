@@ -11,8 +11,9 @@ import type { Engine } from '../shared-instance.ts'
 import { serverAccount } from './account.ts'
 import { runnableBinaries } from './binaries.ts'
 import { serverHome } from './home.ts'
-import { answers, initialise, launch, runningServer, stopServer } from './server.ts'
+import { abortServer, answers, initialise, launch, runningServer, stopServer } from './server.ts'
 import type { ServerPaths } from './server.ts'
+import { clearStaleLock } from './stale-lock.ts'
 
 const LEFTOVER_WAIT_MS = 10_000
 const START_ATTEMPTS_MAX = 5
@@ -101,6 +102,7 @@ async function startServer(
   const home = await serverHome(options.dataDir, account, previous?.home ?? null)
   const leftover = await takeIn(home, options)
   if (leftover !== null) return { home, ...leftover }
+  await clearStaleLock(home)
   const paths = { home, account, bin: await runnableBinaries(account) }
   await prepareData(paths, secretPath)
   return { home, ...(await launchOnFreePort(paths, options.port ?? previous?.port)) }
@@ -112,7 +114,7 @@ async function takeIn(home: string, { logger }: PostgresOptions) {
   if (leftover === null) return null
   logger.warn({ event: 'postgres.leftover_found', pid: leftover.pid, port: leftover.port })
   if (await settles(() => answers(leftover.port), LEFTOVER_WAIT_MS)) return leftover
-  await stopServer(leftover.pid)
+  await abortServer(leftover.pid)
   return null
 }
 
