@@ -57,3 +57,14 @@ export async function findRecordHashes(
   const rows = await findRecordedKeys(db, recordIds.map(uuidBytes))
   return new Map(rows.map((row) => [row.key, row.recordHash.toString('hex')]))
 }
+
+/** I10: tables of the log, partitions too, on which the appending role may do more than read. */
+export const findExcessPrivileges = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_excess_privileges',
+    `select c.relname as id from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'audit' and c.relkind in ('r', 'p')
+       and (has_table_privilege('audit_writer', c.oid, 'insert, update, delete, truncate')
+         or pg_has_role('audit_writer', c.relowner, 'member'))`,
+  )

@@ -31,7 +31,7 @@ const table = (found: Awaited<ReturnType<typeof listDeadLetters>>): string =>
       { title: 'FROM → TO', widthMax: 44 },
       { title: 'REASON' },
       { title: 'WHERE', widthMax: 40 },
-      { title: 'SINCE' },
+      { title: 'SINCE (UTC)' },
     ],
     found.map((letter) => [
       letter.handoffId,

@@ -47,7 +47,7 @@ const table = (found: Awaited<ReturnType<typeof listTasks>>): string =>
       { title: 'HANDOFFS', align: 'right' },
       { title: 'SPENT', align: 'right' },
       { title: 'BUDGET', align: 'right' },
-      { title: 'SENT AT' },
+      { title: 'SENT AT (UTC)' },
       { title: 'ABOUT', widthMax: 40 },
     ],
     found.map((task) => [

@@ -20,8 +20,8 @@ export interface Queue {
 }
 
 /** A Redis binary is unpacked once per checkout, whatever the home. */
-const CACHE = join(ROOT, '.baton', 'redis-server')
-const FAILED_FETCH = `${CACHE}.not-available`
+export const REDIS_CACHE = join(ROOT, '.baton', 'redis-server')
+const FAILED_FETCH = `${REDIS_CACHE}.not-available`
 const FETCH_AGAIN_MS = 24 * 3_600_000
 const FETCH_MAX_MS = 25_000
 
@@ -34,7 +34,7 @@ export async function openQueue(
   if (choice === 'none') return inProcess('no Redis wanted')
   if (given !== undefined) return onRedis(given, `Redis at ${new URL(given).host}`)
   const start = (fetch: boolean): Promise<RunningRedis | Unavailable> =>
-    startRedis({ dir: join(context.home, 'redis'), cacheDir: CACHE, fetch, logger })
+    startRedis({ dir: join(context.home, 'redis'), cacheDir: REDIS_CACHE, fetch, logger })
   const redis = choice === 'redis' ? await start(true) : await findOrFetch(start)
   if (!('unavailable' in redis)) return onRedis(redis.url, sourceOf(redis), () => redis.stop())
   if (choice === 'redis') throw unavailable(redis)

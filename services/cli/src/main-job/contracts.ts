@@ -44,7 +44,8 @@ export async function collectContracts(root: string): Promise<MainJobInput> {
     *requests() {
       yield failing
       for (const { taskId, name, text } of contracts) {
-        yield reviewRequest(text, { taskId, name, budgetUSD: BUDGET_USD, traceparent: newTraceparent() })
+        const request = reviewRequest(text, { name, budgetUSD: BUDGET_USD, traceparent: newTraceparent() })
+        yield { ...request, agentState: { ...request.agentState, taskId } }
       }
     },
   }

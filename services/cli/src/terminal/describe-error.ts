@@ -1,5 +1,4 @@
 // An error as a person needs it: what is wrong, its code, how to mend it; and the exit code that goes with it.
-import { BatonError } from '@baton/runtime'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 
@@ -18,9 +17,15 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   BATON_INTERRUPTED: EXIT.interrupted,
 }
 
+type CodedError = Error & { readonly code: string; readonly fix?: string }
+
+/** Pure packages have error classes of their own; what they share is the stable code. */
+const isCoded = (error: unknown): error is CodedError =>
+  error instanceof Error && String((error as { code?: unknown }).code).startsWith('BATON_')
+
 /** Errors of Baton show code and fix; anything else is a bug and shows its stack. */
 export function describeError(error: unknown): Described {
-  if (!(error instanceof BatonError)) {
+  if (!isCoded(error)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
     return { text: `baton: ${text}\n  This is a bug in Baton; please report it.`, exitCode: EXIT.failure }
   }
@@ -31,7 +36,7 @@ export function describeError(error: unknown): Described {
   }
 }
 
-function causeOf({ cause }: BatonError): string {
+function causeOf({ cause }: Error): string {
   if (!(cause instanceof Error) || cause.message === '') return ''
   return `\n  because: ${cause.message.split('\n', 1)[0] ?? ''}`
 }

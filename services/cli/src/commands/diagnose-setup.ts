@@ -1,0 +1,108 @@
+// What the promises rest on: databases that keep what they acknowledge, roles that cannot do harm, a safe queue.
+import { join } from 'node:path'
+import { requireDurability } from '@baton/audit'
+import { startRedis } from '@baton/infra'
+import { BatonError } from '@baton/runtime'
+import { findOwnedTables, findReachableDatabases, readServerFacts } from '@baton/store'
+import { checkRedisSafety } from '@baton/transport'
+import type { Context } from '../context.ts'
+import { openLog } from '../instance/instance.ts'
+import { runningInstance } from '../instance/instance-record.ts'
+import { REDIS_CACHE } from '../instance/queue.ts'
+import type { OpenedDatabases } from '../instance/with-databases.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { failed, judged, passed, unknown } from './diagnosis.ts'
+import type { Diagnosis } from './diagnosis.ts'
+
+const AUDIT_DATABASES = ['baton_audit', 'baton_vault']
+
+export async function diagnoseSetup(
+  context: Context,
+  opened: OpenedDatabases,
+): Promise<readonly Diagnosis[]> {
+  return [
+    ...(await diagnoseDatabases(opened)),
+    ...(await diagnoseQueue(context)),
+    await diagnoseServices(context),
+  ]
+}
+
+async function diagnoseDatabases({ pool, audit }: OpenedDatabases): Promise<readonly Diagnosis[]> {
+  const { version, unsafeSettings } = await readServerFacts(pool)
+  const durable = 'the operational database keeps what it acknowledges'
+  return [
+    unsafeSettings.length === 0
+      ? passed('database', durable, `Postgres ${version}`)
+      : failed('database', durable, { text: `switch on ${unsafeSettings.join(', ')}` }),
+    await diagnoseAuditDurability(audit.pool),
+    judged('database', 'baton_app cannot connect to the audit databases', await findReachableDatabases(pool, AUDIT_DATABASES)),
+    judged('database', 'baton_app owns no table and may truncate none', await findOwnedTables(pool)),
+  ]
+}
+
+async function diagnoseAuditDurability(pool: Parameters<typeof requireDurability>[0]): Promise<Diagnosis> {
+  const rule = 'the audit database keeps what it acknowledges'
+  try {
+    await requireDurability(pool)
+    return passed('database', rule)
+  } catch (error) {
+    if (error instanceof BatonError && error.code === 'BATON_AUDIT_NOT_DURABLE') {
+      return failed('database', rule, { text: error.fix ?? error.message })
+    }
+    throw error
+  }
+}
+
+async function diagnoseQueue(context: Context): Promise<readonly Diagnosis[]> {
+  const rule = 'Redis loses no job silently'
+  const given = context.settings.BATON_REDIS_URL
+  if (given !== undefined) return diagnoseRedis(rule, given)
+  const running = await runningInstance(context.home)
+  if (running?.queue !== 'redis') return [unknown('queue', rule, 'no Redis is in use')]
+  const redis = await startRedis({
+    dir: join(context.home, 'redis'),
+    cacheDir: REDIS_CACHE,
+    fetch: false,
+    logger: openLog(context.home),
+  })
+  if ('unavailable' in redis) return [unknown('queue', rule, redis.unavailable)]
+  try {
+    return await diagnoseRedis(rule, redis.url)
+  } finally {
+    await redis.stop()
+  }
+}
+
+async function diagnoseRedis(rule: string, url: string): Promise<readonly Diagnosis[]> {
+  const findings = await checkRedisSafety(url)
+  if (findings.length === 0) return [passed('queue', rule)]
+  return findings.map(({ severity, message, fix }) => {
+    const text = `${message}. ${fix}`
+    return severity === 'unsafe' ? failed('queue', rule, { text }) : unknown('queue', rule, text)
+  })
+}
+
+const ANSWER_MAX_MS = 2_000
+
+async function diagnoseServices({ home }: Context): Promise<Diagnosis> {
+  const rule = 'the services are ready'
+  const running = await runningInstance(home)
+  if (running === null) {
+    return unknown('services', rule, `not running; handoffs wait until they do (${nextStep('up')})`)
+  }
+  const names = running.services.map(({ name }) => name).join(', ')
+  const ready = await isReady(running.gatewayUrl)
+  const text = `the gateway at ${running.gatewayUrl} is not ready; read ${join(home, 'logs')}`
+  return ready ? passed('services', rule, names) : failed('services', rule, { text })
+}
+
+async function isReady(gatewayUrl: string): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MAX_MS)
+    const response = await fetch(new URL('/readyz', gatewayUrl), { signal })
+    await response.arrayBuffer()
+    return response.ok
+  } catch {
+    return false
+  }
+}

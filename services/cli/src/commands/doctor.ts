@@ -1,0 +1,68 @@
+// `doctor`: checks the set-up and every promise on the live system, and names what is missing.
+import { PROMISES } from '@baton/pipeline'
+import type { PromiseId } from '@baton/pipeline'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { withDatabases } from '../instance/with-databases.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import type { Mark, Output } from '../terminal/output.ts'
+import { diagnosePromises } from './diagnose-promises.ts'
+import { diagnoseSetup } from './diagnose-setup.ts'
+import type { Diagnosis } from './diagnosis.ts'
+
+const IDS_SHOWN_MAX = 5
+
+/** Exit code 3 when the audit log does not verify, 1 when anything else is broken. */
+export async function doctor(context: Context): Promise<ExitCode> {
+  const { output } = context
+  const diagnoses = await withDatabases(context, async (opened) => [
+    ...(await diagnoseSetup(context, opened)),
+    ...(await diagnosePromises(opened, (text) => output.progress(text))),
+  ])
+  output.endProgress()
+  if (output.json) output.data(JSON.stringify(diagnoses))
+  else print(output, diagnoses)
+  const broken = diagnoses.filter(({ mark }) => mark === 'failed')
+  output.words(broken.length === 0 ? '\nNothing is broken.' : `\n${broken.length} rules are broken.`)
+  output.next(broken.length === 0 ? nextStep('verify') : 'mend what is marked ✗ above, then run doctor again')
+  if (broken.some(({ about }) => about === 'I10')) return EXIT.verificationFailed
+  return broken.length === 0 ? EXIT.fine : EXIT.failure
+}
+
+function print(output: Output, diagnoses: readonly Diagnosis[]): void {
+  for (const [about, group] of Map.groupBy(sorted(diagnoses), (diagnosis) => diagnosis.about)) {
+    const heading = isPromise(about) ? PROMISES[about] : (HEADINGS[about] ?? about)
+    output.check(worst(group), about, heading)
+    for (const diagnosis of group) printDetails(output, diagnosis)
+  }
+}
+
+const HEADINGS: Readonly<Record<string, string>> = {
+  database: 'Durable, and separated by roles',
+  queue: 'Safe to rely on',
+  services: 'Running and ready',
+}
+
+const INDENT = ' '.repeat(19)
+
+function printDetails(output: Output, { mark, rule, text, ids }: Diagnosis): void {
+  if (mark === 'passed') return
+  output.data(`${INDENT}${mark === 'failed' ? '✗' : '–'} ${rule}: ${text}`)
+  for (const id of ids.slice(0, IDS_SHOWN_MAX)) output.data(`${INDENT}  ${id}`)
+  if (ids.length > IDS_SHOWN_MAX) output.data(`${INDENT}  … --json gives up to 100`)
+}
+
+const isPromise = (about: string): about is PromiseId => Object.hasOwn(PROMISES, about)
+
+/** Set-up first, then the promises in their order. */
+function sorted(diagnoses: readonly Diagnosis[]): readonly Diagnosis[] {
+  const order = [...Object.keys(HEADINGS), ...Object.keys(PROMISES)]
+  return diagnoses.toSorted((a, b) => order.indexOf(a.about) - order.indexOf(b.about))
+}
+
+/** A group in which something could not be checked, but everything else holds, counts as kept. */
+function worst(group: readonly Diagnosis[]): Mark {
+  if (group.some(({ mark }) => mark === 'failed')) return 'failed'
+  return group.every(({ mark }) => mark === 'unknown') ? 'unknown' : 'passed'
+}
