@@ -69,6 +69,8 @@ const entryRule = object({
  */
 export function checkEntry(value: unknown, pointer = ''): CheckedEntry {
   const problems: EntryProblem[] = []
-  entryRule(value, pointer, problems)
-  return problems.length === 0 ? { ok: true, entry: value as AuditEntry } : { ok: false, problems }
+  entryRule(value, problems)
+  if (problems.length === 0) return { ok: true, entry: value as AuditEntry }
+  const placed = problems.map((problem) => ({ ...problem, pointer: pointer + problem.pointer }))
+  return { ok: false, problems: placed }
 }

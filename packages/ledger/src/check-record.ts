@@ -35,6 +35,6 @@ const recordRule = object({
 /** Whether a parsed body has exactly the members of version 1, each of its type and form. */
 export function isRecordBody(value: unknown): boolean {
   const problems: EntryProblem[] = []
-  recordRule(value, '', problems)
+  recordRule(value, problems)
   return problems.length === 0
 }

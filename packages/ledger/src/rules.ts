@@ -7,15 +7,18 @@ export interface EntryProblem {
   readonly fix: string
 }
 
-/** Adds a problem for everything about `value` that does not fit. */
-export type Rule = (value: unknown, pointer: string, problems: EntryProblem[]) => void
+/**
+ * Adds a problem for everything about `value` that does not fit. Pointers are relative to `value`:
+ * whoever holds it puts its own step in front, so that a value that fits costs no text at all.
+ */
+export type Rule = (value: unknown, problems: EntryProblem[]) => void
 
 export const must =
   (expected: string, fits: (value: unknown) => boolean): Rule =>
-  (value, pointer, problems) => {
+  (value, problems) => {
     if (fits(value)) return
     const message = value === undefined ? 'is missing' : 'has a value that is not allowed'
-    problems.push({ pointer, message, fix: `Give ${expected}.` })
+    problems.push({ pointer: '', message, fix: `Give ${expected}.` })
   }
 
 export const matching = (expected: string, pattern: RegExp): Rule =>
@@ -32,43 +35,55 @@ export const oneOf = (...choices: readonly string[]): Rule =>
 
 export const orNull =
   (rule: Rule): Rule =>
-  (value, pointer, problems) => {
-    if (value !== null) rule(value, pointer, problems)
+  (value, problems) => {
+    if (value !== null) rule(value, problems)
   }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Exactly the given members: a missing one and an unknown one are both problems. */
-export const object =
-  (members: Readonly<Record<string, Rule>>): Rule =>
-  (value, pointer, problems) => {
+export function object(members: Readonly<Record<string, Rule>>): Rule {
+  const rules = Object.entries(members)
+  const fix = `Give only ${Object.keys(members).join(', ')}.`
+  return (value, problems) => {
     if (!isObject(value)) {
-      problems.push({ pointer, message: 'is not an object', fix: 'Give a JSON object.' })
+      problems.push({ pointer: '', message: 'is not an object', fix: 'Give a JSON object.' })
       return
     }
     for (const key of Object.keys(value)) {
       if (Object.hasOwn(members, key)) continue
-      problems.push({ pointer, message: 'has a member that is not allowed', fix: allowed(members) })
+      problems.push({ pointer: '', message: 'has a member that is not allowed', fix })
     }
-    for (const [key, rule] of Object.entries(members)) {
-      const member = Object.hasOwn(value, key) ? value[key] : undefined
-      rule(member, `${pointer}/${key}`, problems)
+    for (const [key, rule] of rules) {
+      const before = problems.length
+      rule(Object.hasOwn(value, key) ? value[key] : undefined, problems)
+      if (problems.length > before) placeUnder(problems, before, key)
     }
   }
-
-const allowed = (members: object): string => `Give only ${Object.keys(members).join(', ')}.`
+}
 
 export const list =
   (rule: Rule, itemsMax: number): Rule =>
-  (value, pointer, problems) => {
+  (value, problems) => {
     if (!Array.isArray(value) || value.length > itemsMax) {
       const fix = `Give an array of at most ${itemsMax} items.`
-      problems.push({ pointer, message: 'is not such an array', fix })
+      problems.push({ pointer: '', message: 'is not such an array', fix })
       return
     }
-    value.forEach((item, index) => rule(item, `${pointer}/${index}`, problems))
+    value.forEach((item, index) => {
+      const before = problems.length
+      rule(item, problems)
+      if (problems.length > before) placeUnder(problems, before, index)
+    })
   }
+
+function placeUnder(problems: EntryProblem[], from: number, step: string | number): void {
+  for (let at = from; at < problems.length; at += 1) {
+    const problem = problems[at] as EntryProblem
+    problems[at] = { ...problem, pointer: `/${step}${problem.pointer}` }
+  }
+}
 
 // Names are for machines: printable ASCII without spaces at either end, so prose does not fit well.
 export const name = matching(
