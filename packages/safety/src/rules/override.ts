@@ -88,7 +88,7 @@ const OVERRIDE_RULES: readonly Rule[] = [
     effect: 'reject',
     weight: 0.9,
     pattern: pattern(
-      String.raw`(?:must|shall|should|instead|only|now|and) strictly (?:adhere to|follow|obey|comply with) (?:only )?(?:the|this|these|my) (?:following|new|next)? ?instructions?\s*:`,
+      String.raw`(?:must|shall|should|instead|only|now|and) strictly (?:adhere to|follow|obey|comply with) (?:only )?(?:the|this|my) (?:following|new|next) instruction\s*:`,
     ),
   },
   {
@@ -100,9 +100,11 @@ const OVERRIDE_RULES: readonly Rule[] = [
       oneOf(
         [
           String.raw`\b(?:here (?:are|is)|these are|this is|i am giving you|follow) (?:your|the|my)? ?new (?:instructions?|orders|directives?|system prompt)\b`,
-          String.raw`\byour (?:new|real|actual|true|only|updated) (?:task|instructions?|objective|goal|mission|purpose|directive|role|job|orders) (?:is|are|:)`,
+          String.raw`\byour (?:new|real|actual|true|only|updated) (?:task|instructions?|objective|goal|mission|purpose|directive|orders) (?:is|are|:)`,
           String.raw`\b(?:new|updated|real|actual) (?:system )?(?:instructions?|directives?|prompt)\s*[:>\]]\s*(?:you|ignore|please|the assistant|do not|from)`,
           String.raw`\b(?:above|previous|prior|earlier|all ?previous|old) (?:instructions?|prompts?|orders) (?:is|are|were) (?:now )?(?:false|void|invalid|cancell?ed|obsolete|revoked|a test|wrong|fake|no longer (?:valid|in effect|apply|applicable))`,
+          String.raw`\byou must strictly (?:adhere to|follow|obey|comply with) (?:only )?(?:the|these|my) (?:following|new|next) instructions\s*:`,
+          String.raw`\bplease do the following first\s*:`,
           String.raw`\binstead of (?:the|your|what the) (?:user(?:'s)?|original|previous) (?:request|task|instructions?|question|asked)`,
           String.raw`\b(?:instead|rather),? (?:you must|you should|you will|please) (?:now )?(?:do|follow|perform|execute) (?:the following|this)`,
         ].join('|'),

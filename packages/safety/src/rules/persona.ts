@@ -21,8 +21,10 @@ const PERSONA_RULES: readonly Rule[] = [
           String.raw`\bdo anything now\b`,
           String.raw`\b(?:you are|act as|you're|you will be|become|as|called|named|called) (?:now )?(?:an? |the )?(?:dan|stan|dude|aim|ucar|evilbot|evil-bot|betterdan|jailbot|mongo tom)\b`,
           String.raw`\b(?:an? |the |as |your |my )?${LAWLESS},? (?:(?:and|or|${LAWLESS})[\s,]+)*(?:\w+ )?${MACHINE}\b`,
-          String.raw`\b(?:developer|dev|god|admin|debug|jailbreak|sudo|dan|maintenance|unrestricted|opposite) mode (?:is )?(?:now )?(?:enabled|activated|on\b|output|engaged|unlocked|active)`,
-          String.raw`\b(?:enable|activate|enter|switch to|turn on|simulate) (?:chatgpt )?(?:with )?(?:developer|god|jailbreak|dan|unrestricted|sudo|opposite) mode\b`,
+          String.raw`\b(?:god|jailbreak|sudo|dan|unrestricted|opposite) mode (?:is )?(?:now )?(?:enabled|activated|on\b|output|engaged|unlocked|active)`,
+          String.raw`\bdeveloper mode (?:output|response|enabled)(?:\s|\)|:|\]|$)[^.\n]*(?:ai|chatgpt|model|assistant|answer|normal)\b`,
+          String.raw`\b(?:enable|activate|enter|switch to|turn on|simulate) (?:god|jailbreak|dan|unrestricted|sudo|opposite) mode\b`,
+          String.raw`\bchatgpt (?:with|in) (?:developer|jailbreak|dan) mode\b`,
           String.raw`\bpretend (?:that )?(?:you (?:are|have|were)|to be|to have) (?:an? )?(?:no|not|free|without|${LAWLESS})\b`,
         ].join('|'),
       ),
@@ -37,7 +39,7 @@ const PERSONA_RULES: readonly Rule[] = [
       oneOf(
         [
           String.raw`\byou are (?:now )?no longer (?:an? |the |bound |required |restricted |limited |${words(1)})(?:ai|assistant|chatbot|language model|bound|chatgpt|by|restricted|limited|helpful)`,
-          String.raw`\bfrom now on,? (?:you (?:are|will|must|have to|should|shall|can|act|only)|act as|respond|answer|your)\b`,
+          String.raw`\bfrom now on,? (?:you (?:are|can|act|only|(?:will|must|have to|should|shall) (?:now |only |always |never )*(?:act|be|respond|answer|behave|pretend|follow|obey|speak|play|reply|take|have|do|comply|ignore))|act as|respond|answer)\b`,
           String.raw`\byou are (?:now )?(?:going to|about to) (?:act|immerse|pretend|roleplay|role-play|become|take on)`,
           String.raw`\b(?:you have|you've) (?:now )?been (?:unlocked|jailbroken|reprogrammed)\b`,
           String.raw`\bi am your (?:new )?(?:developer|creator|administrator|admin|master|programmer|owner)\b`,
@@ -103,7 +105,7 @@ export const PERSONA: RuleGroup = {
       "pretend|no longer|from now on|you are now|you are going|you are about|you've been|you’ve been",
     ),
     ...list('you have been|have now been|i am your'),
-    ...combine('chatgpt ', 'will|must|should|shall|can|with'),
+    ...combine('chatgpt ', 'will|must|should|shall|can|with|in'),
     ...list(
       'moral|ethical|openai|content filter|content polic|content restriction|content guideline|safety |censor',
     ),

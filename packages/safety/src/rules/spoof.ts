@@ -4,9 +4,9 @@ import { combine, list, oneOf, pattern, type Rule, type RuleGroup, words } from 
 const AUTHORITIES = 'system|admin|administrator|developer|root|sysadmin'
 const AUTHORITY = oneOf(AUTHORITIES)
 const DIRECTIVE =
-  oneOf(`you (?:must|are now|will now|should now|have to)|ignore|disregard|forget|new (?:instructions?|task|rules|orders)|
-override|assistant|from now on|your (?:new )?(?:task|instructions?|role)|all (?:previous|prior)|(?:previous|prior|above) instructions?|
-do not (?:tell|inform|mention)|stop|execute|instructions? (?:updated?|changed?)`)
+  oneOf(`you (?:are now|will now|should now|must now|must (?:ignore|obey|follow|approve|transfer|send|reveal))|ignore|disregard|forget|
+new (?:instructions?|task|rules|orders)|override|from now on|your new (?:task|instructions?|role)|all (?:previous|prior)|
+(?:previous|prior|above) instructions?|do not (?:tell|inform|mention)|instructions? (?:updated?|changed?)`)
 const REQUEST = oneOf('task|request|question|query|instruction|job|assignment')
 
 /** Rules about false authority: chat-template tokens, system tags, and messages that jump the queue. */
@@ -73,7 +73,6 @@ const SPOOF_RULES: readonly Rule[] = [
           String.raw`\bbefore (?:you (?:can |start |begin |continue |proceed )?)?(?:to )?(?:solv|complet|do|finish|continu|answer|work|perform|respond)(?:e|ing|ting)? (?:with |on |to )?(?:the|this|your|my) (?:original |main |current |user'?s? |actual |initial )?${REQUEST} (?:that )?(?:i (?:gave|asked|assigned|have given)|the user (?:gave|asked)|you were given)`,
           String.raw`\bbefore (?:solving|completing|answering|you (?:can )?(?:solve|complete|answer|do|continue|finish)) (?:the|this|your) (?:original |main |current |user'?s? |actual |initial )${REQUEST}s?,? ${words(3)}(?:must|need to|have to|first|please do|do the following)\b`,
           String.raw`\b(?:solve|complete|finish|continue(?: with)?|return to) the (?:original )?${REQUEST} (?:that )?i gave you\b`,
-          String.raw`\bplease do the following first:`,
         ].join('|'),
       ),
     ),
@@ -137,9 +136,7 @@ export const SPOOF: RuleGroup = {
       AUTHORITIES,
       ' override| prompt| instruction| command|_override|_prompt|_instruction|_command|-override|-prompt',
     ),
-    ...list(
-      '<important|<information|important!!|message from me|i gave you|the following first|previous agent',
-    ),
+    ...list('<important|<information|important!!|message from me|i gave you|previous agent'),
     ...combine(
       'important |urgent |critical |mandatory ',
       'message|instruction|request|notice|note|directive|update',
