@@ -46,6 +46,9 @@ const BATCH_MAX = 200
 const WEIGHTS = [8, 4, 2, 1] as const
 const WATER_CHECK_MS = 250
 const POLL_MS = 250
+/** After a pass that found a crowd, the next waits for company: small sets cost as much as large ones. */
+const CROWD_ROWS = 4
+const LINGER_MS = 10
 const HINT_SLACK = 5_000
 const FULL_SCAN_MS = 2_000
 
@@ -88,6 +91,7 @@ export function createRelay(deps: RelayDeps): Service {
         if (published > 0) crashPoint('relay.after_commit')
         failures = 0
         if (published === 0) await pending
+        else if (published >= CROWD_ROWS && published < BATCH_MAX) await idleFor(LINGER_MS)
       } catch (error) {
         failures += 1
         deps.logger.warn({ event: 'relay.failed', code: codeOf(error), failures })
@@ -110,6 +114,9 @@ export function createRelay(deps: RelayDeps): Service {
     },
   }
 }
+
+const idleFor = (waitMs: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, waitMs))
 
 async function publishRows(deps: RelayDeps, rows: readonly OutboxRow[]): Promise<void> {
   if (rows.length === 0) return

@@ -38,6 +38,7 @@ export interface HandoffSender {
 }
 
 const SET_MAX = 64
+const LINGER_MS = 10
 const QUEUED_MAX = 10_000
 
 export function createHandoffSender(deps: SendDeps): HandoffSender {
@@ -45,6 +46,7 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
     name: 'send',
     maxItems: SET_MAX,
     maxQueued: QUEUED_MAX,
+    lingerMs: LINGER_MS,
     flush: async (handoffs) => {
       crashPoint('sender.before_commit')
       const outcomes = await deps.sendHandoffs(handoffs)

@@ -66,6 +66,7 @@ export interface Settler {
 }
 
 const SET_MAX = 64
+const LINGER_MS = 10
 const QUEUED_MAX = 10_000
 /** "Fails 3+ times" of E15. */
 const ESCALATE_FROM_ATTEMPT = 3
@@ -73,7 +74,7 @@ const COMMIT_TRIES_MAX = 4
 const AUDIT_PAUSE = { baseMs: 1_000, capMs: 30_000 }
 
 export function createSettler(deps: SettleDeps): Settler {
-  const limits = { maxItems: SET_MAX, maxQueued: QUEUED_MAX }
+  const limits = { maxItems: SET_MAX, maxQueued: QUEUED_MAX, lingerMs: LINGER_MS }
   const completions = createBatcher({ name: 'complete', ...limits, flush: deps.complete })
   const retries = createBatcher({ name: 'retry', ...limits, flush: deps.retry })
   const endings = createBatcher({ name: 'end', ...limits, flush: deps.end })

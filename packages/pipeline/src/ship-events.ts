@@ -20,6 +20,7 @@ export function createEventShipper(deps: ShipDeps): EventShipper {
     name: 'forget events',
     maxItems: 256,
     maxQueued: 20_000,
+    lingerMs: 50,
     flush: async (ids) => {
       await deps.deleteIntents(ids)
       return ids.map(() => undefined)

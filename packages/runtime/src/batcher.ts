@@ -12,7 +12,12 @@ interface BatcherOptions<Item, Result> {
   readonly maxQueued: number
   /** Most flushes under way at once; more than one only where order between sets is of no matter. */
   readonly flushesMax?: number
+  /** Under load, least time between the starts of two flushes; 0 by default. A lone item never waits. */
+  readonly lingerMs?: number
 }
+
+/** A flush of this many items says that callers come in crowds, and that the next crowd is worth a wait. */
+const CROWD_ITEMS = 4
 
 export interface Batcher<Item, Result> {
   add(item: Item): Promise<Result>
@@ -28,16 +33,19 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Group commit without a clock: flushes at once when idle, otherwise when a flush in progress
- * returns. There is no linger timer, so a lone caller pays no wait and a crowd pays one round trip.
+ * Group commit: flushes at once when idle, otherwise when a flush in progress returns, or, where a
+ * linger is set and callers come in crowds, that long after the previous flush began. Small sets
+ * cost a statement as much as large ones, so the linger buys throughput only when there is a load.
  */
 export function createBatcher<Item, Result>(
   options: BatcherOptions<Item, Result>,
 ): Batcher<Item, Result> {
-  const { name, flush, maxItems, maxQueued, flushesMax = 1 } = options
+  const { name, flush, maxItems, maxQueued, flushesMax = 1, lingerMs = 0 } = options
   let waiting: Waiting<Item, Result>[] = []
   let flushing = 0
   let scheduled = false
+  let crowded = false
+  let flushedAt = 0
   let idle: (() => void)[] = []
 
   async function flushOnce(batch: readonly Waiting<Item, Result>[]): Promise<void> {
@@ -48,7 +56,7 @@ export function createBatcher<Item, Result>(
       for (const entry of batch) entry.reject(error)
     } finally {
       flushing -= 1
-      pump()
+      schedule()
     }
   }
 
@@ -58,6 +66,8 @@ export function createBatcher<Item, Result>(
       const batch = waiting.slice(0, maxItems)
       waiting = waiting.slice(maxItems)
       flushing += 1
+      crowded = batch.length >= CROWD_ITEMS
+      flushedAt = performance.now()
       void flushOnce(batch)
     }
     if (waiting.length === 0 && flushing === 0) {
@@ -70,7 +80,10 @@ export function createBatcher<Item, Result>(
   function schedule(): void {
     if (scheduled || flushing >= flushesMax) return
     scheduled = true
-    setImmediate(pump)
+    const waitMs =
+      crowded && waiting.length < maxItems ? flushedAt + lingerMs - performance.now() : 0
+    if (waitMs < 1) setImmediate(pump)
+    else setTimeout(pump, waitMs)
   }
 
   return {

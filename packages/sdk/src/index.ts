@@ -10,6 +10,7 @@ export { shipperFor } from './recorder.ts'
 export * from './settings.ts'
 export { parseSigningKeys } from './signing-keys.ts'
 export { createNotifier } from './notifier.ts'
+export { inSetOrSingly } from './in-set-or-singly.ts'
 export { completeSteps, endSet, retrySet } from './settlement.ts'
 export type {
   Agent,

@@ -7,6 +7,7 @@ import { type Pool, deleteAuditIntents } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 
 const SET_MAX = 128
+const LINGER_MS = 10
 const QUEUED_MAX = 4_096
 
 /** One append request at a time for each kind, so that a decision never waits behind old events. */
@@ -19,6 +20,7 @@ export function createRecorder(
     maxItems: SET_MAX,
     maxQueued: QUEUED_MAX,
     flushesMax: 2,
+    lingerMs: LINGER_MS,
     flush: async (entries) => {
       const startedAt = performance.now()
       const receipts = await client.append(entries)

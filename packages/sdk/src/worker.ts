@@ -57,6 +57,7 @@ export interface WorkerOptions {
 
 const LEASE_MS = 8_000
 const SET_MAX = 128
+const LINGER_MS = 10
 const QUEUED_MAX = 10_000
 
 /**
@@ -134,7 +135,7 @@ function createReceiver(parts: WorkerParts) {
   const owner = randomUUID()
   const agents = new Map(options.agents.map((agent) => [agent.type, agent]))
   const scanner = createScanner()
-  const limits = { maxItems: SET_MAX, maxQueued: QUEUED_MAX }
+  const limits = { maxItems: SET_MAX, maxQueued: QUEUED_MAX, lingerMs: LINGER_MS }
   const claims = createBatcher({
     name: 'claim',
     ...limits,
