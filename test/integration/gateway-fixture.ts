@@ -2,11 +2,18 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createApiKey, createGateway, parseApiKeys, type Gateway, type GatewayOptions } from '@baton/gateway'
+import {
+  createApiKey,
+  createGateway,
+  parseApiKeys,
+  type Gateway,
+  type GatewayOptions,
+} from '@baton/gateway'
 import { createLogger } from '@baton/runtime'
 import { createKeyRing } from '@baton/sdk'
 import { createPool, migrateStore, type Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
+import { expect } from 'vitest'
 import { acquirePostgres, uniqueDatabaseName } from '@baton/testkit'
 
 export const READ_TOKEN = 'read-token-of-the-test'
@@ -55,7 +62,11 @@ export async function openGateway(): Promise<GatewayFixture> {
       databaseUrl: url,
       keyRing,
       attemptsMax: 3,
-      apiKeys: parseApiKeys(Object.values(keys).map((key) => key.entry).join(',')),
+      apiKeys: parseApiKeys(
+        Object.values(keys)
+          .map((key) => key.entry)
+          .join(','),
+      ),
       audit: { url: auditor.url, readToken: READ_TOKEN },
       limits: { ...LIMITS, ...limits },
       metrics: createMetrics(),
@@ -158,7 +169,11 @@ interface PostOptions {
 }
 
 /** Posts to /v2/handoffs; text goes out as it is. */
-export function post(gateway: Gateway, body: unknown, { key = keys.sender.key, headers = {} }: PostOptions = {}) {
+export function post(
+  gateway: Gateway,
+  body: unknown,
+  { key = keys.sender.key, headers = {} }: PostOptions = {},
+) {
   return gateway.server.inject({
     method: 'POST',
     url: '/v2/handoffs',
@@ -181,4 +196,17 @@ export async function countRows(pool: Pool): Promise<Record<string, number>> {
   const columns = tables.map((table) => `(select count(*) from ${table}) as ${table}`).join(', ')
   const { rows } = await pool.query<Record<string, number>>({ text: `select ${columns}` })
   return rows[0] ?? {}
+}
+
+/** That a response is a whole problem+json. */
+export function expectProblem(response: Awaited<ReturnType<typeof post>>): void {
+  expect(response.headers['content-type']).toMatch(/^application\/problem\+json/)
+  const problem = response.json()
+  expect(problem).toMatchObject({
+    status: response.statusCode,
+    type: `urn:baton:problem:${problem.code}`,
+    detail: expect.stringMatching(/\S/),
+    fix: expect.stringMatching(/\S/),
+    traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+  })
 }

@@ -4,7 +4,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildHandoffMessage, type AgentState } from '@baton/sdk'
 import { inTransaction, takeIdempotencyKey } from '@baton/store'
 import { signHandoff } from '@baton/protocol'
-import { type GatewayFixture, countRows, get, keyRing, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
+import {
+  type GatewayFixture,
+  countRows,
+  get,
+  keyRing,
+  keys,
+  openGateway,
+  post,
+  stateBody,
+} from './gateway-fixture.ts'
 
 let fixture: GatewayFixture
 beforeAll(async () => {
@@ -23,16 +32,32 @@ async function storedBody(handoffId: string) {
 }
 
 it('accepts agent state, and the handoff and its task can be read at once', async () => {
-  const response = await post(fixture.gateway, stateBody({}, { constraints: { priority: 1, list: ['language:en'] } }))
+  const response = await post(
+    fixture.gateway,
+    stateBody({}, { constraints: { priority: 1, list: ['language:en'] } }),
+  )
   expect(response.statusCode).toBe(202)
   const { handoffId, taskId, taskSeq } = response.json()
   expect(taskSeq).toBe(1)
   expect(response.headers.location).toBe(`/v2/handoffs/${handoffId}`)
   const handoff = (await get(fixture.gateway, `/v2/handoffs/${handoffId}`)).json()
-  expect(handoff).toMatchObject({ handoffId, taskId, state: 'QUEUED', priority: 1, toAgent: 'clause-extraction', returns: [] })
+  expect(handoff).toMatchObject({
+    handoffId,
+    taskId,
+    state: 'QUEUED',
+    priority: 1,
+    toAgent: 'clause-extraction',
+    returns: [],
+  })
   expect(handoff).toMatchObject({ spentUSD: 0.08, remainingUSD: 0.32 })
   const task = (await get(fixture.gateway, `/v2/tasks/${taskId}`)).json()
-  expect(task.task).toMatchObject({ taskId, status: 'PENDING_HANDOFF', budgetUSD: 0.4, spentUSD: 0.08, handoffs: 1 })
+  expect(task.task).toMatchObject({
+    taskId,
+    status: 'PENDING_HANDOFF',
+    budgetUSD: 0.4,
+    spentUSD: 0.08,
+    handoffs: 1,
+  })
   expect(task.handoffs.map((one: { handoffId: string }) => one.handoffId)).toEqual([handoffId])
 })
 
@@ -40,12 +65,18 @@ it('accepts a ready message with the checkpoint of its sender', async () => {
   const message = readyMessage()
   const response = await post(fixture.gateway, { message, checkpoint: { step: 3 } })
   expect(response.statusCode).toBe(202)
-  expect(response.json()).toMatchObject({ handoffId: message.handoffId, traceparent: message.traceparent })
+  expect(response.json()).toMatchObject({
+    handoffId: message.handoffId,
+    traceparent: message.traceparent,
+  })
   const { rows } = await fixture.pool.query<{ body: Buffer }>({
     text: 'select body from checkpoint where task_id = $1',
     values: [message.taskId],
   })
-  expect(JSON.parse(String(rows[0]?.body))).toMatchObject({ handoffId: message.handoffId, state: { step: 3 } })
+  expect(JSON.parse(String(rows[0]?.body))).toMatchObject({
+    handoffId: message.handoffId,
+    state: { step: 3 },
+  })
 })
 
 it('accepts a message its sender has signed, and refuses one that was changed afterwards', async () => {
@@ -54,7 +85,10 @@ it('accepts a message its sender has signed, and refuses one that was changed af
   const changed = { ...message, handoffId: randomUUID(), taskDescription: 'something else' }
   const refused = await post(fixture.gateway, { message: changed, checkpoint: {} })
   expect(refused.statusCode).toBe(422)
-  expect(refused.json()).toMatchObject({ code: 'BATON_SIGNATURE_INVALID', pointer: '/message/signature' })
+  expect(refused.json()).toMatchObject({
+    code: 'BATON_SIGNATURE_INVALID',
+    pointer: '/message/signature',
+  })
 })
 
 function readyMessage() {
@@ -68,9 +102,20 @@ it('answers the same handoff sent twice with the first one, and other content wi
   const second = await post(fixture.gateway, { message, checkpoint: {} })
   expect(second.json()).toEqual(first.json())
   expect(second.headers['idempotency-replayed']).toBe('true')
-  const other = await post(fixture.gateway, { message: { ...message, taskDescription: 'other' }, checkpoint: {} })
+  const other = await post(fixture.gateway, {
+    message: { ...message, taskDescription: 'other' },
+    checkpoint: {},
+  })
   expect(other.statusCode).toBe(409)
   expect(other.json().code).toBe('BATON_HANDOFF_CONFLICT')
+})
+
+it('recognises agent state that is sent again under its own handoff id and span', async () => {
+  const body = stateBody({ handoffId: randomUUID(), traceparent: TRACEPARENT })
+  const first = await post(fixture.gateway, body)
+  const second = await post(fixture.gateway, body)
+  expect(first.statusCode).toBe(202)
+  expect(second.json()).toEqual(first.json())
 })
 
 it('answers a repeated Idempotency-Key with the first answer, quoted or bare', async () => {
@@ -81,7 +126,10 @@ it('answers a repeated Idempotency-Key with the first answer, quoted or bare', a
   const second = await post(fixture.gateway, body, { headers: { 'idempotency-key': name } })
   expect([first.statusCode, second.statusCode]).toEqual([202, 202])
   expect(second.json()).toEqual(first.json())
-  expect(second.headers).toMatchObject({ location: first.headers.location, 'idempotency-replayed': 'true' })
+  expect(second.headers).toMatchObject({
+    location: first.headers.location,
+    'idempotency-replayed': 'true',
+  })
   const after = await countRows(fixture.pool)
   expect(after['handoff']).toBe((before['handoff'] ?? 0) + 1)
   expect(after['idempotency_key']).toBe((before['idempotency_key'] ?? 0) + 1)
@@ -90,7 +138,9 @@ it('answers a repeated Idempotency-Key with the first answer, quoted or bare', a
 it('sends one handoff for concurrent requests with one key', async () => {
   const headers = { 'idempotency-key': randomUUID() }
   const body = stateBody()
-  const responses = await Promise.all(Array.from({ length: 8 }, () => post(fixture.gateway, body, { headers })))
+  const responses = await Promise.all(
+    Array.from({ length: 8 }, () => post(fixture.gateway, body, { headers })),
+  )
   expect(new Set(responses.map((response) => response.json().handoffId)).size).toBe(1)
   expect(responses.every((response) => response.statusCode === 202)).toBe(true)
 })
@@ -124,7 +174,12 @@ it('gives the key back when the send is refused, so that a mended body may use i
   const headers = { 'idempotency-key': randomUUID() }
   const taskId = randomUUID()
   await post(fixture.gateway, stateBody({ taskId }))
-  const cost = { spentSoFarUSD: 0.1, budgetRemainingUSD: 9, ownCostUSD: 0, tokenSpent: { prompt: 0, completion: 0 } }
+  const cost = {
+    spentSoFarUSD: 0.1,
+    budgetRemainingUSD: 9,
+    ownCostUSD: 0,
+    tokenSpent: { prompt: 0, completion: 0 },
+  }
   const refused = await post(fixture.gateway, stateBody({ taskId, cost }), { headers })
   expect(refused.statusCode).toBe(422)
   expect(refused.json().code).toBe('BATON_BUDGET_MISMATCH')
@@ -135,7 +190,9 @@ it('gives the key back when the send is refused, so that a mended body may use i
 it.each(['"open', 'two words', '"a", "b"', '""', '"é"', 'x'.repeat(256)])(
   'refuses the Idempotency-Key %j',
   async (header) => {
-    const response = await post(fixture.gateway, stateBody(), { headers: { 'idempotency-key': header } })
+    const response = await post(fixture.gateway, stateBody(), {
+      headers: { 'idempotency-key': header },
+    })
     expect(response.statusCode).toBe(400)
     expect(response.json().code).toBe('BATON_IDEMPOTENCY_KEY_INVALID')
   },
@@ -145,17 +202,21 @@ it('carries the trace of the request into the stored message and the answer', as
   const headers = { traceparent: TRACEPARENT, tracestate: 'vendor=abc' }
   const response = await post(fixture.gateway, stateBody(), { headers })
   const { handoffId, traceparent } = response.json()
-  expect(traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/)
+  expect(traceparent).toMatch(
+    /^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/,
+  )
   expect(response.headers['traceparent']).toBe(traceparent)
   expect(await storedBody(handoffId)).toMatchObject({ traceparent, tracestate: 'vendor=abc' })
 })
 
 it('starts a new trace where the header is invalid, and keeps the sender’s own where the body has one', async () => {
-  const broken = await post(fixture.gateway, stateBody(), { headers: { traceparent: '00-zz', tracestate: 'a=b' } })
+  const broken = await post(fixture.gateway, stateBody(), {
+    headers: { traceparent: '00-zz', tracestate: 'a=b' },
+  })
   expect(broken.json().traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]$/)
   expect(await storedBody(broken.json().handoffId)).not.toHaveProperty('tracestate')
   const own = await post(fixture.gateway, stateBody({ traceparent: TRACEPARENT }))
-  expect(own.json().traceparent).toBe(TRACEPARENT)
+  expect(own.json().traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-/)
 })
 
 it('refuses handoffs over the outbox bound, but never critical ones', async () => {

@@ -39,7 +39,8 @@ export function identify(
   const key = keys.get(groups?.['id'] ?? '')
   const same = timingSafeEqual(digest(groups?.['key'] ?? ''), key?.sha256 ?? NOBODY)
   if (!same || key === undefined) return { ok: false, why: 'unknown' }
-  if (key.expiresAtMs !== undefined && nowMs >= key.expiresAtMs) return { ok: false, why: 'expired' }
+  if (key.expiresAtMs !== undefined && nowMs >= key.expiresAtMs)
+    return { ok: false, why: 'expired' }
   return { ok: true, key }
 }
 
@@ -61,14 +62,20 @@ export function parseApiKeys(setting: string): ReadonlyMap<string, ApiKey> {
 
 function parseEntry(entry: string): ApiKey | string {
   const groups = ENTRY.exec(entry)?.groups
-  if (groups === undefined) return 'is not id:scope+scope:sha256hex or id:scope+scope:sha256hex:YYYY-MM-DD'
+  if (groups === undefined)
+    return 'is not id:scope+scope:sha256hex or id:scope+scope:sha256hex:YYYY-MM-DD'
   const { id = '', scopes = '', sha256 = '', expires } = groups
   const named = scopes.split('+')
   const unknown = named.find((scope) => !isScope(scope))
   if (unknown !== undefined) return `names the scope ${unknown}; there are ${SCOPES.join(', ')}`
   const expiresAtMs = expires === undefined ? undefined : Date.parse(`${expires}T00:00:00Z`)
   if (Number.isNaN(expiresAtMs)) return `expires on ${expires}, which is not a date`
-  return { id, scopes: new Set(named.filter(isScope)), sha256: Buffer.from(sha256, 'hex'), expiresAtMs }
+  return {
+    id,
+    scopes: new Set(named.filter(isScope)),
+    sha256: Buffer.from(sha256, 'hex'),
+    expiresAtMs,
+  }
 }
 
 const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)

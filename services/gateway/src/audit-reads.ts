@@ -30,7 +30,10 @@ export function createAuditReads({ url, readToken }: AuditReadsOptions): AuditRe
   const headers = { authorization: `Bearer ${readToken}` }
 
   async function read(taskId: string): Promise<AuditTrace | undefined> {
-    const response = await ask(new URL(`/v1/traces/${taskId}`, url), { headers, timeoutMs: TIMEOUT_MS })
+    const response = await ask(new URL(`/v1/traces/${taskId}`, url), {
+      headers,
+      timeoutMs: TIMEOUT_MS,
+    })
     if (response.status === 404) return undefined
     if (response.status === 401 || response.status === 403) throw TOKEN_REFUSED
     if (!response.ok) throw unavailable(response.status)
@@ -59,7 +62,11 @@ interface AskOptions {
 // The body is read to its end here, so that the connection can be used again.
 async function ask(url: URL, { headers = {}, timeoutMs }: AskOptions): Promise<Response> {
   try {
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs), redirect: 'error' })
+    const response = await fetch(url, {
+      headers,
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: 'error',
+    })
     return new Response(await response.arrayBuffer(), { status: response.status })
   } catch (cause) {
     throw unavailable(cause)

@@ -5,7 +5,9 @@ import { SCOPES, createApiKey } from './api-keys.ts'
 const [scopes, expires] = process.argv.slice(2)
 
 if (scopes === undefined) {
-  process.stderr.write(`usage: create-key.ts SCOPE[+SCOPE...] [YYYY-MM-DD]\n  scopes: ${SCOPES.join(', ')}\n`)
+  process.stderr.write(
+    `usage: create-key.ts SCOPE[+SCOPE...] [YYYY-MM-DD]\n  scopes: ${SCOPES.join(', ')}\n`,
+  )
   process.exit(2)
 }
 try {

@@ -40,6 +40,8 @@ export interface Gateway extends Service {
   /** Where it listens once it has started. */
   readonly url: string
   readonly server: FastifyInstance
+  /** Every route as `GET /v2/tasks/{id}`; known once the server is ready. */
+  readonly routes: ReadonlySet<string>
 }
 
 const CONNECTIONS_MAX = 10
@@ -56,7 +58,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const audit = createAuditReads(options.audit)
   const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
   const { apiKeys, limits } = options
-  const server = createServer({
+  const { server, routes } = createServer({
     apiKeys,
     rateMax: limits.rateMax,
     connectionsMax: limits.connectionsMax,
@@ -68,6 +70,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     name: 'gateway',
     server,
+    routes,
     get url() {
       return url
     },
@@ -88,13 +91,15 @@ interface Parts {
   readonly submitter: Submitter
 }
 
-function addRoutes(scope: FastifyInstance, parts: Parts & { readonly options: GatewayOptions }): void {
+function addRoutes(
+  scope: FastifyInstance,
+  parts: Parts & { readonly options: GatewayOptions },
+): void {
   const { options, pool, audit, submitter } = parts
   const { keyRing, limits, metrics, logger } = options
   const read = () => outboxDepth(pool)
   addHandoffRoutes(scope, {
     keyRing,
-    metrics,
     logger,
     submitter,
     requireRoom: createOutboxBound({ read, depthMax: limits.outboxMax, metrics }),
@@ -123,7 +128,12 @@ async function listen(server: FastifyInstance, { host, port }: GatewayOptions): 
 }
 
 // Requests first, then what they wait for, then what that needs.
-async function stopInOrder({ server, submitter, audit, pool }: Parts & { server: FastifyInstance }) {
+async function stopInOrder({
+  server,
+  submitter,
+  audit,
+  pool,
+}: Parts & { server: FastifyInstance }) {
   await server.close()
   await submitter.drain()
   audit.close()

@@ -1,14 +1,16 @@
 // POST /v2/handoffs: answered with 202 only once the handoff is durable.
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { KeyRing } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import type { RequestBody } from './request-body.ts'
 import { requireScope } from './request-context.ts'
-import { type SubmissionOptions, readSubmission } from './submission.ts'
+import { readSubmission } from './submission.ts'
 import type { RequestKey, Submitter } from './submit.ts'
 
-interface HandoffRouteOptions extends SubmissionOptions {
+interface HandoffRouteOptions {
+  readonly keyRing: KeyRing
   readonly submitter: Submitter
   /** Throws while too much waits for delivery. */
   readonly requireRoom: (priority: number) => Promise<void>
@@ -16,8 +18,6 @@ interface HandoffRouteOptions extends SubmissionOptions {
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
   readonly logger: Logger
 }
-
-const PRIORITY_DEFAULT = 2
 
 export function addHandoffRoutes(server: FastifyInstance, options: HandoffRouteOptions): void {
   server.post('/v2/handoffs', {
@@ -28,9 +28,9 @@ export function addHandoffRoutes(server: FastifyInstance, options: HandoffRouteO
 
 async function accept(request: FastifyRequest, reply: FastifyReply, options: HandoffRouteOptions) {
   const key = requestKey(request)
-  const ready = readSubmission(request, options)
-  await options.requireRoom(ready.message.priority ?? PRIORITY_DEFAULT)
-  const { repeated, ...answer } = await options.submitter.submit(ready, key)
+  const submission = readSubmission(request, options.keyRing)
+  await options.requireRoom(submission.priority)
+  const { repeated, ...answer } = await options.submitter.submit(submission, key)
   const { handoffId, taskId, traceparent } = answer
   options.logger.info({ event: 'handoff.queued', handoffId, taskId, traceparent, repeated })
   if (repeated) reply.header('idempotency-replayed', 'true')

@@ -28,7 +28,8 @@ const ORIGINS: readonly (readonly [message: string, posted: string])[] = [
 /** The pointer into `{ agentState, targetAgentType, constraints }` for a pointer into the message. */
 export function placeInState(pointer: string): string {
   for (const [message, posted] of ORIGINS) {
-    if (pointer === message || pointer.startsWith(`${message}/`)) return posted + pointer.slice(message.length)
+    if (pointer === message || pointer.startsWith(`${message}/`))
+      return posted + pointer.slice(message.length)
   }
   if (pointer.startsWith('/x-')) return `/agentState/extensions${pointer}`
   return `/agentState${pointer}`

@@ -23,11 +23,17 @@ export function addOperationRoutes(server: FastifyInstance, options: OperationRo
     if (checks.database && checks.audit) return { status: 'ready', checks }
     return reply.code(503).header('retry-after', '1').send({ status: 'not ready', checks })
   })
-  server.get('/metrics', { ...PROBE, preParsing: requireScope('metrics:read') }, async (request, reply) => {
-    const { contentType, body } = await options.metrics.expose(request.headers.accept)
-    return reply.header('content-type', contentType).header('vary', 'accept').send(body)
-  })
-  server.get('/openapi.json', (_, reply) => reply.header('cache-control', 'public, max-age=300').send(OPENAPI))
+  server.get(
+    '/metrics',
+    { ...PROBE, preParsing: requireScope('metrics:read') },
+    async (request, reply) => {
+      const { contentType, body } = await options.metrics.expose(request.headers.accept)
+      return reply.header('content-type', contentType).header('vary', 'accept').send(body)
+    },
+  )
+  server.get('/openapi.json', (_, reply) =>
+    reply.header('cache-control', 'public, max-age=300').send(OPENAPI),
+  )
   addSchemaRoutes(server)
 }
 
@@ -57,12 +63,18 @@ const FOR_A_WHILE = 'public, max-age=300'
 function addSchemaRoutes(server: FastifyInstance): void {
   const { registry, byPath } = readSchemaDocuments()
   server.get('/schemas', (request, reply) =>
-    sendDocument(reply, registry, { known: request.headers['if-none-match'], caching: FOR_A_WHILE }),
+    sendDocument(reply, registry, {
+      known: request.headers['if-none-match'],
+      caching: FOR_A_WHILE,
+    }),
   )
   server.get<{ Params: { '*': string } }>('/schemas/*', (request, reply) => {
     const document = byPath.get(request.params['*'])
     if (document === undefined) throw NO_SUCH_SCHEMA
-    return sendDocument(reply, document, { known: request.headers['if-none-match'], caching: FOR_EVER })
+    return sendDocument(reply, document, {
+      known: request.headers['if-none-match'],
+      caching: FOR_EVER,
+    })
   })
 }
 
@@ -71,7 +83,11 @@ interface Conditions {
   readonly caching: string
 }
 
-function sendDocument(reply: FastifyReply, { path, bytes, etag }: SchemaDocument, { known, caching }: Conditions) {
+function sendDocument(
+  reply: FastifyReply,
+  { path, bytes, etag }: SchemaDocument,
+  { known, caching }: Conditions,
+) {
   reply.header('etag', etag).header('cache-control', caching)
   if (known === etag) return reply.code(304).send()
   const contentType = path === 'registry.json' ? 'application/json' : 'application/schema+json'

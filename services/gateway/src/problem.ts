@@ -92,11 +92,22 @@ const REFUSALS: Readonly<Record<string, number>> = {
   BATON_TASK_ENDED: 409,
 }
 
-function fromBaton({ kind, code, message: detail, fix = 'Read the detail.' }: BatonError): ProblemError {
+function fromBaton({
+  kind,
+  code,
+  message: detail,
+  fix = 'Read the detail.',
+}: BatonError): ProblemError {
   const status = REFUSALS[code]
   if (status !== undefined) return new ProblemError({ status, code, detail, fix })
   if (kind !== 'transient') return INTERNAL
-  return new ProblemError({ status: 503, code, detail, fix: TRY_AGAIN, headers: { 'retry-after': '1' } })
+  return new ProblemError({
+    status: 503,
+    code,
+    detail,
+    fix: TRY_AGAIN,
+    headers: { 'retry-after': '1' },
+  })
 }
 
 const TRY_AGAIN = 'Try again after the time in Retry-After; a repeated Idempotency-Key is safe.'

@@ -8,14 +8,20 @@ const LIMIT_MAX = 500
 
 export function readUuid(text: string, what: 'handoff' | 'task'): string {
   if (UUID.test(text)) return text
-  throw invalid(`The ${what} id is not a lower-case UUID`, `Use the ${what}Id as POST /v2/handoffs answered it.`)
+  throw invalid(
+    `The ${what} id is not a lower-case UUID`,
+    `Use the ${what}Id as POST /v2/handoffs answered it.`,
+  )
 }
 
 /** A task status to filter by. */
 export function readStatus(given: unknown): string | undefined {
   if (given === undefined) return undefined
   if (typeof given === 'string' && STATUSES.includes(given)) return given
-  throw invalid('The query parameter status is not a task status', `Use one of ${STATUSES.join(', ')}.`)
+  throw invalid(
+    'The query parameter status is not a task status',
+    `Use one of ${STATUSES.join(', ')}.`,
+  )
 }
 
 /** How many rows a list has at most. */
@@ -23,7 +29,10 @@ export function readLimit(given: unknown): number {
   if (given === undefined) return LIMIT_DEFAULT
   const limit = typeof given === 'string' && /^\d{1,4}$/.test(given) ? Number(given) : 0
   if (limit >= 1 && limit <= LIMIT_MAX) return limit
-  throw invalid('The query parameter limit is out of bounds', `Use a whole number from 1 to ${LIMIT_MAX}.`)
+  throw invalid(
+    'The query parameter limit is out of bounds',
+    `Use a whole number from 1 to ${LIMIT_MAX}.`,
+  )
 }
 
 const invalid = (detail: string, fix: string) =>

@@ -64,7 +64,10 @@ export function addReadRoutes(server: FastifyInstance, { pool, audit }: ReadRout
 
 async function taskWithHandoffs(pool: Pool, id: string) {
   const taskId = readUuid(id, 'task')
-  const [task, handoffs] = await Promise.all([findTask(pool, taskId), listTaskHandoffs(pool, taskId)])
+  const [task, handoffs] = await Promise.all([
+    findTask(pool, taskId),
+    listTaskHandoffs(pool, taskId),
+  ])
   if (task === undefined) throw notFound('task')
   return { task: showTask(task), handoffs: handoffs.map(showHandoff) }
 }

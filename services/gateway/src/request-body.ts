@@ -12,7 +12,11 @@ export interface RequestBody {
 /** A message of 1 MiB, and room for what stands around it. */
 export const BODY_BYTES_MAX = DEFAULT_LIMITS.bytesMax + 65_536
 
-const LIMITS = { ...DEFAULT_LIMITS, bytesMax: BODY_BYTES_MAX, depthMax: DEFAULT_LIMITS.depthMax + 2 }
+const LIMITS = {
+  ...DEFAULT_LIMITS,
+  bytesMax: BODY_BYTES_MAX,
+  depthMax: DEFAULT_LIMITS.depthMax + 2,
+}
 
 /** Makes `application/json` the only content type; every other one is answered with 415. */
 export function readJsonStrictly(server: FastifyInstance): void {
@@ -26,7 +30,12 @@ export function readJsonStrictly(server: FastifyInstance): void {
 }
 
 function notJson(details: readonly Detail[]): ProblemError {
-  const errors = details.map(({ pointer, rule, message, fix }) => ({ pointer, rule, detail: message, fix }))
+  const errors = details.map(({ pointer, rule, message, fix }) => ({
+    pointer,
+    rule,
+    detail: message,
+    fix,
+  }))
   return new ProblemError({
     status: 400,
     code: 'BATON_JSON_INVALID',

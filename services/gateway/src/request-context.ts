@@ -28,8 +28,12 @@ interface ContextOptions {
 }
 
 /** Starts a span and identifies the caller before anything else; answers with `traceparent`. */
-export function addRequestContext(server: FastifyInstance, { apiKeys, logger }: ContextOptions): void {
-  for (const member of ['span', 'identified', 'problemCode'] as const) server.decorateRequest(member)
+export function addRequestContext(
+  server: FastifyInstance,
+  { apiKeys, logger }: ContextOptions,
+): void {
+  for (const member of ['span', 'identified', 'problemCode'] as const)
+    server.decorateRequest(member)
   server.addHook('onRequest', async (request, reply) => {
     request.span = spanOf(request)
     request.identified = identify(apiKeys, request.headers.authorization, Date.now())
@@ -62,7 +66,9 @@ function parentOf({ headers }: FastifyRequest): { parent?: string; tracestate?: 
   if (parseTraceparent(parent) === undefined) return {}
   const members = parseTracestate(String(headers['tracestate'] ?? '')) ?? []
   const tracestate = formatTracestate(members)
-  return members.length === 0 || tracestate.length > TRACESTATE_MAX ? { parent } : { parent, tracestate }
+  return members.length === 0 || tracestate.length > TRACESTATE_MAX
+    ? { parent }
+    : { parent, tracestate }
 }
 
 function logAnswer(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {

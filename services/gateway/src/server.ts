@@ -1,9 +1,9 @@
 // The HTTP server around the routes: bounded in size, rate and time; whatever goes wrong is a problem+json.
-import type { Socket } from 'node:net'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Logger } from '@baton/runtime'
 import type { ApiKey } from './api-keys.ts'
+import { HEADERS_BYTES_MAX, HEADERS_MS, REQUEST_MS, answerBrokenRequest } from './broken-request.ts'
 import { ProblemError, problemBody, problemOf } from './problem.ts'
 import { BODY_BYTES_MAX, readJsonStrictly } from './request-body.ts'
 import { addRequestContext } from './request-context.ts'
@@ -18,13 +18,16 @@ interface ServerOptions {
   readonly addRoutes: (server: FastifyInstance) => void
 }
 
-const HEADERS_MS = 5_000
-const REQUEST_MS = 15_000
 const IDLE_MS = 60_000
-const HEADERS_BYTES_MAX = 16_384
+
+export interface BoundedServer {
+  readonly server: FastifyInstance
+  /** `GET /v2/tasks/{id}` for every route, known once the server is ready. */
+  readonly routes: ReadonlySet<string>
+}
 
 /** A server that is ready to listen. A slow or silent client loses its connection, not the others' time. */
-export function createServer(options: ServerOptions): FastifyInstance {
+export function createServer(options: ServerOptions): BoundedServer {
   const { apiKeys, logger, rateMax, connectionsMax, addRoutes } = options
   const server = fastify({
     logger: false,
@@ -32,10 +35,21 @@ export function createServer(options: ServerOptions): FastifyInstance {
     requestTimeout: REQUEST_MS,
     connectionTimeout: IDLE_MS,
     keepAliveTimeout: IDLE_MS,
-    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: 1_000, maxHeaderSize: HEADERS_BYTES_MAX },
+    http: {
+      headersTimeout: HEADERS_MS,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: HEADERS_BYTES_MAX,
+    },
     routerOptions: { maxParamLength: 256 },
     ajv: {
-      customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false, useDefaults: false, ownProperties: true, allowUnionTypes: true },
+      customOptions: {
+        allErrors: true,
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+        ownProperties: true,
+        allowUnionTypes: true,
+      },
     },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (_, request, reply) => void sendProblem(request, reply, URL_INVALID),
@@ -51,12 +65,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
     keyGenerator: ({ identified, ip }) => (identified.ok ? identified.key.id : `address ${ip}`),
     errorResponseBuilder: (_, { ttl }) => rateLimited(ttl),
   })
+  const routes = new Set<string>()
   void server.register(async (scope) => {
     const allowed = collectMethods(scope)
     addRoutes(scope)
+    for (const [url, methods] of allowed)
+      for (const method of methods) routes.add(routeName(method, url))
+    routes.delete('')
     refuseOtherMethods(scope, allowed)
   })
-  return server
+  return { server, routes }
 }
 
 function answerProblems(server: FastifyInstance, logger: Logger): void {
@@ -68,7 +86,11 @@ function answerProblems(server: FastifyInstance, logger: Logger): void {
   server.setNotFoundHandler((request, reply) => sendProblem(request, reply, ROUTE_UNKNOWN))
 }
 
-function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: ProblemError): FastifyReply {
+function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  problem: ProblemError,
+): FastifyReply {
   request.problemCode = problem.code
   return reply
     .code(problem.status)
@@ -77,6 +99,10 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
     .header('content-type', 'application/problem+json')
     .send(problemBody(problem, request.span?.traceId))
 }
+
+// HEAD comes with every GET and is not described by itself.
+const routeName = (method: string, url: string): string =>
+  method === 'HEAD' ? '' : `${method} ${url.replaceAll(/:(\w+)/g, '{$1}').replace('*', '{path}')}`
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
@@ -99,51 +125,24 @@ declare module 'fastify' {
 }
 
 // The body of a refused request is not read.
-function refuseOtherMethods(server: FastifyInstance, allowed: ReadonlyMap<string, Set<string>>): void {
-  for (const [url, methods] of [...allowed]) {
+function refuseOtherMethods(
+  server: FastifyInstance,
+  allowed: ReadonlyMap<string, Set<string>>,
+): void {
+  for (const [url, methods] of allowed) {
     const refused = METHODS.filter((method) => !methods.has(method))
     const problem = methodNotAllowed([...methods].join(', '))
     const refuse = async () => {
       throw problem
     }
-    server.route({ method: refused, url, config: { refused: true }, preParsing: refuse, handler: refuse })
+    server.route({
+      method: refused,
+      url,
+      config: { refused: true },
+      preParsing: refuse,
+      handler: refuse,
+    })
   }
-}
-
-// Nothing of such a request is known but its socket.
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return
-  const problem = BROKEN[error.code ?? ''] ?? REQUEST_INVALID
-  const body = problemBody(problem, undefined)
-  const head = [
-    `HTTP/1.1 ${problem.status} Refused`,
-    'content-type: application/problem+json',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-}
-
-const REQUEST_INVALID = new ProblemError({
-  status: 400,
-  code: 'BATON_REQUEST_INVALID',
-  detail: 'This is not an HTTP/1.1 request',
-  fix: 'Use an HTTP client library.',
-})
-
-const BROKEN: Readonly<Record<string, ProblemError>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: new ProblemError({
-    status: 408,
-    code: 'BATON_REQUEST_TOO_SLOW',
-    detail: 'The request did not arrive in time',
-    fix: `Send the headers within ${HEADERS_MS / 1000} s and the body within ${REQUEST_MS / 1000} s.`,
-  }),
-  HPE_HEADER_OVERFLOW: new ProblemError({
-    status: 431,
-    code: 'BATON_HEADERS_TOO_LARGE',
-    detail: 'The headers are larger than they may be',
-    fix: `Send at most ${HEADERS_BYTES_MAX} bytes of headers.`,
-  }),
 }
 
 const URL_INVALID = new ProblemError({

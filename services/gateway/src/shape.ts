@@ -17,7 +17,10 @@ export function requireShape(request: FastifyRequest, schema: object, value: unk
   const check = request.compileValidationSchema(schema)
   if (check(value)) return
   const found = (check.errors ?? []) as readonly FoundError[]
-  const errors = found.filter(({ keyword }) => keyword !== 'propertyNames').slice(0, ERRORS_MAX).map(itemOf)
+  const errors = found
+    .filter(({ keyword }) => keyword !== 'propertyNames')
+    .slice(0, ERRORS_MAX)
+    .map(itemOf)
   throw new ProblemError({
     status: 422,
     code: 'BATON_REQUEST_INVALID',
@@ -27,13 +30,25 @@ export function requireShape(request: FastifyRequest, schema: object, value: unk
   })
 }
 
-function itemOf({ instancePath, keyword: rule, message = '', params, propertyName }: FoundError): ProblemItem {
+function itemOf({
+  instancePath,
+  keyword: rule,
+  message = '',
+  params,
+  propertyName,
+}: FoundError): ProblemItem {
   const member = params['missingProperty'] ?? params['additionalProperty'] ?? propertyName
   const pointer = typeof member === 'string' ? `${instancePath}/${escaped(member)}` : instancePath
-  return { pointer, rule, detail: DETAILS[rule] ?? `The value ${message}`, fix: FIXES[rule] ?? `Make it fit: it ${message}.` }
+  return {
+    pointer,
+    rule,
+    detail: DETAILS[rule] ?? `The value ${message}`,
+    fix: FIXES[rule] ?? `Make it fit: it ${message}.`,
+  }
 }
 
-const escaped = (token: string): string => token.slice(0, 256).replaceAll('~', '~0').replaceAll('/', '~1')
+const escaped = (token: string): string =>
+  token.slice(0, 256).replaceAll('~', '~0').replaceAll('/', '~1')
 
 const DETAILS: Readonly<Record<string, string>> = {
   required: 'The field is missing',

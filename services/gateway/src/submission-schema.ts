@@ -19,7 +19,10 @@ const agentState = closed(
     handoffId: text,
     parentHandoffId: { type: ['string', 'null'] },
     timestamp: text,
-    agent: closed({ agentId: text, agentVersion: text, executionId: text }, ['agentId', 'agentVersion']),
+    agent: closed({ agentId: text, agentVersion: text, executionId: text }, [
+      'agentId',
+      'agentVersion',
+    ]),
     taskDescription: text,
     completedSubtasks: list,
     remainingSubtasks: list,
@@ -27,7 +30,11 @@ const agentState = closed(
     relevantContext: list,
     conversationHistory: {
       type: 'array',
-      items: { type: 'object', properties: { role: text, content: text }, required: ['role', 'content'] },
+      items: {
+        type: 'object',
+        properties: { role: text, content: text },
+        required: ['role', 'content'],
+      },
     },
     conversationHistorySummary: text,
     toolCallHistory: list,

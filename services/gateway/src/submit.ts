@@ -1,9 +1,10 @@
 // Commits a handoff: many share one commit; one with an Idempotency-Key commits together with its key.
-import { type ReadyMessage, type Sent, createHandoffSender, refusedSend } from '@baton/pipeline'
-import type { KeyRing } from '@baton/protocol'
+import { type HandoffSender, type Sent, createHandoffSender, refusedSend } from '@baton/pipeline'
+import { type KeyRing, ProtocolError } from '@baton/protocol'
 import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
-import { createNotifier } from '@baton/sdk'
+import { createNotifier, inSetOrSingly } from '@baton/sdk'
 import {
+  type Database,
   type KeyedRequest,
   type Pool,
   findHandoff,
@@ -12,8 +13,9 @@ import {
   sendHandoffs,
   takeIdempotencyKey,
 } from '@baton/store'
-import { type Metrics, messagingAttributes, startSpan } from '@baton/telemetry'
-import { ProblemError } from './problem.ts'
+import type { Metrics } from '@baton/telemetry'
+import { ProblemError, invalidHandoff } from './problem.ts'
+import type { Submission } from './submission.ts'
 
 interface SubmitterOptions {
   readonly pool: Pool
@@ -31,17 +33,19 @@ export interface Submitted extends Pick<Sent, 'handoffId' | 'taskId' | 'taskSeq'
 
 export interface Submitter {
   /** Resolves once the handoff is durable (I1). Throws problems and classified errors. */
-  submit(ready: ReadyMessage, key: RequestKey | undefined): Promise<Submitted>
+  submit(submission: Submission, key: RequestKey | undefined): Promise<Submitted>
   drain(): Promise<void>
 }
 
 export function createSubmitter(options: SubmitterOptions): Submitter {
   const { pool } = options
-  const wakeRelays = createNotifier(pool)
-  const shared = { ...options, wakeRelays }
-  const sender = createHandoffSender({ ...shared, sendHandoffs: (handoffs) => sendHandoffs(pool, handoffs) })
+  const shared = { ...options, wakeRelays: createNotifier(pool) }
+  const sender = createHandoffSender({
+    ...shared,
+    sendHandoffs: (handoffs) => inSetOrSingly(handoffs, (set) => sendHandoffs(pool, set)),
+  })
 
-  async function submitOnce(ready: ReadyMessage, key: RequestKey): Promise<Submitted> {
+  async function submitOnce(submission: Submission, key: RequestKey): Promise<Submitted> {
     let firstId: string | undefined
     const once = createHandoffSender({
       ...shared,
@@ -52,43 +56,40 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
           return [outcome]
         }),
     })
-    const sent = await once.sendMessage(ready)
-    if (firstId === undefined) return submitted(sent)
-    const first = await findHandoff(pool, firstId)
-    if (first === undefined) throw KEY_REUSED
-    return { ...submitted(first), repeated: true }
+    const sent = await sendPlaced(submission, once)
+    return answerFor(pool, firstId === undefined ? sent : { ...sent, handoffId: firstId })
   }
 
   return {
-    submit: (ready, key) =>
-      traced(ready, async () => {
-        if (key !== undefined) return submitOnce(ready, key)
-        return submitted(await sender.sendMessage(ready))
-      }),
+    async submit(submission, key) {
+      if (key !== undefined) return submitOnce(submission, key)
+      return answerFor(pool, await sendPlaced(submission, sender))
+    },
     drain: () => sender.drain(),
   }
 }
 
-const submitted = (sent: Omit<Submitted, 'repeated'> & { readonly duplicate?: boolean }): Submitted => {
-  const { handoffId, taskId, taskSeq, traceparent, duplicate = false } = sent
-  return { handoffId, taskId, taskSeq, traceparent, repeated: duplicate }
+async function sendPlaced(submission: Submission, sender: HandoffSender): Promise<Sent> {
+  try {
+    return await submission.send(sender)
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error
+    throw invalidHandoff('BATON_HANDOFF_INVALID', error.details, submission.place)
+  }
 }
 
-// The span belongs to the message's own trace, also where the request came in another one.
-async function traced(ready: ReadyMessage, work: () => Promise<Submitted>): Promise<Submitted> {
-  const { handoffId, taskId, toAgent, traceparent, tracestate } = ready.message
-  const destination = toAgent.agentType
-  const span = startSpan({
-    name: `send ${destination}`,
-    kind: 'producer',
-    parent: traceparent,
-    tracestate,
-    attributes: messagingAttributes({ operation: 'send', destination, handoffId, taskId }),
-  })
-  try {
-    return await work()
-  } finally {
-    span.end()
+// What was sent before is answered as it was then, with the trace it has carried since.
+async function answerFor(pool: Pool, sent: Sent): Promise<Submitted> {
+  const { handoffId, taskId, taskSeq, traceparent, duplicate } = sent
+  if (!duplicate) return { handoffId, taskId, taskSeq, traceparent, repeated: false }
+  const first = await findHandoff(pool, handoffId)
+  if (first === undefined) throw KEY_REUSED
+  return {
+    handoffId,
+    taskId: first.taskId,
+    taskSeq: first.taskSeq,
+    traceparent: first.traceparent,
+    repeated: true,
   }
 }
 
@@ -99,7 +100,7 @@ interface KeyedOutcome {
 
 // A refused send throws, which gives the key back: the caller may mend the body and use it again.
 async function sendWithKey(
-  transaction: Parameters<typeof sendHandoffs>[0],
+  transaction: Database,
   handoff: NewHandoff,
   key: RequestKey,
 ): Promise<KeyedOutcome> {
@@ -114,7 +115,7 @@ async function sendWithKey(
 }
 
 // Waits for a first request that is about to commit, but not longer than the lock time-out.
-async function takeKey(transaction: Parameters<typeof sendHandoffs>[0], request: KeyedRequest) {
+async function takeKey(transaction: Database, request: KeyedRequest) {
   try {
     return await takeIdempotencyKey(transaction, request)
   } catch (error) {

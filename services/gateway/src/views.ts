@@ -23,8 +23,8 @@ export function showHandoff(handoff: HandoffView): object {
   }
 }
 
-export function showReturn({ handoffId: _, ...shown }: ReturnView): object {
-  return shown
+export function showReturn({ attempt, reason, details, retryAt, createdAt }: ReturnView): object {
+  return { attempt, reason, details, retryAt, createdAt }
 }
 
 export function showDeadLetter(letter: DeadLetterView): object {

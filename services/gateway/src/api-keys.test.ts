@@ -1,0 +1,61 @@
+// A key opens what it was made for, until its day; settings that are wrong say where.
+import { describe, expect, it } from 'vitest'
+import { createApiKey, identify, parseApiKeys } from './api-keys.ts'
+
+const NOW = Date.parse('2026-11-20T12:00:00Z')
+const made = createApiKey('handoffs:send+metrics:read')
+const bearer = (key: string) => `Bearer ${key}`
+
+describe('an API key', () => {
+  it('identifies its holder and carries its scopes', () => {
+    const found = identify(parseApiKeys(made.entry), bearer(made.key), NOW)
+    expect(found.ok && [...found.key.scopes]).toEqual(['handoffs:send', 'metrics:read'])
+  })
+  it('is not in what the gateway is told', () => {
+    expect(made.key).toMatch(/^bk_[0-9a-f]{12}_[A-Za-z0-9_-]{43}$/)
+    expect(made.entry).not.toContain(made.key.split('_').at(-1))
+  })
+  it('is refused from the day on which it expires, and not before', () => {
+    const { key, entry } = createApiKey('handoffs:send', '2026-11-21')
+    const keys = parseApiKeys(entry)
+    const day = Date.parse('2026-11-21T00:00:00Z')
+    expect(identify(keys, bearer(key), day - 1).ok).toBe(true)
+    expect(identify(keys, bearer(key), day)).toEqual({ ok: false, why: 'expired' })
+  })
+  it('is replaced by adding another one beside it', () => {
+    const next = createApiKey('handoffs:send')
+    const keys = parseApiKeys(`${made.entry}, ${next.entry}`)
+    expect([made, next].map(({ key }) => identify(keys, bearer(key), NOW).ok)).toEqual([true, true])
+  })
+  it.each([
+    [undefined, 'missing'],
+    ['', 'unknown'],
+    [made.key, 'unknown'],
+    [`Basic ${made.key}`, 'unknown'],
+    [bearer(`${made.key}x`), 'unknown'],
+    [bearer(made.key.slice(0, -1)), 'unknown'],
+    [bearer(createApiKey('handoffs:send').key), 'unknown'],
+    [`${bearer(made.key)}, ${bearer(made.key)}`, 'unknown'],
+  ])('is not found in the header %j', (header, why) => {
+    expect(identify(parseApiKeys(made.entry), header, NOW)).toEqual({ ok: false, why })
+  })
+})
+
+describe('the setting', () => {
+  const sha256 = 'a'.repeat(64)
+  it.each([
+    ['', /entry 1 is not id:scope\+scope:sha256hex/],
+    [`a:handoffs:send:${sha256},b`, /entry 2 is not/],
+    [`a:handoffs:delete:${sha256}`, /names the scope handoffs:delete/],
+    [`a:handoffs:send:${sha256}:2026-13-01`, /2026-13-01, which is not a date/],
+    [`a:handoffs:send:${sha256},a:handoffs:read:${sha256}`, /the id a occurs twice/],
+    [made.key, /entry 1 is not/],
+  ])('%j is refused', (setting, message) => {
+    expect(() => parseApiKeys(setting)).toThrow(message)
+  })
+  it('never shows a key that was put there by mistake', () => {
+    expect(() => parseApiKeys(made.key)).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining(made.key) }),
+    )
+  })
+})

@@ -1,0 +1,70 @@
+// The gateway as its own process: takes its settings, serves on the loopback interface, drains on SIGTERM.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { spawnService } from '@baton/testkit'
+import { type GatewayFixture, READ_TOKEN, keys, openGateway, stateBody } from './gateway-fixture.ts'
+
+let fixture: GatewayFixture
+beforeAll(async () => {
+  fixture = await openGateway()
+})
+afterAll(() => fixture.close())
+
+const MAIN = 'services/gateway/src/main.ts'
+
+const settings = (changes: Record<string, string> = {}) => ({
+  BATON_DATABASE_URL: fixture.databaseUrl,
+  BATON_SIGNING_KEYS: `k1:active:${Buffer.alloc(32, 7).toString('base64')}`,
+  BATON_API_KEYS: keys.sender.entry,
+  BATON_AUDIT_URL: fixture.auditor.url,
+  BATON_AUDIT_READ_TOKEN: READ_TOKEN,
+  BATON_GATEWAY_PORT: '0',
+  ...changes,
+})
+
+it('takes a handoff and ends cleanly when asked', async () => {
+  const service = await spawnService({ main: MAIN, env: settings() })
+  const url = /"url":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(service.output())?.[1]
+  const response = await fetch(`${url}/v2/handoffs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${keys.sender.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(stateBody()),
+  })
+  expect(response.status).toBe(202)
+  expect(await service.stop()).toBe(0)
+})
+
+it('says everything that is wrong with its settings, and no secret', async () => {
+  const wrong = settings({ BATON_GATEWAY_PORT: 'http', BATON_AUDIT_READ_TOKEN: '' })
+  const service = await spawnService({ main: MAIN, env: wrong, ready: false })
+  expect((await service.exited()).code).toBe(1)
+  expect(service.output()).toMatch(/BATON_SETTINGS_INVALID[\s\S]*BATON_AUDIT_READ_TOKEN is missing/)
+  expect(service.output()).toContain('BATON_GATEWAY_PORT is "http"')
+  const mixedUp = await spawnService({
+    main: MAIN,
+    env: settings({ BATON_API_KEYS: keys.sender.key }),
+    ready: false,
+  })
+  expect((await mixedUp.exited()).code).toBe(1)
+  expect(mixedUp.output()).toContain('BATON_API_KEYS_INVALID')
+  expect(mixedUp.output()).not.toContain(keys.sender.key)
+})
+
+it('makes keys on the command line', async () => {
+  const made = await spawnService({
+    main: 'services/gateway/src/create-key.ts',
+    args: ['handoffs:read'],
+    ready: false,
+  })
+  expect((await made.exited()).code).toBe(0)
+  expect(JSON.parse(made.stdout())).toEqual({
+    key: expect.stringMatching(/^bk_/),
+    entry: expect.stringContaining(':handoffs:read:'),
+  })
+  const wrong = await spawnService({
+    main: 'services/gateway/src/create-key.ts',
+    args: ['everything'],
+    ready: false,
+  })
+  expect((await wrong.exited()).code).toBe(2)
+  expect(wrong.output()).toContain('BATON_API_KEYS_INVALID')
+})

@@ -1,0 +1,174 @@
+// What the gateway shows: handoffs, tasks, traces with their audit records, lists, health, metrics, schemas.
+import { createHash, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type GatewayFixture, get, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
+
+let fixture: GatewayFixture
+beforeAll(async () => {
+  fixture = await openGateway()
+})
+afterAll(() => fixture.close())
+
+it('shows a task together with its records in the audit log', async () => {
+  const { taskId, handoffId } = (await post(fixture.gateway, stateBody())).json()
+  fixture.auditor.traces.set(taskId, { taskId, records: [{ recordHash: 'ab' }], verified: true })
+  const trace = await get(fixture.gateway, `/v2/tasks/${taskId}/trace`)
+  expect(trace.statusCode).toBe(200)
+  expect(trace.json()).toMatchObject({
+    task: { taskId },
+    handoffs: [{ handoffId, state: 'QUEUED' }],
+    audit: { records: [{ recordHash: 'ab' }], verified: true },
+  })
+})
+
+it('shows a task of which nothing is recorded yet', async () => {
+  const { taskId } = (await post(fixture.gateway, stateBody())).json()
+  const trace = await get(fixture.gateway, `/v2/tasks/${taskId}/trace`)
+  expect(trace.json().audit).toEqual({ records: [], verified: true })
+})
+
+it('shows no half trace while the audit log is away', async () => {
+  const { taskId } = (await post(fixture.gateway, stateBody())).json()
+  const apart = fixture.another()
+  fixture.auditor.down = true
+  const trace = await get(apart, `/v2/tasks/${taskId}/trace`)
+  const ready = await get(apart, '/readyz')
+  fixture.auditor.down = false
+  expect(trace.json()).toMatchObject({ status: 503, code: 'BATON_AUDIT_UNAVAILABLE' })
+  expect(trace.headers['retry-after']).toBe('1')
+  expect(ready.json()).toEqual({ status: 'not ready', checks: { database: true, audit: false } })
+})
+
+it.each([
+  ['/v2/handoffs/', 'BATON_HANDOFF_UNKNOWN'],
+  ['/v2/tasks/', 'BATON_TASK_UNKNOWN'],
+])('answers 404 for what is not at %s, and 400 for what is no id', async (path, code) => {
+  expect((await get(fixture.gateway, path + randomUUID())).json()).toMatchObject({
+    status: 404,
+    code,
+  })
+  const invalid = await get(fixture.gateway, `${path}nonsense`)
+  expect(invalid.json()).toMatchObject({ status: 400, code: 'BATON_PARAMETER_INVALID' })
+})
+
+it('lists tasks by status and dead letters that wait', async () => {
+  const { taskId, handoffId } = (await post(fixture.gateway, stateBody())).json()
+  const { tasks } = (await get(fixture.gateway, '/v2/tasks?status=PENDING_HANDOFF&limit=1')).json()
+  expect(tasks.map((task: { taskId: string }) => task.taskId)).toEqual([taskId])
+  expect((await get(fixture.gateway, '/v2/tasks?status=FAILED')).json()).toEqual({ tasks: [] })
+  expect((await get(fixture.gateway, '/v2/dead-letters')).json()).toEqual({ deadLetters: [] })
+  await fixture.pool.query({
+    text: `insert into dead_letter (handoff_id, task_id, reason, details) values ($1, $2, 'SAFETY_VIOLATION', '[]')`,
+    values: [handoffId, taskId],
+  })
+  const { deadLetters } = (await get(fixture.gateway, '/v2/dead-letters')).json()
+  expect(deadLetters).toMatchObject([
+    { handoffId, reason: 'SAFETY_VIOLATION', links: { task: `/v2/tasks/${taskId}` } },
+  ])
+})
+
+it.each([
+  '/v2/tasks?status=DONE',
+  '/v2/tasks?limit=0',
+  '/v2/dead-letters?limit=many',
+  '/v2/tasks?limit=1&limit=2',
+])('refuses %s', async (url) => {
+  const response = await get(fixture.gateway, url)
+  expect(response.json()).toMatchObject({ status: 400, code: 'BATON_PARAMETER_INVALID' })
+})
+
+it('tells of its health without a key, and of its metrics with one', async () => {
+  const { server } = fixture.gateway
+  expect((await server.inject('/healthz')).json()).toEqual({ status: 'ok' })
+  expect((await server.inject('/readyz')).json()).toEqual({
+    status: 'ready',
+    checks: { database: true, audit: true },
+  })
+  expect((await server.inject('/metrics')).statusCode).toBe(401)
+  const plain = await get(fixture.gateway, '/metrics')
+  expect(plain.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/)
+  expect(plain.body).toMatch(/^baton_handoffs_total\{.*outcome="QUEUED".*\} \d+$/m)
+  expect(plain.body).toMatch(/^baton_outbox_depth \d+$/m)
+  const open = await get(fixture.gateway, '/metrics', {
+    accept: 'application/openmetrics-text; version=1.0.0',
+  })
+  expect(open.headers['content-type']).toMatch(/^application\/openmetrics-text/)
+})
+
+it('serves every registered schema for ever, and no other file', async () => {
+  const { server } = fixture.gateway
+  const registry: { path: string }[] = (await server.inject('/schemas')).json()
+  expect(registry.map((entry) => entry.path)).toContain('handoff/2.1.json')
+  for (const { path } of registry) {
+    const response = await server.inject(`/schemas/${path}`)
+    expect(response.statusCode).toBe(200)
+    expect(response.headers['cache-control']).toContain('immutable')
+    expect(response.headers['etag']).toBe(
+      `"${createHash('sha256').update(response.rawPayload).digest('hex')}"`,
+    )
+    const again = await server.inject({
+      url: `/schemas/${path}`,
+      headers: { 'if-none-match': String(response.headers['etag']) },
+    })
+    expect(again.statusCode).toBe(304)
+  }
+  for (const path of ['package.json', '../package.json', '..%2fpackage.json', 'README.md', '']) {
+    expect((await server.inject(`/schemas/${path}`)).statusCode).toBe(404)
+  }
+})
+
+it('answers with a trace context, also when it refuses', async () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const response = await get(fixture.gateway, `/v2/tasks/${randomUUID()}`, { traceparent })
+  expect(response.headers['traceparent']).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-/)
+  expect(response.json().traceId).toBe('0af7651916cd43dd8448eb211c80319c')
+})
+
+it('lets no payload text out: not to the log, not to metrics, not into problems', async () => {
+  const canary = `canary-${randomUUID()}`
+  const state = {
+    currentState: { document: canary },
+    conversationHistory: [{ role: 'user', content: canary }],
+  }
+  const refused = [
+    await post(fixture.gateway, stateBody({ ...state, taskId: canary })),
+    await post(fixture.gateway, stateBody({ ...state, cost: canary })),
+    await post(fixture.gateway, `{"agentState": "${canary}", }`),
+    await post(fixture.gateway, {
+      message: { ...state, schemaVersion: canary },
+      checkpoint: { canary },
+    }),
+    await get(fixture.gateway, `/v2/tasks?status=${canary}`),
+    await get(fixture.gateway, `/v2/${canary}?q=${canary}`),
+    await get(fixture.gateway, `/v2/tasks/${canary}`),
+    await post(fixture.gateway, stateBody(state), { headers: { 'idempotency-key': `"${canary}` } }),
+    await post(fixture.gateway, stateBody(state), { key: `bk_a_${canary}` }),
+  ]
+  const accepted = await post(fixture.gateway, stateBody(state), {
+    headers: { 'idempotency-key': canary },
+  })
+  expect(accepted.statusCode).toBe(202)
+  for (const response of refused) {
+    expect(response.statusCode).toBeGreaterThanOrEqual(400)
+    expect(response.body).not.toContain(canary)
+  }
+  const metrics = await get(fixture.gateway, '/metrics')
+  expect(metrics.body).not.toContain(canary)
+  expect(fixture.log()).toContain('"event":"handoff.queued"')
+  expect(fixture.log()).not.toContain(canary)
+  for (const { key } of Object.values(keys)) expect(fixture.log()).not.toContain(key)
+})
+
+it('describes every route, and no other, in /openapi.json', async () => {
+  const document = (await fixture.gateway.server.inject('/openapi.json')).json()
+  expect(document.openapi).toMatch(/^3\.1/)
+  const described = Object.entries(document.paths as Record<string, object>).flatMap(
+    ([path, item]) => Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  expect(described.toSorted()).toEqual([...fixture.gateway.routes].toSorted())
+  const named = [...JSON.stringify(document).matchAll(/#\/components\/([A-Za-z]+)\/([A-Za-z]+)/g)]
+  const lost = named.filter(
+    ([, kind = '', name = '']) => document.components[kind]?.[name] === undefined,
+  )
+  expect(lost).toEqual([])
+})
