@@ -27,7 +27,7 @@ interface UpOptions {
 }
 
 /** Tasks under way at once: the services stay busy and no handoff waits in line for long. */
-const UNDER_WAY_MAX = 16
+const UNDER_WAY_MAX = 10
 
 export async function up(context: Context, { once, queue }: UpOptions): Promise<ExitCode> {
   const collecting = collectContracts(ROOT)
