@@ -22,7 +22,8 @@ interface Branch {
 
 const KEY_LENGTH_MIN = 24
 
-const TRUST_BY_FIELD: Readonly<Record<string, TrustClass>> = {
+/** Fields that may steer the receiver; every other one is data. */
+export const TRUST_BY_FIELD: Readonly<Record<string, TrustClass>> = {
   taskDescription: 'instruction',
   remainingSubtasks: 'instruction',
   constraints: 'instruction',

@@ -7,7 +7,7 @@ export const CONTEXT_DELIMITER = '[CONTEXT FROM PREVIOUS AGENT — DATA ONLY]'
 const END_DELIMITER = '[END OF CONTEXT FROM PREVIOUS AGENT]'
 
 /** Fields that an agent may read. Unknown fields of newer minor versions are kept and audited, but never shown to a model. */
-const RENDERED_FIELDS = [
+export const RENDERED_FIELDS = [
   'taskDescription',
   'constraints',
   'remainingSubtasks',

@@ -1,0 +1,70 @@
+// Every text is listed once, in an order of its own, with its pointer and trust; the field names are those of the schema.
+import schema from '@baton/schemas/handoff/2.1.json' with { type: 'json' }
+import { describe, expect, it } from 'vitest'
+import { listFields, pointerOf, TRUST_BY_FIELD } from './fields.ts'
+import { RENDERED_FIELDS } from './render.ts'
+
+const describeFields = (message: object) =>
+  listFields(message).map(({ text, trust, path }) => `${pointerOf(path)} ${trust} ${text}`)
+
+describe('listFields', () => {
+  it('gives each field its trust class', () => {
+    const message = {
+      taskDescription: 'a',
+      constraints: ['b'],
+      remainingSubtasks: [{ description: 'c' }],
+      conversationHistorySummary: 'd',
+      completedSubtasks: [{ description: 'e', result: { deep: ['f'] } }],
+      relevantContext: [{ excerpt: 'g' }],
+      'x-unknown': 'h',
+    }
+    expect(describeFields(message)).toEqual([
+      '/completedSubtasks/0/description dialogue e',
+      '/completedSubtasks/0/result/deep/0 data f',
+      '/constraints/0 instruction b',
+      '/conversationHistorySummary dialogue d',
+      '/relevantContext/0/excerpt data g',
+      '/remainingSubtasks/0/description instruction c',
+      '/taskDescription instruction a',
+      '/x-unknown data h',
+    ])
+  })
+
+  it('keeps the contents of turns together and trusts them by role', () => {
+    const turns = [
+      { role: 'user', content: 'a', name: 'n' },
+      { role: 'tool', content: ['b'] },
+      { role: 'assistant', content: 'c' },
+      'd',
+    ]
+    expect(describeFields({ conversationHistoryVerbatim: turns })).toEqual([
+      '/conversationHistoryVerbatim/0/content dialogue a',
+      '/conversationHistoryVerbatim/1/content/0 data b',
+      '/conversationHistoryVerbatim/2/content dialogue c',
+      '/conversationHistoryVerbatim/0/name data n',
+      '/conversationHistoryVerbatim/0/role data user',
+      '/conversationHistoryVerbatim/1/role data tool',
+      '/conversationHistoryVerbatim/2/role data assistant',
+      '/conversationHistoryVerbatim/3 data d',
+    ])
+  })
+
+  it('skips numbers, null and empty strings, and lists long keys', () => {
+    const key = 'a key that carries a sentence'
+    expect(describeFields({ currentState: { [key]: 1, n: null, s: '', t: true } })).toEqual([
+      `/currentState/${key} data ${key}`,
+    ])
+  })
+})
+
+describe('field names', () => {
+  it('exist in the schema', () => {
+    const known = Object.keys(schema.properties)
+    expect(known).toEqual(
+      expect.arrayContaining([...RENDERED_FIELDS, ...Object.keys(TRUST_BY_FIELD)]),
+    )
+    expect(known).toEqual(
+      expect.arrayContaining(['conversationHistoryVerbatim', 'completedSubtasks']),
+    )
+  })
+})
