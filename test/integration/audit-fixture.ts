@@ -6,14 +6,8 @@ import type { AuditEntry } from '@baton/ledger'
 import { acquirePostgres, spawnService, uniqueDatabaseName } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 
-/** Roles belong to the whole server, so every test file gives them the same passwords. */
-const PASSWORDS = {
-  writer: 'writer',
-  reader: 'reader',
-  vault: 'vault',
-  eraser: 'eraser',
-  archiver: 'archiver',
-}
+/** Roles belong to the whole server, so every test gives them the passwords that testkit gives. */
+export const PASSWORDS = { writer: 'test-writer', reader: 'test-reader', vault: 'test-vault' }
 export const APPEND_TOKEN = 'append-token'
 export const READ_TOKEN = 'read-token'
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPool, migrateAudit } from '@baton/audit'
 import type { Pool } from '@baton/audit'
-import { createAuditFixture, entryOf, onDatabase } from './audit-fixture.ts'
+import { createAuditFixture, entryOf, onDatabase, PASSWORDS } from './audit-fixture.ts'
 import type { AuditFixture } from './audit-fixture.ts'
 
 let fixture: AuditFixture
@@ -171,14 +171,8 @@ describe('the guards', () => {
 
 test('migrating again changes nothing, also twice at once', async () => {
   const { adminUrl, databases } = fixture
-  const passwords = {
-    writer: 'writer',
-    reader: 'reader',
-    vault: 'vault',
-    eraser: 'eraser',
-    archiver: 'archiver',
-  }
-  const again = () => migrateAudit(adminUrl, { passwords, databases, log: { shards: 9 } })
+  const again = () =>
+    migrateAudit(adminUrl, { passwords: PASSWORDS, databases, log: { shards: 9 } })
   const results = await Promise.all([again(), again()])
   expect(results.map(({ applied }) => applied)).toEqual([[], []])
   const heads = await fixture.reader.query({ text: 'select * from head' })

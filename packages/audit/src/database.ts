@@ -103,7 +103,10 @@ export function classify(error: unknown): BatonError {
   const code = sqlState(error)
   if (PERMANENT_CLASSES.test(code)) {
     const message = `the audit database refused a statement (${code})`
-    return permanent('BATON_AUDIT_DATABASE_REFUSED', message, { cause: error })
+    return permanent('BATON_AUDIT_DATABASE_REFUSED', message, {
+      cause: error,
+      fix: 'Check role, password and database of the URL, and run `baton migrate`.',
+    })
   }
   const message = `the audit database did not answer${code === '' ? '' : ` (${code})`}`
   return transient('BATON_AUDIT_DATABASE_UNAVAILABLE', message, {
