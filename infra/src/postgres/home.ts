@@ -1,12 +1,13 @@
 // Where a checkout's Postgres keeps its data: beside its other state, or, when root's server account cannot
 // reach that (a checkout under a 0700 folder), in a folder of its own outside.
-import { chmod, lstat, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { permanent } from '@baton/runtime'
 import { canReach, giveTo } from './account.ts'
 import type { Account } from './account.ts'
 import { SHARED_FOLDERS } from './binaries.ts'
 
+const PREFIX = 'baton-data-'
 /** Names, inside an outside home, the data directory it stands for, so that a copied checkout gets its own. */
 const OWNER_FILE = 'belongs-to'
 
@@ -24,23 +25,45 @@ export async function serverHome(
 }
 
 async function outsideHome(dataDir: string, account: Account): Promise<string> {
+  const [existing] = await outsideHomes(dataDir, account)
+  if (existing !== undefined) return existing
   for (const shared of SHARED_FOLDERS) {
     if (!(await canReach(account, join(shared, 'any')))) continue
-    const home = await mkdtemp(join(shared, 'baton-data-'))
+    const home = await mkdtemp(join(shared, PREFIX))
     await writeFile(join(home, OWNER_FILE), resolve(dataDir))
     return await ownFolder(home, account)
   }
   throw unreachable(dataDir)
 }
 
+/** The homes outside that stand for this data directory, found without its record. */
+export async function outsideHomes(dataDir: string, account: Account): Promise<readonly string[]> {
+  if (account.uid === undefined) return []
+  const homes: string[] = []
+  for (const shared of SHARED_FOLDERS) {
+    for (const name of await readdir(shared).catch(() => [])) {
+      const home = join(shared, name)
+      if (name.startsWith(PREFIX) && (await ownerOf(home, account)) === resolve(dataDir))
+        homes.push(home)
+    }
+  }
+  return homes
+}
+
+/** True for the home of this data directory, or of one that was moved here. */
 async function isOwn(home: string, dataDir: string, account: Account): Promise<boolean> {
-  const found = await lstat(home).catch(() => null)
-  if (found === null || !found.isDirectory() || found.uid !== account.uid) return false
-  const named = await readFile(join(home, OWNER_FILE), 'utf8').catch(() => '')
-  if (named === resolve(dataDir)) return true
-  if (named === '' || (await exists(`${named}.json`))) return false
-  await writeFile(join(home, OWNER_FILE), resolve(dataDir)) // the checkout was moved
+  const owner = await ownerOf(home, account)
+  if (owner === resolve(dataDir)) return true
+  if (owner === null || (await exists(`${owner}.json`))) return false
+  await writeFile(join(home, OWNER_FILE), resolve(dataDir))
   return true
+}
+
+/** The data directory an outside home stands for; null for anything that is not a home made here. */
+async function ownerOf(home: string, account: Account): Promise<string | null> {
+  const found = await lstat(home).catch(() => null)
+  if (found === null || !found.isDirectory() || found.uid !== account.uid) return null
+  return await readFile(join(home, OWNER_FILE), 'utf8').catch(() => null)
 }
 
 async function ownFolder(folder: string, account: Account): Promise<string> {

@@ -9,8 +9,9 @@ import { freePort, settles } from '../server-process.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
 import type { Engine } from '../shared-instance.ts'
 import { serverAccount } from './account.ts'
+import type { Account } from './account.ts'
 import { runnableBinaries } from './binaries.ts'
-import { serverHome } from './home.ts'
+import { outsideHomes, serverHome } from './home.ts'
 import { abortServer, answers, initialise, launch, runningServer, stopServer } from './server.ts'
 import type { ServerPaths } from './server.ts'
 import { clearStaleLock } from './stale-lock.ts'
@@ -99,6 +100,8 @@ async function startServer(
   previous: ServerDetails | null,
 ): Promise<ServerDetails> {
   const account = await serverAccount()
+  if (previous === null && (await readSecret(secretPath)) === null)
+    await dropForgotten(options, account)
   const home = await serverHome(options.dataDir, account, previous?.home ?? null)
   const leftover = await takeIn(home, options)
   if (leftover !== null) return { home, ...leftover }
@@ -106,6 +109,15 @@ async function startServer(
   const paths = { home, account, bin: await runnableBinaries(account) }
   await prepareData(paths, secretPath)
   return { home, ...(await launchOnFreePort(paths, options.port ?? previous?.port)) }
+}
+
+/** Whoever deleted the checkout's state wants to start afresh, so data kept outside for it goes too. */
+async function dropForgotten({ dataDir, logger }: PostgresOptions, account: Account) {
+  for (const home of await outsideHomes(dataDir, account)) {
+    logger.warn({ event: 'postgres.forgotten_data_deleted', home })
+    await stopOn(home)
+    await rm(home, { recursive: true, force: true })
+  }
 }
 
 /** A server that outlived its command is used as it is when it answers, and ended when it does not. */
