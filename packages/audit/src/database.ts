@@ -98,7 +98,7 @@ function sqlState(error: unknown): string {
 }
 
 /** Postgres errors become Baton's kinds here. Messages that may quote rows stay inside `cause`. */
-export function classify(error: unknown): BatonError {
+function classify(error: unknown): BatonError {
   if (error instanceof BatonError) return error
   const code = sqlState(error)
   if (PERMANENT_CLASSES.test(code)) {

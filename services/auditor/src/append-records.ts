@@ -6,7 +6,7 @@ import type { Batcher, Logger } from '@baton/runtime'
 import { ProblemError } from './problem.ts'
 
 /** Most entries in one request. */
-export const ENTRIES_MAX = 256
+const ENTRIES_MAX = 256
 
 interface AppendDependencies {
   readonly batcher: Batcher<AuditEntry, AppendOutcome>
