@@ -16,6 +16,9 @@ import { createMetrics } from '@baton/telemetry'
 import { expect } from 'vitest'
 import { acquirePostgres, uniqueDatabaseName } from '@baton/testkit'
 
+// Roles belong to the whole cluster: the same password as everywhere else in a test run.
+const APP_PASSWORD = 'test-app'
+
 export const READ_TOKEN = 'read-token-of-the-test'
 
 export const keyRing = createKeyRing({
@@ -93,11 +96,11 @@ export async function openGateway(): Promise<GatewayFixture> {
 async function freshDatabase(): Promise<string> {
   const { adminUrl } = await acquirePostgres()
   const database = uniqueDatabaseName('gateway')
-  await migrateStore({ adminUrl, database, appPassword: 'app' })
+  await migrateStore({ adminUrl, database, appPassword: APP_PASSWORD })
   const url = new URL(adminUrl)
   url.pathname = `/${database}`
   url.username = 'baton_app'
-  url.password = 'app'
+  url.password = APP_PASSWORD
   return url.href
 }
 

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import registry from '@baton/schemas/registry.json' with { type: 'json' }
 
 export interface SchemaDocument {
   /** Path below /schemas/, for example handoff/2.1.json. */
@@ -17,16 +17,17 @@ export interface SchemaDocuments {
   readonly byPath: ReadonlyMap<string, SchemaDocument>
 }
 
-const REGISTRY = createRequire(import.meta.url).resolve('@baton/schemas/registry.json')
+const { resolve } = createRequire(import.meta.url)
 
 /** Reads the registry and every document it lists. */
 export function readSchemaDocuments(): SchemaDocuments {
-  const registry = readDocument('registry.json')
-  const listed = JSON.parse(registry.bytes.toString()) as readonly { path: string }[]
-  return { registry, byPath: new Map(listed.map(({ path }) => [path, readDocument(path)])) }
+  return {
+    registry: readDocument('registry.json'),
+    byPath: new Map(registry.map(({ path }) => [path, readDocument(path)])),
+  }
 }
 
 function readDocument(path: string): SchemaDocument {
-  const bytes = readFileSync(join(dirname(REGISTRY), path))
+  const bytes = readFileSync(resolve(`@baton/schemas/${path}`))
   return { path, bytes, etag: `"${hash('sha256', bytes, 'hex')}"` }
 }
