@@ -2,20 +2,23 @@
 import type { AuditClient } from '@baton/audit'
 import type { AuditEntry, Receipt } from '@baton/ledger'
 import { createEventShipper, type EventShipper } from '@baton/pipeline'
-import { createBatcher, type Batcher, type Logger } from '@baton/runtime'
+import { createBatcher, type Logger } from '@baton/runtime'
 import { type Pool, deleteAuditIntents } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
+import { inSetOrSingly, type Single } from './in-set-or-singly.ts'
 
 const SET_MAX = 128
 const LINGER_MS = 10
 const QUEUED_MAX = 4_096
 
-/** One append request at a time for each kind, so that a decision never waits behind old events. */
-export function createRecorder(
-  client: AuditClient,
-  metrics: Metrics,
-): Batcher<AuditEntry, Receipt> {
-  return createBatcher({
+export interface Recorder {
+  /** Resolves with the receipt once the entry is durable; rejects where it alone was refused. */
+  record(entry: AuditEntry): Promise<Receipt>
+}
+
+/** Entries of concurrent callers travel in one request; a refused one does not refuse the others. */
+export function createRecorder(client: AuditClient, metrics: Metrics): Recorder {
+  const batcher = createBatcher<AuditEntry, Single<Receipt>>({
     name: 'audit append',
     maxItems: SET_MAX,
     maxQueued: QUEUED_MAX,
@@ -23,11 +26,18 @@ export function createRecorder(
     lingerMs: LINGER_MS,
     flush: async (entries) => {
       const startedAt = performance.now()
-      const receipts = await client.append(entries)
+      const receipts = await inSetOrSingly(entries, (set) => client.append(set))
       metrics.auditAppendSeconds.observe((performance.now() - startedAt) / 1000)
       return receipts
     },
   })
+  return {
+    async record(entry) {
+      const receipt = await batcher.add(entry)
+      if (receipt instanceof Error) throw receipt
+      return receipt
+    },
+  }
 }
 
 interface ShipperParts {
@@ -39,9 +49,8 @@ interface ShipperParts {
 
 /** Ships lifecycle events on a queue of their own. */
 export function shipperFor({ pool, client, metrics, logger }: ShipperParts): EventShipper {
-  const recorder = createRecorder(client, metrics)
   return createEventShipper({
-    record: (entry) => recorder.add(entry),
+    ...createRecorder(client, metrics),
     deleteIntents: (ids) => deleteAuditIntents(pool, ids),
     logger,
   })

@@ -147,13 +147,13 @@ function createReceiver(parts: WorkerParts) {
     ...limits,
     flush: (set: Parameters<typeof markExecuting>[1]) => markExecuting(pool, set),
   })
-  const records = createRecorder(parts.client, metrics)
+  const recorder = createRecorder(parts.client, metrics)
   const settle = createSettlerFor(parts)
   const deps = {
     claim: claims.add,
     judge: (claimed: ClaimedHandoff) =>
       judgeClaimed(claimed, { agents, keyRing: options.keyRing, scan: scanner.scan }),
-    record: records.add,
+    record: recorder.record,
     start: starts.add,
     execute: (...[claimed, message, span]: Parameters<ExecuteFn>) =>
       executeHandoff({ agents, heartbeat: parts.heartbeat, metrics }, { claimed, message, span }),
