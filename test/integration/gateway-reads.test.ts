@@ -24,7 +24,24 @@ it('shows a task together with its records in the audit log', async () => {
 it('shows a task of which nothing is recorded yet', async () => {
   const { taskId } = (await post(fixture.gateway, stateBody())).json()
   const trace = await get(fixture.gateway, `/v2/tasks/${taskId}/trace`)
-  expect(trace.json().audit).toEqual({ records: [], verified: true })
+  expect(trace.json().audit).toEqual({ records: [], unrecorded: [], verified: true })
+})
+
+it('raises an alarm where a handoff was accepted without a record', async () => {
+  const { taskId, handoffId } = (await post(fixture.gateway, stateBody())).json()
+  await fixture.pool.query({
+    text: 'update handoff set accepted_at = clock_timestamp() where id = $1',
+    values: [handoffId],
+  })
+  const path = `/v2/tasks/${taskId}/trace`
+  const without = (await get(fixture.gateway, path)).json()
+  expect(without.audit).toEqual({ records: [], unrecorded: [handoffId], verified: false })
+  const records = [{ body: { event: 'HANDOFF_ACCEPTED', handoffId } }]
+  fixture.auditor.traces.set(taskId, { records, verified: true })
+  expect((await get(fixture.gateway, path)).json().audit).toMatchObject({
+    unrecorded: [],
+    verified: true,
+  })
 })
 
 it('shows no half trace while the audit log is away', async () => {

@@ -1,7 +1,9 @@
 // Reading one handoff, one task, a task's trace, and two lists. Nothing here changes anything.
 import type { FastifyInstance } from 'fastify'
 import {
+  type HandoffView,
   type Pool,
+  type TaskView,
   findHandoff,
   findTask,
   listDeadLetters,
@@ -13,6 +15,7 @@ import type { AuditReads } from './audit-reads.ts'
 import { ProblemError } from './problem.ts'
 import { readLimit, readStatus, readUuid } from './read-parameters.ts'
 import { requireScope } from './request-context.ts'
+import { readTaskTrace } from './task-trace.ts'
 import { showDeadLetter, showHandoff, showReturn, showTask } from './views.ts'
 
 interface ReadRouteOptions {
@@ -39,14 +42,14 @@ export function addReadRoutes(server: FastifyInstance, { pool, audit }: ReadRout
     return { ...showHandoff(handoff), returns: returns.map(showReturn) }
   })
 
-  server.get<ById>('/v2/tasks/:id', onlyReaders, ({ params }) => taskWithHandoffs(pool, params.id))
+  server.get<ById>('/v2/tasks/:id', onlyReaders, async ({ params }) =>
+    showWhole(await readWhole(pool, params.id)),
+  )
 
   server.get<ById>('/v2/tasks/:id/trace', onlyReaders, async ({ params }) => {
-    const [task, recorded] = await Promise.all([
-      taskWithHandoffs(pool, params.id),
-      readAudit(audit, readUuid(params.id, 'task')),
-    ])
-    return { ...task, audit: recorded ?? NOTHING_RECORDED }
+    const whole = await readWhole(pool, params.id)
+    const recorded = await readTaskTrace(audit, params.id, whole.handoffs)
+    return { ...showWhole(whole), audit: recorded }
   })
 
   server.get<ListQuery>('/v2/tasks', onlyReaders, async ({ query }) => {
@@ -62,33 +65,25 @@ export function addReadRoutes(server: FastifyInstance, { pool, audit }: ReadRout
   })
 }
 
-async function taskWithHandoffs(pool: Pool, id: string) {
+interface WholeTask {
+  readonly task: TaskView
+  readonly handoffs: readonly HandoffView[]
+}
+
+async function readWhole(pool: Pool, id: string): Promise<WholeTask> {
   const taskId = readUuid(id, 'task')
   const [task, handoffs] = await Promise.all([
     findTask(pool, taskId),
     listTaskHandoffs(pool, taskId),
   ])
   if (task === undefined) throw notFound('task')
-  return { task: showTask(task), handoffs: handoffs.map(showHandoff) }
+  return { task, handoffs }
 }
 
-// Before the first decision the log has nothing to say of a task; `verified` speaks of what is there.
-const NOTHING_RECORDED = { records: [], verified: true }
-
-// Without the audit log there is no trace to show: half of one would look like all of it.
-async function readAudit(audit: AuditReads, taskId: string) {
-  try {
-    return await audit.trace(taskId)
-  } catch {
-    throw new ProblemError({
-      status: 503,
-      code: 'BATON_AUDIT_UNAVAILABLE',
-      detail: 'The audit log cannot be read now',
-      fix: 'Try again after the time in Retry-After; /v2/tasks/{id} shows the task meanwhile.',
-      headers: { 'retry-after': '1' },
-    })
-  }
-}
+const showWhole = ({ task, handoffs }: WholeTask) => ({
+  task: showTask(task),
+  handoffs: handoffs.map(showHandoff),
+})
 
 const notFound = (what: 'handoff' | 'task') =>
   new ProblemError({

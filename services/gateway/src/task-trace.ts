@@ -1,0 +1,49 @@
+// One task as both databases know it: what was done, and the record that allowed each part of it.
+import type { HandoffView } from '@baton/store'
+import type { AuditReads, AuditTrace } from './audit-reads.ts'
+import { ProblemError } from './problem.ts'
+
+export interface RecordedTrace extends AuditTrace {
+  /** Handoffs that were accepted although the log has no such decision (I3); each is an alarm. */
+  readonly unrecorded: readonly string[]
+}
+
+/**
+ * What the audit log says of a task whose handoffs were read before, so that each decision they
+ * rest on must be in it. `verified` holds only where none is missing. Throws 503
+ * BATON_AUDIT_UNAVAILABLE: half a trace would look like all of it.
+ */
+export async function readTaskTrace(
+  audit: AuditReads,
+  taskId: string,
+  handoffs: readonly HandoffView[],
+): Promise<RecordedTrace> {
+  const recorded = (await askAuditor(audit, taskId)) ?? NOTHING_RECORDED
+  const accepted = new Set(recorded.records.flatMap(acceptedHandoff))
+  const unrecorded = handoffs
+    .filter(({ acceptedAt, handoffId }) => acceptedAt !== null && !accepted.has(handoffId))
+    .map(({ handoffId }) => handoffId)
+  return { ...recorded, unrecorded, verified: recorded.verified && unrecorded.length === 0 }
+}
+
+const NOTHING_RECORDED: AuditTrace = { records: [], verified: true }
+
+function acceptedHandoff(record: object): string[] {
+  const { body } = record as { body?: { event?: unknown; handoffId?: unknown } }
+  const { event, handoffId } = body ?? {}
+  return event === 'HANDOFF_ACCEPTED' && typeof handoffId === 'string' ? [handoffId] : []
+}
+
+async function askAuditor(audit: AuditReads, taskId: string): Promise<AuditTrace | undefined> {
+  try {
+    return await audit.trace(taskId)
+  } catch {
+    throw new ProblemError({
+      status: 503,
+      code: 'BATON_AUDIT_UNAVAILABLE',
+      detail: 'The audit log cannot be read now',
+      fix: 'Try again after the time in Retry-After; /v2/tasks/{id} shows the task meanwhile.',
+      headers: { 'retry-after': '1' },
+    })
+  }
+}
