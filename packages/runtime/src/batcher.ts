@@ -1,5 +1,5 @@
 // Concurrent callers share one call: the first goes at once, the rest wait for it and go together.
-import { transient } from './errors.ts'
+import { defect, transient } from './errors.ts'
 
 interface BatcherOptions<Item, Result> {
   /** Names the batch in errors. */
@@ -51,6 +51,7 @@ export function createBatcher<Item, Result>(
   async function flushOnce(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await flush(batch.map((entry) => entry.item))
+      if (results.length !== batch.length) throw answersMissing(name)
       batch.forEach((entry, index) => entry.resolve(results[index] as Result))
     } catch (error) {
       for (const entry of batch) entry.reject(error)

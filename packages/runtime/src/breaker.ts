@@ -11,7 +11,7 @@ interface BreakerOptions {
 }
 
 export interface Breaker<Arguments extends readonly unknown[], Result> {
-  /** Rejects with BATON_BREAKER_OPEN (transient) while the breaker is open. */
+  /** Rejects with BATON_BREAKER_OPEN while open, BATON_OVERLOADED above capacity; both transient. */
   fire(...args: Arguments): Promise<Result>
   readonly open: boolean
   onChange(listener: (open: boolean) => void): void
@@ -28,6 +28,9 @@ function translate(name: string, error: unknown): unknown {
     return transient('BATON_BREAKER_OPEN', `${name} is not answering; calls are paused`, {
       cause: error,
     })
+  }
+  if (code === 'ESEMLOCKED') {
+    return transient('BATON_OVERLOADED', `${name}: too many calls are under way`, { cause: error })
   }
   if (code === 'ETIMEDOUT' && !(error instanceof BatonError)) {
     return transient('BATON_TIMEOUT', `${name} did not answer in time`, { cause: error })

@@ -13,7 +13,7 @@ interface LoggerOptions {
 // Errors are reduced to class, code and stack frames: a driver's message may quote a row.
 function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error }
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  const frames = framesOf(error)
   const known = error as { code?: unknown; kind?: unknown; cause?: unknown }
   return {
     type: error.name,
@@ -25,6 +25,21 @@ function serializeError(error: unknown): object {
   }
 }
 
+// The stack repeats the message first, and a message may hold lines that look like frames.
+function framesOf({ message, stack = '' }: Error): string[] {
+  const from = stack.indexOf(message)
+  const after = from < 0 ? '' : stack.slice(from + message.length)
+  return after.split('\n').filter((line) => /^\s+at /.test(line))
+}
+
+// Pino writes the message of an error it is given alone, or as `err`, into the line.
+function withoutMessage(first: unknown): unknown {
+  if (first instanceof Error) return { error: first }
+  if (typeof first !== 'object' || first === null || !('err' in first)) return first
+  const { err, ...rest } = first
+  return { ...rest, error: err }
+}
+
 /** Creates the process's logger. Log as `logger.info({ event: 'handoff.accepted', handoffId })`. */
 export function createLogger({ service, level = 'info', destination }: LoggerOptions): Logger {
   return pino(
@@ -32,7 +47,12 @@ export function createLogger({ service, level = 'info', destination }: LoggerOpt
       level,
       base: { service, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { error: serializeError, err: serializeError },
+      serializers: { error: serializeError },
+      hooks: {
+        logMethod([first, ...rest], method) {
+          method.apply(this, [withoutMessage(first), ...rest] as Parameters<pino.LogFn>)
+        },
+      },
       formatters: { level: (label) => ({ level: label }) },
     },
     destination ?? pino.destination({ fd: 2, sync: true }),

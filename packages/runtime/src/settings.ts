@@ -159,9 +159,9 @@ export function readSettings<Spec extends SettingsSpec>(
 const shown = (setting: Kind<unknown>, raw: string): string =>
   setting.secret ? 'set (value hidden)' : JSON.stringify(maskPassword(raw))
 
-/** Replaces the password of a URL; other text stays as it is. */
+/** Replaces the password of a URL, also of a malformed one; other text stays as it is. */
 export function maskPassword(raw: string): string {
-  return raw.replace(/^([a-z+]+:\/\/[^:/@]*):[^@]*@/i, '$1:***@')
+  return raw.replace(/^((?:[a-z][a-z0-9+.-]*:\/\/)?[^:/@]*):.*@/is, '$1:***@')
 }
 
 export interface SettingRow {
