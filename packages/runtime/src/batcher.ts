@@ -32,6 +32,9 @@ interface Waiting<Item, Result> {
   readonly reject: (error: unknown) => void
 }
 
+const answersMissing = (name: string) =>
+  defect('BATON_BATCH_ANSWERS_MISSING', `${name}: a flush must answer every item of its set`)
+
 /**
  * Group commit: flushes at once when idle, otherwise when a flush in progress returns, or, where a
  * linger is set and callers come in crowds, that long after the previous flush began. Small sets
