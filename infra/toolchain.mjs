@@ -127,7 +127,11 @@ async function npmInstall(missing) {
   ]
   const wanted = { ...Object.fromEntries(present), ...Object.fromEntries(missing) }
   let result = await npmInstallOnce(wanted)
-  if (result.status !== 0 && wanted[PNPM_PACKAGE] === PNPM_VERSION)
+  if (
+    result.status !== 0 &&
+    /ETARGET|E404/.test(result.output) &&
+    wanted[PNPM_PACKAGE] === PNPM_VERSION
+  )
     result = await npmInstallOnce({ ...wanted, [PNPM_PACKAGE]: '12' })
   if (
     result.status === 0 &&
@@ -150,6 +154,9 @@ async function npmInstallOnce(dependencies) {
     '--no-audit',
     '--no-fund',
     '--loglevel=error',
+    '--fetch-retries=2',
+    '--fetch-retry-mintimeout=1000',
+    '--fetch-retry-maxtimeout=5000',
   ]
   const cache = join(STATE, 'npm-cache')
   try {

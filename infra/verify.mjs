@@ -31,7 +31,7 @@ function generators() {
   const folders = ['packages', 'services'].flatMap((parent) =>
     readdirSync(join(ROOT, parent)).map((name) => join(parent, name)),
   )
-  return folders.flatMap((folder) =>
+  return ['infra', ...folders].flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((name) => /^generate-.*\.ts$/.test(name))
       .map((name) => join(folder, name)),

@@ -4,4 +4,4 @@ export type { PostgresOptions, RunningPostgres } from './postgres/start-postgres
 export { discardRedis, findRedis, startRedis } from './redis/start-redis.ts'
 export type { FoundRedis, RedisOptions, RunningRedis, Unavailable } from './redis/start-redis.ts'
 export { freePort } from './server-process.ts'
-export { holderOf, isAlive } from '../lock.mjs'
+export { holderOf, isAlive, withLock } from '../lock.mjs'

@@ -42,7 +42,9 @@ export async function unpackFromDistribution(folder: string): Promise<Attempt> {
         reasons.push(`${name} (${lists} package lists): ${problem}`)
       }
     }
-    return { reason: reasons.at(-2) ?? 'apt-get offers neither redis-server nor valkey-server' }
+    return {
+      reason: `the distribution's packages could not be had: ${reasons[0] ?? 'none offered'}`,
+    }
   } finally {
     await rm(draft, { recursive: true, force: true })
   }
