@@ -16,6 +16,8 @@ export type Execution =
       readonly traceparent: string
     }
   | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
+  /** The lease was lost, the handoff canceled or the process drained: not the agent's failure. */
+  | { readonly kind: 'abandoned' }
 
 interface ExecuteDeps {
   readonly agents: ReadonlyMap<string, Agent>
@@ -53,6 +55,7 @@ export async function executeHandoff(
   } catch (error) {
     const code = error instanceof BatonError ? error.code : 'BATON_AGENT_FAILED'
     own.end({ error: code })
+    if (lease.signal.aborted) return { kind: 'abandoned' }
     return { kind: 'failed', code, retry: kindOf(error) === 'transient' }
   } finally {
     lease.release()

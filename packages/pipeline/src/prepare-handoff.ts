@@ -7,6 +7,7 @@ import {
   type KeyRing,
   buildHandoff,
   microUSD,
+  parseTracestate,
   signHandoff,
 } from '@baton/protocol'
 import type { NewHandoff } from '@baton/protocol/delivery'
@@ -78,6 +79,7 @@ function signAndSave(
   { keyRing, attemptsMax }: PrepareOptions,
 ): Omit<NewHandoff, 'addedCostMicroUSD'> {
   refuseAmbiguousSubjects(message)
+  refuseNegativeBudget(message)
   const signed = signHandoff(message, keyRing)
   const checkpointId = randomUUID()
   const checkpoint = checkpointOf(message, checkpointId, saved)
@@ -96,8 +98,8 @@ function signAndSave(
     keyId: signed.keyId,
     signature: signed.signature,
     traceparent: message.traceparent,
-    tracestate: message.tracestate ?? null,
-    expiresAt: earlier(message.expiresAt, message.deadline),
+    tracestate: storedTracestate(message),
+    expiresAt: earliest(message.expiresAt, message.deadline),
     spentMicroUSD: microUSD(message.costTracking.costSpentSoFarUSD),
     remainingMicroUSD: microUSD(message.costTracking.costBudgetRemainingUSD),
     body: signed.bytes,
@@ -128,9 +130,11 @@ function checkpointOf(message: HandoffMessage, checkpointId: string, saved: Save
   )
 }
 
-function earlier(first: string | undefined, second: string | undefined): string | null {
-  if (first === undefined || second === undefined) return first ?? second ?? null
-  return Date.parse(first) <= Date.parse(second) ? first : second
+// The earlier of both, in UTC: Postgres knows fewer zone offsets and no leap seconds.
+function earliest(...instants: readonly (string | undefined)[]): string | null {
+  const given = instants.filter((instant) => instant !== undefined)
+  const times = given.map((instant) => Date.parse(instant.replace(/:60(?=[.Z+-])/, ':59')))
+  return times.length === 0 ? null : new Date(Math.min(...times)).toISOString()
 }
 
 /** The person a piece of personal data belongs to: the one it names, or the message's only one. */
@@ -139,6 +143,19 @@ export function subjectOf(message: HandoffMessage, entry: unknown): string | und
   const named = (entry as { subject?: unknown } | null)?.subject
   if (typeof named === 'string' && subjects.includes(named)) return named
   return subjects.length === 1 ? subjects[0] : undefined
+}
+
+// A tracestate that breaks its grammar is dropped whole, as W3C Trace Context asks.
+function storedTracestate({ tracestate }: HandoffMessage): string | null {
+  return tracestate !== undefined && parseTracestate(tracestate) !== undefined ? tracestate : null
+}
+
+function refuseNegativeBudget({ costTracking }: HandoffMessage): void {
+  const { costSpentSoFarUSD, costBudgetRemainingUSD } = costTracking
+  if (microUSD(costSpentSoFarUSD) + microUSD(costBudgetRemainingUSD) >= 0) return
+  throw permanent('BATON_BUDGET_MISMATCH', '/costTracking: spent + remaining is below zero', {
+    fix: 'The sum is the budget of the whole task; it never changes and is at least zero.',
+  })
 }
 
 // Erasing one person must leave the others' data, so every piece belongs to exactly one of them.

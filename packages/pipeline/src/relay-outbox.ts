@@ -2,6 +2,7 @@
 import type { ClaimQuota, OutboxLane, OutboxRow } from '@baton/protocol/delivery'
 import { codeOf, crashPoint, fullJitterMs, type Logger, type Service } from '@baton/runtime'
 import { type Metrics, startSpan } from '@baton/telemetry'
+import { BATCH_MAX, createLaneQuotas, createWaterGauge } from './relay-lanes.ts'
 
 /** What a doorbell carries: ids, digest and the sender's trace context, never the message. */
 export interface Pointer {
@@ -41,34 +42,28 @@ export interface RelayDeps {
   readonly logger: Logger
 }
 
-/** Most rows in one claim; shared out over priorities 0 to 3 by these weights, so that 3 always moves. */
-const BATCH_MAX = 200
-const WEIGHTS = [8, 4, 2, 1] as const
-const WATER_CHECK_MS = 250
 const POLL_MS = 250
 /** After a pass that found a crowd, the next waits for company: small sets cost as much as large ones. */
 const CROWD_ROWS = 4
 const LINGER_MS = 10
-const HINT_SLACK = 5_000
-const FULL_SCAN_MS = 2_000
 
 /** Publishes everything in the outbox, woken by NOTIFY and by a poll every 250 ms. */
 export function createRelay(deps: RelayDeps): Service {
-  const hints = createHints()
-  const gates = createHighWaterGates(deps)
+  const quotas = createLaneQuotas()
+  const isOpen = createWaterGauge(deps)
   let stopping = false
   let wake: () => void = () => undefined
   let loop: Promise<void> = Promise.resolve()
   let listener: { close(): Promise<void> } | undefined
 
   async function pass(): Promise<number> {
-    const lanes = await openLanes(deps, gates)
+    const lanes = await openLanes(deps, isOpen)
     if (lanes.length === 0) return 0
-    return deps.claimAndPublish(hints.quotas(lanes), async (rows) => {
+    return deps.claimAndPublish(quotas.of(lanes), async (rows) => {
       crashPoint('relay.after_claim')
       await publishRows(deps, rows)
       crashPoint('relay.after_publish')
-      hints.seen(rows)
+      quotas.seen(rows)
     })
   }
 
@@ -152,60 +147,13 @@ function toJob(row: OutboxRow): PublishedJob {
   return { queue: row.queue, priority: row.priority, pointer }
 }
 
-async function openLanes(deps: RelayDeps, gates: HighWaterGates): Promise<readonly OutboxLane[]> {
+async function openLanes(
+  deps: RelayDeps,
+  isOpen: (queue: string) => Promise<boolean>,
+): Promise<readonly OutboxLane[]> {
   const lanes = await deps.listLanes()
-  const mine =
-    deps.queues === undefined ? lanes : lanes.filter((l) => deps.queues?.includes(l.queue))
-  const open = await Promise.all(mine.map((lane) => gates.isOpen(lane.queue)))
+  const { queues } = deps
+  const mine = queues === undefined ? lanes : lanes.filter((lane) => queues.includes(lane.queue))
+  const open = await Promise.all(mine.map((lane) => isOpen(lane.queue)))
   return mine.filter((_, index) => open[index])
-}
-
-interface HighWaterGates {
-  isOpen(queue: string): Promise<boolean>
-}
-
-function createHighWaterGates(deps: RelayDeps): HighWaterGates {
-  const known = new Map<string, { checkedAt: number; open: boolean }>()
-  return {
-    async isOpen(queue) {
-      const last = known.get(queue)
-      const now = performance.now()
-      if (last !== undefined && now - last.checkedAt < WATER_CHECK_MS) return last.open
-      const open = (await deps.waiting(queue)) < deps.waitingMax
-      known.set(queue, { checkedAt: now, open })
-      return open
-    },
-  }
-}
-
-const laneKey = (lane: OutboxLane): string => `${lane.priority} ${lane.queue}`
-
-// Skips index entries of rows that are long gone. A full scan every 2 s finds what committed late.
-function createHints() {
-  const lastSeq = new Map<string, number>()
-  let fullScanAt = 0
-
-  function share(lane: OutboxLane, lanes: readonly OutboxLane[]): number {
-    const weight = (one: OutboxLane): number => WEIGHTS[one.priority] ?? 1
-    const total = lanes.reduce((sum, one) => sum + weight(one), 0)
-    return Math.max(1, Math.floor((BATCH_MAX * weight(lane)) / total))
-  }
-
-  return {
-    quotas(lanes: readonly OutboxLane[]): ClaimQuota[] {
-      const full = performance.now() - fullScanAt > FULL_SCAN_MS
-      if (full) fullScanAt = performance.now()
-      return lanes.map((lane) => ({
-        ...lane,
-        afterSeq: full ? 0 : Math.max(0, (lastSeq.get(laneKey(lane)) ?? 0) - HINT_SLACK),
-        limit: share(lane, lanes),
-      }))
-    },
-    seen(rows: readonly OutboxRow[]): void {
-      for (const row of rows) {
-        const key = laneKey(row)
-        lastSeq.set(key, Math.max(row.seq, lastSeq.get(key) ?? 0))
-      }
-    },
-  }
 }

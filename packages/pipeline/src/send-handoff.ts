@@ -132,6 +132,6 @@ function describeMismatch(handoff: NewHandoff, outcome: SendOutcome): string {
   const claimed = handoff.spentMicroUSD + handoff.remainingMicroUSD
   const budget = outcome.kind === 'budget_mismatch' ? outcome.budgetMicroUSD : claimed
   return claimed === budget
-    ? '/costTracking/costBudgetRemainingUSD is higher than what the parent handoff left over'
+    ? '/costTracking/costBudgetRemainingUSD is higher than what the parent handoff left over, or the task began with'
     : `/costTracking: spent + remaining is ${claimed} micro-USD, but the task's budget is ${budget}`
 }

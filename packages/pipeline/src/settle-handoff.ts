@@ -1,15 +1,6 @@
-// How a delivery ends: completed, tried again, rolled back, rejected or dead-lettered; once, fenced by epoch.
-import type { HandoffMessage, Verdict } from '@baton/protocol'
-import { ROUTES, microUSD } from '@baton/protocol'
-import type {
-  AuditIntent,
-  ClaimedHandoff,
-  Completion,
-  Ending,
-  Fence,
-  NewHandoff,
-  Retry,
-} from '@baton/protocol/delivery'
+// Commits what a delivery came to: once, fenced by the epoch, in sets shared with other deliveries.
+import type { HandoffMessage } from '@baton/protocol'
+import type { AuditIntent, ClaimedHandoff, Ending, Fence, Retry } from '@baton/protocol/delivery'
 import {
   type Logger,
   codeOf,
@@ -18,49 +9,41 @@ import {
   fullJitterMs,
   kindOf,
 } from '@baton/runtime'
-import type { SafetyVerdict } from '@baton/safety'
 import type { Metrics } from '@baton/telemetry'
-import { lifecycleEntry, toIntent } from './audit-entries.ts'
 import type { Execution } from './execute-handoff.ts'
-import { nextHandoffs } from './next-handoffs.ts'
-import type { PrepareOptions } from './prepare-handoff.ts'
-
-export interface CompletedStep {
-  readonly completion: Completion
-  readonly intents: readonly AuditIntent[]
-  readonly next: readonly NewHandoff[]
-}
-
-export interface Settled<Change> {
-  readonly change: Change
-  readonly intents: readonly AuditIntent[]
-}
+import {
+  type CompletedStep,
+  type Refusal,
+  type Settled,
+  type Settlement,
+  type SettlementOptions,
+  settleExecuted,
+  settleFailed,
+  settlePoisoned,
+  settleRejected,
+} from './settlement.ts'
 
 /** Whether the epoch was still held; or, where the set was committed singly, why this one failed. */
 export type Committed = boolean | Error
 
-export interface SettleDeps extends PrepareOptions {
-  /** Commits each step's result, cost, task state and next handoffs (I5); answers who held the epoch. */
+export interface SettleDeps extends SettlementOptions {
+  /** Commits each step's result, cost, task state and next handoffs (I5). */
   complete(steps: readonly CompletedStep[]): Promise<readonly Committed[]>
   retry(set: readonly Settled<Retry>[]): Promise<readonly Committed[]>
   end(set: readonly Settled<Ending>[]): Promise<readonly Committed[]>
   release(fences: readonly Fence[], delayMs: number): Promise<void>
   /** Called after the commit with the events that may now be shipped. */
   committed(intents: readonly AuditIntent[]): void
-  readonly backoff: { readonly baseMs: number; readonly capMs: number }
   readonly metrics: Metrics
   readonly logger: Logger
 }
 
 export interface Settler {
   executed(claimed: ClaimedHandoff, message: HandoffMessage, execution: Execution): Promise<void>
-  rejected(
-    claimed: ClaimedHandoff,
-    verdict: Verdict<SafetyVerdict> & { valid: false },
-  ): Promise<void>
+  rejected(claimed: ClaimedHandoff, verdict: Refusal): Promise<void>
   /** Its owners kept dying: a person must look (POISON). */
   poisoned(claimed: ClaimedHandoff): Promise<void>
-  /** Nothing was decided: somebody else may claim it in a while, no attempt is counted. */
+  /** Nothing was decided: somebody may claim it again in a while, no attempt is counted. */
   released(claimed: Fence): Promise<void>
   drain(): Promise<void>
 }
@@ -68,10 +51,10 @@ export interface Settler {
 const SET_MAX = 64
 const LINGER_MS = 10
 const QUEUED_MAX = 10_000
-/** "Fails 3+ times" of E15. */
-const ESCALATE_FROM_ATTEMPT = 3
 const COMMIT_TRIES_MAX = 4
-const AUDIT_PAUSE = { baseMs: 1_000, capMs: 30_000 }
+const COMMIT_WAIT = { baseMs: 100, capMs: 1_000 }
+/** How long a claim rests that was given back for want of a receipt. */
+const RELEASED_WAIT = { baseMs: 2_000, capMs: 30_000 }
 
 export function createSettler(deps: SettleDeps): Settler {
   const limits = { maxItems: SET_MAX, maxQueued: QUEUED_MAX, lingerMs: LINGER_MS }
@@ -82,117 +65,44 @@ export function createSettler(deps: SettleDeps): Settler {
     name: 'release',
     ...limits,
     flush: async (fences) => {
-      await deps.release(fences, 1_000 + fullJitterMs(4, AUDIT_PAUSE))
+      await deps.release(fences, 1_000 + fullJitterMs(3, RELEASED_WAIT))
       return fences.map(() => undefined)
     },
   })
 
+  function add(settlement: Settlement): Promise<Committed> {
+    if (settlement.kind === 'complete') return completions.add(settlement.step)
+    if (settlement.kind === 'retry') return retries.add(settlement.settled)
+    return endings.add(settlement.settled)
+  }
+
   /** Commits with a few tries while the lease still holds; a lost epoch changes nothing. */
-  async function commit(
-    settlement: { outcome: string; reason: string; intents: readonly AuditIntent[] },
-    attempt: () => Promise<Committed>,
-  ): Promise<boolean> {
+  async function commit(claimed: ClaimedHandoff, settlement: Settlement): Promise<void> {
     const startedAt = performance.now()
-    const held = await withTries(attempt)
+    if (settlement.kind === 'end') crashPoint('rollback.before_commit')
+    const held = await withTries(() => add(settlement))
+    if (settlement.kind === 'end') crashPoint('rollback.after_commit')
     deps.metrics.hopSeconds.settle.observe((performance.now() - startedAt) / 1000)
-    if (!held) {
-      deps.metrics.fencedCommitsTotal.inc()
-      return false
-    }
-    deps.metrics.handoffsTotal
-      .with({ outcome: settlement.outcome, reason: settlement.reason })
-      .inc()
-    if (settlement.intents.length > 0) deps.committed(settlement.intents)
-    return true
-  }
-
-  async function completed(claimed: ClaimedHandoff, step: CompletedStep): Promise<void> {
-    try {
-      const { intents } = step
-      await commit({ outcome: 'COMPLETED', reason: '', intents }, () => completions.add(step))
-    } catch (error) {
-      if (kindOf(error) !== 'permanent') throw error
-      await failed(claimed, { code: codeOf(error), retry: false })
-    }
-  }
-
-  async function again(claimed: ClaimedHandoff, change: Retry): Promise<void> {
-    const intents = change.returned
-      ? []
-      : [toIntent(lifecycleEntry(claimed, 'EXECUTION_FAILED', change.reason))]
-    const settlement = { outcome: 'QUEUED', reason: change.reason, intents }
-    await commit(settlement, () => retries.add({ change, intents }))
-  }
-
-  async function ended(claimed: ClaimedHandoff, change: Ending): Promise<void> {
-    const intents = eventsOf(claimed, change).map(toIntent)
-    const settlement = { outcome: change.state, reason: change.reason, intents }
-    crashPoint('rollback.before_commit')
-    const held = await commit(settlement, () => endings.add({ change, intents }))
-    crashPoint('rollback.after_commit')
-    if (!held) return
-    if (change.state === 'ROLLED_BACK') deps.metrics.rollbacksTotal.inc()
-    if (change.escalate) deps.metrics.escalationsTotal.inc()
-    if (change.alert)
-      deps.logger.warn({ event: 'alert', state: change.state, ...alertOf(claimed, change) })
-  }
-
-  const retryOf = (
-    claimed: ClaimedHandoff,
-    parts: Pick<Retry, 'reason' | 'details' | 'returned'>,
-  ): Retry => ({
-    handoffId: claimed.handoffId,
-    epoch: claimed.epoch,
-    delayMs: fullJitterMs(claimed.attempt - 1, deps.backoff),
-    ...parts,
-  })
-
-  async function failed(
-    claimed: ClaimedHandoff,
-    failure: { code: string; retry: boolean },
-  ): Promise<void> {
-    const details = JSON.stringify([
-      { pointer: '', rule: 'execution', message: failure.code, fix: 'See the agent’s own log.' },
-    ])
-    const again_ = failure.retry && claimed.attempt < claimed.attemptsMax
-    return again_
-      ? again(claimed, retryOf(claimed, { reason: failure.code, details, returned: false }))
-      : ended(claimed, rollBack(claimed, failure.code, details))
+    if (!held) return deps.metrics.fencedCommitsTotal.inc()
+    const intents = intentsOf(settlement)
+    if (intents.length > 0) deps.committed(intents)
+    report(deps, claimed, settlement)
   }
 
   return {
     async executed(claimed, message, execution) {
-      if (execution.kind === 'failed') return failed(claimed, execution)
-      let step: CompletedStep
+      if (execution.kind === 'abandoned') return releases.add(claimed)
+      const settlement = settleExecuted(claimed, { message, execution }, deps)
       try {
-        step = completedStep({ claimed, message, execution }, deps)
+        await commit(claimed, settlement)
       } catch (error) {
-        return failed(claimed, { code: codeOf(error), retry: false })
+        if (kindOf(error) !== 'permanent') throw error
+        // What the agent asked for cannot be stored, now or later.
+        await commit(claimed, settleFailed(claimed, { code: codeOf(error), retry: false }, deps))
       }
-      return completed(claimed, step)
     },
-    async rejected(claimed, verdict) {
-      const route = ROUTES[verdict.reason]
-      const details = JSON.stringify(detailsOf(verdict))
-      if (route.retry && claimed.attempt < claimed.attemptsMax) {
-        return again(claimed, retryOf(claimed, { reason: verdict.reason, details, returned: true }))
-      }
-      if (route.rollBack) return ended(claimed, rollBack(claimed, verdict.reason, details))
-      const state = route.deadLetter ? 'DEAD_LETTERED' : 'REJECTED'
-      return ended(claimed, {
-        ...ending(claimed, verdict.reason, details),
-        state,
-        taskStatus: route.taskStatus,
-        alert: route.alert,
-      })
-    },
-    poisoned: (claimed) =>
-      ended(claimed, {
-        ...ending(claimed, 'POISON', '[]'),
-        state: 'DEAD_LETTERED',
-        taskStatus: 'AWAITING_HUMAN',
-        alert: true,
-      }),
+    rejected: (claimed, verdict) => commit(claimed, settleRejected(claimed, verdict, deps)),
+    poisoned: (claimed) => commit(claimed, settlePoisoned(claimed)),
     released: (fence) => releases.add(fence),
     async drain() {
       await Promise.all([completions, retries, endings, releases].map((batcher) => batcher.drain()))
@@ -208,84 +118,32 @@ async function withTries(attempt: () => Promise<Committed>): Promise<boolean> {
       return committed
     } catch (error) {
       if (kindOf(error) !== 'transient' || tried >= COMMIT_TRIES_MAX) throw error
-      await new Promise((resolve) =>
-        setTimeout(resolve, fullJitterMs(tried, { baseMs: 100, capMs: 1_000 })),
-      )
+      const waitMs = fullJitterMs(tried, COMMIT_WAIT)
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
     }
   }
 }
 
-type DoneStep = Parameters<typeof nextHandoffs>[0]
+const intentsOf = (settlement: Settlement): readonly AuditIntent[] =>
+  settlement.kind === 'complete' ? settlement.step.intents : settlement.settled.intents
 
-function completedStep(step: DoneStep, options: PrepareOptions): CompletedStep {
-  const { claimed, execution } = step
-  const { result } = execution
-  const next = nextHandoffs(step, options)
-  const cost = {
-    spentMicroUSD: microUSD(step.message.costTracking.costSpentSoFarUSD) + microUSD(result.costUSD),
-    remainingMicroUSD:
-      microUSD(step.message.costTracking.costBudgetRemainingUSD) - microUSD(result.costUSD),
-    promptTokens: result.tokens.prompt,
-    completionTokens: result.tokens.completion,
+function report({ metrics, logger }: SettleDeps, claimed: ClaimedHandoff, settlement: Settlement) {
+  if (settlement.kind === 'complete') {
+    return metrics.handoffsTotal.with({ outcome: 'COMPLETED', reason: '' }).inc()
   }
-  const entry = { ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'), cost }
-  return {
-    completion: {
-      handoffId: claimed.handoffId,
-      epoch: claimed.epoch,
-      costMicroUSD: microUSD(result.costUSD),
-      result: JSON.stringify(result.subtask.result ?? null),
-      taskResult:
-        next.length === 0 ? JSON.stringify(result.result ?? result.subtask.result ?? null) : null,
-    },
-    intents: [toIntent(entry)],
-    next,
-  }
+  const { change } = settlement.settled
+  const outcome = 'state' in change ? change.state : 'QUEUED'
+  metrics.handoffsTotal.with({ outcome, reason: change.reason }).inc()
+  if (!('state' in change)) return
+  if (change.state === 'ROLLED_BACK') metrics.rollbacksTotal.inc()
+  if (change.escalate) metrics.escalationsTotal.inc()
+  if (!change.alert) return
+  logger.warn({
+    event: 'alert',
+    state: change.state,
+    reason: change.reason,
+    handoffId: claimed.handoffId,
+    taskId: claimed.taskId,
+    escalated: change.escalate,
+  })
 }
-
-const ending = (claimed: ClaimedHandoff, reason: string, details: string) => ({
-  handoffId: claimed.handoffId,
-  epoch: claimed.epoch,
-  reason,
-  details,
-  costMicroUSD: 0,
-  escalate: false,
-})
-
-const rollBack = (claimed: ClaimedHandoff, reason: string, details: string): Ending => ({
-  ...ending(claimed, reason, details),
-  state: 'ROLLED_BACK',
-  taskStatus: 'PENDING_HANDOFF',
-  alert: true,
-  escalate: claimed.attempt >= ESCALATE_FROM_ATTEMPT,
-})
-
-function eventsOf(claimed: ClaimedHandoff, change: Ending) {
-  const entry = (event: Parameters<typeof lifecycleEntry>[1]) =>
-    lifecycleEntry(claimed, event, change.reason)
-  const escalated = change.escalate ? [entry('HUMAN_ESCALATED')] : []
-  if (change.state === 'ROLLED_BACK') return [entry('ROLLED_BACK'), ...escalated]
-  return change.state === 'DEAD_LETTERED' ? [entry('DEAD_LETTERED')] : []
-}
-
-// For a safety violation the details name where and by which rule; the text itself stays in quarantine.
-function detailsOf(verdict: Verdict<SafetyVerdict> & { valid: false }) {
-  const findings = verdict.checks.scan?.findings ?? []
-  if (verdict.reason !== 'SAFETY_VIOLATION') return verdict.details
-  return findings.slice(0, 20).map((finding) => ({
-    pointer: finding.jsonPointer,
-    rule: finding.ruleId,
-    category: finding.category,
-    view: finding.view,
-    span: finding.span,
-    message: `text that reads as ${finding.category}`,
-    fix: 'A reviewer releases or discards this dead letter; it is not retried.',
-  }))
-}
-
-const alertOf = (claimed: ClaimedHandoff, change: Ending) => ({
-  reason: change.reason,
-  handoffId: claimed.handoffId,
-  taskId: claimed.taskId,
-  escalated: change.escalate,
-})

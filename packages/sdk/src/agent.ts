@@ -2,7 +2,7 @@
 import { type Agent } from '@baton/pipeline'
 import { permanent } from '@baton/runtime'
 
-const TYPE = /^[^\u0000-\u001f\u007f]{1,256}$/
+const TYPE = /^\P{Cc}{1,256}$/u
 const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
 
 /**

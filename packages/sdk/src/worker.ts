@@ -1,35 +1,15 @@
 // A worker: the receiving side of one process, for the agents it hosts.
-import { randomUUID } from 'node:crypto'
-import { type AuditClient, createAuditClient } from '@baton/audit'
-import {
-  type Agent,
-  type EventShipper,
-  type Heartbeat,
-  type Settler,
-  createHeartbeat,
-  createSettler,
-  executeHandoff,
-  receiveHandoff,
-} from '@baton/pipeline'
-import { type KeyRing, judgeHandoff } from '@baton/protocol'
-import type { ClaimedHandoff } from '@baton/protocol/delivery'
-import { type Logger, type Service, createBatcher, createLogger } from '@baton/runtime'
-import { createScanner } from '@baton/safety'
-import {
-  type Pool,
-  claimExecutions,
-  createPool,
-  extendLeases,
-  markExecuting,
-  releaseClaims,
-} from '@baton/store'
+import { createAuditClient } from '@baton/audit'
+import { type Agent, type EventShipper, createHeartbeat } from '@baton/pipeline'
+import type { KeyRing } from '@baton/protocol'
+import { type Logger, type Service, createLogger } from '@baton/runtime'
+import { type Pool, createPool, extendLeases } from '@baton/store'
 import { type Metrics, createMetrics } from '@baton/telemetry'
 import type { Consumer, Transport } from '@baton/transport'
-import { createNotifier } from './notifier.ts'
-import { createRecorder, shipperFor } from './recorder.ts'
-import { relayService, sweeperService } from './relay.ts'
-import { completeSteps, endSet, retrySet } from './settlement.ts'
 import { watchAudit } from './audit-watch.ts'
+import { createReceiver } from './receiver.ts'
+import { shipperFor } from './recorder.ts'
+import { relayService, sweeperService } from './relay.ts'
 
 export interface WorkerOptions {
   readonly agents: readonly Agent[]
@@ -56,9 +36,7 @@ export interface WorkerOptions {
 }
 
 const LEASE_MS = 8_000
-const SET_MAX = 128
-const LINGER_MS = 10
-const QUEUED_MAX = 10_000
+const BACKOFF = { baseMs: 1_000, capMs: 60_000 }
 
 /**
  * Creates a worker. On an in-process transport it also relays and sweeps for its own agents, so
@@ -81,9 +59,16 @@ export function createWorker(options: WorkerOptions): Service {
     leaseMs,
     logger,
   })
-  const parts: WorkerParts = { options, leaseMs, pool, client, shipper, heartbeat, metrics, logger }
-  const receiver = createReceiver(parts)
-  const inner = transport.kind === 'in-process' ? ownRelay(parts) : []
+  const parts = { pool, client, shipper, heartbeat, metrics, logger }
+  const receiver = createReceiver({
+    ...parts,
+    agents: options.agents,
+    keyRing: options.keyRing,
+    attemptsMax: options.attemptsMax ?? 3,
+    backoff: options.backoff ?? BACKOFF,
+    leaseMs,
+  })
+  const inner = transport.kind === 'in-process' ? ownRelay(options, parts) : []
   let consumers: Consumer[] = []
   let watch: { close(): void } | undefined
 
@@ -110,7 +95,7 @@ export function createWorker(options: WorkerOptions): Service {
       const abort = setTimeout(() => heartbeat.abortAll(), drainMs)
       await Promise.all(consumers.map((consumer) => consumer.stop()))
       clearTimeout(abort)
-      await receiver.settle.drain()
+      await receiver.drain()
       await shipper.drain()
       await heartbeat.stop()
       client.close()
@@ -119,104 +104,18 @@ export function createWorker(options: WorkerOptions): Service {
   }
 }
 
-interface WorkerParts {
-  readonly options: WorkerOptions
-  readonly leaseMs: number
+interface RelayInside {
   readonly pool: Pool
-  readonly client: AuditClient
   readonly shipper: EventShipper
-  readonly heartbeat: Heartbeat
   readonly metrics: Metrics
   readonly logger: Logger
 }
 
-function createReceiver(parts: WorkerParts) {
-  const { options, pool, metrics, logger } = parts
-  const owner = randomUUID()
-  const agents = new Map(options.agents.map((agent) => [agent.type, agent]))
-  const scanner = createScanner()
-  const limits = { maxItems: SET_MAX, maxQueued: QUEUED_MAX, lingerMs: LINGER_MS }
-  const claims = createBatcher({
-    name: 'claim',
-    ...limits,
-    flush: (requests: Parameters<typeof claimExecutions>[2]) =>
-      claimExecutions(pool, { owner, leaseMs: parts.leaseMs }, requests),
-  })
-  const starts = createBatcher({
-    name: 'start',
-    ...limits,
-    flush: (set: Parameters<typeof markExecuting>[1]) => markExecuting(pool, set),
-  })
-  const recorder = createRecorder(parts.client, metrics)
-  const settle = createSettlerFor(parts)
-  const deps = {
-    claim: claims.add,
-    judge: (claimed: ClaimedHandoff) =>
-      judgeClaimed(claimed, { agents, keyRing: options.keyRing, scan: scanner.scan }),
-    record: recorder.record,
-    start: starts.add,
-    execute: (...[claimed, message, span]: Parameters<ExecuteFn>) =>
-      executeHandoff({ agents, heartbeat: parts.heartbeat, metrics }, { claimed, message, span }),
-    settle,
-    metrics,
-    logger,
-  }
-  return {
-    settle,
-    receive: (pointer: { handoffId: string; generation: number }) => receiveHandoff(deps, pointer),
-  }
-}
-
-type ExecuteFn = Parameters<typeof receiveHandoff>[0]['execute']
-
-interface Judging {
-  readonly agents: ReadonlyMap<string, Agent>
-  readonly keyRing: KeyRing
-  readonly scan: ReturnType<typeof createScanner>['scan']
-}
-
-function judgeClaimed(claimed: ClaimedHandoff, { agents, keyRing, scan }: Judging) {
-  const agent = agents.get(claimed.toAgent) ?? {
-    type: claimed.toAgent,
-    version: '0.0.0',
-    requires: [],
-  }
-  return judgeHandoff(
-    { bytes: claimed.body, keyId: claimed.keyId, signature: claimed.signature },
-    {
-      agent,
-      keyRing,
-      scan,
-      task: {
-        budgetMicroUSD: claimed.budgetMicroUSD,
-        remainingMicroUSDMax: claimed.parentRemainingMicroUSD ?? claimed.budgetMicroUSD,
-      },
-    },
-  )
-}
-
-function createSettlerFor({ options, pool, shipper, metrics, logger }: WorkerParts): Settler {
-  const wakeRelays = createNotifier(pool)
-  return createSettler({
-    keyRing: options.keyRing,
-    attemptsMax: options.attemptsMax ?? 3,
-    complete: async (steps) => {
-      const held = await completeSteps(pool, steps)
-      if (steps.some((step) => step.next.length > 0)) wakeRelays()
-      return held
-    },
-    retry: (set) => retrySet(pool, set),
-    end: (set) => endSet(pool, set),
-    release: (fences, delayMs) => releaseClaims(pool, fences, delayMs),
-    committed: (intents) => void shipper.ship(intents),
-    backoff: options.backoff ?? { baseMs: 1_000, capMs: 60_000 },
-    metrics,
-    logger,
-  })
-}
-
 // One process without a queue server: it takes only as much as its agents can hold.
-function ownRelay({ options, pool, shipper, metrics, logger }: WorkerParts): Service[] {
+function ownRelay(
+  options: WorkerOptions,
+  { pool, shipper, metrics, logger }: RelayInside,
+): Service[] {
   const relay = {
     pool,
     databaseUrl: options.databaseUrl,

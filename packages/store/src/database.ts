@@ -110,10 +110,11 @@ const PERMANENT_CLASSES = /^(22|23|28|42|3D|3F)/
 /** Postgres errors become Baton's kinds in this one place. Messages that may quote rows stay inside `cause`. */
 export function classify(error: unknown): BatonError {
   if (error instanceof BatonError) return error
-  const code = String((error as { code?: unknown } | null)?.code ?? '')
+  const code = sqlState(error)
   if (PERMANENT_CLASSES.test(code)) {
     return permanent('BATON_DATABASE_REFUSED', `the database refused a statement (${code})`, {
       cause: error,
+      fix: 'Check role, password and database of the URL, and run `baton migrate`.',
     })
   }
   return transient(
@@ -126,13 +127,23 @@ export function classify(error: unknown): BatonError {
   )
 }
 
+function sqlState(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : ''
+}
+
 /** Whether a classified error was caused by this SQLSTATE. */
 export function hasCode(error: unknown, code: string): boolean {
-  const cause = error instanceof BatonError ? (error.cause ?? error) : error
-  return (cause as { code?: unknown } | null)?.code === code
+  return sqlState(error instanceof BatonError ? error.cause : error) === code
 }
 
 /** True for what the same set survives when its items are committed one by one. */
 export function isConflict(error: unknown): boolean {
-  return ['40001', '40P01', '55P03', '23505'].some((code) => hasCode(error, code))
+  return SURVIVED_SINGLY.some((code) => hasCode(cause(error), code))
 }
+
+const SURVIVED_SINGLY = ['40001', '40P01', '55P03', '23505']
+
+// BATON_SEND_RACE stands around the classified error of the statement.
+const cause = (error: unknown): unknown =>
+  error instanceof BatonError && error.cause instanceof BatonError ? error.cause : error

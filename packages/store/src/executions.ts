@@ -8,6 +8,8 @@ import type {
 } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
 
+const CLAIMABLE = `('QUEUED', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
+
 const CLAIM = `
 with input as (
   select * from unnest($1::uuid[], $2::int[]) as t(handoff_id, generation)
@@ -15,7 +17,7 @@ with input as (
   insert into execution as e (handoff_id, epoch, status, owner, lease_until)
   select h.id, 1, 'CLAIMED', $3, clock_timestamp() + $4 * interval '1 millisecond'
   from input i join handoff h on h.id = i.handoff_id and h.generation = i.generation
-  where h.state in ('QUEUED', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')
+  where h.state in ${CLAIMABLE}
     and (h.expires_at is null or h.expires_at > clock_timestamp())
     and not h.cancel_requested
     and not exists (select from handoff earlier
@@ -73,13 +75,15 @@ with started as (
   update execution e set status = 'EXECUTING', audit_origin = i.origin, audit_seq = i.seq,
     audit_hash = decode(i.hash, 'hex')
   from unnest($1::uuid[], $2::int[], $3::text[], $4::bigint[], $5::text[])
-    as i(handoff_id, epoch, origin, seq, hash)
+    as i(handoff_id, epoch, origin, seq, hash), handoff h
   where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'CLAIMED'
-    and e.lease_until > clock_timestamp()
+    and e.lease_until > clock_timestamp() and h.id = e.handoff_id and not h.cancel_requested
+    and h.state in ${CLAIMABLE} and (h.expires_at is null or h.expires_at > clock_timestamp())
   returning e.handoff_id
 ), accepted as (
   update handoff set state = 'EXECUTING', accepted_at = coalesce(accepted_at, clock_timestamp())
-  where id in (select handoff_id from started) returning id, task_id, queued_at
+  where id in (select handoff_id from started) and state in ${CLAIMABLE}
+  returning id, task_id, queued_at
 ), running as (
   update task set status = 'RUNNING', updated_at = clock_timestamp()
   where id in (select id from task where id in (select task_id from accepted) order by id
@@ -90,7 +94,8 @@ from accepted`
 
 /**
  * Stores the receipts and lets the executions start. Answers the dispatch-to-accept latency in
- * seconds, or undefined where the epoch is no longer the caller's and nothing may run.
+ * seconds, or undefined where nothing may run: the epoch is no longer the caller's, or the handoff
+ * has expired or ended since it was claimed.
  */
 export async function markExecuting(
   db: Database,

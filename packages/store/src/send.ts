@@ -3,6 +3,8 @@ import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
 import { transient } from '@baton/runtime'
 import { type Database, hasCode, run } from './database.ts'
 
+// A task's first handoff brings its spent amount along; later ones add theirs to it. More than the task
+// began with never remains, whatever parent a handoff names.
 // Bodies travel as one binary parameter and are cut apart by offset where they are stored: no hex, no
 // array parsing, and no wide rows between the steps.
 const SEND = `
@@ -10,27 +12,33 @@ with input as (
   select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[],
     $8::text[], $9::smallint[], $10::text[], $11::int[], $12::text[], $13::text[], $14::text[],
     $15::text[], $16::timestamptz[], $17::bigint[], $18::bigint[],
-    $20::int[], $21::int[], $22::int[], $23::int[], $24::bytea[], $25::bytea[], $26::uuid[], $27::bytea[])
+    $20::int[], $21::int[], $22::int[], $23::int[], $24::bytea[], $25::bytea[], $26::uuid[], $27::bytea[],
+    $28::bigint[])
     with ordinality as t(handoff_id, task_id, parent_id, from_agent, from_version, from_execution,
     to_agent, to_version, priority, state, attempts_max, key_id, signature, traceparent, tracestate,
     expires_at, spent, remaining, body_from, body_bytes, checkpoint_from, checkpoint_bytes, sha256,
-    checkpoint_sha256, checkpoint_id, request_sha256, ord)
-), fresh as (
-  select i.*, row_number() over (partition by i.task_id order by i.ord) as nth,
-         count(*) over (partition by i.task_id) as total
+    checkpoint_sha256, checkpoint_id, request_sha256, added_cost, ord)
+), unknown as (
+  select i.*, least(parent.remaining_micro_usd, root.remaining_micro_usd, i.remaining) as remaining_most,
+    coalesce(task.budget_micro_usd,
+      first_value(i.spent + i.remaining) over (partition by i.task_id order by i.ord)) as budget
   from input i
   left join task on task.id = i.task_id
   left join handoff parent on parent.id = i.parent_id
+  left join handoff root on root.task_id = i.task_id and root.task_seq = 1
   where not exists (select from handoff known where known.id = i.handoff_id)
-    and i.spent + i.remaining = coalesce(task.budget_micro_usd, i.spent + i.remaining)
-    and i.remaining <= coalesce(parent.remaining_micro_usd, i.remaining)
+), fresh as (
+  select u.*, row_number() over (partition by task_id order by ord) as nth,
+         count(*) over (partition by task_id) as total
+  from unknown u where spent + remaining = budget and remaining <= remaining_most
 ), tasks as (
   insert into task as t (id, status, checkpoint_id, next_seq, budget_micro_usd, spent_micro_usd)
   select task_id, 'PENDING_HANDOFF', (array_agg(checkpoint_id order by nth desc))[1], 1 + count(*),
-         (array_agg(spent + remaining order by nth))[1], (array_agg(spent order by nth))[1]
+         (array_agg(spent + remaining order by nth))[1], (array_agg(spent order by nth))[1] + coalesce(sum(added_cost) filter (where nth > 1), 0)
   from fresh group by task_id order by task_id
   on conflict (id) do update set
     status = 'PENDING_HANDOFF', checkpoint_id = excluded.checkpoint_id,
+    spent_micro_usd = t.spent_micro_usd + (select sum(added_cost) from fresh where task_id = t.id),
     next_seq = t.next_seq + excluded.next_seq - 1, updated_at = clock_timestamp()
   where t.status not in ('COMPLETED', 'FAILED', 'CANCELED')
   returning id, next_seq, budget_micro_usd
@@ -59,10 +67,6 @@ select handoff_id, task_id, seq, parent_id, from_agent, from_version, from_execu
   traceparent, tracestate, expires_at, spent, remaining
 from accepted
 returning id as "handoffId", task_seq as "taskSeq", state`
-
-const ADD_COST = `
-update task set spent_micro_usd = spent_micro_usd + c.added
-from unnest($1::uuid[], $2::bigint[]) as c(task_id, added) where task.id = c.task_id`
 
 const WHY_NOT_SENT = `
 select i.handoff_id as "handoffId", known.request_sha256 as "requestSha256", known.task_seq as "taskSeq",
@@ -104,10 +108,6 @@ export async function sendHandoffs(
   const sent = new Map(rows.map((row) => [row.handoffId, row]))
   const refused = handoffs.filter((handoff) => !sent.has(handoff.handoffId))
   const reasons = refused.length === 0 ? new Map() : await whyNotSent(db, refused)
-  await addCosts(
-    db,
-    handoffs.filter((handoff) => (sent.get(handoff.handoffId)?.taskSeq ?? 1) > 1),
-  )
   return handoffs.map((handoff): SendOutcome => {
     const row = sent.get(handoff.handoffId)
     if (row !== undefined) return { kind: 'sent', taskSeq: row.taskSeq, state: row.state }
@@ -126,14 +126,6 @@ async function insertAll(db: Database, handoffs: readonly NewHandoff[]): Promise
       cause: error,
     })
   }
-}
-
-// A task's first handoff brings its spent amount along; later ones add to it.
-async function addCosts(db: Database, later: readonly NewHandoff[]): Promise<void> {
-  const costly = later.filter((handoff) => handoff.addedCostMicroUSD > 0)
-  if (costly.length === 0) return
-  const taskIds = costly.map((handoff) => handoff.taskId)
-  await run(db, 'add_task_costs', ADD_COST, [taskIds, costly.map((h) => h.addedCostMicroUSD)])
 }
 
 async function whyNotSent(
@@ -196,6 +188,7 @@ function sendValues(handoffs: readonly NewHandoff[]): unknown[] {
     handoffs.map((h) => Buffer.from(h.checkpointSha256)),
     column('checkpointId'),
     handoffs.map((h) => Buffer.from(h.requestSha256)),
+    column('addedCostMicroUSD'),
   ]
 }
 

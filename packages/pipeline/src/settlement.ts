@@ -1,0 +1,204 @@
+// What a delivery comes to: decided here without I/O, committed once by settle-handoff.ts.
+import type { AuditEvent } from '@baton/ledger'
+import { type HandoffMessage, ROUTES, type Verdict, microUSD } from '@baton/protocol'
+import type {
+  AuditIntent,
+  ClaimedHandoff,
+  Completion,
+  Ending,
+  NewHandoff,
+  Retry,
+} from '@baton/protocol/delivery'
+import { codeOf, fullJitterMs } from '@baton/runtime'
+import type { SafetyVerdict } from '@baton/safety'
+import { lifecycleEntry, toIntent } from './audit-entries.ts'
+import type { Execution } from './execute-handoff.ts'
+import { nextHandoffs } from './next-handoffs.ts'
+import type { PrepareOptions } from './prepare-handoff.ts'
+
+/** A result, its cost and the handoffs it sends next: one transaction (I5). */
+export interface CompletedStep {
+  readonly completion: Completion
+  readonly intents: readonly AuditIntent[]
+  readonly next: readonly NewHandoff[]
+}
+
+/** A change of a handoff's state with the events that tell of it. */
+export interface Settled<Change> {
+  readonly change: Change
+  readonly intents: readonly AuditIntent[]
+}
+
+export type Settlement =
+  | { readonly kind: 'complete'; readonly step: CompletedStep }
+  | { readonly kind: 'retry'; readonly settled: Settled<Retry> }
+  | { readonly kind: 'end'; readonly settled: Settled<Ending> }
+
+export interface SettlementOptions extends PrepareOptions {
+  readonly backoff: { readonly baseMs: number; readonly capMs: number }
+}
+
+/** An execution that ended by itself, well or badly. */
+export type Ended = Exclude<Execution, { readonly kind: 'abandoned' }>
+
+export type Refusal = Verdict<SafetyVerdict> & { readonly valid: false }
+
+/** "Fails 3+ times" of E15. */
+const ESCALATE_FROM_ATTEMPT = 3
+const FINDINGS_KEPT_MAX = 20
+
+/** What an execution comes to; an answer that cannot be sent on counts as the agent's failure. */
+export function settleExecuted(
+  claimed: ClaimedHandoff,
+  { message, execution }: { message: HandoffMessage; execution: Ended },
+  options: SettlementOptions,
+): Settlement {
+  if (execution.kind === 'failed') return settleFailed(claimed, execution, options)
+  try {
+    const next = nextHandoffs({ claimed, message, execution }, options)
+    return { kind: 'complete', step: completedStep(claimed, { message, execution, next }) }
+  } catch (error) {
+    return settleFailed(claimed, { code: codeOf(error), retry: false }, options)
+  }
+}
+
+/** Tried again while attempts last, then rolled back to the sender's checkpoint (E15). */
+export function settleFailed(
+  claimed: ClaimedHandoff,
+  { code, retry }: { readonly code: string; readonly retry: boolean },
+  { backoff }: SettlementOptions,
+): Settlement {
+  const fix = 'See the agent’s own log for this handoff id.'
+  const why = { reason: code, details: [{ pointer: '', rule: 'execution', message: code, fix }] }
+  if (!retry || claimed.attempt >= claimed.attemptsMax) return rolledBack(claimed, why)
+  const change = retryOf(claimed, { ...why, returned: false }, backoff)
+  const intents = [toIntent(lifecycleEntry(claimed, 'EXECUTION_FAILED', code))]
+  return { kind: 'retry', settled: { change, intents } }
+}
+
+/** Follows the routing table: returned to the sender (E09), dead-lettered (E07, E10) or ended (E08). */
+export function settleRejected(
+  claimed: ClaimedHandoff,
+  verdict: Refusal,
+  { backoff }: SettlementOptions,
+): Settlement {
+  const route = ROUTES[verdict.reason]
+  const why = { reason: verdict.reason, details: detailsOf(verdict) }
+  if (route.retry && claimed.attempt < claimed.attemptsMax) {
+    const change = retryOf(claimed, { ...why, returned: true }, backoff)
+    return { kind: 'retry', settled: { change, intents: [] } }
+  }
+  if (route.rollBack) return rolledBack(claimed, why)
+  const { taskStatus, alert } = route
+  const state = route.deadLetter ? 'DEAD_LETTERED' : 'REJECTED'
+  return ended(claimed, { ...endingOf(claimed, why), state, taskStatus, alert })
+}
+
+/** Its owners kept dying: no attempt is worth another process, a person must look (POISON). */
+export function settlePoisoned(claimed: ClaimedHandoff): Settlement {
+  return ended(claimed, {
+    ...endingOf(claimed, { reason: 'POISON', details: [] }),
+    state: 'DEAD_LETTERED',
+    taskStatus: 'AWAITING_HUMAN',
+    alert: true,
+  })
+}
+
+interface Why {
+  readonly reason: string
+  readonly details: readonly object[]
+}
+
+function rolledBack(claimed: ClaimedHandoff, why: Why): Settlement {
+  return ended(claimed, {
+    ...endingOf(claimed, why),
+    state: 'ROLLED_BACK',
+    taskStatus: 'PENDING_HANDOFF',
+    alert: true,
+    escalate: claimed.attempt >= ESCALATE_FROM_ATTEMPT,
+  })
+}
+
+const endingOf = (claimed: ClaimedHandoff, { reason, details }: Why) => ({
+  handoffId: claimed.handoffId,
+  epoch: claimed.epoch,
+  reason,
+  details: JSON.stringify(details),
+  costMicroUSD: 0,
+  escalate: false,
+})
+
+function ended(claimed: ClaimedHandoff, change: Ending): Settlement {
+  const events: AuditEvent[] = [
+    ...(change.state === 'REJECTED' ? [] : [change.state]),
+    ...(change.escalate ? (['HUMAN_ESCALATED'] as const) : []),
+  ]
+  const intents = events.map((event) => toIntent(lifecycleEntry(claimed, event, change.reason)))
+  return { kind: 'end', settled: { change, intents } }
+}
+
+function retryOf(
+  claimed: ClaimedHandoff,
+  { reason, details, returned }: Why & { readonly returned: boolean },
+  backoff: SettlementOptions['backoff'],
+): Retry {
+  return {
+    handoffId: claimed.handoffId,
+    epoch: claimed.epoch,
+    reason,
+    details: JSON.stringify(details),
+    delayMs: fullJitterMs(claimed.attempt - 1, backoff),
+    returned,
+  }
+}
+
+interface DoneStep {
+  readonly message: HandoffMessage
+  readonly execution: Extract<Execution, { kind: 'done' }>
+  readonly next: readonly NewHandoff[]
+}
+
+function completedStep(
+  claimed: ClaimedHandoff,
+  { message, execution, next }: DoneStep,
+): CompletedStep {
+  const { result } = execution
+  const { costSpentSoFarUSD, costBudgetRemainingUSD } = message.costTracking
+  const costMicroUSD = microUSD(result.costUSD)
+  const entry = {
+    ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'),
+    cost: {
+      spentMicroUSD: microUSD(costSpentSoFarUSD) + costMicroUSD,
+      remainingMicroUSD: microUSD(costBudgetRemainingUSD) - costMicroUSD,
+      promptTokens: result.tokens.prompt,
+      completionTokens: result.tokens.completion,
+    },
+  }
+  const answer = result.subtask.result ?? null
+  return {
+    completion: {
+      handoffId: claimed.handoffId,
+      epoch: claimed.epoch,
+      costMicroUSD,
+      result: JSON.stringify(answer),
+      taskResult: next.length === 0 ? JSON.stringify(result.result ?? answer) : null,
+    },
+    intents: [toIntent(entry)],
+    next,
+  }
+}
+
+// For a safety violation the details name where and by which rule; the text itself stays in quarantine.
+function detailsOf(verdict: Refusal): readonly object[] {
+  const findings = verdict.checks.scan?.findings ?? []
+  if (verdict.reason !== 'SAFETY_VIOLATION' || findings.length === 0) return verdict.details
+  return findings.slice(0, FINDINGS_KEPT_MAX).map((finding) => ({
+    pointer: finding.jsonPointer,
+    rule: finding.ruleId,
+    category: finding.category,
+    view: finding.view,
+    span: finding.span,
+    message: `text that reads as ${finding.category}`,
+    fix: 'A reviewer decides about this dead letter; it is not retried.',
+  }))
+}

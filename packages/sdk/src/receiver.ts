@@ -1,0 +1,126 @@
+// The receiving functions of a worker: the steps of receive-handoff.ts on Postgres, scanner and auditor.
+import { randomUUID } from 'node:crypto'
+import type { AuditClient } from '@baton/audit'
+import {
+  type Agent,
+  type EventShipper,
+  type Heartbeat,
+  type ReceiveDeps,
+  type Settler,
+  createSettler,
+  executeHandoff,
+  receiveHandoff,
+} from '@baton/pipeline'
+import { type KeyRing, judgeHandoff } from '@baton/protocol'
+import type { ClaimedHandoff, ClaimRequest } from '@baton/protocol/delivery'
+import { type Logger, createBatcher } from '@baton/runtime'
+import { createScanner } from '@baton/safety'
+import { type Pool, claimExecutions, markExecuting, releaseClaims } from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
+import { createNotifier } from './notifier.ts'
+import { createRecorder } from './recorder.ts'
+import { completeSteps, endSet, retrySet } from './settlement.ts'
+
+export interface ReceiverParts {
+  readonly agents: readonly Agent[]
+  readonly keyRing: KeyRing
+  readonly attemptsMax: number
+  readonly backoff: { readonly baseMs: number; readonly capMs: number }
+  readonly leaseMs: number
+  readonly pool: Pool
+  readonly client: AuditClient
+  readonly shipper: EventShipper
+  readonly heartbeat: Heartbeat
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+export interface Receiver {
+  /** Handles one doorbell; never rejects for what a handoff is. */
+  receive(pointer: ClaimRequest): Promise<void>
+  /** Resolves when every settlement under way has been committed. */
+  drain(): Promise<void>
+}
+
+const SET_MAX = 128
+const LINGER_MS = 10
+const QUEUED_MAX = 10_000
+
+export function createReceiver(parts: ReceiverParts): Receiver {
+  const { pool, metrics, leaseMs } = parts
+  const owner = randomUUID()
+  const agents = new Map(parts.agents.map((agent) => [agent.type, agent]))
+  const { scan } = createScanner()
+  const limits = { maxItems: SET_MAX, maxQueued: QUEUED_MAX, lingerMs: LINGER_MS }
+  const claims = createBatcher({
+    name: 'claim',
+    ...limits,
+    flush: (requests: readonly ClaimRequest[]) =>
+      claimExecutions(pool, { owner, leaseMs }, requests),
+  })
+  const starts = createBatcher({
+    name: 'start',
+    ...limits,
+    flush: (set: Parameters<typeof markExecuting>[1]) => markExecuting(pool, set),
+  })
+  const settle = createSettlerFor(parts)
+  const deps: ReceiveDeps = {
+    claim: claims.add,
+    judge: (claimed) => judgeClaimed(claimed, { agents, keyRing: parts.keyRing, scan }),
+    record: createRecorder(parts.client, metrics).record,
+    start: starts.add,
+    execute: (claimed, message, span) =>
+      executeHandoff({ agents, heartbeat: parts.heartbeat, metrics }, { claimed, message, span }),
+    settle,
+    metrics,
+    logger: parts.logger,
+  }
+  return { receive: (pointer) => receiveHandoff(deps, pointer), drain: () => settle.drain() }
+}
+
+interface Judging {
+  readonly agents: ReadonlyMap<string, Agent>
+  readonly keyRing: KeyRing
+  readonly scan: ReturnType<typeof createScanner>['scan']
+}
+
+function judgeClaimed(claimed: ClaimedHandoff, { agents, keyRing, scan }: Judging) {
+  const agent = agents.get(claimed.toAgent) ?? {
+    type: claimed.toAgent,
+    version: '0.0.0',
+    requires: [],
+  }
+  return judgeHandoff(
+    { bytes: claimed.body, keyId: claimed.keyId, signature: claimed.signature },
+    {
+      agent,
+      keyRing,
+      scan,
+      task: {
+        budgetMicroUSD: claimed.budgetMicroUSD,
+        remainingMicroUSDMax: claimed.parentRemainingMicroUSD ?? claimed.budgetMicroUSD,
+      },
+    },
+  )
+}
+
+function createSettlerFor(parts: ReceiverParts): Settler {
+  const { pool, shipper, metrics, logger } = parts
+  const wakeRelays = createNotifier(pool)
+  return createSettler({
+    keyRing: parts.keyRing,
+    attemptsMax: parts.attemptsMax,
+    complete: async (steps) => {
+      const held = await completeSteps(pool, steps)
+      if (steps.some((step) => step.next.length > 0)) wakeRelays()
+      return held
+    },
+    retry: (set) => retrySet(pool, set),
+    end: (set) => endSet(pool, set),
+    release: (fences, delayMs) => releaseClaims(pool, fences, delayMs),
+    committed: (intents) => void shipper.ship(intents),
+    backoff: parts.backoff,
+    metrics,
+    logger,
+  })
+}
