@@ -48,7 +48,11 @@ export async function freePort(preferred?: number): Promise<number> {
     if (port !== null) return port
   }
   const port = await tryListen(0)
-  if (port === null) throw transient('BATON_NO_FREE_PORT', 'no free port on 127.0.0.1')
+  if (port === null) {
+    throw transient('BATON_NO_FREE_PORT', 'no free port on 127.0.0.1', {
+      fix: 'End programs that hold ports on this machine, then try again.',
+    })
+  }
   return port
 }
 

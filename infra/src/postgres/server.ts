@@ -70,7 +70,10 @@ export async function initialise(paths: ServerPaths, password: string): Promise<
     throw permanent(
       'BATON_POSTGRES_INIT_FAILED',
       `could not make the database in ${draft}: ${words}`,
-      { cause },
+      {
+        cause,
+        fix: 'Check the free space and the rights of the folder, then run the command again.',
+      },
     )
   } finally {
     await rm(passwordFile, { force: true })
@@ -112,6 +115,7 @@ async function started(child: ChildProcess, paths: ServerPaths): Promise<void> {
   throw transient(
     'BATON_POSTGRES_START_FAILED',
     `Postgres did not start: ${failure ?? 'it took too long'}\n${log.split('\n').slice(-12).join('\n').trim()}`,
+    { fix: `Mend what ${join(paths.home, 'server.log')} names, then run the command again.` },
   )
 }
 

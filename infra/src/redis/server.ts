@@ -107,5 +107,6 @@ async function startFailed(dir: string) {
   return transient(
     'BATON_REDIS_START_FAILED',
     `Redis did not start:\n${log.split('\n').slice(-8).join('\n').trim()}`,
+    { fix: `Mend what ${join(dir, 'server.log')} names, or run with --no-redis.` },
   )
 }

@@ -79,7 +79,9 @@ export function createSubjectVault({ db, ...keys }: VaultOptions): SubjectVault 
       }
     }
     if (missing.size > 0) {
-      throw transient('BATON_VAULT_CONTENDED', 'a subject key was erased while it was being made')
+      throw transient('BATON_VAULT_CONTENDED', 'a subject key was erased while it was being made', {
+        fix: 'Send the same entries again.',
+      })
     }
   }
 

@@ -27,13 +27,20 @@ function translate(name: string, error: unknown): unknown {
   if (code === 'EOPENBREAKER') {
     return transient('BATON_BREAKER_OPEN', `${name} is not answering; calls are paused`, {
       cause: error,
+      fix: 'Check that it runs and can be reached; calls resume by themselves.',
     })
   }
   if (code === 'ESEMLOCKED') {
-    return transient('BATON_OVERLOADED', `${name}: too many calls are under way`, { cause: error })
+    return transient('BATON_OVERLOADED', `${name}: too many calls are under way`, {
+      cause: error,
+      fix: 'Slow down and try again after a short wait.',
+    })
   }
   if (code === 'ETIMEDOUT' && !(error instanceof BatonError)) {
-    return transient('BATON_TIMEOUT', `${name} did not answer in time`, { cause: error })
+    return transient('BATON_TIMEOUT', `${name} did not answer in time`, {
+      cause: error,
+      fix: 'Check its load and the network; the call may be repeated.',
+    })
   }
   return error
 }

@@ -115,9 +115,12 @@ function problemOf(error: unknown): Problem {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return BODY_TOO_LARGE
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return NOT_JSON
   const status = (error as { statusCode?: number } | null)?.statusCode ?? 500
-  const detail = status < 500 ? 'the request cannot be read' : 'the auditor failed'
-  return { status, code: 'BATON_AUDITOR_FAILED', detail }
+  const answer = status < 500 ? UNREADABLE : FAILED
+  return { status, code: 'BATON_AUDITOR_FAILED', ...answer }
 }
+
+const UNREADABLE = { detail: 'the request cannot be read', fix: 'Use an HTTP client library.' }
+const FAILED = { detail: 'the auditor failed', fix: 'Read the auditor’s log.' }
 
 function batonProblem(error: BatonError): Problem {
   const { code, message, fix } = error

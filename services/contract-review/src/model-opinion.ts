@@ -81,12 +81,17 @@ async function post(context: AgentContext, options: ModelOptions): Promise<unkno
 }
 
 function unavailable(cause: unknown): never {
-  throw transient('BATON_MODEL_UNAVAILABLE', 'the model endpoint did not answer', { cause })
+  throw transient('BATON_MODEL_UNAVAILABLE', 'the model endpoint did not answer', {
+    cause,
+    fix: 'Check that the model endpoint runs; the handoff is tried again by itself.',
+  })
 }
 
 function refusal(status: number): Error {
   if (status === 408 || status === 429 || status >= 500) {
-    return transient('BATON_MODEL_UNAVAILABLE', `the model endpoint answered ${status}`)
+    return transient('BATON_MODEL_UNAVAILABLE', `the model endpoint answered ${status}`, {
+      fix: 'Check the load and the limits of the model endpoint; the handoff is tried again by itself.',
+    })
   }
   return permanent('BATON_MODEL_REFUSED', `the model endpoint answered ${status}`, {
     fix: 'Check base URL, model name and API key of the model endpoint.',
@@ -128,4 +133,10 @@ const countOf = (value: unknown): number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
 
 const nonsense = () =>
-  transient('BATON_MODEL_ANSWER_INVALID', 'the model did not answer with the JSON it was asked for')
+  transient(
+    'BATON_MODEL_ANSWER_INVALID',
+    'the model did not answer with the JSON it was asked for',
+    {
+      fix: 'Use a model that can answer with JSON alone; the handoff is tried again by itself.',
+    },
+  )
