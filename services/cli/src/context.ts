@@ -1,6 +1,6 @@
 // What every command is given: where it writes, what it was told, and when it should stop.
 import { fileURLToPath } from 'node:url'
-import { readSettings } from '@baton/runtime'
+import type { readSettings } from '@baton/runtime'
 import type { CLI_SETTINGS } from './settings.ts'
 import type { Output } from './terminal/output.ts'
 

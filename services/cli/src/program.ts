@@ -31,7 +31,10 @@ Exit codes: 0 fine, 1 failure, 2 usage, 3 verification failed, 4 incomplete, 5 n
 6 not allowed, 130 interrupted.`
 
 /** Runs one command line (without the words `node main.ts`). Throws what the command throws. */
-export async function runProgram(args: readonly string[], options: ProgramOptions): Promise<ExitCode> {
+export async function runProgram(
+  args: readonly string[],
+  options: ProgramOptions,
+): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.fine
   const program = createProgram(options, async (command, action) => {
     exitCode = await action(options.openContext(command.optsWithGlobals<GlobalOptions>()))
@@ -47,7 +50,9 @@ export async function runProgram(args: readonly string[], options: ProgramOption
 
 function createProgram({ writeOut, writeError }: ProgramOptions, run: Run): Command {
   const program = new Command('baton')
-    .description('Moves work between AI agents so that nothing is lost and everything can be proved.')
+    .description(
+      'Moves work between AI agents so that nothing is lost and everything can be proved.',
+    )
     .option('--json', 'print data as JSON on stdout')
     .option('--home <folder>', 'folder of the embedded instance (default: .baton in the checkout)')
     .addHelpText('after', EXAMPLES)
@@ -92,7 +97,9 @@ function addUp(program: Command, run: Run): void {
     .option('--once', 'stop when the reviews are done; fails when any promise was broken')
     .action(async (options: QueueOptions & { once?: boolean }, command: Command) => {
       const { up } = await import('./commands/up.ts')
-      await run(command, (context) => up(context, { once: options.once === true, queue: queueOf(options) }))
+      await run(command, (context) =>
+        up(context, { once: options.once === true, queue: queueOf(options) }),
+      )
     })
 }
 
@@ -121,7 +128,10 @@ function addSend(program: Command, run: Run): void {
   withQueue(program.command('send'))
     .description('send a handoff and wait until its task has ended')
     .requiredOption('--to <agent>', 'agent type that shall receive it')
-    .option('--file <file>', 'agent state as JSON, as buildHandoffMessage takes it; - for standard input')
+    .option(
+      '--file <file>',
+      'agent state as JSON, as buildHandoffMessage takes it; - for standard input',
+    )
     .option('--description <text>', 'what the receiver shall do')
     .option('--state <json>', 'the current state, a JSON object')
     .option('--constraint <text>', 'a constraint for the receiver; may be repeated', collect, [])

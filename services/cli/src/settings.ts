@@ -17,7 +17,9 @@ export const CLI_SETTINGS = {
   BATON_REDIS_URL: optionalUrl(['redis', 'rediss'], {
     help: 'Redis for the queue. Without it one is looked for, or the queue stays within the receiver.',
   }),
-  BATON_APP_PASSWORD: optionalSecret({ help: 'Password of role baton_app; made once when absent.' }),
+  BATON_APP_PASSWORD: optionalSecret({
+    help: 'Password of role baton_app; made once when absent.',
+  }),
   BATON_AUDIT_WRITER_PASSWORD: optionalSecret({
     help: 'Password of role audit_writer; made once when absent.',
   }),

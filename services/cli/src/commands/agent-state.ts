@@ -38,7 +38,8 @@ type Kind = (typeof KINDS)[keyof typeof KINDS]
 
 /** What is not given is filled in: fresh ids, no cost so far. Throws BATON_USAGE naming what is wrong. */
 export async function readAgentState(flags: StateFlags): Promise<AgentState> {
-  const given = flags.file === undefined ? {} : parseObject(await readInput(flags.file, BYTES_MAX), flags.file)
+  const given =
+    flags.file === undefined ? {} : parseObject(await readInput(flags.file, BYTES_MAX), flags.file)
   checkKinds(given)
   const currentState = flags.state === undefined ? {} : parseObject(flags.state, '--state')
   return {
@@ -64,7 +65,10 @@ function parseObject(text: string, where: string): Readonly<Record<string, unkno
   if (!parsed.ok) {
     const [first] = parsed.details
     const place = first?.pointer ? ` at ${first.pointer}` : ''
-    throw usage(`${where}${place}: ${first?.message ?? 'is not JSON'}`, first?.fix ?? 'Give a JSON object.')
+    throw usage(
+      `${where}${place}: ${first?.message ?? 'is not JSON'}`,
+      first?.fix ?? 'Give a JSON object.',
+    )
   }
   const value: unknown = parsed.value
   if (kindOf(value) === 'object') return value as Record<string, unknown>
@@ -75,9 +79,13 @@ function checkKinds(given: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(given)) {
     const expected: Kind | undefined = KINDS[name as keyof typeof KINDS]
     if (expected === undefined) {
-      throw usage(`/${name} is not a field of an agent state`, `Fields are ${Object.keys(KINDS).join(', ')}.`)
+      throw usage(
+        `/${name} is not a field of an agent state`,
+        `Fields are ${Object.keys(KINDS).join(', ')}.`,
+      )
     }
-    if (kindOf(value) !== expected) throw usage(`/${name} is not ${expected}`, `Make /${name} ${expected}.`)
+    if (kindOf(value) !== expected)
+      throw usage(`/${name} is not ${expected}`, `Make /${name} ${expected}.`)
   }
 }
 

@@ -12,7 +12,10 @@ interface DeadLettersOptions {
   readonly limit: number
 }
 
-export async function deadLetters(context: Context, { limit }: DeadLettersOptions): Promise<ExitCode> {
+export async function deadLetters(
+  context: Context,
+  { limit }: DeadLettersOptions,
+): Promise<ExitCode> {
   const { output } = context
   const found = await withDatabases(context, ({ pool }) => listDeadLetters(pool, limit))
   if (output.json) output.data(JSON.stringify(found))

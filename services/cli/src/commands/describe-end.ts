@@ -29,5 +29,8 @@ function placesOf(details: unknown): string[] {
   if (!Array.isArray(details)) return []
   return (details as { pointer?: string; rule?: string; message?: string }[])
     .slice(0, PLACES_MAX)
-    .map(({ pointer = '', rule = '', message = '' }) => `${pointer || '(whole message)'}: ${message} (${rule})`)
+    .map(
+      ({ pointer = '', rule = '', message = '' }) =>
+        `${pointer || '(whole message)'}: ${message} (${rule})`,
+    )
 }

@@ -1,5 +1,10 @@
 // The promises I1 to I12 on a live system: the same rules that tests and chaos campaigns check.
-import { invariantReads as auditReads, findExcessPrivileges, findRecordHashes, verifyChains } from '@baton/audit'
+import {
+  invariantReads as auditReads,
+  findExcessPrivileges,
+  findRecordHashes,
+  verifyChains,
+} from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
 import { auditInvariants, receiptInvariant, storeInvariants } from '@baton/pipeline'
 import { invariantReads as storeReads, listExecutionReceipts, outboxDepth } from '@baton/store'
@@ -31,7 +36,13 @@ export async function diagnosePromises(
     onProgress(rule)
     diagnoses.push(judged(promise, rule, await check()))
   }
-  diagnoses.push(judged('I10', 'the appending role can append and nothing else', await findExcessPrivileges(audit.pool)))
+  diagnoses.push(
+    judged(
+      'I10',
+      'the appending role can append and nothing else',
+      await findExcessPrivileges(audit.pool),
+    ),
+  )
   return [...diagnoses, ...(await diagnoseLog(opened, onProgress)), await diagnoseOutbox(opened)]
 }
 
@@ -47,9 +58,23 @@ async function diagnoseLog(
     onProgress: (records) => onProgress(`verifying ${counted(records, 'record')}`),
   })
   return [
-    logDiagnosis('I10', 'every chain verifies from its stored bytes', chainFindings(report), report),
-    logDiagnosis('I11', 'every stored segment opens and is what was recorded', payloadFindings(report), report),
-    unknown('I11', 'erased persons are gone from every store', 'there is no erasure in this version'),
+    logDiagnosis(
+      'I10',
+      'every chain verifies from its stored bytes',
+      chainFindings(report),
+      report,
+    ),
+    logDiagnosis(
+      'I11',
+      'every stored segment opens and is what was recorded',
+      payloadFindings(report),
+      report,
+    ),
+    unknown(
+      'I11',
+      'erased persons are gone from every store',
+      'there is no erasure in this version',
+    ),
   ]
 }
 
@@ -57,7 +82,8 @@ type Finding = VerifyReport['findings'][number]
 
 const isPayload = ({ rule }: Finding): boolean => rule.startsWith('PAYLOAD_')
 const payloadFindings = ({ findings }: VerifyReport) => findings.filter(isPayload)
-const chainFindings = ({ findings }: VerifyReport) => findings.filter((finding) => !isPayload(finding))
+const chainFindings = ({ findings }: VerifyReport) =>
+  findings.filter((finding) => !isPayload(finding))
 
 const IDS_MAX = 100
 

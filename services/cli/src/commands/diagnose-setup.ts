@@ -35,12 +35,22 @@ async function diagnoseDatabases({ pool, audit }: OpenedDatabases): Promise<read
       ? passed('database', durable, `Postgres ${version}`)
       : failed('database', durable, { text: `switch on ${unsafeSettings.join(', ')}` }),
     await diagnoseAuditDurability(audit.pool),
-    judged('database', 'baton_app cannot connect to the audit databases', await findReachableDatabases(pool, AUDIT_DATABASES)),
-    judged('database', 'baton_app owns no table and may truncate none', await findOwnedTables(pool)),
+    judged(
+      'database',
+      'baton_app cannot connect to the audit databases',
+      await findReachableDatabases(pool, AUDIT_DATABASES),
+    ),
+    judged(
+      'database',
+      'baton_app owns no table and may truncate none',
+      await findOwnedTables(pool),
+    ),
   ]
 }
 
-async function diagnoseAuditDurability(pool: Parameters<typeof requireDurability>[0]): Promise<Diagnosis> {
+async function diagnoseAuditDurability(
+  pool: Parameters<typeof requireDurability>[0],
+): Promise<Diagnosis> {
   const rule = 'the audit database keeps what it acknowledges'
   try {
     await requireDurability(pool)

@@ -41,4 +41,7 @@ export const failed = (
 export const judged = (about: About, rule: string, ids: readonly string[]): Diagnosis =>
   ids.length === 0
     ? passed(about, rule)
-    : failed(about, rule, { text: `broken by ${ids.length === 100 ? '100 or more' : ids.length}`, ids })
+    : failed(about, rule, {
+        text: `broken by ${ids.length === 100 ? '100 or more' : ids.length}`,
+        ids,
+      })

@@ -24,8 +24,12 @@ export async function doctor(context: Context): Promise<ExitCode> {
   if (output.json) output.data(JSON.stringify(diagnoses))
   else print(output, diagnoses)
   const broken = diagnoses.filter(({ mark }) => mark === 'failed')
-  output.words(broken.length === 0 ? '\nNothing is broken.' : `\n${broken.length} rules are broken.`)
-  output.next(broken.length === 0 ? nextStep('verify') : 'mend what is marked ✗ above, then run doctor again')
+  output.words(
+    broken.length === 0 ? '\nNothing is broken.' : `\n${broken.length} rules are broken.`,
+  )
+  output.next(
+    broken.length === 0 ? nextStep('verify') : 'mend what is marked ✗ above, then run doctor again',
+  )
   if (broken.some(({ about }) => about === 'I10')) return EXIT.verificationFailed
   return broken.length === 0 ? EXIT.fine : EXIT.failure
 }

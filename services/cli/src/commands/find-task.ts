@@ -18,9 +18,13 @@ export async function findTask(pool: Pool, text: string): Promise<string> {
   const [found, second] = await findTaskIds(pool, given)
   if (found === undefined) throw taskNotFound(text)
   if (second === undefined) return found
-  throw permanent('BATON_USAGE', `several tasks start with ${text}, such as ${found} and ${second}`, {
-    fix: 'Give more digits.',
-  })
+  throw permanent(
+    'BATON_USAGE',
+    `several tasks start with ${text}, such as ${found} and ${second}`,
+    {
+      fix: 'Give more digits.',
+    },
+  )
 }
 
 export const taskNotFound = (text: string) =>

@@ -14,7 +14,8 @@ export async function migrate(context: Context): Promise<ExitCode> {
     const applied = await migrateDatabases(databases, settings)
     if (output.json) output.data(JSON.stringify(applied))
     for (const name of applied) output.check('passed', 'applied', name)
-    if (applied.length === 0) output.words(`${databases.description}: everything was applied before.`)
+    if (applied.length === 0)
+      output.words(`${databases.description}: everything was applied before.`)
     output.next(nextStep('doctor'))
     return EXIT.fine
   } finally {

@@ -9,12 +9,17 @@ import { permanent } from '@baton/runtime'
  */
 export async function readInput(path: string, bytesMax: number): Promise<string> {
   const name = path === '-' ? 'standard input' : path
-  const bytes = path === '-' ? await readStream(process.stdin, bytesMax) : await readFile(path, bytesMax)
+  const bytes =
+    path === '-' ? await readStream(process.stdin, bytesMax) : await readFile(path, bytesMax)
   if (bytes.length > bytesMax) {
-    throw unusable(`${name} is larger than ${bytesMax.toLocaleString('en-US')} bytes`, 'Give a shorter text, or parts of it one by one.')
+    throw unusable(
+      `${name} is larger than ${bytesMax.toLocaleString('en-US')} bytes`,
+      'Give a shorter text, or parts of it one by one.',
+    )
   }
   const text = decode(bytes)
-  if (text === undefined) throw unusable(`${name} is not text in UTF-8`, 'Convert it to plain text first.')
+  if (text === undefined)
+    throw unusable(`${name} is not text in UTF-8`, 'Convert it to plain text first.')
   if (text.trim() === '') throw unusable(`${name} is empty`, 'Give a file with some text in it.')
   return text
 }
@@ -44,7 +49,10 @@ async function readStart(file: FileHandle, bytes: number): Promise<Buffer> {
   return buffer.subarray(0, filled)
 }
 
-async function readStream(stream: AsyncIterable<Buffer | string>, bytesMax: number): Promise<Buffer> {
+async function readStream(
+  stream: AsyncIterable<Buffer | string>,
+  bytesMax: number,
+): Promise<Buffer> {
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of stream) {

@@ -31,7 +31,11 @@ export async function reviewContract(
 ): Promise<ExitCode> {
   const text = await readInput(file, BYTES_MAX)
   const name = file === '-' ? 'standard input' : basename(file)
-  const request = reviewRequest(text, { name, budgetUSD: BUDGET_USD, traceparent: newTraceparent() })
+  const request = reviewRequest(text, {
+    name,
+    budgetUSD: BUDGET_USD,
+    traceparent: newTraceparent(),
+  })
   const ended = await runOneTask(context, {
     queue,
     timeoutMs: TIMEOUT_MS,
@@ -57,7 +61,9 @@ function print(output: Output, ended: EndedTask): void {
       }),
     )
   } else if (findings !== null) {
-    output.data(`${findings.licence}: ${findings.spdx}, ${findings.level} risk (${findings.riskScore} of 100)`)
+    output.data(
+      `${findings.licence}: ${findings.spdx}, ${findings.level} risk (${findings.riskScore} of 100)`,
+    )
     output.data(`\n${findings.summary}\n`)
     output.data(`Flags    ${findings.flags.join(', ') || 'none'}`)
     output.data(`Clauses  ${findings.clauses}`)

@@ -29,7 +29,11 @@ const LOOK_EVERY_MS = 50
 /** Starts what is not running and stops it again. Throws BATON_TASK_UNDER_WAY when the wait is over. */
 export async function runOneTask(context: Context, options: OneTask): Promise<EndedTask> {
   const instance = await openInstance(context, { queue: options.queue })
-  const pool = createPool({ url: instance.databases.urls.app, applicationName: 'baton-cli', connectionsMax: 2 })
+  const pool = createPool({
+    url: instance.databases.urls.app,
+    applicationName: 'baton-cli',
+    connectionsMax: 2,
+  })
   try {
     const { taskId } = await sendOnce(instance.databases, options.send)
     await Promise.race([untilEnded({ context, pool, taskId, ...options }), instance.failed])
@@ -76,5 +80,5 @@ async function untilEnded(wait: {
 
 const underWay = (taskId: string) =>
   transient('BATON_TASK_UNDER_WAY', `task ${taskId} has not ended yet`, {
-    fix: `It is not lost. Look later with \`${nextStep(`trace ${taskId}`)}\`, or give a longer --timeout.`,
+    fix: `It is not lost. Is there an agent of that type? Look later with \`${nextStep(`trace ${taskId}`)}\`.`,
   })

@@ -25,7 +25,8 @@ interface SendOptions extends StateFlags {
 
 export async function send(context: Context, options: SendOptions): Promise<ExitCode> {
   const agentState = await readAgentState(options)
-  const dispatch = (sender: Sender) => sender.send(agentState, options.to, { list: options.constraint })
+  const dispatch = (sender: Sender) =>
+    sender.send(agentState, options.to, { list: options.constraint })
   if (!options.wait) return commitOnly(context, dispatch)
   const ended = await runOneTask(context, {
     queue: options.queue,
@@ -52,14 +53,20 @@ function print({ output }: Context, ended: EndedTask): void {
   const { task, handoffs } = ended
   if (output.json) output.data(JSON.stringify({ ...task, handoffs: ended.handoffs }))
   else output.data(table(handoffs))
-  if (task.status === 'COMPLETED') output.step('passed', 'completed', `for ${dollars(task.spentMicroUSD)}`)
+  if (task.status === 'COMPLETED')
+    output.step('passed', 'completed', `for ${dollars(task.spentMicroUSD)}`)
   else output.words(describeEnd(ended).text)
   output.next(nextStep(`trace ${short(task.taskId)}`))
 }
 
 const table = (handoffs: EndedTask['handoffs']): string =>
   renderTable(
-    [{ title: 'HANDOFF' }, { title: 'FROM → TO', widthMax: 44 }, { title: 'STATE' }, { title: 'REASON' }],
+    [
+      { title: 'HANDOFF' },
+      { title: 'FROM → TO', widthMax: 44 },
+      { title: 'STATE' },
+      { title: 'REASON' },
+    ],
     handoffs.map((handoff) => [
       handoff.handoffId,
       `${handoff.fromAgent} → ${handoff.toAgent}`,

@@ -27,7 +27,10 @@ interface Row extends SettingRow {
 }
 
 /** A setting that several services share is listed once. Throws BATON_USAGE for an unknown service. */
-export async function settings({ output }: Context, service: string | undefined): Promise<ExitCode> {
+export async function settings(
+  { output }: Context,
+  service: string | undefined,
+): Promise<ExitCode> {
   const rows = rowsOf(service)
   if (output.json) output.data(JSON.stringify(rows))
   else output.data(table(rows))
@@ -67,5 +70,12 @@ const table = (rows: readonly Row[]): string =>
       { title: 'SERVICES' },
       { title: 'MEANING' },
     ],
-    rows.map((row) => [row.name, row.kind, row.default, row.bounds, row.services.join(', '), row.help]),
+    rows.map((row) => [
+      row.name,
+      row.kind,
+      row.default,
+      row.bounds,
+      row.services.join(', '),
+      row.help,
+    ]),
   )

@@ -32,9 +32,13 @@ function print({ output }: Context, found: TaskTrace, traceMs: number): void {
     output.data(`\n${costLine(cost)}`)
   }
   output.words(`\nTrace rebuilt in ${milliseconds(traceMs)} (limit 10 s).`)
-  const problems = [...gaps.map(({ message }) => message), ...findings.map(({ message }) => message)]
+  const problems = [
+    ...gaps.map(({ message }) => message),
+    ...findings.map(({ message }) => message),
+  ]
   for (const problem of problems) output.step('failed', 'record', problem)
-  if (verified) output.step('passed', 'verified', `${counted(records.length, 'record')}, none missing`)
+  if (verified)
+    output.step('passed', 'verified', `${counted(records.length, 'record')}, none missing`)
   output.next(nextStep(verified ? `verify ${short(taskId)}` : 'verify'))
 }
 
@@ -67,6 +71,8 @@ function recordTable(records: readonly TraceRecord[]): string {
 
 function costLine(cost: TaskTrace['cost']): string {
   const total = cost.totalSpentMicroUSD + cost.finalExecutionsMicroUSD
-  const parts = Object.entries(cost.byAgentMicroUSD).map(([agent, spent]) => `${agent} ${dollars(spent)}`)
+  const parts = Object.entries(cost.byAgentMicroUSD).map(
+    ([agent, spent]) => `${agent} ${dollars(spent)}`,
+  )
   return `Cost ${dollars(total)}: ${parts.join(', ')}`
 }

@@ -60,7 +60,8 @@ async function runMainJob(
       pool,
       audit,
       taskIds: input.taskIds,
-      onProgress: (records) => output.progress(`verifying the audit log: ${count(records)} records`),
+      onProgress: (records) =>
+        output.progress(`verifying the audit log: ${count(records)} records`),
     })
     return await conclude({ context, instance, input, pool }, figures)
   } finally {
@@ -91,7 +92,9 @@ async function reviewAll({ context, instance, input, pool }: Run): Promise<void>
       underWayMax: UNDER_WAY_MAX,
       interrupt,
       onProgress: (ended, sent) =>
-        output.progress(`reviewed ${count(ended)} of ${total} contracts, ${count(sent - ended)} under way`),
+        output.progress(
+          `reviewed ${count(ended)} of ${total} contracts, ${count(sent - ended)} under way`,
+        ),
     })
   } finally {
     output.endProgress()

@@ -15,21 +15,39 @@ export interface Check {
 const RULES: Readonly<Record<Rule, { readonly check: string; readonly consequence: string }>> = {
   CHAIN_MISSING: { check: 'chains', consequence: 'all records of a chain are gone' },
   RECORD_UNREADABLE: { check: 'record hashes', consequence: 'what it said cannot be known' },
-  RECORD_HASH: { check: 'record hashes', consequence: 'its bytes were changed after it was recorded' },
+  RECORD_HASH: {
+    check: 'record hashes',
+    consequence: 'its bytes were changed after it was recorded',
+  },
   RECORD_ORIGIN: { check: 'record hashes', consequence: 'it was moved here from another chain' },
-  RECORD_LINK: { check: 'links', consequence: 'the record before it was replaced, or this one was inserted' },
+  RECORD_LINK: {
+    check: 'links',
+    consequence: 'the record before it was replaced, or this one was inserted',
+  },
   RECORD_SEQ: { check: 'links', consequence: 'records were deleted or inserted here' },
   RECORD_TIME: { check: 'links', consequence: 'the order of records was changed' },
   TASK_LINK: { check: 'links', consequence: 'a record of the same task was removed or inserted' },
   HEAD: { check: 'links', consequence: 'records were cut off the end, or added past the appender' },
-  RECORD_COLUMNS: { check: 'columns', consequence: 'queries and views show something else than was recorded' },
+  RECORD_COLUMNS: {
+    check: 'columns',
+    consequence: 'queries and views show something else than was recorded',
+  },
   RECORD_INDEX: { check: 'columns', consequence: 'a repeated request could be answered wrongly' },
-  BATCH_SIGNATURE: { check: 'signatures', consequence: 'somebody other than the auditor wrote these records' },
+  BATCH_SIGNATURE: {
+    check: 'signatures',
+    consequence: 'somebody other than the auditor wrote these records',
+  },
   BATCH_COVER: { check: 'signatures', consequence: 'records were written past the auditor' },
   PAYLOAD_MISSING: { check: 'payloads', consequence: 'message text is gone without an erasure' },
-  PAYLOAD_MISMATCH: { check: 'payloads', consequence: 'message text was changed after it was recorded' },
+  PAYLOAD_MISMATCH: {
+    check: 'payloads',
+    consequence: 'message text was changed after it was recorded',
+  },
   PAYLOAD_UNEXPECTED: { check: 'payloads', consequence: 'text was added that nobody recorded' },
-  PAYLOAD_KEY: { check: 'payloads', consequence: 'a person’s key is gone: whether by erasure cannot be said' },
+  PAYLOAD_KEY: {
+    check: 'payloads',
+    consequence: 'a person’s key is gone: whether by erasure cannot be said',
+  },
 }
 
 /** The one rule whose failure means that it cannot be said, not that something was changed. */
@@ -37,8 +55,10 @@ const UNKNOWN: ReadonlySet<Rule> = new Set<Rule>(['PAYLOAD_KEY'])
 
 const PASSED: Readonly<Record<string, (report: VerifyReport) => string>> = {
   chains: ({ chains }) => `${counted(chains.length, 'chain')}, none missing`,
-  'record hashes': ({ records }) => `${count(records)} of ${count(records)} recomputed (RFC 8785, SHA-256)`,
-  links: ({ chains }) => chains.map(({ records }) => `0→${Math.max(0, records - 1)}`).join(', ') + ' unbroken',
+  'record hashes': ({ records }) =>
+    `${count(records)} of ${count(records)} recomputed (RFC 8785, SHA-256)`,
+  links: ({ chains }) =>
+    chains.map(({ records }) => `0→${Math.max(0, records - 1)}`).join(', ') + ' unbroken',
   columns: () => 'what queries see is what was recorded',
   signatures: () => 'every record is in a batch that the auditor signed (Ed25519)',
   payloads: () => 'every segment opens and is what its record committed to',
@@ -51,7 +71,11 @@ export function checksOf(report: VerifyReport): readonly Check[] {
     const findings = broken.get(name)
     if (findings === undefined) return { name, mark: 'passed', text: passed(report) }
     const isUnknown = findings.every(({ rule }) => UNKNOWN.has(rule))
-    return { name, mark: isUnknown ? 'unknown' : 'failed', text: counted(findings.length, 'finding') }
+    return {
+      name,
+      mark: isUnknown ? 'unknown' : 'failed',
+      text: counted(findings.length, 'finding'),
+    }
   })
 }
 

@@ -49,12 +49,17 @@ function printReport(output: Output, report: VerifyReport): ExitCode {
   const more = report.findingsTotal - FINDINGS_SHOWN_MAX
   if (more > 0) output.words(`    … and ${count(more)} more; --json gives the first thousand`)
   output.check(verdict, 'verdict', VERDICTS[verdict](report.records))
-  output.next(verdict === 'passed' ? nextStep('tasks') : 'keep a copy of the database before anybody repairs it')
+  output.next(
+    verdict === 'passed'
+      ? nextStep('tasks')
+      : 'keep a copy of the database before anybody repairs it',
+  )
   return EXIT_OF[verdict]
 }
 
 const VERDICTS: Readonly<Record<Mark, (records: number) => string>> = {
-  passed: (records) => `Verified OK: ${counted(records, 'record')}; nothing was altered, added or removed`,
+  passed: (records) =>
+    `Verified OK: ${counted(records, 'record')}; nothing was altered, added or removed`,
   failed: () => 'NOT verified: the log is not what was recorded',
   unknown: () => 'Cannot say: a key is missing, everything else is as recorded',
 }
@@ -66,7 +71,11 @@ function printTask(output: Output, found: TaskTrace): ExitCode {
   const columns = findings.filter(({ rule }) => rule === 'RECORD_COLUMNS')
   const total = cost.totalSpentMicroUSD + cost.finalExecutionsMicroUSD
   const checks = [
-    ['record hashes', hashes, `${records.length} of ${records.length} recomputed (RFC 8785, SHA-256)`],
+    [
+      'record hashes',
+      hashes,
+      `${records.length} of ${records.length} recomputed (RFC 8785, SHA-256)`,
+    ],
     ['links', gaps, `0→${records.length - 1} unbroken, every parent handoff is there`],
     ['columns', columns, 'what queries see is what was recorded'],
   ] as const

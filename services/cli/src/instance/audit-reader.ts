@@ -22,7 +22,10 @@ export function openAuditReader({ urls, secrets }: Databases, trustedKeys = ''):
   const vaultPool = createPool({ url: urls.vault, applicationName, connectionsMax: 1 })
   const keys = [
     createBatchSigner(secrets.BATON_AUDIT_SIGNING_KEY).publicKey,
-    ...trustedKeys.split(',').filter((key) => key !== '').map(readBatchPublicKey),
+    ...trustedKeys
+      .split(',')
+      .filter((key) => key !== '')
+      .map(readBatchPublicKey),
   ]
   return {
     pool,

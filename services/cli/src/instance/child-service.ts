@@ -18,18 +18,24 @@ interface ChildOptions {
 export interface ChildService {
   readonly name: string
   readonly pid: number
+  /** Resolves when it has printed `ready`. Rejects with BATON_SERVICE_START_FAILED and its last words. */
+  readonly ready: Promise<void>
   /** Rejects with BATON_SERVICE_ENDED when the process ends before it was stopped. */
   readonly ended: Promise<never>
   /** Lets it drain; ends it after 30 s. Safe to call twice. */
   stop(): Promise<void>
 }
 
+/** Whatever ends this process, its services do not stay behind; only SIGKILL leaves them to the next command. */
+const living = new Set<ChildProcess>()
+process.once('exit', () => living.forEach((child) => child.kill('SIGTERM')))
+
 const READY_MAX_MS = 30_000
 const STOP_MAX_MS = 30_000
 const LOG_LINES = 8
 
-/** Resolves when the process has printed `ready`. Throws BATON_SERVICE_START_FAILED with its last words. */
-export async function startChild(options: ChildOptions): Promise<ChildService> {
+/** Starts the process. Its output goes to a log of its own, which begins anew. */
+export function startChild(options: ChildOptions): ChildService {
   const logPath = join(options.logsDir, `${options.name}.log`)
   // Its own process group: Ctrl-C in a terminal reaches this process alone, which then drains in order.
   const child = spawn(process.execPath, [join(ROOT, 'services', options.name, 'src', 'main.ts')], {
@@ -41,8 +47,11 @@ export async function startChild(options: ChildOptions): Promise<ChildService> {
   const log = createWriteStream(logPath, { flags: 'w', mode: 0o600 })
   child.stdout?.pipe(log, { end: false })
   child.stderr?.pipe(log, { end: false })
-  child.once('close', () => log.end())
-  await untilReady(child, options.name, logPath)
+  living.add(child)
+  child.once('close', () => {
+    living.delete(child)
+    log.end()
+  })
   return asService(child, options.name, logPath)
 }
 
@@ -79,9 +88,12 @@ function asService(child: ChildProcess, name: string, logPath: string): ChildSer
     throw serviceEnded(name, how, logPath)
   })
   ended.catch(() => undefined)
+  const ready = untilReady(child, name, logPath)
+  ready.catch(() => undefined)
   return {
     name,
     pid: child.pid as number,
+    ready,
     ended,
     stop() {
       stopping ??= drain(child, closed)

@@ -35,7 +35,8 @@ interface OpenOptions {
 export async function openDatabases(context: Context, options: OpenOptions): Promise<Databases> {
   const secrets = await secretsFor(context, options.create)
   const { BATON_DATABASE_ADMIN_URL: given } = context.settings
-  if (given !== undefined) return databasesOn(given, { context, secrets, stop: async () => undefined })
+  if (given !== undefined)
+    return databasesOn(given, { context, secrets, stop: async () => undefined })
   const { superuserUrl, stop } = await startPostgres({
     dataDir: join(context.home, 'pg'),
     logger: options.logger,
@@ -43,10 +44,14 @@ export async function openDatabases(context: Context, options: OpenOptions): Pro
   return databasesOn(superuserUrl, { context, secrets, stop })
 }
 
-async function secretsFor({ home, environment, output }: Context, create: boolean): Promise<Secrets> {
+async function secretsFor(
+  { home, environment, output }: Context,
+  create: boolean,
+): Promise<Secrets> {
   if (create) {
     const { secrets, made } = await ensureSecrets(home, environment)
-    if (made) output.step('passed', 'secrets', `made in ${join(home, 'secrets')}, for development only`)
+    if (made)
+      output.step('passed', 'secrets', `made in ${join(home, 'secrets')}, for development only`)
     return secrets
   }
   const secrets = await readSecrets(home, environment)

@@ -2,6 +2,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { holderOf, isAlive } from '@baton/infra'
+import { transient } from '@baton/runtime'
 
 interface Process {
   readonly pid: number
@@ -23,6 +24,33 @@ export async function runningInstance(home: string): Promise<InstanceRecord | nu
   const record = await read(home)
   return record !== null && isAlive(record.owner) ? record : null
 }
+
+interface OwnerWatch {
+  /** Rejects with BATON_SERVICE_ENDED when the command that serves the instance has ended. */
+  readonly gone: Promise<never>
+  close(): void
+}
+
+const LOOK_EVERY_MS = 1_000
+
+/** Watches the other command whose services are used. */
+export function watchOwner(home: string, { owner }: InstanceRecord): OwnerWatch {
+  let timer: NodeJS.Timeout | undefined
+  const gone = new Promise<never>((_, reject) => {
+    timer = setInterval(() => {
+      void runningInstance(home).then((running) => {
+        if (running?.owner.pid !== owner.pid) reject(ownerEnded(owner.pid))
+      })
+    }, LOOK_EVERY_MS)
+  })
+  gone.catch(() => undefined)
+  return { gone, close: () => clearInterval(timer) }
+}
+
+const ownerEnded = (pid: number) =>
+  transient('BATON_SERVICE_ENDED', `process ${pid}, whose services this command used, has ended`, {
+    fix: 'Run the command again: nothing that was acknowledged is lost.',
+  })
 
 /** Ends services whose command was killed: they would go on with old settings. */
 export async function endLeftovers(home: string): Promise<readonly string[]> {

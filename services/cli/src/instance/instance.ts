@@ -1,7 +1,7 @@
 // A running Baton on this machine: databases, queue and services; starts what is not running and stops it again.
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort } from '@baton/infra'
+import { freePort, withLock } from '@baton/infra'
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { Context } from '../context.ts'
@@ -9,7 +9,14 @@ import { startChild } from './child-service.ts'
 import type { ChildService } from './child-service.ts'
 import { openDatabases } from './databases.ts'
 import type { Databases } from './databases.ts'
-import { endLeftovers, forgetInstance, runningInstance, writeInstance } from './instance-record.ts'
+import {
+  endLeftovers,
+  forgetInstance,
+  runningInstance,
+  watchOwner,
+  writeInstance,
+} from './instance-record.ts'
+import type { InstanceRecord } from './instance-record.ts'
 import { migrateDatabases } from './migrations.ts'
 import { openQueue } from './queue.ts'
 import type { Queue, QueueChoice } from './queue.ts'
@@ -32,6 +39,7 @@ interface OpenOptions {
 const GATEWAY_PORT = 8420
 const AUDITOR_PORT = 8421
 const PORTS_TRIED_MAX = 100
+const LOCK_WAIT_MS = 120_000
 
 /** A log of this command itself in `.baton/logs/cli.log`. */
 export function openLog(home: string): Logger {
@@ -43,18 +51,36 @@ export function openLog(home: string): Logger {
 /** Uses the services of another command that serves this home, or starts all of them. */
 export async function openInstance(context: Context, options: OpenOptions): Promise<Instance> {
   const logger = openLog(context.home)
-  const running = await runningInstance(context.home)
-  if (running === null) return startInstance(context, { ...options, logger })
+  const lock = join(context.home, 'instance.lock')
+  const onWait = () =>
+    context.output.words('Waiting for another command that is starting Baton here.')
+  return withLock(lock, { waitMs: LOCK_WAIT_MS, onWait }, async () => {
+    const running = await runningInstance(context.home)
+    return running === null
+      ? startInstance(context, { ...options, logger })
+      : joinInstance(context, { ...options, logger, running })
+  })
+}
+
+async function joinInstance(
+  context: Context,
+  options: OpenOptions & { readonly logger: Logger; readonly running: InstanceRecord },
+): Promise<Instance> {
+  const { running, logger } = options
   if (options.queue !== 'any' && (options.queue === 'redis') !== (running.queue === 'redis')) {
-    throw otherQueue(running.queue, running.owner.pid)
+    throw otherQueue(running)
   }
   const databases = await openDatabases(context, { logger, create: false })
+  const watch = watchOwner(context.home, running)
   return {
     databases,
     queue: running.queue,
     gatewayUrl: running.gatewayUrl,
-    failed: new Promise<never>(() => undefined),
-    stop: () => databases.stop(),
+    failed: watch.gone,
+    async stop() {
+      watch.close()
+      await databases.stop()
+    },
   }
 }
 
@@ -65,7 +91,7 @@ async function startInstance(
   const { home } = context
   const ended = await endLeftovers(home)
   if (ended.length > 0) context.output.step('passed', 'leftovers', `ended: ${ended.join(', ')}`)
-  const started: { stop(): Promise<void> }[] = []
+  const started: Stoppable[] = []
   const stop = async () => {
     while (started.length > 0) await started.pop()?.stop()
   }
@@ -73,10 +99,11 @@ async function startInstance(
     const { databases, queue } = await openStores(context, options, started)
     const ports = await choosePorts()
     const settings = serviceSettings({ environment: context.environment, databases, queue, ports })
-    const services = await startServices(settings, join(home, 'logs'), started)
+    const services = startServices(settings, join(home, 'logs'))
+    started.push(stopInOrder(services), { stop: () => forgetInstance(home) })
     const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
     await writeInstance(home, { services, queue: queue.kind, gatewayUrl })
-    started.push({ stop: () => forgetInstance(home) })
+    await Promise.all(services.map((service) => service.ready))
     context.output.step('passed', 'services', services.map(({ name }) => name).join(', '))
     const failed = Promise.race(services.map((service) => service.ended))
     failed.catch(() => undefined)
@@ -116,23 +143,12 @@ const migrated = (context: Context) => async (databases: Databases) => {
   return databases
 }
 
-/** All at once; in the map's order they are stopped, so the first entry is started last in `started`. */
-async function startServices(
+/** All at once; each is ready in its own time. */
+const startServices = (
   settings: ReturnType<typeof serviceSettings>,
   logsDir: string,
-  started: Stoppable[],
-): Promise<readonly ChildService[]> {
-  const names = [...settings.keys()].toReversed()
-  const outcomes = await Promise.allSettled(
-    names.map((name) => startChild({ name, environment: settings.get(name) ?? {}, logsDir })),
-  )
-  const services: ChildService[] = []
-  for (const outcome of outcomes) if (outcome.status === 'fulfilled') services.push(outcome.value)
-  started.push(stopInOrder(services))
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected')
-  if (failed !== undefined) throw failed.reason
-  return services
-}
+): readonly ChildService[] =>
+  [...settings].map(([name, environment]) => startChild({ name, environment, logsDir }))
 
 // The auditor goes last: what drains still needs its receipts.
 function stopInOrder(services: readonly ChildService[]): Stoppable {
@@ -158,7 +174,11 @@ async function nextFreePort(first: number): Promise<number> {
   return freePort()
 }
 
-const otherQueue = (queue: string, pid: number) =>
-  permanent('BATON_INSTANCE_BUSY', `process ${pid} serves this instance with queue ${queue}`, {
-    fix: 'Stop that command first, or leave out --redis and --no-redis.',
-  })
+const otherQueue = ({ queue, owner }: InstanceRecord) =>
+  permanent(
+    'BATON_INSTANCE_BUSY',
+    `process ${owner.pid} serves this instance with queue ${queue}`,
+    {
+      fix: 'Stop that command first, or leave out --redis and --no-redis.',
+    },
+  )

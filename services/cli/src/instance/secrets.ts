@@ -1,5 +1,5 @@
 // Development keys and passwords: made once, readable by their owner only, overruled by the environment.
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { permanent } from '@baton/runtime'
@@ -50,7 +50,7 @@ export async function ensureSecrets(
 
 // A link never replaces a file: of two commands that start at once, one makes the secrets.
 async function storeOnce(path: string, secrets: Secrets): Promise<boolean> {
-  const draft = `${path}.${process.pid}.draft`
+  const draft = `${path}.${randomUUID()}.draft`
   await writeFile(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
   try {
     await link(draft, path)

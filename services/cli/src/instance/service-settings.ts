@@ -81,7 +81,8 @@ function apiKeyEntry(key: string): string {
 /** Everything but Baton's own secrets and addresses is passed on: PATH, proxies, keys of language models. */
 function withoutSecrets(environment: Environment): Environment {
   const kept = Object.entries(environment).filter(
-    ([name]) => !/^BATON_(?:.*_(?:PASSWORD|TOKEN|KEY|KEYS|URL)|HOME)$/.test(name) || PASSED_ON.has(name),
+    ([name]) =>
+      !/^BATON_(?:.*_(?:PASSWORD|TOKEN|KEY|KEYS|URL)|HOME)$/.test(name) || PASSED_ON.has(name),
   )
   return Object.fromEntries(kept)
 }

@@ -1,5 +1,10 @@
 // The main job's input: every distinct licence text that is installed, one planted injection, one failing agent.
-import { collectLicences, failingReview, plantedInjection, reviewRequest } from '@baton/contract-review'
+import {
+  collectLicences,
+  failingReview,
+  plantedInjection,
+  reviewRequest,
+} from '@baton/contract-review'
 import type { ReviewRequest } from '@baton/contract-review'
 import { permanent } from '@baton/runtime'
 import { newTraceparent } from '@baton/protocol'
@@ -44,7 +49,11 @@ export async function collectContracts(root: string): Promise<MainJobInput> {
     *requests() {
       yield failing
       for (const { taskId, name, text } of contracts) {
-        const request = reviewRequest(text, { name, budgetUSD: BUDGET_USD, traceparent: newTraceparent() })
+        const request = reviewRequest(text, {
+          name,
+          budgetUSD: BUDGET_USD,
+          traceparent: newTraceparent(),
+        })
         yield { ...request, agentState: { ...request.agentState, taskId } }
       }
     },

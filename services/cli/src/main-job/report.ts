@@ -56,7 +56,11 @@ function findingsTable(outcomes: readonly Outcome[]): string {
 function latencyLine({ latencyMs, accepted, handoffs }: RunFigures): string {
   const { p99Ms, maxMs } = LATENCY_TARGETS.queue
   const { p50, p95, p99, max } = latencyMs
-  const figures = [`p50 ${milliseconds(p50)}`, `p95 ${milliseconds(p95)}`, `p99 ${milliseconds(p99)}`]
+  const figures = [
+    `p50 ${milliseconds(p50)}`,
+    `p95 ${milliseconds(p95)}`,
+    `p99 ${milliseconds(p99)}`,
+  ]
   const met = p99 <= p99Ms && max <= maxMs ? 'within' : 'outside'
   return [
     `Handoffs     ${count(handoffs)} sent, ${count(accepted)} accepted; dispatch to accept`,
@@ -87,8 +91,10 @@ function auditLine({ verification, traceMs }: RunFigures): string {
 function exceptionLines({ outcomes }: RunFigures, { names }: MainJobInput): string[] {
   return outcomes.flatMap(({ taskId, state, reason }) => {
     const name = `${names.get(taskId) ?? 'task'} (${short(taskId)})`
-    if (state === 'DEAD_LETTERED') return [`Dead letter  ${name}: ${reason ?? ''}; waits for a person`]
-    if (state === 'ROLLED_BACK') return [`Rolled back  ${name}: ${reason ?? ''}; stands at its sender’s checkpoint`]
+    if (state === 'DEAD_LETTERED')
+      return [`Dead letter  ${name}: ${reason ?? ''}; waits for a person`]
+    if (state === 'ROLLED_BACK')
+      return [`Rolled back  ${name}: ${reason ?? ''}; stands at its sender’s checkpoint`]
     return []
   })
 }

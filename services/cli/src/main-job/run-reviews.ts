@@ -23,7 +23,10 @@ const STALLED_MS = 60_000
  * Resolves when no handoff of any task is under way. Throws BATON_MAIN_JOB_STALLED when no task has
  * ended for a minute, BATON_INTERRUPTED on Ctrl-C; what was sent stays safe in both cases.
  */
-export async function runReviews(requests: Iterable<ReviewRequest>, parts: RunParts): Promise<void> {
+export async function runReviews(
+  requests: Iterable<ReviewRequest>,
+  parts: RunParts,
+): Promise<void> {
   const waiting = requests[Symbol.iterator]()
   const open = new Set<string>()
   let sent = 0

@@ -36,7 +36,8 @@ const REJECTIONS: ReadonlySet<string> = new Set([
 ])
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10
-const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0)
+const sum = (values: Iterable<number>): number =>
+  [...values].reduce((total, value) => total + value, 0)
 
 /** `ok` is true when `problems` is empty. */
 export function summarise(
@@ -84,12 +85,17 @@ export function findProblems(figures: RunFigures, input: MainJobInput): readonly
     outcomes.length === input.taskIds.length,
     `${input.taskIds.length} tasks were sent, ${outcomes.length} are in the database`,
   )
-  expect(outcomes.length >= TARGETS.tasksMin, `${outcomes.length} tasks, expected at least ${TARGETS.tasksMin}`)
+  expect(
+    outcomes.length >= TARGETS.tasksMin,
+    `${outcomes.length} tasks, expected at least ${TARGETS.tasksMin}`,
+  )
   expect(
     figures.accepted >= TARGETS.acceptedMin,
     `${figures.accepted} handoffs were accepted, expected at least ${TARGETS.acceptedMin}`,
   )
-  problems.push(...outcomes.flatMap((outcome) => outcomeProblem(outcome, input)).slice(0, PROBLEMS_MAX))
+  problems.push(
+    ...outcomes.flatMap((outcome) => outcomeProblem(outcome, input)).slice(0, PROBLEMS_MAX),
+  )
   problems.push(...costProblems(figures).slice(0, PROBLEMS_MAX))
   expect(
     verification.ok,
@@ -99,7 +105,10 @@ export function findProblems(figures: RunFigures, input: MainJobInput): readonly
     latencyMs.p99 < TARGETS.p99Ms,
     `p99 from dispatch to accept is ${Math.round(latencyMs.p99)} ms, the target is ${TARGETS.p99Ms} ms`,
   )
-  expect(figures.traceMs < TARGETS.traceMs, `a trace took ${Math.round(figures.traceMs)} ms to rebuild`)
+  expect(
+    figures.traceMs < TARGETS.traceMs,
+    `a trace took ${Math.round(figures.traceMs)} ms to rebuild`,
+  )
   return problems
 }
 

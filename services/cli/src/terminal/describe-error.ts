@@ -27,7 +27,10 @@ const isCoded = (error: unknown): error is CodedError =>
 export function describeError(error: unknown): Described {
   if (!isCoded(error)) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    return { text: `baton: ${text}\n  This is a bug in Baton; please report it.`, exitCode: EXIT.failure }
+    return {
+      text: `baton: ${text}\n  This is a bug in Baton; please report it.`,
+      exitCode: EXIT.failure,
+    }
   }
   const fix = error.fix === undefined ? '' : `\n  ${error.fix}`
   return {

@@ -11,14 +11,21 @@ export interface Column {
 const GAP = '  '
 
 /** Lines of a table with a heading line; no line ends in blanks. Cells beyond the columns are dropped. */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
-  const cells = rows.map((row) => columns.map((column, index) => fit(row[index] ?? '', column.widthMax)))
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+): string {
+  const cells = rows.map((row) =>
+    columns.map((column, index) => fit(row[index] ?? '', column.widthMax)),
+  )
   const titles = columns.map((column) => column.title)
   const widths = columns.map((_, index) =>
     Math.max(...[titles, ...cells].map((line) => stringWidth(line[index] ?? ''))),
   )
   return [titles, ...cells]
-    .map((line) => line.map((cell, index) => pad(cell, widths[index] ?? 0, columns[index])).join(GAP))
+    .map((line) =>
+      line.map((cell, index) => pad(cell, widths[index] ?? 0, columns[index])).join(GAP),
+    )
     .map((line) => line.trimEnd())
     .join('\n')
 }
@@ -28,9 +35,9 @@ function pad(cell: string, width: number, column: Column | undefined): string {
   return column?.align === 'right' ? blanks + cell : cell + blanks
 }
 
-// Control characters would move the cursor; text from a database must not be able to do that.
+// Control characters would move the cursor or turn the direction of text; a cell must not be able to do that.
 function fit(cell: string, widthMax = Number.POSITIVE_INFINITY): string {
-  const line = cell.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+  const line = cell.replace(/(?:(?!\u200d)[\p{Cc}\p{Cf}\u2028\u2029])+/gu, ' ')
   if (stringWidth(line) <= widthMax) return line
   let kept = ''
   for (const { segment } of new Intl.Segmenter().segment(line)) {

@@ -1,0 +1,46 @@
+// Development secrets are made once, for their owner only, and the environment overrules them.
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ensureSecrets, readSecrets, secretsPath } from './secrets.ts'
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'baton-secrets-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+describe('secrets', () => {
+  it('are made once, also by commands that start at the same time', async () => {
+    const home = join(folder, 'once')
+    expect(await readSecrets(home, {})).toBeNull()
+    const all = await Promise.all(Array.from({ length: 5 }, () => ensureSecrets(home, {})))
+    expect(all.filter(({ made }) => made)).toHaveLength(1)
+    expect(new Set(all.map(({ secrets }) => JSON.stringify(secrets))).size).toBe(1)
+  })
+
+  it('are readable by their owner only', async () => {
+    const home = join(folder, 'private')
+    await ensureSecrets(home, {})
+    expect((await stat(secretsPath(home))).mode & 0o777).toBe(0o600)
+    expect((await stat(dirname(secretsPath(home)))).mode & 0o777).toBe(0o700)
+  })
+
+  it('are overruled by the environment without being stored', async () => {
+    const home = join(folder, 'overruled')
+    const { secrets } = await ensureSecrets(home, { BATON_APP_PASSWORD: 'mine', BATON_API_KEY: '' })
+    expect(secrets.BATON_APP_PASSWORD).toBe('mine')
+    expect(secrets.BATON_API_KEY).toMatch(/^bk_development_/)
+    expect(await readFile(secretsPath(home), 'utf8')).not.toContain('mine')
+  })
+
+  it('that cannot be read are never replaced', async () => {
+    const home = join(folder, 'damaged')
+    await ensureSecrets(home, {})
+    await writeFile(secretsPath(home), '{')
+    await expect(ensureSecrets(home, {})).rejects.toMatchObject({
+      code: 'BATON_SECRETS_UNREADABLE',
+    })
+  })
+})

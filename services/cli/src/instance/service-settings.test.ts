@@ -1,0 +1,89 @@
+// Every service is told what it needs and no more: operational services hold no credential of the audit database.
+import { describe, expect, it } from 'vitest'
+import type { Databases } from './databases.ts'
+import { serviceSettings } from './service-settings.ts'
+
+const secret = (name: string) => `secret-${name}`
+const databases: Databases = {
+  description: 'Postgres',
+  secrets: {
+    BATON_APP_PASSWORD: secret('app'),
+    BATON_AUDIT_WRITER_PASSWORD: secret('writer'),
+    BATON_AUDIT_READER_PASSWORD: secret('reader'),
+    BATON_VAULT_PASSWORD: secret('vault'),
+    BATON_SIGNING_KEYS: secret('signing'),
+    BATON_AUDIT_APPEND_TOKEN: secret('append'),
+    BATON_AUDIT_READ_TOKEN: secret('read'),
+    BATON_AUDIT_SIGNING_KEY: secret('batch'),
+    BATON_AUDIT_WRAPPING_KEY: secret('wrap'),
+    BATON_AUDIT_LOOKUP_KEY: secret('lookup'),
+    BATON_API_KEY: 'bk_development_secret-api',
+  },
+  urls: {
+    app: 'app-url',
+    auditWriter: 'writer-url',
+    auditReader: 'reader-url',
+    vault: 'vault-url',
+  },
+  adminUrls: { operational: 'admin-url', audit: 'admin-url' },
+  stop: async () => undefined,
+}
+const environment = {
+  PATH: '/bin',
+  BATON_DATABASE_ADMIN_URL: 'admin-url',
+  BATON_VAULT_PASSWORD: 'typed',
+  BATON_LOG_LEVEL: 'warn',
+  OPENAI_API_KEY: 'model',
+}
+const settings = (kind: 'redis' | 'in-process') =>
+  serviceSettings({
+    environment,
+    databases,
+    queue: {
+      kind,
+      description: '',
+      redisUrl: kind === 'redis' ? 'redis-url' : undefined,
+      stop: async () => undefined,
+    },
+    ports: { gateway: 1, auditor: 2 },
+  })
+
+describe('serviceSettings', () => {
+  it('runs a relay only with Redis, and clears a Redis that is not wanted', () => {
+    expect([...settings('redis').keys()]).toContain('relay')
+    expect([...settings('in-process').keys()]).toEqual(['gateway', 'receiver', 'auditor'])
+    expect(settings('in-process').get('receiver')).toMatchObject({ BATON_REDIS_URL: '' })
+  })
+
+  it.each(['gateway', 'relay', 'receiver'])(
+    'gives the %s nothing that opens the audit databases',
+    (name) => {
+      const told = JSON.stringify(settings('redis').get(name))
+      for (const hidden of [
+        'writer',
+        'reader',
+        'vault',
+        'batch',
+        'wrap',
+        'lookup',
+        'admin-url',
+        'typed',
+      ]) {
+        expect(told).not.toMatch(new RegExp(`secret-${hidden}|${hidden}-url|"${hidden}"`))
+      }
+    },
+  )
+
+  it('gives the gateway a digest instead of the API key', () => {
+    const { BATON_API_KEYS: entry } = settings('redis').get('gateway') ?? {}
+    expect(entry).toMatch(/^development:handoffs:send\+handoffs:read\+metrics:read:[0-9a-f]{64}$/)
+  })
+
+  it('hands on what is not Baton’s own', () => {
+    expect(settings('redis').get('receiver')).toMatchObject({
+      PATH: '/bin',
+      OPENAI_API_KEY: 'model',
+      BATON_LOG_LEVEL: 'warn',
+    })
+  })
+})

@@ -1,0 +1,52 @@
+// What is typed wrongly is answered with usage and exit code 2, before anything is opened.
+import { describe, expect, it } from 'vitest'
+import { runProgram } from './program.ts'
+
+async function run(...args: string[]) {
+  const written = { out: '', err: '' }
+  const exitCode = await runProgram(args, {
+    openContext: () => {
+      throw new Error('nothing may be opened')
+    },
+    writeOut: (text) => (written.out += text),
+    writeError: (text) => (written.err += text),
+  })
+  return { exitCode, ...written }
+}
+
+describe('runProgram', () => {
+  it('lists every command, the global options and the exit codes in its help', async () => {
+    const { exitCode, out } = await run('--help')
+    expect(exitCode).toBe(0)
+    const commands = 'up review-contract send trace verify tasks dlq doctor settings migrate'
+    for (const name of commands.split(' ')) expect(out).toContain(`\n  ${name}`)
+    expect(out).toContain('--json')
+    expect(out).toContain('130 interrupted')
+  })
+
+  it('shows global options in the help of each command', async () => {
+    expect((await run('trace', '--help')).out).toContain('--json')
+  })
+
+  it.each([
+    [['tsks'], 'Did you mean tasks?'],
+    [['up', '--onse'], 'Did you mean --once?'],
+    [['trace'], "missing required argument 'task'"],
+    [['tasks', '--limit', '0'], 'whole number from 1 to 1000'],
+    [['tasks', '--limit', 'many'], 'whole number from 1 to 1000'],
+    [['send'], "required option '--to <agent>'"],
+    [['send', '--to', 'a', '--budget', '-1'], 'number above 0'],
+    [['verify', 'a', 'b'], 'too many arguments'],
+  ])('refuses %j', async (args, problem) => {
+    const { exitCode, err, out } = await run(...args)
+    expect(exitCode).toBe(2)
+    expect(err).toContain(problem)
+    expect(out).toBe('')
+  })
+
+  it('answers no command at all with its help, as a usage error', async () => {
+    const { exitCode, err } = await run()
+    expect(exitCode).toBe(2)
+    expect(err).toContain('review-contract')
+  })
+})

@@ -1,0 +1,47 @@
+// Data on stdout, words on stderr; a terminal sees one live line, a log sees few.
+import { describe, expect, it } from 'vitest'
+import { createOutput } from './output.ts'
+
+function capture({ json = false, isTTY = false } = {}) {
+  const written = { out: '', err: '' }
+  const output = createOutput(
+    {
+      stdout: { write: (text) => (written.out += text), isTTY },
+      stderr: { write: (text) => (written.err += text), isTTY },
+    },
+    json,
+  )
+  return { written, output }
+}
+
+describe('createOutput', () => {
+  it('keeps data and words apart', () => {
+    const { written, output } = capture()
+    output.data('row')
+    output.words('hello')
+    output.next('do this')
+    expect(written).toEqual({ out: 'row\n', err: 'hello\n\nNext: do this\n' })
+  })
+
+  it('leaves the list of checks out of JSON', () => {
+    const plain = capture()
+    plain.output.check('passed', 'links', 'fine')
+    expect(plain.written.out).toBe('  ✓ links          fine\n')
+    const json = capture({ json: true })
+    json.output.check('passed', 'links', 'fine')
+    expect(json.written.out).toBe('')
+  })
+
+  it('writes progress without a terminal at most every two seconds', () => {
+    const { written, output } = capture()
+    for (let done = 0; done < 100; done += 1) output.progress(`${done} done`)
+    expect(written.err).toBe('  0 done\n')
+  })
+
+  it('clears the live line of a terminal before anything else is written', () => {
+    const { written, output } = capture({ isTTY: true })
+    output.progress('1 done')
+    output.words('ready')
+    expect(written.err).toBe('\r\u001b[K  1 done\r\u001b[Kready\n')
+  })
+})

@@ -1,0 +1,241 @@
+// The main job from the command line, on an instance of its own, and everything that can be asked about it after.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createPool } from '@baton/audit'
+import { startPostgres } from '@baton/infra'
+import { acquireRedis, describeWith, uniqueName } from '@baton/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openCommandLine } from './command-line.ts'
+import type { CommandLine, Finished } from './command-line.ts'
+
+const RUN_MAX_MS = 120_000
+const FIELDS = [
+  'ok',
+  'tasks',
+  'handoffs',
+  'accepted',
+  'rejected',
+  'deadLettered',
+  'rolledBack',
+  'latencyMs',
+  'costUSD',
+  'auditRecords',
+  'chainVerified',
+  'traceMs',
+  'queue',
+  'database',
+  'elapsedMs',
+]
+
+type Json = Record<string, unknown>
+
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
+const parse = <Value = Json>({ stdout }: Finished): Value => JSON.parse(lastLine(stdout)) as Value
+
+/** The summary of a main job. Fails with its words when it was not fine. */
+function summaryOf(finished: Finished): Json {
+  if (finished.exitCode !== 0) throw new Error(finished.stderr)
+  return parse(finished)
+}
+
+const mainJobOn = (queue: string): Json => ({
+  ok: true,
+  rejected: { SAFETY_VIOLATION: 1 },
+  deadLettered: 1,
+  rolledBack: 1,
+  chainVerified: true,
+  queue,
+})
+
+describe('up --once without Redis, and what can be asked afterwards', () => {
+  let baton: CommandLine
+  let first: Finished
+  let tasks: Json[] = []
+
+  beforeAll(async () => {
+    baton = await openCommandLine()
+    first = await baton.run('up', '--once', '--json', '--no-redis')
+    const listed = await baton.run('tasks', '--json', '--status', 'completed', '--limit', '5')
+    tasks = parse<Json[]>(listed)
+  }, RUN_MAX_MS)
+  afterAll(() => baton.discard())
+
+  const someTask = () => String(tasks[0]?.['taskId'])
+
+  it('keeps every promise of the main job', () => {
+    const summary = summaryOf(first)
+    expect(Object.keys(summary)).toEqual(FIELDS)
+    expect(summary).toMatchObject(mainJobOn('in-process'))
+    expect(summary['tasks']).toBeGreaterThanOrEqual(100)
+    expect(summary['accepted']).toBeGreaterThanOrEqual(300)
+    expect((summary['latencyMs'] as { p99: number }).p99).toBeLessThan(500)
+  })
+
+  it('lists tasks, newest first and filtered', () => {
+    expect(tasks).toHaveLength(5)
+    expect(tasks[0]).toMatchObject({ status: 'COMPLETED', handoffs: 3 })
+  })
+
+  it('rebuilds a trace from the first digits of a task id', async () => {
+    const trace = await baton.run('trace', someTask().slice(0, 13), '--json')
+    expect(trace.exitCode).toBe(0)
+    expect(parse(trace)).toMatchObject({
+      taskId: someTask(),
+      verified: true,
+      gaps: [],
+      findings: [],
+    })
+    expect((await baton.run('trace', someTask())).stdout).toContain('legal-analysis → risk-scoring')
+  })
+
+  it('verifies the log and one task', async () => {
+    const whole = await baton.run('verify')
+    expect(whole.exitCode).toBe(0)
+    expect(whole.stdout).toContain('Verified OK')
+    expect((await baton.run('verify', someTask())).exitCode).toBe(0)
+  })
+
+  it('shows the dead letter with its place, and never its text', async () => {
+    const { stdout, exitCode } = await baton.run('dlq', 'ls', '--json')
+    expect(exitCode).toBe(0)
+    expect(parse<Json[]>({ stdout, exitCode, stderr: '' })).toMatchObject([
+      { reason: 'SAFETY_VIOLATION' },
+    ])
+    expect(stdout).not.toContain('gnore all previous')
+  })
+
+  it('finds nothing broken', async () => {
+    const doctor = await baton.run('doctor', '--json')
+    const broken = parse<Json[]>(doctor).filter(({ mark }) => mark === 'failed')
+    expect(broken).toEqual([])
+    expect(doctor.exitCode).toBe(0)
+  })
+
+  it('answers the audit query of the pattern with one row per handoff', async () => {
+    const rows = await withAudit(baton.home, async (pool) => {
+      const text = `SELECT * FROM handoff_audit WHERE taskId = '${someTask()}' ORDER BY timestamp ASC`
+      return (await pool.query<Json & { status: string }>({ text })).rows
+    })
+    expect(rows.map(({ status }) => status)).toEqual(['ACCEPTED', 'ACCEPTED', 'ACCEPTED'])
+  })
+
+  it.each([
+    [['trace', 'ffffffff-ffff-4fff-8fff-ffffffffffff'], 5, 'there is no task'],
+    [['trace', 'nonsense'], 2, 'not a task id'],
+    [['tasks', '--status', 'asleep'], 2, 'there is no status'],
+    [['settings', 'kitchen'], 2, 'there is no service'],
+    [['review-contract', 'no-such-file'], 5, 'there is no file'],
+  ])('answers %j with exit code %i', async (args, exitCode, problem) => {
+    const finished = await baton.run(...args)
+    expect(finished.exitCode).toBe(exitCode)
+    expect(finished.stderr).toContain(problem)
+    expect(finished.stdout).toBe('')
+  })
+
+  it(
+    'reviews a text of the user’s own',
+    async () => {
+      const file = join(baton.home, 'agreement.txt')
+      await writeFile(
+        file,
+        'Permission is granted to use the software. The user shall indemnify the author.\n',
+      )
+      const review = await baton.run('review-contract', file, '--no-redis', '--json')
+      expect(review.exitCode).toBe(0)
+      expect(parse(review)).toMatchObject({
+        status: 'COMPLETED',
+        findings: { licence: 'agreement.txt' },
+      })
+    },
+    RUN_MAX_MS,
+  )
+
+  it(
+    'says why a handoff came back, after its last attempt',
+    async () => {
+      const sent = await baton.run('send', '--to', 'clause-extraction', '--no-redis', '--json')
+      expect(sent.exitCode).toBe(1)
+      expect(parse(sent)).toMatchObject({
+        status: 'PENDING_HANDOFF',
+        handoffs: [{ state: 'ROLLED_BACK', reason: 'INCOMPLETE_CONTEXT' }],
+      })
+      expect(sent.stderr).toContain('/currentState/licence')
+    },
+    RUN_MAX_MS,
+  )
+
+  it(
+    'counts only its own run when it runs again',
+    async () => {
+      const again = await baton.run('up', '--once', '--json', '--no-redis')
+      expect(summaryOf(again)).toMatchObject(mainJobOn('in-process'))
+      expect(parse(again)['tasks']).toBe(parse(first)['tasks'])
+    },
+    RUN_MAX_MS,
+  )
+
+  it('names a changed record, its rule and what it means', async () => {
+    await withAudit(baton.home, async (pool) => {
+      await pool.query({ text: 'alter table audit.record disable trigger all' })
+      await pool.query({
+        text: 'update audit.record set spent_micro = spent_micro + 1 where chain = 0 and seq = 0',
+      })
+      await pool.query({ text: 'alter table audit.record enable always trigger refuse_change' })
+    })
+    const verify = await baton.run('verify')
+    expect(verify.exitCode).toBe(3)
+    expect(verify.stderr).toMatch(/record 0 of \S+: columns differ.*RECORD_COLUMNS.*It means:/)
+    expect((await baton.run('doctor')).exitCode).toBe(3)
+  })
+})
+
+describeWith('up --once with Redis', await acquireRedis(), (redis) => {
+  let baton: CommandLine
+  beforeAll(async () => {
+    baton = await openCommandLine({
+      BATON_REDIS_URL: redis.url,
+      BATON_QUEUE_PREFIX: uniqueName('up'),
+    })
+  })
+  afterAll(() => baton.discard())
+
+  it(
+    'keeps every promise of the main job',
+    async () => {
+      const finished = await baton.run('up', '--once', '--json', '--redis')
+      expect(summaryOf(finished)).toMatchObject(mainJobOn('redis'))
+    },
+    RUN_MAX_MS,
+  )
+})
+
+describe('without an instance', () => {
+  let baton: CommandLine
+  beforeAll(async () => {
+    baton = await openCommandLine()
+  })
+  afterAll(() => baton.discard())
+
+  it('reading commands say how to make one', async () => {
+    const { exitCode, stderr } = await baton.run('verify')
+    expect(exitCode).toBe(5)
+    expect(stderr).toContain('npm run up')
+  })
+})
+
+async function withAudit<Result>(
+  home: string,
+  work: (pool: ReturnType<typeof createPool>) => Promise<Result>,
+): Promise<Result> {
+  const quiet = { info: () => undefined, warn: () => undefined }
+  const server = await startPostgres({ dataDir: join(home, 'pg'), logger: quiet })
+  const url = new URL(server.superuserUrl)
+  url.pathname = '/baton_audit'
+  const pool = createPool({ url: url.href, applicationName: 'baton-test' })
+  try {
+    return await work(pool)
+  } finally {
+    await pool.end()
+    await server.stop()
+  }
+}
