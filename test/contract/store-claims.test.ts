@@ -1,0 +1,271 @@
+// Claims and leases on a real Postgres: who may execute, and who no longer may.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  claimExecutions,
+  completeExecutions,
+  endHandoffs,
+  extendLeases,
+  markExecuting,
+  releaseClaims,
+  retryHandoffs,
+  sendHandoffs,
+  sweepLapsedLeases,
+} from '@baton/store'
+import {
+  claim,
+  executing,
+  intentOf,
+  newHandoff,
+  openStore,
+  receiptOf,
+  type StoreFixture,
+} from './store-fixture.ts'
+
+let store: StoreFixture
+beforeAll(async () => {
+  store = await openStore('store claims')
+})
+afterAll(() => store.close())
+
+const tryClaim = async (handoffId: string, generation = 1): Promise<string | undefined> => {
+  const options = { owner: randomUUID(), leaseMs: 60_000 }
+  const [answer] = await claimExecutions(store.pool, options, [{ handoffId, generation }])
+  return answer?.kind
+}
+const lapse = (handoffId: string) =>
+  store.rows(`update execution set lease_until = now() - interval '1 s' where handoff_id = $1`, [
+    handoffId,
+  ])
+const stateOf = async (handoffId: string) =>
+  (
+    await store.rows<{ state: string; attempt: number; generation: number; epoch: number }>(
+      `select h.state, h.attempt, h.generation, e.epoch, e.status from handoff h
+       left join execution e on e.handoff_id = h.id where h.id = $1`,
+      [handoffId],
+    )
+  )[0]
+async function sent(changes: Parameters<typeof newHandoff>[0] = {}) {
+  const handoff = newHandoff(changes)
+  await sendHandoffs(store.pool, [handoff])
+  return handoff
+}
+
+describe('a claim', () => {
+  it('gives the signed bytes and everything the checks need', async () => {
+    const handoff = await sent({ tracestate: 'a=b', spentMicroUSD: 5 })
+    expect(await claim(store.pool, handoff)).toMatchObject({
+      epoch: 1,
+      lapses: 0,
+      attempt: 1,
+      attemptsMax: 3,
+      generation: 1,
+      taskId: handoff.taskId,
+      body: Buffer.from(handoff.body),
+      keyId: 'k1',
+      signature: handoff.signature,
+      tracestate: 'a=b',
+      budgetMicroUSD: 1_000_005,
+      parentRemainingMicroUSD: null,
+    })
+  })
+
+  it('is refused while a live lease holds it, and given once to concurrent claimants', async () => {
+    const handoff = await sent()
+    const answers = await Promise.all(Array.from({ length: 6 }, () => tryClaim(handoff.handoffId)))
+    expect(answers.filter((kind) => kind === 'claimed')).toHaveLength(1)
+    expect(await tryClaim(handoff.handoffId)).toBe('refused')
+  })
+
+  it('of the same doorbell twice in one set is given once; the later generation is the live one', async () => {
+    const handoff = await sent()
+    const { handoffId } = handoff
+    await store.rows('update handoff set generation = 2 where id = $1', [handoffId])
+    const answers = await claimExecutions(store.pool, { owner: randomUUID(), leaseMs: 1_000 }, [
+      { handoffId, generation: 1 },
+      { handoffId, generation: 2 },
+      { handoffId, generation: 2 },
+    ])
+    expect(answers.map((answer) => answer.kind)).toEqual(['refused', 'claimed', 'refused'])
+  })
+
+  it.each([
+    ['unknown', async () => randomUUID()],
+    [
+      'of a stale generation',
+      async () => {
+        const { handoffId } = await sent()
+        await store.rows('update handoff set generation = 2 where id = $1', [handoffId])
+        return handoffId
+      },
+    ],
+    [
+      'ended',
+      async () => {
+        const { handoffId } = await sent()
+        await store.rows(`update handoff set state = 'CANCELED' where id = $1`, [handoffId])
+        return handoffId
+      },
+    ],
+    ['that awaits approval', async () => (await sent({ requiresApproval: true })).handoffId],
+    ['expired', async () => (await sent({ expiresAt: '2020-01-01T00:00:00Z' })).handoffId],
+    [
+      'whose cancellation was asked for',
+      async () => {
+        const { handoffId } = await sent()
+        await store.rows('update handoff set cancel_requested = true where id = $1', [handoffId])
+        return handoffId
+      },
+    ],
+    [
+      'whose predecessor in the task is open',
+      async () => {
+        const { taskId } = await sent()
+        return (await sent({ taskId })).handoffId
+      },
+    ],
+  ] as const)('of a handoff %s is refused', async (_, prepare) => {
+    expect(await tryClaim(await prepare())).toBe('refused')
+  })
+
+  it('after a lapsed lease gets the next epoch and counts the lapse', async () => {
+    const first = await executing(store.pool)
+    await lapse(first.handoffId)
+    expect(await claim(store.pool, first)).toMatchObject({ epoch: 2, lapses: 1, attempt: 1 })
+  })
+})
+
+describe('an execution', () => {
+  it('starts only with the epoch it was claimed with, and only once', async () => {
+    const claimed = await claim(store.pool, await sent())
+    const wrong = { ...receiptOf(claimed), epoch: 2 }
+    expect(await markExecuting(store.pool, [wrong])).toEqual([undefined])
+    const [latency] = await markExecuting(store.pool, [receiptOf(claimed)])
+    expect(latency).toBeGreaterThanOrEqual(0)
+    expect(await markExecuting(store.pool, [receiptOf(claimed)])).toEqual([undefined])
+  })
+
+  it('does not start once its lease has lapsed', async () => {
+    const claimed = await claim(store.pool, await sent())
+    await lapse(claimed.handoffId)
+    expect(await markExecuting(store.pool, [receiptOf(claimed)])).toEqual([undefined])
+  })
+
+  it('does not start once its handoff has expired, however long the audit receipt took', async () => {
+    const claimed = await claim(store.pool, await sent({ expiresAt: '2100-01-01T00:00:00Z' }))
+    await store.rows(`update handoff set expires_at = now() - interval '1 ms' where id = $1`, [
+      claimed.handoffId,
+    ])
+    expect(await markExecuting(store.pool, [receiptOf(claimed)])).toEqual([undefined])
+    expect(await stateOf(claimed.handoffId)).toMatchObject({ status: 'CLAIMED', state: 'QUEUED' })
+  })
+
+  it.each(['EXPIRED', 'CANCELED'])('does not bring back a handoff that is %s', async (state) => {
+    const claimed = await claim(store.pool, await sent())
+    await store.rows('update handoff set state = $2 where id = $1', [claimed.handoffId, state])
+    expect(await markExecuting(store.pool, [receiptOf(claimed)])).toEqual([undefined])
+    expect((await stateOf(claimed.handoffId))?.state).toBe(state)
+  })
+
+  it('keeps its lease by heartbeats until it is taken over or canceled', async () => {
+    const [kept, taken, canceled] = [
+      await executing(store.pool),
+      await executing(store.pool),
+      await executing(store.pool),
+    ]
+    await lapse(taken.handoffId)
+    await claim(store.pool, taken)
+    await store.rows('update handoff set cancel_requested = true where id = $1', [
+      canceled.handoffId,
+    ])
+    const alive = await extendLeases(store.pool, [kept, taken, canceled], 60_000)
+    expect([...alive]).toEqual([kept.handoffId])
+  })
+
+  it('given back counts no attempt and no lapse, and waits for its time', async () => {
+    const claimed = await executing(store.pool)
+    await releaseClaims(store.pool, [claimed], 60_000)
+    expect(await stateOf(claimed.handoffId)).toMatchObject({
+      state: 'QUEUED',
+      attempt: 1,
+      status: 'ABANDONED',
+    })
+    expect(
+      await store.rows('select from retry where handoff_id = $1', [claimed.handoffId]),
+    ).toHaveLength(1)
+    expect(await claim(store.pool, claimed)).toMatchObject({ epoch: 2, lapses: 0 })
+  })
+})
+
+describe('a late settlement is fenced (I4)', () => {
+  const settle = {
+    completes: (fence: { handoffId: string; epoch: number }) =>
+      completeExecutions(
+        store.pool,
+        [{ ...fence, costMicroUSD: 5, result: '1', taskResult: '1' }],
+        [intentOf(fence.handoffId)],
+      ),
+    retries: (fence: { handoffId: string; epoch: number }) =>
+      retryHandoffs(
+        store.pool,
+        [{ ...fence, reason: 'X', details: '[]', delayMs: 1, returned: true }],
+        [intentOf(fence.handoffId)],
+      ),
+    ends: (fence: { handoffId: string; epoch: number }) =>
+      endHandoffs(
+        store.pool,
+        [
+          {
+            ...fence,
+            state: 'ROLLED_BACK',
+            taskStatus: 'PENDING_HANDOFF',
+            reason: 'X',
+            details: '[]',
+            costMicroUSD: 5,
+            alert: true,
+            escalate: true,
+          },
+        ],
+        [intentOf(fence.handoffId)],
+      ),
+  }
+  const names = Object.keys(settle) as (keyof typeof settle)[]
+
+  const everything = async ({ handoffId, taskId }: { handoffId: string; taskId: string }) =>
+    store.rows(
+      `select h.*, e.*, t.*, (select count(*) from audit_outbox a where a.handoff_id = h.id) as events,
+         (select count(*) from alert a where a.handoff_id = h.id) as alerts,
+         (select count(*) from handoff_return r where r.handoff_id = h.id) as returns,
+         (select count(*) from retry r where r.handoff_id = h.id) as retries
+       from handoff h join execution e on e.handoff_id = h.id join task t on t.id = h.task_id
+       where h.id = $1 and t.id = $2`,
+      [handoffId, taskId],
+    )
+
+  it.each(names)('%s nothing after a take-over', async (name) => {
+    const old = await executing(store.pool)
+    await lapse(old.handoffId)
+    const next = await claim(store.pool, old)
+    await markExecuting(store.pool, [receiptOf(next)])
+    const before = await everything(old)
+    expect([...(await settle[name](old))]).toEqual([])
+    expect(await everything(old)).toEqual(before)
+  })
+
+  it.each(names)('%s nothing after the sweeper took the lease away', async (name) => {
+    const old = await executing(store.pool)
+    await lapse(old.handoffId)
+    expect(await sweepLapsedLeases(store.pool)).toBeGreaterThanOrEqual(1)
+    const before = await everything(old)
+    expect([...(await settle[name](old))]).toEqual([])
+    expect(await everything(old)).toEqual(before)
+  })
+
+  it.each(names)('%s once, not twice', async (name) => {
+    const claimed = await executing(store.pool)
+    expect([...(await settle[name](claimed))]).toEqual([claimed.handoffId])
+    const before = await everything(claimed)
+    expect([...(await settle[name](claimed))]).toEqual([])
+    expect(await everything(claimed)).toEqual(before)
+  })
+})

@@ -1,0 +1,137 @@
+// An operational database of its own for one test file, and handoffs to put into it.
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { ClaimedHandoff, NewHandoff } from '@baton/protocol/delivery'
+import {
+  claimExecutions,
+  createPool,
+  markExecuting,
+  migrateStore,
+  sendHandoffs,
+  type Pool,
+} from '@baton/store'
+import { acquirePostgres, uniqueDatabaseName } from '@baton/testkit'
+
+// Roles belong to the whole server, so every test gives them the passwords that others use too.
+const APP_PASSWORD = 'test-app'
+
+export interface StoreFixture {
+  /** As role `baton_app`, with the services' own session settings. */
+  readonly pool: Pool
+  /** As a superuser, without them. */
+  readonly superuser: Pool
+  readonly databaseUrl: string
+  readonly adminUrl: string
+  readonly database: string
+  rows<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  close(): Promise<void>
+}
+
+export async function openStore(purpose: string): Promise<StoreFixture> {
+  const { adminUrl } = await acquirePostgres()
+  const database = uniqueDatabaseName(purpose)
+  await migrateStore({ adminUrl, database, appPassword: APP_PASSWORD })
+  const databaseUrl = storeUrl(adminUrl, { database, user: 'baton_app', password: APP_PASSWORD })
+  const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 8 })
+  const [pool, superuser] = [open(databaseUrl), open(storeUrl(adminUrl, { database }))]
+  return {
+    pool,
+    superuser,
+    databaseUrl,
+    adminUrl,
+    database,
+    rows: async <Row extends object>(text: string, values: unknown[] = []) =>
+      (await superuser.query<Row & Record<string, unknown>>({ text, values })).rows,
+    async close() {
+      await Promise.all([pool.end(), superuser.end()])
+    },
+  }
+}
+
+export function storeUrl(
+  adminUrl: string,
+  parts: { database: string; user?: string; password?: string },
+): string {
+  const url = new URL(adminUrl)
+  url.pathname = `/${parts.database}`
+  if (parts.user !== undefined) url.username = parts.user
+  if (parts.password !== undefined) url.password = parts.password
+  return url.href
+}
+
+export const sha256 = (data: string | Uint8Array): Buffer =>
+  createHash('sha256').update(data).digest()
+
+/** A handoff with a budget of one US dollar, nothing of it spent. The bytes are random. */
+export function newHandoff(changes: Partial<NewHandoff> = {}): NewHandoff {
+  const body = randomBytes(200)
+  const checkpoint = randomBytes(100)
+  return {
+    handoffId: randomUUID(),
+    taskId: randomUUID(),
+    parentId: null,
+    fromAgent: 'intake',
+    fromVersion: '1.0.0',
+    fromExecution: randomUUID(),
+    toAgent: 'reviewer',
+    toVersion: null,
+    priority: 2,
+    requiresApproval: false,
+    attemptsMax: 3,
+    keyId: 'k1',
+    signature: `hmac-sha256:${'0'.repeat(64)}`,
+    traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`,
+    tracestate: null,
+    expiresAt: null,
+    spentMicroUSD: 0,
+    remainingMicroUSD: 1_000_000,
+    addedCostMicroUSD: 0,
+    body,
+    sha256: sha256(body),
+    requestSha256: sha256(body),
+    checkpointId: randomUUID(),
+    checkpoint,
+    checkpointSha256: sha256(checkpoint),
+    ...changes,
+  }
+}
+
+/** Claims what is named, with a lease of a minute; fails where the claim is refused. */
+export async function claim(
+  pool: Pool,
+  { handoffId }: { handoffId: string },
+  { generation = 1, leaseMs = 60_000 } = {},
+): Promise<ClaimedHandoff> {
+  const [claimed] = await claimExecutions(pool, { owner: randomUUID(), leaseMs }, [
+    { handoffId, generation },
+  ])
+  if (claimed?.kind !== 'claimed') throw new Error(`the claim of ${handoffId} was refused`)
+  return claimed
+}
+
+export const receiptOf = ({ handoffId, epoch }: { handoffId: string; epoch: number }) => ({
+  handoffId,
+  epoch,
+  auditOrigin: 'test/0',
+  auditSeq: 1,
+  auditHash: 'ab'.repeat(32),
+})
+
+/** Sends, claims and starts one handoff. */
+export async function executing(
+  pool: Pool,
+  changes: Partial<NewHandoff> = {},
+): Promise<ClaimedHandoff> {
+  const handoff = newHandoff(changes)
+  await sendHandoffs(pool, [handoff])
+  const claimed = await claim(pool, handoff)
+  const [started] = await markExecuting(pool, [receiptOf(claimed)])
+  if (started === undefined) throw new Error(`${handoff.handoffId} was not started`)
+  return claimed
+}
+
+/** A lifecycle event of a handoff, as it waits for the audit store. */
+export const intentOf = (handoffId: string, entry = '{}') => ({
+  id: randomUUID(),
+  handoffId,
+  entry,
+})
