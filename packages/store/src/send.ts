@@ -2,6 +2,7 @@
 import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
 import { transient } from '@baton/runtime'
 import { type Database, hasCode, run } from './database.ts'
+import { sendValues } from './send-values.ts'
 
 // A task's first handoff brings its spent amount along; later ones add theirs to it. More than the task
 // began with never remains, whatever parent a handoff names.
@@ -155,50 +156,4 @@ function refusal(handoff: NewHandoff, row: RefusedRow | undefined): SendOutcome 
     budgetMicroUSD: row?.budgetMicroUSD ?? handoff.spentMicroUSD + handoff.remainingMicroUSD,
     parentRemainingMicroUSD: row?.parentRemainingMicroUSD ?? null,
   }
-}
-
-function sendValues(handoffs: readonly NewHandoff[]): unknown[] {
-  const column = <Key extends keyof NewHandoff>(key: Key) => handoffs.map((h) => h[key])
-  const { blob, starts } = concatenate(handoffs.flatMap((h) => [h.body, h.checkpoint]))
-  return [
-    column('handoffId'),
-    column('taskId'),
-    column('parentId'),
-    column('fromAgent'),
-    column('fromVersion'),
-    column('fromExecution'),
-    column('toAgent'),
-    column('toVersion'),
-    column('priority'),
-    handoffs.map((h) => (h.requiresApproval ? 'AWAITING_APPROVAL' : 'QUEUED')),
-    column('attemptsMax'),
-    column('keyId'),
-    column('signature'),
-    column('traceparent'),
-    column('tracestate'),
-    column('expiresAt'),
-    column('spentMicroUSD'),
-    column('remainingMicroUSD'),
-    blob,
-    handoffs.map((_, index) => starts[2 * index]),
-    handoffs.map((h) => h.body.byteLength),
-    handoffs.map((_, index) => starts[2 * index + 1]),
-    handoffs.map((h) => h.checkpoint.byteLength),
-    handoffs.map((h) => Buffer.from(h.sha256)),
-    handoffs.map((h) => Buffer.from(h.checkpointSha256)),
-    column('checkpointId'),
-    handoffs.map((h) => Buffer.from(h.requestSha256)),
-    column('addedCostMicroUSD'),
-  ]
-}
-
-// Postgres counts bytes of a bytea from 1.
-function concatenate(parts: readonly Uint8Array[]): { blob: Buffer; starts: number[] } {
-  const starts: number[] = []
-  let next = 1
-  for (const part of parts) {
-    starts.push(next)
-    next += part.byteLength
-  }
-  return { blob: Buffer.concat(parts), starts }
 }
