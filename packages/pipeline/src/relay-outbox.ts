@@ -1,26 +1,8 @@
 // The relay: claims outbox rows, publishes pointers, marks and commits. Any number of relays, no leader.
-import type { ClaimQuota, OutboxLane, OutboxRow } from '@baton/protocol/delivery'
+import type { ClaimQuota, Job, OutboxLane, OutboxRow, Pointer } from '@baton/protocol/delivery'
 import { codeOf, crashPoint, fullJitterMs, type Logger, type Service } from '@baton/runtime'
 import { type Metrics, startSpan } from '@baton/telemetry'
 import { BATCH_MAX, createLaneQuotas, createWaterGauge } from './relay-lanes.ts'
-
-/** What a doorbell carries: ids, digest and the sender's trace context, never the message. */
-export interface Pointer {
-  readonly v: 1
-  readonly handoffId: string
-  readonly taskId: string
-  readonly generation: number
-  readonly sha256: string
-  readonly bytes: number
-  readonly traceparent: string
-  readonly tracestate?: string
-}
-
-export interface PublishedJob {
-  readonly queue: string
-  readonly priority: 0 | 1 | 2 | 3
-  readonly pointer: Pointer
-}
 
 export interface RelayDeps {
   listLanes(): Promise<readonly OutboxLane[]>
@@ -29,7 +11,7 @@ export interface RelayDeps {
     quotas: readonly ClaimQuota[],
     publish: (rows: readonly OutboxRow[]) => Promise<void>,
   ): Promise<number>
-  publish(jobs: readonly PublishedJob[]): Promise<void>
+  publish(jobs: readonly Job[]): Promise<void>
   /** How many jobs wait in a queue. */
   waiting(queue: string): Promise<number>
   /** Calls `wake` when there may be work; only a hint. */
@@ -132,7 +114,7 @@ async function publishRows(deps: RelayDeps, rows: readonly OutboxRow[]): Promise
   }
 }
 
-function toJob(row: OutboxRow): PublishedJob {
+function toJob(row: OutboxRow): Job {
   const { handoffId, taskId, generation, bytes, traceparent, tracestate } = row
   const pointer: Pointer = {
     v: 1,

@@ -157,7 +157,7 @@ export interface OutboxRow {
   readonly taskId: string
   readonly generation: number
   readonly queue: string
-  readonly priority: 0 | 1 | 2 | 3
+  readonly priority: Priority
   readonly sha256: Uint8Array
   readonly bytes: number
   readonly traceparent: string
@@ -176,4 +176,29 @@ export interface ClaimQuota extends OutboxLane {
   /** Low-water hint that keeps the scan off dead rows; correctness never depends on it. */
   readonly afterSeq: number
   readonly limit: number
+}
+
+/** What travels through a queue: enough to find the handoff and continue its trace, no content. */
+export interface Pointer {
+  readonly v: 1
+  readonly handoffId: string
+  readonly taskId: string
+  /** One publication of a handoff; a re-drive publishes the next generation. */
+  readonly generation: number
+  /** Hex digest of the signed bytes the receiver will load. */
+  readonly sha256: string
+  readonly bytes: number
+  /** The sender's stored context, handed on unchanged: the relay starts no trace of its own (I9). */
+  readonly traceparent: string
+  readonly tracestate?: string
+}
+
+/** 0 is most urgent. A waiting job of a smaller number always starts first, equal ones in order. */
+export type Priority = 0 | 1 | 2 | 3
+
+export interface Job {
+  /** The receiving agent's type. Any text: each transport maps it to what its queue can name. */
+  readonly queue: string
+  readonly priority: Priority
+  readonly pointer: Pointer
 }

@@ -1,30 +1,9 @@
 // The doorbell contract: pointers in, handlers called. Nothing here is a source of truth; a
 // transport may lose everything and Postgres re-drives it (I2).
 
-/** What travels through a queue: enough to find the handoff and continue its trace, no content. */
-export interface Pointer {
-  readonly v: 1
-  readonly handoffId: string
-  readonly taskId: string
-  /** One publication of a handoff; a re-drive publishes the next generation. */
-  readonly generation: number
-  /** Hex digest of the signed bytes the receiver will load. */
-  readonly sha256: string
-  readonly bytes: number
-  /** The sender's stored context, handed on unchanged: the relay starts no trace of its own (I9). */
-  readonly traceparent: string
-  readonly tracestate?: string
-}
+import type { Job, Pointer } from '@baton/protocol/delivery'
 
-/** 0 is most urgent. A waiting job of a smaller number always starts first, equal ones in order. */
-export type Priority = 0 | 1 | 2 | 3
-
-export interface Job {
-  /** The receiving agent's type. Any text: each transport maps it to what its queue can name. */
-  readonly queue: string
-  readonly priority: Priority
-  readonly pointer: Pointer
-}
+export type { Job, Pointer, Priority } from '@baton/protocol/delivery'
 
 export interface JobReference {
   readonly queue: string
