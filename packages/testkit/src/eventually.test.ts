@@ -1,0 +1,44 @@
+// Waiting returns at once when the condition holds and explains itself when it never does; seeds repeat.
+import { describe, expect, it } from 'vitest'
+import { eventually } from './eventually.ts'
+import { uniqueDatabaseName } from './names.ts'
+import { seededRandom } from './random.ts'
+
+describe('eventually', () => {
+  it('returns what the condition returned', async () => {
+    let asked = 0
+    const value = await eventually(() => (asked++ < 3 ? null : 'here'), {
+      deadlineMs: 2_000,
+      describe: 'it is here',
+    })
+    expect(value).toBe('here')
+  })
+
+  it('says what was awaited and why it failed', async () => {
+    const cause = new Error('refused')
+    const attempt = eventually(() => Promise.reject(cause), {
+      deadlineMs: 30,
+      describe: () => 'the server answers',
+    })
+    await expect(attempt).rejects.toMatchObject({
+      message: 'not within 30 ms: the server answers',
+      cause,
+    })
+  })
+})
+
+describe('names and seeds', () => {
+  it('makes database names that fit and never meet', () => {
+    const name = uniqueDatabaseName('Store, claims & a very long purpose that nobody would write')
+    expect(name).toMatch(/^test_[a-z0-9_]{1,58}$/)
+    expect(uniqueDatabaseName('store')).not.toBe(uniqueDatabaseName('store'))
+  })
+
+  it('repeats a run from its seed', () => {
+    const draw = () => {
+      const random = seededRandom('repeat', 7)
+      return [random.next(), random.integer(1, 6), random.pick(['a', 'b', 'c'])]
+    }
+    expect(draw()).toEqual(draw())
+  })
+})
