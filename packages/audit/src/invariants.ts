@@ -14,7 +14,7 @@ async function ids(db: Database, name: string, text: string): Promise<readonly s
 }
 
 /** I3: handoffs that were completed without a decision before it in their chain. */
-export const findUndecidedCompletions = (db: Database): Promise<readonly string[]> =>
+const findUndecidedCompletions = (db: Database): Promise<readonly string[]> =>
   ids(
     db,
     'find_undecided_completions',
@@ -24,7 +24,7 @@ export const findUndecidedCompletions = (db: Database): Promise<readonly string[
   )
 
 /** I4: handoffs that were completed more than once. */
-export const findRepeatedCompletions = (db: Database): Promise<readonly string[]> =>
+const findRepeatedCompletions = (db: Database): Promise<readonly string[]> =>
   ids(
     db,
     'find_repeated_completions',
@@ -33,7 +33,7 @@ export const findRepeatedCompletions = (db: Database): Promise<readonly string[]
   )
 
 /** I9: tasks whose records name more than one trace. */
-export const findSplitRecords = (db: Database): Promise<readonly string[]> =>
+const findSplitRecords = (db: Database): Promise<readonly string[]> =>
   ids(
     db,
     'find_split_records',

@@ -74,7 +74,7 @@ const rejectionsOf = ({ reasons }: RunFigures): Record<string, number> =>
   Object.fromEntries([...reasons].filter(([reason]) => REJECTIONS.has(reason)))
 
 /** Targets of a main job; a miss of any makes the command fail. */
-export const TARGETS = { tasksMin: 100, acceptedMin: 300, p99Ms: 500, traceMs: 10_000 } as const
+const TARGETS = { tasksMin: 100, acceptedMin: 300, p99Ms: 500, traceMs: 10_000 } as const
 
 /** What is not as it must be, one sentence each; empty when the run was fine. */
 export function findProblems(figures: RunFigures, input: MainJobInput): readonly string[] {
