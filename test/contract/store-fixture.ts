@@ -61,13 +61,14 @@ export function storeUrl(
 export const sha256 = (data: string | Uint8Array): Buffer =>
   createHash('sha256').update(data).digest()
 
-/** A handoff with a budget of one US dollar, nothing of it spent. The bytes are random. */
+/** A handoff with a budget of one US dollar, nothing of it spent; its task's id is its trace's. */
 export function newHandoff(changes: Partial<NewHandoff> = {}): NewHandoff {
   const body = randomBytes(200)
   const checkpoint = randomBytes(100)
+  const { taskId = randomUUID() } = changes
   return {
     handoffId: randomUUID(),
-    taskId: randomUUID(),
+    taskId,
     parentId: null,
     fromAgent: 'intake',
     fromVersion: '1.0.0',
@@ -79,7 +80,7 @@ export function newHandoff(changes: Partial<NewHandoff> = {}): NewHandoff {
     attemptsMax: 3,
     keyId: 'k1',
     signature: `hmac-sha256:${'0'.repeat(64)}`,
-    traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`,
+    traceparent: `00-${taskId.replaceAll('-', '')}-${randomBytes(8).toString('hex')}-01`,
     tracestate: null,
     expiresAt: null,
     spentMicroUSD: 0,

@@ -63,7 +63,9 @@ async function ensureRole(admin: pg.Client, role: string, attributes: string): P
   await admin.query(`${known.rowCount === 0 ? 'create' : 'alter'} role ${role} ${attributes}`)
 }
 
+// Advisory locks belong to one database, so the new one is locked for itself.
 async function grantToApp(admin: pg.Client): Promise<void> {
+  await admin.query('select pg_advisory_lock($1)', [LOCK])
   await admin.query('revoke all on schema public from public')
   await admin.query('grant usage on schema public to baton_app')
   await admin.query(

@@ -1,6 +1,7 @@
 // What the sweeper re-drives from Postgres. Any number of sweepers: rows are taken with SKIP LOCKED.
 import type { ExpiredHandoff, QuietHandoff } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
+import { WAKE_SUCCESSORS } from './successors.ts'
 
 const SWEEP_MAX = 500
 
@@ -78,6 +79,7 @@ export async function redriveHandoffs(
   return rows.length
 }
 
+// The outbox has no index by handoff, which would cost every send; it is read only where something expired.
 const EXPIRED = `
 with due as (
   select h.id from handoff h
@@ -100,8 +102,8 @@ with due as (
 ), unscheduled as (
   delete from retry where handoff_id in (select id from ended)
 ), unpublished as (
-  delete from outbox where handoff_id in (select id from ended)
-)
+  delete from outbox where exists (select from ended) and handoff_id = any(array(select id from ended))
+), ${WAKE_SUCCESSORS}
 select e.id as "handoffId", e.task_id as "taskId", e.parent_id as "parentId",
   coalesce(s.epoch, 0) as epoch, e.attempt, e.from_agent as "fromAgent",
   e.from_version as "fromVersion", e.from_execution as "fromExecution", e.to_agent as "toAgent",

@@ -1,0 +1,23 @@
+// Per-task order: whatever ends a handoff lets the next one of its task go.
+
+/** States of a handoff that is still under way. */
+export const OPEN = `('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
+
+/**
+ * The next handoff of the same task was refused while this one was open; ring for it again.
+ * Stands in a statement whose `ended` names the task_id and task_seq of what has ended.
+ */
+export const WAKE_SUCCESSORS = `
+successors as (
+  select (select n.id from handoff n where n.task_id = e.task_id and n.task_seq > e.task_seq
+            and n.state in ${OPEN} and n.id not in (select id from ended) order by n.task_seq limit 1) as id
+  from ended e
+), woken as (
+  update handoff set generation = generation + 1, state = 'QUEUED', queued_at = clock_timestamp()
+  where id in (select id from successors) and state = 'DISPATCHED'
+  returning id, task_id, generation, to_agent, priority, body_sha256, body_bytes, traceparent, tracestate
+), rung as (
+  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
+  select id, task_id, generation, to_agent, priority, body_sha256, body_bytes, traceparent, tracestate
+  from woken
+)`

@@ -1,0 +1,226 @@
+// The outbox and the sweeper on a real Postgres: everything is taken once, however many take at the same time.
+import { afterAll, beforeEach, beforeAll, describe, expect, it } from 'vitest'
+import type { NewHandoff } from '@baton/protocol/delivery'
+import {
+  claimOutbox,
+  expireHandoffs,
+  inTransaction,
+  listAuditIntents,
+  addAuditIntents,
+  deleteAuditIntents,
+  listOutboxLanes,
+  listQuietHandoffs,
+  markDispatched,
+  markExecuting,
+  outboxDepth,
+  redriveHandoffs,
+  sendHandoffs,
+  sweepLapsedLeases,
+  sweepRetries,
+} from '@baton/store'
+import { eventually } from '@baton/testkit'
+import {
+  claim,
+  executing,
+  intentOf,
+  newHandoff,
+  openStore,
+  receiptOf,
+  type StoreFixture,
+} from './store-fixture.ts'
+
+let store: StoreFixture
+beforeAll(async () => {
+  store = await openStore('store sweeps')
+})
+afterAll(() => store.close())
+beforeEach(async () => {
+  await store.rows(
+    'truncate task, checkpoint, handoff, handoff_body, outbox, retry, execution, alert, audit_outbox',
+  )
+})
+
+const send = async (count: number, changes: Partial<NewHandoff> = {}) => {
+  const handoffs = Array.from({ length: count }, () => newHandoff(changes))
+  await sendHandoffs(store.pool, handoffs)
+  return handoffs
+}
+const quota = (priority: number, limit = 100, afterSeq = 0) => ({
+  queue: 'reviewer',
+  priority,
+  afterSeq,
+  limit,
+})
+const idsOf = (rows: readonly { handoffId: string }[]) =>
+  rows.map((row) => row.handoffId).toSorted()
+const statesOf = async () =>
+  Object.fromEntries(
+    (await store.rows<{ id: string; state: string }>('select id, state from handoff')).map(
+      (row) => [row.id, row.state],
+    ),
+  )
+const dispatched = async (handoffs: readonly NewHandoff[]) => {
+  await store.rows('delete from outbox')
+  await markDispatched(
+    store.pool,
+    handoffs.map((one) => one.handoffId),
+  )
+}
+
+describe('the outbox', () => {
+  it('names its lanes and gives each lane’s oldest rows first, up to the quota', async () => {
+    const urgent = await send(3, { priority: 0 })
+    await send(2, { priority: 3, toAgent: 'archivist' })
+    expect(await listOutboxLanes(store.pool)).toEqual([
+      { queue: 'archivist', priority: 3 },
+      { queue: 'reviewer', priority: 0 },
+    ])
+    const rows = await claimOutbox(store.pool, [quota(0, 2)])
+    expect(idsOf(rows)).toEqual(idsOf(urgent.slice(0, 2)))
+    expect(rows[0]).toMatchObject({ generation: 1, bytes: 200, priority: 0, queue: 'reviewer' })
+    expect(await outboxDepth(store.pool)).toMatchObject({ depth: 3 })
+  })
+
+  it('gives every row to exactly one of several relays', async () => {
+    const handoffs = await send(40)
+    const claims = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        inTransaction(store.pool, (transaction) => claimOutbox(transaction, [quota(2, 15)])),
+      ),
+    )
+    const rest = await claimOutbox(store.pool, [quota(2)])
+    expect(idsOf([...claims.flat(), ...rest])).toEqual(idsOf(handoffs))
+  })
+
+  it('has its rows back when the relay’s transaction does not commit', async () => {
+    const handoffs = await send(2)
+    const failing = inTransaction(store.pool, async (transaction) => {
+      await markDispatched(transaction, idsOf(await claimOutbox(transaction, [quota(2)])))
+      throw new Error('the queue is down')
+    })
+    await expect(failing).rejects.toThrow()
+    expect(idsOf(await claimOutbox(store.pool, [quota(2)]))).toEqual(idsOf(handoffs))
+    expect(Object.values(await statesOf())).toEqual(['QUEUED', 'QUEUED'])
+  })
+
+  it('does not put a handoff back to DISPATCHED that a receiver holds already', async () => {
+    const [handoff] = await send(1)
+    const claimed = await claim(store.pool, handoff as NewHandoff)
+    await markExecuting(store.pool, [receiptOf(claimed)])
+    await markDispatched(store.pool, [claimed.handoffId])
+    expect(Object.values(await statesOf())).toEqual(['EXECUTING'])
+  })
+})
+
+describe('the sweeper', () => {
+  it('re-drives due retries once, with a new generation, however many sweep', async () => {
+    const handoffs = await send(30)
+    await store.rows('delete from outbox')
+    await store.rows(`insert into retry select id, now() - interval '1 s' from handoff`)
+    await store.rows(`update retry set due = now() + interval '1 h' where handoff_id = $1`, [
+      handoffs[0]?.handoffId,
+    ])
+    const counts = await Promise.all(Array.from({ length: 4 }, () => sweepRetries(store.pool)))
+    expect(counts.reduce((sum, count) => sum + count)).toBe(29)
+    const rows = await claimOutbox(store.pool, [quota(2)])
+    expect(rows).toHaveLength(29)
+    expect(new Set(rows.map((row) => row.generation))).toEqual(new Set([2]))
+  })
+
+  it('takes lapsed leases away once and leaves live ones alone', async () => {
+    const lapsed = [await executing(store.pool), await executing(store.pool)]
+    const live = await executing(store.pool)
+    await store.rows('delete from outbox')
+    await store.rows(
+      `update execution set lease_until = now() - interval '1 s' where handoff_id = any($1)`,
+      [idsOf(lapsed)],
+    )
+    const counts = await Promise.all(Array.from({ length: 3 }, () => sweepLapsedLeases(store.pool)))
+    expect(counts.reduce((sum, count) => sum + count)).toBe(2)
+    expect(idsOf(await claimOutbox(store.pool, [quota(2)]))).toEqual(idsOf(lapsed))
+    expect((await statesOf())[live.handoffId]).toBe('EXECUTING')
+    expect(await claim(store.pool, lapsed[0] as never, { generation: 2 })).toMatchObject({
+      epoch: 2,
+      lapses: 1,
+    })
+  })
+
+  it('finds published handoffs that nobody claimed, but none whose turn has not come', async () => {
+    const [first] = (await send(1)) as [NewHandoff]
+    const second = newHandoff({ taskId: first.taskId })
+    await sendHandoffs(store.pool, [second])
+    const [held] = (await send(1)) as [NewHandoff]
+    await dispatched([first, second, held])
+    await claim(store.pool, held)
+    const quiet = await eventually(
+      async () => {
+        const found = await listQuietHandoffs(store.pool, 1)
+        return found.length > 0 && found
+      },
+      { deadlineMs: 2_000, describe: 'a quiet handoff' },
+    )
+    expect(quiet).toEqual([{ handoffId: first.handoffId, generation: 1, queue: 'reviewer' }])
+    expect(await listQuietHandoffs(store.pool, 60_000)).toEqual([])
+    const twice = await Promise.all([quiet, quiet].map((lost) => redriveHandoffs(store.pool, lost)))
+    expect(twice.toSorted()).toEqual([0, 1])
+    expect(await claimOutbox(store.pool, [quota(2)])).toMatchObject([
+      { handoffId: first.handoffId, generation: 2 },
+    ])
+  })
+})
+
+describe('expiry', () => {
+  const past = { expiresAt: '2020-01-01T00:00:00Z' }
+
+  it('ends what is due once, restores the checkpoint, alerts, and clears what would re-drive it', async () => {
+    const handoffs = await send(20, past)
+    const open = await send(1, { expiresAt: '2100-01-01T00:00:00Z' })
+    await store.rows(`insert into retry select id, now() from handoff where expires_at < now()`)
+    await store.rows('update task set checkpoint_id = null')
+    const expired = await Promise.all(Array.from({ length: 3 }, () => expireHandoffs(store.pool)))
+    expect(idsOf(expired.flat())).toEqual(idsOf(handoffs))
+    expect(idsOf(await claimOutbox(store.pool, [quota(2)]))).toEqual(idsOf(open))
+    expect(await store.rows('select from retry')).toEqual([])
+    expect(await store.rows(`select from alert where kind = 'handoff.expired'`)).toHaveLength(20)
+    const tasks = await store.rows<{ status: string }>(
+      `select t.status from task t join handoff h on h.task_id = t.id
+       where h.state = 'EXPIRED' and t.checkpoint_id = h.checkpoint_id`,
+    )
+    expect(tasks).toHaveLength(20)
+    expect(await sweepRetries(store.pool)).toBe(0)
+  })
+
+  it('leaves one alone that executes under a live lease, and ends it once the lease has lapsed', async () => {
+    const [handoff] = (await send(1)) as [NewHandoff]
+    await claim(store.pool, handoff)
+    await store.rows(`update handoff set expires_at = now() - interval '1 s'`)
+    expect(await expireHandoffs(store.pool)).toEqual([])
+    await store.rows(`update execution set lease_until = now() - interval '1 s'`)
+    expect(await expireHandoffs(store.pool)).toMatchObject([
+      { handoffId: handoff.handoffId, epoch: 1 },
+    ])
+  })
+
+  it('of a predecessor rings for the successor that waited for it', async () => {
+    const [first] = (await send(1, past)) as [NewHandoff]
+    const second = newHandoff({ taskId: first.taskId })
+    await sendHandoffs(store.pool, [second])
+    await dispatched([first, second])
+    await expireHandoffs(store.pool)
+    expect(await claimOutbox(store.pool, [quota(2)])).toMatchObject([
+      { handoffId: second.handoffId, generation: 2 },
+    ])
+  })
+})
+
+it('keeps events until they are acknowledged, oldest first', async () => {
+  const [handoff] = (await send(1)) as [NewHandoff]
+  const intents = [intentOf(handoff.handoffId, '1'), intentOf(handoff.handoffId, '2')]
+  await addAuditIntents(store.pool, intents)
+  expect(await listAuditIntents(store.pool, 60_000)).toEqual([])
+  expect(new Set((await listAuditIntents(store.pool, -1)).map((one) => one.id))).toEqual(
+    new Set(intents.map((one) => one.id)),
+  )
+  await deleteAuditIntents(store.pool, [intents[0]?.id ?? ''])
+  expect(await listAuditIntents(store.pool, -1)).toEqual([intents[1]])
+})
