@@ -1,11 +1,27 @@
 // Brings the databases of an instance to the current schema; safe to run at every start.
 import { migrateAudit } from '@baton/audit'
+import { BatonError, permanent } from '@baton/runtime'
 import { migrateStore } from '@baton/store'
 import type { CliSettings } from '../context.ts'
 import type { Databases } from './databases.ts'
 
-/** Names of the migrations applied now; empty when all were applied before. */
+/** Names of the migrations applied now; empty when all were applied before. Throws BATON_MIGRATION_FAILED. */
 export async function migrateDatabases(
+  databases: Databases,
+  settings: CliSettings,
+): Promise<readonly string[]> {
+  try {
+    return await migrateBoth(databases, settings)
+  } catch (cause) {
+    if (cause instanceof BatonError) throw cause
+    throw permanent('BATON_MIGRATION_FAILED', 'the databases could not be prepared', {
+      cause,
+      fix: 'Check BATON_DATABASE_ADMIN_URL: it must name a superuser of a Postgres that answers.',
+    })
+  }
+}
+
+async function migrateBoth(
   { adminUrls, secrets }: Databases,
   settings: CliSettings,
 ): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 // Which queue an instance uses: the Redis it is given, one that is found or fetched, or none at all.
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { startRedis } from '@baton/infra'
 import type { RunningRedis, Unavailable } from '@baton/infra'
 import { transient } from '@baton/runtime'
@@ -54,10 +54,16 @@ async function findOrFetch(
   })
   const fetched = await Promise.race([started, late])
   if ('unavailable' in fetched) {
-    await writeFile(FAILED_FETCH, `${Date.now()} ${fetched.unavailable}\n`)
+    await rememberFailure(fetched.unavailable)
     void started.then((redis) => ('unavailable' in redis ? undefined : redis.stop()))
   }
   return fetched
+}
+
+// Where it cannot be remembered, it is tried again next time.
+async function rememberFailure(reason: string): Promise<void> {
+  await mkdir(dirname(FAILED_FETCH), { recursive: true }).catch(() => undefined)
+  await writeFile(FAILED_FETCH, `${Date.now()} ${reason}\n`).catch(() => undefined)
 }
 
 async function fetchFailedLately(): Promise<boolean> {

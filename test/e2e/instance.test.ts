@@ -1,0 +1,95 @@
+// One instance, several commands: they share its services, notice each other, and clear up after a killed one.
+import { fileURLToPath } from 'node:url'
+import { spawnService } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openCommandLine } from './command-line.ts'
+import type { CommandLine } from './command-line.ts'
+
+const START_MAX_MS = 90_000
+const CONTRACT = fileURLToPath(new URL('../../services/cli/package.json', import.meta.url))
+
+describe('an instance that stays up', () => {
+  let baton: CommandLine
+  let up: ServiceProcess
+
+  const start = () =>
+    spawnService({
+      main: 'services/cli/src/main.ts',
+      args: ['up', '--no-redis', '--home', baton.home],
+      ready: /Baton is up/,
+      readyMaxMs: START_MAX_MS,
+    })
+
+  beforeAll(async () => {
+    baton = await openCommandLine()
+    up = await start()
+  }, START_MAX_MS)
+  afterAll(async () => {
+    await up.kill()
+    await baton.discard()
+  })
+
+  it('answers HTTP where it says', async () => {
+    const url = /gateway (http:\S+?)\.\s/.exec(up.output())?.[1]
+    expect((await fetch(new URL('/healthz', url))).status).toBe(200)
+  })
+
+  it('serves other commands, which start nothing of their own', async () => {
+    const review = await baton.run('review-contract', CONTRACT, '--json')
+    expect(review.exitCode).toBe(0)
+    expect(review.stderr).not.toContain('services')
+    const doctor = await baton.run('doctor')
+    expect(doctor.exitCode).toBe(0)
+    expect(doctor.stdout).toContain('✓ services')
+  })
+
+  it('refuses a command that wants another queue', async () => {
+    const { exitCode, stderr } = await baton.run('review-contract', CONTRACT, '--redis')
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('BATON_INSTANCE_BUSY')
+  })
+
+  it('leaves services behind when it is killed, which the next command ends', async () => {
+    await up.kill()
+    const sent = await baton.run(
+      'send',
+      '--to',
+      'unreliable-review',
+      '--state',
+      '{"licence":{}}',
+      '--no-redis',
+    )
+    expect(sent.stderr).toMatch(/leftovers +ended: .*receiver/)
+    expect(sent.stdout).toContain('ROLLED_BACK')
+    expect((await baton.run('doctor')).exitCode).toBe(0)
+  })
+
+  it('drains and ends with 0 on SIGINT once the main job was fine', async () => {
+    up = await start()
+    up.signal('SIGINT')
+    expect(await up.exited()).toEqual({ code: 0, signal: null })
+    expect((await baton.run('doctor')).stdout).toContain('– services')
+  })
+})
+
+describe('a main job that is interrupted', () => {
+  let baton: CommandLine
+  beforeAll(async () => {
+    baton = await openCommandLine()
+  })
+  afterAll(() => baton.discard())
+
+  it('ends with 130, loses nothing and can run again', async () => {
+    const up = await spawnService({
+      main: 'services/cli/src/main.ts',
+      args: ['up', '--once', '--json', '--no-redis', '--home', baton.home],
+      ready: /under way/,
+    })
+    up.signal('SIGINT')
+    expect(await up.exited()).toEqual({ code: 130, signal: null })
+    expect(up.stdout()).toBe('')
+    expect((await baton.run('doctor')).exitCode).toBe(0)
+    expect((await baton.run('up', '--once', '--json', '--no-redis')).exitCode).toBe(0)
+  })
+})
