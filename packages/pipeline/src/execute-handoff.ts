@@ -48,12 +48,12 @@ export async function executeHandoff(
       traceparent: own.traceparent,
       signal: lease.signal,
     })
-    const result = await own.run(() => agent.execute(context))
+    const result = await own.run(() => untilAborted(agent.execute(context), lease.signal))
     checkResult(result)
     own.end()
     return { kind: 'done', result, agent, traceparent: own.traceparent }
   } catch (error) {
-    const code = error instanceof BatonError ? error.code : 'BATON_AGENT_FAILED'
+    const code = lease.signal.aborted ? 'BATON_EXECUTION_ABANDONED' : failureCode(error)
     own.end({ error: code })
     if (lease.signal.aborted) return { kind: 'abandoned' }
     return { kind: 'failed', code, retry: kindOf(error) === 'transient' }
@@ -62,6 +62,22 @@ export async function executeHandoff(
     deps.metrics.hopSeconds.execute.observe((performance.now() - startedAt) / 1000)
   }
 }
+
+// Nobody waits for an agent that ignores its signal: its epoch can commit nothing any more.
+function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason as Error)
+    if (signal.aborted) return stop()
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject)
+  })
+}
+
+const CODE = /^BATON_[A-Z0-9_]{1,58}$/
+
+// The code goes into logs, metrics and audit records, so nothing but a code may pass for one.
+const failureCode = (error: unknown): string =>
+  error instanceof BatonError && CODE.test(error.code) ? error.code : 'BATON_AGENT_FAILED'
 
 interface ContextParts {
   readonly claimed: ClaimedHandoff
@@ -99,6 +115,9 @@ function whatIsWrong(result: AgentResult | undefined): string | undefined {
   if (typeof result.subtask?.subtaskId !== 'string') return 'without subtask'
   if (typeof result.state !== 'object' || result.state === null) return 'without state'
   if (!Number.isFinite(result.costUSD) || result.costUSD < 0) return 'costUSD that is no amount'
+  if (!isCount(result.tokens?.prompt) || !isCount(result.tokens.completion)) return 'without tokens'
   if (!Array.isArray(result.next)) return 'without next'
   return undefined
 }
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0

@@ -30,6 +30,8 @@ export function createHeartbeat({ extendLeases, leaseMs, logger }: HeartbeatDeps
   const intervalMs = Math.floor(leaseMs / BEATS_PER_LEASE)
   const held = new Map<string, Held>()
   let timer: NodeJS.Timeout | undefined
+  let beating: Promise<void> = Promise.resolve()
+  let stopping = false
 
   function lose(one: Held, why: string): void {
     logger.warn({
@@ -61,7 +63,10 @@ export function createHeartbeat({ extendLeases, leaseMs, logger }: HeartbeatDeps
   }
 
   function schedule(): void {
-    timer = setTimeout(() => void beat().finally(schedule), intervalMs)
+    if (stopping) return
+    timer = setTimeout(() => {
+      beating = beat().finally(schedule)
+    }, intervalMs)
   }
 
   return {
@@ -70,8 +75,9 @@ export function createHeartbeat({ extendLeases, leaseMs, logger }: HeartbeatDeps
       schedule()
     },
     async stop() {
+      stopping = true
       clearTimeout(timer)
-      timer = undefined
+      await beating
     },
     hold(fence) {
       const one: Held = { fence, controller: new AbortController(), renewedAt: performance.now() }

@@ -7,6 +7,8 @@ import {
   type KeyRing,
   buildHandoff,
   microUSD,
+  newTraceparent,
+  parseTraceparent,
   parseTracestate,
   signHandoff,
 } from '@baton/protocol'
@@ -97,7 +99,7 @@ function signAndSave(
     attemptsMax,
     keyId: signed.keyId,
     signature: signed.signature,
-    traceparent: message.traceparent,
+    traceparent: deliveryTrace(message),
     tracestate: storedTracestate(message),
     expiresAt: earliest(message.expiresAt, message.deadline),
     spentMicroUSD: microUSD(message.costTracking.costSpentSoFarUSD),
@@ -110,6 +112,10 @@ function signAndSave(
     checkpointSha256: sha256(checkpoint),
   }
 }
+
+// The receiver refuses a message with a wrong traceparent; the delivery that says so needs a right one.
+const deliveryTrace = ({ traceparent }: HandoffMessage): string =>
+  parseTraceparent(traceparent) === undefined ? newTraceparent() : traceparent
 
 const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest()
 

@@ -61,14 +61,17 @@ export function createSettler(deps: SettleDeps): Settler {
   const completions = createBatcher({ name: 'complete', ...limits, flush: deps.complete })
   const retries = createBatcher({ name: 'retry', ...limits, flush: deps.retry })
   const endings = createBatcher({ name: 'end', ...limits, flush: deps.end })
-  const releases = createBatcher<Fence, void>({
-    name: 'release',
-    ...limits,
-    flush: async (fences) => {
-      await deps.release(fences, 1_000 + fullJitterMs(3, RELEASED_WAIT))
-      return fences.map(() => undefined)
-    },
-  })
+  const releaseAfter = (delayMs: () => number) =>
+    createBatcher<Fence, void>({
+      name: 'release',
+      ...limits,
+      flush: async (fences) => {
+        await deps.release(fences, delayMs())
+        return fences.map(() => undefined)
+      },
+    })
+  const releases = releaseAfter(() => 1_000 + fullJitterMs(3, RELEASED_WAIT))
+  const abandonments = releaseAfter(() => 0)
 
   function add(settlement: Settlement): Promise<Committed> {
     if (settlement.kind === 'complete') return completions.add(settlement.step)
@@ -91,7 +94,7 @@ export function createSettler(deps: SettleDeps): Settler {
 
   return {
     async executed(claimed, message, execution) {
-      if (execution.kind === 'abandoned') return releases.add(claimed)
+      if (execution.kind === 'abandoned') return abandonments.add(claimed)
       const settlement = settleExecuted(claimed, { message, execution }, deps)
       try {
         await commit(claimed, settlement)
@@ -105,7 +108,8 @@ export function createSettler(deps: SettleDeps): Settler {
     poisoned: (claimed) => commit(claimed, settlePoisoned(claimed)),
     released: (fence) => releases.add(fence),
     async drain() {
-      await Promise.all([completions, retries, endings, releases].map((batcher) => batcher.drain()))
+      const batchers = [completions, retries, endings, releases, abandonments]
+      await Promise.all(batchers.map((batcher) => batcher.drain()))
     },
   }
 }

@@ -15,6 +15,7 @@ import { lifecycleEntry, toIntent } from './audit-entries.ts'
 import type { Execution } from './execute-handoff.ts'
 import { nextHandoffs } from './next-handoffs.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
+import { storableJson } from './storable-json.ts'
 
 /** A result, its cost and the handoffs it sends next: one transaction (I5). */
 export interface CompletedStep {
@@ -123,7 +124,7 @@ const endingOf = (claimed: ClaimedHandoff, { reason, details }: Why) => ({
   handoffId: claimed.handoffId,
   epoch: claimed.epoch,
   reason,
-  details: JSON.stringify(details),
+  details: storableJson(details),
   costMicroUSD: 0,
   escalate: false,
 })
@@ -146,7 +147,7 @@ function retryOf(
     handoffId: claimed.handoffId,
     epoch: claimed.epoch,
     reason,
-    details: JSON.stringify(details),
+    details: storableJson(details),
     delayMs: fullJitterMs(claimed.attempt - 1, backoff),
     returned,
   }

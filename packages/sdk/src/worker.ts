@@ -71,6 +71,20 @@ export function createWorker(options: WorkerOptions): Service {
   const inner = transport.kind === 'in-process' ? ownRelay(options, parts) : []
   let consumers: Consumer[] = []
   let watch: { close(): void } | undefined
+  let stopped: Promise<void> | undefined
+
+  async function drain(): Promise<void> {
+    for (const service of inner.toReversed()) await service.stop()
+    watch?.close()
+    const abort = setTimeout(() => heartbeat.abortAll(), drainMs)
+    await Promise.all(consumers.map((consumer) => consumer.stop()))
+    clearTimeout(abort)
+    await receiver.drain()
+    await shipper.drain()
+    await heartbeat.stop()
+    client.close()
+    await pool.end()
+  }
 
   return {
     name: 'worker',
@@ -89,18 +103,7 @@ export function createWorker(options: WorkerOptions): Service {
       })
       for (const service of inner) await service.start()
     },
-    async stop() {
-      for (const service of inner.toReversed()) await service.stop()
-      watch?.close()
-      const abort = setTimeout(() => heartbeat.abortAll(), drainMs)
-      await Promise.all(consumers.map((consumer) => consumer.stop()))
-      clearTimeout(abort)
-      await receiver.drain()
-      await shipper.drain()
-      await heartbeat.stop()
-      client.close()
-      await pool.end()
-    },
+    stop: () => (stopped ??= drain()),
   }
 }
 
