@@ -1,7 +1,8 @@
 // The checker: what the driver was told, what the agents wrote down and what both databases say must agree.
 import { existsSync, readFileSync } from 'node:fs'
-import { createPool as createAuditPool } from '@baton/audit'
-import { createPool, type Pool } from '@baton/store'
+import { createPool as createAuditPool, invariantReads as auditReads } from '@baton/audit'
+import { auditInvariants, storeInvariants } from '@baton/pipeline'
+import { createPool, invariantReads as storeReads, type Pool } from '@baton/store'
 import { eventually, type System } from '@baton/testkit'
 
 interface LedgerLine {
@@ -82,6 +83,7 @@ export async function violations(
       ...keysPerHandoff(ledger),
       ...(await costsOff(pool)),
       ...(await chainBroken(system)),
+      ...(await brokenRules(pool, auditPool)),
     ]
   } finally {
     await pool.end()
@@ -167,4 +169,18 @@ async function chainBroken(system: System): Promise<string[]> {
   return report.ok
     ? []
     : [`I10 chain does not verify: ${JSON.stringify(report.findings.slice(0, 3))}`]
+}
+
+// The rules that `baton doctor` checks on a live system hold after every crash as well.
+async function brokenRules(
+  pool: Pool,
+  auditPool: ReturnType<typeof createAuditPool>,
+): Promise<string[]> {
+  const rules = [...storeInvariants(storeReads(pool)), ...auditInvariants(auditReads(auditPool))]
+  const broken: string[] = []
+  for (const { promise, rule, check } of rules) {
+    const ids = await check()
+    if (ids.length > 0) broken.push(`${promise} broken, ${rule}: ${ids.slice(0, 5).join(', ')}`)
+  }
+  return broken
 }
