@@ -32,6 +32,18 @@ function nextSignal(): Promise<NodeJS.Signals> {
   })
 }
 
+/** A signal to a whole process group reaches a service twice at once; that is not a person insisting. */
+const SAME_SIGNAL_MS = 500
+
+function endOnSecondSignal(): void {
+  const drainingSince = performance.now()
+  const insist = (): void => {
+    if (performance.now() - drainingSince > SAME_SIGNAL_MS) process.exit(130)
+  }
+  process.on('SIGTERM', insist)
+  process.on('SIGINT', insist)
+}
+
 /**
  * Starts the services in order, waits for SIGTERM or SIGINT, stops them in reverse order and ends
  * the process: 0 after a clean drain, 1 when a start failed or the drain ran out of time, 130 on a
@@ -58,7 +70,7 @@ export async function runServices(
   logger.info({ event: 'service.started', services: services.map((service) => service.name) })
   const name = await signal
   logger.info({ event: 'service.draining', signal: name })
-  void nextSignal().then(() => process.exit(130))
+  endOnSecondSignal()
   setTimeout(() => process.exit(1), drainMs).unref()
   await stopAll(started, logger)
   logger.info({ event: 'service.stopped' })
