@@ -1,26 +1,18 @@
 // A running Baton on this machine: databases, queue and services; starts what is not running and stops it again.
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, withLock } from '@baton/infra'
+import { withLock } from '@baton/infra'
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { Context } from '../context.ts'
-import { startChild } from './child-service.ts'
-import type { ChildService } from './child-service.ts'
 import { openDatabases } from './databases.ts'
 import type { Databases } from './databases.ts'
-import {
-  endLeftovers,
-  forgetInstance,
-  runningInstance,
-  watchOwner,
-  writeInstance,
-} from './instance-record.ts'
+import { endLeftovers, runningInstance, watchOwner } from './instance-record.ts'
 import type { InstanceRecord } from './instance-record.ts'
 import { migrateDatabases } from './migrations.ts'
 import { openQueue } from './queue.ts'
 import type { Queue, QueueChoice } from './queue.ts'
-import { serviceSettings } from './service-settings.ts'
+import { startServices } from './services.ts'
 
 export interface Instance {
   readonly databases: Databases
@@ -36,9 +28,6 @@ interface OpenOptions {
   readonly queue: QueueChoice
 }
 
-const GATEWAY_PORT = 8420
-const AUDITOR_PORT = 8421
-const PORTS_TRIED_MAX = 100
 const LOCK_WAIT_MS = 120_000
 
 /** A log of this command itself in `.baton/logs/cli.log`. */
@@ -97,16 +86,10 @@ async function startInstance(
   }
   try {
     const { databases, queue } = await openStores(context, options, started)
-    const ports = await choosePorts()
-    const settings = serviceSettings({ environment: context.environment, databases, queue, ports })
-    const services = startServices(settings, join(home, 'logs'))
-    started.push(stopInOrder(services), { stop: () => forgetInstance(home) })
-    const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
-    await writeInstance(home, { services, queue: queue.kind, gatewayUrl })
-    await Promise.all(services.map((service) => service.ready))
-    context.output.step('passed', 'services', services.map(({ name }) => name).join(', '))
-    const failed = Promise.race(services.map((service) => service.ended))
-    failed.catch(() => undefined)
+    const services = await startServices({ context, databases, queue })
+    started.push(services)
+    context.output.step('passed', 'services', services.names.join(', '))
+    const { gatewayUrl, failed } = services
     return { databases, queue: queue.kind, gatewayUrl, failed, stop }
   } catch (error) {
     await stop()
@@ -141,37 +124,6 @@ const migrated = (context: Context) => async (databases: Databases) => {
   const news = applied.length === 0 ? '' : `, ${applied.length} migrations applied`
   context.output.step('passed', 'database', `${databases.description}${news}`)
   return databases
-}
-
-/** All at once; each is ready in its own time. */
-const startServices = (
-  settings: ReturnType<typeof serviceSettings>,
-  logsDir: string,
-): readonly ChildService[] =>
-  [...settings].map(([name, environment]) => startChild({ name, environment, logsDir }))
-
-// The auditor goes last: what drains still needs its receipts.
-function stopInOrder(services: readonly ChildService[]): Stoppable {
-  const auditor = services.filter(({ name }) => name === 'auditor')
-  const others = services.filter(({ name }) => name !== 'auditor')
-  return {
-    async stop() {
-      await Promise.all(others.map((service) => service.stop()))
-      await Promise.all(auditor.map((service) => service.stop()))
-    },
-  }
-}
-
-async function choosePorts(): Promise<{ gateway: number; auditor: number }> {
-  const gateway = await nextFreePort(GATEWAY_PORT)
-  return { gateway, auditor: await nextFreePort(Math.max(AUDITOR_PORT, gateway + 1)) }
-}
-
-async function nextFreePort(first: number): Promise<number> {
-  for (let port = first; port < first + PORTS_TRIED_MAX; port += 1) {
-    if ((await freePort(port)) === port) return port
-  }
-  return freePort()
 }
 
 const otherQueue = ({ queue, owner }: InstanceRecord) =>

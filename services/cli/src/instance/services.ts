@@ -1,0 +1,77 @@
+// All services of an instance: started together, stopped in order, moved to other ports when theirs were taken.
+import { join } from 'node:path'
+import type { Context } from '../context.ts'
+import { startChild } from './child-service.ts'
+import type { ChildService } from './child-service.ts'
+import type { Databases } from './databases.ts'
+import { forgetInstance, writeInstance } from './instance-record.ts'
+import { choosePorts } from './ports.ts'
+import type { Queue } from './queue.ts'
+import { serviceSettings } from './service-settings.ts'
+
+export interface RunningServices {
+  readonly names: readonly string[]
+  readonly gatewayUrl: string
+  /** Rejects with BATON_SERVICE_ENDED when one of them ends by itself. */
+  readonly failed: Promise<never>
+  /** Lets them drain, the auditor last. */
+  stop(): Promise<void>
+}
+
+interface Parts {
+  readonly context: Context
+  readonly databases: Databases
+  readonly queue: Queue
+}
+
+const ATTEMPTS_MAX = 5
+
+/** Resolves when all are ready. Throws BATON_SERVICE_START_FAILED, with nothing left running. */
+export async function startServices(parts: Parts): Promise<RunningServices> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await tryStart(parts, attempt)
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX || !lostItsPort(error)) throw error
+    }
+  }
+}
+
+async function tryStart(
+  { context, databases, queue }: Parts,
+  attempt: number,
+): Promise<RunningServices> {
+  const { environment, home } = context
+  const ports = await choosePorts(attempt)
+  const settings = serviceSettings({ environment, databases, queue, ports })
+  const logsDir = join(home, 'logs')
+  const services = [...settings].map(([name, own]) =>
+    startChild({ name, environment: own, logsDir }),
+  )
+  const stop = () => stopInOrder(services, home)
+  try {
+    const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
+    await writeInstance(home, { services, queue: queue.kind, gatewayUrl })
+    await Promise.all(services.map((service) => service.ready))
+    const failed = Promise.race(services.map((service) => service.ended))
+    failed.catch(() => undefined)
+    return { names: services.map(({ name }) => name), gatewayUrl, failed, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Somebody took the port between the choice and the start. */
+function lostItsPort(error: unknown): boolean {
+  return error instanceof Error && /BATON_(?:GATEWAY|AUDITOR)_LISTEN_FAILED/.test(error.message)
+}
+
+// The auditor goes last: what drains still needs its receipts.
+async function stopInOrder(services: readonly ChildService[], home: string): Promise<void> {
+  await forgetInstance(home)
+  const isAuditor = ({ name }: ChildService) => name === 'auditor'
+  const others = services.filter((service) => !isAuditor(service))
+  await Promise.all(others.map((service) => service.stop()))
+  await Promise.all(services.filter(isAuditor).map((service) => service.stop()))
+}
