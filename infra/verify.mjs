@@ -29,7 +29,9 @@ function checks(node) {
 /** Programs that write committed files; with --check they only say whether those are up to date. */
 function generators() {
   const folders = ['packages', 'services'].flatMap((parent) =>
-    readdirSync(join(ROOT, parent)).map((name) => join(parent, name)),
+    readdirSync(join(ROOT, parent), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => join(parent, entry.name)),
   )
   return ['infra', ...folders].flatMap((folder) =>
     readdirSync(join(ROOT, folder))
