@@ -1,0 +1,117 @@
+// The row that one transaction commits: signed bytes, a checkpoint to resume from, and a digest that knows repeats.
+import { createHash } from 'node:crypto'
+import { buildHandoffMessage, verifySignature, type HandoffMessage } from '@baton/protocol'
+import { describe, expect, it } from 'vitest'
+import { prepareHandoff, prepareMessage } from './prepare-handoff.ts'
+import { messageOf, sampleHandoff, sampleOptions, sampleState } from './sample-delivery.ts'
+
+const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest()
+const prepare = (constraints = {}, state = {}) =>
+  prepareHandoff(
+    { agentState: sampleState(state), targetAgentType: 'reader', constraints },
+    sampleOptions,
+  ).handoff
+
+describe('a prepared handoff', () => {
+  it('is signed over exactly the bytes it stores, and its columns say what the bytes say', () => {
+    const handoff = prepare({ priority: 1 })
+    const { body, keyId, signature } = handoff
+    expect(verifySignature(body, { keyId, signature }, sampleOptions.keyRing)).toMatchObject({
+      ok: true,
+    })
+    expect(handoff.sha256).toEqual(sha256(body))
+    const message = messageOf(handoff)
+    expect(handoff).toMatchObject({
+      handoffId: message.handoffId,
+      taskId: message.taskId,
+      priority: 1,
+      spentMicroUSD: 50_000,
+      remainingMicroUSD: 950_000,
+      addedCostMicroUSD: 50_000,
+      traceparent: message.traceparent,
+    })
+  })
+
+  it('saves what was asked for in the checkpoint, so that a returned handoff can be rebuilt (E16)', () => {
+    const handoff = prepare({ list: ['language:en'] })
+    expect(handoff.checkpointSha256).toEqual(sha256(handoff.checkpoint))
+    const checkpoint = JSON.parse(Buffer.from(handoff.checkpoint).toString('utf8'))
+    expect(checkpoint).toEqual({
+      checkpointVersion: 1,
+      checkpointId: handoff.checkpointId,
+      taskId: handoff.taskId,
+      handoffId: handoff.handoffId,
+      savedAt: '2026-01-02T03:04:05Z',
+      agent: sampleState().agent,
+      state: { text: 'the contract' },
+      request: {
+        agentState: sampleState(),
+        targetAgentType: 'reader',
+        constraints: { list: ['language:en'] },
+      },
+    })
+    const { agentState, targetAgentType, constraints } = checkpoint.request
+    expect(buildHandoffMessage(agentState, targetAgentType, constraints).handoffId).toBe(
+      handoff.handoffId,
+    )
+  })
+
+  it('has the digest of the request: the same request again is known, another is not', () => {
+    expect(prepare().requestSha256).toEqual(prepare().requestSha256)
+    expect(prepare().checkpointId).not.toBe(prepare().checkpointId)
+    const other = prepare({}, { taskDescription: 'Read another one' })
+    expect(other.requestSha256).not.toEqual(prepare().requestSha256)
+  })
+
+  it.each([
+    [
+      { expiresAt: '2026-01-03T00:00:00Z', deadline: '2026-01-02T00:00:00Z' },
+      '2026-01-02T00:00:00Z',
+    ],
+    [
+      { expiresAt: '2026-01-02T00:00:00+02:00', deadline: '2026-01-01T23:00:00Z' },
+      '2026-01-02T00:00:00+02:00',
+    ],
+    [{ deadline: '2026-01-02T00:00:00Z' }, '2026-01-02T00:00:00Z'],
+    [{}, null],
+  ])('never executes after the earlier of %o', (constraints, expected) => {
+    const { expiresAt } = prepare(constraints)
+    expect(expiresAt === null ? null : Date.parse(expiresAt)).toBe(
+      expected === null ? null : Date.parse(expected),
+    )
+  })
+
+  it('says whose every piece of personal data is, or is refused with a fix', () => {
+    const of = (payload: object) =>
+      prepare({}, { personalData: { dataSubjects: ['s1', 's2'], payload: payload as never } })
+    expect(() => of({ '/a': { subject: 's2', value: 'x' } })).not.toThrow()
+    for (const payload of [{ '/a': 'x' }, { '/a': { subject: 's3', value: 'x' } }]) {
+      expect(() => of(payload)).toThrow(
+        expect.objectContaining({ code: 'BATON_PERSONAL_DATA_AMBIGUOUS', fix: expect.any(String) }),
+      )
+    }
+  })
+})
+
+describe('a ready message', () => {
+  const ready = (changes: object) => ({
+    message: { ...messageOf(sampleHandoff()), ...changes } as HandoffMessage,
+    addedCostMicroUSD: 7,
+    checkpoint: { resume: 'here' },
+  })
+
+  it('is known again by its own digest and saves the given checkpoint', () => {
+    const handoff = prepareMessage(ready({}), sampleOptions)
+    expect(handoff.requestSha256).toEqual(handoff.sha256)
+    expect(handoff.addedCostMicroUSD).toBe(7)
+    expect(JSON.parse(Buffer.from(handoff.checkpoint).toString())).toMatchObject({
+      state: { resume: 'here' },
+    })
+  })
+
+  it('with a wrong traceparent travels under a right one, so that its refusal can be recorded', () => {
+    const handoff = prepareMessage(ready({ traceparent: 'nonsense' }), sampleOptions)
+    expect(handoff.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/)
+    expect(messageOf(handoff).traceparent).toBe('nonsense')
+  })
+})

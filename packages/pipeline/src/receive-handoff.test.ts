@@ -1,0 +1,118 @@
+// The order of one delivery: claimed, judged, recorded, started, executed, settled; nothing after a step that failed.
+import type { AuditEntry, Receipt } from '@baton/ledger'
+import { permanent, transient } from '@baton/runtime'
+import { createMetrics } from '@baton/telemetry'
+import { describe, expect, it } from 'vitest'
+import type { Execution } from './execute-handoff.ts'
+import { receiveHandoff, type ReceiveDeps } from './receive-handoff.ts'
+import {
+  claimedFrom,
+  judgeSample,
+  quietLogger,
+  sampleAgent,
+  sampleHandoff,
+} from './sample-delivery.ts'
+
+const RECEIPT: Receipt = {
+  origin: 'test/0',
+  seq: 1,
+  recordHash: 'ab'.repeat(32),
+  recordedAt: '2026-01-02T03:04:05Z',
+  duplicate: false,
+}
+
+/** A receiver in memory that writes down what it is asked, in order. */
+function receiver(changes: Partial<ReceiveDeps> = {}) {
+  const steps: string[] = []
+  const entries: AuditEntry[] = []
+  const step =
+    <Arguments extends unknown[], Result>(name: string, result: (...args: Arguments) => Result) =>
+    async (...args: Arguments) => {
+      steps.push(name)
+      return result(...args)
+    }
+  const execution: Execution = { kind: 'failed', code: 'BATON_X', retry: true }
+  const deps: ReceiveDeps = {
+    claim: step('claim', () => claimedFrom(sampleHandoff())),
+    judge: (claimed) => {
+      steps.push('judge')
+      return judgeSample(claimed)
+    },
+    record: step('record', (entry: AuditEntry) => {
+      entries.push(entry)
+      return RECEIPT
+    }),
+    start: step('start', () => 0.01),
+    execute: step('execute', () => execution),
+    settle: {
+      executed: step('executed', () => undefined),
+      rejected: step('rejected', () => undefined),
+      poisoned: step('poisoned', () => undefined),
+      released: step('released', () => undefined),
+      drain: async () => undefined,
+    },
+    metrics: createMetrics(),
+    logger: quietLogger,
+    ...changes,
+  }
+  const receive = () => receiveHandoff(deps, { handoffId: 'h', generation: 1 })
+  return { receive, steps, entries, metrics: deps.metrics }
+}
+
+describe('a delivery', () => {
+  it('is recorded before it executes (I3), and settled once', async () => {
+    const { receive, steps, entries, metrics } = receiver()
+    await receive()
+    expect(steps).toEqual(['claim', 'judge', 'record', 'start', 'execute', 'executed'])
+    expect(entries).toMatchObject([{ event: 'HANDOFF_ACCEPTED' }])
+    expect((await metrics.expose()).body).toContain('baton_handoffs_total{outcome="ACCEPTED"')
+  })
+
+  it('that is refused at the claim ends there', async () => {
+    const { receive, steps } = receiver({ claim: async () => ({ kind: 'refused' }) })
+    await receive()
+    expect(steps).toEqual([])
+  })
+
+  it('without a receipt executes nothing and is given back (E12)', async () => {
+    const down = () => Promise.reject(transient('BATON_AUDIT_UNAVAILABLE', 'down'))
+    const { receive, steps } = receiver({ record: down })
+    await receive()
+    expect(steps).toEqual(['claim', 'judge', 'released'])
+  })
+
+  it('that is rejected is recorded, returned and never started (I6)', async () => {
+    const handoff = sampleHandoff({ currentState: {} })
+    const { receive, steps, entries } = receiver({ claim: async () => claimedFrom(handoff) })
+    await receive()
+    expect(steps).toEqual(['judge', 'record', 'rejected'])
+    expect(entries).toMatchObject([{ event: 'HANDOFF_REJECTED', reason: 'INCOMPLETE_CONTEXT' }])
+  })
+
+  it('whose epoch was lost meanwhile executes nothing', async () => {
+    const { receive, steps, metrics } = receiver({ start: async () => undefined })
+    await receive()
+    expect(steps).toEqual(['claim', 'judge', 'record'])
+    expect((await metrics.expose()).body).toMatch(/^baton_fenced_commits_total 1$/m)
+  })
+
+  it('whose owners died five times goes to a person unjudged', async () => {
+    const { receive, steps } = receiver({
+      claim: async () => claimedFrom(sampleHandoff(), { lapses: 5 }),
+    })
+    await receive()
+    expect(steps).toEqual(['poisoned'])
+  })
+
+  it('whose settlement fails leaves the rest to the lease, without rejecting', async () => {
+    const { receive } = receiver({
+      start: () => Promise.reject(permanent('BATON_DATABASE_REFUSED', 'no')),
+    })
+    await expect(receive()).resolves.toBeUndefined()
+  })
+})
+
+it('the sample agent is one that the sample handoff satisfies', () => {
+  expect(judgeSample(claimedFrom(sampleHandoff())).valid).toBe(true)
+  expect(sampleAgent.requires).toEqual(['text'])
+})

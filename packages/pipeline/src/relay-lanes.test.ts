@@ -1,0 +1,61 @@
+// Each claim is shared out by priority, starts near where the last one ended, and stops at the high-water mark.
+import type { OutboxRow } from '@baton/protocol/delivery'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { BATCH_MAX, createLaneQuotas, createWaterGauge } from './relay-lanes.ts'
+
+const lane = (priority: number, queue = 'q') => ({ queue, priority })
+const row = (seq: number, priority: 0 | 1 | 2 | 3) => ({ ...lane(priority), seq }) as OutboxRow
+
+describe('the shares of a claim', () => {
+  it('are 8, 4, 2 and 1 parts for priorities 0 to 3', () => {
+    const quotas = createLaneQuotas().of([0, 1, 2, 3].map((priority) => lane(priority)))
+    expect(quotas.map((quota) => quota.limit)).toEqual([106, 53, 26, 13])
+  })
+
+  it('leave every lane at least one row, and a lone lane the whole claim', () => {
+    expect(createLaneQuotas().of([lane(3)])[0]?.limit).toBe(BATCH_MAX)
+    const priority = fc.integer({ min: 0, max: 3 })
+    fc.assert(
+      fc.property(fc.array(priority, { minLength: 1, maxLength: 500 }), (priorities) => {
+        const lanes = priorities.map((one, index) => lane(one, `q${index}`))
+        const limits = createLaneQuotas()
+          .of(lanes)
+          .map((quota) => quota.limit)
+        expect(Math.min(...limits)).toBeGreaterThanOrEqual(1)
+        const sum = limits.reduce((total, limit) => total + limit, 0)
+        expect(sum).toBeLessThanOrEqual(Math.max(BATCH_MAX, 2 * lanes.length))
+      }),
+    )
+  })
+})
+
+describe('where a claim starts', () => {
+  it('is shortly before the last row seen, and the beginning every two seconds', () => {
+    let now = 0
+    const quotas = createLaneQuotas(() => now)
+    const startOf = (priority: number) => quotas.of([lane(priority)])[0]?.afterSeq
+    expect(startOf(0)).toBe(0)
+    quotas.seen([row(20_000, 0), row(19_000, 0), row(100, 1)])
+    expect(startOf(0)).toBe(15_000)
+    expect(startOf(1)).toBe(0)
+    now = 2_001
+    expect(startOf(0)).toBe(0)
+    expect(startOf(0)).toBe(15_000)
+  })
+})
+
+it('a queue at its high-water mark is closed, and asked about only now and then', async () => {
+  let asked = 0
+  const isOpen = createWaterGauge({
+    waitingMax: 10,
+    waiting: async (queue) => {
+      asked += 1
+      return queue === 'full' ? 10 : 9
+    },
+  })
+  expect(await isOpen('full')).toBe(false)
+  expect(await isOpen('free')).toBe(true)
+  expect(await isOpen('full')).toBe(false)
+  expect(asked).toBe(2)
+})
