@@ -43,7 +43,7 @@ export interface Receiver {
 }
 
 const SET_MAX = 128
-const LINGER_MS = 10
+const LINGER_MS = 20
 const QUEUED_MAX = 10_000
 
 export function createReceiver(parts: ReceiverParts): Receiver {

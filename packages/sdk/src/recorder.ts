@@ -8,7 +8,7 @@ import type { Metrics } from '@baton/telemetry'
 import { inSetOrSingly, type Single } from './in-set-or-singly.ts'
 
 const SET_MAX = 128
-const LINGER_MS = 10
+const LINGER_MS = 20
 const QUEUED_MAX = 4_096
 
 export interface Recorder {

@@ -69,11 +69,12 @@ async function sendLine(
 ): Promise<LineAnswer> {
   const parsed = parseMessage(Buffer.from(text))
   if (!parsed.ok) return refused(line, { code: 'BATON_LINE_INVALID', details: parsed.details })
-  const request = parsed.value as unknown as Partial<LineRequest> | null
-  const { agentState, targetAgentType, constraints = {} } = request ?? {}
-  if (typeof agentState !== 'object' || typeof targetAgentType !== 'string') {
-    return refused(line, { code: 'BATON_LINE_INVALID', details: [MISSING] })
+  const request = parsed.value as unknown
+  const missing = whatIsMissing(request)
+  if (missing !== undefined) {
+    return refused(line, { code: 'BATON_LINE_INVALID', details: [missing] })
   }
+  const { agentState, targetAgentType, constraints = {} } = request as LineRequest
   try {
     return { line, ...(await sender.send(agentState, targetAgentType, constraints)) }
   } catch (error) {
@@ -86,12 +87,26 @@ async function sendLine(
   }
 }
 
-const MISSING: Detail = {
-  pointer: '',
-  rule: 'required',
-  message: 'The line needs agentState and targetAgentType',
-  fix: 'Write {"agentState": {...}, "targetAgentType": "name", "constraints": {...}} on one line.',
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+// What the builder reads before it can say itself what is wrong.
+function whatIsMissing(request: unknown): Detail | undefined {
+  if (!isObject(request)) return missing('', 'an object')
+  const { agentState, targetAgentType, constraints = {} } = request
+  if (!isObject(agentState)) return missing('/agentState', 'an object')
+  if (typeof targetAgentType !== 'string') return missing('/targetAgentType', 'a name')
+  if (!isObject(constraints)) return missing('/constraints', 'an object')
+  const member = ['agent', 'cost'].find((name) => !isObject(agentState[name]))
+  return member === undefined ? undefined : missing(`/agentState/${member}`, 'an object')
 }
+
+const missing = (pointer: string, expected: string): Detail => ({
+  pointer,
+  rule: 'required',
+  message: `The line needs ${expected} at "${pointer}"`,
+  fix: 'Write {"agentState": {...}, "targetAgentType": "name", "constraints": {...}} on one line.',
+})
 
 interface Refusal {
   readonly code: string
