@@ -36,7 +36,7 @@ async function sendOne(): Promise<void> {
   }
 }
 
-const POLL_MS = 10
+const POLL_MS = 40
 const SENDS_UNDER_WAY_MAX = 128
 
 async function closedLoop(underWay: number): Promise<void> {
@@ -64,8 +64,7 @@ async function closedLoop(underWay: number): Promise<void> {
   await pool.end()
 }
 
-const OPEN = `select count(*) as open from handoff where state in
-  ('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
+const OPEN = 'select count(*) as open from handoff where ended_at is null'
 
 async function openLoop(ratePerSecond: number): Promise<void> {
   const startedAt = performance.now()

@@ -27,7 +27,7 @@ export interface RelayDeps {
 const POLL_MS = 250
 /** After a pass that found a crowd, the next waits for company: small sets cost as much as large ones. */
 const CROWD_ROWS = 4
-const LINGER_MS = 10
+const LINGER_MS = 20
 
 /** Publishes everything in the outbox, woken by NOTIFY and by a poll every 250 ms. */
 export function createRelay(deps: RelayDeps): Service {

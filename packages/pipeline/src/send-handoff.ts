@@ -38,7 +38,7 @@ export interface HandoffSender {
 }
 
 const SET_MAX = 64
-const LINGER_MS = 10
+const LINGER_MS = 20
 const QUEUED_MAX = 10_000
 
 export function createHandoffSender(deps: SendDeps): HandoffSender {

@@ -49,7 +49,7 @@ export interface Settler {
 }
 
 const SET_MAX = 64
-const LINGER_MS = 10
+const LINGER_MS = 20
 const QUEUED_MAX = 10_000
 const COMMIT_TRIES_MAX = 4
 const COMMIT_WAIT = { baseMs: 100, capMs: 1_000 }

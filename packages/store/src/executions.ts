@@ -22,7 +22,7 @@ with input as (
     and not h.cancel_requested
     and not exists (select from handoff earlier
       where earlier.task_id = h.task_id and earlier.task_seq < h.task_seq
-        and earlier.state in ('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING'))
+        and earlier.ended_at is null)
   order by h.id
   on conflict (handoff_id) do update set
     epoch = e.epoch + 1, status = 'CLAIMED', owner = excluded.owner,

@@ -1,7 +1,7 @@
 // How an execution ends. Every statement is fenced by the epoch: a late settlement changes nothing.
 import type { AuditIntent, Completion, Ending, Fence, Retry } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
-import { OPEN, WAKE_SUCCESSORS } from './successors.ts'
+import { WAKE_SUCCESSORS } from './successors.ts'
 
 const INTENTS = (from: string, first: number): string => `
 intents as (
@@ -32,7 +32,7 @@ with input as (
   update task t set spent_micro_usd = t.spent_micro_usd + c.cost, updated_at = clock_timestamp(),
     result = coalesce(c.result, t.result),
     status = case when c.result is null or exists (select from handoff h where h.task_id = t.id
-        and h.state in ${OPEN} and h.id not in (select id from ended))
+        and h.ended_at is null and h.id not in (select id from ended))
       then t.status else 'COMPLETED' end
   from totals c join locked on locked.id = c.task_id where t.id = c.task_id
 ), ${WAKE_SUCCESSORS}, ${INTENTS('done', 6)}

@@ -1,8 +1,5 @@
 // Per-task order: whatever ends a handoff lets the next one of its task go.
 
-/** States of a handoff that is still under way. */
-export const OPEN = `('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
-
 /**
  * The next handoff of the same task was refused while this one was open; ring for it again.
  * Stands in a statement whose `ended` names the task_id and task_seq of what has ended.
@@ -10,7 +7,7 @@ export const OPEN = `('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', '
 export const WAKE_SUCCESSORS = `
 successors as (
   select (select n.id from handoff n where n.task_id = e.task_id and n.task_seq > e.task_seq
-            and n.state in ${OPEN} and n.id not in (select id from ended) order by n.task_seq limit 1) as id
+            and n.ended_at is null and n.id not in (select id from ended) order by n.task_seq limit 1) as id
   from ended e
 ), woken as (
   update handoff set generation = generation + 1, state = 'QUEUED', queued_at = clock_timestamp()

@@ -48,11 +48,10 @@ export async function sweepLapsedLeases(db: Database): Promise<number> {
 
 const QUIET = `
 select h.id as "handoffId", h.generation, h.to_agent as queue from handoff h
-where h.state = 'DISPATCHED' and h.dispatched_at < clock_timestamp() - $1 * interval '1 millisecond'
+where h.ended_at is null and h.state = 'DISPATCHED' and h.dispatched_at < clock_timestamp() - $1 * interval '1 millisecond'
   and not exists (select from execution e where e.handoff_id = h.id and e.status in ('CLAIMED', 'EXECUTING'))
   and not exists (select from handoff earlier where earlier.task_id = h.task_id
-    and earlier.task_seq < h.task_seq and earlier.state in
-      ('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING'))
+    and earlier.task_seq < h.task_seq and earlier.ended_at is null)
 order by h.dispatched_at limit ${SWEEP_MAX}`
 
 /** Published handoffs that nobody has claimed for `quietMs`: their job may be lost. */
@@ -83,7 +82,8 @@ export async function redriveHandoffs(
 const EXPIRED = `
 with due as (
   select h.id from handoff h
-  where h.expires_at <= clock_timestamp() and h.state in ('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED')
+  where h.ended_at is null and h.expires_at <= clock_timestamp()
+    and h.state in ('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED')
     and not exists (select from execution e where e.handoff_id = h.id
       and e.status in ('CLAIMED', 'EXECUTING') and e.lease_until > clock_timestamp())
   order by h.expires_at limit ${SWEEP_MAX} for update of h skip locked

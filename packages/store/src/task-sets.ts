@@ -1,8 +1,6 @@
 // What is asked about a set of tasks, such as the ones that one command sent. Never on the hot path.
 import { type Database, run } from './database.ts'
 
-const OPEN = `('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
-
 /** Those of `taskIds` of which no handoff is under way any more. */
 export async function findEndedTasks(
   db: Database,
@@ -10,7 +8,7 @@ export async function findEndedTasks(
 ): Promise<ReadonlySet<string>> {
   const text = `select i.id from unnest($1::uuid[]) as i(id)
     where exists (select from task t where t.id = i.id)
-      and not exists (select from handoff h where h.task_id = i.id and h.state in ${OPEN})`
+      and not exists (select from handoff h where h.task_id = i.id and h.ended_at is null)`
   const rows = await run<{ id: string }>(db, 'find_ended_tasks', text, [taskIds])
   return new Set(rows.map((row) => row.id))
 }
