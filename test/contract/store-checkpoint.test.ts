@@ -22,7 +22,7 @@ function problems(value: unknown, rule: Schema, pointer = ''): string[] {
   if (rule.$ref !== undefined) {
     return problems(value, definitions[rule.$ref.slice('#/$defs/'.length)] ?? {}, pointer)
   }
-  if ('const' in rule && value !== rule.const) return [`${pointer} is not ${rule.const}`]
+  if ('const' in rule && value !== rule.const) return [`${pointer} is another constant`]
   if (rule.type === 'string') {
     const fits = typeof value === 'string' && new RegExp(rule.pattern ?? '', 'u').test(value)
     return fits ? [] : [`${pointer} does not fit`]
@@ -53,7 +53,7 @@ const documentOf = ({ checkpoint }: { checkpoint: Uint8Array }) =>
 
 it('for a handoff that is built, with the request to rebuild it from', () => {
   const request = { agentState: newTask(), targetAgentType: 'reader', constraints: {} }
-  const document = documentOf(prepareHandoff(request, options).handoff)
+  const document = documentOf(prepareHandoff(request, options))
   expect(problems(document, schema as Schema)).toEqual([])
   expect(document).toHaveProperty('request')
 })

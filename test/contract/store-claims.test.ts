@@ -3,19 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   claimExecutions,
-  completeExecutions,
-  endHandoffs,
   extendLeases,
   markExecuting,
   releaseClaims,
-  retryHandoffs,
   sendHandoffs,
-  sweepLapsedLeases,
 } from '@baton/store'
 import {
   claim,
   executing,
-  intentOf,
   newHandoff,
   openStore,
   receiptOf,
@@ -194,78 +189,5 @@ describe('an execution', () => {
       await store.rows('select from retry where handoff_id = $1', [claimed.handoffId]),
     ).toHaveLength(1)
     expect(await claim(store.pool, claimed)).toMatchObject({ epoch: 2, lapses: 0 })
-  })
-})
-
-describe('a late settlement is fenced (I4)', () => {
-  const settle = {
-    completes: (fence: { handoffId: string; epoch: number }) =>
-      completeExecutions(
-        store.pool,
-        [{ ...fence, costMicroUSD: 5, result: '1', taskResult: '1' }],
-        [intentOf(fence.handoffId)],
-      ),
-    retries: (fence: { handoffId: string; epoch: number }) =>
-      retryHandoffs(
-        store.pool,
-        [{ ...fence, reason: 'X', details: '[]', delayMs: 1, returned: true }],
-        [intentOf(fence.handoffId)],
-      ),
-    ends: (fence: { handoffId: string; epoch: number }) =>
-      endHandoffs(
-        store.pool,
-        [
-          {
-            ...fence,
-            state: 'ROLLED_BACK',
-            taskStatus: 'PENDING_HANDOFF',
-            reason: 'X',
-            details: '[]',
-            costMicroUSD: 5,
-            alert: true,
-            escalate: true,
-          },
-        ],
-        [intentOf(fence.handoffId)],
-      ),
-  }
-  const names = Object.keys(settle) as (keyof typeof settle)[]
-
-  const everything = async ({ handoffId, taskId }: { handoffId: string; taskId: string }) =>
-    store.rows(
-      `select h.*, e.*, t.*, (select count(*) from audit_outbox a where a.handoff_id = h.id) as events,
-         (select count(*) from alert a where a.handoff_id = h.id) as alerts,
-         (select count(*) from handoff_return r where r.handoff_id = h.id) as returns,
-         (select count(*) from retry r where r.handoff_id = h.id) as retries
-       from handoff h join execution e on e.handoff_id = h.id join task t on t.id = h.task_id
-       where h.id = $1 and t.id = $2`,
-      [handoffId, taskId],
-    )
-
-  it.each(names)('%s nothing after a take-over', async (name) => {
-    const old = await executing(store.pool)
-    await lapse(old.handoffId)
-    const next = await claim(store.pool, old)
-    await markExecuting(store.pool, [receiptOf(next)])
-    const before = await everything(old)
-    expect([...(await settle[name](old))]).toEqual([])
-    expect(await everything(old)).toEqual(before)
-  })
-
-  it.each(names)('%s nothing after the sweeper took the lease away', async (name) => {
-    const old = await executing(store.pool)
-    await lapse(old.handoffId)
-    expect(await sweepLapsedLeases(store.pool)).toBeGreaterThanOrEqual(1)
-    const before = await everything(old)
-    expect([...(await settle[name](old))]).toEqual([])
-    expect(await everything(old)).toEqual(before)
-  })
-
-  it.each(names)('%s once, not twice', async (name) => {
-    const claimed = await executing(store.pool)
-    expect([...(await settle[name](claimed))]).toEqual([claimed.handoffId])
-    const before = await everything(claimed)
-    expect([...(await settle[name](claimed))]).toEqual([])
-    expect(await everything(claimed)).toEqual(before)
   })
 })

@@ -55,9 +55,7 @@ describe('an execution', () => {
     ['words for a code', permanent('BATON_secret words', 'words'), 'BATON_AGENT_FAILED', false],
     ['no error at all', 'words', 'BATON_AGENT_FAILED', true],
   ])('that throws %s fails with a code and nothing else', async (_, thrown, code, retry) => {
-    const execution = await run(async () => {
-      throw thrown
-    })
+    const execution = await run(() => Promise.reject(thrown as Error))
     expect(execution).toEqual({ kind: 'failed', code, retry })
   })
 

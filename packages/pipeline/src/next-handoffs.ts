@@ -19,7 +19,7 @@ export function nextHandoffs(step: Step, options: PrepareOptions): NewHandoff[] 
   const completedAt = new Date().toISOString()
   return step.execution.result.next.map((next, index) => {
     const agentState = stateFor(step, { next, index, completedAt })
-    const { handoff } = prepareHandoff(
+    const handoff = prepareHandoff(
       { agentState, targetAgentType: next.to, constraints: constraintsFor(step.message, next) },
       options,
     )

@@ -10,7 +10,7 @@ const prepare = (constraints = {}, state = {}) =>
   prepareHandoff(
     { agentState: sampleState(state), targetAgentType: 'reader', constraints },
     sampleOptions,
-  ).handoff
+  )
 
 describe('a prepared handoff', () => {
   it('is signed over exactly the bytes it stores, and its columns say what the bytes say', () => {

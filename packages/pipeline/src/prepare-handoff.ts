@@ -19,6 +19,10 @@ export interface PrepareOptions {
   readonly keyRing: KeyRing
   /** How often a receiver may try before the task rolls back. */
   readonly attemptsMax: number
+  /** The context window of an agent type, where it is known here: the builder compresses for it (E03). */
+  windowTokensOf?(agentType: string): number | undefined
+  /** Called for every handoff whose older turns were summarised. */
+  onCompressed?(): void
 }
 
 /** What a sender asks for; it is saved in the checkpoint so that a returned handoff can be rebuilt. */
@@ -28,12 +32,6 @@ export interface HandoffRequest {
   readonly constraints: HandoffConstraints
 }
 
-export interface PreparedHandoff {
-  readonly handoff: NewHandoff
-  /** Whether older turns were summarised. */
-  readonly compressed: boolean
-}
-
 /**
  * Builds and signs a handoff from agent state (E02, E10, E16, E20). `traceparent` is the sending
  * span's; the request itself is saved as it was asked, so that repeating it is recognised.
@@ -41,18 +39,26 @@ export interface PreparedHandoff {
 export function prepareHandoff(
   request: HandoffRequest,
   options: PrepareOptions & { readonly traceparent?: string },
-): PreparedHandoff {
-  const { agentState, targetAgentType, constraints } = request
+): NewHandoff {
+  const { agentState, targetAgentType } = request
   const { traceparent = agentState.traceparent } = options
   const { message, compression } = buildHandoff(
     { ...agentState, traceparent },
     targetAgentType,
-    constraints,
+    withWindow(request, options),
   )
-  const addedCostMicroUSD = microUSD(agentState.cost.ownCostUSD)
+  if (compression.compressed) options.onCompressed?.()
   const asked = JSON.stringify(request)
   const handoff = signAndSave(message, { asked, state: agentState.currentState }, options)
-  return { handoff: { ...handoff, addedCostMicroUSD }, compressed: compression.compressed }
+  return { ...handoff, addedCostMicroUSD: microUSD(agentState.cost.ownCostUSD) }
+}
+
+function withWindow(
+  { constraints, targetAgentType }: HandoffRequest,
+  { windowTokensOf }: PrepareOptions,
+): HandoffConstraints {
+  const known = constraints.receiverContextWindowTokens ?? windowTokensOf?.(targetAgentType)
+  return known === undefined ? constraints : { ...constraints, receiverContextWindowTokens: known }
 }
 
 export interface ReadyMessage {

@@ -77,7 +77,7 @@ async function processClaimed(
     deps.logger.info({ event: 'handoff.rejected', reason: verdict.reason, ...idsOf(claimed, span) })
     return deps.settle.rejected(claimed, verdict)
   }
-  if (!(await startExecution(deps, claimed, receipt))) return
+  if (!(await startExecution(deps, { claimed, receipt, span }))) return
   crashPoint('receiver.after_start')
   deps.logger.debug({ event: 'handoff.accepted', ...idsOf(claimed, span) })
   const execution = await deps.execute(claimed, verdict.message, span)
@@ -126,10 +126,15 @@ async function recordDecision(
   }
 }
 
+interface Start {
+  readonly claimed: ClaimedHandoff
+  readonly receipt: Receipt
+  readonly span: Span
+}
+
 async function startExecution(
   deps: ReceiveDeps,
-  claimed: ClaimedHandoff,
-  receipt: Receipt,
+  { claimed, receipt, span }: Start,
 ): Promise<boolean> {
   const latencySeconds = await deps.start({
     handoffId: claimed.handoffId,
@@ -143,7 +148,7 @@ async function startExecution(
     return false
   }
   const pair = { transport: 'queue', from_agent: claimed.fromAgent, to_agent: claimed.toAgent }
-  deps.metrics.handoffLatencySeconds.with(pair).observe(latencySeconds)
+  deps.metrics.handoffLatencySeconds.with(pair).observe(latencySeconds, span)
   deps.metrics.handoffsTotal.with({ outcome: 'ACCEPTED', reason: '' }).inc()
   return true
 }

@@ -48,7 +48,7 @@ export const sampleHandoff = (changes: Partial<AgentState> = {}): NewHandoff =>
   prepareHandoff(
     { agentState: sampleState(changes), targetAgentType: 'reader', constraints: {} },
     sampleOptions,
-  ).handoff
+  )
 
 /** What a receiver claims once `handoff` was sent. */
 export function claimedFrom(

@@ -56,6 +56,11 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
     },
   })
 
+  const preparing: PrepareOptions = {
+    ...deps,
+    onCompressed: () => deps.metrics.contextCompressionsTotal.inc(),
+  }
+
   async function commit(handoff: NewHandoff): Promise<Sent> {
     const outcome = await batcher.add(handoff)
     if (outcome instanceof Error) throw outcome
@@ -82,12 +87,11 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
         tracestate: agentState.tracestate,
       })
       try {
-        const { handoff, compressed } = prepareHandoff(
+        const handoff = prepareHandoff(
           { agentState, targetAgentType, constraints },
-          { ...deps, traceparent: span.traceparent },
+          { ...preparing, traceparent: span.traceparent },
         )
         deps.metrics.hopSeconds.build.observe((performance.now() - startedAt) / 1000)
-        if (compressed) deps.metrics.contextCompressionsTotal.inc()
         span.setAttributes(sendAttributes(handoff))
         return await commit(handoff)
       } finally {
