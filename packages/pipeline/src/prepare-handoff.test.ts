@@ -115,3 +115,20 @@ describe('a ready message', () => {
     expect(messageOf(handoff).traceparent).toBe('nonsense')
   })
 })
+
+describe('context compression', () => {
+  it('fits the window of an agent type that is known here, and counts', () => {
+    let compressions = 0
+    const turn = { role: 'user', content: 'The supplier must deliver by Friday. '.repeat(40) }
+    const request = {
+      agentState: sampleState({ conversationHistory: Array.from({ length: 30 }, () => turn) }),
+      targetAgentType: 'reader',
+      constraints: {},
+    }
+    const options = { ...sampleOptions, onCompressed: () => (compressions += 1) }
+    const whole = prepareHandoff(request, options)
+    const fitted = prepareHandoff(request, { ...options, windowTokensOf: () => 4_000 })
+    expect(compressions).toBe(1)
+    expect(fitted.body.byteLength).toBeLessThan(whole.body.byteLength / 2)
+  })
+})

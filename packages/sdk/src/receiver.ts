@@ -110,6 +110,9 @@ function createSettlerFor(parts: ReceiverParts): Settler {
   return createSettler({
     keyRing: parts.keyRing,
     attemptsMax: parts.attemptsMax,
+    windowTokensOf: (type) =>
+      parts.agents.find((agent) => agent.type === type)?.contextWindowTokens,
+    onCompressed: () => metrics.contextCompressionsTotal.inc(),
     complete: async (steps) => {
       const held = await completeSteps(pool, steps)
       if (steps.some((step) => step.next.length > 0)) wakeRelays()

@@ -69,7 +69,7 @@ export function createSender(options: SenderOptions): Sender {
     sendMessage: (ready) => sender.sendMessage(ready),
     async sendIn(transaction, agentState, { agentType, constraints = {} }) {
       const request = { agentState, targetAgentType: agentType, constraints }
-      const { handoff } = prepareHandoff(request, { keyRing, attemptsMax })
+      const handoff = prepareHandoff(request, { keyRing, attemptsMax })
       const [outcome] = await sendHandoffs(transaction, [handoff])
       if (outcome?.kind !== 'sent' && outcome?.kind !== 'duplicate') {
         throw refusedSend(handoff, outcome ?? { kind: 'conflict' })

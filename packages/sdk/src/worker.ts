@@ -3,7 +3,7 @@ import { createAuditClient } from '@baton/audit'
 import { type Agent, type EventShipper, createHeartbeat } from '@baton/pipeline'
 import type { KeyRing } from '@baton/protocol'
 import { type Logger, type Service, createLogger } from '@baton/runtime'
-import { type Pool, createPool, extendLeases } from '@baton/store'
+import { type Pool, createPool, extendLeases, outboxDepth } from '@baton/store'
 import { type Metrics, createMetrics } from '@baton/telemetry'
 import type { Consumer, Transport } from '@baton/transport'
 import { watchAudit } from './audit-watch.ts'
@@ -38,12 +38,17 @@ export interface WorkerOptions {
 const LEASE_MS = 8_000
 const BACKOFF = { baseMs: 1_000, capMs: 60_000 }
 
+export interface Worker extends Service {
+  /** Whether handoffs given to this process would be executed now: not draining, database and auditor there. */
+  ready(): Promise<boolean>
+}
+
 /**
  * Creates a worker. On an in-process transport it also relays and sweeps for its own agents, so
  * that one process is a whole pipeline. Stopping drains: nothing new is claimed, agents finish or
  * are aborted after `drainMs`, leases are released.
  */
-export function createWorker(options: WorkerOptions): Service {
+export function createWorker(options: WorkerOptions): Worker {
   const { transport, concurrency = 32, drainMs = 25_000, leaseMs = LEASE_MS } = options
   const metrics = options.metrics ?? createMetrics()
   const logger = options.logger ?? createLogger({ service: 'worker' })
@@ -104,6 +109,8 @@ export function createWorker(options: WorkerOptions): Service {
       for (const service of inner) await service.start()
     },
     stop: () => (stopped ??= drain()),
+    ready: async () =>
+      stopped === undefined && !client.blocked && (await outboxDepth(pool)).depth >= 0,
   }
 }
 

@@ -31,11 +31,10 @@ async function main(): Promise<never> {
     metrics,
     logger,
   })
-  const ready = async () => true
   return runServices(
     [
       transportService(transport),
-      opsService({ settings, service: 'baton-receiver', metrics, logger, ready }),
+      opsService({ settings, service: 'baton-receiver', metrics, logger, ready: worker.ready }),
       worker,
     ],
     { logger, drainMs: settings.BATON_DRAIN_MS + 5_000 },
