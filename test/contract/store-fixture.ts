@@ -58,7 +58,7 @@ export function storeUrl(
   return url.href
 }
 
-export const sha256 = (data: string | Uint8Array): Buffer =>
+const sha256 = (data: string | Uint8Array): Buffer =>
   createHash('sha256').update(data).digest()
 
 /** A handoff with a budget of one US dollar, nothing of it spent; its task's id is its trace's. */

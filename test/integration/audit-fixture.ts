@@ -8,8 +8,8 @@ import type { ServiceProcess } from '@baton/testkit'
 
 /** Roles belong to the whole server, so every test gives them the passwords that testkit gives. */
 export const PASSWORDS = { writer: 'test-writer', reader: 'test-reader', vault: 'test-vault' }
-export const APPEND_TOKEN = 'append-token'
-export const READ_TOKEN = 'read-token'
+const APPEND_TOKEN = 'append-token'
+const READ_TOKEN = 'read-token'
 
 export interface RunningAuditor {
   readonly process: ServiceProcess

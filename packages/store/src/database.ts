@@ -108,7 +108,7 @@ export async function run<Row extends pg.QueryResultRow>(
 const PERMANENT_CLASSES = /^(22|23|28|42|3D|3F)/
 
 /** Postgres errors become Baton's kinds in this one place. Messages that may quote rows stay inside `cause`. */
-export function classify(error: unknown): BatonError {
+function classify(error: unknown): BatonError {
   if (error instanceof BatonError) return error
   const code = sqlState(error)
   if (PERMANENT_CLASSES.test(code)) {

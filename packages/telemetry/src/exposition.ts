@@ -22,7 +22,7 @@ function parsePreference(range: string): Preference {
 }
 
 /** OpenMetrics only when the client names it at least as gladly as plain text. */
-export function prefersOpenMetrics(accept: string | undefined): boolean {
+function prefersOpenMetrics(accept: string | undefined): boolean {
   const preferences = (accept ?? '').split(',').map(parsePreference)
   const qualityOf = (mediaType: string): number =>
     preferences.find((preference) => preference.mediaType === mediaType)?.quality ?? 0
