@@ -2,7 +2,7 @@
 import type { OutboxRow } from '@baton/protocol/delivery'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BATCH_MAX, createLaneQuotas, createWaterGauge } from './relay-lanes.ts'
+import { BATCH_MAX, createLaneQuotas, createWaterGauge, isFilled } from './relay-lanes.ts'
 
 const lane = (priority: number, queue = 'q') => ({ queue, priority })
 const row = (seq: number, priority: 0 | 1 | 2 | 3) => ({ ...lane(priority), seq }) as OutboxRow
@@ -27,6 +27,18 @@ describe('the shares of a claim', () => {
         expect(sum).toBeLessThanOrEqual(Math.max(BATCH_MAX, 2 * lanes.length))
       }),
     )
+  })
+})
+
+describe('a claim', () => {
+  it('is filled when one lane gave all it was asked for, whatever the others gave', () => {
+    const quotas = [
+      { ...lane(0), afterSeq: 0, limit: 2 },
+      { ...lane(2), afterSeq: 0, limit: 3 },
+    ]
+    expect(isFilled(quotas, [row(1, 0), row(2, 2), row(3, 2)])).toBe(false)
+    expect(isFilled(quotas, [row(1, 0), row(4, 0)])).toBe(true)
+    expect(isFilled(quotas, [])).toBe(false)
   })
 })
 

@@ -45,6 +45,13 @@ export function createLaneQuotas(now: () => number = () => performance.now()): L
   }
 }
 
+/** Whether some lane gave as many rows as it was asked for. */
+export function isFilled(quotas: readonly ClaimQuota[], rows: readonly OutboxRow[]): boolean {
+  const counts = new Map<string, number>()
+  for (const row of rows) counts.set(laneKey(row), (counts.get(laneKey(row)) ?? 0) + 1)
+  return quotas.some((quota) => (counts.get(laneKey(quota)) ?? 0) >= quota.limit)
+}
+
 const weightOf = (lane: OutboxLane): number => WEIGHTS[lane.priority] ?? 1
 
 interface WaterLine {

@@ -2,7 +2,7 @@
 import type { ClaimQuota, Job, OutboxLane, OutboxRow, Pointer } from '@baton/protocol/delivery'
 import { codeOf, crashPoint, fullJitterMs, type Logger, type Service } from '@baton/runtime'
 import { type Metrics, startSpan } from '@baton/telemetry'
-import { BATCH_MAX, createLaneQuotas, createWaterGauge } from './relay-lanes.ts'
+import { createLaneQuotas, createWaterGauge, isFilled } from './relay-lanes.ts'
 
 export interface RelayDeps {
   listLanes(): Promise<readonly OutboxLane[]>
@@ -29,6 +29,12 @@ const POLL_MS = 250
 const CROWD_ROWS = 4
 const LINGER_MS = 20
 
+interface Pass {
+  readonly published: number
+  /** Whether some lane gave as much as it was asked for, so that it may hold more. */
+  readonly more: boolean
+}
+
 /** Publishes everything in the outbox, woken by NOTIFY and by a poll every 250 ms. */
 export function createRelay(deps: RelayDeps): Service {
   const quotas = createLaneQuotas()
@@ -38,15 +44,19 @@ export function createRelay(deps: RelayDeps): Service {
   let loop: Promise<void> = Promise.resolve()
   let listener: { close(): Promise<void> } | undefined
 
-  async function pass(): Promise<number> {
+  async function pass(): Promise<Pass> {
     const lanes = await openLanes(deps, isOpen)
-    if (lanes.length === 0) return 0
-    return deps.claimAndPublish(quotas.of(lanes), async (rows) => {
+    if (lanes.length === 0) return { published: 0, more: false }
+    const asked = quotas.of(lanes)
+    let more = false
+    const published = await deps.claimAndPublish(asked, async (rows) => {
       crashPoint('relay.after_claim')
       await publishRows(deps, rows)
       crashPoint('relay.after_publish')
       quotas.seen(rows)
+      more = isFilled(asked, rows)
     })
+    return { published, more }
   }
 
   function idle(waitMs: number): Promise<void> {
@@ -62,13 +72,15 @@ export function createRelay(deps: RelayDeps): Service {
   async function run(): Promise<void> {
     let failures = 0
     while (!stopping) {
-      const pending = idle(POLL_MS)
+      // Armed before the pass, so that a NOTIFY that comes during it is not missed.
+      const woken = idle(POLL_MS)
       try {
-        const published = await pass()
+        const { published, more } = await pass()
         if (published > 0) crashPoint('relay.after_commit')
         failures = 0
-        if (published === 0) await pending
-        else if (published >= CROWD_ROWS && published < BATCH_MAX) await idleFor(LINGER_MS)
+        if (more) continue
+        if (published >= CROWD_ROWS) await idleFor(LINGER_MS)
+        await woken
       } catch (error) {
         failures += 1
         deps.logger.warn({ event: 'relay.failed', code: codeOf(error), failures })

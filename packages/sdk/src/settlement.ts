@@ -18,9 +18,12 @@ export function completeSteps(
   pool: Pool,
   steps: readonly CompletedStep[],
 ): Promise<readonly Committed[]> {
-  return inSetOrSingly(steps, (set) =>
-    inTransaction(pool, (transaction) => completeIn(transaction, set)),
-  )
+  return inSetOrSingly(steps, (set) => {
+    // One statement is a transaction of its own; only what sends on needs a longer one.
+    const sendsOn = set.some((step) => step.next.length > 0)
+    if (!sendsOn) return completeIn(pool, set)
+    return inTransaction(pool, (transaction) => completeIn(transaction, set))
+  })
 }
 
 async function completeIn(
