@@ -43,7 +43,7 @@ describe('a prepared handoff', () => {
       handoffId: handoff.handoffId,
       savedAt: '2026-01-02T03:04:05Z',
       agent: sampleState().agent,
-      state: { text: 'the contract' },
+      state: {},
       request: {
         agentState: sampleState(),
         targetAgentType: 'reader',

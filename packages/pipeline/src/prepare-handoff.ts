@@ -49,7 +49,7 @@ export function prepareHandoff(
   )
   if (compression.compressed) options.onCompressed?.()
   const asked = JSON.stringify(request)
-  const handoff = signAndSave(message, { asked, state: agentState.currentState }, options)
+  const handoff = signAndSave(message, { asked, state: {} }, options)
   return { ...handoff, addedCostMicroUSD: microUSD(agentState.cost.ownCostUSD) }
 }
 
@@ -76,6 +76,7 @@ export function prepareMessage(ready: ReadyMessage, options: PrepareOptions): Ne
 }
 
 interface Saved {
+  /** What the sender gave to resume from; empty where the request holds all of it. */
   readonly state: object
   /** JSON of the request, where the message was built from one. */
   readonly asked?: string
