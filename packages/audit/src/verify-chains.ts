@@ -1,7 +1,7 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
 import { ChainVerifier, uuidBytes } from '@baton/ledger'
-import type { Finding, StoredIndex, StoredRecord, StoredSegment } from '@baton/ledger'
+import type { Finding, FindingRule, StoredIndex, StoredRecord, StoredSegment } from '@baton/ledger'
 import { readBatches } from './batch-signatures.ts'
 import { inSnapshot } from './database.ts'
 import type { Database, Pool } from './database.ts'
@@ -37,6 +37,8 @@ export interface VerifyReport {
   /** The first thousand, in order of chain and record. */
   readonly findings: readonly Finding[]
   readonly findingsTotal: number
+  /** How often each rule is broken, also by findings past the first thousand. */
+  readonly findingsByRule: Readonly<Partial<Record<FindingRule, number>>>
 }
 
 const PAGE_RECORDS = 500
@@ -57,6 +59,7 @@ class ReportBuilder {
   readonly #onProgress: ((records: number) => void) | undefined
   readonly #findings: Finding[] = []
   readonly #chains: ChainReport[] = []
+  readonly #byRule: Partial<Record<FindingRule, number>> = {}
   #total = 0
   #records = 0
 
@@ -66,6 +69,7 @@ class ReportBuilder {
 
   add(findings: readonly Finding[]): void {
     this.#total += findings.length
+    for (const { rule } of findings) this.#byRule[rule] = (this.#byRule[rule] ?? 0) + 1
     this.#findings.push(...findings.slice(0, FINDINGS_MAX - this.#findings.length))
   }
 
@@ -80,8 +84,9 @@ class ReportBuilder {
 
   finish(): VerifyReport {
     const findings = this.#findings
+    const counts = { findingsTotal: this.#total, findingsByRule: this.#byRule }
     const rest = { records: this.#records, chains: this.#chains, findings }
-    return { ok: this.#total === 0, ...rest, findingsTotal: this.#total }
+    return { ok: this.#total === 0, ...rest, ...counts }
   }
 }
 

@@ -21,8 +21,10 @@ export type FindingRule =
   | 'TASK_LINK'
   /** The chain's head is not the last stored record. */
   | 'HEAD'
-  /** A batch has a wrong signature, an unknown key, or does not end in its record. */
+  /** A batch has a wrong signature, or does not end in its record. */
   | 'BATCH_SIGNATURE'
+  /** Batches are signed with a key that is not known, so nothing follows from their signatures. */
+  | 'BATCH_KEY'
   /** Records stand outside every signed batch, or in two. */
   | 'BATCH_COVER'
   /** A segment that the record names is not stored. */

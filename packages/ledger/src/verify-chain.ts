@@ -28,11 +28,12 @@ const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
 /**
  * Verifies one chain (E13, I10): `next` takes the stored records in order of seq, `finish` the
  * stored head. Both answer what they found, so that a caller can stream. Remembers one hash per
- * task; everything else is constant in memory.
+ * task and the unknown keys; everything else is constant in memory.
  */
 export class ChainVerifier {
   readonly #origin: string
   readonly #batchKeys: ReadonlyMap<string, KeyObject>
+  readonly #unknownKeys = new Set<string>()
   readonly #taskHeads = new Map<string, TaskHead>()
   #findings: Finding[] = []
   #size = 0
@@ -155,14 +156,19 @@ export class ChainVerifier {
     }
     this.#signedSize = Math.max(this.#signedSize, batch.lastSeq + 1)
     const key = this.#batchKeys.get(batch.keyId)
-    if (key === undefined) {
-      this.#report(seq, 'BATCH_SIGNATURE', `the batch is signed with an unknown key ${batch.keyId}`)
-      return
-    }
+    if (key === undefined) this.#reportUnknownKey(seq, batch.keyId)
     const { firstSeq, lastSeq } = batch
     const lastHash = hash.toString('hex')
     const statement = { origin: this.#origin, firstSeq, lastSeq, lastHash }
-    if (sameBytes(batch.lastHash, hash) && verifyBatch(statement, batch.signature, key)) return
+    const isSigned = key === undefined || verifyBatch(statement, batch.signature, key)
+    if (sameBytes(batch.lastHash, hash) && isSigned) return
     this.#report(seq, 'BATCH_SIGNATURE', 'the signature of the batch does not fit its last record')
+  }
+
+  // Once per key: after a rotation every batch before it would say the same.
+  #reportUnknownKey(seq: number, keyId: string): void {
+    if (this.#unknownKeys.has(keyId)) return
+    this.#unknownKeys.add(keyId)
+    this.#report(seq, 'BATCH_KEY', `from here on, batches are signed with an unknown key ${keyId}`)
   }
 }

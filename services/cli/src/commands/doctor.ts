@@ -46,6 +46,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   database: 'Durable, and separated by roles',
   queue: 'Safe to rely on',
   services: 'Running and ready',
+  keys: 'Everything that was signed can be checked',
 }
 
 const INDENT = ' '.repeat(19)

@@ -11,6 +11,9 @@ const report = (...findings: Finding[]): Report => ({
   chains: [{ origin: 'baton/s0', records: 12 }],
   findings,
   findingsTotal: findings.length,
+  findingsByRule: Object.fromEntries(
+    [...Map.groupBy(findings, ({ rule }) => rule)].map(([rule, { length }]) => [rule, length]),
+  ),
 })
 
 const changed: Finding = {
@@ -19,6 +22,7 @@ const changed: Finding = {
   rule: 'RECORD_HASH',
   message: 'the hash differs',
 }
+const unsigned: Finding = { origin: 'baton/s0', seq: 5, rule: 'BATCH_KEY', message: 'unknown key' }
 const keyless: Finding = { origin: 'baton/s0', seq: 4, rule: 'PAYLOAD_KEY', message: 'no key' }
 
 describe('verification checks', () => {
@@ -35,7 +39,32 @@ describe('verification checks', () => {
 
   it('cannot say when only a key is missing, and fails when something was changed as well', () => {
     expect(verdictOf(report(keyless))).toBe('unknown')
-    expect(verdictOf(report(keyless, changed))).toBe('failed')
+    expect(verdictOf(report(unsigned, keyless))).toBe('unknown')
+    expect(verdictOf(report(keyless, unsigned, changed))).toBe('failed')
+    expect(checksOf(report(unsigned)).find(({ name }) => name === 'signatures')).toEqual({
+      name: 'signatures',
+      mark: 'unknown',
+      text: '1 finding',
+    })
+  })
+
+  it('fails for a change that is past the findings which are kept', () => {
+    const kept = report(...Array<Finding>(1000).fill(keyless))
+    const cut = { ...kept, findingsByRule: { ...kept.findingsByRule, RECORD_HASH: 1 } }
+    expect(verdictOf(cut)).toBe('failed')
+    expect(checksOf(cut).find(({ name }) => name === 'record hashes')?.mark).toBe('failed')
+  })
+
+  it('says plainly that a chain has no record', () => {
+    const chain = (origin: string, records: number) => ({ origin, records })
+    const links = (chains: Report['chains']) =>
+      checksOf({ ...report(), chains }).find(({ name }) => name === 'links')?.text
+    expect(links([chain('baton/s0', 3), chain('baton/s1', 0), chain('baton/s2', 1)])).toBe(
+      '0→2, 0 unbroken; 1 chain without records',
+    )
+    expect(links([chain('baton/s0', 0)])).toBe('no record yet')
+    const empty = checksOf({ ...report(), records: 0 })
+    expect(empty.find(({ name }) => name === 'record hashes')?.text).toBe('no record yet')
   })
 
   it('names record, rule and consequence', () => {

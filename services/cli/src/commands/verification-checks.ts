@@ -37,6 +37,11 @@ const RULES: Readonly<Record<Rule, { readonly check: string; readonly consequenc
     check: 'signatures',
     consequence: 'somebody other than the auditor wrote these records',
   },
+  BATCH_KEY: {
+    check: 'signatures',
+    consequence:
+      'who wrote these records cannot be said; name that key in BATON_AUDIT_TRUSTED_KEYS if it is an earlier one of the auditor',
+  },
   BATCH_COVER: { check: 'signatures', consequence: 'records were written past the auditor' },
   PAYLOAD_MISSING: { check: 'payloads', consequence: 'message text is gone without an erasure' },
   PAYLOAD_MISMATCH: {
@@ -50,15 +55,27 @@ const RULES: Readonly<Record<Rule, { readonly check: string; readonly consequenc
   },
 }
 
-/** The one rule whose failure means that it cannot be said, not that something was changed. */
-const UNKNOWN: ReadonlySet<Rule> = new Set<Rule>(['PAYLOAD_KEY'])
+/** Rules whose failure means that it cannot be said, not that something was changed. */
+const UNKNOWN: ReadonlySet<Rule> = new Set<Rule>(['PAYLOAD_KEY', 'BATCH_KEY'])
+
+const isUnknown = (rules: readonly Rule[]): boolean => rules.every((rule) => UNKNOWN.has(rule))
+const brokenRules = ({ findingsByRule }: VerifyReport) => Object.keys(findingsByRule) as Rule[]
+
+const NO_RECORDS = 'no record yet'
 
 const PASSED: Readonly<Record<string, (report: VerifyReport) => string>> = {
   chains: ({ chains }) => `${counted(chains.length, 'chain')}, none missing`,
   'record hashes': ({ records }) =>
-    `${count(records)} of ${count(records)} recomputed (RFC 8785, SHA-256)`,
-  links: ({ chains }) =>
-    chains.map(({ records }) => `0→${Math.max(0, records - 1)}`).join(', ') + ' unbroken',
+    records === 0
+      ? NO_RECORDS
+      : `${count(records)} of ${count(records)} recomputed (RFC 8785, SHA-256)`,
+  links: ({ chains }) => {
+    const filled = chains.filter(({ records }) => records > 0)
+    if (filled.length === 0) return NO_RECORDS
+    const runs = filled.map(({ records }) => (records === 1 ? '0' : `0→${records - 1}`))
+    const empty = chains.length - filled.length
+    return `${runs.join(', ')} unbroken${empty === 0 ? '' : `; ${counted(empty, 'chain')} without records`}`
+  },
   columns: () => 'what queries see is what was recorded',
   signatures: () => 'every record is in a batch that the auditor signed (Ed25519)',
   payloads: () => 'every segment opens and is what its record committed to',
@@ -66,15 +83,15 @@ const PASSED: Readonly<Record<string, (report: VerifyReport) => string>> = {
 
 /** One line per check, in order. */
 export function checksOf(report: VerifyReport): readonly Check[] {
-  const broken = Map.groupBy(report.findings, ({ rule }) => RULES[rule].check)
+  const broken = Map.groupBy(brokenRules(report), (rule) => RULES[rule].check)
   return Object.entries(PASSED).map(([name, passed]) => {
-    const findings = broken.get(name)
-    if (findings === undefined) return { name, mark: 'passed', text: passed(report) }
-    const isUnknown = findings.every(({ rule }) => UNKNOWN.has(rule))
+    const rules = broken.get(name)
+    if (rules === undefined) return { name, mark: 'passed', text: passed(report) }
+    const findings = rules.reduce((sum, rule) => sum + (report.findingsByRule[rule] ?? 0), 0)
     return {
       name,
-      mark: isUnknown ? 'unknown' : 'failed',
-      text: counted(findings.length, 'finding'),
+      mark: isUnknown(rules) ? 'unknown' : 'failed',
+      text: counted(findings, 'finding'),
     }
   })
 }
@@ -88,5 +105,5 @@ export function describeFinding({ origin, seq, rule, message }: Finding): string
 /** Failed means that something was changed; unknown that it cannot be said. */
 export function verdictOf(report: VerifyReport): Mark {
   if (report.ok) return 'passed'
-  return report.findings.every(({ rule }) => UNKNOWN.has(rule)) ? 'unknown' : 'failed'
+  return isUnknown(brokenRules(report)) ? 'unknown' : 'failed'
 }

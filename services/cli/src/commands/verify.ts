@@ -18,7 +18,7 @@ const EXIT_OF = {
   unknown: EXIT.incomplete,
 } as const satisfies Record<Mark, ExitCode>
 
-/** Exit code 3 when anything was changed, 4 when a key is missing so that it cannot be said. */
+/** Exit code 3 when anything was changed, 4 when only a key is missing, so that it cannot be said. */
 export async function verify(context: Context, task: string | undefined): Promise<ExitCode> {
   return withDatabases(context, async ({ pool, audit }) => {
     if (task !== undefined) {
@@ -49,19 +49,23 @@ function printReport(output: Output, report: VerifyReport): ExitCode {
   const more = report.findingsTotal - FINDINGS_SHOWN_MAX
   if (more > 0) output.words(`    … and ${count(more)} more; --json gives the first thousand`)
   output.check(verdict, 'verdict', VERDICTS[verdict](report.records))
-  output.next(
-    verdict === 'passed'
-      ? nextStep('tasks')
-      : 'keep a copy of the database before anybody repairs it',
-  )
+  output.next(NEXT[verdict])
   return EXIT_OF[verdict]
 }
 
 const VERDICTS: Readonly<Record<Mark, (records: number) => string>> = {
   passed: (records) =>
-    `Verified OK: ${counted(records, 'record')}; nothing was altered, added or removed`,
+    records === 0
+      ? 'Verified OK: the log is empty'
+      : `Verified OK: ${counted(records, 'record')}; nothing was altered, added or removed`,
   failed: () => 'NOT verified: the log is not what was recorded',
   unknown: () => 'Cannot say: a key is missing, everything else is as recorded',
+}
+
+const NEXT: Readonly<Record<Mark, string>> = {
+  passed: nextStep('tasks'),
+  failed: 'keep a copy of the database before anybody repairs it',
+  unknown: `find the key that is named above, then ${nextStep('verify')}`,
 }
 
 function printTask(output: Output, found: TaskTrace): ExitCode {

@@ -49,7 +49,14 @@ const good: RunFigures = {
   ]),
   latencyMs: { p50: 20.04, p95: 40, p99: 60, max: 90 },
   audited: new Map(taskIds.map((taskId) => [taskId, { records: 6, spentMicroUSD: 700 }])),
-  verification: { ok: true, records: 720, chains: [], findings: [], findingsTotal: 0 },
+  verification: {
+    ok: true,
+    records: 720,
+    chains: [],
+    findings: [],
+    findingsTotal: 0,
+    findingsByRule: {},
+  },
   traceMs: 5,
 }
 
