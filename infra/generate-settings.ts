@@ -13,7 +13,15 @@ interface Setting {
 }
 
 /** In the order in which a handoff meets them; the command line comes last. */
-const SERVICES = ['gateway', 'sender', 'relay', 'receiver', 'auditor', 'cli'] as const
+const SERVICES = [
+  'gateway',
+  'sender',
+  'relay',
+  'receiver',
+  'contract-review',
+  'auditor',
+  'cli',
+] as const
 const TARGET = fileURLToPath(new URL('settings.md', import.meta.url))
 const COMMAND_LINE = fileURLToPath(new URL('../services/cli/src/main.ts', import.meta.url))
 

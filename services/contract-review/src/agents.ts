@@ -1,9 +1,11 @@
 // The receiving agents of the contract review, ready for a worker.
+import { readSettings } from '@baton/runtime'
 import type { Agent } from '@baton/sdk'
 import { clauseExtraction } from './clause-extraction.ts'
 import { createLegalAnalysis } from './legal-analysis.ts'
 import type { ModelOptions } from './model-opinion.ts'
 import { riskScoring } from './risk-scoring.ts'
+import { CONTRACT_REVIEW_SETTINGS, modelFrom } from './settings.ts'
 import { unreliableReview } from './unreliable-review.ts'
 
 /**
@@ -11,9 +13,20 @@ import { unreliableReview } from './unreliable-review.ts'
  * fails. Intake, the fourth of the review, is the sender: see reviewRequest(). With a model,
  * legal-analysis asks that as well; without, all of them are deterministic.
  */
-export function createAgents(options: { readonly model?: ModelOptions } = {}): readonly Agent[] {
-  return [clauseExtraction, createLegalAnalysis(options.model), riskScoring, unreliableReview]
-}
+export const reviewAgents = (model?: ModelOptions): readonly Agent[] => [
+  clauseExtraction,
+  createLegalAnalysis(model),
+  riskScoring,
+  unreliableReview,
+]
 
 /** The deterministic agents. */
-export const agents: readonly Agent[] = createAgents()
+export const agents = reviewAgents()
+
+/**
+ * The agents as CONTRACT_REVIEW_SETTINGS in `environment` want them: deterministic ones unless a
+ * language model is given. Throws BATON_SETTINGS_INVALID.
+ */
+export const createAgents = (
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly Agent[] => reviewAgents(modelFrom(readSettings(CONTRACT_REVIEW_SETTINGS, environment)))

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { buildHandoffMessage } from '@baton/sdk'
-import { createAgents } from './agents.ts'
+import { reviewAgents } from './agents.ts'
 import { extractClauses } from './clause-extraction.ts'
 import { readObjects, type Issue, type Section } from './review-state.ts'
 import { reviewRequest } from './review-request.ts'
@@ -62,7 +62,7 @@ function analysisContext() {
 
 async function analyse(baseUrl: string, options: { apiKey?: string; timeoutMs?: number } = {}) {
   const price = { promptUSD: 1, completionUSD: 2 }
-  const agents = createAgents({ model: { baseUrl, model: 'test-model', price, ...options } })
+  const agents = reviewAgents({ baseUrl, model: 'test-model', price, ...options })
   const agent = agents.find(({ type }) => type === 'legal-analysis')
   return agent?.execute(analysisContext())
 }

@@ -17,7 +17,7 @@ async function main(): Promise<never> {
   const metrics = createMetrics()
   const transport = openTransport(settings, logger)
   const worker = createWorker({
-    agents: await loadAgents(settings.BATON_AGENTS),
+    agents: await loadAgents(settings.BATON_AGENTS, process.env),
     databaseUrl: settings.BATON_DATABASE_URL,
     keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
     audit: { url: settings.BATON_AUDIT_URL, token: settings.BATON_AUDIT_APPEND_TOKEN },

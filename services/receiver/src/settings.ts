@@ -17,7 +17,7 @@ export const RECEIVER_SETTINGS = {
   ...SIGNING_SETTINGS,
   ...PROCESS_SETTINGS,
   BATON_AGENTS: text({
-    help: 'Module that exports `agents`: a path, or a package this process can import.',
+    help: 'Module that exports `agents` or `createAgents(environment)`: a path, or a package this process can import.',
   }),
   BATON_CONCURRENCY: integer({
     min: 1,

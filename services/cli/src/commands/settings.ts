@@ -1,5 +1,6 @@
 // `settings`: every environment variable of every service, with its bounds and default.
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
+import { CONTRACT_REVIEW_SETTINGS } from '@baton/contract-review'
 import { GATEWAY_SETTINGS } from '@baton/gateway/settings'
 import { RECEIVER_SETTINGS } from '@baton/receiver/settings'
 import { RELAY_SETTINGS } from '@baton/relay/settings'
@@ -20,6 +21,7 @@ const SERVICES: Readonly<Record<string, SettingsSpec>> = {
   relay: RELAY_SETTINGS,
   receiver: RECEIVER_SETTINGS,
   auditor: AUDITOR_SETTINGS,
+  'contract-review': CONTRACT_REVIEW_SETTINGS,
 }
 
 interface Row extends SettingRow {

@@ -33,6 +33,9 @@ const environment = {
   BATON_DATABASE_ADMIN_URL: 'admin-url',
   BATON_VAULT_PASSWORD: 'typed',
   BATON_LOG_LEVEL: 'warn',
+  BATON_LLM_BASE_URL: 'model-url',
+  BATON_LLM_API_KEY: 'model-key',
+  BATON_AUDIT_TRUSTED_KEYS: 'earlier',
   OPENAI_API_KEY: 'model',
 }
 const settings = (kind: 'redis' | 'in-process') =>
@@ -77,6 +80,17 @@ describe('serviceSettings', () => {
   it('gives the gateway a digest instead of the API key', () => {
     const { BATON_API_KEYS: entry } = settings('redis').get('gateway') ?? {}
     expect(entry).toMatch(/^development:handoffs:send\+handoffs:read\+metrics:read:[0-9a-f]{64}$/)
+  })
+
+  it('gives the language model to the receiver alone, and earlier keys to the auditor', () => {
+    const told = settings('redis')
+    expect(told.get('receiver')).toMatchObject({
+      BATON_LLM_BASE_URL: 'model-url',
+      BATON_LLM_API_KEY: 'model-key',
+    })
+    for (const name of ['gateway', 'relay', 'auditor'])
+      expect(JSON.stringify(told.get(name))).not.toContain('model-')
+    expect(told.get('auditor')).toMatchObject({ BATON_AUDIT_TRUSTED_KEYS: 'earlier' })
   })
 
   it('hands on what is not Baton’s own', () => {

@@ -42,7 +42,12 @@ function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
   }
   const settings: Readonly<Record<string, Environment>> = {
     relay: delivery,
-    receiver: { BATON_RETRY_BASE_MS: RETRY_BASE_MS, ...delivery, BATON_AGENTS: AGENTS },
+    receiver: {
+      ...languageModel(parts.environment),
+      BATON_RETRY_BASE_MS: RETRY_BASE_MS,
+      ...delivery,
+      BATON_AGENTS: AGENTS,
+    },
     gateway: gatewaySettings(parts, delivery),
     auditor: {
       BATON_AUDIT_WRITER_URL: urls.auditWriter,
@@ -51,6 +56,7 @@ function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
       BATON_AUDIT_APPEND_TOKEN: secrets.BATON_AUDIT_APPEND_TOKEN,
       BATON_AUDIT_READ_TOKEN: secrets.BATON_AUDIT_READ_TOKEN,
       BATON_AUDIT_SIGNING_KEY: secrets.BATON_AUDIT_SIGNING_KEY,
+      BATON_AUDIT_TRUSTED_KEYS: parts.environment['BATON_AUDIT_TRUSTED_KEYS'],
       BATON_AUDIT_WRAPPING_KEY: secrets.BATON_AUDIT_WRAPPING_KEY,
       BATON_AUDIT_LOOKUP_KEY: secrets.BATON_AUDIT_LOOKUP_KEY,
       BATON_AUDITOR_PORT: String(ports.auditor),
@@ -78,13 +84,16 @@ function apiKeyEntry(key: string): string {
   return `${id}:handoffs:send+handoffs:read+metrics:read:${hash('sha256', key)}`
 }
 
-/** Everything but Baton's own secrets and addresses is passed on: PATH, proxies, keys of language models. */
+/** Where the agents reach a language model, and with which key. */
+const languageModel = (environment: Environment): Environment =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith('BATON_LLM_')))
+
+/** Everything but Baton's own secrets and addresses is passed on: PATH, proxies, log level. */
 function withoutSecrets(environment: Environment): Environment {
   const kept = Object.entries(environment).filter(
     ([name]) =>
-      !/^BATON_(?:.*_(?:PASSWORD|TOKEN|KEY|KEYS|URL)|HOME)$/.test(name) || PASSED_ON.has(name),
+      !/^BATON_(?:.*_(?:PASSWORD|TOKEN|KEY|KEYS|URL)|HOME)$/.test(name) ||
+      name === 'BATON_OTLP_URL',
   )
   return Object.fromEntries(kept)
 }
-
-const PASSED_ON = new Set(['BATON_OTLP_URL', 'BATON_LLM_BASE_URL'])
