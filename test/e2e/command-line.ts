@@ -18,6 +18,8 @@ export interface CommandLine {
   /** Folder of the instance. */
   readonly home: string
   run(...args: string[]): Promise<Finished>
+  /** One command with more in its environment. */
+  runWith(environment: Readonly<Record<string, string>>, ...args: string[]): Promise<Finished>
   /** Deletes the instance. */
   discard(): Promise<void>
 }
@@ -32,6 +34,7 @@ export async function openCommandLine(
   return {
     home,
     run: (...args) => run([...args, '--home', home], environment),
+    runWith: (more, ...args) => run([...args, '--home', home], { ...environment, ...more }),
     async discard() {
       await discardPostgres(join(home, 'pg'))
       await rm(home, { recursive: true, force: true })

@@ -1,4 +1,5 @@
 // The main job from the command line, on an instance of its own, and everything that can be asked about it after.
+import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPool } from '@baton/audit'
@@ -28,6 +29,11 @@ const FIELDS = [
 ]
 
 type Json = Record<string, unknown>
+
+const newSigningKey = (): string =>
+  generateKeyPairSync('ed25519')
+    .privateKey.export({ format: 'der', type: 'pkcs8' })
+    .toString('base64')
 
 const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? ''
 const parse = <Value = Json>({ stdout }: Finished): Value => JSON.parse(lastLine(stdout)) as Value
@@ -174,6 +180,14 @@ describe('up --once without Redis, and what can be asked afterwards', () => {
     RUN_MAX_MS,
   )
 
+  it('cannot say who wrote records whose signing key it does not know', async () => {
+    const verify = await baton.runWith({ BATON_AUDIT_SIGNING_KEY: newSigningKey() }, 'verify')
+    expect(verify.exitCode).toBe(4)
+    expect(verify.stdout).toMatch(/– signatures +4 findings/)
+    expect(verify.stderr).toMatch(/unknown key \S+ \(BATCH_KEY\).*BATON_AUDIT_TRUSTED_KEYS/)
+    expect((await baton.run('verify')).exitCode).toBe(0)
+  })
+
   it('names a changed record, its rule and what it means', async () => {
     await withAudit(baton.home, async (pool) => {
       await pool.query({ text: 'alter table audit.record disable trigger all' })
@@ -182,6 +196,9 @@ describe('up --once without Redis, and what can be asked afterwards', () => {
       })
       await pool.query({ text: 'alter table audit.record enable always trigger refuse_change' })
     })
+    expect(
+      (await baton.runWith({ BATON_AUDIT_SIGNING_KEY: newSigningKey() }, 'verify')).exitCode,
+    ).toBe(3)
     const verify = await baton.run('verify')
     expect(verify.exitCode).toBe(3)
     expect(verify.stderr).toMatch(/record 0 of \S+: columns differ.*RECORD_COLUMNS.*It means:/)

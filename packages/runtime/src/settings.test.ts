@@ -18,6 +18,7 @@ import {
 
 const SPEC = {
   BATON_NAME: text({ help: 'what it is called' }),
+  BATON_PLACE: text({ default: 'here', pattern: /^[a-z]+$/, bounds: 'letters', help: 'where' }),
   BATON_TOKEN: secret({ help: 'who may' }),
   BATON_COUNT: integer({ min: 1, max: 10, default: 3, help: 'how many' }),
   BATON_FLAG: flag({ default: false, help: 'whether' }),
@@ -42,6 +43,7 @@ describe('readSettings', () => {
     const values = readSettings(SPEC, { ...GOOD, BATON_COUNT: '7', BATON_FLAG: 'yes' })
     expect(values).toEqual({
       ...GOOD,
+      BATON_PLACE: 'here',
       BATON_COUNT: 7,
       BATON_FLAG: true,
       BATON_MODE: 'safe',
@@ -57,6 +59,7 @@ describe('readSettings', () => {
 
   it('reports every problem in one error with a code and a fix', () => {
     const error = refused({
+      BATON_PLACE: 'Nowhere 7',
       BATON_COUNT: '11',
       BATON_FLAG: 'perhaps',
       BATON_MODE: 'slow',

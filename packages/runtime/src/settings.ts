@@ -39,8 +39,16 @@ function kind<Value>(
   }
 }
 
-export const text = (common: Common<string>): Kind<string> =>
-  kind('text', common, { parse: (raw) => ({ value: raw }) })
+/** With a `pattern`, `bounds` says in words what it allows. */
+export const text = (
+  common: Common<string> & { readonly pattern?: RegExp; readonly bounds?: string },
+): Kind<string> => {
+  const { pattern = /^/, bounds = '' } = common
+  return kind('text', common, {
+    bounds,
+    parse: (raw) => (pattern.test(raw) ? { value: raw } : { problem: `expected ${bounds}` }),
+  })
+}
 
 export const optionalText = (common: { help: string }): Kind<string | undefined> =>
   kind<string | undefined>(

@@ -23,7 +23,9 @@ export const AUDITOR_SETTINGS = {
   }),
   BATON_ENVIRONMENT: text({
     default: 'development',
-    help: 'separates the subjects of two systems',
+    pattern: /^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/,
+    bounds: 'lower-case letters, digits and inner hyphens, at most 32',
+    help: 'separates two systems: their data subjects, and the names of the chains of a new log',
   }),
   BATON_AUDITOR_HOST: text({ default: '127.0.0.1', help: 'the address to listen on' }),
   BATON_AUDITOR_PORT: integer({

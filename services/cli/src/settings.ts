@@ -1,7 +1,12 @@
 // What the command line is told by the environment.
+import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
+const { BATON_AUDIT_TRUSTED_KEYS, BATON_ENVIRONMENT } = AUDITOR_SETTINGS
+
+/** The environment overrules what an instance made for itself; see instance/secrets.ts. */
+const madeSecret = (what: string) => optionalSecret({ help: `${what}; made once when absent.` })
 
 export const CLI_SETTINGS = {
   BATON_HOME: optionalText({
@@ -17,16 +22,17 @@ export const CLI_SETTINGS = {
   BATON_REDIS_URL: optionalUrl(['redis', 'rediss'], {
     help: 'Redis for the queue. Without it one is looked for, or the queue stays within the receiver.',
   }),
-  BATON_APP_PASSWORD: optionalSecret({
-    help: 'Password of role baton_app; made once when absent.',
-  }),
-  BATON_AUDIT_WRITER_PASSWORD: optionalSecret({
-    help: 'Password of role audit_writer; made once when absent.',
-  }),
-  BATON_AUDIT_READER_PASSWORD: optionalSecret({
-    help: 'Password of role audit_reader; made once when absent.',
-  }),
-  BATON_VAULT_PASSWORD: optionalSecret({
-    help: 'Password of role vault_keeper; made once when absent.',
-  }),
+  BATON_ENVIRONMENT,
+  BATON_AUDIT_TRUSTED_KEYS,
+  BATON_APP_PASSWORD: madeSecret('Password of role baton_app'),
+  BATON_AUDIT_WRITER_PASSWORD: madeSecret('Password of role audit_writer'),
+  BATON_AUDIT_READER_PASSWORD: madeSecret('Password of role audit_reader'),
+  BATON_VAULT_PASSWORD: madeSecret('Password of role vault_keeper'),
+  BATON_SIGNING_KEYS: madeSecret('Keys that sign handoffs, as the gateway takes them'),
+  BATON_AUDIT_APPEND_TOKEN: madeSecret('Token that may append to the audit log'),
+  BATON_AUDIT_READ_TOKEN: madeSecret('Token that may read the audit log'),
+  BATON_AUDIT_SIGNING_KEY: madeSecret('Ed25519 key that signs batches, as the auditor takes it'),
+  BATON_AUDIT_WRAPPING_KEY: madeSecret('Key that wraps the keys of data subjects'),
+  BATON_AUDIT_LOOKUP_KEY: madeSecret('Key that finds a data subject'),
+  BATON_API_KEY: madeSecret('API key that the gateway of an instance takes'),
 }

@@ -9,7 +9,7 @@ import { nextStep } from '../terminal/next-steps.ts'
 
 export async function migrate(context: Context): Promise<ExitCode> {
   const { output, settings } = context
-  const databases = await openDatabases(context, { logger: openLog(context.home), create: true })
+  const databases = await openDatabases(context, openLog(context.home))
   try {
     const applied = await migrateDatabases(databases, settings)
     if (output.json) output.data(JSON.stringify(applied))

@@ -1,12 +1,12 @@
 // Sends one handoff on a running instance, waits for the end of its task, and tells how it ended.
-import { createSender, parseSigningKeys } from '@baton/sdk'
+import { SIGNING_SETTINGS, createSender, parseSigningKeys } from '@baton/sdk'
 import type { Sender } from '@baton/sdk'
 import { createPool, findEndedTasks, findTask, listTaskHandoffs } from '@baton/store'
 import type { HandoffView, Pool, TaskView } from '@baton/store'
-import { transient } from '@baton/runtime'
+import { readSettings, transient } from '@baton/runtime'
 import type { Context } from '../context.ts'
+import type { ReadableDatabases } from '../instance/databases.ts'
 import { openInstance } from '../instance/instance.ts'
-import type { Instance } from '../instance/instance.ts'
 import type { QueueChoice } from '../instance/queue.ts'
 import { interrupted } from '../main-job/run-reviews.ts'
 import { nextStep } from '../terminal/next-steps.ts'
@@ -47,11 +47,16 @@ export async function runOneTask(context: Context, options: OneTask): Promise<En
   }
 }
 
-/** Commits one handoff; it is delivered as soon as the services run. */
-export async function sendOnce(databases: Instance['databases'], send: Send) {
+/**
+ * Commits one handoff; it is delivered as soon as the services run. Throws BATON_SETTINGS_INVALID
+ * without signing keys.
+ */
+export async function sendOnce({ urls, secrets }: ReadableDatabases, send: Send) {
+  const { BATON_SIGNING_KEYS: signingKeys } = secrets
+  const given = readSettings(SIGNING_SETTINGS, { BATON_SIGNING_KEYS: signingKeys })
   const sender = createSender({
-    databaseUrl: databases.urls.app,
-    keyRing: parseSigningKeys(databases.secrets.BATON_SIGNING_KEYS),
+    databaseUrl: urls.app,
+    keyRing: parseSigningKeys(given.BATON_SIGNING_KEYS),
     connectionsMax: 1,
   })
   try {

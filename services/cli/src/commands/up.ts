@@ -52,7 +52,7 @@ async function runMainJob(
   const { urls } = instance.databases
   output.step('passed', 'contracts', `${count(input.taskIds.length)} to review`)
   const pool = createPool({ url: urls.app, applicationName: 'baton-cli', connectionsMax: 4 })
-  const audit = openAuditReader(instance.databases, context.environment['BATON_AUDIT_TRUSTED_KEYS'])
+  const audit = openAuditReader(instance.databases, context.settings)
   try {
     const reviewed = reviewAll({ context, instance, input, pool })
     await Promise.race([reviewed, instance.failed])

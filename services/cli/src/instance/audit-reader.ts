@@ -2,7 +2,8 @@
 import { createPool, createSubjectVault } from '@baton/audit'
 import type { Pool, SubjectVault } from '@baton/audit'
 import { batchKeyId, createBatchSigner, readBatchPublicKey } from '@baton/ledger'
-import type { Databases } from './databases.ts'
+import type { CliSettings } from '../context.ts'
+import type { ReadableDatabases } from './databases.ts'
 
 export interface AuditReader {
   /** Connected as audit_reader. */
@@ -15,13 +16,17 @@ export interface AuditReader {
 
 const STATEMENT_MS = 60_000
 
-/** `trustedKeys` are public keys of earlier signing keys: SPKI DER in base64, comma-separated. */
-export function openAuditReader({ urls, secrets }: Databases, trustedKeys = ''): AuditReader {
+/** Without the signing key itself, BATON_AUDIT_TRUSTED_KEYS must hold its public half too. */
+export function openAuditReader(
+  { urls, secrets }: ReadableDatabases,
+  { BATON_AUDIT_TRUSTED_KEYS: trustedKeys = '' }: CliSettings,
+): AuditReader {
   const applicationName = 'baton-cli'
   const pool = createPool({ url: urls.auditReader, applicationName, statementMs: STATEMENT_MS })
   const vaultPool = createPool({ url: urls.vault, applicationName, connectionsMax: 1 })
+  const signingKey = secrets.BATON_AUDIT_SIGNING_KEY
   const keys = [
-    createBatchSigner(secrets.BATON_AUDIT_SIGNING_KEY).publicKey,
+    ...(signingKey === undefined ? [] : [createBatchSigner(signingKey).publicKey]),
     ...trustedKeys
       .split(',')
       .filter((key) => key !== '')

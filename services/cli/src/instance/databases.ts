@@ -3,89 +3,91 @@ import { join } from 'node:path'
 import { startPostgres } from '@baton/infra'
 import { permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import type { Context } from '../context.ts'
-import { ensureSecrets, readSecrets } from './secrets.ts'
-import type { Secrets } from './secrets.ts'
+import type { CliSettings, Context } from '../context.ts'
+import { ensureSecrets, readGivenSecrets, readSecrets } from './secrets.ts'
+import type { ReadingSecrets, Secrets } from './secrets.ts'
 
-/** Connection URLs, each of the one role that its user may be. */
-export interface DatabaseUrls {
-  readonly app: string
-  readonly auditWriter: string
-  readonly auditReader: string
-  readonly vault: string
-}
-
-export interface Databases {
+/** Databases as commands reach them that only read. Each URL is of the one role its user may be. */
+export interface ReadableDatabases {
   /** Words for a person: which Postgres this is. */
   readonly description: string
-  readonly secrets: Secrets
-  readonly urls: DatabaseUrls
-  readonly adminUrls: { readonly operational: string; readonly audit: string }
+  readonly secrets: ReadingSecrets
+  readonly urls: { readonly app: string; readonly auditReader: string; readonly vault: string }
   /** Embedded Postgres stops when no other command uses it. */
   stop(): Promise<void>
 }
 
-interface OpenOptions {
-  readonly logger: Logger
-  /** Make secrets and data when there are none; otherwise that is BATON_INSTANCE_MISSING. */
-  readonly create: boolean
+/** Databases with everything that services and migrations need. */
+export interface Databases extends ReadableDatabases {
+  readonly secrets: Secrets
+  readonly urls: ReadableDatabases['urls'] & { readonly auditWriter: string }
+  readonly adminUrls: AdminUrls
 }
 
-/** Reaches the databases, starting the embedded Postgres where none is given. Does not migrate. */
-export async function openDatabases(context: Context, options: OpenOptions): Promise<Databases> {
-  const secrets = await secretsFor(context, options.create)
-  const { BATON_DATABASE_ADMIN_URL: given } = context.settings
-  if (given !== undefined)
-    return databasesOn(given, { context, secrets, stop: async () => undefined })
-  const { superuserUrl, stop } = await startPostgres({
-    dataDir: join(context.home, 'pg'),
-    logger: options.logger,
-  })
-  return databasesOn(superuserUrl, { context, secrets, stop })
+interface AdminUrls {
+  readonly operational: string
+  readonly audit: string
 }
 
-async function secretsFor(
-  { home, environment, output }: Context,
-  create: boolean,
-): Promise<Secrets> {
-  if (create) {
-    const { secrets, made } = await ensureSecrets(home, environment)
-    if (made)
-      output.step('passed', 'secrets', `made in ${join(home, 'secrets')}, for development only`)
-    return secrets
-  }
-  const secrets = await readSecrets(home, environment)
+/** Reaches the databases; makes secrets and starts the embedded Postgres where none are given. Does not migrate. */
+export async function openDatabases(context: Context, logger: Logger): Promise<Databases> {
+  const { home, settings, output } = context
+  const { secrets, made } = await ensureSecrets(home, settings)
+  if (made)
+    output.step('passed', 'secrets', `made in ${join(home, 'secrets')}, for development only`)
+  const { adminUrls, ...server } = await reachServer(context, logger)
+  const writer = { user: 'audit_writer', password: secrets.BATON_AUDIT_WRITER_PASSWORD }
+  const auditWriter = urlFor(adminUrls.audit, { ...writer, database: 'baton_audit' })
+  const urls = { ...readingUrls(settings, adminUrls, secrets), auditWriter }
+  return { ...server, secrets, urls, adminUrls }
+}
+
+/**
+ * Reaches the databases of an existing instance, or given ones with secrets from the environment
+ * alone. Throws BATON_INSTANCE_MISSING where there is neither.
+ */
+export async function reachDatabases(context: Context, logger: Logger): Promise<ReadableDatabases> {
+  const secrets = await secretsToRead(context)
+  const { adminUrls, ...server } = await reachServer(context, logger)
+  return { ...server, secrets, urls: readingUrls(context.settings, adminUrls, secrets) }
+}
+
+async function secretsToRead({ home, settings }: Context): Promise<ReadingSecrets> {
+  const isGiven = settings.BATON_DATABASE_ADMIN_URL !== undefined
+  const secrets =
+    (await readSecrets(home, settings)) ?? (isGiven ? readGivenSecrets(settings) : null)
   if (secrets !== null) return secrets
   throw permanent('BATON_INSTANCE_MISSING', `there is no Baton instance in ${home}`, {
     fix: 'Make one with `npm run up -- --once`, or name another folder with --home.',
   })
 }
 
-interface Parts {
-  readonly context: Context
-  readonly secrets: Secrets
-  stop(): Promise<void>
+async function reachServer({ home, settings }: Context, logger: Logger) {
+  const given = settings.BATON_DATABASE_ADMIN_URL
+  const adminUrlsOn = (operational: string): AdminUrls => ({
+    operational,
+    audit: settings.BATON_AUDIT_ADMIN_URL ?? operational,
+  })
+  if (given !== undefined) {
+    const description = `Postgres at ${new URL(given).host}`
+    return { description, adminUrls: adminUrlsOn(given), stop: async () => undefined }
+  }
+  const { superuserUrl, stop } = await startPostgres({ dataDir: join(home, 'pg'), logger })
+  return { description: 'embedded Postgres', adminUrls: adminUrlsOn(superuserUrl), stop }
 }
 
-function databasesOn(operational: string, { context, secrets, stop }: Parts): Databases {
-  const { settings } = context
-  const audit = settings.BATON_AUDIT_ADMIN_URL ?? operational
-  const embedded = settings.BATON_DATABASE_ADMIN_URL === undefined
-  const reader = { user: 'audit_reader', password: secrets.BATON_AUDIT_READER_PASSWORD }
-  const writer = { user: 'audit_writer', password: secrets.BATON_AUDIT_WRITER_PASSWORD }
-  const keeper = { user: 'vault_keeper', password: secrets.BATON_VAULT_PASSWORD }
+function readingUrls(
+  settings: CliSettings,
+  { operational, audit }: AdminUrls,
+  secrets: ReadingSecrets,
+): ReadableDatabases['urls'] {
   const app = { user: 'baton_app', password: secrets.BATON_APP_PASSWORD }
+  const reader = { user: 'audit_reader', password: secrets.BATON_AUDIT_READER_PASSWORD }
+  const keeper = { user: 'vault_keeper', password: secrets.BATON_VAULT_PASSWORD }
   return {
-    description: embedded ? 'embedded Postgres' : `Postgres at ${new URL(operational).host}`,
-    secrets,
-    urls: {
-      app: urlFor(operational, { ...app, database: settings.BATON_DATABASE_NAME }),
-      auditWriter: urlFor(audit, { ...writer, database: 'baton_audit' }),
-      auditReader: urlFor(audit, { ...reader, database: 'baton_audit' }),
-      vault: urlFor(audit, { ...keeper, database: 'baton_vault' }),
-    },
-    adminUrls: { operational, audit },
-    stop,
+    app: urlFor(operational, { ...app, database: settings.BATON_DATABASE_NAME }),
+    auditReader: urlFor(audit, { ...reader, database: 'baton_audit' }),
+    vault: urlFor(audit, { ...keeper, database: 'baton_vault' }),
   }
 }
 

@@ -59,7 +59,7 @@ async function joinInstance(
   if (options.queue !== 'any' && (options.queue === 'redis') !== (running.queue === 'redis')) {
     throw otherQueue(running)
   }
-  const databases = await openDatabases(context, { logger, create: false })
+  const databases = await openDatabases(context, logger)
   const watch = watchOwner(context.home, running)
   return {
     databases,
@@ -110,7 +110,7 @@ async function openStores(
     return opened
   }
   const opening = [
-    openDatabases(context, { logger, create: true }).then(keep).then(migrated(context)),
+    openDatabases(context, logger).then(keep).then(migrated(context)),
     openQueue(context, { choice, logger }).then(keep),
   ] as const
   await Promise.allSettled(opening)

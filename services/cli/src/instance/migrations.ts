@@ -37,6 +37,7 @@ async function migrateBoth(
         reader: secrets.BATON_AUDIT_READER_PASSWORD,
         vault: secrets.BATON_VAULT_PASSWORD,
       },
+      log: { environment: settings.BATON_ENVIRONMENT },
     }),
   ])
   return [...store.map((name) => `store/${name}`), ...audit.applied]

@@ -2,8 +2,7 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { permanent } from '@baton/runtime'
-import type { Environment } from '../context.ts'
+import { optionalSecret, permanent, readSettings, secret } from '@baton/runtime'
 
 /** By the name of the setting that overrules each. */
 export interface Secrets {
@@ -21,29 +20,65 @@ export interface Secrets {
   readonly BATON_API_KEY: string
 }
 
+/** Secrets that the environment gives; an absent or empty one is not given. */
+export type GivenSecrets = Readonly<Partial<Record<keyof Secrets, string | undefined>>>
+
+/** What commands that only read have at least. */
+export interface ReadingSecrets {
+  readonly BATON_APP_PASSWORD: string
+  readonly BATON_AUDIT_READER_PASSWORD: string
+  readonly BATON_VAULT_PASSWORD: string
+  readonly BATON_AUDIT_WRAPPING_KEY: string
+  readonly BATON_AUDIT_LOOKUP_KEY: string
+  /** Reading needs the public key only, which BATON_AUDIT_TRUSTED_KEYS can give. */
+  readonly BATON_AUDIT_SIGNING_KEY: string | undefined
+  /** Only for sending. */
+  readonly BATON_SIGNING_KEYS: string | undefined
+}
+
+const READING_SETTINGS = {
+  BATON_APP_PASSWORD: secret({ help: 'password of role baton_app' }),
+  BATON_AUDIT_READER_PASSWORD: secret({ help: 'password of role audit_reader' }),
+  BATON_VAULT_PASSWORD: secret({ help: 'password of role vault_keeper' }),
+  BATON_AUDIT_WRAPPING_KEY: secret({ help: 'the auditor’s wrapping key' }),
+  BATON_AUDIT_LOOKUP_KEY: secret({ help: 'the auditor’s lookup key' }),
+  BATON_AUDIT_SIGNING_KEY: optionalSecret({ help: 'the auditor’s signing key' }),
+  BATON_SIGNING_KEYS: optionalSecret({ help: 'the keys that sign handoffs' }),
+}
+
 const token = (): string => randomBytes(24).toString('base64url')
 const key = (): string => randomBytes(32).toString('base64')
 
 export const secretsPath = (home: string): string => join(home, 'secrets', 'development.json')
 
 /** The stored secrets, or null when this home has none yet. Throws BATON_SECRETS_UNREADABLE. */
-export async function readSecrets(home: string, environment: Environment): Promise<Secrets | null> {
+export async function readSecrets(home: string, given: GivenSecrets): Promise<Secrets | null> {
   const stored = await readStored(secretsPath(home))
-  return stored === null ? null : overruled(stored, environment)
+  return stored === null ? null : overruled(stored, given)
+}
+
+/**
+ * What reads without a secrets file; null when none of it is given. Throws BATON_SETTINGS_INVALID
+ * that names every missing one when some of it is given.
+ */
+export function readGivenSecrets(given: GivenSecrets): ReadingSecrets | null {
+  const names = Object.keys(READING_SETTINGS) as (keyof ReadingSecrets)[]
+  if (!names.some((name) => given[name])) return null
+  return readSettings(READING_SETTINGS, given)
 }
 
 /** The stored secrets; missing ones are made and stored first. `made` says that the file is new. */
 export async function ensureSecrets(
   home: string,
-  environment: Environment,
+  given: GivenSecrets,
 ): Promise<{ secrets: Secrets; made: boolean }> {
-  const known = await readSecrets(home, environment)
+  const known = await readSecrets(home, given)
   if (known !== null) return { secrets: known, made: false }
   const path = secretsPath(home)
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   await chmod(dirname(path), 0o700)
   const made = await storeOnce(path, newSecrets())
-  const secrets = await readSecrets(home, environment)
+  const secrets = await readSecrets(home, given)
   if (secrets === null) throw unreadable(path)
   return { secrets, made }
 }
@@ -95,9 +130,11 @@ async function readStored(path: string): Promise<Secrets | null> {
   }
 }
 
-function overruled(stored: Secrets, environment: Environment): Secrets {
-  const entries = Object.entries(stored).map(([name, value]) => [name, environment[name] || value])
-  return Object.fromEntries(entries) as Secrets
+function overruled(stored: Secrets, given: GivenSecrets): Secrets {
+  const names = Object.keys(stored) as (keyof Secrets)[]
+  return Object.fromEntries(
+    names.map((name) => [name, given[name] || stored[name]]),
+  ) as unknown as Secrets
 }
 
 const unreadable = (path: string, cause?: unknown) =>

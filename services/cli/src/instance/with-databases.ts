@@ -4,12 +4,12 @@ import type { Pool } from '@baton/store'
 import type { Context } from '../context.ts'
 import { openAuditReader } from './audit-reader.ts'
 import type { AuditReader } from './audit-reader.ts'
-import { openDatabases } from './databases.ts'
-import type { Databases } from './databases.ts'
+import { reachDatabases } from './databases.ts'
+import type { ReadableDatabases } from './databases.ts'
 import { openLog } from './instance.ts'
 
 export interface OpenedDatabases {
-  readonly databases: Databases
+  readonly databases: ReadableDatabases
   /** The operational database, as baton_app. */
   readonly pool: Pool
   readonly audit: AuditReader
@@ -20,10 +20,10 @@ export async function withDatabases<Result>(
   context: Context,
   work: (opened: OpenedDatabases) => Promise<Result>,
 ): Promise<Result> {
-  const databases = await openDatabases(context, { logger: openLog(context.home), create: false })
+  const databases = await reachDatabases(context, openLog(context.home))
   const applicationName = 'baton-cli'
   const pool = createPool({ url: databases.urls.app, applicationName, connectionsMax: 2 })
-  const audit = openAuditReader(databases, context.environment['BATON_AUDIT_TRUSTED_KEYS'])
+  const audit = openAuditReader(databases, context.settings)
   try {
     return await work({ databases, pool, audit })
   } finally {

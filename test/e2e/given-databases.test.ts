@@ -1,0 +1,111 @@
+// The command line on databases that somebody else runs: everything is given by the environment.
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { access, chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createPool, readHeads } from '@baton/audit'
+import { discardPostgres, startPostgres } from '@baton/infra'
+import type { RunningPostgres } from '@baton/infra'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openCommandLine } from './command-line.ts'
+import type { CommandLine } from './command-line.ts'
+
+const quiet = { info: () => undefined, warn: () => undefined }
+const signingKey = generateKeyPairSync('ed25519').privateKey.export({
+  format: 'der',
+  type: 'pkcs8',
+})
+/** What a command needs that only reads. */
+const READING = {
+  BATON_APP_PASSWORD: 'app',
+  BATON_AUDIT_READER_PASSWORD: 'reader',
+  BATON_VAULT_PASSWORD: 'vault',
+  BATON_AUDIT_WRAPPING_KEY: randomBytes(32).toString('base64'),
+  BATON_AUDIT_LOOKUP_KEY: randomBytes(32).toString('base64'),
+}
+
+describe('given databases', () => {
+  let folder = ''
+  let postgres: RunningPostgres
+  let operator: CommandLine
+  const opened: CommandLine[] = []
+  const open = async (environment: Record<string, string> = {}) => {
+    const BATON_DATABASE_ADMIN_URL = postgres.superuserUrl
+    const baton = await openCommandLine({ BATON_DATABASE_ADMIN_URL, ...READING, ...environment })
+    opened.push(baton)
+    return baton
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'baton-given-'))
+    await chmod(folder, 0o755)
+    postgres = await startPostgres({ dataDir: join(folder, 'pg'), logger: quiet })
+    operator = await open({
+      BATON_ENVIRONMENT: 'staging',
+      BATON_AUDIT_WRITER_PASSWORD: 'writer',
+      BATON_AUDIT_SIGNING_KEY: signingKey.toString('base64'),
+    })
+  })
+  afterAll(async () => {
+    await Promise.all(opened.map((baton) => baton.discard()))
+    await postgres.stop()
+    await discardPostgres(join(folder, 'pg'))
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('name the chains of a new log after the environment, and keep the names', async () => {
+    const migrated = await operator.run('migrate')
+    expect(migrated.exitCode).toBe(0)
+    const origins = [0, 1, 2, 3].map((shard) => `baton/staging/1/s${shard}`)
+    expect(await originsOn(postgres.superuserUrl)).toEqual(origins)
+    const other = await open({ BATON_ENVIRONMENT: 'production' })
+    expect((await other.run('migrate')).exitCode).toBe(0)
+    expect(await originsOn(postgres.superuserUrl)).toEqual(origins)
+    expect((await operator.run('migrate')).exitCode).toBe(0)
+  })
+
+  it('refuse an environment that cannot name a chain', async () => {
+    const baton = await open({ BATON_ENVIRONMENT: 'Prod/EU' })
+    const { exitCode, stderr } = await baton.run('migrate')
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('BATON_ENVIRONMENT is "Prod/EU": expected lower-case letters')
+  })
+
+  it('are read without a secrets file, also where no key can sign', async () => {
+    const reader = await open()
+    const tasks = await reader.run('tasks', '--json')
+    expect(tasks).toMatchObject({ exitCode: 0, stdout: '[]\n' })
+    expect((await reader.run('dlq', 'ls', '--json')).stdout).toBe('[]\n')
+    expect((await reader.run('trace', '7f3c')).exitCode).toBe(5)
+    const verify = await reader.run('verify')
+    expect(verify.exitCode).toBe(0)
+    expect(verify.stdout).toContain('the log is empty')
+    expect(verify.stdout).not.toContain('0→0')
+    await expect(access(join(reader.home, 'secrets'))).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it('are not written to without the keys that sign', async () => {
+    const reader = await open()
+    const sent = await reader.run('send', '--to', 'clause-extraction', '--no-wait')
+    expect(sent.exitCode).toBe(2)
+    expect(sent.stderr).toContain('BATON_SIGNING_KEYS is missing')
+  })
+
+  it('name every secret that is missing when some are given', async () => {
+    const reader = await open({ BATON_VAULT_PASSWORD: '', BATON_AUDIT_LOOKUP_KEY: '' })
+    const { exitCode, stderr } = await reader.run('verify')
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(/BATON_VAULT_PASSWORD is missing[^]*BATON_AUDIT_LOOKUP_KEY is missing/)
+  })
+})
+
+async function originsOn(adminUrl: string): Promise<readonly string[]> {
+  const url = new URL(adminUrl)
+  url.pathname = '/baton_audit'
+  const pool = createPool({ url: url.href, applicationName: 'baton-test' })
+  try {
+    return (await readHeads(pool)).map(({ origin }) => origin).toSorted()
+  } finally {
+    await pool.end()
+  }
+}
