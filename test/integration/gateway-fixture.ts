@@ -109,18 +109,20 @@ export interface StandInAuditor {
   /** Traces by task; other tasks are unknown to it. */
   readonly traces: Map<string, object>
   down: boolean
+  /** The token it takes. */
+  readToken: string
   close(): Promise<void>
 }
 
 async function startStandInAuditor(): Promise<StandInAuditor> {
   const traces = new Map<string, object>()
-  const state = { down: false }
+  const state = { down: false, readToken: READ_TOKEN }
   const server: Server = createServer((request, response) => {
     const taskId = /^\/v1\/traces\/([0-9a-f-]{36})$/.exec(request.url ?? '')?.[1]
     const trace = traces.get(taskId ?? '')
     if (state.down) return void request.socket.destroy()
     if (request.url === '/readyz') return void response.end('{}')
-    if (request.headers.authorization !== `Bearer ${READ_TOKEN}`) response.statusCode = 403
+    if (request.headers.authorization !== `Bearer ${state.readToken}`) response.statusCode = 403
     else if (trace === undefined) response.statusCode = 404
     response.end(JSON.stringify(trace ?? {}))
   })
@@ -133,6 +135,12 @@ async function startStandInAuditor(): Promise<StandInAuditor> {
     },
     set down(value) {
       state.down = value
+    },
+    get readToken() {
+      return state.readToken
+    },
+    set readToken(value) {
+      state.readToken = value
     },
     close: () =>
       new Promise((resolve) => {

@@ -1,7 +1,16 @@
 // What the gateway shows: handoffs, tasks, traces with their audit records, lists, health, metrics, schemas.
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type GatewayFixture, get, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
+import {
+  type GatewayFixture,
+  READ_TOKEN,
+  expectProblem,
+  get,
+  keys,
+  openGateway,
+  post,
+  stateBody,
+} from './gateway-fixture.ts'
 
 let fixture: GatewayFixture
 beforeAll(async () => {
@@ -54,6 +63,18 @@ it('shows no half trace while the audit log is away', async () => {
   expect(trace.json()).toMatchObject({ status: 503, code: 'BATON_AUDIT_UNAVAILABLE' })
   expect(trace.headers['retry-after']).toBe('1')
   expect(ready.json()).toEqual({ status: 'not ready', checks: { database: true, audit: false } })
+})
+
+it('tells a refused read token from an outage, and logs its code without the token', async () => {
+  const { taskId } = (await post(fixture.gateway, stateBody())).json()
+  fixture.auditor.readToken = 'rotated'
+  const trace = await get(fixture.gateway, `/v2/tasks/${taskId}/trace`)
+  fixture.auditor.readToken = READ_TOKEN
+  expectProblem(trace)
+  expect(trace.json()).toMatchObject({ status: 502, code: 'BATON_AUDIT_TOKEN_REFUSED' })
+  expect(trace.headers['retry-after']).toBeUndefined()
+  expect(fixture.log()).toMatch(/"event":"http.failed","code":"BATON_AUDIT_TOKEN_REFUSED"/)
+  expect(fixture.log()).not.toContain(READ_TOKEN)
 })
 
 it.each([

@@ -1,4 +1,5 @@
 // One task as both databases know it: what was done, and the record that allowed each part of it.
+import { BatonError } from '@baton/runtime'
 import type { HandoffView } from '@baton/store'
 import type { AuditReads, AuditTrace } from './audit-reads.ts'
 import { ProblemError } from './problem.ts'
@@ -11,7 +12,8 @@ export interface RecordedTrace extends AuditTrace {
 /**
  * What the audit log says of a task whose handoffs were read before, so that each decision they
  * rest on must be in it. `verified` holds only where none is missing. Throws 503
- * BATON_AUDIT_UNAVAILABLE: half a trace would look like all of it.
+ * BATON_AUDIT_UNAVAILABLE while the log cannot be read, because half a trace would look like all of
+ * it, and 502 BATON_AUDIT_TOKEN_REFUSED where an operator must mend the gateway's settings first.
  */
 export async function readTaskTrace(
   audit: AuditReads,
@@ -26,6 +28,13 @@ export async function readTaskTrace(
   return { ...recorded, unrecorded, verified: recorded.verified && unrecorded.length === 0 }
 }
 
+const MISCONFIGURED = new ProblemError({
+  status: 502,
+  code: 'BATON_AUDIT_TOKEN_REFUSED',
+  detail: 'The auditor refuses the gateway’s read token',
+  fix: 'Trying again does not help: tell the operator to give the gateway the BATON_AUDIT_READ_TOKEN of the auditor.',
+})
+
 const NOTHING_RECORDED: AuditTrace = { records: [], verified: true }
 
 function acceptedHandoff(record: object): string[] {
@@ -37,7 +46,9 @@ function acceptedHandoff(record: object): string[] {
 async function askAuditor(audit: AuditReads, taskId: string): Promise<AuditTrace | undefined> {
   try {
     return await audit.trace(taskId)
-  } catch {
+  } catch (error) {
+    if (error instanceof BatonError && error.code === 'BATON_AUDIT_TOKEN_REFUSED')
+      throw MISCONFIGURED
     throw new ProblemError({
       status: 503,
       code: 'BATON_AUDIT_UNAVAILABLE',
