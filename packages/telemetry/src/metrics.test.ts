@@ -1,3 +1,4 @@
+// The metrics are those that dashboards rely on, bounded in number, and readable in both formats.
 import { describe, expect, it } from 'vitest'
 import { createMetrics, HOPS } from './metrics.ts'
 import { OVERFLOW_LABEL } from './instrument.ts'

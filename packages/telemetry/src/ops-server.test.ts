@@ -1,3 +1,4 @@
+// The operations server tells health, readiness and metrics, and nothing else.
 import { afterEach, describe, expect, it } from 'vitest'
 import { createMetrics } from './metrics.ts'
 import { startOpsServer } from './ops-server.ts'

@@ -1,3 +1,4 @@
+// Latency is judged by the published targets, exactly at their edges.
 import { describe, expect, it } from 'vitest'
 import { judgeLatency, LATENCY_EDGES_SECONDS, LATENCY_TARGETS } from './slo.ts'
 

@@ -1,3 +1,4 @@
+// Every span has valid ids and one trace, with and without a recorder.
 import { trace, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { InMemorySpanExporter } from '@opentelemetry/sdk-trace-node'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node'

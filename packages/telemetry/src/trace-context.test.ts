@@ -1,3 +1,4 @@
+// Trace contexts are read strictly and written so that others can read them.
 import { describe, expect, it } from 'vitest'
 import { newSpanId, newTraceId, readTraceparent, writeTraceparent } from './trace-context.ts'
 

@@ -1,3 +1,4 @@
+// The most urgent pointer leaves first, and none overtakes another of its priority.
 import { describe, expect, it } from 'vitest'
 import { createPriorityBuffer } from './priority-buffer.ts'
 import type { Pointer, Priority } from './transport.ts'

@@ -1,3 +1,4 @@
+// Every agent type has a queue name of its own that BullMQ and Redis can take.
 import { describe, expect, it } from 'vitest'
 import { queueNameOf } from './queue-name.ts'
 

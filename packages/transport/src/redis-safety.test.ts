@@ -1,3 +1,4 @@
+// A Redis that could lose jobs silently is recognised, with what to do about it.
 import { describe, expect, it } from 'vitest'
 import { judgeRedis } from './redis-safety.ts'
 import type { RedisFacts } from './redis-safety.ts'

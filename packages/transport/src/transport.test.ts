@@ -1,3 +1,4 @@
+// A pointer names one publication of one handoff, and nothing else counts as one.
 import { describe, expect, it } from 'vitest'
 import { reconnectDelayMs } from './redis-connection.ts'
 import { isPointer, jobIdOf } from './transport.ts'
