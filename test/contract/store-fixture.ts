@@ -58,8 +58,7 @@ export function storeUrl(
   return url.href
 }
 
-const sha256 = (data: string | Uint8Array): Buffer =>
-  createHash('sha256').update(data).digest()
+const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest()
 
 /** A handoff with a budget of one US dollar, nothing of it spent; its task's id is its trace's. */
 export function newHandoff(changes: Partial<NewHandoff> = {}): NewHandoff {

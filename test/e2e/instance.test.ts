@@ -93,3 +93,17 @@ describe('a main job that is interrupted', () => {
     expect((await baton.run('up', '--once', '--json', '--no-redis')).exitCode).toBe(0)
   })
 })
+
+describe('without an instance', () => {
+  let baton: CommandLine
+  beforeAll(async () => {
+    baton = await openCommandLine()
+  })
+  afterAll(() => baton.discard())
+
+  it('reading commands say how to make one', async () => {
+    const { exitCode, stderr } = await baton.run('verify')
+    expect(exitCode).toBe(5)
+    expect(stderr).toContain('npm run up')
+  })
+})

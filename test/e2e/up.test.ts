@@ -226,20 +226,6 @@ describeWith('up --once with Redis', await acquireRedis(), (redis) => {
   )
 })
 
-describe('without an instance', () => {
-  let baton: CommandLine
-  beforeAll(async () => {
-    baton = await openCommandLine()
-  })
-  afterAll(() => baton.discard())
-
-  it('reading commands say how to make one', async () => {
-    const { exitCode, stderr } = await baton.run('verify')
-    expect(exitCode).toBe(5)
-    expect(stderr).toContain('npm run up')
-  })
-})
-
 async function withAudit<Result>(
   home: string,
   work: (pool: ReturnType<typeof createPool>) => Promise<Result>,
