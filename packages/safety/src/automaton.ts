@@ -6,41 +6,64 @@ export interface Literal {
   readonly bits: number
 }
 
-/** Reports the end offset and the bits of every occurrence, in text order. */
-export type LiteralScan = (text: string, report: (end: number, bits: number) => void) => void
+/** Reports the end offset and the bits of an occurrence. */
+export type Report = (end: number, bits: number) => void
+
+/** Calls the report for every occurrence, in text order. */
+export type LiteralScan = (text: string, report: Report) => void
+
+/**
+ * A complete table: the state after a code unit is `table[state * width + classes[unit]]`, beginning at state 0. In states
+ * from `firstHit` on a literal has just ended, so that the common step is one load and one comparison.
+ */
+export interface Automaton {
+  readonly classes: Uint16Array
+  readonly width: number
+  readonly table: Uint16Array
+  readonly firstHit: number
+  readonly bits: Int32Array
+}
 
 interface Trie {
   readonly next: number[][]
   readonly bits: number[]
 }
 
-/** Builds the scan; its cost is one table look-up per UTF-16 code unit whatever the literals are. */
-export function createLiteralScan(literals: readonly Literal[]): LiteralScan {
+interface Linked {
+  readonly table: Uint16Array
+  /** The states by their distance from the root. */
+  readonly order: readonly number[]
+  readonly bits: readonly number[]
+}
+
+/** Builds the table of some literals; at most 65,536 states. */
+export function buildAutomaton(literals: readonly Literal[]): Automaton {
   const classes = classify(literals)
   const width = 1 + Math.max(0, ...classes)
-  const trie = buildTrie(literals, classes)
-  const table = linkFailures(trie, width)
-  const bits = Int32Array.from(trie.bits)
+  const linked = linkFailures(buildTrie(literals, classes), width)
+  return { classes, width, ...putHitsLast(linked, width) }
+}
+
+/** Builds the scan; its cost is one table look-up per UTF-16 code unit whatever the literals are. */
+export function createLiteralScan(literals: readonly Literal[]): LiteralScan {
+  const { classes, width, table, firstHit, bits } = buildAutomaton(literals)
   return (text, report) => {
     let state = 0
     for (let index = 0; index < text.length; index++) {
       state = table[state * width + (classes[text.charCodeAt(index)] ?? 0)] ?? 0
-      const found = bits[state] ?? 0
-      if (found !== 0) report(index + 1, found)
+      if (state >= firstHit) report(index + 1, bits[state] ?? 0)
     }
   }
 }
 
-/** Class 0 is any code unit that occurs in no literal. */
+/** Class 0 is any code unit that occurs in no literal; low units get low classes, so that ASCII stays close together. */
 function classify(literals: readonly Literal[]): Uint16Array {
+  const units = new Set<number>()
+  for (const { text } of literals)
+    for (let index = 0; index < text.length; index++) units.add(text.charCodeAt(index))
   const classes = new Uint16Array(65_536)
-  let count = 0
-  for (const { text } of literals) {
-    for (let index = 0; index < text.length; index++) {
-      const unit = text.charCodeAt(index)
-      if (classes[unit] === 0) classes[unit] = ++count
-    }
-  }
+  for (const [index, unit] of [...units].toSorted((left, right) => left - right).entries())
+    classes[unit] = index + 1
   return classes
 }
 
@@ -67,12 +90,12 @@ function childOf(trie: Trie, state: number, symbol: number): number {
 }
 
 /** Turns the trie into a complete table: where no child exists, the step of the longest proper suffix is taken. */
-function linkFailures(trie: Trie, width: number): Uint16Array {
+function linkFailures(trie: Trie, width: number): Linked {
   const table = new Uint16Array(trie.next.length * width)
   const failures = new Uint16Array(trie.next.length)
-  const queue: number[] = [0]
-  for (let head = 0; head < queue.length; head++) {
-    const state = queue[head] ?? 0
+  const order: number[] = [0]
+  for (let head = 0; head < order.length; head++) {
+    const state = order[head] ?? 0
     const failure = failures[state] ?? 0
     trie.bits[state] = (trie.bits[state] ?? 0) | (trie.bits[failure] ?? 0)
     for (let symbol = 0; symbol < width; symbol++) {
@@ -81,8 +104,26 @@ function linkFailures(trie: Trie, width: number): Uint16Array {
       table[state * width + symbol] = child ?? fallback
       if (child === undefined) continue
       failures[child] = fallback
-      queue.push(child)
+      order.push(child)
     }
   }
-  return table
+  return { table, order, bits: trie.bits }
+}
+
+/** Numbers the states anew: those without a hit first, each kind by distance, so that the states of common text are near. */
+function putHitsLast(
+  linked: Linked,
+  width: number,
+): Pick<Automaton, 'table' | 'firstHit' | 'bits'> {
+  const silent = linked.order.filter((state) => linked.bits[state] === 0)
+  const order = [...silent, ...linked.order.filter((state) => linked.bits[state] !== 0)]
+  const numbers = new Uint16Array(order.length)
+  for (const [number, state] of order.entries()) numbers[state] = number
+  const table = new Uint16Array(linked.table.length)
+  for (const [number, state] of order.entries()) {
+    for (let symbol = 0; symbol < width; symbol++)
+      table[number * width + symbol] = numbers[linked.table[state * width + symbol] ?? 0] ?? 0
+  }
+  const bits = Int32Array.from(order, (state) => linked.bits[state] ?? 0)
+  return { table, firstHit: silent.length, bits }
 }

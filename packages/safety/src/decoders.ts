@@ -1,63 +1,30 @@
-// Recovers texts written in another alphabet of the machine: base64, hex, percent, entities, \u escapes.
+// Recovers texts written in another alphabet of the machine: base64 and hex.
+import { isBinary, PROBE_LENGTH } from './base64-probe.ts'
 import { type Derived, DERIVED_LENGTH_MAX } from './derived.ts'
-import { decodeEscapes, ESCAPE_FORMS, ESCAPES_MIN } from './escapes.ts'
-import { PieceMap } from './span-map.ts'
+import { PieceMap, type Span } from './span-map.ts'
+import { encodedRuns } from './survey.ts'
 
-const BASE64_RUN_MIN = 24
 const HEX_RUN_MIN = 32
 const LETTERS_SHARE_MIN = 0.6
-const PROBE_LENGTH = 32
 
-const IN_BASE64 = 1
-const STARTS_ESCAPE = 2
-const CLASSES = new Uint8Array(65_536)
-for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_') {
-  CLASSES[character.charCodeAt(0)] = IN_BASE64
-}
-for (const character of '%&\\') CLASSES[character.charCodeAt(0)] = STARTS_ESCAPE
-
-interface Run {
-  readonly start: number
-  readonly end: number
-}
-
-/** All decodings of a text that give readable text; at most `max`. */
-export function decodeAll(text: string, max: number): Derived[] {
-  const { runs, escapes } = survey(text)
-  const derived = runs.length > 0 ? decodeRuns(text, runs, max) : []
-  if (escapes < ESCAPES_MIN) return derived
-  for (const form of ESCAPE_FORMS) {
-    if (derived.length < max) derived.push(...decodeEscapes(text, form, max - derived.length))
-  }
-  return derived
-}
-
-/** One pass that says whether anything below is worth trying. */
-function survey(text: string): { runs: Run[]; escapes: number } {
-  const runs: Run[] = []
-  let escapes = 0
-  let start = 0
-  for (let index = 0; index <= text.length; index++) {
-    const found = CLASSES[text.charCodeAt(index)]
-    if (found === IN_BASE64) continue
-    if (index - start >= BASE64_RUN_MIN) runs.push({ start, end: index })
-    if (found === STARTS_ESCAPE) escapes += 1
-    start = index + 1
-  }
-  return { runs, escapes }
-}
-
-function decodeRuns(text: string, runs: readonly Run[], max: number): Derived[] {
+/** The base64 and hex runs among some parts of a text that give readable text; at most `max` texts. */
+export function decodeRuns(text: string, parts: readonly Span[], max: number): Derived[] {
   const builders = { base64: new DerivedText('base64'), hex: new DerivedText('hex') }
-  for (const run of runs) {
-    const token = text.slice(run.start, run.end)
-    const kind = isHex(token) ? 'hex' : 'base64'
-    if (kind === 'hex' && token.length < HEX_RUN_MIN) continue
-    if (!isReadable(decodeToken(token.slice(0, PROBE_LENGTH), kind))) continue
+  for (const run of parts.flatMap((part) => encodedRuns(text, part))) {
+    const kind = readableKind(text, run)
+    if (kind === undefined) continue
     builders[kind].addToken(text, run)
     if (builders.base64.finished.length + builders.hex.finished.length >= max) break
   }
   return [...builders.base64.finish(), ...builders.hex.finish()].slice(0, max)
+}
+
+/** How a run is encoded, if its first bytes are readable text. */
+function readableKind(text: string, run: Span): 'base64' | 'hex' | undefined {
+  const token = text.slice(...run)
+  const kind = isHex(token) ? 'hex' : 'base64'
+  if (kind === 'hex' ? token.length < HEX_RUN_MIN : isBinary(text, run)) return undefined
+  return isReadable(decodeToken(token.slice(0, PROBE_LENGTH), kind)) ? kind : undefined
 }
 
 function isHex(token: string): boolean {
@@ -103,11 +70,11 @@ class DerivedText {
   }
 
   /** Tokens on consecutive lines are one text; others are kept apart. */
-  addToken(source: string, run: Run): void {
+  addToken(source: string, [from, until]: Span): void {
     const step = this.#kind === 'hex' ? DERIVED_LENGTH_MAX * 2 : (DERIVED_LENGTH_MAX / 3) * 4
     const unit = Math.floor(step / 4) * 4
-    for (let start = run.start; start < run.end; start += unit) {
-      const end = Math.min(run.end, start + unit)
+    for (let start = from; start < until; start += unit) {
+      const end = Math.min(until, start + unit)
       const decoded = decodeToken(source.slice(start, end), this.#kind)
       if (!isReadable(decoded)) continue
       if (this.#text.length + decoded.length > DERIVED_LENGTH_MAX) this.#flush()

@@ -12,7 +12,7 @@ interface EscapeForm {
   readonly decode: (escaped: string) => string
 }
 
-export const ESCAPE_FORMS: readonly EscapeForm[] = [
+const ESCAPE_FORMS: readonly EscapeForm[] = [
   { kind: 'percent', expression: /(?:%[0-9a-f]{2})+/giu, decode: decodePercent },
   { kind: 'entities', expression: /&#(?:x[0-9a-f]{1,6}|\d{1,7});?/giu, decode: decodeEntity },
   {
@@ -22,8 +22,16 @@ export const ESCAPE_FORMS: readonly EscapeForm[] = [
   },
 ]
 
-/** Decodes each stretch in which escapes stand close together. */
-export function decodeEscapes(text: string, form: EscapeForm, max: number): Derived[] {
+/** Decodes each stretch in which escapes stand close together; at most `max` texts. */
+export function decodeEscapes(text: string, max: number): Derived[] {
+  const derived: Derived[] = []
+  for (const form of ESCAPE_FORMS) {
+    if (derived.length < max) derived.push(...decodeForm(text, form, max - derived.length))
+  }
+  return derived
+}
+
+function decodeForm(text: string, form: EscapeForm, max: number): Derived[] {
   const derived: Derived[] = []
   let stretch = new EscapeStretch(text, form)
   for (const match of text.matchAll(form.expression)) {

@@ -20,6 +20,10 @@ interface Branch {
   readonly trust: TrustClass
 }
 
+interface RecordBranch extends Branch {
+  readonly value: Readonly<Record<string | number, unknown>>
+}
+
 const KEY_LENGTH_MIN = 24
 
 /** Fields that may steer the receiver; every other one is data. */
@@ -36,7 +40,7 @@ export const TRUST_BY_FIELD: Readonly<Record<string, TrustClass>> = {
  */
 export function listFields(message: object): Field[] {
   const fields: Field[] = []
-  for (const key of Object.keys(message).toSorted()) {
+  for (const key of sortedKeys(message)) {
     const value: unknown = Reflect.get(message, key)
     const path: Path = { parent: null, key }
     if (key === 'conversationHistoryVerbatim' && Array.isArray(value)) {
@@ -88,42 +92,64 @@ function listCompleted(subtasks: readonly unknown[], parent: Path, fields: Field
       listBranch({ value: subtask, path, trust: 'data' }, fields)
       continue
     }
-    for (const key of Object.keys(subtask).toSorted()) {
+    for (const key of sortedKeys(subtask)) {
       const trust = key === 'description' ? 'dialogue' : 'data'
       listBranch({ value: subtask[key], path: { parent: path, key }, trust }, fields)
     }
   }
 }
 
-/** Depth-first with an own stack, so that nesting cannot exhaust the call stack. */
-function listBranch(root: Branch, fields: Field[]): void {
-  const stack: Branch[] = [root]
-  for (let branch = stack.pop(); branch !== undefined; branch = stack.pop()) {
-    const { value, path, trust } = branch
+/** An object or array on the way down, and the member to read next; an array has no keys. */
+interface Frame {
+  readonly value: Readonly<Record<string | number, unknown>>
+  readonly keys: readonly string[] | null
+  readonly length: number
+  readonly path: Path
+  next: number
+}
+
+/** Depth-first with an own stack, so that nesting cannot exhaust the call stack; a path is made for texts and branches only. */
+function listBranch({ value: root, path, trust }: Branch, fields: Field[]): void {
+  if (typeof root === 'string') {
+    if (root.length > 0) fields.push({ text: root, trust, path })
+    return
+  }
+  if (!isRecord(root)) return
+  const stack: Frame[] = [openFrame({ value: root, path, trust }, fields)]
+  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    if (frame.next === frame.length) {
+      stack.pop()
+      continue
+    }
+    const key = frame.keys?.[frame.next] ?? frame.next
+    frame.next += 1
+    const value = frame.value[key]
     if (typeof value === 'string') {
-      if (value.length > 0) fields.push({ text: value, trust, path })
-    } else if (Array.isArray(value)) {
-      for (let index = value.length - 1; index >= 0; index--) {
-        stack.push({ value: value[index], path: { parent: path, key: index }, trust })
-      }
+      if (value.length > 0) fields.push({ text: value, trust, path: { parent: frame.path, key } })
     } else if (isRecord(value)) {
-      pushMembers(value, branch, { stack, fields })
+      stack.push(openFrame({ value, path: { parent: frame.path, key }, trust }, fields))
     }
   }
 }
 
-function pushMembers(
-  value: Record<string, unknown>,
-  branch: Branch,
-  lists: { stack: Branch[]; fields: Field[] },
-): void {
-  const keys = Object.keys(value).toSorted()
+/** Begins to read an object or array; long keys are texts themselves and stand before the values. */
+function openFrame({ value, path, trust }: RecordBranch, fields: Field[]): Frame {
+  if (Array.isArray(value)) return { value, keys: null, length: value.length, path, next: 0 }
+  const keys = sortedKeys(value)
   for (let index = keys.length - 1; index >= 0; index--) {
     const key = keys[index] ?? ''
-    const path: Path = { parent: branch.path, key }
-    if (key.length >= KEY_LENGTH_MIN) lists.fields.push({ text: key, trust: branch.trust, path })
-    lists.stack.push({ value: value[key], path, trust: branch.trust })
+    if (key.length >= KEY_LENGTH_MIN) fields.push({ text: key, trust, path: { parent: path, key } })
   }
+  return { value, keys, length: keys.length, path, next: 0 }
+}
+
+/** The keys in code unit order; a message read from canonical bytes has them so already, which spares the sort. */
+function sortedKeys(value: object): readonly string[] {
+  const keys = Object.keys(value)
+  for (let index = 1; index < keys.length; index++) {
+    if ((keys[index - 1] ?? '') > (keys[index] ?? '')) return keys.toSorted()
+  }
+  return keys
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,9 +1,10 @@
 // Finds the rules that hit a normalised text: literals first, then RE2 sets around them, spans only for what hit.
 import { RE2JS, RE2Set } from 're2js'
-import { createLiteralScan, type Literal } from './automaton.ts'
+import type { Literal } from './automaton.ts'
 import { GATES, type Rewrite } from './rules/gates.ts'
 import { RULE_GROUPS } from './rules/index.ts'
 import type { Rule, RuleGroup } from './rules/rule.ts'
+import { createSurvey, type Gates } from './survey.ts'
 
 /** A rule and where it hit, in offsets of the text it was matched against. */
 export interface Hit {
@@ -21,6 +22,8 @@ export interface Hint {
 export interface Matches {
   readonly hits: readonly Hit[]
   readonly hints: readonly Hint[]
+  /** What the pass over the literals saw besides. */
+  readonly gates: Gates
 }
 
 /** How much of a scan's work is left for locating spans; beyond it a hit spans its whole window. */
@@ -59,11 +62,11 @@ export type Matcher = (text: string, budget: LocateBudget) => Matches
 /** Compiles the rule set (some tenths of a second), so that no scan has to. */
 export function createMatcher(): Matcher {
   const groups = RULE_GROUPS.map(compileGroup)
-  const scanLiterals = createLiteralScan(listLiterals())
+  const survey = createSurvey(listLiterals())
   return (text, budget) => {
     const windows = groups.map((): Window[] => [])
     const hints: Hint[] = []
-    scanLiterals(text, (end, bits) => {
+    const gates = survey(text, (end, bits) => {
       for (let index = 0; index < groups.length; index++) {
         if ((bits & (1 << index)) !== 0) widen(windows[index] ?? [], end, text)
       }
@@ -73,7 +76,7 @@ export function createMatcher(): Matcher {
     for (const [index, group] of groups.entries()) {
       for (const window of windows[index] ?? []) matchWindow({ text, window, group, budget, hits })
     }
-    return { hits, hints }
+    return { hits, hints, gates }
   }
 }
 

@@ -1,13 +1,15 @@
 // Reads a text in every form it may hide in, within fixed bounds, and collects the rule hits with their original place.
-import { decodeAll } from './decoders.ts'
+import { decodeRuns } from './decoders.ts'
 import type { Derived } from './derived.ts'
+import { decodeEscapes, ESCAPES_MIN } from './escapes.ts'
 import type { Hit, LocateBudget, Matcher } from './matcher.ts'
-import { type HiddenText, normalise } from './normalise.ts'
+import { type HiddenText, type Normalised, normalise } from './normalise.ts'
 import { isQuoted } from './quotation.ts'
 import { joinLetters, joinSpaced, rewriteAt } from './rewrites.ts'
 import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
 import type { Rule } from './rules/rule.ts'
 import { composeMaps, identityMap, type Span, type SpanMap } from './span-map.ts'
+import type { Gates } from './survey.ts'
 
 /** Most derived forms read per message, over all depths. */
 export const VIEWS_MAX = 16
@@ -70,20 +72,21 @@ class Reader {
     this.#units += view.text.length
     const normalised = normalise(view.text)
     const toRoot = composeMaps(normalised.map, view.map)
-    const { hits, hints } = this.#matcher(normalised.text, this.#budget)
+    const { hits, hints, gates } = this.#matcher(normalised.text, this.#budget)
     for (const hit of hits) this.#add(hit, { view, map: toRoot, text: normalised.text })
     for (const hidden of normalised.hidden) this.#addHidden(HIDDEN_TEXT, hidden.span, view)
     if (normalised.unexplained.count >= UNEXPLAINED_MIN) {
       this.#addHidden(HIDDEN_CHARACTERS, normalised.unexplained.span, view)
     }
     if (view.depth >= DEPTH_MAX) return []
-    const room = () => VIEWS_MAX - this.#views
-    const inSource = [...normalised.hidden.map(hiddenText), ...decodeAll(view.text, room())]
-    const inCopy = [
-      ...hints.flatMap((hint) => rewriteAt(normalised.text, hint)),
-      ...joinSpaced(normalised.text, room()),
+    const room = VIEWS_MAX - this.#views
+    const inSource = [
+      ...normalised.hidden.map(hiddenText),
+      ...decode(view.text, { normalised, gates, room }),
     ]
-    if (view.depth === 0) inCopy.push(...joinLetters(normalised.text, room()))
+    const inCopy = hints.flatMap((hint) => rewriteAt(normalised.text, hint))
+    if (gates.spaced) inCopy.push(...joinSpaced(normalised.text, room))
+    if (gates.joined && view.depth === 0) inCopy.push(...joinLetters(normalised.text, room))
     return [
       ...inSource.map((derived) => below(view, derived, view.map)),
       ...inCopy.map((derived) => below(view, derived, toRoot)),
@@ -112,6 +115,23 @@ class Reader {
     const name = view.name === '' ? 'raw' : view.name
     this.#hits.push({ rule, view: name, span: view.map(...hidden), quoted: false })
   }
+}
+
+interface Decoding {
+  readonly normalised: Normalised
+  readonly gates: Gates
+  readonly room: number
+}
+
+/**
+ * All decodings of a source text that give readable text. The gates were read off the match copy, which keeps every ASCII
+ * character of the source: a run there lies inside a run of the copy, and the copy has no fewer escapes.
+ */
+function decode(source: string, { normalised, gates, room }: Decoding): Derived[] {
+  const parts = gates.runs.map((run) => normalised.map(...run))
+  const derived = parts.length > 0 ? decodeRuns(source, parts, room) : []
+  if (gates.escapes >= ESCAPES_MIN) derived.push(...decodeEscapes(source, room - derived.length))
+  return derived
 }
 
 function hiddenText({ kind, text, span }: HiddenText): Derived {

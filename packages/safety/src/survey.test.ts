@@ -1,0 +1,102 @@
+// A shut gate proves that its probe finds nothing, the runs are exact, and no probe runs behind a shut gate.
+import fc from 'fast-check'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import * as decoders from './decoders.ts'
+import * as escapes from './escapes.ts'
+import * as rewrites from './rewrites.ts'
+import { createScanner } from './scanner.ts'
+import { createSurvey, encodedRuns } from './survey.ts'
+
+vi.mock('./decoders.ts', { spy: true })
+vi.mock('./escapes.ts', { spy: true })
+vi.mock('./rewrites.ts', { spy: true })
+
+const PROBES = {
+  runs: vi.mocked(decoders.decodeRuns),
+  escapes: vi.mocked(escapes.decodeEscapes),
+  rewrites: vi.mocked(rewrites.rewriteAt),
+  spaced: vi.mocked(rewrites.joinSpaced),
+  joined: vi.mocked(rewrites.joinLetters),
+}
+
+const survey = createSurvey([{ text: 'please', bits: 1 }])
+const gatesOf = (text: string) => survey(text, () => undefined)
+
+describe('createSurvey', () => {
+  const parts = fc.oneof(
+    fc.constantFrom('a', 'b', 'q', '7', ' ', '.', ', ', '-', '|', '\n', 'é', '中'),
+    fc.constantFrom('i g n o r e ', 'ignore', 'pre', 'vious', 'strictly', 'ad', 'here'),
+    fc.constantFrom('%41', '%', '&#65;', '\\u0041', 'c0ffee', 'zm9vymfy'),
+  )
+  const texts = fc.array(parts, { maxLength: 80 }).map((list) => list.join(''))
+
+  it('shuts a gate only where the probe finds nothing', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const gates = gatesOf(text)
+        expect({
+          spaced: !gates.spaced && rewrites.joinSpaced(text, 16).length > 0,
+          joined: !gates.joined && rewrites.joinLetters(text, 16).length > 0,
+          escapes:
+            gates.escapes < escapes.ESCAPES_MIN && escapes.decodeEscapes(text, 16).length > 0,
+        }).toEqual({ spaced: false, joined: false, escapes: false })
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('lists whole runs of base64 characters', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const runs = Array.from(text.matchAll(/[a-z0-9+/_-]{24,}/gu), ({ 0: run, index }) => [
+          index,
+          index + run.length,
+        ])
+        expect(gatesOf(text).runs).toEqual(runs)
+        expect(encodedRuns(text, [0, text.length])).toEqual(runs)
+      }),
+    )
+  })
+
+  it('opens the gates it is for, up to the last character', () => {
+    expect(gatesOf('xx i g n o r e  a t').spaced).toBe(true)
+    expect(gatesOf('1 2 3 4 5 6 7 8 9').spaced).toBe(false)
+    expect(gatesOf('strict ly, ad-here').joined).toBe(true)
+    expect(gatesOf('strict qly, ad-here').joined).toBe(false)
+    expect(gatesOf('% & \\').escapes).toBe(3)
+  })
+})
+
+describe('probes', () => {
+  const scanner = createScanner()
+  const callsFor = (text: string) => {
+    vi.clearAllMocks()
+    scanner.scan({ currentState: { note: text } })
+    return Object.entries(PROBES).flatMap(([name, probe]) =>
+      probe.mock.calls.length > 0 ? [name] : [],
+    )
+  }
+
+  afterEach(() => vi.clearAllMocks())
+
+  it('are all skipped for ordinary prose and JSON', () => {
+    expect(callsFor('The tenant shall pay 900 EUR a month, i.e. in advance. '.repeat(80))).toEqual(
+      [],
+    )
+    expect(
+      callsFor('{"clause": "c-1", "pages": [1, 2, 3, 4, 5, 6, 7, 8, 9]}, '.repeat(80)),
+    ).toEqual([])
+    expect(callsFor('Größe, naïveté, “quotes” and 中文 – a 5 % share. '.repeat(2))).toEqual([])
+  })
+
+  const single: Readonly<Record<keyof typeof PROBES, string>> = {
+    runs: 'ref a69dd27e-9079-44e2-ac78-c9dc9c6952ea',
+    escapes: 'word%20word '.repeat(12),
+    rewrites: 'the snoitcurtsni are here',
+    spaced: 'C O N T R A C T',
+    joined: 'pre vious in structions',
+  }
+  it.each(Object.entries(single))('%s alone runs behind its own gate', (name, text) => {
+    expect(callsFor(text)).toEqual([name])
+  })
+})

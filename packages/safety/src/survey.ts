@@ -1,0 +1,132 @@
+// Reads a normalised text once: reports the literals in it and says which of the costly probes can find anything at all.
+import { buildAutomaton, type Literal, type Report } from './automaton.ts'
+import { JOINED_ANCHORS } from './rules/gates.ts'
+import type { Span } from './span-map.ts'
+
+/** Shorter runs of base64 characters are taken for words and identifiers. */
+const ENCODED_RUN_MIN = 24
+
+/** What one pass saw. A gate that stays shut proves that its probe would find nothing; an open one proves nothing. */
+export interface Gates {
+  /** Runs of at least `ENCODED_RUN_MIN` base64 characters, whole and in order; of interest for base64 and hex. */
+  readonly runs: readonly Span[]
+  /** How many characters could begin a percent, entity or backslash escape. */
+  readonly escapes: number
+  /** Eight single letters or digits stand close together, the first of them a letter. */
+  readonly spaced: boolean
+  /** A joined anchor shows when everything but letters is left out. */
+  readonly joined: boolean
+}
+
+/** One pass of constant work per code unit; the text is normalised, the report hears of the literals in text order. */
+export type Survey = (text: string, report: Report) => Gates
+
+const IN_RUN = 1
+const STARTS_ESCAPE = 2
+const ALPHANUMERIC = 4
+const TRAITS = new Uint8Array(65_536)
+const SMALL_LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+mark(`${SMALL_LETTERS.toUpperCase()}+/-_`, IN_RUN)
+mark(`${SMALL_LETTERS}0123456789`, IN_RUN | ALPHANUMERIC)
+mark('%&\\', STARTS_ESCAPE)
+
+/** The last three units were: something else, a letter or digit, something else. */
+const SINGLE = 0b010
+const SINGLES_MIN = 8
+/** A single, at most five separators, and the next single. */
+const SINGLES_DISTANCE = 6
+
+/** Builds the pass for some literals. */
+export function createSurvey(literals: readonly Literal[]): Survey {
+  const { classes, width, table, firstHit, bits } = buildAutomaton(literals)
+  const letters = buildLettersOnly()
+  return (text, report) => {
+    const runs: Span[] = []
+    const singles = new Singles(text)
+    let state = 0
+    let lettersState = 0
+    let joined = false
+    let run = 0
+    let escapes = 0
+    let recent = 0
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index)
+      state = table[state * width + (classes[unit] ?? 0)] ?? 0
+      if (state >= firstHit) report(index + 1, bits[state] ?? 0)
+      lettersState = letters.table[(lettersState << 5) | (letters.classes[unit] ?? 0)] ?? 0
+      if (lettersState >= letters.firstHit) joined = true
+      const traits = TRAITS[unit] ?? 0
+      run = (run + 1) & -(traits & IN_RUN)
+      if (run === ENCODED_RUN_MIN) runs.push([index + 1 - run, endOfRun(text, index)])
+      escapes += (traits & STARTS_ESCAPE) >> 1
+      recent = ((recent << 1) | (traits >> 2)) & 0b111
+      if (recent === SINGLE) singles.add(index - 1)
+    }
+    if ((recent & 0b11) === 0b01) singles.add(text.length - 1)
+    return { runs, escapes, spaced: singles.areMany, joined }
+  }
+}
+
+/** The runs of base64 characters, long enough to be an encoded text, inside a part of any text. */
+export function encodedRuns(text: string, [start, end]: Span): Span[] {
+  const runs: Span[] = []
+  for (let from = start; from < end; from++) {
+    const until = Math.min(end, endOfRun(text, from))
+    if (until - from >= ENCODED_RUN_MIN) runs.push([from, until])
+    from = until
+  }
+  return runs
+}
+
+function endOfRun(text: string, from: number): number {
+  let end = from
+  while (end < text.length && ((TRAITS[text.charCodeAt(end)] ?? 0) & IN_RUN) !== 0) end++
+  return end
+}
+
+function mark(characters: string, traits: number): void {
+  for (const character of characters) TRAITS[character.charCodeAt(0)] = traits
+}
+
+/** Counts single letters and digits that follow one another closely. */
+class Singles {
+  areMany = false
+  readonly #text: string
+  #count = 0
+  #last = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  add(index: number): void {
+    if (this.#count > 0 && index - this.#last <= SINGLES_DISTANCE) this.#count += 1
+    else this.#count = this.#text.charCodeAt(index) >= 97 ? 1 : 0
+    this.#last = index
+    if (this.#count >= SINGLES_MIN) this.areMany = true
+  }
+}
+
+interface LettersOnly {
+  /** 1 to 26 for the letters, 0 for anything else. */
+  readonly classes: Uint8Array
+  /** The state after a unit is `table[state << 5 | class]`; anything but a letter leaves the state as it is. */
+  readonly table: Uint16Array
+  readonly firstHit: number
+}
+
+/** The automaton of the joined anchors, for a text in which only letters count. */
+function buildLettersOnly(): LettersOnly {
+  const source = buildAutomaton(JOINED_ANCHORS.map((text) => ({ text, bits: 1 })))
+  const classes = new Uint8Array(65_536)
+  const table = new Uint16Array(source.bits.length << 5)
+  for (let letter = 1; letter <= 26; letter++) classes[96 + letter] = letter
+  for (let state = 0; state < source.bits.length; state++) {
+    table[state << 5] = state
+    for (let letter = 1; letter <= 26; letter++) {
+      const step = state * source.width + (source.classes[96 + letter] ?? 0)
+      table[(state << 5) | letter] = source.table[step] ?? 0
+    }
+  }
+  return { classes, table, firstHit: source.firstHit }
+}
