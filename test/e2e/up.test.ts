@@ -181,10 +181,15 @@ describe('up --once without Redis, and what can be asked afterwards', () => {
   )
 
   it('cannot say who wrote records whose signing key it does not know', async () => {
-    const verify = await baton.runWith({ BATON_AUDIT_SIGNING_KEY: newSigningKey() }, 'verify')
+    const key = { BATON_AUDIT_SIGNING_KEY: newSigningKey() }
+    const verify = await baton.runWith(key, 'verify')
     expect(verify.exitCode).toBe(4)
     expect(verify.stdout).toMatch(/– signatures +4 findings/)
     expect(verify.stderr).toMatch(/unknown key \S+ \(BATCH_KEY\).*BATON_AUDIT_TRUSTED_KEYS/)
+    const doctor = await baton.runWith(key, 'doctor')
+    expect(doctor.exitCode).toBe(1)
+    expect(doctor.stdout).toMatch(/✗ keys/)
+    expect(doctor.stdout).not.toMatch(/✗ I10/)
     expect((await baton.run('verify')).exitCode).toBe(0)
   })
 
