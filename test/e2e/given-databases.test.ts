@@ -76,6 +76,7 @@ describe('given databases', () => {
     const tasks = await reader.run('tasks', '--json')
     expect(tasks).toMatchObject({ exitCode: 0, stdout: '[]\n' })
     expect((await reader.run('dlq', 'ls', '--json')).stdout).toBe('[]\n')
+    expect((await reader.run('doctor')).exitCode).toBe(0)
     expect((await reader.run('trace', '7f3c')).exitCode).toBe(5)
     const verify = await reader.run('verify')
     expect(verify.exitCode).toBe(0)
