@@ -86,7 +86,9 @@ function apiKeyEntry(key: string): string {
 
 /** Where the agents reach a language model, and with which key. */
 const languageModel = (environment: Environment): Environment =>
-  Object.fromEntries(Object.entries(environment).filter(([name]) => /^BATON_LLM_/.test(name)))
+  Object.fromEntries(
+    Object.entries(environment).filter(([name]) => /^BATON_LLM_[A-Z_]+$/.test(name)),
+  )
 
 /** Everything but Baton's own secrets and addresses is passed on: PATH, proxies, log level. */
 function withoutSecrets(environment: Environment): Environment {
