@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ensureSecrets, readSecrets, secretsPath } from './secrets.ts'
+import { ensureSecrets, readGivenSecrets, readSecrets, secretsPath } from './secrets.ts'
 
 let folder = ''
 beforeAll(async () => {
@@ -33,6 +33,21 @@ describe('secrets', () => {
     expect(secrets.BATON_APP_PASSWORD).toBe('mine')
     expect(secrets.BATON_API_KEY).toMatch(/^bk_development_/)
     expect(await readFile(secretsPath(home), 'utf8')).not.toContain('mine')
+  })
+
+  it('that are given alone suffice for reading, and every missing one is named', () => {
+    expect(readGivenSecrets({ BATON_APP_PASSWORD: '' })).toBeNull()
+    const given = {
+      BATON_APP_PASSWORD: 'a',
+      BATON_AUDIT_READER_PASSWORD: 'b',
+      BATON_VAULT_PASSWORD: 'c',
+      BATON_AUDIT_WRAPPING_KEY: 'd',
+      BATON_AUDIT_LOOKUP_KEY: 'e',
+    }
+    expect(readGivenSecrets(given)).toMatchObject(given)
+    expect(() => readGivenSecrets({ ...given, BATON_VAULT_PASSWORD: undefined })).toThrow(
+      /BATON_VAULT_PASSWORD is missing/,
+    )
   })
 
   it('that cannot be read are never replaced', async () => {
