@@ -1,6 +1,7 @@
 // A shut gate proves that its probe finds nothing, the runs are exact, and no probe runs behind a shut gate.
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createLiteralScan, type LiteralScan } from './automaton.ts'
 import * as decoders from './decoders.ts'
 import * as escapes from './escapes.ts'
 import * as rewrites from './rewrites.ts'
@@ -19,7 +20,11 @@ const PROBES = {
   joined: vi.mocked(rewrites.joinLetters),
 }
 
-const survey = createSurvey([{ text: 'please', bits: 1 }])
+const LITERALS = ['please', 'ignore', 'ore', 'pre', '中', 'é中'].map((text, index) => ({
+  text,
+  bits: 1 << index,
+}))
+const survey = createSurvey(LITERALS)
 const gatesOf = (text: string) => survey(text, () => undefined)
 
 describe('createSurvey', () => {
@@ -42,6 +47,20 @@ describe('createSurvey', () => {
         }).toEqual({ spaced: false, joined: false, escapes: false })
       }),
       { numRuns: 1000 },
+    )
+  })
+
+  it('reports the same literals as a scan for nothing else', () => {
+    const reported = (scan: LiteralScan | typeof survey, text: string) => {
+      const found: string[] = []
+      scan(text, (end, bits) => found.push(`${end}:${bits}`))
+      return found
+    }
+    const scan = createLiteralScan(LITERALS)
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(reported(survey, text)).toEqual(reported(scan, text))
+      }),
     )
   })
 
