@@ -140,8 +140,10 @@ describe('E15, E32b: rollback', () => {
     ).toEqual(checkpoint?.sha256)
     expect(JSON.parse(checkpoint?.body.toString() ?? '{}')).toMatchObject({
       handoffId,
-      state: { text: 'what the sender knew' },
-      request: { targetAgentType: 'unreliable' },
+      request: {
+        targetAgentType: 'unreliable',
+        agentState: { currentState: { text: 'what the sender knew' } },
+      },
     })
     expect(await listAlerts(pipeline.pool, 100)).toContainEqual(
       expect.objectContaining({
