@@ -60,7 +60,10 @@ export async function runLoad(plan: LoadPlan, servers: Servers): Promise<LoadRes
       failed: number
       latenessMsMax: number
       cpuSeconds: number
-    }>('test/bench/load-process.ts', { argument: plan, env: system.env })
+    }>('test/bench/load-process.ts', {
+      argument: plan,
+      env: { ...system.env, BATON_BENCH_AUDIT_URL: system.auditUrls.reader },
+    })
     await eventually(() => isSettled(pool), {
       deadlineMs: DRAIN_MAX_MS,
       describe: 'every handoff is settled and audited',
