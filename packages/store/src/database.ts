@@ -33,7 +33,7 @@ const types: pg.CustomTypesConfig = {
 // planning one costs as much as running it; and only by index, because a plan made while a table was
 // empty would otherwise scan it when it is large.
 const INDEX_PLANS_ONCE =
-  '-c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
+  '-c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 const SESSION_BOUNDS =
   '-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=5000'
 
