@@ -32,7 +32,7 @@ export interface Checkpoint {
   savedAt: DateTime
   agent: AgentIdentity
   /**
-   * The sender's own state; nobody else reads it.
+   * The sender's own state; empty where the request below holds all of it.
    */
   state: JsonObject
   /**
