@@ -1,6 +1,6 @@
 // The order of one delivery: claimed, judged, recorded, started, executed, settled; nothing after a step that failed.
 import type { AuditEntry, Receipt } from '@baton/ledger'
-import { permanent, transient } from '@baton/runtime'
+import { type ErrorCode, permanent, transient } from '@baton/runtime'
 import { createMetrics } from '@baton/telemetry'
 import { describe, expect, it } from 'vitest'
 import type { Execution } from './execute-handoff.ts'
@@ -47,7 +47,7 @@ function receiver(changes: Partial<ReceiveDeps> = {}) {
     settle: {
       executed: step('executed', () => undefined),
       rejected: step('rejected', () => undefined),
-      poisoned: step('poisoned', () => undefined),
+      quarantined: step('quarantined', () => undefined),
       released: step('released', () => undefined),
       drain: async () => undefined,
     },
@@ -101,7 +101,22 @@ describe('a delivery', () => {
       claim: async () => claimedFrom(sampleHandoff(), { lapses: 5 }),
     })
     await receive()
-    expect(steps).toEqual(['poisoned'])
+    expect(steps).toEqual(['quarantined'])
+  })
+
+  it('that the audit store will never record goes to a person; an outage only gives it back', async () => {
+    const refusedWith = async (code: ErrorCode) => {
+      const record = () => Promise.reject(permanent(code, 'no'))
+      const { receive, steps } = receiver({ record })
+      await receive()
+      return steps
+    }
+    expect(await refusedWith('BATON_AUDIT_ENTRY_INVALID')).toEqual([
+      'claim',
+      'judge',
+      'quarantined',
+    ])
+    expect(await refusedWith('BATON_AUDIT_TOKEN_REFUSED')).toEqual(['claim', 'judge', 'released'])
   })
 
   it('whose settlement fails leaves the rest to the lease, without rejecting', async () => {

@@ -67,7 +67,7 @@ async function processClaimed(
   claimed: ClaimedHandoff,
   span: Span,
 ): Promise<void> {
-  if (claimed.lapses >= LAPSES_MAX) return deps.settle.poisoned(claimed)
+  if (claimed.lapses >= LAPSES_MAX) return deps.settle.quarantined(claimed, 'POISON')
   const verdict = judgeTimed(deps, claimed)
   crashPoint('receiver.after_validate')
   const receipt = await recordDecision(deps, claimed, verdict)
@@ -108,6 +108,13 @@ function judgeTimed(deps: ReceiveDeps, claimed: ClaimedHandoff): Verdict<SafetyV
   return verdict
 }
 
+// The audit store will never take this record; trying for ever would help nobody and alert nobody.
+const UNRECORDABLE: ReadonlySet<string> = new Set([
+  'BATON_AUDIT_ENTRY_INVALID',
+  'BATON_BODY_TOO_LARGE',
+  'BATON_IDEMPOTENCY_CONFLICT',
+])
+
 // Without a receipt nothing executes (E12): the claim goes back, no attempt is counted.
 async function recordDecision(
   deps: ReceiveDeps,
@@ -120,8 +127,10 @@ async function recordDecision(
     deps.metrics.hopSeconds.audit.observe((performance.now() - startedAt) / 1000)
     return receipt
   } catch (error) {
-    deps.logger.warn({ event: 'audit.refused', code: codeOf(error), handoffId: claimed.handoffId })
-    await deps.settle.released(claimed)
+    const code = codeOf(error)
+    deps.logger.warn({ event: 'audit.refused', code, handoffId: claimed.handoffId })
+    if (UNRECORDABLE.has(code)) await deps.settle.quarantined(claimed, code)
+    else await deps.settle.released(claimed)
     return undefined
   }
 }

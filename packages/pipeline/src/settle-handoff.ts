@@ -19,7 +19,7 @@ import {
   type SettlementOptions,
   settleExecuted,
   settleFailed,
-  settlePoisoned,
+  settleQuarantined,
   settleRejected,
 } from './settlement.ts'
 
@@ -41,8 +41,8 @@ export interface SettleDeps extends SettlementOptions {
 export interface Settler {
   executed(claimed: ClaimedHandoff, message: HandoffMessage, execution: Execution): Promise<void>
   rejected(claimed: ClaimedHandoff, verdict: Refusal): Promise<void>
-  /** Its owners kept dying: a person must look (POISON). */
-  poisoned(claimed: ClaimedHandoff): Promise<void>
+  /** No further attempt can mend it: a person must look. */
+  quarantined(claimed: ClaimedHandoff, reason: string): Promise<void>
   /** Nothing was decided: somebody may claim it again in a while, no attempt is counted. */
   released(claimed: Fence): Promise<void>
   drain(): Promise<void>
@@ -105,7 +105,7 @@ export function createSettler(deps: SettleDeps): Settler {
       }
     },
     rejected: (claimed, verdict) => commit(claimed, settleRejected(claimed, verdict, deps)),
-    poisoned: (claimed) => commit(claimed, settlePoisoned(claimed)),
+    quarantined: (claimed, reason) => commit(claimed, settleQuarantined(claimed, reason)),
     released: (fence) => releases.add(fence),
     async drain() {
       const batchers = [completions, retries, endings, releases, abandonments]

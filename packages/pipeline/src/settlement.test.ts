@@ -13,7 +13,7 @@ import {
 import {
   settleExecuted,
   settleFailed,
-  settlePoisoned,
+  settleQuarantined,
   settleRejected,
   type Refusal,
   type Settlement,
@@ -161,8 +161,8 @@ describe('a failed execution (E15)', () => {
   })
 
   it('that keeps killing its owners goes to a person', () => {
-    expect(outcome(settlePoisoned(at(1)))).toBe('DEAD_LETTERED AWAITING_HUMAN alert')
-    expect(eventsOf(settlePoisoned(at(1)))).toEqual(['DEAD_LETTERED'])
+    expect(outcome(settleQuarantined(at(1), 'POISON'))).toBe('DEAD_LETTERED AWAITING_HUMAN alert')
+    expect(eventsOf(settleQuarantined(at(1), 'POISON'))).toEqual(['DEAD_LETTERED'])
   })
 })
 

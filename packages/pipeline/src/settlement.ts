@@ -95,10 +95,10 @@ export function settleRejected(
   return ended(claimed, { ...endingOf(claimed, why), state, taskStatus, alert })
 }
 
-/** Its owners kept dying: no attempt is worth another process, a person must look (POISON). */
-export function settlePoisoned(claimed: ClaimedHandoff): Settlement {
+/** Out of everybody's way and in front of a person: for what no further attempt can mend. */
+export function settleQuarantined(claimed: ClaimedHandoff, reason: string): Settlement {
   return ended(claimed, {
-    ...endingOf(claimed, { reason: 'POISON', details: [] }),
+    ...endingOf(claimed, { reason, details: [] }),
     state: 'DEAD_LETTERED',
     taskStatus: 'AWAITING_HUMAN',
     alert: true,
