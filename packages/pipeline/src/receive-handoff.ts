@@ -13,6 +13,7 @@ import { type Metrics, type Span, messagingAttributes, startSpan } from '@baton/
 import { decisionEntry } from './audit-entries.ts'
 import type { Execution } from './execute-handoff.ts'
 import type { Settler } from './settle-handoff.ts'
+import type { Quarantine } from './settlement.ts'
 
 export interface ReceiveDeps {
   claim(request: ClaimRequest): Promise<ClaimedHandoff | RefusedClaim>
@@ -67,7 +68,9 @@ async function processClaimed(
   claimed: ClaimedHandoff,
   span: Span,
 ): Promise<void> {
-  if (claimed.lapses >= LAPSES_MAX) return deps.settle.quarantined(claimed, 'POISON')
+  if (claimed.lapses >= LAPSES_MAX) {
+    return deps.settle.quarantined(claimed, { reason: 'POISON', details: [] })
+  }
   const verdict = judgeTimed(deps, claimed)
   crashPoint('receiver.after_validate')
   const receipt = await recordDecision(deps, claimed, verdict)
@@ -115,6 +118,18 @@ const UNRECORDABLE: ReadonlySet<string> = new Set([
   'BATON_IDEMPOTENCY_CONFLICT',
 ])
 
+const unrecordable = (code: string): Quarantine => ({
+  reason: 'UNRECORDABLE',
+  details: [
+    {
+      pointer: '',
+      rule: code,
+      message: 'The audit store refused the decision record of this handoff for good',
+      fix: 'See the auditor’s log for the place; mend the sender, or release it after a change.',
+    },
+  ],
+})
+
 // Without a receipt nothing executes (E12): the claim goes back, no attempt is counted.
 async function recordDecision(
   deps: ReceiveDeps,
@@ -129,7 +144,7 @@ async function recordDecision(
   } catch (error) {
     const code = codeOf(error)
     deps.logger.warn({ event: 'audit.refused', code, handoffId: claimed.handoffId })
-    if (UNRECORDABLE.has(code)) await deps.settle.quarantined(claimed, code)
+    if (UNRECORDABLE.has(code)) await deps.settle.quarantined(claimed, unrecordable(code))
     else await deps.settle.released(claimed)
     return undefined
   }

@@ -13,6 +13,7 @@ import type { Metrics } from '@baton/telemetry'
 import type { Execution } from './execute-handoff.ts'
 import {
   type CompletedStep,
+  type Quarantine,
   type Refusal,
   type Settled,
   type Settlement,
@@ -42,7 +43,7 @@ export interface Settler {
   executed(claimed: ClaimedHandoff, message: HandoffMessage, execution: Execution): Promise<void>
   rejected(claimed: ClaimedHandoff, verdict: Refusal): Promise<void>
   /** No further attempt can mend it: a person must look. */
-  quarantined(claimed: ClaimedHandoff, reason: string): Promise<void>
+  quarantined(claimed: ClaimedHandoff, why: Quarantine): Promise<void>
   /** Nothing was decided: somebody may claim it again in a while, no attempt is counted. */
   released(claimed: Fence): Promise<void>
   drain(): Promise<void>
@@ -105,7 +106,7 @@ export function createSettler(deps: SettleDeps): Settler {
       }
     },
     rejected: (claimed, verdict) => commit(claimed, settleRejected(claimed, verdict, deps)),
-    quarantined: (claimed, reason) => commit(claimed, settleQuarantined(claimed, reason)),
+    quarantined: (claimed, why) => commit(claimed, settleQuarantined(claimed, why)),
     released: (fence) => releases.add(fence),
     async drain() {
       const batchers = [completions, retries, endings, releases, abandonments]

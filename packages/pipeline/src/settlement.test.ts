@@ -161,8 +161,12 @@ describe('a failed execution (E15)', () => {
   })
 
   it('that keeps killing its owners goes to a person', () => {
-    expect(outcome(settleQuarantined(at(1), 'POISON'))).toBe('DEAD_LETTERED AWAITING_HUMAN alert')
-    expect(eventsOf(settleQuarantined(at(1), 'POISON'))).toEqual(['DEAD_LETTERED'])
+    expect(outcome(settleQuarantined(at(1), { reason: 'POISON', details: [] }))).toBe(
+      'DEAD_LETTERED AWAITING_HUMAN alert',
+    )
+    expect(eventsOf(settleQuarantined(at(1), { reason: 'POISON', details: [] }))).toEqual([
+      'DEAD_LETTERED',
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 // What a delivery comes to: decided here without I/O, committed once by settle-handoff.ts.
 import type { AuditEvent } from '@baton/ledger'
-import { type HandoffMessage, ROUTES, type Verdict, microUSD } from '@baton/protocol'
+import { type Detail, type HandoffMessage, ROUTES, type Verdict, microUSD } from '@baton/protocol'
 import type {
   AuditIntent,
   ClaimedHandoff,
@@ -95,10 +95,16 @@ export function settleRejected(
   return ended(claimed, { ...endingOf(claimed, why), state, taskStatus, alert })
 }
 
+/** POISON: its owners kept dying. UNRECORDABLE: the audit store will never take its decision record. */
+export interface Quarantine {
+  readonly reason: 'POISON' | 'UNRECORDABLE'
+  readonly details: readonly Detail[]
+}
+
 /** Out of everybody's way and in front of a person: for what no further attempt can mend. */
-export function settleQuarantined(claimed: ClaimedHandoff, reason: string): Settlement {
+export function settleQuarantined(claimed: ClaimedHandoff, why: Quarantine): Settlement {
   return ended(claimed, {
-    ...endingOf(claimed, { reason, details: [] }),
+    ...endingOf(claimed, why),
     state: 'DEAD_LETTERED',
     taskStatus: 'AWAITING_HUMAN',
     alert: true,

@@ -25,9 +25,9 @@ export interface DeadLetter {
   handoffId: Uuid
   taskId: Uuid
   /**
-   * Why it is here; POISON is a handoff that keeps killing its receiver.
+   * Why it is here; POISON is a handoff that keeps killing its receiver, UNRECORDABLE one that the audit store never takes.
    */
-  reason: 'SAFETY_VIOLATION' | 'SIGNATURE_INVALID' | 'POISON'
+  reason: 'SAFETY_VIOLATION' | 'SIGNATURE_INVALID' | 'POISON' | 'UNRECORDABLE'
   /**
    * What was wrong, where, and how to mend it.
    */
