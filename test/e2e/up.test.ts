@@ -2,12 +2,12 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createPool } from '@baton/audit'
-import { startPostgres } from '@baton/infra'
 import { acquireRedis, describeWith, uniqueName } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openCommandLine } from './command-line.ts'
 import type { CommandLine, Finished } from './command-line.ts'
+import { withAudit } from './with-audit.ts'
+import { readmeSession, withoutFigures } from './readme-session.ts'
 
 const RUN_MAX_MS = 120_000
 const FIELDS = [
@@ -75,6 +75,17 @@ describe('up --once without Redis, and what can be asked afterwards', () => {
     expect(summary['tasks']).toBeGreaterThanOrEqual(100)
     expect(summary['accepted']).toBeGreaterThanOrEqual(300)
     expect((summary['latencyMs'] as { p99: number }).p99).toBeLessThan(500)
+  })
+
+  it('prints what the README shows', async () => {
+    const shown = await readmeSession()
+    const trace = await baton.run('trace', someTask())
+    const verify = await baton.run('verify')
+    const printed = new Set(
+      [trace, verify].flatMap(({ stdout }) => stdout.split('\n')).map(withoutFigures),
+    )
+    const missing = shown.filter((line) => !printed.has(withoutFigures(line)))
+    expect(missing).toEqual([])
   })
 
   it('lists tasks, newest first and filtered', () => {
@@ -230,20 +241,3 @@ describeWith('up --once with Redis', await acquireRedis(), (redis) => {
     RUN_MAX_MS,
   )
 })
-
-async function withAudit<Result>(
-  home: string,
-  work: (pool: ReturnType<typeof createPool>) => Promise<Result>,
-): Promise<Result> {
-  const quiet = { info: () => undefined, warn: () => undefined }
-  const server = await startPostgres({ dataDir: join(home, 'pg'), logger: quiet })
-  const url = new URL(server.superuserUrl)
-  url.pathname = '/baton_audit'
-  const pool = createPool({ url: url.href, applicationName: 'baton-test' })
-  try {
-    return await work(pool)
-  } finally {
-    await pool.end()
-    await server.stop()
-  }
-}

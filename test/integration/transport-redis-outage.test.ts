@@ -124,6 +124,7 @@ describeWith('a Redis that goes away', await acquireRedis(), ({ url }) => {
       deadlineMs: RESUMES_WITHIN_MS,
       describe: 'no job to be left over',
     })
+    expect(ended).toBe(2)
   })
 
   it('is down when the process stops: the stop does not wait for it', async () => {

@@ -10,9 +10,9 @@ import {
   kindOf,
 } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
+import type { CompletedStep } from './completed-step.ts'
 import type { Execution } from './execute-handoff.ts'
 import {
-  type CompletedStep,
   type Quarantine,
   type Refusal,
   type Settled,

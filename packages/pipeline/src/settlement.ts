@@ -1,28 +1,15 @@
 // What a delivery comes to: decided here without I/O, committed once by settle-handoff.ts.
 import type { AuditEvent } from '@baton/ledger'
-import { type Detail, type HandoffMessage, ROUTES, type Verdict, microUSD } from '@baton/protocol'
-import type {
-  AuditIntent,
-  ClaimedHandoff,
-  Completion,
-  Ending,
-  NewHandoff,
-  Retry,
-} from '@baton/protocol/delivery'
+import { type Detail, type HandoffMessage, ROUTES, type Verdict } from '@baton/protocol'
+import type { AuditIntent, ClaimedHandoff, Ending, Retry } from '@baton/protocol/delivery'
 import { codeOf, fullJitterMs } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import { lifecycleEntry, toIntent } from './audit-entries.ts'
+import { type CompletedStep, completedStep } from './completed-step.ts'
 import type { Execution } from './execute-handoff.ts'
 import { nextHandoffs } from './next-handoffs.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
 import { storableJson } from './storable-json.ts'
-
-/** A result, its cost and the handoffs it sends next: one transaction (I5). */
-export interface CompletedStep {
-  readonly completion: Completion
-  readonly intents: readonly AuditIntent[]
-  readonly next: readonly NewHandoff[]
-}
 
 /** A change of a handoff's state with the events that tell of it. */
 export interface Settled<Change> {
@@ -156,42 +143,6 @@ function retryOf(
     details: storableJson(details),
     delayMs: fullJitterMs(claimed.attempt - 1, backoff),
     returned,
-  }
-}
-
-interface DoneStep {
-  readonly message: HandoffMessage
-  readonly execution: Extract<Execution, { kind: 'done' }>
-  readonly next: readonly NewHandoff[]
-}
-
-function completedStep(
-  claimed: ClaimedHandoff,
-  { message, execution, next }: DoneStep,
-): CompletedStep {
-  const { result } = execution
-  const { costSpentSoFarUSD, costBudgetRemainingUSD } = message.costTracking
-  const costMicroUSD = microUSD(result.costUSD)
-  const entry = {
-    ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'),
-    cost: {
-      spentMicroUSD: microUSD(costSpentSoFarUSD) + costMicroUSD,
-      remainingMicroUSD: microUSD(costBudgetRemainingUSD) - costMicroUSD,
-      promptTokens: result.tokens.prompt,
-      completionTokens: result.tokens.completion,
-    },
-  }
-  const answer = result.subtask.result ?? null
-  return {
-    completion: {
-      handoffId: claimed.handoffId,
-      epoch: claimed.epoch,
-      costMicroUSD,
-      result: JSON.stringify(answer),
-      taskResult: next.length === 0 ? JSON.stringify(result.result ?? answer) : null,
-    },
-    intents: [toIntent(entry)],
-    next,
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type ReadyMessage,
   type Sent,
 } from '@baton/pipeline'
-import { type Database, createPool, sendHandoffs } from '@baton/store'
+import { type Database, createPool, notifyOutbox, sendHandoffs } from '@baton/store'
 import { createMetrics, type Metrics } from '@baton/telemetry'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import { createNotifier } from './notifier.ts'
@@ -87,6 +87,8 @@ export function createSender(options: SenderOptions): Sender {
     },
     async close() {
       await sender.drain()
+      // The last sends' own NOTIFY may still be waiting for company.
+      await notifyOutbox(pool).catch(() => undefined)
       await pool.end()
     },
   }
