@@ -58,18 +58,32 @@ describeWith('an outage', redisOrNot, (redis) => {
   const ledgerLines = (): number =>
     existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').length - 1 : 0
 
-  it('of the audit store stops every execution, and work resumes by itself', async () => {
+  const outages = [
+    {
+      what: 'the auditor',
+      begin: () => auditor.kill(),
+      end: async () => void (auditor = await system.start('auditor')),
+    },
+    {
+      what: 'the audit database',
+      begin: () => setAuditDatabase(system, 'closed'),
+      end: () => setAuditDatabase(system, 'open'),
+    },
+  ]
+
+  it.each(outages)('of $what stops every execution; work resumes by itself', async (outage) => {
     acknowledged.push(...(await sendTasks(driver, 20)))
     await drained(system)
-    await auditor.kill()
-    const before = ledgerLines()
+    await outage.begin()
+    const before = { ledger: ledgerLines(), pauses: pauses(receiver) }
     acknowledged.push(...(await sendTasks(driver, 40)))
-    await eventually(async () => isBlocked(receiver) || (await givenBack(system)) >= 40, {
+    const noticed = async () => pauses(receiver) > before.pauses || (await givenBack(system)) >= 40
+    await eventually(noticed, {
       deadlineMs: 20_000,
       describe: () => `the receiver notices the outage\n${receiver.output()}`,
     })
-    expect(ledgerLines()).toBe(before)
-    auditor = await system.start('auditor')
+    expect(ledgerLines()).toBe(before.ledger)
+    await outage.end()
     await drained(system)
     expect(await violations(system, acknowledged, ledger)).toEqual([])
   })
@@ -108,7 +122,25 @@ describeWith('an outage', redisOrNot, (redis) => {
   )
 })
 
-const isBlocked = (receiver: ServiceProcess): boolean => receiver.output().includes('audit.blocked')
+/** How often the receiver paused because the audit store did not answer. */
+const pauses = (receiver: ServiceProcess): number =>
+  receiver.output().split('"audit.blocked"').length - 1
+
+/** Ends every connection to the audit database and refuses new ones; or lets them in again. */
+async function setAuditDatabase(system: System, state: 'open' | 'closed'): Promise<void> {
+  const name = new URL(system.adminUrls.audit).pathname.slice(1)
+  const pool = createPool({
+    url: system.adminUrls.store,
+    applicationName: 'test',
+    connectionsMax: 1,
+  })
+  await pool.query({ text: `alter database ${name} allow_connections ${state === 'open'}` })
+  await pool.query({
+    text: `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and $2`,
+    values: [name, state === 'closed'],
+  })
+  await pool.end()
+}
 
 /** How many claims the receiver gave back for want of a receipt. */
 async function givenBack(system: System): Promise<number> {

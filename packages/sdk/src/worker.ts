@@ -79,10 +79,12 @@ export function createWorker(options: WorkerOptions): Worker {
   let stopped: Promise<void> | undefined
 
   async function drain(): Promise<void> {
-    for (const service of inner.toReversed()) await service.stop()
     watch?.close()
     const abort = setTimeout(() => heartbeat.abortAll(), drainMs)
-    await Promise.all(consumers.map((consumer) => consumer.stop()))
+    // From this line on nothing new starts; the rest waits for what is under way.
+    const finished = Promise.all(consumers.map((consumer) => consumer.stop()))
+    for (const service of inner.toReversed()) await service.stop()
+    await finished
     clearTimeout(abort)
     await receiver.drain()
     await shipper.drain()
