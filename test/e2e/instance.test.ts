@@ -107,3 +107,14 @@ describe('without an instance', () => {
     expect(stderr).toContain('npm run up')
   })
 })
+
+describe('a Redis that does not answer', () => {
+  it('is named before anything is sent', async () => {
+    const baton = await openCommandLine({ BATON_REDIS_URL: 'redis://127.0.0.1:1' })
+    const { exitCode, stderr } = await baton.run('up', '--once')
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('the Redis at 127.0.0.1:1 does not answer (BATON_REDIS_UNAVAILABLE)')
+    expect(stderr).toContain('Check BATON_REDIS_URL')
+    await baton.discard()
+  })
+})

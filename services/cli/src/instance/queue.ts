@@ -5,6 +5,7 @@ import { startRedis } from '@baton/infra'
 import type { RunningRedis, Unavailable } from '@baton/infra'
 import { transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
+import { checkRedisSafety } from '@baton/transport'
 import { ROOT } from '../context.ts'
 import type { Context } from '../context.ts'
 
@@ -25,20 +26,35 @@ const FAILED_FETCH = `${REDIS_CACHE}.not-available`
 const FETCH_AGAIN_MS = 24 * 3_600_000
 const FETCH_MAX_MS = 25_000
 
-/** Opens the queue. Throws BATON_REDIS_UNAVAILABLE only when Redis was asked for. */
+/** Opens the queue. Throws BATON_REDIS_UNAVAILABLE where Redis was asked for and does not answer. */
 export async function openQueue(
   context: Context,
   { choice, logger }: { readonly choice: QueueChoice; readonly logger: Logger },
 ): Promise<Queue> {
   const given = context.settings.BATON_REDIS_URL
   if (choice === 'none') return inProcess('no Redis wanted')
-  if (given !== undefined) return onRedis(given, `Redis at ${new URL(given).host}`)
+  if (given !== undefined) return onGivenRedis(given)
   const start = (fetch: boolean): Promise<RunningRedis | Unavailable> =>
     startRedis({ dir: join(context.home, 'redis'), cacheDir: REDIS_CACHE, fetch, logger })
   const redis = choice === 'redis' ? await start(true) : await findOrFetch(start)
   if (!('unavailable' in redis)) return onRedis(redis.url, sourceOf(redis), () => redis.stop())
   if (choice === 'redis') throw unavailable(redis)
   return inProcess(`${redis.unavailable}; set BATON_REDIS_URL to use one`)
+}
+
+// Asked before anything is sent: a wrong address would otherwise look like work that never ends.
+async function onGivenRedis(url: string): Promise<Queue> {
+  const { host } = new URL(url)
+  try {
+    const unsafe = (await checkRedisSafety(url)).filter(({ severity }) => severity === 'unsafe')
+    const warning = unsafe.length === 0 ? '' : ', not safe to rely on: see doctor'
+    return onRedis(url, `Redis at ${host}${warning}`)
+  } catch (cause) {
+    throw transient('BATON_REDIS_UNAVAILABLE', `the Redis at ${host} does not answer`, {
+      cause,
+      fix: 'Check BATON_REDIS_URL and that the server runs, or run with --no-redis.',
+    })
+  }
 }
 
 // Fetching may take as long as a package server likes, so it is bounded and not tried every time.
