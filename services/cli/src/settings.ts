@@ -1,12 +1,20 @@
 // What the command line is told by the environment.
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
-import { optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
+import { integer, optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
 const { BATON_AUDIT_TRUSTED_KEYS, BATON_ENVIRONMENT } = AUDITOR_SETTINGS
 
 /** The environment overrules what an instance made for itself; see instance/secrets.ts. */
 const madeSecret = (what: string) => optionalSecret({ help: `${what}; made once when absent.` })
+
+const firstPort = (what: string, usual: number) =>
+  integer({
+    min: 1,
+    max: 65_535,
+    default: usual,
+    help: `Port of an instance's ${what}; the next free one when it is taken.`,
+  })
 
 export const CLI_SETTINGS = {
   BATON_HOME: optionalText({
@@ -22,6 +30,8 @@ export const CLI_SETTINGS = {
   BATON_REDIS_URL: optionalUrl(['redis', 'rediss'], {
     help: 'Redis for the queue. Without it one is looked for, or the queue stays within the receiver.',
   }),
+  BATON_GATEWAY_PORT: firstPort('gateway', 8_420),
+  BATON_AUDITOR_PORT: firstPort('auditor', 8_421),
   BATON_ENVIRONMENT,
   BATON_AUDIT_TRUSTED_KEYS,
   BATON_APP_PASSWORD: madeSecret('Password of role baton_app'),

@@ -1,26 +1,26 @@
-// Where the services of an instance listen: the usual ports, else the next free ones.
+// Where the services of an instance listen: the wanted ports, else the next free ones.
 import { freePort } from '@baton/infra'
 import type { Ports } from './service-settings.ts'
 
-const GATEWAY_PORT = 8420
-const AUDITOR_PORT = 8421
 const PORTS_TRIED_MAX = 100
 const SPREAD = 1_000
+const PORT_MAX = 65_535
 
 /**
- * Two different free ports. From the second attempt on the search starts at a random place: two
+ * Two different free ports, from the wanted ones upwards. From the second attempt on the search starts at a random place: two
  * instances that start at the same time would otherwise take each other's ports again and again.
  */
-export async function choosePorts(attempt: number): Promise<Ports> {
+export async function choosePorts(wanted: Ports, attempt: number): Promise<Ports> {
   const shift = attempt === 1 ? 0 : 1 + Math.floor(Math.random() * SPREAD)
-  const gateway = await nextFreePort(GATEWAY_PORT + shift)
-  const auditor = await nextFreePort(Math.max(AUDITOR_PORT + shift, gateway + 1))
+  const gateway = await nextFreePort(wanted.gateway + shift)
+  const auditor = await nextFreePort(wanted.auditor + shift, gateway)
   return { gateway, auditor }
 }
 
-async function nextFreePort(first: number): Promise<number> {
-  for (let port = first; port < first + PORTS_TRIED_MAX; port += 1) {
-    if ((await freePort(port)) === port) return port
+async function nextFreePort(first: number, taken?: number): Promise<number> {
+  const last = Math.min(first + PORTS_TRIED_MAX, PORT_MAX)
+  for (let port = first; port <= last; port += 1) {
+    if (port !== taken && (await freePort(port)) === port) return port
   }
   return freePort()
 }

@@ -42,7 +42,8 @@ async function tryStart(
   attempt: number,
 ): Promise<RunningServices> {
   const { environment, home } = context
-  const ports = await choosePorts(attempt)
+  const { BATON_GATEWAY_PORT: gateway, BATON_AUDITOR_PORT: auditor } = context.settings
+  const ports = await choosePorts({ gateway, auditor }, attempt)
   const settings = serviceSettings({ environment, databases, queue, ports })
   const logsDir = join(home, 'logs')
   const services = [...settings].map(([name, own]) =>
