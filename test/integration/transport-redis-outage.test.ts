@@ -3,14 +3,20 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createLogger } from '@baton/runtime'
-import { acquireRedis, describeWith, eventually, startOwnRedis, uniqueName } from '@baton/testkit'
+import {
+  acquireRedis,
+  describeWith,
+  eventually,
+  type Link,
+  openLink,
+  startOwnRedis,
+  uniqueName,
+} from '@baton/testkit'
 import { checkRedisSafety, createRedisTransport, jobIdOf } from '@baton/transport'
 import type { Transport } from '@baton/transport'
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'
 import { handledBy, jobs } from '../contract/transport-contract-kit.ts'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
-import { openLink } from './transport-link.ts'
-import type { Link } from './transport-link.ts'
 
 const logger = createLogger({ service: 'test', level: 'silent' })
 /** The publisher gives up after two seconds; the rest is the machine's. */

@@ -1,4 +1,4 @@
-// A TCP link that a test can cut, silence and heal.
+// A TCP link between a process and its server that a test can cut, silence and heal.
 import { createServer, connect } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
