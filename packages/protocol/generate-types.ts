@@ -6,7 +6,7 @@ import { compile, type JSONSchema } from 'json-schema-to-typescript'
 const DOCUMENTS = [
   { schema: 'handoff/2.1.json', output: 'handoff.ts' },
   { schema: 'checkpoint/1.json', output: 'checkpoint.ts' },
-  { schema: 'decision-record/1.json', output: 'decision-record.ts' },
+  { schema: 'decision-record/1.1.json', output: 'decision-record.ts' },
   { schema: 'dead-letter/1.json', output: 'dead-letter.ts' },
 ] as const
 

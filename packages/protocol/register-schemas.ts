@@ -13,6 +13,7 @@ const PATHS = [
   'handoff/2.1.json',
   'checkpoint/1.json',
   'decision-record/1.json',
+  'decision-record/1.1.json',
   'dead-letter/1.json',
 ] as const
 

@@ -27,10 +27,10 @@ export const keyRing = createKeyRing({
 })
 
 export const keys = {
-  sender: createApiKey('handoffs:send'),
-  reader: createApiKey('handoffs:read'),
-  operator: createApiKey('handoffs:send+handoffs:read+metrics:read'),
-  expired: createApiKey('handoffs:send', '2020-01-01'),
+  sender: createApiKey({ scopes: 'handoffs:send' }),
+  reader: createApiKey({ scopes: 'handoffs:read' }),
+  operator: createApiKey({ scopes: 'handoffs:send+handoffs:read+metrics:read' }),
+  expired: createApiKey({ scopes: 'handoffs:send', expires: '2020-01-01' }),
 }
 
 const LIMITS = { rateMax: 100_000, runningMax: 64, connectionsMax: 64, outboxMax: 50_000 }

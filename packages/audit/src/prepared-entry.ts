@@ -50,6 +50,7 @@ function hashRequest(entry: AuditEntry, requestKey: Buffer): Buffer {
     verdicts && [verdicts.budget, ...safetyFields(verdicts.safety)],
     cost && [cost.spentMicroUSD, cost.remainingMicroUSD, cost.promptTokens, cost.completionTokens],
     entry.segments.map(({ kind, subject, text }) => [kind, subject, text.length]),
+    [entry.act?.id, entry.act?.actor, entry.release],
   ])
   const hash = createHmac('sha256', requestKey).update(structural)
   for (const { text } of entry.segments) hash.update(text)

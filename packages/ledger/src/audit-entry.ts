@@ -32,6 +32,13 @@ export interface SegmentInput {
   readonly text: string
 }
 
+/** What a person decided: who, and a fresh id, so that two people may decide the same. */
+export interface EntryAct {
+  readonly id: string
+  /** The operator of the API key that was used, never a name taken from a message. */
+  readonly actor: string
+}
+
 /** One thing that happened to a handoff (E11). Everything but `segments` is structural. */
 export interface AuditEntry {
   readonly event: AuditEvent
@@ -52,6 +59,10 @@ export interface AuditEntry {
   /** An upper-case reason or `BATON_*` code, or null. Never free text. */
   readonly reason: string | null
   readonly cost: EntryCost | null
+  /** Only where a person decided; then part of the idempotency key. */
+  readonly act?: EntryAct
+  /** Only where a release is given or made use of: its id. */
+  readonly release?: string
   readonly segments: readonly SegmentInput[]
 }
 

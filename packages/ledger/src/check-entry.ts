@@ -1,7 +1,19 @@
 // Nothing reaches a record that is not on this list: names, types, lengths and value ranges.
 import type { AuditEntry } from './audit-entry.ts'
 import { isAuditEvent } from './audit-event.ts'
-import { count, integer, list, matching, must, name, object, oneOf, orNull, uuid } from './rules.ts'
+import {
+  count,
+  integer,
+  list,
+  matching,
+  must,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  uuid,
+} from './rules.ts'
 import type { EntryProblem } from './rules.ts'
 
 export type CheckedEntry =
@@ -49,6 +61,8 @@ export const STRUCTURAL_MEMBERS = {
       completionTokens: count,
     }),
   ),
+  act: optional(object({ id: uuid, actor: name })),
+  release: optional(uuid),
 }
 
 const entryRule = object({

@@ -4,6 +4,7 @@ export type { AuditEvent } from './audit-event.ts'
 export type {
   AuditEntry,
   CheckOutcome,
+  EntryAct,
   EntryCost,
   EntryVerdicts,
   Receipt,

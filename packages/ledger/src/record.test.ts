@@ -85,13 +85,16 @@ describe('record version 1', () => {
 })
 
 describe('identity and place', () => {
-  test('the record id is a UUIDv8 of handoff, event and epoch alone', () => {
+  test('the record id is a UUIDv8 of handoff, event, epoch and act alone', () => {
     expect(recordId(entry)).toMatch(
       /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     )
     expect(recordId({ ...entry, attempt: 9, reason: 'X' } as typeof entry)).toBe(recordId(entry))
     expect(recordId({ ...entry, epoch: 2 })).not.toBe(recordId(entry))
     expect(recordId({ ...entry, event: 'ROLLED_BACK' })).not.toBe(recordId(entry))
+    const act = { id: EXECUTION, actor: 'ann' }
+    expect(recordId({ ...entry, act })).not.toBe(recordId(entry))
+    expect(recordId({ ...entry, act: { ...act, actor: 'ben' } })).toBe(recordId({ ...entry, act }))
   })
 
   test('a task stays in one shard', () => {

@@ -1,5 +1,5 @@
 // Version 1 of the record: allow-listed structural fields, integers only, no message text.
-import type { AuditEntry, EntryCost, EntryVerdicts, SegmentInput } from './audit-entry.ts'
+import type { AuditEntry, EntryAct, EntryCost, EntryVerdicts, SegmentInput } from './audit-entry.ts'
 import type { AuditEvent } from './audit-event.ts'
 import { canonicalBytes } from './canonical-json.ts'
 import { isRecordBody } from './check-record.ts'
@@ -44,6 +44,8 @@ export interface RecordBody {
   readonly verdicts: EntryVerdicts | null
   readonly reason: string | null
   readonly cost: EntryCost | null
+  readonly act?: EntryAct
+  readonly release?: string
   readonly payload: readonly PayloadReference[]
   readonly keyIds: RecordKeys
 }

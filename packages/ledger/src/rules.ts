@@ -39,6 +39,13 @@ export const orNull =
     if (value !== null) rule(value, problems)
   }
 
+/** For a member that may be left out. */
+export const optional =
+  (rule: Rule): Rule =>
+  (value, problems) => {
+    if (value !== undefined) rule(value, problems)
+  }
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

@@ -8,10 +8,15 @@ import { describe, expect, it } from 'vitest'
 const ROOT = fileURLToPath(new URL('.', import.meta.resolve('@baton/schemas/package.json')))
 const read = (path: string) => JSON.parse(readFileSync(`${ROOT}${path}`, 'utf8'))
 
-describe.each(['checkpoint', 'decision-record', 'dead-letter'])('%s', (name) => {
+describe.each([
+  ['checkpoint', '1'],
+  ['decision-record', '1'],
+  ['decision-record', '1.1'],
+  ['dead-letter', '1'],
+])('%s/%s', (name, version) => {
   const ajv = new Ajv2020({ strict: true, ownProperties: true })
   addFormats.default(ajv, { mode: 'full', formats: ['date-time'] })
-  const validate = ajv.compile(read(`${name}/1.json`))
+  const validate = ajv.compile(read(`${name}/${version}.json`))
 
   const files = ['valid', 'invalid'].flatMap((kind) =>
     readdirSync(`${ROOT}fixtures/${name}/${kind}`).map((file) => ({ kind, file })),

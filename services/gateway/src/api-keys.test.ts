@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createApiKey, identify, parseApiKeys } from './api-keys.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00Z')
-const made = createApiKey('handoffs:send+metrics:read')
+const made = createApiKey({ scopes: 'handoffs:send+metrics:read' })
 const bearer = (key: string) => `Bearer ${key}`
 
 describe('an API key', () => {
@@ -11,19 +11,28 @@ describe('an API key', () => {
     const found = identify(parseApiKeys(made.entry), bearer(made.key), NOW)
     expect(found.ok && [...found.key.scopes]).toEqual(['handoffs:send', 'metrics:read'])
   })
+  it('acts for its operator; without one for itself', () => {
+    const ann = createApiKey({ scopes: 'dead-letters:review', operator: 'ann' })
+    const operatorOf = ({ key, entry }: typeof ann) => {
+      const found = identify(parseApiKeys(entry), bearer(key), NOW)
+      return found.ok && [found.key.operator, found.key.id]
+    }
+    expect(operatorOf(ann)).toEqual(['ann', ann.key.split('_')[1]])
+    expect(operatorOf(made)).toEqual([made.key.split('_')[1], made.key.split('_')[1]])
+  })
   it('is not in what the gateway is told', () => {
     expect(made.key).toMatch(/^bk_[0-9a-f]{12}_[A-Za-z0-9_-]{43}$/)
     expect(made.entry).not.toContain(made.key.split('_').at(-1))
   })
   it('is refused from the day on which it expires, and not before', () => {
-    const { key, entry } = createApiKey('handoffs:send', '2026-11-21')
+    const { key, entry } = createApiKey({ scopes: 'handoffs:send', expires: '2026-11-21' })
     const keys = parseApiKeys(entry)
     const day = Date.parse('2026-11-21T00:00:00Z')
     expect(identify(keys, bearer(key), day - 1).ok).toBe(true)
     expect(identify(keys, bearer(key), day)).toEqual({ ok: false, why: 'expired' })
   })
   it('is replaced by adding another one beside it', () => {
-    const next = createApiKey('handoffs:send')
+    const next = createApiKey({ scopes: 'handoffs:send' })
     const keys = parseApiKeys(`${made.entry}, ${next.entry}`)
     expect([made, next].map(({ key }) => identify(keys, bearer(key), NOW).ok)).toEqual([true, true])
   })
@@ -34,7 +43,7 @@ describe('an API key', () => {
     [`Basic ${made.key}`, 'unknown'],
     [bearer(`${made.key}x`), 'unknown'],
     [bearer(made.key.slice(0, -1)), 'unknown'],
-    [bearer(createApiKey('handoffs:send').key), 'unknown'],
+    [bearer(createApiKey({ scopes: 'handoffs:send' }).key), 'unknown'],
     [`${bearer(made.key)}, ${bearer(made.key)}`, 'unknown'],
   ])('is not found in the header %j', (header, why) => {
     expect(identify(parseApiKeys(made.entry), header, NOW)).toEqual({ ok: false, why })
@@ -44,7 +53,7 @@ describe('an API key', () => {
 describe('the setting', () => {
   const sha256 = 'a'.repeat(64)
   it.each([
-    ['', /entry 1 is not id:scope\+scope:sha256hex/],
+    ['', /entry 1 is not id@operator:scope\+scope:sha256hex/],
     [`a:handoffs:send:${sha256},b`, /entry 2 is not/],
     [`a:handoffs:delete:${sha256}`, /names the scope handoffs:delete/],
     [`a:handoffs:send:${sha256}:2026-13-01`, /2026-13-01, which is not a date/],

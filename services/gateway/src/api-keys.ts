@@ -2,11 +2,24 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { permanent } from '@baton/runtime'
 
-export const SCOPES = ['handoffs:send', 'handoffs:read', 'metrics:read'] as const
+export const SCOPES = [
+  'handoffs:send',
+  'handoffs:read',
+  /** Take returns and rollbacks of one's agents, send revisions. */
+  'handoffs:return',
+  'handoffs:cancel',
+  'tasks:resume',
+  'approvals:decide',
+  'dead-letters:review',
+  'dead-letters:redrive',
+  'metrics:read',
+] as const
 export type Scope = (typeof SCOPES)[number]
 
 export interface ApiKey {
   readonly id: string
+  /** Who acts through this key: several keys of one operator are one person. */
+  readonly operator: string
   readonly scopes: ReadonlySet<Scope>
   /** SHA-256 of the whole key. */
   readonly sha256: Buffer
@@ -20,7 +33,7 @@ export type Identified =
 
 const BEARER = /^Bearer +(?<key>bk_(?<id>[A-Za-z0-9-]{1,64})_[A-Za-z0-9_-]{32,128})$/i
 const ENTRY =
-  /^(?<id>[A-Za-z0-9-]{1,64}):(?<scopes>[a-z:+]+):(?<sha256>[0-9a-f]{64})(?::(?<expires>\d{4}-\d{2}-\d{2}))?$/
+  /^(?<id>[A-Za-z0-9-]{1,64})(?:@(?<operator>[A-Za-z0-9][A-Za-z0-9._-]{0,63}))?:(?<scopes>[a-z:+-]+):(?<sha256>[0-9a-f]{64})(?::(?<expires>\d{4}-\d{2}-\d{2}))?$/
 const NOBODY = Buffer.alloc(32)
 
 const digest = (key: string): Buffer => hash('sha256', key, 'buffer')
@@ -45,8 +58,8 @@ export function identify(
 }
 
 /**
- * Parses `BATON_API_KEYS`: entries `id:scope+scope:sha256hex`, optionally `:YYYY-MM-DD` for the day
- * (UTC) from which the key is refused, separated by commas. To rotate, add the new key beside the
+ * Parses `BATON_API_KEYS`: entries `id@operator:scope+scope:sha256hex`, optionally `:YYYY-MM-DD` for the
+ * day (UTC) from which the key is refused, separated by commas. Without `@operator` the key's id is the operator. To rotate, add the new key beside the
  * old one, move the callers, remove the old entry. Throws BATON_API_KEYS_INVALID.
  */
 export function parseApiKeys(setting: string): ReadonlyMap<string, ApiKey> {
@@ -63,8 +76,8 @@ export function parseApiKeys(setting: string): ReadonlyMap<string, ApiKey> {
 function parseEntry(entry: string): ApiKey | string {
   const groups = ENTRY.exec(entry)?.groups
   if (groups === undefined)
-    return 'is not id:scope+scope:sha256hex or id:scope+scope:sha256hex:YYYY-MM-DD'
-  const { id = '', scopes = '', sha256 = '', expires } = groups
+    return 'is not id@operator:scope+scope:sha256hex, optionally with :YYYY-MM-DD'
+  const { id = '', operator = id, scopes = '', sha256 = '', expires } = groups
   const named = scopes.split('+')
   const unknown = named.find((scope) => !isScope(scope))
   if (unknown !== undefined) return `names the scope ${unknown}; there are ${SCOPES.join(', ')}`
@@ -72,6 +85,7 @@ function parseEntry(entry: string): ApiKey | string {
   if (Number.isNaN(expiresAtMs)) return `expires on ${expires}, which is not a date`
   return {
     id,
+    operator,
     scopes: new Set(named.filter(isScope)),
     sha256: Buffer.from(sha256, 'hex'),
     expiresAtMs,
@@ -92,12 +106,21 @@ export interface CreatedKey {
   readonly entry: string
 }
 
-/** Makes a key of 256 random bits for the scopes `a+b`, valid until `expires` (YYYY-MM-DD) if given. */
-export function createApiKey(scopes: string, expires?: string): CreatedKey {
+/** What a new key may do, for whom (by default its own id) and until when (YYYY-MM-DD, UTC). */
+export interface KeyRequest {
+  /** `a+b` */
+  readonly scopes: string
+  readonly operator?: string | undefined
+  readonly expires?: string | undefined
+}
+
+/** Makes a key of 256 random bits. Throws BATON_API_KEYS_INVALID. */
+export function createApiKey({ scopes, operator, expires }: KeyRequest): CreatedKey {
   const id = randomBytes(6).toString('hex')
   const key = `bk_${id}_${randomBytes(32).toString('base64url')}`
   const until = expires === undefined ? '' : `:${expires}`
-  const entry = `${id}:${scopes}:${digest(key).toString('hex')}${until}`
+  const owner = operator === undefined ? '' : `@${operator}`
+  const entry = `${id}${owner}:${scopes}:${digest(key).toString('hex')}${until}`
   parseApiKeys(entry)
   return { key, entry }
 }

@@ -16,7 +16,7 @@ export const GATEWAY_SETTINGS = {
   }),
   BATON_AUDIT_READ_TOKEN: secret({ help: 'Token that may read the audit log.' }),
   BATON_API_KEYS: secret({
-    help: 'API keys as id:scope+scope:sha256hex, optionally :YYYY-MM-DD, comma-separated; services/gateway/src/create-key.ts makes one.',
+    help: 'API keys as id@operator:scope+scope:sha256hex, optionally :YYYY-MM-DD, comma-separated; services/gateway/src/create-key.ts makes one.',
   }),
   BATON_GATEWAY_HOST: text({ default: '127.0.0.1', help: 'The address to listen on.' }),
   BATON_GATEWAY_PORT: integer({

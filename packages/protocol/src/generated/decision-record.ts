@@ -64,6 +64,19 @@ export interface DecisionRecord {
     | 'HUMAN_ESCALATED'
     | 'HANDOFF_EXPIRED'
     | 'HANDOFF_CANCELED'
+    | 'HANDOFF_APPROVED'
+    | 'APPROVAL_REFUSED'
+    | 'RELEASE_APPROVED'
+    | 'HANDOFF_RELEASED'
+    | 'DEAD_LETTER_DISCARDED'
+    | 'SENDER_ASKED'
+    | 'HANDOFF_REDACTED'
+    | 'HANDOFF_REVISED'
+    | 'TASK_RESUMED'
+    | 'HANDOFF_RETURNED'
+    | 'HANDOFF_BLOCKED'
+    | 'CANCEL_REQUESTED'
+    | 'HANDOFF_REROUTED'
     | 'ERASURE_REQUESTED'
     | 'ERASURE_COMPLETED'
     | 'ERASURE_DEFERRED'
@@ -120,6 +133,8 @@ export interface DecisionRecord {
    * The cost carried by the message, in millionths of a US dollar.
    */
   cost: Cost | null
+  act?: Act
+  release?: Uuid
   /**
    * Commitments to the segments kept apart.
    */
@@ -182,6 +197,13 @@ export interface Cost {
    * Tokens written.
    */
   completionTokens: number
+}
+/**
+ * What a person decided; only where one did. Part of the idempotency key.
+ */
+export interface Act {
+  id: Uuid
+  actor: Name
 }
 /**
  * A segment kept apart from the record.
