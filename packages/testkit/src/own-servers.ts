@@ -1,18 +1,22 @@
 // Servers of a test's own, for tests that stop, kill or flush them.
 import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { startPostgres, startRedis } from '@baton/infra'
+import { isAlive, startPostgres, startRedis } from '@baton/infra'
 import type { RunningPostgres, RunningRedis, Unavailable } from '@baton/infra'
+import { eventually } from './eventually.ts'
 import { REDIS_CACHE, TEST_STATE } from './folders.ts'
 import { quietLogger } from './progress.ts'
 
 const ownFolder = () => join(TEST_STATE, `run-${process.pid}`, randomUUID().slice(0, 8))
+const CRASH_MAX_MS = 20_000
 
 /** A Postgres nobody else uses; `stop` ends it and deletes its data. `restart` brings it back on the same port. */
 export interface OwnPostgres extends RunningPostgres {
   /** Ends the server but keeps its data; a later `restart` continues with it. */
   pause(): Promise<void>
+  /** Ends it without a checkpoint (immediate mode), as a crash does: the restart has to recover. */
+  crash(): Promise<void>
   restart(): Promise<void>
 }
 
@@ -23,6 +27,11 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   return {
     ...running,
     pause: async () => await running.stop(),
+    crash: async () => {
+      const lines = await readFile(join(running.home, 'data', 'postmaster.pid'), 'utf8')
+      await endHard(Number(lines.split('\n')[0]), 'SIGQUIT')
+      await running.stop()
+    },
     restart: async () => {
       const { port } = running
       running = await startPostgres({ ...options, port })
@@ -37,20 +46,49 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
 }
 
 /** A Redis nobody else uses; `stop` ends it and deletes its data. */
-export async function startOwnRedis(): Promise<RunningRedis | Unavailable> {
+export interface OwnRedis extends RunningRedis {
+  /** Where its data is. */
+  readonly dir: string
+  /** kill -9; a later `restart` continues with what its append-only file holds. */
+  crash(): Promise<void>
+  restart(): Promise<void>
+}
+
+export async function startOwnRedis(): Promise<OwnRedis | Unavailable> {
   const folder = ownFolder()
-  const running = await startRedis({
-    dir: join(folder, 'redis'),
-    cacheDir: REDIS_CACHE,
-    fetch: true,
-    logger: quietLogger,
-  })
-  if ('unavailable' in running) return running
+  const dir = join(folder, 'redis')
+  const options = { dir, cacheDir: REDIS_CACHE, fetch: true, logger: quietLogger }
+  const first = await startRedis(options)
+  if ('unavailable' in first) return first
+  let running: RunningRedis = first
   return {
-    ...running,
+    url: first.url,
+    source: first.source,
+    dir,
+    get pid() {
+      return running.pid
+    },
+    crash: async () => {
+      await endHard(running.pid, 'SIGKILL')
+      await running.stop()
+    },
+    restart: async () => {
+      const next = await startRedis(options)
+      if ('unavailable' in next) throw new Error(next.unavailable)
+      running = next
+      if (next.url !== first.url) throw new Error('its port was taken in the meantime')
+    },
     stop: async () => {
       await running.stop()
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function endHard(pid: number, signal: NodeJS.Signals): Promise<void> {
+  process.kill(pid, signal)
+  await eventually(() => !isAlive({ pid, startedAt: null }), {
+    deadlineMs: CRASH_MAX_MS,
+    describe: `server ${pid} is gone`,
+  })
 }

@@ -30,6 +30,8 @@ export interface System {
   readonly tokens: { readonly append: string; readonly read: string }
   /** What every service is given; a test's own process may use it too. */
   readonly env: Environment
+  /** Everything that one service is given, for a test that starts it by itself. */
+  environmentOf(name: ServiceName): Environment
   /** Starts a service and waits until it is ready; `name` may run several times. */
   start(name: ServiceName, env?: Environment): Promise<ServiceProcess>
   /** Stops everything that still runs. */
@@ -68,6 +70,8 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     ...options.env,
   }
   const auditorEnv = auditorEnvironment(urls, auditorPort)
+  const environmentOf = (name: ServiceName) =>
+    name === 'auditor' ? { ...env, ...auditorEnv } : env
   const running: ServiceProcess[] = []
   return {
     databaseUrl,
@@ -79,11 +83,11 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     auditorUrl: `http://127.0.0.1:${auditorPort}`,
     tokens,
     env,
+    environmentOf,
     async start(name, extra = {}) {
-      const own = name === 'auditor' ? auditorEnv : {}
       const service = await spawnService({
         main: `services/${name}/src/main.ts`,
-        env: { ...env, ...own, ...extra },
+        env: { ...environmentOf(name), ...extra },
       })
       running.push(service)
       return service
