@@ -14,6 +14,8 @@ export interface Context {
   readonly environment: Environment
   /** Folder of the embedded instance, absolute. */
   readonly home: string
+  /** Who acts, where the command line said so. */
+  readonly actAs: string | undefined
   /** Aborted by Ctrl-C or SIGTERM. */
   readonly interrupt: AbortSignal
 }

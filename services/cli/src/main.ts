@@ -25,7 +25,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(EXIT.fine)
 })
 
-function openContext({ json = false, home }: GlobalOptions): Context {
+function openContext({ json = false, home, as: actAs }: GlobalOptions): Context {
   const settings = readSettings(CLI_SETTINGS, process.env)
   const chosen = home ?? settings.BATON_HOME ?? join(ROOT, '.baton')
   return {
@@ -33,6 +33,7 @@ function openContext({ json = false, home }: GlobalOptions): Context {
     settings,
     environment: process.env,
     home: isAbsolute(chosen) ? chosen : resolve(chosen),
+    actAs,
     interrupt: interruption.signal,
   }
 }

@@ -1,14 +1,19 @@
 // The commands and their arguments. Each command's code is loaded only when it runs, so that help is instant.
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Command, CommanderError } from 'commander'
+import { collect, positiveNumber } from './arguments.ts'
+import type { Run } from './arguments.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
+import { addDeadLetters } from './dead-letter-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
+import { addTasks, addTrace, addVerify } from './task-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
 export interface GlobalOptions {
   readonly json?: boolean
   readonly home?: string
+  readonly as?: string
 }
 
 interface ProgramOptions {
@@ -17,8 +22,6 @@ interface ProgramOptions {
   readonly writeOut: (text: string) => void
   readonly writeError: (text: string) => void
 }
-
-type Run = (command: Command, action: (context: Context) => Promise<ExitCode>) => Promise<void>
 
 const EXAMPLES = `
 Examples:
@@ -55,6 +58,7 @@ function createProgram({ writeOut, writeError }: ProgramOptions, run: Run): Comm
     )
     .option('--json', 'print data as JSON on stdout')
     .option('--home <folder>', 'folder of the embedded instance (default: .baton in the checkout)')
+    .option('--as <name>', 'who acts: operator, reviewer-1 or reviewer-2 (default: operator)')
     .addHelpText('after', EXAMPLES)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut, writeErr: writeError })
@@ -144,55 +148,6 @@ function addSend(program: Command, run: Run): void {
     })
 }
 
-const TASK = 'task id, or the first digits of one'
-
-function addTrace(program: Command, run: Run): void {
-  program
-    .command('trace')
-    .description('show what happened to a task, hop by hop, from the audit log')
-    .argument('<task>', TASK)
-    .action(async (task: string, _: object, command: Command) => {
-      const { trace } = await import('./commands/trace.ts')
-      await run(command, (context) => trace(context, task))
-    })
-}
-
-function addVerify(program: Command, run: Run): void {
-  program
-    .command('verify')
-    .description('prove that the audit log, or one task of it, is what was recorded')
-    .argument('[task]', TASK)
-    .action(async (task: string | undefined, _: object, command: Command) => {
-      const { verify } = await import('./commands/verify.ts')
-      await run(command, (context) => verify(context, task))
-    })
-}
-
-function addTasks(program: Command, run: Run): void {
-  program
-    .command('tasks')
-    .description('list tasks, newest first')
-    .option('--status <status>', 'only tasks of this status')
-    .option('--limit <number>', 'how many', limit, 20)
-    .action(async (options: { status?: string; limit: number }, command: Command) => {
-      const { tasks } = await import('./commands/tasks.ts')
-      await run(command, (context) => tasks(context, options))
-    })
-}
-
-function addDeadLetters(program: Command, run: Run): void {
-  program
-    .command('dlq')
-    .description('dead letters: handoffs that wait for a person')
-    .command('ls')
-    .description('list dead letters, oldest first')
-    .option('--limit <number>', 'how many', limit, 20)
-    .action(async (options: { limit: number }, command: Command) => {
-      const { deadLetters } = await import('./commands/dead-letters.ts')
-      await run(command, (context) => deadLetters(context, options))
-    })
-}
-
 function addDoctor(program: Command, run: Run): void {
   program
     .command('doctor')
@@ -222,20 +177,4 @@ function addMigrate(program: Command, run: Run): void {
       const { migrate } = await import('./commands/migrate.ts')
       await run(command, migrate)
     })
-}
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
-
-function positiveNumber(text: string): number {
-  const value = Number(text)
-  if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value
-  throw new InvalidArgumentError('Expected a number above 0.')
-}
-
-const LIMIT_MAX = 1_000
-
-function limit(text: string): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && value >= 1 && value <= LIMIT_MAX) return value
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${LIMIT_MAX}.`)
 }

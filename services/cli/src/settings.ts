@@ -45,4 +45,7 @@ export const CLI_SETTINGS = {
   BATON_AUDIT_WRAPPING_KEY: madeSecret('Key that wraps the keys of data subjects'),
   BATON_AUDIT_LOOKUP_KEY: madeSecret('Key that finds a data subject'),
   BATON_API_KEY: madeSecret('API key that the gateway of an instance takes'),
+  BATON_GATEWAY_URL: optionalUrl(['http', 'https'], {
+    help: 'The gateway that commands act through. Without it the one of the instance is used, and started where it does not run.',
+  }),
 }

@@ -1,8 +1,8 @@
 // Development keys and passwords: made once, readable by their owner only, overruled by the environment.
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
-import { chmod, link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { optionalSecret, permanent, readSettings, secret } from '@baton/runtime'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { optionalSecret, readSettings, secret } from '@baton/runtime'
+import { readSecretFile, secretsUnreadable, storeSecretsOnce } from './secret-files.ts'
 
 /** By the name of the setting that overrules each. */
 export interface Secrets {
@@ -16,7 +16,7 @@ export interface Secrets {
   readonly BATON_AUDIT_SIGNING_KEY: string
   readonly BATON_AUDIT_WRAPPING_KEY: string
   readonly BATON_AUDIT_LOOKUP_KEY: string
-  /** What a client of the gateway sends as `Authorization: Bearer <key>`; it has every scope. */
+  /** What a program that sends and reads handoffs sends as `Authorization: Bearer <key>`. */
   readonly BATON_API_KEY: string
 }
 
@@ -53,7 +53,7 @@ export const secretsPath = (home: string): string => join(home, 'secrets', 'deve
 
 /** The stored secrets, or null when this home has none yet. Throws BATON_SECRETS_UNREADABLE. */
 export async function readSecrets(home: string, given: GivenSecrets): Promise<Secrets | null> {
-  const stored = await readStored(secretsPath(home))
+  const stored = await readSecretFile<Secrets>(secretsPath(home))
   return stored === null ? null : overruled(stored, given)
 }
 
@@ -75,27 +75,10 @@ export async function ensureSecrets(
   const known = await readSecrets(home, given)
   if (known !== null) return { secrets: known, made: false }
   const path = secretsPath(home)
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  await chmod(dirname(path), 0o700)
-  const made = await storeOnce(path, newSecrets())
+  const made = await storeSecretsOnce(path, newSecrets())
   const secrets = await readSecrets(home, given)
-  if (secrets === null) throw unreadable(path)
+  if (secrets === null) throw secretsUnreadable(path)
   return { secrets, made }
-}
-
-// A link never replaces a file: of two commands that start at once, one makes the secrets.
-async function storeOnce(path: string, secrets: Secrets): Promise<boolean> {
-  const draft = `${path}.${randomUUID()}.draft`
-  await writeFile(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
-  try {
-    await link(draft, path)
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw error
-  } finally {
-    await unlink(draft)
-  }
 }
 
 function newSecrets(): Secrets {
@@ -115,30 +98,9 @@ function newSecrets(): Secrets {
   }
 }
 
-async function readStored(path: string): Promise<Secrets | null> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw unreadable(path, error)
-  }
-  try {
-    return JSON.parse(text) as Secrets
-  } catch (cause) {
-    throw unreadable(path, cause)
-  }
-}
-
 function overruled(stored: Secrets, given: GivenSecrets): Secrets {
   const names = Object.keys(stored) as (keyof Secrets)[]
   return Object.fromEntries(
     names.map((name) => [name, given[name] || stored[name]]),
   ) as unknown as Secrets
 }
-
-const unreadable = (path: string, cause?: unknown) =>
-  permanent('BATON_SECRETS_UNREADABLE', `the secrets in ${path} cannot be read`, {
-    cause,
-    fix: 'Make the file readable for you, or restore it: without it the stored data cannot be opened.',
-  })

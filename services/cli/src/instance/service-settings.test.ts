@@ -1,4 +1,5 @@
 // Every service is told what it needs and no more: operational services hold no credential of the audit database.
+import { parseApiKeys } from '@baton/gateway'
 import { describe, expect, it } from 'vitest'
 import type { Databases } from './databases.ts'
 import { serviceSettings } from './service-settings.ts'
@@ -48,6 +49,11 @@ const settings = (kind: 'redis' | 'in-process') =>
       redisUrl: kind === 'redis' ? 'redis-url' : undefined,
       stop: async () => undefined,
     },
+    people: {
+      operator: 'bk_operator_o',
+      'reviewer-1': 'bk_reviewer-1_r',
+      'reviewer-2': 'bk_reviewer-2_s',
+    },
     ports: { gateway: 1, auditor: 2 },
   })
 
@@ -77,9 +83,19 @@ describe('serviceSettings', () => {
     },
   )
 
-  it('gives the gateway a digest instead of the API key', () => {
-    const { BATON_API_KEYS: entry } = settings('redis').get('gateway') ?? {}
-    expect(entry).toMatch(/^development:handoffs:send\+handoffs:read\+metrics:read:[0-9a-f]{64}$/)
+  it('gives the gateway a digest of each key instead of the key, and tells people apart', () => {
+    const { BATON_API_KEYS: entries = '' } = settings('redis').get('gateway') ?? {}
+    const keys = parseApiKeys(entries)
+    expect([...keys.values()].map(({ id, operator }) => [id, operator])).toEqual([
+      ['development', 'operator'],
+      ['operator', 'operator'],
+      ['reviewer-1', 'reviewer-1'],
+      ['reviewer-2', 'reviewer-2'],
+    ])
+    expect(keys.get('development')?.scopes.has('dead-letters:review')).toBe(false)
+    expect(keys.get('reviewer-2')?.scopes.has('dead-letters:review')).toBe(true)
+    expect(keys.get('reviewer-2')?.scopes.has('handoffs:send')).toBe(false)
+    for (const secret of ['bk_', 'secret-api']) expect(entries).not.toContain(secret)
   })
 
   it('gives the language model to the receiver alone, and earlier keys to the auditor', () => {

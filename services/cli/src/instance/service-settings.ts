@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { ROOT } from '../context.ts'
 import type { Environment } from '../context.ts'
 import type { Databases } from './databases.ts'
+import { PEOPLE, SCOPES_OF } from './people.ts'
+import type { PeopleKeys } from './people.ts'
 import type { Queue } from './queue.ts'
 
 export interface Ports {
@@ -20,6 +22,7 @@ const RETRY_BASE_MS = '200'
 export function serviceSettings(parts: {
   readonly environment: Environment
   readonly databases: Databases
+  readonly people: PeopleKeys
   readonly queue: Queue
   readonly ports: Ports
 }): ReadonlyMap<string, Environment> {
@@ -66,22 +69,34 @@ function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
 }
 
 function gatewaySettings(
-  { environment, databases, ports }: Parameters<typeof serviceSettings>[0],
+  { environment, databases, people, ports }: Parameters<typeof serviceSettings>[0],
   delivery: Environment,
 ): Environment {
   const { secrets } = databases
   return {
     ...delivery,
     BATON_AUDIT_READ_TOKEN: secrets.BATON_AUDIT_READ_TOKEN,
-    BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntry(secrets.BATON_API_KEY),
+    BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(secrets.BATON_API_KEY, people),
     BATON_GATEWAY_PORT: String(ports.gateway),
   }
 }
 
+const PROGRAM_SCOPES = 'handoffs:send+handoffs:read+handoffs:return+metrics:read'
+
+// Programs act for the operator: what they send, the operator cannot release.
+const apiKeyEntries = (programs: string, people: PeopleKeys): string =>
+  [
+    apiKeyEntry(programs, { operator: 'operator', scopes: PROGRAM_SCOPES }),
+    ...PEOPLE.map((name) => apiKeyEntry(people[name], { operator: name, scopes: SCOPES_OF[name] })),
+  ].join(',')
+
 // The gateway keeps a digest; the key itself stays with the caller.
-function apiKeyEntry(key: string): string {
+function apiKeyEntry(
+  key: string,
+  { operator, scopes }: { readonly operator: string; readonly scopes: string },
+): string {
   const id = key.split('_', 2)[1] ?? ''
-  return `${id}:handoffs:send+handoffs:read+metrics:read:${hash('sha256', key)}`
+  return `${id}@${operator}:${scopes}:${hash('sha256', key)}`
 }
 
 /** Where the agents reach a language model, and with which key. */

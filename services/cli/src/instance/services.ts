@@ -5,6 +5,7 @@ import { startChild } from './child-service.ts'
 import type { ChildService } from './child-service.ts'
 import type { Databases } from './databases.ts'
 import { forgetInstance, writeInstance } from './instance-record.ts'
+import { ensurePeople } from './people.ts'
 import { choosePorts } from './ports.ts'
 import type { Queue } from './queue.ts'
 import { serviceSettings } from './service-settings.ts'
@@ -44,7 +45,8 @@ async function tryStart(
   const { environment, home } = context
   const { BATON_GATEWAY_PORT: gateway, BATON_AUDITOR_PORT: auditor } = context.settings
   const ports = await choosePorts({ gateway, auditor }, attempt)
-  const settings = serviceSettings({ environment, databases, queue, ports })
+  const people = await ensurePeople(home)
+  const settings = serviceSettings({ environment, databases, people, queue, ports })
   const logsDir = join(home, 'logs')
   const services = [...settings].map(([name, own]) =>
     startChild({ name, environment: own, logsDir }),

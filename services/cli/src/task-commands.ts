@@ -1,0 +1,38 @@
+// The commands about tasks: what happened to one, which there are, and taking one up again.
+import type { Command } from 'commander'
+import { TASK, limit } from './arguments.ts'
+import type { Run } from './arguments.ts'
+
+export function addTrace(program: Command, run: Run): void {
+  program
+    .command('trace')
+    .description('show what happened to a task, hop by hop, from the audit log')
+    .argument('<task>', TASK)
+    .action(async (task: string, _: object, command: Command) => {
+      const { trace } = await import('./commands/trace.ts')
+      await run(command, (context) => trace(context, task))
+    })
+}
+
+export function addVerify(program: Command, run: Run): void {
+  program
+    .command('verify')
+    .description('prove that the audit log, or one task of it, is what was recorded')
+    .argument('[task]', TASK)
+    .action(async (task: string | undefined, _: object, command: Command) => {
+      const { verify } = await import('./commands/verify.ts')
+      await run(command, (context) => verify(context, task))
+    })
+}
+
+export function addTasks(program: Command, run: Run): void {
+  program
+    .command('tasks')
+    .description('list tasks, newest first')
+    .option('--status <status>', 'only tasks of this status')
+    .option('--limit <number>', 'how many', limit, 20)
+    .action(async (options: { status?: string; limit: number }, command: Command) => {
+      const { tasks } = await import('./commands/tasks.ts')
+      await run(command, (context) => tasks(context, options))
+    })
+}
