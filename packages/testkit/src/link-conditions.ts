@@ -11,6 +11,8 @@ export interface Conditions {
   readonly sliceBytes: number
   /** Resets a connection after this many bytes from the server, in the middle of an answer; 0 never. */
   readonly resetAfterBytes: number
+  /** Keeps everything back, and delivers it once the link heals: a network that was split. */
+  readonly held: boolean
 }
 
 export const PERFECT: Conditions = {
@@ -19,4 +21,5 @@ export const PERFECT: Conditions = {
   stallShare: 0,
   sliceBytes: 0,
   resetAfterBytes: 0,
+  held: false,
 }

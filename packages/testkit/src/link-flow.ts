@@ -19,6 +19,7 @@ export interface Flow {
 
 const STALL_MS_MIN = 200
 const STALL_MS_MAX = 1_000
+const HELD_POLL_MS = 20
 /** A large body is sliced at its beginning only: a megabyte of single bytes would test nothing else. */
 const SLICES_MAX = 200
 
@@ -40,6 +41,7 @@ export function createFlow({ to, conditions, counted, reset }: FlowOptions): Flo
 
   function drain(): void {
     timer = undefined
+    if (conditions().held) return void (timer = setTimeout(drain, HELD_POLL_MS))
     while (waiting[0] !== undefined && waiting[0].at <= performance.now()) {
       const next = waiting.shift()
       if (next !== undefined) pass(next.piece)
@@ -49,7 +51,7 @@ export function createFlow({ to, conditions, counted, reset }: FlowOptions): Flo
   }
 
   function enqueue(piece: Buffer | null, delayMs: number): void {
-    if (delayMs === 0 && waiting.length === 0) return pass(piece)
+    if (delayMs === 0 && waiting.length === 0 && !conditions().held) return pass(piece)
     lastAt = Math.max(lastAt, performance.now() + delayMs)
     waiting.push({ piece, at: lastAt })
     timer ??= setTimeout(drain, delayMs)

@@ -42,7 +42,7 @@ it('keeps the order while it delays, stalls and slices', async () => {
 it('resets in the middle of an answer', async () => {
   const { link, socket } = await echoBehindLink()
   link.worsen({ sliceBytes: 1, resetAfterBytes: 3 })
-  const closed = once(socket, 'close')
+  const closed = new Promise((resolve) => socket.once('close', resolve))
   let heard = ''
   socket.on('data', (chunk: Buffer) => (heard += String(chunk)))
   socket.write('abcdef')
