@@ -1,17 +1,28 @@
 // The relay: claims outbox rows, publishes pointers, marks and commits. Any number of relays, no leader.
-import type { ClaimQuota, Job, OutboxLane, OutboxRow, Pointer } from '@baton/protocol/delivery'
+import type {
+  ClaimQuota,
+  Job,
+  NextMark,
+  OutboxLane,
+  OutboxRow,
+  Pointer,
+  QueueMark,
+} from '@baton/protocol/delivery'
 import { codeOf, crashPoint, fullJitterMs, type Logger, type Service } from '@baton/runtime'
 import { type Metrics, startSpan } from '@baton/telemetry'
+import { createMarker } from './relay-marks.ts'
 import { createLaneQuotas, createWaterGauge, isFilled } from './relay-lanes.ts'
 
 export interface RelayDeps {
   listLanes(): Promise<readonly OutboxLane[]>
-  /** Claims rows and marks them dispatched in one transaction around `publish`. */
+  /** Claims rows, marks them dispatched and keeps the marks, in one transaction around `publish`. */
   claimAndPublish(
     quotas: readonly ClaimQuota[],
-    publish: (rows: readonly OutboxRow[]) => Promise<void>,
+    publish: (rows: readonly OutboxRow[]) => Promise<readonly QueueMark[]>,
   ): Promise<number>
   publish(jobs: readonly Job[]): Promise<void>
+  /** Writes marks behind what was published; null where a queue cannot lose its tail. */
+  readonly writeMarks: ((marks: readonly NextMark[]) => Promise<readonly boolean[]>) | null
   /** How many jobs wait in a queue. */
   waiting(queue: string): Promise<number>
   /** Calls `wake` when there may be work; only a hint. */
@@ -39,6 +50,7 @@ interface Pass {
 export function createRelay(deps: RelayDeps): Service {
   const quotas = createLaneQuotas()
   const isOpen = createWaterGauge(deps)
+  const marker = createMarker(deps)
   let stopping = false
   let wake: () => void = () => undefined
   let loop: Promise<void> = Promise.resolve()
@@ -52,9 +64,11 @@ export function createRelay(deps: RelayDeps): Service {
     const published = await deps.claimAndPublish(asked, async (rows) => {
       crashPoint('relay.after_claim')
       await publishRows(deps, rows)
+      const marks = await marker.mark(rows)
       crashPoint('relay.after_publish')
       quotas.seen(rows)
       more = isFilled(asked, rows)
+      return marks
     })
     return { published, more }
   }

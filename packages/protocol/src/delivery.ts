@@ -1,5 +1,6 @@
 // What the pipeline and the operational database tell each other of one handoff's delivery.
 // Amounts are integer micro-USD; `epoch` is the fencing token of an execution.
+import type { OfferedRelease } from './checks/release.ts'
 
 /** One signed handoff on its way into Postgres. */
 export interface NewHandoff {
@@ -31,6 +32,8 @@ export interface NewHandoff {
   readonly checkpointId: string
   readonly checkpoint: Uint8Array
   readonly checkpointSha256: Uint8Array
+  /** The operator whose API key sent it, or sent what led to it; nobody reviews a handoff of their own. */
+  readonly sentBy: string | null
 }
 
 /** `duplicate`: the same request was sent before, so the first send's answer holds. */
@@ -76,6 +79,9 @@ export interface ClaimedHandoff {
   readonly budgetMicroUSD: number
   /** What the parent handoff left over; null for a task's first handoff. */
   readonly parentRemainingMicroUSD: number | null
+  readonly sentBy: string | null
+  /** Under which it may pass the safety check; whether it still holds is judged, not assumed. */
+  readonly release: OfferedRelease | null
 }
 
 /** Not claimed: ended, held by a live lease, superseded by a later generation, or not its turn. */
@@ -130,6 +136,9 @@ export interface Ending extends Fence {
   readonly costMicroUSD: number
   readonly alert: boolean
   readonly escalate: boolean
+  /** Of a dead letter: what its like have in common, and the scanner that judged it, if one did. */
+  readonly cluster?: string
+  readonly artefactId?: string | null
 }
 
 /** A published handoff that nobody has claimed for a while. */
@@ -163,6 +172,38 @@ export interface OutboxRow {
   readonly traceparent: string
   readonly tracestate: string | null
   readonly createdAt: Date
+}
+
+/** How much waits for a relay; `oldestSeq` lets the next look begin there. */
+export interface OutboxDepth {
+  readonly depth: number
+  readonly oldestAgeSeconds: number
+  readonly oldestSeq: number
+}
+
+/** A relay's count of its publications into a queue. `relay` names one unbroken row of such marks. */
+export interface QueueMark {
+  readonly queue: string
+  readonly relay: string
+  readonly mark: number
+}
+
+/** A mark that is written only where the one before it is still there. */
+export interface NextMark extends QueueMark {
+  /** Null begins a new row of marks. */
+  readonly previous: number | null
+}
+
+/** A mark that its queue no longer has, and the one it still has. */
+export interface LostMark extends QueueMark {
+  readonly survived: number | null
+}
+
+/** What a queue may have lost: all it was given from `since` until the loss was seen. */
+export interface LostTail {
+  readonly queue: string
+  readonly since: Date
+  readonly seenAt: Date
 }
 
 /** Rows of one queue and priority. */

@@ -1,5 +1,11 @@
 // A relay and a sweeper on given connections: what moves handoffs from Postgres to the queue.
-import { createRelay, createSweeper, type EventShipper } from '@baton/pipeline'
+import {
+  type EventShipper,
+  type SweepDeps,
+  createLossDetector,
+  createRelay,
+  createSweeper,
+} from '@baton/pipeline'
 import { type Logger, type Service, crashPoint } from '@baton/runtime'
 import {
   type Pool,
@@ -7,16 +13,20 @@ import {
   claimOutbox,
   deadLetterDepth,
   expireHandoffs,
+  forgetOldMarks,
   inTransaction,
   listAuditIntents,
   listOutboxLanes,
+  listQueueMarks,
   listQuietHandoffs,
   listenToOutbox,
   markDispatched,
   outboxDepth,
   redriveHandoffs,
+  redriveTail,
   sweepLapsedLeases,
   sweepRetries,
+  takeLostTails,
 } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { type Transport, jobIdOf } from '@baton/transport'
@@ -47,15 +57,14 @@ export function relayService(parts: RelayParts): Service {
       inTransaction(pool, async (transaction) => {
         const rows = await claimOutbox(transaction, quotas)
         if (rows.length === 0) return 0
-        await publish(rows)
-        await markDispatched(
-          transaction,
-          rows.map((row) => row.handoffId),
-        )
+        const marks = await publish(rows)
+        const ids = rows.map((row) => row.handoffId)
+        await markDispatched(transaction, ids, marks)
         crashPoint('relay.after_update')
         return rows.length
       }),
     publish: (jobs) => transport.publish(jobs),
+    writeMarks: transport.marks === null ? null : transport.marks.write,
     waiting: (queue) => transport.waiting(queue),
     listen: (onWake) => listenToOutbox({ url: parts.databaseUrl, onWake }),
     ...(parts.queues === undefined ? {} : { queues: parts.queues }),
@@ -67,8 +76,32 @@ export function relayService(parts: RelayParts): Service {
 
 /** Re-drives what is due, lapsed or lost, and ships lifecycle events that were left behind. */
 export function sweeperService(parts: RelayParts & { readonly shipper: EventShipper }): Service {
+  const sweeper = createSweeper(sweepDeps(parts))
+  const detector = lossDetector(parts)
+  return {
+    name: sweeper.name,
+    start: async () => void (await Promise.all([sweeper.start(), detector?.start()])),
+    stop: async () => void (await Promise.all([sweeper.stop(), detector?.stop()])),
+  }
+}
+
+function lossDetector({ pool, transport, logger }: RelayParts): Service | null {
+  const { marks } = transport
+  if (marks === null) return null
+  return createLossDetector({
+    listMarks: () => listQueueMarks(pool),
+    readMarks: (known) => marks.read(known),
+    takeLostTails: (lost) => takeLostTails(pool, lost),
+    redriveTail: (tail, limit) => redriveTail(pool, tail, limit),
+    forgetOldMarks: () => forgetOldMarks(pool),
+    wakeRelays: createNotifier(pool),
+    logger,
+  })
+}
+
+function sweepDeps(parts: RelayParts & { readonly shipper: EventShipper }): SweepDeps {
   const { pool, transport, shipper } = parts
-  return createSweeper({
+  return {
     quietMs: parts.quietMs ?? QUIET_MS,
     sweepRetries: () => sweepRetries(pool),
     sweepLapsedLeases: () => sweepLapsedLeases(pool),
@@ -92,5 +125,5 @@ export function sweeperService(parts: RelayParts & { readonly shipper: EventShip
     deadLetterDepth: () => deadLetterDepth(pool),
     metrics: parts.metrics,
     logger: parts.logger,
-  })
+  }
 }

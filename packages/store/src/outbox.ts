@@ -1,5 +1,11 @@
 // The outbox: rows wait here until a relay has published them; claiming deletes (no flag, no lease).
-import type { ClaimQuota, OutboxLane, OutboxRow } from '@baton/protocol/delivery'
+import type {
+  ClaimQuota,
+  OutboxDepth,
+  OutboxLane,
+  OutboxRow,
+  QueueMark,
+} from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
 
 // Jumps from one (queue, priority) to the next along the index instead of reading every row.
@@ -41,26 +47,40 @@ export function claimOutbox(db: Database, lanes: readonly ClaimQuota[]): Promise
 
 // Rows that a receiver already holds are skipped, never waited for: they are past DISPATCHED.
 const MARK_DISPATCHED = `
-update handoff set state = 'DISPATCHED', dispatched_at = clock_timestamp()
-where id in (select id from handoff where id = any($1::uuid[]) and state = 'QUEUED'
-             for no key update skip locked)`
+with dispatched as (
+  update handoff set state = 'DISPATCHED', dispatched_at = clock_timestamp()
+  where id in (select id from handoff where id = any($1::uuid[]) and state = 'QUEUED'
+               for no key update skip locked)
+)
+insert into queue_mark (queue, relay, mark)
+select queue, relay, mark from unnest($2::text[], $3::uuid[], $4::bigint[]) as m(queue, relay, mark)`
 
-/** Marks published handoffs; run in the claim's transaction. */
-export async function markDispatched(db: Database, handoffIds: readonly string[]): Promise<void> {
-  await run(db, 'mark_dispatched', MARK_DISPATCHED, [handoffIds])
+/** Marks published handoffs and how far the relay has come; run in the claim's transaction. */
+export async function markDispatched(
+  db: Database,
+  handoffIds: readonly string[],
+  marks: readonly QueueMark[] = [],
+): Promise<void> {
+  await run(db, 'mark_dispatched', MARK_DISPATCHED, [
+    handoffIds,
+    marks.map((mark) => mark.queue),
+    marks.map((mark) => mark.relay),
+    marks.map((mark) => mark.mark),
+  ])
 }
 
+// Starts behind the dead rows that a long snapshot keeps, where the caller knows where they end.
 const DEPTH = `
-select (select count(*) from (select from outbox limit 50001) counted) as depth,
-  coalesce((select extract(epoch from clock_timestamp() - created_at)::float8
-            from outbox order by seq limit 1), 0) as "oldestAgeSeconds"`
+with oldest as (select seq, created_at from outbox where seq >= $1 order by seq limit 1)
+select (select count(*) from (select from outbox where seq >= $1 limit 50001) counted) as depth,
+  coalesce((select extract(epoch from clock_timestamp() - created_at)::float8 from oldest), 0)
+    as "oldestAgeSeconds",
+  coalesce((select seq from oldest), $1) as "oldestSeq"`
 
-/** How much waits, counted up to 50,001, and how long the oldest has waited. */
-export async function outboxDepth(
-  db: Database,
-): Promise<{ depth: number; oldestAgeSeconds: number }> {
-  const [row] = await run<{ depth: number; oldestAgeSeconds: number }>(db, 'outbox_depth', DEPTH)
-  return row ?? { depth: 0, oldestAgeSeconds: 0 }
+/** How much waits from `fromSeq` on, counted up to 50,001, and how long the oldest has waited. */
+export async function outboxDepth(db: Database, fromSeq = 0): Promise<OutboxDepth> {
+  const [row] = await run<OutboxDepth>(db, 'outbox_depth', DEPTH, [fromSeq])
+  return row ?? { depth: 0, oldestAgeSeconds: 0, oldestSeq: fromSeq }
 }
 
 /** Wakes relays. Sent outside the writing transaction, because NOTIFY serialises commits. */

@@ -6,7 +6,7 @@ import { WAKE_SUCCESSORS } from './successors.ts'
 const SWEEP_MAX = 500
 
 // Every re-drive is a new generation, so that an older ring of the doorbell is recognised as stale.
-const REQUEUE = `
+export const REQUEUE = `
 queued as (
   update handoff set state = 'QUEUED', generation = generation + 1, queued_at = clock_timestamp()
   where id in (select handoff_id from taken)
@@ -88,7 +88,8 @@ with due as (
       and e.status in ('CLAIMED', 'EXECUTING') and e.lease_until > clock_timestamp())
   order by h.expires_at limit ${SWEEP_MAX} for update of h skip locked
 ), ended as (
-  update handoff set state = 'EXPIRED', reason = 'EXPIRED', ended_at = clock_timestamp()
+  update handoff set state = 'EXPIRED', reason = 'EXPIRED', ended_at = clock_timestamp(),
+    release_id = null
   where id in (select id from due)
   returning *
 ), stopped as (

@@ -51,6 +51,7 @@ export function createBullmqPostgresTransport({
   }
   return {
     kind: 'postgres',
+    marks: null,
     publish: (jobs) => within(PUBLISH_TIMEOUT_MS, queues.publish(jobs)),
     missing: (jobs) => within(PUBLISH_TIMEOUT_MS, findMissing(queues, jobs)),
     waiting: (agentType) =>

@@ -32,6 +32,7 @@ export function createInProcessTransport({
   let closed = false
   return {
     kind: 'in-process',
+    marks: null,
     async publish(jobs) {
       if (closed) throw transient('BATON_QUEUE_UNAVAILABLE', 'the in-process queue is closed')
       refuseOverload(jobs, (name) => waitingMax - (queues.get(name)?.waiting ?? 0))

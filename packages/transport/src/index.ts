@@ -5,8 +5,11 @@ export type {
   Consumer,
   Job,
   JobReference,
+  NextMark,
   Pointer,
   Priority,
+  QueueMark,
+  QueueMarks,
   Transport,
 } from './transport.ts'
 export { queueNameOf } from './queue-name.ts'

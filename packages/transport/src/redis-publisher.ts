@@ -7,12 +7,15 @@ import { createBullmqQueues } from './bullmq-queues.ts'
 import type { PointerQueue } from './bullmq-queues.ts'
 import { publisherOptions } from './redis-connection.ts'
 import { queueNameOf } from './queue-name.ts'
-import type { Job, JobReference } from './transport.ts'
+import { readMarks, writeMarks } from './redis-marks.ts'
+import type { KeyOf } from './redis-marks.ts'
+import type { Job, JobReference, QueueMarks } from './transport.ts'
 
 export interface RedisPublisher {
   publish(jobs: readonly Job[]): Promise<void>
   missing(jobs: readonly JobReference[]): Promise<readonly string[]>
   waiting(queue: string): Promise<number>
+  readonly marks: QueueMarks
   close(): Promise<void>
 }
 
@@ -41,6 +44,10 @@ export function createRedisPublisher(options: PublisherOptions): RedisPublisher 
     publish: (jobs) => bounded(() => queues.publish(jobs)),
     missing: (jobs) => bounded(() => findMissing(redis, jobs, keyOf)),
     waiting: (agentType) => bounded(() => countWaiting(redis, agentType, keyOf)),
+    marks: {
+      write: (marks) => bounded(() => writeMarks(redis, marks, keyOf)),
+      read: (marks) => bounded(() => readMarks(redis, marks, keyOf)),
+    },
     async close() {
       await queues.close()
       redis.disconnect()
@@ -62,8 +69,6 @@ function openQueue(
   logErrors(queue, logger, 'publisher')
   return queue
 }
-
-type KeyOf = (agentType: string, part: string) => string
 
 // A finished job is kept for a while, yet it starts no handler any more.
 async function findMissing(

@@ -31,6 +31,7 @@ export function createRedisTransport({
     publish: publisher.publish,
     missing: publisher.missing,
     waiting: publisher.waiting,
+    marks: publisher.marks,
     async consume(options) {
       const consumer = startBullmqConsumer({
         ...options,

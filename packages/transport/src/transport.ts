@@ -1,9 +1,9 @@
 // The doorbell contract: pointers in, handlers called. Nothing here is a source of truth; a
 // transport may lose everything and Postgres re-drives it (I2).
 
-import type { Job, Pointer } from '@baton/protocol/delivery'
+import type { Job, NextMark, Pointer, QueueMark } from '@baton/protocol/delivery'
 
-export type { Job, Pointer, Priority } from '@baton/protocol/delivery'
+export type { Job, NextMark, Pointer, Priority, QueueMark } from '@baton/protocol/delivery'
 
 export interface JobReference {
   readonly queue: string
@@ -26,6 +26,17 @@ export interface Consumer {
   stop(): Promise<void>
 }
 
+/** Marks behind what was published, in the queue's own server: what it loses, it loses from the end. */
+export interface QueueMarks {
+  /**
+   * Remembers marks after everything published before, and answers for each whether its
+   * predecessor was there; where not, the queue has lost its end. Fails as `publish` does.
+   */
+  write(marks: readonly NextMark[]): Promise<readonly boolean[]>
+  /** What the server still knows of each relay and queue; null where it knows nothing. */
+  read(marks: readonly QueueMark[]): Promise<readonly (number | null)[]>
+}
+
 export interface Transport {
   readonly kind: 'redis' | 'postgres' | 'in-process'
   /**
@@ -36,6 +47,8 @@ export interface Transport {
   consume(options: ConsumeOptions): Promise<Consumer>
   /** The ids of `jobs` that will start no handler any more: lost, or finished. */
   missing(jobs: readonly JobReference[]): Promise<readonly string[]>
+  /** Null where a queue cannot lose anything while its processes live. */
+  readonly marks: QueueMarks | null
   /** Jobs accepted and not yet started; the relay stops publishing above its high-water mark. */
   waiting(queue: string): Promise<number>
   /** Stops every consumer, then lets go of all connections. Safe to call twice. */

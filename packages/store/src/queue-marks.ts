@@ -1,0 +1,84 @@
+// How far relays have come in each queue, and what is published again when a queue lost its tail.
+import type { LostMark, LostTail, QueueMark } from '@baton/protocol/delivery'
+import { type Database, run } from './database.ts'
+import { REQUEUE } from './sweeps.ts'
+
+// Jumps from the newest mark of one relay and queue to that of the next, past everything older.
+const NEWEST = `
+with recursive newest as (
+  (select queue, relay, mark from queue_mark order by queue desc, relay desc, mark desc limit 1)
+  union all
+  select next.queue, next.relay, next.mark from newest cross join lateral (
+    select m.queue, m.relay, m.mark from queue_mark m
+    where (m.queue, m.relay) < (newest.queue, newest.relay)
+    order by m.queue desc, m.relay desc, m.mark desc limit 1) next
+)
+select queue, relay, mark from newest`
+
+/** The newest mark of each relay in each queue. */
+export function listQueueMarks(db: Database): Promise<QueueMark[]> {
+  return run(db, 'list_queue_marks', NEWEST)
+}
+
+// Deleting decides who publishes again: of several that see the same loss, one gets the rows.
+const TAKE_LOST = `
+with gone as (
+  delete from queue_mark m using unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[])
+    as i(queue, relay, newest, survived)
+  where m.queue = i.queue and m.relay = i.relay and m.mark <= i.newest
+  returning m.queue, m.relay, m.mark, m.marked_at, i.newest, i.survived
+), tails as (
+  select queue, min(marked_at) filter (where mark = survived) - interval '1 second' as since
+  from gone group by queue, relay having bool_or(mark = newest)
+)
+select queue, min(coalesce(since, 'epoch')) as since, clock_timestamp() as "seenAt"
+from tails group by queue`
+
+/** Takes lost tails, so that nobody else does: per queue, when what is lost was published. */
+export function takeLostTails(db: Database, lost: readonly LostMark[]): Promise<LostTail[]> {
+  const sorted = lost.toSorted((a, b) => (a.queue + a.relay < b.queue + b.relay ? -1 : 1))
+  return run(db, 'take_lost_tails', TAKE_LOST, [
+    sorted.map((one) => one.queue),
+    sorted.map((one) => one.relay),
+    sorted.map((one) => one.mark),
+    sorted.map((one) => one.survived ?? 0),
+  ])
+}
+
+// What others published meanwhile may ring once more: a second ring changes nothing.
+const REDRIVE_TAIL = `
+with taken as (
+  select h.id as handoff_id from handoff h
+  where h.ended_at is null and h.dispatched_at >= $2 and h.dispatched_at <= $3
+    and h.state = 'DISPATCHED' and h.to_agent = $1
+    and not exists (select from execution e where e.handoff_id = h.id and e.status in ('CLAIMED', 'EXECUTING'))
+    and not exists (select from handoff earlier where earlier.task_id = h.task_id
+      and earlier.task_seq < h.task_seq and earlier.ended_at is null)
+  order by h.dispatched_at limit $4 for no key update of h skip locked
+), ${REQUEUE}`
+
+/**
+ * Publishes again at most `limit` handoffs of a lost tail that nobody has claimed; answers how
+ * many. Repeat until it answers fewer than `limit`.
+ */
+export async function redriveTail(
+  db: Database,
+  { queue, since, seenAt }: LostTail,
+  limit: number,
+): Promise<number> {
+  return (await run(db, 'redrive_tail', REDRIVE_TAIL, [queue, since, seenAt, limit])).length
+}
+
+const FORGET_OLD = `
+delete from queue_mark m where m.marked_at < clock_timestamp() - interval '1 minute'
+  and (m.marked_at < clock_timestamp() - interval '1 hour'
+    or exists (select from queue_mark newer where newer.queue = m.queue and newer.relay = m.relay
+      and newer.mark > m.mark))`
+
+/**
+ * Forgets marks older than a minute that have a newer one, and those of relays that published
+ * nothing for an hour: what they left is found by the sweeper by its age.
+ */
+export async function forgetOldMarks(db: Database): Promise<void> {
+  await run(db, 'forget_old_marks', FORGET_OLD)
+}
