@@ -6,6 +6,10 @@ export interface AgentRegistration {
   readonly version: string
   /** Keys that `currentState` must have before this agent can start (E06). */
   readonly requires: readonly string[]
+  /** What the agent can do, for handoffs that require it (S18); nothing by default. */
+  readonly capabilities?: readonly string[]
+  /** The MCP servers the agent can reach, for handoffs that require them (S18); none by default. */
+  readonly mcp?: readonly string[]
   /** Size of the agent's context window; the builder compresses for it (E03). */
   readonly contextWindowTokens?: number
 }
