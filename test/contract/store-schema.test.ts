@@ -1,4 +1,5 @@
 // The operational schema: migrates from nothing, twice and at once; its role can destroy nothing; hot statements use indexes.
+import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   claimExecutions,
@@ -25,6 +26,10 @@ import { acquirePostgres, uniqueDatabaseName } from '@baton/testkit'
 import { claim, executing, newHandoff, openStore, receiptOf, storeUrl } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
+const MIGRATIONS = readdirSync(new URL('../../packages/store/migrations/', import.meta.url))
+  .map((name) => name.replace(/\.sql$/, ''))
+  .toSorted()
+
 describe('migrating', () => {
   const migrate = async (database: string) => {
     const { adminUrl } = await acquirePostgres()
@@ -33,14 +38,14 @@ describe('migrating', () => {
 
   it('from nothing applies everything; a second time nothing', async () => {
     const database = uniqueDatabaseName('migrate')
-    expect(await migrate(database)).toEqual(['0001_delivery'])
+    expect(await migrate(database)).toEqual(MIGRATIONS)
     expect(await migrate(database)).toEqual([])
   })
 
   it('several at once apply it once', async () => {
     const database = uniqueDatabaseName('migrate')
     const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(database)))
-    expect(applied.flat()).toEqual(['0001_delivery'])
+    expect(applied.flat()).toEqual(MIGRATIONS)
   })
 
   it('leaves no way in for other roles', async () => {

@@ -33,8 +33,13 @@ export function decisionEntry(
     reason: verdict.valid ? null : verdict.reason,
     cost: message === undefined ? null : costOf(message),
     segments: message === undefined ? [] : segmentsOf(claimed, message),
+    ...usedRelease(claimed, verdict),
   }
 }
+
+/** A release is named by the acceptance that rests on it, and by no other. */
+const usedRelease = ({ release }: ClaimedHandoff, { checks }: Verdict<SafetyVerdict>) =>
+  release !== null && checks.safety === 'released' ? { release: release.id } : {}
 
 /** An event without text: what happened to which handoff, when tried for the how-manieth time. */
 export function lifecycleEntry(

@@ -21,7 +21,7 @@ export function nextHandoffs(step: Step, options: PrepareOptions): NewHandoff[] 
     const agentState = stateFor(step, { next, index, completedAt })
     const handoff = prepareHandoff(
       { agentState, targetAgentType: next.to, constraints: constraintsFor(step.message, next) },
-      options,
+      { ...options, sentBy: step.claimed.sentBy },
     )
     // The settlement charges this agent's cost to the task already.
     return { ...handoff, addedCostMicroUSD: 0 }

@@ -19,6 +19,8 @@ export interface PrepareOptions {
   readonly keyRing: KeyRing
   /** How often a receiver may try before the task rolls back. */
   readonly attemptsMax: number
+  /** The operator for whom is sent; nobody for services. */
+  readonly sentBy?: string | null
   /** The context window of an agent type, where it is known here: the builder compresses for it (E03). */
   windowTokensOf?(agentType: string): number | undefined
   /** Called for every handoff whose older turns were summarised. */
@@ -85,7 +87,7 @@ interface Saved {
 function signAndSave(
   message: HandoffMessage,
   saved: Saved,
-  { keyRing, attemptsMax }: PrepareOptions,
+  { keyRing, attemptsMax, sentBy = null }: PrepareOptions,
 ): Omit<NewHandoff, 'addedCostMicroUSD'> {
   refuseAmbiguousSubjects(message)
   refuseNegativeBudget(message)
@@ -117,6 +119,7 @@ function signAndSave(
     checkpointId,
     checkpoint,
     checkpointSha256: sha256(checkpoint),
+    sentBy,
   }
 }
 

@@ -66,6 +66,7 @@ export function claimedFrom(
     queueSeconds: 0.01,
     budgetMicroUSD: handoff.spentMicroUSD + handoff.remainingMicroUSD,
     parentRemainingMicroUSD: null,
+    release: null,
     ...changes,
   }
 }

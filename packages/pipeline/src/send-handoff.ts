@@ -30,10 +30,13 @@ export interface Sent {
 }
 
 export interface HandoffSender {
-  /** Builds, signs and sends. Throws permanent errors with a fix where the handoff cannot be sent. */
-  send(request: HandoffRequest): Promise<Sent>
+  /**
+   * Builds, signs and sends; `sentBy` is the operator for whom. Throws permanent errors with a fix
+   * where the handoff cannot be sent.
+   */
+  send(request: HandoffRequest, sentBy?: string | null): Promise<Sent>
   /** Signs and sends a message that was built elsewhere. */
-  sendMessage(ready: ReadyMessage): Promise<Sent>
+  sendMessage(ready: ReadyMessage, sentBy?: string | null): Promise<Sent>
   drain(): Promise<void>
 }
 
@@ -78,7 +81,7 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
   }
 
   return {
-    async send({ agentState, targetAgentType, constraints }) {
+    async send({ agentState, targetAgentType, constraints }, sentBy = deps.sentBy ?? null) {
       const startedAt = performance.now()
       const span = startSpan({
         name: `send ${targetAgentType}`,
@@ -89,7 +92,7 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
       try {
         const handoff = prepareHandoff(
           { agentState, targetAgentType, constraints },
-          { ...preparing, traceparent: span.traceparent },
+          { ...preparing, traceparent: span.traceparent, sentBy },
         )
         deps.metrics.hopSeconds.build.observe((performance.now() - startedAt) / 1000)
         span.setAttributes(sendAttributes(handoff))
@@ -98,7 +101,8 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
         span.end()
       }
     },
-    sendMessage: (ready) => commit(prepareMessage(ready, deps)),
+    sendMessage: (ready, sentBy = deps.sentBy ?? null) =>
+      commit(prepareMessage(ready, { ...deps, sentBy })),
     drain: () => batcher.drain(),
   }
 }

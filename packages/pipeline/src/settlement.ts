@@ -6,6 +6,7 @@ import { codeOf, fullJitterMs } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import { lifecycleEntry, toIntent } from './audit-entries.ts'
 import { type CompletedStep, completedStep } from './completed-step.ts'
+import { clusterOf } from './dead-letter-cluster.ts'
 import type { Execution } from './execute-handoff.ts'
 import { nextHandoffs } from './next-handoffs.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
@@ -71,7 +72,8 @@ export function settleRejected(
   { backoff }: SettlementOptions,
 ): Settlement {
   const route = ROUTES[verdict.reason]
-  const why = { reason: verdict.reason, details: detailsOf(verdict) }
+  const artefactId = verdict.checks.scan?.artefactId ?? null
+  const why = { reason: verdict.reason, details: detailsOf(verdict), artefactId }
   if (route.retry && claimed.attempt < claimed.attemptsMax) {
     const change = retryOf(claimed, { ...why, returned: true }, backoff)
     return { kind: 'retry', settled: { change, intents: [] } }
@@ -101,6 +103,7 @@ export function settleQuarantined(claimed: ClaimedHandoff, why: Quarantine): Set
 interface Why {
   readonly reason: string
   readonly details: readonly object[]
+  readonly artefactId?: string | null
 }
 
 function rolledBack(claimed: ClaimedHandoff, why: Why): Settlement {
@@ -113,13 +116,15 @@ function rolledBack(claimed: ClaimedHandoff, why: Why): Settlement {
   })
 }
 
-const endingOf = (claimed: ClaimedHandoff, { reason, details }: Why) => ({
+const endingOf = (claimed: ClaimedHandoff, { reason, details, artefactId = null }: Why) => ({
   handoffId: claimed.handoffId,
   epoch: claimed.epoch,
   reason,
   details: storableJson(details),
   costMicroUSD: 0,
   escalate: false,
+  cluster: clusterOf(reason, details),
+  artefactId,
 })
 
 function ended(claimed: ClaimedHandoff, change: Ending): Settlement {
@@ -150,7 +155,8 @@ function retryOf(
 function detailsOf(verdict: Refusal): readonly object[] {
   const findings = verdict.checks.scan?.findings ?? []
   if (verdict.reason !== 'SAFETY_VIOLATION' || findings.length === 0) return verdict.details
-  return findings.slice(0, FINDINGS_KEPT_MAX).map((finding) => ({
+  const unreleased = verdict.details.filter(({ rule }) => rule.startsWith('release.'))
+  const found = findings.slice(0, FINDINGS_KEPT_MAX).map((finding) => ({
     pointer: finding.jsonPointer,
     rule: finding.ruleId,
     category: finding.category,
@@ -159,4 +165,5 @@ function detailsOf(verdict: Refusal): readonly object[] {
     message: `text that reads as ${finding.category}`,
     fix: 'A reviewer decides about this dead letter; it is not retried.',
   }))
+  return [...unreleased, ...found]
 }

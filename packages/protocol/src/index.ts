@@ -43,6 +43,7 @@ export { DEFAULT_LIMITS, type Limits } from './limits.ts'
 export { microUSD, usdFromMicro } from './money.ts'
 export { parseMessage, type Parsed } from './parse-message.ts'
 export { ROUTES, type RejectionReason, type Route } from './rejection.ts'
+export { signRelease, verifyRelease, type Release, type ReleaseTerms } from './release.ts'
 export { prepareSchemas } from './schema-check.ts'
 export { NEWEST_MINOR, readSchemaVersion, type SchemaVersion } from './schema-version.ts'
 export {

@@ -1,6 +1,7 @@
 // Judges a delivery in the order of I6: size, signature, schema, completeness, budget, safety.
 import type { AgentRegistration } from './agent-registration.ts'
 import type { TaskBudget } from './checks/consistency.ts'
+import { checkRelease, type OfferedRelease } from './checks/release.ts'
 import type { Scan, ScanVerdict } from './checks/safety.ts'
 import type { Detail } from './detail.ts'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -19,6 +20,8 @@ export interface JudgeOptions<V extends ScanVerdict = ScanVerdict> {
   /** What the store knows of the task's budget; without it conservation is not checked. */
   readonly task?: TaskBudget | undefined
   readonly limits?: Limits | undefined
+  /** Under which a message may pass that the scanner rejects; nothing else is overridden. */
+  readonly release?: { readonly offered: OfferedRelease; readonly handoffId: string } | undefined
 }
 
 /** Judges the bytes as they came. Any input gets a verdict; nothing is thrown. */
@@ -38,7 +41,16 @@ export function judgeHandoff<V extends ScanVerdict>(
   if (!parsed.canonical)
     return reject('SCHEMA_INVALID', [NOT_CANONICAL], { ...signed, schema: 'failed' })
   const envelope = checkEnvelope(parsed.value, delivery.keyId)
-  return envelope ?? judgeContent(parsed.value, options, signed)
+  return envelope ?? judgeContent(parsed.value, contentOptions(delivery, options), signed)
+}
+
+function contentOptions<V extends ScanVerdict>(delivery: Delivery, options: JudgeOptions<V>) {
+  const { agent, scan, task, release, keyRing } = options
+  if (release === undefined) return { agent, scan, task }
+  const { offered, handoffId } = release
+  const released = { handoffId, bytes: delivery.bytes, keyRing }
+  const judge = (verdict: ScanVerdict | null) => checkRelease(offered, released, verdict)
+  return { agent, scan, task, release: judge }
 }
 
 /** The signature stands beside the bytes, and the key named inside them is the one that signed. */

@@ -13,7 +13,8 @@ export interface Checks<V extends ScanVerdict = ScanVerdict> {
   readonly schema: CheckResult
   readonly completeness: CheckResult
   readonly budget: CheckResult
-  readonly safety: CheckResult
+  /** `released`: the scanner rejects it, and people have released it. */
+  readonly safety: CheckResult | 'released'
   readonly scan: V | null
 }
 

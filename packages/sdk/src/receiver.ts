@@ -100,9 +100,13 @@ function judgeClaimed(claimed: ClaimedHandoff, { agents, keyRing, scan }: Judgin
         budgetMicroUSD: claimed.budgetMicroUSD,
         remainingMicroUSDMax: claimed.parentRemainingMicroUSD ?? claimed.budgetMicroUSD,
       },
+      release: releaseOf(claimed),
     },
   )
 }
+
+const releaseOf = ({ release, handoffId }: ClaimedHandoff) =>
+  release === null ? undefined : { offered: release, handoffId }
 
 function createSettlerFor(parts: ReceiverParts): Settler {
   const { pool, shipper, metrics, logger } = parts

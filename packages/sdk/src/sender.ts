@@ -18,6 +18,8 @@ export interface SenderOptions {
   readonly keyRing: KeyRing
   /** How often a receiver tries before the task rolls back; 3 by default. */
   readonly attemptsMax?: number
+  /** The operator for whom is sent: nobody reviews a handoff of their own. Nobody by default. */
+  readonly operator?: string
   readonly connectionsMax?: number
   readonly metrics?: Metrics
 }
@@ -56,9 +58,11 @@ export function createSender(options: SenderOptions): Sender {
     applicationName: 'baton-sender',
     connectionsMax,
   })
+  const { operator: sentBy = null } = options
   const sender = createHandoffSender({
     keyRing,
     attemptsMax,
+    sentBy,
     metrics,
     sendHandoffs: (handoffs) => inSetOrSingly(handoffs, (set) => sendHandoffs(pool, set)),
     wakeRelays: createNotifier(pool),
@@ -69,7 +73,7 @@ export function createSender(options: SenderOptions): Sender {
     sendMessage: (ready) => sender.sendMessage(ready),
     async sendIn(transaction, agentState, { agentType, constraints = {} }) {
       const request = { agentState, targetAgentType: agentType, constraints }
-      const handoff = prepareHandoff(request, { keyRing, attemptsMax })
+      const handoff = prepareHandoff(request, { keyRing, attemptsMax, sentBy })
       const [outcome] = await sendHandoffs(transaction, [handoff])
       if (outcome?.kind !== 'sent' && outcome?.kind !== 'duplicate') {
         throw refusedSend(handoff, outcome ?? { kind: 'conflict' })

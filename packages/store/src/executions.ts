@@ -7,6 +7,7 @@ import type {
   StartedExecution,
 } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
+import { RELEASE_JSON } from './releases.ts'
 
 const CLAIMABLE = `('QUEUED', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
 
@@ -37,12 +38,14 @@ select c.handoff_id as "handoffId", c.epoch, c.lapses, h.task_id as "taskId",
   h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
   h.to_version as "toVersion", h.parent_id as "parentId", h.traceparent, h.tracestate,
   extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
-  t.budget_micro_usd as "budgetMicroUSD", parent.remaining_micro_usd as "parentRemainingMicroUSD"
+  t.budget_micro_usd as "budgetMicroUSD", parent.remaining_micro_usd as "parentRemainingMicroUSD",
+  h.sent_by as "sentBy", case when r.id is not null then ${RELEASE_JSON} end as release
 from claimed c
 join handoff h on h.id = c.handoff_id
 join handoff_body b on b.handoff_id = c.handoff_id
 join task t on t.id = h.task_id
-left join handoff parent on parent.id = h.parent_id`
+left join handoff parent on parent.id = h.parent_id
+left join release r on r.id = h.release_id`
 
 /** Claims each handoff that is due and free, and loads its signed bytes in the same statement. */
 export async function claimExecutions(

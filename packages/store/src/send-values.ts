@@ -1,7 +1,7 @@
 // The parameters of the send statement: one array per column, and all bodies as one binary value.
 import type { NewHandoff } from '@baton/protocol/delivery'
 
-/** In the order of the parameters $1 to $27 of the statement in send.ts. */
+/** In the order of the parameters $1 to $29 of the statement in send.ts. */
 export function sendValues(handoffs: readonly NewHandoff[]): unknown[] {
   const column = <Key extends keyof NewHandoff>(key: Key) => handoffs.map((h) => h[key])
   const { blob, starts } = concatenate(handoffs.flatMap((h) => [h.body, h.checkpoint]))
@@ -34,6 +34,7 @@ export function sendValues(handoffs: readonly NewHandoff[]): unknown[] {
     column('checkpointId'),
     handoffs.map((h) => Buffer.from(h.requestSha256)),
     column('addedCostMicroUSD'),
+    column('sentBy'),
   ]
 }
 

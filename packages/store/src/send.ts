@@ -14,11 +14,11 @@ with input as (
     $8::text[], $9::smallint[], $10::text[], $11::int[], $12::text[], $13::text[], $14::text[],
     $15::text[], $16::timestamptz[], $17::bigint[], $18::bigint[],
     $20::int[], $21::int[], $22::int[], $23::int[], $24::bytea[], $25::bytea[], $26::uuid[], $27::bytea[],
-    $28::bigint[])
+    $28::bigint[], $29::text[])
     with ordinality as t(handoff_id, task_id, parent_id, from_agent, from_version, from_execution,
     to_agent, to_version, priority, state, attempts_max, key_id, signature, traceparent, tracestate,
     expires_at, spent, remaining, body_from, body_bytes, checkpoint_from, checkpoint_bytes, sha256,
-    checkpoint_sha256, checkpoint_id, request_sha256, added_cost, ord)
+    checkpoint_sha256, checkpoint_id, request_sha256, added_cost, sent_by, ord)
 ), unknown as (
   select i.*, least(parent.remaining_micro_usd, root.remaining_micro_usd, i.remaining) as remaining_most,
     coalesce(task.budget_micro_usd,
@@ -62,10 +62,10 @@ with input as (
 )
 insert into handoff (id, task_id, task_seq, parent_id, from_agent, from_version, from_execution,
   to_agent, to_version, priority, state, attempts_max, checkpoint_id, body_sha256, request_sha256, body_bytes,
-  key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd)
+  key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by)
 select handoff_id, task_id, seq, parent_id, from_agent, from_version, from_execution, to_agent,
   to_version, priority, state, attempts_max, checkpoint_id, sha256, request_sha256, body_bytes, key_id, signature,
-  traceparent, tracestate, expires_at, spent, remaining
+  traceparent, tracestate, expires_at, spent, remaining, sent_by
 from accepted
 returning id as "handoffId", task_seq as "taskSeq", state`
 

@@ -124,8 +124,8 @@ export function retryHandoffs(
 const END = `
 with input as (
   select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::jsonb[],
-    $7::bigint[], $8::boolean[], $9::boolean[])
-    as t(handoff_id, epoch, state, task_status, reason, details, cost, alert, escalate)
+    $7::bigint[], $8::boolean[], $9::boolean[], $10::text[], $11::text[])
+    as t(handoff_id, epoch, state, task_status, reason, details, cost, alert, escalate, cluster, artefact_id)
 ), stopped as (
   update execution e set status = 'DONE', cost_micro_usd = i.cost
   from input i
@@ -133,10 +133,9 @@ with input as (
   returning e.handoff_id
 ), ended as (
   update handoff h set state = i.state, reason = i.reason, last_error = i.details,
-    ended_at = clock_timestamp()
+    ended_at = clock_timestamp(), release_id = null
   from stopped s join input i on i.handoff_id = s.handoff_id where h.id = s.handoff_id
-  returning h.id, h.task_id, h.task_seq, h.attempt, h.checkpoint_id, i.state, i.task_status,
-    i.reason, i.details, i.cost, i.alert, i.escalate
+  returning h.id, h.task_id, h.task_seq, h.attempt, h.checkpoint_id, h.body_sha256, i.*
 ), locked as (
   select id from task where id in (select task_id from ended) order by id for no key update
 ), tasks as (
@@ -146,15 +145,23 @@ with input as (
     failed_handoffs = t.failed_handoffs + 1
   from ended e join locked on locked.id = e.task_id where t.id = e.task_id
 ), quarantined as (
-  insert into dead_letter (handoff_id, task_id, reason, details)
-  select id, task_id, reason, details from ended where state = 'DEAD_LETTERED'
+  insert into dead_letter as d (handoff_id, task_id, reason, details, epoch, attempt, message_sha256,
+    artefact_id, cluster)
+  select id, task_id, reason, details, epoch, attempt, body_sha256, artefact_id, cluster
+  from ended where state = 'DEAD_LETTERED'
+  on conflict (handoff_id) do update set reason = excluded.reason, details = excluded.details,
+    epoch = excluded.epoch, attempt = excluded.attempt, message_sha256 = excluded.message_sha256,
+    artefact_id = excluded.artefact_id, cluster = excluded.cluster, round = d.round + 1,
+    created_at = excluded.created_at, resolved_at = null, resolution = null, asked_at = null
 ), alerts as (
   insert into alert (kind, handoff_id, task_id, reason)
   select 'handoff.' || lower(state), id, task_id, reason from ended where alert
 ), escalations as (
   insert into escalation (handoff_id, task_id, attempts, reason)
   select id, task_id, attempt, reason from ended where escalate
-), ${WAKE_SUCCESSORS}, ${INTENTS('stopped', 10)}
+  on conflict (handoff_id) do update set attempts = excluded.attempts, reason = excluded.reason,
+    created_at = excluded.created_at, resolved_at = null
+), ${WAKE_SUCCESSORS}, ${INTENTS('stopped', 12)}
 select handoff_id as "handoffId" from stopped`
 
 /**
@@ -175,6 +182,8 @@ export function endHandoffs(
     endings.map((one) => one.costMicroUSD),
     endings.map((one) => one.alert),
     endings.map((one) => one.escalate),
+    endings.map((one) => one.cluster ?? one.reason),
+    endings.map((one) => one.artefactId ?? null),
     ...intentColumns(intents),
   ])
 }

@@ -61,9 +61,13 @@ function readState(request: FastifyRequest, body: StateSubmission): Submission {
   return {
     priority: asked.constraints.priority ?? PRIORITY_DEFAULT,
     place: placeInState,
-    send: (sender) => sender.send(asked),
+    send: (sender) => sender.send(asked, operatorOf(request)),
   }
 }
+
+/** The person behind the key; reviews of what is sent are closed to them. */
+const operatorOf = ({ identified }: FastifyRequest): string | null =>
+  identified.ok ? identified.key.operator : null
 
 // Only to be checked: compressing costs much and happens once, when the handoff is sent.
 function uncompressed({
@@ -112,12 +116,17 @@ function readMessage(
   return {
     priority: message.priority ?? PRIORITY_DEFAULT,
     place: placeInMessage,
-    send: (sender) => sendTraced(sender, ready),
+    send: (sender) => sendTraced(sender, { ready, sentBy: operatorOf(request) }),
   }
 }
 
 // The span belongs to the message's own trace, also where the request came in another one.
-async function sendTraced(sender: HandoffSender, ready: ReadyMessage): Promise<Sent> {
+interface TracedSend {
+  readonly ready: ReadyMessage
+  readonly sentBy: string | null
+}
+
+async function sendTraced(sender: HandoffSender, { ready, sentBy }: TracedSend): Promise<Sent> {
   const { handoffId, taskId, toAgent, traceparent, tracestate } = ready.message
   const destination = toAgent.agentType
   const span = startSpan({
@@ -128,7 +137,7 @@ async function sendTraced(sender: HandoffSender, ready: ReadyMessage): Promise<S
     attributes: messagingAttributes({ operation: 'send', destination, handoffId, taskId }),
   })
   try {
-    return await sender.sendMessage(ready)
+    return await sender.sendMessage(ready, sentBy)
   } finally {
     span.end()
   }
