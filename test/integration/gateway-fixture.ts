@@ -33,7 +33,13 @@ export const keys = {
   expired: createApiKey({ scopes: 'handoffs:send', expires: '2020-01-01' }),
 }
 
-const LIMITS = { rateMax: 100_000, runningMax: 64, connectionsMax: 64, outboxMax: 50_000 }
+const LIMITS = {
+  rateMax: 100_000,
+  runningMax: 64,
+  connectionsMax: 64,
+  outboxMax: 50_000,
+  outboxAgeMaxMs: 30_000,
+}
 
 export interface GatewayFixture {
   readonly gateway: Gateway

@@ -2,6 +2,7 @@
 export * from './agent.ts'
 export * from './prepare-handoff.ts'
 export * from './send-handoff.ts'
+export * from './outbox-bound.ts'
 export * from './relay-outbox.ts'
 export * from './receive-handoff.ts'
 export * from './execute-handoff.ts'

@@ -2,6 +2,7 @@
 import { createBatcher, crashPoint, permanent, type Batcher } from '@baton/runtime'
 import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
 import { type Metrics, messagingAttributes, startSpan } from '@baton/telemetry'
+import { outboxFull } from './outbox-bound.ts'
 import {
   type HandoffRequest,
   type PrepareOptions,
@@ -13,6 +14,8 @@ import {
 export interface SendDeps extends PrepareOptions {
   /** Commits a set in one transaction; an Error answers for one that failed alone. */
   sendHandoffs(handoffs: readonly NewHandoff[]): Promise<readonly (SendOutcome | Error)[]>
+  /** Whether a handoff of this priority must wait; nothing is refused without it. */
+  isFull?(priority: number): Promise<boolean>
   /** Tells relays that there is work; called after the commit. */
   wakeRelays(): void
   readonly metrics: Metrics
@@ -65,6 +68,7 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
   }
 
   async function commit(handoff: NewHandoff): Promise<Sent> {
+    if (await deps.isFull?.(handoff.priority)) throw outboxFull()
     const outcome = await batcher.add(handoff)
     if (outcome instanceof Error) throw outcome
     if (outcome.kind !== 'sent' && outcome.kind !== 'duplicate') throw refusedSend(handoff, outcome)

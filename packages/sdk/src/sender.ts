@@ -1,13 +1,16 @@
 // The sender side for applications: one pool, group commit over concurrent sends, or the caller's own transaction.
 import type { AgentState, HandoffConstraints, KeyRing } from '@baton/protocol'
 import {
+  OUTBOX_BOUNDS,
   createHandoffSender,
+  createOutboxBound,
+  outboxFull,
   prepareHandoff,
   refusedSend,
   type ReadyMessage,
   type Sent,
 } from '@baton/pipeline'
-import { type Database, createPool, notifyOutbox, sendHandoffs } from '@baton/store'
+import { type Database, createPool, notifyOutbox, outboxDepth, sendHandoffs } from '@baton/store'
 import { createMetrics, type Metrics } from '@baton/telemetry'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import { createNotifier } from './notifier.ts'
@@ -21,6 +24,10 @@ export interface SenderOptions {
   /** The operator for whom is sent: nobody reviews a handoff of their own. Nobody by default. */
   readonly operator?: string
   readonly connectionsMax?: number
+  /** Handoffs that may wait for a relay; 50,000 by default. */
+  readonly outboxMax?: number
+  /** How long the oldest of them may wait; 30 s by default. */
+  readonly outboxAgeMaxMs?: number
   readonly metrics?: Metrics
 }
 
@@ -28,7 +35,8 @@ export interface Sender {
   /**
    * Builds, signs and durably sends a handoff (I1); concurrent calls share a commit.
    * Throws permanent errors with a fix (invalid state, conflict, budget mismatch, ended task) and
-   * transient ones while the database does not answer; repeating with the same handoffId is safe.
+   * transient ones while the database does not answer or too much waits for delivery
+   * (BATON_OUTBOX_FULL; never for priority 0); repeating with the same handoffId is safe.
    */
   send(
     agentState: AgentState,
@@ -59,7 +67,14 @@ export function createSender(options: SenderOptions): Sender {
     connectionsMax,
   })
   const { operator: sentBy = null } = options
+  const isFull = createOutboxBound({
+    readDepth: (fromSeq) => outboxDepth(pool, fromSeq),
+    depthMax: options.outboxMax ?? OUTBOX_BOUNDS.depthMax,
+    ageMaxMs: options.outboxAgeMaxMs ?? OUTBOX_BOUNDS.ageMaxMs,
+    metrics,
+  })
   const sender = createHandoffSender({
+    isFull,
     keyRing,
     attemptsMax,
     sentBy,
@@ -74,6 +89,7 @@ export function createSender(options: SenderOptions): Sender {
     async sendIn(transaction, agentState, { agentType, constraints = {} }) {
       const request = { agentState, targetAgentType: agentType, constraints }
       const handoff = prepareHandoff(request, { keyRing, attemptsMax, sentBy })
+      if (await isFull(handoff.priority)) throw outboxFull()
       const [outcome] = await sendHandoffs(transaction, [handoff])
       if (outcome?.kind !== 'sent' && outcome?.kind !== 'duplicate') {
         throw refusedSend(handoff, outcome ?? { kind: 'conflict' })

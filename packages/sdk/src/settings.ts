@@ -9,6 +9,7 @@ import {
   text,
   url,
 } from '@baton/runtime'
+import { OUTBOX_BOUNDS } from '@baton/pipeline'
 import { type Metrics, startOpsServer, startTracing } from '@baton/telemetry'
 import { type Transport, createInProcessTransport, createRedisTransport } from '@baton/transport'
 
@@ -27,6 +28,22 @@ export const SIGNING_SETTINGS = {
     max: 20,
     default: 3,
     help: 'How often a handoff is tried before its task rolls back.',
+  }),
+}
+
+/** When a sender is told to wait; priority 0 never is. */
+export const OUTBOX_SETTINGS = {
+  BATON_OUTBOX_MAX: integer({
+    min: 1,
+    max: 50_000,
+    default: OUTBOX_BOUNDS.depthMax,
+    help: 'Handoffs waiting for a relay; above it only priority 0 is taken.',
+  }),
+  BATON_OUTBOX_AGE_MAX_MS: integer({
+    min: 1_000,
+    max: 86_400_000,
+    default: OUTBOX_BOUNDS.ageMaxMs,
+    help: 'How long the oldest of them may wait; above it only priority 0 is taken.',
   }),
 }
 

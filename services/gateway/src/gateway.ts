@@ -1,13 +1,14 @@
 // The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
 import type { FastifyInstance } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
+import { createOutboxBound } from '@baton/pipeline'
 import { prepareSchemas } from '@baton/protocol'
 import { type Logger, type Service, permanent } from '@baton/runtime'
 import { type Pool, createPool, outboxDepth } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { ApiKey } from './api-keys.ts'
 import { type AuditReads, createAuditReads } from './audit-reads.ts'
-import { createOutboxBound, createRunningBound } from './back-pressure.ts'
+import { createRunningBound, requireRoomIn } from './back-pressure.ts'
 import { addHandoffRoutes } from './handoff-routes.ts'
 import { addOperationRoutes } from './operation-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
@@ -31,6 +32,8 @@ export interface GatewayOptions {
     readonly connectionsMax: number
     /** Handoffs that may wait for a relay. */
     readonly outboxMax: number
+    /** How long the oldest of them may wait. */
+    readonly outboxAgeMaxMs: number
   }
   readonly metrics: Metrics
   readonly logger: Logger
@@ -97,12 +100,17 @@ function addRoutes(
 ): void {
   const { options, pool, audit, submitter } = parts
   const { keyRing, limits, metrics, logger } = options
-  const read = () => outboxDepth(pool)
+  const isFull = createOutboxBound({
+    readDepth: (fromSeq) => outboxDepth(pool, fromSeq),
+    depthMax: limits.outboxMax,
+    ageMaxMs: limits.outboxAgeMaxMs,
+    metrics,
+  })
   addHandoffRoutes(scope, {
     keyRing,
     logger,
     submitter,
-    requireRoom: createOutboxBound({ read, depthMax: limits.outboxMax, metrics }),
+    requireRoom: requireRoomIn(isFull),
     bounded: createRunningBound(limits.runningMax),
   })
   addReadRoutes(scope, { pool, audit })

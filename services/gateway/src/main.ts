@@ -22,6 +22,7 @@ function main(): Promise<never> {
       runningMax: settings.BATON_GATEWAY_RUNNING_MAX,
       connectionsMax: settings.BATON_GATEWAY_CONNECTIONS_MAX,
       outboxMax: settings.BATON_OUTBOX_MAX,
+      outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
     },
     metrics: createMetrics(),
     logger,

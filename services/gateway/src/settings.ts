@@ -1,12 +1,13 @@
 // What a gateway process is told.
 import { integer, secret, text, url } from '@baton/runtime'
-import { PROCESS_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/sdk'
+import { OUTBOX_SETTINGS, PROCESS_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/sdk'
 
 const { BATON_LOG_LEVEL, BATON_OTLP_URL, BATON_DRAIN_MS } = PROCESS_SETTINGS
 
 export const GATEWAY_SETTINGS = {
   ...STORE_SETTINGS,
   ...SIGNING_SETTINGS,
+  ...OUTBOX_SETTINGS,
   BATON_LOG_LEVEL,
   BATON_OTLP_URL,
   BATON_DRAIN_MS,
@@ -42,11 +43,5 @@ export const GATEWAY_SETTINGS = {
     max: 65_535,
     default: 512,
     help: 'Open connections; more are closed at once. Each may hold one body of 1 MiB.',
-  }),
-  BATON_OUTBOX_MAX: integer({
-    min: 1,
-    max: 50_000,
-    default: 50_000,
-    help: 'Handoffs waiting for a relay; above it only priority 0 is taken, the rest gets 429.',
   }),
 }

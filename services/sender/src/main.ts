@@ -14,6 +14,8 @@ async function main(): Promise<number> {
     databaseUrl: settings.BATON_DATABASE_URL,
     keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
     attemptsMax: settings.BATON_ATTEMPTS_MAX,
+    outboxMax: settings.BATON_OUTBOX_MAX,
+    outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
     metrics,
   })
   const ops = opsService({

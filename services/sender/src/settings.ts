@@ -1,10 +1,11 @@
 // What a sender process is told.
 import { integer } from '@baton/runtime'
-import { PROCESS_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/sdk'
+import { OUTBOX_SETTINGS, PROCESS_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/sdk'
 
 export const SENDER_SETTINGS = {
   ...STORE_SETTINGS,
   ...SIGNING_SETTINGS,
+  ...OUTBOX_SETTINGS,
   ...PROCESS_SETTINGS,
   BATON_SENDER_UNDER_WAY_MAX: integer({
     min: 1,
