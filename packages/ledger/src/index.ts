@@ -61,3 +61,52 @@ export { traceGaps } from './verify-task.ts'
 export type { TraceGap } from './verify-task.ts'
 export { taskCost } from './task-cost.ts'
 export type { HopCost, TaskCost } from './task-cost.ts'
+export { decodeUtf8, encodeUtf8, fromBase64, fromHex, toBase64, toHex } from './bytes.ts'
+export { EMPTY_ROOT, hashChildren, hashLeaf, rootOf } from './tree/hash.ts'
+export { foldNodes, nodesOfRange } from './tree/nodes.ts'
+export type { HashReader, TreeNode } from './tree/nodes.ts'
+export { CompactRange } from './tree/compact-range.ts'
+export type { TreeState } from './tree/compact-range.ts'
+export {
+  planConsistency,
+  planInclusion,
+  proveConsistency,
+  proveInclusion,
+  readRoot,
+} from './tree/prove.ts'
+export type { ProofPlan } from './tree/prove.ts'
+export { rootFromInclusion, verifyConsistency, verifyInclusion } from './tree/verify.ts'
+export type { ConsistencyClaim, InclusionClaim } from './tree/verify.ts'
+export { formatVerifierKey, readVerifierKey, SIGNATURE_TYPES, verifierKey } from './note/key.ts'
+export type { SignatureType, VerifierKey } from './note/key.ts'
+export { formatNote, formatSignature, openNote, splitNote } from './note/note.ts'
+export type {
+  NoteFault,
+  NoteSignature,
+  OpenedNote,
+  SplitNote,
+  VerifiedSignature,
+} from './note/note.ts'
+export { createCosigner, createNoteSigner, signNote } from './note/signer.ts'
+export type { Cosigner, NoteSigner } from './note/signer.ts'
+export { formatCheckpoint, parseCheckpoint, readDecimal } from './tlog/checkpoint.ts'
+export type { Checkpoint } from './tlog/checkpoint.ts'
+export { formatTlogProof, parseTlogProof } from './tlog/proof.ts'
+export type { TlogProof } from './tlog/proof.ts'
+export { meetsQuorum, parsePolicy } from './tlog/policy.ts'
+export type { ParsedPolicy, Policy } from './tlog/policy.ts'
+export {
+  decodeEntryBundle,
+  decodeHashTile,
+  encodeEntryBundle,
+  encodeHashTile,
+  newTiles,
+  parseTilePath,
+  TILE_WIDTH,
+  tilePath,
+  tileWidth,
+} from './tlog/tile.ts'
+export type { Tile } from './tlog/tile.ts'
+export { tileHashReader } from './tlog/tile-reader.ts'
+export { formatSealEntry, readSealEntry, sealFault } from './seal-entry.ts'
+export type { SealedChain, SealEntry, SealFault } from './seal-entry.ts'

@@ -5,6 +5,9 @@ export type LedgerErrorCode =
   | 'BATON_ORIGIN_INVALID'
   | 'BATON_RECORD_TOO_LARGE'
   | 'BATON_KEY_INVALID'
+  | 'BATON_NOTE_INVALID'
+  | 'BATON_TREE_STATE_INVALID'
+  | 'BATON_TILE_INVALID'
 
 /** Thrown for input that no record can be made of. `pointer` is the RFC 6901 place of the fault. */
 export class LedgerError extends Error {

@@ -25,9 +25,21 @@ export function columnsOf(body: RecordBody): RecordColumns {
   }
 }
 
+const NONE: readonly string[] = []
+
 /** The names of the columns that differ from the body. */
 export function differingColumns(body: RecordBody, stored: RecordColumns): readonly string[] {
   const expected = columnsOf(body)
+  if (
+    expected.seq === stored.seq &&
+    expected.recordedAtMicros === stored.recordedAtMicros &&
+    expected.taskId === stored.taskId &&
+    expected.handoffId === stored.handoffId &&
+    expected.eventNumber === stored.eventNumber &&
+    expected.spentMicroUSD === stored.spentMicroUSD
+  ) {
+    return NONE
+  }
   const names = Object.keys(expected) as (keyof RecordColumns)[]
   return names.filter((name) => expected[name] !== stored[name])
 }

@@ -52,6 +52,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 /** Exactly the given members: a missing one and an unknown one are both problems. */
 export function object(members: Readonly<Record<string, Rule>>): Rule {
   const rules = Object.entries(members)
+  const known = new Set(Object.keys(members))
   const fix = `Give only ${Object.keys(members).join(', ')}.`
   return (value, problems) => {
     if (!isObject(value)) {
@@ -59,7 +60,7 @@ export function object(members: Readonly<Record<string, Rule>>): Rule {
       return
     }
     for (const key of Object.keys(value)) {
-      if (Object.hasOwn(members, key)) continue
+      if (known.has(key)) continue
       problems.push({ pointer: '', message: 'has a member that is not allowed', fix })
     }
     for (const [key, rule] of rules) {

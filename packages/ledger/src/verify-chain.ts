@@ -8,13 +8,23 @@ import { GENESIS_HASH, recordHash } from './record-hash.ts'
 import { readRecord } from './record.ts'
 import type { RecordBody } from './record.ts'
 import { recordId } from './record-id.ts'
-import type { StoredBatch, StoredHead, StoredIndex, StoredRecord } from './stored-record.ts'
+import type {
+  ChainStart,
+  StoredBatch,
+  StoredHead,
+  StoredIndex,
+  StoredRecord,
+} from './stored-record.ts'
 import { verifySegments } from './verify-segments.ts'
 
 interface ChainVerifierOptions {
   readonly origin: string
   /** Trusted public keys by key id; they come from settings, never from the store. */
   readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** The first record by default. Batches are then looked at from the one that begins there. */
+  readonly start?: ChainStart
+  /** Batches that end before this record have been verified: their signatures are not looked at. */
+  readonly signaturesFrom?: number
 }
 
 interface TaskHead {
@@ -22,28 +32,39 @@ interface TaskHead {
   readonly hash: Buffer
 }
 
+/** Of this many tasks at least, the last record is remembered; for others the caller gives `taskBefore`. */
+const TASKS_MIN = 10_000
+
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
   Buffer.compare(left, right) === 0
 
 /**
  * Verifies one chain (E13, I10): `next` takes the stored records in order of seq, `finish` the
- * stored head. Both answer what they found, so that a caller can stream. Remembers one hash per
- * task and the unknown keys; everything else is constant in memory.
+ * stored head. Both answer what they found, so that a caller can stream. Constant in memory: the
+ * hashes of the last 10,000 to 20,000 tasks, and the unknown keys.
  */
 export class ChainVerifier {
   readonly #origin: string
   readonly #batchKeys: ReadonlyMap<string, KeyObject>
   readonly #unknownKeys = new Set<string>()
-  readonly #taskHeads = new Map<string, TaskHead>()
+  #taskHeads = new Map<string, TaskHead>()
+  #olderTaskHeads = new Map<string, TaskHead>()
+  readonly #signaturesFrom: number
   #findings: Finding[] = []
   #size = 0
   #lastHash: Buffer = GENESIS_HASH
   #lastMicros = 0
   #signedSize = 0
 
-  constructor({ origin, batchKeys }: ChainVerifierOptions) {
+  constructor({ origin, batchKeys, start, signaturesFrom }: ChainVerifierOptions) {
     this.#origin = origin
     this.#batchKeys = batchKeys
+    this.#signaturesFrom = signaturesFrom ?? 0
+    if (start === undefined) return
+    this.#size = start.size
+    this.#lastHash = Buffer.from(start.lastHash)
+    this.#lastMicros = start.lastMicros
+    this.#signedSize = start.size
   }
 
   next(stored: StoredRecord): readonly Finding[] {
@@ -53,7 +74,7 @@ export class ChainVerifier {
     if (!sameBytes(hash, stored.recordHash)) {
       this.#report(seq, 'RECORD_HASH', 'the stored hash is not the hash of the stored body')
     }
-    const body = readRecord(stored.body)
+    const body = 'reading' in stored ? stored.reading : readRecord(stored.body)
     const linked = this.#checkSeq(seq)
     if (body === undefined) this.#report(seq, 'RECORD_UNREADABLE', 'the body is not a record')
     else this.#checkBody({ stored, body, hash, linked })
@@ -109,7 +130,7 @@ export class ChainVerifier {
     }
     this.#checkTime(seq, stored.columns.recordedAtMicros ?? 0)
     this.#checkIndex(body, stored.index, hash)
-    this.#checkTask(body, hash)
+    this.#checkTask(body, hash, stored.taskBefore)
     if (stored.segments !== undefined) {
       this.#findings.push(...verifySegments(body, stored.segments))
     }
@@ -127,8 +148,9 @@ export class ChainVerifier {
     if (body.recordId !== recordId(body)) {
       this.#report(seq, 'RECORD_INDEX', 'the record id does not follow from the record')
     } else if (index === undefined) {
-      this.#report(seq, 'RECORD_INDEX', 'the record is not in the idempotency index')
+      this.#report(seq, 'RECORD_INDEX', 'the record is not in the idempotency index once')
     } else if (
+      index.key !== body.recordId ||
       index.seq !== seq ||
       index.taskId !== body.taskId ||
       index.taskSeq !== body.taskSeq ||
@@ -139,14 +161,19 @@ export class ChainVerifier {
     }
   }
 
-  #checkTask(body: RecordBody, hash: Buffer): void {
-    const head = this.#taskHeads.get(body.taskId)
-    const expectedSeq = head === undefined ? 0 : head.taskSeq + 1
-    const expectedHash = (head?.hash ?? GENESIS_HASH).toString('hex')
-    if (body.taskSeq !== expectedSeq || body.previousTaskRecordHash !== expectedHash) {
+  #checkTask(body: RecordBody, hash: Buffer, before: Uint8Array | undefined): void {
+    const { taskId, taskSeq } = body
+    const known =
+      this.#taskHeads.get(taskId) ?? this.#olderTaskHeads.get(taskId) ?? forgotten(taskSeq, before)
+    const expectedSeq = known === undefined ? 0 : known.taskSeq + 1
+    const expectedHash = known?.hash ?? GENESIS_HASH
+    if (taskSeq !== expectedSeq || body.previousTaskRecordHash !== expectedHash.toString('hex')) {
       this.#report(body.seq, 'TASK_LINK', "the record does not follow its task's last record")
     }
-    this.#taskHeads.set(body.taskId, { taskSeq: body.taskSeq, hash })
+    this.#taskHeads.set(taskId, { taskSeq, hash })
+    if (this.#taskHeads.size < TASKS_MIN) return
+    this.#olderTaskHeads = this.#taskHeads
+    this.#taskHeads = new Map()
   }
 
   #checkBatch(batch: StoredBatch, { seq, hash }: { seq: number; hash: Buffer }): void {
@@ -155,6 +182,7 @@ export class ChainVerifier {
       this.#report(seq, 'BATCH_COVER', message)
     }
     this.#signedSize = Math.max(this.#signedSize, batch.lastSeq + 1)
+    if (batch.lastSeq < this.#signaturesFrom && sameBytes(batch.lastHash, hash)) return
     const key = this.#batchKeys.get(batch.keyId)
     if (key === undefined) this.#reportUnknownKey(seq, batch.keyId)
     const { firstSeq, lastSeq } = batch
@@ -172,3 +200,6 @@ export class ChainVerifier {
     this.#report(seq, 'BATCH_KEY', `from here on, batches are signed with an unknown key ${keyId}`)
   }
 }
+
+const forgotten = (taskSeq: number, before: Uint8Array | undefined): TaskHead | undefined =>
+  before === undefined ? undefined : { taskSeq: taskSeq - 1, hash: Buffer.from(before) }

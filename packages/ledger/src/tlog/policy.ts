@@ -1,0 +1,152 @@
+// C2SP tlog-policy: which logs an auditor trusts, and whose cosignatures are enough.
+import { decodeUtf8, equalBytes } from '../bytes.ts'
+import { LedgerError } from '../ledger-error.ts'
+import { readVerifierKey, SIGNATURE_TYPES } from '../note/key.ts'
+import type { VerifierKey } from '../note/key.ts'
+
+/** A group has witnessed what at least `threshold` of its members have. */
+interface Group {
+  readonly threshold: number
+  readonly members: readonly string[]
+}
+
+export interface Policy {
+  readonly logs: readonly VerifierKey[]
+  /** By the name that groups and the quorum use. */
+  readonly witnesses: ReadonlyMap<string, VerifierKey>
+  readonly groups: ReadonlyMap<string, Group>
+  /** The name of a witness or group; null for `quorum none`. */
+  readonly quorum: string | null
+}
+
+export type ParsedPolicy =
+  | { readonly ok: true; readonly policy: Policy }
+  | { readonly ok: false; readonly line: number; readonly message: string }
+
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/
+
+/** Thrown by the readers of single lines and turned into an outcome by `parsePolicy`. */
+class PolicyFault extends Error {}
+
+class PolicyBuilder {
+  readonly logs: VerifierKey[] = []
+  readonly witnesses = new Map<string, VerifierKey>()
+  readonly groups = new Map<string, Group>()
+  readonly #members = new Set<string>()
+  quorum: string | null | undefined
+
+  line(items: readonly string[]): void {
+    const [keyword, ...rest] = items
+    if (keyword === 'log') this.#log(rest)
+    else if (keyword === 'witness') this.#witness(rest)
+    else if (keyword === 'group') this.#group(rest)
+    else if (keyword === 'quorum') this.#quorum(rest)
+    else throw new PolicyFault('a line starts with log, witness, group or quorum')
+  }
+
+  #log([text, , ...rest]: readonly string[]): void {
+    if (text === undefined || rest.length > 0) throw new PolicyFault('log <vkey> [<url>]')
+    const key = readKey(text, SIGNATURE_TYPES.ed25519, 'a log signs with key type 0x01')
+    if (this.logs.some((other) => equalBytes(other.publicKey, key.publicKey))) {
+      throw new PolicyFault('the key of this log is listed twice')
+    }
+    this.logs.push(key)
+  }
+
+  #witness([name, text, , ...rest]: readonly string[]): void {
+    if (name === undefined || text === undefined || rest.length > 0) {
+      throw new PolicyFault('witness <name> <vkey> [<url>]')
+    }
+    this.#mustBeNew(name)
+    const key = readKey(text, SIGNATURE_TYPES.cosignature, 'a witness signs with key type 0x04')
+    for (const other of this.witnesses.values()) {
+      if (equalBytes(other.publicKey, key.publicKey)) {
+        throw new PolicyFault('the key of this witness is listed twice')
+      }
+    }
+    this.witnesses.set(name, key)
+  }
+
+  #group([name, threshold, ...members]: readonly string[]): void {
+    if (name === undefined || threshold === undefined || members.length === 0) {
+      throw new PolicyFault('group <name> all|any|<k> <name>...')
+    }
+    this.#mustBeNew(name)
+    for (const member of members) {
+      this.#mustExist(member)
+      if (this.#members.has(member)) throw new PolicyFault('a name is a member of one group only')
+      this.#members.add(member)
+    }
+    this.groups.set(name, { threshold: readThreshold(threshold, members.length), members })
+  }
+
+  #quorum([name, ...rest]: readonly string[]): void {
+    if (name === undefined || rest.length > 0) throw new PolicyFault('quorum <name>')
+    if (this.quorum !== undefined) throw new PolicyFault('there is exactly one quorum line')
+    if (name !== 'none') this.#mustExist(name)
+    this.quorum = name === 'none' ? null : name
+  }
+
+  #mustBeNew(name: string): void {
+    const isTaken = name === 'none' || this.witnesses.has(name) || this.groups.has(name)
+    if (isTaken) throw new PolicyFault('this name is taken')
+  }
+
+  #mustExist(name: string): void {
+    if (!this.witnesses.has(name) && !this.groups.has(name)) {
+      throw new PolicyFault('a name is used before its line')
+    }
+  }
+}
+
+function readKey(text: string, type: VerifierKey['type'], rule: string): VerifierKey {
+  let key: VerifierKey
+  try {
+    key = readVerifierKey(text)
+  } catch (error) {
+    if (error instanceof LedgerError) throw new PolicyFault(error.message)
+    throw error
+  }
+  if (key.type === type) return key
+  throw new PolicyFault(rule)
+}
+
+function readThreshold(text: string, members: number): number {
+  if (text === 'any') return 1
+  if (text === 'all') return members
+  const threshold = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : 0
+  if (threshold >= 1 && threshold <= members) return threshold
+  throw new PolicyFault('a threshold is all, any or a number from 1 to the number of members')
+}
+
+/** Reads a policy file; the outcome names the first wrong line, counted from 1. */
+export function parsePolicy(bytes: Uint8Array): ParsedPolicy {
+  const builder = new PolicyBuilder()
+  const lines = decodeUtf8(bytes)?.split('\n')
+  if (lines === undefined) return { ok: false, line: 1, message: 'the file is not UTF-8' }
+  for (const [at, text] of lines.entries()) {
+    const items = text.split(/[ \t]+/).filter((item) => item !== '')
+    if (items.length === 0 || items[0]?.startsWith('#')) continue
+    try {
+      if (CONTROL.test(text)) throw new PolicyFault('the line holds a control character')
+      builder.line(items)
+    } catch (error) {
+      if (!(error instanceof PolicyFault)) throw error
+      return { ok: false, line: at + 1, message: error.message }
+    }
+  }
+  const { logs, witnesses, groups, quorum } = builder
+  if (quorum !== undefined) return { ok: true, policy: { logs, witnesses, groups, quorum } }
+  return { ok: false, line: lines.length, message: 'there is exactly one quorum line' }
+}
+
+/** Whether the witnesses whose cosignatures verified make the quorum. */
+export function meetsQuorum(policy: Policy, isWitnessed: (key: VerifierKey) => boolean): boolean {
+  const has = (name: string): boolean => {
+    const witness = policy.witnesses.get(name)
+    if (witness !== undefined) return isWitnessed(witness)
+    const group = policy.groups.get(name)
+    return group !== undefined && group.members.filter(has).length >= group.threshold
+  }
+  return policy.quorum === null || has(policy.quorum)
+}
