@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { VerifyReport } from '@baton/audit'
-import { recordHash } from '@baton/ledger'
+import { recordHash, shardOf } from '@baton/ledger'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
@@ -14,7 +14,7 @@ const TABLES = ['record', 'payload', 'idem', 'batch_sig', 'subject', 'head']
 beforeAll(async () => {
   fixture = await createAuditFixture(2)
   auditor = await fixture.startAuditor()
-  const tasks = Array.from({ length: 6 }, () => randomUUID())
+  const tasks = [0, 1].flatMap((shard) => Array.from({ length: 3 }, () => taskOfShard(shard)))
   for (let round = 0; round < 4; round += 1) {
     await auditor.client.append(tasks.map((taskId) => entryOf({ taskId })))
   }
@@ -30,6 +30,14 @@ afterEach(async () => {
   }
 })
 afterAll(() => fixture?.close())
+
+// Each chain gets the same number of records, so that the edited ones have neighbours.
+function taskOfShard(shard: number): string {
+  for (;;) {
+    const taskId = randomUUID()
+    if (shardOf(taskId, 2) === shard) return taskId
+  }
+}
 
 const sql = (text: string, values?: unknown[]) =>
   fixture.superuser.query<{ body: Buffer }>(values === undefined ? { text } : { text, values })

@@ -66,18 +66,27 @@ export async function run<Row extends pg.QueryResultRow>(
   }
 }
 
+/** One connection inside a transaction that only reads, for statements and for set reads. */
+export interface Snapshot extends Database {
+  readonly client: pg.PoolClient
+}
+
+// Large reads go along an index: a plan made from missing statistics must not scan and sort a whole log.
+const BY_INDEX =
+  'set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off'
+
 /** Reads in one snapshot that nothing can change under the reader. */
 export async function inSnapshot<Result>(
   pool: Pool,
-  read: (snapshot: Database) => Promise<Result>,
+  read: (snapshot: Snapshot) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect().catch((error: unknown) => {
     throw classify(error)
   })
   let broken = false
   try {
-    await client.query('begin transaction isolation level repeatable read, read only')
-    const result = await read(client)
+    await client.query(`begin transaction isolation level repeatable read, read only; ${BY_INDEX}`)
+    const result = await read({ client, query: (statement) => client.query(statement) })
     await client.query('commit')
     return result
   } catch (error) {

@@ -1,8 +1,13 @@
 // The reading statement on audit.payload: sealed segments as stored.
 import type { SealedSegment } from '@baton/ledger'
-import type { SeqRange } from './batch-signatures.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+
+interface SeqRange {
+  readonly chain: number
+  readonly firstSeq: number
+  readonly lastSeq: number
+}
 
 export interface SegmentRow extends SealedSegment {
   readonly seq: number

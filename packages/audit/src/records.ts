@@ -24,29 +24,6 @@ export function readTaskRecords(db: Database, taskId: string): Promise<RecordRow
   )
 }
 
-interface ChainPosition {
-  readonly chain: number
-  readonly seq: number
-  readonly recordedAtMicros: number
-}
-
-/** Up to `limit` records after a position. The time is part of it: a forged seq may stand twice. */
-export function readRecordsAfter(
-  db: Database,
-  after: ChainPosition,
-  limit: number,
-): Promise<RecordRow[]> {
-  return run<RecordRow>(
-    db,
-    'read_records_after',
-    `select ${COLUMNS} from audit.record
-     where chain = $1
-       and (seq, recorded_at) > ($2, 'epoch'::timestamptz + $3 * interval '1 microsecond')
-     order by seq, recorded_at limit $4`,
-    [after.chain, after.seq, after.recordedAtMicros, limit],
-  )
-}
-
 /** The columns that a body can be compared with. */
 export function columnsAlone(row: RecordRow): RecordColumns {
   const { body: _, recordHash: __, chain: ___, ...columns } = row

@@ -1,16 +1,14 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
-import { ChainVerifier, uuidBytes } from '@baton/ledger'
-import type { Finding, FindingRule, StoredIndex, StoredRecord, StoredSegment } from '@baton/ledger'
-import { readBatches } from './batch-signatures.ts'
+import { ChainVerifier } from '@baton/ledger'
+import type { Finding, FindingRule, StoredRecord, StoredSegment } from '@baton/ledger'
 import { inSnapshot } from './database.ts'
-import type { Database, Pool } from './database.ts'
+import type { Database, Pool, Snapshot } from './database.ts'
 import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
-import { findRecordedKeys } from './idempotency.ts'
 import { readSegments } from './payloads.ts'
-import { columnsAlone, readRecordsAfter } from './records.ts'
-import type { RecordRow } from './records.ts'
+import { scanChain } from './scan-chain.ts'
+import type { ScannedRecord } from './scan-chain.ts'
 import type { SubjectVault } from './subject-vault.ts'
 
 interface VerifyOptions {
@@ -41,7 +39,6 @@ export interface VerifyReport {
   readonly findingsByRule: Readonly<Partial<Record<FindingRule, number>>>
 }
 
-const PAGE_RECORDS = 500
 const FINDINGS_MAX = 1_000
 
 /** Verifies all chains of all epochs (E13, I10) and locates every difference. */
@@ -111,78 +108,39 @@ function missingChains(heads: readonly ChainHead[]): Finding[] {
 }
 
 async function verifyChain(
-  db: Database,
+  snapshot: Snapshot,
   head: ChainHead,
   options: VerifyOptions & { readonly report: ReportBuilder },
 ): Promise<void> {
-  const { report, batchKeys } = options
+  const { report, batchKeys, vault } = options
   const verifier = new ChainVerifier({ origin: head.origin, batchKeys })
-  let after = { chain: head.chain, seq: -1, recordedAtMicros: 0 }
   let records = 0
-  for (;;) {
-    const rows = await readRecordsAfter(db, after, PAGE_RECORDS)
-    const last = rows.at(-1)
-    if (last === undefined) break
-    for (const stored of await completeRows(db, rows, options)) report.add(verifier.next(stored))
-    records += rows.length
-    report.page(rows.length)
-    after = { chain: head.chain, seq: last.seq, recordedAtMicros: last.recordedAtMicros }
+  for await (const page of scanChain(snapshot, { chain: head.chain, fromSeq: 0 })) {
+    const segments = await openableSegments(snapshot, { chain: head.chain, page, vault })
+    for (const scanned of page) report.add(verifier.next(withSegments(scanned, segments)))
+    records += page.length
+    report.page(page.length)
   }
   report.add(verifier.finish(head))
   report.chain({ origin: head.origin, records })
 }
 
-/** Puts beside each record every row that refers to it. */
-async function completeRows(
-  db: Database,
-  rows: readonly RecordRow[],
-  options: Pick<VerifyOptions, 'vault'>,
-): Promise<StoredRecord[]> {
-  const { chain, seq: firstSeq } = rows[0] as RecordRow
-  const range = { chain, firstSeq, lastSeq: (rows.at(-1) as RecordRow).seq }
-  const batches = new Map((await readBatches(db, range)).map((batch) => [batch.lastSeq, batch]))
-  const indexes = await indexRows(db, rows)
-  const segments = await openableSegments(db, range, options.vault)
-  return rows.map((row) => ({
-    body: row.body,
-    recordHash: row.recordHash,
-    columns: columnsAlone(row),
-    index: indexes.get(row.seq),
-    batch: batches.get(row.seq),
-    segments: segments && (segments.get(row.seq) ?? []),
-  }))
-}
+type Vault = VerifyOptions['vault'] | undefined
+type Segments = ReadonlyMap<number, StoredSegment[]>
 
-// Only finds the row to compare with; the verifier reads the body itself. Quotes inside a string of
-// JSON are escaped, so this text cannot stand in one.
-const NAMED_KEY = /"recordId":"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/
-
-/** The idempotency rows by the seq of the record whose body names them. */
-async function indexRows(
-  db: Database,
-  rows: readonly RecordRow[],
-): Promise<ReadonlyMap<number, StoredIndex>> {
-  const named = new Map<string, RecordRow>()
-  for (const row of rows) {
-    const key = NAMED_KEY.exec(row.body.toString('latin1'))?.[1]
-    if (key !== undefined) named.set(key, row)
-  }
-  const recorded = await findRecordedKeys(db, [...named.keys()].map(uuidBytes))
-  const indexes = new Map<number, StoredIndex>()
-  for (const index of recorded) {
-    const row = named.get(index.key)
-    if (row?.chain === index.chain) indexes.set(row.seq, index)
-  }
-  return indexes
-}
+const withSegments = (scanned: ScannedRecord, segments: Segments | undefined): StoredRecord =>
+  segments === undefined
+    ? scanned
+    : { ...scanned, segments: segments.get(scanned.columns.seq) ?? [] }
 
 async function openableSegments(
   db: Database,
-  range: Parameters<typeof readSegments>[1],
-  vault: VerifyOptions['vault'],
-): Promise<ReadonlyMap<number, StoredSegment[]> | undefined> {
+  { chain, page, vault }: { chain: number; page: readonly ScannedRecord[]; vault: Vault },
+): Promise<Segments | undefined> {
   if (vault === undefined) return undefined
-  const rows = await readSegments(db, range)
+  const firstSeq = (page[0] as ScannedRecord).columns.seq
+  const lastSeq = (page.at(-1) as ScannedRecord).columns.seq
+  const rows = await readSegments(db, { chain, firstSeq, lastSeq })
   const keys = await vault.keysOf(new Set(rows.map((row) => row.subjectRef)))
   const segments = rows.map((row) => ({ ...row, key: keys.get(row.subjectRef) }))
   return Map.groupBy(segments, (segment) => segment.seq)
