@@ -24,6 +24,8 @@ export interface AuditClient {
   append(entries: readonly AuditEntry[]): Promise<readonly Receipt[]>
   /** True while calls are refused at once because the auditor is not answering. */
   readonly blocked: boolean
+  /** Sends calls again at once, when the auditor has said that it is ready. */
+  unblock(): void
   onBlocked(listener: (blocked: boolean) => void): void
   close(): void
 }
@@ -81,6 +83,7 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
     get blocked() {
       return breaker.open
     },
+    unblock: () => breaker.reset(),
     onBlocked: (listener) => breaker.onChange(listener),
     close() {
       breaker.close()

@@ -5,18 +5,23 @@ import type { Database } from './database.ts'
 
 /**
  * Throws BATON_AUDIT_NOT_DURABLE when fsync, full_page_writes or synchronous_commit is off: an
- * acknowledged record could then be lost, so nothing may be acknowledged (E12).
+ * acknowledged record could then be lost, so nothing may be acknowledged (E12). With `allowUnsafe`
+ * it only answers what is off.
  */
-export async function requireDurability(db: Database): Promise<void> {
+export async function requireDurability(
+  db: Database,
+  { allowUnsafe = false }: { readonly allowUnsafe?: boolean } = {},
+): Promise<readonly string[]> {
   const rows = await run<{ name: string }>(
     db,
     'find_unsafe_settings',
     `select name from pg_settings
      where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
   )
-  if (rows.length === 0) return
-  const names = rows.map((row) => row.name).join(', ')
+  const unsafe = rows.map((row) => row.name)
+  if (unsafe.length === 0 || allowUnsafe) return unsafe
+  const names = unsafe.join(', ')
   throw permanent('BATON_AUDIT_NOT_DURABLE', `the audit database runs with ${names} off`, {
-    fix: `Set ${names} to on in the audit database and start the auditor again.`,
+    fix: `Set ${names} to on in the audit database. To start all the same, set BATON_ALLOW_UNSAFE_POSTGRES=1.`,
   })
 }

@@ -54,8 +54,9 @@ const LINGER_MS = 20
 const QUEUED_MAX = 10_000
 const COMMIT_TRIES_MAX = 4
 const COMMIT_WAIT = { baseMs: 100, capMs: 1_000 }
-/** How long a claim rests that was given back for want of a receipt. */
-const RELEASED_WAIT = { baseMs: 2_000, capMs: 30_000 }
+/** How long a claim rests that was given back for want of a receipt; meanwhile consumers pause. */
+const RELEASED_MIN_MS = 500
+const RELEASED_WAIT = { baseMs: 1_000, capMs: 1_000 }
 
 export function createSettler(deps: SettleDeps): Settler {
   const limits = { maxItems: SET_MAX, maxQueued: QUEUED_MAX, lingerMs: LINGER_MS }
@@ -71,7 +72,7 @@ export function createSettler(deps: SettleDeps): Settler {
         return fences.map(() => undefined)
       },
     })
-  const releases = releaseAfter(() => 1_000 + fullJitterMs(3, RELEASED_WAIT))
+  const releases = releaseAfter(() => RELEASED_MIN_MS + fullJitterMs(0, RELEASED_WAIT))
   const abandonments = releaseAfter(() => 0)
 
   function add(settlement: Settlement): Promise<Committed> {

@@ -14,6 +14,8 @@ export interface Breaker<Arguments extends readonly unknown[], Result> {
   /** Rejects with BATON_BREAKER_OPEN while open, BATON_OVERLOADED above capacity; both transient. */
   fire(...args: Arguments): Promise<Result>
   readonly open: boolean
+  /** Lets calls through again at once, when something else has shown that they will be answered. */
+  reset(): void
   onChange(listener: (open: boolean) => void): void
   close(): void
 }
@@ -75,6 +77,7 @@ export function createBreaker<Arguments extends readonly unknown[], Result>(
         throw translate(name, error)
       }
     },
+    reset: () => breaker.close(),
     onChange(listener) {
       breaker.on('open', () => listener(true))
       breaker.on('close', () => listener(false))

@@ -9,8 +9,8 @@ export { createLogger } from './logger.ts'
 export type { Logger } from './logger.ts'
 export { fullJitterMs } from './backoff.ts'
 export { crashPoint } from './crash-point.ts'
-export { runServices, describeStartFailure } from './service.ts'
-export type { Service } from './service.ts'
+export { createLife, runServices, describeStartFailure } from './service.ts'
+export type { Life, Service } from './service.ts'
 export {
   readSettings,
   describeSettings,

@@ -7,12 +7,35 @@ export interface Service {
   start(): Promise<void>
   /** Finishes what is under way, takes nothing new, releases everything. Safe to call twice. */
   stop(): Promise<void>
+  /** Gives up what is under way, so that a stop that has begun ends soon. */
+  abort?(): void
 }
 
 interface RunOptions {
   readonly logger: Logger
   /** How long a stop may take before the process ends anyway. */
   readonly drainMs: number
+  readonly life?: Life
+}
+
+/** What the parts of one process tell each other about its end. */
+export interface Life {
+  /** True from the moment a stop begins: whoever asks for readiness is told no. */
+  readonly draining: boolean
+  /** Ends the process in order and with exit code 1, for its supervisor to start it anew. */
+  fail(error: Error): void
+}
+
+interface RunningLife extends Life {
+  draining: boolean
+  readonly failed: Promise<Error>
+}
+
+/** Makes the life of a process; hand it to its services and to `runServices`. */
+export function createLife(): Life {
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
+  const life: RunningLife = { draining: false, fail, failed }
+  return life
 }
 
 async function stopAll(services: readonly Service[], logger: Logger): Promise<void> {
@@ -34,11 +57,20 @@ function nextSignal(): Promise<NodeJS.Signals> {
 
 /** A signal to a whole process group reaches a service twice at once; that is not a person insisting. */
 const SAME_SIGNAL_MS = 500
+/** How long an aborted stop may still take to give back what it holds. */
+const ABORT_MS = 2_000
+const INSISTED = 130
 
-function endOnSecondSignal(): void {
+function abortOnSecondSignal(services: readonly Service[], logger: Logger): void {
   const drainingSince = performance.now()
+  let aborted = false
   const insist = (): void => {
-    if (performance.now() - drainingSince > SAME_SIGNAL_MS) process.exit(130)
+    if (aborted || performance.now() - drainingSince <= SAME_SIGNAL_MS) return
+    aborted = true
+    logger.warn({ event: 'service.aborting' })
+    process.exitCode = INSISTED
+    setTimeout(() => process.exit(INSISTED), ABORT_MS).unref()
+    for (const service of services) service.abort?.()
   }
   process.on('SIGTERM', insist)
   process.on('SIGINT', insist)
@@ -46,14 +78,16 @@ function endOnSecondSignal(): void {
 
 /**
  * Starts the services in order, waits for SIGTERM or SIGINT, stops them in reverse order and ends
- * the process: 0 after a clean drain, 1 when a start failed or the drain ran out of time, 130 on a
- * second signal. The line `ready` on stdout tells a supervisor that everything has started.
+ * the process: 0 after a clean drain, 1 when a start failed, `life.fail` was called or the drain ran
+ * out of time, 130 on a second signal, which aborts what is under way and gives it back first. The
+ * line `ready` on stdout tells a supervisor that everything has started.
  */
 export async function runServices(
   services: readonly Service[],
-  { logger, drainMs }: RunOptions,
+  { logger, drainMs, life = createLife() }: RunOptions,
 ): Promise<never> {
-  const signal = nextSignal()
+  const running = life as RunningLife
+  const ending = Promise.race([nextSignal(), running.failed])
   const started: Service[] = []
   try {
     for (const service of services) {
@@ -68,13 +102,24 @@ export async function runServices(
   }
   process.stdout.write('ready\n')
   logger.info({ event: 'service.started', services: services.map((service) => service.name) })
-  const name = await signal
-  logger.info({ event: 'service.draining', signal: name })
-  endOnSecondSignal()
+  const why = await ending
+  running.draining = true
+  process.exitCode = describeEnding(why, logger)
+  abortOnSecondSignal(started, logger)
   setTimeout(() => process.exit(1), drainMs).unref()
   await stopAll(started, logger)
   logger.info({ event: 'service.stopped' })
-  process.exit(0)
+  process.exit()
+}
+
+function describeEnding(why: Error | NodeJS.Signals, logger: Logger): number {
+  if (typeof why === 'string') {
+    logger.info({ event: 'service.draining', signal: why })
+    return 0
+  }
+  logger.fatal({ event: 'service.failed', error: why })
+  process.stderr.write(`${describeStartFailure(why)}\n`)
+  return 1
 }
 
 /** What a person needs when a process does not start: the code, what is wrong and how to mend it. */

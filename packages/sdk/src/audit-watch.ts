@@ -19,7 +19,8 @@ export function watchAudit({ client, auditUrl, consumers, logger }: WatchParts):
 
   async function probe(): Promise<void> {
     if (closed) return
-    if (!client.blocked && (await isReady(auditUrl))) {
+    if (await isReady(auditUrl)) {
+      client.unblock()
       logger.info({ event: 'audit.back' })
       await Promise.all(consumers().map((consumer) => consumer.resume()))
       return

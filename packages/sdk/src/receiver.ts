@@ -15,7 +15,15 @@ import { type KeyRing, judgeHandoff } from '@baton/protocol'
 import type { ClaimedHandoff, ClaimRequest } from '@baton/protocol/delivery'
 import { type Logger, createBatcher } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
-import { type Pool, claimExecutions, markExecuting, releaseClaims } from '@baton/store'
+import {
+  type Pool,
+  claimExecutions,
+  giveBackAll,
+  giveBackExecutions,
+  markExecuting,
+  notifyOutbox,
+  releaseClaims,
+} from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { createNotifier } from './notifier.ts'
 import { createRecorder } from './recorder.ts'
@@ -40,6 +48,8 @@ export interface Receiver {
   receive(pointer: ClaimRequest): Promise<void>
   /** Resolves when every settlement under way has been committed. */
   drain(): Promise<void>
+  /** Gives back whatever this receiver still holds. */
+  giveBackAll(): Promise<void>
 }
 
 const SET_MAX = 128
@@ -75,7 +85,14 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     metrics,
     logger: parts.logger,
   }
-  return { receive: (pointer) => receiveHandoff(deps, pointer), drain: () => settle.drain() }
+  return {
+    receive: (pointer) => receiveHandoff(deps, pointer),
+    drain: () => settle.drain(),
+    async giveBackAll() {
+      const given = await giveBackAll(pool, owner)
+      if (given > 0) await notifyOutbox(pool)
+    },
+  }
 }
 
 interface Judging {
@@ -124,7 +141,11 @@ function createSettlerFor(parts: ReceiverParts): Settler {
     },
     retry: (set) => retrySet(pool, set),
     end: (set) => endSet(pool, set),
-    release: (fences, delayMs) => releaseClaims(pool, fences, delayMs),
+    release: async (fences, delayMs) => {
+      if (delayMs > 0) return releaseClaims(pool, fences, delayMs)
+      await giveBackExecutions(pool, fences)
+      wakeRelays()
+    },
     committed: (intents) => void shipper.ship(intents),
     backoff: parts.backoff,
     metrics,

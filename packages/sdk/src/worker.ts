@@ -2,7 +2,7 @@
 import { createAuditClient } from '@baton/audit'
 import { type Agent, type EventShipper, createHeartbeat } from '@baton/pipeline'
 import type { KeyRing } from '@baton/protocol'
-import { type Logger, type Service, createLogger } from '@baton/runtime'
+import { type Logger, type Service, codeOf, createLogger } from '@baton/runtime'
 import { type Pool, createPool, extendLeases, outboxDepth } from '@baton/store'
 import { type Metrics, createMetrics } from '@baton/telemetry'
 import type { Consumer, Transport } from '@baton/transport'
@@ -31,6 +31,8 @@ export interface WorkerOptions {
   readonly drainMs?: number
   readonly connectionsMax?: number
   readonly attemptsMax?: number
+  /** Called when the queue gives this process nothing although it should, even after a new start. */
+  readonly onStuck?: (error: Error) => void
   readonly metrics?: Metrics
   readonly logger?: Logger
 }
@@ -99,7 +101,12 @@ export function createWorker(options: WorkerOptions): Worker {
       await heartbeat.start()
       consumers = await Promise.all(
         options.agents.map((agent) =>
-          transport.consume({ queue: agent.type, concurrency, handle: receiver.receive }),
+          transport.consume({
+            queue: agent.type,
+            concurrency,
+            handle: receiver.receive,
+            ...(options.onStuck === undefined ? {} : { onStuck: options.onStuck }),
+          }),
         ),
       )
       watch = watchAudit({
@@ -111,6 +118,12 @@ export function createWorker(options: WorkerOptions): Worker {
       for (const service of inner) await service.start()
     },
     stop: () => (stopped ??= drain()),
+    abort() {
+      heartbeat.abortAll()
+      receiver.giveBackAll().catch((error: unknown) => {
+        logger.warn({ event: 'lease.kept', code: codeOf(error) })
+      })
+    },
     ready: async () =>
       stopped === undefined && !client.blocked && (await outboxDepth(pool)).depth >= 0,
   }

@@ -35,7 +35,7 @@ const types: pg.CustomTypesConfig = {
 const INDEX_PLANS_ONCE =
   '-c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 const SESSION_BOUNDS =
-  '-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=5000'
+  '-c statement_timeout=5000 -c lock_timeout=2000 -c idle_in_transaction_session_timeout=5000 -c transaction_timeout=10000 -c tcp_user_timeout=10000'
 
 /** Opens a pool whose every wait is bounded: 2 s to connect, 5 s a statement, 6 s a reply. */
 export function createPool({ url, applicationName, connectionsMax = 10 }: PoolOptions): Pool {
@@ -67,7 +67,7 @@ export async function inTransaction<Result>(
     await client.query('commit')
     return result
   } catch (error) {
-    broken = await rollBackQuietly(client)
+    broken = isUnusable(error) || (await rollBackQuietly(client))
     throw classify(error)
   } finally {
     client.release(broken)
@@ -80,6 +80,19 @@ async function connect(pool: Pool): Promise<pg.PoolClient> {
   } catch (error) {
     throw classify(error)
   }
+}
+
+/** The server ends, has become a standby, or takes nothing more: another connection may reach a better one. */
+const ENDING_STATES = ['25006', '57P01', '57P02', '57P03']
+
+/** What the driver says, without a state, of a connection that did not answer or is gone. */
+const UNANSWERED = /^(?:Query read timeout|Connection terminated)/
+
+// A statement that was not answered may still be running: its connection serves nobody again.
+function isUnusable(error: unknown): boolean {
+  const cause = error instanceof BatonError ? error.cause : error
+  if (ENDING_STATES.includes(sqlState(cause))) return true
+  return cause instanceof Error && UNANSWERED.test(cause.message)
 }
 
 // A connection that cannot even roll back is thrown away, never handed to the next caller.

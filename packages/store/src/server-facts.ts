@@ -1,4 +1,5 @@
 // What the database server says about itself: version, durability, and who may connect where.
+import { permanent } from '@baton/runtime'
 import { type Database, run } from './database.ts'
 
 export interface ServerFacts {
@@ -18,6 +19,23 @@ export async function readServerFacts(db: Database): Promise<ServerFacts> {
     version: version.split(' ', 1)[0] ?? version,
     unsafeSettings: unsafe.map((row) => row.name),
   }
+}
+
+/**
+ * Throws BATON_POSTGRES_UNSAFE (permanent) where the server may lose what it acknowledged, unless
+ * `allowUnsafe`. Answers the settings that are off.
+ */
+export async function requireSafePostgres(
+  db: Database,
+  { allowUnsafe }: { readonly allowUnsafe: boolean },
+): Promise<readonly string[]> {
+  const { unsafeSettings } = await readServerFacts(db)
+  if (unsafeSettings.length === 0 || allowUnsafe) return unsafeSettings
+  const names = unsafeSettings.join(', ')
+  const message = `the operational database runs with ${names} off: a crash loses what it acknowledged`
+  throw permanent('BATON_POSTGRES_UNSAFE', message, {
+    fix: `Set ${names} to on in Postgres. To start all the same, set BATON_ALLOW_UNSAFE_POSTGRES=1.`,
+  })
 }
 
 /** Those of `databases` on this server that the role of this connection may connect to. */

@@ -3,6 +3,7 @@ import { codeOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { WaitingError } from 'bullmq'
 import type { Job as BullJob, Processor } from 'bullmq'
+import { startFetchWatchdog } from './fetch-watchdog.ts'
 import { queueNameOf } from './queue-name.ts'
 import { logErrors } from './bullmq-errors.ts'
 import { createRunningHandlers } from './running-handlers.ts'
@@ -19,6 +20,8 @@ const STALLED_MAX = 1_000
 const BLOCKING_READ_SECONDS = 2
 const RETRY_AFTER_ERROR_MS = 1_000
 const FINISHED_KEPT = 2_000
+const COMPLETED_KEPT_SECONDS = 300
+const FAILED_KEPT_SECONDS = 3_600
 /** How long a stop waits for the queue to be told, once every handler has ended. */
 const FAREWELL_MS = 3_000
 
@@ -27,7 +30,8 @@ type PointerJob = BullJob<unknown, void>
 export interface PointerWorker {
   pause(withoutWaiting: boolean): Promise<void>
   resume(): Promise<void>
-  close(): Promise<void>
+  /** Forced, it waits neither for handlers nor for an answer of its server. */
+  close(force?: boolean): Promise<void>
   on(event: 'error', listener: (error: Error) => void): unknown
 }
 
@@ -38,8 +42,8 @@ const WORKER_SETTINGS = {
   maxStalledCount: STALLED_MAX,
   drainDelay: BLOCKING_READ_SECONDS,
   runRetryDelay: RETRY_AFTER_ERROR_MS,
-  removeOnComplete: { count: FINISHED_KEPT },
-  removeOnFail: { count: FINISHED_KEPT },
+  removeOnComplete: { age: COMPLETED_KEPT_SECONDS, count: FINISHED_KEPT },
+  removeOnFail: { age: FAILED_KEPT_SECONDS, count: FINISHED_KEPT },
 } as const
 export type WorkerSettings = typeof WORKER_SETTINGS & { readonly concurrency: number }
 
@@ -56,6 +60,10 @@ export interface WorkerBackend {
 
 interface ConsumerOptions extends ConsumeOptions {
   readonly backend: WorkerBackend
+  /** Jobs that wait in this consumer's queue. */
+  readonly waiting: () => Promise<number>
+  /** How long nothing may arrive while jobs wait. */
+  readonly stuckMs?: number
   readonly logger: Logger
 }
 
@@ -64,10 +72,29 @@ interface State {
 }
 
 export function startBullmqConsumer(options: ConsumerOptions): Consumer {
+  const { queue, concurrency, waiting, onStuck, stuckMs, logger } = options
   const running = createRunningHandlers()
   const state: State = { paused: false }
-  const worker = openWorker(options, { running, state })
+  const parts: Parts = { running, state, fetched: () => watchdog.fetched() }
+  let worker = openWorker(options, parts)
   let stopping: Promise<void> | undefined
+  const watchdog = startFetchWatchdog({
+    queue,
+    waiting,
+    hungry: () => !state.paused && running.count < concurrency,
+    recreate() {
+      worker.close(true).catch(() => undefined)
+      worker = openWorker(options, parts)
+    },
+    onStuck,
+    logger,
+    ...(stuckMs === undefined ? {} : { stuckMs }),
+  })
+  async function stop(): Promise<void> {
+    watchdog.close()
+    await stopWorker(worker, running)
+    await options.backend.letGo()
+  }
   return {
     async pause() {
       state.paused = true
@@ -77,20 +104,23 @@ export function startBullmqConsumer(options: ConsumerOptions): Consumer {
       state.paused = false
       await worker.resume()
     },
-    stop: () => (stopping ??= stopWorker(worker, running).then(() => options.backend.letGo())),
+    stop: () => (stopping ??= stop()),
   }
 }
 
 interface Parts {
   readonly running: RunningHandlers
   readonly state: State
+  fetched(): void
 }
 
 // Everything about one worker is made here, so that it can be made again when it stops fetching.
-function openWorker(options: ConsumerOptions, { running, state }: Parts): PointerWorker {
+function openWorker(options: ConsumerOptions, { running, state, fetched }: Parts): PointerWorker {
   const { backend, queue, concurrency, logger } = options
-  const processor: Processor<unknown, void> = (job, token) =>
-    running.track(() => runJob(job, { options, state, token }))
+  const processor: Processor<unknown, void> = (job, token) => {
+    fetched()
+    return running.track(() => runJob(job, { options, state, token }))
+  }
   const settings = { ...WORKER_SETTINGS, concurrency }
   const worker = backend.openWorker(queueNameOf(queue), processor, settings)
   logErrors(worker, logger, `consumer ${queue}`)

@@ -49,16 +49,22 @@ export function createBullmqPostgresTransport({
     await queues.close()
     await pool.end()
   }
+  const waiting = (agentType: string) =>
+    within(PUBLISH_TIMEOUT_MS, queues.of(agentType).getJobCountByTypes('waiting', 'prioritized'))
   return {
     kind: 'postgres',
     marks: null,
     publish: (jobs) => within(PUBLISH_TIMEOUT_MS, queues.publish(jobs)),
     missing: (jobs) => within(PUBLISH_TIMEOUT_MS, findMissing(queues, jobs)),
-    waiting: (agentType) =>
-      within(PUBLISH_TIMEOUT_MS, queues.of(agentType).getJobCountByTypes('waiting', 'prioritized')),
+    waiting,
     async consume(options) {
       const backend = postgresBackend(openSharedPool(openPool, logger))
-      const consumer = startBullmqConsumer({ ...options, backend, logger })
+      const consumer = startBullmqConsumer({
+        ...options,
+        backend,
+        waiting: () => waiting(options.queue),
+        logger,
+      })
       consumers.push(consumer)
       return consumer
     },

@@ -17,7 +17,7 @@ export { createInProcessTransport } from './in-process-transport.ts'
 export type { InProcessTransportOptions } from './in-process-transport.ts'
 export { createRedisTransport } from './redis-transport.ts'
 export type { RedisTransportOptions } from './redis-transport.ts'
-export { checkRedisSafety, judgeRedis } from './redis-safety.ts'
+export { checkRedisSafety, judgeRedis, requireSafeRedis } from './redis-safety.ts'
 export type { RedisFacts, RedisFinding } from './redis-safety.ts'
 export {
   BULLMQ_SCHEMA,

@@ -1,5 +1,6 @@
 // How Baton's processes connect to Redis: bounded waits, fast reconnects.
 import { fullJitterMs } from '@baton/runtime'
+import { Redis } from 'ioredis'
 import type { RedisOptions } from 'ioredis'
 import { PUBLISH_TIMEOUT_MS } from './bullmq-errors.ts'
 
@@ -34,4 +35,28 @@ export function consumerOptions(wanted: () => boolean) {
     socketTimeout: CONSUMER_SILENCE_MS,
     retryStrategy: (attempt: number) => (wanted() ? reconnectDelayMs(attempt) : null),
   } satisfies RedisOptions
+}
+
+/** A server that took the connection answers its greeting within this time. */
+const GREETING_MS = 1_500
+const REPLIES = { replyMapping: 'legacy' } as const
+
+/**
+ * Opens a connection that also leaves a link which is silent from the start: the driver bounds only
+ * the connecting and, much later, the silence. Copies of it, as BullMQ makes them, do the same.
+ */
+export function openRedis(url: string, options: RedisOptions): Redis {
+  return leaveSilentLinks(new Redis(url, { ...options, ...REPLIES }))
+}
+
+function leaveSilentLinks(redis: Redis): Redis {
+  let timer: NodeJS.Timeout | undefined
+  redis.on('connect', () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => redis.stream.destroy(new Error('no greeting')), GREETING_MS)
+  })
+  for (const event of ['ready', 'close', 'end']) redis.on(event, () => clearTimeout(timer))
+  redis.duplicate = (changes) =>
+    leaveSilentLinks(new Redis({ ...redis.options, ...changes, ...REPLIES }))
+  return redis
 }

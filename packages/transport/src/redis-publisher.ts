@@ -1,11 +1,11 @@
 // The sending side of the Redis doorbell: everything goes through one connection.
 import type { Logger } from '@baton/runtime'
 import { Queue, QueueKeys } from 'bullmq'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { logErrors, PUBLISH_TIMEOUT_MS, within } from './bullmq-errors.ts'
 import { createBullmqQueues } from './bullmq-queues.ts'
 import type { PointerQueue } from './bullmq-queues.ts'
-import { publisherOptions } from './redis-connection.ts'
+import { openRedis, publisherOptions } from './redis-connection.ts'
 import { queueNameOf } from './queue-name.ts'
 import { readMarks, writeMarks } from './redis-marks.ts'
 import type { KeyOf } from './redis-marks.ts'
@@ -28,7 +28,7 @@ interface PublisherOptions {
 /** BullMQ writes four stream entries per job that nobody here reads: keep the stream short. */
 const EVENTS_KEPT = 100
 export function createRedisPublisher(options: PublisherOptions): RedisPublisher {
-  const redis = new Redis(options.url, publisherOptions)
+  const redis = openRedis(options.url, publisherOptions)
   logErrors(redis, options.logger, 'publisher')
   const queues = createBullmqQueues((name) => openQueue(redis, name, options))
   const keys = new QueueKeys(options.prefix)

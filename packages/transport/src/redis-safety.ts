@@ -1,6 +1,7 @@
 // Whether a Redis keeps what it acknowledged. Losing jobs is survivable (the sweeper re-drives
 // them) but slow, and an evicting Redis loses them without anybody noticing.
-import { Redis } from 'ioredis'
+import { permanent } from '@baton/runtime'
+import { Redis, ReplyError } from 'ioredis'
 import { unavailable } from './bullmq-errors.ts'
 import { publisherOptions } from './redis-connection.ts'
 
@@ -85,12 +86,41 @@ export async function checkRedisSafety(url: string): Promise<readonly RedisFindi
   redis.on('error', () => undefined)
   try {
     await redis.connect()
-    return judgeRedis(readFacts(await redis.info()))
+    return judgeRedis(readFacts(await readInfo(redis)))
   } catch (error) {
     throw unavailable(error)
   } finally {
     redis.disconnect()
   }
+}
+
+// An access list may forbid even this; then nothing can be said, which is said.
+async function readInfo(redis: Redis): Promise<string> {
+  try {
+    return await redis.info()
+  } catch (error) {
+    if (error instanceof ReplyError) return ''
+    throw error
+  }
+}
+
+/**
+ * Throws BATON_REDIS_UNSAFE (permanent) where the Redis at `url` may lose jobs silently, unless
+ * `allowUnsafe`. Answers what is worth a warning; rejects as `checkRedisSafety` does.
+ */
+export async function requireSafeRedis(
+  url: string,
+  { allowUnsafe }: { readonly allowUnsafe: boolean },
+): Promise<readonly RedisFinding[]> {
+  const findings = await checkRedisSafety(url)
+  const unsafe = findings.filter(({ severity }) => severity === 'unsafe')
+  if (unsafe.length === 0 || allowUnsafe) return findings
+  const { host } = new URL(url)
+  const what = unsafe.map(({ message }) => message).join('; ')
+  const fixes = unsafe.map(({ fix }) => fix).join(' ')
+  throw permanent('BATON_REDIS_UNSAFE', `the Redis at ${host} is not safe to rely on: ${what}`, {
+    fix: `${fixes} To start all the same, set BATON_ALLOW_UNSAFE_REDIS=1.`,
+  })
 }
 
 // INFO, not CONFIG GET: managed Redis services refuse CONFIG, and INFO says the same.

@@ -1,9 +1,11 @@
 // BullMQ on Redis behind the transport contract: a doorbell that may lose jobs, never a store.
 import type { Logger } from '@baton/runtime'
 import { Worker } from 'bullmq'
+import type { Redis } from 'ioredis'
 import { startBullmqConsumer } from './bullmq-consumer.ts'
 import type { WorkerBackend } from './bullmq-consumer.ts'
-import { consumerOptions } from './redis-connection.ts'
+import { logErrors } from './bullmq-errors.ts'
+import { consumerOptions, openRedis } from './redis-connection.ts'
 import { createRedisPublisher } from './redis-publisher.ts'
 import type { Consumer, Transport } from './transport.ts'
 
@@ -35,7 +37,8 @@ export function createRedisTransport({
     async consume(options) {
       const consumer = startBullmqConsumer({
         ...options,
-        backend: redisBackend(url, prefix),
+        backend: redisBackend({ url, prefix, logger }),
+        waiting: () => publisher.waiting(options.queue),
         logger,
       })
       consumers.push(consumer)
@@ -48,19 +51,28 @@ export function createRedisTransport({
   }
 }
 
-function redisBackend(url: string, prefix: string): WorkerBackend {
+function redisBackend({ url, prefix, logger }: Required<RedisTransportOptions>): WorkerBackend {
   // Once false, a connection that is lost ends instead of coming back.
   let wanted = true
+  let connection: Redis | undefined
   return {
-    openWorker: (name, processor, settings) =>
-      new Worker(name, processor, {
+    openWorker(name, processor, settings) {
+      connection?.disconnect()
+      connection = openRedis(
+        url,
+        consumerOptions(() => wanted),
+      )
+      logErrors(connection, logger, `consumer ${name}`)
+      return new Worker(name, processor, {
         ...settings,
-        connection: { url, ...consumerOptions(() => wanted) },
+        connection,
         prefix,
         skipVersionCheck: true,
-      }),
+      })
+    },
     async letGo() {
       wanted = false
+      connection?.disconnect()
     },
   }
 }

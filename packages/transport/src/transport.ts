@@ -16,6 +16,11 @@ export interface ConsumeOptions {
   readonly concurrency: number
   /** Settles everything itself. A rejection is logged and the job is over: no retries here. */
   readonly handle: (pointer: Pointer) => Promise<void>
+  /**
+   * Called at most once, with BATON_CONSUMER_STUCK, when jobs wait, handlers are free and nothing
+   * arrives although the connection was made anew: the process had better begin again.
+   */
+  readonly onStuck?: (error: Error) => void
 }
 
 export interface Consumer {

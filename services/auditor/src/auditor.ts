@@ -106,7 +106,7 @@ function asService({ server, pools, drain, settings, logger }: ServiceParts): Au
       return url
     },
     async start() {
-      await requireDurability(pools.writer)
+      await requireSafety(pools.writer, { settings, logger })
       await makePartitions()
       timer = setInterval(() => {
         makePartitions().catch((error: unknown) => {
@@ -122,6 +122,15 @@ function asService({ server, pools, drain, settings, logger }: ServiceParts): Au
       return stopped
     },
   }
+}
+
+async function requireSafety(
+  writer: Pool,
+  { settings, logger }: Pick<AuditorDependencies, 'settings' | 'logger'>,
+): Promise<void> {
+  const allowUnsafe = settings.BATON_ALLOW_UNSAFE_POSTGRES
+  const off = await requireDurability(writer, { allowUnsafe })
+  if (off.length > 0) logger.warn({ event: 'server.unsafe', server: 'postgres', off })
 }
 
 // Requests first, then what they wait for, then what that needs.

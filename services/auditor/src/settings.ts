@@ -1,5 +1,5 @@
 // What the auditor needs to know; every limit has a name, a unit and a bound.
-import { integer, oneOf, optionalText, secret, text, url } from '@baton/runtime'
+import { flag, integer, oneOf, optionalText, secret, text, url } from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
 
@@ -20,6 +20,10 @@ export const AUDITOR_SETTINGS = {
   }),
   BATON_AUDIT_LOOKUP_KEY: secret({
     help: 'the key that finds a data subject without storing who it is: 32 bytes in base64',
+  }),
+  BATON_ALLOW_UNSAFE_POSTGRES: flag({
+    default: false,
+    help: 'start although fsync, full_page_writes or synchronous_commit is off in Postgres',
   }),
   BATON_ENVIRONMENT: text({
     default: 'development',

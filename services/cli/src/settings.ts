@@ -1,5 +1,6 @@
 // What the command line is told by the environment.
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
+import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/sdk'
 import { integer, optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
@@ -30,6 +31,8 @@ export const CLI_SETTINGS = {
   BATON_REDIS_URL: optionalUrl(['redis', 'rediss'], {
     help: 'Redis for the queue. Without it one is looked for, or the queue stays within the receiver.',
   }),
+  ...UNSAFE_POSTGRES_SETTINGS,
+  ...UNSAFE_REDIS_SETTINGS,
   BATON_GATEWAY_PORT: firstPort('gateway', 8_420),
   BATON_AUDITOR_PORT: firstPort('auditor', 8_421),
   BATON_ENVIRONMENT,

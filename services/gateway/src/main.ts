@@ -1,6 +1,12 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
-import { createLogger, describeStartFailure, readSettings, runServices } from '@baton/runtime'
-import { parseSigningKeys } from '@baton/sdk'
+import {
+  createLife,
+  createLogger,
+  describeStartFailure,
+  readSettings,
+  runServices,
+} from '@baton/runtime'
+import { parseSigningKeys, safeServers } from '@baton/sdk'
 import { createMetrics, startTracing } from '@baton/telemetry'
 import { parseApiKeys } from './api-keys.ts'
 import { createGateway } from './gateway.ts'
@@ -29,7 +35,9 @@ function main(): Promise<never> {
   })
   const tracing = startTracing({ service: 'baton-gateway', otlpEndpoint: settings.BATON_OTLP_URL })
   const spans = { name: 'tracing', start: async () => undefined, stop: () => tracing.shutdown() }
-  return runServices([spans, gateway], { logger, drainMs: settings.BATON_DRAIN_MS })
+  const life = createLife()
+  const safe = safeServers({ databaseUrl: settings.BATON_DATABASE_URL, settings, life, logger })
+  return runServices([spans, safe, gateway], { logger, drainMs: settings.BATON_DRAIN_MS, life })
 }
 
 try {

@@ -1,6 +1,12 @@
 // What a gateway process is told.
 import { integer, secret, text, url } from '@baton/runtime'
-import { OUTBOX_SETTINGS, PROCESS_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/sdk'
+import {
+  OUTBOX_SETTINGS,
+  PROCESS_SETTINGS,
+  SIGNING_SETTINGS,
+  STORE_SETTINGS,
+  UNSAFE_POSTGRES_SETTINGS,
+} from '@baton/sdk'
 
 const { BATON_LOG_LEVEL, BATON_OTLP_URL, BATON_DRAIN_MS } = PROCESS_SETTINGS
 
@@ -8,6 +14,7 @@ export const GATEWAY_SETTINGS = {
   ...STORE_SETTINGS,
   ...SIGNING_SETTINGS,
   ...OUTBOX_SETTINGS,
+  ...UNSAFE_POSTGRES_SETTINGS,
   BATON_LOG_LEVEL,
   BATON_OTLP_URL,
   BATON_DRAIN_MS,

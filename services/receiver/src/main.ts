@@ -1,10 +1,17 @@
 // The receiver process: hosts agents; without Redis it also relays for them.
-import { createLogger, describeStartFailure, readSettings, runServices } from '@baton/runtime'
+import {
+  createLife,
+  createLogger,
+  describeStartFailure,
+  readSettings,
+  runServices,
+} from '@baton/runtime'
 import {
   createWorker,
   opsService,
   openTransport,
   parseSigningKeys,
+  safeServers,
   transportService,
 } from '@baton/sdk'
 import { createMetrics } from '@baton/telemetry'
@@ -16,9 +23,11 @@ async function main(): Promise<never> {
   const logger = createLogger({ service: 'receiver', level: settings.BATON_LOG_LEVEL })
   const metrics = createMetrics()
   const transport = openTransport(settings, logger)
+  const life = createLife()
+  const databaseUrl = settings.BATON_DATABASE_URL
   const worker = createWorker({
     agents: await loadAgents(settings.BATON_AGENTS, process.env),
-    databaseUrl: settings.BATON_DATABASE_URL,
+    databaseUrl,
     keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
     audit: { url: settings.BATON_AUDIT_URL, token: settings.BATON_AUDIT_APPEND_TOKEN },
     transport,
@@ -28,16 +37,18 @@ async function main(): Promise<never> {
     drainMs: settings.BATON_DRAIN_MS,
     leaseMs: settings.BATON_LEASE_MS,
     quietMs: settings.BATON_QUIET_MS,
+    onStuck: life.fail,
     metrics,
     logger,
   })
   return runServices(
     [
+      safeServers({ databaseUrl, redisUrl: settings.BATON_REDIS_URL, settings, life, logger }),
       transportService(transport),
       opsService({ settings, service: 'baton-receiver', metrics, logger, ready: worker.ready }),
       worker,
     ],
-    { logger, drainMs: settings.BATON_DRAIN_MS + 5_000 },
+    { logger, drainMs: settings.BATON_DRAIN_MS + 5_000, life },
   )
 }
 

@@ -1,6 +1,7 @@
 // The relay process: outbox to queue, and the sweeper that re-drives what is due or lost.
 import { createAuditClient } from '@baton/audit'
 import {
+  createLife,
   createLogger,
   describeStartFailure,
   permanent,
@@ -11,6 +12,7 @@ import {
   opsService,
   openTransport,
   relayService,
+  safeServers,
   shipperFor,
   sweeperService,
   transportService,
@@ -39,17 +41,19 @@ function main(): Promise<never> {
   const waitingMax = settings.BATON_RELAY_WAITING_MAX
   const quietMs = settings.BATON_QUIET_MS
   const parts = { pool, databaseUrl, transport, waitingMax, quietMs, metrics, logger }
-  const ready = async () => (await outboxDepth(pool)).depth >= 0
+  const life = createLife()
+  const ready = async () => !life.draining && (await outboxDepth(pool)).depth >= 0
   const connections = { name: 'connections', start: async () => undefined, stop: () => pool.end() }
   return runServices(
     [
       connections,
+      safeServers({ databaseUrl, redisUrl: settings.BATON_REDIS_URL, settings, life, logger }),
       transportService(transport),
       opsService({ settings, service: 'baton-relay', metrics, logger, ready }),
       relayService(parts),
       sweeperService({ ...parts, shipper }),
     ],
-    { logger, drainMs: settings.BATON_DRAIN_MS + 5_000 },
+    { logger, drainMs: settings.BATON_DRAIN_MS + 5_000, life },
   )
 }
 

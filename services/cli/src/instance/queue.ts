@@ -3,9 +3,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { startRedis } from '@baton/infra'
 import type { RunningRedis, Unavailable } from '@baton/infra'
-import { transient } from '@baton/runtime'
+import { kindOf, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { checkRedisSafety } from '@baton/transport'
+import { requireSafeRedis } from '@baton/transport'
 import { ROOT } from '../context.ts'
 import type { Context } from '../context.ts'
 
@@ -26,14 +26,17 @@ const FAILED_FETCH = `${REDIS_CACHE}.not-available`
 const FETCH_AGAIN_MS = 24 * 3_600_000
 const FETCH_MAX_MS = 25_000
 
-/** Opens the queue. Throws BATON_REDIS_UNAVAILABLE where Redis was asked for and does not answer. */
+/**
+ * Opens the queue. Throws BATON_REDIS_UNAVAILABLE where Redis was asked for and does not answer, and
+ * BATON_REDIS_UNSAFE where the given one may lose jobs silently.
+ */
 export async function openQueue(
   context: Context,
   { choice, logger }: { readonly choice: QueueChoice; readonly logger: Logger },
 ): Promise<Queue> {
   const given = context.settings.BATON_REDIS_URL
   if (choice === 'none') return inProcess('no Redis wanted')
-  if (given !== undefined) return onGivenRedis(given)
+  if (given !== undefined) return onGivenRedis(given, context.settings.BATON_ALLOW_UNSAFE_REDIS)
   const start = (fetch: boolean): Promise<RunningRedis | Unavailable> =>
     startRedis({ dir: join(context.home, 'redis'), cacheDir: REDIS_CACHE, fetch, logger })
   const redis = choice === 'redis' ? await start(true) : await findOrFetch(start)
@@ -43,13 +46,15 @@ export async function openQueue(
 }
 
 // Asked before anything is sent: a wrong address would otherwise look like work that never ends.
-async function onGivenRedis(url: string): Promise<Queue> {
+async function onGivenRedis(url: string, allowUnsafe: boolean): Promise<Queue> {
   const { host } = new URL(url)
   try {
-    const unsafe = (await checkRedisSafety(url)).filter(({ severity }) => severity === 'unsafe')
-    const warning = unsafe.length === 0 ? '' : ', not safe to rely on: see doctor'
+    const findings = await requireSafeRedis(url, { allowUnsafe })
+    const isUnsafe = findings.some(({ severity }) => severity === 'unsafe')
+    const warning = isUnsafe ? ', not safe to rely on: see doctor' : ''
     return onRedis(url, `Redis at ${host}${warning}`)
   } catch (cause) {
+    if (kindOf(cause) === 'permanent') throw cause
     throw transient('BATON_REDIS_UNAVAILABLE', `the Redis at ${host} does not answer`, {
       cause,
       fix: 'Check BATON_REDIS_URL and that the server runs, or run with --no-redis.',
