@@ -65,6 +65,7 @@ export function claimedFrom(
     generation: 1,
     queueSeconds: 0.01,
     budgetMicroUSD: handoff.spentMicroUSD + handoff.remainingMicroUSD,
+    failedHandoffs: 0,
     parentRemainingMicroUSD: null,
     release: null,
     ...changes,

@@ -32,8 +32,11 @@ export type Ended = Exclude<Execution, { readonly kind: 'abandoned' }>
 
 export type Refusal = Verdict<SafetyVerdict> & { readonly valid: false }
 
-/** "Fails 3+ times" of E15. */
-const ESCALATE_FROM_ATTEMPT = 3
+/** "Fails 3+ times" of E15: three attempts of one handoff, or three handoffs of one task. */
+const ESCALATE_FROM_FAILURE = 3
+
+const isEscalated = ({ attempt, failedHandoffs }: ClaimedHandoff): boolean =>
+  attempt >= ESCALATE_FROM_FAILURE || failedHandoffs + 1 >= ESCALATE_FROM_FAILURE
 const FINDINGS_KEPT_MAX = 20
 
 /** What an execution comes to; an answer that cannot be sent on counts as the agent's failure. */
@@ -76,7 +79,8 @@ export function settleRejected(
   const why = { reason: verdict.reason, details: detailsOf(verdict), artefactId }
   if (route.retry && claimed.attempt < claimed.attemptsMax) {
     const change = retryOf(claimed, { ...why, returned: true }, backoff)
-    return { kind: 'retry', settled: { change, intents: [] } }
+    const intents = [toIntent(lifecycleEntry(claimed, 'HANDOFF_RETURNED', verdict.reason))]
+    return { kind: 'retry', settled: { change, intents } }
   }
   if (route.rollBack) return rolledBack(claimed, why)
   const { taskStatus, alert } = route
@@ -90,13 +94,18 @@ export interface Quarantine {
   readonly details: readonly Detail[]
 }
 
-/** Out of everybody's way and in front of a person: for what no further attempt can mend. */
+/**
+ * Out of everybody's way and in front of a person: for what no further attempt can mend. What kills
+ * its owners rolls the task back too, since its sender can go on from the checkpoint.
+ */
 export function settleQuarantined(claimed: ClaimedHandoff, why: Quarantine): Settlement {
+  const isPoison = why.reason === 'POISON'
   return ended(claimed, {
     ...endingOf(claimed, why),
     state: 'DEAD_LETTERED',
-    taskStatus: 'AWAITING_HUMAN',
+    taskStatus: isPoison ? 'PENDING_HANDOFF' : 'AWAITING_HUMAN',
     alert: true,
+    escalate: isPoison,
   })
 }
 
@@ -112,7 +121,7 @@ function rolledBack(claimed: ClaimedHandoff, why: Why): Settlement {
     state: 'ROLLED_BACK',
     taskStatus: 'PENDING_HANDOFF',
     alert: true,
-    escalate: claimed.attempt >= ESCALATE_FROM_ATTEMPT,
+    escalate: isEscalated(claimed),
   })
 }
 

@@ -77,6 +77,8 @@ export interface ClaimedHandoff {
   /** Time since the handoff was published, or queued where that is not yet visible. */
   readonly queueSeconds: number
   readonly budgetMicroUSD: number
+  /** How many handoffs of the task have failed before. */
+  readonly failedHandoffs: number
   /** What the parent handoff left over; null for a task's first handoff. */
   readonly parentRemainingMicroUSD: number | null
   readonly sentBy: string | null

@@ -15,8 +15,8 @@ const CLAIM = `
 with input as (
   select * from unnest($1::uuid[], $2::int[]) as t(handoff_id, generation)
 ), claimed as (
-  insert into execution as e (handoff_id, epoch, status, owner, lease_until)
-  select h.id, 1, 'CLAIMED', $3, clock_timestamp() + $4 * interval '1 millisecond'
+  insert into execution as e (handoff_id, epoch, status, owner, lease_until, generation)
+  select h.id, 1, 'CLAIMED', $3, clock_timestamp() + $4 * interval '1 millisecond', h.generation
   from input i join handoff h on h.id = i.handoff_id and h.generation = i.generation
   where h.state in ${CLAIMABLE}
     and (h.expires_at is null or h.expires_at > clock_timestamp())
@@ -28,8 +28,8 @@ with input as (
   on conflict (handoff_id) do update set
     epoch = e.epoch + 1, status = 'CLAIMED', owner = excluded.owner,
     lease_until = excluded.lease_until, audit_origin = null, audit_seq = null, audit_hash = null,
-    lapses = e.lapses + case when e.status = 'ABANDONED' then 0 else 1 end
-  where e.status <> 'DONE' and e.lease_until < clock_timestamp()
+    lapses = e.lapses + case when e.status = 'ABANDONED' then 0 else 1 end, generation = excluded.generation
+  where e.status <> 'DONE' and e.lease_until < clock_timestamp() and e.generation <= excluded.generation
   returning handoff_id, epoch, lapses
 )
 select c.handoff_id as "handoffId", c.epoch, c.lapses, h.task_id as "taskId",
@@ -38,7 +38,7 @@ select c.handoff_id as "handoffId", c.epoch, c.lapses, h.task_id as "taskId",
   h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
   h.to_version as "toVersion", h.parent_id as "parentId", h.traceparent, h.tracestate,
   extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
-  t.budget_micro_usd as "budgetMicroUSD", parent.remaining_micro_usd as "parentRemainingMicroUSD",
+  t.budget_micro_usd as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
   h.sent_by as "sentBy", case when r.id is not null then ${RELEASE_JSON} end as release
 from claimed c
 join handoff h on h.id = c.handoff_id

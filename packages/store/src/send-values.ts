@@ -39,7 +39,7 @@ export function sendValues(handoffs: readonly NewHandoff[]): unknown[] {
 }
 
 // Postgres counts bytes of a bytea from 1.
-function concatenate(parts: readonly Uint8Array[]): { blob: Buffer; starts: number[] } {
+export function concatenate(parts: readonly Uint8Array[]): { blob: Buffer; starts: number[] } {
   const starts: number[] = []
   let next = 1
   for (const part of parts) {

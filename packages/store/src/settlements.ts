@@ -1,6 +1,7 @@
 // How an execution ends. Every statement is fenced by the epoch: a late settlement changes nothing.
 import type { AuditIntent, Completion, Ending, Fence, Retry } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
+import { TELL } from './notices.ts'
 import { WAKE_SUCCESSORS } from './successors.ts'
 
 const INTENTS = (from: string, first: number): string => `
@@ -90,6 +91,11 @@ with input as (
   select h.id, h.attempt, i.reason, i.details, clock_timestamp() + i.delay_ms * interval '1 millisecond'
   from stopped s join handoff h on h.id = s.handoff_id join input i on i.handoff_id = h.id
   where i.returned on conflict do nothing
+), told as (
+  ${TELL('return')}
+  select h.id, h.task_id, h.from_agent, h.attempt, h.revision, i.reason, i.details
+  from stopped s join handoff h on h.id = s.handoff_id join input i on i.handoff_id = h.id
+  where i.returned) n
 ), waiting as (
   update handoff h set state = 'QUEUED', attempt = h.attempt + 1, reason = i.reason, last_error = i.details
   from stopped s join input i on i.handoff_id = s.handoff_id where h.id = s.handoff_id
@@ -135,13 +141,14 @@ with input as (
   update handoff h set state = i.state, reason = i.reason, last_error = i.details,
     ended_at = clock_timestamp(), release_id = null
   from stopped s join input i on i.handoff_id = s.handoff_id where h.id = s.handoff_id
-  returning h.id, h.task_id, h.task_seq, h.attempt, h.checkpoint_id, h.body_sha256, i.*
+  returning h.id, h.task_id, h.task_seq, h.attempt, h.checkpoint_id, h.body_sha256,
+    h.from_agent, h.revision, i.*
 ), locked as (
   select id from task where id in (select task_id from ended) order by id for no key update
 ), tasks as (
   update task t set updated_at = clock_timestamp(), status = e.task_status,
     spent_micro_usd = t.spent_micro_usd + e.cost,
-    checkpoint_id = case when e.state = 'ROLLED_BACK' then e.checkpoint_id else t.checkpoint_id end,
+    checkpoint_id = case when e.task_status = 'PENDING_HANDOFF' then e.checkpoint_id else t.checkpoint_id end,
     failed_handoffs = t.failed_handoffs + 1
   from ended e join locked on locked.id = e.task_id where t.id = e.task_id
 ), quarantined as (
@@ -153,6 +160,10 @@ with input as (
     epoch = excluded.epoch, attempt = excluded.attempt, message_sha256 = excluded.message_sha256,
     artefact_id = excluded.artefact_id, cluster = excluded.cluster, round = d.round + 1,
     created_at = excluded.created_at, resolved_at = null, resolution = null, asked_at = null
+), told as (
+  ${TELL('rollback')}
+  select id, task_id, from_agent, attempt, revision, reason, details
+  from ended where task_status = 'PENDING_HANDOFF') n
 ), alerts as (
   insert into alert (kind, handoff_id, task_id, reason)
   select 'handoff.' || lower(state), id, task_id, reason from ended where alert

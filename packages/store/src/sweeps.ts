@@ -50,6 +50,7 @@ const QUIET = `
 select h.id as "handoffId", h.generation, h.to_agent as queue from handoff h
 where h.ended_at is null and h.state = 'DISPATCHED' and h.dispatched_at < clock_timestamp() - $1 * interval '1 millisecond'
   and not exists (select from execution e where e.handoff_id = h.id and e.status in ('CLAIMED', 'EXECUTING'))
+  and not exists (select from retry r where r.handoff_id = h.id)
   and not exists (select from handoff earlier where earlier.task_id = h.task_id
     and earlier.task_seq < h.task_seq and earlier.ended_at is null)
 order by h.dispatched_at limit ${SWEEP_MAX}`
