@@ -92,6 +92,12 @@ describe('a refused handoff (E07 to E10)', () => {
     }
   })
 
+  it('is told of each time it is returned', () => {
+    expect(eventsOf(settleRejected(at(1), refusal('SCHEMA_INVALID'), OPTIONS))).toEqual([
+      'HANDOFF_RETURNED',
+    ])
+  })
+
   it('rolls back at the last attempt allowed, and escalates only from the third failure on', () => {
     const claimed = claimedFrom(handoff, { attempt: 2, attemptsMax: 2 })
     const settlement = settleRejected(claimed, refusal('SCHEMA_INVALID'), OPTIONS)
@@ -160,13 +166,23 @@ describe('a failed execution (E15)', () => {
     expect(outcome(failed(1, false))).toBe('ROLLED_BACK PENDING_HANDOFF alert')
   })
 
-  it('that keeps killing its owners goes to a person', () => {
-    expect(outcome(settleQuarantined(at(1), { reason: 'POISON', details: [] }))).toBe(
-      'DEAD_LETTERED AWAITING_HUMAN alert',
-    )
-    expect(eventsOf(settleQuarantined(at(1), { reason: 'POISON', details: [] }))).toEqual([
-      'DEAD_LETTERED',
-    ])
+  it('escalates the third failed handoff of a task, whatever its attempt', () => {
+    const of = (failedHandoffs: number) =>
+      outcome(
+        settleFailed(
+          claimedFrom(handoff, { failedHandoffs }),
+          { code: 'BATON_TEST', retry: false },
+          OPTIONS,
+        ),
+      )
+    expect(of(1)).toBe('ROLLED_BACK PENDING_HANDOFF alert')
+    expect(of(2)).toBe('ROLLED_BACK PENDING_HANDOFF alert escalate')
+  })
+
+  it('that keeps killing its owners goes to a person, and its task back to the sender', () => {
+    const poison = settleQuarantined(at(1), { reason: 'POISON', details: [] })
+    expect(outcome(poison)).toBe('DEAD_LETTERED PENDING_HANDOFF alert escalate')
+    expect(eventsOf(poison)).toEqual(['DEAD_LETTERED', 'HUMAN_ESCALATED'])
   })
 })
 

@@ -52,4 +52,6 @@ create table sender_notice (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 create index sender_notice_waiting on sender_notice (from_agent, created_at)
   where acknowledged_at is null;
+create index sender_notice_handoff on sender_notice (handoff_id) where acknowledged_at is null;
 create index sender_notice_age on sender_notice (created_at);
+create index sender_notice_done on sender_notice (acknowledged_at) where acknowledged_at is not null;

@@ -1,0 +1,128 @@
+// What senders are told: notices are inserted by the statement that makes them true, taken with a lease, and told at least once.
+import type { SenderNotice, TakeRequest } from '@baton/protocol/notices'
+import { type Database, run } from './database.ts'
+
+/** Begins an insert of notices; ends with `) n` after a select of the columns from handoff_id to details. */
+export const TELL = (kind: SenderNotice['kind']): string => `
+  insert into sender_notice (id, kind, handoff_id, task_id, from_agent, attempt, revision, reason, details)
+  select gen_random_uuid(), '${kind}', n.* from (`
+
+/** A notice whose taker failed this often is not offered again; attempts and people go on without it. */
+const TAKES_MAX = 5
+
+// One that is no longer true is put away on the way: the handoff was tried again, corrected or taken up
+// since, or its task has ended. Taking a return holds its next attempt back for as long as the lease.
+// Whoever is executing it meanwhile is not disturbed. Stale rings are refused by their generation.
+const TAKE = `
+with waiting as (
+  select n.id from unnest($1::text[]) as a(agent) cross join lateral (
+    select s.id, s.created_at from sender_notice s
+    where s.from_agent = a.agent and s.acknowledged_at is null
+      and (s.lease_until is null or s.lease_until < clock_timestamp())
+    order by s.created_at limit $4 for update skip locked) n
+  order by n.created_at limit $4
+), looked as (
+  select n.id, n.kind, n.handoff_id, n.takes < ${TAKES_MAX} and case
+      when n.kind = 'rollback' then t.status not in ('COMPLETED', 'FAILED', 'CANCELED')
+        and not exists (select from handoff later where later.resumes_id = h.id)
+      when h.state = 'DEAD_LETTERED' then h.revision = n.revision and exists (select from dead_letter d
+        where d.handoff_id = h.id and d.asked_at is not null and d.resolved_at is null)
+      else h.ended_at is null and h.revision = n.revision and h.attempt = n.attempt + 1 end as holds
+  from waiting w join sender_notice n on n.id = w.id
+  join handoff h on h.id = n.handoff_id join task t on t.id = n.task_id
+), taken as (
+  update sender_notice n set taker = $2, takes = n.takes + 1,
+    lease_until = clock_timestamp() + $3 * interval '1 millisecond',
+    acknowledged_at = case when not l.holds then clock_timestamp() end
+  from looked l where n.id = l.id
+  returning n.*, l.holds
+), parked as (
+  update handoff h set state = 'QUEUED', generation = h.generation + 1
+  from taken n where n.holds and n.kind = 'return' and h.id = n.handoff_id
+    and h.state in ('QUEUED', 'DISPATCHED') and not exists (select from execution e
+      where e.handoff_id = h.id and e.status in ('CLAIMED', 'EXECUTING') and e.lease_until > clock_timestamp())
+  returning h.id, least(n.lease_until, coalesce(h.expires_at, 'infinity')) as due
+), held_back as (
+  insert into retry as r (handoff_id, due) select id, due from parked order by id
+  on conflict (handoff_id) do update set due = greatest(r.due, excluded.due)
+  returning handoff_id, due
+)
+select n.holds, n.id as "noticeId", n.kind, n.handoff_id as "handoffId", n.task_id as "taskId",
+  n.from_agent as "fromAgent", h.to_agent as "toAgent", n.attempt, h.attempts_max as "attemptsMax",
+  n.revision, n.reason, n.details, h.traceparent, b.body, h.key_id as "keyId", h.signature,
+  c.body as checkpoint, c.sha256 as "checkpointSha256", n.lease_until as "leaseUntil",
+  p.due as "retryAt"
+from taken n join handoff h on h.id = n.handoff_id join handoff_body b on b.handoff_id = h.id
+join checkpoint c on c.id = h.checkpoint_id left join held_back p on p.handoff_id = h.id
+order by n.created_at`
+
+const TAKE_ROUNDS_MAX = 10
+
+/**
+ * Takes what the senders `agents` must be told, oldest first, at most `limit` (E09, E15). Nobody else
+ * is told the same within `leaseMs` of Postgres' clock; without an acknowledgement or a correction it
+ * is told again, at most five times. A taken return is not tried again before its lease ends.
+ */
+export async function takeNotices(
+  db: Database,
+  { agents, taker, leaseMs, limit }: TakeRequest,
+): Promise<SenderNotice[]> {
+  for (let round = 1; ; round += 1) {
+    const rows = await run<SenderNotice & { holds: boolean }>(db, 'take_notices', TAKE, [
+      agents,
+      taker,
+      leaseMs,
+      limit,
+    ])
+    const told = rows.filter((row) => row.holds).map(({ holds: _, ...notice }) => notice)
+    if (told.length > 0 || rows.length < limit || round === TAKE_ROUNDS_MAX) return told
+  }
+}
+
+const ACKNOWLEDGE = `
+with known as (
+  select id from sender_notice where id = any($1::uuid[]) and taker = $2 order by id for update
+), done as (
+  update sender_notice set acknowledged_at = clock_timestamp()
+  where id in (select id from known) and acknowledged_at is null
+  returning kind, handoff_id, attempt, revision
+), hurried as (
+  update retry r set due = least(r.due, clock_timestamp())
+  from done d join handoff h on h.id = d.handoff_id
+  where d.kind = 'return' and r.handoff_id = h.id
+    and h.attempt = d.attempt + 1 and h.revision = d.revision
+)
+select id from known`
+
+/**
+ * The taker is done with these; repeating it changes nothing. A return that was not corrected is
+ * tried again at once. Answers which of them the taker had.
+ */
+export async function acknowledgeNotices(
+  db: Database,
+  noticeIds: readonly string[],
+  taker: string,
+): Promise<ReadonlySet<string>> {
+  const rows = await run<{ id: string }>(db, 'acknowledge_notices', ACKNOWLEDGE, [noticeIds, taker])
+  return new Set(rows.map((row) => row.id))
+}
+
+const SWEEP_MAX = 500
+
+const SWEEP = `
+delete from sender_notice where id = any(
+  array(select id from sender_notice where acknowledged_at < clock_timestamp() - interval '1 hour'
+    order by acknowledged_at limit ${SWEEP_MAX} for update skip locked)
+  || array(select id from sender_notice where created_at < clock_timestamp() - interval '7 days'
+    order by created_at limit ${SWEEP_MAX} for update skip locked))
+returning id`
+
+/** Forgets notices an hour after they were dealt with, and after seven days in any case; answers how many. */
+export async function sweepNotices(db: Database): Promise<number> {
+  return (await run(db, 'sweep_notices', SWEEP)).length
+}
+
+/** Wakes whoever answers for agents. Sent outside the writing transaction, as notifyOutbox. */
+export async function notifySenders(db: Database): Promise<void> {
+  await run(db, 'notify_senders', `select pg_notify('baton_senders', '')`)
+}

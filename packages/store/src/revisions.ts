@@ -1,0 +1,155 @@
+// Corrections: the same handoff with other bytes. Executions are locked before handoffs, as by every settlement.
+import type { RevisableHandoff, Revision, RevisionBase } from '@baton/protocol/notices'
+import { type Database, run } from './database.ts'
+import { concatenate } from './send-values.ts'
+import { QUEUE } from './successors.ts'
+
+const LOCK_EXECUTIONS = `
+select handoff_id from execution where handoff_id = any($1::uuid[]) order by handoff_id for update`
+
+const LOCK_HANDOFFS = `
+select h.id from handoff h where h.id = any($1::uuid[]) order by h.id for update`
+
+const FACTS = `
+select h.id as "handoffId", h.task_id as "taskId", h.parent_id as "parentId", h.revision,
+  case when h.revision = i.revision then coalesce(h.revision_sha256, h.request_sha256)
+    else old.asked_sha256 end as "askedSha256",
+  h.state, t.status as "taskStatus", h.attempt, coalesce(e.epoch, 0) as epoch,
+  coalesce(e.status in ('CLAIMED', 'EXECUTING') and e.lease_until > clock_timestamp(), false) as live,
+  h.ended_at is null and not h.cancel_requested and exists (select from handoff_return r
+    where r.handoff_id = h.id and r.attempt = h.attempt - 1) as returned,
+  h.state = 'DEAD_LETTERED' and exists (select from dead_letter d where d.handoff_id = h.id
+    and d.asked_at is not null and d.resolved_at is null) as asked,
+  h.spent_micro_usd as "spentMicroUSD", h.remaining_micro_usd as "remainingMicroUSD",
+  h.from_agent as "fromAgent", h.from_version as "fromVersion", h.from_execution as "fromExecution",
+  h.to_agent as "toAgent", h.to_version as "toVersion", h.traceparent
+from unnest($1::uuid[], $2::int[]) as i(handoff_id, revision)
+join handoff h on h.id = i.handoff_id join task t on t.id = h.task_id
+left join execution e on e.handoff_id = h.id
+left join handoff_revision old on old.handoff_id = h.id and old.revision = i.revision`
+
+/**
+ * Locks handoffs and their executions until the caller's transaction ends, and answers how they
+ * stand; `revision` is the one that a correction wants to be. No claim can start meanwhile, and one
+ * that waits for the lock finds its publication outdated.
+ */
+export async function lockRevisable(
+  transaction: Database,
+  wanted: readonly { readonly handoffId: string; readonly revision: number }[],
+): Promise<RevisableHandoff[]> {
+  const ids = wanted.map((one) => one.handoffId)
+  await run(transaction, 'lock_executions', LOCK_EXECUTIONS, [ids])
+  await run(transaction, 'lock_handoffs', LOCK_HANDOFFS, [ids])
+  return run(transaction, 'read_revisable', FACTS, [ids, wanted.map((one) => one.revision)])
+}
+
+const APPLY = `
+with input as (
+  select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[],
+    $8::text[], $9::timestamptz[], $10::bigint[], $11::bigint[], $13::int[], $14::int[], $15::int[], $16::int[],
+    $17::bytea[], $18::bytea[], $19::uuid[], $20::bytea[], $21::text[])
+    as t(handoff_id, revision, state, key_id, signature, from_version, from_execution, to_version,
+    expires_at, spent, remaining, body_from, body_bytes, checkpoint_from, checkpoint_bytes, sha256,
+    checkpoint_sha256, checkpoint_id, asked_sha256, tracestate)
+), before as (
+  select h.* from handoff h where h.id in (select handoff_id from input)
+), kept as (
+  insert into handoff_revision (handoff_id, revision, body, body_sha256, asked_sha256, key_id, signature, checkpoint_id)
+  select h.id, h.revision, b.body, h.body_sha256, coalesce(h.revision_sha256, h.request_sha256),
+    h.key_id, h.signature, h.checkpoint_id
+  from before h join handoff_body b on b.handoff_id = h.id
+), freed as (
+  update execution e set status = 'ABANDONED', lease_until = clock_timestamp(), lapses = 0,
+    generation = h.generation + 1
+  from before h where e.handoff_id = h.id
+), bodies as (
+  update handoff_body b set body = substring($12::bytea from i.body_from for i.body_bytes)
+  from input i where b.handoff_id = i.handoff_id
+), saved as (
+  insert into checkpoint (id, task_id, body, sha256)
+  select i.checkpoint_id, h.task_id, substring($12::bytea from i.checkpoint_from for i.checkpoint_bytes),
+    i.checkpoint_sha256
+  from input i join before h on h.id = i.handoff_id
+), revised as (
+  update handoff h set revision = i.revision, revision_sha256 = i.asked_sha256, state = i.state,
+    generation = h.generation + 1, queued_at = clock_timestamp(), dispatched_at = null, ended_at = null,
+    reason = null, last_error = null, release_id = null, body_sha256 = i.sha256,
+    body_bytes = i.body_bytes, key_id = i.key_id, signature = i.signature,
+    from_version = i.from_version, from_execution = i.from_execution, to_version = i.to_version,
+    expires_at = i.expires_at, spent_micro_usd = i.spent, remaining_micro_usd = i.remaining,
+    checkpoint_id = i.checkpoint_id, tracestate = i.tracestate
+  from input i where h.id = i.handoff_id
+  returning h.*, ${QUEUE} as queue
+), unscheduled as (
+  delete from retry where handoff_id in (select id from revised)
+), told as (
+  update sender_notice set acknowledged_at = clock_timestamp()
+  where handoff_id in (select id from revised) and acknowledged_at is null
+), reviewed as (
+  update dead_letter set resolved_at = clock_timestamp(), resolution = 'REVISED'
+  where handoff_id in (select id from revised) and resolved_at is null
+), held as (
+  insert into approval (handoff_id, task_id) select id, task_id from revised
+  where state = 'AWAITING_APPROVAL'
+  on conflict (handoff_id) do update set requested_at = clock_timestamp(), closed_at = null,
+    decision = null, decided_by = null, reason_code = null
+), charged as (
+  update task t set updated_at = clock_timestamp(), status = 'PENDING_HANDOFF', checkpoint_id = c.checkpoint_id,
+    spent_micro_usd = t.spent_micro_usd + c.added
+  from (select r.task_id, sum(r.spent_micro_usd - b.spent_micro_usd) as added,
+      (array_agg(r.checkpoint_id order by r.task_seq desc))[1] as checkpoint_id
+    from revised r join before b on b.id = r.id group by r.task_id) c
+  where t.id = c.task_id
+)
+insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
+select id, task_id, generation, queue, priority, body_sha256, body_bytes, traceparent, tracestate
+from revised where state = 'QUEUED'`
+
+/**
+ * Replaces the messages of handoffs that `lockRevisable` has locked in this transaction; the caller
+ * has judged what it answered. The bytes before are kept, the extra cost is charged to the task, a
+ * dead letter is resolved, and the handoff is published as a new generation, or held for approval.
+ */
+export async function applyRevisions(
+  transaction: Database,
+  revisions: readonly Revision[],
+): Promise<void> {
+  const messages = revisions.map((one) => one.message)
+  const { blob, starts } = concatenate(messages.flatMap((one) => [one.body, one.checkpoint]))
+  await run(transaction, 'apply_revisions', APPLY, [
+    messages.map((one) => one.handoffId),
+    revisions.map((one) => one.revision),
+    messages.map((one) => (one.requiresApproval ? 'AWAITING_APPROVAL' : 'QUEUED')),
+    messages.map((one) => one.keyId),
+    messages.map((one) => one.signature),
+    messages.map((one) => one.fromVersion),
+    messages.map((one) => one.fromExecution),
+    messages.map((one) => one.toVersion),
+    messages.map((one) => one.expiresAt),
+    messages.map((one) => one.spentMicroUSD),
+    messages.map((one) => one.remainingMicroUSD),
+    blob,
+    messages.map((_, index) => starts[2 * index]),
+    messages.map((one) => one.body.byteLength),
+    messages.map((_, index) => starts[2 * index + 1]),
+    messages.map((one) => one.checkpoint.byteLength),
+    messages.map((one) => Buffer.from(one.sha256)),
+    messages.map((one) => Buffer.from(one.checkpointSha256)),
+    messages.map((one) => one.checkpointId),
+    messages.map((one) => Buffer.from(one.requestSha256)),
+    messages.map((one) => one.tracestate),
+  ])
+}
+
+const BASE = `
+select h.id as "handoffId", h.revision, h.traceparent, b.body, c.body as checkpoint
+from handoff h join handoff_body b on b.handoff_id = h.id join checkpoint c on c.id = h.checkpoint_id
+where h.id = $1`
+
+/** The message and the checkpoint that a correction starts from. */
+export async function findRevisionBase(
+  db: Database,
+  handoffId: string,
+): Promise<RevisionBase | undefined> {
+  return (await run<RevisionBase & object>(db, 'find_revision_base', BASE, [handoffId]))[0]
+}
