@@ -13,8 +13,8 @@ import { verifySignature, type Delivery, type SignatureProblem } from './signatu
 import { NOT_CHECKED, type Checks, type Rejection, type Verdict } from './verdict.ts'
 
 export interface JudgeOptions<V extends ScanVerdict = ScanVerdict> {
-  /** The receiving agent. */
-  readonly agent: AgentRegistration
+  /** The receiving agent; where none is known, what depends on it is not checked. */
+  readonly agent: AgentRegistration | undefined
   readonly keyRing: KeyRing
   readonly scan: Scan<V>
   /** What the store knows of the task's budget; without it conservation is not checked. */

@@ -12,6 +12,8 @@ export { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS, safeServers } from './
 export { parseSigningKeys } from './signing-keys.ts'
 export { createNotifier } from './notifier.ts'
 export { inSetOrSingly } from './in-set-or-singly.ts'
+export { advanceRedrives, createReviewDesk } from './review.ts'
+export type { ReviewDesk, TriedLetter } from './review.ts'
 export { completeSteps, endSet, retrySet } from './settlement.ts'
 export type {
   Agent,

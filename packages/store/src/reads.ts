@@ -96,27 +96,6 @@ export async function findTaskCheckpoint(
   return (await run<{ body: Buffer; sha256: Buffer }>(db, 'find_checkpoint', text, [taskId]))[0]
 }
 
-export interface DeadLetterView {
-  readonly handoffId: string
-  readonly taskId: string
-  readonly fromAgent: string
-  readonly toAgent: string
-  readonly reason: string
-  readonly details: unknown
-  readonly createdAt: Date
-  readonly resolvedAt: Date | null
-}
-
-/** Dead letters that still wait for a person, oldest first. */
-export function listDeadLetters(db: Database, limit: number): Promise<DeadLetterView[]> {
-  const text = `select d.handoff_id as "handoffId", d.task_id as "taskId", h.from_agent as "fromAgent",
-      h.to_agent as "toAgent", d.reason, d.details, d.created_at as "createdAt",
-      d.resolved_at as "resolvedAt"
-    from dead_letter d join handoff h on h.id = d.handoff_id
-    where d.resolved_at is null order by d.created_at limit $1`
-  return run(db, 'list_dead_letters', text, [limit])
-}
-
 export interface ReturnView {
   readonly handoffId: string
   readonly attempt: number
@@ -172,14 +151,4 @@ export function countHandoffStates(
     'count_handoff_states',
     'select state, reason, count(*) as count from handoff group by state, reason',
   )
-}
-
-/** Dead letters that wait for a person. */
-export async function deadLetterDepth(db: Database): Promise<number> {
-  const [row] = await run<{ depth: number }>(
-    db,
-    'dead_letter_depth',
-    'select count(*) as depth from dead_letter where resolved_at is null',
-  )
-  return row?.depth ?? 0
 }

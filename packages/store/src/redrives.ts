@@ -1,0 +1,174 @@
+// Bulk re-drives: their letters, their canary and their pace stand in Postgres, so that any sweeper can go on.
+import type {
+  CanaryState,
+  HeldRedrive,
+  NewRedrive,
+  RedriveState,
+  RedriveStop,
+} from '@baton/protocol/review'
+import { type Database, run } from './database.ts'
+
+const CANARY_MAX_S = 3_600
+
+const ADD = `
+with made as (
+  insert into redrive (id, state, cluster, created_by, rate_per_second, canary_until)
+  values ($1, 'CANARY', $2, $3, $4, clock_timestamp() + interval '${CANARY_MAX_S} seconds')
+)
+insert into redrive_letter (redrive_id, position, handoff_id, round, canary, act_id)
+select $1, ord, handoff_id, round, canary, act_id
+from unnest($5::uuid[], $6::int[], $7::boolean[], $8::uuid[]) with ordinality
+  as t(handoff_id, round, canary, act_id, ord)
+on conflict (handoff_id) where state = 'WAITING' do nothing
+returning handoff_id as "handoffId"`
+
+/** Stores a re-drive; answers which letters it took. The others wait in another one already. */
+export async function addRedrive(
+  db: Database,
+  { id, cluster, createdBy, ratePerSecond, letters }: NewRedrive,
+): Promise<ReadonlySet<string>> {
+  const rows = await run<{ handoffId: string }>(db, 'add_redrive', ADD, [
+    id,
+    cluster,
+    createdBy,
+    ratePerSecond,
+    letters.map((letter) => letter.handoffId),
+    letters.map((letter) => letter.round),
+    letters.map((letter) => letter.canary),
+    letters.map((letter) => letter.actId),
+  ])
+  return new Set(rows.map((row) => row.handoffId))
+}
+
+/** Locks the re-drive that has waited longest for its turn; none where nothing is due. */
+export async function holdDueRedrive(db: Database): Promise<HeldRedrive | undefined> {
+  const text = `select id, state, created_by as "createdBy", rate_per_second as "ratePerSecond",
+      canary_until <= clock_timestamp() as "canaryOverdue"
+    from redrive where ended_at is null and next_at <= clock_timestamp()
+    order by next_at limit 1 for update skip locked`
+  return (await run<HeldRedrive & object>(db, 'hold_due_redrive', text))[0]
+}
+
+/** How the canary of a re-drive fares. */
+export function listCanary(db: Database, redriveId: string): Promise<CanaryState[]> {
+  return run(
+    db,
+    'list_canary',
+    `select l.handoff_id as "handoffId", l.state as letter, h.state, h.reason,
+       h.ended_at is not null as ended
+     from redrive_letter l join handoff h on h.id = l.handoff_id
+     where l.redrive_id = $1 and l.canary order by l.position`,
+    [redriveId],
+  )
+}
+
+export interface WaitingLetter {
+  readonly handoffId: string
+  readonly round: number
+  readonly actId: string
+}
+
+/** The next letters of a re-drive, in order. */
+export function listWaitingLetters(
+  db: Database,
+  redriveId: string,
+  { canary, limit }: { readonly canary: boolean; readonly limit: number },
+): Promise<WaitingLetter[]> {
+  return run(
+    db,
+    'list_waiting_letters',
+    `select handoff_id as "handoffId", round, act_id as "actId" from redrive_letter
+     where redrive_id = $1 and state = 'WAITING' and (canary or not $2)
+     order by position limit $3`,
+    [redriveId, canary, limit],
+  )
+}
+
+/** Notes which letters went back to the queue and which were passed over. */
+export async function markLetters(
+  db: Database,
+  redriveId: string,
+  { driven, skipped }: { readonly driven: readonly string[]; readonly skipped: readonly string[] },
+): Promise<void> {
+  await run(
+    db,
+    'mark_letters',
+    `update redrive_letter set state = case when handoff_id = any($2::uuid[]) then 'DRIVEN' else 'SKIPPED' end
+     where redrive_id = $1 and handoff_id = any($2::uuid[] || $3::uuid[])`,
+    [redriveId, driven, skipped],
+  )
+}
+
+/** Sets a held re-drive's state and when its next turn comes. Letters of an ended one wait no longer. */
+export async function setRedrive(
+  db: Database,
+  redriveId: string,
+  { state, why }: { readonly state: RedriveState; readonly why: RedriveStop | null },
+): Promise<void> {
+  await run(
+    db,
+    'set_redrive',
+    `with ended as (
+       update redrive set state = $2, why = $3, next_at = clock_timestamp() + interval '1 second',
+         ended_at = case when $2 in ('CANARY', 'RUNNING') then null else clock_timestamp() end
+       where id = $1 returning id, ended_at
+     )
+     update redrive_letter set state = 'SKIPPED'
+     where redrive_id = (select id from ended where ended_at is not null) and state = 'WAITING'`,
+    [redriveId, state, why === null ? null : JSON.stringify(why)],
+  )
+}
+
+/** Ends a re-drive at a person's word; false where it had ended before. */
+export async function cancelRedrive(db: Database, redriveId: string, by: string): Promise<boolean> {
+  const rows = await run(
+    db,
+    'cancel_redrive',
+    `with ended as (
+       update redrive set state = 'CANCELED', stopped_by = $2, ended_at = clock_timestamp()
+       where id = $1 and ended_at is null returning id
+     ), skipped as (
+       update redrive_letter set state = 'SKIPPED'
+       where redrive_id in (select id from ended) and state = 'WAITING'
+     )
+     select id from ended`,
+    [redriveId, by],
+  )
+  return rows.length > 0
+}
+
+export interface RedriveView {
+  readonly redriveId: string
+  readonly state: RedriveState
+  readonly cluster: string | null
+  readonly createdBy: string
+  readonly stoppedBy: string | null
+  readonly why: RedriveStop | null
+  readonly ratePerSecond: number
+  readonly canaryIds: readonly string[]
+  readonly waiting: number
+  readonly driven: number
+  readonly skipped: number
+  readonly completed: number
+  readonly createdAt: Date
+  readonly endedAt: Date | null
+}
+
+/** A re-drive with its counts. */
+export async function findRedrive(
+  db: Database,
+  redriveId: string,
+): Promise<RedriveView | undefined> {
+  const text = `select r.id as "redriveId", r.state, r.cluster, r.created_by as "createdBy",
+      r.stopped_by as "stoppedBy", r.why, r.rate_per_second as "ratePerSecond",
+      r.created_at as "createdAt", r.ended_at as "endedAt", l.*
+    from redrive r cross join lateral (
+      select coalesce(array_agg(l.handoff_id) filter (where l.canary), '{}') as "canaryIds",
+        count(*) filter (where l.state = 'WAITING') as waiting,
+        count(*) filter (where l.state = 'DRIVEN') as driven,
+        count(*) filter (where l.state = 'SKIPPED') as skipped,
+        count(*) filter (where l.state = 'DRIVEN' and h.state = 'COMPLETED') as completed
+      from redrive_letter l join handoff h on h.id = l.handoff_id where l.redrive_id = r.id) l
+    where r.id = $1`
+  return (await run<RedriveView & object>(db, 'find_redrive', text, [redriveId]))[0]
+}

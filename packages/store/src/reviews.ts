@@ -1,0 +1,175 @@
+// What people decide about dead letters. The row of the letter is locked first, so that one decision wins.
+import type {
+  HeldDeadLetter,
+  NewVote,
+  Reopening,
+  Resolution,
+  StoredMessage,
+  Vote,
+} from '@baton/protocol/review'
+import { type Database, run } from './database.ts'
+
+const HOLD = `
+select d.handoff_id as "handoffId", d.task_id as "taskId", h.parent_id as "parentId",
+  coalesce(e.epoch, 0) as epoch, h.attempt, h.from_agent as "fromAgent",
+  h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
+  h.to_version as "toVersion", h.traceparent, d.reason, d.round, d.resolution, h.sent_by as "sentBy",
+  d.asked_at is not null as asked, d.artefact_id as "artefactId", encode(h.body_sha256, 'hex') as sha256, t.status as "taskStatus",
+  coalesce(h.expires_at <= clock_timestamp(), false) as overdue,
+  h.cancel_requested or t.cancel_requested as canceling
+from dead_letter d
+join handoff h on h.id = d.handoff_id
+join task t on t.id = d.task_id
+left join execution e on e.handoff_id = d.handoff_id
+where d.handoff_id = any($1::uuid[]) order by d.handoff_id for update of d`
+
+/** Locks dead letters until the transaction ends; answers those that exist, by handoff id. */
+export async function holdDeadLetters(
+  db: Database,
+  handoffIds: readonly string[],
+): Promise<ReadonlyMap<string, HeldDeadLetter>> {
+  const rows = await run<HeldDeadLetter & object>(db, 'hold_dead_letters', HOLD, [handoffIds])
+  return new Map(rows.map((row) => [row.handoffId, row]))
+}
+
+/** Stores a vote; false where this person has voted for the same before. */
+export async function addVote(db: Database, vote: NewVote): Promise<boolean> {
+  const rows = await run(
+    db,
+    'add_vote',
+    `insert into review_vote (id, handoff_id, round, action, proposal_sha256, proposal, reviewer)
+     values ($1, $2, $3, $4, decode($5, 'hex'), $6, $7)
+     on conflict (handoff_id, round, action, proposal_sha256, reviewer) do nothing returning id`,
+    [
+      vote.id,
+      vote.handoffId,
+      vote.round,
+      vote.action,
+      vote.proposalSha256,
+      vote.proposal,
+      vote.reviewer,
+    ],
+  )
+  return rows.length > 0
+}
+
+/** The votes of one round, first one first. */
+export function listVotes(db: Database, handoffId: string, round: number): Promise<Vote[]> {
+  return run(
+    db,
+    'list_votes',
+    `select action, encode(proposal_sha256, 'hex') as "proposalSha256", proposal, reviewer,
+       created_at as "createdAt" from review_vote where handoff_id = $1 and round = $2
+     order by created_at, id`,
+    [handoffId, round],
+  )
+}
+
+// The same handoff again: a new generation rings, the lease is free at once, and one more attempt is allowed.
+const REOPEN = `
+with input as (
+  select * from unnest($1::uuid[], $2::uuid[]) as t(handoff_id, release_id)
+), reopened as (
+  update handoff h set state = 'QUEUED', reason = null, ended_at = null, release_id = i.release_id,
+    generation = h.generation + 1, attempt = h.attempt + 1,
+    attempts_max = greatest(h.attempts_max, h.attempt + 1), queued_at = clock_timestamp(),
+    dispatched_at = null, blocked_at_types = '{}'
+  from input i where h.id = i.handoff_id and h.state = 'DEAD_LETTERED'
+  returning h.id, h.task_id, h.generation, coalesce(h.routed_to, h.to_agent) as queue, h.priority,
+    h.body_sha256, h.body_bytes, h.traceparent, h.tracestate
+), freed as (
+  update execution e set status = 'ABANDONED', lapses = 0, lease_until = clock_timestamp(),
+    generation = r.generation
+  from reopened r where e.handoff_id = r.id
+), tasks as (
+  update task set status = 'PENDING_HANDOFF', updated_at = clock_timestamp()
+  where id in (select id from task where id in (select task_id from reopened) order by id
+               for no key update) and status = 'AWAITING_HUMAN'
+), resolved as (
+  update dead_letter set resolved_at = clock_timestamp(), resolution = $3
+  where handoff_id in (select id from reopened)
+), rung as (
+  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
+  select id, task_id, generation, queue, priority, body_sha256, body_bytes, traceparent, tracestate
+  from reopened
+)
+select id from reopened`
+
+/** Puts held dead letters back into the queue, each as the same handoff; answers how many. */
+export async function reopenHandoffs(
+  db: Database,
+  reopenings: readonly Reopening[],
+  resolution: Exclude<Resolution, 'DISCARDED'>,
+): Promise<number> {
+  const rows = await run(db, 'reopen_handoffs', REOPEN, [
+    reopenings.map((one) => one.handoffId),
+    reopenings.map((one) => one.releaseId),
+    resolution,
+  ])
+  return rows.length
+}
+
+const DISCARD = `
+with discarded as (
+  update dead_letter set resolved_at = clock_timestamp(), resolution = 'DISCARDED'
+  where handoff_id = $1 and resolved_at is null returning handoff_id, task_id
+)
+update task t set status = 'FAILED', updated_at = clock_timestamp()
+where t.id in (select id from task where id in (select task_id from discarded) for no key update)
+  and t.status = 'AWAITING_HUMAN'
+  and not exists (select from handoff h where h.task_id = t.id and h.ended_at is null)
+  and not exists (select from dead_letter d where d.task_id = t.id and d.resolved_at is null
+    and d.handoff_id <> $1)`
+
+/** Gives a held dead letter up for good; its task fails where nothing else of it is open. */
+export async function discardDeadLetter(db: Database, handoffId: string): Promise<void> {
+  await run(db, 'discard_dead_letter', DISCARD, [handoffId])
+}
+
+const ASK = `
+with asked as (
+  update dead_letter set asked_at = clock_timestamp() where handoff_id = $1 and resolved_at is null
+  returning handoff_id, task_id, reason, details
+)
+insert into sender_notice (id, kind, handoff_id, task_id, from_agent, attempt, revision, reason, details)
+select $2, 'return', h.id, a.task_id, h.from_agent, h.attempt, h.revision, a.reason, a.details
+from asked a join handoff h on h.id = a.handoff_id`
+
+/** Hands a held dead letter back to its sender; the sender's next revision reopens it. */
+export async function askSender(db: Database, handoffId: string, noticeId: string): Promise<void> {
+  await run(db, 'ask_sender', ASK, [handoffId, noticeId])
+}
+
+/** The exact signed bytes that wait. */
+export async function findStoredMessage(
+  db: Database,
+  handoffId: string,
+): Promise<StoredMessage | undefined> {
+  const text = `select b.body, h.key_id as "keyId", h.signature from handoff h
+    join handoff_body b on b.handoff_id = h.id where h.id = $1`
+  return (await run<StoredMessage & object>(db, 'find_stored_message', text, [handoffId]))[0]
+}
+
+const REPLACE = `
+with old as (
+  select h.id, h.revision, b.body, h.body_sha256, coalesce(h.revision_sha256, h.request_sha256) as asked,
+    h.key_id, h.signature, h.checkpoint_id
+  from handoff h join handoff_body b on b.handoff_id = h.id where h.id = $1
+), kept as (
+  insert into handoff_revision (handoff_id, revision, body, body_sha256, asked_sha256, key_id, signature,
+    checkpoint_id)
+  select id, revision, body, body_sha256, asked, key_id, signature, checkpoint_id from old
+), replaced as (
+  update handoff_body set body = $2 where handoff_id = $1
+)
+update handoff set revision = revision + 1, body_sha256 = sha256($2), body_bytes = octet_length($2),
+  key_id = $3, signature = $4 where id = $1`
+
+/** Makes other signed bytes the handoff's message; the ones before stay as an earlier revision. */
+export async function replaceMessage(
+  db: Database,
+  handoffId: string,
+  { body, keyId, signature }: StoredMessage,
+): Promise<void> {
+  await run(db, 'replace_message', REPLACE, [handoffId, body, keyId, signature])
+}
