@@ -29,12 +29,11 @@ const lapse = (handoffId: string) =>
 
 describe('a late settlement is fenced (I4)', () => {
   const settle = {
-    completes: (fence: { handoffId: string; epoch: number }) =>
-      completeExecutions(
-        store.pool,
-        [{ ...fence, costMicroUSD: 5, result: '1', taskResult: '1' }],
-        [intentOf(fence.handoffId)],
-      ),
+    completes: async (fence: { handoffId: string; epoch: number }) => {
+      const completion = { ...fence, costMicroUSD: 5, result: '1', taskResult: '1' }
+      const done = await completeExecutions(store.pool, [completion], [intentOf(fence.handoffId)])
+      return new Set(done.keys())
+    },
     retries: (fence: { handoffId: string; epoch: number }) =>
       retryHandoffs(
         store.pool,

@@ -57,7 +57,7 @@ const eventsOf = async (handoffId: string) =>
 describe('a completion (I5)', () => {
   it('commits result, cost, task state and event together', async () => {
     const claimed = await executing(store.pool)
-    expect([...(await complete(claimed, '"the end"'))]).toEqual([claimed.handoffId])
+    expect([...(await complete(claimed, '"the end"')).keys()]).toEqual([claimed.handoffId])
     expect(await findHandoff(store.pool, claimed.handoffId)).toMatchObject({
       state: 'COMPLETED',
       result: { ok: true },
@@ -109,7 +109,7 @@ describe('a completion (I5)', () => {
       intentOf(good.handoffId),
       intentOf(late.handoffId),
     ])
-    expect([...held]).toEqual([good.handoffId])
+    expect([...held.keys()]).toEqual([good.handoffId])
     expect(await eventsOf(late.handoffId)).toBe(0)
     expect((await findHandoff(store.pool, late.handoffId))?.state).toBe('EXECUTING')
   })

@@ -6,7 +6,10 @@ export interface AgentContext {
   readonly message: HandoffMessage
   /** `message.currentState`; the keys the agent registered are present. */
   readonly state: JsonObject
-  /** Aborted when the lease is lost, the handoff is canceled or the process drains. */
+  /**
+   * Aborted when the lease is lost, the deadline passes, the handoff is canceled or the process drains.
+   * After a cancellation the reason is a `HandoffCanceled`: a result before its `graceUntil` still counts.
+   */
   readonly signal: AbortSignal
   readonly handoffId: string
   readonly taskId: string
@@ -31,6 +34,13 @@ export interface NextHandoff {
   readonly constraints?: readonly string[]
   readonly relevantContext?: HandoffMessage['relevantContext']
   readonly priority?: 0 | 1 | 2 | 3
+  /** Holds it until a person has approved; nothing of it executes before (R13). */
+  readonly requiresApproval?: boolean
+  /** RFC 3339; what is left out carries over. Nothing executes after the earlier of both (S12, R16). */
+  readonly deadline?: string
+  readonly expiresAt?: string
+  /** What the receiver must have (S18); required of this receiver only, so nothing carries over. */
+  readonly requirements?: NonNullable<HandoffMessage['requirements']>
 }
 
 /** What one execution answers. Baton commits all of it in one transaction (I5). */

@@ -18,6 +18,7 @@ type Known = Pick<
   | 'fromExecution'
   | 'toAgent'
   | 'toVersion'
+  | 'routedTo'
   | 'traceparent'
 >
 
@@ -59,13 +60,25 @@ export function lifecycleEntry(
       agentVersion: known.fromVersion,
       executionId: known.fromExecution,
     },
-    toAgent: { agentType: known.toAgent, agentVersion: known.toVersion },
+    toAgent: receiverOf(known),
     traceparent: known.traceparent,
     verdicts: null,
     reason,
     cost: null,
     segments: [],
   }
+}
+
+// Whoever executes it in fact; the range was for the type that the message names.
+function receiverOf(known: Known | ExpiredHandoff): AuditEntry['toAgent'] {
+  const routedTo = 'routedTo' in known ? known.routedTo : null
+  if (routedTo !== null) return { agentType: routedTo, agentVersion: null }
+  return { agentType: known.toAgent, agentVersion: known.toVersion }
+}
+
+/** The record of a handoff that passed every check and that its receiver cannot take (S18). */
+export function blockedEntry(claimed: ClaimedHandoff, verdict: Verdict<SafetyVerdict>): AuditEntry {
+  return { ...decisionEntry(claimed, verdict), event: 'HANDOFF_BLOCKED', reason: 'BLOCKED' }
 }
 
 /** An entry that commits with the change it tells of and is shipped afterwards. */

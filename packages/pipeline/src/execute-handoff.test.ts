@@ -17,7 +17,8 @@ const handoff = sampleHandoff()
 
 function run(execute: Agent['execute'], during: (abort: () => void) => void = () => undefined) {
   const heartbeat = createHeartbeat({
-    extendLeases: async (fences) => new Set(fences.map((fence) => fence.handoffId)),
+    extendLeases: async () => [],
+    lookForSteering: async () => [],
     leaseMs: 60_000,
     logger: quietLogger,
   })

@@ -5,6 +5,7 @@ import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
 import { type Metrics, type Span, startSpan } from '@baton/telemetry'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
+import { HandoffCanceled } from './handoff-canceled.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 /** How agent code ended. A failure carries a code, never the agent's own text. */
@@ -16,8 +17,10 @@ export type Execution =
       readonly traceparent: string
     }
   | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
-  /** The lease was lost, the handoff canceled or the process drained: not the agent's failure. */
+  /** The lease was lost, the deadline passed or the process drained: not the agent's failure. */
   | { readonly kind: 'abandoned' }
+  /** A person canceled the handoff, and no result came within the grace. */
+  | { readonly kind: 'canceled' }
 
 interface ExecuteDeps {
   readonly agents: ReadonlyMap<string, Agent>
@@ -30,7 +33,7 @@ export async function executeHandoff(
   deps: ExecuteDeps,
   { claimed, message, span }: { claimed: ClaimedHandoff; message: HandoffMessage; span: Span },
 ): Promise<Execution> {
-  const agent = deps.agents.get(claimed.toAgent)
+  const agent = deps.agents.get(claimed.routedTo ?? claimed.toAgent)
   if (agent === undefined) return { kind: 'failed', code: 'BATON_AGENT_UNKNOWN', retry: true }
   const startedAt = performance.now()
   const own = startSpan({
@@ -48,14 +51,16 @@ export async function executeHandoff(
       traceparent: own.traceparent,
       signal: lease.signal,
     })
-    const result = await own.run(() => untilAborted(agent.execute(context), lease.signal))
+    const result = await own.run(() => untilAborted(agent.execute(context), lease.over))
     checkResult(result)
     own.end()
     return { kind: 'done', result, agent, traceparent: own.traceparent }
   } catch (error) {
-    const code = lease.signal.aborted ? 'BATON_EXECUTION_ABANDONED' : failureCode(error)
+    const stopped = lease.signal.aborted
+    const code = stopped ? 'BATON_EXECUTION_ABANDONED' : failureCode(error)
     own.end({ error: code })
-    if (lease.signal.aborted) return { kind: 'abandoned' }
+    if (lease.signal.reason instanceof HandoffCanceled) return { kind: 'canceled' }
+    if (stopped) return { kind: 'abandoned' }
     return { kind: 'failed', code, retry: kindOf(error) === 'transient' }
   } finally {
     lease.release()

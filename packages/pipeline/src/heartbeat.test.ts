@@ -1,6 +1,7 @@
 // A lease that is lost, or unanswered for its whole length, aborts the work that ran under it.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Fence } from '@baton/protocol/delivery'
+import type { Fence, HeldLease } from '@baton/protocol/delivery'
+import { HandoffCanceled } from './handoff-canceled.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { quietLogger } from './sample-delivery.ts'
 
@@ -8,10 +9,23 @@ beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
 const LEASE_MS = 900
-type Extend = (fences: readonly Fence[]) => Promise<ReadonlySet<string>>
-const alive: Extend = async (fences) => new Set(fences.map((fence) => fence.handoffId))
-const heartbeatWith = (extendLeases: Extend) =>
-  createHeartbeat({ extendLeases, leaseMs: LEASE_MS, logger: quietLogger })
+type Extend = (fences: readonly Fence[]) => Promise<readonly HeldLease[]>
+type Look = Parameters<typeof createHeartbeat>[0]['lookForSteering']
+const heldLease = (handoffId: string): HeldLease => ({
+  handoffId,
+  canceledUntil: null,
+  graceMs: null,
+})
+const canceledLease = (handoffId: string, graceMs: number): HeldLease => ({
+  handoffId,
+  canceledUntil: new Date('2030-01-01T00:00:00Z'),
+  graceMs,
+})
+const alive: Extend = async (fences) => fences.map((fence) => heldLease(fence.handoffId))
+const heartbeatWith = (
+  extendLeases: Extend,
+  { look = async () => [], leaseMs = LEASE_MS }: { look?: Look; leaseMs?: number } = {},
+) => createHeartbeat({ extendLeases, lookForSteering: look, leaseMs, logger: quietLogger })
 
 describe('a heartbeat', () => {
   it('renews all leases in one call, three times per lease, and only while they are held', async () => {
@@ -30,7 +44,7 @@ describe('a heartbeat', () => {
   })
 
   it('aborts exactly what was taken over or canceled', async () => {
-    const heartbeat = heartbeatWith(async () => new Set(['kept']))
+    const heartbeat = heartbeatWith(async () => [heldLease('kept')])
     await heartbeat.start()
     const kept = heartbeat.hold({ handoffId: 'kept', epoch: 1 })
     const lost = heartbeat.hold({ handoffId: 'lost', epoch: 1 })
@@ -58,17 +72,71 @@ describe('a heartbeat', () => {
   })
 
   it('that is stopped in the middle of a beat waits for it and never beats again', async () => {
-    let answer: (held: ReadonlySet<string>) => void = () => undefined
+    let answer: (held: readonly HeldLease[]) => void = () => undefined
     const extend = vi.fn<Extend>(() => new Promise((resolve) => (answer = resolve)))
     const heartbeat = heartbeatWith(extend)
     await heartbeat.start()
     heartbeat.hold({ handoffId: 'a', epoch: 1 })
     await vi.advanceTimersByTimeAsync(LEASE_MS / 3)
     const stopped = heartbeat.stop()
-    answer(new Set(['a']))
+    answer([heldLease('a')])
     await stopped
     expect(vi.getTimerCount()).toBe(0)
     await vi.advanceTimersByTimeAsync(10 * LEASE_MS)
     expect(extend).toHaveBeenCalledTimes(1)
+  })
+})
+
+describe('a cancellation', () => {
+  it('is heard of within a second, far before the lease is due, and the work is over after its grace', async () => {
+    const look = vi.fn<Look>(async () => [{ ...canceledLease('a', 5_000), held: true }])
+    const heartbeat = heartbeatWith(alive, { look, leaseMs: 60_000 })
+    await heartbeat.start()
+    const lease = heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(lease.signal.reason).toBeInstanceOf(HandoffCanceled)
+    expect(lease.signal.reason).toMatchObject({
+      code: 'BATON_HANDOFF_CANCELED',
+      graceUntil: new Date('2030-01-01T00:00:00Z'),
+    })
+    expect(lease.over.aborted).toBe(false)
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(lease.over.reason).toBe(lease.signal.reason)
+    await heartbeat.stop()
+  })
+
+  it('is heard of with the renewal too, and keeps the lease until the grace ends', async () => {
+    const extend = vi.fn<Extend>(async () => [canceledLease('a', 2_000)])
+    const heartbeat = heartbeatWith(extend)
+    await heartbeat.start()
+    const lease = heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    await vi.advanceTimersByTimeAsync(LEASE_MS)
+    expect(extend).toHaveBeenCalledTimes(3)
+    expect([lease.signal.aborted, lease.over.aborted]).toEqual([true, false])
+    lease.release()
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(lease.over.aborted).toBe(false)
+    await heartbeat.stop()
+  })
+
+  it('without grace left, a passed deadline or a take-over ends the work at the next look', async () => {
+    const look: Look = async () => [{ ...canceledLease('a', -5), held: false }]
+    const heartbeat = heartbeatWith(alive, { look, leaseMs: 60_000 })
+    await heartbeat.start()
+    const lease = heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect([lease.signal.aborted, lease.over.aborted]).toEqual([true, true])
+    await heartbeat.stop()
+  })
+
+  it('is not looked for while executions are short', async () => {
+    const look = vi.fn<Look>(async () => [])
+    const heartbeat = heartbeatWith(alive, { look, leaseMs: 60_000 })
+    await heartbeat.start()
+    await vi.advanceTimersByTimeAsync(900)
+    heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    await vi.advanceTimersByTimeAsync(150)
+    expect(look).not.toHaveBeenCalled()
+    await heartbeat.stop()
   })
 })

@@ -1,60 +1,112 @@
-// Keeps the leases of everything a process executes, in one statement for all of them.
-import type { Fence } from '@baton/protocol/delivery'
+// Keeps the leases of everything a process executes, in one statement for all of them, and hears of cancellations.
+import type { Fence, HeldLease } from '@baton/protocol/delivery'
 import { codeOf, type Logger, type Service } from '@baton/runtime'
+import { HandoffCanceled } from './handoff-canceled.ts'
 
 interface HeartbeatDeps {
-  /** Extends the leases; answers the handoffs whose lease still holds. */
-  extendLeases(fences: readonly Fence[]): Promise<ReadonlySet<string>>
+  /** Extends the leases; answers those that still hold. */
+  extendLeases(fences: readonly Fence[]): Promise<readonly HeldLease[]>
+  /** Extends nothing; answers only those that were lost or are being canceled. */
+  lookForSteering(
+    fences: readonly Fence[],
+  ): Promise<readonly (HeldLease & { readonly held: boolean })[]>
   readonly leaseMs: number
   readonly logger: Logger
 }
 
+export interface Lease {
+  /** For the agent: aborts once the lease is lost or its handoff canceled; the reason says which. */
+  readonly signal: AbortSignal
+  /** Aborts once a result could no longer commit; after a cancellation that is when its grace ends. */
+  readonly over: AbortSignal
+  release(): void
+}
+
 export interface Heartbeat extends Service {
-  /** Starts to keep a lease; the signal aborts once it is lost or canceled. */
-  hold(fence: Fence): { readonly signal: AbortSignal; release(): void }
+  /** Starts to keep a lease. */
+  hold(fence: Fence): Lease
   /** Aborts everything under way, for a drain that ran out of time. */
   abortAll(): void
 }
 
 /** Heartbeats per lease, so that one lost answer does not cost the lease. */
 const BEATS_PER_LEASE = 3
+/** A cancellation is heard of within this time; executions younger than half of it are not looked for. */
+const LOOK_MS = 1_000
 
 interface Held {
   readonly fence: Fence
-  readonly controller: AbortController
+  readonly signal: AbortController
+  readonly over: AbortController
+  readonly since: number
   renewedAt: number
+  grace?: NodeJS.Timeout
 }
 
 /** Renews three times per lease; without an answer for a whole lease the work is aborted locally. */
-export function createHeartbeat({ extendLeases, leaseMs, logger }: HeartbeatDeps): Heartbeat {
+export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
+  const { leaseMs, logger } = deps
   const intervalMs = Math.floor(leaseMs / BEATS_PER_LEASE)
+  const tickMs = Math.floor(intervalMs / Math.ceil(intervalMs / LOOK_MS))
   const held = new Map<string, Held>()
   let timer: NodeJS.Timeout | undefined
   let beating: Promise<void> = Promise.resolve()
   let stopping = false
 
   function lose(one: Held, why: string): void {
-    logger.warn({
-      event: 'lease.lost',
-      why,
-      handoffId: one.fence.handoffId,
-      epoch: one.fence.epoch,
-    })
-    held.delete(one.fence.handoffId)
-    one.controller.abort(new Error('BATON_LEASE_LOST'))
+    const { handoffId, epoch } = one.fence
+    logger.warn({ event: 'lease.lost', why, handoffId, epoch })
+    held.delete(handoffId)
+    clearTimeout(one.grace)
+    const reason = new Error('BATON_LEASE_LOST')
+    one.signal.abort(reason)
+    one.over.abort(reason)
   }
+
+  function cancel(one: Held, { canceledUntil, graceMs }: HeldLease): void {
+    if (canceledUntil === null || one.grace !== undefined) return
+    const reason = new HandoffCanceled(canceledUntil)
+    logger.info({ event: 'handoff.canceling', handoffId: one.fence.handoffId, graceMs })
+    one.grace = setTimeout(() => one.over.abort(reason), Math.max(0, graceMs ?? 0))
+    one.signal.abort(reason)
+  }
+
+  async function renew(due: readonly Held[]): Promise<void> {
+    if (due.length === 0) return
+    const sentAt = performance.now()
+    const answers = await deps.extendLeases(due.map((one) => one.fence))
+    const alive = new Map(answers.map((answer) => [answer.handoffId, answer]))
+    for (const one of due.filter(isHeld)) {
+      const answer = alive.get(one.fence.handoffId)
+      if (answer === undefined) lose(one, 'taken over, expired or canceled')
+      else {
+        one.renewedAt = sentAt
+        cancel(one, answer)
+      }
+    }
+  }
+
+  async function look(others: readonly Held[]): Promise<void> {
+    if (others.length === 0) return
+    const answers = await deps.lookForSteering(others.map((one) => one.fence))
+    const steered = new Map(answers.map((answer) => [answer.handoffId, answer]))
+    for (const one of others.filter(isHeld)) {
+      const answer = steered.get(one.fence.handoffId)
+      if (answer === undefined) continue
+      if (answer.held) cancel(one, answer)
+      else lose(one, 'taken over, expired or canceled')
+    }
+  }
+
+  const isHeld = (one: Held): boolean => held.get(one.fence.handoffId) === one
 
   async function beat(): Promise<void> {
     const now = performance.now()
-    const due = [...held.values()].filter((one) => now - one.renewedAt >= intervalMs / 2)
-    if (due.length === 0) return
+    const all = [...held.values()]
+    const isDue = (one: Held): boolean => now - one.renewedAt >= intervalMs - tickMs / 2
     try {
-      const alive = await extendLeases(due.map((one) => one.fence))
-      for (const one of due) {
-        if (held.get(one.fence.handoffId) !== one) continue
-        if (alive.has(one.fence.handoffId)) one.renewedAt = performance.now()
-        else lose(one, 'taken over or canceled')
-      }
+      await renew(all.filter(isDue))
+      await look(all.filter((one) => !isDue(one) && now - one.since >= LOOK_MS / 2))
     } catch (error) {
       logger.warn({ event: 'lease.unanswered', code: codeOf(error) })
       const lapsed = [...held.values()].filter((one) => performance.now() - one.renewedAt > leaseMs)
@@ -66,7 +118,7 @@ export function createHeartbeat({ extendLeases, leaseMs, logger }: HeartbeatDeps
     if (stopping) return
     timer = setTimeout(() => {
       beating = beat().finally(schedule)
-    }, intervalMs)
+    }, tickMs)
   }
 
   return {
@@ -80,12 +132,16 @@ export function createHeartbeat({ extendLeases, leaseMs, logger }: HeartbeatDeps
       await beating
     },
     hold(fence) {
-      const one: Held = { fence, controller: new AbortController(), renewedAt: performance.now() }
+      const now = performance.now()
+      const [signal, over] = [new AbortController(), new AbortController()]
+      const one: Held = { fence, signal, over, since: now, renewedAt: now }
       held.set(fence.handoffId, one)
       return {
-        signal: one.controller.signal,
+        signal: signal.signal,
+        over: over.signal,
         release: () => {
-          if (held.get(fence.handoffId) === one) held.delete(fence.handoffId)
+          clearTimeout(one.grace)
+          if (isHeld(one)) held.delete(fence.handoffId)
         },
       }
     },

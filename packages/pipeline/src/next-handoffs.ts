@@ -80,12 +80,16 @@ const remaining = (message: HandoffMessage, result: AgentResult) =>
 
 function constraintsFor(message: HandoffMessage, next: NextHandoff) {
   const priority = next.priority ?? message.priority
+  const deadline = next.deadline ?? message.deadline
+  const expiresAt = next.expiresAt ?? message.expiresAt
   return {
     list: [...(next.constraints ?? message.constraints)],
     ...(next.agentVersion === undefined ? {} : { agentVersion: next.agentVersion }),
     ...(priority === undefined ? {} : { priority }),
-    ...(message.deadline === undefined ? {} : { deadline: message.deadline }),
-    ...(message.expiresAt === undefined ? {} : { expiresAt: message.expiresAt }),
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(next.requiresApproval === true ? { requiresApproval: true } : {}),
+    ...(next.requirements === undefined ? {} : { requirements: next.requirements }),
   }
 }
 

@@ -3,14 +3,18 @@ import type { AuditEntry, Receipt } from '@baton/ledger'
 import { type ErrorCode, permanent, transient } from '@baton/runtime'
 import { createMetrics } from '@baton/telemetry'
 import { describe, expect, it } from 'vitest'
+import { unmetRequirements } from '@baton/protocol'
 import type { Execution } from './execute-handoff.ts'
 import { receiveHandoff, type ReceiveDeps } from './receive-handoff.ts'
+import { prepareHandoff } from './prepare-handoff.ts'
 import {
   claimedFrom,
   judgeSample,
   quietLogger,
   sampleAgent,
   sampleHandoff,
+  sampleOptions,
+  sampleState,
 } from './sample-delivery.ts'
 
 const RECEIPT: Receipt = {
@@ -38,6 +42,7 @@ function receiver(changes: Partial<ReceiveDeps> = {}) {
       steps.push('judge')
       return judgeSample(claimed)
     },
+    unmet: (_, message) => unmetRequirements(message, sampleAgent),
     record: step('record', (entry: AuditEntry) => {
       entries.push(entry)
       return RECEIPT
@@ -47,6 +52,7 @@ function receiver(changes: Partial<ReceiveDeps> = {}) {
     settle: {
       executed: step('executed', () => undefined),
       rejected: step('rejected', () => undefined),
+      blocked: step('blocked', () => undefined),
       quarantined: step('quarantined', () => undefined),
       released: step('released', () => undefined),
       drain: async () => undefined,
@@ -87,6 +93,27 @@ describe('a delivery', () => {
     await receive()
     expect(steps).toEqual(['judge', 'record', 'rejected'])
     expect(entries).toMatchObject([{ event: 'HANDOFF_REJECTED', reason: 'INCOMPLETE_CONTEXT' }])
+  })
+
+  it('whose receiver lacks what it requires is recorded as blocked and never started (S18)', async () => {
+    const handoff = prepareHandoff(
+      {
+        agentState: sampleState(),
+        targetAgentType: 'reader',
+        constraints: { requirements: { mcp: ['github'], capabilities: ['translate'] } },
+      },
+      sampleOptions,
+    )
+    const { receive, steps, entries } = receiver({ claim: async () => claimedFrom(handoff) })
+    await receive()
+    expect(steps).toEqual(['judge', 'record', 'blocked'])
+    expect(entries).toMatchObject([
+      {
+        event: 'HANDOFF_BLOCKED',
+        reason: 'BLOCKED',
+        verdicts: { schema: 'passed', completeness: 'passed', budget: 'passed' },
+      },
+    ])
   })
 
   it('whose epoch was lost meanwhile executes nothing', async () => {

@@ -1,6 +1,6 @@
 // One delivery, start to finish. The decision record is durable before any agent code runs (I3).
 import type { AuditEntry, Receipt } from '@baton/ledger'
-import type { HandoffMessage, Verdict } from '@baton/protocol'
+import type { Detail, HandoffMessage, Verdict } from '@baton/protocol'
 import type {
   ClaimedHandoff,
   ClaimRequest,
@@ -10,7 +10,7 @@ import type {
 import { codeOf, crashPoint, type Logger } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import { type Metrics, type Span, messagingAttributes, startSpan } from '@baton/telemetry'
-import { decisionEntry } from './audit-entries.ts'
+import { blockedEntry, decisionEntry } from './audit-entries.ts'
 import type { Execution } from './execute-handoff.ts'
 import type { Settler } from './settle-handoff.ts'
 import type { Quarantine } from './settlement.ts'
@@ -19,6 +19,8 @@ export interface ReceiveDeps {
   claim(request: ClaimRequest): Promise<ClaimedHandoff | RefusedClaim>
   /** The checks in the order of I6; never throws. */
   judge(claimed: ClaimedHandoff): Verdict<SafetyVerdict>
+  /** What the message requires and the agent that would execute it lacks (S18). */
+  unmet(claimed: ClaimedHandoff, message: HandoffMessage): readonly Detail[]
   /** Resolves with the receipt once the record is durable in the audit store. */
   record(entry: AuditEntry): Promise<Receipt>
   /** Stores the receipt; answers dispatch-to-accept in seconds, or undefined where the epoch is lost. */
@@ -43,7 +45,7 @@ export async function receiveHandoff(deps: ReceiveDeps, pointer: ClaimRequest): 
   crashPoint('receiver.after_claim')
   deps.metrics.hopSeconds.queue.observe(claimed.queueSeconds)
   const span = startSpan({
-    name: `process ${claimed.toAgent}`,
+    name: `process ${claimed.routedTo ?? claimed.toAgent}`,
     kind: 'consumer',
     parent: claimed.traceparent,
     tracestate: claimed.tracestate ?? undefined,
@@ -73,12 +75,18 @@ async function processClaimed(
   }
   const verdict = judgeTimed(deps, claimed)
   crashPoint('receiver.after_validate')
-  const receipt = await recordDecision(deps, claimed, verdict)
+  const unmet = verdict.valid ? deps.unmet(claimed, verdict.message) : []
+  const entry = unmet.length > 0 ? blockedEntry(claimed, verdict) : decisionEntry(claimed, verdict)
+  const receipt = await recordDecision(deps, claimed, entry)
   if (receipt === undefined) return
   crashPoint('receiver.after_audit')
   if (!verdict.valid) {
     deps.logger.info({ event: 'handoff.rejected', reason: verdict.reason, ...idsOf(claimed, span) })
     return deps.settle.rejected(claimed, verdict)
+  }
+  if (unmet.length > 0) {
+    deps.logger.info({ event: 'handoff.blocked', ...idsOf(claimed, span) })
+    return deps.settle.blocked({ claimed, message: verdict.message, unmet })
   }
   if (!(await startExecution(deps, { claimed, receipt, span }))) return
   crashPoint('receiver.after_start')
@@ -134,11 +142,11 @@ const unrecordable = (code: string): Quarantine => ({
 async function recordDecision(
   deps: ReceiveDeps,
   claimed: ClaimedHandoff,
-  verdict: Verdict<SafetyVerdict>,
+  entry: AuditEntry,
 ): Promise<Receipt | undefined> {
   const startedAt = performance.now()
   try {
-    const receipt = await deps.record(decisionEntry(claimed, verdict))
+    const receipt = await deps.record(entry)
     deps.metrics.hopSeconds.audit.observe((performance.now() - startedAt) / 1000)
     return receipt
   } catch (error) {

@@ -12,6 +12,7 @@ import {
 import type { Metrics } from '@baton/telemetry'
 import type { CompletedStep } from './completed-step.ts'
 import type { Execution } from './execute-handoff.ts'
+import { type Blocked, type BlockedDeps, settleBlocked } from './settle-blocked.ts'
 import {
   type Quarantine,
   type Refusal,
@@ -27,12 +28,14 @@ import {
 /** Whether the epoch was still held; or, where the set was committed singly, why this one failed. */
 export type Committed = boolean | Error
 
-export interface SettleDeps extends SettlementOptions {
+export interface SettleDeps extends BlockedDeps {
   /** Commits each step's result, cost, task state and next handoffs (I5). */
   complete(steps: readonly CompletedStep[]): Promise<readonly Committed[]>
   retry(set: readonly Settled<Retry>[]): Promise<readonly Committed[]>
   end(set: readonly Settled<Ending>[]): Promise<readonly Committed[]>
   release(fences: readonly Fence[], delayMs: number): Promise<void>
+  /** Ends canceled handoffs that execute no more. */
+  endCanceled(): Promise<void>
   /** Called after the commit with the events that may now be shipped. */
   committed(intents: readonly AuditIntent[]): void
   readonly metrics: Metrics
@@ -42,6 +45,8 @@ export interface SettleDeps extends SettlementOptions {
 export interface Settler {
   executed(claimed: ClaimedHandoff, message: HandoffMessage, execution: Execution): Promise<void>
   rejected(claimed: ClaimedHandoff, verdict: Refusal): Promise<void>
+  /** It passed every check, but its receiver lacks what it requires. */
+  blocked(blocked: Blocked): Promise<void>
   /** No further attempt can mend it: a person must look. */
   quarantined(claimed: ClaimedHandoff, why: Quarantine): Promise<void>
   /** Nothing was decided: somebody may claim it again in a while, no attempt is counted. */
@@ -88,15 +93,25 @@ export function createSettler(deps: SettleDeps): Settler {
     const held = await withTries(() => add(settlement))
     if (settlement.kind === 'end') crashPoint('rollback.after_commit')
     deps.metrics.hopSeconds.settle.observe((performance.now() - startedAt) / 1000)
-    if (!held) return deps.metrics.fencedCommitsTotal.inc()
+    if (!held) return fenced(claimed, settlement)
     const intents = intentsOf(settlement)
     if (intents.length > 0) deps.committed(intents)
     report(deps, claimed, settlement)
   }
 
+  // What is being canceled is neither tried again nor rolled back: its claim goes back, and it ends CANCELED.
+  async function fenced(claimed: ClaimedHandoff, settlement: Settlement): Promise<void> {
+    deps.metrics.fencedCommitsTotal.inc()
+    if (settlement.kind !== 'complete') await abandonments.add(claimed)
+  }
+
   return {
     async executed(claimed, message, execution) {
       if (execution.kind === 'abandoned') return abandonments.add(claimed)
+      if (execution.kind === 'canceled') {
+        await abandonments.add(claimed)
+        return deps.endCanceled()
+      }
       const settlement = settleExecuted(claimed, { message, execution }, deps)
       try {
         await commit(claimed, settlement)
@@ -107,6 +122,12 @@ export function createSettler(deps: SettleDeps): Settler {
       }
     },
     rejected: (claimed, verdict) => commit(claimed, settleRejected(claimed, verdict, deps)),
+    async blocked(blocked) {
+      const outcome = await settleBlocked(blocked, deps)
+      if (outcome.kind === 'settle') return commit(blocked.claimed, outcome.settlement)
+      deps.metrics.handoffsTotal.with({ outcome: 'BLOCKED', reason: 'REROUTED' }).inc()
+      deps.committed([outcome.intent])
+    },
     quarantined: (claimed, why) => commit(claimed, settleQuarantined(claimed, why)),
     released: (fence) => releases.add(fence),
     async drain() {

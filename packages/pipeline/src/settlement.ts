@@ -28,7 +28,7 @@ export interface SettlementOptions extends PrepareOptions {
 }
 
 /** An execution that ended by itself, well or badly. */
-export type Ended = Exclude<Execution, { readonly kind: 'abandoned' }>
+export type Ended = Exclude<Execution, { readonly kind: 'abandoned' | 'canceled' }>
 
 export type Refusal = Verdict<SafetyVerdict> & { readonly valid: false }
 
@@ -109,7 +109,28 @@ export function settleQuarantined(claimed: ClaimedHandoff, why: Quarantine): Set
   })
 }
 
-interface Why {
+/** Tried again by the same agent type after a wait; nothing was wrong with the message. */
+export function settleRetried(
+  claimed: ClaimedHandoff,
+  why: Why,
+  { backoff }: SettlementOptions,
+): Settlement {
+  const change = retryOf(claimed, { ...why, returned: false }, backoff)
+  return { kind: 'retry', settled: { change, intents: [] } }
+}
+
+/** Nobody here can take it: it ends at no cost, and a person decides what becomes of its task. */
+export function settleStuck(claimed: ClaimedHandoff, why: Why): Settlement {
+  return ended(claimed, {
+    ...endingOf(claimed, why),
+    state: 'BLOCKED',
+    taskStatus: 'AWAITING_HUMAN',
+    alert: true,
+    escalate: true,
+  })
+}
+
+export interface Why {
   readonly reason: string
   readonly details: readonly object[]
   readonly artefactId?: string | null
@@ -138,7 +159,7 @@ const endingOf = (claimed: ClaimedHandoff, { reason, details, artefactId = null 
 
 function ended(claimed: ClaimedHandoff, change: Ending): Settlement {
   const events: AuditEvent[] = [
-    ...(change.state === 'REJECTED' ? [] : [change.state]),
+    ...(change.state === 'REJECTED' || change.state === 'BLOCKED' ? [] : [change.state]),
     ...(change.escalate ? (['HUMAN_ESCALATED'] as const) : []),
   ]
   const intents = events.map((event) => toIntent(lifecycleEntry(claimed, event, change.reason)))

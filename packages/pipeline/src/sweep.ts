@@ -17,6 +17,14 @@ export interface SweepDeps {
   expire(
     eventsOf: (expired: readonly ExpiredHandoff[]) => readonly AuditIntent[],
   ): Promise<readonly AuditIntent[]>
+  /** Ends canceled handoffs that execute no more or whose grace is over, likewise. */
+  endCanceled(
+    eventsOf: (canceled: readonly ExpiredHandoff[]) => readonly AuditIntent[],
+  ): Promise<readonly AuditIntent[]>
+  /** Forgets workers that went without saying so. */
+  sweepRegistrations(): Promise<void>
+  /** Gives due bulk re-drives their turn; answers how many handoffs went back to the queue. */
+  advanceRedrives(): Promise<number>
   listAuditIntents(olderThanMs: number): Promise<readonly AuditIntent[]>
   ship(intents: readonly AuditIntent[]): Promise<void>
   wakeRelays(): void
@@ -43,9 +51,20 @@ export function createSweeper(deps: SweepDeps): Service {
     }
   }
 
+  async function endDue(outcome: string, end: () => Promise<readonly AuditIntent[]>) {
+    const intents = await end()
+    if (intents.length === 0) return
+    deps.metrics.handoffsTotal.with({ outcome, reason: outcome }).inc(intents.length)
+    deps.wakeRelays()
+    await deps.ship(intents)
+  }
+
   async function sweep(): Promise<void> {
     await step('redrive', () => redrive(deps))
-    await step('expire', async () => deps.ship(await deps.expire(expiryEvents)))
+    await step('expire', () => endDue('EXPIRED', () => deps.expire(expiryEvents)))
+    await step('cancel', () => endDue('CANCELED', () => deps.endCanceled(canceledEvents)))
+    await step('registrations', () => deps.sweepRegistrations())
+    await step('redrives', async () => void ((await deps.advanceRedrives()) > 0 && deps.wakeRelays()))
     await step('events', async () => deps.ship(await deps.listAuditIntents(UNSHIPPED_MS)))
     await step('gauges', () => measure(deps))
   }
@@ -85,6 +104,10 @@ async function redrive(deps: SweepDeps): Promise<void> {
 
 const expiryEvents = (expired: readonly ExpiredHandoff[]): readonly AuditIntent[] =>
   expired.map((one) => toIntent(lifecycleEntry(one, 'HANDOFF_EXPIRED', 'EXPIRED')))
+
+/** The events of canceled handoffs that have ended now. */
+export const canceledEvents = (canceled: readonly ExpiredHandoff[]): readonly AuditIntent[] =>
+  canceled.map((one) => toIntent(lifecycleEntry(one, 'HANDOFF_CANCELED', 'CANCELED')))
 
 async function measure(deps: SweepDeps): Promise<void> {
   const { depth, oldestAgeSeconds } = await deps.outboxDepth()

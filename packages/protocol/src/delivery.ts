@@ -71,6 +71,8 @@ export interface ClaimedHandoff {
   readonly fromExecution: string
   readonly toAgent: string
   readonly toVersion: string | null
+  /** The agent type that executes it instead of `toAgent`, which could not. */
+  readonly routedTo: string | null
   readonly parentId: string | null
   readonly traceparent: string
   readonly tracestate: string | null
@@ -95,6 +97,14 @@ export interface RefusedClaim {
 export interface Fence {
   readonly handoffId: string
   readonly epoch: number
+}
+
+/** A lease that still holds. Both times are null unless the handoff is being canceled. */
+export interface HeldLease {
+  readonly handoffId: string
+  /** Until when a result still commits, and how long that is from now, by Postgres' clock. */
+  readonly canceledUntil: Date | null
+  readonly graceMs: number | null
 }
 
 /** An execution that is about to start, with the receipt that proves its decision record. */
@@ -131,7 +141,7 @@ export interface Retry extends Fence {
 }
 
 export interface Ending extends Fence {
-  readonly state: 'REJECTED' | 'DEAD_LETTERED' | 'ROLLED_BACK'
+  readonly state: 'REJECTED' | 'BLOCKED' | 'DEAD_LETTERED' | 'ROLLED_BACK'
   readonly taskStatus: 'PENDING_HANDOFF' | 'AWAITING_HUMAN'
   readonly reason: string
   readonly details: string
@@ -148,7 +158,7 @@ export interface QuietHandoff extends ClaimRequest {
   readonly queue: string
 }
 
-/** A handoff whose deadline passed before anybody executed it. */
+/** What an event names of a handoff that was ended, approved or canceled from outside an execution. */
 export interface ExpiredHandoff extends Fence {
   readonly taskId: string
   readonly parentId: string | null

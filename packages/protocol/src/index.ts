@@ -42,6 +42,7 @@ export { createKeyRing, type KeyRing, type KeyRingOptions, type KeyStatus } from
 export { DEFAULT_LIMITS, type Limits } from './limits.ts'
 export { microUSD, usdFromMicro } from './money.ts'
 export { parseMessage, type Parsed } from './parse-message.ts'
+export { unmetRequirements } from './checks/requirements.ts'
 export { ROUTES, type RejectionReason, type Route } from './rejection.ts'
 export { signRelease, verifyRelease, type Release, type ReleaseTerms } from './release.ts'
 export { prepareSchemas } from './schema-check.ts'

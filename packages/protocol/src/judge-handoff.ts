@@ -20,6 +20,8 @@ export interface JudgeOptions<V extends ScanVerdict = ScanVerdict> {
   /** What the store knows of the task's budget; without it conservation is not checked. */
   readonly task?: TaskBudget | undefined
   readonly limits?: Limits | undefined
+  /** The agent executes instead of the one that the message addresses and that could not. */
+  readonly routed?: boolean | undefined
   /** Under which a message may pass that the scanner rejects; nothing else is overridden. */
   readonly release?: { readonly offered: OfferedRelease; readonly handoffId: string } | undefined
 }
@@ -45,12 +47,12 @@ export function judgeHandoff<V extends ScanVerdict>(
 }
 
 function contentOptions<V extends ScanVerdict>(delivery: Delivery, options: JudgeOptions<V>) {
-  const { agent, scan, task, release, keyRing } = options
-  if (release === undefined) return { agent, scan, task }
+  const { agent, scan, task, routed, release, keyRing } = options
+  if (release === undefined) return { agent, scan, task, routed }
   const { offered, handoffId } = release
   const released = { handoffId, bytes: delivery.bytes, keyRing }
   const judge = (verdict: ScanVerdict | null) => checkRelease(offered, released, verdict)
-  return { agent, scan, task, release: judge }
+  return { agent, scan, task, routed, release: judge }
 }
 
 /** The signature stands beside the bytes, and the key named inside them is the one that signed. */

@@ -7,7 +7,7 @@ const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[
 
 /**
  * Defines an agent type: its name, semantic version, the `currentState` keys it requires (E06) and
- * the function that does the work. Throws BATON_AGENT_INVALID naming what is wrong.
+ * the function that does the work; what handoffs may require of it: its `capabilities` and `mcp` servers (S18). Throws BATON_AGENT_INVALID naming what is wrong.
  */
 export function defineAgent(agent: Agent): Agent {
   const problem = whatIsWrong(agent)
@@ -24,6 +24,13 @@ function whatIsWrong(agent: Agent): string | undefined {
     return `version ${JSON.stringify(agent.version)} is not a semantic version`
   }
   if (!Array.isArray(agent.requires)) return 'requires must list the state keys it needs, or be []'
+  if (!isNames(agent.capabilities)) return 'capabilities must list names, or be left out'
+  if (!isNames(agent.mcp)) return 'mcp must list the names of MCP servers, or be left out'
   if (typeof agent.execute !== 'function') return 'execute must be a function'
   return undefined
 }
+
+const isNames = (value: unknown): boolean =>
+  value === undefined || (Array.isArray(value) && value.every(isName))
+
+const isName = (value: unknown): boolean => typeof value === 'string' && TYPE.test(value)

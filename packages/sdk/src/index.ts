@@ -33,4 +33,6 @@ export {
   type KeyRing,
 } from '@baton/protocol'
 export { renderForAgent } from '@baton/safety'
+export { BLOCKED_POLICIES, HandoffCanceled, type BlockedPolicy } from '@baton/pipeline'
+export { createSteering, type Canceled, type Decided, type Steering } from './steering-acts.ts'
 export { permanent, transient } from '@baton/runtime'

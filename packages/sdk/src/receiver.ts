@@ -1,17 +1,25 @@
 // The receiving functions of a worker: the steps of receive-handoff.ts on Postgres, scanner and auditor.
 import { randomUUID } from 'node:crypto'
 import type { AuditClient } from '@baton/audit'
+import type { AuditEntry, Receipt } from '@baton/ledger'
 import {
   type Agent,
+  type BlockedPolicy,
   type EventShipper,
   type Heartbeat,
   type ReceiveDeps,
   type Settler,
+  canceledEvents,
   createSettler,
   executeHandoff,
   receiveHandoff,
 } from '@baton/pipeline'
-import { type KeyRing, judgeHandoff } from '@baton/protocol'
+import {
+  type AgentRegistration,
+  type KeyRing,
+  judgeHandoff,
+  unmetRequirements,
+} from '@baton/protocol'
 import type { ClaimedHandoff, ClaimRequest } from '@baton/protocol/delivery'
 import { type Logger, createBatcher } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
@@ -26,8 +34,9 @@ import {
 } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { createNotifier } from './notifier.ts'
-import { createRecorder } from './recorder.ts'
+import { createRecorder, shipDecisions } from './recorder.ts'
 import { completeSteps, endSet, retrySet } from './settlement.ts'
+import { endCanceledWithEvents, rerouteWithEvent } from './steering.ts'
 
 export interface ReceiverParts {
   readonly agents: readonly Agent[]
@@ -35,6 +44,7 @@ export interface ReceiverParts {
   readonly attemptsMax: number
   readonly backoff: { readonly baseMs: number; readonly capMs: number }
   readonly leaseMs: number
+  readonly blockedPolicy: BlockedPolicy
   readonly pool: Pool
   readonly client: AuditClient
   readonly shipper: EventShipper
@@ -77,7 +87,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   const deps: ReceiveDeps = {
     claim: claims.add,
     judge: (claimed) => judgeClaimed(claimed, { agents, keyRing: parts.keyRing, scan }),
-    record: createRecorder(parts.client, metrics).record,
+    unmet: (claimed, message) => unmetRequirements(message, agentFor(claimed, agents)),
+    record: recordAfterDecisions(parts),
     start: starts.add,
     execute: (claimed, message, span) =>
       executeHandoff({ agents, heartbeat: parts.heartbeat, metrics }, { claimed, message, span }),
@@ -101,16 +112,20 @@ interface Judging {
   readonly scan: ReturnType<typeof createScanner>['scan']
 }
 
+function agentFor(
+  { routedTo, toAgent }: ClaimedHandoff,
+  agents: ReadonlyMap<string, Agent>,
+): AgentRegistration {
+  const type = routedTo ?? toAgent
+  return agents.get(type) ?? { type, version: '0.0.0', requires: [] }
+}
+
 function judgeClaimed(claimed: ClaimedHandoff, { agents, keyRing, scan }: Judging) {
-  const agent = agents.get(claimed.toAgent) ?? {
-    type: claimed.toAgent,
-    version: '0.0.0',
-    requires: [],
-  }
   return judgeHandoff(
     { bytes: claimed.body, keyId: claimed.keyId, signature: claimed.signature },
     {
-      agent,
+      agent: agentFor(claimed, agents),
+      routed: claimed.routedTo !== null,
       keyRing,
       scan,
       task: {
@@ -120,6 +135,15 @@ function judgeClaimed(claimed: ClaimedHandoff, { agents, keyRing, scan }: Judgin
       release: releaseOf(claimed),
     },
   )
+}
+
+/** What rests on a release is recorded after it: whoever reads the log sees the decision first. */
+function recordAfterDecisions({ pool, client, shipper, metrics }: ReceiverParts) {
+  const { record } = createRecorder(client, metrics)
+  return async (entry: AuditEntry): Promise<Receipt> => {
+    if (entry.release !== undefined) await shipDecisions(pool, shipper, entry.handoffId)
+    return record(entry)
+  }
 }
 
 const releaseOf = ({ release, handoffId }: ClaimedHandoff) =>
@@ -145,6 +169,17 @@ function createSettlerFor(parts: ReceiverParts): Settler {
       if (delayMs > 0) return releaseClaims(pool, fences, delayMs)
       await giveBackExecutions(pool, fences)
       wakeRelays()
+    },
+    blockedPolicy: parts.blockedPolicy,
+    async reroute(request, eventOf) {
+      const intent = await rerouteWithEvent(pool, request, eventOf)
+      if (intent !== undefined) wakeRelays()
+      return intent
+    },
+    async endCanceled() {
+      const intents = await endCanceledWithEvents(pool, canceledEvents)
+      wakeRelays()
+      void shipper.ship(intents)
     },
     committed: (intents) => void shipper.ship(intents),
     backoff: parts.backoff,

@@ -9,10 +9,8 @@ import {
 import { type Logger, type Service, crashPoint } from '@baton/runtime'
 import {
   type Pool,
-  addAuditIntents,
   claimOutbox,
   deadLetterDepth,
-  expireHandoffs,
   forgetOldMarks,
   inTransaction,
   listAuditIntents,
@@ -25,12 +23,15 @@ import {
   redriveHandoffs,
   redriveTail,
   sweepLapsedLeases,
+  sweepRegistrations,
   sweepRetries,
   takeLostTails,
 } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { type Transport, jobIdOf } from '@baton/transport'
 import { createNotifier } from './notifier.ts'
+import { advanceRedrives } from './review.ts'
+import { endCanceledWithEvents, expireWithEvents } from './steering.ts'
 
 const QUIET_MS = 5_000
 
@@ -112,12 +113,10 @@ function sweepDeps(parts: RelayParts & { readonly shipper: EventShipper }): Swee
       const gone = new Set(await transport.missing(named))
       return jobs.filter((job) => gone.has(jobIdOf(job)))
     },
-    expire: (eventsOf) =>
-      inTransaction(pool, async (transaction) => {
-        const intents = eventsOf(await expireHandoffs(transaction))
-        if (intents.length > 0) await addAuditIntents(transaction, intents)
-        return intents
-      }),
+    expire: (eventsOf) => expireWithEvents(pool, eventsOf),
+    endCanceled: (eventsOf) => endCanceledWithEvents(pool, eventsOf),
+    sweepRegistrations: () => sweepRegistrations(pool),
+    advanceRedrives: () => advanceRedrives(pool),
     listAuditIntents: (olderThanMs) => listAuditIntents(pool, olderThanMs),
     ship: (intents) => shipper.ship(intents),
     wakeRelays: createNotifier(pool),

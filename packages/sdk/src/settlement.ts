@@ -35,8 +35,10 @@ async function completeIn(
     steps.map((step) => step.completion),
     steps.flatMap((step) => step.intents),
   )
-  const held = steps.map((step) => done.has(step.completion.handoffId))
-  const next = steps.filter((_, index) => held[index]).flatMap((step) => step.next)
+  const answers = steps.map((step) => done.get(step.completion.handoffId))
+  const held = answers.map((answer) => answer !== undefined)
+  // A canceled step keeps its result and hands nothing on.
+  const next = steps.flatMap((step, index) => (answers[index]?.canceled === false ? step.next : []))
   if (next.length === 0) return held
   const outcomes = await sendHandoffs(transaction, next)
   for (const [index, outcome] of outcomes.entries()) {

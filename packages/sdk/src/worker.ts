@@ -1,14 +1,15 @@
 // A worker: the receiving side of one process, for the agents it hosts.
 import { createAuditClient } from '@baton/audit'
-import { type Agent, type EventShipper, createHeartbeat } from '@baton/pipeline'
+import { type Agent, type BlockedPolicy, type EventShipper, createHeartbeat } from '@baton/pipeline'
 import type { KeyRing } from '@baton/protocol'
 import { type Logger, type Service, codeOf, createLogger } from '@baton/runtime'
-import { type Pool, createPool, extendLeases, outboxDepth } from '@baton/store'
+import { type Pool, createPool, extendLeases, lookForSteering, outboxDepth } from '@baton/store'
 import { type Metrics, createMetrics } from '@baton/telemetry'
 import type { Consumer, Transport } from '@baton/transport'
 import { watchAudit } from './audit-watch.ts'
 import { createReceiver } from './receiver.ts'
 import { shipperFor } from './recorder.ts'
+import { createRegistrar } from './registrar.ts'
 import { relayService, sweeperService } from './relay.ts'
 
 export interface WorkerOptions {
@@ -31,6 +32,8 @@ export interface WorkerOptions {
   readonly drainMs?: number
   readonly connectionsMax?: number
   readonly attemptsMax?: number
+  /** What becomes of handoffs that require what their agent lacks: 'reroute' by default. */
+  readonly blockedPolicy?: BlockedPolicy
   /** Called when the queue gives this process nothing although it should, even after a new start. */
   readonly onStuck?: (error: Error) => void
   readonly metrics?: Metrics
@@ -63,6 +66,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const shipper = shipperFor({ pool, client, metrics, logger })
   const heartbeat = createHeartbeat({
     extendLeases: (fences) => extendLeases(pool, fences, leaseMs),
+    lookForSteering: (fences) => lookForSteering(pool, fences),
     leaseMs,
     logger,
   })
@@ -74,7 +78,9 @@ export function createWorker(options: WorkerOptions): Worker {
     attemptsMax: options.attemptsMax ?? 3,
     backoff: options.backoff ?? BACKOFF,
     leaseMs,
+    blockedPolicy: options.blockedPolicy ?? 'reroute',
   })
+  const registrar = createRegistrar({ pool, agents: options.agents, logger })
   const inner = transport.kind === 'in-process' ? ownRelay(options, parts) : []
   let consumers: Consumer[] = []
   let watch: { close(): void } | undefined
@@ -91,6 +97,7 @@ export function createWorker(options: WorkerOptions): Worker {
     await receiver.drain()
     await shipper.drain()
     await heartbeat.stop()
+    await registrar.stop()
     client.close()
     await pool.end()
   }
@@ -99,6 +106,7 @@ export function createWorker(options: WorkerOptions): Worker {
     name: 'worker',
     async start() {
       await heartbeat.start()
+      await registrar.start()
       consumers = await Promise.all(
         options.agents.map((agent) =>
           transport.consume({

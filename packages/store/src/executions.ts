@@ -3,6 +3,7 @@ import type {
   ClaimedHandoff,
   ClaimRequest,
   Fence,
+  HeldLease,
   RefusedClaim,
   StartedExecution,
 } from '@baton/protocol/delivery'
@@ -39,7 +40,7 @@ select c.handoff_id as "handoffId", c.epoch, c.lapses, h.task_id as "taskId",
   h.to_version as "toVersion", h.parent_id as "parentId", h.traceparent, h.tracestate,
   extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
   t.budget_micro_usd as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
-  h.sent_by as "sentBy", case when r.id is not null then ${RELEASE_JSON} end as release
+  h.sent_by as "sentBy", h.routed_to as "routedTo", case when r.id is not null then ${RELEASE_JSON} end as release
 from claimed c
 join handoff h on h.id = c.handoff_id
 join handoff_body b on b.handoff_id = c.handoff_id
@@ -120,25 +121,52 @@ export async function markExecuting(
   return started.map((one) => latencies.get(one.handoffId))
 }
 
+/** A running execution `e` of handoff `h` ends at its deadline, and with the grace of a cancellation. */
+export const MAY_GO_ON = `(h.expires_at is null or h.expires_at > clock_timestamp())
+  and (not h.cancel_requested or h.cancel_grace_until > clock_timestamp())`
+const CANCELED_UNTIL = `h.cancel_grace_until as "canceledUntil",
+  extract(epoch from h.cancel_grace_until - clock_timestamp())::float8 * 1000 as "graceMs"`
+
 const EXTEND = `
 update execution e set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
 from unnest($1::uuid[], $2::int[]) as i(handoff_id, epoch), handoff h
 where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id
-  and e.status in ('CLAIMED', 'EXECUTING') and not h.cancel_requested
-returning e.handoff_id as "handoffId"`
+  and e.status in ('CLAIMED', 'EXECUTING') and ${MAY_GO_ON}
+returning e.handoff_id as "handoffId", ${CANCELED_UNTIL}`
 
-/** Heartbeat of everything a process executes; answers the handoffs whose lease still holds. */
-export async function extendLeases(
+/**
+ * Heartbeat of everything a process executes; answers the leases that still hold, and which of them
+ * are being canceled. None holds past its handoff's deadline or past the grace of its cancellation.
+ */
+export function extendLeases(
   db: Database,
   leases: readonly Fence[],
   leaseMs: number,
-): Promise<ReadonlySet<string>> {
-  const rows = await run<{ handoffId: string }>(db, 'extend_leases', EXTEND, [
+): Promise<HeldLease[]> {
+  return run(db, 'extend_leases', EXTEND, [
     leases.map((lease) => lease.handoffId),
     leases.map((lease) => lease.epoch),
     leaseMs,
   ])
-  return new Set(rows.map((row) => row.handoffId))
+}
+
+const LOOK = `
+select * from (
+  select i.handoff_id as "handoffId",
+    (e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING') and ${MAY_GO_ON}) as held, ${CANCELED_UNTIL}
+  from unnest($1::uuid[], $2::int[]) as i(handoff_id, epoch)
+  join execution e on e.handoff_id = i.handoff_id join handoff h on h.id = i.handoff_id) looked
+where not held or "canceledUntil" is not null`
+
+/** Between two heartbeats: only those of the leases that were lost or are being canceled. */
+export function lookForSteering(
+  db: Database,
+  leases: readonly Fence[],
+): Promise<(HeldLease & { readonly held: boolean })[]> {
+  return run(db, 'look_for_steering', LOOK, [
+    leases.map((lease) => lease.handoffId),
+    leases.map((lease) => lease.epoch),
+  ])
 }
 
 const RELEASE = `
@@ -148,7 +176,8 @@ with released as (
   where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING')
   returning e.handoff_id
 ), queued as (
-  update handoff set state = 'QUEUED' where id in (select handoff_id from released) returning id
+  update handoff set state = 'QUEUED'
+  where id in (select handoff_id from released) and ended_at is null returning id
 )
 insert into retry (handoff_id, due)
 select id, clock_timestamp() + $3 * interval '1 millisecond' from queued

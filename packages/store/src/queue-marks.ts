@@ -50,7 +50,7 @@ const REDRIVE_TAIL = `
 with taken as (
   select h.id as handoff_id from handoff h
   where h.ended_at is null and h.dispatched_at >= $2 and h.dispatched_at <= $3
-    and h.state = 'DISPATCHED' and h.to_agent = $1
+    and h.state = 'DISPATCHED' and coalesce(h.routed_to, h.to_agent) = $1
     and not exists (select from execution e where e.handoff_id = h.id and e.status in ('CLAIMED', 'EXECUTING'))
     and not exists (select from handoff earlier where earlier.task_id = h.task_id
       and earlier.task_seq < h.task_seq and earlier.ended_at is null)

@@ -41,7 +41,7 @@ with input as (
     status = 'PENDING_HANDOFF', checkpoint_id = excluded.checkpoint_id,
     spent_micro_usd = t.spent_micro_usd + (select sum(added_cost) from fresh where task_id = t.id),
     next_seq = t.next_seq + excluded.next_seq - 1, updated_at = clock_timestamp()
-  where t.status not in ('COMPLETED', 'FAILED', 'CANCELED')
+  where t.status not in ('COMPLETED', 'FAILED', 'CANCELED') and not t.cancel_requested
   returning id, next_seq, budget_micro_usd
 ), accepted as (
   select f.*, t.next_seq - f.total - 1 + f.nth as seq
@@ -59,6 +59,9 @@ with input as (
     tracestate)
   select handoff_id, task_id, 1, to_agent, priority, sha256, body_bytes, traceparent, tracestate
   from accepted where state = 'QUEUED' order by ord
+), held as (
+  insert into approval (handoff_id, task_id)
+  select handoff_id, task_id from accepted where state = 'AWAITING_APPROVAL' order by ord
 )
 insert into handoff (id, task_id, task_seq, parent_id, from_agent, from_version, from_execution,
   to_agent, to_version, priority, state, attempts_max, checkpoint_id, body_sha256, request_sha256, body_bytes,
@@ -71,7 +74,8 @@ returning id as "handoffId", task_seq as "taskSeq", state`
 
 const WHY_NOT_SENT = `
 select i.handoff_id as "handoffId", known.request_sha256 as "requestSha256", known.task_seq as "taskSeq",
-       known.state, task.status, task.budget_micro_usd as "budgetMicroUSD",
+       known.state,
+       case when task.cancel_requested then 'CANCELED' else task.status end as status, task.budget_micro_usd as "budgetMicroUSD",
        parent.remaining_micro_usd as "parentRemainingMicroUSD"
 from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i(handoff_id, task_id, parent_id)
 left join handoff known on known.id = i.handoff_id

@@ -1,6 +1,7 @@
 // How an execution ends. Every statement is fenced by the epoch: a late settlement changes nothing.
 import type { AuditIntent, Completion, Ending, Fence, Retry } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
+import { MAY_GO_ON } from './executions.ts'
 import { TELL } from './notices.ts'
 import { WAKE_SUCCESSORS } from './successors.ts'
 
@@ -18,26 +19,28 @@ with input as (
     as t(handoff_id, epoch, cost, result, task_result)
 ), done as (
   update execution e set status = 'DONE', result = i.result, cost_micro_usd = i.cost
-  from input i
+  from input i, handoff h
   where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'EXECUTING'
+    and h.id = e.handoff_id and ${MAY_GO_ON}
   returning e.handoff_id, i.cost, i.task_result
 ), ended as (
   update handoff h set state = 'COMPLETED', reason = null, ended_at = clock_timestamp()
   from done d where h.id = d.handoff_id
-  returning h.id, h.task_id, h.task_seq, d.cost, d.task_result
+  returning h.id, h.task_id, h.task_seq, h.cancel_requested, d.cost, d.task_result
 ), totals as (
-  select task_id, sum(cost) as cost, max(task_result) as result from ended group by task_id
+  select task_id, sum(cost) as cost, max(task_result) as result, bool_or(cancel_requested) as canceled
+  from ended group by task_id
 ), locked as (
   select id from task where id in (select task_id from totals) order by id for no key update
 ), charged as (
   update task t set spent_micro_usd = t.spent_micro_usd + c.cost, updated_at = clock_timestamp(),
     result = coalesce(c.result, t.result),
-    status = case when c.result is null or exists (select from handoff h where h.task_id = t.id
+    status = case when (c.result is null and not c.canceled) or exists (select from handoff h where h.task_id = t.id
         and h.ended_at is null and h.id not in (select id from ended))
-      then t.status else 'COMPLETED' end
+      then t.status when c.result is null then 'CANCELED' else 'COMPLETED' end
   from totals c join locked on locked.id = c.task_id where t.id = c.task_id
 ), ${WAKE_SUCCESSORS}, ${INTENTS('done', 6)}
-select handoff_id as "handoffId" from done`
+select id as "handoffId", cancel_requested as canceled from ended`
 
 const intentColumns = (intents: readonly AuditIntent[]): unknown[] => [
   intents.map((intent) => intent.id),
@@ -62,19 +65,28 @@ async function settledIds(
   return new Set(rows.map((row) => row.handoffId))
 }
 
-/** Commits results and costs (I4, I5); answers which of them still held their epoch. */
-export function completeExecutions(
+/**
+ * Commits results and costs (I4, I5). Answers those that still held their epoch before their deadline,
+ * and of each whether it is being canceled: its result stands, what it would hand on must not be sent.
+ */
+export async function completeExecutions(
   db: Database,
   completions: readonly Completion[],
   intents: readonly AuditIntent[],
-): Promise<HandoffIds> {
-  return settledIds(db, 'complete_executions', COMPLETE, [
-    ...fenceColumns(completions),
-    completions.map((one) => one.costMicroUSD),
-    completions.map((one) => one.result),
-    completions.map((one) => one.taskResult),
-    ...intentColumns(intents),
-  ])
+): Promise<ReadonlyMap<string, { readonly canceled: boolean }>> {
+  const rows = await run<{ handoffId: string; canceled: boolean }>(
+    db,
+    'complete_executions',
+    COMPLETE,
+    [
+      ...fenceColumns(completions),
+      completions.map((one) => one.costMicroUSD),
+      completions.map((one) => one.result),
+      completions.map((one) => one.taskResult),
+      ...intentColumns(intents),
+    ],
+  )
+  return new Map(rows.map((row) => [row.handoffId, row]))
 }
 
 const RETRY = `
@@ -83,8 +95,9 @@ with input as (
     as t(handoff_id, epoch, reason, details, delay_ms, returned)
 ), stopped as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
-  from input i
+  from input i, handoff h
   where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING')
+    and h.id = e.handoff_id and not h.cancel_requested
   returning e.handoff_id
 ), returned as (
   insert into handoff_return (handoff_id, attempt, reason, details, retry_at)
@@ -134,8 +147,9 @@ with input as (
     as t(handoff_id, epoch, state, task_status, reason, details, cost, alert, escalate, cluster, artefact_id)
 ), stopped as (
   update execution e set status = 'DONE', cost_micro_usd = i.cost
-  from input i
+  from input i, handoff h
   where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING')
+    and h.id = e.handoff_id and not h.cancel_requested
   returning e.handoff_id
 ), ended as (
   update handoff h set state = i.state, reason = i.reason, last_error = i.details,
@@ -146,7 +160,8 @@ with input as (
 ), locked as (
   select id from task where id in (select task_id from ended) order by id for no key update
 ), tasks as (
-  update task t set updated_at = clock_timestamp(), status = e.task_status,
+  update task t set updated_at = clock_timestamp(),
+    status = case when t.cancel_requested then 'CANCELED' else e.task_status end,
     spent_micro_usd = t.spent_micro_usd + e.cost,
     checkpoint_id = case when e.task_status = 'PENDING_HANDOFF' then e.checkpoint_id else t.checkpoint_id end,
     failed_handoffs = t.failed_handoffs + 1

@@ -16,18 +16,22 @@ export interface TaskBudget {
 export interface ConsistencyOptions {
   readonly agent?: AgentRegistration | undefined
   readonly task?: TaskBudget | undefined
+  /** Whether the agent stands in for the addressed one; only what names requirements is ever rerouted. */
+  readonly routed?: boolean | undefined
 }
 
 /** All inconsistencies; each makes the message SCHEMA_INVALID. */
 export function checkConsistency(
   message: HandoffMessage,
-  { agent, task }: ConsistencyOptions,
+  { agent, task, routed = false }: ConsistencyOptions,
 ): readonly Detail[] {
   return [
     ...checkSubtaskIds(message),
     ...checkRange(message),
     ...checkDepth(message),
-    ...(agent === undefined ? [] : checkReceiver(message, agent)),
+    ...(agent === undefined || (routed && message.requirements !== undefined)
+      ? []
+      : checkReceiver(message, agent)),
     ...(task === undefined ? [] : checkConservation(message, task)),
   ]
 }

@@ -1,0 +1,146 @@
+// Which workers host which agent types now, and which type could take a handoff that was blocked elsewhere.
+import type { Fence } from '@baton/protocol/delivery'
+import { type Database, run } from './database.ts'
+
+/** A worker renews its rows every 10 s; one that was not renewed for this long does not count. */
+const LIVE = `seen_at > clock_timestamp() - interval '30 seconds'`
+
+export interface AgentRow {
+  readonly type: string
+  readonly version: string
+  readonly requires: readonly string[]
+  readonly capabilities: readonly string[]
+  readonly mcp: readonly string[]
+  readonly contextWindowTokens: number | null
+}
+
+const REGISTER = `
+insert into agent_registration as a (type, worker, version, requires, capabilities, mcp, context_window)
+select t.type, $1, t.version, array(select jsonb_array_elements_text(t.lists -> 'requires')),
+  array(select jsonb_array_elements_text(t.lists -> 'capabilities')),
+  array(select jsonb_array_elements_text(t.lists -> 'mcp')), t.context_window
+from unnest($2::text[], $3::text[], $4::jsonb[], $5::int[]) as t(type, version, lists, context_window)
+order by t.type
+on conflict (type, worker) do update set version = excluded.version, requires = excluded.requires,
+  capabilities = excluded.capabilities, mcp = excluded.mcp, context_window = excluded.context_window,
+  seen_at = clock_timestamp()`
+
+/** Says that `worker` hosts these agents now, by Postgres' clock. */
+export async function registerAgents(
+  db: Database,
+  worker: string,
+  agents: readonly AgentRow[],
+): Promise<void> {
+  await run(db, 'register_agents', REGISTER, [
+    worker,
+    agents.map((agent) => agent.type),
+    agents.map((agent) => agent.version),
+    agents.map(({ requires, capabilities, mcp }) =>
+      JSON.stringify({ requires, capabilities, mcp }),
+    ),
+    agents.map((agent) => agent.contextWindowTokens),
+  ])
+}
+
+/** Says that a worker hosts nothing any more. */
+export async function unregisterAgents(db: Database, worker: string): Promise<void> {
+  await run(db, 'unregister_agents', 'delete from agent_registration where worker = $1', [worker])
+}
+
+/** Forgets workers that went without saying so. */
+export async function sweepRegistrations(db: Database): Promise<void> {
+  const text = `delete from agent_registration where (type, worker) in (
+    select type, worker from agent_registration
+    where seen_at < clock_timestamp() - interval '1 hour' limit 500 for update skip locked)`
+  await run(db, 'sweep_registrations', text)
+}
+
+export interface LiveAgentView {
+  readonly type: string
+  /** Distinct versions among the live workers, in no order. */
+  readonly versions: readonly string[]
+  readonly requires: readonly string[]
+  readonly capabilities: readonly string[]
+  readonly mcp: readonly string[]
+  readonly workers: number
+  readonly seenAt: Date
+}
+
+/** Agent types with a live worker, by name. What a type is said to have, every one of its workers has. */
+export function listLiveAgents(db: Database, limit: number): Promise<LiveAgentView[]> {
+  const common = (column: string) =>
+    `array(select member from agent_registration c, unnest(c.${column}) as member
+       where c.type = a.type and c.${LIVE} group by member
+       having count(distinct c.worker) = (select count(*) from agent_registration w
+         where w.type = a.type and w.${LIVE}) order by member)`
+  const text = `select a.type, array_agg(distinct a.version) as versions, count(*) as workers,
+      max(a.seen_at) as "seenAt",
+      array(select distinct member from agent_registration c, unnest(c.requires) as member
+        where c.type = a.type and c.${LIVE} order by member) as requires,
+      ${common('capabilities')} as capabilities, ${common('mcp')} as mcp
+    from agent_registration a where a.${LIVE} group by a.type order by a.type limit $1`
+  return run(db, 'list_live_agents', text, [limit])
+}
+
+// Only a type whose every live worker can take it: any of them may be the one that claims it.
+const REROUTE = `
+with target as (
+  select a.type from agent_registration a, handoff h
+  where h.id = $1 and a.${LIVE}
+    and a.type <> all (h.blocked_at_types) and a.type not in ($3, h.to_agent, h.from_agent)
+  group by a.type
+  having bool_and(a.capabilities @> $4::text[] and a.mcp @> $5::text[] and a.requires <@ $6::text[])
+  order by count(*) desc, a.type limit 1
+), stopped as (
+  update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
+  from target where e.handoff_id = $1 and e.epoch = $2 and e.status = 'CLAIMED'
+  returning e.handoff_id
+), routed as (
+  update handoff h set routed_to = target.type, blocked_at_types = array_append(h.blocked_at_types, $3),
+    state = 'QUEUED', generation = h.generation + 1, queued_at = clock_timestamp(),
+    reason = 'BLOCKED', last_error = $7
+  from stopped s, target where h.id = s.handoff_id and h.ended_at is null and not h.cancel_requested
+  returning h.*
+), rung as (
+  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
+  select id, task_id, generation, routed_to, priority, body_sha256, body_bytes, traceparent, tracestate
+  from routed
+)
+select routed_to as "routedTo" from routed`
+
+/** What a handoff needs of whoever executes it. */
+export interface Needs {
+  readonly capabilities: readonly string[]
+  readonly mcp: readonly string[]
+  /** Keys that its `currentState` has. */
+  readonly stateKeys: readonly string[]
+}
+
+export interface BlockedAt extends Fence, Needs {
+  /** The type that could not take it. */
+  readonly type: string
+  /** JSON: what was missing. */
+  readonly details: string
+}
+
+/**
+ * Publishes a blocked handoff for another live agent type that has all it needs, and answers which;
+ * undefined where there is none it was not blocked at before, or the epoch is lost. Every type is
+ * tried once, so this ends.
+ */
+export async function rerouteHandoff(
+  db: Database,
+  blocked: BlockedAt,
+): Promise<string | undefined> {
+  const { handoffId, epoch, type, capabilities, mcp, stateKeys, details } = blocked
+  const rows = await run<{ routedTo: string }>(db, 'reroute_handoff', REROUTE, [
+    handoffId,
+    epoch,
+    type,
+    capabilities,
+    mcp,
+    stateKeys,
+    details,
+  ])
+  return rows[0]?.routedTo
+}

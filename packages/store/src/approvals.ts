@@ -1,0 +1,122 @@
+// Approvals: handoffs held for a person, and the one decision about each (R13, R15).
+import type { ExpiredHandoff } from '@baton/protocol/delivery'
+import { type Database, run } from './database.ts'
+import { CLEAR_ENDED, KNOWN } from './ended-outside.ts'
+import { QUEUE } from './successors.ts'
+
+export interface ApprovalView {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly fromAgent: string
+  readonly toAgent: string
+  /** The operator whose key sent it; null where an application sent it by itself. */
+  readonly sentBy: string | null
+  readonly priority: number
+  readonly requestedAt: Date
+  readonly expiresAt: Date | null
+}
+
+/** Handoffs that wait for a decision, oldest first. */
+export function listApprovals(db: Database, limit: number): Promise<ApprovalView[]> {
+  const text = `select a.handoff_id as "handoffId", a.task_id as "taskId", h.from_agent as "fromAgent",
+      h.to_agent as "toAgent", h.sent_by as "sentBy", h.priority, a.requested_at as "requestedAt",
+      h.expires_at as "expiresAt"
+    from approval a join handoff h on h.id = a.handoff_id
+    where a.closed_at is null and h.state = 'AWAITING_APPROVAL'
+      and (h.expires_at is null or h.expires_at > clock_timestamp())
+    order by a.requested_at limit $1`
+  return run(db, 'list_approvals', text, [limit])
+}
+
+export type ApprovalDecision = 'approve' | 'reject'
+
+export interface DecidedApproval {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly decision: ApprovalDecision | null
+  readonly decidedBy: string | null
+  readonly reasonCode: string | null
+  readonly decidedAt: Date | null
+  /** The state the handoff is in now. */
+  readonly state: string
+}
+
+/** What was decided about a handoff; undefined where it was never held for a person. */
+export async function findApproval(
+  db: Database,
+  handoffId: string,
+): Promise<DecidedApproval | undefined> {
+  const text = `select a.handoff_id as "handoffId", a.task_id as "taskId", a.decision,
+      a.decided_by as "decidedBy", a.reason_code as "reasonCode", a.closed_at as "decidedAt", h.state
+    from approval a join handoff h on h.id = a.handoff_id where a.handoff_id = $1`
+  return (await run<DecidedApproval & object>(db, 'find_approval', text, [handoffId]))[0]
+}
+
+// The handoff's row is locked first: of an approval, a refusal, an expiry and a cancellation one wins.
+const WAITING = `
+waiting as (
+  select h.id from handoff h where h.id = $1 and h.state = 'AWAITING_APPROVAL'
+    and not h.cancel_requested and (h.expires_at is null or h.expires_at > clock_timestamp())
+  for update
+), decided as (
+  update approval set closed_at = clock_timestamp(), decision = $2, decided_by = $3, reason_code = $4
+  where handoff_id in (select id from waiting) and closed_at is null
+  returning handoff_id
+)`
+
+const APPROVE = `
+with ${WAITING}, ended as (
+  update handoff set state = 'QUEUED', queued_at = clock_timestamp()
+  where id in (select handoff_id from decided)
+  returning *, ${QUEUE} as queue, 0 as epoch
+), rung as (
+  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
+  select id, task_id, generation, queue, priority, body_sha256, body_bytes, traceparent, tracestate
+  from ended
+)
+select ${KNOWN} from ended e`
+
+const REFUSE = `
+with ${WAITING}, due as (
+  select handoff_id as id from decided
+), stopped as (
+  insert into execution as e (handoff_id, epoch, status, owner, lease_until)
+  select id, 0, 'DONE', '00000000-0000-0000-0000-000000000000', clock_timestamp() from due
+  on conflict (handoff_id) do update set status = 'DONE'
+  returning e.handoff_id, e.epoch
+), ended as (
+  update handoff h set state = 'REJECTED', reason = 'APPROVAL_REFUSED', ended_at = clock_timestamp()
+  from stopped s where h.id = s.handoff_id
+  returning h.*, s.epoch
+), tasks as (
+  update task t set status = 'PENDING_HANDOFF', checkpoint_id = e.checkpoint_id,
+    updated_at = clock_timestamp()
+  from ended e where t.id = e.task_id and t.status <> 'CANCELED'
+), ${CLEAR_ENDED}
+select ${KNOWN} from ended e`
+
+export interface ApprovalAct {
+  readonly handoffId: string
+  readonly decision: ApprovalDecision
+  readonly decidedBy: string
+  readonly reasonCode: string | null
+}
+
+/**
+ * Decides about a handoff that waits for a person: approved it is queued from now on, refused it ends
+ * and the sender's checkpoint stands. Undefined where it no longer waits: it was decided before, has
+ * expired or was canceled.
+ */
+export async function decideApproval(
+  db: Database,
+  { handoffId, decision, decidedBy, reasonCode }: ApprovalAct,
+): Promise<ExpiredHandoff | undefined> {
+  const approve = decision === 'approve'
+  const rows = await run<ExpiredHandoff & object>(
+    db,
+    approve ? 'approve_handoff' : 'refuse_handoff',
+    approve ? APPROVE : REFUSE,
+    [handoffId, decision, decidedBy, reasonCode],
+  )
+  return rows[0]
+}
