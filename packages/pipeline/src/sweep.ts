@@ -64,7 +64,10 @@ export function createSweeper(deps: SweepDeps): Service {
     await step('expire', () => endDue('EXPIRED', () => deps.expire(expiryEvents)))
     await step('cancel', () => endDue('CANCELED', () => deps.endCanceled(canceledEvents)))
     await step('registrations', () => deps.sweepRegistrations())
-    await step('redrives', async () => void ((await deps.advanceRedrives()) > 0 && deps.wakeRelays()))
+    await step(
+      'redrives',
+      async () => void ((await deps.advanceRedrives()) > 0 && deps.wakeRelays()),
+    )
     await step('events', async () => deps.ship(await deps.listAuditIntents(UNSHIPPED_MS)))
     await step('gauges', () => measure(deps))
   }

@@ -2,8 +2,8 @@
 import type { AuditClient } from '@baton/audit'
 import type { AuditEntry, Receipt } from '@baton/ledger'
 import { createEventShipper, type EventShipper } from '@baton/pipeline'
-import { createBatcher, type Logger } from '@baton/runtime'
-import { type Pool, deleteAuditIntents } from '@baton/store'
+import { createBatcher, type Logger, transient } from '@baton/runtime'
+import { type Pool, deleteAuditIntents, listHandoffIntents } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { inSetOrSingly, type Single } from './in-set-or-singly.ts'
 
@@ -53,5 +53,24 @@ export function shipperFor({ pool, client, metrics, logger }: ShipperParts): Eve
     ...createRecorder(client, metrics),
     deleteIntents: (ids) => deleteAuditIntents(pool, ids),
     logger,
+  })
+}
+
+/**
+ * Brings what waits to be recorded about a handoff into the log, whoever decided it. Throws a transient
+ * BATON_DECISIONS_UNRECORDED where some of it still waits.
+ */
+export async function shipDecisions(
+  pool: Pool,
+  shipper: EventShipper,
+  handoffId: string,
+): Promise<void> {
+  const waiting = await listHandoffIntents(pool, handoffId)
+  if (waiting.length === 0) return
+  await shipper.ship(waiting)
+  const left = await listHandoffIntents(pool, handoffId)
+  if (left.length === 0) return
+  throw transient('BATON_DECISIONS_UNRECORDED', 'what people decided is not yet in the audit log', {
+    fix: 'Nothing; the handoff is tried again by itself once the auditor answers.',
   })
 }

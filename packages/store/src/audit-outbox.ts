@@ -27,6 +27,17 @@ export function listAuditIntents(db: Database, olderThanMs: number): Promise<Aud
   )
 }
 
+/** What waits to be recorded about one handoff, oldest first. Few handoffs are ever asked about. */
+export function listHandoffIntents(db: Database, handoffId: string): Promise<AuditIntent[]> {
+  return run(
+    db,
+    'list_handoff_intents',
+    `select id, handoff_id as "handoffId", entry from audit_outbox where handoff_id = $1
+     order by created_at limit 256`,
+    [handoffId],
+  )
+}
+
 /** Forgets events that the audit store has acknowledged. */
 export async function deleteAuditIntents(db: Database, ids: readonly string[]): Promise<void> {
   await run(db, 'delete_audit_intents', `delete from audit_outbox where id = any($1::uuid[])`, [
