@@ -84,6 +84,7 @@ export async function inSnapshot<Result>(
     throw classify(error)
   })
   let broken = false
+  client.on('error', ignoreEnd)
   try {
     await client.query(`begin transaction isolation level repeatable read, read only; ${BY_INDEX}`)
     const result = await read({ client, query: (statement) => client.query(statement) })
@@ -94,9 +95,14 @@ export async function inSnapshot<Result>(
     broken = true
     throw classify(error)
   } finally {
+    client.off('error', ignoreEnd)
     client.release(broken)
   }
 }
+
+// A session that ends between two statements says so as an event, which would end the process; the
+// next statement says it as well, to the one who can act on it.
+const ignoreEnd = (): void => undefined
 
 const PERMANENT_CLASSES = /^(22|23|28|42|3D|3F)/
 const UNIQUE_VIOLATION = '23505'

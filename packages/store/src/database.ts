@@ -61,6 +61,7 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   const client = await connect(pool)
   let broken = false
+  client.on('error', ignoreEnd)
   try {
     await client.query('begin')
     const result = await work(client)
@@ -70,9 +71,14 @@ export async function inTransaction<Result>(
     broken = isUnusable(error) || (await rollBackQuietly(client))
     throw classify(error)
   } finally {
+    client.off('error', ignoreEnd)
     client.release(broken)
   }
 }
+
+// A session that ends between two statements says so as an event, which would end the process; the
+// next statement says it as well, to the one who can act on it.
+const ignoreEnd = (): void => undefined
 
 async function connect(pool: Pool): Promise<pg.PoolClient> {
   try {
