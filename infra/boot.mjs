@@ -14,6 +14,7 @@ const COMMANDS = {
   baton: { run: [CLI], about: 'the command line (-- --help)' },
   test: { run: ['node_modules/vitest/vitest.mjs', 'run'], about: 'run all tests' },
   bench: { run: ['test/bench/main.ts'], about: 'measure' },
+  chaos: { run: ['test/chaos/main.ts'], about: 'break everything at once and check every promise' },
 }
 
 async function main([name = '', ...args]) {

@@ -14,10 +14,15 @@ export interface SeededRandom {
 export function seededRandom(name: string, seed?: number): SeededRandom {
   const chosen = seed ?? Number(process.env['BATON_TEST_SEED'] ?? randomInt(2 ** 32))
   process.stderr.write(`testkit: ${name}: replay with BATON_TEST_SEED=${chosen}\n`)
-  const next = mulberry32(chosen)
+  return randomFrom(chosen)
+}
+
+/** The generator of a seed that the caller prints itself. */
+export function randomFrom(seed: number): SeededRandom {
+  const next = mulberry32(seed)
   const integer = (min: number, max: number) => min + Math.floor(next() * (max - min + 1))
   return {
-    seed: chosen,
+    seed,
     next,
     integer,
     pick: (items) => {

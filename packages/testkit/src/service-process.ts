@@ -17,6 +17,10 @@ interface SpawnOptions {
   /** A line of output, or a URL that answers 200. By default the line `ready`. `false` waits for nothing. */
   readonly ready?: RegExp | string | false
   readonly readyMaxMs?: number
+  /** Gives it a stdin that `write` reaches; without it stdin is empty. */
+  readonly input?: true
+  /** Called with what it writes to stdout, as it comes. */
+  readonly onStdout?: (text: string) => void
 }
 
 export interface ServiceProcess {
@@ -24,6 +28,8 @@ export interface ServiceProcess {
   /** Everything written so far, stdout and stderr together. */
   output(): string
   stdout(): string
+  /** Writes to its stdin; needs `input`, and nothing happens once it has ended. */
+  write(text: string): void
   /** Ends at once and for sure. */
   kill(): Promise<void>
   /** Asks it to drain (SIGTERM) and returns its exit code. */
@@ -41,20 +47,22 @@ export async function spawnService(options: SpawnOptions): Promise<ServiceProces
   const child = spawn(process.execPath, [join(ROOT, options.main), ...(options.args ?? [])], {
     cwd: ROOT,
     env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [options.input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
   })
   living.add(child)
-  const service = watch(child)
+  const service = watch(child, options.onStdout)
   if (options.ready !== false) await untilReady(child, service, options)
   return service
 }
 
-function watch(child: ChildProcess): ServiceProcess {
+function watch(child: ChildProcess, onStdout?: (text: string) => void): ServiceProcess {
   const written = { all: '', stdout: '' }
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     written.all += text
     written.stdout += text
+    onStdout?.(text)
   })
+  child.stdin?.on('error', () => undefined)
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (written.all += text))
   child.once('close', () => living.delete(child))
   const exited: ServiceProcess['exited'] = async (deadlineMs = STOP_MAX_MS) => {
@@ -68,6 +76,7 @@ function watch(child: ChildProcess): ServiceProcess {
     pid: child.pid as number,
     output: () => written.all,
     stdout: () => written.stdout,
+    write: (text) => void child.stdin?.write(text),
     signal: (name) => void child.kill(name),
     exited,
     kill: async () => {

@@ -44,6 +44,7 @@ const PASSWORDS = {
   writer: 'test-writer',
   reader: 'test-reader',
   vault: 'test-vault',
+  sealer: 'test-sealer',
 }
 
 /** Creates and migrates the databases; services are started one by one with `start`. */

@@ -1,0 +1,146 @@
+// The ways a handoff is sent: SDK, HTTP gateway, the sender process, and those of somebody who means harm.
+import { createHash, randomBytes } from 'node:crypto'
+import { prepareHandoff } from '@baton/pipeline'
+import { buildHandoffMessage, type HandoffMessage, type KeyRing } from '@baton/protocol'
+import type { NewHandoff } from '@baton/protocol/delivery'
+import { codeOf, kindOf } from '@baton/runtime'
+import { createKeyRing, createSender, type Sender } from '@baton/sdk'
+import { createPool, sendHandoffs } from '@baton/store'
+import type { Outcome } from './history.ts'
+import type { Sending, Via } from './traffic.ts'
+
+export interface Sent {
+  readonly what: Outcome
+  readonly code?: string
+}
+
+export interface Channel {
+  /** Never rejects; sending the same again is the same request. */
+  send(sending: Sending): Promise<Sent>
+}
+
+export interface Channels {
+  of(via: Via): Channel
+  /** Everything sent from now on is signed with the active key of this ring. */
+  useKeys(keyRing: KeyRing): void
+  close(): Promise<void>
+}
+
+interface ChannelOptions {
+  readonly databaseUrl: string
+  readonly keyRing: KeyRing
+  readonly http: Channel
+  readonly ndjson: Channel
+}
+
+const ATTEMPTS_MAX = 3
+
+export function createChannels(options: ChannelOptions): Channels {
+  const { databaseUrl } = options
+  let keyRing = options.keyRing
+  let sender = createSender({ databaseUrl, keyRing, attemptsMax: ATTEMPTS_MAX })
+  const retired: Sender[] = []
+  const forger = createSender({
+    databaseUrl,
+    keyRing: forgedRing(keyRing.activeKeyId),
+    connectionsMax: 1,
+  })
+  const pool = createPool({ url: databaseUrl, applicationName: 'scribbler', connectionsMax: 1 })
+  const remembered = new Map<string, unknown>()
+  const once = <Made>(sending: Sending, make: () => Made): Made => {
+    const made = (remembered.get(sending.state.handoffId) as Made | undefined) ?? make()
+    remembered.set(sending.state.handoffId, made)
+    return made
+  }
+  const sendBy = async ({ state, target, constraints }: Sending, by: Sender) =>
+    by.send(state, target, constraints)
+  const channels: Readonly<Record<Via, Channel>> = {
+    sdk: { send: (sending) => answered(() => sendBy(sending, sender)) },
+    http: options.http,
+    ndjson: options.ndjson,
+    forger: { send: (sending) => answered(() => sendBy(sending, forger)) },
+    ready: {
+      send: (sending) => {
+        const message = once(sending, () => unfitMessage(sending))
+        const ready = { message, addedCostMicroUSD: 0, checkpoint: {} }
+        return answered(() => sender.sendMessage(ready))
+      },
+    },
+    scribbler: {
+      send: (sending) => {
+        const handoff = once(sending, () => scribbled(sending, keyRing))
+        return answered(() => sendHandoffs(pool, [handoff]))
+      },
+    },
+  }
+  return {
+    of: (via) => channels[via],
+    useKeys(next) {
+      keyRing = next
+      retired.push(sender)
+      sender = createSender({ databaseUrl, keyRing, attemptsMax: ATTEMPTS_MAX })
+    },
+    async close() {
+      const senders = [sender, forger, ...retired]
+      await Promise.allSettled([...senders.map((one) => one.close()), pool.end()])
+    },
+  }
+}
+
+async function answered(work: () => Promise<unknown>): Promise<Sent> {
+  try {
+    await work()
+    return { what: 'ok' }
+  } catch (error) {
+    return { what: kindOf(error) === 'permanent' ? 'fail' : 'info', code: codeOf(error) }
+  }
+}
+
+/** A ring that names the key everybody knows and has another secret. */
+const forgedRing = (id: string): KeyRing =>
+  createKeyRing({ active: id, keys: [{ id, secret: randomBytes(32), status: 'active' }] })
+
+/** Signed with the right key, but not a message of the schema. */
+function unfitMessage({ state, target, constraints }: Sending): HandoffMessage {
+  const { taskDescription: _, ...rest } = buildHandoffMessage(state, target, constraints)
+  return rest as HandoffMessage
+}
+
+/** Bytes that are no JSON, under a signature that is not theirs. */
+function scribbled({ state, target, constraints }: Sending, keyRing: KeyRing): NewHandoff {
+  const request = { agentState: state, targetAgentType: target, constraints }
+  const handoff = prepareHandoff(request, { keyRing, attemptsMax: ATTEMPTS_MAX })
+  const body = Buffer.from(`{"handoffId":"${state.handoffId}",`)
+  return { ...handoff, body, sha256: createHash('sha256').update(body).digest() }
+}
+
+const HTTP_MAX_MS = 8_000
+
+/** Posts to the gateway with an Idempotency-Key, as an application in any language does. */
+export function createHttpChannel(url: string, apiKey: string): Channel {
+  return {
+    async send({ state, target, constraints }) {
+      try {
+        const response = await fetch(new URL('/v2/handoffs', url), {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${apiKey}`,
+            'content-type': 'application/json',
+            'idempotency-key': state.handoffId,
+          },
+          body: JSON.stringify({ agentState: state, targetAgentType: target, constraints }),
+          signal: AbortSignal.timeout(HTTP_MAX_MS),
+        })
+        const body = (await response.json()) as { code?: string }
+        if (response.status === 202) return { what: 'ok' }
+        const { code = String(response.status) } = body
+        return { what: isFinal(response.status, code) ? 'fail' : 'info', code }
+      } catch {
+        return { what: 'info', code: 'unanswered' }
+      }
+    },
+  }
+}
+
+const isFinal = (status: number, code: string): boolean =>
+  status < 500 && status !== 429 && code !== 'BATON_IDEMPOTENCY_KEY_RUNNING'

@@ -1,0 +1,134 @@
+// What must hold of delivery: nothing lost, nothing stuck, nothing twice, nothing that nobody sent, in order.
+import type { LedgerLine } from './effect-ledger.ts'
+import { type CampaignInvariant, type Evidence, type HandoffRow, groupBy } from './evidence.ts'
+import { overdueExecutions } from './overdue-executions.ts'
+
+const handoffsById = ({ handoffs }: Evidence) => new Map(handoffs.map((row) => [row.id, row]))
+const startsOf = ({ ledger }: Evidence): readonly LedgerLine[] =>
+  ledger.filter((line) => line.what === 'start')
+
+function lost(evidence: Evidence): readonly string[] {
+  const known = handoffsById(evidence)
+  return evidence.operations
+    .filter(({ outcome, handoffId }) => outcome === 'acknowledged' && !known.has(handoffId))
+    .map(({ handoffId, kind, via }) => `lost: ${handoffId} (${kind} by ${via})`)
+}
+
+function doubleEffects(evidence: Evidence): readonly string[] {
+  const { handoffs, records } = evidence
+  const ran = new Set(startsOf(evidence).map((line) => `${line.handoffId} ${line.epoch}`))
+  const wrong = handoffs
+    .filter((row) => row.state === 'COMPLETED')
+    .filter((row) => row.resultEpoch !== row.epoch || !ran.has(`${row.id} ${row.epoch}`))
+    .map((row) => `effect of epoch ${row.resultEpoch} committed in epoch ${row.epoch}: ${row.id}`)
+  return [
+    ...wrong,
+    ...repeatedSteps(handoffs),
+    ...repeated(records.filter((record) => record.event === 'EXECUTION_COMPLETED')),
+    ...keysPerHandoff(evidence),
+  ]
+}
+
+// All handoffs that one execution sends name it; two names are two executions whose effects committed.
+function repeatedSteps(handoffs: readonly HandoffRow[]): readonly string[] {
+  const children = groupBy(
+    handoffs.filter((row) => row.parentId !== null),
+    (row) => row.parentId ?? '',
+  )
+  return [...children]
+    .filter(([, ofOne]) => new Set(ofOne.map((row) => row.fromExecution)).size > 1)
+    .map(([parent]) => `next handoffs committed by two executions: ${parent}`)
+}
+
+function repeated(completions: Evidence['records']): readonly string[] {
+  return [...groupBy(completions, (record) => record.handoffId)]
+    .filter(([, ofOne]) => ofOne.length > 1)
+    .map(([id, ofOne]) => `completed in epochs ${ofOne.map((one) => one.epoch).join(', ')}: ${id}`)
+}
+
+function keysPerHandoff({ ledger }: Evidence): readonly string[] {
+  return [...groupBy(ledger, (line) => line.handoffId)]
+    .filter(([, lines]) => new Set(lines.map((line) => line.key)).size > 1)
+    .map(([id]) => `two idempotency keys: ${id}`)
+}
+
+function unexpected(evidence: Evidence): readonly string[] {
+  const sent = new Map(evidence.operations.map((one) => [one.handoffId, one]))
+  const known = handoffsById(evidence)
+  const roots = evidence.handoffs.filter((row) => row.parentId === null)
+  return [
+    ...roots.filter((row) => !sent.has(row.id)).map((row) => `nobody sent it: ${row.id}`),
+    ...roots
+      .filter((row) => sent.get(row.id)?.outcome === 'refused')
+      .map((row) => `refused and stored all the same: ${row.id}`),
+    ...evidence.handoffs
+      .filter((row) => row.parentId !== null && known.get(row.parentId)?.state !== 'COMPLETED')
+      .map((row) => `sent on by a step that never completed: ${row.id}`),
+    ...startsOf(evidence)
+      .filter((line) => !known.has(line.handoffId))
+      .map((line) => `executed without being stored: ${line.handoffId}`),
+  ]
+}
+
+function epochsOff(evidence: Evidence): readonly string[] {
+  const known = handoffsById(evidence)
+  const starts = groupBy(startsOf(evidence), (line) => `${line.handoffId} epoch ${line.epoch}`)
+  const twice = [...starts].filter(([, lines]) => lines.length > 1)
+  const ahead = startsOf(evidence).filter(
+    (line) => line.epoch > (known.get(line.handoffId)?.epoch ?? Infinity),
+  )
+  return [
+    ...twice.map(([which]) => `executed twice in one epoch: ${which}`),
+    ...ahead.map((line) => `epoch ${line.epoch} ran and is not stored: ${line.handoffId}`),
+    ...overdueExecutions(evidence),
+  ]
+}
+
+function disordered(evidence: Evidence): readonly string[] {
+  const lines = groupBy(evidence.ledger, (line) => line.handoffId)
+  const byTask = groupBy(evidence.handoffs, (row) => row.taskId)
+  return [...byTask.values()].flatMap((ofTask) => {
+    const inOrder = ofTask.toSorted((one, other) => one.taskSeq - other.taskSeq)
+    return inOrder.slice(1).flatMap((row, index) => {
+      const before = inOrder[index]
+      const began = lines.get(row.id)?.find((line) => line.what === 'start')
+      const ended = lines
+        .get(before?.id ?? '')
+        ?.find((line) => line.what === 'end' && line.epoch === before?.epoch)
+      const early = began !== undefined && ended !== undefined && began.at < ended.at
+      return early ? [`began before ${before?.id} had ended: ${row.id}`] : []
+    })
+  })
+}
+
+function torn(evidence: Evidence): readonly string[] {
+  const tasks = new Set(evidence.tasks.map((task) => task.id))
+  return evidence.handoffs
+    .filter((row) => !row.hasBody || !row.hasCheckpoint || !tasks.has(row.taskId))
+    .map((row) => `stored by half: ${row.id}`)
+}
+
+export const DELIVERY_INVARIANTS: readonly CampaignInvariant[] = [
+  { id: 'I1', promise: 'I2', rule: 'no acknowledged handoff is missing', check: lost },
+  {
+    id: 'I2',
+    promise: 'I2',
+    rule: 'after the drain nothing is open, queued, leased or unshipped',
+    check: ({ stuck }) => stuck,
+  },
+  {
+    id: 'I3',
+    promise: 'I4',
+    rule: 'at most one effect of a handoff commits',
+    check: doubleEffects,
+  },
+  { id: 'I6', promise: 'I2', rule: 'nothing is there that was not sent', check: unexpected },
+  { id: 'I7', promise: 'I4', rule: 'epochs rise and only the last one commits', check: epochsOff },
+  { id: 'I8', promise: 'I5', rule: 'the effects of a task come in its order', check: disordered },
+  {
+    id: 'I13',
+    promise: 'I1',
+    rule: 'a send whose answer was lost is stored whole or not at all',
+    check: torn,
+  },
+]

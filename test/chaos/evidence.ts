@@ -1,0 +1,103 @@
+// Everything a checker may look at once a system has drained: what was told, what was done, what is stored.
+import type { FaultRun } from './fault-runner.ts'
+import type { LedgerLine } from './effect-ledger.ts'
+import type { Operation } from './history.ts'
+
+/** A handoff beside its execution, as stored. Times in milliseconds since 1970, by Postgres' clock. */
+export interface HandoffRow {
+  readonly id: string
+  readonly taskId: string
+  readonly taskSeq: number
+  readonly parentId: string | null
+  readonly fromExecution: string
+  readonly state: string
+  readonly reason: string | null
+  readonly attempt: number
+  readonly attemptsMax: number
+  readonly checkpointId: string
+  readonly traceparent: string
+  readonly spentMicroUSD: number
+  readonly remainingMicroUSD: number
+  readonly createdAt: number
+  readonly acceptedAt: number | null
+  readonly endedAt: number | null
+  readonly hasBody: boolean
+  readonly hasCheckpoint: boolean
+  /** Of the execution; null where nobody ever claimed the handoff. */
+  readonly epoch: number | null
+  readonly status: string | null
+  readonly costMicroUSD: number | null
+  /** The epoch that the agent itself put into its result. */
+  readonly resultEpoch: number | null
+  readonly auditHash: string | null
+}
+
+export interface TaskRow {
+  readonly id: string
+  readonly status: string
+  readonly budgetMicroUSD: number
+  readonly spentMicroUSD: number
+  readonly checkpointId: string | null
+  /** SHA-256 (hex) of the request in the checkpoint the task stands at; null where it holds none. */
+  readonly requestSha256: string | null
+}
+
+/** A record of the audit log; `at` is when its transaction committed, where Postgres keeps that. */
+export interface RecordRow {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly event: string
+  readonly epoch: number
+  readonly traceId: string
+  readonly hash: string
+  readonly at: number
+}
+
+export interface ReturnRow {
+  readonly handoffId: string
+  readonly attempt: number
+  readonly delayMs: number | null
+}
+
+export interface Evidence {
+  readonly operations: readonly Operation[]
+  readonly ledger: readonly LedgerLine[]
+  readonly handoffs: readonly HandoffRow[]
+  readonly tasks: readonly TaskRow[]
+  readonly records: readonly RecordRow[]
+  readonly returns: readonly ReturnRow[]
+  /** What is still queued, leased, scheduled or unshipped after the drain. */
+  readonly stuck: readonly string[]
+  readonly chain: { readonly ok: boolean; readonly findings: readonly unknown[] }
+  /** What `baton doctor` would say: a promise, its rule and the ids that break it. */
+  readonly rules: readonly {
+    readonly promise: string
+    readonly rule: string
+    readonly ids: readonly string[]
+  }[]
+  readonly faults: readonly FaultRun[]
+  readonly limits: {
+    readonly leaseMs: number
+    readonly backoff: { readonly baseMs: number; readonly capMs: number }
+  }
+}
+
+/** Something that must hold; the numbers are those of the campaign, `promise` is the architecture's. */
+export interface CampaignInvariant {
+  readonly id: string
+  readonly promise: string
+  /** What must hold, as a sentence. */
+  readonly rule: string
+  /** What breaks it, each with the ids; empty when it holds. */
+  check(evidence: Evidence): readonly string[]
+}
+
+/** The items grouped by the id that `keyOf` gives. */
+export function groupBy<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): ReadonlyMap<string, readonly Item[]> {
+  return Map.groupBy(items, keyOf) as ReadonlyMap<string, readonly Item[]>
+}
+
+export const traceIdOf = (traceparent: string): string => traceparent.split('-')[1] ?? ''

@@ -1,0 +1,208 @@
+// Ten builds that are wrong on purpose, as edits of today's source; the checker must catch each of them.
+
+export interface SourceEdit {
+  /** From the checkout's root. */
+  readonly file: string
+  /** Occurs exactly once in the file. */
+  readonly find: string
+  readonly replace: string
+}
+
+export interface KnownBad {
+  readonly name: string
+  /** What is wrong with it, as a sentence. */
+  readonly about: string
+  readonly edits: readonly SourceEdit[]
+  /** The invariants of which at least one must break. */
+  readonly breaks: readonly string[]
+}
+
+const SETTLEMENTS = 'packages/store/src/settlements.ts'
+const EXECUTIONS = 'packages/store/src/executions.ts'
+const RECEIVE = 'packages/pipeline/src/receive-handoff.ts'
+
+export const KNOWN_BAD: readonly KnownBad[] = [
+  {
+    name: 'no-fence',
+    about: 'a result commits whatever epoch it was executed in',
+    edits: [
+      {
+        file: SETTLEMENTS,
+        find: `where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'EXECUTING'`,
+        replace: `where e.handoff_id = i.handoff_id`,
+      },
+    ],
+    breaks: ['I3', 'I7'],
+  },
+  {
+    name: 'no-sweeper',
+    about: 'what was lost on the way is never driven again',
+    edits: [
+      {
+        file: 'packages/pipeline/src/sweep.ts',
+        find: `await step('redrive', () => redrive(deps))`,
+        replace: ``,
+      },
+    ],
+    breaks: ['I2'],
+  },
+  {
+    name: 'audit-after-effect',
+    about: 'the agent runs before its decision record is durable',
+    edits: [
+      {
+        file: RECEIVE,
+        find: `const receipt = await recordDecision(deps, claimed, verdict)`,
+        replace: `const early = verdict.valid ? await deps.execute(claimed, verdict.message, span) : undefined
+  const receipt = await recordDecision(deps, claimed, verdict)`,
+      },
+      {
+        file: RECEIVE,
+        find: `const execution = await deps.execute(claimed, verdict.message, span)`,
+        replace: `const execution = early as Awaited<ReturnType<typeof deps.execute>>`,
+      },
+    ],
+    breaks: ['I4'],
+  },
+  {
+    name: 'delete-before-publish',
+    about: 'outbox rows are deleted in a transaction of their own, before they are published',
+    edits: [
+      {
+        file: 'packages/sdk/src/relay.ts',
+        find: `await claimOutbox(transaction, quotas)`,
+        replace: `await claimOutbox(pool, quotas)`,
+      },
+    ],
+    breaks: ['I2'],
+  },
+  {
+    name: 'plain-job-id',
+    about: 'every publication of a handoff has the same job id',
+    edits: [
+      {
+        file: 'packages/transport/src/transport.ts',
+        find: 'return `h-${handoffId}-${generation}`',
+        replace: 'return `h-${handoffId}`.slice(0, generation * 1_000)',
+      },
+    ],
+    breaks: ['I2'],
+  },
+  {
+    name: 'worker-clock-leases',
+    about: 'the worker’s own clock says how long a claim holds',
+    edits: [
+      {
+        file: EXECUTIONS,
+        find: `select h.id, 1, 'CLAIMED', $3, clock_timestamp() + $4 * interval '1 millisecond'`,
+        replace: `select h.id, 1, 'CLAIMED', $3, to_timestamp($4::float8 / 1000)`,
+      },
+      {
+        file: EXECUTIONS,
+        find: `    owner,\n    leaseMs,\n  ])`,
+        replace: `    owner,\n    Date.now() + leaseMs,\n  ])`,
+      },
+      {
+        file: EXECUTIONS,
+        find: `update execution e set lease_until = clock_timestamp() + $3 * interval '1 millisecond'\nfrom unnest`,
+        replace: `update execution e set lease_until = to_timestamp($3::float8 / 1000)\nfrom unnest`,
+      },
+      {
+        file: EXECUTIONS,
+        find: `    leases.map((lease) => lease.epoch),\n    leaseMs,\n`,
+        replace: `    leases.map((lease) => lease.epoch),\n    Date.now() + leaseMs,\n`,
+      },
+    ],
+    breaks: ['I2', 'I10'],
+  },
+  {
+    name: 'heartbeat-without-epoch',
+    about: 'a heartbeat renews the lease of whoever holds the handoff now',
+    edits: [
+      {
+        file: EXECUTIONS,
+        find: `where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id\n  and e.status in ('CLAIMED', 'EXECUTING') and not h.cancel_requested`,
+        replace: `where e.handoff_id = i.handoff_id and h.id = e.handoff_id\n  and e.status in ('CLAIMED', 'EXECUTING') and not h.cancel_requested`,
+      },
+    ],
+    breaks: ['I7'],
+  },
+  {
+    name: 'cost-on-duplicate',
+    about: 'sending the same handoff again charges its task again',
+    edits: [
+      {
+        file: 'packages/store/src/send.ts',
+        find: `const reasons = refused.length === 0 ? new Map() : await whyNotSent(db, refused)`,
+        replace: `const reasons = refused.length === 0 ? new Map() : await whyNotSent(db, refused)
+  if (refused.length > 0) await run(db, 'charge_again',
+    'update task set spent_micro_usd = spent_micro_usd + 50000 where id = any($1::uuid[])',
+    [refused.map((handoff) => handoff.taskId)])`,
+      },
+    ],
+    breaks: ['I9'],
+  },
+  {
+    name: 'signature-after-parse',
+    about: 'the bytes are parsed before their signature is verified',
+    edits: [
+      {
+        file: 'packages/protocol/src/judge-handoff.ts',
+        find: `const signature = verifySignature(delivery.bytes, delivery, options.keyRing)`,
+        replace: `const early = parseMessage(delivery.bytes, limits)
+  if (!early.ok)
+    return reject('SCHEMA_INVALID', early.details, { ...NOT_CHECKED, size: 'passed', schema: 'failed' })
+  const signature = verifySignature(delivery.bytes, delivery, options.keyRing)`,
+      },
+    ],
+    breaks: ['I10'],
+  },
+  {
+    name: 'rollback-outside-transaction',
+    about: 'the task is rolled back in a transaction of its own, after the handoff has ended',
+    edits: [
+      {
+        file: SETTLEMENTS,
+        find: `checkpoint_id = case when e.state = 'ROLLED_BACK' then e.checkpoint_id else t.checkpoint_id end,`,
+        replace: ``,
+      },
+      {
+        file: SETTLEMENTS,
+        find: `set updated_at = clock_timestamp(), status = e.task_status,`,
+        replace: `set updated_at = clock_timestamp(), checkpoint_id = null,`,
+      },
+      {
+        file: SETTLEMENTS,
+        find: `  return settledIds(db, 'end_handoffs', END, [`,
+        replace: `  return endThenRollBack(db, endings, [`,
+      },
+      {
+        file: SETTLEMENTS,
+        find: `export function endHandoffs(`,
+        replace: `async function endThenRollBack(db: Database, endings: readonly Ending[], values: unknown[]) {
+  const held = await settledIds(db, 'end_handoffs', END, values)
+  await new Promise((resolve) => setTimeout(resolve, 700))
+  await run(db, 'roll_back', \`update task t set status = i.status, checkpoint_id = h.checkpoint_id
+    from unnest($1::uuid[], $2::text[]) as i(id, status), handoff h where h.id = i.id and t.id = h.task_id\`,
+    [endings.map((one) => one.handoffId), endings.map((one) => one.taskStatus)])
+  return held
+}
+
+export function endHandoffs(`,
+      },
+    ],
+    breaks: ['I11'],
+  },
+]
+
+export const findKnownBad = (name: string): KnownBad | undefined =>
+  KNOWN_BAD.find((build) => build.name === name)
+
+/** The text with every edit made. Throws where a text to replace is not there exactly once. */
+export function applyEdits(text: string, edits: readonly SourceEdit[]): string {
+  return edits.reduce((edited, { file, find, replace }) => {
+    const found = edited.split(find).length - 1
+    if (found !== 1) throw new Error(`${file}: found ${found} times, expected once: ${find}`)
+    return edited.replace(find, () => replace)
+  }, text)
+}

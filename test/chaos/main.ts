@@ -1,0 +1,92 @@
+// `npm run chaos`: real processes, seeded faults, and a checker that says which promise broke.
+import { writeFileSync } from 'node:fs'
+import { readArguments, type CampaignArguments } from './arguments.ts'
+import { runCampaign, startServers } from './campaign.ts'
+import { findKnownBad } from './known-bad.ts'
+import { type Report, tableOf } from './report.ts'
+import { describePlan, planOf } from './schedule.ts'
+import type { Servers } from './world.ts'
+
+const FAILED = 1
+const BROKEN = 3
+const INTERRUPTED = 130
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`)
+
+async function main(): Promise<number> {
+  const args = readArguments(process.argv.slice(2))
+  if ('exitCode' in args) {
+    say(args.text)
+    return args.exitCode
+  }
+  const seeds = Array.from({ length: args.seeds }, (_, index) => args.seedBase + index)
+  if (args.planOnly) {
+    for (const seed of seeds) say(`seed ${seed}\n${describePlan(planOf(seed, args.seconds))}`)
+    return 0
+  }
+  const servers = await startServers()
+  try {
+    const reports = await runBuilds(servers, args, seeds)
+    return finish(reports, args)
+  } finally {
+    await servers.stop()
+  }
+}
+
+async function runBuilds(
+  servers: Servers,
+  args: CampaignArguments,
+  seeds: readonly number[],
+): Promise<readonly Report[]> {
+  const { seconds, ratePerSecond, minutes, knownBad } = args
+  const untilMs = Date.now() + minutes * 60_000
+  const options = { seeds, seconds, ratePerSecond, untilMs, say }
+  if (knownBad.length === 0) return [await runCampaign(servers, options)]
+  const reports: Report[] = []
+  for (const name of knownBad) {
+    say(`known-bad build ${name}: ${findKnownBad(name)?.about}`)
+    const report = await runCampaign(servers, { ...options, knownBad: name, untilBroken: true })
+    say(`known-bad build ${name}: ${verdictOn(report)}`)
+    reports.push(report)
+  }
+  return reports
+}
+
+/** Whether what broke is what had to. */
+const isCaught = ({ knownBad, broken }: Report): boolean =>
+  findKnownBad(knownBad ?? '')?.breaks.some((id) => broken.includes(id)) ?? false
+
+function verdictOn(report: Report): string {
+  const broken = report.broken.join(', ')
+  if (isCaught(report)) return `caught by ${broken} in seed ${report.seeds.length}`
+  return broken === '' ? 'NOT CAUGHT' : `NOT CAUGHT by what it must break, only by ${broken}`
+}
+
+function finish(reports: readonly Report[], { reportFile, json }: CampaignArguments): number {
+  for (const report of reports) {
+    const name = report.knownBad === undefined ? '' : `${report.knownBad}: ${verdictOn(report)}\n`
+    say(`\n${name}${tableOf(report)}`)
+  }
+  const [first] = reports
+  const whole = reports.length === 1 ? first : { builds: reports }
+  if (reportFile !== undefined) writeFileSync(reportFile, `${JSON.stringify(whole, null, 2)}\n`)
+  if (json) process.stdout.write(`${JSON.stringify(whole)}\n`)
+  const missed = reports.filter((report) => report.knownBad !== undefined && !isCaught(report))
+  if (missed.length > 0) return FAILED
+  return reports.some((report) => !report.ok) ? BROKEN : 0
+}
+
+// Children and servers end with this process: the test kit kills what it started when it exits.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    say('interrupted')
+    process.exit(INTERRUPTED)
+  })
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  say(`chaos: the campaign failed: ${error instanceof Error ? (error.stack ?? '') : String(error)}`)
+  process.exitCode = FAILED
+}

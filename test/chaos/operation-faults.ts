@@ -1,0 +1,45 @@
+// What operators do while everything runs: rolling restarts and a key rotation with overlap.
+import { parseSigningKeys } from '@baton/sdk'
+import type { FaultKind, Scene } from './fault.ts'
+import { SLOTS, freshSecret } from './world.ts'
+
+const onOperations = { targets: ['operations'], resource: 'operations' } as const
+
+async function replaceAll({ world }: Scene, names: readonly string[]): Promise<void> {
+  for (const name of names) await world.slots.get(name)?.replace()
+}
+
+const RECEIVERS = SLOTS.receiver
+const SENDERS = [...SLOTS.gateway, ...SLOTS.sender]
+
+/** To add an operation, add a row. */
+export const OPERATION_FAULTS: readonly FaultKind[] = [
+  {
+    kind: 'operations.rolling-restart',
+    weight: 2,
+    ...onOperations,
+    latest: 0.6,
+    draw: () => ({}),
+    make: (scene) => replaceAll(scene, [...RECEIVERS, ...SLOTS.relay]),
+  },
+  {
+    // Everybody learns the new key first; then it signs; the old one is still believed.
+    kind: 'operations.rotate-key',
+    weight: 2,
+    ...onOperations,
+    latest: 0.5,
+    draw: () => ({}),
+    async make(scene) {
+      const { world } = scene
+      const known = world.signingKeys.split(',')
+      const id = `k${known.length + 1}`
+      const secret = freshSecret()
+      world.signingKeys = [...known, `${id}:verify-only:${secret}`].join(',')
+      await replaceAll(scene, RECEIVERS)
+      const retired = known.map((entry) => entry.replace(':active:', ':verify-only:'))
+      world.signingKeys = [`${id}:active:${secret}`, ...retired].join(',')
+      world.channels.useKeys(parseSigningKeys(world.signingKeys))
+      await replaceAll(scene, [...SENDERS, ...RECEIVERS])
+    },
+  },
+]

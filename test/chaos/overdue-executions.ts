@@ -1,0 +1,53 @@
+// Executions that went on although their handoff had long been claimed again and nothing kept them from hearing it.
+import type { LedgerLine } from './effect-ledger.ts'
+import { type Evidence, groupBy } from './evidence.ts'
+
+/** Within a third of a lease the next heartbeat tells an execution that it has been overtaken. */
+const HEARD_WITHIN_LEASES = 0.9
+/** A process whose agent writes this often is awake. */
+const AWAKE_GAP_MS = 400
+/** How long a fault on the way to Postgres may keep a statement waiting after it has healed. */
+const AFTERMATH_MS = 7_000
+
+/** Each with its epoch and how long it went on. */
+export function overdueExecutions(evidence: Evidence): readonly string[] {
+  const byHandoff = groupBy(evidence.ledger, (line) => line.handoffId)
+  return [...byHandoff].flatMap(([handoffId, lines]) => {
+    const starts = lines.filter((line) => line.what === 'start')
+    return starts.slice(0, -1).flatMap((start) => {
+      const next = starts.find((other) => other.epoch > start.epoch)
+      if (next === undefined) return []
+      const own = lines.filter((line) => line.epoch === start.epoch && line.at > next.at)
+      const wentOnMs = awakeStretchMs(own, evidence)
+      if (wentOnMs <= evidence.limits.leaseMs * HEARD_WITHIN_LEASES) return []
+      return [
+        `epoch ${start.epoch} went on for ${Math.round(wentOnMs)} ms after epoch ${next.epoch} began: ${handoffId}`,
+      ]
+    })
+  })
+}
+
+/** The longest stretch of lines in which the process was awake and nothing stood between it and Postgres. */
+function awakeStretchMs(lines: readonly LedgerLine[], evidence: Evidence): number {
+  let longest = 0
+  let from = lines[0]?.at ?? 0
+  let last = from
+  for (const { at } of lines) {
+    if (at - last > AWAKE_GAP_MS || isDisturbed(evidence, from, at)) from = at
+    longest = Math.max(longest, at - from)
+    last = at
+  }
+  return longest
+}
+
+const ON_THE_WAY = /^(postgres\.|network\.)/
+
+function isDisturbed({ faults }: Evidence, from: number, until: number): boolean {
+  return faults.some(
+    ({ kind, target, begunAt, endedAt }) =>
+      ON_THE_WAY.test(kind) &&
+      (target === 'postgres' || target === 'receiver-postgres') &&
+      begunAt <= until &&
+      endedAt + AFTERMATH_MS >= from,
+  )
+}

@@ -1,0 +1,106 @@
+// Faults of processes: killed, stopped, told twice to end, blocked, with a clock that is wrong.
+import { type FaultKind, type Scene, pause } from './fault.ts'
+import type { Slot } from './slot.ts'
+import { LEASE_MS, SLOTS } from './world.ts'
+
+const SERVICES = Object.values(SLOTS).flat()
+const WORKERS = [...SLOTS.receiver, ...SLOTS.relay]
+
+/** The slot of that name; throws where there is none. */
+export function slotOf({ world, target }: Pick<Scene, 'world' | 'target'>): Slot {
+  const slot = world.slots.get(target)
+  if (slot === undefined) throw new Error(`there is no process ${target}`)
+  return slot
+}
+
+const killed = (kind: string, weight: number, targets: readonly string[]): FaultKind => ({
+  kind,
+  weight,
+  targets,
+  draw: (random) => ({ downMs: random.integer(50, 1_500) }),
+  make: (scene) => slotOf(scene).kill(scene.number('downMs')),
+})
+
+let blocks = 0
+
+export const PROCESS_FAULTS: readonly FaultKind[] = [
+  killed('process.kill.receiver', 9, SLOTS.receiver),
+  killed('process.kill.relay', 5, SLOTS.relay),
+  killed('process.kill.auditor', 3, SLOTS.auditor),
+  killed('process.kill.sender', 3, [...SLOTS.sender, ...SLOTS.gateway]),
+  {
+    kind: 'process.stop',
+    weight: 12,
+    targets: [...SLOTS.receiver, ...SERVICES],
+    draw: (random) => ({ forMs: Math.round(LEASE_MS * (0.1 + random.next() * 3.9)) }),
+    async make(scene) {
+      const slot = slotOf(scene)
+      slot.signal('SIGSTOP')
+      await pause(scene.number('forMs'))
+      slot.signal('SIGCONT')
+    },
+  },
+  {
+    kind: 'process.terminate-twice',
+    weight: 3,
+    targets: WORKERS,
+    draw: (random) => ({ gapMs: random.integer(0, 1_200) }),
+    async make(scene) {
+      const slot = slotOf(scene)
+      slot.signal('SIGTERM')
+      await pause(scene.number('gapMs'))
+      slot.signal('SIGTERM')
+    },
+  },
+  {
+    kind: 'process.block',
+    weight: 4,
+    targets: [...SLOTS.receiver, ...SLOTS.relay, ...SLOTS.auditor],
+    draw: (random) => ({ forMs: random.integer(300, 3 * LEASE_MS) }),
+    async make(scene) {
+      blocks += 1
+      slotOf(scene).control({ blockMs: scene.number('forMs'), blockId: blocks })
+      await pause(scene.number('forMs'))
+    },
+  },
+  {
+    kind: 'clock.jump',
+    weight: 4,
+    targets: SERVICES,
+    draw: (random) => ({
+      offsetMs: random.pick([-1, 1]) * random.integer(30_000, 600_000),
+      forMs: random.integer(1_000, 5_000),
+    }),
+    async make(scene) {
+      const slot = slotOf(scene)
+      slot.control({ offsetMs: scene.number('offsetMs') })
+      await pause(scene.number('forMs'))
+      slot.control({ offsetMs: 0 })
+    },
+  },
+  {
+    kind: 'clock.drift',
+    weight: 2,
+    targets: SERVICES,
+    draw: (random) => ({ rate: random.pick([0.5, 2]), forMs: random.integer(2_000, 8_000) }),
+    async make(scene) {
+      const slot = slotOf(scene)
+      slot.control({ rate: scene.number('rate') })
+      await pause(scene.number('forMs'))
+      slot.control({ rate: 1 })
+    },
+  },
+  {
+    kind: 'clock.jump-and-kill',
+    weight: 2,
+    targets: SLOTS.receiver,
+    draw: (random) => ({ offsetMs: 600_000, forMs: random.integer(800, 2_000) }),
+    async make(scene) {
+      const slot = slotOf(scene)
+      slot.control({ offsetMs: scene.number('offsetMs') })
+      await pause(scene.number('forMs'))
+      await slot.kill(100)
+      slot.control({ offsetMs: 0 })
+    },
+  },
+]

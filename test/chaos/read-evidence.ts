@@ -1,0 +1,138 @@
+// Reads a drained system: both databases past every role and link, the auditor's own verification, the doctor's rules.
+import { createHash } from 'node:crypto'
+import { EVENT_NUMBERS } from '@baton/ledger'
+import { createPool as createAuditPool, invariantReads as auditReads } from '@baton/audit'
+import { auditInvariants, storeInvariants } from '@baton/pipeline'
+import { createPool, invariantReads as storeReads, type Pool } from '@baton/store'
+import type { System } from '@baton/testkit'
+import { listWaiting } from './drain.ts'
+import type { Evidence, HandoffRow, RecordRow, ReturnRow, TaskRow } from './evidence.ts'
+
+type Read = Pick<
+  Evidence,
+  'handoffs' | 'tasks' | 'records' | 'returns' | 'stuck' | 'chain' | 'rules'
+>
+
+const ms = (column: string): string => `extract(epoch from ${column})::float8 * 1000`
+
+const HANDOFFS = `
+select h.id, h.task_id as "taskId", h.task_seq as "taskSeq", h.parent_id as "parentId",
+  h.from_execution as "fromExecution", h.state, h.reason, h.attempt, h.attempts_max as "attemptsMax",
+  h.checkpoint_id as "checkpointId", h.traceparent, h.spent_micro_usd as "spentMicroUSD",
+  h.remaining_micro_usd as "remainingMicroUSD", ${ms('h.created_at')} as "createdAt",
+  ${ms('h.accepted_at')} as "acceptedAt", ${ms('h.ended_at')} as "endedAt",
+  exists (select from handoff_body b where b.handoff_id = h.id) as "hasBody",
+  exists (select from checkpoint c where c.id = h.checkpoint_id) as "hasCheckpoint",
+  e.epoch, e.status, e.cost_micro_usd as "costMicroUSD",
+  (e.result::json ->> 'epoch')::int as "resultEpoch", encode(e.audit_hash, 'hex') as "auditHash"
+from handoff h left join execution e on e.handoff_id = h.id order by h.created_at`
+
+const TASKS = `
+select t.id, t.status, t.budget_micro_usd as "budgetMicroUSD", t.spent_micro_usd as "spentMicroUSD",
+  t.checkpoint_id as "checkpointId", case when t.status = 'PENDING_HANDOFF' then c.body end as checkpoint
+from task t left join checkpoint c on c.id = t.checkpoint_id`
+
+const RETURNS = `
+select handoff_id as "handoffId", attempt, ${ms('(retry_at - created_at)')} as "delayMs"
+from handoff_return`
+
+// The auditor's clock may be wrong on purpose; when its transaction committed is Postgres' own word.
+const RECORDS = `
+select r.handoff_id as "handoffId", r.task_id as "taskId", r.event as number,
+  encode(r.record_hash, 'hex') as hash, b.body ->> 'epoch' as epoch,
+  b.body ->> 'traceparent' as traceparent, ${ms(`coalesce(case when
+    current_setting('track_commit_timestamp') = 'on' then pg_xact_commit_timestamp(r.xmin) end,
+    r.recorded_at)`)} as at
+from audit.record r
+cross join lateral (select convert_from(r.body, 'UTF8')::jsonb as body offset 0) b`
+
+/** Reads everything there is. Call it when nothing is under way any more. */
+export async function readEvidence(system: System): Promise<Read> {
+  const pool = createPool({
+    url: system.adminUrls.store,
+    applicationName: 'checker',
+    connectionsMax: 1,
+  })
+  const auditPool = createAuditPool({
+    url: system.adminUrls.audit,
+    applicationName: 'checker',
+    connectionsMax: 1,
+  })
+  try {
+    const tasks = await rowsOf<TaskRow & { checkpoint: Buffer | null }>(pool, TASKS)
+    const records = await auditPool.query<StoredRecord & Record<string, unknown>>({ text: RECORDS })
+    return {
+      handoffs: await rowsOf<HandoffRow>(pool, HANDOFFS),
+      tasks: tasks.map(({ checkpoint, ...task }) => ({
+        ...task,
+        requestSha256: requestDigest(checkpoint),
+      })),
+      records: records.rows.map(toRecord),
+      returns: await rowsOf<ReturnRow>(pool, RETURNS),
+      stuck: await listWaiting(pool),
+      chain: await verifyChain(system),
+      rules: await brokenRules(pool, auditPool),
+    }
+  } finally {
+    await pool.end()
+    await auditPool.end()
+  }
+}
+
+async function rowsOf<Row extends object>(pool: Pool, text: string): Promise<Row[]> {
+  return (await pool.query<Row & Record<string, unknown>>({ text })).rows
+}
+
+interface StoredRecord {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly number: number
+  readonly hash: string
+  readonly epoch: string
+  readonly traceparent: string
+  readonly at: number
+}
+
+const EVENT_NAMES = new Map(
+  Object.entries(EVENT_NUMBERS).map(([name, number]) => [Number(number), name]),
+)
+
+function toRecord({ number, epoch, traceparent, ...record }: StoredRecord): RecordRow {
+  return {
+    ...record,
+    event: EVENT_NAMES.get(number) ?? `event ${number}`,
+    epoch: Number(epoch),
+    traceId: traceparent.split('-')[1] ?? '',
+    at: Number(record.at),
+  }
+}
+
+const REQUEST = ',"request":'
+
+/** The request stands at the end of a checkpoint, word for word as it was asked. */
+function requestDigest(checkpoint: Buffer | null): string | null {
+  const from = checkpoint?.indexOf(REQUEST) ?? -1
+  if (checkpoint === null || from < 0) return null
+  const asked = checkpoint.subarray(from + REQUEST.length, -1)
+  return createHash('sha256').update(asked).digest('hex')
+}
+
+async function verifyChain(system: System): Promise<Evidence['chain']> {
+  const response = await fetch(new URL('/v1/verify', system.auditorUrl), {
+    headers: { authorization: `Bearer ${system.tokens.read}` },
+  })
+  return (await response.json()) as Evidence['chain']
+}
+
+async function brokenRules(
+  pool: Pool,
+  auditPool: ReturnType<typeof createAuditPool>,
+): Promise<Evidence['rules']> {
+  const rules = [...storeInvariants(storeReads(pool)), ...auditInvariants(auditReads(auditPool))]
+  const broken: { promise: string; rule: string; ids: readonly string[] }[] = []
+  for (const { promise, rule, check } of rules) {
+    const ids = await check()
+    if (ids.length > 0) broken.push({ promise, rule, ids })
+  }
+  return broken
+}

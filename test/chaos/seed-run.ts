@@ -1,0 +1,127 @@
+// One seed: a fresh system, its traffic, its faults, the drain, the check.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { randomFrom } from '@baton/testkit'
+import { checkAll, type Violation } from './check.ts'
+import { createDriver } from './driver.ts'
+import { waitUntilDrained } from './drain.ts'
+import type { Evidence } from './evidence.ts'
+import { readLedger } from './effect-ledger.ts'
+import { type FaultRun, runFaults } from './fault-runner.ts'
+import { createHistory, readOperations } from './history.ts'
+import { reset } from './postgres-faults.ts'
+import { readEvidence } from './read-evidence.ts'
+import { recoveriesMs } from './recovery.ts'
+import type { Plan } from './schedule.ts'
+import { BACKOFF, LEASE_MS, type Servers, startWorld, type World } from './world.ts'
+
+export interface SeedResult {
+  readonly seed: number
+  readonly faults: readonly FaultRun[]
+  /** Sends that were told `ok`, and all of them. */
+  readonly acknowledged: number
+  readonly operations: number
+  readonly unknown: number
+  /** Handoffs in the database, with those that agents sent on. */
+  readonly handoffs: number
+  readonly executions: number
+  /** Executions that finished and whose epoch was no longer theirs. */
+  readonly fenced: number
+  readonly drainMs: number
+  readonly recoveriesMs: readonly number[]
+  readonly violations: readonly Violation[]
+  /** Processes that ended although no fault ended them. */
+  readonly surprises: readonly string[]
+}
+
+export interface SeedOptions extends Servers {
+  readonly plan: Plan
+  /** Histories, ledgers and logs; kept when something is wrong. */
+  readonly folder: string
+  readonly ratePerSecond: number
+  readonly knownBad?: string
+  say(text: string): void
+}
+
+const DRAIN_MAX_MS = 60_000
+/** What a known-bad build has lost does not come back for being waited for. */
+const KNOWN_BAD_DRAIN_MAX_MS = 25_000
+const TRAFFIC_STREAM = 7_919
+
+/** Runs the plan. Rejects only where the campaign itself fails. */
+export async function runSeed(options: SeedOptions): Promise<SeedResult> {
+  const { plan, folder, say } = options
+  mkdirSync(folder, { recursive: true })
+  const world = await startWorld(options)
+  try {
+    const historyFile = join(folder, 'history.jsonl')
+    const driver = createDriver({
+      channels: world.channels,
+      history: createHistory(historyFile),
+      random: randomFrom(plan.seed + TRAFFIC_STREAM),
+      ratePerSecond: options.ratePerSecond,
+    })
+    const traffic = driver.run()
+    const faulting = runFaults(plan, world, driver)
+    const over = new Promise((resolve) => setTimeout(resolve, plan.seconds * 1_000))
+    const [faults] = await Promise.all([faulting, over])
+    driver.stop()
+    await heal(world)
+    await traffic
+    say(`seed ${plan.seed}: ${faults.length} faults over, draining`)
+    const maxMs = options.knownBad === undefined ? DRAIN_MAX_MS : KNOWN_BAD_DRAIN_MAX_MS
+    const { tookMs: drainMs } = await waitUntilDrained(world.admin, maxMs)
+    const evidence = await gather(world, { faults, historyFile })
+    writeFileSync(join(folder, 'faults.json'), JSON.stringify(faults, null, 1))
+    return summarise(evidence, { seed: plan.seed, drainMs, world })
+  } finally {
+    await world.end()
+  }
+}
+
+/** Nothing is left wrong on purpose: what is found now is the system's own doing. */
+async function heal(world: World): Promise<void> {
+  for (const link of world.links.values()) link.heal()
+  for (const slot of world.slots.values()) {
+    slot.signal('SIGCONT')
+    slot.control({ offsetMs: 0, rate: 1 })
+  }
+  await reset(world)
+}
+
+async function gather(
+  world: World,
+  { faults, historyFile }: { readonly faults: readonly FaultRun[]; readonly historyFile: string },
+): Promise<Evidence> {
+  return {
+    ...(await readEvidence(world.system)),
+    operations: readOperations(historyFile),
+    ledger: readLedger(world.folder),
+    faults,
+    limits: { leaseMs: LEASE_MS, backoff: BACKOFF },
+  }
+}
+
+function summarise(
+  evidence: Evidence,
+  { seed, drainMs, world }: { seed: number; drainMs: number; world: World },
+): SeedResult {
+  const { operations, handoffs, ledger, faults } = evidence
+  const epochs = new Map(handoffs.map((row) => [row.id, row.epoch]))
+  return {
+    seed,
+    faults,
+    operations: operations.length,
+    acknowledged: operations.filter(({ outcome }) => outcome === 'acknowledged').length,
+    unknown: operations.filter(({ outcome }) => outcome === 'unknown').length,
+    handoffs: handoffs.length,
+    executions: ledger.filter(({ what }) => what === 'start').length,
+    fenced: ledger.filter(({ what, handoffId, epoch }) => {
+      return what === 'end' && epochs.get(handoffId) !== epoch
+    }).length,
+    drainMs,
+    recoveriesMs: recoveriesMs(evidence).map(({ tookMs }) => Math.round(tookMs)),
+    violations: checkAll(evidence),
+    surprises: [...world.slots.values()].flatMap((slot) => slot.surprises),
+  }
+}

@@ -1,0 +1,237 @@
+// One seed's whole Baton: own databases, every service as supervised processes, a link between any two of them.
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApiKey } from '@baton/gateway'
+import { freePort } from '@baton/infra'
+import { parseSigningKeys } from '@baton/sdk'
+import { createPool, type Pool } from '@baton/store'
+import {
+  createSystem,
+  eventually,
+  openLink,
+  type Link,
+  type OwnPostgres,
+  type OwnRedis,
+  spawnService,
+  type System,
+} from '@baton/testkit'
+import { createChannels, createHttpChannel, type Channels } from './channels.ts'
+import { createLineChannel } from './line-channel.ts'
+import { type Slot, startSlot } from './slot.ts'
+
+export interface Servers {
+  readonly postgres: OwnPostgres
+  readonly redis: OwnRedis
+}
+
+/** A lease of 2 s: recovery is then seen within a run of 40 s. */
+export const LEASE_MS = 2_000
+export const BACKOFF = { baseMs: 50, capMs: 400 }
+export const SLOTS = {
+  relay: ['relay-1', 'relay-2'],
+  receiver: ['receiver-1', 'receiver-2', 'receiver-3'],
+  auditor: ['auditor-1'],
+  gateway: ['gateway-1'],
+  sender: ['sender-1'],
+} as const
+type Service = keyof typeof SLOTS
+/** Who speaks to whom; each has a link of its own. */
+export const LINKS = [
+  'relay-postgres',
+  'relay-redis',
+  'receiver-postgres',
+  'receiver-redis',
+  'receiver-auditor',
+  'auditor-postgres',
+  'gateway-postgres',
+  'sender-postgres',
+  'client-gateway',
+] as const
+export type LinkName = (typeof LINKS)[number]
+
+export interface World extends Servers {
+  readonly system: System
+  readonly slots: ReadonlyMap<string, Slot>
+  readonly links: ReadonlyMap<LinkName, Link>
+  readonly channels: Channels
+  /** Superuser connections to the operational database, past every link. */
+  readonly admin: Pool
+  readonly folder: string
+  /** The key setting that processes started from now on are given. */
+  signingKeys: string
+  end(): Promise<void>
+}
+
+interface WorldOptions extends Servers {
+  /** Where ledgers, histories and logs go. */
+  readonly folder: string
+  readonly knownBad?: string
+}
+
+const START_MAX_MS = 60_000
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { postgres, redis, folder } = options
+  mkdirSync(folder, { recursive: true })
+  const system = await createSystem({
+    purpose: 'chaos',
+    adminUrl: postgres.superuserUrl,
+    redisUrl: redis.url,
+    agents: './test/chaos/effect-agents.ts',
+    env: settings(folder),
+  })
+  const gatewayPort = await freePort()
+  const key = createApiKey({ scopes: 'handoffs:send+handoffs:read' })
+  const links = await openLinks({ postgres, redis, system, gatewayPort })
+  const lines = createLineChannel()
+  const world = { signingKeys: system.env['BATON_SIGNING_KEYS'] ?? '' }
+  const slots = new Map<string, Slot>()
+  for (const service of Object.keys(SLOTS) as Service[]) {
+    for (const name of SLOTS[service]) slots.set(name, start(service, name))
+  }
+
+  function start(service: Service, name: string): Slot {
+    return startSlot({
+      name,
+      service,
+      folder,
+      ...(service === 'sender' ? { readyLine: /"ops.listening"/ } : {}),
+      async spawn(controlFile) {
+        const process = await spawnService({
+          main: `services/${service}/src/main.ts`,
+          ready: false,
+          env: {
+            ...system.environmentOf(service === 'sender' ? 'relay' : service),
+            ...urlsOf(service, { system, links, redis }),
+            BATON_SIGNING_KEYS: world.signingKeys,
+            BATON_API_KEYS: key.entry,
+            BATON_GATEWAY_PORT: String(gatewayPort),
+            BATON_CHAOS_CONTROL: controlFile,
+            ...preloads(options.knownBad),
+          },
+          ...(service === 'sender' ? { input: true as const, onStdout: lines.heard } : {}),
+        })
+        if (service === 'sender') lines.attach(process.write)
+        return process
+      },
+    })
+  }
+
+  const channels = createChannels({
+    databaseUrl: through(system.databaseUrl, links.get('sender-postgres')),
+    keyRing: parseSigningKeys(world.signingKeys),
+    http: createHttpChannel(links.get('client-gateway')?.url ?? '', key.key),
+    ndjson: lines,
+  })
+  const admin = createPool({
+    url: system.adminUrls.store,
+    applicationName: 'chaos',
+    connectionsMax: 4,
+  })
+  await eventually(() => [...slots.values()].every((slot) => slot.ready()), {
+    deadlineMs: START_MAX_MS,
+    describe: () => `every service is ready; see the logs in ${folder}`,
+  })
+  return Object.assign(world, {
+    postgres,
+    redis,
+    system,
+    slots,
+    links,
+    channels,
+    admin,
+    folder,
+    async end() {
+      await Promise.all([...slots.values()].map((slot) => slot.end()))
+      await channels.close()
+      await admin.end()
+      await Promise.all([...links.values()].map((link) => link.close()))
+    },
+  })
+}
+
+// Compiled once for all the restarts of a campaign: what is measured is recovery, not the compiler.
+const COMPILED = join(tmpdir(), `baton-chaos-${process.pid}`, 'compiled')
+
+const settings = (folder: string) => ({
+  NODE_COMPILE_CACHE: COMPILED,
+  BATON_CHAOS_FOLDER: folder,
+  BATON_LEASE_MS: String(LEASE_MS),
+  BATON_QUIET_MS: '1500',
+  BATON_RETRY_BASE_MS: String(BACKOFF.baseMs),
+  BATON_RETRY_CAP_MS: String(BACKOFF.capMs),
+  BATON_LOG_LEVEL: 'info',
+  BATON_DRAIN_MS: '4000',
+  BATON_CONCURRENCY: '16',
+})
+
+const PRELOAD = new URL('process-preload.ts', import.meta.url).href
+const KNOWN_BAD_PRELOAD = new URL('known-bad-preload.ts', import.meta.url).href
+
+function preloads(knownBad: string | undefined): Readonly<Record<string, string>> {
+  if (knownBad === undefined) return { NODE_OPTIONS: `--import=${PRELOAD}` }
+  return {
+    NODE_OPTIONS: `--import=${PRELOAD} --import=${KNOWN_BAD_PRELOAD}`,
+    BATON_CHAOS_KNOWN_BAD: knownBad,
+  }
+}
+
+interface Ends extends Servers {
+  readonly system: System
+  readonly gatewayPort: number
+}
+
+async function openLinks({ postgres, redis, system, gatewayPort }: Ends) {
+  const links = new Map<LinkName, Link>()
+  for (const name of LINKS) {
+    const target = name.split('-')[1] ?? ''
+    const url = {
+      postgres: postgres.superuserUrl,
+      redis: redis.url,
+      auditor: system.auditorUrl,
+      gateway: `http://127.0.0.1:${gatewayPort}`,
+    }[target]
+    links.set(name, await openLink(url ?? ''))
+  }
+  return links
+}
+
+function through(url: string, link: Link | undefined): string {
+  const linked = new URL(url)
+  linked.host = new URL(link?.url ?? url).host
+  return linked.href
+}
+
+interface Ways {
+  readonly system: System
+  readonly redis: OwnRedis
+  readonly links: ReadonlyMap<LinkName, Link>
+}
+
+function urlsOf(
+  service: Service,
+  { system, redis, links }: Ways,
+): Readonly<Record<string, string>> {
+  const own = (name: LinkName) => links.get(name)
+  const audit = own('auditor-postgres')
+  if (service === 'auditor') {
+    return {
+      BATON_AUDIT_WRITER_URL: through(system.auditUrls.writer, audit),
+      BATON_AUDIT_READER_URL: through(system.auditUrls.reader, audit),
+      BATON_VAULT_URL: through(system.auditUrls.vault, audit),
+    }
+  }
+  const database = through(system.databaseUrl, own(`${service}-postgres`))
+  return {
+    BATON_DATABASE_URL: database,
+    BATON_AUDIT_URL: through(system.auditorUrl, own('receiver-auditor')),
+    ...(service === 'relay' || service === 'receiver'
+      ? { BATON_REDIS_URL: through(redis.url, own(`${service}-redis`)) }
+      : {}),
+  }
+}
+
+/** Random HMAC key material for a rotation. */
+export const freshSecret = (): string => randomBytes(32).toString('base64')
