@@ -11,6 +11,8 @@ export * from './settings.ts'
 export { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS, safeServers } from './safe-servers.ts'
 export { parseSigningKeys } from './signing-keys.ts'
 export { createNotifier } from './notifier.ts'
+export { createReturns } from './returns.ts'
+export type { Returns } from './returns.ts'
 export { inSetOrSingly } from './in-set-or-singly.ts'
 export { advanceRedrives, createReviewDesk } from './review.ts'
 export type { ReviewDesk, TriedLetter } from './review.ts'
@@ -19,8 +21,12 @@ export type {
   Agent,
   AgentContext,
   AgentResult,
+  Correction,
   NextHandoff,
   ReadyMessage,
+  ResumeChange,
+  ReturnedHandoff,
+  RolledBackHandoff,
   Sent,
 } from '@baton/pipeline'
 export {
@@ -34,5 +40,12 @@ export {
 } from '@baton/protocol'
 export { renderForAgent } from '@baton/safety'
 export { BLOCKED_POLICIES, HandoffCanceled, type BlockedPolicy } from '@baton/pipeline'
-export { createSteering, type Canceled, type Decided, type Steering } from './steering-acts.ts'
+export {
+  createSteering,
+  type ApprovalRequest,
+  type Canceled,
+  type CancelRequest,
+  type Decided,
+  type Steering,
+} from './steering-acts.ts'
 export { permanent, transient } from '@baton/runtime'

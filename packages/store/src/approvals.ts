@@ -2,6 +2,7 @@
 import type { ExpiredHandoff } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
 import { CLEAR_ENDED, KNOWN } from './ended-outside.ts'
+import { TELL } from './notices.ts'
 import { QUEUE } from './successors.ts'
 
 export interface ApprovalView {
@@ -92,6 +93,9 @@ with ${WAITING}, due as (
   update task t set status = 'PENDING_HANDOFF', checkpoint_id = e.checkpoint_id,
     updated_at = clock_timestamp()
   from ended e where t.id = e.task_id and t.status <> 'CANCELED'
+), told as (
+  ${TELL('rollback')}
+  select id, task_id, from_agent, attempt, revision, coalesce($4, reason), '[]'::jsonb from ended) n
 ), ${CLEAR_ENDED}
 select ${KNOWN} from ended e`
 

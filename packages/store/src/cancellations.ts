@@ -123,7 +123,7 @@ export function cancelAtOnce(
 /** Ends a task of which nothing is open; answers whether it is CANCELED now. */
 export async function cancelIdleTask(db: Database, taskId: string): Promise<boolean> {
   const text = `update task set status = 'CANCELED', updated_at = clock_timestamp()
-    where id = $1 and cancel_requested and status not in ('COMPLETED', 'FAILED')
+    where id = $1 and cancel_requested and status not in ('COMPLETED', 'FAILED', 'CANCELED')
       and not exists (select from handoff where task_id = $1 and ended_at is null)
     returning id`
   return (await run(db, 'cancel_idle_task', text, [taskId])).length > 0

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
 import { createOutboxBound } from '@baton/pipeline'
 import { prepareSchemas } from '@baton/protocol'
+import { createReviewDesk, createSteering } from '@baton/sdk'
 import { type Logger, type Service, permanent } from '@baton/runtime'
 import { type Pool, createPool, outboxDepth } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -12,6 +13,9 @@ import { createRunningBound, requireRoomIn } from './back-pressure.ts'
 import { addHandoffRoutes } from './handoff-routes.ts'
 import { addOperationRoutes } from './operation-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
+import { addRedriveRoutes } from './redrive-routes.ts'
+import { addReviewRoutes } from './review-routes.ts'
+import { addSteeringRoutes } from './steering-routes.ts'
 import { createServer } from './server.ts'
 import { type Submitter, createSubmitter } from './submit.ts'
 
@@ -114,6 +118,10 @@ function addRoutes(
     bounded: createRunningBound(limits.runningMax),
   })
   addReadRoutes(scope, { pool, audit })
+  const review = { pool, desk: createReviewDesk({ pool, keyRing }), logger }
+  addReviewRoutes(scope, review)
+  addRedriveRoutes(scope, review)
+  addSteeringRoutes(scope, { pool, steering: createSteering(pool), logger })
   addOperationRoutes(scope, {
     metrics,
     auditReady: () => audit.ready(),

@@ -1,16 +1,34 @@
 // Path and query parameters, read strictly: anything unexpected is a 400 that names the parameter.
 import { ProblemError } from './problem.ts'
 
+export interface ById {
+  Params: { id: string }
+}
+
+export interface ListQuery {
+  Querystring: Readonly<Record<string, unknown>>
+}
+
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const STATUSES = ['PENDING_HANDOFF', 'RUNNING', 'AWAITING_HUMAN', 'COMPLETED', 'FAILED', 'CANCELED']
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 500
 
-export function readUuid(text: string, what: 'handoff' | 'task'): string {
+export function readUuid(text: string, what: 'handoff' | 'task' | 're-drive'): string {
   if (UUID.test(text)) return text
+  throw invalid(`The ${what} id is not a lower-case UUID`, 'Use the id as it was answered.')
+}
+
+const FILTER_MAX = 1_024
+
+/** A text to filter by. */
+export function readFilterText(given: unknown, name: string): string | undefined {
+  if (given === undefined) return undefined
+  if (typeof given === 'string' && given.length <= FILTER_MAX && !/\p{Cc}/u.test(given))
+    return given
   throw invalid(
-    `The ${what} id is not a lower-case UUID`,
-    `Use the ${what}Id as POST /v2/handoffs answered it.`,
+    `The query parameter ${name} cannot be read`,
+    `Give one text of at most ${FILTER_MAX} characters.`,
   )
 }
 
@@ -37,3 +55,11 @@ export function readLimit(given: unknown): number {
 
 const invalid = (detail: string, fix: string) =>
   new ProblemError({ status: 400, code: 'BATON_PARAMETER_INVALID', detail, fix })
+
+export const notFound = (what: 'handoff' | 'task') =>
+  new ProblemError({
+    status: 404,
+    code: what === 'task' ? 'BATON_TASK_UNKNOWN' : 'BATON_HANDOFF_UNKNOWN',
+    detail: `There is no ${what} with this id`,
+    fix: `Use the ${what}Id that POST /v2/handoffs answered.`,
+  })

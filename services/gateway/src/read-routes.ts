@@ -1,4 +1,4 @@
-// Reading one handoff, one task, a task's trace, and two lists. Nothing here changes anything.
+// Reading one handoff, one task, a task's trace, and the list of tasks. Nothing here changes anything.
 import type { FastifyInstance } from 'fastify'
 import {
   type HandoffView,
@@ -6,29 +6,26 @@ import {
   type TaskView,
   findHandoff,
   findTask,
-  listDeadLetters,
   listReturns,
   listTaskHandoffs,
   listTasks,
 } from '@baton/store'
 import type { AuditReads } from './audit-reads.ts'
-import { ProblemError } from './problem.ts'
-import { readLimit, readStatus, readUuid } from './read-parameters.ts'
+import {
+  type ById,
+  type ListQuery,
+  notFound,
+  readLimit,
+  readStatus,
+  readUuid,
+} from './read-parameters.ts'
 import { requireScope } from './request-context.ts'
 import { readTaskTrace } from './task-trace.ts'
-import { showDeadLetter, showHandoff, showReturn, showTask } from './views.ts'
+import { showHandoff, showReturn, showTask } from './views.ts'
 
 interface ReadRouteOptions {
   readonly pool: Pool
   readonly audit: AuditReads
-}
-
-interface ById {
-  Params: { id: string }
-}
-
-interface ListQuery {
-  Querystring: Readonly<Record<string, unknown>>
 }
 
 export function addReadRoutes(server: FastifyInstance, { pool, audit }: ReadRouteOptions): void {
@@ -58,11 +55,6 @@ export function addReadRoutes(server: FastifyInstance, { pool, audit }: ReadRout
     const tasks = await listTasks(pool, status === undefined ? { limit } : { status, limit })
     return { tasks: tasks.map(showTask) }
   })
-
-  server.get<ListQuery>('/v2/dead-letters', onlyReaders, async ({ query }) => {
-    const letters = await listDeadLetters(pool, readLimit(query['limit']))
-    return { deadLetters: letters.map(showDeadLetter) }
-  })
 }
 
 interface WholeTask {
@@ -84,11 +76,3 @@ const showWhole = ({ task, handoffs }: WholeTask) => ({
   task: showTask(task),
   handoffs: handoffs.map(showHandoff),
 })
-
-const notFound = (what: 'handoff' | 'task') =>
-  new ProblemError({
-    status: 404,
-    code: what === 'task' ? 'BATON_TASK_UNKNOWN' : 'BATON_HANDOFF_UNKNOWN',
-    detail: `There is no ${what} with this id`,
-    fix: `Use the ${what}Id that POST /v2/handoffs answered.`,
-  })

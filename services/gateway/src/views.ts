@@ -1,6 +1,13 @@
 // What the API shows of tasks and handoffs: dollars instead of micro-USD, RFC 3339 times, links.
 import { usdFromMicro } from '@baton/protocol'
-import type { DeadLetterView, HandoffView, ReturnView, TaskView } from '@baton/store'
+import type {
+  ApprovalView,
+  DecidedApproval,
+  DeadLetterView,
+  HandoffView,
+  ReturnView,
+  TaskView,
+} from '@baton/store'
 
 export function showTask(task: TaskView): object {
   const { budgetMicroUSD, spentMicroUSD, ...rest } = task
@@ -32,4 +39,15 @@ export function showDeadLetter(letter: DeadLetterView): object {
     ...letter,
     links: { handoff: `/v2/handoffs/${letter.handoffId}`, task: `/v2/tasks/${letter.taskId}` },
   }
+}
+
+export function showApproval(approval: ApprovalView): object {
+  return {
+    ...approval,
+    links: { handoff: `/v2/handoffs/${approval.handoffId}`, task: `/v2/tasks/${approval.taskId}` },
+  }
+}
+
+export function showDecidedApproval(approval: DecidedApproval): object {
+  return { ...approval, links: { handoff: `/v2/handoffs/${approval.handoffId}` } }
 }

@@ -1,7 +1,8 @@
 // What a receiver process is told.
-import { integer, text } from '@baton/runtime'
+import { integer, oneOf, text } from '@baton/runtime'
 import {
   AUDIT_CLIENT_SETTINGS,
+  BLOCKED_POLICIES,
   PROCESS_SETTINGS,
   QUEUE_SETTINGS,
   RECOVERY_SETTINGS,
@@ -28,6 +29,10 @@ export const RECEIVER_SETTINGS = {
     max: 1_000,
     default: 32,
     help: 'Most handoffs under way at once for each agent type.',
+  }),
+  BATON_BLOCKED_POLICY: oneOf(BLOCKED_POLICIES, {
+    default: 'reroute',
+    help: 'What becomes of a handoff that requires what its agent lacks: another live agent type that has it gets it, it is tried again later, or a person decides at once.',
   }),
   BATON_RETRY_BASE_MS: integer({
     min: 1,
