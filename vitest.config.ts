@@ -36,6 +36,10 @@ export default defineConfig({
         extends: true,
         test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], testTimeout: 60_000 },
       },
+      {
+        extends: true,
+        test: { name: 'model', include: ['test/model/**/*.test.ts'], testTimeout: 60_000 },
+      },
       withServers('contract', 30_000),
       withServers('integration', 30_000),
       withServers('e2e', 120_000),

@@ -1,0 +1,102 @@
+// What the pipeline's own pure functions decide, asked once per case, so that the model cannot drift from them.
+import { settleFailed, settleQuarantined, settleRejected, type Settlement } from '@baton/pipeline'
+import { createKeyRing, type RejectionReason } from '@baton/protocol'
+import type { ClaimedHandoff, Ending } from '@baton/protocol/delivery'
+import type { Flaw } from './world.ts'
+
+export type Decision = 'retry' | Ending['state']
+
+export interface Decisions {
+  rejected(flaw: Flaw, attempt: number): Decision
+  failed(retry: boolean, attempt: number): Decision
+  quarantined(): Decision
+}
+
+const OPTIONS = {
+  attemptsMax: 1,
+  backoff: { baseMs: 1, capMs: 1 },
+  keyRing: createKeyRing({
+    active: 'k1',
+    keys: [{ id: 'k1', secret: Buffer.alloc(32, 7), status: 'active' }],
+  }),
+}
+
+const CHECKS = {
+  size: 'passed',
+  signature: 'passed',
+  schema: 'failed',
+  completeness: 'skipped',
+  budget: 'skipped',
+  safety: 'skipped',
+  scan: null,
+} as const
+
+const ID = '1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d'
+
+const claimedAt = (attempt: number, attemptsMax: number): ClaimedHandoff => ({
+  kind: 'claimed',
+  handoffId: ID,
+  taskId: ID,
+  taskSeq: 1,
+  epoch: attempt,
+  lapses: 0,
+  attempt,
+  attemptsMax,
+  generation: attempt,
+  body: new Uint8Array(),
+  keyId: 'k1',
+  signature: '',
+  fromAgent: 'intake',
+  fromVersion: '1.0.0',
+  fromExecution: ID,
+  toAgent: 'reader',
+  toVersion: null,
+  parentId: null,
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  tracestate: null,
+  queueSeconds: 0,
+  budgetMicroUSD: 0,
+  parentRemainingMicroUSD: null,
+  sentBy: null,
+  release: null,
+})
+
+function decided(settlement: Settlement): Decision {
+  if (settlement.kind === 'complete') throw new Error('nothing here completes')
+  return settlement.kind === 'retry' ? 'retry' : settlement.settled.change.state
+}
+
+/** Decisions for handoffs that may be tried `attemptsMax` times. */
+export function decisionsFor(attemptsMax: number): Decisions {
+  const rejected = (flaw: Flaw, attempt: number) =>
+    decided(
+      settleRejected(
+        claimedAt(attempt, attemptsMax),
+        { valid: false, reason: flaw as RejectionReason, details: [], checks: CHECKS },
+        OPTIONS,
+      ),
+    )
+  const failed = (retry: boolean, attempt: number) =>
+    decided(
+      settleFailed(claimedAt(attempt, attemptsMax), { code: 'BATON_AGENT_FAILED', retry }, OPTIONS),
+    )
+  return {
+    rejected: remembered(rejected),
+    failed: remembered(failed),
+    quarantined: remembered(() =>
+      decided(settleQuarantined(claimedAt(1, attemptsMax), { reason: 'POISON', details: [] })),
+    ),
+  }
+}
+
+function remembered<Arguments extends readonly unknown[]>(
+  decide: (...args: Arguments) => Decision,
+): (...args: Arguments) => Decision {
+  const known = new Map<string, Decision>()
+  return (...args) => {
+    const key = args.join(' ')
+    const decision = known.get(key) ?? decide(...args)
+    known.set(key, decision)
+    return decision
+  }
+}

@@ -1,0 +1,92 @@
+// The delivery protocol, state by state: no interleaving and no faults break a promise, and every missing part is noticed.
+import { describe, expect, it } from 'vitest'
+import { decisionsFor } from './decisions.ts'
+import { ALL_RULES, ANY_FAULTS, protocolOf, type Bounds } from './protocol.ts'
+import { explore, type Found } from './search.ts'
+import type { Rules } from './statements.ts'
+import { FLAWS, type Size } from './world.ts'
+
+const STATES_MAX = 8_000_000
+const SECONDS_MAX = 120
+
+interface Configuration extends Partial<Size> {
+  readonly attemptsMax?: number
+  readonly flawed?: boolean
+  readonly approvals?: boolean
+  readonly deadlines?: boolean
+  readonly cancels?: boolean
+}
+
+function search(name: string, configuration: Configuration, rules = ALL_RULES): Found {
+  const { attemptsMax = 2, flawed = false } = configuration
+  const { approvals = false, deadlines = false, cancels = false } = configuration
+  const { handoffs = 1, workers = 3, relays = 2, clicks = 0, faults = 1 } = configuration
+  const flaws: Bounds['flaws'] = [flawed ? FLAWS : ['none'], ['none']]
+  const decisions = decisionsFor(attemptsMax)
+  const bounds = { decisions, attemptsMax, flaws, approvals, deadlines, cancels }
+  const protocol = protocolOf({ handoffs, workers, relays, clicks, faults }, bounds, rules)
+  const found = explore(protocol, { statesMax: STATES_MAX })
+  const { states, transitions, settled, seconds } = found
+  process.stderr.write(
+    `model: ${name}: ${states} states, ${transitions} transitions, ${settled} settled, ${seconds.toFixed(1)} s\n`,
+  )
+  return found
+}
+
+const holds = (found: Found): void => expect(found.broken).toBeUndefined()
+
+describe('with every part in force, all promises hold in every state and everything can end', () => {
+  it(
+    'everything that people and the calendar may do to a handoff, among three workers',
+    { timeout: SECONDS_MAX * 1_000 },
+    () => {
+      const all = { flawed: true, deadlines: true, cancels: true, clicks: 2 }
+      const found = search('every choice, one fault', all)
+      holds(found)
+      expect(found.states).toBeGreaterThan(1_000_000)
+    },
+  )
+
+  it('a handoff that waits for approval', () => {
+    holds(search('approval', { attemptsMax: 1, approvals: true, deadlines: true, cancels: true }))
+  })
+
+  it('any two faults', () => {
+    holds(search('two faults', { faults: 2 }))
+  })
+
+  it('any number of faults, one worker that is started again and again', () => {
+    holds(search('any faults', { workers: 1, relays: 1, faults: ANY_FAULTS }))
+  })
+
+  it('two handoffs of one task, which execute in order', () => {
+    holds(search('two handoffs', { handoffs: 2, attemptsMax: 1 }))
+  })
+})
+
+describe('without one of its parts the search finds what goes wrong', () => {
+  const table: readonly (readonly [keyof Rules, string, RegExp, RegExp])[] = [
+    ['fence', 'the fence', /^I4: two effects/, /commits the result/],
+    ['sweeper', 'the sweeper', /^I2: from here nothing ends/, /loses the job/],
+    ['auditFirst', 'the record before the effect', /^I3/, /starts to execute/],
+    ['publishBeforeDelete', 'publishing before deleting', /^I2: from here/, /dies/],
+    ['generationInJobId', 'the generation in the job id', /^I2: from here/, /./],
+    ['heartbeatByEpoch', 'the epoch of a heartbeat', /^I4: a lost lease/, /extends its lease/],
+    ['releaseOnce', 'the single use of a release', /^I2: 1 effects/, /click on release/],
+  ]
+  it.each(table)('%s', (rule, part, promise, last) => {
+    const configuration = {
+      workers: 2,
+      relays: 1,
+      faults: 2,
+      attemptsMax: 1,
+      ...(rule === 'releaseOnce' ? { flawed: true, clicks: 2 } : {}),
+    }
+    const { broken } = search(`without ${part}`, configuration, { ...ALL_RULES, [rule]: false })
+    process.stderr.write(
+      `model: without ${part}: ${broken?.promise}\n${(broken?.trace ?? []).map((line, at) => `  ${at + 1}. ${line}\n`).join('')}`,
+    )
+    expect(broken?.promise).toMatch(promise)
+    expect(broken?.trace.at(-1)).toMatch(last)
+  })
+})
