@@ -60,7 +60,7 @@ function endedOtherwise({ operations, handoffs }: Evidence): readonly string[] {
     const row = rows.get(handoffId)
     if (row === undefined || row.endedAt === null || row.reason === 'POISON') return []
     const asExpected =
-      expect.states.includes(row.state) &&
+      (expect.states.length === 0 || expect.states.includes(row.state)) &&
       (expect.reason === undefined || row.reason === expect.reason)
     if (asExpected) return []
     const wanted = `${expect.states.join(' or ')} ${expect.reason ?? ''}`.trim()
@@ -96,7 +96,7 @@ function executedAllTheSame({ handoffs, ledger, limits }: Evidence): readonly st
 function splitTraces({ operations, handoffs, records, ledger }: Evidence): readonly string[] {
   const traces = new Map<string, Set<string>>()
   const seen = (taskId: string, traceId: string) => {
-    traces.set(taskId, (traces.get(taskId) ?? new Set()).add(traceId))
+    if (traceId !== '') traces.set(taskId, (traces.get(taskId) ?? new Set()).add(traceId))
   }
   for (const operation of stored(operations, handoffs)) seen(operation.taskId, operation.traceId)
   for (const row of handoffs) seen(row.taskId, traceIdOf(row.traceparent))
@@ -109,7 +109,7 @@ function splitTraces({ operations, handoffs, records, ledger }: Evidence): reado
 
 function stored(operations: readonly Operation[], handoffs: Evidence['handoffs']) {
   const known = new Set(handoffs.map((row) => row.id))
-  return operations.filter(({ handoffId, traceId }) => traceId !== '' && known.has(handoffId))
+  return operations.filter(({ handoffId }) => known.has(handoffId))
 }
 
 export const DECISION_INVARIANTS: readonly CampaignInvariant[] = [

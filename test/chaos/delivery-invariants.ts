@@ -56,8 +56,9 @@ function unexpected(evidence: Evidence): readonly string[] {
   const sent = new Map(evidence.operations.map((one) => [one.handoffId, one]))
   const known = handoffsById(evidence)
   const roots = evidence.handoffs.filter((row) => row.parentId === null)
+  const strangers = evidence.sendsKnown ? roots : []
   return [
-    ...roots.filter((row) => !sent.has(row.id)).map((row) => `nobody sent it: ${row.id}`),
+    ...strangers.filter((row) => !sent.has(row.id)).map((row) => `nobody sent it: ${row.id}`),
     ...roots
       .filter((row) => sent.get(row.id)?.outcome === 'refused')
       .map((row) => `refused and stored all the same: ${row.id}`),

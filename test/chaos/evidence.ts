@@ -61,6 +61,8 @@ export interface ReturnRow {
 
 export interface Evidence {
   readonly operations: readonly Operation[]
+  /** Whether these are all sends there were, so that anything else is a stranger. */
+  readonly sendsKnown: boolean
   readonly ledger: readonly LedgerLine[]
   readonly handoffs: readonly HandoffRow[]
   readonly tasks: readonly TaskRow[]

@@ -52,9 +52,9 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     edits: [
       {
         file: RECEIVE,
-        find: `const receipt = await recordDecision(deps, claimed, verdict)`,
+        find: `const receipt = await recordDecision(deps, claimed, entry)`,
         replace: `const early = verdict.valid ? await deps.execute(claimed, verdict.message, span) : undefined
-  const receipt = await recordDecision(deps, claimed, verdict)`,
+  const receipt = await recordDecision(deps, claimed, entry)`,
       },
       {
         file: RECEIVE,
@@ -121,8 +121,8 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     edits: [
       {
         file: EXECUTIONS,
-        find: `where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id\n  and e.status in ('CLAIMED', 'EXECUTING') and not h.cancel_requested`,
-        replace: `where e.handoff_id = i.handoff_id and h.id = e.handoff_id\n  and e.status in ('CLAIMED', 'EXECUTING') and not h.cancel_requested`,
+        find: `where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id\n  and e.status in ('CLAIMED', 'EXECUTING') and \${MAY_GO_ON}`,
+        replace: `where e.handoff_id = i.handoff_id and h.id = e.handoff_id\n  and e.status in ('CLAIMED', 'EXECUTING') and \${MAY_GO_ON}`,
       },
     ],
     breaks: ['I7'],
@@ -163,13 +163,13 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     edits: [
       {
         file: SETTLEMENTS,
-        find: `checkpoint_id = case when e.state = 'ROLLED_BACK' then e.checkpoint_id else t.checkpoint_id end,`,
+        find: `checkpoint_id = case when e.task_status = 'PENDING_HANDOFF' then e.checkpoint_id else t.checkpoint_id end,`,
         replace: ``,
       },
       {
         file: SETTLEMENTS,
-        find: `set updated_at = clock_timestamp(), status = e.task_status,`,
-        replace: `set updated_at = clock_timestamp(), checkpoint_id = null,`,
+        find: `status = case when t.cancel_requested then 'CANCELED' else e.task_status end,`,
+        replace: ``,
       },
       {
         file: SETTLEMENTS,

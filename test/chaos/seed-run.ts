@@ -96,6 +96,7 @@ async function gather(
   return {
     ...(await readEvidence(world.system)),
     operations: readOperations(historyFile),
+    sendsKnown: true,
     ledger: readLedger(world.folder),
     faults,
     limits: { leaseMs: LEASE_MS, backoff: BACKOFF },

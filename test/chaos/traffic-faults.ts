@@ -41,7 +41,8 @@ async function ring(scene: Scene, { ended, times }: { ended: boolean; times: num
   }
 }
 
-function jobFor({ queue: _, ...pointer }: Ring) {
+function jobFor(row: Ring) {
+  const { queue: _, ...pointer } = row
   const opts = { jobId: `again-${randomUUID()}`, attempts: 1, removeOnComplete: true }
   return { name: 'handoff', data: { v: 1, ...pointer }, opts }
 }

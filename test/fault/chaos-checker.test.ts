@@ -1,0 +1,275 @@
+// Each invariant of the campaign's checker notices what it is for, and is silent about a sound system.
+import { describe, expect, it } from 'vitest'
+import { checkAll, INVARIANTS } from '../chaos/check.ts'
+import type { LedgerLine } from '../chaos/effect-ledger.ts'
+import type { Evidence, HandoffRow, RecordRow } from '../chaos/evidence.ts'
+import { operationsOf, type Operation } from '../chaos/history.ts'
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`
+
+const handoff = (changes: Partial<HandoffRow> = {}): HandoffRow => ({
+  id: 'h1',
+  taskId: 't1',
+  taskSeq: 1,
+  parentId: null,
+  fromExecution: 'x0',
+  state: 'COMPLETED',
+  reason: null,
+  attempt: 1,
+  attemptsMax: 3,
+  checkpointId: 'c1',
+  traceparent: TRACEPARENT,
+  spentMicroUSD: 100,
+  remainingMicroUSD: 900,
+  createdAt: 1_000,
+  acceptedAt: 1_100,
+  endedAt: 1_300,
+  hasBody: true,
+  hasCheckpoint: true,
+  epoch: 1,
+  status: 'DONE',
+  costMicroUSD: 10,
+  resultEpoch: 1,
+  auditHash: 'aa',
+  ...changes,
+})
+
+const line = (changes: Partial<LedgerLine> = {}): LedgerLine => ({
+  what: 'start',
+  handoffId: 'h1',
+  taskId: 't1',
+  epoch: 1,
+  attempt: 1,
+  key: 'h1:effect',
+  costMicroUSD: 10,
+  traceparent: TRACEPARENT,
+  pid: 1,
+  at: 1_200,
+  ...changes,
+})
+
+const record = (changes: Partial<RecordRow> = {}): RecordRow => ({
+  handoffId: 'h1',
+  taskId: 't1',
+  event: 'HANDOFF_ACCEPTED',
+  epoch: 1,
+  traceId: TRACE,
+  hash: 'aa',
+  at: 1_150,
+  ...changes,
+})
+
+const operation = (changes: Partial<Operation> = {}): Operation => ({
+  handoffId: 'h1',
+  taskId: 't1',
+  traceId: TRACE,
+  kind: 'last',
+  via: 'sdk',
+  expect: { states: ['COMPLETED'] },
+  outcome: 'acknowledged',
+  at: 990,
+  ...changes,
+})
+
+const SOUND: Evidence = {
+  operations: [operation()],
+  sendsKnown: true,
+  ledger: [line(), line({ what: 'end', at: 1_250 })],
+  handoffs: [handoff()],
+  tasks: [
+    {
+      id: 't1',
+      status: 'COMPLETED',
+      budgetMicroUSD: 1_000,
+      spentMicroUSD: 110,
+      checkpointId: 'c1',
+      requestSha256: null,
+    },
+  ],
+  records: [record(), record({ event: 'EXECUTION_COMPLETED', hash: 'bb', at: 1_400 })],
+  returns: [],
+  stuck: [],
+  chain: { ok: true, findings: [] },
+  rules: [],
+  faults: [],
+  limits: { leaseMs: 1_000, backoff: { baseMs: 50, capMs: 400 } },
+}
+
+const [task] = SOUND.tasks
+const rolledBack = handoff({
+  state: 'ROLLED_BACK',
+  reason: 'X',
+  costMicroUSD: 0,
+  resultEpoch: null,
+})
+const fault = {
+  atMs: 0,
+  kind: 'redis.kill',
+  target: 'redis',
+  parameters: {},
+  begunAt: 1_000,
+  endedAt: 1_000,
+}
+const ticks = Array.from({ length: 20 }, (_, index) =>
+  line({ what: 'tick', at: 1_400 + index * 100 }),
+)
+
+const BREACHES: readonly {
+  readonly id: string
+  readonly what: string
+  readonly change: Partial<Evidence>
+}[] = [
+  { id: 'I1', what: 'an acknowledged handoff is gone', change: { handoffs: [] } },
+  { id: 'I2', what: 'something still waits', change: { stuck: ['open: h1 QUEUED'] } },
+  {
+    id: 'I3',
+    what: 'the effect of a lost epoch committed',
+    change: { handoffs: [handoff({ epoch: 2 })] },
+  },
+  {
+    id: 'I3',
+    what: 'two executions sent the next handoffs',
+    change: {
+      handoffs: [
+        handoff(),
+        handoff({ id: 'h2', taskSeq: 2, parentId: 'h1', fromExecution: 'x1' }),
+        handoff({ id: 'h3', taskSeq: 3, parentId: 'h1', fromExecution: 'x2' }),
+      ],
+    },
+  },
+  { id: 'I3', what: 'two idempotency keys', change: { ledger: [line(), line({ key: 'other' })] } },
+  { id: 'I4', what: 'no decision record', change: { records: [] } },
+  { id: 'I4', what: 'the record came later', change: { records: [record({ at: 1_300 })] } },
+  { id: 'I4', what: 'another receipt', change: { handoffs: [handoff({ auditHash: 'cc' })] } },
+  { id: 'I5', what: 'a chain that breaks', change: { chain: { ok: false, findings: ['gap'] } } },
+  {
+    id: 'I5',
+    what: 'a record of an unknown handoff',
+    change: { records: [...SOUND.records, record({ handoffId: 'h9' })] },
+  },
+  { id: 'I5', what: 'an end without its record', change: { records: [record()] } },
+  { id: 'I6', what: 'a handoff nobody sent', change: { operations: [] } },
+  {
+    id: 'I6',
+    what: 'a refused send that is stored',
+    change: { operations: [operation({ outcome: 'refused' })] },
+  },
+  {
+    id: 'I7',
+    what: 'one epoch executed twice',
+    change: { ledger: [line(), line({ at: 1_220 }), line({ what: 'end', at: 1_250 })] },
+  },
+  {
+    id: 'I7',
+    what: 'an overtaken execution that is never told',
+    change: { ledger: [line(), line({ epoch: 2, at: 1_300 }), ...ticks] },
+  },
+  {
+    id: 'I8',
+    what: 'the second step began before the first ended',
+    change: {
+      handoffs: [handoff(), handoff({ id: 'h2', taskSeq: 2, parentId: 'h1' })],
+      ledger: [...SOUND.ledger, line({ handoffId: 'h2', at: 1_230 })],
+    },
+  },
+  {
+    id: 'I9',
+    what: 'a cost booked twice',
+    change: { tasks: task === undefined ? [] : [{ ...task, spentMicroUSD: 120 }] },
+  },
+  {
+    id: 'I9',
+    what: 'another cost than the agent wrote down',
+    change: { ledger: [line(), line({ what: 'end', costMicroUSD: 11 })] },
+  },
+  {
+    id: 'I10',
+    what: 'an end that its kind must not have',
+    change: { operations: [operation({ expect: { states: ['DEAD_LETTERED'] } })] },
+  },
+  {
+    id: 'I10',
+    what: 'something refused executed',
+    change: { handoffs: [handoff({ state: 'DEAD_LETTERED', reason: 'SAFETY_VIOLATION' })] },
+  },
+  {
+    id: 'I11',
+    what: 'a rollback to another checkpoint',
+    change: {
+      handoffs: [rolledBack],
+      tasks: task === undefined ? [] : [{ ...task, status: 'PENDING_HANDOFF', checkpointId: 'c0' }],
+    },
+  },
+  {
+    id: 'I11',
+    what: 'a checkpoint with other bytes',
+    change: {
+      handoffs: [rolledBack],
+      operations: [operation({ askedSha256: 'asked' })],
+      tasks:
+        task === undefined
+          ? []
+          : [{ ...task, status: 'PENDING_HANDOFF', requestSha256: 'changed' }],
+    },
+  },
+  { id: 'I12', what: 'too many attempts', change: { handoffs: [handoff({ attempt: 4 })] } },
+  {
+    id: 'I12',
+    what: 'a wait beyond its bound',
+    change: { returns: [{ handoffId: 'h1', attempt: 1, delayMs: 500 }] },
+  },
+  { id: 'I13', what: 'half a send', change: { handoffs: [handoff({ hasBody: false })] } },
+  {
+    id: 'I14',
+    what: 'a recovery that takes too long',
+    change: {
+      faults: [fault],
+      handoffs: [handoff({ createdAt: 90_000, acceptedAt: 90_100, endedAt: 90_200 })],
+    },
+  },
+  {
+    id: 'I15',
+    what: 'another trace',
+    change: { operations: [operation({ traceId: 'f'.repeat(32) })] },
+  },
+]
+
+const broken = (change: Partial<Evidence>) =>
+  new Set(checkAll({ ...SOUND, ...change }).map(({ id }) => id))
+
+describe('the checker', () => {
+  it('finds nothing wrong with a sound system', () => {
+    expect(checkAll(SOUND)).toEqual([])
+  })
+  it.each(BREACHES)('names $id when $what', ({ id, change }) => {
+    expect([...broken(change)]).toContain(id)
+  })
+  it('has a breach for each of its fifteen invariants', () => {
+    expect(INVARIANTS).toHaveLength(15)
+    expect(new Set(BREACHES.map(({ id }) => id))).toEqual(new Set(INVARIANTS.map(({ id }) => id)))
+  })
+  it('takes up what the doctor finds', () => {
+    const rules = [{ promise: 'I8', rule: 'spent and remaining add up', ids: ['h1'] }]
+    expect([...broken({ rules })]).toEqual(['I9'])
+  })
+})
+
+describe('a history', () => {
+  const invoke = (attempt: number) => {
+    const { outcome: _, ...known } = operation()
+    return { ...known, what: 'invoke', attempt } as const
+  }
+  const answer = (what: 'ok' | 'fail' | 'info', attempt: number) =>
+    ({ what, attempt, handoffId: 'h1', at: 1_000 }) as const
+
+  it.each([
+    { events: [answer('info', 1), answer('ok', 2)], outcome: 'acknowledged' },
+    { events: [answer('fail', 1), answer('fail', 2)], outcome: 'refused' },
+    { events: [answer('fail', 1)], outcome: 'unknown' },
+    { events: [answer('info', 1), answer('fail', 2)], outcome: 'unknown' },
+  ])('calls $events.0.what, then more, $outcome', ({ events, outcome }) => {
+    const [read] = operationsOf([invoke(1), invoke(2), ...events])
+    expect(read?.outcome).toBe(outcome)
+  })
+})
