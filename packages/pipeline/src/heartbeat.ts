@@ -48,69 +48,26 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   const { leaseMs, logger } = deps
   const intervalMs = Math.floor(leaseMs / BEATS_PER_LEASE)
   const tickMs = Math.floor(intervalMs / Math.ceil(intervalMs / LOOK_MS))
-  const held = new Map<string, Held>()
+  const leases = createLeases(logger)
   let timer: NodeJS.Timeout | undefined
   let beating: Promise<void> = Promise.resolve()
   let stopping = false
 
-  function lose(one: Held, why: string): void {
-    const { handoffId, epoch } = one.fence
-    logger.warn({ event: 'lease.lost', why, handoffId, epoch })
-    held.delete(handoffId)
-    clearTimeout(one.grace)
-    const reason = new Error('BATON_LEASE_LOST')
-    one.signal.abort(reason)
-    one.over.abort(reason)
-  }
-
-  function cancel(one: Held, { canceledUntil, graceMs }: HeldLease): void {
-    if (canceledUntil === null || one.grace !== undefined) return
-    const reason = new HandoffCanceled(canceledUntil)
-    logger.info({ event: 'handoff.canceling', handoffId: one.fence.handoffId, graceMs })
-    one.grace = setTimeout(() => one.over.abort(reason), Math.max(0, graceMs ?? 0))
-    one.signal.abort(reason)
-  }
-
-  async function renew(due: readonly Held[]): Promise<void> {
-    if (due.length === 0) return
-    const sentAt = performance.now()
-    const answers = await deps.extendLeases(due.map((one) => one.fence))
-    const alive = new Map(answers.map((answer) => [answer.handoffId, answer]))
-    for (const one of due.filter(isHeld)) {
-      const answer = alive.get(one.fence.handoffId)
-      if (answer === undefined) lose(one, 'taken over, expired or canceled')
-      else {
-        one.renewedAt = sentAt
-        cancel(one, answer)
-      }
-    }
-  }
-
-  async function look(others: readonly Held[]): Promise<void> {
-    if (others.length === 0) return
-    const answers = await deps.lookForSteering(others.map((one) => one.fence))
-    const steered = new Map(answers.map((answer) => [answer.handoffId, answer]))
-    for (const one of others.filter(isHeld)) {
-      const answer = steered.get(one.fence.handoffId)
-      if (answer === undefined) continue
-      if (answer.held) cancel(one, answer)
-      else lose(one, 'taken over, expired or canceled')
-    }
-  }
-
-  const isHeld = (one: Held): boolean => held.get(one.fence.handoffId) === one
-
   async function beat(): Promise<void> {
     const now = performance.now()
-    const all = [...held.values()]
+    const all = leases.all()
     const isDue = (one: Held): boolean => now - one.renewedAt >= intervalMs - tickMs / 2
     try {
-      await renew(all.filter(isDue))
-      await look(all.filter((one) => !isDue(one) && now - one.since >= LOOK_MS / 2))
+      await renew(deps, leases, all.filter(isDue))
+      await look(
+        deps,
+        leases,
+        all.filter((one) => !isDue(one) && now - one.since >= LOOK_MS / 2),
+      )
     } catch (error) {
       logger.warn({ event: 'lease.unanswered', code: codeOf(error) })
-      const lapsed = [...held.values()].filter((one) => performance.now() - one.renewedAt > leaseMs)
-      for (const one of lapsed) lose(one, 'no answer for a whole lease')
+      const lapsed = leases.all().filter((one) => performance.now() - one.renewedAt > leaseMs)
+      for (const one of lapsed) leases.lose(one, 'no answer for a whole lease')
     }
   }
 
@@ -131,22 +88,78 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
       clearTimeout(timer)
       await beating
     },
-    hold(fence) {
+    hold: (fence) => leases.hold(fence),
+    abortAll() {
+      for (const one of leases.all()) leases.lose(one, 'draining')
+    },
+  }
+}
+
+type Leases = ReturnType<typeof createLeases>
+
+/** Everything that is held, and the two ways in which it stops. */
+function createLeases(logger: Logger) {
+  const held = new Map<string, Held>()
+  const isHeld = (one: Held): boolean => held.get(one.fence.handoffId) === one
+
+  return {
+    isHeld,
+    all: () => [...held.values()],
+    hold(fence: Fence): Lease {
       const now = performance.now()
       const [signal, over] = [new AbortController(), new AbortController()]
       const one: Held = { fence, signal, over, since: now, renewedAt: now }
       held.set(fence.handoffId, one)
-      return {
-        signal: signal.signal,
-        over: over.signal,
-        release: () => {
-          clearTimeout(one.grace)
-          if (isHeld(one)) held.delete(fence.handoffId)
-        },
+      const release = () => {
+        clearTimeout(one.grace)
+        if (isHeld(one)) held.delete(fence.handoffId)
       }
+      return { signal: signal.signal, over: over.signal, release }
     },
-    abortAll() {
-      for (const one of held.values()) lose(one, 'draining')
+    lose(one: Held, why: string): void {
+      const { handoffId, epoch } = one.fence
+      logger.warn({ event: 'lease.lost', why, handoffId, epoch })
+      held.delete(handoffId)
+      clearTimeout(one.grace)
+      const reason = new Error('BATON_LEASE_LOST')
+      one.signal.abort(reason)
+      one.over.abort(reason)
     },
+    cancel(one: Held, { canceledUntil, graceMs }: HeldLease): void {
+      if (canceledUntil === null || one.grace !== undefined) return
+      const reason = new HandoffCanceled(canceledUntil)
+      logger.info({ event: 'handoff.canceling', handoffId: one.fence.handoffId, graceMs })
+      one.grace = setTimeout(() => one.over.abort(reason), Math.max(0, graceMs ?? 0))
+      one.signal.abort(reason)
+    },
+  }
+}
+
+const LOST = 'taken over, expired or canceled'
+
+async function renew(deps: HeartbeatDeps, leases: Leases, due: readonly Held[]): Promise<void> {
+  if (due.length === 0) return
+  const sentAt = performance.now()
+  const answers = await deps.extendLeases(due.map((one) => one.fence))
+  const alive = new Map(answers.map((answer) => [answer.handoffId, answer]))
+  for (const one of due.filter(leases.isHeld)) {
+    const answer = alive.get(one.fence.handoffId)
+    if (answer === undefined) leases.lose(one, LOST)
+    else {
+      one.renewedAt = sentAt
+      leases.cancel(one, answer)
+    }
+  }
+}
+
+async function look(deps: HeartbeatDeps, leases: Leases, others: readonly Held[]): Promise<void> {
+  if (others.length === 0) return
+  const answers = await deps.lookForSteering(others.map((one) => one.fence))
+  const steered = new Map(answers.map((answer) => [answer.handoffId, answer]))
+  for (const one of others.filter(leases.isHeld)) {
+    const answer = steered.get(one.fence.handoffId)
+    if (answer === undefined) continue
+    if (answer.held) leases.cancel(one, answer)
+    else leases.lose(one, LOST)
   }
 }

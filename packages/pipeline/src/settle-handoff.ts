@@ -18,7 +18,6 @@ import {
   type Refusal,
   type Settled,
   type Settlement,
-  type SettlementOptions,
   settleExecuted,
   settleFailed,
   settleQuarantined,

@@ -16,6 +16,7 @@ import {
   findCancelState,
   graceExecutions,
   inTransaction,
+  isConflict,
   lockForCancel,
 } from '@baton/store'
 import { createNotifier } from './notifier.ts'
@@ -72,13 +73,28 @@ export function createSteering(pool: Pool): Steering {
         : { kind: 'closed', approval }
     },
     async cancel(request) {
-      const outcome = await inTransaction(pool, (transaction) => cancel(transaction, request))
+      const outcome = await inTurns(() =>
+        inTransaction(pool, (transaction) => cancel(transaction, request)),
+      )
       if (outcome.kind === 'canceled' && !outcome.repeated) {
         crashPoint('cancel.after_commit')
         wakeRelays()
       }
       return outcome
     },
+  }
+}
+
+const TRIES_MAX = 3
+
+// A step that hands on while its task is canceled may hold what the cancellation needs, and wait for it.
+async function inTurns<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isConflict(error) || tried >= TRIES_MAX) throw error
+    }
   }
 }
 
@@ -95,7 +111,7 @@ async function decide(transaction: Database, request: ApprovalRequest): Promise<
 async function cancel(transaction: Database, request: CancelRequest): Promise<Canceled> {
   const before = await findCancelState(transaction, request)
   if (before === undefined) return { kind: 'unknown' }
-  const open = await lockForCancel(transaction, request)
+  const open = await lockForCancel(transaction, request, before.taskId)
   const { taskStatus, state } = (await findCancelState(transaction, request)) ?? before
   const had = request.handoffId === undefined ? taskStatus : state
   if (open.length === 0 && ENDED.has(had)) return { kind: 'ended', state: had }

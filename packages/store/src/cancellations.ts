@@ -59,6 +59,9 @@ const LOCK_TASK = `
 update task set cancel_requested = true, updated_at = clock_timestamp()
 where id = $1 and status not in ('COMPLETED', 'FAILED', 'CANCELED')`
 
+// Two cancellations of one task would otherwise meet in the middle of what is sent meanwhile.
+const TAKE_TURNS = `select pg_advisory_xact_lock(7246052, hashtext($1::text))`
+
 /**
  * Locks everything that the cancellation of `target` reaches, also what is sent meanwhile; a task
  * takes no further handoffs from here on. Run it in one transaction with `cancelHandoffs`.
@@ -66,7 +69,9 @@ where id = $1 and status not in ('COMPLETED', 'FAILED', 'CANCELED')`
 export async function lockForCancel(
   db: Database,
   target: CancelTarget,
+  taskId: string,
 ): Promise<readonly string[]> {
+  await run(db, 'take_turns', TAKE_TURNS, [taskId])
   const ids = [target.handoffId ?? null, target.taskId ?? null]
   const locked = new Set<string>()
   for (;;) {
