@@ -22,6 +22,8 @@ export interface Metrics {
   readonly deadLetterDepth: Gauge
   readonly rollbacksTotal: Counter
   readonly escalationsTotal: Counter
+  readonly revisionsTotal: Counter
+  readonly resumesTotal: Counter
   readonly outboxDepth: Gauge
   readonly outboxOldestAgeSeconds: Gauge
   readonly auditAppendSeconds: Histogram
@@ -82,6 +84,8 @@ function recoveryInstruments(registry: Registry) {
     deadLetterDepth: gauge('baton_dead_letter_depth', 'Dead letters that wait for a person.'),
     rollbacksTotal: counter('baton_rollbacks_total', 'Tasks rolled back to the sender checkpoint.'),
     escalationsTotal: counter('baton_escalations_total', 'Tasks handed to a person.'),
+    revisionsTotal: counter('baton_revisions_total', 'Returned handoffs their senders corrected.'),
+    resumesTotal: counter('baton_resumes_total', 'Tasks taken up again after a rollback.'),
     outboxDepth: gauge('baton_outbox_depth', 'Handoffs committed and not yet published.'),
     outboxOldestAgeSeconds: gauge(
       'baton_outbox_oldest_age_seconds',
