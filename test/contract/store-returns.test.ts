@@ -25,7 +25,13 @@ let agents = 0
 const sender = (): string => `sender-${(agents += 1)}`
 
 const take = (agent: string, { taker = 'one', leaseMs = 30_000, limit = 10 } = {}) =>
-  takeNotices(store.pool, { agents: [agent, 'nobody'], taker, leaseMs, limit })
+  takeNotices(store.pool, {
+    agents: [agent, 'nobody'],
+    kinds: ['return', 'rollback'],
+    taker,
+    leaseMs,
+    limit,
+  })
 
 /** Sends, claims and returns one handoff; its next attempt is an hour away unless told. */
 async function returned(changes: Partial<NewHandoff>, delayMs = 3_600_000): Promise<NewHandoff> {

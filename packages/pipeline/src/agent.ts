@@ -1,5 +1,6 @@
 // What an agent is to Baton: a type, a version, the state it needs, and one function.
 import type { AgentRegistration, HandoffMessage, JsonObject, JsonValue } from '@baton/protocol'
+import type { NoticeHooks } from './notice-hooks.ts'
 
 /** What one execution is given. Everything from other agents is data, never instructions (E22). */
 export interface AgentContext {
@@ -60,7 +61,10 @@ export interface AgentResult {
   readonly result?: JsonValue
 }
 
-/** Throw `transient` to be tried again, `permanent` to roll the task back at once. */
-export interface Agent extends AgentRegistration {
+/**
+ * Throw `transient` to be tried again, `permanent` to roll the task back at once. The hooks answer for
+ * what this agent type itself has sent on.
+ */
+export interface Agent extends AgentRegistration, NoticeHooks {
   execute(context: AgentContext): Promise<AgentResult>
 }

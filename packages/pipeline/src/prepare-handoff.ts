@@ -51,7 +51,7 @@ export function prepareHandoff(
   )
   if (compression.compressed) options.onCompressed?.()
   const asked = JSON.stringify(request)
-  const handoff = signAndSave(message, { asked, state: {} }, options)
+  const handoff = prepareSaved(message, { asked, state: {} }, options)
   return { ...handoff, addedCostMicroUSD: microUSD(agentState.cost.ownCostUSD) }
 }
 
@@ -74,9 +74,10 @@ export interface ReadyMessage {
 /** Signs a message that was built elsewhere and saves the sender's checkpoint with it. */
 export function prepareMessage(ready: ReadyMessage, options: PrepareOptions): NewHandoff {
   const { message, addedCostMicroUSD, checkpoint } = ready
-  return { ...signAndSave(message, { state: checkpoint }, options), addedCostMicroUSD }
+  return { ...prepareSaved(message, { state: checkpoint }, options), addedCostMicroUSD }
 }
 
+/** What a sender saves to go on from after a rollback. */
 interface Saved {
   /** What the sender gave to resume from; empty where the request holds all of it. */
   readonly state: object
@@ -84,11 +85,13 @@ interface Saved {
   readonly asked?: string
 }
 
-function signAndSave(
+/** The signed row of a finished message. Throws BATON_CHECKPOINT_MISSING where nothing is saved with it (E16). */
+export function prepareSaved(
   message: HandoffMessage,
   saved: Saved,
   { keyRing, attemptsMax, sentBy = null }: PrepareOptions,
 ): Omit<NewHandoff, 'addedCostMicroUSD'> {
+  refuseWithoutCheckpoint(saved)
   refuseAmbiguousSubjects(message)
   refuseNegativeBudget(message)
   const signed = signHandoff(message, keyRing)
@@ -164,6 +167,14 @@ export function subjectOf(message: HandoffMessage, entry: unknown): string | und
 // A tracestate that breaks its grammar is dropped whole, as W3C Trace Context asks.
 function storedTracestate({ tracestate }: HandoffMessage): string | null {
   return tracestate !== undefined && parseTracestate(tracestate) !== undefined ? tracestate : null
+}
+
+// Programs may be plain JavaScript, so a type does not keep this from happening.
+function refuseWithoutCheckpoint({ state }: { readonly state: unknown }): void {
+  if (typeof state === 'object' && state !== null && !Array.isArray(state)) return
+  throw permanent('BATON_CHECKPOINT_MISSING', 'a sender without a checkpoint cannot hand off', {
+    fix: 'Give "checkpoint": { ... }, the state the sender resumes from after a rollback; {} where it keeps none.',
+  })
 }
 
 function refuseNegativeBudget({ costTracking }: HandoffMessage): void {

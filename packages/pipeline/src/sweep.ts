@@ -9,6 +9,8 @@ export interface SweepDeps {
   readonly quietMs: number
   sweepRetries(): Promise<number>
   sweepLapsedLeases(): Promise<number>
+  /** Forgets notices that senders have dealt with, and very old ones. */
+  sweepNotices(): Promise<number>
   listQuietHandoffs(quietMs: number): Promise<readonly QuietHandoff[]>
   redriveHandoffs(lost: readonly QuietHandoff[]): Promise<number>
   /** Which of these the queue no longer has. */
@@ -69,6 +71,7 @@ export function createSweeper(deps: SweepDeps): Service {
       async () => void ((await deps.advanceRedrives()) > 0 && deps.wakeRelays()),
     )
     await step('events', async () => deps.ship(await deps.listAuditIntents(UNSHIPPED_MS)))
+    await step('notices', async () => void (await deps.sweepNotices()))
     await step('gauges', () => measure(deps))
   }
 

@@ -35,6 +35,7 @@ export interface SenderNotice {
 /** Who takes notices, for how long, and how many at most. */
 export interface TakeRequest {
   readonly agents: readonly string[]
+  readonly kinds: readonly SenderNotice['kind'][]
   readonly taker: string
   readonly leaseMs: number
   readonly limit: number

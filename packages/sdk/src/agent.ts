@@ -27,6 +27,10 @@ function whatIsWrong(agent: Agent): string | undefined {
   if (!isNames(agent.capabilities)) return 'capabilities must list names, or be left out'
   if (!isNames(agent.mcp)) return 'mcp must list the names of MCP servers, or be left out'
   if (typeof agent.execute !== 'function') return 'execute must be a function'
+  for (const hook of ['onReturn', 'onRollback'] as const) {
+    if (!['undefined', 'function'].includes(typeof agent[hook]))
+      return `${hook} must be a function, or be left out`
+  }
   return undefined
 }
 

@@ -1,30 +1,33 @@
 // At most one NOTIFY per 10 ms and process: NOTIFY takes a database-wide lock at commit.
-import { type Pool, notifyOutbox } from '@baton/store'
+import { type Database, type Pool, notifyOutbox } from '@baton/store'
 
 const GAP_MS = 10
 
 /**
- * Returns a function that tells relays there is work. The first call goes out at once, calls within
+ * Returns a function that tells relays there is work, or whom `notify` tells. The first call goes out at once, calls within
  * the next 10 ms become one. A lost NOTIFY costs time only: relays also poll.
  */
-export function createNotifier(pool: Pool): () => void {
+export function createNotifier(
+  pool: Pool,
+  notify: (db: Database) => Promise<void> = notifyOutbox,
+): () => void {
   let resting = false
   let again = false
 
-  function notify(): void {
+  function tell(): void {
     if (resting) {
       again = true
       return
     }
     resting = true
-    notifyOutbox(pool).catch(() => undefined)
+    notify(pool).catch(() => undefined)
     setTimeout(() => {
       resting = false
       if (!again) return
       again = false
-      notify()
+      tell()
     }, GAP_MS)
   }
 
-  return notify
+  return tell
 }

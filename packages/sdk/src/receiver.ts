@@ -30,6 +30,7 @@ import {
   giveBackExecutions,
   markExecuting,
   notifyOutbox,
+  notifySenders,
   releaseClaims,
 } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -152,6 +153,7 @@ const releaseOf = ({ release, handoffId }: ClaimedHandoff) =>
 function createSettlerFor(parts: ReceiverParts): Settler {
   const { pool, shipper, metrics, logger } = parts
   const wakeRelays = createNotifier(pool)
+  const wakeSenders = createNotifier(pool, notifySenders)
   return createSettler({
     keyRing: parts.keyRing,
     attemptsMax: parts.attemptsMax,
@@ -163,8 +165,16 @@ function createSettlerFor(parts: ReceiverParts): Settler {
       if (steps.some((step) => step.next.length > 0)) wakeRelays()
       return held
     },
-    retry: (set) => retrySet(pool, set),
-    end: (set) => endSet(pool, set),
+    async retry(set) {
+      const held = await retrySet(pool, set)
+      if (set.some(({ change }) => change.returned)) wakeSenders()
+      return held
+    },
+    async end(set) {
+      const held = await endSet(pool, set)
+      wakeSenders()
+      return held
+    },
     release: async (fences, delayMs) => {
       if (delayMs > 0) return releaseClaims(pool, fences, delayMs)
       await giveBackExecutions(pool, fences)

@@ -23,6 +23,7 @@ import {
   redriveHandoffs,
   redriveTail,
   sweepLapsedLeases,
+  sweepNotices,
   sweepRegistrations,
   sweepRetries,
   takeLostTails,
@@ -106,6 +107,7 @@ function sweepDeps(parts: RelayParts & { readonly shipper: EventShipper }): Swee
     quietMs: parts.quietMs ?? QUIET_MS,
     sweepRetries: () => sweepRetries(pool),
     sweepLapsedLeases: () => sweepLapsedLeases(pool),
+    sweepNotices: () => sweepNotices(pool),
     listQuietHandoffs: (quietMs) => listQuietHandoffs(pool, quietMs),
     redriveHandoffs: (lost) => redriveHandoffs(pool, lost),
     missing: async (jobs) => {

@@ -4,16 +4,27 @@ import {
   OUTBOX_BOUNDS,
   createHandoffSender,
   createOutboxBound,
+  type NoticeHooks,
   outboxFull,
   prepareHandoff,
   refusedSend,
   type ReadyMessage,
   type Sent,
 } from '@baton/pipeline'
-import { type Database, createPool, notifyOutbox, outboxDepth, sendHandoffs } from '@baton/store'
+import { type Logger, type Service, createLogger, permanent } from '@baton/runtime'
+import {
+  type Database,
+  type Pool,
+  createPool,
+  notifyOutbox,
+  outboxDepth,
+  sendHandoffs,
+} from '@baton/store'
 import { createMetrics, type Metrics } from '@baton/telemetry'
 import { inSetOrSingly } from './in-set-or-singly.ts'
+import { CORRECTION_MS, noticeService } from './notices.ts'
 import { createNotifier } from './notifier.ts'
+import { createReturns } from './returns.ts'
 
 export interface SenderOptions {
   /** The operational database. */
@@ -28,6 +39,18 @@ export interface SenderOptions {
   readonly outboxMax?: number
   /** How long the oldest of them may wait; 30 s by default. */
   readonly outboxAgeMaxMs?: number
+  /**
+   * The agents this program sends as; needed with a hook. Any number of processes may answer for the
+   * same agents: each return and each rollback is told to one of them at a time.
+   */
+  readonly agents?: readonly string[]
+  /** Called with a refused handoff of these agents; answers the correction (E09). */
+  readonly onReturn?: NoticeHooks['onReturn']
+  /** Called when a task is back at the checkpoint of one of these agents (E15). */
+  readonly onRollback?: NoticeHooks['onRollback']
+  /** How long a hook has; a returned handoff is not tried again meanwhile. 30 s by default. */
+  readonly correctionMs?: number
+  readonly logger?: Logger
   readonly metrics?: Metrics
 }
 
@@ -50,7 +73,7 @@ export interface Sender {
    * rows and the handoff commit together. Relays are woken by their poll.
    */
   sendIn(transaction: Database, agentState: AgentState, target: SendTarget): Promise<Sent>
-  /** Waits for sends under way and closes the connections. */
+  /** Waits for sends and hooks under way and closes the connections. */
   close(): Promise<void>
 }
 
@@ -82,6 +105,7 @@ export function createSender(options: SenderOptions): Sender {
     sendHandoffs: (handoffs) => inSetOrSingly(handoffs, (set) => sendHandoffs(pool, set)),
     wakeRelays: createNotifier(pool),
   })
+  const watcher = watchReturns(options, { pool, attemptsMax, metrics })
   return {
     send: (agentState, targetAgentType, constraints = {}) =>
       sender.send({ agentState, targetAgentType, constraints }),
@@ -106,10 +130,43 @@ export function createSender(options: SenderOptions): Sender {
       }
     },
     async close() {
+      await watcher?.stop()
       await sender.drain()
       // The last sends' own NOTIFY may still be waiting for company.
       await notifyOutbox(pool).catch(() => undefined)
       await pool.end()
     },
   }
+}
+
+interface WatchParts {
+  readonly pool: Pool
+  readonly attemptsMax: number
+  readonly metrics: Metrics
+}
+
+// Starting waits for nothing, so it cannot fail while the database is away.
+function watchReturns(options: SenderOptions, parts: WatchParts): Service | undefined {
+  const hooks = hooksOf(options)
+  if (hooks.size === 0) return undefined
+  const { keyRing, databaseUrl, correctionMs = CORRECTION_MS, operator = null } = options
+  const { logger = createLogger({ service: 'sender' }) } = options
+  const returns = createReturns({ ...parts, keyRing, logger })
+  const watcher = noticeService({ returns, databaseUrl, hooks, correctionMs, operator, logger })
+  void watcher.start()
+  return watcher
+}
+
+function hooksOf({ agents = [], onReturn, onRollback }: SenderOptions) {
+  if (onReturn === undefined && onRollback === undefined) return new Map<string, NoticeHooks>()
+  if (agents.length === 0) {
+    throw permanent('BATON_SENDER_AGENTS_MISSING', 'a sender with hooks names no agents', {
+      fix: 'createSender({ ..., agents: ["the agentId you send as"], onReturn, onRollback })',
+    })
+  }
+  const hooks: NoticeHooks = {
+    ...(onReturn === undefined ? {} : { onReturn }),
+    ...(onRollback === undefined ? {} : { onRollback }),
+  }
+  return new Map(agents.map((agent) => [agent, hooks]))
 }

@@ -7,10 +7,12 @@ import { type Pool, createPool, extendLeases, lookForSteering, outboxDepth } fro
 import { type Metrics, createMetrics } from '@baton/telemetry'
 import type { Consumer, Transport } from '@baton/transport'
 import { watchAudit } from './audit-watch.ts'
-import { createReceiver } from './receiver.ts'
+import { CORRECTION_MS, noticeService } from './notices.ts'
+import { type Receiver, createReceiver } from './receiver.ts'
 import { shipperFor } from './recorder.ts'
 import { createRegistrar } from './registrar.ts'
 import { relayService, sweeperService } from './relay.ts'
+import { createReturns } from './returns.ts'
 
 export interface WorkerOptions {
   readonly agents: readonly Agent[]
@@ -30,6 +32,8 @@ export interface WorkerOptions {
   readonly quietMs?: number
   /** How long a stop waits for agents before it aborts them; 25 s by default. */
   readonly drainMs?: number
+  /** How long an agent's hook has for a returned or rolled-back handoff; 30 s by default. */
+  readonly correctionMs?: number
   readonly connectionsMax?: number
   readonly attemptsMax?: number
   /** What becomes of handoffs that require what their agent lacks: 'reroute' by default. */
@@ -54,7 +58,7 @@ export interface Worker extends Service {
  * are aborted after `drainMs`, leases are released.
  */
 export function createWorker(options: WorkerOptions): Worker {
-  const { transport, concurrency = 32, drainMs = 25_000, leaseMs = LEASE_MS } = options
+  const { drainMs = 25_000, leaseMs = LEASE_MS } = options
   const metrics = options.metrics ?? createMetrics()
   const logger = options.logger ?? createLogger({ service: 'worker' })
   const pool = createPool({
@@ -81,7 +85,7 @@ export function createWorker(options: WorkerOptions): Worker {
     blockedPolicy: options.blockedPolicy ?? 'reroute',
   })
   const registrar = createRegistrar({ pool, agents: options.agents, logger })
-  const inner = transport.kind === 'in-process' ? ownRelay(options, parts) : []
+  const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
   let watch: { close(): void } | undefined
   let stopped: Promise<void> | undefined
@@ -107,16 +111,7 @@ export function createWorker(options: WorkerOptions): Worker {
     async start() {
       await heartbeat.start()
       await registrar.start()
-      consumers = await Promise.all(
-        options.agents.map((agent) =>
-          transport.consume({
-            queue: agent.type,
-            concurrency,
-            handle: receiver.receive,
-            ...(options.onStuck === undefined ? {} : { onStuck: options.onStuck }),
-          }),
-        ),
-      )
+      consumers = await consumeAll(options, receiver)
       watch = watchAudit({
         client,
         auditUrl: options.audit.url,
@@ -137,6 +132,18 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 }
 
+// Agents hosted here answer for what they sent on; without hooks nothing is watched.
+function ownHooks(options: WorkerOptions, { pool, metrics, logger }: RelayInside): Service[] {
+  const hooked = options.agents.filter(
+    ({ onReturn, onRollback }) => onReturn !== undefined || onRollback !== undefined,
+  )
+  if (hooked.length === 0) return []
+  const { keyRing, attemptsMax = 3, databaseUrl, correctionMs = CORRECTION_MS } = options
+  const returns = createReturns({ pool, keyRing, attemptsMax, metrics, logger })
+  const hooks = new Map(hooked.map((agent) => [agent.type, agent]))
+  return [noticeService({ returns, databaseUrl, hooks, correctionMs, operator: null, logger })]
+}
+
 interface RelayInside {
   readonly pool: Pool
   readonly shipper: EventShipper
@@ -144,11 +151,27 @@ interface RelayInside {
   readonly logger: Logger
 }
 
+const consumeAll = (
+  { agents, transport, concurrency = 32, onStuck }: WorkerOptions,
+  { receive }: Receiver,
+): Promise<Consumer[]> =>
+  Promise.all(
+    agents.map((agent) =>
+      transport.consume({
+        queue: agent.type,
+        concurrency,
+        handle: receive,
+        ...(onStuck === undefined ? {} : { onStuck }),
+      }),
+    ),
+  )
+
 // One process without a queue server: it takes only as much as its agents can hold.
 function ownRelay(
   options: WorkerOptions,
   { pool, shipper, metrics, logger }: RelayInside,
 ): Service[] {
+  if (options.transport.kind !== 'in-process') return []
   const relay = {
     pool,
     databaseUrl: options.databaseUrl,

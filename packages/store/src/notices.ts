@@ -17,7 +17,7 @@ const TAKE = `
 with waiting as (
   select n.id from unnest($1::text[]) as a(agent) cross join lateral (
     select s.id, s.created_at from sender_notice s
-    where s.from_agent = a.agent and s.acknowledged_at is null
+    where s.from_agent = a.agent and s.acknowledged_at is null and s.kind = any($5::text[])
       and (s.lease_until is null or s.lease_until < clock_timestamp())
     order by s.created_at limit $4 for update skip locked) n
   order by n.created_at limit $4
@@ -65,16 +65,17 @@ const TAKE_ROUNDS_MAX = 10
  */
 export async function takeNotices(
   db: Database,
-  { agents, taker, leaseMs, limit }: TakeRequest,
+  { agents, kinds, taker, leaseMs, limit }: TakeRequest,
 ): Promise<SenderNotice[]> {
   for (let round = 1; ; round += 1) {
-    const rows = await run<SenderNotice & { holds: boolean }>(db, 'take_notices', TAKE, [
+    const rows = await run<SenderNotice & { readonly holds: boolean }>(db, 'take_notices', TAKE, [
       agents,
       taker,
       leaseMs,
       limit,
+      kinds,
     ])
-    const told = rows.filter((row) => row.holds).map(({ holds: _, ...notice }) => notice)
+    const told = rows.filter((row) => row.holds)
     if (told.length > 0 || rows.length < limit || round === TAKE_ROUNDS_MAX) return told
   }
 }
