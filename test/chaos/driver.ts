@@ -9,6 +9,7 @@ export interface Driver {
   /** Sends until `stop`; resolves when the last answer is in. */
   run(): Promise<void>
   stop(): void
+  stopped(): boolean
   /** Multiplies the rate for a while. */
   burst(factor: number, forMs: number): void
   send(sending: Sending): Promise<void>
@@ -95,6 +96,7 @@ export function createDriver({ channels, history, random, ratePerSecond }: Drive
       while (underWay.size > 0) await Promise.all(underWay)
     },
     stop: () => void (stoppedAt = performance.now()),
+    stopped: () => stoppedAt < Infinity,
     burst(times, forMs) {
       factor = times
       setTimeout(() => (factor = 1), forMs).unref()

@@ -25,6 +25,7 @@ async function main(): Promise<number> {
     return 0
   }
   const servers = await startServers()
+  endOnSignal(servers)
   try {
     const reports = await runBuilds(servers, args, seeds)
     return finish(reports, args)
@@ -76,12 +77,14 @@ function finish(reports: readonly Report[], { reportFile, json }: CampaignArgume
   return reports.some((report) => !report.ok) ? BROKEN : 0
 }
 
-// Children and servers end with this process: the test kit kills what it started when it exits.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    say('interrupted')
-    process.exit(INTERRUPTED)
-  })
+/** Ends what this campaign started, and nothing else: its servers here, its services as this process exits. */
+function endOnSignal(servers: { stop(): Promise<void> }): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      say('interrupted: ending what this campaign started')
+      void servers.stop().finally(() => process.exit(INTERRUPTED))
+    })
+  }
 }
 
 try {

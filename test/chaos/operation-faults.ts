@@ -5,8 +5,12 @@ import { SLOTS, freshSecret } from './world.ts'
 
 const onOperations = { targets: ['operations'], resource: 'operations' } as const
 
-async function replaceAll({ world }: Scene, names: readonly string[]): Promise<void> {
-  for (const name of names) await world.slots.get(name)?.replace()
+/** One after the other, as an orchestrator does; what is left when the traffic ends stays as it is. */
+async function replaceAll({ world, driver }: Scene, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    if (driver.stopped()) return
+    await world.slots.get(name)?.replace()
+  }
 }
 
 const RECEIVERS = SLOTS.receiver
@@ -23,7 +27,7 @@ export const OPERATION_FAULTS: readonly FaultKind[] = [
     make: (scene) => replaceAll(scene, [...RECEIVERS, ...SLOTS.relay]),
   },
   {
-    // Everybody learns the new key first; then it signs; the old one is still believed.
+    // Receivers learn the new key first; then it signs; the old one, with which they sign on, is still believed.
     kind: 'operations.rotate-key',
     weight: 2,
     ...onOperations,
@@ -39,7 +43,7 @@ export const OPERATION_FAULTS: readonly FaultKind[] = [
       const retired = known.map((entry) => entry.replace(':active:', ':verify-only:'))
       world.signingKeys = [`${id}:active:${secret}`, ...retired].join(',')
       world.channels.useKeys(parseSigningKeys(world.signingKeys))
-      await replaceAll(scene, [...SENDERS, ...RECEIVERS])
+      await replaceAll(scene, SENDERS)
     },
   },
 ]

@@ -7,6 +7,7 @@ import { createDriver } from './driver.ts'
 import { waitUntilDrained } from './drain.ts'
 import type { Evidence } from './evidence.ts'
 import { readLedger } from './effect-ledger.ts'
+import { pause } from './fault.ts'
 import { type FaultRun, runFaults } from './fault-runner.ts'
 import { createHistory, readOperations } from './history.ts'
 import { reset } from './postgres-faults.ts'
@@ -63,9 +64,9 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     })
     const traffic = driver.run()
     const faulting = runFaults(plan, world, driver)
-    const over = new Promise((resolve) => setTimeout(resolve, plan.seconds * 1_000))
-    const [faults] = await Promise.all([faulting, over])
+    await pause(plan.seconds * 1_000)
     driver.stop()
+    const faults = await faulting
     await heal(world)
     await traffic
     say(`seed ${plan.seed}: ${faults.length} faults over, draining`)

@@ -163,7 +163,7 @@ const settings = (folder: string) => ({
   BATON_RETRY_BASE_MS: String(BACKOFF.baseMs),
   BATON_RETRY_CAP_MS: String(BACKOFF.capMs),
   BATON_LOG_LEVEL: 'info',
-  BATON_DRAIN_MS: '4000',
+  BATON_DRAIN_MS: '1500',
   BATON_CONCURRENCY: '16',
 })
 
