@@ -1,0 +1,55 @@
+// Every crash point with the process that dies there and the traffic that leads it there: the one list of them.
+import type { ServiceName } from '@baton/testkit'
+
+/** Killed under tasks sent to `target`; `first` where none is named. */
+interface UnderLoad {
+  readonly service: ServiceName
+  readonly target?: 'broken'
+}
+
+/** Another file leads a process there, because it takes more than tasks. */
+interface Elsewhere {
+  readonly shownIn: string
+}
+
+const RELAY: UnderLoad = { service: 'relay' }
+const RECEIVER: UnderLoad = { service: 'receiver' }
+const ROLLING_BACK: UnderLoad = { service: 'receiver', target: 'broken' }
+const AUDITOR: UnderLoad = { service: 'auditor' }
+const SENDER: Elsewhere = { shownIn: 'test/fault/outages.test.ts' }
+
+const STEERING: Elsewhere = { shownIn: 'test/fault/steering.test.ts' }
+
+/** `test/tidy` compares the names with the code. */
+export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
+  'sender.before_commit': SENDER,
+  'sender.after_commit': SENDER,
+  'relay.after_claim': RELAY,
+  'relay.after_publish': RELAY,
+  'relay.after_update': RELAY,
+  'relay.after_commit': RELAY,
+  'sweeper.after_select': RELAY,
+  'sweeper.after_commit': RELAY,
+  'receiver.after_fetch': RECEIVER,
+  'receiver.after_claim': RECEIVER,
+  'receiver.after_validate': RECEIVER,
+  'receiver.after_audit': RECEIVER,
+  'receiver.after_start': RECEIVER,
+  'receiver.mid_execute': RECEIVER,
+  'receiver.before_effect_commit': RECEIVER,
+  'receiver.after_effect_commit': RECEIVER,
+  'rollback.before_commit': ROLLING_BACK,
+  'rollback.after_commit': ROLLING_BACK,
+  'approval.before_commit': STEERING,
+  'approval.after_commit': STEERING,
+  'cancel.before_commit': STEERING,
+  'cancel.after_commit': STEERING,
+  'reroute.before_commit': STEERING,
+  'auditor.before_append': AUDITOR,
+  'auditor.after_append': AUDITOR,
+}
+
+/** The points that tasks alone lead to. */
+export const UNDER_LOAD = Object.entries(CRASH_POINTS).flatMap(([point, how]) =>
+  'service' in how ? [{ point, ...how }] : [],
+)
