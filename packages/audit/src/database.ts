@@ -49,6 +49,8 @@ export function createPool(options: PoolOptions): Pool {
   })
   // A connection that dies while idle is replaced by the pool; the next caller sees the outage.
   pool.on('error', () => undefined)
+  // One that dies between two statements of a transaction fails the next of them, not the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 

@@ -51,6 +51,8 @@ export function createPool({ url, applicationName, connectionsMax = 10 }: PoolOp
   })
   // A connection that dies while idle is replaced by the pool; the next caller sees the outage.
   pool.on('error', () => undefined)
+  // One that dies between two statements of a transaction fails the next of them, not the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   return pool
 }
 

@@ -1,0 +1,90 @@
+// Redis away, emptied or set back in time: sends never fail, nothing is lost or done twice, work resumes by itself.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  acquirePostgres,
+  describeWith,
+  eventually,
+  openLink,
+  startOwnRedis,
+  type Link,
+  type ServiceProcess,
+} from '@baton/testkit'
+import { sendToRedis } from '../contract/transport-redis-command.ts'
+import { sendTasks } from './driver.ts'
+import { countHandoffs, openWorld, startLoad, type World } from './outage-world.ts'
+
+/** Generous: other tests share the machine. `npm run bench -- recovery` measures. */
+const RESUMES_WITHIN_MS = 15_000
+const COPY_ALL = `for _, key in ipairs(redis.call('keys', '*')) do redis.call('copy', key, key, 'DB', 1) end return 1`
+
+describeWith('an outage of Redis', await startOwnRedis(), (redis) => {
+  let link: Link
+  let world: World
+  let receiver: ServiceProcess
+
+  beforeAll(async () => {
+    const { adminUrl } = await acquirePostgres()
+    link = await openLink(redis.url)
+    world = await openWorld({ purpose: 'redis outages', adminUrl, redisUrl: link.url })
+    await world.system.start('auditor')
+    await Promise.all([world.system.start('relay'), world.system.start('relay')])
+    receiver = await world.system.start('receiver')
+  })
+  afterAll(async () => {
+    link.heal()
+    await world.close()
+    await link.close()
+    await redis.stop()
+  })
+
+  const completed = () => countHandoffs(world, `h.state = 'COMPLETED'`)
+  async function resumes(): Promise<void> {
+    const before = await completed()
+    await eventually(async () => (await completed()) > before + 5, {
+      deadlineMs: RESUMES_WITHIN_MS,
+      describe: () => `work resumes\n${receiver.output().slice(-2_000)}`,
+    })
+  }
+  const passes = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+  it('down for five seconds', async () => {
+    const load = startLoad(world, 40)
+    await resumes()
+    link.cut()
+    await passes(5_000)
+    link.heal()
+    await resumes()
+    await load.stop()
+    expect(load.failures).toEqual([])
+    expect(await world.settle()).toEqual([])
+  })
+
+  it('emptied with hundreds of jobs waiting: all of them ring again at once, not by their age', async () => {
+    await receiver.stop()
+    world.acknowledged.push(...(await sendTasks(world.driver, 600, 'second')))
+    const rung = (generation: number) =>
+      countHandoffs(world, `h.state = 'DISPATCHED' and h.generation = ${generation}`)
+    const waits = { deadlineMs: RESUMES_WITHIN_MS, describe: 'all of them wait in Redis' }
+    await eventually(async () => (await rung(1)) === 600, waits)
+    await sendToRedis(redis.url, [['FLUSHALL']])
+    await eventually(async () => (await rung(2)) === 600, waits)
+    receiver = await world.system.start('receiver')
+    expect(await world.settle()).toEqual([])
+  })
+
+  it('set back to an older state: what came after it rings again', async () => {
+    await receiver.stop()
+    world.acknowledged.push(...(await sendTasks(world.driver, 50, 'second')))
+    const dispatched = (generation: string) =>
+      countHandoffs(world, `h.state = 'DISPATCHED' and h.generation ${generation}`)
+    const waits = { deadlineMs: RESUMES_WITHIN_MS, describe: 'they wait in Redis' }
+    await eventually(async () => (await dispatched('= 1')) === 50, waits)
+    await sendToRedis(redis.url, [['EVAL', COPY_ALL, '0']])
+    world.acknowledged.push(...(await sendTasks(world.driver, 300, 'second')))
+    await eventually(async () => (await dispatched('= 1')) === 350, waits)
+    await sendToRedis(redis.url, [['SWAPDB', '0', '1']])
+    await eventually(async () => (await dispatched('> 1')) >= 300, waits)
+    receiver = await world.system.start('receiver')
+    expect(await world.settle()).toEqual([])
+  })
+})
