@@ -32,6 +32,20 @@ const findRepeatedCompletions = (db: Database): Promise<readonly string[]> =>
      group by handoff_id having count(*) > 1`,
   )
 
+const BODY = (alias: string): string => `convert_from(${alias}.body, 'UTF8')::jsonb`
+
+/** I6: handoffs accepted although the scanner rejected them, without the release being recorded before. */
+const findUnreleasedAcceptances = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_unreleased_acceptances',
+    `select r.handoff_id as id from audit.record r where r.event = 1 and ${NEW}
+       and ${BODY('r')} #>> '{verdicts,safety,decision}' = 'reject'
+       and not exists (select from audit.record d where d.handoff_id = r.handoff_id and d.event = 14
+         and d.chain = r.chain and d.seq < r.seq
+         and ${BODY('d')} ->> 'release' = ${BODY('r')} ->> 'release')`,
+  )
+
 /** I9: tasks whose records name more than one trace. */
 const findSplitRecords = (db: Database): Promise<readonly string[]> =>
   ids(
@@ -46,6 +60,7 @@ const findSplitRecords = (db: Database): Promise<readonly string[]> =>
 export const invariantReads = (db: Database) => ({
   findUndecidedCompletions: () => findUndecidedCompletions(db),
   findRepeatedCompletions: () => findRepeatedCompletions(db),
+  findUnreleasedAcceptances: () => findUnreleasedAcceptances(db),
   findSplitRecords: () => findSplitRecords(db),
 })
 

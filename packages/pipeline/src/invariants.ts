@@ -56,6 +56,18 @@ const STORE_RULES = {
     rule: 'no task runs without a handoff, none is complete with one',
   },
   findExecutedRejections: { promise: 'I6', rule: 'no rejected handoff has a result' },
+  findMisplacedDeadLetters: {
+    promise: 'I2',
+    rule: 'a dead letter waits exactly as long as its handoff is quarantined',
+  },
+  findUnboundReleases: {
+    promise: 'I6',
+    rule: 'a release covers one handoff and its bytes, and no ending without effect leaves it',
+  },
+  findUnreviewedExecutions: {
+    promise: 'I6',
+    rule: 'nothing quarantined executes unless two others than its sender released it',
+  },
   findWrongRollbacks: {
     promise: 'I7',
     rule: 'a rolled-back task stands at its sender’s checkpoint',
@@ -79,6 +91,10 @@ const AUDIT_RULES = {
   findUndecidedCompletions: {
     promise: 'I3',
     rule: 'every execution of the last day was decided before',
+  },
+  findUnreleasedAcceptances: {
+    promise: 'I6',
+    rule: 'nothing that the scanner rejects was accepted in the last day without a release before it',
   },
   findRepeatedCompletions: {
     promise: 'I4',

@@ -1,18 +1,14 @@
 // What must hold in the operational database at every instant. Each statement answers the ids of what breaks
 // its rule, at most 100. Used on live systems and after chaos, so each reads one consistent snapshot.
 import { type Database, run } from './database.ts'
+import { ids } from './invariant-ids.ts'
+import { reviewInvariantReads } from './review-invariants.ts'
 
-const IDS_MAX = 100
 /** Checking bytes reads them all, so only the newest are checked. */
 const BODIES_MAX = 5_000
 
 const OPEN = `('QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
 const LEASED = `('CLAIMED', 'EXECUTING')`
-
-async function ids(db: Database, name: string, text: string): Promise<readonly string[]> {
-  const rows = await run<{ id: string }>(db, name, `${text} limit ${IDS_MAX}`)
-  return rows.map((row) => row.id)
-}
 
 /** I1: a handoff whose checkpoint or signed bytes are not there. */
 export const findIncompleteSends = (db: Database): Promise<readonly string[]> =>
@@ -220,4 +216,5 @@ export const invariantReads = (db: Database) => ({
   findSplitTraces: () => findSplitTraces(db),
   findExcessAttempts: () => findExcessAttempts(db),
   findOversizedMessages: () => findOversizedMessages(db),
+  ...reviewInvariantReads(db),
 })

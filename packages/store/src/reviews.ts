@@ -23,11 +23,18 @@ join task t on t.id = d.task_id
 left join execution e on e.handoff_id = d.handoff_id
 where d.handoff_id = any($1::uuid[]) order by d.handoff_id for update of d`
 
+// In the order in which settlements and corrections lock, so that none of them waits in a circle.
+const LOCK_EXECUTIONS = `
+select handoff_id from execution where handoff_id = any($1::uuid[]) order by handoff_id for update`
+const LOCK_HANDOFFS = `select id from handoff where id = any($1::uuid[]) order by id for update`
+
 /** Locks dead letters until the transaction ends; answers those that exist, by handoff id. */
 export async function holdDeadLetters(
   db: Database,
   handoffIds: readonly string[],
 ): Promise<ReadonlyMap<string, HeldDeadLetter>> {
+  await run(db, 'hold_executions', LOCK_EXECUTIONS, [handoffIds])
+  await run(db, 'hold_handoffs', LOCK_HANDOFFS, [handoffIds])
   const rows = await run<HeldDeadLetter & object>(db, 'hold_dead_letters', HOLD, [handoffIds])
   return new Map(rows.map((row) => [row.handoffId, row]))
 }

@@ -1,5 +1,12 @@
 // The description of this interface: hand-kept paths, and the very schemas that bodies are checked with.
 import document from '../openapi.json' with { type: 'json' }
+import {
+  DRY_RUN_REQUEST,
+  EMPTY_REQUEST,
+  REDACT_REQUEST,
+  REDRIVE_REQUEST,
+  RELEASE_REQUEST,
+} from './review-schema.ts'
 import { MESSAGE_SUBMISSION, STATE_SUBMISSION } from './submission-schema.ts'
 
 /** OpenAPI 3.1; a test compares its paths with the routes that exist. */
@@ -11,6 +18,11 @@ export const OPENAPI = {
       ...document.components.schemas,
       StateSubmission: STATE_SUBMISSION,
       MessageSubmission: MESSAGE_SUBMISSION,
+      ReleaseRequest: RELEASE_REQUEST,
+      RedactRequest: REDACT_REQUEST,
+      EmptyRequest: EMPTY_REQUEST,
+      DryRunRequest: DRY_RUN_REQUEST,
+      RedriveRequest: REDRIVE_REQUEST,
     },
   },
 }

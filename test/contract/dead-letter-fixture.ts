@@ -1,0 +1,40 @@
+// Dead letters in an operational database, as a receiver leaves them there.
+import type { NewHandoff } from '@baton/protocol/delivery'
+import { type Pool, endHandoffs, sendHandoffs } from '@baton/store'
+import { claim, newHandoff } from './store-fixture.ts'
+
+export const ARTEFACT = 'ab'.repeat(32)
+
+/** Sends a handoff that the scanner rejects. */
+export async function quarantined(
+  pool: Pool,
+  changes: Partial<NewHandoff> = {},
+): Promise<NewHandoff> {
+  const handoff = newHandoff(changes)
+  await sendHandoffs(pool, [handoff])
+  await quarantine(pool, handoff)
+  return handoff
+}
+
+/** Claims this publication of a handoff and ends it in quarantine. */
+export async function quarantine(
+  pool: Pool,
+  handoff: { readonly handoffId: string },
+  { generation = 1, cluster = 'C' } = {},
+): Promise<void> {
+  const { handoffId, epoch } = await claim(pool, handoff, { generation })
+  const ending = {
+    handoffId,
+    epoch,
+    state: 'DEAD_LETTERED',
+    taskStatus: 'AWAITING_HUMAN',
+    reason: 'SAFETY_VIOLATION',
+    details: '[{"pointer":"/currentState/text","rule":"r1","span":[0,4]}]',
+    costMicroUSD: 0,
+    alert: true,
+    escalate: false,
+    cluster,
+    artefactId: ARTEFACT,
+  } as const
+  await endHandoffs(pool, [ending], [])
+}

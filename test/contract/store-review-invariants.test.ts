@@ -1,0 +1,84 @@
+// The rules about dead letters and releases notice when they are broken, and name what broke them.
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { storeInvariants } from '@baton/pipeline'
+import { addRelease, invariantReads, releaseEnd, reopenHandoffs } from '@baton/store'
+import { ARTEFACT, quarantined } from './dead-letter-fixture.ts'
+import { openStore, type StoreFixture } from './store-fixture.ts'
+
+let store: StoreFixture
+beforeEach(async () => {
+  store = await openStore('review rules')
+})
+afterEach(() => store.close())
+
+async function broken(): Promise<Record<string, readonly string[]>> {
+  const found: Record<string, readonly string[]> = {}
+  for (const { rule, check } of storeInvariants(invariantReads(store.pool))) {
+    const ids = await check()
+    if (ids.length > 0) found[rule] = ids
+  }
+  return found
+}
+
+async function released(reviewers: readonly string[]) {
+  const handoff = await quarantined(store.pool, { sentBy: 'carl' })
+  const release = {
+    id: randomUUID(),
+    handoffId: handoff.handoffId,
+    sha256: Buffer.from(handoff.sha256).toString('hex'),
+    artefactId: ARTEFACT,
+    reason: 'SAFETY_VIOLATION',
+    reviewers,
+    expiresAt: await releaseEnd(store.pool, 1),
+    keyId: 'k1',
+    signature: '',
+  }
+  await addRelease(store.pool, release)
+  const reopening = { handoffId: handoff.handoffId, releaseId: release.id }
+  await reopenHandoffs(store.pool, [reopening], 'RELEASED')
+  return handoff
+}
+
+const DEAD_LETTERS = 'a dead letter waits exactly as long as its handoff is quarantined'
+const RELEASES =
+  'a release covers one handoff and its bytes, and no ending without effect leaves it'
+const EXECUTIONS = 'nothing quarantined executes unless two others than its sender released it'
+const COMPLETE = `update handoff set state = 'COMPLETED', ended_at = now() where id = $1`
+
+it('hold for what is quarantined and for what two people released', async () => {
+  await quarantined(store.pool)
+  await released(['ann', 'bob'])
+  expect(await broken()).toEqual({})
+})
+
+it.each([
+  [
+    DEAD_LETTERS,
+    `update dead_letter set resolved_at = now(), resolution = 'RELEASED' where handoff_id = $1`,
+  ],
+  [RELEASES, `update handoff set release_id = gen_random_uuid() where id = $1`],
+])('%s', async (rule, breaking) => {
+  const { handoffId } = await quarantined(store.pool)
+  await store.rows(breaking, [handoffId])
+  expect((await broken())[rule]).toEqual([handoffId])
+})
+
+it.each([
+  [RELEASES, `update handoff set body_sha256 = sha256('other') where id = $1`],
+  [RELEASES, `update handoff set state = 'EXPIRED', ended_at = now() where id = $1`],
+])('%s, also once it was given', async (rule, breaking) => {
+  const { handoffId } = await released(['ann', 'bob'])
+  await store.rows(breaking, [handoffId])
+  expect((await broken())[rule]).toEqual([handoffId])
+})
+
+it.each([
+  ['nobody decided', async () => quarantined(store.pool)],
+  ['one person released', async () => released(['ann'])],
+  ['its sender released', async () => released(['ann', 'carl'])],
+])('nothing that %s executes', async (_, make) => {
+  const { handoffId } = await make()
+  await store.rows(COMPLETE, [handoffId])
+  expect((await broken())[EXECUTIONS]).toEqual([handoffId])
+})

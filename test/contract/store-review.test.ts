@@ -1,0 +1,234 @@
+// Reviews on a real Postgres: what a decision reopens, what it takes to be decided, what an ending takes away.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { storeInvariants } from '@baton/pipeline'
+import {
+  addRelease,
+  addVote,
+  askSender,
+  claimExecutions,
+  discardDeadLetter,
+  expireHandoffs,
+  findDeadLetter,
+  findHandoff,
+  findStoredMessage,
+  findTask,
+  holdDeadLetters,
+  inTransaction,
+  invariantReads,
+  listClusterLetters,
+  listDeadLetterClusters,
+  listDeadLetters,
+  listVotes,
+  releaseEnd,
+  reopenHandoffs,
+  replaceMessage,
+  sendHandoffs,
+} from '@baton/store'
+import type { NewHandoff } from '@baton/protocol/delivery'
+import { ARTEFACT, quarantine, quarantined } from './dead-letter-fixture.ts'
+import { claim, newHandoff, openStore, type StoreFixture } from './store-fixture.ts'
+
+let store: StoreFixture
+beforeAll(async () => {
+  store = await openStore('store review')
+})
+afterAll(() => store.close())
+
+const releaseOf = (handoff: NewHandoff, expiresAt: string) => ({
+  id: randomUUID(),
+  handoffId: handoff.handoffId,
+  sha256: Buffer.from(handoff.sha256).toString('hex'),
+  artefactId: ARTEFACT,
+  reason: 'SAFETY_VIOLATION',
+  reviewers: ['ann', 'bob'],
+  expiresAt,
+  keyId: 'k1',
+  signature: `hmac-sha256:${'1'.repeat(64)}`,
+})
+
+async function released(hours = 1) {
+  const handoff = await quarantined(store.pool, { sentBy: 'carl' })
+  const release = releaseOf(handoff, await releaseEnd(store.pool, hours))
+  await addRelease(store.pool, release)
+  const reopening = { handoffId: handoff.handoffId, releaseId: release.id }
+  expect(await reopenHandoffs(store.pool, [reopening], 'RELEASED')).toBe(1)
+  return { handoff, release }
+}
+
+describe('a dead letter', () => {
+  it('says who sent it, what judged it, and what its like have in common', async () => {
+    const { handoffId, sha256 } = await quarantined(store.pool, { sentBy: 'carl' })
+    expect(await findDeadLetter(store.pool, handoffId)).toMatchObject({
+      sentBy: 'carl',
+      artefactId: ARTEFACT,
+      cluster: 'C',
+      round: 1,
+      sha256: Buffer.from(sha256).toString('hex'),
+      resolvedAt: null,
+    })
+  })
+
+  it('is listed by reason and cluster, and counted in its cluster', async () => {
+    const one = newHandoff()
+    await sendHandoffs(store.pool, [one])
+    await quarantine(store.pool, one, { cluster: 'RARE rule@/place' })
+    const filter = { limit: 10, cluster: 'RARE rule@/place' }
+    const listed = await listDeadLetters(store.pool, filter)
+    expect(listed.map((letter) => letter.handoffId)).toEqual([one.handoffId])
+    expect(await listDeadLetters(store.pool, { ...filter, reason: 'POISON' })).toEqual([])
+    const clusters = await listDeadLetterClusters(store.pool, 100)
+    expect(clusters.find(({ cluster }) => cluster === filter.cluster)).toMatchObject({
+      count: 1,
+      reason: 'SAFETY_VIOLATION',
+      exampleId: one.handoffId,
+    })
+    expect(await listClusterLetters(store.pool, filter.cluster, 10)).toEqual([one.handoffId])
+  })
+
+  it('is held by one decision at a time', async () => {
+    const { handoffId } = await quarantined(store.pool)
+    const order: string[] = []
+    await Promise.all(
+      ['first', 'second'].map((name) =>
+        inTransaction(store.pool, async (transaction) => {
+          const letter = (await holdDeadLetters(transaction, [handoffId])).get(handoffId)
+          order.push(`${name} sees ${letter?.resolution}`)
+          if (letter?.resolution === null)
+            await reopenHandoffs(transaction, [{ handoffId, releaseId: null }], 'RELEASED')
+        }),
+      ),
+    )
+    expect(order.map((seen) => seen.split(' ').at(-1))).toEqual(['null', 'RELEASED'])
+    expect((await findHandoff(store.pool, handoffId))?.attempt).toBe(2)
+  })
+
+  it('takes each person’s vote once', async () => {
+    const { handoffId } = await quarantined(store.pool)
+    const vote = {
+      handoffId,
+      round: 1,
+      action: 'RELEASE',
+      proposalSha256: 'cd'.repeat(32),
+      proposal: '{"validHours":24}',
+    } as const
+    expect(await addVote(store.pool, { ...vote, id: randomUUID(), reviewer: 'ann' })).toBe(true)
+    expect(await addVote(store.pool, { ...vote, id: randomUUID(), reviewer: 'ann' })).toBe(false)
+    expect(await addVote(store.pool, { ...vote, id: randomUUID(), reviewer: 'bob' })).toBe(true)
+    const votes = await listVotes(store.pool, handoffId, 1)
+    expect(votes.map(({ reviewer }) => reviewer)).toEqual(['ann', 'bob'])
+    expect(votes[0]).toMatchObject({
+      proposal: { validHours: 24 },
+      proposalSha256: 'cd'.repeat(32),
+    })
+  })
+
+  it('that is discarded fails its task and stays in quarantine', async () => {
+    const { handoffId, taskId } = await quarantined(store.pool)
+    await discardDeadLetter(store.pool, handoffId)
+    expect((await findTask(store.pool, taskId))?.status).toBe('FAILED')
+    expect((await findHandoff(store.pool, handoffId))?.state).toBe('DEAD_LETTERED')
+    expect((await findDeadLetter(store.pool, handoffId))?.resolution).toBe('DISCARDED')
+  })
+
+  it('leaves a task alone that has something else open', async () => {
+    const first = await quarantined(store.pool)
+    await sendHandoffs(store.pool, [newHandoff({ taskId: first.taskId })])
+    await discardDeadLetter(store.pool, first.handoffId)
+    expect((await findTask(store.pool, first.taskId))?.status).not.toBe('FAILED')
+  })
+
+  it('whose sender is asked becomes a notice with reason and details', async () => {
+    const { handoffId } = await quarantined(store.pool)
+    await askSender(store.pool, handoffId, randomUUID())
+    expect((await findDeadLetter(store.pool, handoffId))?.askedAt).toBeInstanceOf(Date)
+    expect(
+      await store.rows('select kind, reason, revision from sender_notice where handoff_id = $1', [
+        handoffId,
+      ]),
+    ).toEqual([{ kind: 'return', reason: 'SAFETY_VIOLATION', revision: 1 }])
+  })
+})
+
+describe('a released handoff', () => {
+  it('rings as a new generation and is claimed with its release', async () => {
+    const { handoff, release } = await released()
+    const claimed = await claim(store.pool, handoff, { generation: 2 })
+    expect(claimed).toMatchObject({ epoch: 2, attempt: 2, lapses: 0, sentBy: 'carl' })
+    expect(claimed.release).toEqual({ ...release, expired: false })
+    expect((await findTask(store.pool, handoff.taskId))?.status).toBe('PENDING_HANDOFF')
+  })
+
+  it('is known to be late by Postgres’ own clock', async () => {
+    const { handoff, release } = await released()
+    await store.rows(`update release set expires_at = now() - interval '1 s' where id = $1`, [
+      release.id,
+    ])
+    const claimed = await claim(store.pool, handoff, { generation: 2 })
+    expect(claimed.release?.expired).toBe(true)
+  })
+
+  it('loses its release with the ending that has no effect, and waits for the next round', async () => {
+    const { handoff } = await released()
+    await quarantine(store.pool, handoff, { generation: 2 })
+    expect(await findDeadLetter(store.pool, handoff.handoffId)).toMatchObject({
+      round: 2,
+      resolvedAt: null,
+      resolution: null,
+    })
+    await reopenHandoffs(
+      store.pool,
+      [{ handoffId: handoff.handoffId, releaseId: null }],
+      'REDRIVEN',
+    )
+    expect((await claim(store.pool, handoff, { generation: 3 })).release).toBeNull()
+  })
+
+  it('loses it when it expires, too', async () => {
+    const { handoff } = await released()
+    await store.rows(`update handoff set expires_at = now() - interval '1 s' where id = $1`, [
+      handoff.handoffId,
+    ])
+    await inTransaction(store.pool, (transaction) => expireHandoffs(transaction))
+    expect(
+      await store.rows('select release_id from handoff where id = $1', [handoff.handoffId]),
+    ).toEqual([{ release_id: null }])
+  })
+
+  it('is not claimed by a doorbell of before', async () => {
+    const { handoff } = await released()
+    const owner = { owner: randomUUID(), leaseMs: 1_000 }
+    const late = { handoffId: handoff.handoffId, generation: 1 }
+    expect(await claimExecutions(store.pool, owner, [late])).toEqual([{ kind: 'refused' }])
+  })
+})
+
+describe('a redacted message', () => {
+  it('takes the place of the bytes before, which are kept', async () => {
+    const handoff = await quarantined(store.pool)
+    const body = Buffer.from('{"redacted":true}')
+    const signed = { body, keyId: 'k2', signature: 'hmac-sha256:new' }
+    await replaceMessage(store.pool, handoff.handoffId, signed)
+    expect(await findStoredMessage(store.pool, handoff.handoffId)).toEqual(signed)
+    const [kept] = await store.rows<{ body: Buffer; revision: number }>(
+      'select body, revision from handoff_revision where handoff_id = $1',
+      [handoff.handoffId],
+    )
+    expect(kept).toEqual({ body: Buffer.from(handoff.body), revision: 1 })
+    const [row] = await store.rows<{ revision: number; whole: boolean }>(
+      `select revision, body_sha256 = sha256($2) and body_bytes = $3 as whole from handoff where id = $1`,
+      [handoff.handoffId, body, body.length],
+    )
+    expect(row).toEqual({ revision: 2, whole: true })
+  })
+})
+
+it('leaves every promise of the database kept after all of this', async () => {
+  const checked = await Promise.all(
+    storeInvariants(invariantReads(store.pool)).map(async ({ rule, check }) => ({
+      rule,
+      ids: await check(),
+    })),
+  )
+  expect(checked.filter(({ ids }) => ids.length > 0)).toEqual([])
+})
