@@ -1,5 +1,6 @@
 // What a caller hands to the audit log, and what it gets back. Message text only in `segments`.
 import type { AuditEvent } from './audit-event.ts'
+import type { RecordErasure } from './erasure-list.ts'
 
 export type CheckOutcome = 'passed' | 'failed' | 'skipped'
 
@@ -63,6 +64,8 @@ export interface AuditEntry {
   readonly act?: EntryAct
   /** Only where a release is given or made use of: its id. */
   readonly release?: string
+  /** Only in records of an erasure: what was erased. */
+  readonly erasure?: RecordErasure
   readonly segments: readonly SegmentInput[]
 }
 

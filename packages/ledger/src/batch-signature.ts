@@ -1,15 +1,9 @@
 // The append service signs every batch, so that nobody can slip records in by SQL.
-import { createPrivateKey, createPublicKey, createHash, sign, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { batchKeyIdOf, batchStatementBytes } from './batch-statement.ts'
+import type { BatchStatement } from './batch-statement.ts'
 import { LedgerError } from './ledger-error.ts'
-
-/** One contiguous run of a chain, appended together. `lastHash` is lower-case hex. */
-export interface BatchStatement {
-  readonly origin: string
-  readonly firstSeq: number
-  readonly lastSeq: number
-  readonly lastHash: string
-}
 
 export interface BatchSigner {
   /** Names the public key: the first 16 hex digits of SHA-256 over its 32 raw bytes. */
@@ -19,13 +13,9 @@ export interface BatchSigner {
   sign(statement: BatchStatement): Buffer
 }
 
-const statementBytes = ({ origin, firstSeq, lastSeq, lastHash }: BatchStatement): Buffer =>
-  Buffer.from(`baton/batch/v1\n${origin}\n${firstSeq}\n${lastSeq}\n${lastHash}\n`)
-
 /** The name of an Ed25519 public key in records and signatures. */
 export function batchKeyId(publicKey: KeyObject): string {
-  const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
-  return createHash('sha256').update(raw).digest('hex').slice(0, 16)
+  return batchKeyIdOf(publicKey.export({ format: 'der', type: 'spki' }).subarray(-32))
 }
 
 /**
@@ -39,7 +29,7 @@ export function createBatchSigner(pkcs8: string): BatchSigner {
   return {
     keyId: batchKeyId(publicKey),
     publicKey,
-    sign: (statement) => sign(null, statementBytes(statement), privateKey),
+    sign: (statement) => sign(null, batchStatementBytes(statement), privateKey),
   }
 }
 
@@ -54,7 +44,7 @@ export function verifyBatch(
   signature: Uint8Array,
   publicKey: KeyObject,
 ): boolean {
-  return verify(null, statementBytes(statement), publicKey, signature)
+  return verify(null, batchStatementBytes(statement), publicKey, signature)
 }
 
 function readKey(read: () => KeyObject): KeyObject {

@@ -6,6 +6,8 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const SEXTETS = new Int8Array(128).fill(-1)
 for (let value = 0; value < 64; value += 1) SEXTETS[ALPHABET.charCodeAt(value)] = value
+const NIBBLES = new Int8Array(128).fill(-1)
+for (let value = 0; value < 16; value += 1) NIBBLES[value.toString(16).charCodeAt(0)] = value
 const CHUNK_BYTES = 3 * 4096
 
 export const encodeUtf8 = (text: string): Uint8Array => UTF_8.encode(text)
@@ -28,12 +30,15 @@ export function toHex(bytes: Uint8Array): string {
 
 /** The bytes of lower-case hex; undefined for any other text. */
 export function fromHex(text: string): Uint8Array | undefined {
-  if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) return undefined
-  const bytes = new Uint8Array(text.length / 2)
+  const bytes = new Uint8Array(text.length >> 1)
+  let isHex = text.length % 2 === 0
   for (let at = 0; at < bytes.length; at += 1) {
-    bytes[at] = Number.parseInt(text.slice(at * 2, at * 2 + 2), 16)
+    const high = NIBBLES[text.charCodeAt(at * 2)] ?? -1
+    const low = NIBBLES[text.charCodeAt(at * 2 + 1)] ?? -1
+    isHex &&= high >= 0 && low >= 0
+    bytes[at] = high * 16 + low
   }
-  return bytes
+  return isHex ? bytes : undefined
 }
 
 /** RFC 4648 section 4, with padding. */

@@ -63,6 +63,13 @@ export const STRUCTURAL_MEMBERS = {
   ),
   act: optional(object({ id: uuid, actor: name })),
   release: optional(uuid),
+  erasure: optional(
+    object({
+      subjectRef: uuid,
+      segments: count,
+      listSha256: matching('64 lower-case hex digits', /^[0-9a-f]{64}$/),
+    }),
+  ),
 }
 
 const entryRule = object({

@@ -47,7 +47,10 @@ export {
   readBatchPublicKey,
   verifyBatch,
 } from './batch-signature.ts'
-export type { BatchSigner, BatchStatement } from './batch-signature.ts'
+export type { BatchSigner } from './batch-signature.ts'
+export type { BatchStatement } from './batch-statement.ts'
+export { compareSegments, erasureOf } from './erasure-list.ts'
+export type { RecordErasure, SegmentPlaceTuple } from './erasure-list.ts'
 export { ChainVerifier } from './verify-chain.ts'
 export type {
   StoredBatch,
@@ -61,7 +64,15 @@ export { traceGaps } from './verify-task.ts'
 export type { TraceGap } from './verify-task.ts'
 export { taskCost } from './task-cost.ts'
 export type { HopCost, TaskCost } from './task-cost.ts'
-export { decodeUtf8, encodeUtf8, fromBase64, fromHex, toBase64, toHex } from './bytes.ts'
+export {
+  decodeUtf8,
+  encodeUtf8,
+  equalBytes,
+  fromBase64,
+  fromHex,
+  toBase64,
+  toHex,
+} from './bytes.ts'
 export { EMPTY_ROOT, hashChildren, hashLeaf, rootOf } from './tree/hash.ts'
 export { foldNodes, nodesOfRange } from './tree/nodes.ts'
 export type { HashReader, TreeNode } from './tree/nodes.ts'
@@ -110,3 +121,27 @@ export type { Tile } from './tlog/tile.ts'
 export { tileHashReader } from './tlog/tile-reader.ts'
 export { formatSealEntry, readSealEntry, sealFault } from './seal-entry.ts'
 export type { SealedChain, SealEntry, SealFault } from './seal-entry.ts'
+export { rootFromSubset, planSubset, proveSubset, verifySubset } from './tree/subset.ts'
+export type { ProvenLeaf, SubsetClaim } from './tree/subset.ts'
+export { parseAuditorPolicy } from './bundle/auditor-policy.ts'
+export type { AuditorPolicy, ParsedAuditorPolicy } from './bundle/auditor-policy.ts'
+export { BUNDLE_FORMAT } from './bundle/format.ts'
+export type {
+  BundleBatch,
+  BundlePayload,
+  BundleReceipt,
+  ChainProof,
+  ErasureList,
+} from './bundle/format.ts'
+export { BUNDLE_MARK, writeBundle } from './bundle/write.ts'
+export type { BundleParts } from './bundle/write.ts'
+export { verifyBundle } from './bundle/verify.ts'
+export type {
+  BundleFinding,
+  BundleReport,
+  CheckReport,
+  CheckResult,
+  SegmentReport,
+  SegmentStatus,
+} from './bundle/report.ts'
+export type { CheckId } from './bundle/check-titles.ts'

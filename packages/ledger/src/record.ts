@@ -3,6 +3,7 @@ import type { AuditEntry, EntryAct, EntryCost, EntryVerdicts, SegmentInput } fro
 import type { AuditEvent } from './audit-event.ts'
 import { canonicalBytes } from './canonical-json.ts'
 import { isRecordBody } from './check-record.ts'
+import type { RecordErasure } from './erasure-list.ts'
 import { formatInstant } from './instant.ts'
 import { LedgerError } from './ledger-error.ts'
 import { recordHash } from './record-hash.ts'
@@ -46,6 +47,7 @@ export interface RecordBody {
   readonly cost: EntryCost | null
   readonly act?: EntryAct
   readonly release?: string
+  readonly erasure?: RecordErasure
   readonly payload: readonly PayloadReference[]
   readonly keyIds: RecordKeys
 }

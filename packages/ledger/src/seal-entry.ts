@@ -1,6 +1,6 @@
 // One entry of the seal log: the size and root of every chain at one moment, so none can go missing.
-import { canonicalBytes } from './canonical-json.ts'
-import { decodeUtf8, equalBytes, fromBase64 } from './bytes.ts'
+import { decodeUtf8, encodeUtf8, fromBase64 } from './bytes.ts'
+import { canonicalJson } from './canonical-json.ts'
 import { parseInstant } from './instant.ts'
 import { LedgerError } from './ledger-error.ts'
 
@@ -24,7 +24,7 @@ export type SealFault = 'EARLIER' | 'CHAIN_MISSING' | 'CHAIN_SHRANK' | 'ROOT_CHA
 
 /** The canonical bytes of an entry. Throws BATON_NOTE_INVALID when it is not one. */
 export function formatSealEntry(entry: SealEntry): Uint8Array {
-  const bytes = canonicalBytes(entry)
+  const bytes = encodeUtf8(canonicalJson(entry))
   if (readSealEntry(bytes) !== undefined) return bytes
   throw new LedgerError('BATON_NOTE_INVALID', 'a seal entry lists each chain once, by origin')
 }
@@ -36,7 +36,7 @@ export function readSealEntry(bytes: Uint8Array): SealEntry | undefined {
   let entry: unknown
   try {
     entry = JSON.parse(text)
-    if (!isSealEntry(entry) || !equalBytes(canonicalBytes(entry), bytes)) return undefined
+    if (!isSealEntry(entry) || canonicalJson(entry) !== text) return undefined
   } catch {
     return undefined
   }

@@ -1,0 +1,134 @@
+// Record by record: form, order, task, and the hashes that link each record to the ones before it.
+import { decodeUtf8 } from '../../bytes.ts'
+import { canonicalJson } from '../../canonical-json.ts'
+import { isRecordBody } from '../../check-record.ts'
+import type { Check } from '../check.ts'
+import { FILES } from '../format.ts'
+import type { EvidenceRecord } from '../records.ts'
+import type { FindingPlace } from '../report.ts'
+
+const GENESIS = '0'.repeat(64)
+
+export const placeOf = ({ file, line, body }: EvidenceRecord): FindingPlace =>
+  body === undefined ? { file: `${file}:${line}` } : { file, origin: body.origin, seq: body.seq }
+
+export const checkRecordForm: Check = ({ evidence: { files, thorough }, log }) => {
+  for (const name of [FILES.records, FILES.erasures]) {
+    const bytes = files.get(name)
+    if (bytes === undefined) log.fail({ file: name }, 'the file is missing')
+    else if (bytes.length > 0 && bytes.at(-1) !== 10)
+      log.fail({ file: name }, 'the last line is cut')
+  }
+  return {
+    record(record) {
+      const isRead = record.body !== undefined && (!thorough || isRecordBody(record.body))
+      if (!isRead) log.fail(placeOf(record), 'the line is not a version 1 record')
+    },
+  }
+}
+
+export const checkRecordCanonical: Check = ({ evidence: { thorough }, log }) => {
+  if (!thorough) {
+    log.skip('not asked for')
+    return {}
+  }
+  return {
+    record(record) {
+      if (record.body === undefined) return
+      if (isCanonical(record)) return
+      log.fail(placeOf(record), 'the same content has another canonical form')
+    },
+  }
+}
+
+function isCanonical({ bytes, body }: EvidenceRecord): boolean {
+  try {
+    return canonicalJson(body) === decodeUtf8(bytes)
+  } catch {
+    return false
+  }
+}
+
+/** Each chain in one run, each run by ascending seq. */
+export const checkRecordOrder: Check = ({ log }) => {
+  let run = ''
+  let seq = -1
+  const runs = new Set<string>()
+  return {
+    record(record) {
+      if (record.body === undefined) return
+      const label = `${record.file} ${record.body.origin}`
+      if (label !== run) {
+        if (runs.has(label)) log.fail(placeOf(record), 'the chain is interrupted')
+        runs.add(label)
+        run = label
+      } else if (record.body.seq <= seq) {
+        log.fail(placeOf(record), 'the record stands twice or out of order')
+      }
+      seq = record.body.seq
+    },
+  }
+}
+
+export const checkRecordTask: Check = ({ evidence: { manifest }, log }) => ({
+  record(record) {
+    if (record.file !== FILES.records || manifest === undefined) return
+    if (manifest.taskId === null || record.body?.taskId === manifest.taskId) return
+    log.fail(placeOf(record), 'the record belongs to another task')
+  },
+})
+
+/** Locates a changed record at once, also where nothing after it links to it. */
+export const checkRecordHash: Check = ({ evidence: { chains }, log }) => {
+  if (chains === undefined) {
+    log.fail({ file: FILES.proof }, 'it is missing or cannot be read')
+    return {}
+  }
+  const listed = new Map(chains.map(({ origin, leaves }) => [origin, new Map(leaves)]))
+  const sizes = new Map(chains.map(({ origin, size }) => [origin, size]))
+  return {
+    record(record) {
+      if (record.body === undefined) return
+      const { origin, seq } = record.body
+      if (seq >= (sizes.get(origin) ?? 0)) return
+      const expected = listed.get(origin)?.get(seq)
+      if (expected === undefined) log.fail(placeOf(record), 'the proof does not name the record')
+      else if (expected !== record.hashHex) log.fail(placeOf(record), 'the record has another hash')
+    },
+  }
+}
+
+export const checkRecordLink: Check = ({ log }) => {
+  let before: EvidenceRecord | undefined
+  return {
+    record(record) {
+      const [last, body] = [before?.body, record.body]
+      const isNext = last !== undefined && body?.origin === last.origin && body.seq === last.seq + 1
+      if (isNext && record.file === before?.file && body.previousRecordHash !== before.hashHex) {
+        log.fail(placeOf(record), 'the record does not link to the one before it')
+      }
+      if (body?.seq === 0 && body.previousRecordHash !== GENESIS) {
+        log.fail(placeOf(record), 'the first record of a chain links to another')
+      }
+      before = record
+    },
+  }
+}
+
+export const checkTaskLink: Check = ({ log }) => {
+  const heads = new Map<string, { readonly taskSeq: number; readonly hashHex: string }>()
+  return {
+    record(record) {
+      const { file, body, hashHex } = record
+      if (file !== FILES.records || body === undefined) return
+      const head = heads.get(body.taskId)
+      const expected = head === undefined ? 0 : head.taskSeq + 1
+      if (body.taskSeq !== expected) {
+        log.fail(placeOf(record), `expected the task's record ${expected}, found ${body.taskSeq}`)
+      } else if (body.previousTaskRecordHash !== (head?.hashHex ?? GENESIS)) {
+        log.fail(placeOf(record), "the record does not link to the task's record before it")
+      }
+      heads.set(body.taskId, { taskSeq: body.taskSeq, hashHex })
+    },
+  }
+}

@@ -1,0 +1,186 @@
+// From the records up to the auditor's keys: tree, seal entry, seal log, signature, witnesses, time.
+import { encodeUtf8, fromBase64, fromHex, toBase64 } from '../../bytes.ts'
+import { parseInstant } from '../../instant.ts'
+import { openNote, splitNote } from '../../note/note.ts'
+import type { SealEntry } from '../../seal-entry.ts'
+import { parseCheckpoint } from '../../tlog/checkpoint.ts'
+import type { Checkpoint } from '../../tlog/checkpoint.ts'
+import { meetsQuorum } from '../../tlog/policy.ts'
+import { hashLeaf } from '../../tree/hash.ts'
+import { rootFromSubset } from '../../tree/subset.ts'
+import { verifyInclusion } from '../../tree/verify.ts'
+import type { Check } from '../check.ts'
+import type { Evidence } from '../evidence.ts'
+import { FILES } from '../format.ts'
+import type { ChainProof } from '../format.ts'
+import { placeOf } from './records.ts'
+
+/** How far clocks may be apart. */
+const SKEW_SECONDS = 300
+const UNSEALED = 'the bundle holds no seal'
+
+const sealedChain = (seal: SealEntry | undefined, origin: string) =>
+  seal?.chains.find((chain) => chain.origin === origin)
+
+export const checkInclusion: Check = ({ evidence: { chains, seal }, log }) => {
+  const computed = new Map<string, Map<number, string>>()
+  return {
+    record(record) {
+      if (record.body === undefined) return
+      const { origin, seq } = record.body
+      const sealed = sealedChain(seal, origin)
+      if (sealed === undefined || seq >= sealed.size) {
+        log.lack(placeOf(record), 'the record is not sealed yet')
+        return
+      }
+      const hashes = computed.get(origin) ?? new Map<number, string>()
+      computed.set(origin, hashes.set(seq, record.hashHex))
+    },
+    end() {
+      for (const [origin, hashes] of computed) {
+        const proof = chains?.find((chain) => chain.origin === origin)
+        if (isIncluded(proof, hashes, sealedChain(seal, origin)?.root)) continue
+        const message =
+          'the records do not lead to the sealed root: one of them, or the proof, differs'
+        log.fail({ file: FILES.proof, origin }, message)
+      }
+    },
+  }
+}
+
+function isIncluded(
+  proof: ChainProof | undefined,
+  hashes: ReadonlyMap<number, string>,
+  root: string | undefined,
+): boolean {
+  if (proof === undefined || root === undefined) return false
+  const known = new Set(proof.leaves.map(([seq]) => seq))
+  for (const seq of hashes.keys()) if (!known.has(seq)) return false
+  const leaves = proof.leaves.map(([index, listed]) => {
+    return { index, hash: fromHex(hashes.get(index) ?? listed) as Uint8Array }
+  })
+  const path = proof.hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0))
+  const found = rootFromSubset({ size: proof.size, leaves, proof: path })
+  return found !== undefined && toBase64(found) === root
+}
+
+export const checkChainCheckpoint: Check = ({ evidence, log }) => {
+  const { chains = [], seal, policy } = evidence
+  for (const { origin, size, checkpoint } of chains) {
+    const sealed = sealedChain(seal, origin)
+    if (sealed === undefined) continue
+    const place = { file: FILES.proof, origin }
+    if (sealed.size !== size) log.fail(place, 'the proof is for another size than the sealed one')
+    if (checkpoint === null) continue
+    const note = encodeUtf8(checkpoint)
+    const stated = parseCheckpoint(splitNote(note)?.text ?? '')
+    const isSame =
+      stated?.origin === origin &&
+      stated.size === sealed.size &&
+      toBase64(stated.root) === sealed.root
+    const opened = openNote(note, policy.log.logs)
+    if (!isSame) log.fail(place, 'the checkpoint of the chain differs from the seal')
+    if (!opened.ok && opened.reason !== 'NO_KNOWN_SIGNATURE') {
+      log.fail(place, 'the signature of the checkpoint is wrong')
+    }
+  }
+  return {}
+}
+
+export const checkSealEntry: Check = ({ evidence: { files, seal, chains = [] }, log }) => {
+  if (!files.has(FILES.seal)) log.lack({ file: FILES.seal }, UNSEALED)
+  else if (seal === undefined) log.fail({ file: FILES.seal }, 'it cannot be read as a seal entry')
+  else {
+    for (const { origin } of chains) {
+      if (sealedChain(seal, origin) !== undefined) continue
+      log.fail({ file: FILES.seal, origin }, 'the seal does not list the chain')
+    }
+  }
+  return {}
+}
+
+function sealCheckpoint({ sealProof }: Evidence): Checkpoint | undefined {
+  return sealProof && parseCheckpoint(splitNote(encodeUtf8(sealProof.checkpoint))?.text ?? '')
+}
+
+export const checkSealInclusion: Check = ({ evidence, log }) => {
+  const [entry, proof] = [evidence.files.get(FILES.seal), evidence.sealProof]
+  const checkpoint = sealCheckpoint(evidence)
+  const place = { file: FILES.sealProof }
+  if (entry === undefined && !evidence.files.has(FILES.sealProof)) log.lack(place, UNSEALED)
+  else if (entry === undefined || proof === undefined || checkpoint === undefined) {
+    log.fail(place, 'the proof of the seal is missing or cannot be read')
+  } else {
+    const claim = { index: proof.index, proof: proof.path, leafHash: hashLeaf(entry) }
+    if (!verifyInclusion({ ...claim, size: checkpoint.size, root: checkpoint.root })) {
+      log.fail(place, 'the seal does not stand in the seal log at this index')
+    }
+    if (proof.extra !== null) log.fail(place, 'the proof carries extra data')
+  }
+  return {}
+}
+
+export const checkSealSignature: Check = ({ evidence, log }) => {
+  const [opened, checkpoint] = [evidence.sealNote, sealCheckpoint(evidence)]
+  const place = { file: FILES.sealProof }
+  if (opened === undefined) log.lack(place, UNSEALED)
+  else if (!opened.ok) log.fail(place, FAULTS[opened.reason])
+  else {
+    const isLog = ({ name, keyId }: { readonly name: string; readonly keyId: string }) =>
+      evidence.policy.log.logs.some((key) => key.name === name && key.keyId === keyId)
+    const signers = opened.signatures.filter(isLog)
+    // A log's key vouches for its own log only: the key's name is the origin.
+    if (!signers.some(({ name }) => name === checkpoint?.origin)) {
+      log.fail(place, 'no log of your policy signed this checkpoint as its own')
+    }
+    log.note(`${checkpoint?.origin ?? ''}, ${checkpoint?.size ?? 0} seals`)
+  }
+  return {}
+}
+
+const FAULTS = {
+  MALFORMED: 'the checkpoint is not a signed note',
+  AMBIGUOUS_KEY: 'your policy names a key twice',
+  INVALID_SIGNATURE: 'a signature by a key of your policy is wrong',
+  NO_KNOWN_SIGNATURE: 'no key of your policy signed it',
+} as const
+
+export const checkWitnessQuorum: Check = ({ evidence, log }) => {
+  const { policy } = evidence
+  const opened = evidence.sealNote
+  const signatures = opened?.ok === true ? opened.signatures : []
+  const names = signatures.filter(({ timestamp }) => timestamp !== null).map(({ name }) => name)
+  const isMet = meetsQuorum(policy.log, ({ name, keyId }) =>
+    signatures.some((signature) => signature.name === name && signature.keyId === keyId),
+  )
+  if (policy.log.quorum === null) log.skip('your policy asks for no witness')
+  else if (!isMet)
+    log.lack({ file: FILES.sealProof }, 'too few witnesses of your policy cosigned it')
+  else log.note(names.join(', '))
+  return {}
+}
+
+export const checkSealTime: Check = ({ evidence, log }) => {
+  const { seal, now } = evidence
+  if (seal === undefined) {
+    log.skip(UNSEALED)
+    return {}
+  }
+  const sealedAt = (parseInstant(seal.at) ?? 0) / 1e6
+  if (sealedAt > now + SKEW_SECONDS) log.fail({ file: FILES.seal }, 'the seal is from the future')
+  const opened = evidence.sealNote
+  for (const { name, timestamp } of opened?.ok === true ? opened.signatures : []) {
+    if (timestamp === null) continue
+    const isPlausible = timestamp >= sealedAt - SKEW_SECONDS && timestamp <= now + SKEW_SECONDS
+    if (!isPlausible) log.fail({ file: FILES.sealProof }, `${name} cosigned at an impossible time`)
+  }
+  return {
+    record(record) {
+      const { origin = '', seq = 0, recordedAt = '' } = record.body ?? {}
+      const isSealed = seq < (sealedChain(seal, origin)?.size ?? 0)
+      if (isSealed && recordedAt > seal.at) {
+        log.fail(placeOf(record), 'the record is later than the seal that covers it')
+      }
+    },
+  }
+}

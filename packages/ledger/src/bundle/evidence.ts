@@ -1,0 +1,111 @@
+// A bundle as it was read: every part that could be made out. Reading verifies nothing.
+import { decodeUtf8, encodeUtf8, fromBase64 } from '../bytes.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import { openNote } from '../note/note.ts'
+import type { OpenedNote } from '../note/note.ts'
+import type { Rule } from '../rules.ts'
+import type { EntryProblem } from '../rules.ts'
+import { readSealEntry } from '../seal-entry.ts'
+import type { SealEntry } from '../seal-entry.ts'
+import { parseTlogProof } from '../tlog/proof.ts'
+import type { TlogProof } from '../tlog/proof.ts'
+import type { AuditorPolicy } from './auditor-policy.ts'
+import {
+  batchesRule,
+  erasureListsRule,
+  FILES,
+  manifestRule,
+  payloadRule,
+  proofRule,
+  receiptsRule,
+} from './format.ts'
+import type {
+  BundleBatch,
+  BundlePayload,
+  BundleReceipt,
+  ChainProof,
+  ErasureList,
+  Manifest,
+} from './format.ts'
+import { readTar } from './tar.ts'
+import type { TarReading } from './tar.ts'
+
+export interface Evidence {
+  readonly container: TarReading
+  readonly files: ReadonlyMap<string, Uint8Array>
+  /** Each part is undefined when its file is missing or has another form. */
+  readonly manifest: Manifest | undefined
+  readonly chains: readonly ChainProof[] | undefined
+  readonly batches: readonly BundleBatch[] | undefined
+  readonly receipts: readonly BundleReceipt[] | undefined
+  readonly erasureLists: readonly ErasureList[] | undefined
+  readonly payloads: readonly BundlePayload[] | undefined
+  readonly seal: SealEntry | undefined
+  readonly sealProof: TlogProof | undefined
+  /** The checkpoint of the seal's proof, opened with the keys of the policy. */
+  readonly sealNote: OpenedNote | undefined
+  readonly policy: AuditorPolicy
+  /** POSIX seconds. */
+  readonly now: number
+  /** Also check what costs much and cannot hide a change: forms and canonical bytes. */
+  readonly thorough: boolean
+}
+
+export type ReadOptions = Pick<Evidence, 'policy' | 'now' | 'thorough'>
+
+export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence {
+  const container = readTar(bytes)
+  const files = new Map(container.files.map((file) => [file.name, file.bytes]))
+  const part = <T>(name: string, rule: Rule): T | undefined => readJson<T>(files.get(name), rule)
+  const seal = files.get(FILES.seal)
+  const sealFile = files.get(FILES.sealProof)
+  const sealProof = sealFile && parseTlogProof(sealFile)
+  const { logs, witnesses } = options.policy.log
+  return {
+    container,
+    files,
+    manifest: part(FILES.manifest, manifestRule),
+    chains: part(FILES.proof, proofRule),
+    batches: part(FILES.batches, batchesRule),
+    receipts: part(FILES.receipts, receiptsRule),
+    erasureLists: part(FILES.erasureLists, erasureListsRule),
+    payloads: readPayloads(files.get(FILES.payloads)),
+    seal: seal && readSealEntry(seal),
+    sealProof,
+    sealNote:
+      sealProof && openNote(encodeUtf8(sealProof.checkpoint), [...logs, ...witnesses.values()]),
+    ...options,
+  }
+}
+
+/** Only canonical JSON of the right form: there are no other bytes for the same value. */
+function readJson<T>(bytes: Uint8Array | undefined, rule: Rule): T | undefined {
+  const text = bytes && decodeUtf8(bytes)
+  if (text === undefined) return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+    if (canonicalJson(value) !== text) return undefined
+  } catch {
+    return undefined
+  }
+  const problems: EntryProblem[] = []
+  rule(value, problems)
+  return problems.length === 0 ? (value as T) : undefined
+}
+
+function readPayloads(bytes: Uint8Array | undefined): BundlePayload[] | undefined {
+  if (bytes === undefined) return undefined
+  const payloads: BundlePayload[] = []
+  let at = 0
+  while (at < bytes.length) {
+    const end = bytes.indexOf(10, at)
+    const payload = readJson<BundlePayload>(bytes.subarray(at, end), payloadRule)
+    if (end < 0 || payload === undefined || fromBase64(payload.salted) === undefined) {
+      return undefined
+    }
+    payloads.push(payload)
+    at = end + 1
+  }
+  return payloads
+}

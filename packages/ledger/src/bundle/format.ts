@@ -1,0 +1,136 @@
+// The files of an evidence bundle, version baton-evidence/1, and the form of each JSON among them.
+import type { BatchStatement } from '../batch-statement.ts'
+import type { Receipt } from '../audit-entry.ts'
+import type { SegmentPlaceTuple } from '../erasure-list.ts'
+import { count, list, matching, must, name, object, oneOf, orNull, uuid } from '../rules.ts'
+import type { Rule } from '../rules.ts'
+
+export const BUNDLE_FORMAT = 'baton-evidence/1'
+
+/** In the order in which they stand in the container. */
+export const FILES = {
+  manifest: 'manifest.json',
+  manifestNote: 'manifest.note',
+  manifestDigest: 'manifest.sha256',
+  records: 'records.jsonl',
+  erasures: 'erasures.jsonl',
+  erasureLists: 'erasure-lists.json',
+  proof: 'proof.json',
+  seal: 'seal.json',
+  sealProof: 'seal.tlog-proof',
+  batches: 'batches.json',
+  receipts: 'receipts.json',
+  payloads: 'payloads.jsonl',
+  policy: 'policy',
+  page: 'index.html',
+} as const
+
+/** The manifest does not list itself, nor what vouches for it. */
+export const UNLISTED: readonly string[] = [
+  FILES.manifest,
+  FILES.manifestNote,
+  FILES.manifestDigest,
+]
+
+export interface Manifest {
+  readonly format: string
+  /** Null for a bundle of whole chains. */
+  readonly taskId: string | null
+  /** Records of the task, without erasure records of other tasks. */
+  readonly records: number
+  /** Whether the texts of segments stand in the bundle. */
+  readonly payloads: 'included' | 'withheld'
+  readonly files: readonly {
+    readonly name: string
+    readonly bytes: number
+    /** Lower-case hex. */
+    readonly sha256: string
+  }[]
+}
+
+/** What proves the records of one chain: every known leaf, and one proof for all of them. */
+export interface ChainProof {
+  readonly origin: string
+  /** The size of the chain when it was sealed. */
+  readonly size: number
+  /** The chain's own signed checkpoint of that size; null when none is given. */
+  readonly checkpoint: string | null
+  /** [seq, hash in hex] of every record of this chain in the bundle, and of the ends of batches. */
+  readonly leaves: readonly (readonly [number, string])[]
+  /** Base64, as `rootFromSubset` takes them. */
+  readonly hashes: readonly string[]
+}
+
+export interface BundleBatch extends BatchStatement {
+  readonly keyId: string
+  /** Base64. */
+  readonly signature: string
+}
+
+/** As stored in the operational database when the append was acknowledged. */
+export type BundleReceipt = Omit<Receipt, 'duplicate'>
+
+/** The text of one segment, with its salt. */
+export interface BundlePayload {
+  readonly origin: string
+  readonly seq: number
+  readonly segment: number
+  /** Base64 of salt and text, as the commitment takes them. */
+  readonly salted: string
+}
+
+/** The segments that one erasure record erased, sorted. */
+export type ErasureList = readonly SegmentPlaceTuple[]
+
+const sha256 = matching('64 lower-case hex digits', /^[0-9a-f]{64}$/)
+const base64 = matching('base64', /^[A-Za-z0-9+/]*={0,2}$/)
+const text = must('a text', (value) => typeof value === 'string')
+const MANY = Number.MAX_SAFE_INTEGER
+
+const tuple =
+  (...rules: readonly Rule[]): Rule =>
+  (value, problems) => {
+    const isTuple = Array.isArray(value) && value.length === rules.length
+    must('a tuple', () => isTuple)(value, problems)
+    if (isTuple) for (const [at, rule] of rules.entries()) rule(value[at], problems)
+  }
+
+export const manifestRule = object({
+  format: text,
+  taskId: orNull(uuid),
+  records: count,
+  payloads: oneOf('included', 'withheld'),
+  files: list(object({ name, bytes: count, sha256 }), MANY),
+})
+
+export const proofRule = list(
+  object({
+    origin: name,
+    size: count,
+    checkpoint: orNull(text),
+    leaves: list(tuple(count, sha256), MANY),
+    hashes: list(base64, MANY),
+  }),
+  MANY,
+)
+
+export const batchesRule = list(
+  object({
+    origin: name,
+    firstSeq: count,
+    lastSeq: count,
+    lastHash: sha256,
+    keyId: name,
+    signature: base64,
+  }),
+  MANY,
+)
+
+export const receiptsRule = list(
+  object({ origin: name, seq: count, recordHash: sha256, recordedAt: name }),
+  MANY,
+)
+
+export const erasureListsRule = list(list(tuple(name, count, count), MANY), MANY)
+
+export const payloadRule = object({ origin: name, seq: count, segment: count, salted: base64 })

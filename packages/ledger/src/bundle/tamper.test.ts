@@ -1,0 +1,101 @@
+// Each check of a bundle is guarded: some tampering is caught by it alone, and slips by without it.
+import { describe, expect, test } from 'vitest'
+import { toHex } from '../bytes.ts'
+import { ATTACKS, NO_EXPORTER, NO_SERVICES } from '../fixtures/bundle-attacks.ts'
+import type { Attack, Without } from '../fixtures/bundle-attacks.ts'
+import { changed, honest, signed, withChain } from '../fixtures/bundle-changes.ts'
+import { TASK } from '../fixtures/evidence-task.ts'
+import { evidenceOf, NOW, policyOf } from '../fixtures/evidence.ts'
+import { CHECK_TITLES } from './check-titles.ts'
+import type { CheckId } from './check-titles.ts'
+import { CHECKS } from './checks.ts'
+import { verifyBundle, verifyWith } from './verify.ts'
+
+const verify = (bytes: Uint8Array, without?: Without) =>
+  verifyBundle(bytes, { policy: policyOf(without), now: NOW, thorough: true })
+
+describe('an untouched bundle', () => {
+  test('is valid, check by check, and says what became of every text', async () => {
+    const report = verify(signed(await evidenceOf(honest)))
+    expect(report.checks.map(({ id, result, findings }) => [id, result, findings])).toEqual(
+      Object.keys(CHECK_TITLES).map((id) => [id, 'ok', []]),
+    )
+    expect(report).toMatchObject({ verdict: 'valid', taskId: TASK, records: 8 })
+    expect(
+      report.segments.map(({ seq, segment, status }) => `${seq}/${segment} ${status}`),
+    ).toEqual(['1/0 present', '1/1 erased', '3/0 present', '4/0 present', '7/0 present'])
+  })
+
+  test('of whole chains is valid too, and one without texts withholds them', async () => {
+    expect(verify(signed(await evidenceOf({ ...honest, taskId: null }))).verdict).toBe('valid')
+    const report = verify(signed({ ...(await evidenceOf(honest)), payloads: null }))
+    expect(report.verdict).toBe('valid')
+    expect(new Set(report.segments.map(({ status }) => status))).toEqual(
+      new Set(['withheld', 'erased']),
+    )
+  })
+})
+
+describe.each(Object.entries(ATTACKS) as [CheckId, Attack][])('%s', (id, row) => {
+  const { attack, make, verdict = 'tampered', without } = row
+  test(`${attack}: caught, and by nothing else`, async () => {
+    const bytes = await make()
+    const report = verify(bytes, without)
+    const found = report.checks.filter(
+      ({ result }) => result === 'failed' || result === 'incomplete',
+    )
+    expect(found.map((check) => check.id)).toEqual([id])
+    expect(report.verdict).toBe(verdict)
+    expect(found[0]?.findings[0]).toMatchObject({ rule: id })
+    const { [id]: _, ...others } = CHECKS
+    const options = { policy: policyOf(without), now: NOW, thorough: true }
+    expect(verifyWith(others, bytes, options).verdict).toBe('valid')
+  })
+})
+
+describe('further rows', () => {
+  test('T25 a text that was edited', async () => {
+    const bytes = await changed((parts) => ({
+      ...parts,
+      payloads: (parts.payloads ?? []).map((one, at) => {
+        const salted = Buffer.from(one.salted, 'base64')
+        if (at === 0) salted[40] = (salted[40] as number) ^ 1
+        return { ...one, salted: salted.toString('base64') }
+      }),
+    }))
+    const report = verify(bytes, NO_EXPORTER)
+    expect(report.verdict).toBe('tampered')
+    expect(report.segments[0]).toMatchObject({ seq: 1, segment: 0, status: 'mismatch' })
+  })
+
+  test('T31, T32 a proof that is too short, too long or for another size', async () => {
+    const first = toHex(new Uint8Array(32))
+    for (const change of [
+      withChain(({ hashes }) => ({ hashes: hashes.slice(1) })),
+      withChain(({ hashes }) => ({ hashes: [...hashes, hashes[0] as string] })),
+      withChain(({ size }) => ({ size: size + 1 })),
+      withChain(({ leaves }) => ({ leaves: leaves.slice(1) })),
+      withChain(({ leaves }) => ({ leaves: [[0, first] as const, ...leaves.slice(1)] })),
+    ]) {
+      const report = verify(await changed(change), NO_SERVICES)
+      expect(report.verdict).toBe('tampered')
+    }
+  })
+
+  test('an unsealed bundle is incomplete, and records after the seal are too', async () => {
+    const parts = await evidenceOf(honest)
+    const unsealed = verify(signed({ ...parts, seal: null, chains: [] }))
+    expect(unsealed.verdict).toBe('incomplete')
+  })
+
+  test('what is no bundle at all is tampered, not a crash', () => {
+    for (const bytes of [
+      new Uint8Array(0),
+      Buffer.from('{}'),
+      new Uint8Array(2048),
+      Buffer.alloc(5000, 255),
+    ]) {
+      expect(verify(bytes).verdict).toBe('tampered')
+    }
+  })
+})

@@ -1,0 +1,106 @@
+// Makes an evidence bundle: the same parts give the same bytes, on every machine.
+import { encodeUtf8, concatBytes, toBase64, toHex } from '../bytes.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import { formatNote } from '../note/note.ts'
+import type { NoteSigner } from '../note/signer.ts'
+import { sha256 } from '../sha256.ts'
+import { BUNDLE_FORMAT, FILES, UNLISTED } from './format.ts'
+import type {
+  BundleBatch,
+  BundlePayload,
+  BundleReceipt,
+  ChainProof,
+  ErasureList,
+  Manifest,
+} from './format.ts'
+import { exporterText, manifestDigest } from './manifest.ts'
+import { writeTar } from './tar.ts'
+import type { TarFile } from './tar.ts'
+
+export interface BundleParts {
+  /** Null for a bundle of whole chains. */
+  readonly taskId: string | null
+  /** The exact bodies of the task's records, by chain and seq. */
+  readonly records: readonly Uint8Array[]
+  /** The exact bodies of the erasure records that matter to them, with what each erased. */
+  readonly erasures: readonly { readonly body: Uint8Array; readonly erased: ErasureList }[]
+  /** Of the chains of all these records, at the sizes of the seal, sorted by origin. */
+  readonly chains: readonly ChainProof[]
+  /** The seal entry and its C2SP tlog-proof; null while nothing is sealed. */
+  readonly seal: { readonly entry: Uint8Array; readonly proof: string } | null
+  /** Of every record here, sorted by origin and seq. */
+  readonly batches: readonly BundleBatch[]
+  readonly receipts: readonly BundleReceipt[]
+  /** Null when the reader may not see texts. */
+  readonly payloads: readonly BundlePayload[] | null
+  /** The policy of whoever exports, for convenience: no verifier trusts it. */
+  readonly policy: string | null
+}
+
+interface WriteOptions {
+  /** Signs the manifest, so that nobody can leave something out later. */
+  readonly exporter?: NoteSigner
+  /** An HTML page with `BUNDLE_MARK` where the bundle without the page goes, in base64. */
+  readonly page?: string
+}
+
+export const BUNDLE_MARK = '%BATON_EVIDENCE_BUNDLE%'
+
+/** The bytes of a `baton-evidence/1` bundle: one uncompressed tar (E24). */
+export function writeBundle(parts: BundleParts, { exporter, page }: WriteOptions = {}): Uint8Array {
+  const files = filesOf(parts)
+  const core = wrap(parts, files, exporter)
+  if (page === undefined) return core
+  const html = page.replace(BUNDLE_MARK, () => toBase64(core))
+  return wrap(parts, [...files, { name: FILES.page, bytes: encodeUtf8(html) }], exporter)
+}
+
+function filesOf(parts: BundleParts): TarFile[] {
+  const { records, erasures, chains, seal, batches, receipts, payloads, policy } = parts
+  const lists = erasures.map(({ erased }) => erased)
+  return [
+    { name: FILES.records, bytes: lines(records) },
+    { name: FILES.erasures, bytes: lines(erasures.map(({ body }) => body)) },
+    { name: FILES.erasureLists, bytes: json(lists) },
+    { name: FILES.proof, bytes: json(chains) },
+    ...(seal === null
+      ? []
+      : [
+          { name: FILES.seal, bytes: seal.entry },
+          { name: FILES.sealProof, bytes: encodeUtf8(seal.proof) },
+        ]),
+    { name: FILES.batches, bytes: json(batches) },
+    { name: FILES.receipts, bytes: json(receipts) },
+    ...(payloads === null ? [] : [{ name: FILES.payloads, bytes: lines(payloads.map(json)) }]),
+    ...(policy === null ? [] : [{ name: FILES.policy, bytes: encodeUtf8(policy) }]),
+  ]
+}
+
+const json = (value: unknown): Uint8Array => encodeUtf8(canonicalJson(value))
+const LINE_FEED = encodeUtf8('\n')
+const lines = (bodies: readonly Uint8Array[]): Uint8Array =>
+  concatBytes(bodies.flatMap((body) => [body, LINE_FEED]))
+
+function wrap(parts: BundleParts, files: readonly TarFile[], exporter?: NoteSigner): Uint8Array {
+  const manifest: Manifest = {
+    format: BUNDLE_FORMAT,
+    taskId: parts.taskId,
+    records: parts.records.length,
+    payloads: parts.payloads === null ? 'withheld' : 'included',
+    files: files.map(({ name, bytes }) => {
+      return { name, bytes: bytes.length, sha256: toHex(sha256(bytes)) }
+    }),
+  }
+  const bytes = json(manifest)
+  const note = exporter && noteOf(exporterText(bytes), exporter)
+  const digest = manifestDigest(bytes, note)
+  return writeTar([
+    { name: FILES.manifest, bytes },
+    ...(note === undefined ? [] : [{ name: FILES.manifestNote, bytes: note }]),
+    { name: FILES.manifestDigest, bytes: digest },
+    ...files.filter(({ name }) => !UNLISTED.includes(name)),
+  ])
+}
+
+const noteOf = (text: string, exporter: NoteSigner): Uint8Array =>
+  encodeUtf8(formatNote({ text, signatures: [exporter.sign(text)] }))
