@@ -57,6 +57,8 @@ const claimedAt = (attempt: number, attemptsMax: number): ClaimedHandoff => ({
   queueSeconds: 0,
   budgetMicroUSD: 0,
   parentRemainingMicroUSD: null,
+  routedTo: null,
+  failedHandoffs: 0,
   sentBy: null,
   release: null,
 })

@@ -24,6 +24,7 @@ const ENDED: ReadonlySet<State> = new Set([
   'ROLLED_BACK',
   'EXPIRED',
   'CANCELED',
+  'BLOCKED',
 ])
 
 export const isEnded = (one: Handoff): boolean => ENDED.has(one.state)

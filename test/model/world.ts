@@ -12,6 +12,7 @@ export const STATES = [
   'ROLLED_BACK',
   'EXPIRED',
   'CANCELED',
+  'BLOCKED',
 ] as const
 export type State = (typeof STATES)[number]
 
