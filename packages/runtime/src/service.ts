@@ -48,32 +48,38 @@ async function stopAll(services: readonly Service[], logger: Logger): Promise<vo
   }
 }
 
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', resolve)
-    process.once('SIGINT', resolve)
-  })
-}
-
 /** A signal to a whole process group reaches a service twice at once; that is not a person insisting. */
 const SAME_SIGNAL_MS = 500
 /** How long an aborted stop may still take to give back what it holds. */
 const ABORT_MS = 2_000
 const INSISTED = 130
 
-function abortOnSecondSignal(services: readonly Service[], logger: Logger): void {
-  const drainingSince = performance.now()
-  let aborted = false
-  const insist = (): void => {
-    if (aborted || performance.now() - drainingSince <= SAME_SIGNAL_MS) return
-    aborted = true
-    logger.warn({ event: 'service.aborting' })
-    process.exitCode = INSISTED
-    setTimeout(() => process.exit(INSISTED), ABORT_MS).unref()
-    for (const service of services) service.abort?.()
+interface Signals {
+  readonly first: Promise<NodeJS.Signals>
+  /** Resolves at a later one that is not the same signal once more. */
+  readonly insisted: Promise<void>
+}
+
+// The listeners stay for ever: without one, the next signal would end the process on the spot.
+function listenToSignals(): Signals {
+  const { promise: first, resolve: drain } = Promise.withResolvers<NodeJS.Signals>()
+  const { promise: insisted, resolve: insist } = Promise.withResolvers<void>()
+  let firstAt: number | undefined
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(name, () => {
+      firstAt ??= performance.now()
+      drain(name)
+      if (performance.now() - firstAt > SAME_SIGNAL_MS) insist()
+    })
   }
-  process.on('SIGTERM', insist)
-  process.on('SIGINT', insist)
+  return { first, insisted }
+}
+
+function abortAll(services: readonly Service[], logger: Logger): void {
+  logger.warn({ event: 'service.aborting' })
+  process.exitCode = INSISTED
+  setTimeout(() => process.exit(INSISTED), ABORT_MS).unref()
+  for (const service of services) service.abort?.()
 }
 
 /**
@@ -87,7 +93,8 @@ export async function runServices(
   { logger, drainMs, life = createLife() }: RunOptions,
 ): Promise<never> {
   const running = life as RunningLife
-  const ending = Promise.race([nextSignal(), running.failed])
+  const signals = listenToSignals()
+  const ending = Promise.race([signals.first, running.failed])
   const started: Service[] = []
   try {
     for (const service of services) {
@@ -105,7 +112,7 @@ export async function runServices(
   const why = await ending
   running.draining = true
   process.exitCode = describeEnding(why, logger)
-  abortOnSecondSignal(started, logger)
+  void signals.insisted.then(() => abortAll(started, logger))
   setTimeout(() => process.exit(1), drainMs).unref()
   await stopAll(started, logger)
   logger.info({ event: 'service.stopped' })

@@ -1,0 +1,90 @@
+// No process works on a Redis or Postgres that may lose what it acknowledged, unless told to by name.
+import {
+  createSystem,
+  describeWith,
+  startOwnPostgres,
+  startOwnRedis,
+  type OwnPostgres,
+  type ServiceName,
+  type System,
+} from '@baton/testkit'
+import { createPool } from '@baton/store'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sendToRedis } from '../contract/transport-redis-command.ts'
+
+const AGENTS = './test/fault/ledger-agents.ts'
+const ALLOWED = { BATON_ALLOW_UNSAFE_REDIS: '1', BATON_ALLOW_UNSAFE_POSTGRES: '1' }
+
+describeWith('an unsafe server', await startOwnRedis(), (redis) => {
+  let postgres: OwnPostgres
+  let system: System
+
+  beforeAll(async () => {
+    postgres = await startOwnPostgres()
+    const options = { purpose: 'unsafe', adminUrl: postgres.superuserUrl, redisUrl: redis.url }
+    system = await createSystem({ ...options, agents: AGENTS })
+  })
+  afterAll(async () => {
+    await system.stop()
+    await postgres.stop()
+    await redis.stop()
+  })
+
+  async function refusal(name: ServiceName): Promise<string> {
+    try {
+      await system.start(name)
+      return 'started'
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  async function setPostgres(fullPageWrites: 'on' | 'off'): Promise<void> {
+    const admin = createPool({ url: postgres.superuserUrl, applicationName: 'test' })
+    await admin.query({ text: `alter system set full_page_writes = ${fullPageWrites}` })
+    await admin.query({ text: 'select pg_reload_conf()' })
+    await admin.end()
+  }
+
+  it('Redis: every reason is named, the setting and the override', async () => {
+    await sendToRedis(redis.url, [
+      ['CONFIG', 'SET', 'appendonly', 'no'],
+      ['CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru'],
+    ])
+    const words = await refusal('receiver')
+    expect(words).toContain('BATON_REDIS_UNSAFE')
+    expect(words).toContain('append-only file is off')
+    expect(words).toContain('allkeys-lru')
+    expect(words).toContain('BATON_ALLOW_UNSAFE_REDIS=1')
+    const relay = await system.start('relay', ALLOWED)
+    expect(relay.output()).toContain('server.unsafe')
+    await relay.stop()
+    await sendToRedis(redis.url, [
+      ['CONFIG', 'SET', 'appendonly', 'yes'],
+      ['CONFIG', 'SET', 'maxmemory-policy', 'noeviction'],
+    ])
+  })
+
+  it('Redis: one that forbids INFO is used, and it is said that nothing was seen', async () => {
+    await sendToRedis(redis.url, [
+      ['ACL', 'SETUSER', 'shy', 'on', '>secret', '~*', '&*', '+@all', '-info', '-config'],
+    ])
+    const url = new URL(redis.url)
+    url.username = 'shy'
+    url.password = 'secret'
+    const relay = await system.start('relay', { BATON_REDIS_URL: url.href })
+    expect(relay.output()).toContain('BATON_REDIS_UNREADABLE')
+    await relay.stop()
+  })
+
+  it('Postgres: the setting and the override are named', async () => {
+    await setPostgres('off')
+    for (const name of ['relay', 'auditor'] as const) {
+      const words = await refusal(name)
+      expect(words).toMatch(/BATON_(?:POSTGRES_UNSAFE|AUDIT_NOT_DURABLE)/)
+      expect(words).toContain('full_page_writes')
+      expect(words).toContain('BATON_ALLOW_UNSAFE_POSTGRES=1')
+    }
+    await setPostgres('on')
+  })
+})
