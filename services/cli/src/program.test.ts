@@ -18,7 +18,8 @@ describe('runProgram', () => {
   it('lists every command, the global options and the exit codes in its help', async () => {
     const { exitCode, out } = await run('--help')
     expect(exitCode).toBe(0)
-    const commands = 'up review-contract send trace verify tasks dlq doctor settings migrate'
+    const commands =
+      'up review-contract send trace verify tasks dlq approvals cancel agents doctor settings migrate'
     for (const name of commands.split(' ')) expect(out).toContain(`\n  ${name}`)
     expect(out).toContain('--json')
     expect(out).toContain('130 interrupted')
@@ -37,6 +38,9 @@ describe('runProgram', () => {
     [['send'], "required option '--to <agent>'"],
     [['send', '--to', 'a', '--budget', '-1'], 'number above 0'],
     [['verify', 'a', 'b'], 'too many arguments'],
+    [['cancel'], "missing required argument 'id'"],
+    [['cancel', 'x', '--grace', '-1'], 'number from 0 to 3600'],
+    [['approvals', 'reject', 'x', '--reason', 'because I say so'], 'capital letters'],
   ])('refuses %j', async (args, problem) => {
     const { exitCode, err, out } = await run(...args)
     expect(exitCode).toBe(2)

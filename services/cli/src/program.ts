@@ -7,6 +7,7 @@ import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
+import { addAgents, addApprovals, addCancel } from './steering-commands.ts'
 import { addTasks, addTrace, addVerify } from './task-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
@@ -76,6 +77,9 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addVerify,
   addTasks,
   addDeadLetters,
+  addApprovals,
+  addCancel,
+  addAgents,
   addDoctor,
   addSettings,
   addMigrate,

@@ -1,0 +1,90 @@
+// `approvals`: handoffs held for a person, and the decision about one, made at the gateway under the person's name.
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { withGateway } from '../gateway-client.ts'
+import { short } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { renderTable } from '../terminal/table.ts'
+
+interface Approval {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly fromAgent: string
+  readonly toAgent: string
+  readonly sentBy: string | null
+  readonly priority: number
+  readonly requestedAt: string
+  readonly expiresAt: string | null
+}
+
+export async function listWaiting(
+  context: Context,
+  { limit }: { readonly limit: number },
+): Promise<ExitCode> {
+  const { output } = context
+  const path = `/v2/approvals?limit=${limit}`
+  const { approvals } = await withGateway(context, (gateway) =>
+    gateway.get<{ approvals: readonly Approval[] }>(path),
+  )
+  if (output.json) output.data(JSON.stringify(approvals))
+  else if (approvals.length > 0) output.data(table(approvals))
+  const [first] = approvals
+  if (first === undefined) output.words('Nothing waits for an approval.')
+  else output.next(nextStep(`approvals approve ${first.handoffId}`))
+  return EXIT.fine
+}
+
+const table = (approvals: readonly Approval[]): string =>
+  renderTable(
+    [
+      { title: 'HANDOFF' },
+      { title: 'TASK' },
+      { title: 'FROM → TO', widthMax: 44 },
+      { title: 'SENT BY', widthMax: 20 },
+      { title: 'PRIORITY', align: 'right' },
+      { title: 'SINCE (UTC)' },
+      { title: 'EXPIRES (UTC)' },
+    ],
+    approvals.map((one) => [
+      one.handoffId,
+      short(one.taskId),
+      `${one.fromAgent} → ${one.toAgent}`,
+      one.sentBy ?? '',
+      String(one.priority),
+      instant(one.requestedAt),
+      one.expiresAt === null ? '' : instant(one.expiresAt),
+    ]),
+  )
+
+const instant = (text: string): string => text.slice(0, 19).replace('T', ' ')
+
+interface Decision {
+  readonly handoffId: string
+  readonly decision: 'approve' | 'reject'
+  readonly reason?: string | undefined
+}
+
+interface Decided {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly state: string
+  readonly decidedBy: string
+  readonly repeated: boolean
+}
+
+export async function decide(
+  context: Context,
+  { handoffId, decision, reason }: Decision,
+): Promise<ExitCode> {
+  const { output } = context
+  const body = { decision, ...(reason === undefined ? {} : { reasonCode: reason }) }
+  const path = `/v2/approvals/${encodeURIComponent(handoffId.trim().toLowerCase())}`
+  const decided = await withGateway(context, (gateway) => gateway.post<Decided>(path, body))
+  if (output.json) output.data(JSON.stringify(decided))
+  const verb = decision === 'approve' ? 'Approved' : 'Refused'
+  const again = decided.repeated ? ' before' : ''
+  output.words(`${verb}${again} by ${decided.decidedBy}; the handoff is ${decided.state}.`)
+  output.next(nextStep(`trace ${short(decided.taskId)}`))
+  return EXIT.fine
+}
