@@ -79,7 +79,7 @@ function attemptsOff({ handoffs, returns, ledger, limits }: Evidence): readonly 
 }
 
 /** From the end of a fault until a handoff is accepted within 2 s again. */
-const RECOVERY_MAX_MS = 20_000
+const RECOVERY_MAX_MS = 30_000
 
 export const ACCOUNT_INVARIANTS: readonly CampaignInvariant[] = [
   {

@@ -35,6 +35,7 @@ export async function startServers(): Promise<Servers & { stop(): Promise<void> 
   })
   await admin.query({ text: 'alter system set track_commit_timestamp = on' })
   await admin.end()
+  // Commit times are Postgres' own word for what came first; they need a restart.
   await postgres.pause()
   await postgres.restart()
   return {

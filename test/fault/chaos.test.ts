@@ -1,0 +1,42 @@
+// Three short seeds of the fault campaign hold every invariant, and one known-bad build is caught.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWith, startOwnRedis } from '@baton/testkit'
+import { runCampaign, startServers } from '../chaos/campaign.ts'
+import { planOf } from '../chaos/schedule.ts'
+import type { Servers } from '../chaos/world.ts'
+
+const SHORT = { seconds: 8, ratePerSecond: 12, say: () => undefined }
+
+it('a seed always gives the same plan, another seed another one', () => {
+  expect(planOf(7, 40)).toEqual(planOf(7, 40))
+  expect(planOf(8, 40)).not.toEqual(planOf(7, 40))
+  expect(planOf(7, 40).faults.length).toBeGreaterThanOrEqual(35)
+})
+
+const redisOrNot = await startOwnRedis()
+if (!('unavailable' in redisOrNot)) await redisOrNot.stop()
+
+describeWith('a campaign', redisOrNot, () => {
+  let servers: Servers & { stop(): Promise<void> }
+  beforeAll(async () => {
+    servers = await startServers()
+  })
+  afterAll(() => servers.stop())
+
+  it.each([101, 102, 103])('of seed %i keeps every promise', async (seed) => {
+    const report = await runCampaign(servers, { ...SHORT, seeds: [seed] })
+    expect(report.seeds.flatMap(({ violations }) => violations)).toEqual([])
+    expect(report.totals.faults).toBeGreaterThanOrEqual(8)
+    expect(report.totals.acknowledged).toBeGreaterThanOrEqual(30)
+  })
+
+  it('on a build that executes before it records is caught', async () => {
+    const report = await runCampaign(servers, {
+      ...SHORT,
+      seconds: 4,
+      seeds: [101],
+      knownBad: 'audit-after-effect',
+    })
+    expect(report.broken).toContain('I4')
+  })
+})
