@@ -171,7 +171,8 @@ async function held({ world }: Scene, statements: readonly string[], forMs: numb
     await client.query('set idle_in_transaction_session_timeout = 0; set lock_timeout = 0')
     for (const statement of statements) await client.query(statement)
     await pause(forMs)
-    await client.query('rollback')
+    // Another fault may have ended this session, and with it what it held.
+    await client.query('rollback').catch(() => undefined)
   } finally {
     client.release(true)
   }
