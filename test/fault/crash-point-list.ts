@@ -19,6 +19,7 @@ const AUDITOR: UnderLoad = { service: 'auditor' }
 const SENDER: Elsewhere = { shownIn: 'test/fault/outages.test.ts' }
 
 const STEERING: Elsewhere = { shownIn: 'test/fault/steering.test.ts' }
+const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
 
 /** `test/tidy` compares the names with the code. */
 export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
@@ -45,6 +46,8 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'cancel.before_commit': STEERING,
   'cancel.after_commit': STEERING,
   'reroute.before_commit': STEERING,
+  'review.before_commit': REVIEWING,
+  'review.after_commit': REVIEWING,
   'auditor.before_append': AUDITOR,
   'auditor.after_append': AUDITOR,
 }

@@ -1,0 +1,191 @@
+// A dead letter before people, on the whole system: two release it, it executes once, and the trace shows who decided.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '@baton/testkit'
+import { findDeadLetter, findTask, invariantReads } from '@baton/store'
+import { storeInvariants } from '@baton/pipeline'
+import { recordingAgent } from './pipeline-fixture.ts'
+import { openReview, type ReviewSystem } from './review-fixture.ts'
+
+let review: ReviewSystem
+const { agent, executed } = recordingAgent('reviewed')
+
+beforeAll(async () => {
+  review = await openReview('review')
+  await review.pipeline.start([agent])
+})
+afterAll(() => review.close())
+
+const quarantine = () => review.quarantine('reviewed')
+const executionsOf = (handoffId: string) =>
+  executed.filter((context) => context.handoffId === handoffId)
+/** Waits until it is quarantined for the `round`-th time. */
+const quarantinedAgain = (handoffId: string, round: number) =>
+  eventually(
+    async () => {
+      const letter = await findDeadLetter(review.pipeline.pool, handoffId)
+      return letter?.round === round && letter.resolvedAt === null && letter
+    },
+    { deadlineMs: 15_000, describe: () => `round ${round} of ${handoffId}` },
+  )
+
+it('that two reviewers release executes once; released again, nothing happens twice', async () => {
+  const { handoffId, taskId } = await quarantine()
+  const first = await review.decide('ann', handoffId, 'release')
+  expect(first).toMatchObject({
+    status: 202,
+    body: { outcome: 'waiting', needed: 2, reviewers: ['ann'] },
+  })
+  expect((await review.decide('ann', handoffId, 'release')).body).toEqual(first.body)
+  const second = await review.decide('bob', handoffId, 'release')
+  expect(second).toMatchObject({
+    status: 200,
+    body: { outcome: 'decided', resolution: 'RELEASED', repeated: false },
+  })
+  await review.pipeline.reaches(handoffId, 'COMPLETED')
+  for (const person of ['ann', 'bob'] as const)
+    expect((await review.decide(person, handoffId, 'release')).body).toMatchObject({
+      resolution: 'RELEASED',
+      repeated: true,
+    })
+  const events = await review.events(taskId, 7)
+  expect(events.map(({ event }) => event)).toEqual([
+    'HANDOFF_REJECTED',
+    'DEAD_LETTERED',
+    'RELEASE_APPROVED',
+    'RELEASE_APPROVED',
+    'HANDOFF_RELEASED',
+    'HANDOFF_ACCEPTED',
+    'EXECUTION_COMPLETED',
+  ])
+  expect(events.map(({ actor }) => actor)).toEqual([
+    ...[undefined, undefined, 'ann', 'bob'],
+    ...[undefined, undefined, undefined],
+  ])
+  const { release } = events[4] ?? {}
+  expect(release).toMatch(/^[0-9a-f-]{36}$/)
+  expect(events[5]?.release).toBe(release)
+  expect(executionsOf(handoffId)).toHaveLength(1)
+  expect((await findTask(review.pipeline.pool, taskId))?.status).toBe('COMPLETED')
+})
+
+it('is never decided by whoever sent it, and two keys of one person are one', async () => {
+  const { handoffId } = await quarantine()
+  for (const action of ['release', 'discard', 'ask-sender'])
+    expect(await review.decide('carl', handoffId, action)).toMatchObject({
+      status: 403,
+      body: { code: 'BATON_REVIEW_OWN_HANDOFF' },
+    })
+  await review.decide('ann', handoffId, 'release')
+  const again = await review.decide('annAgain', handoffId, 'release')
+  expect(again).toMatchObject({ status: 202, body: { reviewers: ['ann'] } })
+  expect(executionsOf(handoffId)).toEqual([])
+})
+
+it('shows its evidence without its text, which only reviewers may read', async () => {
+  const { handoffId } = await quarantine()
+  await review.decide('ann', handoffId, 'release')
+  const path = `/v2/dead-letters/${handoffId}`
+  const shown = await review.call('carl', 'GET', path)
+  expect(shown.body).toMatchObject({
+    reason: 'SAFETY_VIOLATION',
+    sentBy: 'carl',
+    own: true,
+    scanner: { reviewed: shown.body.scanner.now, now: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    release: { needed: 2 },
+    proposals: [{ action: 'RELEASE', reviewers: [{ reviewer: 'ann' }] }],
+  })
+  expect(shown.body.details[0]).toMatchObject({ pointer: '/currentState/text', rule: /\S/ })
+  expect(JSON.stringify(shown.body)).not.toContain('maintenance mode')
+  expect(await review.call('reader', 'GET', `${path}/message`)).toMatchObject({ status: 403 })
+  const read = await review.call('bob', 'GET', `${path}/message`)
+  expect(JSON.stringify(read.body.message)).toContain('maintenance mode')
+})
+
+it('goes on redacted when two agree to the same places, and is judged in full', async () => {
+  const { handoffId, taskId } = await quarantine()
+  const nowhere = await review.decide('ann', handoffId, 'redact', {
+    redactions: [{ pointer: '/currentState/none' }],
+  })
+  expect(nowhere).toMatchObject({ status: 422, body: { code: 'BATON_REDACTION_INVALID' } })
+  const unsafe = await review.decide('ann', handoffId, 'redact', {
+    redactions: [{ pointer: '/currentState/other' }],
+  })
+  expect(unsafe).toMatchObject({ status: 422, body: { code: 'BATON_REDACTION_UNSAFE' } })
+  const proposed = await review.decide('ann', handoffId, 'redact', {
+    redactions: [{ pointer: '/currentState/text' }],
+  })
+  expect(proposed).toMatchObject({ status: 202, body: { needed: 2 } })
+  const { proposal } = proposed.body
+  await review.decide('bob', handoffId, 'redact', { proposal })
+  await review.pipeline.reaches(handoffId, 'COMPLETED')
+  expect(executionsOf(handoffId).map(({ state }) => state)).toEqual([
+    { text: '[REDACTED]', other: 'fine' },
+  ])
+  const events = await review.events(taskId, 7)
+  expect(events.map(({ event }) => event)).toContain('HANDOFF_REDACTED')
+  expect(events.some(({ release }) => release !== undefined)).toBe(false)
+})
+
+it('is given up by one person, and its task fails', async () => {
+  const { handoffId, taskId } = await quarantine()
+  const discarded = await review.decide('bob', handoffId, 'discard')
+  expect(discarded.body).toMatchObject({ resolution: 'DISCARDED', repeated: false })
+  expect((await review.decide('ann', handoffId, 'discard')).body).toMatchObject({ repeated: true })
+  expect(await review.decide('ann', handoffId, 'release')).toMatchObject({
+    status: 409,
+    body: { code: 'BATON_DEAD_LETTER_RESOLVED' },
+  })
+  expect((await findTask(review.pipeline.pool, taskId))?.status).toBe('FAILED')
+  const events = await review.events(taskId, 3)
+  expect(events.filter(({ actor }) => actor !== undefined)).toEqual([
+    { event: 'DEAD_LETTER_DISCARDED', actor: 'bob' },
+  ])
+})
+
+it.each([
+  [
+    'another scanner judges now',
+    'release.artefact',
+    `update dead_letter set artefact_id = 'other' where handoff_id = $1`,
+    '',
+  ],
+  [
+    'it is not signed so',
+    'release.signature',
+    '',
+    `update release set reviewers = '{ann,bob,eve}' where handoff_id = $1`,
+  ],
+  [
+    'its end was moved',
+    'release.signature',
+    '',
+    `update release set expires_at = now() + interval '1 day 1 s' where handoff_id = $1`,
+  ],
+])(
+  'is quarantined again under a release that does not hold: %s',
+  async (_, rule, before, after) => {
+    const { handoffId } = await quarantine()
+    if (before !== '') await review.pipeline.rows(before, [handoffId])
+    await review.decide('ann', handoffId, 'release')
+    if (after !== '') {
+      // The worker must not be faster than the tampering.
+      await review.pipeline.rows(
+        `create function tamper() returns trigger language plpgsql as $$ begin ${after.replace('$1', 'new.handoff_id')}; return new; end $$;
+       create trigger tamper after insert on release for each row execute function tamper()`,
+      )
+    }
+    await review.decide('bob', handoffId, 'release')
+    const letter = await quarantinedAgain(handoffId, 2)
+    if (after !== '') await review.pipeline.rows('drop function tamper() cascade')
+    expect((letter.details as readonly { rule: string }[])[0]?.rule).toBe(rule)
+    expect(executionsOf(handoffId)).toEqual([])
+  },
+)
+
+it('leaves every promise of the database kept after all of this', async () => {
+  const rules = storeInvariants(invariantReads(review.pipeline.pool))
+  const checked = await Promise.all(
+    rules.map(async ({ rule, check }) => ({ rule, ids: await check() })),
+  )
+  expect(checked.filter(({ ids }) => ids.length > 0)).toEqual([])
+})
