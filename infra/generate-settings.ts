@@ -20,6 +20,8 @@ const SERVICES = [
   'receiver',
   'contract-review',
   'auditor',
+  'sealer',
+  'witness',
   'cli',
 ] as const
 const TARGET = fileURLToPath(new URL('settings.md', import.meta.url))

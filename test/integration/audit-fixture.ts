@@ -7,7 +7,7 @@ import { acquirePostgres, spawnService, uniqueDatabaseName } from '@baton/testki
 import type { ServiceProcess } from '@baton/testkit'
 
 /** Roles belong to the whole server, so every test gives them the passwords that testkit gives. */
-export const PASSWORDS = { writer: 'test-writer', reader: 'test-reader', vault: 'test-vault' }
+export const PASSWORDS = { writer: 'test-writer', reader: 'test-reader', vault: 'test-vault', sealer: 'test-sealer' }
 const APPEND_TOKEN = 'append-token'
 const READ_TOKEN = 'read-token'
 

@@ -4,7 +4,8 @@ export type { AuditClient } from './client.ts'
 export { migrateAudit } from './migrate.ts'
 export type { AuditPasswords, AuditUrls, MigratedAudit } from './migrate.ts'
 export { createPool } from './database.ts'
-export type { Database, Pool } from './database.ts'
+export { inSnapshot } from './database.ts'
+export type { Database, Pool, Snapshot } from './database.ts'
 export { createSubjectVault } from './subject-vault.ts'
 export type { SubjectKey, SubjectVault } from './subject-vault.ts'
 export { AuditLog } from './audit-log.ts'
@@ -20,3 +21,22 @@ export { extendPartitions } from './partitions.ts'
 export { findExcessPrivileges, findRecordHashes, invariantReads } from './invariants.ts'
 export { readTaskTotals } from './task-sets.ts'
 export type { TaskTotals } from './task-sets.ts'
+export { checkGrowth } from './check-growth.ts'
+export {
+  readChainCheckpoints,
+  readLastSeal,
+  readSeal,
+  readWitnessed,
+  scanSeals,
+  storeSeal,
+  storeWitnessed,
+} from './seals.ts'
+export type { Seal } from './seals.ts'
+export type { Anchor, AnchoredCheckpoint, AnchoredHead, AnchorOutcome } from './anchors/anchor.ts'
+export { createFileAnchor, readFileAnchor } from './anchors/file-anchor.ts'
+export { createWitnessAnchor } from './anchors/witness-anchor.ts'
+export { readWitnessUrls } from './anchors/witness-urls.ts'
+export type { SealReport, SealTrust } from './verify-seals.ts'
+export { assuranceOf, readCoveredSizes, sealerKey } from './assurance.ts'
+export type { Assurance, CoveredSizes } from './assurance.ts'
+export { findOldestRecordTime } from './records.ts'

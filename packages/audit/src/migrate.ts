@@ -12,6 +12,7 @@ export interface AuditPasswords {
   readonly writer: string
   readonly reader: string
   readonly vault: string
+  readonly sealer: string
   readonly eraser?: string
   readonly archiver?: string
 }
@@ -32,6 +33,7 @@ interface MigrateOptions {
 export interface AuditUrls {
   readonly writer: string
   readonly reader: string
+  readonly sealer: string
   readonly vault: string
 }
 
@@ -77,10 +79,12 @@ function roleUrls(
   const { audit, vault } = databases
   const writer = { database: audit, role: 'audit_writer', password: passwords.writer }
   const reader = { database: audit, role: 'audit_reader', password: passwords.reader }
+  const sealer = { database: audit, role: 'audit_sealer', password: passwords.sealer }
   const keeper = { database: vault, role: 'vault_keeper', password: passwords.vault }
   return {
     writer: withTarget(adminUrl, writer),
     reader: withTarget(adminUrl, reader),
+    sealer: withTarget(adminUrl, sealer),
     vault: withTarget(adminUrl, keeper),
   }
 }
@@ -115,10 +119,11 @@ async function createRolesAndDatabases(
   await ensureRole(admin, 'audit_owner', undefined)
   await ensureRole(admin, 'audit_writer', passwords.writer)
   await ensureRole(admin, 'audit_reader', passwords.reader)
+  await ensureRole(admin, 'audit_sealer', passwords.sealer)
   await ensureRole(admin, 'audit_eraser', passwords.eraser)
   await ensureRole(admin, 'audit_archiver', passwords.archiver)
   await ensureRole(admin, 'vault_keeper', passwords.vault)
-  const auditRoles = ['audit_writer', 'audit_reader', 'audit_eraser', 'audit_archiver']
+  const auditRoles = ['writer', 'reader', 'sealer', 'eraser', 'archiver'].map((to) => `audit_${to}`)
   await ensureDatabase(admin, databases.audit, auditRoles)
   await ensureDatabase(admin, databases.vault, ['vault_keeper'])
   const audit = pg.escapeIdentifier(databases.audit)

@@ -1,6 +1,8 @@
 // A task's records in their order, each with what is known about it and what is wrong with it.
 import { differingColumns, readRecord, recordHash, taskCost, traceGaps } from '@baton/ledger'
 import type { Finding, RecordBody, TaskCost, TraceGap } from '@baton/ledger'
+import { assuranceOf } from './assurance.ts'
+import type { Assurance, CoveredSizes } from './assurance.ts'
 import type { Database } from './database.ts'
 import { readHeads } from './heads.ts'
 import { columnsAlone, readTaskRecords } from './records.ts'
@@ -9,8 +11,8 @@ import type { RecordRow } from './records.ts'
 export interface TraceRecord {
   /** Recomputed from the stored bytes; lower-case hex. */
   readonly recordHash: string
-  /** How well the record is protected by now; `committed` is durable in the audit database. */
-  readonly assurance: 'committed'
+  /** How well the record is protected by now. */
+  readonly assurance: Assurance
   readonly body: RecordBody
 }
 
@@ -25,8 +27,15 @@ export interface TaskTrace {
   readonly cost: TaskCost
 }
 
-/** Reads, checks and adds up one task (E14, E19). `taskId` is a UUID. */
-export async function readTrace(db: Database, taskId: string): Promise<TaskTrace> {
+/**
+ * Reads, checks and adds up one task (E14, E19). `taskId` is a UUID. Without `covered`, nothing is
+ * known to be sealed.
+ */
+export async function readTrace(
+  db: Database,
+  taskId: string,
+  covered?: CoveredSizes,
+): Promise<TaskTrace> {
   const rows = await readTaskRecords(db, taskId)
   const origins = new Map((await readHeads(db)).map((head) => [head.chain, head.origin]))
   const records: TraceRecord[] = []
@@ -35,7 +44,7 @@ export async function readTrace(db: Database, taskId: string): Promise<TaskTrace
     const body = readRecord(row.body)
     if (body !== undefined) {
       const hash = recordHash(row.body).toString('hex')
-      records.push({ recordHash: hash, assurance: 'committed', body })
+      records.push({ recordHash: hash, assurance: assuranceOf(covered, row), body })
     }
     findings.push(...rowFindings(row, body, origins.get(row.chain) ?? ''))
   }

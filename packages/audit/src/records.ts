@@ -2,6 +2,7 @@
 import type { RecordColumns } from '@baton/ledger'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+import { BIGINT, encodeArray, SMALLINT } from './postgres-binary.ts'
 
 export interface RecordRow extends RecordColumns {
   readonly chain: number
@@ -22,6 +23,35 @@ export function readTaskRecords(db: Database, taskId: string): Promise<RecordRow
     `select ${COLUMNS} from audit.record where task_id = $1 order by chain, seq, recorded_at`,
     [taskId],
   )
+}
+
+/**
+ * The earliest time (microseconds since 1970) among the records at these places; null when there is
+ * none of them.
+ */
+export async function findOldestRecordTime(
+  db: Database,
+  places: readonly { readonly chain: number; readonly seq: number }[],
+): Promise<number | null> {
+  if (places.length === 0) return null
+  const rows = await run<{ micros: number | null }>(
+    db,
+    'find_oldest_record_time',
+    `select (extract(epoch from min(r.recorded_at)) * 1000000)::bigint as micros
+     from unnest($1::smallint[], $2::bigint[]) as p (chain, seq)
+     join audit.record r on r.chain = p.chain and r.seq = p.seq`,
+    [
+      encodeArray(
+        SMALLINT,
+        places.map(({ chain }) => chain),
+      ),
+      encodeArray(
+        BIGINT,
+        places.map(({ seq }) => seq),
+      ),
+    ],
+  )
+  return rows[0]?.micros ?? null
 }
 
 /** The columns that a body can be compared with. */

@@ -10,6 +10,8 @@ import { readSegments } from './payloads.ts'
 import { scanChain } from './scan-chain.ts'
 import type { ScannedRecord } from './scan-chain.ts'
 import type { SubjectVault } from './subject-vault.ts'
+import { SealedRoots, verifySeals } from './verify-seals.ts'
+import type { SealReport, SealTrust, VerifiedSeals } from './verify-seals.ts'
 
 interface VerifyOptions {
   /** Connected as audit_reader. */
@@ -18,6 +20,10 @@ interface VerifyOptions {
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** Opens payload segments. Without it segments are not verified. */
   readonly vault?: Pick<SubjectVault, 'keysOf'>
+  /** Who seals, and where. Without it nothing is compared with seals. */
+  readonly seals?: SealTrust | undefined
+  /** Looks at the batch signatures under a seal too, which the sealer verified before it signed. */
+  readonly full?: boolean
   /** Called after every page with the number of records verified so far. */
   readonly onProgress?: (records: number) => void
 }
@@ -25,6 +31,8 @@ interface VerifyOptions {
 export interface ChainReport {
   readonly origin: string
   readonly records: number
+  /** How many of them the newest seal covers. */
+  readonly sealed: number
 }
 
 export interface VerifyReport {
@@ -32,6 +40,8 @@ export interface VerifyReport {
   readonly ok: boolean
   readonly records: number
   readonly chains: readonly ChainReport[]
+  /** Null where nobody is known who seals. */
+  readonly seals: SealReport | null
   /** The first thousand, in order of chain and record. */
   readonly findings: readonly Finding[]
   readonly findingsTotal: number
@@ -47,8 +57,14 @@ export function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
     const heads = await readHeads(db)
     const report = new ReportBuilder(options.onProgress)
     report.add(missingChains(heads))
-    for (const head of heads) await verifyChain(db, head, { ...options, report })
-    return report.finish()
+    const seals = options.seals && (await verifySeals(db, heads, options.seals))
+    report.add(seals?.findings ?? [])
+    report.add(unknownChains(heads, seals))
+    for (const head of heads) {
+      const sealed = new SealedRoots(head.origin, seals?.targets.get(head.origin) ?? [])
+      await verifyChain(db, head, { ...options, report, sealed })
+    }
+    return report.finish(seals?.report ?? null)
   })
 }
 
@@ -79,10 +95,10 @@ class ReportBuilder {
     this.#chains.push(report)
   }
 
-  finish(): VerifyReport {
+  finish(seals: SealReport | null): VerifyReport {
     const findings = this.#findings
     const counts = { findingsTotal: this.#total, findingsByRule: this.#byRule }
-    const rest = { records: this.#records, chains: this.#chains, findings }
+    const rest = { records: this.#records, chains: this.#chains, seals, findings }
     return { ok: this.#total === 0, ...rest, ...counts }
   }
 }
@@ -107,22 +123,42 @@ function missingChains(heads: readonly ChainHead[]): Finding[] {
   })
 }
 
+// A chain that was sealed under a name which no head has: it was removed with its head, or renamed.
+function unknownChains(heads: readonly ChainHead[], seals: VerifiedSeals | undefined): Finding[] {
+  const present = new Set(heads.map((head) => head.origin))
+  const gone = [...(seals?.targets ?? [])].filter(([origin]) => !present.has(origin))
+  return gone.map(([origin, targets]) => {
+    const message = `a chain with ${targets.at(-1)?.size} sealed records is not in the database`
+    return { origin, seq: null, rule: 'CHAIN_MISSING', message } as const
+  })
+}
+
+interface ChainOptions extends VerifyOptions {
+  readonly report: ReportBuilder
+  readonly sealed: SealedRoots
+}
+
 async function verifyChain(
   snapshot: Snapshot,
   head: ChainHead,
-  options: VerifyOptions & { readonly report: ReportBuilder },
+  options: ChainOptions,
 ): Promise<void> {
-  const { report, batchKeys, vault } = options
-  const verifier = new ChainVerifier({ origin: head.origin, batchKeys })
+  const { report, batchKeys, vault, sealed, full = false } = options
+  const signaturesFrom = full ? 0 : sealed.size
+  const verifier = new ChainVerifier({ origin: head.origin, batchKeys, signaturesFrom })
   let records = 0
   for await (const page of scanChain(snapshot, { chain: head.chain, fromSeq: 0 })) {
     const segments = await openableSegments(snapshot, { chain: head.chain, page, vault })
-    for (const scanned of page) report.add(verifier.next(withSegments(scanned, segments)))
+    for (const scanned of page) {
+      report.add(verifier.next(withSegments(scanned, segments)))
+      report.add(sealed.append(verifier.lastHash))
+    }
     records += page.length
     report.page(page.length)
   }
   report.add(verifier.finish(head))
-  report.chain({ origin: head.origin, records })
+  report.add(sealed.finish())
+  report.chain({ origin: head.origin, records, sealed: Math.min(records, sealed.size) })
 }
 
 type Vault = VerifyOptions['vault'] | undefined

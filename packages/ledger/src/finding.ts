@@ -37,6 +37,16 @@ export type FindingRule =
   | 'PAYLOAD_KEY'
   /** A whole chain is missing. */
   | 'CHAIN_MISSING'
+  /** The chain has fewer records than were sealed. */
+  | 'SEAL_SIZE'
+  /** The records up to a seal are not the ones that were sealed. */
+  | 'SEAL_ROOT'
+  /** The copies of the seal log have a gap, an entry that cannot follow, or one that was not signed. */
+  | 'SEAL_LOG'
+  /** A checkpoint has no signature of the sealer. */
+  | 'SEAL_SIGNATURE'
+  /** An anchor outside the database knows a longer, or another, seal log. */
+  | 'SEAL_ANCHOR'
 
 export interface Finding {
   readonly origin: string

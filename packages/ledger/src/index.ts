@@ -19,7 +19,7 @@ export { canonicalBytes, canonicalJson } from './canonical-json.ts'
 export { recordId, recordIdBytes, formatUuid, uuidBytes } from './record-id.ts'
 export { GENESIS_HASH, recordHash } from './record-hash.ts'
 export { formatInstant, parseInstant } from './instant.ts'
-export { formatOrigin } from './origin.ts'
+export { formatOrigin, sealLogOrigin } from './origin.ts'
 export type { Origin } from './origin.ts'
 export { shardOf } from './shard.ts'
 export { BODY_BYTES_MAX, buildRecord, readRecord } from './record.ts'
@@ -53,6 +53,7 @@ export { compareSegments, erasureOf } from './erasure-list.ts'
 export type { RecordErasure, SegmentPlaceTuple } from './erasure-list.ts'
 export { ChainVerifier } from './verify-chain.ts'
 export type {
+  ChainStart,
   StoredBatch,
   StoredHead,
   StoredIndex,

@@ -21,3 +21,7 @@ export function formatOrigin({ base, environment, epoch, shard }: Origin): strin
   }
   return `${base}/${environment}/${epoch}/s${shard}`
 }
+
+/** The name of the seal log over the chains of one log, whatever their epoch: `<base>/<environment>/seals`. */
+export const sealLogOrigin = (chainOrigin: string): string =>
+  `${chainOrigin.split('/').slice(0, -2).join('/')}/seals`

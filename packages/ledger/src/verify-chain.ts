@@ -55,6 +55,7 @@ export class ChainVerifier {
   #lastHash: Buffer = GENESIS_HASH
   #lastMicros = 0
   #signedSize = 0
+  #signedEnd: ChainStart = { size: 0, lastHash: GENESIS_HASH, lastMicros: 0 }
 
   constructor({ origin, batchKeys, start, signaturesFrom }: ChainVerifierOptions) {
     this.#origin = origin
@@ -65,6 +66,17 @@ export class ChainVerifier {
     this.#lastHash = Buffer.from(start.lastHash)
     this.#lastMicros = start.lastMicros
     this.#signedSize = start.size
+    this.#signedEnd = start
+  }
+
+  /** The recomputed hash of the record that was read last. */
+  get lastHash(): Uint8Array {
+    return this.#lastHash
+  }
+
+  /** Where the batches end that were read so far; without findings, they and all before are as signed. */
+  get signedEnd(): ChainStart {
+    return this.#signedEnd
   }
 
   next(stored: StoredRecord): readonly Finding[] {
@@ -182,6 +194,7 @@ export class ChainVerifier {
       this.#report(seq, 'BATCH_COVER', message)
     }
     this.#signedSize = Math.max(this.#signedSize, batch.lastSeq + 1)
+    this.#signedEnd = { size: seq + 1, lastHash: hash, lastMicros: this.#lastMicros }
     if (batch.lastSeq < this.#signaturesFrom && sameBytes(batch.lastHash, hash)) return
     const key = this.#batchKeys.get(batch.keyId)
     if (key === undefined) this.#reportUnknownKey(seq, batch.keyId)

@@ -28,6 +28,9 @@ export interface Metrics {
   readonly outboxOldestAgeSeconds: Gauge
   readonly auditAppendSeconds: Histogram
   readonly auditTamperDetectedTotal: Counter
+  readonly auditUnsealedAgeSeconds: Gauge
+  readonly auditUnwitnessedAgeSeconds: Gauge
+  readonly sealsTotal: Counter
   readonly fencedCommitsTotal: Counter
   readonly hopSeconds: Readonly<Record<Hop, Histogram>>
   /** The text for `GET /metrics`, in the format the client's Accept header asks for. */
@@ -111,6 +114,17 @@ function auditInstruments(registry: Registry) {
       'baton_audit_tamper_detected_total',
       'Verifications that found the audit log tampered with.',
     ),
+    auditUnsealedAgeSeconds: plainGauge(
+      registry,
+      'baton_audit_unsealed_age_seconds',
+      'Age of the oldest audit record that no seal covers.',
+    ),
+    auditUnwitnessedAgeSeconds: plainGauge(
+      registry,
+      'baton_audit_unwitnessed_age_seconds',
+      'Age of the oldest seal that no anchor outside has kept.',
+    ),
+    sealsTotal: plainCounter(registry, 'baton_seals_total', 'Seals signed.'),
   }
 }
 

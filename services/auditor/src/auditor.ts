@@ -1,17 +1,19 @@
 // The audit service as one long-lived thing: starts only on a durable database, drains before it stops.
 import { AuditLog, createPool, createSubjectVault, extendPartitions } from '@baton/audit'
-import { readHeads, readTrace, requireDurability, verifyChains } from '@baton/audit'
-import type { Pool, SubjectVault, VerifyReport } from '@baton/audit'
-import { batchKeyId, createBatchSigner, readBatchPublicKey } from '@baton/ledger'
-import type { BatchSigner } from '@baton/ledger'
+import { readHeads, readTrace, requireDurability } from '@baton/audit'
+import type { Pool } from '@baton/audit'
+import { createBatchSigner, readBatchPublicKey } from '@baton/ledger'
 import { createBatcher, permanent } from '@baton/runtime'
 import type { Logger, readSettings, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
 import { requireToken } from './access.ts'
 import { appendRecords } from './append-records.ts'
+import { createSealWatch } from './seal-watch.ts'
+import type { SealWatch } from './seal-watch.ts'
 import { createServer } from './server.ts'
 import type { AUDITOR_SETTINGS } from './settings.ts'
+import { batchKeysOf, oneAtATime, verify } from './verification.ts'
 
 export type AuditorSettings = ReturnType<typeof readSettings<typeof AUDITOR_SETTINGS>>
 
@@ -39,14 +41,23 @@ interface Pools {
 
 /** Nothing is connected before `start`. Throws BATON_KEY_INVALID for unreadable keys. */
 export function createAuditor(dependencies: AuditorDependencies): Auditor {
-  const { settings, logger } = dependencies
+  const { settings, logger, metrics } = dependencies
   const pools = openPools(settings)
+  const { reader } = pools
   const signer = createBatchSigner(settings.BATON_AUDIT_SIGNING_KEY)
   const vault = createSubjectVault({
     db: pools.vault,
     wrappingKey: settings.BATON_AUDIT_WRAPPING_KEY,
     lookupKey: settings.BATON_AUDIT_LOOKUP_KEY,
   })
+  const batchKeys = batchKeysOf(signer, settings)
+  const sealKey =
+    settings.BATON_SEAL_PUBLIC_KEY === undefined
+      ? undefined
+      : readBatchPublicKey(settings.BATON_SEAL_PUBLIC_KEY)
+  const unsealedMaxMs = settings.BATON_AUDIT_UNSEALED_MAX_MS
+  const watch =
+    sealKey && createSealWatch({ reader, publicKey: sealKey, unsealedMaxMs, metrics, logger })
   const environment = settings.BATON_ENVIRONMENT
   const log = new AuditLog({ db: pools.writer, vault, signer, environment })
   const batcher = createBatcher({
@@ -58,18 +69,21 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
   const queuedMax = settings.BATON_AUDIT_QUEUED_MAX
   const server = createServer({
     routes: {
-      append: (body) => appendRecords({ batcher, queuedMax, logger }, body),
-      trace: (taskId) => readTrace(pools.reader, taskId),
-      verify: oneAtATime(() => verify({ ...dependencies, pools, vault, signer })),
+      append: async (body) => {
+        watch?.requireSealing()
+        return appendRecords({ batcher, queuedMax, logger }, body)
+      },
+      trace: (taskId) => readTrace(pools.reader, taskId, watch?.sizes),
+      verify: oneAtATime(() => verify({ reader, vault, batchKeys, sealKey, metrics, logger })),
       ready: () => answers(pools),
     },
     mayAppend: requireToken(settings.BATON_AUDIT_APPEND_TOKEN, 'append'),
     mayRead: requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read'),
-    metrics: dependencies.metrics,
+    metrics,
     bodyBytesMax: settings.BATON_AUDIT_BODY_BYTES_MAX,
     logger,
   })
-  return asService({ server, pools, drain: () => batcher.drain(), ...dependencies })
+  return asService({ server, pools, watch, drain: () => batcher.drain(), ...dependencies })
 }
 
 function openPools(settings: AuditorSettings): Pools {
@@ -89,10 +103,11 @@ function openPools(settings: AuditorSettings): Pools {
 interface ServiceParts extends AuditorDependencies {
   readonly server: FastifyInstance
   readonly pools: Pools
+  readonly watch: SealWatch | undefined
   readonly drain: () => Promise<void>
 }
 
-function asService({ server, pools, drain, settings, logger }: ServiceParts): Auditor {
+function asService({ server, pools, watch, drain, settings, logger }: ServiceParts): Auditor {
   let url = ''
   let timer: NodeJS.Timeout | undefined
   let stopped: Promise<void> | undefined
@@ -108,6 +123,7 @@ function asService({ server, pools, drain, settings, logger }: ServiceParts): Au
     async start() {
       await requireSafety(pools.writer, { settings, logger })
       await makePartitions()
+      await watch?.start()
       timer = setInterval(() => {
         makePartitions().catch((error: unknown) => {
           logger.error({ event: 'audit.partitions_failed', error })
@@ -118,6 +134,7 @@ function asService({ server, pools, drain, settings, logger }: ServiceParts): Au
     },
     stop() {
       clearInterval(timer)
+      watch?.stop()
       stopped ??= stopInOrder(server, drain, pools)
       return stopped
     },
@@ -154,38 +171,6 @@ async function listen(server: FastifyInstance, settings: AuditorSettings): Promi
       cause,
       fix: 'Stop the process that has the port, or set BATON_AUDITOR_PORT.',
     })
-  }
-}
-
-interface VerifyDependencies extends AuditorDependencies {
-  readonly pools: Pools
-  readonly vault: SubjectVault
-  readonly signer: BatchSigner
-}
-
-async function verify(dependencies: VerifyDependencies): Promise<VerifyReport> {
-  const { settings, logger, metrics, pools, vault, signer } = dependencies
-  const trusted = (settings.BATON_AUDIT_TRUSTED_KEYS ?? '').split(',').filter((key) => key !== '')
-  const keys = [signer.publicKey, ...trusted.map(readBatchPublicKey)]
-  const batchKeys = new Map(keys.map((key) => [batchKeyId(key), key]))
-  const report = await verifyChains({ pool: pools.reader, vault, batchKeys })
-  const { ok, records, findingsTotal } = report
-  if (!ok) {
-    metrics.auditTamperDetectedTotal.inc()
-    logger.error({ event: 'audit.tamper_detected', findings: report.findings.slice(0, 10) })
-  }
-  logger.info({ event: 'audit.verified', ok, records, findingsTotal })
-  return report
-}
-
-// A verification reads the whole log: callers that come while one runs get its answer.
-function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
-  let running: Promise<Result> | undefined
-  return () => {
-    running ??= work().finally(() => {
-      running = undefined
-    })
-    return running
   }
 }
 

@@ -15,6 +15,15 @@ export const AUDITOR_SETTINGS = {
   BATON_AUDIT_TRUSTED_KEYS: optionalText({
     help: 'public keys of earlier signing keys: SPKI DER in base64, separated by commas',
   }),
+  BATON_SEAL_PUBLIC_KEY: optionalText({
+    help: 'the sealer’s public key: SPKI DER in base64. With it, records that stay unsealed stop appends',
+  }),
+  BATON_AUDIT_UNSEALED_MAX_MS: integer({
+    min: 1_000,
+    max: 3_600_000,
+    default: 60_000,
+    help: 'how old the oldest unsealed record may be before appends are answered with 503',
+  }),
   BATON_AUDIT_WRAPPING_KEY: secret({
     help: 'the key that wraps the keys of data subjects: 32 bytes in base64',
   }),

@@ -4,7 +4,7 @@ import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/sdk'
 import { integer, optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
-const { BATON_AUDIT_TRUSTED_KEYS, BATON_ENVIRONMENT } = AUDITOR_SETTINGS
+const { BATON_AUDIT_TRUSTED_KEYS, BATON_ENVIRONMENT, BATON_SEAL_PUBLIC_KEY } = AUDITOR_SETTINGS
 
 /** The environment overrules what an instance made for itself; see instance/secrets.ts. */
 const madeSecret = (what: string) => optionalSecret({ help: `${what}; made once when absent.` })
@@ -37,6 +37,10 @@ export const CLI_SETTINGS = {
   BATON_AUDITOR_PORT: firstPort('auditor', 8_421),
   BATON_ENVIRONMENT,
   BATON_AUDIT_TRUSTED_KEYS,
+  BATON_SEAL_PUBLIC_KEY,
+  BATON_SEAL_ANCHOR_FILE: optionalText({
+    help: 'A copy of the file to which seals are anchored; the one of the instance by default.',
+  }),
   BATON_APP_PASSWORD: madeSecret('Password of role baton_app'),
   BATON_AUDIT_WRITER_PASSWORD: madeSecret('Password of role audit_writer'),
   BATON_AUDIT_READER_PASSWORD: madeSecret('Password of role audit_reader'),

@@ -50,11 +50,12 @@ async function diagnoseLog(
   { audit }: OpenedDatabases,
   onProgress: (text: string) => void,
 ): Promise<readonly Diagnosis[]> {
-  const { pool, vault, batchKeys } = audit
+  const { pool, vault, batchKeys, seals } = audit
   const report = await verifyChains({
     pool,
     vault,
     batchKeys,
+    seals,
     onProgress: (records) => onProgress(`verifying ${counted(records, 'record')}`),
   })
   return [

@@ -6,7 +6,9 @@ import { RECEIVER_SETTINGS } from '@baton/receiver/settings'
 import { RELAY_SETTINGS } from '@baton/relay/settings'
 import { describeSettings, permanent } from '@baton/runtime'
 import type { SettingRow, SettingsSpec } from '@baton/runtime'
+import { SEALER_SETTINGS } from '@baton/sealer/settings'
 import { SENDER_SETTINGS } from '@baton/sender/settings'
+import { WITNESS_SETTINGS } from '@baton/witness/settings'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -21,6 +23,8 @@ const SERVICES: Readonly<Record<string, SettingsSpec>> = {
   relay: RELAY_SETTINGS,
   receiver: RECEIVER_SETTINGS,
   auditor: AUDITOR_SETTINGS,
+  sealer: SEALER_SETTINGS,
+  witness: WITNESS_SETTINGS,
   'contract-review': CONTRACT_REVIEW_SETTINGS,
 }
 

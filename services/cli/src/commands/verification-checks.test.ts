@@ -8,7 +8,14 @@ type Finding = Report['findings'][number]
 const report = (...findings: Finding[]): Report => ({
   ok: findings.length === 0,
   records: 12,
-  chains: [{ origin: 'baton/s0', records: 12 }],
+  chains: [{ origin: 'baton/s0', records: 12, sealed: 10 }],
+  seals: {
+    entries: 3,
+    sealedAt: '2026-11-20T10:00:00.000000Z',
+    witnessed: 2,
+    anchorsAgreed: 1,
+    anchorsUnasked: 0,
+  },
   findings,
   findingsTotal: findings.length,
   findingsByRule: Object.fromEntries(
@@ -27,7 +34,7 @@ const keyless: Finding = { origin: 'baton/s0', seq: 4, rule: 'PAYLOAD_KEY', mess
 
 describe('verification checks', () => {
   it('passes every check of a clean log', () => {
-    expect(checksOf(report()).map(({ mark }) => mark)).toEqual(Array(6).fill('passed'))
+    expect(checksOf(report()).map(({ mark }) => mark)).toEqual(Array(8).fill('passed'))
     expect(verdictOf(report())).toBe('passed')
   })
 
@@ -56,7 +63,7 @@ describe('verification checks', () => {
   })
 
   it('says plainly that a chain has no record', () => {
-    const chain = (origin: string, records: number) => ({ origin, records })
+    const chain = (origin: string, records: number) => ({ origin, records, sealed: 0 })
     const links = (chains: Report['chains']) =>
       checksOf({ ...report(), chains }).find(({ name }) => name === 'links')?.text
     expect(links([chain('baton/s0', 3), chain('baton/s1', 0), chain('baton/s2', 1)])).toBe(
@@ -65,6 +72,22 @@ describe('verification checks', () => {
     expect(links([chain('baton/s0', 0)])).toBe('no record yet')
     const empty = checksOf({ ...report(), records: 0 })
     expect(empty.find(({ name }) => name === 'record hashes')?.text).toBe('no record yet')
+  })
+
+  it('says what seals cover, and that nothing is known without one', () => {
+    const texts = (of: Report) => checksOf(of).filter(({ name }) => /seals|anchors/.test(name))
+    expect(texts(report())).toEqual([
+      {
+        name: 'seals',
+        mark: 'passed',
+        text: '3 seals over 10 records, every root recomputed; 2 records not sealed yet',
+      },
+      { name: 'anchors', mark: 'passed', text: '2 of 3 seals kept outside the database' },
+    ])
+    expect(texts({ ...report(), seals: null }).map(({ mark }) => mark)).toEqual([
+      'unknown',
+      'unknown',
+    ])
   })
 
   it('names record, rule and consequence', () => {

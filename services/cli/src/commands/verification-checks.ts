@@ -27,6 +27,14 @@ const RULES: Readonly<Record<Rule, { readonly check: string; readonly consequenc
   RECORD_SEQ: { check: 'links', consequence: 'records were deleted or inserted here' },
   RECORD_TIME: { check: 'links', consequence: 'the order of records was changed' },
   TASK_LINK: { check: 'links', consequence: 'a record of the same task was removed or inserted' },
+  SEAL_SIZE: { check: 'seals', consequence: 'sealed records were cut off the end' },
+  SEAL_ROOT: { check: 'seals', consequence: 'sealed records were rewritten, with valid hashes' },
+  SEAL_LOG: { check: 'seals', consequence: 'the copies of the seals were changed' },
+  SEAL_SIGNATURE: { check: 'seals', consequence: 'somebody other than the sealer wrote this seal' },
+  SEAL_ANCHOR: {
+    check: 'anchors',
+    consequence: 'an older copy of the database was restored, or the sealer’s key signed a fork',
+  },
   HEAD: { check: 'links', consequence: 'records were cut off the end, or added past the appender' },
   RECORD_COLUMNS: {
     check: 'columns',
@@ -63,6 +71,19 @@ const brokenRules = ({ findingsByRule }: VerifyReport) => Object.keys(findingsBy
 
 const NO_RECORDS = 'no record yet'
 
+function sealText(seals: VerifyReport['seals'], chains: VerifyReport['chains']): string {
+  if (seals === null || seals.entries === 0) return 'no seal yet'
+  const sealed = chains.reduce((sum, chain) => sum + chain.sealed, 0)
+  const records = chains.reduce((sum, chain) => sum + chain.records, 0)
+  const rest = records === sealed ? '' : `; ${counted(records - sealed, 'record')} not sealed yet`
+  return `${counted(seals.entries, 'seal')} over ${count(sealed)} records, every root recomputed${rest}`
+}
+
+function anchorText(seals: VerifyReport['seals']): string {
+  if (seals === null || seals.entries === 0) return 'nothing to compare yet'
+  return `${count(seals.witnessed)} of ${counted(seals.entries, 'seal')} kept outside the database`
+}
+
 const PASSED: Readonly<Record<string, (report: VerifyReport) => string>> = {
   chains: ({ chains }) => `${counted(chains.length, 'chain')}, none missing`,
   'record hashes': ({ records }) =>
@@ -78,6 +99,8 @@ const PASSED: Readonly<Record<string, (report: VerifyReport) => string>> = {
   },
   columns: () => 'what queries see is what was recorded',
   signatures: () => 'every record is in a batch that the auditor signed (Ed25519)',
+  seals: ({ seals, chains }) => sealText(seals, chains),
+  anchors: ({ seals }) => anchorText(seals),
   payloads: () => 'every segment opens and is what its record committed to',
 }
 
@@ -86,7 +109,7 @@ export function checksOf(report: VerifyReport): readonly Check[] {
   const broken = Map.groupBy(brokenRules(report), (rule) => RULES[rule].check)
   return Object.entries(PASSED).map(([name, passed]) => {
     const rules = broken.get(name)
-    if (rules === undefined) return { name, mark: 'passed', text: passed(report) }
+    if (rules === undefined) return { name, mark: markOf(name, report), text: passed(report) }
     const findings = rules.reduce((sum, rule) => sum + (report.findingsByRule[rule] ?? 0), 0)
     return {
       name,
@@ -94,6 +117,13 @@ export function checksOf(report: VerifyReport): readonly Check[] {
       text: counted(findings, 'finding'),
     }
   })
+}
+
+/** Without a seal, or without an anchor that agreed, the check says nothing. */
+function markOf(name: string, { seals }: VerifyReport): Mark {
+  if (name === 'seals') return seals === null || seals.entries === 0 ? 'unknown' : 'passed'
+  if (name !== 'anchors') return 'passed'
+  return (seals?.anchorsAgreed ?? 0) === 0 ? 'unknown' : 'passed'
 }
 
 /** A finding as a person needs it: which record, which rule, what it means. */

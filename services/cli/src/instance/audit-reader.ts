@@ -1,6 +1,6 @@
 // Reading and verifying the audit log directly in its database: no service has to run for it.
-import { createPool, createSubjectVault } from '@baton/audit'
-import type { Pool, SubjectVault } from '@baton/audit'
+import { createPool, createSubjectVault, readFileAnchor } from '@baton/audit'
+import type { Pool, SealTrust, SubjectVault } from '@baton/audit'
 import { batchKeyId, createBatchSigner, readBatchPublicKey } from '@baton/ledger'
 import type { CliSettings } from '../context.ts'
 import type { ReadableDatabases } from './databases.ts'
@@ -11,6 +11,8 @@ export interface AuditReader {
   readonly vault: SubjectVault
   /** The public keys that batches may be signed with; never taken from the database. */
   readonly batchKeys: ReadonlyMap<string, ReturnType<typeof readBatchPublicKey>>
+  /** Who seals, and the anchor that can be asked; undefined where nobody is known who seals. */
+  readonly seals: SealTrust | undefined
   close(): Promise<void>
 }
 
@@ -18,7 +20,7 @@ const STATEMENT_MS = 60_000
 
 /** Without the signing key itself, BATON_AUDIT_TRUSTED_KEYS must hold its public half too. */
 export function openAuditReader(
-  { urls, secrets }: ReadableDatabases,
+  { urls, secrets, seals }: ReadableDatabases,
   { BATON_AUDIT_TRUSTED_KEYS: trustedKeys = '' }: CliSettings,
 ): AuditReader {
   const applicationName = 'baton-cli'
@@ -40,8 +42,15 @@ export function openAuditReader(
       lookupKey: secrets.BATON_AUDIT_LOOKUP_KEY,
     }),
     batchKeys: new Map(keys.map((key) => [batchKeyId(key), key])),
+    seals: seals.publicKey === undefined ? undefined : trust(seals.publicKey, seals.anchorFile),
     async close() {
       await Promise.all([pool.end(), vaultPool.end()])
     },
   }
+}
+
+// The file is looked for at each verification: before the first seal there is none.
+function trust(publicKey: string, anchorFile: string): SealTrust {
+  const key = readBatchPublicKey(publicKey)
+  return { publicKey: key, anchors: [readFileAnchor(anchorFile, key)] }
 }

@@ -4,6 +4,8 @@ import { startPostgres } from '@baton/infra'
 import { permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { CliSettings, Context } from '../context.ts'
+import { ensureSealKeys, publicHalf, readSealKeys, sealFiles } from './seal-keys.ts'
+import type { SealKeys } from './seal-keys.ts'
 import { ensureSecrets, readGivenSecrets, readSecrets } from './secrets.ts'
 import type { ReadingSecrets, Secrets } from './secrets.ts'
 
@@ -13,6 +15,8 @@ export interface ReadableDatabases {
   readonly description: string
   readonly secrets: ReadingSecrets
   readonly urls: { readonly app: string; readonly auditReader: string; readonly vault: string }
+  /** Who seals the audit log, and the file to which its seals are anchored. */
+  readonly seals: { readonly publicKey: string | undefined; readonly anchorFile: string }
   /** Embedded Postgres stops when no other command uses it. */
   stop(): Promise<void>
 }
@@ -20,7 +24,11 @@ export interface ReadableDatabases {
 /** Databases with everything that services and migrations need. */
 export interface Databases extends ReadableDatabases {
   readonly secrets: Secrets
-  readonly urls: ReadableDatabases['urls'] & { readonly auditWriter: string }
+  readonly sealKeys: SealKeys
+  readonly urls: ReadableDatabases['urls'] & {
+    readonly auditWriter: string
+    readonly auditSealer: string
+  }
   readonly adminUrls: AdminUrls
 }
 
@@ -38,8 +46,12 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
   const { adminUrls, ...server } = await reachServer(context, logger)
   const writer = { user: 'audit_writer', password: secrets.BATON_AUDIT_WRITER_PASSWORD }
   const auditWriter = urlFor(adminUrls.audit, { ...writer, database: 'baton_audit' })
-  const urls = { ...readingUrls(settings, adminUrls, secrets), auditWriter }
-  return { ...server, secrets, urls, adminUrls }
+  const sealKeys = await ensureSealKeys(home)
+  const sealer = { user: 'audit_sealer', password: sealKeys.sealerPassword }
+  const auditSealer = urlFor(adminUrls.audit, { ...sealer, database: 'baton_audit' })
+  const urls = { ...readingUrls(settings, adminUrls, secrets), auditWriter, auditSealer }
+  const seals = sealsOf(context, sealKeys)
+  return { ...server, secrets, sealKeys, seals, urls, adminUrls }
 }
 
 /**
@@ -49,8 +61,15 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
 export async function reachDatabases(context: Context, logger: Logger): Promise<ReadableDatabases> {
   const secrets = await secretsToRead(context)
   const { adminUrls, ...server } = await reachServer(context, logger)
-  return { ...server, secrets, urls: readingUrls(context.settings, adminUrls, secrets) }
+  const seals = sealsOf(context, await readSealKeys(context.home))
+  return { ...server, secrets, seals, urls: readingUrls(context.settings, adminUrls, secrets) }
 }
+
+const sealsOf = ({ home, settings }: Context, keys: SealKeys | null) => ({
+  publicKey:
+    settings.BATON_SEAL_PUBLIC_KEY ?? (keys === null ? undefined : publicHalf(keys.sealing)),
+  anchorFile: settings.BATON_SEAL_ANCHOR_FILE ?? sealFiles(home).anchor,
+})
 
 async function secretsToRead({ home, settings }: Context): Promise<ReadingSecrets> {
   const isGiven = settings.BATON_DATABASE_ADMIN_URL !== undefined

@@ -22,7 +22,7 @@ export async function migrateDatabases(
 }
 
 async function migrateBoth(
-  { adminUrls, secrets }: Databases,
+  { adminUrls, secrets, sealKeys }: Databases,
   settings: CliSettings,
 ): Promise<readonly string[]> {
   const [store, audit] = await Promise.all([
@@ -36,6 +36,7 @@ async function migrateBoth(
         writer: secrets.BATON_AUDIT_WRITER_PASSWORD,
         reader: secrets.BATON_AUDIT_READER_PASSWORD,
         vault: secrets.BATON_VAULT_PASSWORD,
+        sealer: sealKeys.sealerPassword,
       },
       log: { environment: settings.BATON_ENVIRONMENT },
     }),

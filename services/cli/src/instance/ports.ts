@@ -7,20 +7,21 @@ const SPREAD = 1_000
 const PORT_MAX = 65_535
 
 /**
- * Two different free ports, from the wanted ones upwards. From the second attempt on the search starts at a random place: two
+ * Different free ports, from the wanted ones upwards. From the second attempt on the search starts at a random place: two
  * instances that start at the same time would otherwise take each other's ports again and again.
  */
 export async function choosePorts(wanted: Ports, attempt: number): Promise<Ports> {
   const shift = attempt === 1 ? 0 : 1 + Math.floor(Math.random() * SPREAD)
   const gateway = await nextFreePort(wanted.gateway + shift)
   const auditor = await nextFreePort(wanted.auditor + shift, gateway)
-  return { gateway, auditor }
+  const witness = await nextFreePort(wanted.witness + shift, gateway, auditor)
+  return { gateway, auditor, witness }
 }
 
-async function nextFreePort(first: number, taken?: number): Promise<number> {
+async function nextFreePort(first: number, ...taken: readonly number[]): Promise<number> {
   const last = Math.min(first + PORTS_TRIED_MAX, PORT_MAX)
   for (let port = first; port <= last; port += 1) {
-    if (port !== taken && (await freePort(port)) === port) return port
+    if (!taken.includes(port) && (await freePort(port)) === port) return port
   }
   return freePort()
 }

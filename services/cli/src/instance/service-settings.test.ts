@@ -23,9 +23,16 @@ const databases: Databases = {
   urls: {
     app: 'app-url',
     auditWriter: 'writer-url',
+    auditSealer: 'sealer-url',
     auditReader: 'reader-url',
     vault: 'vault-url',
   },
+  sealKeys: {
+    sealerPassword: 'secret-sealer',
+    sealing: 'secret-sealing',
+    witnessing: 'secret-witness',
+  },
+  seals: { publicKey: 'public', anchorFile: '/anchor' },
   adminUrls: { operational: 'admin-url', audit: 'admin-url' },
   stop: async () => undefined,
 }
@@ -54,13 +61,20 @@ const settings = (kind: 'redis' | 'in-process') =>
       'reviewer-1': 'bk_reviewer-1_r',
       'reviewer-2': 'bk_reviewer-2_s',
     },
-    ports: { gateway: 1, auditor: 2 },
+    ports: { gateway: 1, auditor: 2, witness: 3 },
+    seals: { sealer: { BATON_SEAL_SIGNING_KEY: 'secret-sealing' }, witness: {}, auditor: {} },
   })
 
 describe('serviceSettings', () => {
   it('runs a relay only with Redis, and clears a Redis that is not wanted', () => {
     expect([...settings('redis').keys()]).toContain('relay')
-    expect([...settings('in-process').keys()]).toEqual(['gateway', 'receiver', 'auditor'])
+    expect([...settings('in-process').keys()]).toEqual([
+      'gateway',
+      'receiver',
+      'auditor',
+      'sealer',
+      'witness',
+    ])
     expect(settings('in-process').get('receiver')).toMatchObject({ BATON_REDIS_URL: '' })
   })
 
@@ -75,6 +89,8 @@ describe('serviceSettings', () => {
         'batch',
         'wrap',
         'lookup',
+        'sealing',
+        'sealer',
         'admin-url',
         'typed',
       ]) {

@@ -6,11 +6,13 @@ import type { Environment } from '../context.ts'
 import type { Databases } from './databases.ts'
 import { PEOPLE, SCOPES_OF } from './people.ts'
 import type { PeopleKeys } from './people.ts'
+import type { SealSettings } from './prepare-seals.ts'
 import type { Queue } from './queue.ts'
 
 export interface Ports {
   readonly gateway: number
   readonly auditor: number
+  readonly witness: number
 }
 
 /** The agents that an instance hosts: the contract review. */
@@ -25,10 +27,12 @@ export function serviceSettings(parts: {
   readonly people: PeopleKeys
   readonly queue: Queue
   readonly ports: Ports
+  readonly seals: SealSettings
 }): ReadonlyMap<string, Environment> {
   const { environment, queue } = parts
   const own = ownSettings(parts)
-  const services = ['gateway', ...(queue.kind === 'redis' ? ['relay'] : []), 'receiver', 'auditor']
+  const relay = queue.kind === 'redis' ? ['relay'] : []
+  const services = ['gateway', ...relay, 'receiver', 'auditor', 'sealer', 'witness']
   return new Map(services.map((name) => [name, { ...withoutSecrets(environment), ...own[name] }]))
 }
 
@@ -52,7 +56,10 @@ function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
       BATON_AGENTS: AGENTS,
     },
     gateway: gatewaySettings(parts, delivery),
+    sealer: parts.seals.sealer,
+    witness: parts.seals.witness,
     auditor: {
+      ...parts.seals.auditor,
       BATON_AUDIT_WRITER_URL: urls.auditWriter,
       BATON_AUDIT_READER_URL: urls.auditReader,
       BATON_VAULT_URL: urls.vault,

@@ -7,6 +7,7 @@ import type { Databases } from './databases.ts'
 import { forgetInstance, writeInstance } from './instance-record.ts'
 import { ensurePeople } from './people.ts'
 import { choosePorts } from './ports.ts'
+import { prepareSeals } from './prepare-seals.ts'
 import type { Queue } from './queue.ts'
 import { serviceSettings } from './service-settings.ts'
 
@@ -26,6 +27,7 @@ interface Parts {
 }
 
 const ATTEMPTS_MAX = 5
+const WITNESS_PORT = 8_422
 
 /** Resolves when all are ready. Throws BATON_SERVICE_START_FAILED, with nothing left running. */
 export async function startServices(parts: Parts): Promise<RunningServices> {
@@ -44,9 +46,11 @@ async function tryStart(
 ): Promise<RunningServices> {
   const { environment, home } = context
   const { BATON_GATEWAY_PORT: gateway, BATON_AUDITOR_PORT: auditor } = context.settings
-  const ports = await choosePorts({ gateway, auditor }, attempt)
+  const ports = await choosePorts({ gateway, auditor, witness: WITNESS_PORT }, attempt)
+  const trustedKeys = context.settings.BATON_AUDIT_TRUSTED_KEYS
+  const seals = await prepareSeals({ home, databases, ports, trustedKeys })
   const people = await ensurePeople(home)
-  const settings = serviceSettings({ environment, databases, people, queue, ports })
+  const settings = serviceSettings({ environment, databases, people, queue, ports, seals })
   const logsDir = join(home, 'logs')
   const services = [...settings].map(([name, own]) =>
     startChild({ name, environment: own, logsDir }),
@@ -67,14 +71,17 @@ async function tryStart(
 
 /** Somebody took the port between the choice and the start. */
 function lostItsPort(error: unknown): boolean {
-  return error instanceof Error && /BATON_(?:GATEWAY|AUDITOR)_LISTEN_FAILED/.test(error.message)
+  return (
+    error instanceof Error && /BATON_(?:GATEWAY|AUDITOR|WITNESS)_LISTEN_FAILED/.test(error.message)
+  )
 }
 
-// The auditor goes last: what drains still needs its receipts.
+const LAST = ['auditor', 'sealer', 'witness']
+
+// What drains still needs its receipts, the last records want to be sealed, and the last seal to be witnessed.
 async function stopInOrder(services: readonly ChildService[], home: string): Promise<void> {
   await forgetInstance(home)
-  const isAuditor = ({ name }: ChildService) => name === 'auditor'
-  const others = services.filter((service) => !isAuditor(service))
+  const others = services.filter(({ name }) => !LAST.includes(name))
   await Promise.all(others.map((service) => service.stop()))
-  await Promise.all(services.filter(isAuditor).map((service) => service.stop()))
+  for (const name of LAST) await services.find((service) => service.name === name)?.stop()
 }

@@ -42,8 +42,14 @@ export async function measureRun({ pool, audit, taskIds, onProgress }: Parts): P
     listTaskOutcomes(pool, taskIds),
     readTaskTotals(audit.pool, taskIds),
   ])
-  const { vault, batchKeys } = audit
-  const verification = await verifyChains({ pool: audit.pool, vault, batchKeys, onProgress })
+  const { vault, batchKeys, seals } = audit
+  const verification = await verifyChains({
+    pool: audit.pool,
+    vault,
+    batchKeys,
+    seals,
+    onProgress,
+  })
   const traceMs = await timeTrace(audit, taskIds.at(-1) ?? '')
   return { ...handoffs, reasons, latencyMs, outcomes, audited, verification, traceMs }
 }

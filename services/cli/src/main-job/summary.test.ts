@@ -53,6 +53,7 @@ const good: RunFigures = {
     ok: true,
     records: 720,
     chains: [],
+    seals: null,
     findings: [],
     findingsTotal: 0,
     findingsByRule: {},

@@ -1,0 +1,121 @@
+// An anchor in a file that only grows: on a disk, share or collector outside the database's reach.
+import { open } from 'node:fs/promises'
+import type { KeyObject } from 'node:crypto'
+import { SIGNATURE_TYPES, verifierKey } from '@baton/ledger'
+import type { VerifierKey } from '@baton/ledger'
+import { transient } from '@baton/runtime'
+import { readAnchored } from './anchor.ts'
+import type { Anchor } from './anchor.ts'
+
+/** A line is a note and some JSON around it; the last complete one lies within this tail. */
+const TAIL_BYTES = 65_536
+
+interface Line {
+  readonly note: string
+}
+
+/**
+ * The anchor as somebody sees it who only reads: the log is named by the file itself, so its key
+ * alone decides. Safe where the file does not exist.
+ */
+export function readFileAnchor(
+  path: string,
+  publicKey: KeyObject,
+): Pick<Anchor, 'name' | 'latest'> {
+  return {
+    name: 'file',
+    async latest() {
+      const note = await lastNote(path)
+      if (note === undefined) return undefined
+      const origin = note.slice(0, note.indexOf('\n'))
+      const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
+      return readAnchored(note, verifierKey(origin, SIGNATURE_TYPES.ed25519, Uint8Array.from(raw)))
+    },
+  }
+}
+
+/** One JSON object per line: `{"at":…,"size":…,"note":…}`; each is durable before it counts. */
+export function createFileAnchor(path: string, key: VerifierKey): Anchor {
+  return {
+    name: 'file',
+    async latest() {
+      const note = await lastNote(path)
+      return note === undefined ? undefined : readAnchored(note, key)
+    },
+    async publish({ note, size }) {
+      const before = await lastNote(path)
+      if (before === note) return { kind: 'kept', note }
+      const known = before === undefined ? 0 : readAnchored(before, key).size
+      if (known >= size) {
+        return { kind: 'conflict', message: `the anchor file has seen size ${known} already` }
+      }
+      const line = JSON.stringify({ at: new Date().toISOString(), size, note })
+      await appendLine(path, line).catch((cause: unknown) =>
+        Promise.reject(unavailable(path, cause)),
+      )
+      return { kind: 'kept', note }
+    },
+  }
+}
+
+async function lastNote(path: string): Promise<string | undefined> {
+  try {
+    const last = (await readTail(path)).split('\n').slice(0, -1).at(-1)
+    return last === undefined ? undefined : (JSON.parse(last) as Line).note
+  } catch (cause) {
+    throw unavailable(path, cause)
+  }
+}
+
+const unavailable = (path: string, cause: unknown) =>
+  transient('BATON_ANCHOR_UNAVAILABLE', `the anchor file ${path} cannot be used`, {
+    cause,
+    fix: 'Make the file and its folder writable for the sealer; sealing goes on meanwhile.',
+  })
+
+async function readTail(path: string): Promise<string> {
+  let file
+  try {
+    file = await open(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+  try {
+    const { size } = await file.stat()
+    const start = Math.max(0, size - TAIL_BYTES)
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(size - start),
+      0,
+      size - start,
+      start,
+    )
+    const text = buffer.toString('utf8', 0, bytesRead)
+    // What follows the last line feed is a line that a crash cut off.
+    return start === 0 ? text : text.slice(text.indexOf('\n') + 1)
+  } finally {
+    await file.close()
+  }
+}
+
+async function appendLine(path: string, line: string): Promise<void> {
+  const file = await open(path, 'a', 0o600)
+  try {
+    const { size } = await file.stat()
+    const torn = size > 0 && !(await endsInLineFeed(path, size))
+    await file.appendFile(`${torn ? '\n' : ''}${line}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function endsInLineFeed(path: string, size: number): Promise<boolean> {
+  const file = await open(path, 'r')
+  try {
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1)
+    return buffer[0] === 0x0a
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,88 @@
+// How well each record is protected by now: what signed checkpoints and cosigned seals cover.
+import type { KeyObject } from 'node:crypto'
+import {
+  encodeUtf8,
+  openNote,
+  parseCheckpoint,
+  readSealEntry,
+  sealLogOrigin,
+  SIGNATURE_TYPES,
+  verifierKey,
+} from '@baton/ledger'
+import type { Checkpoint } from '@baton/ledger'
+import type { Database } from './database.ts'
+import { readHeads } from './heads.ts'
+import type { ChainHead } from './heads.ts'
+import { readChainCheckpoints, readSeal, readWitnessed } from './seals.ts'
+
+/** `committed`: durable here. `sealed`: under a signed checkpoint. `witnessed`: seen outside as well. */
+export type Assurance = 'committed' | 'sealed' | 'witnessed'
+
+/** Sizes by number of the chain; a record is covered when its seq is below. */
+export interface CoveredSizes {
+  readonly heads: readonly ChainHead[]
+  readonly sealed: ReadonlyMap<number, number>
+  readonly witnessed: ReadonlyMap<number, number>
+  /** Entries of the seal log under a cosigned checkpoint. */
+  readonly witnessedSeals: number
+}
+
+/** The sealer's key under the name of one log. */
+export const sealerKey = (origin: string, publicKey: KeyObject) =>
+  verifierKey(
+    origin,
+    SIGNATURE_TYPES.ed25519,
+    Uint8Array.from(publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)),
+  )
+
+function openCheckpoint(
+  note: string,
+  origin: string,
+  publicKey: KeyObject,
+): Checkpoint | undefined {
+  const opened = openNote(encodeUtf8(note), [sealerKey(origin, publicKey)])
+  const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined
+  return checkpoint?.origin === origin ? checkpoint : undefined
+}
+
+/** Copies that the sealer's key did not sign cover nothing. */
+export async function readCoveredSizes(db: Database, publicKey: KeyObject): Promise<CoveredSizes> {
+  const heads = await readHeads(db)
+  const byChain = new Map(heads.map((head) => [head.chain, head]))
+  const sealed = new Map<number, number>()
+  for (const { chain, note } of await readChainCheckpoints(db)) {
+    const checkpoint = openCheckpoint(note, byChain.get(chain)?.origin ?? '', publicKey)
+    if (checkpoint !== undefined) sealed.set(chain, checkpoint.size)
+  }
+  return { heads, sealed, ...(await readWitnessedSizes(db, heads, publicKey)) }
+}
+
+async function readWitnessedSizes(
+  db: Database,
+  heads: readonly ChainHead[],
+  publicKey: KeyObject,
+): Promise<Pick<CoveredSizes, 'witnessed' | 'witnessedSeals'>> {
+  const row = await readWitnessed(db)
+  const origin = sealLogOrigin(heads[0]?.origin ?? '')
+  const checkpoint = row && openCheckpoint(row.note, origin, publicKey)
+  if (checkpoint === undefined || checkpoint.size === 0) {
+    return { witnessed: new Map(), witnessedSeals: 0 }
+  }
+  const seal = await readSeal(db, checkpoint.size - 1)
+  const sizes = new Map(
+    (seal && readSealEntry(seal.body))?.chains.map((one) => [one.origin, one.size]) ?? [],
+  )
+  return {
+    witnessed: new Map(heads.map((head) => [head.chain, sizes.get(head.origin) ?? 0])),
+    witnessedSeals: checkpoint.size,
+  }
+}
+
+/** Nothing is known to be covered without sizes. */
+export function assuranceOf(
+  sizes: CoveredSizes | undefined,
+  { chain, seq }: { readonly chain: number; readonly seq: number },
+): Assurance {
+  if (sizes === undefined || seq >= (sizes.sealed.get(chain) ?? 0)) return 'committed'
+  return seq < (sizes.witnessed.get(chain) ?? 0) ? 'witnessed' : 'sealed'
+}

@@ -1,0 +1,104 @@
+// Watches how far the log is sealed: records that stay unsealed for too long stop every append.
+import type { KeyObject } from 'node:crypto'
+import { findOldestRecordTime, readCoveredSizes, readSeal } from '@baton/audit'
+import type { CoveredSizes, Pool } from '@baton/audit'
+import { parseInstant, readSealEntry } from '@baton/ledger'
+import { codeOf } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
+import { ProblemError } from './problem.ts'
+
+interface SealWatchOptions {
+  readonly reader: Pool
+  readonly publicKey: KeyObject
+  readonly unsealedMaxMs: number
+  readonly metrics: Pick<Metrics, 'auditUnsealedAgeSeconds' | 'auditUnwitnessedAgeSeconds'>
+  readonly logger: Logger
+}
+
+export interface SealWatch {
+  /** What seals cover, as it was seen last; undefined before the first look. */
+  readonly sizes: CoveredSizes | undefined
+  start(): Promise<void>
+  stop(): void
+  /** Throws the 503 problem BATON_AUDIT_UNSEALED while the oldest unsealed record is too old. */
+  requireSealing(): void
+}
+
+const LOOK_EVERY_MS = 1_000
+
+export function createSealWatch(options: SealWatchOptions): SealWatch {
+  const { reader, publicKey, unsealedMaxMs, metrics, logger } = options
+  let sizes: CoveredSizes | undefined
+  /** Milliseconds since 1970; null when everything is sealed. */
+  let unsealedSince: number | null = null
+  let timer: NodeJS.Timeout | undefined
+  let blocked = false
+
+  const age = (): number => (unsealedSince === null ? 0 : Date.now() - unsealedSince)
+
+  async function look(): Promise<void> {
+    const seen = await readCoveredSizes(reader, publicKey)
+    const unsealed = seen.heads.flatMap(({ chain, size }) => {
+      const seq = seen.sealed.get(chain) ?? 0
+      return size > seq ? [{ chain, seq }] : []
+    })
+    const oldest = await findOldestRecordTime(reader, unsealed)
+    sizes = seen
+    unsealedSince = oldest === null ? null : oldest / 1_000
+    metrics.auditUnsealedAgeSeconds.set(age() / 1_000)
+    metrics.auditUnwitnessedAgeSeconds.set((await unwitnessedMs(reader, seen)) / 1_000)
+    sayWhenBlocked()
+  }
+
+  function sayWhenBlocked(): void {
+    const isBlocked = age() > unsealedMaxMs
+    if (isBlocked !== blocked) {
+      logger[isBlocked ? 'error' : 'info']({ event: 'audit.unsealed', blocked: isBlocked })
+    }
+    blocked = isBlocked
+  }
+
+  const lookAgain = (): void => {
+    timer = setTimeout(() => {
+      look()
+        .catch((error: unknown) =>
+          logger.warn({ event: 'audit.seal_watch_failed', code: codeOf(error), error }),
+        )
+        .finally(() => timer !== undefined && lookAgain())
+    }, LOOK_EVERY_MS)
+  }
+
+  return {
+    get sizes() {
+      return sizes
+    },
+    async start() {
+      await look()
+      lookAgain()
+    },
+    stop() {
+      clearTimeout(timer)
+      timer = undefined
+    },
+    requireSealing() {
+      if (age() > unsealedMaxMs) throw unsealed(unsealedMaxMs)
+    },
+  }
+}
+
+async function unwitnessedMs(reader: Pool, { witnessedSeals }: CoveredSizes): Promise<number> {
+  const seal = await readSeal(reader, witnessedSeals)
+  const at = seal === undefined ? undefined : readSealEntry(seal.body)?.at
+  const micros = at === undefined ? undefined : parseInstant(at)
+  return micros === undefined ? 0 : Math.max(0, Date.now() - micros / 1_000)
+}
+
+const unsealed = (maxMs: number) =>
+  new ProblemError({
+    status: 503,
+    code: 'BATON_AUDIT_UNSEALED',
+    detail: `records have been waiting for a seal for more than ${maxMs / 1_000} s`,
+    fix: 'Start the sealer, or read its log: it stops when it finds tampering. Nothing executes until records are sealed again.',
+    retryAfter: 5,
+  })

@@ -1,0 +1,126 @@
+// Shows the newest seal to every anchor, and keeps what enough witnesses have cosigned.
+import { inSnapshot, scanSeals, storeWitnessed } from '@baton/audit'
+import type { Anchor, AnchoredCheckpoint, AnchorOutcome, Pool } from '@baton/audit'
+import {
+  CompactRange,
+  encodeUtf8,
+  fromBase64,
+  hashLeaf,
+  meetsQuorum,
+  nodesOfRange,
+  openNote,
+  proveConsistency,
+  splitNote,
+  formatNote,
+} from '@baton/ledger'
+import type { Policy, TreeNode, TreeState } from '@baton/ledger'
+import { codeOf } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import type { SealerState } from './state-file.ts'
+
+interface AnchoringOptions {
+  readonly pool: Pool
+  readonly anchors: readonly Anchor[]
+  /** Whose cosignatures are enough; without it a note that any anchor keeps counts as witnessed. */
+  readonly policy: Policy | undefined
+  readonly logger: Logger
+}
+
+export interface Anchored {
+  /** The tree that each anchor has acknowledged by now, by name. */
+  readonly anchored: SealerState['anchored']
+  /** Why nothing more may be signed; undefined when no anchor objects. */
+  readonly conflict: string | undefined
+  readonly witnessed: boolean
+}
+
+/** Anchors that do not answer are logged and asked again with the next seal. */
+export async function anchorSeal(
+  state: SealerState,
+  { pool, anchors, policy, logger }: AnchoringOptions,
+): Promise<Anchored> {
+  const anchored = { ...state.anchored }
+  const kept: string[] = []
+  let conflict: string | undefined
+  const outcomes = await Promise.all(anchors.map((anchor) => ask(anchor, state, { pool, logger })))
+  outcomes.forEach((outcome, at) => {
+    if (outcome?.kind === 'conflict') conflict ??= outcome.message
+    if (outcome?.kind !== 'kept') return
+    anchored[(anchors[at] as Anchor).name] = state.tree
+    kept.push(outcome.note)
+  })
+  const note = cosignedNote(state.seal.note, kept)
+  const witnessed = kept.length > 0 && isWitnessed(note, policy)
+  if (witnessed) await storeWitnessed(pool, { size: state.tree.size, note })
+  return { anchored, conflict, witnessed }
+}
+
+async function ask(
+  anchor: Anchor,
+  state: SealerState,
+  { pool, logger }: { pool: Pool; logger: Logger },
+): Promise<AnchorOutcome | undefined> {
+  const tree = CompactRange.fromState(state.tree)
+  const checkpoint: AnchoredCheckpoint = {
+    note: state.seal.note,
+    size: tree.size,
+    root: tree.root(),
+    prove: (fromSize) => prove(pool, { state, fromSize, known: state.anchored[anchor.name] }),
+  }
+  try {
+    return await anchor.publish(checkpoint)
+  } catch (error) {
+    logger.warn({ event: 'seal.anchor_failed', anchor: anchor.name, code: codeOf(error), error })
+    return undefined
+  }
+}
+
+interface ProofOptions {
+  readonly state: SealerState
+  readonly fromSize: number
+  /** The tree at the size that the anchor acknowledged last. */
+  readonly known: TreeState | undefined
+}
+
+// The older tree is remembered for the size that is usual; for any other it is read again.
+async function prove(
+  pool: Pool,
+  { state, fromSize, known }: ProofOptions,
+): Promise<readonly Uint8Array[]> {
+  if (fromSize === 0 || fromSize === state.tree.size) return []
+  const start = known?.size === fromSize ? known : CompactRange.empty().state()
+  const tree = CompactRange.fromState(start)
+  const hashes = new Map<string, Uint8Array>()
+  const name = ({ level, index }: TreeNode): string => `${level}/${index}`
+  nodesOfRange(0, start.size).forEach((node, at) =>
+    hashes.set(name(node), fromBase64(start.hashes[at] as string) as Uint8Array),
+  )
+  await inSnapshot(pool, async (snapshot) => {
+    const range = { fromSeq: start.size, toSeq: state.tree.size }
+    for await (const page of scanSeals(snapshot, range)) {
+      for (const { body } of page) {
+        tree.append(hashLeaf(body), (node, hash) => hashes.set(name(node), hash))
+      }
+    }
+  })
+  const read = async (nodes: readonly TreeNode[]) =>
+    nodes.map((node) => hashes.get(name(node)) as Uint8Array)
+  return proveConsistency(read, { fromSize, toSize: state.tree.size })
+}
+
+/** The sealer's note with every cosignature that an anchor added. */
+function cosignedNote(own: string, kept: readonly string[]): string {
+  const base = splitNote(encodeUtf8(own))
+  if (base === undefined) return own
+  const added = kept.flatMap((note) => splitNote(encodeUtf8(note))?.signatures.slice(1) ?? [])
+  return formatNote({ text: base.text, signatures: [...base.signatures, ...added] })
+}
+
+function isWitnessed(note: string, policy: Policy | undefined): boolean {
+  if (policy === undefined) return true
+  const opened = openNote(encodeUtf8(note), [...policy.witnesses.values()])
+  const signed = opened.ok ? opened.signatures : []
+  return meetsQuorum(policy, ({ name, keyId }) =>
+    signed.some((signature) => signature.name === name && signature.keyId === keyId),
+  )
+}

@@ -1,0 +1,90 @@
+// Before the first seal: nobody outside may know more of the seal log than the state file does.
+import { readLastSeal } from '@baton/audit'
+import type { Anchor, AnchoredHead, Pool } from '@baton/audit'
+import { CompactRange, equalBytes } from '@baton/ledger'
+import { codeOf, permanent } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import type { SealerState } from './state-file.ts'
+
+interface StartParts {
+  readonly pool: Pool
+  readonly anchors: readonly Anchor[]
+  readonly logger: Logger
+}
+
+/**
+ * Throws BATON_SEALER_STATE_LOST or BATON_SEALER_STATE_BEHIND when the database or an anchor knows a
+ * longer seal log, and BATON_SEAL_FORKED when it knows another one of the same size. Without a state
+ * every anchor must answer; with one, those that do not answer are asked again with the next seal.
+ */
+async function checkStart(
+  state: SealerState | undefined,
+  { pool, anchors, logger }: StartParts,
+): Promise<void> {
+  const last = await readLastSeal(pool)
+  compare(state, { name: 'the audit database', head: last && { size: last.seq + 1, root: null } })
+  for (const anchor of anchors) {
+    try {
+      compare(state, { name: `the anchor ${anchor.name}`, head: await anchor.latest() })
+    } catch (error) {
+      const isAway = codeOf(error) === 'BATON_ANCHOR_UNAVAILABLE'
+      if (!isAway || state === undefined) throw error
+      logger.warn({ event: 'seal.anchor_failed', anchor: anchor.name, error })
+    }
+  }
+}
+
+const ANCHORS_WAIT_MS = 15_000
+const ASK_AGAIN_MS = 250
+
+/** `checkStart`, repeated while an anchor that must answer is still starting itself. */
+export async function checkStartPatiently(
+  state: SealerState | undefined,
+  parts: StartParts,
+): Promise<void> {
+  const until = performance.now() + ANCHORS_WAIT_MS
+  for (;;) {
+    try {
+      return await checkStart(state, parts)
+    } catch (error) {
+      const isAway = codeOf(error) === 'BATON_ANCHOR_UNAVAILABLE'
+      if (!isAway || performance.now() > until) throw error
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
+    }
+  }
+}
+
+function compare(
+  state: SealerState | undefined,
+  { name, head }: { name: string; head: AnchoredHead | undefined },
+): void {
+  if (head === undefined || head.size === 0) return
+  if (state === undefined) throw lost(name, head.size)
+  if (head.size > state.tree.size) throw behind(name, state.tree.size, head.size)
+  const isSame = head.size === state.tree.size && head.root !== null
+  if (isSame && !equalBytes(head.root, CompactRange.fromState(state.tree).root())) {
+    throw forked(name, head.size)
+  }
+}
+
+const RESTORE =
+  'Restore the state file from a copy that is as new as the newest seal. Nothing is signed before.'
+
+const lost = (name: string, size: number) =>
+  permanent(
+    'BATON_SEALER_STATE_LOST',
+    `${name} knows a seal log of ${size} entries, and there is no state file`,
+    { fix: RESTORE },
+  )
+
+const behind = (name: string, own: number, size: number) =>
+  permanent(
+    'BATON_SEALER_STATE_BEHIND',
+    `${name} knows a seal log of ${size} entries, the state file ends at ${own}`,
+    { fix: RESTORE },
+  )
+
+const forked = (name: string, size: number) =>
+  permanent('BATON_SEAL_FORKED', `${name} knows another seal log of ${size} entries`, {
+    fix: 'Two sealers signed with one key, or the key was stolen. Keep both logs as evidence, and ask who holds the key.',
+  })

@@ -1,0 +1,107 @@
+// What was signed last, kept where the database cannot reach it: written whole, durable before it counts.
+import { open, readFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Seal } from '@baton/audit'
+import { CompactRange, formatSealEntry, fromBase64, readSealEntry } from '@baton/ledger'
+import type { ChainStart, SealEntry, TreeState } from '@baton/ledger'
+import { crashPoint, permanent } from '@baton/runtime'
+
+/** The sealed part of one chain. */
+export interface SealedPart extends ChainStart {
+  readonly chain: number
+  readonly origin: string
+  readonly tree: TreeState
+}
+
+export interface SealerState {
+  /** The tree of the seal log, its newest entry included. */
+  readonly tree: TreeState
+  readonly chains: readonly SealedPart[]
+  /** The newest seal: published again after a crash, since nobody knows how far it got. */
+  readonly seal: Seal
+  /** The tree of the seal log as each anchor acknowledged it last, by name of the anchor. */
+  readonly anchored: Readonly<Record<string, TreeState>>
+}
+
+interface Stored {
+  readonly v: 1
+  readonly tree: TreeState
+  readonly chains: readonly (Omit<SealedPart, 'lastHash'> & { readonly lastHash: string })[]
+  readonly seal: Omit<Seal, 'body'> & { readonly body: SealEntry }
+  readonly anchored: Readonly<Record<string, TreeState>>
+}
+
+/** The state, or undefined when there is no such file. Throws BATON_SEALER_STATE_UNREADABLE. */
+export async function readState(path: string): Promise<SealerState | undefined> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw unreadable(path, error)
+  }
+  try {
+    return fromStored(JSON.parse(text) as Stored)
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+}
+
+function fromStored(stored: Stored): SealerState {
+  const { tree, chains, seal, anchored, v } = stored
+  const body = formatSealEntry(seal.body)
+  const trees = [tree, ...chains.map((part) => part.tree), ...Object.values(anchored)]
+  for (const one of trees) CompactRange.fromState(one)
+  if (v !== 1 || tree.size !== seal.seq + 1) throw new Error('the parts do not fit each other')
+  const parts = chains.map((part) => {
+    const lastHash = fromBase64(part.lastHash)
+    if (lastHash?.length !== 32 || part.tree.size !== part.size) throw new Error('a chain is torn')
+    return { ...part, lastHash }
+  })
+  return { tree, chains: parts, seal: { ...seal, body }, anchored }
+}
+
+/** Replaces the file. When it resolves the state survives a power cut; before, the old one does. */
+export async function writeState(path: string, state: SealerState): Promise<void> {
+  const { tree, chains, seal, anchored } = state
+  const stored: Stored = {
+    v: 1,
+    tree,
+    chains: chains.map((part) => ({
+      ...part,
+      lastHash: Buffer.from(part.lastHash).toString('base64'),
+    })),
+    seal: { ...seal, body: readSealEntry(seal.body) as SealEntry },
+    anchored,
+  }
+  const draft = `${path}.draft`
+  await writeDurably(draft, `${JSON.stringify(stored)}\n`)
+  crashPoint('sealer.before_rename')
+  await rename(draft, path)
+  await syncFolder(dirname(path))
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+const unreadable = (path: string, cause: unknown) =>
+  permanent('BATON_SEALER_STATE_UNREADABLE', `the sealer's state in ${path} cannot be read`, {
+    cause,
+    fix: 'Restore the file from a copy. Without it nothing is signed, because it could be a fork.',
+  })

@@ -1,0 +1,62 @@
+// Starts a witness as a process of its own, best with other people than those who run the log.
+import type { AddressInfo } from 'node:net'
+import { createCosigner, formatVerifierKey, readVerifierKey } from '@baton/ledger'
+import {
+  createLogger,
+  describeStartFailure,
+  permanent,
+  readSettings,
+  runServices,
+} from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
+import { createWitnessServer } from './server.ts'
+import { WITNESS_SETTINGS } from './settings.ts'
+import { openWitness } from './witnessed-logs.ts'
+
+type Settings = ReturnType<typeof readSettings<typeof WITNESS_SETTINGS>>
+
+async function createService(settings: Settings, logger: Logger): Promise<Service> {
+  const { BATON_WITNESS_NAME: name, BATON_WITNESS_SIGNING_KEY: pkcs8 } = settings
+  const cosigner = createCosigner({ name, pkcs8 })
+  const logs = settings.BATON_WITNESS_LOGS.split(',').map((key) => readVerifierKey(key.trim()))
+  const witness = await openWitness({
+    statePath: settings.BATON_WITNESS_STATE_FILE,
+    logs,
+    cosigner,
+    now: () => Math.floor(Date.now() / 1_000),
+  })
+  const server = createWitnessServer(witness, logger)
+  return {
+    name: 'witness',
+    async start() {
+      const { BATON_WITNESS_HOST: host, BATON_WITNESS_PORT: port } = settings
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', (cause) => reject(cannotListen(`${host}:${port}`, cause)))
+        server.listen(port, host, resolve)
+      })
+      const url = `http://${host}:${(server.address() as AddressInfo).port}`
+      logger.info({ event: 'witness.listening', url, key: formatVerifierKey(cosigner.key) })
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeIdleConnections()
+      }),
+  }
+}
+
+const cannotListen = (where: string, cause: unknown) =>
+  permanent('BATON_WITNESS_LISTEN_FAILED', `cannot listen on ${where}`, {
+    cause,
+    fix: 'Stop the process that has the port, or set BATON_WITNESS_PORT.',
+  })
+
+try {
+  const settings = readSettings(WITNESS_SETTINGS, process.env)
+  const logger = createLogger({ service: 'witness', level: settings.BATON_LOG_LEVEL })
+  const service = await createService(settings, logger)
+  await runServices([service], { logger, drainMs: settings.BATON_DRAIN_MS })
+} catch (error) {
+  process.stderr.write(`${describeStartFailure(error as Error)}\n`)
+  process.exit(1)
+}
