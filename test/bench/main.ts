@@ -7,7 +7,7 @@ import { measurePlainQueue } from './plain-queue.ts'
 import { type LoadPlan, type LoadResult, type Servers, runLoad } from './system-under-load.ts'
 import { serverPid } from './server-pid.ts'
 
-const HELP = `npm run bench -- [options]
+const HELP = `npm run bench -- [options]     npm run bench -- recovery [--help]
   --seconds N      length of the closed loops (60)
   --under-way N    handoffs not yet settled in the closed loops (512)
   --rate N         sends per second of the open loop (100)
@@ -179,4 +179,5 @@ async function main(): Promise<void> {
   }
 }
 
-await main()
+if (process.argv[2] === 'recovery') await import('./recovery.ts')
+else await main()

@@ -10,24 +10,27 @@ export async function deleteKeys(url: string, prefix: string): Promise<void> {
   await sendToRedis(url, [['EVAL', DELETE_BY_PREFIX, '0', prefix]])
 }
 
-/** Sends commands one after the other. Throws when one is refused. */
+/** Sends commands one after the other and answers the last short reply. Throws when one is refused. */
 export async function sendToRedis(
   url: string,
   commands: readonly (readonly string[])[],
-): Promise<void> {
+): Promise<string> {
   const { hostname, port, password } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port || 6_379) })
   try {
     if (password !== '') await ask(socket, ['AUTH', decodeURIComponent(password)])
-    for (const command of commands) await ask(socket, command)
+    let reply = ''
+    for (const command of commands) reply = await ask(socket, command)
+    return reply
   } finally {
     socket.destroy()
   }
 }
 
-async function ask(socket: Socket, command: readonly string[]): Promise<void> {
+async function ask(socket: Socket, command: readonly string[]): Promise<string> {
   const parts = command.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`)
   socket.write(`*${command.length}\r\n${parts.join('')}`)
   const [reply] = (await once(socket, 'data')) as [Buffer]
   if (reply.toString().startsWith('-')) throw new Error(`Redis refused: ${reply.toString().trim()}`)
+  return reply.toString()
 }

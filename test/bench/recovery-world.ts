@@ -1,0 +1,111 @@
+// Servers and processes that the recovery measurements break: nobody else's, and gone afterwards.
+import { createPool, type Pool } from '@baton/store'
+import {
+  type Link,
+  type OwnPostgres,
+  type ServiceName,
+  type ServiceProcess,
+  eventually,
+  openLink,
+  startOwnPostgres,
+  startOwnRedis,
+} from '@baton/testkit'
+import { sendToRedis } from '../contract/transport-redis-command.ts'
+import { type World, openWorld } from '../fault/outage-world.ts'
+
+export interface RecoveryWorld extends World {
+  readonly postgres: OwnPostgres
+  readonly redisUrl: string
+  /** Between the services and Redis. */
+  readonly link: Link
+  start(name: ServiceName, env?: Readonly<Record<string, string>>): Promise<ServiceProcess>
+  rows<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  /** Waits until a count is reached. */
+  reaches(what: string, text: string, count: number): Promise<void>
+  /** Forgets every handoff, here and in Redis; no receiver may be running. */
+  forgetAll(): Promise<void>
+}
+
+const REACHES_MAX_MS = 180_000
+
+/** Runs `work` in a world of its own, which is stopped and deleted afterwards, whatever happens. */
+export async function inRecoveryWorld<Result>(
+  work: (world: RecoveryWorld) => Promise<Result>,
+): Promise<Result> {
+  const postgres = await startOwnPostgres()
+  const redis = await startOwnRedis()
+  if ('unavailable' in redis) throw new Error(`no Redis: ${redis.unavailable}`)
+  const link = await openLink(redis.url)
+  const adminUrl = postgres.superuserUrl
+  const env = { BATON_LOG_LEVEL: 'warn' }
+  const world = await openWorld({ purpose: 'recovery', adminUrl, redisUrl: link.url, env })
+  const { pool, system } = world
+  const rows: RecoveryWorld['rows'] = async <Row extends object>(text: string, values = []) =>
+    (await pool.query<Row & Record<string, unknown>>({ text, values })).rows
+  try {
+    await system.start('auditor')
+    return await work({
+      ...world,
+      postgres,
+      redisUrl: redis.url,
+      link,
+      rows,
+      start: (name, extra) => system.start(name, extra),
+      reaches: (what, text, count) => reaches({ pool, what, text }, count),
+      async forgetAll() {
+        await rows(
+          'truncate task, checkpoint, handoff, handoff_body, outbox, retry, execution, audit_outbox, queue_mark cascade',
+        )
+        await sendToRedis(redis.url, [['FLUSHALL']])
+      },
+    })
+  } finally {
+    link.heal()
+    await world.close()
+    await link.close()
+    await redis.stop()
+    await postgres.stop()
+  }
+}
+
+interface Count {
+  readonly pool: Pool
+  readonly what: string
+  readonly text: string
+}
+
+async function reaches({ pool, what, text }: Count, count: number): Promise<void> {
+  let seen = -1
+  const read = async () => {
+    const { rows } = await pool.query<{ count: number }>({ text }).catch(() => ({ rows: [] }))
+    seen = rows[0]?.count ?? -1
+    return seen >= count
+  }
+  await eventually(read, {
+    deadlineMs: REACHES_MAX_MS,
+    describe: () => `${what}: ${seen} of ${count}`,
+  })
+}
+
+/** A pool that tells how long each statement of one name took, also inside transactions. */
+export function openTimedPool(
+  url: string,
+  { statement, tookMs }: { readonly statement: string; readonly tookMs: number[] },
+): Pool {
+  const pool = createPool({ url, applicationName: 'baton-relay', connectionsMax: 4 })
+  const connect = pool.connect.bind(pool)
+  const timed = async () => {
+    const client = await connect()
+    if (Object.hasOwn(client, 'query')) return client
+    const query = client.query.bind(client) as (config: unknown) => Promise<unknown>
+    const measured = async (config: unknown) => {
+      const startedAt = performance.now()
+      const answer = await query(config)
+      if ((config as { name?: string }).name === statement)
+        tookMs.push(performance.now() - startedAt)
+      return answer
+    }
+    return Object.assign(client, { query: measured })
+  }
+  return Object.assign(Object.create(pool) as Pool, { connect: timed })
+}
