@@ -40,16 +40,22 @@ function costsNotInLedger(
     })
 }
 
-function rollbacksOff({ handoffs, tasks, operations }: Evidence): readonly string[] {
+function rollbacksOff({ handoffs, tasks, operations, records }: Evidence): readonly string[] {
   const byTask = groupBy(handoffs, (row) => row.taskId)
+  const revised = new Set(
+    records.filter(({ event }) => event === 'HANDOFF_REVISED').map(({ handoffId }) => handoffId),
+  )
   const asked = new Map(operations.map((one) => [one.handoffId, one.askedSha256]))
   return tasks.flatMap((task) => {
     const last = (byTask.get(task.id) ?? []).toSorted((a, b) => b.taskSeq - a.taskSeq)[0]
     if (last?.state !== 'ROLLED_BACK') return []
+    if (task.status === 'CANCELED') return []
     if (task.status !== 'PENDING_HANDOFF') return [`${task.status} after a rollback: ${task.id}`]
     if (task.checkpointId !== last.checkpointId) {
       return [`stands at checkpoint ${task.checkpointId}, not ${last.checkpointId}: ${task.id}`]
     }
+    // A correction brings a checkpoint of its own.
+    if (revised.has(last.id)) return []
     const request = asked.get(last.id)
     return request === undefined || request === task.requestSha256
       ? []

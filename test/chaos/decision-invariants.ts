@@ -1,5 +1,11 @@
 // What must hold of decisions: recorded before the effect, in a log without gaps, each for its own reason, in one trace.
-import { type CampaignInvariant, type Evidence, groupBy, traceIdOf } from './evidence.ts'
+import {
+  type CampaignInvariant,
+  type Evidence,
+  type HandoffRow,
+  groupBy,
+  traceIdOf,
+} from './evidence.ts'
 import type { Operation } from './history.ts'
 
 /** Two clocks of one machine: a process's own and Postgres'. */
@@ -39,6 +45,16 @@ const EVENT_OF_STATE: Readonly<Record<string, string>> = {
   CANCELED: 'HANDOFF_CANCELED',
 }
 
+const eventOf = ({ state, reason }: HandoffRow): string | undefined =>
+  reason === 'APPROVAL_REFUSED' ? reason : EVENT_OF_STATE[state]
+
+/** What people may make of a handoff, and the record that has to say so. */
+const BY_PEOPLE: readonly { readonly state: string; readonly event: string }[] = [
+  { state: 'CANCELED', event: 'CANCEL_REQUESTED' },
+  { state: 'COMPLETED', event: 'HANDOFF_RELEASED' },
+  { state: 'COMPLETED', event: 'HANDOFF_REVISED' },
+]
+
 function chainBroken({ chain, records, handoffs }: Evidence): readonly string[] {
   const known = new Set(handoffs.map((row) => row.id))
   const told = new Set(records.map((record) => `${record.handoffId} ${record.event}`))
@@ -48,13 +64,13 @@ function chainBroken({ chain, records, handoffs }: Evidence): readonly string[] 
       .filter((record) => !known.has(record.handoffId))
       .map((record) => `${record.event} of a handoff that is not stored: ${record.handoffId}`),
     ...handoffs
-      .filter(({ state }) => EVENT_OF_STATE[state] !== undefined)
-      .filter(({ id, state }) => !told.has(`${id} ${EVENT_OF_STATE[state]}`))
+      .filter((row) => eventOf(row) !== undefined && !told.has(`${row.id} ${eventOf(row)}`))
       .map(({ id, state }) => `${state} without its record: ${id}`),
   ]
 }
 
-function endedOtherwise({ operations, handoffs }: Evidence): readonly string[] {
+function endedOtherwise({ operations, handoffs, records }: Evidence): readonly string[] {
+  const told = new Set(records.map((record) => `${record.handoffId} ${record.event}`))
   const rows = new Map(handoffs.map((row) => [row.id, row]))
   return operations.flatMap(({ handoffId, kind, expect }) => {
     const row = rows.get(handoffId)
@@ -62,7 +78,10 @@ function endedOtherwise({ operations, handoffs }: Evidence): readonly string[] {
     const asExpected =
       (expect.states.length === 0 || expect.states.includes(row.state)) &&
       (expect.reason === undefined || row.reason === expect.reason)
-    if (asExpected) return []
+    const decided = BY_PEOPLE.some(
+      ({ state, event }) => state === row.state && told.has(`${row.id} ${event}`),
+    )
+    if (asExpected || decided) return []
     const wanted = `${expect.states.join(' or ')} ${expect.reason ?? ''}`.trim()
     return [`${kind} ended ${row.state} ${row.reason ?? ''}, not ${wanted}: ${handoffId}`]
   })

@@ -1,4 +1,4 @@
-// What operators do while everything runs: rolling restarts and a key rotation with overlap.
+// What people and operators do while everything runs: cancel, release, correct, restart, rotate keys.
 import { parseSigningKeys } from '@baton/sdk'
 import type { FaultKind, Scene } from './fault.ts'
 import { SLOTS, freshSecret } from './world.ts'
@@ -16,8 +16,26 @@ async function replaceAll({ world, driver }: Scene, names: readonly string[]): P
 const RECEIVERS = SLOTS.receiver
 const SENDERS = [...SLOTS.gateway, ...SLOTS.sender]
 
+const byPeople = (
+  kind: string,
+  weight: number,
+  act: (scene: Scene) => Promise<number>,
+): FaultKind => ({
+  kind,
+  weight,
+  targets: ['people'],
+  resource: kind,
+  draw: (random) => ({ count: random.integer(1, 5) }),
+  make: async (scene) => void (await act(scene)),
+})
+
 /** To add an operation, add a row. */
 export const OPERATION_FAULTS: readonly FaultKind[] = [
+  byPeople('operations.cancel', 4, (scene) => scene.world.people.cancelSome(scene.number('count'))),
+  byPeople('operations.release', 4, (scene) =>
+    scene.world.people.releaseSome(scene.number('count')),
+  ),
+  byPeople('operations.correct-returns', 3, ({ world }) => world.people.correctReturns()),
   {
     kind: 'operations.rolling-restart',
     weight: 2,

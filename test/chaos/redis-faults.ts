@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { type FaultKind, type Scene, pause } from './fault.ts'
 
-const command = ({ world }: Scene, ...words: string[]) => sendToRedis(world.redis.url, [words])
+const command = async ({ world }: Scene, ...words: string[]): Promise<void> => {
+  await sendToRedis(world.redis.url, [words])
+}
 const onRedis = { targets: ['redis'], resource: 'redis' } as const
 
 export const REDIS_FAULTS: readonly FaultKind[] = [

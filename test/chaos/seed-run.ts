@@ -45,8 +45,10 @@ export interface SeedOptions extends Servers {
 }
 
 const DRAIN_MAX_MS = 60_000
+/** How often somebody looks at what waits for approval. */
+const APPROVE_MS = 1_000
 /** What a known-bad build has lost does not come back for being waited for. */
-const KNOWN_BAD_DRAIN_MAX_MS = 25_000
+const KNOWN_BAD_DRAIN_MAX_MS = 40_000
 const TRAFFIC_STREAM = 7_919
 
 /** Runs the plan. Rejects only where the campaign itself fails. */
@@ -63,6 +65,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
       ratePerSecond: options.ratePerSecond,
     })
     const traffic = driver.run()
+    const approving = setInterval(() => void world.people.decideApprovals(), APPROVE_MS)
     const faulting = runFaults(plan, world, driver)
     await pause(plan.seconds * 1_000)
     driver.stop()
@@ -71,6 +74,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     await traffic
     say(`seed ${plan.seed}: ${faults.length} faults over, draining`)
     const maxMs = options.knownBad === undefined ? DRAIN_MAX_MS : KNOWN_BAD_DRAIN_MAX_MS
+    clearInterval(approving)
     const { tookMs: drainMs } = await waitUntilDrained(world.admin, maxMs)
     const evidence = await gather(world, { faults, historyFile })
     writeFileSync(join(folder, 'faults.json'), JSON.stringify(faults, null, 1))

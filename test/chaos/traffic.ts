@@ -98,6 +98,13 @@ export const TRAFFIC: readonly TrafficKind[] = [
     constrain: () => ({ priority: 0 }),
   },
   {
+    kind: 'approved',
+    weight: 2,
+    target: 'last',
+    expect: { states: ['COMPLETED', 'REJECTED'] },
+    constrain: () => ({ requiresApproval: true }),
+  },
+  {
     kind: 'big',
     weight: 1,
     target: 'last',

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApiKey } from '@baton/gateway'
 import { freePort } from '@baton/infra'
 import { parseSigningKeys } from '@baton/sdk'
 import { createPool, type Pool } from '@baton/store'
@@ -19,6 +18,7 @@ import {
 } from '@baton/testkit'
 import { createChannels, createHttpChannel, type Channels } from './channels.ts'
 import { createLineChannel } from './line-channel.ts'
+import { createPeople, type People } from './people.ts'
 import { type Slot, startSlot } from './slot.ts'
 
 export interface Servers {
@@ -56,6 +56,7 @@ export interface World extends Servers {
   readonly slots: ReadonlyMap<string, Slot>
   readonly links: ReadonlyMap<LinkName, Link>
   readonly channels: Channels
+  readonly people: People
   /** Superuser connections to the operational database, past every link. */
   readonly admin: Pool
   readonly folder: string
@@ -83,8 +84,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     env: settings(folder),
   })
   const gatewayPort = await freePort()
-  const key = createApiKey({ scopes: 'handoffs:send+handoffs:read' })
   const links = await openLinks({ postgres, redis, system, gatewayPort })
+  const admin = createPool({
+    url: system.adminUrls.store,
+    applicationName: 'chaos',
+    connectionsMax: 4,
+  })
+  const gatewayUrl = links.get('client-gateway')?.url ?? ''
+  const people = createPeople({ url: gatewayUrl, admin })
   const lines = createLineChannel()
   const world = { signingKeys: system.env['BATON_SIGNING_KEYS'] ?? '' }
   const slots = new Map<string, Slot>()
@@ -106,7 +113,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
             ...system.environmentOf(service === 'sender' ? 'relay' : service),
             ...urlsOf(service, { system, links, redis }),
             BATON_SIGNING_KEYS: world.signingKeys,
-            BATON_API_KEYS: key.entry,
+            BATON_API_KEYS: people.entries,
             BATON_GATEWAY_PORT: String(gatewayPort),
             BATON_CHAOS_CONTROL: controlFile,
             ...preloads(options.knownBad),
@@ -122,13 +129,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const channels = createChannels({
     databaseUrl: through(system.databaseUrl, links.get('sender-postgres')),
     keyRing: parseSigningKeys(world.signingKeys),
-    http: createHttpChannel(links.get('client-gateway')?.url ?? '', key.key),
+    http: createHttpChannel(gatewayUrl, people.driverKey),
     ndjson: lines,
-  })
-  const admin = createPool({
-    url: system.adminUrls.store,
-    applicationName: 'chaos',
-    connectionsMax: 4,
   })
   await eventually(() => [...slots.values()].every((slot) => slot.ready()), {
     deadlineMs: START_MAX_MS,
@@ -141,6 +143,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     slots,
     links,
     channels,
+    people,
     admin,
     folder,
     async end() {
