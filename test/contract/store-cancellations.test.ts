@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSteering, type Canceled } from '@baton/sdk'
 import {
   claimExecutions,
-  claimOutbox,
   completeExecutions,
   endCanceledHandoffs,
   endHandoffs,
@@ -13,20 +12,12 @@ import {
   findTask,
   listAuditIntents,
   lookForSteering,
-  markExecuting,
   releaseClaims,
   retryHandoffs,
   sendHandoffs,
   sweepLapsedLeases,
 } from '@baton/store'
-import {
-  claim,
-  executing,
-  newHandoff,
-  openStore,
-  receiptOf,
-  type StoreFixture,
-} from './store-fixture.ts'
+import { claim, executing, newHandoff, openStore, type StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 let steering: ReturnType<typeof createSteering>
@@ -244,95 +235,3 @@ const ROLLED_BACK = {
   alert: true,
   escalate: true,
 } as const
-
-describe('a task', () => {
-  it('is canceled with everything that is open in it, and takes nothing more while one still executes', async () => {
-    const claimed = await executing(store.pool)
-    const { taskId } = claimed
-    const waiting = [await sent({ taskId }), await sent({ taskId, requiresApproval: true })]
-    const answer = await cancelTask(taskId)
-    expect(answer).toMatchObject({ stopping: [{ handoffId: claimed.handoffId }] })
-    expect(new Set((answer as CanceledNow).ended)).toEqual(
-      new Set(waiting.map((one) => one.handoffId)),
-    )
-    expect(await sendHandoffs(store.pool, [newHandoff({ taskId })])).toEqual([
-      { kind: 'task_ended' },
-    ])
-    await endGrace(claimed.handoffId)
-    await endCanceledHandoffs(store.pool)
-    expect(await statusOf(taskId)).toBe('CANCELED')
-    expect(await cancelTask(taskId)).toMatchObject({ kind: 'canceled', repeated: true })
-  })
-
-  it('of which nothing is open is canceled by itself, on record with its last handoff', async () => {
-    const claimed = await executing(store.pool)
-    await endHandoffs(store.pool, [{ ...claimed, ...FAILED, ...ROLLED_BACK }], [])
-    expect(await cancelTask(claimed.taskId)).toMatchObject({
-      ended: [],
-      stopping: [],
-      taskStatus: 'CANCELED',
-      repeated: false,
-    })
-    expect(await eventsOf(claimed.handoffId)).toMatchObject([
-      { event: 'CANCEL_REQUESTED', act: { actor: 'ann' } },
-    ])
-  })
-
-  it('that is complete or unknown is not canceled', async () => {
-    const claimed = await executing(store.pool)
-    await complete(claimed, '1')
-    expect(await cancelTask(claimed.taskId)).toEqual({ kind: 'ended', state: 'COMPLETED' })
-    expect(await cancelTask(randomUUID())).toEqual({ kind: 'unknown' })
-    expect(await cancel(randomUUID())).toEqual({ kind: 'unknown' })
-  })
-})
-
-describe('at the same moment', () => {
-  it('a claim, a start and a cancellation: it never executes once it is canceled', async () => {
-    for (let round = 0; round < 20; round += 1) {
-      const { handoffId } = await sent()
-      const claimAndStart = async () => {
-        const [claimed] = await claimExecutions(
-          store.pool,
-          { owner: randomUUID(), leaseMs: 60_000 },
-          [{ handoffId, generation: 1 }],
-        )
-        if (claimed?.kind !== 'claimed') return false
-        return (await markExecuting(store.pool, [receiptOf(claimed)]))[0] !== undefined
-      }
-      const [started, answer] = await Promise.all([claimAndStart(), cancel(handoffId)])
-      const { stopping } = answer as typeof answer & { kind: 'canceled' }
-      expect(stopping.length === 1).toBe(started)
-      expect(await stateOf(handoffId)).toBe(started ? 'EXECUTING' : 'CANCELED')
-    }
-  })
-
-  it('a result and a cancellation without grace: exactly one of them wins', async () => {
-    for (let round = 0; round < 20; round += 1) {
-      const claimed = await executing(store.pool)
-      const [done, answer] = await Promise.all([
-        complete(claimed, '1'),
-        cancel(claimed.handoffId, 0),
-      ])
-      const won = done.size === 1
-      expect(answer.kind).toBe(won ? 'ended' : 'canceled')
-      expect(await stateOf(claimed.handoffId)).toBe(won ? 'COMPLETED' : 'CANCELED')
-    }
-  })
-
-  it('two cancellations and a step that hands on: nothing of the task stays open', async () => {
-    for (let round = 0; round < 10; round += 1) {
-      const { taskId } = await sent()
-      await Promise.all([
-        sendHandoffs(store.pool, [newHandoff({ taskId })]),
-        cancelTask(taskId),
-        cancelTask(taskId, 0),
-      ])
-      expect(await statusOf(taskId)).toBe('CANCELED')
-      expect(
-        await store.rows('select from handoff where task_id = $1 and ended_at is null', [taskId]),
-      ).toEqual([])
-      await claimOutbox(store.pool, [{ queue: 'reviewer', priority: 2, afterSeq: 0, limit: 500 }])
-    }
-  })
-})

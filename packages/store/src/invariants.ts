@@ -107,7 +107,7 @@ export const findWrongRollbacks = (db: Database): Promise<readonly string[]> =>
      join lateral (select h.state, h.checkpoint_id from handoff h where h.task_id = t.id
        order by h.task_seq desc limit 1) last on true
      where last.state = 'ROLLED_BACK'
-       and (t.checkpoint_id is distinct from last.checkpoint_id or t.status <> 'PENDING_HANDOFF')`,
+       and (t.checkpoint_id is distinct from last.checkpoint_id or t.status not in ('PENDING_HANDOFF', 'CANCELED'))`,
   )
 
 /** I7: a checkpoint whose bytes are not the ones that were saved, among the newest 5,000. */

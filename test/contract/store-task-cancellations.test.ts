@@ -1,0 +1,97 @@
+// Canceling a task on a real Postgres: everything open in it ends, and it takes nothing more.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSteering, type Canceled } from '@baton/sdk'
+import {
+  completeExecutions,
+  endCanceledHandoffs,
+  endHandoffs,
+  findTask,
+  listAuditIntents,
+  sendHandoffs,
+} from '@baton/store'
+import { executing, newHandoff, openStore, type StoreFixture } from './store-fixture.ts'
+
+let store: StoreFixture
+let steering: ReturnType<typeof createSteering>
+beforeAll(async () => {
+  store = await openStore('store task cancellations')
+  steering = createSteering(store.pool)
+})
+afterAll(() => store.close())
+
+type CanceledNow = Extract<Canceled, { kind: 'canceled' }>
+type Fence = { readonly handoffId: string; readonly epoch: number }
+const GRACE_MS = 60_000
+const cancel = (handoffId: string, graceMs = GRACE_MS) =>
+  steering.cancel({ handoffId, graceMs, actor: 'ann' })
+const cancelTask = (taskId: string, graceMs = GRACE_MS) =>
+  steering.cancel({ taskId, graceMs, actor: 'ann' })
+const complete = async (fence: Fence, taskResult: string | null = null) => {
+  const completion = { ...fence, costMicroUSD: 30, result: '1', taskResult }
+  return completeExecutions(store.pool, [completion], [])
+}
+const statusOf = async (taskId: string) => (await findTask(store.pool, taskId))?.status
+async function sent(changes: Parameters<typeof newHandoff>[0] = {}) {
+  const handoff = newHandoff(changes)
+  await sendHandoffs(store.pool, [handoff])
+  return handoff
+}
+const endGrace = (handoffId: string) =>
+  store.rows(`update handoff set cancel_grace_until = now() - interval '1 ms' where id = $1`, [
+    handoffId,
+  ])
+const eventsOf = async (handoffId: string) =>
+  (await listAuditIntents(store.pool, -60_000))
+    .filter((intent) => intent.handoffId === handoffId)
+    .map((intent) => JSON.parse(intent.entry) as { event: string; act?: { actor: string } })
+
+const FAILED = { reason: 'X', details: '[]', costMicroUSD: 0 }
+const ROLLED_BACK = {
+  state: 'ROLLED_BACK',
+  taskStatus: 'PENDING_HANDOFF',
+  alert: true,
+  escalate: true,
+} as const
+
+describe('a task', () => {
+  it('is canceled with everything that is open in it, and takes nothing more while one still executes', async () => {
+    const claimed = await executing(store.pool)
+    const { taskId } = claimed
+    const waiting = [await sent({ taskId }), await sent({ taskId, requiresApproval: true })]
+    const answer = await cancelTask(taskId)
+    expect(answer).toMatchObject({ stopping: [{ handoffId: claimed.handoffId }] })
+    expect(new Set((answer as CanceledNow).ended)).toEqual(
+      new Set(waiting.map((one) => one.handoffId)),
+    )
+    expect(await sendHandoffs(store.pool, [newHandoff({ taskId })])).toEqual([
+      { kind: 'task_ended' },
+    ])
+    await endGrace(claimed.handoffId)
+    await endCanceledHandoffs(store.pool)
+    expect(await statusOf(taskId)).toBe('CANCELED')
+    expect(await cancelTask(taskId)).toMatchObject({ kind: 'canceled', repeated: true })
+  })
+
+  it('of which nothing is open is canceled by itself, on record with its last handoff', async () => {
+    const claimed = await executing(store.pool)
+    await endHandoffs(store.pool, [{ ...claimed, ...FAILED, ...ROLLED_BACK }], [])
+    expect(await cancelTask(claimed.taskId)).toMatchObject({
+      ended: [],
+      stopping: [],
+      taskStatus: 'CANCELED',
+      repeated: false,
+    })
+    expect(await eventsOf(claimed.handoffId)).toMatchObject([
+      { event: 'CANCEL_REQUESTED', act: { actor: 'ann' } },
+    ])
+  })
+
+  it('that is complete or unknown is not canceled', async () => {
+    const claimed = await executing(store.pool)
+    await complete(claimed, '1')
+    expect(await cancelTask(claimed.taskId)).toEqual({ kind: 'ended', state: 'COMPLETED' })
+    expect(await cancelTask(randomUUID())).toEqual({ kind: 'unknown' })
+    expect(await cancel(randomUUID())).toEqual({ kind: 'unknown' })
+  })
+})
