@@ -102,10 +102,8 @@ describe('a return', () => {
   it('holds its next attempt back while it is taken, never past its expiry', async () => {
     const fromAgent = sender()
     const soon = new Date(Date.now() + 10_000).toISOString()
-    const [plain, expiring] = [
-      await returned({ fromAgent }, 0),
-      await returned({ fromAgent, expiresAt: soon }, 0),
-    ]
+    const plain = await returned({ fromAgent }, 0)
+    const expiring = await returned({ fromAgent, expiresAt: soon }, 0)
     await take(fromAgent, { leaseMs: 30_000 })
     expect(await dueMs(plain)).toBeGreaterThan(25_000)
     expect(await dueMs(expiring)).toBeLessThan(10_500)
@@ -176,24 +174,18 @@ describe('a return', () => {
   })
 })
 
+const endRolledBack = (fence: { readonly handoffId: string; readonly epoch: number }) => {
+  const why = { reason: 'BATON_AGENT_FAILED', details: '[]', costMicroUSD: 0 }
+  const ending = { ...fence, ...why, state: 'ROLLED_BACK', taskStatus: 'PENDING_HANDOFF' } as const
+  return endHandoffs(store.pool, [{ ...ending, alert: true, escalate: false }], [])
+}
+
 describe('a rollback', () => {
-  async function rolledBack(fromAgent: string, taskId?: string): Promise<NewHandoff> {
-    const handoff = newHandoff({ fromAgent, ...(taskId === undefined ? {} : { taskId }) })
+  async function rolledBack(fromAgent: string): Promise<NewHandoff> {
+    const handoff = newHandoff({ fromAgent })
     await sendHandoffs(store.pool, [handoff])
     const { epoch } = await claim(store.pool, handoff)
-    const { handoffId } = handoff
-    const ending = {
-      handoffId,
-      epoch,
-      state: 'ROLLED_BACK',
-      taskStatus: 'PENDING_HANDOFF',
-      reason: 'BATON_AGENT_FAILED',
-      details: '[]',
-      costMicroUSD: 0,
-      alert: true,
-      escalate: false,
-    } as const
-    await endHandoffs(store.pool, [ending], [intentOf(handoffId)])
+    await endRolledBack({ handoffId: handoff.handoffId, epoch })
     return handoff
   }
 
@@ -211,18 +203,7 @@ describe('a rollback', () => {
     const handoff = await returned({ fromAgent }, 0)
     await sweepRetries(store.pool)
     const { epoch } = await claim(store.pool, handoff, { generation: 2 })
-    const ending = {
-      handoffId: handoff.handoffId,
-      epoch,
-      state: 'ROLLED_BACK',
-      taskStatus: 'PENDING_HANDOFF',
-      reason: 'INCOMPLETE_CONTEXT',
-      details: '[]',
-      costMicroUSD: 0,
-      alert: true,
-      escalate: true,
-    } as const
-    await endHandoffs(store.pool, [ending], [])
+    await endRolledBack({ handoffId: handoff.handoffId, epoch })
     expect((await take(fromAgent)).map((notice) => notice.kind)).toEqual(['rollback'])
   })
 
@@ -249,10 +230,12 @@ describe('the sweeper', () => {
   it('forgets what was dealt with an hour ago, and everything after seven days, only that', async () => {
     const fromAgent = sender()
     for (let count = 0; count < 4; count += 1) await returned({ fromAgent })
-    const ids = await store.rows<{ id: string }>(
-      'select id from sender_notice where from_agent = $1 order by created_at',
-      [fromAgent],
-    )
+    const waiting = () =>
+      store.rows<{ id: string }>(
+        'select id from sender_notice where from_agent = $1 order by created_at',
+        [fromAgent],
+      )
+    const ids = await waiting()
     const age = (index: number, column: string, interval: string) =>
       store.rows(
         `update sender_notice set ${column} = clock_timestamp() - interval '${interval}' where id = $1`,
@@ -262,10 +245,6 @@ describe('the sweeper', () => {
     await age(1, 'acknowledged_at', '10 minutes')
     await age(2, 'created_at', '8 days')
     await sweepNotices(store.pool)
-    const left = await store.rows<{ id: string }>(
-      'select id from sender_notice where from_agent = $1 order by created_at',
-      [fromAgent],
-    )
-    expect(left).toEqual([ids[1], ids[3]])
+    expect(await waiting()).toEqual([ids[1], ids[3]])
   })
 })

@@ -30,6 +30,7 @@ export const keys = {
   sender: createApiKey({ scopes: 'handoffs:send' }),
   reader: createApiKey({ scopes: 'handoffs:read' }),
   operator: createApiKey({ scopes: 'handoffs:send+handoffs:read+metrics:read' }),
+  steerer: createApiKey({ scopes: 'approvals:decide+handoffs:cancel', operator: 'ann' }),
   expired: createApiKey({ scopes: 'handoffs:send', expires: '2020-01-01' }),
 }
 
@@ -53,7 +54,10 @@ export interface GatewayFixture {
   close(): Promise<void>
 }
 
-export async function openGateway(): Promise<GatewayFixture> {
+/** `others` are further API keys that it takes. */
+export async function openGateway(
+  others: Readonly<Record<string, { readonly entry: string }>> = {},
+): Promise<GatewayFixture> {
   const databaseUrl = await freshDatabase()
   const pool = createPool({ url: databaseUrl, applicationName: 'test-gateway', connectionsMax: 4 })
   const auditor = await startStandInAuditor()
@@ -71,8 +75,9 @@ export async function openGateway(): Promise<GatewayFixture> {
       databaseUrl: url,
       keyRing,
       attemptsMax: 3,
+      correctionMs: 30_000,
       apiKeys: parseApiKeys(
-        Object.values(keys)
+        Object.values({ ...keys, ...others })
           .map((key) => key.entry)
           .join(','),
       ),

@@ -10,15 +10,18 @@ import {
   type Sender,
   type SenderOptions,
 } from '@baton/sdk'
+import { createLogger } from '@baton/runtime'
 import { findHandoff, findTask, listTaskHandoffs } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newTask } from '../fault/driver.ts'
 import { answer, openPipeline, type Pipeline, recordingAgent } from './pipeline-fixture.ts'
+import { traceWith } from './recorded-trace.ts'
 
 let pipeline: Pipeline
 const reader = recordingAgent('reader', { requires: ['text'] })
 const senders: Sender[] = []
+const quietLogger = createLogger({ service: 'sender', level: 'silent' })
 beforeAll(async () => {
   pipeline = await openPipeline('returns')
   await pipeline.start([
@@ -29,8 +32,8 @@ beforeAll(async () => {
       requires: [],
       execute: async (context) =>
         answer(context, { state: {}, next: [{ to: 'reader', taskDescription: 'read it' }] }),
-      onReturn: async ({ saved }) => {
-        const agentState = saved.request?.agentState as unknown as AgentState
+      onReturn: async (returned) => {
+        const agentState = askedFor(returned)
         return { agentState: { ...agentState, currentState: { text: 'found again' } } }
       },
     },
@@ -47,6 +50,7 @@ function senderWith(hooks: Pick<SenderOptions, 'onReturn' | 'onRollback' | 'corr
     databaseUrl: pipeline.system.databaseUrl,
     keyRing: parseSigningKeys(pipeline.system.env['BATON_SIGNING_KEYS'] ?? ''),
     agents: [agentId],
+    logger: quietLogger,
     ...hooks,
   })
   senders.push(sender)
@@ -58,32 +62,9 @@ function senderWith(hooks: Pick<SenderOptions, 'onReturn' | 'onRollback' | 'corr
   return { sender, agentId, state }
 }
 
-interface Trace {
-  readonly verified: boolean
-  readonly records: readonly { readonly body: TraceBody }[]
-}
-
-interface TraceBody {
-  readonly event: string
-  readonly handoffId: string
-  readonly attempt: number
-  readonly act?: { readonly id: string; readonly actor: string }
-}
-
-/** The recorded trace once `event` is part of it. */
-function traceWith(taskId: string, ...events: readonly string[]): Promise<Trace> {
-  return eventually(
-    async () => {
-      const response = await fetch(new URL(`/v1/traces/${taskId}`, pipeline.system.auditorUrl), {
-        headers: { authorization: `Bearer ${pipeline.system.tokens.read}` },
-      })
-      const trace = (await response.json()) as Trace
-      const seen = trace.records.map(({ body }) => body.event)
-      return events.every((event) => seen.includes(event)) && trace
-    },
-    { deadlineMs: 15_000, describe: `${events.join(', ')} are recorded` },
-  )
-}
+/** The agent state that the sender had given. */
+const askedFor = ({ saved }: Pick<ReturnedHandoff, 'saved'>): AgentState =>
+  saved.request?.agentState as unknown as AgentState
 
 describe('a returned handoff', () => {
   it('is corrected by the hook of its sender, and completes as revision 2 of the same handoff', async () => {
@@ -91,7 +72,7 @@ describe('a returned handoff', () => {
     const { sender, agentId, state } = senderWith({
       onReturn: async (returned) => {
         told.push(returned)
-        const agentState = returned.saved.request?.agentState as unknown as AgentState
+        const agentState = askedFor(returned)
         return { agentState: { ...agentState, currentState: { text: 'now it is there' } } }
       },
     })
@@ -115,6 +96,7 @@ describe('a returned handoff', () => {
     expect(executed).toMatchObject({ attempt: 2, state: { text: 'now it is there' } })
     expect(await listTaskHandoffs(pipeline.pool, taskId)).toHaveLength(1)
     const trace = await traceWith(
+      pipeline,
       taskId,
       'HANDOFF_RETURNED',
       'HANDOFF_REVISED',
@@ -182,10 +164,10 @@ describe('a returned handoff', () => {
     let calls = 0
     const { sender, state } = senderWith({
       correctionMs: 1_000,
-      onReturn: async ({ saved }) => {
+      onReturn: async (returned) => {
         calls += 1
         if (calls === 1) throw new Error('words of the hook')
-        const agentState = saved.request?.agentState as unknown as AgentState
+        const agentState = askedFor(returned)
         return { agentState: { ...agentState, currentState: { text: 'second try' } } }
       },
     })
@@ -202,7 +184,7 @@ describe('a rolled-back task', () => {
     const { sender, agentId, state } = senderWith({
       onRollback: async (rolledBack) => {
         told.push(rolledBack)
-        const agentState = rolledBack.saved.request?.agentState as unknown as AgentState
+        const agentState = askedFor(rolledBack)
         const change = { agentState: { ...agentState, currentState: { text: 'mended' } } }
         const first = await rolledBack.resume(change)
         const again = await rolledBack.resume(change)
@@ -222,7 +204,13 @@ describe('a rolled-back task', () => {
     expect(others).toEqual([])
     expect(rolledBack).toMatchObject({ handoffId, state: 'ROLLED_BACK' })
     expect(resumed).toMatchObject({ state: 'COMPLETED', fromAgent: agentId, attempt: 1 })
-    const trace = await traceWith(taskId, 'ROLLED_BACK', 'TASK_RESUMED', 'EXECUTION_COMPLETED')
+    const trace = await traceWith(
+      pipeline,
+      taskId,
+      'ROLLED_BACK',
+      'TASK_RESUMED',
+      'EXECUTION_COMPLETED',
+    )
     expect(trace.verified).toBe(true)
     const event = trace.records.find(({ body }) => body.event === 'TASK_RESUMED')
     expect(event?.body).toMatchObject({
@@ -250,16 +238,6 @@ it('a sender that gives no checkpoint cannot hand off (E16)', async () => {
     })
   }
   expect(await findTask(pipeline.pool, message.taskId)).toBeUndefined()
-})
-
-it('a sender with hooks says whose they are', () => {
-  const options = {
-    databaseUrl: pipeline.system.databaseUrl,
-    keyRing: parseSigningKeys('k1:active:' + 'A'.repeat(43) + '='),
-  }
-  expect(() => createSender({ ...options, onRollback: async () => undefined })).toThrow(
-    expect.objectContaining({ code: 'BATON_SENDER_AGENTS_MISSING' }),
-  )
 })
 
 const builtMessage = (state: AgentState) => buildHandoffMessage(state, 'reader')

@@ -86,7 +86,10 @@ function resumed(
 }
 
 function refusedResumption(taskId: string, kind: 'unknown' | 'ended' | 'nothing'): Error {
-  if (kind === 'unknown') return permanent('BATON_TASK_UNKNOWN', `there is no task ${taskId}`)
+  if (kind === 'unknown')
+    return permanent('BATON_TASK_UNKNOWN', `there is no task ${taskId}`, {
+      fix: 'Use the taskId as it was answered.',
+    })
   if (kind === 'ended') {
     return permanent('BATON_TASK_ENDED', `task ${taskId} has ended`, {
       fix: 'Start a new task; an ended one takes no further handoffs.',

@@ -110,7 +110,9 @@ type RefusedRevision = Exclude<RevisionOutcome, { readonly kind: 'revised' | 'du
 export function refusedRevision(handoffId: string, outcome: RefusedRevision): Error {
   switch (outcome.kind) {
     case 'unknown':
-      return permanent('BATON_HANDOFF_UNKNOWN', `there is no handoff ${handoffId}`)
+      return permanent('BATON_HANDOFF_UNKNOWN', `there is no handoff ${handoffId}`, {
+        fix: 'Use the handoffId as it was answered.',
+      })
     case 'stale':
       return permanent(
         'BATON_REVISION_CONFLICT',

@@ -105,7 +105,7 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
         span.end()
       }
     },
-    sendMessage: (ready, sentBy = deps.sentBy ?? null) =>
+    sendMessage: async (ready, sentBy = deps.sentBy ?? null) =>
       commit(prepareMessage(ready, { ...deps, sentBy })),
     drain: () => batcher.drain(),
   }

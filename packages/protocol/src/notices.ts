@@ -92,7 +92,8 @@ export interface RevisableHandoff {
  * `closed`: it was not returned, or has ended. `budget`: the task's budget or what remains would change.
  */
 export type RevisionOutcome =
-  | { readonly kind: 'revised' | 'duplicate'; readonly state: string }
+  | { readonly kind: 'revised'; readonly state: string }
+  | { readonly kind: 'duplicate'; readonly state: string }
   | { readonly kind: 'stale'; readonly revision: number }
   | { readonly kind: 'unknown' | 'claimed' | 'closed' | 'budget' }
 

@@ -35,6 +35,7 @@ export function noticeService(parts: NoticeParts): Service {
         handoffId: notice.handoffId,
         revision: notice.revision + 1,
         actor: actorOf(notice),
+        sentBy: operator,
         correct: () => correction,
       }),
     resume: (request, notice) => returns.resume({ ...request, actor: actorOf(notice) }, operator),

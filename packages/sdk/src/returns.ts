@@ -47,6 +47,8 @@ export interface ReviseCall {
   readonly revision: number
   /** Who answers for it. */
   readonly actor: string
+  /** The operator whose message it is from now on; nobody leaves it as it was. */
+  readonly sentBy?: string | null
   /** Makes the correction of the message that stands. */
   correct(base: RevisionBase): Correction
 }
@@ -75,10 +77,11 @@ export function createReturns(parts: ReturnParts): Returns {
     take: (request) => takeNotices(pool, request),
     acknowledge: async (noticeId, taker) =>
       (await acknowledgeNotices(pool, [noticeId], taker)).has(noticeId),
-    async revise({ handoffId, revision, actor, correct }) {
+    async revise({ handoffId, revision, actor, sentBy = null, correct }) {
       const base = await findRevisionBase(pool, handoffId)
       if (base === undefined) return { kind: 'unknown' }
-      return reviseHandoff(deps, { base, correction: correct(base), revision, actor })
+      const correction = correct(base)
+      return reviseHandoff({ ...deps, sentBy }, { base, correction, revision, actor })
     },
     resume: (request, sentBy = null) => resumeTask({ ...deps, sentBy }, request),
   }

@@ -54,6 +54,15 @@ export const QUEUE_SETTINGS = {
   BATON_QUEUE_PREFIX: text({ default: 'baton', help: 'First part of every Redis key.' }),
 }
 
+export const RETURN_SETTINGS = {
+  BATON_CORRECTION_MS: integer({
+    min: 1_000,
+    max: 3_600_000,
+    default: 30_000,
+    help: 'How long whoever takes a returned handoff has to correct it before it is tried again as it was.',
+  }),
+}
+
 /** Recovery times; the defaults are what the promises are measured with. */
 export const RECOVERY_SETTINGS = {
   BATON_LEASE_MS: integer({

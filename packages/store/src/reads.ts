@@ -50,6 +50,10 @@ export interface HandoffView {
   readonly details: unknown
   readonly attempt: number
   readonly attemptsMax: number
+  /** 1 as it was first sent; one more with every correction. */
+  readonly revision: number
+  /** The rolled-back or expired handoff that it takes up again. */
+  readonly resumesHandoffId: string | null
   readonly priority: number
   readonly traceparent: string
   readonly spentMicroUSD: number
@@ -65,7 +69,7 @@ export interface HandoffView {
 const HANDOFF_COLUMNS = `
   h.id as "handoffId", h.task_id as "taskId", h.task_seq as "taskSeq",
   h.parent_id as "parentHandoffId", h.from_agent as "fromAgent", h.to_agent as "toAgent", h.state,
-  h.reason, h.last_error as details, h.attempt, h.attempts_max as "attemptsMax", h.priority,
+  h.reason, h.last_error as details, h.attempt, h.attempts_max as "attemptsMax", h.priority, h.revision, h.resumes_id as "resumesHandoffId",
   h.traceparent, h.spent_micro_usd as "spentMicroUSD", h.remaining_micro_usd as "remainingMicroUSD",
   e.cost_micro_usd as "costMicroUSD", e.result::json as result, h.created_at as "createdAt",
   h.accepted_at as "acceptedAt", h.ended_at as "endedAt", h.expires_at as "expiresAt"`

@@ -47,10 +47,10 @@ const APPLY = `
 with input as (
   select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[],
     $8::text[], $9::timestamptz[], $10::bigint[], $11::bigint[], $13::int[], $14::int[], $15::int[], $16::int[],
-    $17::bytea[], $18::bytea[], $19::uuid[], $20::bytea[], $21::text[])
+    $17::bytea[], $18::bytea[], $19::uuid[], $20::bytea[], $21::text[], $22::text[])
     as t(handoff_id, revision, state, key_id, signature, from_version, from_execution, to_version,
     expires_at, spent, remaining, body_from, body_bytes, checkpoint_from, checkpoint_bytes, sha256,
-    checkpoint_sha256, checkpoint_id, asked_sha256, tracestate)
+    checkpoint_sha256, checkpoint_id, asked_sha256, tracestate, sent_by)
 ), before as (
   select h.* from handoff h where h.id in (select handoff_id from input)
 ), kept as (
@@ -77,7 +77,8 @@ with input as (
     body_bytes = i.body_bytes, key_id = i.key_id, signature = i.signature,
     from_version = i.from_version, from_execution = i.from_execution, to_version = i.to_version,
     expires_at = i.expires_at, spent_micro_usd = i.spent, remaining_micro_usd = i.remaining,
-    checkpoint_id = i.checkpoint_id, tracestate = i.tracestate
+    checkpoint_id = i.checkpoint_id, tracestate = i.tracestate,
+    sent_by = coalesce(i.sent_by, h.sent_by)
   from input i where h.id = i.handoff_id
   returning h.*, ${QUEUE} as queue
 ), unscheduled as (
@@ -138,6 +139,7 @@ export async function applyRevisions(
     messages.map((one) => one.checkpointId),
     messages.map((one) => Buffer.from(one.requestSha256)),
     messages.map((one) => one.tracestate),
+    messages.map((one) => one.sentBy),
   ])
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
 import { createOutboxBound } from '@baton/pipeline'
 import { prepareSchemas } from '@baton/protocol'
-import { createReviewDesk, createSteering } from '@baton/sdk'
+import { createReturns, createReviewDesk, createSteering } from '@baton/sdk'
 import { type Logger, type Service, permanent } from '@baton/runtime'
 import { type Pool, createPool, outboxDepth } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -14,6 +14,7 @@ import { addHandoffRoutes } from './handoff-routes.ts'
 import { addOperationRoutes } from './operation-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
 import { addRedriveRoutes } from './redrive-routes.ts'
+import { addReturnRoutes } from './return-routes.ts'
 import { addReviewRoutes } from './review-routes.ts'
 import { addSteeringRoutes } from './steering-routes.ts'
 import { createServer } from './server.ts'
@@ -26,6 +27,8 @@ export interface GatewayOptions {
   readonly databaseUrl: string
   readonly keyRing: KeyRing
   readonly attemptsMax: number
+  /** How long a sender has to correct what it took as returned. */
+  readonly correctionMs: number
   readonly apiKeys: ReadonlyMap<string, ApiKey>
   readonly audit: { readonly url: string; readonly readToken: string }
   readonly limits: {
@@ -110,13 +113,12 @@ function addRoutes(
     ageMaxMs: limits.outboxAgeMaxMs,
     metrics,
   })
-  addHandoffRoutes(scope, {
-    keyRing,
-    logger,
-    submitter,
-    requireRoom: requireRoomIn(isFull),
-    bounded: createRunningBound(limits.runningMax),
-  })
+  const requireRoom = requireRoomIn(isFull)
+  const bounded = createRunningBound(limits.runningMax)
+  addHandoffRoutes(scope, { keyRing, logger, submitter, requireRoom, bounded })
+  const { attemptsMax, correctionMs } = options
+  const returns = createReturns({ pool, keyRing, attemptsMax, metrics, logger })
+  addReturnRoutes(scope, { pool, returns, keyRing, correctionMs, requireRoom, bounded })
   addReadRoutes(scope, { pool, audit })
   const review = { pool, desk: createReviewDesk({ pool, keyRing }), logger }
   addReviewRoutes(scope, review)

@@ -21,6 +21,7 @@ function main(): Promise<never> {
     databaseUrl: settings.BATON_DATABASE_URL,
     keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
     attemptsMax: settings.BATON_ATTEMPTS_MAX,
+    correctionMs: settings.BATON_CORRECTION_MS,
     apiKeys: parseApiKeys(settings.BATON_API_KEYS),
     audit: { url: settings.BATON_AUDIT_URL, readToken: settings.BATON_AUDIT_READ_TOKEN },
     limits: {

@@ -1,5 +1,6 @@
 // The description of this interface: hand-kept paths, and the very schemas that bodies are checked with.
 import document from '../openapi.json' with { type: 'json' }
+import { MESSAGE_REVISION, RESUME_REQUEST, STATE_REVISION, TAKE_REQUEST } from './return-schema.ts'
 import {
   DRY_RUN_REQUEST,
   EMPTY_REQUEST,
@@ -18,6 +19,10 @@ export const OPENAPI = {
       ...document.components.schemas,
       StateSubmission: STATE_SUBMISSION,
       MessageSubmission: MESSAGE_SUBMISSION,
+      TakeRequest: TAKE_REQUEST,
+      StateRevision: STATE_REVISION,
+      MessageRevision: MESSAGE_REVISION,
+      ResumeRequest: RESUME_REQUEST,
       ReleaseRequest: RELEASE_REQUEST,
       RedactRequest: REDACT_REQUEST,
       EmptyRequest: EMPTY_REQUEST,

@@ -121,7 +121,7 @@ const UNAUTHORIZED = {
   ),
 }
 
-const scopeMissing = (scope: Scope) =>
+export const scopeMissing = (scope: Scope) =>
   new ProblemError({
     status: 403,
     code: 'BATON_SCOPE_MISSING',

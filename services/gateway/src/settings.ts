@@ -3,6 +3,7 @@ import { integer, secret, text, url } from '@baton/runtime'
 import {
   OUTBOX_SETTINGS,
   PROCESS_SETTINGS,
+  RETURN_SETTINGS,
   SIGNING_SETTINGS,
   STORE_SETTINGS,
   UNSAFE_POSTGRES_SETTINGS,
@@ -22,6 +23,7 @@ export const GATEWAY_SETTINGS = {
     default: 'http://127.0.0.1:8421',
     help: 'The auditor, whose records a trace shows.',
   }),
+  ...RETURN_SETTINGS,
   BATON_AUDIT_READ_TOKEN: secret({ help: 'Token that may read the audit log.' }),
   BATON_API_KEYS: secret({
     help: 'API keys as id@operator:scope+scope:sha256hex, optionally :YYYY-MM-DD, comma-separated; services/gateway/src/create-key.ts makes one.',

@@ -13,7 +13,8 @@ const closed = (properties: object, required: readonly string[]) => ({
   additionalProperties: false,
 })
 
-const agentState = closed(
+/** What an agent knows at the end of its execution. */
+export const AGENT_STATE = closed(
   {
     taskId: text,
     handoffId: text,
@@ -72,7 +73,8 @@ const agentState = closed(
   ],
 )
 
-const constraints = closed(
+/** What it asks of the receiver and of the delivery. */
+export const CONSTRAINTS = closed(
   {
     list: { type: 'array', items: text },
     agentVersion: text,
@@ -95,7 +97,11 @@ const constraints = closed(
 
 /** What an agent knows at the end of its execution; Baton builds the message. */
 export const STATE_SUBMISSION = closed(
-  { agentState, targetAgentType: text, constraints: { ...constraints, default: {} } },
+  {
+    agentState: AGENT_STATE,
+    targetAgentType: text,
+    constraints: { ...CONSTRAINTS, default: {} },
+  },
   ['agentState', 'targetAgentType'],
 )
 

@@ -1,5 +1,7 @@
 // What the API shows of tasks and handoffs: dollars instead of micro-USD, RFC 3339 times, links.
+import { readMessage } from '@baton/pipeline'
 import { usdFromMicro } from '@baton/protocol'
+import type { SenderNotice } from '@baton/protocol/notices'
 import type {
   ApprovalView,
   DecidedApproval,
@@ -27,6 +29,20 @@ export function showHandoff(handoff: HandoffView): object {
     remainingUSD: usdFromMicro(remainingMicroUSD),
     costUSD: costMicroUSD === null ? null : usdFromMicro(costMicroUSD),
     links: { self: `/v2/handoffs/${handoff.handoffId}`, task: `/v2/tasks/${handoff.taskId}` },
+  }
+}
+
+/** What a sender is told: the message as it was refused, and where its checkpoint is. */
+export function showNotice(notice: SenderNotice): object {
+  const { body, keyId: _, signature, checkpoint: _bytes, checkpointSha256, ...rest } = notice
+  return {
+    ...rest,
+    message: { ...readMessage(body), signature },
+    checkpointSha256: Buffer.from(checkpointSha256).toString('hex'),
+    links: {
+      handoff: `/v2/handoffs/${notice.handoffId}`,
+      checkpoint: `/v2/tasks/${notice.taskId}/checkpoint`,
+    },
   }
 }
 

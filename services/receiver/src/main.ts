@@ -34,6 +34,7 @@ async function main(): Promise<never> {
     concurrency: settings.BATON_CONCURRENCY,
     backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
     attemptsMax: settings.BATON_ATTEMPTS_MAX,
+    correctionMs: settings.BATON_CORRECTION_MS,
     blockedPolicy: settings.BATON_BLOCKED_POLICY,
     drainMs: settings.BATON_DRAIN_MS,
     leaseMs: settings.BATON_LEASE_MS,
