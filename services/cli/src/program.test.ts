@@ -32,6 +32,8 @@ describe('runProgram', () => {
   it.each([
     [['tsks'], 'Did you mean tasks?'],
     [['up', '--onse'], 'Did you mean --once?'],
+    [['task', 'resume'], "missing required argument 'task'"],
+    [['task', 'resum', 'x'], 'Did you mean resume?'],
     [['trace'], "missing required argument 'task'"],
     [['tasks', '--limit', '0'], 'whole number from 1 to 1000'],
     [['tasks', '--limit', 'many'], 'whole number from 1 to 1000'],

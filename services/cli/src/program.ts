@@ -8,7 +8,7 @@ import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
 import { addAgents, addApprovals, addCancel } from './steering-commands.ts'
-import { addTasks, addTrace, addVerify } from './task-commands.ts'
+import { addTask, addTasks, addTrace, addVerify } from './task-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
 export interface GlobalOptions {
@@ -76,6 +76,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addTrace,
   addVerify,
   addTasks,
+  addTask,
   addDeadLetters,
   addApprovals,
   addCancel,

@@ -36,3 +36,34 @@ export function addTasks(program: Command, run: Run): void {
       await run(command, (context) => tasks(context, options))
     })
 }
+
+export function addTask(program: Command, run: Run): void {
+  const task = program
+    .command('task')
+    .description('one task: how it stands, and taking it up again')
+  task
+    .command('show')
+    .description('show the handoffs of a task')
+    .argument('<task>', TASK)
+    .action(async (id: string, _: object, command: Command) => {
+      const { showTask } = await import('./commands/task.ts')
+      await run(command, (context) => showTask(context, id))
+    })
+  task
+    .command('checkpoint')
+    .description('write the exact bytes its sender saved last to standard output')
+    .argument('<task>', TASK)
+    .action(async (id: string, _: object, command: Command) => {
+      const { showCheckpoint } = await import('./commands/task.ts')
+      await run(command, (context) => showCheckpoint(context, id))
+    })
+  task
+    .command('resume')
+    .description('send what was rolled back or has expired again; safe to repeat')
+    .argument('<task>', TASK)
+    .option('--to <agent>', 'to another agent type than before')
+    .action(async (id: string, { to }: { to?: string }, command: Command) => {
+      const { resumeTask } = await import('./commands/task.ts')
+      await run(command, (context) => resumeTask(context, { task: id, to }))
+    })
+}

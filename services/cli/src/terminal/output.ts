@@ -8,6 +8,8 @@ export interface Output {
   readonly json: boolean
   /** Writes data to stdout, with a line end. */
   data(text: string): void
+  /** Writes these very bytes to stdout. */
+  bytes(data: Uint8Array): void
   /** Writes words for a person to stderr, with a line end. */
   words(text?: string): void
   /** One line about a step on the way, on stderr: `  ✓ database    Postgres 18.4`. */
@@ -23,7 +25,7 @@ export interface Output {
 }
 
 interface Streams {
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean }
+  readonly stdout: { write(data: string | Uint8Array): unknown; readonly isTTY?: boolean }
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
 }
 
@@ -55,6 +57,10 @@ export function createOutput(streams: Streams, json: boolean): Output {
   return {
     json,
     data,
+    bytes: (data) => {
+      clear()
+      stdout.write(data)
+    },
     words,
     step: (mark, label, text) => words(markedLine({ mark, label, text }, isTerminal)),
     check: (mark, label, text) => {
