@@ -136,6 +136,7 @@ export type {
 } from './bundle/format.ts'
 export { BUNDLE_MARK, writeBundle } from './bundle/write.ts'
 export type { BundleParts } from './bundle/write.ts'
+export { EXIT_CODES, formatReport } from './bundle/format-report.ts'
 export { verifyBundle } from './bundle/verify.ts'
 export type {
   BundleFinding,

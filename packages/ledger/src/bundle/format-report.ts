@@ -1,0 +1,55 @@
+// A report as lines for people: what was checked, what was found where, and what it comes to.
+import type { BundleFinding, BundleReport, CheckResult } from './report.ts'
+
+const MARKS: Readonly<Record<CheckResult, string>> = {
+  ok: 'ok      ',
+  failed: 'FAILED  ',
+  incomplete: 'MISSING ',
+  skipped: 'skipped ',
+}
+
+const SENTENCES: Readonly<Record<BundleReport['verdict'], string>> = {
+  valid: 'VALID: nothing was changed, added or taken away.',
+  tampered: 'TAMPERED: something was changed, added or taken away.',
+  incomplete: 'INCOMPLETE: nothing is wrong, but not everything that is needed is there.',
+  unsupported: 'UNSUPPORTED: this verifier does not know the version of the bundle.',
+}
+
+/** What a process ends with for each verdict. */
+export const EXIT_CODES: Readonly<Record<BundleReport['verdict'], number>> = {
+  valid: 0,
+  tampered: 3,
+  incomplete: 4,
+  unsupported: 4,
+}
+
+/** Names in a bundle come from outside: nothing of them may steer a terminal. */
+const safe = (text: string): string =>
+  text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '?')
+
+export function formatReport(report: BundleReport): string {
+  const { taskId, records, sealedAt, checks, segments, verdict } = report
+  const lines = [
+    `task     ${taskId ?? 'none: whole chains'}`,
+    `records  ${records}`,
+    `sealed   ${sealedAt ?? 'not yet'}`,
+    '',
+  ]
+  for (const { result, title, note, findings } of checks) {
+    lines.push(`${MARKS[result]} ${title}${note === null ? '' : ` (${note})`}`)
+    for (const finding of findings) lines.push(`           ${formatFinding(finding)}`)
+  }
+  const counts = new Map<string, number>()
+  for (const { status } of segments) counts.set(status, (counts.get(status) ?? 0) + 1)
+  const texts = [...counts].map(([status, count]) => `${count} ${status}`).join(', ')
+  lines.push('', `texts    ${texts === '' ? 'none' : texts}`, '', SENTENCES[verdict])
+  return `${lines.map(safe).join('\n')}\n`
+}
+
+function formatFinding({ rule, file, origin, seq, message }: BundleFinding): string {
+  const record = seq === null ? '' : ` record ${seq}`
+  const place = [file, origin === null ? null : `${origin}${record}`].filter(
+    (part) => part !== null,
+  )
+  return `${rule}: ${[...place, message].join(': ')}`
+}

@@ -1,0 +1,743 @@
+#!/usr/bin/env python3
+"""Verifies a baton-evidence/1 bundle offline with nothing but Python 3.8 and its standard library.
+
+python3 baton_verify.py BUNDLE --policy FILE [--json] [--now POSIX_SECONDS]
+
+Written from FORMAT.md and the C2SP texts, not from the other verifier: where both agree, one mistake
+in either of them is not enough. Ends with 0 valid, 1 failure, 2 usage, 3 tampered, 4 incomplete or of
+an unknown version.
+"""
+import argparse
+import base64
+import hashlib
+import json
+import re
+import struct
+import sys
+import time
+from collections import OrderedDict
+from datetime import datetime, timezone
+
+FORMAT = "baton-evidence/1"
+ORDER = [
+    "manifest.json", "manifest.note", "manifest.sha256", "records.jsonl", "erasures.jsonl",
+    "erasure-lists.json", "proof.json", "seal.json", "seal.tlog-proof", "batches.json",
+    "receipts.json", "payloads.jsonl", "policy", "index.html",
+]
+UNLISTED = ORDER[:3]
+REQUIRED = ["records.jsonl", "erasures.jsonl", "erasure-lists.json", "proof.json", "batches.json", "receipts.json"]
+ENDS = {
+    "HANDOFF_REJECTED", "HANDOFF_EXPIRED", "HANDOFF_CANCELED", "HANDOFF_RETURNED", "EXECUTION_COMPLETED",
+    "ROLLED_BACK", "DEAD_LETTERED", "DEAD_LETTER_DISCARDED",
+}
+MEMBERS = {
+    "v", "origin", "seq", "previousRecordHash", "recordId", "recordedAt", "event", "taskId", "taskSeq",
+    "previousTaskRecordHash", "handoffId", "parentHandoffId", "attempt", "epoch", "fromAgent", "toAgent", "traceparent",
+    "verdicts", "reason", "cost", "payload", "keyIds",
+}
+OPTIONAL = {"act", "release", "erasure"}
+ERASING = {"ERASURE_REQUESTED", "ERASURE_COMPLETED"}
+SKEW = 300
+ZERO = "0" * 64
+SAFE_INTEGER = 2**53 - 1
+
+
+# ---- Ed25519, RFC 8032 section 5.1.7 -------------------------------------------------------------
+P = 2**255 - 19
+L = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+I = pow(2, (P - 1) // 4, P)
+
+
+def point_add(p, q):
+    a, b = (p[1] - p[0]) * (q[1] - q[0]) % P, (p[1] + p[0]) * (q[1] + q[0]) % P
+    c, d = 2 * p[3] * q[3] * D % P, 2 * p[2] * q[2] % P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return (e * f % P, g * h % P, f * g % P, e * h % P)
+
+
+def point_multiply(scalar, point):
+    result = (0, 1, 1, 0)
+    while scalar:
+        if scalar & 1:
+            result = point_add(result, point)
+        point = point_add(point, point)
+        scalar >>= 1
+    return result
+
+
+def point_decode(data):
+    y = int.from_bytes(data, "little")
+    sign, y = y >> 255, y & (2**255 - 1)
+    if y >= P:
+        return None
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * I % P
+    if (x * x - square) % P or (x == 0 and sign):
+        return None
+    if x & 1 != sign:
+        x = P - x
+    return (x, y, 1, x * y % P)
+
+
+BASE = point_decode(bytes([0x58] + [0x66] * 31))
+
+
+def ed25519_verify(key, message, signature):
+    if len(key) != 32 or len(signature) != 64:
+        return False
+    a, r = point_decode(key), point_decode(signature[:32])
+    s = int.from_bytes(signature[32:], "little")
+    if a is None or r is None or s >= L:
+        return False
+    h = int.from_bytes(hashlib.sha512(signature[:32] + key + message).digest(), "little") % L
+    left, right = point_multiply(s, BASE), point_add(r, point_multiply(h, a))
+    return not ((left[0] * right[2] - right[0] * left[2]) % P or (left[1] * right[2] - right[1] * left[2]) % P)
+
+
+# ---- Bytes, JSON and RFC 6962 --------------------------------------------------------------------
+def unbase64(text):
+    """Strict: None for anything that encoding would not have written."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except Exception:
+        return None
+    return data if base64.b64encode(data).decode() == text else None
+
+
+def canonical(value):
+    """RFC 8785 for what a record may hold: no fractions, so a number is its digits."""
+    if isinstance(value, bool) or value is None or isinstance(value, int):
+        return json.dumps(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        return "[" + ",".join(canonical(one) for one in value) + "]"
+    if isinstance(value, dict):
+        keys = sorted(value, key=lambda key: key.encode("utf-16-be", "surrogatepass"))
+        return "{" + ",".join(canonical(key) + ":" + canonical(value[key]) for key in keys) + "}"
+    raise ValueError("no canonical form")
+
+
+def read_json(data):
+    """The value of canonical JSON bytes; None for any others."""
+    try:
+        text = data.decode("utf-8")
+        value = json.loads(text)
+        return value if canonical(value) == text else None
+    except Exception:
+        return None
+
+
+def leaf_hash(data):
+    return hashlib.sha256(b"\0" + data).digest()
+
+
+def node_hash(left, right):
+    return hashlib.sha256(b"\1" + left + right).digest()
+
+
+def root_from_path(index, size, leaf, path):
+    """RFC 9162 section 2.1.3.2."""
+    if not 0 <= index < size:
+        return None
+    node, last, value = index, size - 1, leaf
+    for sibling in path:
+        if last == 0:
+            return None
+        if node & 1 or node == last:
+            value = node_hash(sibling, value)
+            while not node & 1 and node:
+                node, last = node >> 1, last >> 1
+        else:
+            value = node_hash(value, sibling)
+        node, last = node >> 1, last >> 1
+    return value if last == 0 else None
+
+
+def root_from_subset(size, leaves, hashes):
+    """FORMAT.md: a range without known leaf takes the next hash, any other is split in two."""
+    indexes = [index for index, _ in leaves]
+    if not leaves or indexes != sorted(set(indexes)) or indexes[-1] >= size:
+        return None
+    width = 1
+    while width < size:
+        width *= 2
+    known, given = list(leaves), list(hashes)
+    known.reverse()
+    given.reverse()
+
+    def walk(start, width):
+        end = min(start + width, size)
+        if not known or known[-1][0] >= end:
+            return given.pop()
+        if width == 1:
+            return known.pop()[1]
+        left = walk(start, width // 2)
+        middle = start + width // 2
+        return node_hash(left, walk(middle, width // 2)) if middle < size else left
+
+    try:
+        root = walk(0, width)
+    except IndexError:
+        return None
+    return None if known or given else root
+
+
+# ---- C2SP signed-note, tlog-cosignature, tlog-checkpoint, tlog-proof, tlog-policy -----------------
+class Key:
+    def __init__(self, text, kinds):
+        parts = text.split("+", 2)
+        data = unbase64(parts[2]) if len(parts) == 3 else None
+        if not data or len(data) != 33 or data[0] not in kinds:
+            raise ValueError("not a verifier key of the right type")
+        self.name, self.id, self.kind, self.public = parts[0], parts[1], data[0], data[1:]
+        if hashlib.sha256(self.name.encode() + b"\n" + data).hexdigest()[:8] != self.id or not self.name:
+            raise ValueError("the id of the key is not that of its bytes")
+
+    def verify(self, text, signature):
+        """None when wrong, else the time of a cosignature or 0."""
+        if self.kind == 1:
+            return 0 if ed25519_verify(self.public, text, signature) else None
+        if len(signature) != 72:
+            return None
+        (when,) = struct.unpack(">Q", signature[:8])
+        message = b"cosignature/v1\ntime %d\n" % when + text
+        return when if ed25519_verify(self.public, message, signature[8:]) else None
+
+
+def split_note(data):
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    if re.search("[\x00-\x09\x0b-\x1f]", text) or not text.endswith("\n") or "\n\n" not in text:
+        return None
+    body, _, lines = text.rpartition("\n\n")
+    signatures = []
+    for line in lines[:-1].split("\n"):
+        match = re.fullmatch("\u2014 ([^\\s+]+) ([A-Za-z0-9+/=]+)", line)
+        signature = unbase64(match.group(2)) if match else None
+        if signature is None or len(signature) < 5:
+            return None
+        signatures.append((match.group(1), signature[:4].hex(), signature[4:]))
+    return (body + "\n", signatures) if 0 < len(signatures) <= 100 else None
+
+
+def open_note(data, keys):
+    """(text, {(name, id): time}) or a sentence about what is wrong."""
+    note = split_note(data)
+    if note is None:
+        return "it is not a signed note"
+    verified = {}
+    for name, key_id, signature in note[1]:
+        for key in keys:
+            if (key.name, key.id) == (name, key_id) and (name, key_id) not in verified:
+                when = key.verify(note[0].encode(), signature)
+                if when is None:
+                    return "a signature by a key of your policy is wrong"
+                verified[(name, key_id)] = (when, key)
+    return (note[0], verified) if verified else "no key of your policy signed it"
+
+
+def parse_checkpoint(text):
+    lines = text.split("\n")
+    if len(lines) < 4 or lines[-1] or "" in lines[:-1] or not re.fullmatch("0|[1-9][0-9]{0,15}", lines[1]):
+        return None
+    root = unbase64(lines[2])
+    return (lines[0], int(lines[1]), root) if root and len(root) == 32 else None
+
+
+def parse_tlog_proof(data):
+    try:
+        head, _, checkpoint = data.decode("utf-8").partition("\n\n")
+    except UnicodeDecodeError:
+        return None
+    lines = head.split("\n")
+    if len(lines) < 2 or lines[0] != "c2sp.org/tlog-proof@v1":
+        return None
+    match = re.fullmatch("index (0|[1-9][0-9]{0,15})", lines[1])
+    path = [unbase64(line) for line in lines[2:]]
+    if not match or any(one is None or len(one) != 32 for one in path):
+        return None
+    return int(match.group(1)), path, checkpoint.encode()
+
+
+class Policy:
+    def __init__(self, data):
+        self.logs, self.witnesses, self.groups = [], {}, {}
+        self.batch_keys, self.exporters, quorum, members = {}, [], [], set()
+        for number, line in enumerate(data.decode("utf-8").split("\n"), 1):
+            try:
+                directive = re.match(r"^[ \t]*#[ \t]*baton-key\b(.*)$", line)
+                words = [word for word in re.split("[ \t]+", line) if word]
+                if directive:
+                    role, text = directive.group(1).split()
+                    key = Key(text, [1])
+                    if role == "batch":
+                        self.batch_keys[hashlib.sha256(key.public).hexdigest()[:16]] = key.public
+                    elif role == "exporter":
+                        self.exporters.append(key)
+                    else:
+                        raise ValueError("a key is of a batch or an exporter")
+                elif words and not words[0].startswith("#"):
+                    self.line(words, quorum, members)
+            except (ValueError, IndexError, KeyError) as error:
+                raise ValueError("line %d: %s" % (number, error))
+        if len(quorum) != 1:
+            raise ValueError("there is exactly one quorum line")
+        self.quorum = quorum[0]
+
+    def line(self, words, quorum, members):
+        if words[0] == "log" and len(words) in (2, 3):
+            key = Key(words[1], [1])
+            if any(key.public == other.public for other in self.logs):
+                raise ValueError("a log is listed twice")
+            self.logs.append(key)
+        elif words[0] == "witness" and len(words) in (3, 4):
+            key = Key(words[2], [4])
+            self.fresh(words[1])
+            if any(key.public == other.public for other in self.witnesses.values()):
+                raise ValueError("a witness is listed twice")
+            self.witnesses[words[1]] = key
+        elif words[0] == "group" and len(words) > 3:
+            self.fresh(words[1])
+            names = words[3:]
+            for name in names:
+                if name in members or (name not in self.witnesses and name not in self.groups):
+                    raise ValueError("a member must stand above, and in one group only")
+                members.add(name)
+            need = {"all": len(names), "any": 1}.get(words[2]) or int(words[2])
+            if not 1 <= need <= len(names):
+                raise ValueError("a threshold that cannot be met")
+            self.groups[words[1]] = (need, names)
+        elif words[0] == "quorum" and len(words) == 2:
+            if words[1] != "none" and words[1] not in self.witnesses and words[1] not in self.groups:
+                raise ValueError("the quorum must stand above")
+            quorum.append(words[1])
+        else:
+            raise ValueError("not a line of a policy")
+
+    def fresh(self, name):
+        if name == "none" or name in self.witnesses or name in self.groups:
+            raise ValueError("a name is taken")
+
+    def is_met(self, verified):
+        def has(name):
+            if name in self.witnesses:
+                key = self.witnesses[name]
+                return (key.name, key.id) in verified
+            need, names = self.groups[name]
+            return sum(has(one) for one in names) >= need
+        return self.quorum == "none" or has(self.quorum)
+
+
+# ---- The container -------------------------------------------------------------------------------
+def tar_header(name, length):
+    header = bytearray(512)
+    for at, text in ((0, name), (100, "0000644"), (108, "0000000"), (116, "0000000"),
+                     (124, "%011o" % length), (136, "00000000000"), (148, " " * 8), (156, "0"), (257, "ustar\x0000")):
+        header[at:at + len(text)] = text.encode("latin-1")
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header)
+
+
+def read_tar(data, report):
+    files, at = OrderedDict(), 0
+    while data[at:at + 512].strip(b"\0") and at + 512 <= len(data):
+        header = data[at:at + 512]
+        name = header[:100].split(b"\0")[0].decode("latin-1")
+        try:
+            length = int(header[124:135], 8)
+        except ValueError:
+            length = -1
+        end = at + 512 + length
+        if length < 0 or end > len(data):
+            report.fail("CONTAINER", name, "the header gives no length that fits")
+            return files
+        if header != tar_header(name, length):
+            report.fail("CONTAINER", name, "the header is not the only one it may be")
+        after = end + -end % 512
+        if data[end:after].strip(b"\0"):
+            report.fail("CONTAINER", name, "the padding is not zero")
+        if name in files or name not in ORDER:
+            report.fail("CONTAINER", name, "a bundle has no such file, or only once")
+        files[name] = data[at + 512:end]
+        at = after
+    if data[at:] != bytes(1024):
+        report.fail("CONTAINER", None, "the container does not end in two zero blocks")
+    return files
+
+
+# ---- The checks ----------------------------------------------------------------------------------
+class Report:
+    def __init__(self):
+        self.findings, self.incomplete, self.skipped, self.segments = [], [], [], []
+        self.unsupported = False
+
+    def fail(self, rule, place, message):
+        self.findings.append({"rule": rule, "place": place, "message": message})
+
+    def lack(self, rule, place, message):
+        self.incomplete.append({"rule": rule, "place": place, "message": message})
+
+    def verdict(self):
+        rules = {finding["rule"] for finding in self.findings}
+        if self.unsupported and not rules & {"CONTAINER", "MANIFEST_DIGEST"}:
+            return "unsupported"
+        return "tampered" if rules else "incomplete" if self.incomplete else "valid"
+
+
+class Record:
+    def __init__(self, file, line, data):
+        self.file, self.data, self.hash = file, data, leaf_hash(data)
+        self.hex = self.hash.hex()
+        self.body = read_json(data)
+        try:
+            b = self.body
+            ok = b["v"] == 1 and set(b) - OPTIONAL == MEMBERS and all(isinstance(b[k], int) and 0 <= b[k] <= SAFE_INTEGER for k in ("seq", "taskSeq"))
+            ok = ok and all(isinstance(b[k], str) for k in (
+                "origin", "taskId", "handoffId", "event", "recordedAt", "previousRecordHash", "previousTaskRecordHash"))
+            ok = ok and isinstance(b["payload"], list) and isinstance(b["keyIds"]["batch"], str)
+            self.ok = bool(ok) and all(
+                {"segment", "subjectRef", "commitment", "bytes"} <= set(one) for one in b["payload"])
+        except (TypeError, KeyError):
+            self.ok = False
+        self.place = "%s:%d" % (file, line) if not self.ok else "%s record %d" % (self.body["origin"], self.body["seq"])
+
+
+def read_records(name, data, report):
+    lines = data.split(b"\n")
+    if lines.pop() != b"":
+        report.fail("RECORD_FORM", name, "the last line is cut")
+    records = [Record(name, number, line) for number, line in enumerate(lines, 1)]
+    for record in records:
+        if not record.ok:
+            report.fail("RECORD_FORM", record.place, "the line is not a canonical version 1 record")
+    return [record for record in records if record.ok]
+
+
+def check_files(files, policy, report):
+    manifest_bytes = files.get("manifest.json", b"")
+    note = files.get("manifest.note")
+    digest = hashlib.sha256(manifest_bytes + (note or b"")).hexdigest() + "\n"
+    if files.get("manifest.sha256") != digest.encode():
+        report.fail("MANIFEST_DIGEST", "manifest.sha256", "it is not the digest of the manifest and its note")
+    version = re.search(rb'"format":"([^"]*)"', manifest_bytes)
+    if not version or version.group(1) != FORMAT.encode():
+        report.unsupported = True
+        report.fail("VERSION", "manifest.json", "the version is not " + FORMAT)
+    manifest = read_json(manifest_bytes)
+    try:
+        listed = [one["name"] for one in manifest["files"]]
+        if set(manifest) != {"format", "taskId", "records", "payloads", "files"}:
+            raise KeyError("members")
+        for one in manifest["files"]:
+            data = files.get(one["name"])
+            if data is None or len(data) != one["bytes"] or hashlib.sha256(data).hexdigest() != one["sha256"]:
+                report.fail("MANIFEST", one["name"], "the file is missing or has another length or digest")
+        for name in files:
+            if name not in UNLISTED and name not in listed:
+                report.fail("MANIFEST", name, "the file is not listed")
+        if listed != [name for name in ORDER if name in listed]:
+            report.fail("MANIFEST", "manifest.json", "the list is out of order")
+        if manifest["payloads"] != ("included" if "payloads.jsonl" in files else "withheld"):
+            report.fail("MANIFEST", "payloads.jsonl", "the manifest says otherwise about texts")
+    except (TypeError, KeyError):
+        report.fail("MANIFEST", "manifest.json", "it is missing or cannot be read")
+        manifest = {"taskId": None, "records": None}
+    if policy.exporters:
+        opened = open_note(note or b"", policy.exporters)
+        text = FORMAT + "\n" + base64.b64encode(hashlib.sha256(manifest_bytes).digest()).decode() + "\n"
+        if isinstance(opened, str) or opened[0] != text:
+            report.fail("EXPORTER_SIGNATURE", "manifest.note", "no exporter of your policy signed this manifest")
+    else:
+        report.skipped.append("EXPORTER_SIGNATURE")
+    return manifest
+
+
+def check_records(records, erasures, manifest, chains, report):
+    if manifest["records"] is not None and manifest["records"] != len(records):
+        report.fail("MANIFEST", "records.jsonl", "the manifest counts other records")
+    heads, runs, before = {}, {}, None
+    for record in records + erasures:
+        b = record.body
+        run = (record.file, b["origin"])
+        if before is not None and (before.file, before.body["origin"]) == run:
+            if b["seq"] <= before.body["seq"]:
+                report.fail("RECORD_ORDER", record.place, "the record stands twice or out of order")
+            if b["seq"] == before.body["seq"] + 1 and b["previousRecordHash"] != before.hex:
+                report.fail("RECORD_LINK", record.place, "the record does not link to the one before it")
+        elif run in runs:
+            report.fail("RECORD_ORDER", record.place, "the chain is interrupted")
+        if b["seq"] == 0 and b["previousRecordHash"] != ZERO:
+            report.fail("RECORD_LINK", record.place, "the first record of a chain links to another")
+        runs[run], before = True, record
+        chain = chains.get(b["origin"])
+        if chain and b["seq"] < chain["size"] and chain["listed"].get(b["seq"]) != record.hex:
+            report.fail("RECORD_HASH", record.place, "the record has another hash than the proof lists")
+        if record.file != "records.jsonl":
+            continue
+        if manifest["taskId"] is not None and b["taskId"] != manifest["taskId"]:
+            report.fail("RECORD_TASK", record.place, "the record belongs to another task")
+        seq, value = heads.get(b["taskId"], (-1, ZERO))
+        if b["taskSeq"] != seq + 1 or b["previousTaskRecordHash"] != value:
+            report.fail("TASK_LINK", record.place, "the record does not follow the task's record before it")
+        heads[b["taskId"]] = (b["taskSeq"], record.hex)
+
+
+def read_seal(data):
+    seal = read_json(data)
+    try:
+        names = [chain["origin"] for chain in seal["chains"]]
+        ok = set(seal) == {"v", "at", "chains"} and seal["v"] == 1 and names and names == sorted(set(names))
+        ok = ok and all(set(chain) == {"origin", "size", "root"} and len(unbase64(chain["root"])) == 32
+                        for chain in seal["chains"])
+        instant(seal["at"])
+        return {chain["origin"]: chain for chain in seal["chains"]} if ok else None, seal["at"]
+    except (TypeError, KeyError, ValueError):
+        return None, None
+
+
+def instant(text):
+    if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", text):
+        raise ValueError("not a time")
+    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc).timestamp()
+
+
+def check_seal(files, everything, chains, policy, now, report):
+    if "seal.json" not in files or "seal.tlog-proof" not in files:
+        kind = report.fail if "seal.json" in files or "seal.tlog-proof" in files else report.lack
+        kind("SEAL_ENTRY", "seal.json", "the bundle holds no whole seal")
+        return
+    sealed, at = read_seal(files["seal.json"])
+    if sealed is None:
+        report.fail("SEAL_ENTRY", "seal.json", "it cannot be read as a seal entry")
+        sealed = {}
+    for origin, chain in chains.items():
+        if origin not in sealed:
+            report.fail("SEAL_ENTRY", origin, "the seal does not list the chain")
+            continue
+        if chain["size"] != sealed[origin]["size"]:
+            report.fail("CHAIN_CHECKPOINT", origin, "the proof is for another size than the sealed one")
+        check_chain_checkpoint(origin, chain, sealed[origin], policy, report)
+        mine = {r.body["seq"]: r.hash for r in everything if r.body["origin"] == origin and r.body["seq"] < chain["size"]}
+        leaves = [(seq, mine.pop(seq, None) or bytes.fromhex(text)) for seq, text in chain["leaves"]]
+        root = root_from_subset(chain["size"], leaves, [unbase64(one) or b"" for one in chain["hashes"]])
+        if mine or root is None or base64.b64encode(root).decode() != sealed[origin]["root"]:
+            report.fail("INCLUSION", origin, "the records do not lead to the sealed root")
+    for record in everything:
+        chain = sealed.get(record.body["origin"])
+        if chain is None or record.body["seq"] >= chain["size"]:
+            report.lack("INCLUSION", record.place, "the record is not sealed yet")
+        elif record.body["origin"] not in chains:
+            report.fail("INCLUSION", record.place, "there is no proof for the chain")
+        elif record.body["recordedAt"] > at:
+            report.fail("SEAL_TIME", record.place, "the record is later than the seal that covers it")
+    check_seal_log(files, at, policy, now, report)
+
+
+def check_chain_checkpoint(origin, chain, sealed, policy, report):
+    if chain["checkpoint"] is None:
+        return
+    note = split_note(chain["checkpoint"].encode())
+    stated = parse_checkpoint(note[0]) if note else None
+    if stated is None or stated[:2] != (origin, sealed["size"]) or base64.b64encode(stated[2]).decode() != sealed["root"]:
+        report.fail("CHAIN_CHECKPOINT", origin, "the checkpoint of the chain differs from the seal")
+    opened = open_note(chain["checkpoint"].encode(), policy.logs)
+    if isinstance(opened, str) and "wrong" in opened:
+        report.fail("CHAIN_CHECKPOINT", origin, opened)
+
+
+def check_seal_log(files, at, policy, now, report):
+    place = "seal.tlog-proof"
+    proof = parse_tlog_proof(files[place])
+    note = split_note(proof[2]) if proof else None
+    checkpoint = parse_checkpoint(note[0]) if note else None
+    if checkpoint is None:
+        report.fail("SEAL_INCLUSION", place, "it cannot be read")
+        return
+    origin, size, root = checkpoint
+    if root_from_path(proof[0], size, leaf_hash(files["seal.json"]), proof[1]) != root:
+        report.fail("SEAL_INCLUSION", place, "the seal does not stand in the seal log at this index")
+    opened = open_note(proof[2], policy.logs + list(policy.witnesses.values()))
+    if isinstance(opened, str):
+        report.fail("SEAL_SIGNATURE", place, opened)
+    verified = {} if isinstance(opened, str) else opened[1]
+    if not isinstance(opened, str) and not any(key.kind == 1 and key.name == origin for _, key in verified.values()):
+        report.fail("SEAL_SIGNATURE", place, "no log of your policy signed this checkpoint as its own")
+    if not policy.is_met(verified):
+        report.lack("WITNESS_QUORUM", place, "too few witnesses of your policy cosigned it")
+    if at is None:
+        return
+    sealed_at = instant(at)
+    if sealed_at > now + SKEW:
+        report.fail("SEAL_TIME", "seal.json", "the seal is from the future")
+    for when, key in verified.values():
+        if key.kind == 4 and not sealed_at - SKEW <= when <= now + SKEW:
+            report.fail("SEAL_TIME", place, "%s cosigned at an impossible time" % key.name)
+
+
+def check_services(batches, receipts, everything, chains, policy, report):
+    if not policy.batch_keys:
+        report.skipped.append("BATCH_SIGNATURE")
+    else:
+        for batch in batches:
+            place = "%s batch to %d" % (batch["origin"], batch["lastSeq"])
+            chain = chains.get(batch["origin"])
+            listed = chain["listed"].get(batch["lastSeq"]) if chain else None
+            if listed != batch["lastHash"] and (listed or chain and batch["lastSeq"] < chain["size"]):
+                report.fail("BATCH_SIGNATURE", place, "the batch does not end in the record that the tree has there")
+            text = "baton/batch/v1\n%s\n%d\n%d\n%s\n" % (
+                batch["origin"], batch["firstSeq"], batch["lastSeq"], batch["lastHash"])
+            key = policy.batch_keys.get(batch["keyId"])
+            if key is None or not ed25519_verify(key, text.encode(), unbase64(batch["signature"]) or b""):
+                report.fail("BATCH_SIGNATURE", place, "no append service of your policy signed it")
+        for record in everything:
+            b = record.body
+            if not any(x["origin"] == b["origin"] and x["firstSeq"] <= b["seq"] <= x["lastSeq"]
+                       and x["keyId"] == b["keyIds"]["batch"] for x in batches):
+                report.fail("BATCH_SIGNATURE", record.place, "the record is in no batch that was signed for it")
+    by_place = {(r.body["origin"], r.body["seq"]): r for r in everything}
+    if len({(one["origin"], one["seq"]) for one in receipts}) != len(receipts):
+        report.fail("RECEIPT", "receipts.json", "a record has two receipts")
+    for one in receipts:
+        record = by_place.get((one["origin"], one["seq"]))
+        if record is None:
+            report.fail("RECEIPT", "%s record %d" % (one["origin"], one["seq"]), "the record of a receipt is missing")
+        elif (one["recordHash"], one["recordedAt"]) != (record.hex, record.body["recordedAt"]):
+            report.fail("RECEIPT", record.place, "the receipt is for another record")
+
+
+def check_texts(files, records, erasures, lists, report):
+    erased = {}
+    if len(lists) != len(erasures):
+        report.fail("ERASURE", "erasure-lists.json", "there is not one list for each erasure record")
+    for record, places in zip(erasures, lists):
+        said = record.body.get("erasure") or {}
+        text = "".join("%s %d %d\n" % tuple(place) for place in sorted(map(tuple, places)))
+        if record.body["event"] not in ERASING or said.get("segments") != len(places) \
+                or said.get("listSha256") != hashlib.sha256(text.encode()).hexdigest():
+            report.fail("ERASURE", record.place, "the list is not the one that the record names")
+        for place in places:
+            erased[tuple(place)] = said.get("subjectRef")
+    stored = {}
+    lines = files.get("payloads.jsonl", b"").split(b"\n")
+    if lines.pop() != b"":
+        report.fail("PAYLOAD", "payloads.jsonl", "the last line is cut")
+    for line in lines:
+        one = read_json(line)
+        if not isinstance(one, dict) or set(one) != {"origin", "seq", "segment", "salted"} \
+                or (one["origin"], one["seq"], one["segment"]) in stored:
+            report.fail("PAYLOAD", "payloads.jsonl", "a line cannot be read or stands twice")
+            continue
+        stored[(one["origin"], one["seq"], one["segment"])] = unbase64(one["salted"]) or b""
+    for record in records:
+        for named in record.body["payload"]:
+            place = (record.body["origin"], record.body["seq"], named["segment"])
+            salted = stored.pop(place, None)
+            if salted is not None:
+                digest = hashlib.sha256(b"baton/commit/v1\n" + salted).hexdigest()
+                good = len(salted) - 32 == named["bytes"] and digest == named["commitment"]
+                status = "present" if good else "mismatch"
+            elif erased.get(place) == named["subjectRef"]:
+                status = "erased"
+            else:
+                status = "missing" if "payloads.jsonl" in files else "withheld"
+            report.segments.append(dict(zip(("origin", "seq", "segment", "status"), place + (status,))))
+            if status in ("missing", "mismatch"):
+                report.fail("PAYLOAD", record.place, "segment %d: %s" % (named["segment"], status))
+    if stored:
+        report.fail("PAYLOAD", "payloads.jsonl", "a text that no record names")
+
+
+def check_ends(records, report):
+    waiting = {}
+    for record in records:
+        if record.body["event"] == "HANDOFF_ACCEPTED":
+            waiting[record.body["handoffId"]] = record
+        elif record.body["event"] in ENDS:
+            waiting.pop(record.body["handoffId"], None)
+    for record in waiting.values():
+        report.lack("TASK_END", record.place, "the handoff was accepted, and nothing says how it ended")
+
+
+def read_part(files, name, members, report, rule):
+    """A list of objects with exactly these members."""
+    value = read_json(files.get(name, b""))
+    if isinstance(value, list) and all(isinstance(one, dict) and set(one) == members for one in value):
+        return value
+    report.fail(rule, name, "it is missing or cannot be read")
+    return []
+
+
+def verify(data, policy, now):
+    report = Report()
+    files = read_tar(data, report)
+    manifest = check_files(files, policy, report)
+    for name in REQUIRED:
+        if name not in files:
+            report.fail("MANIFEST", name, "the file is missing")
+    records = read_records("records.jsonl", files.get("records.jsonl", b""), report)
+    erasures = read_records("erasures.jsonl", files.get("erasures.jsonl", b""), report)
+    chains = {}
+    for chain in read_part(files, "proof.json", {"origin", "size", "checkpoint", "leaves", "hashes"}, report, "RECORD_HASH"):
+        chains[chain["origin"]] = dict(chain, listed=dict(map(tuple, chain["leaves"])))
+    batches = read_part(files, "batches.json", {"origin", "firstSeq", "lastSeq", "lastHash", "keyId", "signature"},
+                        report, "BATCH_SIGNATURE")
+    receipts = read_part(files, "receipts.json", {"origin", "seq", "recordHash", "recordedAt"}, report, "RECEIPT")
+    lists = read_json(files.get("erasure-lists.json", b""))
+    if not isinstance(lists, list):
+        report.fail("ERASURE", "erasure-lists.json", "it is missing or cannot be read")
+        lists = []
+    check_records(records, erasures, manifest, chains, report)
+    check_seal(files, records + erasures, chains, policy, now, report)
+    check_services(batches, receipts, records + erasures, chains, policy, report)
+    check_texts(files, records, erasures, lists, report)
+    check_ends(records, report)
+    return report, manifest["taskId"], len(records)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Verifies a baton-evidence/1 bundle offline.")
+    parser.add_argument("bundle")
+    parser.add_argument("--policy", required=True, help="your own C2SP tlog-policy file")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--now", type=int, default=int(time.time()), help="POSIX seconds; for tests")
+    given = parser.parse_args()
+    try:
+        with open(given.bundle, "rb") as bundle, open(given.policy, "rb") as policy_file:
+            data, policy_bytes = bundle.read(), policy_file.read()
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 1
+    try:
+        policy = Policy(policy_bytes)
+    except ValueError as error:
+        print("%s: %s" % (given.policy, error), file=sys.stderr)
+        return 2
+    try:
+        report, task, records = verify(data, policy, given.now)
+    except (TypeError, KeyError, ValueError, RecursionError) as error:
+        report, task, records = Report(), None, 0
+        report.fail("FORM", given.bundle, "a part has a form that no bundle has (%s)" % type(error).__name__)
+    verdict = report.verdict()
+    if given.json:
+        print(json.dumps({"verdict": verdict, "taskId": task, "records": records, "findings": report.findings,
+                          "incomplete": report.incomplete, "skipped": report.skipped, "segments": report.segments}))
+    else:
+        print("task %s, %d records" % (task, records))
+        for mark, group in (("FAILED", report.findings), ("MISSING", report.incomplete)):
+            for one in group:
+                line = "%-8s %s: %s: %s" % (mark, one["rule"], one["place"], one["message"])
+                print("".join(c if c.isprintable() else "?" for c in line))
+        for rule in report.skipped:
+            print("skipped  %s: your policy names no key for it" % rule)
+        print(verdict.upper())
+    return {"valid": 0, "tampered": 3, "incomplete": 4, "unsupported": 4}[verdict]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1933 @@
+// Verifies a baton-evidence/1 bundle offline on Node 20.12 or later; generated, do not edit.
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { createPublicKey, hash, verify } from "node:crypto";
+
+// packages/ledger/src/bytes.ts
+const STRICT_UTF_8 = new TextDecoder("utf-8", {
+	fatal: true,
+	ignoreBOM: true
+});
+const UTF_8 = new TextEncoder();
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const SEXTETS = (/* @__PURE__ */ new Int8Array(128)).fill(-1);
+for (let value = 0; value < 64; value += 1) SEXTETS[ALPHABET.charCodeAt(value)] = value;
+const NIBBLES = (/* @__PURE__ */ new Int8Array(128)).fill(-1);
+for (let value = 0; value < 16; value += 1) NIBBLES[value.toString(16).charCodeAt(0)] = value;
+const CHUNK_BYTES$1 = 12288;
+const encodeUtf8 = (text) => UTF_8.encode(text);
+function decodeUtf8(bytes) {
+	try {
+		return STRICT_UTF_8.decode(bytes);
+	} catch {
+		return;
+	}
+}
+function toHex(bytes) {
+	let text = "";
+	for (let at = 0; at < bytes.length; at += 1) text += HEX[bytes[at]];
+	return text;
+}
+function fromHex(text) {
+	const bytes = new Uint8Array(text.length >> 1);
+	let isHex = text.length % 2 === 0;
+	for (let at = 0; at < bytes.length; at += 1) {
+		const high = NIBBLES[text.charCodeAt(at * 2)] ?? -1;
+		const low = NIBBLES[text.charCodeAt(at * 2 + 1)] ?? -1;
+		isHex &&= high >= 0 && low >= 0;
+		bytes[at] = high * 16 + low;
+	}
+	return isHex ? bytes : void 0;
+}
+function toBase64(bytes) {
+	let text = "";
+	for (let from = 0; from < bytes.length; from += CHUNK_BYTES$1) text += btoa(String.fromCharCode(...bytes.subarray(from, from + CHUNK_BYTES$1)));
+	return text;
+}
+function fromBase64(text) {
+	if (text.length % 4 !== 0) return void 0;
+	const padding = text.endsWith("==") ? 2 : Number(text.endsWith("="));
+	const bytes = new Uint8Array(text.length / 4 * 3 - padding);
+	const characters = text.length - padding;
+	let bits = 0;
+	let word = 0;
+	let length = 0;
+	for (let at = 0; at < characters; at += 1) {
+		const sextet = SEXTETS[text.charCodeAt(at)] ?? -1;
+		if (sextet < 0) return void 0;
+		word = (word << 6 | sextet) & 65535;
+		bits += 6;
+		if (bits < 8) continue;
+		bits -= 8;
+		bytes[length] = word >> bits & 255;
+		length += 1;
+	}
+	return (word & (1 << bits) - 1) === 0 ? bytes : void 0;
+}
+function concatBytes(parts) {
+	const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+	let at = 0;
+	for (const part of parts) {
+		bytes.set(part, at);
+		at += part.length;
+	}
+	return bytes;
+}
+function equalBytes(left, right) {
+	if (left.length !== right.length) return false;
+	for (let at = 0; at < left.length; at += 1) if (left[at] !== right[at]) return false;
+	return true;
+}
+
+// packages/ledger/src/sha256.ts
+function sha256$2(bytes) {
+	const text = hash("sha256", bytes, "binary");
+	const digest = /* @__PURE__ */ new Uint8Array(32);
+	for (let at = 0; at < 32; at += 1) digest[at] = text.charCodeAt(at);
+	return digest;
+}
+const sha256Hex = (bytes) => hash("sha256", bytes, "hex");
+
+// packages/ledger/src/batch-statement.ts
+const batchStatementBytes = (statement) => {
+	const { origin, firstSeq, lastSeq, lastHash } = statement;
+	return encodeUtf8(`baton/batch/v1\n${origin}\n${firstSeq}\n${lastSeq}\n${lastHash}\n`);
+};
+const batchKeyIdOf = (publicKey) => toHex(sha256$2(publicKey)).slice(0, 16);
+
+// packages/ledger/src/ledger-error.ts
+var LedgerError = class extends Error {
+	code;
+	pointer;
+	constructor(code, message, pointer = "") {
+		super(message);
+		this.name = "LedgerError";
+		this.code = code;
+		this.pointer = pointer;
+	}
+};
+
+// packages/ledger/src/note/key.ts
+const SIGNATURE_TYPES = {
+	ed25519: 1,
+	cosignature: 4
+};
+const isKeyName = (name) => name !== "" && name.isWellFormed() && !/[\s\u0085+\u0000-\u001f]/u.test(name);
+const isKnownType = (type) => type === SIGNATURE_TYPES.ed25519 || type === SIGNATURE_TYPES.cosignature;
+const keyMaterial = (type, publicKey) => concatBytes([new Uint8Array([type]), publicKey]);
+const keyIdOf = (name, material) => toHex(sha256$2(concatBytes([encodeUtf8(`${name}\n`), material])).subarray(0, 4));
+function verifierKey(name, type, publicKey) {
+	if (!isKeyName(name) || publicKey.length !== 32) throw new LedgerError("BATON_KEY_INVALID", "a note key needs a name and 32 bytes");
+	return {
+		name,
+		type,
+		publicKey,
+		keyId: keyIdOf(name, keyMaterial(type, publicKey))
+	};
+}
+function readVerifierKey(text) {
+	const [name = "", keyId = "", encoded = ""] = splitKey(text);
+	const material = fromBase64(encoded);
+	const type = material?.[0];
+	if (!(fromHex(keyId)?.length === 4 && material?.length === 33) || !isKnownType(type)) throw new LedgerError("BATON_KEY_INVALID", "a verifier key is name+id+base64 of a known type");
+	const key = verifierKey(name, type, material.slice(1));
+	if (key.keyId === keyId) return key;
+	throw new LedgerError("BATON_KEY_INVALID", "the id of the verifier key is not that of its bytes");
+}
+function splitKey(text) {
+	const first = text.indexOf("+");
+	const second = text.indexOf("+", first + 1);
+	if (first < 0 || second < 0) return [];
+	return [
+		text.slice(0, first),
+		text.slice(first + 1, second),
+		text.slice(second + 1)
+	];
+}
+
+// packages/ledger/src/tlog/policy.ts
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
+var PolicyFault = class extends Error {};
+var PolicyBuilder = class {
+	logs = [];
+	witnesses = /* @__PURE__ */ new Map();
+	groups = /* @__PURE__ */ new Map();
+	#members = /* @__PURE__ */ new Set();
+	quorum;
+	line(items) {
+		const [keyword, ...rest] = items;
+		if (keyword === "log") this.#log(rest);
+		else if (keyword === "witness") this.#witness(rest);
+		else if (keyword === "group") this.#group(rest);
+		else if (keyword === "quorum") this.#quorum(rest);
+		else throw new PolicyFault("a line starts with log, witness, group or quorum");
+	}
+	#log([text, , ...rest]) {
+		if (text === void 0 || rest.length > 0) throw new PolicyFault("log <vkey> [<url>]");
+		const key = readKey(text, SIGNATURE_TYPES.ed25519, "a log signs with key type 0x01");
+		if (this.logs.some((other) => equalBytes(other.publicKey, key.publicKey))) throw new PolicyFault("the key of this log is listed twice");
+		this.logs.push(key);
+	}
+	#witness([name, text, , ...rest]) {
+		if (name === void 0 || text === void 0 || rest.length > 0) throw new PolicyFault("witness <name> <vkey> [<url>]");
+		this.#mustBeNew(name);
+		const key = readKey(text, SIGNATURE_TYPES.cosignature, "a witness signs with key type 0x04");
+		for (const other of this.witnesses.values()) if (equalBytes(other.publicKey, key.publicKey)) throw new PolicyFault("the key of this witness is listed twice");
+		this.witnesses.set(name, key);
+	}
+	#group([name, threshold, ...members]) {
+		if (name === void 0 || threshold === void 0 || members.length === 0) throw new PolicyFault("group <name> all|any|<k> <name>...");
+		this.#mustBeNew(name);
+		for (const member of members) {
+			this.#mustExist(member);
+			if (this.#members.has(member)) throw new PolicyFault("a name is a member of one group only");
+			this.#members.add(member);
+		}
+		this.groups.set(name, {
+			threshold: readThreshold(threshold, members.length),
+			members
+		});
+	}
+	#quorum([name, ...rest]) {
+		if (name === void 0 || rest.length > 0) throw new PolicyFault("quorum <name>");
+		if (this.quorum !== void 0) throw new PolicyFault("there is exactly one quorum line");
+		if (name !== "none") this.#mustExist(name);
+		this.quorum = name === "none" ? null : name;
+	}
+	#mustBeNew(name) {
+		if (name === "none" || this.witnesses.has(name) || this.groups.has(name)) throw new PolicyFault("this name is taken");
+	}
+	#mustExist(name) {
+		if (!this.witnesses.has(name) && !this.groups.has(name)) throw new PolicyFault("a name is used before its line");
+	}
+};
+function readKey(text, type, rule) {
+	let key;
+	try {
+		key = readVerifierKey(text);
+	} catch (error) {
+		if (error instanceof LedgerError) throw new PolicyFault(error.message);
+		throw error;
+	}
+	if (key.type === type) return key;
+	throw new PolicyFault(rule);
+}
+function readThreshold(text, members) {
+	if (text === "any") return 1;
+	if (text === "all") return members;
+	const threshold = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : 0;
+	if (threshold >= 1 && threshold <= members) return threshold;
+	throw new PolicyFault("a threshold is all, any or a number from 1 to the number of members");
+}
+function parsePolicy(bytes) {
+	const builder = new PolicyBuilder();
+	const lines = decodeUtf8(bytes)?.split("\n");
+	if (lines === void 0) return {
+		ok: false,
+		line: 1,
+		message: "the file is not UTF-8"
+	};
+	for (const [at, text] of lines.entries()) {
+		const items = text.split(/[ \t]+/).filter((item) => item !== "");
+		if (items.length === 0 || items[0]?.startsWith("#")) continue;
+		try {
+			if (CONTROL.test(text)) throw new PolicyFault("the line holds a control character");
+			builder.line(items);
+		} catch (error) {
+			if (!(error instanceof PolicyFault)) throw error;
+			return {
+				ok: false,
+				line: at + 1,
+				message: error.message
+			};
+		}
+	}
+	const { logs, witnesses, groups, quorum } = builder;
+	if (quorum !== void 0) return {
+		ok: true,
+		policy: {
+			logs,
+			witnesses,
+			groups,
+			quorum
+		}
+	};
+	return {
+		ok: false,
+		line: lines.length,
+		message: "there is exactly one quorum line"
+	};
+}
+function meetsQuorum(policy, isWitnessed) {
+	const has = (name) => {
+		const witness = policy.witnesses.get(name);
+		if (witness !== void 0) return isWitnessed(witness);
+		const group = policy.groups.get(name);
+		return group !== void 0 && group.members.filter(has).length >= group.threshold;
+	};
+	return policy.quorum === null || has(policy.quorum);
+}
+
+// packages/ledger/src/bundle/auditor-policy.ts
+const DIRECTIVE = /^[ \t]*#[ \t]*baton-key\b(.*)$/;
+function parseAuditorPolicy(bytes) {
+	const parsed = parsePolicy(bytes);
+	if (!parsed.ok) return parsed;
+	const batchKeys = /* @__PURE__ */ new Map();
+	const exporters = [];
+	for (const [at, line] of (decodeUtf8(bytes) ?? "").split("\n").entries()) {
+		const directive = DIRECTIVE.exec(line)?.[1];
+		if (directive === void 0) continue;
+		const [role, key] = readDirective(directive);
+		if (key === void 0) return {
+			ok: false,
+			line: at + 1,
+			message: "# baton-key batch|exporter <vkey of type 0x01>"
+		};
+		if (role === "batch") batchKeys.set(batchKeyIdOf(key.publicKey), key.publicKey);
+		else exporters.push(key);
+	}
+	return {
+		ok: true,
+		policy: {
+			log: parsed.policy,
+			batchKeys,
+			exporters
+		}
+	};
+}
+function readDirective(text) {
+	const [role = "", vkey = "", ...rest] = text.split(/[ \t]+/).filter((item) => item !== "");
+	if (!["batch", "exporter"].includes(role) || rest.length > 0) return [role, void 0];
+	try {
+		const key = readVerifierKey(vkey);
+		return [role, key.type === SIGNATURE_TYPES.ed25519 ? key : void 0];
+	} catch (error) {
+		if (error instanceof LedgerError) return [role, void 0];
+		throw error;
+	}
+}
+
+// packages/ledger/src/bundle/format-report.ts
+const MARKS = {
+	ok: "ok      ",
+	failed: "FAILED  ",
+	incomplete: "MISSING ",
+	skipped: "skipped "
+};
+const SENTENCES$1 = {
+	valid: "VALID: nothing was changed, added or taken away.",
+	tampered: "TAMPERED: something was changed, added or taken away.",
+	incomplete: "INCOMPLETE: nothing is wrong, but not everything that is needed is there.",
+	unsupported: "UNSUPPORTED: this verifier does not know the version of the bundle."
+};
+const EXIT_CODES = {
+	valid: 0,
+	tampered: 3,
+	incomplete: 4,
+	unsupported: 4
+};
+const safe = (text) => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "?");
+function formatReport(report) {
+	const { taskId, records, sealedAt, checks, segments, verdict } = report;
+	const lines = [
+		`task     ${taskId ?? "none: whole chains"}`,
+		`records  ${records}`,
+		`sealed   ${sealedAt ?? "not yet"}`,
+		""
+	];
+	for (const { result, title, note, findings } of checks) {
+		lines.push(`${MARKS[result]} ${title}${note === null ? "" : ` (${note})`}`);
+		for (const finding of findings) lines.push(`           ${formatFinding(finding)}`);
+	}
+	const counts = /* @__PURE__ */ new Map();
+	for (const { status } of segments) counts.set(status, (counts.get(status) ?? 0) + 1);
+	const texts = [...counts].map(([status, count]) => `${count} ${status}`).join(", ");
+	lines.push("", `texts    ${texts === "" ? "none" : texts}`, "", SENTENCES$1[verdict]);
+	return `${lines.map(safe).join("\n")}\n`;
+}
+function formatFinding({ rule, file, origin, seq, message }) {
+	const record = seq === null ? "" : ` record ${seq}`;
+	return `${rule}: ${[...[file, origin === null ? null : `${origin}${record}`].filter((part) => part !== null), message].join(": ")}`;
+}
+
+// packages/ledger/src/bundle/check-titles.ts
+const CHECK_TITLES = {
+	CONTAINER: "The container holds its files and not one byte more",
+	MANIFEST_DIGEST: "The manifest and its signature are the ones that were written",
+	VERSION: "The bundle is of a version that this verifier knows",
+	MANIFEST: "Every file is listed, and has the listed size and digest",
+	EXPORTER_SIGNATURE: "Who exported the bundle signed its manifest",
+	RECORD_FORM: "Every record can be read",
+	RECORD_CANONICAL: "Every record has the one form that its content may have",
+	RECORD_ORDER: "Records stand in the order of their chain, each once",
+	RECORD_TASK: "Every record belongs to the task",
+	RECORD_HASH: "Every record has the hash that the bundle lists for it",
+	RECORD_LINK: "Neighbouring records of a chain are linked",
+	TASK_LINK: "No record of the task is missing from its middle, and none is changed",
+	INCLUSION: "Every record stands in the sealed tree of its chain",
+	CHAIN_CHECKPOINT: "Checkpoints of the chains agree with the seal",
+	SEAL_ENTRY: "The seal can be read and lists the chains",
+	SEAL_INCLUSION: "The seal stands in the seal log",
+	SEAL_SIGNATURE: "A log of your policy signed the seal log",
+	WITNESS_QUORUM: "The witnesses of your policy saw the seal log",
+	SEAL_TIME: "Records, seal and witnesses agree on the time",
+	BATCH_SIGNATURE: "An append service of your policy recorded every record",
+	RECEIPT: "Every receipt has its record",
+	ERASURE: "Every erasure says exactly what it erased",
+	PAYLOAD: "Every text is what its record committed to, or is lawfully erased",
+	TASK_END: "Every accepted handoff has an end"
+};
+
+// packages/ledger/src/ed25519.ts
+const SPKI_PREFIX = new Uint8Array([
+	48,
+	42,
+	48,
+	5,
+	6,
+	3,
+	43,
+	101,
+	112,
+	3,
+	33,
+	0
+]);
+function verifyEd25519(publicKey, message, signature) {
+	if (publicKey.length !== 32 || signature.length !== 64) return false;
+	const key = Buffer.from(concatBytes([SPKI_PREFIX, publicKey]));
+	try {
+		return verify(null, message, createPublicKey({
+			key,
+			format: "der",
+			type: "spki"
+		}), signature);
+	} catch {
+		return false;
+	}
+}
+
+// packages/ledger/src/note/signature.ts
+const TIMESTAMP_BYTES = 8;
+const cosignedMessage = (text, timestamp) => encodeUtf8(`cosignature/v1\ntime ${timestamp}\n${text}`);
+function verifyNoteSignature(key, text, bytes) {
+	const { name, keyId, type, publicKey } = key;
+	if (type === SIGNATURE_TYPES.ed25519) return verifyEd25519(publicKey, encodeUtf8(text), bytes) ? {
+		name,
+		keyId,
+		type,
+		timestamp: null
+	} : void 0;
+	if (bytes.length !== 72) return void 0;
+	const timestamp = readTimestamp(bytes);
+	if (timestamp === void 0) return void 0;
+	return verifyEd25519(publicKey, cosignedMessage(text, timestamp), bytes.subarray(TIMESTAMP_BYTES)) ? {
+		name,
+		keyId,
+		type,
+		timestamp
+	} : void 0;
+}
+function readTimestamp(bytes) {
+	const view = new DataView(bytes.buffer, bytes.byteOffset, TIMESTAMP_BYTES);
+	const timestamp = view.getUint32(0) * 2 ** 32 + view.getUint32(4);
+	return Number.isSafeInteger(timestamp) ? timestamp : void 0;
+}
+
+// packages/ledger/src/note/note.ts
+const SIGNATURES_MAX = 100;
+const LINE_START = "— ";
+function splitNote(note) {
+	const whole = decodeUtf8(note);
+	if (whole === void 0 || /[\u0000-\u0009\u000b-\u001f]/.test(whole)) return void 0;
+	const blank = whole.lastIndexOf("\n\n");
+	if (blank < 0 || !whole.endsWith("\n")) return void 0;
+	const lines = whole.slice(blank + 2).split("\n").slice(0, -1);
+	if (lines.length === 0 || lines.length > SIGNATURES_MAX) return void 0;
+	const signatures = lines.map(readLine);
+	if (!signatures.every((signature) => signature !== void 0)) return void 0;
+	return {
+		text: whole.slice(0, blank + 1),
+		signatures
+	};
+}
+function readLine(line) {
+	if (!line.startsWith(LINE_START)) return void 0;
+	const [name = "", encoded = "", ...rest] = line.slice(2).split(" ");
+	const bytes = fromBase64(encoded);
+	if (rest.length > 0 || !isKeyName(name) || bytes === void 0 || bytes.length < 5) return void 0;
+	return {
+		name,
+		keyId: toHex(bytes.subarray(0, 4)),
+		bytes: bytes.subarray(4)
+	};
+}
+function openNote(note, keys) {
+	const split = splitNote(note);
+	if (split === void 0) return {
+		ok: false,
+		reason: "MALFORMED",
+		key: null
+	};
+	const signatures = /* @__PURE__ */ new Map();
+	const unknown = [];
+	for (const signature of split.signatures) {
+		const label = `${signature.name}+${signature.keyId}`;
+		const [key, second] = keys.filter(({ name, keyId }) => name === signature.name && keyId === signature.keyId);
+		if (second !== void 0) return {
+			ok: false,
+			reason: "AMBIGUOUS_KEY",
+			key: label
+		};
+		if (key === void 0) {
+			if (!unknown.some((other) => isSameSignature(other, signature))) unknown.push(signature);
+			continue;
+		}
+		if (signatures.has(label)) continue;
+		const verified = verifyNoteSignature(key, split.text, signature.bytes);
+		if (verified === void 0) return {
+			ok: false,
+			reason: "INVALID_SIGNATURE",
+			key: label
+		};
+		signatures.set(label, verified);
+	}
+	if (signatures.size === 0) return {
+		ok: false,
+		reason: "NO_KNOWN_SIGNATURE",
+		key: null
+	};
+	return {
+		ok: true,
+		text: split.text,
+		signatures: [...signatures.values()],
+		unknown
+	};
+}
+const isSameSignature = (left, right) => left.name === right.name && left.keyId === right.keyId && equalBytes(left.bytes, right.bytes);
+
+// packages/ledger/src/rules.ts
+const must = (expected, fits) => (value, problems) => {
+	if (fits(value)) return;
+	const message = value === void 0 ? "is missing" : "has a value that is not allowed";
+	problems.push({
+		pointer: "",
+		message,
+		fix: `Give ${expected}.`
+	});
+};
+const matching = (expected, pattern) => must(expected, (value) => typeof value === "string" && pattern.test(value));
+const integer = (min, max) => must(`a whole number from ${min} to ${max}`, (value) => Number.isSafeInteger(value) && value >= min && value <= max);
+const oneOf = (...choices) => must(`one of ${choices.join(", ")}`, (value) => choices.includes(value));
+const orNull = (rule) => (value, problems) => {
+	if (value !== null) rule(value, problems);
+};
+const optional = (rule) => (value, problems) => {
+	if (value !== void 0) rule(value, problems);
+};
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+function object(members) {
+	const rules = Object.entries(members);
+	const known = new Set(Object.keys(members));
+	const fix = `Give only ${Object.keys(members).join(", ")}.`;
+	return (value, problems) => {
+		if (!isObject(value)) {
+			problems.push({
+				pointer: "",
+				message: "is not an object",
+				fix: "Give a JSON object."
+			});
+			return;
+		}
+		for (const key of Object.keys(value)) {
+			if (known.has(key)) continue;
+			problems.push({
+				pointer: "",
+				message: "has a member that is not allowed",
+				fix
+			});
+		}
+		for (const [key, rule] of rules) {
+			const before = problems.length;
+			rule(Object.hasOwn(value, key) ? value[key] : void 0, problems);
+			if (problems.length > before) placeUnder(problems, before, key);
+		}
+	};
+}
+const list = (rule, itemsMax) => (value, problems) => {
+	if (!Array.isArray(value) || value.length > itemsMax) {
+		const fix = `Give an array of at most ${itemsMax} items.`;
+		problems.push({
+			pointer: "",
+			message: "is not such an array",
+			fix
+		});
+		return;
+	}
+	value.forEach((item, index) => {
+		const before = problems.length;
+		rule(item, problems);
+		if (problems.length > before) placeUnder(problems, before, index);
+	});
+};
+function placeUnder(problems, from, step) {
+	for (let at = from; at < problems.length; at += 1) {
+		const problem = problems[at];
+		problems[at] = {
+			...problem,
+			pointer: `/${step}${problem.pointer}`
+		};
+	}
+}
+const name = matching("a name of 1 to 256 printable characters", /^[!-~](?:[ -~]{0,254}[!-~])?$/);
+const uuid = matching("a lower-case UUID", /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+const count = integer(0, Number.MAX_SAFE_INTEGER);
+
+// packages/ledger/src/bundle/format.ts
+const BUNDLE_FORMAT = "baton-evidence/1";
+const FILES = {
+	manifest: "manifest.json",
+	manifestNote: "manifest.note",
+	manifestDigest: "manifest.sha256",
+	records: "records.jsonl",
+	erasures: "erasures.jsonl",
+	erasureLists: "erasure-lists.json",
+	proof: "proof.json",
+	seal: "seal.json",
+	sealProof: "seal.tlog-proof",
+	batches: "batches.json",
+	receipts: "receipts.json",
+	payloads: "payloads.jsonl",
+	policy: "policy",
+	page: "index.html"
+};
+const UNLISTED = [
+	FILES.manifest,
+	FILES.manifestNote,
+	FILES.manifestDigest
+];
+const sha256$1 = matching("64 lower-case hex digits", /^[0-9a-f]{64}$/);
+const base64 = matching("base64", /^[A-Za-z0-9+/]*={0,2}$/);
+const text = must("a text", (value) => typeof value === "string");
+const MANY = Number.MAX_SAFE_INTEGER;
+const tuple = (...rules) => (value, problems) => {
+	const isTuple = Array.isArray(value) && value.length === rules.length;
+	must("a tuple", () => isTuple)(value, problems);
+	if (isTuple) for (const [at, rule] of rules.entries()) rule(value[at], problems);
+};
+const manifestRule = object({
+	format: text,
+	taskId: orNull(uuid),
+	records: count,
+	payloads: oneOf("included", "withheld"),
+	files: list(object({
+		name,
+		bytes: count,
+		sha256: sha256$1
+	}), MANY)
+});
+const proofRule = list(object({
+	origin: name,
+	size: count,
+	checkpoint: orNull(text),
+	leaves: list(tuple(count, sha256$1), MANY),
+	hashes: list(base64, MANY)
+}), MANY);
+const batchesRule = list(object({
+	origin: name,
+	firstSeq: count,
+	lastSeq: count,
+	lastHash: sha256$1,
+	keyId: name,
+	signature: base64
+}), MANY);
+const receiptsRule = list(object({
+	origin: name,
+	seq: count,
+	recordHash: sha256$1,
+	recordedAt: name
+}), MANY);
+const erasureListsRule = list(list(tuple(name, count, count), MANY), MANY);
+const payloadRule = object({
+	origin: name,
+	seq: count,
+	segment: count,
+	salted: base64
+});
+
+// packages/ledger/src/bundle/manifest.ts
+const exporterText = (manifest) => `${BUNDLE_FORMAT}\n${toBase64(sha256$2(manifest))}\n`;
+const manifestDigest = (manifest, note) => encodeUtf8(`${sha256Hex(concatBytes([manifest, note ?? /* @__PURE__ */ new Uint8Array(0)]))}\n`);
+
+// packages/ledger/src/bundle/checks/container.ts
+const NO_RECORDS = {};
+const KNOWN = Object.values(FILES);
+const checkContainer = ({ evidence, log }) => {
+	const { files, faults } = evidence.container;
+	for (const { name, message } of faults) log.fail({ file: name }, message);
+	const seen = /* @__PURE__ */ new Set();
+	for (const { name } of files) {
+		if (!KNOWN.includes(name)) log.fail({ file: name }, "a bundle has no file of this name");
+		else if (seen.has(name)) log.fail({ file: name }, "the file stands twice");
+		seen.add(name);
+	}
+	return NO_RECORDS;
+};
+const checkManifestDigest = ({ evidence: { files }, log }) => {
+	const manifest = files.get(FILES.manifest) ?? /* @__PURE__ */ new Uint8Array(0);
+	const expected = manifestDigest(manifest, files.get(FILES.manifestNote));
+	const digest = files.get(FILES.manifestDigest);
+	if (digest === void 0 || !equalBytes(digest, expected)) log.fail({ file: FILES.manifestDigest }, "it is not the digest of the manifest and its note");
+	return NO_RECORDS;
+};
+const checkVersion = ({ evidence, log }) => {
+	const text = decodeUtf8(evidence.files.get(FILES.manifest) ?? /* @__PURE__ */ new Uint8Array(0)) ?? "";
+	if (/"format":"([^"]*)"/.exec(text)?.[1] === "baton-evidence/1") return NO_RECORDS;
+	log.fail({ file: FILES.manifest }, `the version is not ${BUNDLE_FORMAT}`);
+	return NO_RECORDS;
+};
+const checkManifest = ({ evidence, log }) => {
+	const { manifest, files } = evidence;
+	if (manifest === void 0) {
+		log.fail({ file: FILES.manifest }, "it is missing or cannot be read");
+		return NO_RECORDS;
+	}
+	for (const { name, bytes, sha256 } of manifest.files) {
+		const file = files.get(name);
+		if (file === void 0) log.fail({ file: name }, "the file is missing");
+		else if (file.length !== bytes) log.fail({ file: name }, "the file has another length");
+		else if (sha256Hex(file) !== sha256) log.fail({ file: name }, "the file has another digest");
+	}
+	const order = manifest.files.map(({ name }) => name);
+	const listed = [...files.keys()].filter((name) => !UNLISTED.includes(name));
+	for (const name of listed) if (!order.includes(name)) log.fail({ file: name }, "the file is not listed");
+	if (order.join() !== KNOWN.filter((name) => order.includes(name)).join()) log.fail({ file: FILES.manifest }, "the list is not in the order of the files");
+	if (manifest.payloads === "included" !== files.has(FILES.payloads)) log.fail({ file: FILES.payloads }, "the manifest says otherwise about texts");
+	let records = 0;
+	return {
+		record: ({ file }) => records += Number(file === FILES.records),
+		end() {
+			if (records === manifest.records) return;
+			log.fail({ file: FILES.records }, `the manifest counts ${manifest.records} records`);
+		}
+	};
+};
+const checkExporterSignature = ({ evidence: { files, policy }, log }) => {
+	if (policy.exporters.length === 0) {
+		log.skip("your policy names no exporter");
+		return NO_RECORDS;
+	}
+	const place = { file: FILES.manifestNote };
+	const opened = openNote(files.get(FILES.manifestNote) ?? /* @__PURE__ */ new Uint8Array(0), policy.exporters);
+	if (!opened.ok) log.fail(place, "no exporter of your policy signed it");
+	else if (opened.text !== exporterText(files.get(FILES.manifest) ?? encodeUtf8(""))) log.fail(place, "the signature is for another manifest");
+	else log.note(opened.signatures.map(({ name }) => name).join(", "));
+	return NO_RECORDS;
+};
+
+// packages/ledger/src/erasure-list.ts
+function compareSegments(left, right) {
+	if (left[0] !== right[0]) return left[0] < right[0] ? -1 : 1;
+	return left[1] - right[1] || left[2] - right[2];
+}
+function erasureOf(subjectRef, places) {
+	const lines = [...places].sort(compareSegments).map((place) => `${place.join(" ")}\n`);
+	const listSha256 = toHex(sha256$2(encodeUtf8(lines.join(""))));
+	return {
+		subjectRef,
+		segments: places.length,
+		listSha256
+	};
+}
+
+// packages/ledger/src/canonical-json.ts
+const DEPTH_MAX = 32;
+function canonicalJson(value) {
+	return write(value, []);
+}
+function refuse(what, path) {
+	const pointer = path.map((step) => `/${escapePointer(String(step))}`).join("");
+	throw new LedgerError("BATON_CANONICAL_INVALID", `${what} has no canonical form`, pointer);
+}
+const escapePointer = (step) => step.replaceAll("~", "~0").replaceAll("/", "~1");
+function write(value, path) {
+	switch (typeof value) {
+		case "string": return writeString(value, path);
+		case "number": return Number.isFinite(value) ? JSON.stringify(value) : refuse("a non-finite number", path);
+		case "boolean": return value ? "true" : "false";
+		case "object":
+			if (value === null) return "null";
+			if (path.length >= DEPTH_MAX) return refuse(`nesting deeper than ${DEPTH_MAX}`, path);
+			return Array.isArray(value) ? writeArray(value, path) : writeObject(value, path);
+		default: return refuse(`a value of type ${typeof value}`, path);
+	}
+}
+const writeString = (value, path) => value.isWellFormed() ? JSON.stringify(value) : refuse("a lone surrogate", path);
+function writeArray(values, path) {
+	let text = "[";
+	for (let index = 0; index < values.length; index += 1) {
+		path.push(index);
+		text += `${index === 0 ? "" : ","}${write(values[index], path)}`;
+		path.pop();
+	}
+	return `${text}]`;
+}
+function writeObject(value, path) {
+	const prototype = Object.getPrototypeOf(value);
+	if (prototype !== Object.prototype && prototype !== null) refuse("a class instance", path);
+	if (Object.getOwnPropertySymbols(value).length > 0) refuse("a symbol key", path);
+	const members = value;
+	let text = "{";
+	for (const key of Object.keys(members).sort()) {
+		path.push(key);
+		if (text.length > 1) text += ",";
+		text += `${writeString(key, path)}:${write(members[key], path)}`;
+		path.pop();
+	}
+	return `${text}}`;
+}
+
+// packages/ledger/src/audit-event.ts
+const EVENT_NUMBERS = {
+	HANDOFF_ACCEPTED: 1,
+	HANDOFF_REJECTED: 2,
+	EXECUTION_STARTED: 3,
+	EXECUTION_COMPLETED: 4,
+	EXECUTION_FAILED: 5,
+	ROLLED_BACK: 6,
+	DEAD_LETTERED: 7,
+	HUMAN_ESCALATED: 8,
+	HANDOFF_EXPIRED: 9,
+	HANDOFF_CANCELED: 10,
+	HANDOFF_APPROVED: 11,
+	APPROVAL_REFUSED: 12,
+	RELEASE_APPROVED: 13,
+	HANDOFF_RELEASED: 14,
+	DEAD_LETTER_DISCARDED: 15,
+	SENDER_ASKED: 16,
+	HANDOFF_REDACTED: 17,
+	HANDOFF_REVISED: 18,
+	TASK_RESUMED: 19,
+	ERASURE_REQUESTED: 20,
+	ERASURE_COMPLETED: 21,
+	ERASURE_DEFERRED: 22,
+	HANDOFF_RETURNED: 24,
+	HANDOFF_BLOCKED: 25,
+	CANCEL_REQUESTED: 26,
+	HANDOFF_REROUTED: 27,
+	KEY_ROTATED: 30,
+	CHAIN_CLOSED: 31,
+	EVIDENCE_EXPORTED: 32,
+	VERIFY_RUN: 33
+};
+const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
+
+// packages/ledger/src/check-entry.ts
+const SEGMENTS_MAX = 256;
+const SEGMENT_CHARACTERS_MAX = 4194304;
+const outcome = oneOf("passed", "failed", "skipped");
+const wellFormed = (value) => typeof value === "string" && value.length <= SEGMENT_CHARACTERS_MAX && value.isWellFormed();
+const STRUCTURAL_MEMBERS = {
+	event: must("an event the log knows", isAuditEvent),
+	taskId: uuid,
+	handoffId: uuid,
+	parentHandoffId: orNull(uuid),
+	attempt: integer(0, 1e6),
+	epoch: count,
+	fromAgent: object({
+		agentId: name,
+		agentVersion: name,
+		executionId: name
+	}),
+	toAgent: object({
+		agentType: name,
+		agentVersion: orNull(name)
+	}),
+	traceparent: matching("a W3C traceparent", /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/),
+	verdicts: orNull(object({
+		size: outcome,
+		signature: outcome,
+		schema: outcome,
+		completeness: outcome,
+		budget: outcome,
+		safety: object({
+			decision: oneOf("allow", "flag", "reject", "skipped"),
+			artefactId: orNull(name),
+			findings: integer(0, 1e6)
+		})
+	})),
+	reason: orNull(matching("an upper-case code", /^[A-Z][A-Z0-9_]{0,63}$/)),
+	cost: orNull(object({
+		spentMicroUSD: count,
+		remainingMicroUSD: integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+		promptTokens: count,
+		completionTokens: count
+	})),
+	act: optional(object({
+		id: uuid,
+		actor: name
+	})),
+	release: optional(uuid),
+	erasure: optional(object({
+		subjectRef: uuid,
+		segments: count,
+		listSha256: matching("64 lower-case hex digits", /^[0-9a-f]{64}$/)
+	}))
+};
+const entryRule = object({
+	...STRUCTURAL_MEMBERS,
+	segments: list(object({
+		kind: oneOf("message", "personal"),
+		subject: orNull(matching("an opaque id of 1 to 256 characters", /^[^\n]{1,256}$/u)),
+		text: must("text without lone surrogates, at most 4 Mi characters", wellFormed)
+	}), SEGMENTS_MAX)
+});
+
+// packages/ledger/src/instant.ts
+const PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+const MINUTE_LENGTH = 16;
+const MICROS_PER_SECOND = 1e6;
+let parsed = {
+	minute: "",
+	micros: NaN
+};
+function parseInstant(instant) {
+	if (!PATTERN.test(instant)) return void 0;
+	const minute = instant.slice(0, MINUTE_LENGTH);
+	if (minute !== parsed.minute) parsed = {
+		minute,
+		micros: Date.parse(`${minute}:00Z`) * 1e3
+	};
+	const seconds = Number(instant.slice(17, -1));
+	if (Number.isNaN(parsed.micros) || seconds >= 60) return void 0;
+	return parsed.micros + Math.round(seconds * MICROS_PER_SECOND);
+}
+
+// packages/ledger/src/check-record.ts
+const sha256 = matching("64 lower-case hex digits", /^[0-9a-f]{64}$/);
+const recordRule = object({
+	...STRUCTURAL_MEMBERS,
+	v: must("1", (value) => value === 1),
+	origin: name,
+	seq: count,
+	previousRecordHash: sha256,
+	recordId: uuid,
+	recordedAt: must("a time with six fraction digits", (value) => typeof value === "string" && parseInstant(value) !== void 0),
+	taskSeq: count,
+	previousTaskRecordHash: sha256,
+	payload: list(object({
+		segment: count,
+		kind: oneOf("message", "personal"),
+		subjectRef: uuid,
+		commitment: sha256,
+		bytes: count
+	}), 256),
+	keyIds: object({
+		batch: name,
+		wrap: name
+	})
+});
+function isRecordBody(value) {
+	const problems = [];
+	recordRule(value, problems);
+	return problems.length === 0;
+}
+
+// packages/ledger/src/bundle/checks/records.ts
+const GENESIS = "0".repeat(64);
+const placeOf = ({ file, line, body }) => body === void 0 ? { file: `${file}:${line}` } : {
+	file,
+	origin: body.origin,
+	seq: body.seq
+};
+const checkRecordForm = ({ evidence: { files, thorough }, log }) => {
+	for (const name of [FILES.records, FILES.erasures]) {
+		const bytes = files.get(name);
+		if (bytes === void 0) log.fail({ file: name }, "the file is missing");
+		else if (bytes.length > 0 && bytes.at(-1) !== 10) log.fail({ file: name }, "the last line is cut");
+	}
+	return { record(record) {
+		if (!(record.body !== void 0 && (!thorough || isRecordBody(record.body)))) log.fail(placeOf(record), "the line is not a version 1 record");
+	} };
+};
+const checkRecordCanonical = ({ evidence: { thorough }, log }) => {
+	if (!thorough) {
+		log.skip("not asked for");
+		return {};
+	}
+	return { record(record) {
+		if (record.body === void 0) return;
+		if (isCanonical(record)) return;
+		log.fail(placeOf(record), "the same content has another canonical form");
+	} };
+};
+function isCanonical({ bytes, body }) {
+	try {
+		return canonicalJson(body) === decodeUtf8(bytes);
+	} catch {
+		return false;
+	}
+}
+const checkRecordOrder = ({ log }) => {
+	let run = "";
+	let seq = -1;
+	const runs = /* @__PURE__ */ new Set();
+	return { record(record) {
+		if (record.body === void 0) return;
+		const label = `${record.file} ${record.body.origin}`;
+		if (label !== run) {
+			if (runs.has(label)) log.fail(placeOf(record), "the chain is interrupted");
+			runs.add(label);
+			run = label;
+		} else if (record.body.seq <= seq) log.fail(placeOf(record), "the record stands twice or out of order");
+		seq = record.body.seq;
+	} };
+};
+const checkRecordTask = ({ evidence: { manifest }, log }) => ({ record(record) {
+	if (record.file !== FILES.records || manifest === void 0) return;
+	if (manifest.taskId === null || record.body?.taskId === manifest.taskId) return;
+	log.fail(placeOf(record), "the record belongs to another task");
+} });
+const checkRecordHash = ({ evidence: { chains }, log }) => {
+	if (chains === void 0) {
+		log.fail({ file: FILES.proof }, "it is missing or cannot be read");
+		return {};
+	}
+	const listed = new Map(chains.map(({ origin, leaves }) => [origin, new Map(leaves)]));
+	const sizes = new Map(chains.map(({ origin, size }) => [origin, size]));
+	return { record(record) {
+		if (record.body === void 0) return;
+		const { origin, seq } = record.body;
+		if (seq >= (sizes.get(origin) ?? 0)) return;
+		const expected = listed.get(origin)?.get(seq);
+		if (expected === void 0) log.fail(placeOf(record), "the proof does not name the record");
+		else if (expected !== record.hashHex) log.fail(placeOf(record), "the record has another hash");
+	} };
+};
+const checkRecordLink = ({ log }) => {
+	let before;
+	return { record(record) {
+		const [last, body] = [before?.body, record.body];
+		if (last !== void 0 && body?.origin === last.origin && body.seq === last.seq + 1 && record.file === before?.file && body.previousRecordHash !== before.hashHex) log.fail(placeOf(record), "the record does not link to the one before it");
+		if (body?.seq === 0 && body.previousRecordHash !== GENESIS) log.fail(placeOf(record), "the first record of a chain links to another");
+		before = record;
+	} };
+};
+const checkTaskLink = ({ log }) => {
+	const heads = /* @__PURE__ */ new Map();
+	return { record(record) {
+		const { file, body, hashHex } = record;
+		if (file !== FILES.records || body === void 0) return;
+		const head = heads.get(body.taskId);
+		const expected = head === void 0 ? 0 : head.taskSeq + 1;
+		if (body.taskSeq !== expected) log.fail(placeOf(record), `expected the task's record ${expected}, found ${body.taskSeq}`);
+		else if (body.previousTaskRecordHash !== (head?.hashHex ?? GENESIS)) log.fail(placeOf(record), "the record does not link to the task's record before it");
+		heads.set(body.taskId, {
+			taskSeq: body.taskSeq,
+			hashHex
+		});
+	} };
+};
+
+// packages/ledger/src/bundle/checks/payloads.ts
+const SALT_BYTES = 32;
+const DOMAIN = encodeUtf8("baton/commit/v1\n");
+const ERASING = ["ERASURE_REQUESTED", "ERASURE_COMPLETED"];
+const label = (place) => place.join(" ");
+const checkErasure = ({ evidence: { erasureLists }, log }) => {
+	if (erasureLists === void 0) {
+		log.fail({ file: FILES.erasureLists }, "it is missing or cannot be read");
+		return {};
+	}
+	let records = 0;
+	return {
+		record(record) {
+			if (record.file !== FILES.erasures) return;
+			const list = erasureLists[records];
+			records += 1;
+			const erasure = record.body?.erasure;
+			if (erasure === void 0 || !ERASING.includes(record.body?.event ?? "")) {
+				log.fail(placeOf(record), "the record erases nothing");
+				return;
+			}
+			const expected = list && erasureOf(erasure.subjectRef, list);
+			if (expected?.segments === erasure.segments && expected.listSha256 === erasure.listSha256) return;
+			log.fail(placeOf(record), "the list of segments is not the one that the record names");
+		},
+		end() {
+			if (records === erasureLists.length) return;
+			log.fail({ file: FILES.erasureLists }, "there are more lists than erasure records");
+		}
+	};
+};
+function erasedPlaces(evidence) {
+	return (body, at, erased) => {
+		if (body.erasure === void 0 || !ERASING.includes(body.event)) return;
+		for (const place of evidence.erasureLists?.[at] ?? []) erased.set(label(place), body.erasure.subjectRef);
+	};
+}
+const checkPayload = ({ evidence, log, segments }) => {
+	const erased = /* @__PURE__ */ new Map();
+	const erase = erasedPlaces(evidence);
+	const named = [];
+	const isIncluded = evidence.files.has(FILES.payloads);
+	if (isIncluded && evidence.payloads === void 0) log.fail({ file: FILES.payloads }, "it cannot be read");
+	if (!isIncluded) log.skip("the bundle holds no texts");
+	let erasures = 0;
+	return {
+		record({ file, body }) {
+			if (file === FILES.erasures) {
+				if (body !== void 0) erase(body, erasures, erased);
+				erasures += 1;
+			} else if (body !== void 0) {
+				const { origin, seq } = body;
+				for (const reference of body.payload) named.push({
+					origin,
+					seq,
+					reference
+				});
+			}
+		},
+		end() {
+			const stored = new Map((evidence.payloads ?? []).map((one) => [label([
+				one.origin,
+				one.seq,
+				one.segment
+			]), one]));
+			if (stored.size !== (evidence.payloads ?? []).length) log.fail({ file: FILES.payloads }, "a segment stands twice");
+			for (const one of named) {
+				const place = label([
+					one.origin,
+					one.seq,
+					one.reference.segment
+				]);
+				const status = statusOf(one.reference, stored.get(place), {
+					isErased: erased.get(place) === one.reference.subjectRef,
+					isIncluded
+				});
+				stored.delete(place);
+				const { origin, seq } = one;
+				segments.push({
+					origin,
+					seq,
+					segment: one.reference.segment,
+					status
+				});
+				const message = `segment ${one.reference.segment} ${SENTENCES[status] ?? ""}`;
+				if (status in SENTENCES) log.fail({
+					file: FILES.payloads,
+					origin,
+					seq
+				}, message);
+			}
+			for (const { origin, seq } of stored.values()) log.fail({
+				file: FILES.payloads,
+				origin,
+				seq
+			}, "a text that no record names");
+		}
+	};
+};
+const SENTENCES = {
+	missing: "is missing, and no erasure record names it",
+	mismatch: "is not what the record committed to"
+};
+function statusOf(reference, stored, known) {
+	if (stored !== void 0) return opens(reference, stored) ? "present" : "mismatch";
+	if (known.isErased) return "erased";
+	return known.isIncluded ? "missing" : "withheld";
+}
+function opens(reference, { salted }) {
+	const bytes = fromBase64(salted) ?? /* @__PURE__ */ new Uint8Array(0);
+	if (bytes.length - SALT_BYTES !== reference.bytes) return false;
+	return sha256Hex(concatBytes([DOMAIN, bytes])) === reference.commitment;
+}
+
+// packages/ledger/src/tlog/checkpoint.ts
+function readDecimal(text) {
+	if (!/^(?:0|[1-9][0-9]{0,15})$/.test(text)) return void 0;
+	const value = Number(text);
+	return Number.isSafeInteger(value) ? value : void 0;
+}
+function parseCheckpoint(text) {
+	const [origin = "", sizeLine = "", rootLine = "", ...extensions] = text.split("\n").slice(0, -1);
+	const size = readDecimal(sizeLine);
+	const root = fromBase64(rootLine);
+	if (!text.endsWith("\n") || origin === "" || size === void 0) return void 0;
+	if (root?.length !== 32 || extensions.includes("")) return void 0;
+	return {
+		origin,
+		size,
+		root,
+		extensions
+	};
+}
+
+// packages/ledger/src/tree/hash.ts
+const EMPTY_ROOT = sha256$2(/* @__PURE__ */ new Uint8Array(0));
+const INNER = /* @__PURE__ */ new Uint8Array(65);
+INNER[0] = 1;
+function hashLeaf(entry) {
+	const prefixed = new Uint8Array(1 + entry.length);
+	prefixed.set(entry, 1);
+	return sha256$2(prefixed);
+}
+function hashChildren(left, right) {
+	INNER.set(left, 1);
+	INNER.set(right, 33);
+	return sha256$2(INNER);
+}
+
+// packages/ledger/src/tree/subset.ts
+const widthOf = (size) => {
+	let width = 1;
+	while (width < size) width *= 2;
+	return width;
+};
+function rootFromSubset({ size, leaves, proof }) {
+	if (!Number.isSafeInteger(size) || size < 1 || !areLeaves(leaves, size)) return void 0;
+	if (!proof.every((hash) => hash.length === 32)) return void 0;
+	let nextLeaf = 0;
+	let nextHash = 0;
+	let isShort = false;
+	const walk = (start, width) => {
+		const end = start + width < size ? start + width : size;
+		const leaf = leaves[nextLeaf];
+		if (leaf === void 0 || leaf.index >= end) {
+			const hash = proof[nextHash];
+			nextHash += 1;
+			if (hash !== void 0) return hash;
+			isShort = true;
+			return leaves[0]?.hash;
+		}
+		if (width === 1) {
+			nextLeaf += 1;
+			return leaf.hash;
+		}
+		const middle = start + width / 2;
+		const left = walk(start, width / 2);
+		return middle < size ? hashChildren(left, walk(middle, width / 2)) : left;
+	};
+	const root = walk(0, widthOf(size));
+	return isShort || nextHash !== proof.length || nextLeaf !== leaves.length ? void 0 : root;
+}
+function areLeaves(leaves, size) {
+	let before = -1;
+	for (const { index, hash } of leaves) {
+		if (!(index > before && index < size) || hash.length !== 32) return false;
+		before = index;
+	}
+	return leaves.length > 0 && Number.isSafeInteger(before);
+}
+
+// packages/ledger/src/tree/verify.ts
+const isSize = (value) => Number.isSafeInteger(value) && value >= 0;
+const areHashes = (hashes) => hashes.every((hash) => hash.length === 32);
+const half = (value) => Math.floor(value / 2);
+function rootFromInclusion(claim) {
+	const { index, size, leafHash, proof } = claim;
+	if (!isSize(index) || !isSize(size) || index >= size) return void 0;
+	if (!areHashes([leafHash, ...proof])) return void 0;
+	let [node, last, hash] = [
+		index,
+		size - 1,
+		leafHash
+	];
+	for (const sibling of proof) {
+		if (last === 0) return void 0;
+		if (node % 2 === 1 || node === last) {
+			hash = hashChildren(sibling, hash);
+			while (node % 2 === 0 && node !== 0) [node, last] = [half(node), half(last)];
+		} else hash = hashChildren(hash, sibling);
+		[node, last] = [half(node), half(last)];
+	}
+	return last === 0 ? hash : void 0;
+}
+function verifyInclusion(claim) {
+	const root = rootFromInclusion(claim);
+	return root !== void 0 && equalBytes(root, claim.root);
+}
+
+// packages/ledger/src/bundle/checks/seal.ts
+const SKEW_SECONDS = 300;
+const UNSEALED = "the bundle holds no seal";
+const sealedChain = (seal, origin) => seal?.chains.find((chain) => chain.origin === origin);
+const checkInclusion = ({ evidence: { chains, seal }, log }) => {
+	const computed = /* @__PURE__ */ new Map();
+	return {
+		record(record) {
+			if (record.body === void 0) return;
+			const { origin, seq } = record.body;
+			const sealed = sealedChain(seal, origin);
+			if (sealed === void 0 || seq >= sealed.size) {
+				log.lack(placeOf(record), "the record is not sealed yet");
+				return;
+			}
+			const hashes = computed.get(origin) ?? /* @__PURE__ */ new Map();
+			computed.set(origin, hashes.set(seq, record.hashHex));
+		},
+		end() {
+			for (const [origin, hashes] of computed) {
+				const proof = chains?.find((chain) => chain.origin === origin);
+				if (isIncluded(proof, hashes, sealedChain(seal, origin)?.root)) continue;
+				log.fail({
+					file: FILES.proof,
+					origin
+				}, "the records do not lead to the sealed root: one of them, or the proof, differs");
+			}
+		}
+	};
+};
+function isIncluded(proof, hashes, root) {
+	if (proof === void 0 || root === void 0) return false;
+	const known = new Set(proof.leaves.map(([seq]) => seq));
+	for (const seq of hashes.keys()) if (!known.has(seq)) return false;
+	const leaves = proof.leaves.map(([index, listed]) => {
+		return {
+			index,
+			hash: fromHex(hashes.get(index) ?? listed)
+		};
+	});
+	const path = proof.hashes.map((hash) => fromBase64(hash) ?? /* @__PURE__ */ new Uint8Array(0));
+	const found = rootFromSubset({
+		size: proof.size,
+		leaves,
+		proof: path
+	});
+	return found !== void 0 && toBase64(found) === root;
+}
+const checkChainCheckpoint = ({ evidence, log }) => {
+	const { chains = [], seal, policy } = evidence;
+	for (const { origin, size, checkpoint } of chains) {
+		const sealed = sealedChain(seal, origin);
+		if (sealed === void 0) continue;
+		const place = {
+			file: FILES.proof,
+			origin
+		};
+		if (sealed.size !== size) log.fail(place, "the proof is for another size than the sealed one");
+		if (checkpoint === null) continue;
+		const note = encodeUtf8(checkpoint);
+		const stated = parseCheckpoint(splitNote(note)?.text ?? "");
+		const isSame = stated?.origin === origin && stated.size === sealed.size && toBase64(stated.root) === sealed.root;
+		const opened = openNote(note, policy.log.logs);
+		if (!isSame) log.fail(place, "the checkpoint of the chain differs from the seal");
+		if (!opened.ok && opened.reason !== "NO_KNOWN_SIGNATURE") log.fail(place, "the signature of the checkpoint is wrong");
+	}
+	return {};
+};
+const checkSealEntry = ({ evidence: { files, seal, chains = [] }, log }) => {
+	if (!files.has(FILES.seal)) log.lack({ file: FILES.seal }, UNSEALED);
+	else if (seal === void 0) log.fail({ file: FILES.seal }, "it cannot be read as a seal entry");
+	else for (const { origin } of chains) {
+		if (sealedChain(seal, origin) !== void 0) continue;
+		log.fail({
+			file: FILES.seal,
+			origin
+		}, "the seal does not list the chain");
+	}
+	return {};
+};
+function sealCheckpoint({ sealProof }) {
+	return sealProof && parseCheckpoint(splitNote(encodeUtf8(sealProof.checkpoint))?.text ?? "");
+}
+const checkSealInclusion = ({ evidence, log }) => {
+	const [entry, proof] = [evidence.files.get(FILES.seal), evidence.sealProof];
+	const checkpoint = sealCheckpoint(evidence);
+	const place = { file: FILES.sealProof };
+	if (entry === void 0 && !evidence.files.has(FILES.sealProof)) log.lack(place, UNSEALED);
+	else if (entry === void 0 || proof === void 0 || checkpoint === void 0) log.fail(place, "the proof of the seal is missing or cannot be read");
+	else {
+		const claim = {
+			index: proof.index,
+			proof: proof.path,
+			leafHash: hashLeaf(entry)
+		};
+		if (!verifyInclusion({
+			...claim,
+			size: checkpoint.size,
+			root: checkpoint.root
+		})) log.fail(place, "the seal does not stand in the seal log at this index");
+		if (proof.extra !== null) log.fail(place, "the proof carries extra data");
+	}
+	return {};
+};
+const checkSealSignature = ({ evidence, log }) => {
+	const [opened, checkpoint] = [evidence.sealNote, sealCheckpoint(evidence)];
+	const place = { file: FILES.sealProof };
+	if (opened === void 0) log.lack(place, UNSEALED);
+	else if (!opened.ok) log.fail(place, FAULTS[opened.reason]);
+	else {
+		const isLog = ({ name, keyId }) => evidence.policy.log.logs.some((key) => key.name === name && key.keyId === keyId);
+		if (!opened.signatures.filter(isLog).some(({ name }) => name === checkpoint?.origin)) log.fail(place, "no log of your policy signed this checkpoint as its own");
+		log.note(`${checkpoint?.origin ?? ""}, ${checkpoint?.size ?? 0} seals`);
+	}
+	return {};
+};
+const FAULTS = {
+	MALFORMED: "the checkpoint is not a signed note",
+	AMBIGUOUS_KEY: "your policy names a key twice",
+	INVALID_SIGNATURE: "a signature by a key of your policy is wrong",
+	NO_KNOWN_SIGNATURE: "no key of your policy signed it"
+};
+const checkWitnessQuorum = ({ evidence, log }) => {
+	const { policy } = evidence;
+	const opened = evidence.sealNote;
+	const signatures = opened?.ok === true ? opened.signatures : [];
+	const names = signatures.filter(({ timestamp }) => timestamp !== null).map(({ name }) => name);
+	const isMet = meetsQuorum(policy.log, ({ name, keyId }) => signatures.some((signature) => signature.name === name && signature.keyId === keyId));
+	if (policy.log.quorum === null) log.skip("your policy asks for no witness");
+	else if (!isMet) log.lack({ file: FILES.sealProof }, "too few witnesses of your policy cosigned it");
+	else log.note(names.join(", "));
+	return {};
+};
+const checkSealTime = ({ evidence, log }) => {
+	const { seal, now } = evidence;
+	if (seal === void 0) {
+		log.skip(UNSEALED);
+		return {};
+	}
+	const sealedAt = (parseInstant(seal.at) ?? 0) / 1e6;
+	if (sealedAt > now + SKEW_SECONDS) log.fail({ file: FILES.seal }, "the seal is from the future");
+	const opened = evidence.sealNote;
+	for (const { name, timestamp } of opened?.ok === true ? opened.signatures : []) {
+		if (timestamp === null) continue;
+		if (!(timestamp >= sealedAt - SKEW_SECONDS && timestamp <= now + SKEW_SECONDS)) log.fail({ file: FILES.sealProof }, `${name} cosigned at an impossible time`);
+	}
+	return { record(record) {
+		const { origin = "", seq = 0, recordedAt = "" } = record.body ?? {};
+		if (seq < (sealedChain(seal, origin)?.size ?? 0) && recordedAt > seal.at) log.fail(placeOf(record), "the record is later than the seal that covers it");
+	} };
+};
+
+// packages/ledger/src/bundle/checks/service.ts
+const checkBatchSignature = ({ evidence, log }) => {
+	const { batches, policy } = evidence;
+	if (batches === void 0) {
+		log.fail({ file: FILES.batches }, "it is missing or cannot be read");
+		return {};
+	}
+	if (policy.batchKeys.size === 0) {
+		log.skip("your policy names no append service");
+		return {};
+	}
+	for (const batch of batches) checkBatch(batch, evidence, log);
+	const byOrigin = /* @__PURE__ */ new Map();
+	for (const batch of batches) byOrigin.set(batch.origin, [...byOrigin.get(batch.origin) ?? [], batch]);
+	const cursors = /* @__PURE__ */ new Map();
+	return { record(record) {
+		if (record.body === void 0) return;
+		const { origin, seq, keyIds } = record.body;
+		const all = byOrigin.get(origin) ?? [];
+		let at = record.file === FILES.records ? cursors.get(origin) ?? 0 : 0;
+		while (at < all.length && all[at].lastSeq < seq) at += 1;
+		cursors.set(origin, at);
+		const batch = all[at];
+		if (batch === void 0 || batch.firstSeq > seq) log.fail(placeOf(record), "the record is in no signed batch");
+		else if (keyIds.batch !== batch.keyId) log.fail(placeOf(record), "the record names another key than its batch");
+	} };
+};
+function checkBatch(batch, evidence, log) {
+	const { origin, lastSeq, lastHash, keyId } = batch;
+	const place = {
+		file: FILES.batches,
+		origin,
+		seq: lastSeq
+	};
+	const chain = evidence.chains?.find((one) => one.origin === origin);
+	const listed = chain?.leaves.find(([seq]) => seq === lastSeq)?.[1];
+	if (listed !== void 0 && listed !== lastHash) log.fail(place, "the batch does not end in the record that the tree has there");
+	else if (listed === void 0 && lastSeq < (chain?.size ?? 0)) log.fail(place, "the proof does not name the last record of the batch");
+	const key = evidence.policy.batchKeys.get(keyId);
+	const signature = fromBase64(batch.signature) ?? /* @__PURE__ */ new Uint8Array(0);
+	if (key === void 0) log.fail(place, "no append service of your policy has this key");
+	else if (!verifyEd25519(key, batchStatementBytes(batch), signature)) log.fail(place, "the signature of the batch is wrong");
+}
+const checkReceipt = ({ evidence: { receipts }, log }) => {
+	if (receipts === void 0) {
+		log.fail({ file: FILES.receipts }, "it is missing or cannot be read");
+		return {};
+	}
+	const open = new Map(receipts.map((receipt) => [`${receipt.origin} ${receipt.seq}`, receipt]));
+	if (open.size !== receipts.length) log.fail({ file: FILES.receipts }, "a record has two receipts");
+	if (receipts.length === 0) log.skip("the bundle holds no receipt");
+	return {
+		record(record) {
+			if (record.body === void 0) return;
+			const { origin, seq, recordedAt } = record.body;
+			const receipt = open.get(`${origin} ${seq}`);
+			open.delete(`${origin} ${seq}`);
+			if (receipt === void 0) return;
+			if (receipt.recordHash === record.hashHex && receipt.recordedAt === recordedAt) return;
+			log.fail(placeOf(record), "the receipt is for another record");
+		},
+		end() {
+			for (const { origin, seq } of open.values()) log.fail({
+				file: FILES.receipts,
+				origin,
+				seq
+			}, "the record of a receipt is missing");
+		}
+	};
+};
+
+// packages/ledger/src/bundle/checks/task-end.ts
+const ENDS = [
+	"HANDOFF_REJECTED",
+	"HANDOFF_EXPIRED",
+	"HANDOFF_CANCELED",
+	"HANDOFF_RETURNED",
+	"EXECUTION_COMPLETED",
+	"ROLLED_BACK",
+	"DEAD_LETTERED",
+	"DEAD_LETTER_DISCARDED"
+];
+const checkTaskEnd = ({ log }) => {
+	const open = /* @__PURE__ */ new Map();
+	return {
+		record({ file, body }) {
+			if (file !== FILES.records || body === void 0) return;
+			const { handoffId, origin, seq, event } = body;
+			if (event === "HANDOFF_ACCEPTED") open.set(handoffId, {
+				origin,
+				seq
+			});
+			else if (ENDS.includes(event)) open.delete(handoffId);
+		},
+		end() {
+			for (const place of open.values()) {
+				const message = "the handoff was accepted, and nothing says how it ended";
+				log.lack({
+					file: FILES.records,
+					...place
+				}, message);
+			}
+		}
+	};
+};
+
+// packages/ledger/src/bundle/checks.ts
+const CHECKS = {
+	CONTAINER: checkContainer,
+	MANIFEST_DIGEST: checkManifestDigest,
+	VERSION: checkVersion,
+	MANIFEST: checkManifest,
+	EXPORTER_SIGNATURE: checkExporterSignature,
+	RECORD_FORM: checkRecordForm,
+	RECORD_CANONICAL: checkRecordCanonical,
+	RECORD_ORDER: checkRecordOrder,
+	RECORD_TASK: checkRecordTask,
+	RECORD_HASH: checkRecordHash,
+	RECORD_LINK: checkRecordLink,
+	TASK_LINK: checkTaskLink,
+	INCLUSION: checkInclusion,
+	CHAIN_CHECKPOINT: checkChainCheckpoint,
+	SEAL_ENTRY: checkSealEntry,
+	SEAL_INCLUSION: checkSealInclusion,
+	SEAL_SIGNATURE: checkSealSignature,
+	WITNESS_QUORUM: checkWitnessQuorum,
+	SEAL_TIME: checkSealTime,
+	BATCH_SIGNATURE: checkBatchSignature,
+	RECEIPT: checkReceipt,
+	ERASURE: checkErasure,
+	PAYLOAD: checkPayload,
+	TASK_END: checkTaskEnd
+};
+
+// packages/ledger/src/seal-entry.ts
+function readSealEntry(bytes) {
+	const text = decodeUtf8(bytes);
+	if (text === void 0) return void 0;
+	let entry;
+	try {
+		entry = JSON.parse(text);
+		if (!isSealEntry(entry) || canonicalJson(entry) !== text) return void 0;
+	} catch {
+		return;
+	}
+	return entry;
+}
+const hasMembers = (value, names) => typeof value === "object" && value !== null && Object.keys(value).sort().join() === names;
+function isSealEntry(value) {
+	if (!hasMembers(value, "at,chains,v") || value["v"] !== 1) return false;
+	const { at, chains } = value;
+	if (typeof at !== "string" || parseInstant(at) === void 0) return false;
+	if (!Array.isArray(chains) || chains.length === 0 || !chains.every(isSealedChain)) return false;
+	return chains.every((chain, index) => index === 0 || chains[index - 1].origin < chain.origin);
+}
+function isSealedChain(value) {
+	if (!hasMembers(value, "origin,root,size")) return false;
+	const { origin, root, size } = value;
+	const isRoot = typeof root === "string" && fromBase64(root)?.length === 32;
+	return typeof origin === "string" && origin !== "" && isRoot && isCount(size);
+}
+const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
+
+// packages/ledger/src/tlog/proof.ts
+const HEADER = "c2sp.org/tlog-proof@v1";
+const PATH_MAX = 53;
+function parseTlogProof(bytes) {
+	const text = decodeUtf8(bytes);
+	const blank = text?.indexOf("\n\n") ?? -1;
+	if (text === void 0 || blank < 0) return void 0;
+	const [header, ...rest] = text.slice(0, blank).split("\n");
+	const extra = readExtra(rest[0]);
+	const [indexLine = "", ...pathLines] = extra === null ? rest : rest.slice(1);
+	const index = indexLine.startsWith("index ") ? readDecimal(indexLine.slice(6)) : void 0;
+	const path = pathLines.map(fromBase64);
+	if (header !== HEADER || index === void 0 || extra === void 0) return void 0;
+	if (path.length > PATH_MAX || !path.every((hash) => hash?.length === 32)) return void 0;
+	const checkpoint = text.slice(blank + 2);
+	const note = splitNote(encodeUtf8(checkpoint));
+	if (note === void 0 || parseCheckpoint(note.text) === void 0) return void 0;
+	return {
+		extra,
+		index,
+		path,
+		checkpoint
+	};
+}
+function readExtra(line) {
+	return line?.startsWith("extra ") ? fromBase64(line.slice(6)) : null;
+}
+
+// packages/ledger/src/bundle/tar.ts
+const BLOCK = 512;
+const NAME_MAX = 100;
+const END = new Uint8Array(2 * BLOCK);
+const paddingOf = (length) => (BLOCK - length % BLOCK) % BLOCK;
+function headerOf(name, length) {
+	const header = new Uint8Array(BLOCK);
+	const put = (text, at) => header.set(encodeUtf8(text), at);
+	put(name, 0);
+	put("0000644\0", 100);
+	put("0000000\0", 108);
+	put("0000000\0", 116);
+	put(`${length.toString(8).padStart(11, "0")}\0`, 124);
+	put("00000000000\0", 136);
+	put("        ", 148);
+	put("0", 156);
+	put("ustar\x0000", 257);
+	put(`${header.reduce((total, byte) => total + byte, 0).toString(8).padStart(6, "0")}\0 `, 148);
+	return header;
+}
+function readTar(bytes) {
+	const files = [];
+	const faults = [];
+	let at = 0;
+	while (at + BLOCK <= bytes.length) {
+		const header = bytes.subarray(at, at + BLOCK);
+		if (header.every((byte) => byte === 0)) break;
+		const name = readField(header, 0, NAME_MAX);
+		const length = Number.parseInt(readField(header, 124, 11), 8);
+		const end = at + BLOCK + length;
+		if (!(end <= bytes.length)) {
+			faults.push({
+				name,
+				message: "the header gives a length that the container does not have"
+			});
+			return {
+				files,
+				faults
+			};
+		}
+		if (!equalBytes(header, headerOf(name, length))) faults.push({
+			name,
+			message: "the header is not the one that this name and length have"
+		});
+		const next = end + paddingOf(length);
+		if (bytes.subarray(end, next).some((byte) => byte !== 0)) faults.push({
+			name,
+			message: "the padding after the file is not zero"
+		});
+		files.push({
+			name,
+			bytes: bytes.subarray(at + BLOCK, end)
+		});
+		at = next;
+	}
+	if (!equalBytes(bytes.subarray(at), END)) faults.push({
+		name: null,
+		message: "the container does not end in two zero blocks"
+	});
+	return {
+		files,
+		faults
+	};
+}
+function readField(header, at, length) {
+	const field = header.subarray(at, at + length);
+	const end = field.indexOf(0);
+	return String.fromCharCode(...end < 0 ? field : field.subarray(0, end));
+}
+
+// packages/ledger/src/bundle/evidence.ts
+function readEvidence(bytes, options) {
+	const container = readTar(bytes);
+	const files = new Map(container.files.map((file) => [file.name, file.bytes]));
+	const part = (name, rule) => readJson(files.get(name), rule);
+	const seal = files.get(FILES.seal);
+	const sealFile = files.get(FILES.sealProof);
+	const sealProof = sealFile && parseTlogProof(sealFile);
+	const { logs, witnesses } = options.policy.log;
+	return {
+		container,
+		files,
+		manifest: part(FILES.manifest, manifestRule),
+		chains: part(FILES.proof, proofRule),
+		batches: part(FILES.batches, batchesRule),
+		receipts: part(FILES.receipts, receiptsRule),
+		erasureLists: part(FILES.erasureLists, erasureListsRule),
+		payloads: readPayloads(files.get(FILES.payloads)),
+		seal: seal && readSealEntry(seal),
+		sealProof,
+		sealNote: sealProof && openNote(encodeUtf8(sealProof.checkpoint), [...logs, ...witnesses.values()]),
+		...options
+	};
+}
+function readJson(bytes, rule) {
+	const text = bytes && decodeUtf8(bytes);
+	if (text === void 0) return void 0;
+	let value;
+	try {
+		value = JSON.parse(text);
+		if (canonicalJson(value) !== text) return void 0;
+	} catch {
+		return;
+	}
+	const problems = [];
+	rule(value, problems);
+	return problems.length === 0 ? value : void 0;
+}
+function readPayloads(bytes) {
+	if (bytes === void 0) return void 0;
+	const payloads = [];
+	let at = 0;
+	while (at < bytes.length) {
+		const end = bytes.indexOf(10, at);
+		const payload = readJson(bytes.subarray(at, end), payloadRule);
+		if (end < 0 || payload === void 0 || fromBase64(payload.salted) === void 0) return;
+		payloads.push(payload);
+		at = end + 1;
+	}
+	return payloads;
+}
+
+// packages/ledger/src/bundle/records.ts
+const LINE_FEED = 10;
+const CHUNK_BYTES = 1 << 20;
+function visitRecords(file, bytes, visit) {
+	let from = 0;
+	let line = 0;
+	while (from < bytes.length) {
+		const last = bytes.lastIndexOf(LINE_FEED, from + CHUNK_BYTES);
+		const end = last >= from ? last : bytes.indexOf(LINE_FEED, from);
+		const chunk = bytes.subarray(from, (end < 0 ? bytes.length : end) + 1);
+		line = visitChunk(chunk, {
+			file,
+			line
+		}, visit);
+		from += chunk.length;
+	}
+}
+function visitChunk(chunk, at, visit) {
+	const texts = decodeUtf8(chunk)?.split("\n");
+	const prefixed = new Uint8Array(chunk.length + 1);
+	prefixed.set(chunk, 1);
+	let { line } = at;
+	let from = 0;
+	for (let number = 0; from < chunk.length; number += 1) {
+		const found = chunk.indexOf(LINE_FEED, from);
+		const end = found < 0 ? chunk.length : found;
+		prefixed[from] = 0;
+		const hashHex = sha256Hex(prefixed.subarray(from, end + 1));
+		const bytes = chunk.subarray(from, end);
+		line += 1;
+		const text = texts === void 0 ? decodeUtf8(bytes) : texts[number];
+		visit({
+			file: at.file,
+			line,
+			bytes,
+			hashHex,
+			body: readBody(text)
+		});
+		from = end + 1;
+	}
+	return line;
+}
+function readBody(text) {
+	if (text === void 0) return void 0;
+	try {
+		const value = JSON.parse(text);
+		return isPlaced(value) ? value : void 0;
+	} catch {
+		return;
+	}
+}
+function isPlaced(value) {
+	if (typeof value !== "object" || value === null) return false;
+	const body = value;
+	return body.v === 1 && typeof body.origin === "string" && Number.isSafeInteger(body.seq) && typeof body.taskId === "string" && Number.isSafeInteger(body.taskSeq) && typeof body.previousRecordHash === "string" && typeof body.previousTaskRecordHash === "string" && typeof body.recordedAt === "string" && typeof body.event === "string" && typeof body.handoffId === "string" && typeof body.keyIds === "object" && body.keyIds !== null && Array.isArray(body.payload);
+}
+
+// packages/ledger/src/bundle/report.ts
+const FINDINGS_MAX = 100;
+var CheckLog = class {
+	#id;
+	#title;
+	#findings = [];
+	#result = "ok";
+	#note = null;
+	constructor(id, title) {
+		this.#id = id;
+		this.#title = title;
+	}
+	fail(place, message) {
+		this.#result = "failed";
+		this.#add(place, message);
+	}
+	lack(place, message) {
+		if (this.#result !== "failed") this.#result = "incomplete";
+		this.#add(place, message);
+	}
+	skip(why) {
+		if (this.#result === "ok") this.#result = "skipped";
+		this.#note = why;
+	}
+	note(text) {
+		this.#note = text;
+	}
+	report() {
+		const [id, title] = [this.#id, this.#title];
+		return {
+			id,
+			title,
+			result: this.#result,
+			note: this.#note,
+			findings: this.#findings
+		};
+	}
+	#add({ file = null, origin = null, seq = null }, message) {
+		if (this.#findings.length >= FINDINGS_MAX) return;
+		this.#findings.push({
+			rule: this.#id,
+			file,
+			origin,
+			seq,
+			message
+		});
+	}
+};
+
+// packages/ledger/src/bundle/verify.ts
+const verifyBundle = (bytes, options) => verifyWith(CHECKS, bytes, options);
+function verifyWith(table, bytes, options) {
+	const evidence = readEvidence(bytes, options);
+	const segments = [];
+	const running = Object.entries(table).map(([id, check]) => {
+		const log = new CheckLog(id, CHECK_TITLES[id]);
+		return {
+			log,
+			visitor: check({
+				evidence,
+				log,
+				segments
+			})
+		};
+	});
+	const visits = running.flatMap(({ visitor }) => visitor.record ?? []);
+	let records = 0;
+	for (const name of [FILES.records, FILES.erasures]) visitRecords(name, evidence.files.get(name) ?? /* @__PURE__ */ new Uint8Array(0), (record) => {
+		records += Number(name === FILES.records);
+		for (const visit of visits) visit(record);
+	});
+	for (const { visitor } of running) visitor.end?.();
+	const checks = running.map(({ log }) => log.report());
+	const { manifest, seal } = evidence;
+	return {
+		verdict: verdictOf(checks),
+		taskId: manifest?.taskId ?? null,
+		records,
+		sealedAt: seal?.at ?? null,
+		checks,
+		segments
+	};
+}
+function verdictOf(checks) {
+	const results = new Map(checks.map(({ id, result }) => [id, result]));
+	if (results.get("CONTAINER") !== "failed" && results.get("MANIFEST_DIGEST") !== "failed" && results.get("VERSION") === "failed") return "unsupported";
+	if (checks.some(({ result }) => result === "failed")) return "tampered";
+	return checks.some(({ result }) => result === "incomplete") ? "incomplete" : "valid";
+}
+
+// packages/ledger/verifier/baton-verify.ts
+const USAGE = `usage: node baton-verify.mjs BUNDLE --policy FILE [--json] [--fast]
+  BUNDLE   a baton-evidence/1 file
+  --policy your own trust policy (C2SP tlog-policy); nothing in the bundle is trusted instead
+  --json   the whole report as JSON
+  --fast   without the check of every record's full form
+ends with 0 valid, 1 failure, 2 usage, 3 tampered, 4 incomplete or of an unknown version\n`;
+const OPTIONS = {
+	policy: { type: "string" },
+	json: {
+		type: "boolean",
+		default: false
+	},
+	fast: {
+		type: "boolean",
+		default: false
+	}
+};
+function readArguments() {
+	try {
+		const { values, positionals } = parseArgs({
+			options: OPTIONS,
+			allowPositionals: true
+		});
+		const [bundle, ...rest] = positionals;
+		if (bundle === void 0 || rest.length > 0 || values.policy === void 0) return void 0;
+		return {
+			...values,
+			bundle,
+			policy: values.policy
+		};
+	} catch {
+		return;
+	}
+}
+function read(path) {
+	try {
+		return readFileSync(path);
+	} catch (error) {
+		process.stderr.write(`cannot read ${path}: ${error instanceof Error ? error.message : ""}\n`);
+		return;
+	}
+}
+function main() {
+	const given = readArguments();
+	if (given === void 0) {
+		process.stderr.write(USAGE);
+		return 2;
+	}
+	const [bundle, policyFile] = [read(given.bundle), read(given.policy)];
+	if (bundle === void 0 || policyFile === void 0) return 1;
+	const parsed = parseAuditorPolicy(policyFile);
+	if (!parsed.ok) {
+		process.stderr.write(`${given.policy}, line ${parsed.line}: ${parsed.message}\n`);
+		return 2;
+	}
+	const now = Math.floor(Date.now() / 1e3);
+	const options = {
+		policy: parsed.policy,
+		now,
+		thorough: !given.fast
+	};
+	const report = verifyBundle(bundle, options);
+	process.stdout.write(given.json ? `${JSON.stringify(report)}\n` : formatReport(report));
+	return EXIT_CODES[report.verdict];
+}
+process.exitCode = main();
+
+export {  };
