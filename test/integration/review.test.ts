@@ -58,8 +58,13 @@ it('that two reviewers release executes once; released again, nothing happens tw
     'EXECUTION_COMPLETED',
   ])
   expect(events.map(({ actor }) => actor)).toEqual([
-    ...[undefined, undefined, 'ann', 'bob'],
-    ...[undefined, undefined, undefined],
+    undefined,
+    undefined,
+    'ann',
+    'bob',
+    undefined,
+    undefined,
+    undefined,
   ])
   const { release } = events[4] ?? {}
   expect(release).toMatch(/^[0-9a-f-]{36}$/)

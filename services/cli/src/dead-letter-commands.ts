@@ -1,17 +1,139 @@
 // The commands about dead letters: handoffs that wait for a person.
-import type { Command } from 'commander'
-import { limit } from './arguments.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import { collect, limit } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { Decision } from './commands/review.ts'
+
+const LETTER = 'id of a dead letter’s handoff or task, or the first digits of one'
 
 export function addDeadLetters(program: Command, run: Run): void {
-  program
+  const letters = program
     .command('dlq')
     .description('dead letters: handoffs that wait for a person')
+  addReading(letters, run)
+  addDeciding(letters, run)
+  addBulk(letters, run)
+}
+
+interface ListFlags {
+  readonly limit: number
+  readonly reason?: string
+  readonly cluster?: string
+}
+
+function addReading(letters: Command, run: Run): void {
+  letters
     .command('ls')
     .description('list dead letters, oldest first')
     .option('--limit <number>', 'how many', limit, 20)
-    .action(async (options: { limit: number }, command: Command) => {
+    .option('--reason <reason>', 'only of this reason, such as SAFETY_VIOLATION')
+    .option('--cluster <cluster>', 'only of this cluster')
+    .action(async (flags: ListFlags, command: Command) => {
       const { deadLetters } = await import('./commands/dead-letters.ts')
-      await run(command, (context) => deadLetters(context, options))
+      await run(command, (context) => deadLetters(context, flags))
     })
+  letters
+    .command('show')
+    .description('show the evidence of one, who agreed to what, and what is still needed')
+    .argument('<letter>', LETTER)
+    .option('--text', 'also the quarantined message; who reads it is logged')
+    .action(async (letterId: string, flags: { text?: boolean }, command: Command) => {
+      const { showDeadLetter } = await import('./commands/dead-letters.ts')
+      await run(command, (context) =>
+        showDeadLetter(context, { letterId, text: flags.text === true }),
+      )
+    })
+  letters
+    .command('clusters')
+    .description('group them by what they have in common, the largest group first')
+    .action(async (_: object, command: Command) => {
+      const { deadLetterClusters } = await import('./commands/dead-letters.ts')
+      await run(command, deadLetterClusters)
+    })
+}
+
+function addDeciding(letters: Command, run: Run): void {
+  const decide = async (letterId: string, decision: Decision, command: Command) => {
+    const { review } = await import('./commands/review.ts')
+    await run(command, (context) => review(context, letterId, decision))
+  }
+  letters
+    .command('release')
+    .description('agree to let it go on as it is; a safety violation needs two people')
+    .argument('<letter>', LETTER)
+    .option('--hours <number>', 'how long the release may be made use of (default: 24)', hours)
+    .action((letterId: string, flags: { hours?: number }, command: Command) =>
+      decide(letterId, { action: 'release', validHours: flags.hours }, command),
+    )
+  letters
+    .command('redact')
+    .description('agree to let it go on without some texts; by default those of the evidence')
+    .argument('<letter>', LETTER)
+    .option('--at <pointer>', 'a place to take out; may be repeated', collect, [])
+    .action((letterId: string, flags: { at: readonly string[] }, command: Command) =>
+      decide(letterId, { action: 'redact', at: flags.at }, command),
+    )
+  letters
+    .command('discard')
+    .description('give it up for good')
+    .argument('<letter>', LETTER)
+    .action((letterId: string, _: object, command: Command) =>
+      decide(letterId, { action: 'discard' }, command),
+    )
+  letters
+    .command('ask')
+    .description('ask its sender for another message')
+    .argument('<letter>', LETTER)
+    .action((letterId: string, _: object, command: Command) =>
+      decide(letterId, { action: 'ask-sender' }, command),
+    )
+}
+
+interface RedriveFlags {
+  readonly cluster?: string
+  readonly rate?: number
+  readonly wait: boolean
+  readonly show?: string
+  readonly stop?: string
+}
+
+function addBulk(letters: Command, run: Run): void {
+  letters
+    .command('dry-run')
+    .description('judge them by today’s schema, rules and agents; nothing is enqueued')
+    .argument('[letters...]', LETTER)
+    .option('--cluster <cluster>', 'all letters of a cluster')
+    .action(async (ids: readonly string[], flags: { cluster?: string }, command: Command) => {
+      const { dryRunLetters } = await import('./commands/redrive.ts')
+      const selection = { letters: ids, cluster: flags.cluster }
+      await run(command, (context) => dryRunLetters(context, selection))
+    })
+  letters
+    .command('redrive')
+    .description('send back those that would pass: five first, the rest when these completed')
+    .argument('[letters...]', LETTER)
+    .option('--cluster <cluster>', 'all letters of a cluster')
+    .option('--rate <number>', 'how many a second after the first five (default: 10)', rate)
+    .option('--no-wait', 'do not follow it')
+    .option('--show <id>', 'how a re-drive stands that was begun before')
+    .option('--stop <id>', 'end one that was begun before')
+    .action(async (ids: readonly string[], flags: RedriveFlags, command: Command) => {
+      const { redriveLetters, showRedrive } = await import('./commands/redrive.ts')
+      const { show, stop } = flags
+      const known = stop ?? show
+      await run(command, (context) =>
+        known === undefined
+          ? redriveLetters(context, { letters: ids, ...flags })
+          : showRedrive(context, { redriveId: known, stop: stop !== undefined }),
+      )
+    })
+}
+
+const hours = (text: string): number => between(text, 168)
+const rate = (text: string): number => between(text, 100)
+
+function between(text: string, most: number): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${most}.`)
 }

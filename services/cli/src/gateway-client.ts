@@ -11,6 +11,7 @@ export interface GatewayClient {
   get<Answer>(path: string): Promise<Answer>
   /** The same for a POST; without a body, `{}` is posted. */
   post<Answer>(path: string, body?: object): Promise<Answer>
+  delete<Answer>(path: string): Promise<Answer>
 }
 
 /**
@@ -56,6 +57,7 @@ export function createGatewayClient(url: string, key: string): GatewayClient {
   return {
     url,
     get: async <Answer>(path: string) => (await ask(path, {})) as Answer,
+    delete: async <Answer>(path: string) => (await ask(path, { method: 'DELETE' })) as Answer,
     post: async <Answer>(path: string, body: object = {}) =>
       (await ask(path, {
         method: 'POST',

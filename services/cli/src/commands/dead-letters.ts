@@ -1,28 +1,32 @@
-// `dlq ls`: handoffs that were stopped and wait for a person, with where and why; never with the text itself.
+// `dlq ls`, `show`, `clusters`: handoffs that were stopped and wait for a person; the text only where asked for.
 import { listDeadLetters } from '@baton/store'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
+import { withGateway } from '../gateway-client.ts'
 import { withDatabases } from '../instance/with-databases.ts'
-import { short } from '../terminal/figures.ts'
+import { count, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { type DeadLetterCase, type Evidence, findDeadLetter } from './find-dead-letter.ts'
 
 interface DeadLettersOptions {
   readonly limit: number
+  readonly reason?: string | undefined
+  readonly cluster?: string | undefined
 }
 
 export async function deadLetters(
   context: Context,
-  { limit }: DeadLettersOptions,
+  options: DeadLettersOptions,
 ): Promise<ExitCode> {
   const { output } = context
-  const found = await withDatabases(context, ({ pool }) => listDeadLetters(pool, limit))
+  const found = await withDatabases(context, ({ pool }) => listDeadLetters(pool, options))
   if (output.json) output.data(JSON.stringify(found))
   else if (found.length > 0) output.data(table(found))
   const first = found[0]
   if (first === undefined) output.words('Nothing waits for a person.')
-  output.next(nextStep(first === undefined ? 'tasks' : `trace ${short(first.taskId)}`))
+  output.next(nextStep(first === undefined ? 'tasks' : `dlq show ${short(first.handoffId)}`))
   return EXIT.fine
 }
 
@@ -42,13 +46,118 @@ const table = (found: Awaited<ReturnType<typeof listDeadLetters>>): string =>
       `${letter.fromAgent} → ${letter.toAgent}`,
       letter.reason,
       placeOf(letter.details),
-      letter.createdAt.toISOString().slice(0, 19).replace('T', ' '),
+      instant(letter.createdAt.toISOString()),
     ]),
   )
 
+const instant = (text: string): string => text.slice(0, 19).replace('T', ' ')
+
 /** The first place and rule; `details` is what the settling receiver stored. */
 function placeOf(details: unknown): string {
-  const [first] = Array.isArray(details) ? (details as { pointer?: string; rule?: string }[]) : []
+  const [first] = Array.isArray(details) ? (details as Evidence[]) : []
   if (first === undefined) return ''
   return `${first.pointer ?? ''} ${first.rule ?? ''}`.trim()
+}
+
+export async function showDeadLetter(
+  context: Context,
+  { letterId, text }: { readonly letterId: string; readonly text: boolean },
+): Promise<ExitCode> {
+  const { output } = context
+  return withGateway(context, async (gateway) => {
+    const letter = await findDeadLetter(gateway, letterId)
+    const path = `/v2/dead-letters/${letter.handoffId}/message`
+    const message = text ? await gateway.get<object>(path) : undefined
+    if (output.json) output.data(JSON.stringify({ ...letter, ...message }))
+    else for (const line of linesOf(letter)) output.data(line)
+    if (!output.json && message !== undefined) output.data(JSON.stringify(message, null, 2))
+    output.next(nextFor(letter))
+    return EXIT.fine
+  })
+}
+
+function linesOf(letter: DeadLetterCase): readonly string[] {
+  const { release, redact, sentBy, resolution } = letter
+  const sender = sentBy === null ? '' : `, sent by ${sentBy}`
+  return [
+    `Dead letter ${letter.handoffId} of task ${letter.taskId}`,
+    `${letter.reason}: ${letter.fromAgent} → ${letter.toAgent}${sender}, ${count(letter.bytes)} bytes, since ${instant(letter.createdAt)} UTC`,
+    '',
+    renderTable(
+      [
+        { title: 'WHERE', widthMax: 60 },
+        { title: 'RULE' },
+        { title: 'SPAN' },
+        { title: 'WHAT', widthMax: 60 },
+      ],
+      letter.details.map(({ pointer = '', rule = '', span, message = '' }) => [
+        pointer,
+        rule,
+        span === undefined ? '' : span.join('-'),
+        message,
+      ]),
+    ),
+    '',
+    ...letter.proposals.map(
+      ({ action, proposal, reviewers }) =>
+        `${action} ${short(proposal)} agreed by ${reviewers.map(({ reviewer }) => reviewer).join(', ')}`,
+    ),
+    resolution === null
+      ? `Release needs ${people(release?.needed)}, redaction ${people(redact?.needed)}.`
+      : `Decided: ${resolution} at ${instant(letter.resolvedAt ?? '')} UTC.`,
+  ]
+}
+
+const people = (needed: number | null | undefined): string =>
+  needed === null || needed === undefined
+    ? 'nobody: it cannot be done'
+    : `${needed} ${needed === 1 ? 'person' : 'people'}`
+
+function nextFor(letter: DeadLetterCase): string {
+  if (letter.resolution !== null) return nextStep(`trace ${short(letter.taskId)}`)
+  const id = short(letter.handoffId)
+  const first =
+    letter.release?.needed === null ? `dlq ask ${id}` : `dlq release ${id} --as reviewer-1`
+  return [first, `dlq redact ${id} --as reviewer-1`, `dlq discard ${id} --as reviewer-1`]
+    .map(nextStep)
+    .join('   ·   ')
+}
+
+interface Cluster {
+  readonly cluster: string
+  readonly count: number
+  readonly oldestAt: string
+  readonly exampleId: string
+}
+
+export async function deadLetterClusters(context: Context): Promise<ExitCode> {
+  const { output } = context
+  const { clusters } = await withGateway(context, (gateway) =>
+    gateway.get<{ clusters: readonly Cluster[] }>('/v2/dead-letters/clusters'),
+  )
+  if (output.json) output.data(JSON.stringify(clusters))
+  else if (clusters.length > 0)
+    output.data(
+      renderTable(
+        [
+          { title: 'COUNT', align: 'right' },
+          { title: 'OLDEST (UTC)' },
+          { title: 'EXAMPLE' },
+          { title: 'CLUSTER' },
+        ],
+        clusters.map((one) => [
+          count(one.count),
+          instant(one.oldestAt),
+          short(one.exampleId),
+          one.cluster,
+        ]),
+      ),
+    )
+  const [first] = clusters
+  if (first === undefined) output.words('Nothing waits for a person.')
+  else
+    output.next(
+      nextStep(`dlq dry-run --cluster '${first.cluster.replaceAll("'", String.raw`'\''`)}'`),
+    )
+  return EXIT.fine
 }

@@ -58,6 +58,7 @@ export async function sendOnce({ urls, secrets }: ReadableDatabases, send: Send)
     databaseUrl: urls.app,
     keyRing: parseSigningKeys(given.BATON_SIGNING_KEYS),
     connectionsMax: 1,
+    operator: 'operator',
   })
   try {
     return await send(sender)

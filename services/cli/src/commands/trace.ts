@@ -43,6 +43,8 @@ function print({ output }: Context, found: TaskTrace, traceMs: number): void {
 }
 
 function recordTable(records: readonly TraceRecord[]): string {
+  // Most traces hold nothing that a person decided.
+  const decided = records.some(({ body }) => body.act !== undefined)
   const first = Date.parse(records[0]?.body.recordedAt ?? '')
   const rows = records.map(({ body, recordHash }) => [
     String(body.taskSeq),
@@ -52,6 +54,7 @@ function recordTable(records: readonly TraceRecord[]): string {
     String(body.attempt),
     body.cost === null ? '' : dollars(body.cost.spentMicroUSD),
     body.reason ?? '',
+    ...(decided ? [body.act?.actor ?? ''] : []),
     short(recordHash),
   ])
   return renderTable(
@@ -63,6 +66,7 @@ function recordTable(records: readonly TraceRecord[]): string {
       { title: 'TRY', align: 'right' },
       { title: 'SPENT', align: 'right' },
       { title: 'REASON', widthMax: 28 },
+      ...(decided ? [{ title: 'BY', widthMax: 28 }] : []),
       { title: 'RECORD' },
     ],
     rows,

@@ -81,6 +81,7 @@ async function reviewAll({ context, instance, input, pool }: Run): Promise<void>
   const { urls, secrets } = instance.databases
   const sender = createSender({
     databaseUrl: urls.app,
+    operator: 'operator',
     keyRing: parseSigningKeys(secrets.BATON_SIGNING_KEYS),
     connectionsMax: 2,
   })

@@ -2,6 +2,7 @@
 import type { ReviewFindings } from '@baton/contract-review'
 import { LATENCY_TARGETS } from '@baton/telemetry'
 import { count, counted, dollars, milliseconds, short } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import type { Output } from '../terminal/output.ts'
 import type { MainJobInput } from './contracts.ts'
@@ -88,11 +89,13 @@ function auditLine({ verification, traceMs }: RunFigures): string {
   return `Audit log    ${verified}; one trace rebuilt in ${milliseconds(traceMs)} (limit 10 s)`
 }
 
+const reviewStep = (taskId: string): string => nextStep(`dlq show ${short(taskId)}`)
+
 function exceptionLines({ outcomes }: RunFigures, { names }: MainJobInput): string[] {
   return outcomes.flatMap(({ taskId, state, reason }) => {
     const name = `${names.get(taskId) ?? 'task'} (${short(taskId)})`
     if (state === 'DEAD_LETTERED')
-      return [`Dead letter  ${name}: ${reason ?? ''}; waits for a person`]
+      return [`Dead letter  ${name}: ${reason ?? ''}; waits for a person: ${reviewStep(taskId)}`]
     if (state === 'ROLLED_BACK')
       return [`Rolled back  ${name}: ${reason ?? ''}; stands at its sender’s checkpoint`]
     return []

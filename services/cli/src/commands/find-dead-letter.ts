@@ -1,0 +1,77 @@
+// A person names a dead letter by the id of its handoff or its task, or by the first digits of one.
+import { permanent } from '@baton/runtime'
+import type { GatewayClient } from '../gateway-client.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+
+export interface Evidence {
+  readonly pointer?: string
+  readonly rule?: string
+  readonly category?: string
+  readonly view?: string
+  readonly span?: readonly [number, number]
+  readonly message?: string
+}
+
+export interface Proposal {
+  readonly proposal: string
+  readonly action: 'RELEASE' | 'REDACT'
+  readonly reviewers: readonly { readonly reviewer: string; readonly at: string }[]
+}
+
+/** A dead letter as the gateway shows it. */
+export interface DeadLetterCase {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly fromAgent: string
+  readonly toAgent: string
+  readonly reason: string
+  readonly cluster: string | null
+  readonly details: readonly Evidence[]
+  readonly round: number
+  readonly createdAt: string
+  readonly askedAt: string | null
+  readonly resolvedAt: string | null
+  readonly resolution: string | null
+  readonly sentBy: string | null
+  readonly bytes: number
+  readonly release: { readonly needed: number | null } | null
+  readonly redact: { readonly needed: number | null } | null
+  readonly proposals: readonly Proposal[]
+}
+
+const FULL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const DIGITS = /^[0-9a-f-]{4,36}$/
+const LOOKED_AT_MAX = 500
+
+/** Throws BATON_USAGE, or BATON_DEAD_LETTER_UNKNOWN where no letter is meant. */
+export async function findDeadLetter(
+  gateway: GatewayClient,
+  text: string,
+): Promise<DeadLetterCase> {
+  const handoffId = await wholeId(gateway, text.trim().toLowerCase())
+  return gateway.get<DeadLetterCase>(`/v2/dead-letters/${handoffId}`)
+}
+
+async function wholeId(gateway: GatewayClient, given: string): Promise<string> {
+  if (!DIGITS.test(given))
+    throw permanent('BATON_USAGE', `${JSON.stringify(given)} is not an id`, {
+      fix: 'Give the id of a handoff or task, or at least its first 4 hexadecimal digits.',
+    })
+  const { deadLetters } = await gateway.get<{
+    deadLetters: readonly { handoffId: string; taskId: string }[]
+  }>(`/v2/dead-letters?limit=${LOOKED_AT_MAX}`)
+  const meant = deadLetters.filter(
+    ({ handoffId, taskId }) => handoffId.startsWith(given) || taskId.startsWith(given),
+  )
+  const [found, second] = meant.map(({ handoffId }) => handoffId)
+  if (found === undefined) {
+    if (FULL.test(given)) return given
+    throw permanent('BATON_DEAD_LETTER_UNKNOWN', `no dead letter that waits starts with ${given}`, {
+      fix: `\`${nextStep('dlq ls')}\` lists them; a decided one needs its whole handoff id.`,
+    })
+  }
+  if (second === undefined) return found
+  throw permanent('BATON_USAGE', `several dead letters start with ${given}`, {
+    fix: `Give more digits, of ${found} or ${second} for example.`,
+  })
+}

@@ -1,0 +1,147 @@
+// `dlq dry-run` and `dlq redrive`: what would become of dead letters now, and sending back those that would pass.
+import { permanent } from '@baton/runtime'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { type GatewayClient, withGateway } from '../gateway-client.ts'
+import { interrupted } from '../main-job/run-reviews.ts'
+import { counted, short } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { renderTable } from '../terminal/table.ts'
+import { findDeadLetter } from './find-dead-letter.ts'
+
+interface Selection {
+  readonly letters: readonly string[]
+  readonly cluster?: string | undefined
+}
+
+interface DryRun {
+  readonly wouldPass: number
+  readonly letters: readonly {
+    readonly handoffId: string
+    readonly wouldPass: boolean
+    readonly reason: string | null
+    readonly agents: readonly string[] | 'unknown'
+  }[]
+}
+
+export async function dryRunLetters(context: Context, selection: Selection): Promise<ExitCode> {
+  const { output } = context
+  const tried = await withGateway(context, async (gateway) =>
+    gateway.post<DryRun>('/v2/dead-letters/dry-run', await selected(gateway, selection)),
+  )
+  if (output.json) output.data(JSON.stringify(tried))
+  else if (tried.letters.length > 0) output.data(table(tried))
+  output.words(`${tried.wouldPass} of ${counted(tried.letters.length, 'letter')} would pass now.`)
+  const passing = tried.letters.find(({ wouldPass }) => wouldPass)
+  const { cluster, letters } = selection
+  if (passing !== undefined)
+    output.next(
+      nextStep(`dlq redrive ${cluster === undefined ? letters.join(' ') : quoted(cluster)}`),
+    )
+  else output.next(nextStep(`dlq show ${short(tried.letters[0]?.handoffId ?? '')}`))
+  return EXIT.fine
+}
+
+const quoted = (cluster: string): string =>
+  `--cluster '${cluster.replaceAll("'", String.raw`'\''`)}'`
+
+const table = ({ letters }: DryRun): string =>
+  renderTable(
+    [{ title: 'HANDOFF' }, { title: 'WOULD' }, { title: 'REASON' }, { title: 'LIVE AGENTS' }],
+    letters.map(({ handoffId, wouldPass, reason, agents }) => [
+      handoffId,
+      wouldPass ? 'pass' : 'stay',
+      reason ?? '',
+      typeof agents === 'string' ? agents : agents.join(', '),
+    ]),
+  )
+
+async function selected(gateway: GatewayClient, { letters, cluster }: Selection): Promise<object> {
+  if (cluster !== undefined && letters.length === 0) return { cluster }
+  if (cluster === undefined && letters.length > 0) {
+    const found = await Promise.all(letters.map((letter) => findDeadLetter(gateway, letter)))
+    return { handoffIds: found.map(({ handoffId }) => handoffId) }
+  }
+  throw permanent('BATON_USAGE', 'either dead letters or --cluster says which are meant', {
+    fix: `\`${nextStep('dlq clusters')}\` lists clusters, \`${nextStep('dlq ls')}\` letters.`,
+  })
+}
+
+interface Redrive {
+  readonly redriveId: string
+  readonly state: string
+  readonly why: { readonly code: string; readonly handoffId?: string } | null
+  readonly waiting: number
+  readonly driven: number
+  readonly skipped: number
+  readonly completed: number
+  readonly endedAt: string | null
+  readonly leftOut?: readonly { readonly handoffId: string; readonly reason: string }[]
+}
+
+interface RedriveOptions extends Selection {
+  readonly rate?: number | undefined
+  readonly wait: boolean
+}
+
+const WAIT_MS = 120_000
+const LOOK_EVERY_MS = 500
+
+/** Follows it for two minutes at most; it goes on in Postgres whether anybody follows or not. */
+export async function redriveLetters(context: Context, options: RedriveOptions): Promise<ExitCode> {
+  return withGateway(context, async (gateway) => {
+    const which = await selected(gateway, options)
+    const rate = options.rate === undefined ? {} : { ratePerSecond: options.rate }
+    const begun = await gateway.post<Redrive>('/v2/dead-letters/redrive', { ...which, ...rate })
+    const leftOut = begun.leftOut ?? []
+    for (const { handoffId, reason } of leftOut)
+      context.output.words(`${handoffId} stays: ${reason}`)
+    const seen = options.wait ? await untilEnded(context, gateway, begun) : begun
+    return tell(context, { ...seen, leftOut })
+  })
+}
+
+/** How a re-drive stands; `stop` ends it first. */
+export async function showRedrive(
+  context: Context,
+  { redriveId, stop }: { readonly redriveId: string; readonly stop: boolean },
+): Promise<ExitCode> {
+  const path = `/v2/dead-letters/redrives/${encodeURIComponent(redriveId)}`
+  return withGateway(context, async (gateway) =>
+    tell(context, stop ? await gateway.delete<Redrive>(path) : await gateway.get<Redrive>(path)),
+  )
+}
+
+function tell({ output }: Context, redrive: Redrive): ExitCode {
+  const { state, why, driven, completed, waiting, skipped } = redrive
+  if (output.json) output.data(JSON.stringify(redrive))
+  const because =
+    why === null ? '' : ` (${why.code}${why.handoffId === undefined ? '' : ` ${why.handoffId}`})`
+  const counts = `${driven} sent back, ${completed} completed, ${waiting} waiting, ${skipped} left`
+  output.words(`Re-drive ${redrive.redriveId} is ${state}${because}: ${counts}.`)
+  if (redrive.endedAt === null) output.next(nextStep(`dlq redrive --show ${redrive.redriveId}`))
+  else if (why?.handoffId === undefined) output.next(nextStep('dlq ls'))
+  else output.next(nextStep(`dlq show ${why.handoffId}`))
+  return state === 'STOPPED' ? EXIT.failure : EXIT.fine
+}
+
+async function untilEnded(
+  { interrupt, output }: Context,
+  gateway: GatewayClient,
+  { redriveId }: Redrive,
+): Promise<Redrive> {
+  const startedAt = performance.now()
+  for (;;) {
+    const redrive = await gateway.get<Redrive>(`/v2/dead-letters/redrives/${redriveId}`)
+    const settled = redrive.endedAt !== null && redrive.completed >= redrive.driven
+    const late = performance.now() - startedAt > WAIT_MS
+    if (settled || late || redrive.state === 'STOPPED' || redrive.state === 'CANCELED') {
+      output.endProgress()
+      return redrive
+    }
+    if (interrupt.aborted) throw interrupted()
+    output.progress(`${redrive.state}: ${redrive.driven} sent back, ${redrive.completed} completed`)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  }
+}

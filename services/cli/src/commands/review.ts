@@ -1,0 +1,137 @@
+// `dlq release`, `redact`, `discard`, `ask`: decisions about a dead letter, made under one person's name.
+import { BatonError, permanent } from '@baton/runtime'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { type GatewayClient, withGateway } from '../gateway-client.ts'
+import { PEOPLE } from '../instance/people.ts'
+import { interrupted } from '../main-job/run-reviews.ts'
+import { short } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { type DeadLetterCase, findDeadLetter } from './find-dead-letter.ts'
+
+export type Decision =
+  | { readonly action: 'release'; readonly validHours?: number | undefined }
+  | { readonly action: 'redact'; readonly at: readonly string[] }
+  | { readonly action: 'discard' | 'ask-sender' }
+
+interface Outcome {
+  readonly outcome: 'waiting' | 'decided' | 'asked'
+  readonly reviewers?: readonly string[]
+  readonly needed?: number
+  readonly resolution?: string
+  readonly repeated?: boolean
+}
+
+interface Task {
+  readonly task: { readonly status: string }
+  readonly handoffs: readonly { readonly state: string; readonly endedAt: string | null }[]
+}
+
+/** Decides; where the handoff goes back to the queue, waits up to half a minute for the end of its task. */
+export async function review(
+  context: Context,
+  letterId: string,
+  decision: Decision,
+): Promise<ExitCode> {
+  const { output } = context
+  return withGateway(context, async (gateway) => {
+    const letter = await findDeadLetter(gateway, letterId)
+    const path = `/v2/dead-letters/${letter.handoffId}/${decision.action}`
+    const body = bodyOf(letter, decision)
+    const outcome = await gateway
+      .post<Outcome>(path, body)
+      .catch((error: unknown) => Promise.reject(withPerson(error, { context, letter, decision })))
+    const goesOn = outcome.outcome === 'decided' && outcome.resolution !== 'DISCARDED'
+    const task = goesOn ? await untilEnded(context, gateway, letter.taskId) : undefined
+    if (output.json)
+      output.data(JSON.stringify({ ...outcome, handoffId: letter.handoffId, task: task?.task }))
+    output.words(describe(letter, outcome))
+    if (task !== undefined) output.words(describeTask(task))
+    output.next(nextFor({ context, letter, decision, outcome }))
+    return EXIT.fine
+  })
+}
+
+function bodyOf(letter: DeadLetterCase, decision: Decision): object {
+  if (decision.action === 'release')
+    return decision.validHours === undefined ? {} : { validHours: decision.validHours }
+  if (decision.action !== 'redact') return {}
+  if (decision.at.length > 0) return { redactions: decision.at.map((pointer) => ({ pointer })) }
+  const proposed = letter.proposals.filter(({ action }) => action === 'REDACT')
+  const [only, other] = proposed
+  if (only !== undefined && other === undefined) return { proposal: only.proposal }
+  const places = new Set(
+    letter.details.flatMap(({ pointer = '' }) => (pointer === '' ? [] : pointer)),
+  )
+  return { redactions: [...places].map((pointer) => ({ pointer })) }
+}
+
+function describe(letter: DeadLetterCase, outcome: Outcome): string {
+  const what = `${letter.reason} at ${letter.toAgent}`
+  const before = outcome.repeated === true ? ' before' : ''
+  if (outcome.outcome === 'asked')
+    return `Its sender was asked${before} for another message (${what}).`
+  if (outcome.outcome === 'decided') return `${outcome.resolution ?? ''}${before}: ${what}.`
+  const { reviewers = [], needed = 2 } = outcome
+  const missing = needed - reviewers.length
+  return `${reviewers.join(', ')} agreed (${what}); ${missing} more ${missing === 1 ? 'reviewer is' : 'reviewers are'} needed.`
+}
+
+const describeTask = (whole: Task): string =>
+  isOver(whole)
+    ? `Its task is ${whole.task.status}.`
+    : `Its task is ${whole.task.status}; it goes on while the services run.`
+
+const isOver = ({ handoffs }: Task): boolean => handoffs.every(({ endedAt }) => endedAt !== null)
+
+interface Following {
+  readonly context: Context
+  readonly letter: DeadLetterCase
+  readonly decision: Decision
+  readonly outcome: Outcome
+}
+
+function nextFor({ context, letter, decision, outcome }: Following): string {
+  if (outcome.outcome !== 'waiting') return nextStep(`trace ${short(letter.taskId)}`)
+  return `one more reviewer is needed: ${asAnother({ context, letter, decision }, outcome.reviewers)}`
+}
+
+/** The same command for somebody who may still decide. */
+function asAnother(
+  { context, letter, decision }: Omit<Following, 'outcome'>,
+  decided: readonly string[] = [],
+): string {
+  const name = decision.action === 'ask-sender' ? 'ask' : decision.action
+  const command = nextStep(`dlq ${name} ${short(letter.handoffId)}`)
+  if (context.settings.BATON_GATEWAY_URL !== undefined) return `${command}, with a key of their own`
+  const free = PEOPLE.filter((one) => !decided.includes(one) && one !== letter.sentBy)
+  return `${command} --as ${free.find((one) => one !== 'operator') ?? 'operator'}`
+}
+
+const withPerson = (error: unknown, about: Omit<Following, 'outcome'>): unknown =>
+  error instanceof BatonError && error.code === 'BATON_REVIEW_OWN_HANDOFF'
+    ? permanent(error.code, error.message, { fix: `Somebody else decides: ${asAnother(about)}` })
+    : error
+
+const WAIT_MS = 30_000
+const LOOK_EVERY_MS = 200
+
+async function untilEnded(
+  { interrupt, output }: Context,
+  gateway: GatewayClient,
+  taskId: string,
+): Promise<Task> {
+  const startedAt = performance.now()
+  for (;;) {
+    const whole = await gateway.get<Task>(`/v2/tasks/${taskId}`)
+    const waitedMs = performance.now() - startedAt
+    if (isOver(whole) || waitedMs > WAIT_MS) {
+      output.endProgress()
+      return whole
+    }
+    if (interrupt.aborted) throw interrupted()
+    output.progress(`its task is ${whole.task.status}, ${Math.round(waitedMs / 1000)} s`)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  }
+}
