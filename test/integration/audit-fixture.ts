@@ -7,7 +7,12 @@ import { acquirePostgres, spawnService, uniqueDatabaseName } from '@baton/testki
 import type { ServiceProcess } from '@baton/testkit'
 
 /** Roles belong to the whole server, so every test gives them the passwords that testkit gives. */
-export const PASSWORDS = { writer: 'test-writer', reader: 'test-reader', vault: 'test-vault', sealer: 'test-sealer' }
+export const PASSWORDS = {
+  writer: 'test-writer',
+  reader: 'test-reader',
+  vault: 'test-vault',
+  sealer: 'test-sealer',
+}
 const APPEND_TOKEN = 'append-token'
 const READ_TOKEN = 'read-token'
 
@@ -29,6 +34,8 @@ export interface AuditFixture {
   /** The vault database as a superuser. */
   readonly vaultSuperuser: Pool
   readonly reader: Pool
+  /** The auditor's Ed25519 key that signs batches: PKCS #8 DER in base64. */
+  readonly signingKey: string
   startAuditor(env?: Record<string, string>): Promise<RunningAuditor>
   close(): Promise<void>
 }
@@ -73,6 +80,7 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     superuser,
     vaultSuperuser,
     reader,
+    signingKey: base64(signingKey),
     async startAuditor(env = {}) {
       const auditor = await startAuditor({ ...environment, ...env })
       running.push(auditor)

@@ -1,0 +1,179 @@
+// The sealer signs one history only: whatever dies, whatever is slipped in, whoever restores an older state.
+import { copyFile, rm } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Receipt } from '@baton/ledger'
+import { eventually } from '@baton/testkit'
+import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
+import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
+import { createSealing, opsUrl } from './audit-seals-fixture.ts'
+import type { Sealing } from './audit-seals-fixture.ts'
+
+interface Store {
+  readonly fixture: AuditFixture
+  readonly sealing: Sealing
+  readonly auditor: RunningAuditor
+}
+
+const opened: Store[] = []
+
+async function openStore(env: Record<string, string> = {}): Promise<Store> {
+  const fixture = await createAuditFixture(2)
+  const sealing = await createSealing(fixture)
+  const auditor = await fixture.startAuditor({ BATON_SEAL_PUBLIC_KEY: sealing.publicKey, ...env })
+  const store = { fixture, sealing, auditor }
+  opened.push(store)
+  return store
+}
+
+const soon = (what: string) => ({ deadlineMs: 20_000, describe: () => what })
+
+afterAll(async () => {
+  for (const { sealing, fixture } of opened) {
+    await sealing.close()
+    await fixture.close()
+  }
+})
+
+const append = (store: Store, entries = 4): Promise<readonly Receipt[]> =>
+  store.auditor.client.append(Array.from({ length: entries }, () => entryOf()))
+
+describe('a sealer that dies', () => {
+  let store: Store
+  beforeAll(async () => {
+    store = await openStore()
+  })
+
+  test.each([
+    'sealer.before_state',
+    'sealer.before_rename',
+    'sealer.before_publish',
+    'sealer.after_publish',
+  ])('at %s goes on with one history', async (point) => {
+    const dying = await store.sealing.startSealer({
+      BATON_CRASH_AT: `${point}:2`,
+      BATON_SEAL_HEARTBEAT_MS: '100',
+    })
+    await append(store)
+    await dying.exited()
+    await append(store)
+    const next = await store.sealing.startSealer()
+    await store.sealing.sealed()
+    expect(await next.stop()).toBe(0)
+    const report = await store.sealing.verify()
+    expect(report.findings).toEqual([])
+    expect(report.seals?.witnessed).toBe(report.seals?.entries)
+  })
+
+  test('makes a seal now and then although nothing grew, so that silence is visible', async () => {
+    const before = (await store.sealing.verify()).seals?.entries ?? 0
+    const sealer = await store.sealing.startSealer({ BATON_SEAL_HEARTBEAT_MS: '100' })
+    await eventually(
+      async () => ((await store.sealing.verify()).seals?.entries ?? 0) > before + 2,
+      soon('heartbeat seals are made'),
+    )
+    expect(await sealer.stop()).toBe(0)
+  })
+})
+
+describe('T26 a record slipped in by SQL', () => {
+  test('is not sealed, is counted, and stops every append', async () => {
+    const store = await openStore({ BATON_AUDIT_UNSEALED_MAX_MS: '1000' })
+    const sealer = await store.sealing.startSealer()
+    await append(store)
+    await store.sealing.sealed()
+    await store.fixture.superuser.query({
+      text: `alter table audit.head disable trigger user;
+        alter table audit.record drop constraint record_hash_fits;
+        insert into audit.record select chain, size, last_recorded_at + interval '1 second',
+          gen_random_uuid(), gen_random_uuid(), 1, null, 'forged', sha256('forged')
+          from audit.head where chain = 0;
+        update audit.head set size = size + 1, last_hash = sha256('forged') where chain = 0`,
+    })
+    const ready = async () => (await fetch(`${opsUrl(sealer)}/readyz`)).status
+    await eventually(async () => (await ready()) === 503, soon('the sealer is unready'))
+    const metrics = await (await fetch(`${opsUrl(sealer)}/metrics`)).text()
+    expect(metrics).toMatch(/^baton_audit_tamper_detected_total 1$/m)
+    expect(sealer.output()).toMatch(/"event":"audit.tamper_detected"/)
+    const refused = async () =>
+      problemOf(await store.auditor.post({ entries: [entryOf()] })).catch(() => undefined)
+    await eventually(
+      async () => (await refused())?.code === 'BATON_AUDIT_UNSEALED',
+      soon('appends are refused'),
+    )
+    expect(await refused()).toMatchObject({ status: 503 })
+    expect((await store.sealing.rules())[0]).toMatch(/@0:/)
+  })
+})
+
+test('without a sealer appends stop, and go on when it is back', async () => {
+  const store = await openStore({ BATON_AUDIT_UNSEALED_MAX_MS: '1000' })
+  await append(store)
+  const status = async () => (await store.auditor.post({ entries: [entryOf()] })).status
+  await eventually(async () => (await status()) === 503, soon('appends are refused'))
+  await store.sealing.startSealer()
+  await eventually(async () => (await status()) === 200, soon('appends go on'))
+  expect(await status()).toBe(200)
+})
+
+describe('T20 the state file', () => {
+  let store: Store
+  const refusal = async (): Promise<string> => {
+    const sealer = await store.sealing.startSealer({ BATON_TEST_READY: 'false' })
+    expect((await sealer.exited()).code).toBe(1)
+    return sealer.output()
+  }
+  beforeAll(async () => {
+    store = await openStore()
+    await append(store)
+    const first = await store.sealing.startSealer()
+    await store.sealing.sealed()
+    await first.stop()
+    await copyFile(store.sealing.stateFile, `${store.sealing.stateFile}.old`)
+    await append(store)
+    const second = await store.sealing.startSealer()
+    await store.sealing.sealed()
+    await second.stop()
+    await copyFile(store.sealing.stateFile, `${store.sealing.stateFile}.new`)
+  })
+
+  test('rolled back: nothing is signed below what is known outside', async () => {
+    await copyFile(`${store.sealing.stateFile}.old`, store.sealing.stateFile)
+    expect(await refusal()).toContain('BATON_SEALER_STATE_BEHIND')
+  })
+
+  test('lost: nothing is signed, also when the database has lost its copies', async () => {
+    await rm(store.sealing.stateFile)
+    expect(await refusal()).toContain('BATON_SEALER_STATE_LOST')
+    await store.fixture.superuser.query({
+      text: 'alter table audit.seal disable trigger user; create table kept as table audit.seal; delete from audit.seal',
+    })
+    expect(await refusal()).toContain('BATON_SEALER_STATE_LOST')
+    await store.fixture.superuser.query({ text: 'insert into audit.seal table kept' })
+  })
+
+  test('damaged: nothing is signed, and the newest file makes it go on', async () => {
+    await copyFile(store.sealing.anchorFile, store.sealing.stateFile)
+    expect(await refusal()).toContain('BATON_SEALER_STATE_UNREADABLE')
+    await copyFile(`${store.sealing.stateFile}.new`, store.sealing.stateFile)
+    await append(store)
+    const sealer = await store.sealing.startSealer()
+    await store.sealing.sealed()
+    expect(await sealer.stop()).toBe(0)
+    expect(await store.sealing.rules()).toEqual([])
+  })
+})
+
+test('two sealers with one key and one state: the second stops at the first seal that is not its own', async () => {
+  const store = await openStore()
+  await append(store)
+  const first = await store.sealing.startSealer()
+  await store.sealing.sealed()
+  const copy = `${store.sealing.stateFile}.copy`
+  await copyFile(store.sealing.stateFile, copy)
+  const second = await store.sealing.startSealer({ BATON_SEALER_STATE_FILE: copy })
+  await append(store)
+  const stopped = () =>
+    [first, second].filter((one) => /"event":"audit.tamper_detected"/.test(one.output()))
+  await eventually(() => stopped().length > 0, soon('one of the two stops'))
+  expect((await store.sealing.verify()).findings).toEqual([])
+})

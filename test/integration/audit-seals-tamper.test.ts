@@ -1,0 +1,139 @@
+// What a bare chain misses is found by the seals: truncation, rewriting, a chain removed, a restored backup.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createAuditFixture, entryOf } from './audit-fixture.ts'
+import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
+import { createSealing, taskOfShard } from './audit-seals-fixture.ts'
+import type { Sealing } from './audit-seals-fixture.ts'
+import { rewriteSuffix, truncateChain } from './audit-seals-rewrite.ts'
+
+let fixture: AuditFixture
+let auditor: RunningAuditor
+let sealing: Sealing
+
+const LOG = ['record', 'payload', 'idem', 'batch_sig', 'subject', 'head']
+const TABLES = [...LOG, 'seal', 'chain_checkpoint', 'witnessed']
+
+const sql = (text: string) => fixture.superuser.query<{ size: number }>({ text })
+const keep = async (schema: string) => {
+  await sql(`create schema ${schema}`)
+  for (const table of TABLES) await sql(`create table ${schema}.${table} as table audit.${table}`)
+}
+const restore = async (schema: string, tables = TABLES) => {
+  for (const table of tables) {
+    await sql(`delete from audit.${table}; insert into audit.${table} table ${schema}.${table}`)
+  }
+}
+
+beforeAll(async () => {
+  fixture = await createAuditFixture(2)
+  sealing = await createSealing(fixture)
+  auditor = await fixture.startAuditor({ BATON_SEAL_PUBLIC_KEY: sealing.publicKey })
+  const tasks = [0, 0, 1, 1].map((shard) => taskOfShard(shard, 2))
+  const sealer = await sealing.startSealer()
+  // One record of each chain at a time, so that every record is a batch and most are a seal.
+  const round = async () => {
+    for (const taskId of tasks) await auditor.client.append([entryOf({ taskId })])
+    await sealing.sealed()
+  }
+  await round()
+  await round()
+  for (const table of TABLES) await sql(`alter table audit.${table} disable trigger user`)
+  await sql('alter table audit.record drop constraint record_hash_fits')
+  await keep('yesterday')
+  await round()
+  await round()
+  await sealer.stop()
+  await keep('untouched')
+})
+afterEach(() => restore('untouched'))
+afterAll(async () => {
+  await sealing?.close()
+  await fixture?.close()
+})
+
+test('an untouched log has no finding, and every seal and record is covered', async () => {
+  const report = await sealing.verify()
+  expect(report.findings).toEqual([])
+  expect(report.chains.map(({ records, sealed }) => sealed - records)).toEqual([0, 0])
+  expect(report.seals?.entries).toBeGreaterThan(3)
+  expect(report.seals?.witnessed).toBe(report.seals?.entries)
+})
+
+describe('valid in itself, and not what was sealed', () => {
+  test('T10 T11 the last records cut off, head and all', async () => {
+    await truncateChain(fixture, { chain: 0, count: 3 })
+    expect(await sealing.rules()).toEqual(['SEAL_SIZE@0:5'])
+  })
+
+  test('T12 a suffix rewritten with fresh hashes and a stolen batch key', async () => {
+    await rewriteSuffix(fixture, { chain: 1, from: 5 })
+    const rules = await sealing.rules()
+    expect(rules).toHaveLength(1)
+    const seq = Number(/^SEAL_ROOT@1:(\d)$/.exec(rules[0] ?? '')?.[1])
+    // Between the seal before the first changed record and that record itself.
+    expect(seq).toBeGreaterThanOrEqual(2)
+    expect(seq).toBeLessThanOrEqual(5)
+  })
+
+  test('T13 a chain rewritten from its first record', async () => {
+    await rewriteSuffix(fixture, { chain: 0, from: 0 })
+    expect(await sealing.rules()).toEqual(['SEAL_ROOT@0:0'])
+  })
+
+  test('T14 a whole chain removed, and the count of chains with it', async () => {
+    for (const table of ['record', 'payload', 'idem', 'batch_sig', 'head', 'chain_checkpoint']) {
+      await sql(`delete from audit.${table} where chain = 1`)
+    }
+    await sql('update audit.head set shards = 1')
+    expect(await sealing.rules()).toEqual(['CHAIN_MISSING@1:null'])
+  })
+
+  test('T21 yesterday’s database restored, seals and all', async () => {
+    await restore('yesterday')
+    const { rows } = await sql('select count(*)::integer as size from audit.seal')
+    expect(await sealing.rules()).toEqual([`SEAL_ANCHOR@s:${rows[0]?.size}`])
+  })
+
+  test('T21 yesterday’s records restored under today’s seals', async () => {
+    await restore('yesterday', LOG)
+    expect(await sealing.rules()).toEqual(['SEAL_SIZE@0:4', 'SEAL_SIZE@1:4'])
+  })
+})
+
+describe('the copies of the seals', () => {
+  test('T04 a checkpoint with one bit flipped', async () => {
+    await sql(`update audit.seal set note = overlay(note placing 'A' from length(note) - 20)
+      where seq = (select max(seq) from audit.seal)`)
+    expect((await sealing.rules()).map((rule) => rule.split('@')[0])).toEqual(['SEAL_SIGNATURE'])
+  })
+
+  test('T18 an old but genuine seal served as the newest', async () => {
+    await sql('delete from audit.seal where seq = (select max(seq) from audit.seal)')
+    const { rows } = await sql('select max(seq) + 1 as size from audit.seal')
+    expect(await sealing.rules()).toContain(`SEAL_ANCHOR@s:${rows[0]?.size}`)
+  })
+
+  test('an entry deleted, and one edited', async () => {
+    await sql('delete from audit.seal where seq = 1')
+    expect(await sealing.rules()).toContain('SEAL_LOG@s:1')
+    await restore('untouched')
+    await sql(`update audit.seal set body = convert_to(replace(convert_from(body, 'UTF8'),
+      '"size":1', '"size":0'), 'UTF8') where seq = 1`)
+    const rules = await sealing.rules()
+    expect(rules.length).toBeGreaterThan(0)
+    expect(rules.every((rule) => rule.startsWith('SEAL_'))).toBe(true)
+  })
+
+  test('all of them gone', async () => {
+    await sql('delete from audit.seal; delete from audit.chain_checkpoint')
+    expect(await sealing.rules()).toContain('SEAL_ANCHOR@s:0')
+  })
+})
+
+test('T05 T06 a record with a new hash is no end of a signed batch, sealed or not', async () => {
+  await rewriteSuffix(fixture, { chain: 0, from: 7 })
+  await sql(`update audit.batch_sig set signature = (select signature from untouched.batch_sig
+    where chain = 0 and last_seq = 7) where chain = 0 and last_seq = 7`)
+  await sql('delete from audit.seal; delete from audit.chain_checkpoint')
+  expect(await sealing.rules()).toContain('BATCH_SIGNATURE@0:7')
+})

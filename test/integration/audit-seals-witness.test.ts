@@ -1,0 +1,145 @@
+// The witness answers as C2SP tlog-witness says, and never cosigns two histories of one log.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  createNoteSigner,
+  encodeUtf8,
+  formatCheckpoint,
+  formatVerifierKey,
+  hashLeaf,
+  openNote,
+  proveConsistency,
+  readVerifierKey,
+  rootOf,
+  signNote,
+  toBase64,
+} from '@baton/ledger'
+import type { TreeNode } from '@baton/ledger'
+import { spawnService } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
+import { privateKey } from './audit-seals-fixture.ts'
+
+const ORIGIN = 'example.com/log'
+const signer = createNoteSigner({ name: ORIGIN, pkcs8: privateKey() })
+const stranger = createNoteSigner({ name: 'example.com/other', pkcs8: privateKey() })
+const thief = createNoteSigner({ name: ORIGIN, pkcs8: privateKey() })
+const witnessKey = privateKey()
+const leaves = Array.from({ length: 12 }, (_, at) => hashLeaf(encodeUtf8(`entry ${at}`)))
+const forked = leaves.map((leaf, at) => (at < 3 ? leaf : hashLeaf(encodeUtf8(`forged ${at}`))))
+
+let folder = ''
+let witness: ServiceProcess
+let url = ''
+
+const start = async (env: Record<string, string> = {}): Promise<ServiceProcess> => {
+  const service = await spawnService({
+    main: 'services/witness/src/main.ts',
+    env: {
+      BATON_WITNESS_NAME: 'witness.example.com',
+      BATON_WITNESS_SIGNING_KEY: witnessKey,
+      BATON_WITNESS_LOGS: formatVerifierKey(signer.key),
+      BATON_WITNESS_STATE_FILE: join(folder, 'witness.json'),
+      BATON_WITNESS_PORT: '0',
+      ...env,
+    },
+  })
+  url = /"url":"([^"]+)"/.exec(service.output())?.[1] as string
+  return service
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'baton-witness-'))
+  witness = await start()
+})
+afterAll(async () => {
+  await witness?.kill()
+  await rm(folder, { recursive: true, force: true })
+})
+
+interface Offer {
+  readonly old: number
+  readonly size: number
+  readonly of?: readonly Uint8Array[]
+  readonly by?: typeof signer
+  readonly proof?: readonly Uint8Array[]
+}
+
+const rootAt = (of: readonly Uint8Array[], size: number) => rootOf(of.slice(0, size))
+
+async function add({ old, size, of = leaves, by = signer, proof }: Offer): Promise<Response> {
+  const read = async (nodes: readonly TreeNode[]) =>
+    nodes.map(({ level, index }) => rootOf(of.slice(index * 2 ** level, (index + 1) * 2 ** level)))
+  const proven = old > size ? [] : await proveConsistency(read, { fromSize: old, toSize: size })
+  const hashes = (proof ?? proven).map((hash) => `${toBase64(hash)}\n`).join('')
+  const text = formatCheckpoint({ origin: by.key.name, size, root: rootAt(of, size) })
+  return fetch(`${url}/add-checkpoint`, {
+    method: 'POST',
+    body: `old ${old}\n${hashes}\n${signNote(text, [by])}`,
+  })
+}
+
+describe('add-checkpoint', () => {
+  test('200 with a cosignature, from the first checkpoint on and for each that extends it', async () => {
+    for (const [old, size] of [
+      [0, 1],
+      [1, 3],
+      [3, 3],
+      [3, 8],
+    ] as const) {
+      const response = await add({ old, size })
+      expect([size, response.status]).toEqual([size, 200])
+      const text = formatCheckpoint({ origin: ORIGIN, size, root: rootAt(leaves, size) })
+      const note = encodeUtf8(`${text}\n${await response.text()}`)
+      const key = /"key":"([^"]+)"/.exec(witness.output())?.[1] as string
+      const opened = openNote(note, [readVerifierKey(key)])
+      expect(opened).toMatchObject({ ok: true, signatures: [{ type: 0x04 }] })
+    }
+  })
+
+  test('409 with the size it knows for any other old size', async () => {
+    for (const old of [0, 1, 7]) {
+      const response = await add({ old, size: 12 })
+      expect(response.status).toBe(409)
+      expect(response.headers.get('content-type')).toBe('text/x.tlog.size')
+      expect(await response.text()).toBe('8\n')
+    }
+  })
+
+  test('T19 409 for another root of the same size, 422 for a log that does not extend it', async () => {
+    expect((await add({ old: 8, size: 8, of: forked, proof: [] })).status).toBe(409)
+    expect((await add({ old: 8, size: 12, of: forked })).status).toBe(422)
+    expect((await add({ old: 8, size: 12, proof: [] })).status).toBe(422)
+  })
+
+  test('400, 403, 404 for what is no request, not signed, or of an unknown log', async () => {
+    const post = async (body: string) =>
+      (await fetch(`${url}/add-checkpoint`, { method: 'POST', body })).status
+    expect(await post('')).toBe(400)
+    expect(await post('old x\n\nnote\n')).toBe(400)
+    expect(await post(`old 0\n${'AAAA\n'.repeat(2)}\nnote`)).toBe(400)
+    expect(await post('x'.repeat(70_000))).toBe(400)
+    expect((await add({ old: 9, size: 8 })).status).toBe(400)
+    expect((await add({ old: 8, size: 12, by: thief })).status).toBe(403)
+    expect((await add({ old: 0, size: 1, by: stranger })).status).toBe(404)
+    expect((await fetch(`${url}/add-checkpoint`)).status).toBe(405)
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  })
+
+  test('of two that come at once, both old, one is taken', async () => {
+    const answers = await Promise.all([add({ old: 8, size: 10 }), add({ old: 8, size: 11 })])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+  })
+})
+
+test('a restart and a crash before the state is stored forget nothing that was cosigned', async () => {
+  const known = Number(await (await add({ old: 0, size: 12 })).text())
+  await witness.kill()
+  witness = await start({ BATON_CRASH_AT: 'witness.before_rename' })
+  await add({ old: known, size: 12 }).catch(() => undefined)
+  await witness.exited()
+  witness = await start()
+  expect(await (await add({ old: 0, size: 12 })).text()).toBe(`${known}\n`)
+  expect((await add({ old: known, size: 12 })).status).toBe(200)
+})
