@@ -148,6 +148,9 @@ const halfOpen = ({ rounds }: RecoveryOptions) =>
     )
   })
 
+/** Longer than any recovery of Postgres that is worth a figure. */
+const LOOK_MS = 15_000
+
 const backendKill = ({ rounds }: RecoveryOptions) =>
   inRecoveryWorld(async (world) => {
     await world.start('relay')
@@ -159,8 +162,8 @@ const backendKill = ({ rounds }: RecoveryOptions) =>
         )
         const killedAt = Date.now()
         process.kill(victim?.pid ?? 0, 'SIGKILL')
-        await lasts(8_000)
-        return [await longestGap(world, killedAt, killedAt + 8_000)]
+        await lasts(LOOK_MS)
+        return [await longestGap(world, killedAt, killedAt + LOOK_MS)]
       }),
     )
   })

@@ -66,7 +66,7 @@ export interface Load {
   stop(): Promise<void>
 }
 
-const REPEAT_AFTER_MS = 50
+const REPEAT_AFTER_MS = 250
 
 /** Sends tasks evenly; a send that fails is repeated with the same ids, as an application would. */
 export function startLoad({ driver, acknowledged }: World, ratePerSecond: number): Load {

@@ -56,7 +56,8 @@ export interface Settler {
 const SET_MAX = 64
 const LINGER_MS = 20
 const QUEUED_MAX = 10_000
-const COMMIT_TRIES_MAX = 4
+/** About as long as a lease holds: a restart of Postgres costs no execution. */
+const COMMIT_TRIES_MAX = 12
 const COMMIT_WAIT = { baseMs: 100, capMs: 1_000 }
 /** How long a claim rests that was given back for want of a receipt; meanwhile consumers pause. */
 const RELEASED_MIN_MS = 500
