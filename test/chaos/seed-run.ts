@@ -75,7 +75,8 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     say(`seed ${plan.seed}: ${faults.length} faults over, draining`)
     const maxMs = options.knownBad === undefined ? DRAIN_MAX_MS : KNOWN_BAD_DRAIN_MAX_MS
     clearInterval(approving)
-    const { tookMs: drainMs } = await waitUntilDrained(world.admin, maxMs)
+    const { tookMs: drainMs, stuck } = await waitUntilDrained(world.admin, maxMs)
+    if (stuck.length > 0) await standStill(world)
     const evidence = await gather(world, { faults, historyFile })
     writeFileSync(join(folder, 'faults.json'), JSON.stringify(faults, null, 1))
     return summarise(evidence, { seed: plan.seed, drainMs, world })
@@ -92,6 +93,12 @@ async function heal(world: World): Promise<void> {
     slot.control({ offsetMs: 0, rate: 1 })
   }
   await reset(world)
+}
+
+/** What has not settled by now is found as it stands: nothing may move while it is read. */
+async function standStill({ slots }: World): Promise<void> {
+  const moving = [...slots.values()].filter(({ service }) => service !== 'auditor')
+  await Promise.all(moving.map((slot) => slot.end()))
 }
 
 async function gather(
