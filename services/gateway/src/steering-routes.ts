@@ -57,7 +57,7 @@ const DECISION = {
 }
 
 async function decide(request: Request, handoffId: string, options: SteeringRouteOptions) {
-  const { value } = request.body as RequestBody
+  const value = valueOf(request)
   requireShape(request, DECISION, value)
   const { decision, reasonCode = null } = value as unknown as Pick<ApprovalRequest, 'decision'> & {
     readonly reasonCode?: string
@@ -93,7 +93,7 @@ const CANCELLATION = {
 }
 
 async function cancel(request: Request, target: CancelTarget, options: SteeringRouteOptions) {
-  const value = (request.body as RequestBody | undefined)?.value ?? {}
+  const value = valueOf(request) ?? {}
   requireShape(request, CANCELLATION, value)
   const { graceMs = GRACE_MS_DEFAULT } = value as { readonly graceMs?: number }
   const actor = actorOf(request)
@@ -122,6 +122,9 @@ function endedBefore(target: CancelTarget, { state }: Canceled & { kind: 'ended'
     fix: 'Nothing of it executes any more; there is nothing to cancel.',
   })
 }
+
+// Nothing was parsed where nothing was sent.
+const valueOf = (request: Request) => (request.body as RequestBody | undefined)?.value ?? null
 
 // The scope was checked before the body was read, so the key is known.
 function actorOf({ identified }: Request): string {

@@ -1,0 +1,38 @@
+// Agents for the faults of steering: one that never answers, one that lacks what is required, one that has it.
+import { appendFileSync } from 'node:fs'
+import { defineAgent, type Agent, type AgentContext, type AgentResult } from '@baton/sdk'
+
+const ledger = process.env['BATON_TEST_LEDGER'] ?? ''
+
+const note = ({ handoffId, epoch, message }: AgentContext) =>
+  appendFileSync(ledger, `${JSON.stringify({ handoffId, epoch, to: message.toAgent.agentType })}\n`)
+
+function agent(type: string, parts: Partial<Agent> = {}): Agent {
+  return defineAgent({
+    type,
+    version: '1.0.0',
+    requires: [],
+    async execute(context): Promise<AgentResult> {
+      note(context)
+      return {
+        subtask: { subtaskId: type, description: 'write the ledger', result: type },
+        state: context.state,
+        costUSD: 0.01,
+        tokens: { prompt: 1, completion: 1 },
+        next: [],
+      }
+    },
+    ...parts,
+  })
+}
+
+export const agents = [
+  agent('plain'),
+  agent('able', { capabilities: ['fly'] }),
+  agent('endless', {
+    execute(context) {
+      note(context)
+      return new Promise(() => undefined)
+    },
+  }),
+]
