@@ -57,9 +57,9 @@ describe('where a claim starts', () => {
   })
 })
 
-it('a queue at its high-water mark is closed, and asked about only now and then', async () => {
+it('a queue at its high-water mark is closed, and asked about only now and then, or when it may be full', async () => {
   let asked = 0
-  const isOpen = createWaterGauge({
+  const { isOpen, published } = createWaterGauge({
     waitingMax: 10,
     waiting: async (queue) => {
       asked += 1
@@ -70,4 +70,7 @@ it('a queue at its high-water mark is closed, and asked about only now and then'
   expect(await isOpen('free')).toBe(true)
   expect(await isOpen('full')).toBe(false)
   expect(asked).toBe(2)
+  published([{ queue: 'free' }])
+  expect(await isOpen('free')).toBe(true)
+  expect(asked).toBe(3)
 })

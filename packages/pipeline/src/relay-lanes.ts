@@ -60,15 +60,28 @@ interface WaterLine {
   waiting(queue: string): Promise<number>
 }
 
-/** Tells whether a queue is below its high-water mark; asks at most every 250 ms per queue. */
+/**
+ * Tells whether a queue is below its high-water mark; asks at most every 250 ms per queue, and at
+ * once when what was published since may have reached the mark.
+ */
 export function createWaterGauge({ waitingMax, waiting }: WaterLine) {
-  const known = new Map<string, { readonly checkedAt: number; readonly open: boolean }>()
-  return async function isOpen(queue: string): Promise<boolean> {
-    const last = known.get(queue)
-    const at = performance.now()
-    if (last !== undefined && at - last.checkedAt < WATER_CHECK_MS) return last.open
-    const open = (await waiting(queue)) < waitingMax
-    known.set(queue, { checkedAt: at, open })
-    return open
+  const known = new Map<string, { readonly checkedAt: number; open: boolean; count: number }>()
+  return {
+    async isOpen(queue: string): Promise<boolean> {
+      const last = known.get(queue)
+      const at = performance.now()
+      const isFresh = last !== undefined && at - last.checkedAt < WATER_CHECK_MS
+      if (isFresh && (!last.open || last.count < waitingMax)) return last.open
+      const count = await waiting(queue)
+      const open = count < waitingMax
+      known.set(queue, { checkedAt: at, open, count })
+      return open
+    },
+    published(rows: readonly { readonly queue: string }[]): void {
+      for (const { queue } of rows) {
+        const last = known.get(queue)
+        if (last !== undefined) last.count += 1
+      }
+    },
   }
 }

@@ -49,7 +49,7 @@ interface Pass {
 /** Publishes everything in the outbox, woken by NOTIFY and by a poll every 250 ms. */
 export function createRelay(deps: RelayDeps): Service {
   const quotas = createLaneQuotas()
-  const isOpen = createWaterGauge(deps)
+  const gauge = createWaterGauge(deps)
   const marker = createMarker(deps)
   let stopping = false
   let wake: () => void = () => undefined
@@ -57,7 +57,7 @@ export function createRelay(deps: RelayDeps): Service {
   let listener: { close(): Promise<void> } | undefined
 
   async function pass(): Promise<Pass> {
-    const lanes = await openLanes(deps, isOpen)
+    const lanes = await openLanes(deps, gauge.isOpen)
     if (lanes.length === 0) return { published: 0, more: false }
     const asked = quotas.of(lanes)
     let more = false
@@ -67,6 +67,7 @@ export function createRelay(deps: RelayDeps): Service {
       const marks = await marker.mark(rows)
       crashPoint('relay.after_publish')
       quotas.seen(rows)
+      gauge.published(rows)
       more = isFilled(asked, rows)
       return marks
     })
