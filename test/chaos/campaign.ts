@@ -74,7 +74,8 @@ export async function runCampaign(servers: Servers, options: CampaignOptions): P
   })
 }
 
-const SHOWN_MAX = 30
+/** Of each invariant; the report has all of them. */
+const SHOWN_MAX = 5
 
 function tell(
   result: SeedResult,
@@ -85,8 +86,10 @@ function tell(
     if (failure !== undefined) say(`  not made: ${kind} ${target}: ${failure}`)
   }
   for (const surprise of new Set(surprises)) say(`  ended by itself: ${surprise}`)
-  for (const violation of violations.slice(0, SHOWN_MAX)) say(`  ${describeViolation(violation)}`)
-  if (violations.length > SHOWN_MAX) say(`  and ${violations.length - SHOWN_MAX} more`)
+  for (const [id, ofOne] of Map.groupBy(violations, (violation) => violation.id)) {
+    for (const violation of ofOne.slice(0, SHOWN_MAX)) say(`  ${describeViolation(violation)}`)
+    if (ofOne.length > SHOWN_MAX) say(`  ${id}: ${ofOne.length - SHOWN_MAX} more`)
+  }
   const { acknowledged, drainMs } = result
   const words = `${acknowledged} acknowledged, drained in ${(drainMs / 1_000).toFixed(1)} s`
   if (violations.length === 0) {

@@ -71,7 +71,7 @@ interface WorldOptions extends Servers {
   readonly knownBad?: string
 }
 
-const START_MAX_MS = 60_000
+const START_MAX_MS = 180_000
 
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { postgres, redis, folder } = options
