@@ -132,3 +132,14 @@ describe('context compression', () => {
     expect(fitted.body.byteLength).toBeLessThan(whole.body.byteLength / 2)
   })
 })
+
+it.each([undefined, null, 'text', 7, []])(
+  'a sender that gives %j as its checkpoint cannot hand off (E16)',
+  (checkpoint) => {
+    const message = buildHandoffMessage(sampleState(), 'reader')
+    const ready = { message, addedCostMicroUSD: 0, checkpoint: checkpoint as unknown as object }
+    expect(() => prepareMessage(ready, sampleOptions)).toThrow(
+      expect.objectContaining({ code: 'BATON_CHECKPOINT_MISSING' }),
+    )
+  },
+)

@@ -1,0 +1,79 @@
+// A resumed handoff says what the rolled-back one said last, under a new id, with the same checkpoint, budget and trace.
+import type { ResumableHandoff } from '@baton/protocol/notices'
+import { describe, expect, it } from 'vitest'
+import { prepareHandoff } from './prepare-handoff.ts'
+import { prepareResumption } from './prepare-resumption.ts'
+import { messageOf, sampleOptions, sampleState } from './sample-delivery.ts'
+
+const constraints = {
+  deadline: '2026-01-03T00:00:00Z',
+  expiresAt: '2999-01-01T00:00:00Z',
+  agentVersion: '^1.0.0',
+}
+const before = prepareHandoff(
+  { agentState: sampleState(), targetAgentType: 'reader', constraints },
+  sampleOptions,
+)
+const resumable: ResumableHandoff = {
+  ...before,
+  revision: 1,
+  attempt: 3,
+  epoch: 4,
+  reason: 'BATON_AGENT_FAILED',
+  sentBy: 'ann',
+}
+const checkpointOf = ({ checkpoint }: { readonly checkpoint: Uint8Array }) =>
+  JSON.parse(Buffer.from(checkpoint).toString()) as Record<string, unknown>
+
+describe('resumed as it stood', () => {
+  const after = prepareResumption(resumable, {}, { ...sampleOptions, sentBy: 'ben' })
+
+  it('is the same message under a fresh id, timestamp and signature', () => {
+    const [old, fresh] = [messageOf(before), messageOf(after)]
+    expect(after.handoffId).not.toBe(before.handoffId)
+    expect(after.signature).not.toBe(before.signature)
+    const { handoffId, timestamp, deadline, ...same } = old
+    expect(fresh).toMatchObject(same)
+    expect(fresh.timestamp).not.toBe(timestamp)
+    expect([handoffId, deadline]).toEqual([before.handoffId, constraints.deadline])
+  })
+
+  it('leaves out the deadline that has passed, and keeps the expiry that has not', () => {
+    expect(messageOf(after).deadline).toBeUndefined()
+    expect(after.expiresAt).toBe('2999-01-01T00:00:00.000Z')
+  })
+
+  it('keeps trace, parent, budget, attempts and who answers for what it says; it costs nothing', () => {
+    const { traceparent, parentId, spentMicroUSD, remainingMicroUSD, attemptsMax } = before
+    expect(after).toMatchObject({ traceparent, parentId, spentMicroUSD, remainingMicroUSD })
+    expect(after).toMatchObject({ attemptsMax, sentBy: 'ann', addedCostMicroUSD: 0 })
+  })
+
+  it('saves what the sender had saved, for its own rollback', () => {
+    const { state, request } = checkpointOf(before)
+    expect(checkpointOf(after)).toMatchObject({ handoffId: after.handoffId, state, request })
+  })
+})
+
+describe('resumed with changes', () => {
+  it('is built anew for the same task and sender; whoever changes it answers for it', () => {
+    const agentState = sampleState({
+      handoffId: undefined as never,
+      taskId: '00000000-0000-4000-8000-000000000000',
+      agent: { agentId: 'somebody-else', agentVersion: '1.0.0' },
+      currentState: { text: 'mended' },
+      cost: { ...sampleState().cost, ownCostUSD: 0.25 },
+    })
+    const change = { agentState, targetAgentType: 'second-opinion' }
+    const after = prepareResumption(resumable, change, { ...sampleOptions, sentBy: 'ben' })
+    expect(after).toMatchObject({
+      taskId: before.taskId,
+      fromAgent: before.fromAgent,
+      toAgent: 'second-opinion',
+      sentBy: 'ben',
+      addedCostMicroUSD: 200_000,
+    })
+    expect(messageOf(after).currentState).toEqual({ text: 'mended' })
+    expect(after.traceparent).toBe(before.traceparent)
+  })
+})
