@@ -1,17 +1,16 @@
 // How an execution ends. Every statement is fenced by the epoch: a late settlement changes nothing.
-import type { AuditIntent, Completion, Ending, Fence, Retry } from '@baton/protocol/delivery'
+import type { AuditIntent, Completion, Retry } from '@baton/protocol/delivery'
 import { type Database, run } from './database.ts'
 import { MAY_GO_ON } from './executions.ts'
 import { TELL } from './notices.ts'
+import {
+  type HandoffIds,
+  INTENTS,
+  fenceColumns,
+  intentColumns,
+  settledIds,
+} from './settlement-columns.ts'
 import { WAKE_SUCCESSORS } from './successors.ts'
-
-const INTENTS = (from: string, first: number): string => `
-intents as (
-  insert into audit_outbox (id, handoff_id, entry)
-  select i.id, i.handoff_id, i.entry
-  from unnest($${first}::uuid[], $${first + 1}::uuid[], $${first + 2}::text[]) as i(id, handoff_id, entry)
-  where i.handoff_id in (select handoff_id from ${from})
-)`
 
 const COMPLETE = `
 with input as (
@@ -41,29 +40,6 @@ with input as (
   from totals c join locked on locked.id = c.task_id where t.id = c.task_id
 ), ${WAKE_SUCCESSORS}, ${INTENTS('done', 6)}
 select id as "handoffId", cancel_requested as canceled from ended`
-
-const intentColumns = (intents: readonly AuditIntent[]): unknown[] => [
-  intents.map((intent) => intent.id),
-  intents.map((intent) => intent.handoffId),
-  intents.map((intent) => intent.entry),
-]
-
-const fenceColumns = (fences: readonly Fence[]): unknown[] => [
-  fences.map((fence) => fence.handoffId),
-  fences.map((fence) => fence.epoch),
-]
-
-type HandoffIds = ReadonlySet<string>
-
-async function settledIds(
-  db: Database,
-  name: string,
-  text: string,
-  values: unknown[],
-): Promise<HandoffIds> {
-  const rows = await run<{ handoffId: string }>(db, name, text, values)
-  return new Set(rows.map((row) => row.handoffId))
-}
 
 /**
  * Commits results and costs (I4, I5). Answers those that still held their epoch before their deadline,
@@ -136,80 +112,6 @@ export function retryHandoffs(
     retries.map((one) => one.details),
     retries.map((one) => one.delayMs),
     retries.map((one) => one.returned),
-    ...intentColumns(intents),
-  ])
-}
-
-const END = `
-with input as (
-  select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::jsonb[],
-    $7::bigint[], $8::boolean[], $9::boolean[], $10::text[], $11::text[])
-    as t(handoff_id, epoch, state, task_status, reason, details, cost, alert, escalate, cluster, artefact_id)
-), stopped as (
-  update execution e set status = 'DONE', cost_micro_usd = i.cost
-  from input i, handoff h
-  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING')
-    and h.id = e.handoff_id and not h.cancel_requested
-  returning e.handoff_id
-), ended as (
-  update handoff h set state = i.state, reason = i.reason, last_error = i.details,
-    ended_at = clock_timestamp(), release_id = null
-  from stopped s join input i on i.handoff_id = s.handoff_id where h.id = s.handoff_id
-  returning h.id, h.task_id, h.task_seq, h.attempt, h.checkpoint_id, h.body_sha256,
-    h.from_agent, h.revision, i.*
-), locked as (
-  select id from task where id in (select task_id from ended) order by id for no key update
-), tasks as (
-  update task t set updated_at = clock_timestamp(),
-    status = case when t.cancel_requested then 'CANCELED' else e.task_status end,
-    spent_micro_usd = t.spent_micro_usd + e.cost,
-    checkpoint_id = case when e.task_status = 'PENDING_HANDOFF' then e.checkpoint_id else t.checkpoint_id end,
-    failed_handoffs = t.failed_handoffs + 1
-  from ended e join locked on locked.id = e.task_id where t.id = e.task_id
-), quarantined as (
-  insert into dead_letter as d (handoff_id, task_id, reason, details, epoch, attempt, message_sha256,
-    artefact_id, cluster)
-  select id, task_id, reason, details, epoch, attempt, body_sha256, artefact_id, cluster
-  from ended where state = 'DEAD_LETTERED'
-  on conflict (handoff_id) do update set reason = excluded.reason, details = excluded.details,
-    epoch = excluded.epoch, attempt = excluded.attempt, message_sha256 = excluded.message_sha256,
-    artefact_id = excluded.artefact_id, cluster = excluded.cluster, round = d.round + 1,
-    created_at = excluded.created_at, resolved_at = null, resolution = null, asked_at = null
-), told as (
-  ${TELL('rollback')}
-  select id, task_id, from_agent, attempt, revision, reason, details
-  from ended where task_status = 'PENDING_HANDOFF') n
-), alerts as (
-  insert into alert (kind, handoff_id, task_id, reason)
-  select 'handoff.' || lower(state), id, task_id, reason from ended where alert
-), escalations as (
-  insert into escalation (handoff_id, task_id, attempts, reason)
-  select id, task_id, attempt, reason from ended where escalate
-  on conflict (handoff_id) do update set attempts = excluded.attempts, reason = excluded.reason,
-    created_at = excluded.created_at, resolved_at = null
-), ${WAKE_SUCCESSORS}, ${INTENTS('stopped', 12)}
-select handoff_id as "handoffId" from stopped`
-
-/**
- * Ends handoffs without an effect: rejected, dead-lettered or rolled back to the sender's
- * checkpoint (E15). Answers which of them still held their epoch.
- */
-export function endHandoffs(
-  db: Database,
-  endings: readonly Ending[],
-  intents: readonly AuditIntent[],
-): Promise<HandoffIds> {
-  return settledIds(db, 'end_handoffs', END, [
-    ...fenceColumns(endings),
-    endings.map((one) => one.state),
-    endings.map((one) => one.taskStatus),
-    endings.map((one) => one.reason),
-    endings.map((one) => one.details),
-    endings.map((one) => one.costMicroUSD),
-    endings.map((one) => one.alert),
-    endings.map((one) => one.escalate),
-    endings.map((one) => one.cluster ?? one.reason),
-    endings.map((one) => one.artefactId ?? null),
     ...intentColumns(intents),
   ])
 }
