@@ -38,7 +38,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'model', include: ['test/model/**/*.test.ts'], testTimeout: 60_000 },
+        test: { name: 'model', include: ['test/model/**/*.test.ts'], testTimeout: 300_000 },
       },
       withServers('contract', 30_000),
       withServers('integration', 30_000),

@@ -7,7 +7,7 @@ import type { Rules } from './statements.ts'
 import { FLAWS, type Size } from './world.ts'
 
 const STATES_MAX = 8_000_000
-const SECONDS_MAX = 120
+const SECONDS_MAX = 600
 
 interface Configuration extends Partial<Size> {
   readonly attemptsMax?: number
