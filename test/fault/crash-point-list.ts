@@ -12,17 +12,23 @@ interface Elsewhere {
   readonly shownIn: string
 }
 
+/** Nothing leads a process there yet; `test/README.md` says so. */
+interface NotShown {
+  readonly notShownYet: true
+}
+
 const RELAY: UnderLoad = { service: 'relay' }
 const RECEIVER: UnderLoad = { service: 'receiver' }
 const ROLLING_BACK: UnderLoad = { service: 'receiver', target: 'broken' }
 const AUDITOR: UnderLoad = { service: 'auditor' }
 const SENDER: Elsewhere = { shownIn: 'test/fault/outages.test.ts' }
-
+const PEOPLE: Elsewhere = { shownIn: 'test/fault/people-crash-points.test.ts' }
+const NOT_SHOWN: NotShown = { notShownYet: true }
 const STEERING: Elsewhere = { shownIn: 'test/fault/steering.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
 
 /** `test/tidy` compares the names with the code. */
-export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
+export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere | NotShown>> = {
   'sender.before_commit': SENDER,
   'sender.after_commit': SENDER,
   'relay.after_claim': RELAY,
@@ -50,6 +56,15 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'review.after_commit': REVIEWING,
   'auditor.before_append': AUDITOR,
   'auditor.after_append': AUDITOR,
+  'resume.before_commit': PEOPLE,
+  'resume.after_commit': PEOPLE,
+  'returns.before_commit': PEOPLE,
+  'returns.after_commit': PEOPLE,
+  'sealer.before_state': NOT_SHOWN,
+  'sealer.before_rename': NOT_SHOWN,
+  'sealer.before_publish': NOT_SHOWN,
+  'sealer.after_publish': NOT_SHOWN,
+  'witness.before_rename': NOT_SHOWN,
 }
 
 /** The points that tasks alone lead to. */
