@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { KNOWN_BAD } from './known-bad.ts'
 
-export const HELP = `npm run chaos -- [options]
+const HELP = `npm run chaos -- [options]
   --seeds N          how many seeds to run, one after the other (3)
   --seed-base S      the first seed; the next are S + 1, S + 2, ... (1)
   --minutes M        begin no further seed after M minutes

@@ -7,7 +7,7 @@ const SERVICES = Object.values(SLOTS).flat()
 const WORKERS = [...SLOTS.receiver, ...SLOTS.relay]
 
 /** The slot of that name; throws where there is none. */
-export function slotOf({ world, target }: Pick<Scene, 'world' | 'target'>): Slot {
+function slotOf({ world, target }: Pick<Scene, 'world' | 'target'>): Slot {
   const slot = world.slots.get(target)
   if (slot === undefined) throw new Error(`there is no process ${target}`)
   return slot

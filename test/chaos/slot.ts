@@ -48,6 +48,7 @@ export function startSlot(options: SlotOptions): Slot {
   async function live(): Promise<void> {
     while (!ended) {
       const process = await options.spawn(controlFile)
+      if (ended) return await process.kill()
       current = process
       const { code, signal } = await process.exited(Infinity)
       current = undefined

@@ -37,7 +37,7 @@ const quarantined = (reason: string): Expectation => ({ states: ['DEAD_LETTERED'
 const STRING_BYTES = 250_000
 
 /** To add a kind, add a row. */
-export const TRAFFIC: readonly TrafficKind[] = [
+const TRAFFIC: readonly TrafficKind[] = [
   { kind: 'chain', weight: 50, target: 'chain', expect: COMPLETES },
   {
     kind: 'last',

@@ -132,27 +132,24 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     http: createHttpChannel(gatewayUrl, people.driverKey),
     ndjson: lines,
   })
-  await eventually(() => [...slots.values()].every((slot) => slot.ready()), {
-    deadlineMs: START_MAX_MS,
-    describe: () => `every service is ready; see the logs in ${folder}`,
-  })
-  return Object.assign(world, {
-    postgres,
-    redis,
-    system,
-    slots,
-    links,
-    channels,
-    people,
-    admin,
-    folder,
-    async end() {
-      await Promise.all([...slots.values()].map((slot) => slot.end()))
-      await channels.close()
-      await admin.end()
-      await Promise.all([...links.values()].map((link) => link.close()))
-    },
-  })
+  async function end(): Promise<void> {
+    await Promise.all([...slots.values()].map((slot) => slot.end()))
+    await channels.close()
+    await admin.end()
+    await Promise.all([...links.values()].map((link) => link.close()))
+  }
+
+  try {
+    await eventually(() => [...slots.values()].every((slot) => slot.ready()), {
+      deadlineMs: START_MAX_MS,
+      describe: () => `every service is ready; see the logs in ${folder}`,
+    })
+  } catch (error) {
+    await end()
+    throw error
+  }
+  const parts = { postgres, redis, system, slots, links, channels, people, admin, folder, end }
+  return Object.assign(world, parts)
 }
 
 // Compiled once for all the restarts of a campaign: what is measured is recovery, not the compiler.
