@@ -22,6 +22,11 @@ export interface AuditClient {
    * without a receipt), permanent ones when an entry can never be recorded.
    */
   append(entries: readonly AuditEntry[]): Promise<readonly Receipt[]>
+  /**
+   * What the log says of receipts that somebody holds, in order; sets of at most 1,000. Throws
+   * BATON_AUDIT_UNAVAILABLE while the auditor does not answer.
+   */
+  checkReceipts(receipts: readonly HeldReceipt[]): Promise<readonly ReceiptState[]>
   /** True while calls are refused at once because the auditor is not answering. */
   readonly blocked: boolean
   /** Sends calls again at once, when the auditor has said that it is ready. */
@@ -29,6 +34,16 @@ export interface AuditClient {
   onBlocked(listener: (blocked: boolean) => void): void
   close(): void
 }
+
+/** A receipt of an accepted handoff as its execution holds it; the hash in lower-case hex. */
+export interface HeldReceipt {
+  readonly handoffId: string
+  readonly epoch: number
+  readonly hash: string
+}
+
+/** `waiting` is recorded, and unsealed for longer than the auditor allows. */
+export type ReceiptState = 'sealed' | 'recorded' | 'waiting' | 'different' | 'missing'
 
 interface Answer {
   readonly status: number
@@ -55,10 +70,10 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 })
   const headers = { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' }
 
-  const post = (body: string) =>
+  const postTo = (target: URL, body: string) =>
     new Promise<Answer>((resolve, reject) => {
       const signal = AbortSignal.timeout(timeoutMs)
-      const sent = httpRequest(url, { method: 'POST', agent, headers, signal }, (response) => {
+      const sent = httpRequest(target, { method: 'POST', agent, headers, signal }, (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('error', reject)
@@ -70,6 +85,8 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
       sent.end(body)
     })
 
+  const post = (body: string) => postTo(url, body)
+  const checkUrl = new URL('/v1/receipts/check', options.url)
   const breaker = createBreaker('auditor', (body: string) => postReceipts(post, body), {
     timeoutMs: timeoutMs * 2 + 100,
     capacity: CALLS_MAX,
@@ -79,6 +96,16 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
       const receipts: Receipt[] = []
       for (const body of requestBodies(entries)) receipts.push(...(await breaker.fire(body)))
       return receipts
+    },
+    async checkReceipts(receipts) {
+      const states: ReceiptState[] = []
+      for (let from = 0; from < receipts.length; from += RECEIPTS_MAX) {
+        const body = JSON.stringify({ receipts: receipts.slice(from, from + RECEIPTS_MAX) })
+        const answer = await postAgainIfStale((text) => postTo(checkUrl, text), body)
+        if (answer.status !== 200) throw refusal(answer)
+        states.push(...(JSON.parse(answer.body) as { states: ReceiptState[] }).states)
+      }
+      return states
     },
     get blocked() {
       return breaker.open
@@ -94,6 +121,7 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
 
 /** Calls under way at once; their entries wait in the auditor, which bounds them itself. */
 const CALLS_MAX = 1_024
+const RECEIPTS_MAX = 1_000
 const ENTRIES_MAX = 256
 const BODY_CHARACTERS_MAX = 8 * 1024 * 1024
 

@@ -27,6 +27,32 @@ export function findRecordedKeys(db: Database, keys: readonly Buffer[]): Promise
   )
 }
 
+export interface ReceiptRecord {
+  readonly chain: number
+  readonly seq: number
+  /** Lower-case hex, as it stands in the record itself. */
+  readonly recordHash: string
+  readonly recordedAtMicros: number
+}
+
+/** By key in hex: the stored records, not only the index, of those of `keys` that are recorded. */
+export async function findReceiptRecords(
+  db: Database,
+  keys: readonly Buffer[],
+): Promise<ReadonlyMap<string, ReceiptRecord>> {
+  const rows = await run<ReceiptRecord & { readonly key: string }>(
+    db,
+    'find_receipt_records',
+    `select i.key, r.chain, r.seq, encode(r.record_hash, 'hex') as "recordHash",
+       (extract(epoch from r.recorded_at) * 1000000)::bigint as "recordedAtMicros"
+     from audit.idem i
+     join audit.record r on r.chain = i.chain and r.seq = i.seq and r.recorded_at = i.recorded_at
+     where i.key = any($1::uuid[])`,
+    [encodeArray(UUID, keys)],
+  )
+  return new Map(rows.map((row) => [row.key.replaceAll('-', ''), row]))
+}
+
 export interface TaskLast {
   readonly taskId: string
   readonly taskSeq: number

@@ -1,8 +1,10 @@
 // A relay and a sweeper on given connections: what moves handoffs from Postgres to the queue.
+import type { AuditClient } from '@baton/audit'
 import {
   type EventShipper,
   type SweepDeps,
   createLossDetector,
+  createReceiptReconciler,
   createRelay,
   createSweeper,
 } from '@baton/pipeline'
@@ -14,12 +16,15 @@ import {
   forgetOldMarks,
   inTransaction,
   listAuditIntents,
+  listExecutionsAfter,
+  listNewestReceipts,
   listOutboxLanes,
   listQueueMarks,
   listQuietHandoffs,
   listenToOutbox,
   markDispatched,
   outboxDepth,
+  readReceiptMark,
   redriveHandoffs,
   redriveTail,
   sweepLapsedLeases,
@@ -27,6 +32,7 @@ import {
   sweepRegistrations,
   sweepRetries,
   takeLostTails,
+  writeReceiptMark,
 } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { type Transport, jobIdOf } from '@baton/transport'
@@ -48,6 +54,12 @@ export interface RelayParts {
   readonly quietMs?: number
   readonly metrics: Metrics
   readonly logger: Logger
+}
+
+interface ReceiptParts extends Pick<RelayParts, 'pool' | 'metrics' | 'logger'> {
+  readonly client: Pick<AuditClient, 'checkReceipts'>
+  /** A minute by default. */
+  readonly everyMs?: number
 }
 
 /** Publishes the outbox through `transport` until stopped. */
@@ -73,6 +85,20 @@ export function relayService(parts: RelayParts): Service {
     waitingMax: parts.waitingMax,
     metrics: parts.metrics,
     logger: parts.logger,
+  })
+}
+
+/** Compares the receipts that executions hold with the audit log, once a minute. */
+export function receiptService({ pool, client, everyMs, metrics, logger }: ReceiptParts): Service {
+  return createReceiptReconciler({
+    listNewestReceipts: (tasks) => listNewestReceipts(pool, tasks),
+    listExecutionsAfter: (handoffId, limit) => listExecutionsAfter(pool, handoffId, limit),
+    readMark: () => readReceiptMark(pool),
+    writeMark: (handoffId) => writeReceiptMark(pool, handoffId),
+    check: (receipts) => client.checkReceipts(receipts),
+    ...(everyMs === undefined ? {} : { everyMs }),
+    metrics,
+    logger,
   })
 }
 

@@ -1,5 +1,5 @@
 // A worker: the receiving side of one process, for the agents it hosts.
-import { createAuditClient } from '@baton/audit'
+import { type AuditClient, createAuditClient } from '@baton/audit'
 import { type Agent, type BlockedPolicy, type EventShipper, createHeartbeat } from '@baton/pipeline'
 import type { KeyRing } from '@baton/protocol'
 import { type Logger, type Service, codeOf, createLogger } from '@baton/runtime'
@@ -11,7 +11,7 @@ import { CORRECTION_MS, noticeService } from './notices.ts'
 import { type Receiver, createReceiver } from './receiver.ts'
 import { shipperFor } from './recorder.ts'
 import { createRegistrar } from './registrar.ts'
-import { relayService, sweeperService } from './relay.ts'
+import { receiptService, relayService, sweeperService } from './relay.ts'
 import { createReturns } from './returns.ts'
 
 export interface WorkerOptions {
@@ -146,6 +146,7 @@ function ownHooks(options: WorkerOptions, { pool, metrics, logger }: RelayInside
 
 interface RelayInside {
   readonly pool: Pool
+  readonly client: AuditClient
   readonly shipper: EventShipper
   readonly metrics: Metrics
   readonly logger: Logger
@@ -169,7 +170,7 @@ const consumeAll = (
 // One process without a queue server: it takes only as much as its agents can hold.
 function ownRelay(
   options: WorkerOptions,
-  { pool, shipper, metrics, logger }: RelayInside,
+  { pool, client, shipper, metrics, logger }: RelayInside,
 ): Service[] {
   if (options.transport.kind !== 'in-process') return []
   const relay = {
@@ -182,5 +183,9 @@ function ownRelay(
     metrics,
     logger,
   }
-  return [relayService(relay), sweeperService({ ...relay, shipper })]
+  return [
+    relayService(relay),
+    sweeperService({ ...relay, shipper }),
+    receiptService({ ...relay, client }),
+  ]
 }

@@ -9,6 +9,7 @@ import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
 import { requireToken } from './access.ts'
 import { appendRecords } from './append-records.ts'
+import { checkReceipts } from './check-receipts.ts'
 import { createSealWatch } from './seal-watch.ts'
 import type { SealWatch } from './seal-watch.ts'
 import { createServer } from './server.ts'
@@ -73,6 +74,8 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
         watch?.requireSealing()
         return appendRecords({ batcher, queuedMax, logger }, body)
       },
+      checkReceipts: (body) =>
+        checkReceipts({ reader, covered: () => watch?.sizes, unsealedMaxMs }, body),
       trace: (taskId) => readTrace(pools.reader, taskId, watch?.sizes),
       verify: oneAtATime(() => verify({ reader, vault, batchKeys, sealKey, metrics, logger })),
       ready: () => answers(pools),

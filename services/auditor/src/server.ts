@@ -12,6 +12,7 @@ import type { Problem } from './problem.ts'
 
 export interface AuditorRoutes {
   readonly append: (body: unknown) => Promise<readonly Receipt[]>
+  readonly checkReceipts: (body: unknown) => Promise<readonly string[]>
   readonly trace: (taskId: string) => Promise<TaskTrace>
   readonly verify: () => Promise<VerifyReport>
   readonly ready: () => Promise<boolean>
@@ -60,6 +61,10 @@ function addRecordRoutes(server: FastifyInstance, options: ServerOptions): void 
       metrics.auditAppendSeconds.observe((performance.now() - startedAt) / 1000)
       return { receipts }
     },
+  })
+  server.post('/v1/receipts/check', {
+    onRequest: async (request) => options.mayAppend(request.headers.authorization),
+    handler: async (request) => ({ states: await routes.checkReceipts(request.body) }),
   })
   server.get<{ Params: { taskId: string } }>('/v1/traces/:taskId', {
     onRequest: async (request) => options.mayRead(request.headers.authorization),
@@ -163,5 +168,5 @@ const NO_SUCH_ROUTE: Problem = {
   status: 404,
   code: 'BATON_ROUTE_UNKNOWN',
   detail: 'there is nothing at this path',
-  fix: 'Use /v1/records, /v1/traces/{taskId}, /v1/verify, /healthz, /readyz or /metrics.',
+  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /healthz, /readyz or /metrics.',
 }

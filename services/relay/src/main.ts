@@ -11,6 +11,7 @@ import {
 import {
   opsService,
   openTransport,
+  receiptService,
   relayService,
   safeServers,
   shipperFor,
@@ -52,6 +53,7 @@ function main(): Promise<never> {
       opsService({ settings, service: 'baton-relay', metrics, logger, ready }),
       relayService(parts),
       sweeperService({ ...parts, shipper }),
+      receiptService({ ...parts, client }),
     ],
     { logger, drainMs: settings.BATON_DRAIN_MS + 5_000, life },
   )

@@ -1,0 +1,119 @@
+// Two databases witness each other: a receipt that an execution holds shows what the audit log lost.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createReceiptReconciler } from '@baton/pipeline'
+import type { ExecutionReceipt } from '@baton/pipeline'
+import { eventually } from '@baton/testkit'
+import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
+import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
+import { createSealing } from './audit-seals-fixture.ts'
+import type { Sealing } from './audit-seals-fixture.ts'
+
+let fixture: AuditFixture
+let sealing: Sealing
+let auditor: RunningAuditor
+let held: ExecutionReceipt[] = []
+
+beforeAll(async () => {
+  fixture = await createAuditFixture(1)
+  sealing = await createSealing(fixture)
+  auditor = await fixture.startAuditor({
+    BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
+    BATON_AUDIT_UNSEALED_MAX_MS: '3600000',
+  })
+  const entries = Array.from({ length: 6 }, () => entryOf())
+  const receipts = await auditor.client.append(entries)
+  held = entries.map(({ handoffId, epoch }, at) => {
+    return { handoffId, epoch, hash: receipts[at]?.recordHash ?? '' }
+  })
+  for (const table of ['record', 'idem', 'batch_sig', 'payload', 'head']) {
+    await fixture.superuser.query({ text: `alter table audit.${table} disable trigger user` })
+  }
+})
+afterAll(async () => {
+  await sealing?.close()
+  await fixture?.close()
+})
+
+describe('receipts', () => {
+  test('are recorded first and sealed once the sealer has been there', async () => {
+    expect(await auditor.client.checkReceipts(held)).toEqual(Array(6).fill('recorded'))
+    const sealer = await sealing.startSealer()
+    await eventually(
+      async () => (await auditor.client.checkReceipts(held)).every((state) => state === 'sealed'),
+      { deadlineMs: 15_000, describe: () => 'all are sealed' },
+    )
+    expect(await sealer.stop()).toBe(0)
+  })
+
+  test('T06 T11 show a record that is gone or another one, head and batches and all', async () => {
+    const stranger = { handoffId: randomUUID(), epoch: 1, hash: 'ab'.repeat(32) }
+    const edited = { ...(held[0] as ExecutionReceipt), hash: 'ab'.repeat(32) }
+    expect(await auditor.client.checkReceipts([stranger, edited])).toEqual(['missing', 'different'])
+    await fixture.superuser.query({ text: 'delete from audit.record where seq = 5' })
+    expect(await auditor.client.checkReceipts(held)).toEqual([
+      ...Array(5).fill('sealed'),
+      'missing',
+    ])
+  })
+
+  test('refuses what is no list of receipts, and whoever has no token', async () => {
+    const post = (body: object, headers = {}) =>
+      fetch(`${auditor.url}/v1/receipts/check`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      })
+    const authorization = 'Bearer append-token'
+    const many = Array(1_001).fill(held[0])
+    for (const receipts of [[], many, [{ handoffId: 'x' }], 'no list']) {
+      const refused = await problemOf(await post({ receipts }, { authorization }))
+      expect(refused).toMatchObject({ status: 400, code: 'BATON_RECEIPTS_INVALID' })
+    }
+    expect((await post({ receipts: held })).status).toBe(401)
+  })
+})
+
+describe('the reconciler', () => {
+  const run = async (executions: readonly ExecutionReceipt[], mark?: string) => {
+    const error = vi.fn()
+    const inc = vi.fn()
+    const marks: string[] = []
+    const reconciler = createReceiptReconciler({
+      listNewestReceipts: async () => [],
+      listExecutionsAfter: async (after) => executions.filter(({ handoffId }) => handoffId > after),
+      readMark: async () => mark,
+      writeMark: async (handoffId) => void marks.push(handoffId),
+      check: (receipts) => auditor.client.checkReceipts(receipts),
+      everyMs: 10,
+      metrics: { auditTamperDetectedTotal: { inc } },
+      logger: { error, warn: vi.fn() } as never,
+    })
+    await reconciler.start()
+    await eventually(() => marks.length > 0, { deadlineMs: 5_000, describe: () => 'a round' })
+    await reconciler.stop()
+    return { error, inc, marks }
+  }
+
+  test('counts and names what does not match, and begins anew when it is through', async () => {
+    const { error, inc, marks } = await run(held)
+    expect(inc).toHaveBeenCalled()
+    const { handoffId, epoch } = held[5] as ExecutionReceipt
+    expect(error.mock.calls[0]?.[0]).toMatchObject({
+      event: 'receipts.unmatched',
+      count: 1,
+      handoffs: [{ handoffId, epoch }],
+      states: ['missing'],
+    })
+    expect(marks[0]).toBe('00000000-0000-0000-0000-000000000000')
+  })
+
+  test('says nothing where all match, and looks only at what comes after its mark', async () => {
+    expect((await run(held.slice(0, 5))).error).not.toHaveBeenCalled()
+    const last = held
+      .map(({ handoffId }) => handoffId)
+      .toSorted()
+      .at(-1)
+    expect((await run(held, last)).error).not.toHaveBeenCalled()
+  })
+})
