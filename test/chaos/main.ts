@@ -87,9 +87,13 @@ function endOnSignal(servers: { stop(): Promise<void> }): void {
   }
 }
 
+const LINGER_MS = 5_000
+
 try {
   process.exitCode = await main()
 } catch (error) {
   say(`chaos: the campaign failed: ${error instanceof Error ? (error.stack ?? '') : String(error)}`)
   process.exitCode = FAILED
 }
+// Whatever a failed campaign left under way does not keep this process.
+setTimeout(() => process.exit(), LINGER_MS).unref()
