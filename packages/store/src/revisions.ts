@@ -38,8 +38,8 @@ export async function lockRevisable(
   wanted: readonly { readonly handoffId: string; readonly revision: number }[],
 ): Promise<RevisableHandoff[]> {
   const ids = wanted.map((one) => one.handoffId)
-  await run(transaction, 'lock_executions', LOCK_EXECUTIONS, [ids])
-  await run(transaction, 'lock_handoffs', LOCK_HANDOFFS, [ids])
+  await run(transaction, 'lock_revised_executions', LOCK_EXECUTIONS, [ids])
+  await run(transaction, 'lock_revised_handoffs', LOCK_HANDOFFS, [ids])
   return run(transaction, 'read_revisable', FACTS, [ids, wanted.map((one) => one.revision)])
 }
 

@@ -1,0 +1,120 @@
+// Who may do what: every route of the gateway with every scope, and with none. A route that is not listed here fails.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApiKey } from '@baton/gateway'
+import { type GatewayFixture, keys, openGateway } from './gateway-fixture.ts'
+
+const SCOPES = [
+  'handoffs:send',
+  'handoffs:read',
+  'handoffs:return',
+  'handoffs:cancel',
+  'tasks:resume',
+  'approvals:decide',
+  'dead-letters:review',
+  'dead-letters:redrive',
+  'metrics:read',
+] as const
+type Scope = (typeof SCOPES)[number]
+
+/** The one scope that opens each route; null where anybody may ask. */
+const ROUTES: Readonly<Record<string, Scope | null>> = {
+  'GET /healthz': null,
+  'GET /readyz': null,
+  'GET /openapi.json': null,
+  'GET /schemas': null,
+  'GET /schemas/{path}': null,
+  'GET /metrics': 'metrics:read',
+  'POST /v2/handoffs': 'handoffs:send',
+  'GET /v2/handoffs/{id}': 'handoffs:read',
+  'POST /v2/handoffs/{id}/revisions': 'handoffs:return',
+  'POST /v2/handoffs/{id}/cancel': 'handoffs:cancel',
+  'GET /v2/tasks': 'handoffs:read',
+  'GET /v2/tasks/{id}': 'handoffs:read',
+  'GET /v2/tasks/{id}/trace': 'handoffs:read',
+  'GET /v2/tasks/{id}/checkpoint': 'handoffs:return',
+  'POST /v2/tasks/{id}/resume': 'tasks:resume',
+  'POST /v2/tasks/{id}/cancel': 'handoffs:cancel',
+  'POST /v2/returns/take': 'handoffs:return',
+  'POST /v2/returns/{id}/acknowledge': 'handoffs:return',
+  'GET /v2/approvals': 'handoffs:read',
+  'POST /v2/approvals/{id}': 'approvals:decide',
+  'GET /v2/agents': 'handoffs:read',
+  'GET /v2/dead-letters': 'handoffs:read',
+  'GET /v2/dead-letters/clusters': 'handoffs:read',
+  'GET /v2/dead-letters/{id}': 'handoffs:read',
+  'GET /v2/dead-letters/{id}/message': 'dead-letters:review',
+  'POST /v2/dead-letters/{id}/release': 'dead-letters:review',
+  'POST /v2/dead-letters/{id}/redact': 'dead-letters:review',
+  'POST /v2/dead-letters/{id}/discard': 'dead-letters:review',
+  'POST /v2/dead-letters/{id}/ask-sender': 'dead-letters:review',
+  'POST /v2/dead-letters/dry-run': 'dead-letters:redrive',
+  'POST /v2/dead-letters/redrive': 'dead-letters:redrive',
+  'GET /v2/dead-letters/redrives/{id}': 'dead-letters:redrive',
+  'DELETE /v2/dead-letters/redrives/{id}': 'dead-letters:redrive',
+}
+
+const keyOf = Object.fromEntries(SCOPES.map((scopes) => [scopes, createApiKey({ scopes })]))
+const expired = createApiKey({ scopes: SCOPES.join('+'), expires: '2020-01-01' })
+
+let fixture: GatewayFixture
+beforeAll(async () => {
+  fixture = await openGateway({ ...keyOf, everythingOnce: expired })
+  await fixture.gateway.server.ready()
+})
+afterAll(() => fixture.close())
+
+async function ask(route: string, key?: string): Promise<{ status: number; code: string }> {
+  const [method, path = ''] = route.split(' ') as ['GET' | 'POST' | 'DELETE', string]
+  const url = path.replace('{id}', randomUUID()).replace('{path}', 'handoff/2.1.json')
+  const response = await fixture.gateway.server.inject({
+    method,
+    url,
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+    ...(method === 'POST' ? { payload: {} } : {}),
+  })
+  const isProblem = String(response.headers['content-type']).includes('problem')
+  return { status: response.statusCode, code: isProblem ? String(response.json().code) : '' }
+}
+
+it('lists every route that there is, and no other', () => {
+  expect(Object.keys(ROUTES).toSorted()).toEqual([...fixture.gateway.routes].toSorted())
+})
+
+it('is what /openapi.json says', async () => {
+  const document = (await fixture.gateway.server.inject('/openapi.json')).json()
+  const said = Object.entries(
+    document.paths as Record<string, Record<string, { security?: { apiKey?: string[] }[] }>>,
+  ).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, { security = [] }]) => [
+      `${method.toUpperCase()} ${path}`,
+      security[0]?.apiKey?.[0] ?? null,
+    ]),
+  )
+  expect(Object.fromEntries(said)).toEqual(ROUTES)
+})
+
+describe.each(Object.entries(ROUTES))('%s', (route, needed) => {
+  it.runIf(needed === null)('answers anybody, whatever key comes along', async () => {
+    expect((await ask(route)).status).toBeLessThan(400)
+    expect((await ask(route, 'bk_nobody_0123456789012345678901234567890123')).status).toBe(
+      (await ask(route)).status,
+    )
+  })
+
+  it.runIf(needed !== null)('refuses no key, an unknown and an expired one', async () => {
+    const secret = keys.operator.key.split('_').at(-1) ?? ''
+    expect(await ask(route)).toEqual({ status: 401, code: 'BATON_API_KEY_MISSING' })
+    for (const key of [`bk_nobody_${secret}`, `${keys.operator.key}x`, 'nonsense'])
+      expect(await ask(route, key)).toEqual({ status: 401, code: 'BATON_API_KEY_INVALID' })
+    expect(await ask(route, expired.key)).toEqual({ status: 401, code: 'BATON_API_KEY_EXPIRED' })
+  })
+
+  it.runIf(needed !== null)(`opens for ${needed} and for no other scope`, async () => {
+    for (const scope of SCOPES) {
+      const { status, code } = await ask(route, keyOf[scope]?.key)
+      if (scope === needed) expect([401, 403], `${scope} ${code}`).not.toContain(status)
+      else expect({ status, code }, scope).toEqual({ status: 403, code: 'BATON_SCOPE_MISSING' })
+    }
+  })
+})
