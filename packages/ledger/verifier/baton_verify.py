@@ -588,7 +588,9 @@ def check_services(batches, receipts, everything, chains, policy, report):
             place = "%s batch to %d" % (batch["origin"], batch["lastSeq"])
             chain = chains.get(batch["origin"])
             listed = chain["listed"].get(batch["lastSeq"]) if chain else None
-            if listed != batch["lastHash"] and (listed or chain and batch["lastSeq"] < chain["size"]):
+            if chain and batch["lastSeq"] >= chain["size"]:
+                report.lack("BATCH_SIGNATURE", place, "the batch ends after the seal, so its end is not proven")
+            elif chain and listed != batch["lastHash"]:
                 report.fail("BATCH_SIGNATURE", place, "the batch does not end in the record that the tree has there")
             text = "baton/batch/v1\n%s\n%d\n%d\n%s\n" % (
                 batch["origin"], batch["firstSeq"], batch["lastSeq"], batch["lastHash"])
@@ -684,6 +686,8 @@ def verify(data, policy, now):
     erasures = read_records("erasures.jsonl", files.get("erasures.jsonl", b""), report)
     chains = {}
     for chain in read_part(files, "proof.json", {"origin", "size", "checkpoint", "leaves", "hashes"}, report, "RECORD_HASH"):
+        if chain["origin"] in chains:
+            report.fail("RECORD_HASH", "proof.json", "a chain stands twice")
         chains[chain["origin"]] = dict(chain, listed=dict(map(tuple, chain["leaves"])))
     batches = read_part(files, "batches.json", {"origin", "firstSeq", "lastSeq", "lastHash", "keyId", "signature"},
                         report, "BATCH_SIGNATURE")

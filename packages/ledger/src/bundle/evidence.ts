@@ -56,7 +56,8 @@ export type ReadOptions = Pick<Evidence, 'policy' | 'now' | 'thorough'>
 export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence {
   const container = readTar(bytes)
   const files = new Map(container.files.map((file) => [file.name, file.bytes]))
-  const part = <T>(name: string, rule: Rule): T | undefined => readJson<T>(files.get(name), rule)
+  const part = <T>(name: string, rule: Rule): T | undefined =>
+    readJson<T>(files.get(name), { rule, canonical: options.thorough })
   const seal = files.get(FILES.seal)
   const sealFile = files.get(FILES.sealProof)
   const sealProof = sealFile && parseTlogProof(sealFile)
@@ -64,7 +65,7 @@ export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence 
   return {
     container,
     files,
-    manifest: part(FILES.manifest, manifestRule),
+    manifest: readJson(files.get(FILES.manifest), { rule: manifestRule, canonical: true }),
     chains: part(FILES.proof, proofRule),
     batches: part(FILES.batches, batchesRule),
     receipts: part(FILES.receipts, receiptsRule),
@@ -78,14 +79,19 @@ export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence 
   }
 }
 
-/** Only canonical JSON of the right form: there are no other bytes for the same value. */
-function readJson<T>(bytes: Uint8Array | undefined, rule: Rule): T | undefined {
+interface Form {
+  readonly rule: Rule
+  /** Whether there may be no other bytes for the same value; the manifest's digests hold anyway. */
+  readonly canonical: boolean
+}
+
+function readJson<T>(bytes: Uint8Array | undefined, { rule, canonical }: Form): T | undefined {
   const text = bytes && decodeUtf8(bytes)
   if (text === undefined) return undefined
   let value: unknown
   try {
     value = JSON.parse(text)
-    if (canonicalJson(value) !== text) return undefined
+    if (canonical && canonicalJson(value) !== text) return undefined
   } catch {
     return undefined
   }
@@ -94,13 +100,15 @@ function readJson<T>(bytes: Uint8Array | undefined, rule: Rule): T | undefined {
   return problems.length === 0 ? (value as T) : undefined
 }
 
+const PAYLOAD_FORM: Form = { rule: payloadRule, canonical: true }
+
 function readPayloads(bytes: Uint8Array | undefined): BundlePayload[] | undefined {
   if (bytes === undefined) return undefined
   const payloads: BundlePayload[] = []
   let at = 0
   while (at < bytes.length) {
     const end = bytes.indexOf(10, at)
-    const payload = readJson<BundlePayload>(bytes.subarray(at, end), payloadRule)
+    const payload = readJson<BundlePayload>(bytes.subarray(at, end), PAYLOAD_FORM)
     if (end < 0 || payload === undefined || fromBase64(payload.salted) === undefined) {
       return undefined
     }

@@ -88,6 +88,22 @@ describe('further rows', () => {
     expect(unsealed.verdict).toBe('incomplete')
   })
 
+  test('a chain that stands twice in the proof', async () => {
+    const twice = await changed((parts) => ({
+      ...parts,
+      chains: [...parts.chains, ...parts.chains],
+    }))
+    expect(verify(twice, NO_EXPORTER).verdict).toBe('tampered')
+  })
+
+  test('a container whose lengths would never let the reading end', async () => {
+    for (const length of ['-0000001000', '-1000\0', '77777777777', '0x1', '']) {
+      const bytes = Buffer.from(signed(await evidenceOf(honest)))
+      bytes.write(length.padEnd(11, '\0'), 124, 'latin1')
+      expect(verify(bytes).verdict).toBe('tampered')
+    }
+  })
+
   test('what is no bundle at all is tampered, not a crash', () => {
     for (const bytes of [
       new Uint8Array(0),

@@ -61,9 +61,10 @@ export function readTar(bytes: Uint8Array): TarReading {
     const header = bytes.subarray(at, at + BLOCK)
     if (header.every((byte) => byte === 0)) break
     const name = readField(header, 0, NAME_MAX)
-    const length = Number.parseInt(readField(header, 124, 11), 8)
+    const digits = readField(header, 124, 11)
+    const length = /^[0-7]{11}$/.test(digits) ? Number.parseInt(digits, 8) : Infinity
     const end = at + BLOCK + length
-    if (!(end <= bytes.length)) {
+    if (end > bytes.length) {
       faults.push({ name, message: 'the header gives a length that the container does not have' })
       return { files, faults }
     }

@@ -997,6 +997,7 @@ const checkRecordHash = ({ evidence: { chains }, log }) => {
 	}
 	const listed = new Map(chains.map(({ origin, leaves }) => [origin, new Map(leaves)]));
 	const sizes = new Map(chains.map(({ origin, size }) => [origin, size]));
+	if (sizes.size !== chains.length) log.fail({ file: FILES.proof }, "a chain stands twice");
 	return { record(record) {
 		if (record.body === void 0) return;
 		const { origin, seq } = record.body;
@@ -1256,20 +1257,18 @@ const UNSEALED = "the bundle holds no seal";
 const sealedChain = (seal, origin) => seal?.chains.find((chain) => chain.origin === origin);
 const checkInclusion = ({ evidence: { chains, seal }, log }) => {
 	const computed = /* @__PURE__ */ new Map();
+	const sizes = new Map((seal?.chains ?? []).map(({ origin, size }) => [origin, size]));
+	for (const origin of sizes.keys()) computed.set(origin, /* @__PURE__ */ new Map());
 	return {
 		record(record) {
 			if (record.body === void 0) return;
 			const { origin, seq } = record.body;
-			const sealed = sealedChain(seal, origin);
-			if (sealed === void 0 || seq >= sealed.size) {
-				log.lack(placeOf(record), "the record is not sealed yet");
-				return;
-			}
-			const hashes = computed.get(origin) ?? /* @__PURE__ */ new Map();
-			computed.set(origin, hashes.set(seq, record.hashHex));
+			if (seq < (sizes.get(origin) ?? 0)) computed.get(origin)?.set(seq, record.hashHex);
+			else log.lack(placeOf(record), "the record is not sealed yet");
 		},
 		end() {
 			for (const [origin, hashes] of computed) {
+				if (hashes.size === 0) continue;
 				const proof = chains?.find((chain) => chain.origin === origin);
 				if (isIncluded(proof, hashes, sealedChain(seal, origin)?.root)) continue;
 				log.fail({
@@ -1282,14 +1281,16 @@ const checkInclusion = ({ evidence: { chains, seal }, log }) => {
 };
 function isIncluded(proof, hashes, root) {
 	if (proof === void 0 || root === void 0) return false;
-	const known = new Set(proof.leaves.map(([seq]) => seq));
-	for (const seq of hashes.keys()) if (!known.has(seq)) return false;
+	let used = 0;
 	const leaves = proof.leaves.map(([index, listed]) => {
+		const computed = hashes.get(index);
+		if (computed !== void 0) used += 1;
 		return {
 			index,
-			hash: fromHex(hashes.get(index) ?? listed)
+			hash: fromHex(computed ?? listed)
 		};
 	});
+	if (used !== hashes.size) return false;
 	const path = proof.hashes.map((hash) => fromBase64(hash) ?? /* @__PURE__ */ new Uint8Array(0));
 	const found = rootFromSubset({
 		size: proof.size,
@@ -1396,9 +1397,11 @@ const checkSealTime = ({ evidence, log }) => {
 		if (timestamp === null) continue;
 		if (!(timestamp >= sealedAt - SKEW_SECONDS && timestamp <= now + SKEW_SECONDS)) log.fail({ file: FILES.sealProof }, `${name} cosigned at an impossible time`);
 	}
+	const sizes = new Map(seal.chains.map(({ origin, size }) => [origin, size]));
 	return { record(record) {
-		const { origin = "", seq = 0, recordedAt = "" } = record.body ?? {};
-		if (seq < (sealedChain(seal, origin)?.size ?? 0) && recordedAt > seal.at) log.fail(placeOf(record), "the record is later than the seal that covers it");
+		const { body } = record;
+		if (body === void 0 || body.recordedAt <= seal.at) return;
+		if (body.seq < (sizes.get(body.origin) ?? 0)) log.fail(placeOf(record), "the record is later than the seal that covers it");
 	} };
 };
 
@@ -1413,34 +1416,49 @@ const checkBatchSignature = ({ evidence, log }) => {
 		log.skip("your policy names no append service");
 		return {};
 	}
-	for (const batch of batches) checkBatch(batch, evidence, log);
+	const chains = (evidence.chains ?? []).map(({ origin, size, leaves }) => {
+		return [origin, {
+			size,
+			listed: new Map(leaves)
+		}];
+	});
+	const trees = new Map(chains);
 	const byOrigin = /* @__PURE__ */ new Map();
-	for (const batch of batches) byOrigin.set(batch.origin, [...byOrigin.get(batch.origin) ?? [], batch]);
+	for (const batch of batches) {
+		checkBatch(batch, {
+			tree: trees.get(batch.origin),
+			keys: policy.batchKeys,
+			log
+		});
+		const others = byOrigin.get(batch.origin);
+		if (others === void 0) byOrigin.set(batch.origin, [batch]);
+		else others.push(batch);
+	}
 	const cursors = /* @__PURE__ */ new Map();
 	return { record(record) {
 		if (record.body === void 0) return;
 		const { origin, seq, keyIds } = record.body;
 		const all = byOrigin.get(origin) ?? [];
-		let at = record.file === FILES.records ? cursors.get(origin) ?? 0 : 0;
+		const start = record.file === FILES.records ? cursors.get(origin) ?? 0 : 0;
+		let at = start;
 		while (at < all.length && all[at].lastSeq < seq) at += 1;
-		cursors.set(origin, at);
+		if (at !== start) cursors.set(origin, at);
 		const batch = all[at];
 		if (batch === void 0 || batch.firstSeq > seq) log.fail(placeOf(record), "the record is in no signed batch");
 		else if (keyIds.batch !== batch.keyId) log.fail(placeOf(record), "the record names another key than its batch");
 	} };
 };
-function checkBatch(batch, evidence, log) {
+function checkBatch(batch, { tree, keys, log }) {
 	const { origin, lastSeq, lastHash, keyId } = batch;
 	const place = {
 		file: FILES.batches,
 		origin,
 		seq: lastSeq
 	};
-	const chain = evidence.chains?.find((one) => one.origin === origin);
-	const listed = chain?.leaves.find(([seq]) => seq === lastSeq)?.[1];
-	if (listed !== void 0 && listed !== lastHash) log.fail(place, "the batch does not end in the record that the tree has there");
-	else if (listed === void 0 && lastSeq < (chain?.size ?? 0)) log.fail(place, "the proof does not name the last record of the batch");
-	const key = evidence.policy.batchKeys.get(keyId);
+	const listed = tree?.listed.get(lastSeq);
+	if (tree !== void 0 && lastSeq >= tree.size) log.lack(place, "the batch ends after the seal, so its end is not proven");
+	else if (tree !== void 0 && listed !== lastHash) log.fail(place, "the batch does not end in the record that the tree has there");
+	const key = keys.get(keyId);
 	const signature = fromBase64(batch.signature) ?? /* @__PURE__ */ new Uint8Array(0);
 	if (key === void 0) log.fail(place, "no append service of your policy has this key");
 	else if (!verifyEd25519(key, batchStatementBytes(batch), signature)) log.fail(place, "the signature of the batch is wrong");
@@ -1494,7 +1512,7 @@ const checkTaskEnd = ({ log }) => {
 				origin,
 				seq
 			});
-			else if (ENDS.includes(event)) open.delete(handoffId);
+			else if (open.size > 0 && ENDS.includes(event)) open.delete(handoffId);
 		},
 		end() {
 			for (const place of open.values()) {
@@ -1621,9 +1639,10 @@ function readTar(bytes) {
 		const header = bytes.subarray(at, at + BLOCK);
 		if (header.every((byte) => byte === 0)) break;
 		const name = readField(header, 0, NAME_MAX);
-		const length = Number.parseInt(readField(header, 124, 11), 8);
+		const digits = readField(header, 124, 11);
+		const length = /^[0-7]{11}$/.test(digits) ? Number.parseInt(digits, 8) : Infinity;
 		const end = at + BLOCK + length;
-		if (!(end <= bytes.length)) {
+		if (end > bytes.length) {
 			faults.push({
 				name,
 				message: "the header gives a length that the container does not have"
@@ -1667,7 +1686,10 @@ function readField(header, at, length) {
 function readEvidence(bytes, options) {
 	const container = readTar(bytes);
 	const files = new Map(container.files.map((file) => [file.name, file.bytes]));
-	const part = (name, rule) => readJson(files.get(name), rule);
+	const part = (name, rule) => readJson(files.get(name), {
+		rule,
+		canonical: options.thorough
+	});
 	const seal = files.get(FILES.seal);
 	const sealFile = files.get(FILES.sealProof);
 	const sealProof = sealFile && parseTlogProof(sealFile);
@@ -1675,7 +1697,10 @@ function readEvidence(bytes, options) {
 	return {
 		container,
 		files,
-		manifest: part(FILES.manifest, manifestRule),
+		manifest: readJson(files.get(FILES.manifest), {
+			rule: manifestRule,
+			canonical: true
+		}),
 		chains: part(FILES.proof, proofRule),
 		batches: part(FILES.batches, batchesRule),
 		receipts: part(FILES.receipts, receiptsRule),
@@ -1687,13 +1712,13 @@ function readEvidence(bytes, options) {
 		...options
 	};
 }
-function readJson(bytes, rule) {
+function readJson(bytes, { rule, canonical }) {
 	const text = bytes && decodeUtf8(bytes);
 	if (text === void 0) return void 0;
 	let value;
 	try {
 		value = JSON.parse(text);
-		if (canonicalJson(value) !== text) return void 0;
+		if (canonical && canonicalJson(value) !== text) return void 0;
 	} catch {
 		return;
 	}
@@ -1701,13 +1726,17 @@ function readJson(bytes, rule) {
 	rule(value, problems);
 	return problems.length === 0 ? value : void 0;
 }
+const PAYLOAD_FORM = {
+	rule: payloadRule,
+	canonical: true
+};
 function readPayloads(bytes) {
 	if (bytes === void 0) return void 0;
 	const payloads = [];
 	let at = 0;
 	while (at < bytes.length) {
 		const end = bytes.indexOf(10, at);
-		const payload = readJson(bytes.subarray(at, end), payloadRule);
+		const payload = readJson(bytes.subarray(at, end), PAYLOAD_FORM);
 		if (end < 0 || payload === void 0 || fromBase64(payload.salted) === void 0) return;
 		payloads.push(payload);
 		at = end + 1;

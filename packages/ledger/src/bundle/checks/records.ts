@@ -86,6 +86,7 @@ export const checkRecordHash: Check = ({ evidence: { chains }, log }) => {
   }
   const listed = new Map(chains.map(({ origin, leaves }) => [origin, new Map(leaves)]))
   const sizes = new Map(chains.map(({ origin, size }) => [origin, size]))
+  if (sizes.size !== chains.length) log.fail({ file: FILES.proof }, 'a chain stands twice')
   return {
     record(record) {
       if (record.body === undefined) return

@@ -24,20 +24,18 @@ const sealedChain = (seal: SealEntry | undefined, origin: string) =>
 
 export const checkInclusion: Check = ({ evidence: { chains, seal }, log }) => {
   const computed = new Map<string, Map<number, string>>()
+  const sizes = new Map((seal?.chains ?? []).map(({ origin, size }) => [origin, size]))
+  for (const origin of sizes.keys()) computed.set(origin, new Map())
   return {
     record(record) {
       if (record.body === undefined) return
       const { origin, seq } = record.body
-      const sealed = sealedChain(seal, origin)
-      if (sealed === undefined || seq >= sealed.size) {
-        log.lack(placeOf(record), 'the record is not sealed yet')
-        return
-      }
-      const hashes = computed.get(origin) ?? new Map<number, string>()
-      computed.set(origin, hashes.set(seq, record.hashHex))
+      if (seq < (sizes.get(origin) ?? 0)) computed.get(origin)?.set(seq, record.hashHex)
+      else log.lack(placeOf(record), 'the record is not sealed yet')
     },
     end() {
       for (const [origin, hashes] of computed) {
+        if (hashes.size === 0) continue
         const proof = chains?.find((chain) => chain.origin === origin)
         if (isIncluded(proof, hashes, sealedChain(seal, origin)?.root)) continue
         const message =
@@ -54,11 +52,13 @@ function isIncluded(
   root: string | undefined,
 ): boolean {
   if (proof === undefined || root === undefined) return false
-  const known = new Set(proof.leaves.map(([seq]) => seq))
-  for (const seq of hashes.keys()) if (!known.has(seq)) return false
+  let used = 0
   const leaves = proof.leaves.map(([index, listed]) => {
-    return { index, hash: fromHex(hashes.get(index) ?? listed) as Uint8Array }
+    const computed = hashes.get(index)
+    if (computed !== undefined) used += 1
+    return { index, hash: fromHex(computed ?? listed) as Uint8Array }
   })
+  if (used !== hashes.size) return false
   const path = proof.hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0))
   const found = rootFromSubset({ size: proof.size, leaves, proof: path })
   return found !== undefined && toBase64(found) === root
@@ -174,11 +174,12 @@ export const checkSealTime: Check = ({ evidence, log }) => {
     const isPlausible = timestamp >= sealedAt - SKEW_SECONDS && timestamp <= now + SKEW_SECONDS
     if (!isPlausible) log.fail({ file: FILES.sealProof }, `${name} cosigned at an impossible time`)
   }
+  const sizes = new Map(seal.chains.map(({ origin, size }) => [origin, size]))
   return {
     record(record) {
-      const { origin = '', seq = 0, recordedAt = '' } = record.body ?? {}
-      const isSealed = seq < (sealedChain(seal, origin)?.size ?? 0)
-      if (isSealed && recordedAt > seal.at) {
+      const { body } = record
+      if (body === undefined || body.recordedAt <= seal.at) return
+      if (body.seq < (sizes.get(body.origin) ?? 0)) {
         log.fail(placeOf(record), 'the record is later than the seal that covers it')
       }
     },

@@ -3,7 +3,6 @@ import { fromBase64 } from '../../bytes.ts'
 import { batchStatementBytes } from '../../batch-statement.ts'
 import { verifyEd25519 } from '../../ed25519.ts'
 import type { Check } from '../check.ts'
-import type { Evidence } from '../evidence.ts'
 import { FILES } from '../format.ts'
 import type { BundleBatch } from '../format.ts'
 import type { CheckLog } from '../report.ts'
@@ -19,10 +18,16 @@ export const checkBatchSignature: Check = ({ evidence, log }) => {
     log.skip('your policy names no append service')
     return {}
   }
-  for (const batch of batches) checkBatch(batch, evidence, log)
+  const chains = (evidence.chains ?? []).map(({ origin, size, leaves }) => {
+    return [origin, { size, listed: new Map(leaves) }] as const
+  })
+  const trees = new Map(chains)
   const byOrigin = new Map<string, BundleBatch[]>()
   for (const batch of batches) {
-    byOrigin.set(batch.origin, [...(byOrigin.get(batch.origin) ?? []), batch])
+    checkBatch(batch, { tree: trees.get(batch.origin), keys: policy.batchKeys, log })
+    const others = byOrigin.get(batch.origin)
+    if (others === undefined) byOrigin.set(batch.origin, [batch])
+    else others.push(batch)
   }
   const cursors = new Map<string, number>()
   return {
@@ -30,9 +35,10 @@ export const checkBatchSignature: Check = ({ evidence, log }) => {
       if (record.body === undefined) return
       const { origin, seq, keyIds } = record.body
       const all = byOrigin.get(origin) ?? []
-      let at = record.file === FILES.records ? (cursors.get(origin) ?? 0) : 0
+      const start = record.file === FILES.records ? (cursors.get(origin) ?? 0) : 0
+      let at = start
       while (at < all.length && (all[at] as BundleBatch).lastSeq < seq) at += 1
-      cursors.set(origin, at)
+      if (at !== start) cursors.set(origin, at)
       const batch = all[at]
       if (batch === undefined || batch.firstSeq > seq) {
         log.fail(placeOf(record), 'the record is in no signed batch')
@@ -43,17 +49,22 @@ export const checkBatchSignature: Check = ({ evidence, log }) => {
   }
 }
 
-function checkBatch(batch: BundleBatch, evidence: Evidence, log: CheckLog): void {
+interface BatchContext {
+  readonly tree: { readonly size: number; readonly listed: ReadonlyMap<number, string> } | undefined
+  readonly keys: ReadonlyMap<string, Uint8Array>
+  readonly log: CheckLog
+}
+
+function checkBatch(batch: BundleBatch, { tree, keys, log }: BatchContext): void {
   const { origin, lastSeq, lastHash, keyId } = batch
   const place = { file: FILES.batches, origin, seq: lastSeq }
-  const chain = evidence.chains?.find((one) => one.origin === origin)
-  const listed = chain?.leaves.find(([seq]) => seq === lastSeq)?.[1]
-  if (listed !== undefined && listed !== lastHash) {
+  const listed = tree?.listed.get(lastSeq)
+  if (tree !== undefined && lastSeq >= tree.size) {
+    log.lack(place, 'the batch ends after the seal, so its end is not proven')
+  } else if (tree !== undefined && listed !== lastHash) {
     log.fail(place, 'the batch does not end in the record that the tree has there')
-  } else if (listed === undefined && lastSeq < (chain?.size ?? 0)) {
-    log.fail(place, 'the proof does not name the last record of the batch')
   }
-  const key = evidence.policy.batchKeys.get(keyId)
+  const key = keys.get(keyId)
   const signature = fromBase64(batch.signature) ?? new Uint8Array(0)
   if (key === undefined) log.fail(place, 'no append service of your policy has this key')
   else if (!verifyEd25519(key, batchStatementBytes(batch), signature)) {

@@ -21,7 +21,7 @@ export const checkTaskEnd: Check = ({ log }) => {
       if (file !== FILES.records || body === undefined) return
       const { handoffId, origin, seq, event } = body
       if (event === 'HANDOFF_ACCEPTED') open.set(handoffId, { origin, seq })
-      else if (ENDS.includes(event)) open.delete(handoffId)
+      else if (open.size > 0 && ENDS.includes(event)) open.delete(handoffId)
     },
     end() {
       for (const place of open.values()) {
