@@ -6,12 +6,14 @@ import {
   claimOutbox,
   completeExecutions,
   createPool,
+  endCanceledHandoffs,
   endHandoffs,
   expireHandoffs,
   extendLeases,
   findOwnedTables,
   listOutboxLanes,
   listQuietHandoffs,
+  lookForSteering,
   markDispatched,
   markExecuting,
   migrateStore,
@@ -142,7 +144,7 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
   })
 
   // Behind a filter that lets it run only where something has expired.
-  const gated: Record<string, string> = { expire: 'outbox' }
+  const gated: Record<string, string> = { expire: 'outbox', 'end canceled': 'outbox' }
   const set = () => Array.from({ length: SET }, () => newHandoff())
   const CHANGE = { reason: 'X', details: '[]', costMicroUSD: 0, delayMs: 1, returned: true }
 
@@ -215,6 +217,8 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
     ['sweep lapsed leases', (db) => sweepLapsedLeases(db)],
     ['list quiet', (db) => listQuietHandoffs(db, 1)],
     ['expire', (db) => expireHandoffs(db)],
+    ['end canceled', (db) => endCanceledHandoffs(db)],
+    ['look for steering', async (db) => lookForSteering(db, [await executing(store.pool)])],
   ])('%s', async (name, work) => {
     expect((await sequentialScans(work)).filter((table) => table !== gated[name])).toEqual([])
   })
