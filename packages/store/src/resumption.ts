@@ -35,7 +35,9 @@ export async function lockResumable(
   transaction: Database,
   { taskId, handoffId }: { readonly taskId: string; readonly handoffId?: string | undefined },
 ): Promise<ResumeState> {
-  const [task] = await run<{ status: string }>(transaction, 'lock_resumable_task', LOCK_TASK, [taskId])
+  const [task] = await run<{ status: string }>(transaction, 'lock_resumable_task', LOCK_TASK, [
+    taskId,
+  ])
   if (task === undefined) return { kind: 'unknown' }
   const values = [taskId, handoffId ?? null]
   const [row] = await run<LastRow & object>(transaction, 'find_resumable', LAST, values)
