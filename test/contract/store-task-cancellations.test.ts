@@ -87,6 +87,17 @@ describe('a task', () => {
     ])
   })
 
+  it('takes its dead letters and escalations out of people’s sight', async () => {
+    const claimed = await executing(store.pool)
+    const letter = { ...claimed, ...FAILED, ...ROLLED_BACK, state: 'DEAD_LETTERED' } as const
+    await endHandoffs(store.pool, [{ ...letter, taskStatus: 'AWAITING_HUMAN' }], [])
+    await cancelTask(claimed.taskId)
+    for (const table of ['dead_letter', 'escalation']) {
+      const text = `select resolved_at is not null as put_away from ${table} where handoff_id = $1`
+      expect(await store.rows(text, [claimed.handoffId])).toEqual([{ put_away: true }])
+    }
+  })
+
   it('that is complete or unknown is not canceled', async () => {
     const claimed = await executing(store.pool)
     await complete(claimed, '1')

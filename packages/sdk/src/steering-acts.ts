@@ -11,6 +11,7 @@ import {
   addAuditIntents,
   cancelAtOnce,
   cancelIdleTask,
+  closeCanceledTask,
   decideApproval,
   findApproval,
   findCancelState,
@@ -122,6 +123,7 @@ async function cancel(transaction: Database, request: CancelRequest): Promise<Ca
     open.filter((id) => !graced.has(id)),
   )
   const idle = request.taskId !== undefined && (await cancelIdleTask(transaction, request.taskId))
+  if (request.taskId !== undefined) await closeCanceledTask(transaction, request.taskId)
   const repeated = isRepeated(request, before, { ended, idle })
   if (!repeated) {
     const reached = open.length === 0 ? [before.known] : [...stopping, ...ended]

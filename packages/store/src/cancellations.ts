@@ -125,6 +125,17 @@ export function cancelAtOnce(
   return run(db, 'cancel_at_once', AT_ONCE, [handoffIds])
 }
 
+/** Nothing of a canceled task waits for a person any more: its dead letters and escalations are put away. */
+export async function closeCanceledTask(db: Database, taskId: string): Promise<void> {
+  const text = `with letters as (
+      update dead_letter set resolved_at = clock_timestamp(), resolution = 'CANCELED'
+      where resolved_at is null and handoff_id in (select id from handoff where task_id = $1)
+    )
+    update escalation set resolved_at = clock_timestamp()
+    where resolved_at is null and handoff_id in (select id from handoff where task_id = $1)`
+  await run(db, 'close_canceled_task', text, [taskId])
+}
+
 /** Ends a task of which nothing is open; answers whether it is CANCELED now. */
 export async function cancelIdleTask(db: Database, taskId: string): Promise<boolean> {
   const text = `update task set status = 'CANCELED', updated_at = clock_timestamp()
