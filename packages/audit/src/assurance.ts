@@ -45,15 +45,27 @@ function openCheckpoint(
   return checkpoint?.origin === origin ? checkpoint : undefined
 }
 
+/** The newest signed checkpoint of each chain, by number; copies that were not signed are left out. */
+export async function openChainCheckpoints(
+  db: Database,
+  heads: readonly ChainHead[],
+  publicKey: KeyObject | undefined,
+): Promise<ReadonlyMap<number, Checkpoint>> {
+  const opened = new Map<number, Checkpoint>()
+  if (publicKey === undefined) return opened
+  const origins = new Map(heads.map(({ chain, origin }) => [chain, origin]))
+  for (const { chain, note } of await readChainCheckpoints(db)) {
+    const checkpoint = openCheckpoint(note, origins.get(chain) ?? '', publicKey)
+    if (checkpoint !== undefined) opened.set(chain, checkpoint)
+  }
+  return opened
+}
+
 /** Copies that the sealer's key did not sign cover nothing. */
 export async function readCoveredSizes(db: Database, publicKey: KeyObject): Promise<CoveredSizes> {
   const heads = await readHeads(db)
-  const byChain = new Map(heads.map((head) => [head.chain, head]))
-  const sealed = new Map<number, number>()
-  for (const { chain, note } of await readChainCheckpoints(db)) {
-    const checkpoint = openCheckpoint(note, byChain.get(chain)?.origin ?? '', publicKey)
-    if (checkpoint !== undefined) sealed.set(chain, checkpoint.size)
-  }
+  const checkpoints = await openChainCheckpoints(db, heads, publicKey)
+  const sealed = new Map([...checkpoints].map(([chain, { size }]) => [chain, size]))
   return { heads, sealed, ...(await readWitnessedSizes(db, heads, publicKey)) }
 }
 

@@ -1,14 +1,13 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
 import { ChainVerifier } from '@baton/ledger'
-import type { Finding, FindingRule, StoredRecord, StoredSegment } from '@baton/ledger'
+import type { Finding, FindingRule } from '@baton/ledger'
 import { inSnapshot } from './database.ts'
-import type { Database, Pool, Snapshot } from './database.ts'
+import type { Pool, Snapshot } from './database.ts'
 import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
-import { readSegments } from './payloads.ts'
+import { openableSegments, withSegments } from './open-segments.ts'
 import { scanChain } from './scan-chain.ts'
-import type { ScannedRecord } from './scan-chain.ts'
 import type { SubjectVault } from './subject-vault.ts'
 import { SealedRoots, verifySeals } from './verify-seals.ts'
 import type { SealReport, SealTrust, VerifiedSeals } from './verify-seals.ts'
@@ -159,25 +158,4 @@ async function verifyChain(
   report.add(verifier.finish(head))
   report.add(sealed.finish())
   report.chain({ origin: head.origin, records, sealed: Math.min(records, sealed.size) })
-}
-
-type Vault = VerifyOptions['vault'] | undefined
-type Segments = ReadonlyMap<number, StoredSegment[]>
-
-const withSegments = (scanned: ScannedRecord, segments: Segments | undefined): StoredRecord =>
-  segments === undefined
-    ? scanned
-    : { ...scanned, segments: segments.get(scanned.columns.seq) ?? [] }
-
-async function openableSegments(
-  db: Database,
-  { chain, page, vault }: { chain: number; page: readonly ScannedRecord[]; vault: Vault },
-): Promise<Segments | undefined> {
-  if (vault === undefined) return undefined
-  const firstSeq = (page[0] as ScannedRecord).columns.seq
-  const lastSeq = (page.at(-1) as ScannedRecord).columns.seq
-  const rows = await readSegments(db, { chain, firstSeq, lastSeq })
-  const keys = await vault.keysOf(new Set(rows.map((row) => row.subjectRef)))
-  const segments = rows.map((row) => ({ ...row, key: keys.get(row.subjectRef) }))
-  return Map.groupBy(segments, (segment) => segment.seq)
 }

@@ -30,6 +30,7 @@ export interface Metrics {
   readonly auditTamperDetectedTotal: Counter
   readonly auditUnsealedAgeSeconds: Gauge
   readonly auditUnwitnessedAgeSeconds: Gauge
+  readonly auditScrubbedRecordsTotal: Counter
   readonly sealsTotal: Counter
   readonly fencedCommitsTotal: Counter
   readonly hopSeconds: Readonly<Record<Hop, Histogram>>
@@ -123,6 +124,11 @@ function auditInstruments(registry: Registry) {
       registry,
       'baton_audit_unwitnessed_age_seconds',
       'Age of the oldest seal that no anchor outside has kept.',
+    ),
+    auditScrubbedRecordsTotal: plainCounter(
+      registry,
+      'baton_audit_scrubbed_records_total',
+      'Records that the scrubber has read again.',
     ),
     sealsTotal: plainCounter(registry, 'baton_seals_total', 'Seals signed.'),
   }

@@ -10,6 +10,8 @@ import type { FastifyInstance } from 'fastify'
 import { requireToken } from './access.ts'
 import { appendRecords } from './append-records.ts'
 import { checkReceipts } from './check-receipts.ts'
+import { createScrubber } from './scrubber.ts'
+import type { Scrubber } from './scrubber.ts'
 import { createSealWatch } from './seal-watch.ts'
 import type { SealWatch } from './seal-watch.ts'
 import { createServer } from './server.ts'
@@ -59,6 +61,16 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
   const unsealedMaxMs = settings.BATON_AUDIT_UNSEALED_MAX_MS
   const watch =
     sealKey && createSealWatch({ reader, publicKey: sealKey, unsealedMaxMs, metrics, logger })
+  const scrubber = createScrubber({
+    reader,
+    writer: pools.writer,
+    vault,
+    batchKeys,
+    sealKey,
+    recordsPerSecond: settings.BATON_AUDIT_SCRUB_PER_SECOND,
+    metrics,
+    logger,
+  })
   const environment = settings.BATON_ENVIRONMENT
   const log = new AuditLog({ db: pools.writer, vault, signer, environment })
   const batcher = createBatcher({
@@ -77,6 +89,7 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
       checkReceipts: (body) =>
         checkReceipts({ reader, covered: () => watch?.sizes, unsealedMaxMs }, body),
       trace: (taskId) => readTrace(pools.reader, taskId, watch?.sizes),
+      scrub: () => scrubber.status(),
       verify: oneAtATime(() => verify({ reader, vault, batchKeys, sealKey, metrics, logger })),
       ready: () => answers(pools),
     },
@@ -86,7 +99,14 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
     bodyBytesMax: settings.BATON_AUDIT_BODY_BYTES_MAX,
     logger,
   })
-  return asService({ server, pools, watch, drain: () => batcher.drain(), ...dependencies })
+  return asService({
+    server,
+    pools,
+    watch,
+    scrubber,
+    drain: () => batcher.drain(),
+    ...dependencies,
+  })
 }
 
 function openPools(settings: AuditorSettings): Pools {
@@ -107,10 +127,12 @@ interface ServiceParts extends AuditorDependencies {
   readonly server: FastifyInstance
   readonly pools: Pools
   readonly watch: SealWatch | undefined
+  readonly scrubber: Scrubber
   readonly drain: () => Promise<void>
 }
 
-function asService({ server, pools, watch, drain, settings, logger }: ServiceParts): Auditor {
+function asService(parts: ServiceParts): Auditor {
+  const { server, pools, watch, scrubber, drain, settings, logger } = parts
   let url = ''
   let timer: NodeJS.Timeout | undefined
   let stopped: Promise<void> | undefined
@@ -133,12 +155,13 @@ function asService({ server, pools, watch, drain, settings, logger }: ServicePar
         })
       }, PARTITIONS_EVERY_MS)
       url = await listen(server, settings)
+      scrubber.start()
       logger.info({ event: 'audit.listening', url })
     },
     stop() {
       clearInterval(timer)
       watch?.stop()
-      stopped ??= stopInOrder(server, drain, pools)
+      stopped ??= scrubber.stop().then(() => stopInOrder(server, drain, pools))
       return stopped
     },
   }

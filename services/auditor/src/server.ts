@@ -9,11 +9,13 @@ import type { Metrics } from '@baton/telemetry'
 import type { RequireToken } from './access.ts'
 import { ProblemError, problemBody } from './problem.ts'
 import type { Problem } from './problem.ts'
+import type { ScrubStatus } from './scrubber.ts'
 
 export interface AuditorRoutes {
   readonly append: (body: unknown) => Promise<readonly Receipt[]>
   readonly checkReceipts: (body: unknown) => Promise<readonly string[]>
   readonly trace: (taskId: string) => Promise<TaskTrace>
+  readonly scrub: () => ScrubStatus
   readonly verify: () => Promise<VerifyReport>
   readonly ready: () => Promise<boolean>
 }
@@ -75,6 +77,10 @@ function addRecordRoutes(server: FastifyInstance, options: ServerOptions): void 
       if (trace.records.length === 0 && trace.verified) throw new ProblemError(NO_SUCH_TASK)
       return trace
     },
+  })
+  server.get('/v1/scrub', {
+    onRequest: async (request) => options.mayRead(request.headers.authorization),
+    handler: () => routes.scrub(),
   })
   server.get('/v1/verify', {
     onRequest: async (request) => options.mayRead(request.headers.authorization),
@@ -168,5 +174,5 @@ const NO_SUCH_ROUTE: Problem = {
   status: 404,
   code: 'BATON_ROUTE_UNKNOWN',
   detail: 'there is nothing at this path',
-  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /healthz, /readyz or /metrics.',
+  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /v1/scrub, /healthz, /readyz or /metrics.',
 }

@@ -18,6 +18,12 @@ export const AUDITOR_SETTINGS = {
   BATON_SEAL_PUBLIC_KEY: optionalText({
     help: 'the sealer’s public key: SPKI DER in base64. With it, records that stay unsealed stop appends',
   }),
+  BATON_AUDIT_SCRUB_PER_SECOND: integer({
+    min: 1,
+    max: 100_000,
+    default: 500,
+    help: 'records that are read again each second; more where a pass would take longer than a day',
+  }),
   BATON_AUDIT_UNSEALED_MAX_MS: integer({
     min: 1_000,
     max: 3_600_000,

@@ -1,0 +1,112 @@
+// Re-reads the whole log for ever at a set rate, and says what it found; the appends come first.
+import { readScrubPosition, scrubPiece, storeScrubPosition } from '@baton/audit'
+import type { Pool, ScrubPass, ScrubPosition, SubjectVault } from '@baton/audit'
+import type { Finding } from '@baton/ledger'
+import { codeOf } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
+import type { KeyObject } from 'node:crypto'
+
+interface ScrubberOptions {
+  readonly reader: Pool
+  readonly writer: Pool
+  readonly vault: SubjectVault
+  readonly batchKeys: ReadonlyMap<string, KeyObject>
+  readonly sealKey: KeyObject | undefined
+  /** At least; more where a pass would take longer than a day. */
+  readonly recordsPerSecond: number
+  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'auditScrubbedRecordsTotal'>
+  readonly logger: Logger
+}
+
+/** The answer of `GET /v1/scrub`. */
+export interface ScrubStatus {
+  readonly passStartedAt: string | null
+  readonly passRecords: number
+  readonly passFindings: number
+  readonly lastPass: ScrubPass | null
+  readonly recordsPerSecond: number
+  /** The last hundred, since this process started. */
+  readonly findings: readonly Finding[]
+}
+
+export interface Scrubber {
+  start(): void
+  stop(): Promise<void>
+  status(): ScrubStatus
+}
+
+/** At least two of the largest batch, so that a piece always ends behind a whole one. */
+const PIECE_RECORDS_MIN = 512
+const DAY_SECONDS = 80_000
+/** Passes over a small log begin no more often than this. */
+const PASS_EVERY_MS = 600_000
+const FAILED_WAIT_MS = 10_000
+const FINDINGS_KEPT = 100
+const FINDINGS_LOGGED = 10
+
+export function createScrubber(options: ScrubberOptions): Scrubber {
+  const { reader, writer, metrics, logger } = options
+  const findings: Finding[] = []
+  let position: ScrubPosition | undefined
+  let perSecond = options.recordsPerSecond
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+
+  function report(found: readonly Finding[]): void {
+    if (found.length === 0) return
+    metrics.auditTamperDetectedTotal.inc()
+    const shown = found.slice(0, FINDINGS_LOGGED)
+    logger.error({ event: 'audit.tamper_detected', by: 'scrub', findings: shown })
+    findings.push(...found.slice(0, FINDINGS_KEPT))
+    findings.splice(0, findings.length - FINDINGS_KEPT)
+  }
+
+  /** Answers how long to wait before the next piece. */
+  async function piece(): Promise<number> {
+    position ??= await readScrubPosition(reader)
+    const records = Math.max(PIECE_RECORDS_MIN, perSecond)
+    const now = () => new Date()
+    const scrubbed = await scrubPiece(position, { ...options, pool: reader, records, now })
+    const passStarted = position?.passStartedAt
+    report(scrubbed.findings)
+    position = scrubbed.position
+    await storeScrubPosition(writer, position)
+    metrics.auditScrubbedRecordsTotal.inc(scrubbed.records)
+    perSecond = Math.max(options.recordsPerSecond, Math.ceil(scrubbed.total / DAY_SECONDS))
+    if (!scrubbed.isThrough) return (scrubbed.records / perSecond) * 1_000
+    logger.info({ event: 'audit.scrubbed', ...scrubbed.position.lastPass })
+    const tookMs = passStarted === undefined ? 0 : Date.now() - Date.parse(passStarted)
+    return Math.max(0, PASS_EVERY_MS - tookMs)
+  }
+
+  function schedule(waitMs: number): void {
+    if (stopped) return
+    timer = setTimeout(() => {
+      running = piece()
+        .catch((error: unknown) => {
+          logger.warn({ event: 'audit.scrub_failed', code: codeOf(error), error })
+          return FAILED_WAIT_MS
+        })
+        .then(schedule)
+    }, waitMs)
+  }
+
+  return {
+    start: () => schedule(0),
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+    status: () => ({
+      passStartedAt: position?.passStartedAt ?? null,
+      passRecords: position?.passRecords ?? 0,
+      passFindings: position?.passFindings ?? 0,
+      lastPass: position?.lastPass ?? null,
+      recordsPerSecond: perSecond,
+      findings,
+    }),
+  }
+}
