@@ -22,7 +22,6 @@ const RECEIVER: UnderLoad = { service: 'receiver' }
 const ROLLING_BACK: UnderLoad = { service: 'receiver', target: 'broken' }
 const AUDITOR: UnderLoad = { service: 'auditor' }
 const SENDER: Elsewhere = { shownIn: 'test/fault/outages.test.ts' }
-const PEOPLE: Elsewhere = { shownIn: 'test/fault/people-crash-points.test.ts' }
 const NOT_SHOWN: NotShown = { notShownYet: true }
 const STEERING: Elsewhere = { shownIn: 'test/fault/steering.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
@@ -56,10 +55,10 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere | NotSh
   'review.after_commit': REVIEWING,
   'auditor.before_append': AUDITOR,
   'auditor.after_append': AUDITOR,
-  'resume.before_commit': PEOPLE,
-  'resume.after_commit': PEOPLE,
-  'returns.before_commit': PEOPLE,
-  'returns.after_commit': PEOPLE,
+  'resume.before_commit': NOT_SHOWN,
+  'resume.after_commit': NOT_SHOWN,
+  'returns.before_commit': NOT_SHOWN,
+  'returns.after_commit': NOT_SHOWN,
   'sealer.before_state': NOT_SHOWN,
   'sealer.before_rename': NOT_SHOWN,
   'sealer.before_publish': NOT_SHOWN,
