@@ -131,7 +131,7 @@ const urlOf = (route: string, { handoffId, taskId }: Sent): string => {
 it.each(Object.entries(ACTS))('%s leaves one record with the actor', async (route, one) => {
   const sent = await one.prepare()
   const first = await act('ann', urlOf(route, sent), one.body)
-  expect(first.status, JSON.stringify(first.body)).toBeLessThan(300)
+  expect([200, 202]).toContain(first.status)
   const again = await act('ann', urlOf(route, sent), one.body)
   expect([200, 202, 409]).toContain(again.status)
   expect(await recordsOf(sent)).toEqual([{ event: one.event, actor: 'ann' }])
@@ -144,7 +144,7 @@ it.each(Object.keys(ACTS).filter((route) => route.includes('/dead-letters/')))(
     const sent = await one.prepare()
     for (const person of ['carl', 'carlAgain'] as const) {
       const refused = await act(person, urlOf(route, sent), one.body)
-      expect(refused.status, person).toBe(403)
+      expect(refused.status).toBe(403)
       expect(refused.body.code).toBe('BATON_REVIEW_OWN_HANDOFF')
     }
     expect(await recordsOf(sent)).toEqual([])
