@@ -34,7 +34,7 @@ export interface HeldDeadLetter {
   readonly canceling: boolean
 }
 
-export type Resolution = 'RELEASED' | 'REDACTED' | 'REDRIVEN' | 'REVISED' | 'DISCARDED'
+export type Resolution = 'RELEASED' | 'REDACTED' | 'REDRIVEN' | 'REVISED' | 'DISCARDED' | 'CANCELED'
 export type VotedAction = 'RELEASE' | 'REDACT'
 
 export interface NewVote {
