@@ -403,7 +403,7 @@ class Record:
             ok = ok and isinstance(b["payload"], list) and isinstance(b["keyIds"]["batch"], str)
             self.ok = bool(ok) and all(
                 {"segment", "subjectRef", "commitment", "bytes"} <= set(one) for one in b["payload"])
-        except (TypeError, KeyError):
+        except (TypeError, KeyError, AttributeError):
             self.ok = False
         self.place = "%s:%d" % (file, line) if not self.ok else "%s record %d" % (self.body["origin"], self.body["seq"])
 
@@ -724,7 +724,7 @@ def main():
         return 2
     try:
         report, task, records = verify(data, policy, given.now)
-    except (TypeError, KeyError, ValueError, RecursionError) as error:
+    except (TypeError, KeyError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         report, task, records = Report(), None, 0
         report.fail("FORM", given.bundle, "a part has a form that no bundle has (%s)" % type(error).__name__)
     verdict = report.verdict()

@@ -102,7 +102,7 @@ function rowOf(
       element('pre', text),
     ])
   })
-  const cost = body.cost === null ? '' : (body.cost.spentMicroUSD / 1e6).toFixed(6)
+  const cost = body.cost ? (Number(body.cost.spentMicroUSD) / 1e6).toFixed(6) : ''
   const from = body.fromAgent?.agentId ?? ''
   const cells = [seq, body.recordedAt, body.event, `${from} → ${body.toAgent?.agentType ?? ''}`]
   const more = [body.reason ?? '', cost, body.act?.actor ?? '', body.handoffId, hashHex]

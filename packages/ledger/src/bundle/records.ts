@@ -86,8 +86,19 @@ function isPlaced(value: unknown): value is RecordBody {
     typeof body.recordedAt === 'string' &&
     typeof body.event === 'string' &&
     typeof body.handoffId === 'string' &&
-    typeof body.keyIds === 'object' &&
-    body.keyIds !== null &&
-    Array.isArray(body.payload)
+    typeof membersOf(body.keyIds)['batch'] === 'string' &&
+    Array.isArray(body.payload) &&
+    body.payload.every(isReference) &&
+    (body.erasure === undefined || typeof membersOf(body.erasure)['subjectRef'] === 'string')
   )
+}
+
+const NO_MEMBERS: Readonly<Record<string, unknown>> = {}
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as typeof NO_MEMBERS) : NO_MEMBERS
+
+function isReference(value: unknown): boolean {
+  const { segment, subjectRef, commitment, bytes } = membersOf(value)
+  const isText = typeof subjectRef === 'string' && typeof commitment === 'string'
+  return isText && Number.isSafeInteger(segment) && Number.isSafeInteger(bytes)
 }

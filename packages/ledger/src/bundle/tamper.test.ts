@@ -3,9 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { toHex } from '../bytes.ts'
 import { ATTACKS, NO_EXPORTER, NO_SERVICES } from '../fixtures/bundle-attacks.ts'
 import type { Attack, Without } from '../fixtures/bundle-attacks.ts'
-import { changed, honest, signed, withChain } from '../fixtures/bundle-changes.ts'
+import {
+  changed,
+  dishonest,
+  edited,
+  honest,
+  signed,
+  withChain,
+} from '../fixtures/bundle-changes.ts'
 import { TASK } from '../fixtures/evidence-task.ts'
-import { evidenceOf, NOW, policyOf } from '../fixtures/evidence.ts'
+import { evidenceOf, NOW, policyOf, readBody } from '../fixtures/evidence.ts'
 import { CHECK_TITLES } from './check-titles.ts'
 import type { CheckId } from './check-titles.ts'
 import { CHECKS } from './checks.ts'
@@ -102,6 +109,28 @@ describe('further rows', () => {
       bytes.write(length.padEnd(11, '\0'), 124, 'latin1')
       expect(verify(bytes).verdict).toBe('tampered')
     }
+  })
+
+  test('a log that sealed nonsense is tampered, and nothing of it stops the verifier', async () => {
+    const nonsense: readonly unknown[] = [null, [], {}, [null], [{}], 'x', -1, 0.5, true, [[[]]]]
+    const members = Object.keys(readBody((await evidenceOf(honest)).records[0] as Uint8Array))
+    const verdicts = new Set<string>()
+    for (const [at, member] of [...members, 'erasure', 'act', 'release'].entries()) {
+      const value = nonsense[at % nonsense.length]
+      for (const wrong of [value, nonsense[(at + 3) % nonsense.length]]) {
+        const bytes = await dishonest((bodies) => {
+          // The fixture itself has to find the record again.
+          if (!['origin', 'seq', 'taskId', 'event'].includes(member)) {
+            edited(bodies, 10, { [member]: wrong ?? 'x' })
+          }
+          edited(bodies, 9, { erasure: wrong })
+        })
+        verdicts.add(verify(bytes, NO_SERVICES).verdict)
+        const options = { policy: policyOf(), now: NOW, thorough: false }
+        expect(() => verifyBundle(bytes, options)).not.toThrow()
+      }
+    }
+    expect([...verdicts]).toEqual(['tampered'])
   })
 
   test('what is no bundle at all is tampered, not a crash', () => {

@@ -1798,7 +1798,13 @@ function readBody(text) {
 function isPlaced(value) {
 	if (typeof value !== "object" || value === null) return false;
 	const body = value;
-	return body.v === 1 && typeof body.origin === "string" && Number.isSafeInteger(body.seq) && typeof body.taskId === "string" && Number.isSafeInteger(body.taskSeq) && typeof body.previousRecordHash === "string" && typeof body.previousTaskRecordHash === "string" && typeof body.recordedAt === "string" && typeof body.event === "string" && typeof body.handoffId === "string" && typeof body.keyIds === "object" && body.keyIds !== null && Array.isArray(body.payload);
+	return body.v === 1 && typeof body.origin === "string" && Number.isSafeInteger(body.seq) && typeof body.taskId === "string" && Number.isSafeInteger(body.taskSeq) && typeof body.previousRecordHash === "string" && typeof body.previousTaskRecordHash === "string" && typeof body.recordedAt === "string" && typeof body.event === "string" && typeof body.handoffId === "string" && typeof membersOf(body.keyIds)["batch"] === "string" && Array.isArray(body.payload) && body.payload.every(isReference) && (body.erasure === void 0 || typeof membersOf(body.erasure)["subjectRef"] === "string");
+}
+const NO_MEMBERS = {};
+const membersOf = (value) => typeof value === "object" && value !== null ? value : NO_MEMBERS;
+function isReference(value) {
+	const { segment, subjectRef, commitment, bytes } = membersOf(value);
+	return typeof subjectRef === "string" && typeof commitment === "string" && Number.isSafeInteger(segment) && Number.isSafeInteger(bytes);
 }
 
 // packages/ledger/src/bundle/report.ts
