@@ -28,6 +28,9 @@ const ALWAYS: readonly string[] = [
   'network.reset-in-answer',
   'postgres.terminate-storm',
   'traffic.replayed-jobs',
+  'operations.cancel',
+  'operations.release',
+  'operations.correct-returns',
 ]
 
 /** Draws a plan; the times of its faults lie within the traffic of `seconds`. */

@@ -127,7 +127,7 @@ const TRAFFIC: readonly TrafficKind[] = [
   },
   {
     kind: 'scribbled',
-    weight: 1,
+    weight: 2,
     via: 'scribbler',
     target: 'last',
     expect: quarantined('SIGNATURE_INVALID'),
