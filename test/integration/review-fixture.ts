@@ -10,7 +10,7 @@ import { openPipeline, type Pipeline } from './pipeline-fixture.ts'
 const REVIEW = 'handoffs:read+handoffs:return+dead-letters:review+dead-letters:redrive'
 const keyOf = (operator: string, scopes: string) => createApiKey({ scopes, operator })
 
-export const PEOPLE = {
+const PEOPLE = {
   /** Sends, and may review what others sent. */
   carl: keyOf('carl', `handoffs:send+${REVIEW}`),
   ann: keyOf('ann', REVIEW),

@@ -147,6 +147,37 @@ it('is given up by one person, and its task fails', async () => {
   ])
 })
 
+it('is handed back to its sender, whose correction takes its place', async () => {
+  const { handoffId, taskId } = await quarantine()
+  expect((await review.decide('ann', handoffId, 'ask-sender')).body).toMatchObject({
+    outcome: 'asked',
+    repeated: false,
+  })
+  expect((await review.decide('bob', handoffId, 'ask-sender')).body.repeated).toBe(true)
+  const taken = await review.call('carl', 'POST', '/v2/returns/take', { agents: ['driver'] })
+  expect(taken.body.notices).toContainEqual(
+    expect.objectContaining({ handoffId, kind: 'return', reason: 'SAFETY_VIOLATION' }),
+  )
+  const { message } = (await review.call('ann', 'GET', `/v2/dead-letters/${handoffId}/message`))
+    .body
+  const { signature: _, signatureKeyId: __, ...rest } = message
+  const corrected = { ...rest, currentState: { text: 'harmless' } }
+  const revised = await review.call('carl', 'POST', `/v2/handoffs/${handoffId}/revisions`, {
+    revision: 2,
+    message: corrected,
+  })
+  expect(revised.status).toBe(202)
+  await review.pipeline.reaches(handoffId, 'COMPLETED')
+  expect(executionsOf(handoffId).map(({ state }) => state)).toEqual([{ text: 'harmless' }])
+  const letter = await findDeadLetter(review.pipeline.pool, handoffId)
+  expect(letter?.resolution).toBe('REVISED')
+  const events = await review.events(taskId, 6)
+  expect(events.filter(({ actor }) => actor !== undefined)).toEqual([
+    { event: 'SENDER_ASKED', actor: 'ann' },
+    { event: 'HANDOFF_REVISED', actor: 'carl' },
+  ])
+})
+
 it.each([
   [
     'another scanner judges now',

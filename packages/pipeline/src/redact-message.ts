@@ -11,7 +11,7 @@ export interface Redaction {
   readonly spans?: readonly Span[]
 }
 
-export const REDACTED = '[REDACTED]'
+const REDACTED = '[REDACTED]'
 
 /** What people and agents wrote. Everything else says who, where to and how much, and stays. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set([
