@@ -16,6 +16,7 @@ import { createSealWatch } from './seal-watch.ts'
 import type { SealWatch } from './seal-watch.ts'
 import { createServer } from './server.ts'
 import type { AUDITOR_SETTINGS } from './settings.ts'
+import { addTileRoutes } from './tile-routes.ts'
 import { batchKeysOf, oneAtATime, verify } from './verification.ts'
 
 export type AuditorSettings = ReturnType<typeof readSettings<typeof AUDITOR_SETTINGS>>
@@ -98,6 +99,10 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
     metrics,
     bodyBytesMax: settings.BATON_AUDIT_BODY_BYTES_MAX,
     logger,
+  })
+  addTileRoutes(server, {
+    reader,
+    mayRead: requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read'),
   })
   return asService({
     server,
