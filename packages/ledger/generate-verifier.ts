@@ -64,7 +64,7 @@ const files: Record<string, string> = {
 }
 files['SHA256SUMS'] = Object.entries({
   ...files,
-  'baton_verify.py': read('verifier/baton_verify.py'),
+  '../baton_verify.py': read('verifier/baton_verify.py'),
 })
   .map(([name, text]) => `${createHash('sha256').update(text).digest('hex')}  ${name}\n`)
   .join('')

@@ -33,6 +33,10 @@ export const EVENT_NUMBERS = {
   CHAIN_CLOSED: 31,
   EVIDENCE_EXPORTED: 32,
   VERIFY_RUN: 33,
+  /** A day of records stands in the cold store alone from now on. */
+  PARTITION_DROPPED: 35,
+  LEGAL_HOLD_SET: 36,
+  LEGAL_HOLD_LIFTED: 37,
 } as const
 
 export type AuditEvent = keyof typeof EVENT_NUMBERS

@@ -47,6 +47,12 @@ export type FindingRule =
   | 'SEAL_SIGNATURE'
   /** An anchor outside the database knows a longer, or another, seal log. */
   | 'SEAL_ANCHOR'
+  /** A bundle or hash tile that should stand in the cold store does not. */
+  | 'TILE_MISSING'
+  /** A bundle or hash tile of the cold store cannot be decoded. */
+  | 'TILE_UNREADABLE'
+  /** A bundle, its hash tile and the signed root do not agree. */
+  | 'TILE_HASH'
 
 export interface Finding {
   readonly origin: string

@@ -126,6 +126,7 @@ export { rootFromSubset, planSubset, proveSubset, verifySubset } from './tree/su
 export type { ProvenLeaf, SubsetClaim } from './tree/subset.ts'
 export { parseAuditorPolicy } from './bundle/auditor-policy.ts'
 export type { AuditorPolicy, ParsedAuditorPolicy } from './bundle/auditor-policy.ts'
+export { proveChain } from './bundle/chain-proof.ts'
 export { BUNDLE_FORMAT } from './bundle/format.ts'
 export type {
   BundleBatch,

@@ -820,7 +820,10 @@ const EVENT_NUMBERS = {
 	KEY_ROTATED: 30,
 	CHAIN_CLOSED: 31,
 	EVIDENCE_EXPORTED: 32,
-	VERIFY_RUN: 33
+	VERIFY_RUN: 33,
+	PARTITION_DROPPED: 35,
+	LEGAL_HOLD_SET: 36,
+	LEGAL_HOLD_LIFTED: 37
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
 
