@@ -8,6 +8,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['packages/transport'],
   pg: ['packages/store', 'packages/audit'],
   kysely: ['packages/store', 'packages/audit'],
+  '@aws-sdk/client-s3': ['packages/audit'],
   ajv: ['packages/protocol'],
   'ajv-formats': ['packages/protocol'],
   semver: ['packages/protocol'],

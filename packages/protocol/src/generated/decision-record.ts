@@ -84,6 +84,9 @@ export interface DecisionRecord {
     | 'CHAIN_CLOSED'
     | 'EVIDENCE_EXPORTED'
     | 'VERIFY_RUN'
+    | 'PARTITION_DROPPED'
+    | 'LEGAL_HOLD_SET'
+    | 'LEGAL_HOLD_LIFTED'
   taskId: Uuid
   /**
    * Position among the records of the task.

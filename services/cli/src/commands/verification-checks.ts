@@ -51,6 +51,15 @@ const RULES: Readonly<Record<Rule, { readonly check: string; readonly consequenc
       'who wrote these records cannot be said; name that key in BATON_AUDIT_TRUSTED_KEYS if it is an earlier one of the auditor',
   },
   BATCH_COVER: { check: 'signatures', consequence: 'records were written past the auditor' },
+  TILE_MISSING: {
+    check: 'record hashes',
+    consequence: 'what was moved to the cold store is gone from it, or the store is not named',
+  },
+  TILE_UNREADABLE: {
+    check: 'record hashes',
+    consequence: 'an object of the cold store was cut or changed',
+  },
+  TILE_HASH: { check: 'record hashes', consequence: 'an object of the cold store was changed' },
   PAYLOAD_MISSING: { check: 'payloads', consequence: 'message text is gone without an erasure' },
   PAYLOAD_MISMATCH: {
     check: 'payloads',
