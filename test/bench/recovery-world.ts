@@ -33,8 +33,7 @@ export async function inRecoveryWorld<Result>(
   work: (world: RecoveryWorld) => Promise<Result>,
 ): Promise<Result> {
   const postgres = await startOwnPostgres()
-  const redis = await startOwnRedis()
-  if ('unavailable' in redis) throw new Error(`no Redis: ${redis.unavailable}`)
+  const redis = await startedRedis()
   const link = await openLink(redis.url)
   const adminUrl = postgres.superuserUrl
   const env = { BATON_LOG_LEVEL: 'warn' }
@@ -42,6 +41,15 @@ export async function inRecoveryWorld<Result>(
   const { pool, system } = world
   const rows: RecoveryWorld['rows'] = async <Row extends object>(text: string, values = []) =>
     (await pool.query<Row & Record<string, unknown>>({ text, values })).rows
+  async function close(): Promise<void> {
+    link.heal()
+    await world.close()
+    await link.close()
+    await redis.stop()
+    await postgres.stop()
+  }
+  const interrupt = () => void close().finally(() => process.exit(130))
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   try {
     await system.start('auditor')
     return await work({
@@ -60,12 +68,15 @@ export async function inRecoveryWorld<Result>(
       },
     })
   } finally {
-    link.heal()
-    await world.close()
-    await link.close()
-    await redis.stop()
-    await postgres.stop()
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+    await close()
   }
+}
+
+async function startedRedis() {
+  const redis = await startOwnRedis()
+  if ('unavailable' in redis) throw new Error(`no Redis: ${redis.unavailable}`)
+  return redis
 }
 
 interface Count {
@@ -97,15 +108,17 @@ export function openTimedPool(
   const timed = async () => {
     const client = await connect()
     if (Object.hasOwn(client, 'query')) return client
-    const query = client.query.bind(client) as (config: unknown) => Promise<unknown>
-    const measured = async (config: unknown) => {
+    const query = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>
+    // The pool's own queries come with a callback and are passed on as they are.
+    const measured = async (...given: unknown[]) => {
       const startedAt = performance.now()
-      const answer = await query(config)
-      if ((config as { name?: string }).name === statement)
+      const answer = await query(...given)
+      if ((given[0] as { name?: string }).name === statement) {
         tookMs.push(performance.now() - startedAt)
+      }
       return answer
     }
     return Object.assign(client, { query: measured })
   }
-  return Object.assign(Object.create(pool) as Pool, { connect: timed })
+  return { query: pool.query.bind(pool), connect: timed, end: pool.end.bind(pool) }
 }
