@@ -8,7 +8,8 @@ export interface EvidenceRecord {
   readonly file: string
   /** Counts from 1. */
   readonly line: number
-  readonly bytes: Uint8Array
+  /** The line as text; undefined when it is not UTF-8. */
+  readonly text: string | undefined
   /** Lower-case hex. */
   readonly hashHex: string
   /** Undefined when the line cannot be read as a record; its forms are not checked in full. */
@@ -52,10 +53,9 @@ function visitChunk(
     const end = found < 0 ? chunk.length : found
     prefixed[from] = 0
     const hashHex = sha256Hex(prefixed.subarray(from, end + 1))
-    const bytes = chunk.subarray(from, end)
     line += 1
-    const text = texts === undefined ? decodeUtf8(bytes) : texts[number]
-    visit({ file: at.file, line, bytes, hashHex, body: readBody(text) })
+    const text = texts === undefined ? decodeUtf8(chunk.subarray(from, end)) : texts[number]
+    visit({ file: at.file, line, text, hashHex, body: readBody(text) })
     from = end + 1
   }
   return line

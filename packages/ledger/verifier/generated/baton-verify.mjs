@@ -966,33 +966,39 @@ const checkRecordCanonical = ({ evidence: { thorough }, log }) => {
 		log.fail(placeOf(record), "the same content has another canonical form");
 	} };
 };
-function isCanonical({ bytes, body }) {
+function isCanonical({ text, body }) {
 	try {
-		return canonicalJson(body) === decodeUtf8(bytes);
+		return canonicalJson(body) === text;
 	} catch {
 		return false;
 	}
 }
 const checkRecordOrder = ({ log }) => {
-	let run = "";
-	let seq = -1;
+	let before;
 	const runs = /* @__PURE__ */ new Set();
 	return { record(record) {
 		if (record.body === void 0) return;
-		const label = `${record.file} ${record.body.origin}`;
-		if (label !== run) {
-			if (runs.has(label)) log.fail(placeOf(record), "the chain is interrupted");
-			runs.add(label);
-			run = label;
-		} else if (record.body.seq <= seq) log.fail(placeOf(record), "the record stands twice or out of order");
-		seq = record.body.seq;
+		const { origin, seq } = record.body;
+		const last = before?.body;
+		if (last?.origin !== origin || before?.file !== record.file) {
+			const run = `${record.file} ${origin}`;
+			if (runs.has(run)) log.fail(placeOf(record), "the chain is interrupted");
+			runs.add(run);
+		} else if (seq <= last.seq) log.fail(placeOf(record), "the record stands twice or out of order");
+		before = record;
 	} };
 };
-const checkRecordTask = ({ evidence: { manifest }, log }) => ({ record(record) {
-	if (record.file !== FILES.records || manifest === void 0) return;
-	if (manifest.taskId === null || record.body?.taskId === manifest.taskId) return;
-	log.fail(placeOf(record), "the record belongs to another task");
-} });
+const checkRecordTask = ({ evidence: { manifest }, log }) => {
+	const taskId = manifest?.taskId ?? null;
+	if (taskId === null) {
+		log.skip("the bundle is of no single task");
+		return {};
+	}
+	return { record(record) {
+		if (record.file !== FILES.records || record.body?.taskId === taskId) return;
+		log.fail(placeOf(record), "the record belongs to another task");
+	} };
+};
 const checkRecordHash = ({ evidence: { chains }, log }) => {
 	if (chains === void 0) {
 		log.fail({ file: FILES.proof }, "it is missing or cannot be read");
@@ -1473,7 +1479,10 @@ const checkReceipt = ({ evidence: { receipts }, log }) => {
 	}
 	const open = new Map(receipts.map((receipt) => [`${receipt.origin} ${receipt.seq}`, receipt]));
 	if (open.size !== receipts.length) log.fail({ file: FILES.receipts }, "a record has two receipts");
-	if (receipts.length === 0) log.skip("the bundle holds no receipt");
+	if (receipts.length === 0) {
+		log.skip("the bundle holds no receipt");
+		return {};
+	}
 	return {
 		record(record) {
 			if (record.body === void 0) return;
@@ -1775,13 +1784,12 @@ function visitChunk(chunk, at, visit) {
 		const end = found < 0 ? chunk.length : found;
 		prefixed[from] = 0;
 		const hashHex = sha256Hex(prefixed.subarray(from, end + 1));
-		const bytes = chunk.subarray(from, end);
 		line += 1;
-		const text = texts === void 0 ? decodeUtf8(bytes) : texts[number];
+		const text = texts === void 0 ? decodeUtf8(chunk.subarray(from, end)) : texts[number];
 		visit({
 			file: at.file,
 			line,
-			bytes,
+			text,
 			hashHex,
 			body: readBody(text)
 		});

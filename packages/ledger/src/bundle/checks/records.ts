@@ -1,5 +1,4 @@
 // Record by record: form, order, task, and the hashes that link each record to the ones before it.
-import { decodeUtf8 } from '../../bytes.ts'
 import { canonicalJson } from '../../canonical-json.ts'
 import { isRecordBody } from '../../check-record.ts'
 import type { Check } from '../check.ts'
@@ -41,9 +40,9 @@ export const checkRecordCanonical: Check = ({ evidence: { thorough }, log }) => 
   }
 }
 
-function isCanonical({ bytes, body }: EvidenceRecord): boolean {
+function isCanonical({ text, body }: EvidenceRecord): boolean {
   try {
-    return canonicalJson(body) === decodeUtf8(bytes)
+    return canonicalJson(body) === text
   } catch {
     return false
   }
@@ -51,32 +50,38 @@ function isCanonical({ bytes, body }: EvidenceRecord): boolean {
 
 /** Each chain in one run, each run by ascending seq. */
 export const checkRecordOrder: Check = ({ log }) => {
-  let run = ''
-  let seq = -1
+  let before: EvidenceRecord | undefined
   const runs = new Set<string>()
   return {
     record(record) {
       if (record.body === undefined) return
-      const label = `${record.file} ${record.body.origin}`
-      if (label !== run) {
-        if (runs.has(label)) log.fail(placeOf(record), 'the chain is interrupted')
-        runs.add(label)
-        run = label
-      } else if (record.body.seq <= seq) {
+      const { origin, seq } = record.body
+      const last = before?.body
+      if (last?.origin !== origin || before?.file !== record.file) {
+        const run = `${record.file} ${origin}`
+        if (runs.has(run)) log.fail(placeOf(record), 'the chain is interrupted')
+        runs.add(run)
+      } else if (seq <= last.seq) {
         log.fail(placeOf(record), 'the record stands twice or out of order')
       }
-      seq = record.body.seq
+      before = record
     },
   }
 }
 
-export const checkRecordTask: Check = ({ evidence: { manifest }, log }) => ({
-  record(record) {
-    if (record.file !== FILES.records || manifest === undefined) return
-    if (manifest.taskId === null || record.body?.taskId === manifest.taskId) return
-    log.fail(placeOf(record), 'the record belongs to another task')
-  },
-})
+export const checkRecordTask: Check = ({ evidence: { manifest }, log }) => {
+  const taskId = manifest?.taskId ?? null
+  if (taskId === null) {
+    log.skip('the bundle is of no single task')
+    return {}
+  }
+  return {
+    record(record) {
+      if (record.file !== FILES.records || record.body?.taskId === taskId) return
+      log.fail(placeOf(record), 'the record belongs to another task')
+    },
+  }
+}
 
 /** Locates a changed record at once, also where nothing after it links to it. */
 export const checkRecordHash: Check = ({ evidence: { chains }, log }) => {
