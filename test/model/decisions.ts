@@ -61,6 +61,7 @@ const claimedAt = (attempt: number, attemptsMax: number): ClaimedHandoff => ({
   failedHandoffs: 0,
   sentBy: null,
   release: null,
+  decided: false,
 })
 
 function decided(settlement: Settlement): Decision {

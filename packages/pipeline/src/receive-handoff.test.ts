@@ -47,6 +47,7 @@ function receiver(changes: Partial<ReceiveDeps> = {}) {
       entries.push(entry)
       return RECEIPT
     }),
+    recordDecisions: step('decisions', () => undefined),
     start: step('start', () => 0.01),
     execute: step('execute', () => execution),
     settle: {
@@ -85,6 +86,22 @@ describe('a delivery', () => {
     const { receive, steps } = receiver({ record: down })
     await receive()
     expect(steps).toEqual(['claim', 'judge', 'released'])
+  })
+
+  it('that rests on what a person decided is recorded after the decision', async () => {
+    const decided = async () => claimedFrom(sampleHandoff(), { decided: true })
+    const { receive, steps } = receiver({ claim: decided })
+    await receive()
+    expect(steps).toEqual(['judge', 'decisions', 'record', 'start', 'execute', 'executed'])
+  })
+
+  it('whose decision cannot be recorded yet is given back unrecorded', async () => {
+    const { receive, steps } = receiver({
+      claim: async () => claimedFrom(sampleHandoff(), { decided: true }),
+      recordDecisions: () => Promise.reject(transient('BATON_DECISIONS_UNRECORDED', 'down')),
+    })
+    await receive()
+    expect(steps).toEqual(['judge', 'released'])
   })
 
   it('that is rejected is recorded, returned and never started (I6)', async () => {

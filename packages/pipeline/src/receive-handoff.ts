@@ -23,6 +23,8 @@ export interface ReceiveDeps {
   unmet(claimed: ClaimedHandoff, message: HandoffMessage): readonly Detail[]
   /** Resolves with the receipt once the record is durable in the audit store. */
   record(entry: AuditEntry): Promise<Receipt>
+  /** Brings what people decided about a handoff into the log; rejects while some of it still waits. */
+  recordDecisions(handoffId: string): Promise<void>
   /** Stores the receipt; answers dispatch-to-accept in seconds, or undefined where the epoch is lost. */
   start(started: StartedExecution): Promise<number | undefined>
   execute(claimed: ClaimedHandoff, message: HandoffMessage, span: Span): Promise<Execution>
@@ -146,6 +148,7 @@ async function recordDecision(
 ): Promise<Receipt | undefined> {
   const startedAt = performance.now()
   try {
+    if (claimed.decided) await deps.recordDecisions(claimed.handoffId)
     const receipt = await deps.record(entry)
     deps.metrics.hopSeconds.audit.observe((performance.now() - startedAt) / 1000)
     return receipt

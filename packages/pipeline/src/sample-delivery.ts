@@ -68,6 +68,7 @@ export function claimedFrom(
     failedHandoffs: 0,
     parentRemainingMicroUSD: null,
     release: null,
+    decided: false,
     routedTo: null,
     ...changes,
   }

@@ -74,6 +74,8 @@ export interface ClaimedHandoff {
   readonly epoch: number
   /** How often an owner died or stalled while it held this handoff. */
   readonly lapses: number
+  /** Whether somebody approved, released, corrected or resumed it: that stands in the log first. */
+  readonly decided: boolean
   readonly attempt: number
   readonly attemptsMax: number
   readonly generation: number

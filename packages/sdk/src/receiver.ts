@@ -1,7 +1,6 @@
 // The receiving functions of a worker: the steps of receive-handoff.ts on Postgres, scanner and auditor.
 import { randomUUID } from 'node:crypto'
 import type { AuditClient } from '@baton/audit'
-import type { AuditEntry, Receipt } from '@baton/ledger'
 import {
   type Agent,
   type BlockedPolicy,
@@ -89,7 +88,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     claim: claims.add,
     judge: (claimed) => judgeClaimed(claimed, { agents, keyRing: parts.keyRing, scan }),
     unmet: (claimed, message) => unmetRequirements(message, agentFor(claimed, agents)),
-    record: recordAfterDecisions(parts),
+    record: createRecorder(parts.client, metrics).record,
+    recordDecisions: (handoffId) => shipDecisions(pool, parts.shipper, handoffId),
     start: starts.add,
     execute: (claimed, message, span) =>
       executeHandoff({ agents, heartbeat: parts.heartbeat, metrics }, { claimed, message, span }),
@@ -136,15 +136,6 @@ function judgeClaimed(claimed: ClaimedHandoff, { agents, keyRing, scan }: Judgin
       release: releaseOf(claimed),
     },
   )
-}
-
-/** What rests on a release is recorded after it: whoever reads the log sees the decision first. */
-function recordAfterDecisions({ pool, client, shipper, metrics }: ReceiverParts) {
-  const { record } = createRecorder(client, metrics)
-  return async (entry: AuditEntry): Promise<Receipt> => {
-    if (entry.release !== undefined) await shipDecisions(pool, shipper, entry.handoffId)
-    return record(entry)
-  }
 }
 
 const releaseOf = ({ release, handoffId }: ClaimedHandoff) =>

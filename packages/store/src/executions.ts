@@ -40,7 +40,9 @@ select c.handoff_id as "handoffId", c.epoch, c.lapses, h.task_id as "taskId",
   h.to_version as "toVersion", h.parent_id as "parentId", h.traceparent, h.tracestate,
   extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
   t.budget_micro_usd as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
-  h.sent_by as "sentBy", h.routed_to as "routedTo", case when r.id is not null then ${RELEASE_JSON} end as release
+  h.sent_by as "sentBy",
+  h.release_id is not null or h.revision > 1 or h.resumes_id is not null
+    or exists (select from approval a where a.handoff_id = h.id) as decided, h.routed_to as "routedTo", case when r.id is not null then ${RELEASE_JSON} end as release
 from claimed c
 join handoff h on h.id = c.handoff_id
 join handoff_body b on b.handoff_id = c.handoff_id
