@@ -132,6 +132,59 @@ describe('the reader role', () => {
   })
 })
 
+describe('the sealer role', () => {
+  test('reads what it seals, stores copies through one function, and changes nothing', async () => {
+    const sealer = createPool({ url: fixture.urls.sealer, applicationName: 'test' })
+    for (const name of ['record', 'idem', 'batch_sig', 'head', 'seal', 'chain_checkpoint']) {
+      expect([name, await stateOf(sealer, `select * from audit.${name}`)]).toEqual([
+        name,
+        undefined,
+      ])
+      for (const statement of [
+        `delete from audit.${name}`,
+        `truncate audit.${name}`,
+        `insert into audit.${name} default values`,
+      ]) {
+        expect([statement, await stateOf(sealer, statement)]).toEqual([statement, NOT_ALLOWED])
+      }
+    }
+    for (const statement of [
+      'select * from audit.payload',
+      'select * from audit.subject',
+      `select audit.append(${Array(27).fill('null').join(', ')})`,
+      'select audit.store_scrub(null)',
+      'set role audit_owner',
+      'create table audit.x (a int)',
+    ]) {
+      expect([statement, await stateOf(sealer, statement)]).toEqual([statement, NOT_ALLOWED])
+    }
+    await sealer.end()
+  })
+
+  test('nobody else stores seals, and no copy of one is replaced or made smaller', async () => {
+    const store = (body: string) =>
+      `select audit.store_seal(0, now(), '${body}', 'note', '{0}', '{5}', '{note}') as stored`
+    expect(await stateOf(writer, store('a'))).toBe(NOT_ALLOWED)
+    expect(await stateOf(fixture.reader, store('a'))).toBe(NOT_ALLOWED)
+    const sealer = createPool({ url: fixture.urls.sealer, applicationName: 'test' })
+    const stored = async (body: string) =>
+      (await sealer.query<{ stored: boolean }>({ text: store(body) })).rows[0]?.stored
+    expect([await stored('a'), await stored('a'), await stored('b')]).toEqual([true, true, false])
+    await sealer.end()
+    for (const statement of [
+      'update audit.seal set note = note',
+      'update audit.chain_checkpoint set size = 4',
+      'delete from audit.chain_checkpoint',
+      'truncate audit.seal',
+    ]) {
+      expect([statement, await stateOf(fixture.superuser, statement)]).toEqual([
+        statement,
+        NOT_ALLOWED,
+      ])
+    }
+  })
+})
+
 describe('the guards', () => {
   test('refuse even a superuser, also in replica mode and on every partition', async () => {
     const names = [...TABLES, partitions.record, partitions.payload]

@@ -19,9 +19,10 @@ export function addVerify(program: Command, run: Run): void {
     .command('verify')
     .description('prove that the audit log, or one task of it, is what was recorded')
     .argument('[task]', TASK)
-    .action(async (task: string | undefined, _: object, command: Command) => {
+    .option('--full', 'verify the batch signatures that seals vouch for once more')
+    .action(async (task: string | undefined, options: { full?: boolean }, command: Command) => {
       const { verify } = await import('./commands/verify.ts')
-      await run(command, (context) => verify(context, task))
+      await run(command, (context) => verify(context, task, options))
     })
 }
 

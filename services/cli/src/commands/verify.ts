@@ -19,10 +19,14 @@ const EXIT_OF = {
 } as const satisfies Record<Mark, ExitCode>
 
 /** Exit code 3 when anything was changed, 4 when only a key is missing, so that it cannot be said. */
-export async function verify(context: Context, task: string | undefined): Promise<ExitCode> {
+export async function verify(
+  context: Context,
+  task: string | undefined,
+  { full = false }: { readonly full?: boolean } = {},
+): Promise<ExitCode> {
   return withDatabases(context, async ({ pool, audit }) => {
     if (task !== undefined) {
-      const found = await readTrace(audit.pool, await findTask(pool, task))
+      const found = await readTrace(audit.pool, await findTask(pool, task), await audit.covered())
       if (found.records.length === 0 && found.findings.length === 0) throw taskNotFound(task)
       return printTask(context.output, found)
     }
@@ -32,6 +36,7 @@ export async function verify(context: Context, task: string | undefined): Promis
       vault,
       batchKeys,
       seals,
+      full,
       onProgress: (records) => context.output.progress(`${count(records)} records`),
     })
     context.output.endProgress()
@@ -86,6 +91,7 @@ function printTask(output: Output, found: TaskTrace): ExitCode {
   for (const [name, problems, text] of checks) {
     output.check(problems.length === 0 ? 'passed' : 'failed', name, problems[0]?.message ?? text)
   }
+  output.check('passed', 'protected', protectionOf(records))
   output.check('passed', 'cost', `${dollars(total)} over ${counted(cost.hops.length, 'hop')}`)
   const verdict = verified
     ? `Verified OK: nothing of task ${short(taskId)} is missing or altered`
@@ -93,4 +99,14 @@ function printTask(output: Output, found: TaskTrace): ExitCode {
   output.check(verified ? 'passed' : 'failed', 'verdict', verdict)
   output.next(verified ? `${nextStep('verify')} proves the whole log` : nextStep('verify'))
   return verified ? EXIT.fine : EXIT.verificationFailed
+}
+
+/** How many records are how well protected, best first. */
+function protectionOf(records: TaskTrace['records']): string {
+  const counts = (['witnessed', 'sealed', 'committed'] as const).map(
+    (assurance) =>
+      [assurance, records.filter((one) => one.assurance === assurance).length] as const,
+  )
+  const named = counts.filter(([, found]) => found > 0)
+  return named.map(([assurance, found]) => `${found} ${assurance}`).join(', ')
 }

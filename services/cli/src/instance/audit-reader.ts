@@ -1,6 +1,6 @@
 // Reading and verifying the audit log directly in its database: no service has to run for it.
-import { createPool, createSubjectVault, readFileAnchor } from '@baton/audit'
-import type { Pool, SealTrust, SubjectVault } from '@baton/audit'
+import { createPool, createSubjectVault, readCoveredSizes, readFileAnchor } from '@baton/audit'
+import type { CoveredSizes, Pool, SealTrust, SubjectVault } from '@baton/audit'
 import { batchKeyId, createBatchSigner, readBatchPublicKey } from '@baton/ledger'
 import type { CliSettings } from '../context.ts'
 import type { ReadableDatabases } from './databases.ts'
@@ -13,6 +13,8 @@ export interface AuditReader {
   readonly batchKeys: ReadonlyMap<string, ReturnType<typeof readBatchPublicKey>>
   /** Who seals, and the anchor that can be asked; undefined where nobody is known who seals. */
   readonly seals: SealTrust | undefined
+  /** What seals cover now; undefined where nobody is known who seals. */
+  covered(): Promise<CoveredSizes | undefined>
   close(): Promise<void>
 }
 
@@ -27,6 +29,8 @@ export function openAuditReader(
   const pool = createPool({ url: urls.auditReader, applicationName, statementMs: STATEMENT_MS })
   const vaultPool = createPool({ url: urls.vault, applicationName, connectionsMax: 1 })
   const signingKey = secrets.BATON_AUDIT_SIGNING_KEY
+  const trusted =
+    seals.publicKey === undefined ? undefined : trust(seals.publicKey, seals.anchorFile)
   const keys = [
     ...(signingKey === undefined ? [] : [createBatchSigner(signingKey).publicKey]),
     ...trustedKeys
@@ -42,7 +46,8 @@ export function openAuditReader(
       lookupKey: secrets.BATON_AUDIT_LOOKUP_KEY,
     }),
     batchKeys: new Map(keys.map((key) => [batchKeyId(key), key])),
-    seals: seals.publicKey === undefined ? undefined : trust(seals.publicKey, seals.anchorFile),
+    seals: trusted,
+    covered: async () => trusted && readCoveredSizes(pool, trusted.publicKey),
     async close() {
       await Promise.all([pool.end(), vaultPool.end()])
     },
