@@ -30,6 +30,11 @@ export interface EntryCost {
 export interface SegmentInput {
   readonly kind: 'message' | 'personal'
   readonly subject: string | null
+  /**
+   * Two or more people whose data the text may repeat, instead of one `subject`: the text has a key that
+   * only messages of exactly these people share, and is erased with any of them.
+   */
+  readonly subjects?: readonly string[]
   readonly text: string
 }
 

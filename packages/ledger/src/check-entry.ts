@@ -21,6 +21,7 @@ export type CheckedEntry =
   | { readonly ok: false; readonly problems: readonly EntryProblem[] }
 
 const SEGMENTS_MAX = 256
+const SUBJECTS_MAX = 256
 const SEGMENT_CHARACTERS_MAX = 4 * 1024 * 1024
 
 const outcome = oneOf('passed', 'failed', 'skipped')
@@ -72,12 +73,15 @@ export const STRUCTURAL_MEMBERS = {
   ),
 }
 
+const subjectId = matching('an opaque id of 1 to 256 characters', /^[^\n]{1,256}$/u)
+
 const entryRule = object({
   ...STRUCTURAL_MEMBERS,
   segments: list(
     object({
       kind: oneOf('message', 'personal'),
-      subject: orNull(matching('an opaque id of 1 to 256 characters', /^[^\n]{1,256}$/u)),
+      subject: orNull(subjectId),
+      subjects: optional(list(subjectId, SUBJECTS_MAX)),
       text: must('text without lone surrogates, at most 4 Mi characters', wellFormed),
     }),
     SEGMENTS_MAX,

@@ -144,7 +144,7 @@ export class ChainVerifier {
     this.#checkIndex(body, stored.index, hash)
     this.#checkTask(body, hash, stored.taskBefore)
     if (stored.segments !== undefined) {
-      this.#findings.push(...verifySegments(body, stored.segments))
+      this.#findings.push(...verifySegments(body, stored.segments, stored.erased))
     }
   }
 

@@ -36,6 +36,8 @@ export interface Evidence {
   /** Each part is undefined when its file is missing or has another form. */
   readonly manifest: Manifest | undefined
   readonly chains: readonly ChainProof[] | undefined
+  /** The listed hash of each leaf, by origin and seq. */
+  readonly leaves: ReadonlyMap<string, ReadonlyMap<number, string>>
   readonly batches: readonly BundleBatch[] | undefined
   readonly receipts: readonly BundleReceipt[] | undefined
   readonly erasureLists: readonly ErasureList[] | undefined
@@ -62,11 +64,13 @@ export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence 
   const sealFile = files.get(FILES.sealProof)
   const sealProof = sealFile && parseTlogProof(sealFile)
   const { logs, witnesses } = options.policy.log
+  const chains = part<ChainProof[]>(FILES.proof, proofRule)
   return {
     container,
     files,
     manifest: readJson(files.get(FILES.manifest), { rule: manifestRule, canonical: true }),
-    chains: part(FILES.proof, proofRule),
+    chains,
+    leaves: new Map((chains ?? []).map(({ origin, leaves }) => [origin, new Map(leaves)])),
     batches: part(FILES.batches, batchesRule),
     receipts: part(FILES.receipts, receiptsRule),
     erasureLists: part(FILES.erasureLists, erasureListsRule),

@@ -87,13 +87,16 @@ const base64 = matching('base64', /^[A-Za-z0-9+/]*={0,2}$/)
 const text = must('a text', (value) => typeof value === 'string')
 const MANY = Number.MAX_SAFE_INTEGER
 
-const tuple =
-  (...rules: readonly Rule[]): Rule =>
-  (value, problems) => {
-    const isTuple = Array.isArray(value) && value.length === rules.length
-    must('a tuple', () => isTuple)(value, problems)
-    if (isTuple) for (const [at, rule] of rules.entries()) rule(value[at], problems)
+function tuple(...rules: readonly Rule[]): Rule {
+  const isTuple = (value: unknown): value is readonly unknown[] =>
+    Array.isArray(value) && value.length === rules.length
+  const shape = must('a tuple', isTuple)
+  return (value, problems) => {
+    shape(value, problems)
+    if (!isTuple(value)) return
+    for (let at = 0; at < rules.length; at += 1) rules[at]?.(value[at], problems)
   }
+}
 
 export const manifestRule = object({
   format: text,

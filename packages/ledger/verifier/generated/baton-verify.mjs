@@ -165,14 +165,14 @@ var PolicyBuilder = class {
 	}
 	#log([text, , ...rest]) {
 		if (text === void 0 || rest.length > 0) throw new PolicyFault("log <vkey> [<url>]");
-		const key = readKey(text, SIGNATURE_TYPES.ed25519, "a log signs with key type 0x01");
+		const key = readKey$1(text, SIGNATURE_TYPES.ed25519, "a log signs with key type 0x01");
 		if (this.logs.some((other) => equalBytes(other.publicKey, key.publicKey))) throw new PolicyFault("the key of this log is listed twice");
 		this.logs.push(key);
 	}
 	#witness([name, text, , ...rest]) {
 		if (name === void 0 || text === void 0 || rest.length > 0) throw new PolicyFault("witness <name> <vkey> [<url>]");
 		this.#mustBeNew(name);
-		const key = readKey(text, SIGNATURE_TYPES.cosignature, "a witness signs with key type 0x04");
+		const key = readKey$1(text, SIGNATURE_TYPES.cosignature, "a witness signs with key type 0x04");
 		for (const other of this.witnesses.values()) if (equalBytes(other.publicKey, key.publicKey)) throw new PolicyFault("the key of this witness is listed twice");
 		this.witnesses.set(name, key);
 	}
@@ -202,7 +202,7 @@ var PolicyBuilder = class {
 		if (!this.witnesses.has(name) && !this.groups.has(name)) throw new PolicyFault("a name is used before its line");
 	}
 };
-function readKey(text, type, rule) {
+function readKey$1(text, type, rule) {
 	let key;
 	try {
 		key = readVerifierKey(text);
@@ -395,15 +395,23 @@ const SPKI_PREFIX = new Uint8Array([
 	33,
 	0
 ]);
+const read$1 = /* @__PURE__ */ new WeakMap();
+function readKey(publicKey) {
+	const known = read$1.get(publicKey);
+	if (known !== void 0) return known;
+	const key = Buffer.from(concatBytes([SPKI_PREFIX, publicKey]));
+	const made = createPublicKey({
+		key,
+		format: "der",
+		type: "spki"
+	});
+	read$1.set(publicKey, made);
+	return made;
+}
 function verifyEd25519(publicKey, message, signature) {
 	if (publicKey.length !== 32 || signature.length !== 64) return false;
-	const key = Buffer.from(concatBytes([SPKI_PREFIX, publicKey]));
 	try {
-		return verify(null, message, createPublicKey({
-			key,
-			format: "der",
-			type: "spki"
-		}), signature);
+		return verify(null, message, readKey(publicKey), signature);
 	} catch {
 		return false;
 	}
@@ -612,11 +620,15 @@ const sha256$1 = matching("64 lower-case hex digits", /^[0-9a-f]{64}$/);
 const base64 = matching("base64", /^[A-Za-z0-9+/]*={0,2}$/);
 const text = must("a text", (value) => typeof value === "string");
 const MANY = Number.MAX_SAFE_INTEGER;
-const tuple = (...rules) => (value, problems) => {
-	const isTuple = Array.isArray(value) && value.length === rules.length;
-	must("a tuple", () => isTuple)(value, problems);
-	if (isTuple) for (const [at, rule] of rules.entries()) rule(value[at], problems);
-};
+function tuple(...rules) {
+	const isTuple = (value) => Array.isArray(value) && value.length === rules.length;
+	const shape = must("a tuple", isTuple);
+	return (value, problems) => {
+		shape(value, problems);
+		if (!isTuple(value)) return;
+		for (let at = 0; at < rules.length; at += 1) rules[at]?.(value[at], problems);
+	};
+}
 const manifestRule = object({
 	format: text,
 	taskId: orNull(uuid),
@@ -999,19 +1011,18 @@ const checkRecordTask = ({ evidence: { manifest }, log }) => {
 		log.fail(placeOf(record), "the record belongs to another task");
 	} };
 };
-const checkRecordHash = ({ evidence: { chains }, log }) => {
+const checkRecordHash = ({ evidence: { chains, leaves }, log }) => {
 	if (chains === void 0) {
 		log.fail({ file: FILES.proof }, "it is missing or cannot be read");
 		return {};
 	}
-	const listed = new Map(chains.map(({ origin, leaves }) => [origin, new Map(leaves)]));
 	const sizes = new Map(chains.map(({ origin, size }) => [origin, size]));
 	if (sizes.size !== chains.length) log.fail({ file: FILES.proof }, "a chain stands twice");
 	return { record(record) {
 		if (record.body === void 0) return;
 		const { origin, seq } = record.body;
 		if (seq >= (sizes.get(origin) ?? 0)) return;
-		const expected = listed.get(origin)?.get(seq);
+		const expected = leaves.get(origin)?.get(seq);
 		if (expected === void 0) log.fail(placeOf(record), "the proof does not name the record");
 		else if (expected !== record.hashHex) log.fail(placeOf(record), "the record has another hash");
 	} };
@@ -1425,13 +1436,12 @@ const checkBatchSignature = ({ evidence, log }) => {
 		log.skip("your policy names no append service");
 		return {};
 	}
-	const chains = (evidence.chains ?? []).map(({ origin, size, leaves }) => {
+	const trees = new Map((evidence.chains ?? []).map(({ origin, size }) => {
 		return [origin, {
 			size,
-			listed: new Map(leaves)
+			listed: evidence.leaves.get(origin) ?? /* @__PURE__ */ new Map()
 		}];
-	});
-	const trees = new Map(chains);
+	}));
 	const byOrigin = /* @__PURE__ */ new Map();
 	for (const batch of batches) {
 		checkBatch(batch, {
@@ -1706,6 +1716,7 @@ function readEvidence(bytes, options) {
 	const sealFile = files.get(FILES.sealProof);
 	const sealProof = sealFile && parseTlogProof(sealFile);
 	const { logs, witnesses } = options.policy.log;
+	const chains = part(FILES.proof, proofRule);
 	return {
 		container,
 		files,
@@ -1713,7 +1724,8 @@ function readEvidence(bytes, options) {
 			rule: manifestRule,
 			canonical: true
 		}),
-		chains: part(FILES.proof, proofRule),
+		chains,
+		leaves: new Map((chains ?? []).map(({ origin, leaves }) => [origin, new Map(leaves)])),
 		batches: part(FILES.batches, batchesRule),
 		receipts: part(FILES.receipts, receiptsRule),
 		erasureLists: part(FILES.erasureLists, erasureListsRule),

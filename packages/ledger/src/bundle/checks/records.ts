@@ -84,12 +84,11 @@ export const checkRecordTask: Check = ({ evidence: { manifest }, log }) => {
 }
 
 /** Locates a changed record at once, also where nothing after it links to it. */
-export const checkRecordHash: Check = ({ evidence: { chains }, log }) => {
+export const checkRecordHash: Check = ({ evidence: { chains, leaves }, log }) => {
   if (chains === undefined) {
     log.fail({ file: FILES.proof }, 'it is missing or cannot be read')
     return {}
   }
-  const listed = new Map(chains.map(({ origin, leaves }) => [origin, new Map(leaves)]))
   const sizes = new Map(chains.map(({ origin, size }) => [origin, size]))
   if (sizes.size !== chains.length) log.fail({ file: FILES.proof }, 'a chain stands twice')
   return {
@@ -97,7 +96,7 @@ export const checkRecordHash: Check = ({ evidence: { chains }, log }) => {
       if (record.body === undefined) return
       const { origin, seq } = record.body
       if (seq >= (sizes.get(origin) ?? 0)) return
-      const expected = listed.get(origin)?.get(seq)
+      const expected = leaves.get(origin)?.get(seq)
       if (expected === undefined) log.fail(placeOf(record), 'the proof does not name the record')
       else if (expected !== record.hashHex) log.fail(placeOf(record), 'the record has another hash')
     },

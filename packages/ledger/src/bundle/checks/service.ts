@@ -18,10 +18,11 @@ export const checkBatchSignature: Check = ({ evidence, log }) => {
     log.skip('your policy names no append service')
     return {}
   }
-  const chains = (evidence.chains ?? []).map(({ origin, size, leaves }) => {
-    return [origin, { size, listed: new Map(leaves) }] as const
-  })
-  const trees = new Map(chains)
+  const trees = new Map(
+    (evidence.chains ?? []).map(({ origin, size }) => {
+      return [origin, { size, listed: evidence.leaves.get(origin) ?? new Map() }] as const
+    }),
+  )
   const byOrigin = new Map<string, BundleBatch[]>()
   for (const batch of batches) {
     checkBatch(batch, { tree: trees.get(batch.origin), keys: policy.batchKeys, log })
