@@ -841,6 +841,7 @@ const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT
 
 // packages/ledger/src/check-entry.ts
 const SEGMENTS_MAX = 256;
+const SUBJECTS_MAX = 256;
 const SEGMENT_CHARACTERS_MAX = 4194304;
 const outcome = oneOf("passed", "failed", "skipped");
 const wellFormed = (value) => typeof value === "string" && value.length <= SEGMENT_CHARACTERS_MAX && value.isWellFormed();
@@ -891,11 +892,13 @@ const STRUCTURAL_MEMBERS = {
 		listSha256: matching("64 lower-case hex digits", /^[0-9a-f]{64}$/)
 	}))
 };
+const subjectId = matching("an opaque id of 1 to 256 characters", /^[^\n]{1,256}$/u);
 const entryRule = object({
 	...STRUCTURAL_MEMBERS,
 	segments: list(object({
 		kind: oneOf("message", "personal"),
-		subject: orNull(matching("an opaque id of 1 to 256 characters", /^[^\n]{1,256}$/u)),
+		subject: orNull(subjectId),
+		subjects: optional(list(subjectId, SUBJECTS_MAX)),
 		text: must("text without lone surrogates, at most 4 Mi characters", wellFormed)
 	}), SEGMENTS_MAX)
 });
