@@ -35,6 +35,8 @@ export interface AuditUrls {
   readonly reader: string
   readonly sealer: string
   readonly vault: string
+  /** Refused unless the role was given a password. */
+  readonly archiver: string
 }
 
 export interface MigratedAudit {
@@ -80,12 +82,14 @@ function roleUrls(
   const writer = { database: audit, role: 'audit_writer', password: passwords.writer }
   const reader = { database: audit, role: 'audit_reader', password: passwords.reader }
   const sealer = { database: audit, role: 'audit_sealer', password: passwords.sealer }
+  const archiver = { database: audit, role: 'audit_archiver', password: passwords.archiver ?? '' }
   const keeper = { database: vault, role: 'vault_keeper', password: passwords.vault }
   return {
     writer: withTarget(adminUrl, writer),
     reader: withTarget(adminUrl, reader),
     sealer: withTarget(adminUrl, sealer),
     vault: withTarget(adminUrl, keeper),
+    archiver: withTarget(adminUrl, archiver),
   }
 }
 

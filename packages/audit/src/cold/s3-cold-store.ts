@@ -1,0 +1,103 @@
+// A cold store in an S3 bucket: conditional writes, and retention by Object Lock where it is wanted.
+import type { S3Client } from '@aws-sdk/client-s3'
+import { permanent } from '@baton/runtime'
+import { coldStoreUnavailable, isCompressed } from './cold-store.ts'
+import type { ColdStore } from './cold-store.ts'
+
+export interface S3Options {
+  readonly bucket: string
+  readonly region: string
+  /** Another service than AWS; buckets then stand in the path. */
+  readonly endpoint?: string | undefined
+  /** Locks every object in COMPLIANCE mode: nobody can delete it before. */
+  readonly lockDays?: number | undefined
+  readonly now?: () => Date
+}
+
+const ATTEMPTS_MAX = 3
+const TIMEOUT_MS = 30_000
+const DAY_MS = 86_400_000
+
+/**
+ * Loads the SDK, which is large; nothing else does. Connects with the first call. Credentials come from
+ * the SDK's own chain: environment, profile, instance role.
+ */
+export async function createS3ColdStore(options: S3Options): Promise<ColdStore> {
+  const { bucket, lockDays, now = () => new Date() } = options
+  const sdk = await import('@aws-sdk/client-s3')
+  const client = createClient(sdk, options)
+  const lock = () =>
+    lockDays === undefined
+      ? {}
+      : {
+          ObjectLockMode: 'COMPLIANCE' as const,
+          ObjectLockRetainUntilDate: new Date(now().getTime() + lockDays * DAY_MS),
+        }
+  return {
+    description: `bucket ${bucket}`,
+    async putIfAbsent(name, bytes) {
+      const encoding = isCompressed(name) ? { ContentEncoding: 'zstd' } : {}
+      const object = { Bucket: bucket, Key: name, Body: bytes, IfNoneMatch: '*' }
+      try {
+        await client.send(new sdk.PutObjectCommand({ ...object, ...encoding, ...lock() }))
+        return 'stored'
+      } catch (error) {
+        if (statusOf(error) === 412) return 'present'
+        throw failed(error, 'take an object')
+      }
+    },
+    async get(name) {
+      try {
+        const answer = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: name }))
+        return await answer.Body?.transformToByteArray()
+      } catch (error) {
+        if ((error as Error).name === 'NoSuchKey') return undefined
+        throw failed(error, 'give an object')
+      }
+    },
+    async list(prefix) {
+      try {
+        const names: string[] = []
+        const pages = sdk.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })
+        for await (const page of pages) {
+          names.push(...(page.Contents ?? []).flatMap(({ Key }) => Key ?? []))
+        }
+        return names.toSorted()
+      } catch (error) {
+        throw failed(error, 'list its objects')
+      }
+    },
+    async remove(names) {
+      try {
+        for (const Key of names) {
+          await client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key }))
+        }
+      } catch (error) {
+        throw failed(error, 'remove objects')
+      }
+    },
+  }
+}
+
+function createClient(sdk: typeof import('@aws-sdk/client-s3'), options: S3Options): S3Client {
+  const { region, endpoint } = options
+  return new sdk.S3Client({
+    region,
+    maxAttempts: ATTEMPTS_MAX,
+    requestHandler: { requestTimeout: TIMEOUT_MS, connectionTimeout: 5_000 },
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+  })
+}
+
+const statusOf = (error: unknown): number =>
+  (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode ?? 0
+
+function failed(error: unknown, what: string) {
+  const status = statusOf(error)
+  if (status !== 401 && status !== 403 && status !== 404) return coldStoreUnavailable(what, error)
+  const message = `the bucket of the cold store does not ${what} (${status})`
+  return permanent('BATON_COLD_STORE_REFUSED', message, {
+    cause: error,
+    fix: 'Check bucket, region and credentials, and that they may put, get, list and, for expiry, delete.',
+  })
+}
