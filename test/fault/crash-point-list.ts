@@ -24,6 +24,8 @@ const AUDITOR: UnderLoad = { service: 'auditor' }
 const SENDER: Elsewhere = { shownIn: 'test/fault/outages.test.ts' }
 const NOT_SHOWN: NotShown = { notShownYet: true }
 const STEERING: Elsewhere = { shownIn: 'test/fault/steering.test.ts' }
+const SEALING: Elsewhere = { shownIn: 'test/integration/audit-seals-sealer.test.ts' }
+const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
 
 /** `test/tidy` compares the names with the code. */
@@ -59,11 +61,11 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere | NotSh
   'resume.after_commit': NOT_SHOWN,
   'returns.before_commit': NOT_SHOWN,
   'returns.after_commit': NOT_SHOWN,
-  'sealer.before_state': NOT_SHOWN,
-  'sealer.before_rename': NOT_SHOWN,
-  'sealer.before_publish': NOT_SHOWN,
-  'sealer.after_publish': NOT_SHOWN,
-  'witness.before_rename': NOT_SHOWN,
+  'sealer.before_state': SEALING,
+  'sealer.before_rename': SEALING,
+  'sealer.before_publish': SEALING,
+  'sealer.after_publish': SEALING,
+  'witness.before_rename': WITNESSING,
 }
 
 /** The points that tasks alone lead to. */

@@ -1,7 +1,7 @@
 // Starts the sealer as a process of its own: its key and its state are nobody else's.
 import { readFile } from 'node:fs/promises'
-import { createPool, createFileAnchor, createWitnessAnchor, readHeads } from '@baton/audit'
-import { readWitnessUrls } from '@baton/audit'
+import { createFileAnchor, createPool, createS3Anchor, createWitnessAnchor } from '@baton/audit'
+import { readHeads, readWitnessUrls } from '@baton/audit'
 import type { Anchor, Pool } from '@baton/audit'
 import {
   batchKeyId,
@@ -59,9 +59,11 @@ async function readAnchors(
     policyFile === undefined
       ? { policy: undefined, witnesses: [] }
       : readWitnessUrls(await readFile(policyFile))
-  if (files.length + witnesses.length === 0) throw anchorless()
+  const buckets = await readBuckets(settings, signer)
+  if (files.length + buckets.length + witnesses.length === 0) throw anchorless()
   const anchors: SealerOptions['anchors'] = (anchored): readonly Anchor[] => [
     ...files,
+    ...buckets,
     ...witnesses.map(({ key, url }) => {
       const knownSize = () => anchored()[`witness ${key.name}`]?.size ?? 0
       return createWitnessAnchor({ url, key, emptyNote: emptyNote(signer), knownSize })
@@ -70,9 +72,17 @@ async function readAnchors(
   return { anchors, policy }
 }
 
+async function readBuckets(settings: Settings, { key }: NoteSigner): Promise<readonly Anchor[]> {
+  const bucket = settings.BATON_SEAL_S3_BUCKET
+  if (bucket === undefined) return []
+  const { BATON_SEAL_S3_REGION: region, BATON_SEAL_S3_ENDPOINT: endpoint } = settings
+  const lockDays = settings.BATON_SEAL_S3_LOCK_DAYS
+  return [await createS3Anchor({ bucket, region, endpoint, lockDays, key })]
+}
+
 const anchorless = () =>
   permanent('BATON_SETTINGS_INVALID', 'a sealer needs an anchor outside the database', {
-    fix: 'Set BATON_SEAL_ANCHOR_FILE, or BATON_SEAL_POLICY_FILE with a witness and its URL.',
+    fix: 'Set BATON_SEAL_ANCHOR_FILE, BATON_SEAL_S3_BUCKET, or BATON_SEAL_POLICY_FILE with a witness and its URL.',
   })
 
 async function main(): Promise<never> {

@@ -1,5 +1,5 @@
 // What a sealer is told: where it reads, with which key it signs, and who is shown the seals.
-import { integer, oneOf, optionalText, secret, text, url } from '@baton/runtime'
+import { integer, oneOf, optionalText, optionalUrl, secret, text, url } from '@baton/runtime'
 
 export const SEALER_SETTINGS = {
   BATON_AUDIT_SEALER_URL: url(['postgres', 'postgresql'], {
@@ -19,6 +19,19 @@ export const SEALER_SETTINGS = {
   }),
   BATON_SEAL_POLICY_FILE: optionalText({
     help: 'a C2SP tlog-policy: witnesses with their URLs, and how many are enough',
+  }),
+  BATON_SEAL_S3_BUCKET: optionalText({
+    help: 'a bucket with Object Lock in which checkpoints of the seal log are kept',
+  }),
+  BATON_SEAL_S3_REGION: text({ default: 'us-east-1', help: 'the region of that bucket' }),
+  BATON_SEAL_S3_ENDPOINT: optionalUrl(['http', 'https'], {
+    help: 'another service than AWS that speaks S3',
+  }),
+  BATON_SEAL_S3_LOCK_DAYS: integer({
+    min: 183,
+    max: 36_500,
+    default: 400,
+    help: 'how long nobody can delete a checkpoint from the bucket (COMPLIANCE mode)',
   }),
   BATON_SEAL_EVERY_MS: integer({
     min: 50,

@@ -1,0 +1,100 @@
+// An anchor in an S3 bucket: each checkpoint an object that nobody can replace, or delete before its time.
+import type * as S3Sdk from '@aws-sdk/client-s3'
+import type { VerifierKey } from '@baton/ledger'
+import { transient } from '@baton/runtime'
+import { readAnchored } from './anchor.ts'
+import type { Anchor } from './anchor.ts'
+
+export interface S3AnchorOptions {
+  readonly bucket: string
+  readonly region: string
+  /** Another service than AWS; its buckets stand in the path. */
+  readonly endpoint?: string | undefined
+  /** How long COMPLIANCE mode keeps each object from everybody, its owner included. */
+  readonly lockDays: number
+  /** Who signs the seal log. */
+  readonly key: VerifierKey
+  readonly now?: () => number
+}
+
+const DAY_MS = 86_400_000
+const TIMEOUT_MS = 5_000
+/** Sizes are written as what is left to this, so that the newest checkpoint is listed first. */
+const SIZE_END = 10 ** 15
+const DIGITS = 15
+
+/** Loads the SDK, which is large; nothing else does. Credentials come from the SDK's own chain. */
+export async function createS3Anchor(options: S3AnchorOptions): Promise<Anchor> {
+  const { bucket, lockDays, key, now = Date.now } = options
+  const sdk = await import('@aws-sdk/client-s3')
+  const client = createClient(sdk, options)
+  const folder = `${key.name}/checkpoints/`
+  const nameOf = (size: number) => `${folder}${String(SIZE_END - size).padStart(DIGITS, '0')}`
+
+  const read = async (name: string): Promise<string> => {
+    const answer = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: name }))
+    return (await answer.Body?.transformToString()) ?? ''
+  }
+  const newest = async (): Promise<string | undefined> => {
+    const first = { Bucket: bucket, Prefix: folder, MaxKeys: 1 }
+    const name = (await client.send(new sdk.ListObjectsV2Command(first))).Contents?.[0]?.Key
+    return name === undefined ? undefined : read(name)
+  }
+  const put = (size: number, note: string) =>
+    client.send(
+      new sdk.PutObjectCommand({
+        Bucket: bucket,
+        Key: nameOf(size),
+        Body: note,
+        ContentType: 'text/plain; charset=utf-8',
+        IfNoneMatch: '*',
+        ObjectLockMode: 'COMPLIANCE',
+        ObjectLockRetainUntilDate: new Date(now() + lockDays * DAY_MS),
+      }),
+    )
+  const guarded = <Answer>(work: Promise<Answer>): Promise<Answer> =>
+    work.catch((cause: unknown) => Promise.reject(unavailable(bucket, cause)))
+
+  const latest = async () => {
+    const note = await guarded(newest())
+    return note === undefined ? undefined : readAnchored(note, key)
+  }
+
+  return {
+    name: `s3 ${bucket}`,
+    latest,
+    async publish({ note, size }) {
+      const known = await latest()
+      if (known !== undefined && known.size > size) {
+        return { kind: 'conflict', message: `the bucket has seen size ${known.size} already` }
+      }
+      const isStored = await guarded(put(size, note).then(() => true, isPresent))
+      if (isStored || (await guarded(read(nameOf(size)))) === note) return { kind: 'kept', note }
+      return { kind: 'conflict', message: `the bucket has another checkpoint of size ${size}` }
+    },
+  }
+}
+
+/** An object stands there already; anything else is an error. */
+function isPresent(error: unknown): false {
+  const status = (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
+  if (status === 412) return false
+  throw error
+}
+
+const createClient = (
+  sdk: typeof S3Sdk,
+  { region, endpoint }: S3AnchorOptions,
+): S3Sdk.S3Client =>
+  new sdk.S3Client({
+    region,
+    maxAttempts: 2,
+    requestHandler: { requestTimeout: TIMEOUT_MS, connectionTimeout: TIMEOUT_MS },
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
+  })
+
+const unavailable = (bucket: string, cause: unknown) =>
+  transient('BATON_ANCHOR_UNAVAILABLE', `the bucket ${bucket} does not keep checkpoints`, {
+    cause,
+    fix: 'Check bucket, region and credentials, and that Object Lock is enabled; sealing goes on meanwhile.',
+  })

@@ -1,0 +1,125 @@
+// A stand-in for S3, for tests only: conditional writes, Object Lock and listing, over HTTP and in memory.
+// It answers what the tests of this house ask. That real services answer the same is not shown by it.
+import { createServer } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+interface StoredObject {
+  readonly bytes: Buffer
+  /** When COMPLIANCE mode lets go of it; null without a lock. */
+  readonly lockedUntil: string | null
+}
+
+export interface FakeS3 {
+  readonly url: string
+  /** By `bucket/key`. */
+  readonly objects: ReadonlyMap<string, StoredObject>
+  /** What an attacker cannot do to a locked object, for tests of what would follow. */
+  overwrite(name: string, bytes: string): void
+  close(): Promise<void>
+}
+
+interface Reply {
+  readonly status: number
+  readonly body?: string | Buffer
+}
+
+export async function startFakeS3(): Promise<FakeS3> {
+  const objects = new Map<string, StoredObject>()
+  const server = createServer((request, response) => {
+    void answer(request, objects).then((reply) => write(response, reply))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    objects,
+    overwrite: (name, bytes) =>
+      void objects.set(name, { bytes: Buffer.from(bytes), lockedUntil: null }),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  objects: Map<string, StoredObject>,
+): Promise<Reply> {
+  const url = new URL(request.url ?? '/', 'http://s3')
+  const name = decodeURIComponent(url.pathname.slice(1))
+  if (request.method === 'PUT') return put(request, objects, name)
+  if (request.method === 'GET' && url.searchParams.has('list-type')) {
+    return list(url.searchParams, objects, name.replace(/\/$/, ''))
+  }
+  if (request.method === 'GET') {
+    const object = objects.get(name)
+    return object === undefined ? fault(404, 'NoSuchKey') : { status: 200, body: object.bytes }
+  }
+  if (request.method === 'DELETE') return remove(objects, name)
+  return fault(501, 'NotImplemented')
+}
+
+async function put(
+  request: IncomingMessage,
+  objects: Map<string, StoredObject>,
+  name: string,
+): Promise<Reply> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  if (request.headers['if-none-match'] === '*' && objects.has(name)) {
+    return fault(412, 'PreconditionFailed')
+  }
+  const lockedUntil = request.headers['x-amz-object-lock-retain-until-date']
+  const isStreamed = /aws-chunked/.test(String(request.headers['content-encoding'] ?? ''))
+  const sent = Buffer.concat(chunks)
+  const bytes = isStreamed ? unchunk(sent) : sent
+  objects.set(name, { bytes, lockedUntil: lockedUntil === undefined ? null : String(lockedUntil) })
+  return { status: 200 }
+}
+
+// The SDK sends `<hex length>[;signature]\r\n<bytes>\r\n` repeated, a zero chunk and trailers.
+function unchunk(sent: Buffer): Buffer {
+  const parts: Buffer[] = []
+  for (let at = 0; at < sent.length;) {
+    const end = sent.indexOf('\r\n', at)
+    const length = Number.parseInt(sent.toString('latin1', at, end), 16)
+    if (!(length > 0)) break
+    parts.push(sent.subarray(end + 2, end + 2 + length))
+    at = end + 2 + length + 2
+  }
+  return Buffer.concat(parts)
+}
+
+function list(
+  parameters: URLSearchParams,
+  objects: ReadonlyMap<string, StoredObject>,
+  bucket: string,
+): Reply {
+  const prefix = `${bucket}/${parameters.get('prefix') ?? ''}`
+  const keysMax = Number(parameters.get('max-keys') ?? 1_000)
+  const names = [...objects.keys()].filter((name) => name.startsWith(prefix)).toSorted()
+  const contents = names
+    .slice(0, keysMax)
+    .map((name) => `<Contents><Key>${name.slice(bucket.length + 1)}</Key></Contents>`)
+  const body = `<?xml version="1.0"?><ListBucketResult><IsTruncated>${names.length > keysMax}</IsTruncated>${contents.join('')}</ListBucketResult>`
+  return { status: 200, body }
+}
+
+function remove(objects: Map<string, StoredObject>, name: string): Reply {
+  const lockedUntil = objects.get(name)?.lockedUntil
+  if (lockedUntil && Date.parse(lockedUntil) > Date.now()) return fault(403, 'AccessDenied')
+  objects.delete(name)
+  return { status: 204 }
+}
+
+const fault = (status: number, code: string): Reply => ({
+  status,
+  body: `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`,
+})
+
+function write(response: ServerResponse, { status, body }: Reply): void {
+  response.writeHead(status, { 'content-type': 'application/xml' })
+  response.end(body)
+}
