@@ -75,12 +75,13 @@ export function createPeople({ url, admin }: PeopleOptions): People {
     answers.filter((answer) => answer !== undefined).length
 
   async function correct({ handoffId }: Notice): Promise<Answer | undefined> {
-    const { rows } = await admin.query<{ state: State; revision: number }>({
+    const { rows } = await admin.query<{ state: State | null; revision: number }>({
       text: SAVED,
       values: [handoffId],
     })
     const [saved] = rows
-    if (saved === undefined) return undefined
+    // A ready message was signed by its sender; only what was built from a state can be built anew here.
+    if (saved === undefined || saved.state === null) return undefined
     const { traceparent: _, ...state } = saved.state
     return ask('driver', `/v2/handoffs/${handoffId}/revisions`, {
       revision: saved.revision + 1,
