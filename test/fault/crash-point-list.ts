@@ -12,24 +12,19 @@ interface Elsewhere {
   readonly shownIn: string
 }
 
-/** Nothing leads a process there yet; `test/README.md` says so. */
-interface NotShown {
-  readonly notShownYet: true
-}
-
 const RELAY: UnderLoad = { service: 'relay' }
 const RECEIVER: UnderLoad = { service: 'receiver' }
 const ROLLING_BACK: UnderLoad = { service: 'receiver', target: 'broken' }
 const AUDITOR: UnderLoad = { service: 'auditor' }
 const SENDER: Elsewhere = { shownIn: 'test/fault/outages.test.ts' }
-const NOT_SHOWN: NotShown = { notShownYet: true }
+const CORRECTING: Elsewhere = { shownIn: 'test/fault/people-crash-points.test.ts' }
 const STEERING: Elsewhere = { shownIn: 'test/fault/steering.test.ts' }
 const SEALING: Elsewhere = { shownIn: 'test/integration/audit-seals-sealer.test.ts' }
 const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
 
 /** `test/tidy` compares the names with the code. */
-export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere | NotShown>> = {
+export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'sender.before_commit': SENDER,
   'sender.after_commit': SENDER,
   'relay.after_claim': RELAY,
@@ -57,10 +52,10 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere | NotSh
   'review.after_commit': REVIEWING,
   'auditor.before_append': AUDITOR,
   'auditor.after_append': AUDITOR,
-  'resume.before_commit': NOT_SHOWN,
-  'resume.after_commit': NOT_SHOWN,
-  'returns.before_commit': NOT_SHOWN,
-  'returns.after_commit': NOT_SHOWN,
+  'resume.before_commit': CORRECTING,
+  'resume.after_commit': CORRECTING,
+  'returns.before_commit': CORRECTING,
+  'returns.after_commit': CORRECTING,
   'sealer.before_state': SEALING,
   'sealer.before_rename': SEALING,
   'sealer.before_publish': SEALING,

@@ -1,6 +1,12 @@
 // Agents that keep an effect ledger of their own, outside the system: one line per execution that started.
 import { appendFileSync } from 'node:fs'
-import { defineAgent, type AgentContext, type AgentResult, type NextHandoff } from '@baton/sdk'
+import {
+  defineAgent,
+  permanent,
+  type AgentContext,
+  type AgentResult,
+  type NextHandoff,
+} from '@baton/sdk'
 
 const ledger = process.env['BATON_TEST_LEDGER'] ?? ''
 const workMs = Number(process.env['BATON_TEST_WORK_MS'] ?? 0)
@@ -44,6 +50,14 @@ export const agents = [
     requires: [],
     execute: async () => {
       throw new Error('this agent never succeeds')
+    },
+  }),
+  defineAgent({
+    type: 'hopeless',
+    version: '1.0.0',
+    requires: [],
+    execute: async () => {
+      throw permanent('BATON_HOPELESS', 'trying again is of no use')
     },
   }),
 ]

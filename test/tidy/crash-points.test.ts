@@ -1,4 +1,4 @@
-// Every crash point of the code has a case that leads a process there, or says openly that it has none.
+// Every crash point of the code has a case that leads a process there.
 import { expect, it } from 'vitest'
 import { CRASH_POINTS } from '../fault/crash-point-list.ts'
 import { sourceFiles } from './source-files.ts'
