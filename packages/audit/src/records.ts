@@ -25,6 +25,21 @@ export function readTaskRecords(db: Database, taskId: string): Promise<RecordRow
   )
 }
 
+/** The task of the first hot record of a chain from `seq` on. */
+export async function findTaskAt(
+  db: Database,
+  { chain, seq }: { readonly chain: number; readonly seq: number },
+): Promise<string | undefined> {
+  const rows = await run<{ taskId: string }>(
+    db,
+    'find_task_at',
+    `select task_id as "taskId" from audit.record
+     where chain = $1 and seq >= $2 order by seq limit 1`,
+    [chain, seq],
+  )
+  return rows[0]?.taskId
+}
+
 /**
  * The earliest time (microseconds since 1970) among the records at these places; null when there is
  * none of them.

@@ -10,6 +10,8 @@ import type { FastifyInstance } from 'fastify'
 import { requireToken } from './access.ts'
 import { appendRecords } from './append-records.ts'
 import { checkReceipts } from './check-receipts.ts'
+import { createEvidencePart } from './evidence-part.ts'
+import type { EvidencePart } from './evidence-part.ts'
 import { createScrubber } from './scrubber.ts'
 import type { Scrubber } from './scrubber.ts'
 import { createSealWatch } from './seal-watch.ts'
@@ -62,16 +64,10 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
   const unsealedMaxMs = settings.BATON_AUDIT_UNSEALED_MAX_MS
   const watch =
     sealKey && createSealWatch({ reader, publicKey: sealKey, unsealedMaxMs, metrics, logger })
-  const scrubber = createScrubber({
-    reader,
-    writer: pools.writer,
-    vault,
-    batchKeys,
-    sealKey,
-    recordsPerSecond: settings.BATON_AUDIT_SCRUB_PER_SECOND,
-    metrics,
-    logger,
-  })
+  const covered = () => watch?.sizes
+  const shared = { reader, writer: pools.writer, vault, batchKeys, sealKey, metrics, logger }
+  const recordsPerSecond = settings.BATON_AUDIT_SCRUB_PER_SECOND
+  const scrubber = createScrubber({ ...shared, recordsPerSecond })
   const environment = settings.BATON_ENVIRONMENT
   const log = new AuditLog({ db: pools.writer, vault, signer, environment })
   const batcher = createBatcher({
@@ -87,11 +83,10 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
         watch?.requireSealing()
         return appendRecords({ batcher, queuedMax, logger }, body)
       },
-      checkReceipts: (body) =>
-        checkReceipts({ reader, covered: () => watch?.sizes, unsealedMaxMs }, body),
-      trace: (taskId) => readTrace(pools.reader, taskId, watch?.sizes),
+      checkReceipts: (body) => checkReceipts({ reader, covered, unsealedMaxMs }, body),
+      trace: (taskId) => readTrace(pools.reader, taskId, covered()),
       scrub: () => scrubber.status(),
-      verify: oneAtATime(() => verify({ reader, vault, batchKeys, sealKey, metrics, logger })),
+      verify: oneAtATime(() => verify(shared)),
       ready: () => answers(pools),
     },
     mayAppend: requireToken(settings.BATON_AUDIT_APPEND_TOKEN, 'append'),
@@ -104,14 +99,9 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
     reader,
     mayRead: requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read'),
   })
-  return asService({
-    server,
-    pools,
-    watch,
-    scrubber,
-    drain: () => batcher.drain(),
-    ...dependencies,
-  })
+  const evidence = createEvidencePart({ ...shared, settings, batcher, covered })
+  const drain = () => batcher.drain()
+  return asService({ server, pools, watch, scrubber, evidence, drain, ...dependencies })
 }
 
 function openPools(settings: AuditorSettings): Pools {
@@ -133,11 +123,12 @@ interface ServiceParts extends AuditorDependencies {
   readonly pools: Pools
   readonly watch: SealWatch | undefined
   readonly scrubber: Scrubber
+  readonly evidence: EvidencePart
   readonly drain: () => Promise<void>
 }
 
 function asService(parts: ServiceParts): Auditor {
-  const { server, pools, watch, scrubber, drain, settings, logger } = parts
+  const { server, pools, watch, scrubber, evidence, drain, settings, logger } = parts
   let url = ''
   let timer: NodeJS.Timeout | undefined
   let stopped: Promise<void> | undefined
@@ -159,14 +150,17 @@ function asService(parts: ServiceParts): Auditor {
           logger.error({ event: 'audit.partitions_failed', error })
         })
       }, PARTITIONS_EVERY_MS)
+      await evidence.prepare(server)
       url = await listen(server, settings)
       scrubber.start()
+      evidence.start()
       logger.info({ event: 'audit.listening', url })
     },
     stop() {
       clearInterval(timer)
       watch?.stop()
-      stopped ??= scrubber.stop().then(() => stopInOrder(server, drain, pools))
+      const readers = Promise.all([scrubber.stop(), evidence.stop()])
+      stopped ??= readers.then(() => stopInOrder(server, drain, pools))
       return stopped
     },
   }

@@ -1,5 +1,5 @@
 // What the auditor needs to know; every limit has a name, a unit and a bound.
-import { flag, integer, oneOf, optionalText, secret, text, url } from '@baton/runtime'
+import { flag, integer, oneOf, optionalSecret, optionalText, secret, text, url } from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
 
@@ -9,6 +9,24 @@ export const AUDITOR_SETTINGS = {
   BATON_VAULT_URL: url(POSTGRES, { help: 'the vault database, as the role vault_keeper' }),
   BATON_AUDIT_APPEND_TOKEN: secret({ help: 'the bearer token of those who may append' }),
   BATON_AUDIT_READ_TOKEN: secret({ help: 'the bearer token of those who may read and verify' }),
+  BATON_AUDIT_EVIDENCE_TOKEN: optionalSecret({
+    help: 'the bearer token of those who may export evidence and run drills; nobody may without it',
+  }),
+  BATON_AUDIT_PAYLOAD_TOKEN: optionalSecret({
+    help: 'a second token for evidence that also shows what was said; nobody sees it without it',
+  }),
+  BATON_EVIDENCE_SIGNING_KEY: optionalSecret({
+    help: 'the Ed25519 key that signs the manifests of evidence: PKCS #8 DER in base64',
+  }),
+  BATON_EVIDENCE_POLICY_FILE: optionalText({
+    help: 'the C2SP policy file that goes into evidence for convenience; one of the own keys by default',
+  }),
+  BATON_EVIDENCE_WAIT_MS: integer({
+    min: 0,
+    max: 20_000,
+    default: 3_000,
+    help: 'how long evidence of a young task waits for its seal and witnesses before it is incomplete',
+  }),
   BATON_AUDIT_SIGNING_KEY: secret({
     help: 'the Ed25519 key that signs batches: PKCS #8 DER in base64',
   }),

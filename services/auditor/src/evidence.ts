@@ -1,0 +1,152 @@
+// Exports one task as an evidence bundle: waits for a seal, verifies what it made, records who got it.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { isSettled, readEvidence } from '@baton/audit'
+import type { AppendOutcome, HeldTaskReceipt, Pool, SubjectVault, TaskEvidence } from '@baton/audit'
+import { verifyBundle, writeBundle } from '@baton/ledger'
+import type { AuditEntry, AuditEvent, AuditorPolicy, BundleReport, NoteSigner } from '@baton/ledger'
+import type { Batcher, Logger } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
+
+interface EvidenceDependencies {
+  readonly reader: Pool
+  readonly vault: SubjectVault
+  readonly batcher: Batcher<AuditEntry, AppendOutcome>
+  /** Undefined where nobody seals: then nothing is waited for. */
+  readonly isSealing: boolean
+  readonly waitMs: number
+  readonly exporter: NoteSigner | undefined
+  readonly policy: EvidencePolicy
+  /** The HTML page that carries a bundle. */
+  readonly page: string
+  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
+  readonly logger: Logger
+}
+
+/** The policy that goes into bundles, and its reading. */
+export interface EvidencePolicy {
+  readonly text: string
+  readonly trust: AuditorPolicy
+}
+
+interface EvidenceRequest {
+  readonly taskId: string
+  readonly receipts: readonly HeldTaskReceipt[]
+  readonly withTexts: boolean
+}
+
+export interface EvidenceExport {
+  readonly bundle: Uint8Array
+  /** What this auditor's own verification of the bundle says. */
+  readonly verdict: BundleReport['verdict']
+}
+
+export interface ReconstructedTask extends EvidenceExport {
+  readonly report: BundleReport
+  readonly evidence: TaskEvidence
+}
+
+export interface EvidenceService {
+  /** Undefined when the log knows nothing of the task. Throws what appending throws. */
+  export(request: EvidenceRequest): Promise<EvidenceExport | undefined>
+  /** The same without a page, a wait or a record of it. */
+  reconstruct(taskId: string): Promise<ReconstructedTask | undefined>
+  /** Records that something was done with a task's records, in the task's own chain. */
+  record(event: AuditEvent, what: OperationRecord): Promise<void>
+}
+
+interface OperationRecord {
+  readonly taskId: string
+  readonly traceparent: string | undefined
+  /** Which token was used; never a name that a request gave. */
+  readonly actor: string
+  readonly reason: string
+}
+
+const LOOK_EVERY_MS = 100
+
+export function createEvidence(dependencies: EvidenceDependencies): EvidenceService {
+  const { reader, vault, batcher, policy, exporter, page, metrics, logger } = dependencies
+
+  function check(bundle: Uint8Array, { unproven }: TaskEvidence): BundleReport {
+    const now = Date.now() / 1_000
+    const report = verifyBundle(bundle, { policy: policy.trust, now, thorough: true })
+    if (report.verdict === 'tampered') {
+      metrics.auditTamperDetectedTotal.inc()
+      const findings = report.checks.flatMap((one) => one.findings).slice(0, 10)
+      logger.error({ event: 'audit.evidence_tampered', unproven, findings })
+    }
+    return report
+  }
+
+  const service: EvidenceService = {
+    async export({ taskId, receipts, withTexts }) {
+      await untilCovered(dependencies, taskId)
+      const texts = withTexts ? vault : undefined
+      const options = { reader, taskId, receipts, vault: texts, policy: policy.text }
+      const evidence = await readEvidence(options)
+      if (evidence === undefined) return undefined
+      const signing = exporter === undefined ? {} : { exporter }
+      const bundle = writeBundle(evidence.parts, { ...signing, page })
+      const { verdict } = check(bundle, evidence)
+      const { traceparent } = evidence
+      const [actor, reason] = withTexts ? WITH_TEXTS : WITHOUT_TEXTS
+      await service.record('EVIDENCE_EXPORTED', { taskId, traceparent, actor, reason })
+      logger.info({ event: 'audit.evidence_exported', taskId, verdict, withTexts })
+      return { bundle, verdict }
+    },
+    async reconstruct(taskId) {
+      const options = { reader, taskId, receipts: [], vault: undefined, policy: null }
+      const evidence = await readEvidence(options)
+      if (evidence === undefined) return undefined
+      const bundle = writeBundle(evidence.parts, exporter === undefined ? {} : { exporter })
+      const report = check(bundle, evidence)
+      return { bundle, verdict: report.verdict, report, evidence }
+    },
+    async record(event, what) {
+      await batcher.add(operationEntry(event, what))
+    },
+  }
+  return service
+}
+
+const WITH_TEXTS = ['evidence-and-payload-token', 'PAYLOADS_INCLUDED'] as const
+const WITHOUT_TEXTS = ['evidence-token', 'PAYLOADS_WITHHELD'] as const
+
+// A task's newest records are sealed within a second and witnessed within another; after `waitMs` the
+// bundle says itself that it is incomplete.
+async function untilCovered(
+  { reader, isSealing, waitMs }: EvidenceDependencies,
+  taskId: string,
+): Promise<void> {
+  const deadline = performance.now() + waitMs
+  while (isSealing && performance.now() < deadline) {
+    if (await isSettled(reader, taskId)) return
+    await wait(LOOK_EVERY_MS)
+  }
+}
+
+const NO_TRACE = '00-00000000000000000000000000000001-0000000000000001-00'
+
+function operationEntry(
+  event: AuditEvent,
+  { taskId, traceparent = NO_TRACE, actor, reason }: OperationRecord,
+): AuditEntry {
+  const id = randomUUID()
+  return {
+    event,
+    taskId,
+    handoffId: id,
+    parentHandoffId: null,
+    attempt: 0,
+    epoch: 0,
+    fromAgent: { agentId: 'auditor', agentVersion: '0', executionId: id },
+    toAgent: { agentType: 'auditor', agentVersion: null },
+    traceparent,
+    verdicts: null,
+    reason,
+    cost: null,
+    act: { id, actor },
+    segments: [],
+  }
+}
