@@ -1,5 +1,6 @@
 // Reads one chain in bounded pages, each record with every row that refers to it, in a few set reads.
-import { readRecord } from '@baton/ledger'
+import { isAscii } from 'node:buffer'
+import { readRecord, readRecordText } from '@baton/ledger'
 import type { RecordColumns, StoredBatch, StoredIndex, StoredRecord } from '@baton/ledger'
 import { copyOut } from './copy-out.ts'
 import type { CopyFields } from './copy-out.ts'
@@ -83,7 +84,7 @@ function draftOf(fields: CopyFields): Draft {
   return {
     seq,
     body,
-    reading: readRecord(body),
+    reading: isAscii(body) ? readRecordText(body.toString('latin1')) : readRecord(body),
     recordHash: fields.bytes(6),
     columns: {
       seq,

@@ -22,7 +22,7 @@ export { formatInstant, parseInstant } from './instant.ts'
 export { formatOrigin, sealLogOrigin } from './origin.ts'
 export type { Origin } from './origin.ts'
 export { shardOf } from './shard.ts'
-export { BODY_BYTES_MAX, buildRecord, readRecord } from './record.ts'
+export { BODY_BYTES_MAX, buildRecord, readRecord, readRecordText } from './record.ts'
 export type {
   BuiltRecord,
   PayloadReference,
@@ -50,6 +50,8 @@ export {
 export type { BatchSigner } from './batch-signature.ts'
 export type { BatchStatement } from './batch-statement.ts'
 export { compareSegments, erasureOf } from './erasure-list.ts'
+export { judgeSegments } from './verify-segments.ts'
+export type { JudgedSegment, SegmentVerdict } from './verify-segments.ts'
 export type { RecordErasure, SegmentPlaceTuple } from './erasure-list.ts'
 export { ChainVerifier } from './verify-chain.ts'
 export type {

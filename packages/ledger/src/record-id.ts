@@ -4,18 +4,20 @@ import type { AuditEntry } from './audit-entry.ts'
 
 type Identity = Pick<AuditEntry, 'handoffId' | 'event' | 'epoch' | 'act'>
 
-/** The 16 bytes of the UUIDv8 made from SHA-256(handoffId | event | epoch), and | act where a person acted. */
-export function recordIdBytes({ handoffId, event, epoch, act }: Identity): Buffer {
+const VARIANT = 16
+
+/** The UUIDv8 made from SHA-256(handoffId | event | epoch), and | act where a person acted. */
+export function recordId({ handoffId, event, epoch, act }: Identity): string {
   const identity = `${handoffId}|${event}|${epoch}`
-  const digest = hash('sha256', act === undefined ? identity : `${identity}|${act.id}`, 'buffer')
-  const id = digest.subarray(0, 16)
-  id[6] = ((id[6] as number) & 0x0f) | 0x80
-  id[8] = ((id[8] as number) & 0x3f) | 0x80
-  return id
+  const digest = hash('sha256', act === undefined ? identity : `${identity}|${act.id}`, 'hex')
+  const variant = ((Number.parseInt(digest.charAt(VARIANT), 16) & 0x3) | 0x8).toString(16)
+  const [first, second] = [digest.slice(0, 8), digest.slice(8, 12)]
+  const [third, fourth] = [digest.slice(13, 16), digest.slice(VARIANT + 1, 20)]
+  return `${first}-${second}-8${third}-${variant}${fourth}-${digest.slice(20, 32)}`
 }
 
-/** The same key in the usual text form. */
-export const recordId = (entry: Identity): string => formatUuid(recordIdBytes(entry))
+/** The same key as 16 bytes. */
+export const recordIdBytes = (entry: Identity): Buffer => uuidBytes(recordId(entry))
 
 export function formatUuid(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex')

@@ -120,8 +120,19 @@ function recordBody(
 
 /** Reads a stored body; undefined when it is not a version 1 record. Does not verify anything. */
 export function readRecord(body: Uint8Array): RecordBody | undefined {
+  let text: string
   try {
-    const value: unknown = JSON.parse(UTF_8.decode(body))
+    text = UTF_8.decode(body)
+  } catch {
+    return undefined
+  }
+  return readRecordText(text)
+}
+
+/** `readRecord` of a body whose text is known; the text must be the strict UTF-8 reading of its bytes. */
+export function readRecordText(text: string): RecordBody | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
     return isRecordBody(value) ? (value as RecordBody) : undefined
   } catch {
     return undefined

@@ -59,14 +59,19 @@ export function object(members: Readonly<Record<string, Rule>>): Rule {
       problems.push({ pointer: '', message: 'is not an object', fix: 'Give a JSON object.' })
       return
     }
-    for (const key of Object.keys(value)) {
-      if (known.has(key)) continue
-      problems.push({ pointer: '', message: 'has a member that is not allowed', fix })
-    }
+    let present = 0
     for (const [key, rule] of rules) {
       const before = problems.length
-      rule(Object.hasOwn(value, key) ? value[key] : undefined, problems)
+      const member = Object.hasOwn(value, key) ? value[key] : undefined
+      if (member !== undefined) present += 1
+      rule(member, problems)
       if (problems.length > before) placeUnder(problems, before, key)
+    }
+    const keys = Object.keys(value)
+    if (keys.length === present) return
+    for (const key of keys) {
+      if (known.has(key)) continue
+      problems.push({ pointer: '', message: 'has a member that is not allowed', fix })
     }
   }
 }

@@ -82,10 +82,7 @@ function isPresent(error: unknown): false {
   throw error
 }
 
-const createClient = (
-  sdk: typeof S3Sdk,
-  { region, endpoint }: S3AnchorOptions,
-): S3Sdk.S3Client =>
+const createClient = (sdk: typeof S3Sdk, { region, endpoint }: S3AnchorOptions): S3Sdk.S3Client =>
   new sdk.S3Client({
     region,
     maxAttempts: 2,

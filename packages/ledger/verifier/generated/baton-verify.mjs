@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createPublicKey, hash, verify } from "node:crypto";
 
-// packages/ledger/src/bytes.ts
+// src/bytes.ts
 const STRICT_UTF_8 = new TextDecoder("utf-8", {
 	fatal: true,
 	ignoreBOM: true
@@ -80,7 +80,7 @@ function equalBytes(left, right) {
 	return true;
 }
 
-// packages/ledger/src/sha256.ts
+// src/sha256.ts
 function sha256$2(bytes) {
 	const text = hash("sha256", bytes, "binary");
 	const digest = /* @__PURE__ */ new Uint8Array(32);
@@ -89,14 +89,14 @@ function sha256$2(bytes) {
 }
 const sha256Hex = (bytes) => hash("sha256", bytes, "hex");
 
-// packages/ledger/src/batch-statement.ts
+// src/batch-statement.ts
 const batchStatementBytes = (statement) => {
 	const { origin, firstSeq, lastSeq, lastHash } = statement;
 	return encodeUtf8(`baton/batch/v1\n${origin}\n${firstSeq}\n${lastSeq}\n${lastHash}\n`);
 };
 const batchKeyIdOf = (publicKey) => toHex(sha256$2(publicKey)).slice(0, 16);
 
-// packages/ledger/src/ledger-error.ts
+// src/ledger-error.ts
 var LedgerError = class extends Error {
 	code;
 	pointer;
@@ -108,7 +108,7 @@ var LedgerError = class extends Error {
 	}
 };
 
-// packages/ledger/src/note/key.ts
+// src/note/key.ts
 const SIGNATURE_TYPES = {
 	ed25519: 1,
 	cosignature: 4
@@ -146,7 +146,7 @@ function splitKey(text) {
 	];
 }
 
-// packages/ledger/src/tlog/policy.ts
+// src/tlog/policy.ts
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
 var PolicyFault = class extends Error {};
 var PolicyBuilder = class {
@@ -269,7 +269,7 @@ function meetsQuorum(policy, isWitnessed) {
 	return policy.quorum === null || has(policy.quorum);
 }
 
-// packages/ledger/src/bundle/auditor-policy.ts
+// src/bundle/auditor-policy.ts
 const DIRECTIVE = /^[ \t]*#[ \t]*baton-key\b(.*)$/;
 function parseAuditorPolicy(bytes) {
 	const parsed = parsePolicy(bytes);
@@ -309,7 +309,7 @@ function readDirective(text) {
 	}
 }
 
-// packages/ledger/src/bundle/format-report.ts
+// src/bundle/format-report.ts
 const MARKS = {
 	ok: "ok      ",
 	failed: "FAILED  ",
@@ -352,7 +352,7 @@ function formatFinding({ rule, file, origin, seq, message }) {
 	return `${rule}: ${[...[file, origin === null ? null : `${origin}${record}`].filter((part) => part !== null), message].join(": ")}`;
 }
 
-// packages/ledger/src/bundle/check-titles.ts
+// src/bundle/check-titles.ts
 const CHECK_TITLES = {
 	CONTAINER: "The container holds its files and not one byte more",
 	MANIFEST_DIGEST: "The manifest and its signature are the ones that were written",
@@ -380,7 +380,7 @@ const CHECK_TITLES = {
 	TASK_END: "Every accepted handoff has an end"
 };
 
-// packages/ledger/src/ed25519.ts
+// src/ed25519.ts
 const SPKI_PREFIX = new Uint8Array([
 	48,
 	42,
@@ -417,7 +417,7 @@ function verifyEd25519(publicKey, message, signature) {
 	}
 }
 
-// packages/ledger/src/note/signature.ts
+// src/note/signature.ts
 const TIMESTAMP_BYTES = 8;
 const cosignedMessage = (text, timestamp) => encodeUtf8(`cosignature/v1\ntime ${timestamp}\n${text}`);
 function verifyNoteSignature(key, text, bytes) {
@@ -444,7 +444,7 @@ function readTimestamp(bytes) {
 	return Number.isSafeInteger(timestamp) ? timestamp : void 0;
 }
 
-// packages/ledger/src/note/note.ts
+// src/note/note.ts
 const SIGNATURES_MAX = 100;
 const LINE_START = "— ";
 function splitNote(note) {
@@ -516,7 +516,7 @@ function openNote(note, keys) {
 }
 const isSameSignature = (left, right) => left.name === right.name && left.keyId === right.keyId && equalBytes(left.bytes, right.bytes);
 
-// packages/ledger/src/rules.ts
+// src/rules.ts
 const must = (expected, fits) => (value, problems) => {
 	if (fits(value)) return;
 	const message = value === void 0 ? "is missing" : "has a value that is not allowed";
@@ -549,18 +549,23 @@ function object(members) {
 			});
 			return;
 		}
-		for (const key of Object.keys(value)) {
+		let present = 0;
+		for (const [key, rule] of rules) {
+			const before = problems.length;
+			const member = Object.hasOwn(value, key) ? value[key] : void 0;
+			if (member !== void 0) present += 1;
+			rule(member, problems);
+			if (problems.length > before) placeUnder(problems, before, key);
+		}
+		const keys = Object.keys(value);
+		if (keys.length === present) return;
+		for (const key of keys) {
 			if (known.has(key)) continue;
 			problems.push({
 				pointer: "",
 				message: "has a member that is not allowed",
 				fix
 			});
-		}
-		for (const [key, rule] of rules) {
-			const before = problems.length;
-			rule(Object.hasOwn(value, key) ? value[key] : void 0, problems);
-			if (problems.length > before) placeUnder(problems, before, key);
 		}
 	};
 }
@@ -593,7 +598,7 @@ const name = matching("a name of 1 to 256 printable characters", /^[!-~](?:[ -~]
 const uuid = matching("a lower-case UUID", /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 
-// packages/ledger/src/bundle/format.ts
+// src/bundle/format.ts
 const BUNDLE_FORMAT = "baton-evidence/1";
 const FILES = {
 	manifest: "manifest.json",
@@ -669,11 +674,11 @@ const payloadRule = object({
 	salted: base64
 });
 
-// packages/ledger/src/bundle/manifest.ts
+// src/bundle/manifest.ts
 const exporterText = (manifest) => `${BUNDLE_FORMAT}\n${toBase64(sha256$2(manifest))}\n`;
 const manifestDigest = (manifest, note) => encodeUtf8(`${sha256Hex(concatBytes([manifest, note ?? /* @__PURE__ */ new Uint8Array(0)]))}\n`);
 
-// packages/ledger/src/bundle/checks/container.ts
+// src/bundle/checks/container.ts
 const NO_RECORDS = {};
 const KNOWN = Object.values(FILES);
 const checkContainer = ({ evidence, log }) => {
@@ -739,7 +744,7 @@ const checkExporterSignature = ({ evidence: { files, policy }, log }) => {
 	return NO_RECORDS;
 };
 
-// packages/ledger/src/erasure-list.ts
+// src/erasure-list.ts
 function compareSegments(left, right) {
 	if (left[0] !== right[0]) return left[0] < right[0] ? -1 : 1;
 	return left[1] - right[1] || left[2] - right[2];
@@ -754,7 +759,7 @@ function erasureOf(subjectRef, places) {
 	};
 }
 
-// packages/ledger/src/canonical-json.ts
+// src/canonical-json.ts
 const DEPTH_MAX = 32;
 function canonicalJson(value) {
 	return write(value, []);
@@ -801,7 +806,7 @@ function writeObject(value, path) {
 	return `${text}}`;
 }
 
-// packages/ledger/src/audit-event.ts
+// src/audit-event.ts
 const EVENT_NUMBERS = {
 	HANDOFF_ACCEPTED: 1,
 	HANDOFF_REJECTED: 2,
@@ -839,8 +844,8 @@ const EVENT_NUMBERS = {
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
 
-// packages/ledger/src/check-entry.ts
-const SEGMENTS_MAX = 256;
+// src/check-entry.ts
+const SEGMENTS_MAX$1 = 256;
 const SUBJECTS_MAX = 256;
 const SEGMENT_CHARACTERS_MAX = 4194304;
 const outcome = oneOf("passed", "failed", "skipped");
@@ -900,10 +905,10 @@ const entryRule = object({
 		subject: orNull(subjectId),
 		subjects: optional(list(subjectId, SUBJECTS_MAX)),
 		text: must("text without lone surrogates, at most 4 Mi characters", wellFormed)
-	}), SEGMENTS_MAX)
+	}), SEGMENTS_MAX$1)
 });
 
-// packages/ledger/src/instant.ts
+// src/instant.ts
 const PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const MINUTE_LENGTH = 16;
 const MICROS_PER_SECOND = 1e6;
@@ -923,7 +928,55 @@ function parseInstant(instant) {
 	return parsed.micros + Math.round(seconds * MICROS_PER_SECOND);
 }
 
-// packages/ledger/src/check-record.ts
+// src/plain-record.ts
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const SHA256 = /^[0-9a-f]{64}$/;
+const NAME = /^[!-~](?:[ -~]{0,254}[!-~])?$/;
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+const REASON = /^[A-Z][A-Z0-9_]{0,63}$/;
+const MEMBERS = 22;
+const SMALL_MAX = 1e6;
+const SEGMENTS_MAX = 256;
+const isCount$1 = (value) => Number.isSafeInteger(value) && value >= 0;
+const isSmall = (value) => isCount$1(value) && value <= SMALL_MAX;
+const fits = (value, pattern) => typeof value === "string" && pattern.test(value);
+const isOutcome = (value) => value === "passed" || value === "failed" || value === "skipped";
+function hasMembers$1(value, members) {
+	if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+	return Object.keys(value).length === members;
+}
+function isPlainRecord(value) {
+	if (!hasMembers$1(value, MEMBERS)) return false;
+	const record = value;
+	return isPlaced$1(record) && isIdentified(record) && isJudged(record) && isPaid(record);
+}
+const isPlaced$1 = (record) => record.v === 1 && fits(record.origin, NAME) && isCount$1(record.seq) && fits(record.previousRecordHash, SHA256) && typeof record.recordedAt === "string" && parseInstant(record.recordedAt) !== void 0 && isCount$1(record.taskSeq) && fits(record.previousTaskRecordHash, SHA256) && hasMembers$1(record.keyIds, 2) && fits(record.keyIds.batch, NAME) && fits(record.keyIds.wrap, NAME);
+const isIdentified = (record) => isAuditEvent(record.event) && fits(record.recordId, UUID) && fits(record.taskId, UUID) && fits(record.handoffId, UUID) && (record.parentHandoffId === null || fits(record.parentHandoffId, UUID)) && isSmall(record.attempt) && isCount$1(record.epoch) && hasMembers$1(record.fromAgent, 3) && fits(record.fromAgent.agentId, NAME) && fits(record.fromAgent.agentVersion, NAME) && fits(record.fromAgent.executionId, NAME) && hasMembers$1(record.toAgent, 2) && fits(record.toAgent.agentType, NAME) && (record.toAgent.agentVersion === null || fits(record.toAgent.agentVersion, NAME)) && fits(record.traceparent, TRACEPARENT);
+function isJudged({ verdicts, reason }) {
+	if (reason !== null && !fits(reason, REASON)) return false;
+	if (verdicts === null) return true;
+	if (!hasMembers$1(verdicts, 6) || !hasMembers$1(verdicts.safety, 3)) return false;
+	const { decision, artefactId, findings } = verdicts.safety;
+	return isOutcome(verdicts.size) && isOutcome(verdicts.signature) && isOutcome(verdicts.schema) && isOutcome(verdicts.completeness) && isOutcome(verdicts.budget) && [
+		"allow",
+		"flag",
+		"reject",
+		"skipped"
+	].includes(decision) && (artefactId === null || fits(artefactId, NAME)) && isSmall(findings);
+}
+function isPaid({ cost, payload }) {
+	if (!Array.isArray(payload) || payload.length > SEGMENTS_MAX) return false;
+	if (!payload.every(isReference$1)) return false;
+	if (cost === null) return true;
+	return hasMembers$1(cost, 4) && isCount$1(cost.spentMicroUSD) && Number.isSafeInteger(cost.remainingMicroUSD) && isCount$1(cost.promptTokens) && isCount$1(cost.completionTokens);
+}
+function isReference$1(value) {
+	if (!hasMembers$1(value, 5)) return false;
+	const { segment, kind, subjectRef, commitment, bytes } = value;
+	return isCount$1(segment) && (kind === "message" || kind === "personal") && fits(subjectRef, UUID) && fits(commitment, SHA256) && isCount$1(bytes);
+}
+
+// src/check-record.ts
 const sha256 = matching("64 lower-case hex digits", /^[0-9a-f]{64}$/);
 const recordRule = object({
 	...STRUCTURAL_MEMBERS,
@@ -948,12 +1001,15 @@ const recordRule = object({
 	})
 });
 function isRecordBody(value) {
+	return isPlainRecord(value) || followsRules(value);
+}
+function followsRules(value) {
 	const problems = [];
 	recordRule(value, problems);
 	return problems.length === 0;
 }
 
-// packages/ledger/src/bundle/checks/records.ts
+// src/bundle/checks/records.ts
 const GENESIS = "0".repeat(64);
 const placeOf = ({ file, line, body }) => body === void 0 ? { file: `${file}:${line}` } : {
 	file,
@@ -1055,7 +1111,7 @@ const checkTaskLink = ({ log }) => {
 	} };
 };
 
-// packages/ledger/src/bundle/checks/payloads.ts
+// src/bundle/checks/payloads.ts
 const SALT_BYTES = 32;
 const DOMAIN = encodeUtf8("baton/commit/v1\n");
 const ERASING = ["ERASURE_REQUESTED", "ERASURE_COMPLETED"];
@@ -1169,7 +1225,7 @@ function opens(reference, { salted }) {
 	return sha256Hex(concatBytes([DOMAIN, bytes])) === reference.commitment;
 }
 
-// packages/ledger/src/tlog/checkpoint.ts
+// src/tlog/checkpoint.ts
 function readDecimal(text) {
 	if (!/^(?:0|[1-9][0-9]{0,15})$/.test(text)) return void 0;
 	const value = Number(text);
@@ -1189,7 +1245,7 @@ function parseCheckpoint(text) {
 	};
 }
 
-// packages/ledger/src/tree/hash.ts
+// src/tree/hash.ts
 const EMPTY_ROOT = sha256$2(/* @__PURE__ */ new Uint8Array(0));
 const INNER = /* @__PURE__ */ new Uint8Array(65);
 INNER[0] = 1;
@@ -1204,7 +1260,7 @@ function hashChildren(left, right) {
 	return sha256$2(INNER);
 }
 
-// packages/ledger/src/tree/subset.ts
+// src/tree/subset.ts
 const widthOf = (size) => {
 	let width = 1;
 	while (width < size) width *= 2;
@@ -1246,7 +1302,7 @@ function areLeaves(leaves, size) {
 	return leaves.length > 0 && Number.isSafeInteger(before);
 }
 
-// packages/ledger/src/tree/verify.ts
+// src/tree/verify.ts
 const isSize = (value) => Number.isSafeInteger(value) && value >= 0;
 const areHashes = (hashes) => hashes.every((hash) => hash.length === 32);
 const half = (value) => Math.floor(value / 2);
@@ -1274,7 +1330,7 @@ function verifyInclusion(claim) {
 	return root !== void 0 && equalBytes(root, claim.root);
 }
 
-// packages/ledger/src/bundle/checks/seal.ts
+// src/bundle/checks/seal.ts
 const SKEW_SECONDS = 300;
 const UNSEALED = "the bundle holds no seal";
 const sealedChain = (seal, origin) => seal?.chains.find((chain) => chain.origin === origin);
@@ -1428,7 +1484,7 @@ const checkSealTime = ({ evidence, log }) => {
 	} };
 };
 
-// packages/ledger/src/bundle/checks/service.ts
+// src/bundle/checks/service.ts
 const checkBatchSignature = ({ evidence, log }) => {
 	const { batches, policy } = evidence;
 	if (batches === void 0) {
@@ -1516,7 +1572,7 @@ const checkReceipt = ({ evidence: { receipts }, log }) => {
 	};
 };
 
-// packages/ledger/src/bundle/checks/task-end.ts
+// src/bundle/checks/task-end.ts
 const ENDS = [
 	"HANDOFF_REJECTED",
 	"HANDOFF_EXPIRED",
@@ -1551,7 +1607,7 @@ const checkTaskEnd = ({ log }) => {
 	};
 };
 
-// packages/ledger/src/bundle/checks.ts
+// src/bundle/checks.ts
 const CHECKS = {
 	CONTAINER: checkContainer,
 	MANIFEST_DIGEST: checkManifestDigest,
@@ -1579,7 +1635,7 @@ const CHECKS = {
 	TASK_END: checkTaskEnd
 };
 
-// packages/ledger/src/seal-entry.ts
+// src/seal-entry.ts
 function readSealEntry(bytes) {
 	const text = decodeUtf8(bytes);
 	if (text === void 0) return void 0;
@@ -1608,7 +1664,7 @@ function isSealedChain(value) {
 }
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
 
-// packages/ledger/src/tlog/proof.ts
+// src/tlog/proof.ts
 const HEADER = "c2sp.org/tlog-proof@v1";
 const PATH_MAX = 53;
 function parseTlogProof(bytes) {
@@ -1636,7 +1692,7 @@ function readExtra(line) {
 	return line?.startsWith("extra ") ? fromBase64(line.slice(6)) : null;
 }
 
-// packages/ledger/src/bundle/tar.ts
+// src/bundle/tar.ts
 const BLOCK = 512;
 const NAME_MAX = 100;
 const END = new Uint8Array(2 * BLOCK);
@@ -1707,7 +1763,7 @@ function readField(header, at, length) {
 	return String.fromCharCode(...end < 0 ? field : field.subarray(0, end));
 }
 
-// packages/ledger/src/bundle/evidence.ts
+// src/bundle/evidence.ts
 function readEvidence(bytes, options) {
 	const container = readTar(bytes);
 	const files = new Map(container.files.map((file) => [file.name, file.bytes]));
@@ -1771,7 +1827,7 @@ function readPayloads(bytes) {
 	return payloads;
 }
 
-// packages/ledger/src/bundle/records.ts
+// src/bundle/records.ts
 const LINE_FEED = 10;
 const CHUNK_BYTES = 1 << 20;
 function visitRecords(file, bytes, visit) {
@@ -1833,7 +1889,7 @@ function isReference(value) {
 	return typeof subjectRef === "string" && typeof commitment === "string" && Number.isSafeInteger(segment) && Number.isSafeInteger(bytes);
 }
 
-// packages/ledger/src/bundle/report.ts
+// src/bundle/report.ts
 const FINDINGS_MAX = 100;
 var CheckLog = class {
 	#id;
@@ -1882,7 +1938,7 @@ var CheckLog = class {
 	}
 };
 
-// packages/ledger/src/bundle/verify.ts
+// src/bundle/verify.ts
 const verifyBundle = (bytes, options) => verifyWith(CHECKS, bytes, options);
 function verifyWith(table, bytes, options) {
 	const evidence = readEvidence(bytes, options);
@@ -1923,7 +1979,7 @@ function verdictOf(checks) {
 	return checks.some(({ result }) => result === "incomplete") ? "incomplete" : "valid";
 }
 
-// packages/ledger/verifier/baton-verify.ts
+// verifier/baton-verify.ts
 const USAGE = `usage: node baton-verify.mjs BUNDLE --policy FILE [--json] [--fast]
   BUNDLE   a baton-evidence/1 file
   --policy your own trust policy (C2SP tlog-policy); nothing in the bundle is trusted instead
