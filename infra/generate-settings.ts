@@ -21,6 +21,7 @@ const SERVICES = [
   'contract-review',
   'auditor',
   'sealer',
+  'archiver',
   'witness',
   'cli',
 ] as const

@@ -12,6 +12,7 @@ export const PASSWORDS = {
   reader: 'test-reader',
   vault: 'test-vault',
   sealer: 'test-sealer',
+  archiver: 'test-archiver',
 }
 const APPEND_TOKEN = 'append-token'
 const READ_TOKEN = 'read-token'

@@ -50,3 +50,19 @@ export { isSettled, readEvidence } from './read-evidence.ts'
 export type { HeldTaskReceipt, TaskEvidence } from './read-evidence.ts'
 export type { Coverage } from './published-seal.ts'
 export { extendTreeHashes } from './tree-reader.ts'
+export type { ColdStore } from './cold/cold-store.ts'
+export { COLD_STORE_SETTINGS, openColdStore } from './cold/settings.ts'
+export { LogArchive } from './cold/log-archive.ts'
+export { archiveLog } from './cold/archive-log.ts'
+export { checkArchived } from './cold/check-archived.ts'
+export { readArchiveTargets } from './cold/archive-targets.ts'
+export type { ArchiveTarget } from './cold/archive-targets.ts'
+export { expireChain } from './cold/expire-chain.ts'
+export {
+  dropDay,
+  findDropObstacle,
+  readArchivePositions,
+  readDayRanges,
+  readHotDays,
+  readLegalHolds,
+} from './cold/archive-positions.ts'

@@ -94,11 +94,25 @@ function draftOf(fields: CopyFields): Draft {
       eventNumber: fields.int2(4),
       spentMicroUSD: fields.isNull(5) ? null : fields.int8(5),
     },
-    index: undefined,
-    taskBefore: undefined,
-    batch: undefined,
-    segments: undefined,
+    ...NOTHING_YET,
   }
+}
+
+/** A record that was read elsewhere, with the rows of the database that refer to it. */
+export function completeRecords(
+  snapshot: Snapshot,
+  chain: number,
+  records: readonly Pick<Draft, 'seq' | 'body' | 'reading' | 'recordHash' | 'columns'>[],
+): Promise<readonly ScannedRecord[]> {
+  const drafts = records.map((record) => ({ ...record, ...NOTHING_YET }))
+  return complete(snapshot, chain, drafts)
+}
+
+const NOTHING_YET = {
+  index: undefined,
+  taskBefore: undefined,
+  batch: undefined,
+  segments: undefined,
 }
 
 /** Fills in the idempotency rows, those of the record before each task's first, and the batches. */

@@ -2,13 +2,16 @@
 import type { KeyObject } from 'node:crypto'
 import { ChainVerifier, CompactRange, equalBytes, fromBase64, toBase64 } from '@baton/ledger'
 import type { ChainStart, Finding, TreeState } from '@baton/ledger'
+import { beginningOf } from './cold/chain-beginning.ts'
+import { ColdTier } from './cold/cold-tier.ts'
+import type { ColdStore } from './cold/cold-store.ts'
+import { scanTiers } from './cold/scan-tiers.ts'
 import { openChainCheckpoints } from './assurance.ts'
 import { inSnapshot, run } from './database.ts'
 import type { Database, Pool, Snapshot } from './database.ts'
 import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
 import { openableSegments, withSegments } from './open-segments.ts'
-import { scanChain } from './scan-chain.ts'
 import type { SubjectVault } from './subject-vault.ts'
 
 /** Where a pass is. Nothing that is relied on follows from it, so it may stand in the database. */
@@ -41,6 +44,8 @@ interface ScrubOptions {
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** Opens payload segments. */
   readonly vault: Pick<SubjectVault, 'keysOf'>
+  /** Where records stand that are not in the database any more. */
+  readonly cold?: ColdStore | undefined
   /** The sealer's; without it roots are not compared. */
   readonly sealKey: KeyObject | undefined
   /** At least twice the largest batch. */
@@ -156,19 +161,20 @@ interface Piece {
 
 async function verifyPiece(
   snapshot: Snapshot,
-  { head, at, options }: { head: ChainHead; at: ScrubPosition; options: ScrubOptions },
+  { head, at: before, options }: { head: ChainHead; at: ScrubPosition; options: ScrubOptions },
 ): Promise<Piece> {
   const { batchKeys, vault } = options
   const { chain, origin } = head
+  const tier = new ColdTier(snapshot, options.cold)
+  const { at, signedFrom, findings } = await pastExpired(snapshot, tier, { head, at: before })
   const start: ChainStart = { ...at, lastHash: Buffer.from(at.lastHash, 'hex') }
-  const verifier = new ChainVerifier({ origin, batchKeys, start })
+  const verifier = new ChainVerifier({ origin, batchKeys, start, signedFrom })
   const toSeq = at.size + options.records
   const tree = CompactRange.fromState(at.tree)
-  const findings: Finding[] = []
   let waiting: Uint8Array[] = []
   let records = 0
-  for await (const page of scanChain(snapshot, { chain, fromSeq: at.size, toSeq })) {
-    const segments = await openableSegments(snapshot, { chain, page, vault })
+  for await (const page of scanTiers(snapshot, tier, { chain, fromSeq: at.size, toSeq })) {
+    const segments = await openableSegments(snapshot, { chain, page, vault, tier })
     for (const scanned of page) {
       findings.push(...verifier.next(withSegments(scanned, segments)))
       waiting.push(verifier.lastHash)
@@ -178,12 +184,33 @@ async function verifyPiece(
       waiting = []
     }
   }
+  findings.push(...tier.takeFindings())
   const isChainThrough = toSeq >= head.size || verifier.signedEnd.size === at.size
   if (toSeq >= head.size) findings.push(...verifier.finish(head))
   if (isChainThrough) findings.push(...shortOfTarget(tree, { origin, at }))
   const { size, lastHash, lastMicros } = verifier.signedEnd
   const reached = { size, lastMicros, lastHash: Buffer.from(lastHash).toString('hex') }
   return { findings, records, position: { ...at, ...reached, tree: tree.state() }, isChainThrough }
+}
+
+/** What has expired since is not looked for: the chain begins behind it. */
+async function pastExpired(
+  snapshot: Snapshot,
+  tier: ColdTier,
+  { head, at }: { readonly head: ChainHead; readonly at: ScrubPosition },
+): Promise<{ at: ScrubPosition; signedFrom: number; findings: Finding[] }> {
+  const { minIndex } = await tier.position(head.chain)
+  if (at.size >= minIndex) return { at, signedFrom: at.size, findings: [] }
+  const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
+  if (start === undefined) return { at, signedFrom: at.size, findings: [...findings] }
+  const { size, lastMicros } = start
+  const lastHash = Buffer.from(start.lastHash).toString('hex')
+  const moved = { ...at, size, lastHash, lastMicros }
+  const behind =
+    tree === undefined
+      ? { ...moved, tree: CompactRange.empty().state(), target: null }
+      : { ...moved, tree: tree.state() }
+  return { at: behind, signedFrom, findings: [...findings] }
 }
 
 interface Target {

@@ -2,15 +2,18 @@
 import type { KeyObject } from 'node:crypto'
 import { ChainVerifier } from '@baton/ledger'
 import type { Finding, FindingRule } from '@baton/ledger'
+import { beginningOf } from './cold/chain-beginning.ts'
+import { ColdTier } from './cold/cold-tier.ts'
+import type { ColdStore } from './cold/cold-store.ts'
+import { scanTiers } from './cold/scan-tiers.ts'
 import { inSnapshot } from './database.ts'
 import type { Pool, Snapshot } from './database.ts'
 import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
 import { openableSegments, withSegments } from './open-segments.ts'
-import { scanChain } from './scan-chain.ts'
 import type { SubjectVault } from './subject-vault.ts'
 import { SealedRoots, verifySeals } from './verify-seals.ts'
-import type { SealReport, SealTrust, VerifiedSeals } from './verify-seals.ts'
+import type { SealReport, SealTarget, SealTrust, VerifiedSeals } from './verify-seals.ts'
 
 interface VerifyOptions {
   /** Connected as audit_reader. */
@@ -19,6 +22,8 @@ interface VerifyOptions {
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** Opens payload segments. Without it segments are not verified. */
   readonly vault?: Pick<SubjectVault, 'keysOf'>
+  /** Where records stand that are not in the database any more. */
+  readonly cold?: ColdStore | undefined
   /** Who seals, and where. Without it nothing is compared with seals. */
   readonly seals?: SealTrust | undefined
   /** Looks at the batch signatures under a seal too, which the sealer verified before it signed. */
@@ -60,8 +65,8 @@ export function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
     report.add(seals?.findings ?? [])
     report.add(unknownChains(heads, seals))
     for (const head of heads) {
-      const sealed = new SealedRoots(head.origin, seals?.targets.get(head.origin) ?? [])
-      await verifyChain(db, head, { ...options, report, sealed })
+      const targets = seals?.targets.get(head.origin) ?? []
+      await verifyChain(db, head, { ...options, report, targets })
     }
     return report.finish(seals?.report ?? null)
   })
@@ -134,7 +139,7 @@ function unknownChains(heads: readonly ChainHead[], seals: VerifiedSeals | undef
 
 interface ChainOptions extends VerifyOptions {
   readonly report: ReportBuilder
-  readonly sealed: SealedRoots
+  readonly targets: readonly SealTarget[]
 }
 
 async function verifyChain(
@@ -142,12 +147,22 @@ async function verifyChain(
   head: ChainHead,
   options: ChainOptions,
 ): Promise<void> {
-  const { report, batchKeys, vault, sealed, full = false } = options
-  const signaturesFrom = full ? 0 : sealed.size
-  const verifier = new ChainVerifier({ origin: head.origin, batchKeys, signaturesFrom })
+  const { report, batchKeys, vault, full = false } = options
+  const { chain, origin } = head
+  const tier = new ColdTier(snapshot, options.cold)
+  const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
+  report.add(findings)
+  const sealed = new SealedRoots(origin, tree === undefined ? [] : options.targets, tree)
+  const signatures = { signedFrom, signaturesFrom: full ? 0 : sealed.size }
+  const verifier = new ChainVerifier({ origin, batchKeys, ...signatures, ...(start && { start }) })
   let records = 0
-  for await (const page of scanChain(snapshot, { chain: head.chain, fromSeq: 0 })) {
-    const segments = await openableSegments(snapshot, { chain: head.chain, page, vault })
+  for await (const page of scanTiers(snapshot, tier, { chain, fromSeq: 0 })) {
+    const segments = await openableSegments(snapshot, {
+      chain,
+      page,
+      vault,
+      tier,
+    })
     for (const scanned of page) {
       report.add(verifier.next(withSegments(scanned, segments)))
       report.add(sealed.append(verifier.lastHash))
@@ -155,7 +170,12 @@ async function verifyChain(
     records += page.length
     report.page(page.length)
   }
+  report.add(tier.takeFindings())
   report.add(verifier.finish(head))
   report.add(sealed.finish())
-  report.chain({ origin: head.origin, records, sealed: Math.min(records, sealed.size) })
+  report.chain({
+    origin: head.origin,
+    records,
+    sealed: Math.min(records, sealed.size - (start?.size ?? 0)),
+  })
 }

@@ -197,14 +197,17 @@ class SealLog {
 export class SealedRoots {
   readonly #origin: string
   readonly #targets: readonly SealTarget[]
-  readonly #tree = CompactRange.empty()
+  readonly #tree: CompactRange
   #next = 0
   #agreed = 0
 
-  constructor(origin: string, targets: readonly SealTarget[]) {
+  /** `tree` is what stands before the first record that will be appended. */
+  constructor(origin: string, targets: readonly SealTarget[], tree = CompactRange.empty()) {
     this.#origin = origin
     this.#targets = targets
-    this.#skipEmpty()
+    this.#tree = tree
+    this.#agreed = tree.size
+    this.#skipBefore()
   }
 
   /** How many records the newest seal covers. */
@@ -236,8 +239,9 @@ export class SealedRoots {
     return [{ origin: this.#origin, seq: size, rule: 'SEAL_SIZE', message }]
   }
 
-  #skipEmpty(): void {
-    while (this.#targets[this.#next]?.size === 0) this.#next += 1
+  #skipBefore(): void {
+    const size = (): number => this.#targets[this.#next]?.size ?? Infinity
+    while (size() <= this.#tree.size) this.#next += 1
   }
 }
 

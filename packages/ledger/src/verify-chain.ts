@@ -23,6 +23,8 @@ interface ChainVerifierOptions {
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** The first record by default. Batches are then looked at from the one that begins there. */
   readonly start?: ChainStart
+  /** Where the batch begins that holds the first record; with the first record by default. */
+  readonly signedFrom?: number
   /** Batches that end before this record have been verified: their signatures are not looked at. */
   readonly signaturesFrom?: number
 }
@@ -57,7 +59,7 @@ export class ChainVerifier {
   #signedSize = 0
   #signedEnd: ChainStart = { size: 0, lastHash: GENESIS_HASH, lastMicros: 0 }
 
-  constructor({ origin, batchKeys, start, signaturesFrom }: ChainVerifierOptions) {
+  constructor({ origin, batchKeys, start, signedFrom, signaturesFrom }: ChainVerifierOptions) {
     this.#origin = origin
     this.#batchKeys = batchKeys
     this.#signaturesFrom = signaturesFrom ?? 0
@@ -65,7 +67,7 @@ export class ChainVerifier {
     this.#size = start.size
     this.#lastHash = Buffer.from(start.lastHash)
     this.#lastMicros = start.lastMicros
-    this.#signedSize = start.size
+    this.#signedSize = signedFrom ?? start.size
     this.#signedEnd = start
   }
 

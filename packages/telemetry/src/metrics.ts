@@ -31,6 +31,8 @@ export interface Metrics {
   readonly auditUnsealedAgeSeconds: Gauge
   readonly auditUnwitnessedAgeSeconds: Gauge
   readonly auditScrubbedRecordsTotal: Counter
+  readonly auditArchivedRecordsTotal: Counter
+  readonly auditArchiveLagRecords: Gauge
   readonly sealsTotal: Counter
   readonly fencedCommitsTotal: Counter
   readonly hopSeconds: Readonly<Record<Hop, Histogram>>
@@ -124,6 +126,16 @@ function auditInstruments(registry: Registry) {
       registry,
       'baton_audit_unwitnessed_age_seconds',
       'Age of the oldest seal that no anchor outside has kept.',
+    ),
+    auditArchivedRecordsTotal: plainCounter(
+      registry,
+      'baton_audit_archived_records_total',
+      'Records and seals written to the cold store in full bundles.',
+    ),
+    auditArchiveLagRecords: plainGauge(
+      registry,
+      'baton_audit_archive_lag_records',
+      'Sealed records and seals that stand in no full bundle of the cold store yet.',
     ),
     auditScrubbedRecordsTotal: plainCounter(
       registry,

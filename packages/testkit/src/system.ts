@@ -45,6 +45,7 @@ const PASSWORDS = {
   reader: 'test-reader',
   vault: 'test-vault',
   sealer: 'test-sealer',
+  archiver: 'test-archiver',
 }
 
 /** Creates and migrates the databases; services are started one by one with `start`. */

@@ -111,11 +111,13 @@ begin
 end $$;
 
 -- Drops one day of records and payloads from the hot store, and answers how many records that were.
--- The record PARTITION_DROPPED (35) of that day must stand in the log already.
+-- The record PARTITION_DROPPED (35) of that day must stand in the log already. Appends wait while it
+-- waits for those who read, which is half a second at most; then it gives up and is tried again.
 create function audit.drop_day(
   day date, hot_days integer, record_chain smallint, record_seq bigint
 ) returns bigint
-  language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set lock_timeout = '500ms' as $$
 declare
   name text := to_char(day, 'YYYYMMDD');
   since timestamptz := (day || ' 00:00:00+00')::timestamptz;

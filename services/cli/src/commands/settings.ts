@@ -1,4 +1,5 @@
 // `settings`: every environment variable of every service, with its bounds and default.
+import { ARCHIVER_SETTINGS } from '@baton/archiver/settings'
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { CONTRACT_REVIEW_SETTINGS } from '@baton/contract-review'
 import { GATEWAY_SETTINGS } from '@baton/gateway/settings'
@@ -24,6 +25,7 @@ const SERVICES: Readonly<Record<string, SettingsSpec>> = {
   receiver: RECEIVER_SETTINGS,
   auditor: AUDITOR_SETTINGS,
   sealer: SEALER_SETTINGS,
+  archiver: ARCHIVER_SETTINGS,
   witness: WITNESS_SETTINGS,
   'contract-review': CONTRACT_REVIEW_SETTINGS,
 }

@@ -4,6 +4,8 @@ import { startPostgres } from '@baton/infra'
 import { permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { CliSettings, Context } from '../context.ts'
+import { ensureArchiveKeys } from './archive-keys.ts'
+import type { ArchiveKeys } from './archive-keys.ts'
 import { ensureSealKeys, publicHalf, readSealKeys, sealFiles } from './seal-keys.ts'
 import type { SealKeys } from './seal-keys.ts'
 import { ensureSecrets, readGivenSecrets, readSecrets } from './secrets.ts'
@@ -25,9 +27,11 @@ export interface ReadableDatabases {
 export interface Databases extends ReadableDatabases {
   readonly secrets: Secrets
   readonly sealKeys: SealKeys
+  readonly archiveKeys: ArchiveKeys
   readonly urls: ReadableDatabases['urls'] & {
     readonly auditWriter: string
     readonly auditSealer: string
+    readonly auditArchiver: string
   }
   readonly adminUrls: AdminUrls
 }
@@ -49,9 +53,13 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
   const sealKeys = await ensureSealKeys(home)
   const sealer = { user: 'audit_sealer', password: sealKeys.sealerPassword }
   const auditSealer = urlFor(adminUrls.audit, { ...sealer, database: 'baton_audit' })
-  const urls = { ...readingUrls(settings, adminUrls, secrets), auditWriter, auditSealer }
+  const archiveKeys = await ensureArchiveKeys(home)
+  const archiver = { user: 'audit_archiver', password: archiveKeys.archiverPassword }
+  const auditArchiver = urlFor(adminUrls.audit, { ...archiver, database: 'baton_audit' })
+  const audits = { auditWriter, auditSealer, auditArchiver }
+  const urls = { ...readingUrls(settings, adminUrls, secrets), ...audits }
   const seals = sealsOf(context, sealKeys)
-  return { ...server, secrets, sealKeys, seals, urls, adminUrls }
+  return { ...server, secrets, sealKeys, archiveKeys, seals, urls, adminUrls }
 }
 
 /**

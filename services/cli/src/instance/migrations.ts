@@ -22,7 +22,7 @@ export async function migrateDatabases(
 }
 
 async function migrateBoth(
-  { adminUrls, secrets, sealKeys }: Databases,
+  { adminUrls, secrets, sealKeys, archiveKeys }: Databases,
   settings: CliSettings,
 ): Promise<readonly string[]> {
   const [store, audit] = await Promise.all([
@@ -37,6 +37,7 @@ async function migrateBoth(
         reader: secrets.BATON_AUDIT_READER_PASSWORD,
         vault: secrets.BATON_VAULT_PASSWORD,
         sealer: sealKeys.sealerPassword,
+        archiver: archiveKeys.archiverPassword,
       },
       log: { environment: settings.BATON_ENVIRONMENT },
     }),

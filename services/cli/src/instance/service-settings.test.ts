@@ -24,6 +24,7 @@ const databases: Databases = {
     app: 'app-url',
     auditWriter: 'writer-url',
     auditSealer: 'sealer-url',
+    auditArchiver: 'archiver-url',
     auditReader: 'reader-url',
     vault: 'vault-url',
   },
@@ -32,6 +33,7 @@ const databases: Databases = {
     sealing: 'secret-sealing',
     witnessing: 'secret-witness',
   },
+  archiveKeys: { archiverPassword: 'secret-archiver', holdToken: 'secret-hold' },
   seals: { publicKey: 'public', anchorFile: '/anchor' },
   adminUrls: { operational: 'admin-url', audit: 'admin-url' },
   stop: async () => undefined,
@@ -49,6 +51,7 @@ const environment = {
 const settings = (kind: 'redis' | 'in-process') =>
   serviceSettings({
     environment,
+    home: '/home',
     databases,
     queue: {
       kind,
@@ -73,6 +76,7 @@ describe('serviceSettings', () => {
       'receiver',
       'auditor',
       'sealer',
+      'archiver',
       'witness',
     ])
     expect(settings('in-process').get('receiver')).toMatchObject({ BATON_REDIS_URL: '' })
@@ -91,6 +95,8 @@ describe('serviceSettings', () => {
         'lookup',
         'sealing',
         'sealer',
+        'archiver',
+        'hold',
         'admin-url',
         'typed',
       ]) {

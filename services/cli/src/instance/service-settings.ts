@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { ROOT } from '../context.ts'
 import type { Environment } from '../context.ts'
+import { coldFolder } from './archive-keys.ts'
 import type { Databases } from './databases.ts'
 import { PEOPLE, SCOPES_OF } from './people.ts'
 import type { PeopleKeys } from './people.ts'
@@ -23,6 +24,7 @@ const RETRY_BASE_MS = '200'
 /** Environments by the folder of the service under `services/`. */
 export function serviceSettings(parts: {
   readonly environment: Environment
+  readonly home: string
   readonly databases: Databases
   readonly people: PeopleKeys
   readonly queue: Queue
@@ -32,7 +34,7 @@ export function serviceSettings(parts: {
   const { environment, queue } = parts
   const own = ownSettings(parts)
   const relay = queue.kind === 'redis' ? ['relay'] : []
-  const services = ['gateway', ...relay, 'receiver', 'auditor', 'sealer', 'witness']
+  const services = ['gateway', ...relay, 'receiver', 'auditor', 'sealer', 'archiver', 'witness']
   return new Map(services.map((name) => [name, { ...withoutSecrets(environment), ...own[name] }]))
 }
 
@@ -58,8 +60,10 @@ function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
     gateway: gatewaySettings(parts, delivery),
     sealer: parts.seals.sealer,
     witness: parts.seals.witness,
+    archiver: archiverSettings(parts, delivery),
     auditor: {
       ...parts.seals.auditor,
+      ...coldStore(parts),
       BATON_AUDIT_WRITER_URL: urls.auditWriter,
       BATON_AUDIT_READER_URL: urls.auditReader,
       BATON_VAULT_URL: urls.vault,
@@ -85,6 +89,32 @@ function gatewaySettings(
     BATON_AUDIT_READ_TOKEN: secrets.BATON_AUDIT_READ_TOKEN,
     BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(secrets.BATON_API_KEY, people),
     BATON_GATEWAY_PORT: String(ports.gateway),
+  }
+}
+
+// The append token lets it record what it drops.
+const archiverSettings = (
+  parts: Parameters<typeof serviceSettings>[0],
+  { BATON_AUDIT_URL, BATON_AUDIT_APPEND_TOKEN }: Environment,
+): Environment => ({
+  BATON_SEAL_PUBLIC_KEY: parts.seals.auditor['BATON_SEAL_PUBLIC_KEY'],
+  ...coldStore(parts),
+  BATON_AUDIT_URL,
+  BATON_AUDIT_APPEND_TOKEN,
+  BATON_AUDIT_ARCHIVER_URL: parts.databases.urls.auditArchiver,
+  BATON_OPS_PORT: '0',
+})
+
+/** The bucket or folder that the environment names, else a folder of the instance. */
+function coldStore({
+  environment,
+  home,
+}: Pick<Parameters<typeof serviceSettings>[0], 'environment' | 'home'>): Environment {
+  const folder = environment['BATON_COLD_FOLDER']
+  const isBucket = Boolean(environment['BATON_COLD_S3_BUCKET'])
+  return {
+    BATON_COLD_FOLDER: folder || (isBucket ? '' : coldFolder(home)),
+    BATON_COLD_S3_ENDPOINT: environment['BATON_COLD_S3_ENDPOINT'],
   }
 }
 

@@ -50,7 +50,7 @@ async function tryStart(
   const trustedKeys = context.settings.BATON_AUDIT_TRUSTED_KEYS
   const seals = await prepareSeals({ home, databases, ports, trustedKeys })
   const people = await ensurePeople(home)
-  const settings = serviceSettings({ environment, databases, people, queue, ports, seals })
+  const settings = serviceSettings({ environment, home, databases, people, queue, ports, seals })
   const logsDir = join(home, 'logs')
   const services = [...settings].map(([name, own]) =>
     startChild({ name, environment: own, logsDir }),
@@ -76,9 +76,9 @@ function lostItsPort(error: unknown): boolean {
   )
 }
 
-const LAST = ['auditor', 'sealer', 'witness']
+const LAST = ['auditor', 'sealer', 'archiver', 'witness']
 
-// What drains still needs its receipts, the last records want to be sealed, and the last seal to be witnessed.
+// What drains still needs its receipts, the last records want to be sealed and archived, and the last seal to be witnessed.
 async function stopInOrder(services: readonly ChildService[], home: string): Promise<void> {
   await forgetInstance(home)
   const others = services.filter(({ name }) => !LAST.includes(name))

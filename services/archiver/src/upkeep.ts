@@ -1,0 +1,116 @@
+// Lets days go from the hot store once the cold one provably has them, and bundles once their time is over.
+import {
+  checkArchived,
+  dropDay,
+  expireChain,
+  findDropObstacle,
+  readCoveredSizes,
+  readDayRanges,
+  readHotDays,
+} from '@baton/audit'
+import type { ArchiveTarget, AuditClient, ColdStore, LogArchive, Pool } from '@baton/audit'
+import type { Finding } from '@baton/ledger'
+import { crashPoint } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import type { KeyObject } from 'node:crypto'
+import { dropEntry } from './drop-record.ts'
+
+export interface UpkeepOptions {
+  /** Connected as audit_archiver. */
+  readonly pool: Pool
+  readonly store: ColdStore
+  readonly sealKey: KeyObject
+  readonly client: Pick<AuditClient, 'append'>
+  readonly hotDays: number
+  readonly retentionDays: number
+  /** Whether a seal alone is not enough for a drop. */
+  readonly needsWitness: boolean
+  readonly logger: Logger
+}
+
+/** What the rounds before have archived and compared with its signed head. */
+export interface Archived {
+  readonly targets: readonly ArchiveTarget[]
+  readonly archives: ReadonlyMap<number, LogArchive>
+}
+
+const DAY_MICROS = 86_400_000_000
+
+/** Drops every day that may go, oldest first. Stops at the first that must stay. */
+export async function dropDays(
+  options: UpkeepOptions,
+  archived: Archived,
+): Promise<readonly Finding[]> {
+  const { pool, hotDays, logger } = options
+  for (const day of await readHotDays(pool)) {
+    const obstacle = await findDropObstacle(pool, { day, hotDays })
+    if (obstacle === 'HOT') return []
+    const reason = obstacle ?? (await unwitnessed(options, day))
+    if (reason !== undefined) {
+      logger.warn({ event: 'archive.day_stays', day, reason })
+      return []
+    }
+    const findings = await checkDay(options, { day, archived })
+    if (findings.length > 0) return findings
+    await drop(options, { day, archived })
+  }
+  return []
+}
+
+async function unwitnessed(
+  { pool, sealKey, needsWitness }: UpkeepOptions,
+  day: string,
+): Promise<string | undefined> {
+  if (!needsWitness) return undefined
+  const { witnessed } = await readCoveredSizes(pool, sealKey)
+  const ranges = await readDayRanges(pool, day)
+  const covered = ranges.every(({ chain, last }) => last < (witnessed.get(chain) ?? 0))
+  return covered ? undefined : 'NOT_WITNESSED'
+}
+
+interface Day {
+  readonly day: string
+  readonly archived: Archived
+}
+
+async function checkDay(
+  { pool }: UpkeepOptions,
+  { day, archived }: Day,
+): Promise<readonly Finding[]> {
+  for (const { chain, first, last } of await readDayRanges(pool, day)) {
+    const archive = archived.archives.get(chain)
+    const isWhole = archive !== undefined && last < archive.size
+    if (!isWhole) return [{ origin: '', seq: last, rule: 'TILE_MISSING', message: NOT_OPEN }]
+    const findings = await checkArchived({ db: pool, chain, archive, first, last })
+    if (findings.length > 0) return findings
+  }
+  return []
+}
+
+const NOT_OPEN = 'the database counts more records as archived than this archiver knows'
+
+// Recorded first: a drop without its record cannot happen, a record without its drop is made good.
+async function drop(options: UpkeepOptions, { day, archived }: Day): Promise<void> {
+  const { pool, client, hotDays, logger } = options
+  const sealLog = archived.targets[0]?.origin ?? ''
+  const [receipt] = await client.append([dropEntry(sealLog, day)])
+  const chain = archived.targets.find(({ origin }) => origin === receipt?.origin)?.log
+  if (receipt === undefined || chain === undefined) return
+  crashPoint('archiver.before_drop')
+  const records = await dropDay(pool, { day, hotDays, chain, seq: receipt.seq })
+  crashPoint('archiver.after_drop')
+  logger.info({ event: 'archive.day_dropped', day, records })
+}
+
+/** Raises the minimum index of every chain as far as retention and holds let it. */
+export async function expireChains(
+  { pool, store, retentionDays, logger }: UpkeepOptions,
+  targets: readonly ArchiveTarget[],
+): Promise<void> {
+  const beforeMicros = Date.now() * 1_000 - retentionDays * DAY_MICROS
+  for (const { log, origin, position } of targets) {
+    if (log < 0 || position.hotFrom === 0) continue
+    const minIndex = await expireChain({ db: pool, store, origin, position, beforeMicros })
+    if (minIndex > position.removed) logger.info({ event: 'archive.expired', origin, minIndex })
+  }
+}

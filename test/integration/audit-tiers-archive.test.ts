@@ -1,0 +1,73 @@
+// What is sealed comes to stand in the cold store, and a day goes from the hot one only when it provably does.
+import { readdir } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findDropObstacle, readHotDays } from '@baton/audit'
+import { decodeEntryBundle, readRecord } from '@baton/ledger'
+import { zstdDecompressSync } from 'node:zlib'
+import { createTiers } from './audit-tiers-fixture.ts'
+import type { Tiers } from './audit-tiers-fixture.ts'
+
+let tiers: Tiers
+
+beforeAll(async () => {
+  tiers = await createTiers()
+  await tiers.append(40, 520)
+  await tiers.append(39, 150)
+  await tiers.append(0, 200)
+  await tiers.sealing.sealed()
+})
+afterAll(() => tiers?.close())
+
+const ORIGIN = 'baton/development/1/s0'
+const old = (daysAgo: number): string =>
+  new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
+
+describe('archiving and dropping', () => {
+  test('full bundles, tiles and payloads are stored, partial ones at the end', async () => {
+    const archiver = await tiers.startArchiver({
+      BATON_ARCHIVE_UPKEEP_EVERY_MS: '86400000',
+      BATON_AUDIT_HOT_DAYS: '300',
+    })
+    await tiers.archived(({ size }) => size === 768)
+    expect(await archiver.stop()).toBe(0)
+    await tiers.archived(({ tail }) => tail === 870)
+    const names = await tiers.cold.list(`${ORIGIN}/`)
+    expect(names).toEqual(
+      [
+        ...['payload/000', 'payload/001', 'payload/002', 'payload/003.p/102'],
+        ...['tile/0/000', 'tile/0/001', 'tile/0/002', 'tile/0/003.p/102', 'tile/1/000.p/3'],
+        ...['000', '001', '002', '003.p/102'].map((place) => `tile/entries/${place}`),
+      ].map((name) => `${ORIGIN}/${name}`),
+    )
+    const stored = await tiers.cold.get(`${ORIGIN}/tile/entries/001`)
+    const entries = decodeEntryBundle(zstdDecompressSync(stored as Uint8Array), 256)
+    expect(entries?.map((entry) => readRecord(entry)?.seq)).toEqual(
+      Array.from({ length: 256 }, (_, at) => 256 + at),
+    )
+    expect(await readdir(tiers.folder)).toEqual(['baton'])
+  })
+
+  test('only the first day whose bundles are all full is dropped, and the drop is recorded first', async () => {
+    const archiver = await tiers.startArchiver()
+    await tiers.archived(({ hotFrom }) => hotFrom === 670)
+    const days = await readHotDays(tiers.fixture.reader)
+    expect(days).not.toContain(old(40))
+    expect(days).not.toContain(old(39))
+    const { rows } = await tiers.fixture.superuser.query<{ reason: string }>({
+      text: `select convert_from(body, 'UTF8')::jsonb ->> 'reason' as reason from audit.record where event = 35 order by seq`,
+    })
+    expect(rows.map(({ reason }) => reason)).toEqual(
+      [40, 39].map((daysAgo) => `DAY_${old(daysAgo).replaceAll('-', '')}`),
+    )
+    expect(await archiver.stop()).toBe(0)
+    expect(archiver.output()).not.toContain('tamper')
+    const today = { day: old(0), hotDays: 1 }
+    expect(await findDropObstacle(tiers.archiverPool, today)).toBe('HOT')
+  })
+
+  test('the whole log verifies out of both tiers, payloads included', async () => {
+    const report = await tiers.verify()
+    expect(report.findings).toEqual([])
+    expect(report.records).toBe(872)
+  })
+})

@@ -1,0 +1,163 @@
+// A log with days in the past, a sealer, an archiver and a cold store on disk; everything real but the clock.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import {
+  AuditLog,
+  createPool,
+  createSubjectVault,
+  openColdStore,
+  readArchivePositions,
+  verifyChains,
+} from '@baton/audit'
+import type { ColdStore, Pool, SubjectVault, VerifyReport } from '@baton/audit'
+import { batchKeyId, createBatchSigner } from '@baton/ledger'
+import type { AuditEntry } from '@baton/ledger'
+import { eventually, spawnService } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
+import { createAuditFixture, entryOf } from './audit-fixture.ts'
+import type { AuditFixture } from './audit-fixture.ts'
+import { createSealing, taskOfShard } from './audit-seals-fixture.ts'
+import type { Sealing } from './audit-seals-fixture.ts'
+
+const DAY_MS = 86_400_000
+const APPEND_TOKEN = 'append-token'
+const BATCH_RECORDS = 200
+
+export interface Tiers {
+  readonly fixture: AuditFixture
+  readonly sealing: Sealing
+  readonly folder: string
+  readonly cold: ColdStore
+  readonly archiverPool: Pool
+  readonly vault: SubjectVault
+  readonly auditorUrl: string
+  /** Appends handoffs of one task per entry, as if it were `daysAgo`; answers the entries. */
+  append(daysAgo: number, count: number, changes?: Partial<AuditEntry>): Promise<AuditEntry[]>
+  startArchiver(env?: Record<string, string>): Promise<ServiceProcess>
+  /** Waits until the archive of chain 0 has got as far as `done` wants. */
+  archived(
+    done: (position: { size: number; tail: number; hotFrom: number }) => boolean,
+  ): Promise<void>
+  verify(cold?: ColdStore): Promise<VerifyReport>
+  close(): Promise<void>
+}
+
+const base64 = () => randomBytes(32).toString('base64')
+const dayName = (daysAgo: number): string =>
+  new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10)
+
+export async function createTiers(shards = 1): Promise<Tiers> {
+  const fixture = await createAuditFixture(shards)
+  const sealing = await createSealing(fixture)
+  const auditor = await fixture.startAuditor()
+  await sealing.startSealer()
+  const folder = join(sealing.folder, 'cold')
+  const cold = (await openColdStore(coldSettings(folder))) as ColdStore
+  const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 2 })
+  const [writer, keeper, archiverPool] = [
+    fixture.urls.writer,
+    fixture.urls.vault,
+    fixture.urls.archiver,
+  ].map(open) as [Pool, Pool, Pool]
+  const vault = createSubjectVault({ db: keeper, wrappingKey: base64(), lookupKey: base64() })
+  const signer = createBatchSigner(fixture.signingKey)
+  const sealKey = createBatchSigner(sealing.sealKey).publicKey
+  const running: ServiceProcess[] = []
+  return {
+    fixture,
+    sealing,
+    folder,
+    cold,
+    archiverPool,
+    vault,
+    auditorUrl: auditor.url,
+    async append(daysAgo, count, changes = {}) {
+      await ensurePartition(fixture, daysAgo)
+      const nowMicros = () => (Date.now() - daysAgo * DAY_MS) * 1_000
+      const log = new AuditLog({ db: writer, vault, signer, environment: 'test', nowMicros })
+      const entries = Array.from({ length: count }, () =>
+        entryOf({ taskId: taskOfShard(0, shards), handoffId: randomUUID(), ...changes }),
+      )
+      for (let at = 0; at < count; at += BATCH_RECORDS) {
+        await log.append(entries.slice(at, at + BATCH_RECORDS))
+      }
+      return entries
+    },
+    async startArchiver(env = {}) {
+      const archiver = await spawnService({
+        main: 'services/archiver/src/main.ts',
+        env: { ...archiverEnvironment({ fixture, sealing, folder, url: auditor.url }), ...env },
+        ...(env['BATON_TEST_READY'] === 'false' ? { ready: false as const } : {}),
+      })
+      running.push(archiver)
+      return archiver
+    },
+    async archived(done) {
+      await eventually(
+        async () => {
+          const position = (await readArchivePositions(fixture.reader)).get(0)
+          return position !== undefined && done(position)
+        },
+        { deadlineMs: 20_000, describe: () => running.map((one) => one.output()).join('\n') },
+      )
+    },
+    verify: (store = cold) =>
+      verifyChains({
+        pool: fixture.reader,
+        vault,
+        cold: store,
+        batchKeys: new Map([[batchKeyId(signer.publicKey), signer.publicKey]]),
+        seals: { publicKey: sealKey, anchors: [] },
+      }),
+    async close() {
+      await Promise.all(running.map((one) => one.kill()))
+      await Promise.all([writer, keeper, archiverPool].map((pool) => pool.end()))
+      await sealing.close()
+      await fixture.close()
+    },
+  }
+}
+
+export const coldSettings = (folder: string): Parameters<typeof openColdStore>[0] => ({
+  BATON_COLD_FOLDER: folder,
+  BATON_COLD_S3_BUCKET: undefined,
+  BATON_COLD_S3_REGION: 'us-east-1',
+  BATON_COLD_S3_ENDPOINT: undefined,
+  BATON_COLD_S3_LOCK_DAYS: 0,
+})
+
+interface Parts {
+  readonly fixture: AuditFixture
+  readonly sealing: Sealing
+  readonly folder: string
+  readonly url: string
+}
+
+const archiverEnvironment = ({ fixture, sealing, folder, url }: Parts) => ({
+  BATON_AUDIT_ARCHIVER_URL: fixture.urls.archiver,
+  BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
+  BATON_AUDIT_URL: url,
+  BATON_AUDIT_APPEND_TOKEN: APPEND_TOKEN,
+  BATON_COLD_FOLDER: folder,
+  BATON_ARCHIVE_EVERY_MS: '50',
+  BATON_ARCHIVE_UPKEEP_EVERY_MS: '100',
+  BATON_AUDIT_HOT_DAYS: '30',
+  BATON_AUDIT_DROP_WITNESSED: 'false',
+})
+
+/** Days before yesterday have no partition unless somebody made it while it was their day. */
+async function ensurePartition({ superuser }: AuditFixture, daysAgo: number): Promise<void> {
+  const day = dayName(daysAgo)
+  const name = day.replaceAll('-', '')
+  for (const parent of ['record', 'payload']) {
+    const partition = `audit.${parent}_${name}`
+    await superuser.query({
+      text: `do $$ begin if to_regclass('${partition}') is null then
+        set local role audit_owner;
+        create table ${partition} partition of audit.${parent}
+          for values from ('${day} 00:00:00+00') to ('${dayName(daysAgo - 1)} 00:00:00+00');
+        perform audit.guard('${partition}', '');
+      end if; end $$`,
+    })
+  }
+}
