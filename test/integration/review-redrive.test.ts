@@ -59,8 +59,13 @@ it('sends back what would pass, each once, and names who did; leaves out what wo
   expect(await ended(started.body.redriveId)).toMatchObject({ state: 'DONE', driven: 8, why: null })
   for (const { handoffId } of letters) await review.pipeline.reaches(handoffId, 'COMPLETED')
   expect(ids().toSorted()).toEqual(handoffIds.slice(0, 8).toSorted())
-  const events = await review.events(letters[0]?.taskId ?? '', 3)
-  expect(events.filter(({ actor }) => actor !== undefined)).toEqual([
+  const first = await review.events(letters[0]?.taskId ?? '', 4)
+  expect(first.filter(({ actor }) => actor !== undefined)).toEqual([
+    { event: 'REDRIVE_STARTED', actor: 'ann' },
+    { event: 'HANDOFF_RELEASED', actor: 'ann' },
+  ])
+  const other = await review.events(letters[1]?.taskId ?? '', 3)
+  expect(other.filter(({ actor }) => actor !== undefined)).toEqual([
     { event: 'HANDOFF_RELEASED', actor: 'ann' },
   ])
   const again = await review.call('ann', 'POST', '/v2/dead-letters/redrive', { handoffIds })
@@ -101,6 +106,21 @@ it('is stopped by a person, and never takes what its own operator sent', async (
   const canceled = await review.call('bob', 'DELETE', path)
   expect(canceled).toMatchObject({ status: 200, body: { state: 'CANCELED', stoppedBy: 'bob' } })
   expect((await review.call('bob', 'DELETE', path)).body).toEqual(canceled.body)
+  const worker = await review.pipeline.start([recordingAgent('other').agent])
+  const taskId = letters[0]?.taskId ?? ''
+  const recorded = await eventually(
+    async () => {
+      const events = await review.events(taskId, 0)
+      const acts = events.filter(({ event }) => event.startsWith('REDRIVE_'))
+      return acts.length === 2 && acts
+    },
+    { deadlineMs: 15_000, describe: 'both decisions are recorded' },
+  )
+  expect(recorded).toEqual([
+    { event: 'REDRIVE_STARTED', actor: 'ann' },
+    { event: 'REDRIVE_STOPPED', actor: 'bob' },
+  ])
+  await worker.stop()
 })
 
 it('is found by what letters have in common', async () => {

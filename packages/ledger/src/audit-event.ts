@@ -29,6 +29,10 @@ export const EVENT_NUMBERS = {
   HANDOFF_BLOCKED: 25,
   CANCEL_REQUESTED: 26,
   HANDOFF_REROUTED: 27,
+  /** Stands with the first letter that a bulk re-drive took; its act is the re-drive. */
+  REDRIVE_STARTED: 28,
+  /** By a person, before it had ended. */
+  REDRIVE_STOPPED: 29,
   KEY_ROTATED: 30,
   CHAIN_CLOSED: 31,
   EVIDENCE_EXPORTED: 32,

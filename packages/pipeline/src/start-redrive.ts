@@ -1,6 +1,9 @@
-// Beginning a bulk re-drive: only letters that would pass today go in, and never one's own.
+// Beginning and stopping a bulk re-drive: only letters that would pass today go in, never one's own, and both are recorded.
 import { randomUUID } from 'node:crypto'
-import type { NewRedrive, QuarantinedMessage } from '@baton/protocol/review'
+import type { AuditEvent } from '@baton/ledger'
+import type { AuditIntent } from '@baton/protocol/delivery'
+import type { HeldDeadLetter, NewRedrive, QuarantinedMessage } from '@baton/protocol/review'
+import { lifecycleEntry, toIntent } from './audit-entries.ts'
 import type { DryRun } from './dry-run.ts'
 import { CANARY_MAX } from './redrive-letters.ts'
 
@@ -11,13 +14,23 @@ export interface RedriveRequest {
   readonly ratePerSecond: number
 }
 
+/** The statements of one transaction that begins or stops a re-drive. */
+export interface RedriveActTables {
+  /** Answers which letters it took. */
+  add(redrive: NewRedrive): Promise<ReadonlySet<string>>
+  /** False where it had ended before. */
+  cancel(redriveId: string, by: string): Promise<boolean>
+  firstLetter(redriveId: string): Promise<string | undefined>
+  hold(handoffIds: readonly string[]): Promise<ReadonlyMap<string, HeldDeadLetter>>
+  record(intents: readonly AuditIntent[]): Promise<void>
+}
+
 export interface RedriveDeps {
   /** Judges letters as they would be judged now; answers those that still wait. */
   tryOut(
     handoffIds: readonly string[],
   ): Promise<readonly (DryRun & Pick<QuarantinedMessage, 'round' | 'sentBy'>)[]>
-  /** Answers which letters it took. */
-  add(redrive: NewRedrive): Promise<ReadonlySet<string>>
+  transact<Result>(work: (tables: RedriveActTables) => Promise<Result>): Promise<Result>
 }
 
 /** A letter that stays where it is: NOT_WAITING, OWN, IN_ANOTHER_REDRIVE, or why it would not pass. */
@@ -56,8 +69,44 @@ export async function startRedrive(
     canary: index < CANARY_MAX,
     actId: randomUUID(),
   }))
-  const taken = await deps.add({ id, cluster, createdBy, ratePerSecond, letters })
+  const redrive = { id, cluster, createdBy, ratePerSecond, letters }
+  const taken = await deps.transact((tables) => addRecorded(tables, redrive))
   for (const { handoffId } of letters)
     if (!taken.has(handoffId)) leftOut.push({ handoffId, reason: 'IN_ANOTHER_REDRIVE' })
   return { redriveId: taken.size === 0 ? undefined : id, taken: taken.size, leftOut }
+}
+
+/** Ends a re-drive at a person's word; false where it had ended before. What went back stays there. */
+export function stopRedrive(
+  { transact }: Pick<RedriveDeps, 'transact'>,
+  redriveId: string,
+  actor: string,
+): Promise<boolean> {
+  return transact(async (tables) => {
+    const stopped = await tables.cancel(redriveId, actor)
+    if (stopped) await recordAct(tables, 'REDRIVE_STOPPED', { id: redriveId, actor })
+    return stopped
+  })
+}
+
+async function addRecorded(
+  tables: RedriveActTables,
+  redrive: NewRedrive,
+): Promise<ReadonlySet<string>> {
+  const taken = await tables.add(redrive)
+  const act = { id: redrive.id, actor: redrive.createdBy }
+  if (taken.size > 0) await recordAct(tables, 'REDRIVE_STARTED', act)
+  return taken
+}
+
+// A record belongs to a task: this one to that of the first letter, under the id of the re-drive.
+async function recordAct(
+  tables: RedriveActTables,
+  event: AuditEvent,
+  act: { readonly id: string; readonly actor: string },
+): Promise<void> {
+  const first = await tables.firstLetter(act.id)
+  const letter = first === undefined ? undefined : (await tables.hold([first])).get(first)
+  if (letter === undefined) return
+  await tables.record([toIntent({ ...lifecycleEntry(letter, event), act })])
 }

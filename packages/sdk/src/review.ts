@@ -1,6 +1,7 @@
 // Review on Postgres: one transaction per decision, and what a dry run and a re-drive need around it.
 import {
   type DryRun,
+  type RedriveActTables,
   type RedriveTables,
   type Reviewer,
   type ReviewTables,
@@ -10,6 +11,7 @@ import {
   dryRun,
   redactStored,
   startRedrive,
+  stopRedrive,
 } from '@baton/pipeline'
 import type { KeyRing } from '@baton/protocol'
 import type { QuarantinedMessage } from '@baton/protocol/review'
@@ -22,7 +24,9 @@ import {
   addRelease,
   addVote,
   askSender,
+  cancelRedrive,
   discardDeadLetter,
+  findFirstLetter,
   findStoredMessage,
   holdDeadLetters,
   holdDueRedrive,
@@ -51,6 +55,8 @@ export interface ReviewDesk extends Reviewer {
   /** What would happen to each letter that still waits, in the order asked; nothing is changed. */
   tryOut(handoffIds: readonly string[]): Promise<readonly TriedLetter[]>
   startRedrive(request: Parameters<typeof startRedrive>[1]): Promise<StartedRedrive>
+  /** False where it had ended before. */
+  stopRedrive(redriveId: string, actor: string): Promise<boolean>
 }
 
 export type TriedLetter = DryRun & Pick<QuarantinedMessage, 'round' | 'sentBy'>
@@ -66,12 +72,17 @@ export function createReviewDesk({ pool, keyRing }: ReviewParts): ReviewDesk {
     keyRing,
     redact: (stored, redactions) => redactStored(stored, redactions, { keyRing, scan }),
   })
+  const redrives = {
+    tryOut,
+    transact: <Result>(work: (tables: RedriveActTables) => Promise<Result>) =>
+      inTransaction(pool, (transaction) => work(redriveActTables(transaction))),
+  }
   return {
     ...reviewer,
     artefactId,
     tryOut,
-    startRedrive: (request) =>
-      startRedrive({ tryOut, add: (redrive) => addRedrive(pool, redrive) }, request),
+    startRedrive: (request) => startRedrive(redrives, request),
+    stopRedrive: (redriveId, actor) => stopRedrive(redrives, redriveId, actor),
   }
 }
 
@@ -130,6 +141,17 @@ export async function advanceRedrives(pool: Pool): Promise<number> {
 }
 
 const TURNS_MAX = 10
+
+function redriveActTables(db: Database): RedriveActTables {
+  const { hold, record } = reviewTables(db)
+  return {
+    hold,
+    record,
+    add: (redrive) => addRedrive(db, redrive),
+    cancel: (redriveId, by) => cancelRedrive(db, redriveId, by),
+    firstLetter: (redriveId) => findFirstLetter(db, redriveId),
+  }
+}
 
 function redriveTables(db: Database): RedriveTables {
   const { hold, reopen, record } = reviewTables(db)

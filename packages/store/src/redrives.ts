@@ -137,6 +137,17 @@ export async function cancelRedrive(db: Database, redriveId: string, by: string)
   return rows.length > 0
 }
 
+/** The letter at the head of a re-drive; its canary begins with it. */
+export async function findFirstLetter(
+  db: Database,
+  redriveId: string,
+): Promise<string | undefined> {
+  const text = `select handoff_id as "handoffId" from redrive_letter where redrive_id = $1
+    order by position limit 1`
+  return (await run<{ handoffId: string }>(db, 'find_first_letter', text, [redriveId]))[0]
+    ?.handoffId
+}
+
 export interface RedriveView {
   readonly redriveId: string
   readonly state: RedriveState

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { LeftOut } from '@baton/pipeline'
 import type { TriedLetter } from '@baton/sdk'
-import { cancelRedrive, findRedrive, listClusterLetters } from '@baton/store'
+import { findRedrive, listClusterLetters } from '@baton/store'
 import { bodyOf, operatorOf } from './acting.ts'
 import { ProblemError } from './problem.ts'
 import { type ById, readUuid } from './read-parameters.ts'
@@ -69,7 +69,7 @@ export function addRedriveRoutes(server: FastifyInstance, options: ReviewRouteOp
     bodyOf(request, EMPTY_REQUEST)
     const redriveId = readUuid(request.params.id, 're-drive')
     const operator = operatorOf(request)
-    const canceled = await cancelRedrive(pool, redriveId, operator)
+    const canceled = await desk.stopRedrive(redriveId, operator)
     if (canceled) logger.info({ event: 'redrive.canceled', redriveId, operator })
     return readRedrive(options, redriveId)
   })

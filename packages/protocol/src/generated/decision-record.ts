@@ -77,6 +77,8 @@ export interface DecisionRecord {
     | 'HANDOFF_BLOCKED'
     | 'CANCEL_REQUESTED'
     | 'HANDOFF_REROUTED'
+    | 'REDRIVE_STARTED'
+    | 'REDRIVE_STOPPED'
     | 'ERASURE_REQUESTED'
     | 'ERASURE_COMPLETED'
     | 'ERASURE_DEFERRED'
