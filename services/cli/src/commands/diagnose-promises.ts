@@ -56,6 +56,7 @@ async function diagnoseLog(
     vault,
     batchKeys,
     seals,
+    full: true,
     onProgress: (records) => onProgress(`verifying ${counted(records, 'record')}`),
   })
   return [
