@@ -101,6 +101,20 @@ describe('the rules of the promises', () => {
       ],
     ],
     [
+      'I2: an approval is open',
+      async () => [
+        'update approval set closed_at = clock_timestamp() where handoff_id = $1',
+        (await send({ requiresApproval: true })).handoffId,
+      ],
+    ],
+    [
+      'I2: an approval is open',
+      async () => [
+        `insert into approval (handoff_id, task_id) select id, task_id from handoff where id = $1`,
+        (await send()).handoffId,
+      ],
+    ],
+    [
       'I2: no handoff that has ended',
       async () => [
         `update execution set status = 'EXECUTING' where handoff_id = $1`,

@@ -38,6 +38,10 @@ const STORE_RULES = {
     promise: 'I2',
     rule: 'every open handoff waits somewhere or is held by a lease',
   },
+  findMisplacedApprovals: {
+    promise: 'I2',
+    rule: 'an approval is open exactly as long as its handoff waits for it',
+  },
   findUndeadHandoffs: { promise: 'I2', rule: 'no handoff that has ended is still being executed' },
   findLostDeadLetters: {
     promise: 'I2',

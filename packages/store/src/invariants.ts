@@ -41,6 +41,15 @@ export const findStrandedHandoffs = (db: Database): Promise<readonly string[]> =
          or exists (select from retry r where r.handoff_id = h.id)))`,
   )
 
+/** I2: a handoff that waits for a person's approval while no approval is open for it, or the other way round. */
+export const findMisplacedApprovals = (db: Database): Promise<readonly string[]> =>
+  ids(
+    db,
+    'find_misplaced_approvals',
+    `select h.id from handoff h left join approval a on a.handoff_id = h.id
+     where (h.state = 'AWAITING_APPROVAL') <> (a.handoff_id is not null and a.closed_at is null)`,
+  )
+
 /** I2: a handoff that has ended and is still held by an execution. */
 export const findUndeadHandoffs = (db: Database): Promise<readonly string[]> =>
   ids(
@@ -116,6 +125,7 @@ export const findChangedCheckpoints = (db: Database): Promise<readonly string[]>
     db,
     'find_changed_checkpoints',
     `select c.id from (select id, body, sha256 from checkpoint
+       where erased_at is null
        order by created_at desc limit ${BODIES_MAX}) c where sha256(c.body) <> c.sha256`,
   )
 
@@ -202,6 +212,7 @@ export const invariantReads = (db: Database) => ({
   findIncompleteSends: () => findIncompleteSends(db),
   findTasksWithoutHandoff: () => findTasksWithoutHandoff(db),
   findStrandedHandoffs: () => findStrandedHandoffs(db),
+  findMisplacedApprovals: () => findMisplacedApprovals(db),
   findUndeadHandoffs: () => findUndeadHandoffs(db),
   findLostDeadLetters: () => findLostDeadLetters(db),
   findExecutionsWithoutReceipt: () => findExecutionsWithoutReceipt(db),
