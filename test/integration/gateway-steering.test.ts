@@ -100,6 +100,32 @@ describe('approvals', () => {
   })
 })
 
+it('a handoff shows what was decided about it, where it was routed and how it is being canceled', async () => {
+  const { handoffId } = await held()
+  const shown = async () => (await get(fixture.gateway, `/v2/handoffs/${handoffId}`)).json()
+  expect(await shown()).toMatchObject({
+    revision: 1,
+    routedTo: null,
+    approval: { decision: null, decidedBy: null },
+    cancelRequested: false,
+    cancelGraceUntil: null,
+  })
+  await act(`/v2/approvals/${handoffId}`, { decision: 'approve' })
+  await fixture.pool.query({
+    text: `update handoff set routed_to = 'other', cancel_requested = true,
+      cancel_grace_until = '2026-01-02T03:04:05Z' where id = $1`,
+    values: [handoffId],
+  })
+  expect(await shown()).toMatchObject({
+    routedTo: 'other',
+    approval: { decision: 'approve', decidedBy: 'ann' },
+    cancelRequested: true,
+    cancelGraceUntil: '2026-01-02T03:04:05.000Z',
+  })
+  const { handoffId: never } = await sent()
+  expect((await get(fixture.gateway, `/v2/handoffs/${never}`)).json().approval).toBeNull()
+})
+
 describe('cancellation', () => {
   it('of a handoff needs no body, ends what does not execute, and may be repeated', async () => {
     const { handoffId, taskId } = await sent()

@@ -64,6 +64,13 @@ export interface HandoffView {
   readonly acceptedAt: Date | null
   readonly endedAt: Date | null
   readonly expiresAt: Date | null
+  /** The agent type whose queue gets it instead, after it was blocked at `toAgent`. */
+  readonly routedTo: string | null
+  /** Null where it was never held for a person; undecided while `decision` is null. */
+  readonly approval: { readonly decision: string | null; readonly decidedBy: string | null } | null
+  readonly cancelRequested: boolean
+  /** Until when a result of its execution still commits although it is being canceled. */
+  readonly cancelGraceUntil: Date | null
 }
 
 const HANDOFF_COLUMNS = `
@@ -72,8 +79,12 @@ const HANDOFF_COLUMNS = `
   h.reason, h.last_error as details, h.attempt, h.attempts_max as "attemptsMax", h.priority, h.revision, h.resumes_id as "resumesHandoffId",
   h.traceparent, h.spent_micro_usd as "spentMicroUSD", h.remaining_micro_usd as "remainingMicroUSD",
   e.cost_micro_usd as "costMicroUSD", e.result::json as result, h.created_at as "createdAt",
-  h.accepted_at as "acceptedAt", h.ended_at as "endedAt", h.expires_at as "expiresAt"`
-const HANDOFF_FROM = `from handoff h left join execution e on e.handoff_id = h.id`
+  h.accepted_at as "acceptedAt", h.ended_at as "endedAt", h.expires_at as "expiresAt",
+  h.routed_to as "routedTo", h.cancel_requested as "cancelRequested",
+  h.cancel_grace_until as "cancelGraceUntil", case when a.handoff_id is not null
+    then json_build_object('decision', a.decision, 'decidedBy', a.decided_by) end as approval`
+const HANDOFF_FROM = `from handoff h left join execution e on e.handoff_id = h.id
+  left join approval a on a.handoff_id = h.id`
 
 export async function findHandoff(
   db: Database,
