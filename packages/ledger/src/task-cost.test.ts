@@ -62,6 +62,7 @@ describe('taskCost', () => {
     expect(cost.finalExecutionsMicroUSD).toBe(50_000)
     expect(cost.totalSpentMicroUSD).toBe(300_000)
     expect(cost.byAgentMicroUSD['scoring']).toBe(50_000)
+    expect(cost.byPathMicroUSD).toEqual({ 'intake → extraction → analysis → scoring': 350_000 })
   })
 
   test('a fan-out counts the cost of the sender once', () => {
@@ -75,6 +76,18 @@ describe('taskCost', () => {
     )
     expect(cost.hops.map((hop) => hop.spentMicroUSD)).toEqual([80_000, 100_000, 0, 10_000])
     expect(cost.totalSpentMicroUSD).toBe(190_000)
+    expect(cost.byPathMicroUSD).toEqual({
+      'intake → extraction → y': 180_000,
+      'intake → extraction → x → z': 190_000,
+    })
+  })
+
+  test('a handoff that is its own ancestor does not stop the sum', () => {
+    const cost = taskCost(bodiesOf([{ ...FOUR_AGENTS[0]!, parent: '2' }, FOUR_AGENTS[1]!]))
+    expect(cost.byPathMicroUSD).toEqual({})
+    const own = { ...FOUR_AGENTS[0]!, id: '7', parent: '1' }
+    const looped = bodiesOf([{ ...FOUR_AGENTS[0]!, parent: '2' }, FOUR_AGENTS[1]!, own])
+    expect(Object.keys(taskCost(looped).byPathMicroUSD)).toHaveLength(1)
   })
 
   test('a handoff that was returned and accepted on a later attempt counts once', () => {

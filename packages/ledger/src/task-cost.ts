@@ -25,6 +25,11 @@ export interface TaskCost {
   readonly sumOfSnapshotsMicroUSD: number
   /** Per agent that spent it: senders by agentId, final executions by agentType. */
   readonly byAgentMicroUSD: Readonly<Record<string, number>>
+  /**
+   * Per branch, named by its agents from the first to the last (`intake → legal-analysis`): all that
+   * was spent along it. What branches share is part of each of them.
+   */
+  readonly byPathMicroUSD: Readonly<Record<string, number>>
 }
 
 type Costed = RecordBody & { readonly cost: NonNullable<RecordBody['cost']> }
@@ -43,7 +48,28 @@ export function taskCost(records: readonly RecordBody[]): TaskCost {
     finalExecutionsMicroUSD: sum(finals.map(([, spent]) => spent)),
     sumOfSnapshotsMicroUSD: sum(hops.map((hop) => hop.snapshotMicroUSD)),
     byAgentMicroUSD: addUp(spenders),
+    byPathMicroUSD: addUp(pathCosts(hops, finals)),
   }
+}
+
+const PATH_HOPS_MAX = 10_000
+
+// The running total of the last handoff is what its whole branch cost. A parent that is its own
+// ancestor is nonsense that a log can hold; the walk ends all the same.
+function pathCosts(hops: readonly HopCost[], finals: readonly FinalCost[]): [string, number][] {
+  const byHandoff = new Map(hops.map((hop) => [hop.handoffId, hop]))
+  const parents = new Set(hops.map(({ parentHandoffId }) => parentHandoffId))
+  const after = new Map(finals.map(([, spent, handoffId]) => [handoffId, spent]))
+  const leaves = hops.filter(({ handoffId }) => !parents.has(handoffId))
+  return leaves.map((leaf) => {
+    const agents = [leaf.toAgent]
+    let hop: HopCost | undefined = leaf
+    while (hop !== undefined && agents.length < PATH_HOPS_MAX) {
+      agents.unshift(hop.fromAgent)
+      hop = byHandoff.get(hop.parentHandoffId ?? '')
+    }
+    return [agents.join(' → '), leaf.snapshotMicroUSD + (after.get(leaf.handoffId) ?? 0)]
+  })
 }
 
 function latestByHandoff(
@@ -80,20 +106,24 @@ function hopCosts(decisions: ReadonlyMap<string, Costed>): HopCost[] {
   })
 }
 
+type FinalCost = readonly [agent: string, spentMicroUSD: number, handoffId: string]
+
 function finalExecutions(
   records: readonly RecordBody[],
   decisions: ReadonlyMap<string, Costed>,
-): (readonly [string, number])[] {
+): FinalCost[] {
   const parents = new Set([...decisions.values()].map((body) => body.parentHandoffId))
   return [...latestByHandoff(records, ['EXECUTION_COMPLETED']).values()]
     .filter((body) => !parents.has(body.handoffId))
     .map((body) => {
       const before = decisions.get(body.handoffId)?.cost.spentMicroUSD ?? 0
-      return [body.toAgent.agentType, body.cost.spentMicroUSD - before] as const
+      return [body.toAgent.agentType, body.cost.spentMicroUSD - before, body.handoffId] as const
     })
 }
 
-function addUp(spenders: readonly (readonly [string, number])[]): Record<string, number> {
+function addUp(
+  spenders: readonly (readonly [string, number, ...unknown[]])[],
+): Record<string, number> {
   const totals = new Map<string, number>()
   for (const [agent, spent] of spenders) totals.set(agent, (totals.get(agent) ?? 0) + spent)
   return Object.fromEntries(totals)

@@ -37,6 +37,26 @@ export function listExecutionsAfter(
   )
 }
 
+/** A receipt as evidence shows it. */
+export interface TaskReceipt {
+  readonly origin: string
+  readonly seq: number
+  /** Lower-case hex. */
+  readonly recordHash: string
+}
+
+/** The receipts that the executions of one task hold, in order of chain and record. */
+export function listTaskReceipts(db: Database, taskId: string): Promise<readonly TaskReceipt[]> {
+  return run<TaskReceipt>(
+    db,
+    'list_task_receipts',
+    `select e.audit_origin as origin, e.audit_seq as seq, encode(e.audit_hash, 'hex') as "recordHash"
+     from handoff h join execution e on e.handoff_id = h.id
+     where h.task_id = $1 and e.audit_hash is not null order by 1, 2`,
+    [taskId],
+  )
+}
+
 /** Where the last pass over all executions stands; undefined before the first. */
 export async function readReceiptMark(db: Database): Promise<string | undefined> {
   const rows = await run<{ after: string }>(

@@ -2,13 +2,14 @@
 import { Command, CommanderError } from 'commander'
 import { collect, positiveNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import { addAudit, addEvidence, addPolicy, addVerify } from './audit-commands.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
 import { addAgents, addApprovals, addCancel } from './steering-commands.ts'
-import { addTask, addTasks, addTrace, addVerify } from './task-commands.ts'
+import { addTask, addTasks, addTrace } from './task-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
 export interface GlobalOptions {
@@ -30,6 +31,7 @@ Examples:
   ${COMMAND} review-contract FILE   review a text of your own
   ${COMMAND} trace 7f3c91de         what happened to a task, hop by hop
   ${COMMAND} verify                 prove that the audit log is what was recorded
+  ${COMMAND} evidence 7f3c91de      everything that proves a task, for an outsider
 
 Exit codes: 0 fine, 1 failure, 2 usage, 3 verification failed, 4 incomplete, 5 not found,
 6 not allowed, 130 interrupted.`
@@ -75,6 +77,9 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addSend,
   addTrace,
   addVerify,
+  addEvidence,
+  addPolicy,
+  addAudit,
   addTasks,
   addTask,
   addDeadLetters,

@@ -55,4 +55,13 @@ export const CLI_SETTINGS = {
   BATON_GATEWAY_URL: optionalUrl(['http', 'https'], {
     help: 'The gateway that commands act through. Without it the one of the instance is used, and started where it does not run.',
   }),
+  BATON_AUDIT_URL: optionalUrl(['http', 'https'], {
+    help: 'The auditor that evidence and drills are asked from. Without it the one of the instance is used.',
+  }),
+  BATON_AUDIT_EVIDENCE_TOKEN: optionalSecret({
+    help: 'Token for evidence and drills, for the auditor at BATON_AUDIT_URL.',
+  }),
+  BATON_AUDIT_PAYLOAD_TOKEN: optionalSecret({
+    help: 'Second token for evidence that shows what was said, for the auditor at BATON_AUDIT_URL.',
+  }),
 }

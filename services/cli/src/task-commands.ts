@@ -14,18 +14,6 @@ export function addTrace(program: Command, run: Run): void {
     })
 }
 
-export function addVerify(program: Command, run: Run): void {
-  program
-    .command('verify')
-    .description('prove that the audit log, or one task of it, is what was recorded')
-    .argument('[task]', TASK)
-    .option('--full', 'verify the batch signatures that seals vouch for once more')
-    .action(async (task: string | undefined, options: { full?: boolean }, command: Command) => {
-      const { verify } = await import('./commands/verify.ts')
-      await run(command, (context) => verify(context, task, options))
-    })
-}
-
 export function addTasks(program: Command, run: Run): void {
   program
     .command('tasks')

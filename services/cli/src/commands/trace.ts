@@ -29,7 +29,7 @@ function print({ output }: Context, found: TaskTrace, traceMs: number): void {
   else {
     output.data(`Task ${taskId}\n`)
     output.data(recordTable(records))
-    output.data(`\n${costLine(cost)}`)
+    output.data(`\n${costLines(cost).join('\n')}`)
   }
   output.words(`\nTrace rebuilt in ${milliseconds(traceMs)} (limit 10 s).`)
   const problems = [
@@ -46,7 +46,7 @@ function recordTable(records: readonly TraceRecord[]): string {
   // Most traces hold nothing that a person decided.
   const decided = records.some(({ body }) => body.act !== undefined)
   const first = Date.parse(records[0]?.body.recordedAt ?? '')
-  const rows = records.map(({ body, recordHash }) => [
+  const rows = records.map(({ body, recordHash, assurance }) => [
     String(body.taskSeq),
     `+${milliseconds(Date.parse(body.recordedAt) - first)}`,
     `${body.fromAgent.agentId} → ${body.toAgent.agentType}`,
@@ -55,6 +55,7 @@ function recordTable(records: readonly TraceRecord[]): string {
     body.cost === null ? '' : dollars(body.cost.spentMicroUSD),
     body.reason ?? '',
     ...(decided ? [body.act?.actor ?? ''] : []),
+    assurance,
     short(recordHash),
   ])
   return renderTable(
@@ -67,16 +68,25 @@ function recordTable(records: readonly TraceRecord[]): string {
       { title: 'SPENT', align: 'right' },
       { title: 'REASON', widthMax: 28 },
       ...(decided ? [{ title: 'BY', widthMax: 28 }] : []),
+      { title: 'KEPT' },
       { title: 'RECORD' },
     ],
     rows,
   )
 }
 
-function costLine(cost: TaskTrace['cost']): string {
+/** By agent; also by hop and path where the task branched or a running total fell. */
+function costLines(cost: TaskTrace['cost']): string[] {
   const total = cost.totalSpentMicroUSD + cost.finalExecutionsMicroUSD
-  const parts = Object.entries(cost.byAgentMicroUSD).map(
-    ([agent, spent]) => `${agent} ${dollars(spent)}`,
-  )
-  return `Cost ${dollars(total)}: ${parts.join(', ')}`
+  const named = (amounts: Readonly<Record<string, number>>): string[] =>
+    Object.entries(amounts).map(([name, spent]) => `${name} ${dollars(spent)}`)
+  const hops = cost.hops.map(({ fromAgent, toAgent, spentMicroUSD, negative }) => {
+    const warning = negative ? ' (below its parent: wrongly deducted)' : ''
+    return `${fromAgent} → ${toAgent} ${dollars(spentMicroUSD)}${warning}`
+  })
+  const paths = named(cost.byPathMicroUSD)
+  const byAgent = `Cost ${dollars(total)}: ${named(cost.byAgentMicroUSD).join(', ')}`
+  // In a single line of agents each hop is what its sender spent.
+  const isLine = paths.length < 2 && !cost.hops.some(({ negative }) => negative)
+  return isLine ? [byAgent] : [byAgent, `Hops  ${hops.join(', ')}`, `Paths ${paths.join(', ')}`]
 }

@@ -15,6 +15,7 @@ export interface InstanceRecord {
   readonly services: readonly (Process & { readonly name: string })[]
   readonly queue: 'redis' | 'in-process'
   readonly gatewayUrl: string
+  readonly auditorUrl: string
 }
 
 const pathOf = (home: string): string => join(home, 'instance.json')
@@ -68,6 +69,7 @@ export async function writeInstance(
     readonly services: readonly { readonly name: string; readonly pid: number }[]
     readonly queue: InstanceRecord['queue']
     readonly gatewayUrl: string
+    readonly auditorUrl: string
   },
 ): Promise<void> {
   const services = instance.services.map(({ name, pid }) => ({ name, ...holderOf(pid) }))

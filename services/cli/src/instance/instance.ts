@@ -18,6 +18,7 @@ export interface Instance {
   readonly databases: Databases
   readonly queue: Queue['kind']
   readonly gatewayUrl: string
+  readonly auditorUrl: string
   /** Rejects with BATON_SERVICE_ENDED when a service ends by itself. */
   readonly failed: Promise<never>
   /** Drains and stops what this command started, in order. Safe to call twice. */
@@ -65,6 +66,7 @@ async function joinInstance(
     databases,
     queue: running.queue,
     gatewayUrl: running.gatewayUrl,
+    auditorUrl: running.auditorUrl,
     failed: watch.gone,
     async stop() {
       watch.close()
@@ -89,8 +91,8 @@ async function startInstance(
     const services = await startServices({ context, databases, queue })
     started.push(services)
     context.output.step('passed', 'services', services.names.join(', '))
-    const { gatewayUrl, failed } = services
-    return { databases, queue: queue.kind, gatewayUrl, failed, stop }
+    const { gatewayUrl, auditorUrl, failed } = services
+    return { databases, queue: queue.kind, gatewayUrl, auditorUrl, failed, stop }
   } catch (error) {
     await stop()
     throw error

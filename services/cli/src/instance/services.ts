@@ -14,6 +14,7 @@ import { serviceSettings } from './service-settings.ts'
 export interface RunningServices {
   readonly names: readonly string[]
   readonly gatewayUrl: string
+  readonly auditorUrl: string
   /** Rejects with BATON_SERVICE_ENDED when one of them ends by itself. */
   readonly failed: Promise<never>
   /** Lets them drain, the auditor last. */
@@ -58,11 +59,13 @@ async function tryStart(
   const stop = () => stopInOrder(services, home)
   try {
     const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
-    await writeInstance(home, { services, queue: queue.kind, gatewayUrl })
+    const auditorUrl = `http://127.0.0.1:${ports.auditor}`
+    await writeInstance(home, { services, queue: queue.kind, gatewayUrl, auditorUrl })
     await Promise.all(services.map((service) => service.ready))
     const failed = Promise.race(services.map((service) => service.ended))
     failed.catch(() => undefined)
-    return { names: services.map(({ name }) => name), gatewayUrl, failed, stop }
+    const names = services.map(({ name }) => name)
+    return { names, gatewayUrl, auditorUrl, failed, stop }
   } catch (error) {
     await stop()
     throw error

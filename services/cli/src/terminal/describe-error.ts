@@ -22,6 +22,8 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   BATON_REVIEW_OWN_HANDOFF: EXIT.notAllowed,
   BATON_REVIEW_NOT_ALLOWED: EXIT.notAllowed,
   BATON_FILE_NOT_ALLOWED: EXIT.notAllowed,
+  BATON_TOKEN_MISSING: EXIT.notAllowed,
+  BATON_TOKEN_REFUSED: EXIT.notAllowed,
   BATON_API_KEY_MISSING: EXIT.notAllowed,
   BATON_API_KEY_INVALID: EXIT.notAllowed,
   BATON_API_KEY_EXPIRED: EXIT.notAllowed,

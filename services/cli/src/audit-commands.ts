@@ -1,0 +1,88 @@
+// The commands for auditors: verifying, evidence, the policy to verify it with, and drills.
+import { statSync } from 'node:fs'
+import type { Command } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import { TASK } from './arguments.ts'
+import type { Run } from './arguments.ts'
+
+interface VerifyFlags {
+  readonly full?: boolean
+  readonly policy?: string
+}
+
+export function addVerify(program: Command, run: Run): void {
+  program
+    .command('verify')
+    .description(
+      'prove that the audit log, one task of it, or a bundle of evidence is what was recorded',
+    )
+    .argument('[what]', `${TASK}, or the file of a bundle; the whole log without it`)
+    .option(
+      '--policy <file>',
+      'the keys to verify a bundle against; never out of the bundle itself',
+    )
+    .option('--full', 'verify the batch signatures that seals vouch for once more')
+    .action(async (what: string | undefined, options: VerifyFlags, command: Command) => {
+      if (what !== undefined && (options.policy !== undefined || isFile(what))) {
+        const { verifyFile } = await import('./commands/verify-bundle.ts')
+        const { policy } = options
+        await run(command, (context) => verifyFile(context, { file: what, policy }))
+        return
+      }
+      const { verify } = await import('./commands/verify.ts')
+      await run(command, (context) => verify(context, what, options))
+    })
+}
+
+const isFile = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isFile() === true
+
+interface EvidenceFlags {
+  readonly out?: string
+  readonly withPayloads?: boolean
+  readonly policyOut?: string
+}
+
+export function addEvidence(program: Command, run: Run): void {
+  program
+    .command('evidence')
+    .description('write everything that proves one task to a file that verifies without Baton')
+    .argument('<task>', TASK)
+    .option('--out <file>', 'where to write it (default: evidence-<task>.tar)')
+    .option('--with-payloads', 'put in what was said; needs a permission of its own')
+    .option('--policy-out <file>', 'also write the policy that it is verified against')
+    .action(async (task: string, flags: EvidenceFlags, command: Command) => {
+      const { evidence } = await import('./commands/evidence.ts')
+      const { out, policyOut, withPayloads = false } = flags
+      await run(command, (context) => evidence(context, { task, out, policyOut, withPayloads }))
+    })
+}
+
+export function addPolicy(program: Command, run: Run): void {
+  program
+    .command('policy')
+    .description('print the public keys that evidence is verified against')
+    .option('--out <file>', 'write them to a file')
+    .action(async (options: { out?: string }, command: Command) => {
+      const { policy } = await import('./commands/policy.ts')
+      await run(command, (context) => policy(context, options))
+    })
+}
+
+export function addAudit(program: Command, run: Run): void {
+  const audit = program.command('audit').description('what an audit log must be able to show')
+  audit
+    .command('drill')
+    .description('rebuild a random past task against ten seconds, and record that')
+    .option('--seed <number>', 'choose the same task again', seedOf)
+    .action(async (options: { seed?: number }, command: Command) => {
+      const { drill } = await import('./commands/drill.ts')
+      await run(command, (context) => drill(context, options.seed))
+    })
+}
+
+function seedOf(text: string): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value
+  throw new InvalidArgumentError('Expected a whole number from 0.')
+}

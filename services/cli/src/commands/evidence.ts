@@ -1,0 +1,112 @@
+// `evidence`: writes everything that proves one task to a file that verifies without Baton.
+import { writeFile } from 'node:fs/promises'
+import { permanent } from '@baton/runtime'
+import { listTaskReceipts } from '@baton/store'
+import type { AuditorClient } from '../auditor-client.ts'
+import { withAuditor } from '../auditor-client.ts'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { withDatabases } from '../instance/with-databases.ts'
+import { count, milliseconds, short } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import type { Mark } from '../terminal/output.ts'
+import { findTask } from './find-task.ts'
+
+export interface EvidenceOptions {
+  readonly task: string
+  readonly out?: string | undefined
+  readonly withPayloads: boolean
+  readonly policyOut?: string | undefined
+}
+
+type Verdict = 'valid' | 'incomplete' | 'tampered'
+
+const EXIT_OF: Readonly<Record<Verdict, ExitCode>> = {
+  valid: EXIT.fine,
+  incomplete: EXIT.incomplete,
+  tampered: EXIT.verificationFailed,
+}
+const MARK_OF: Readonly<Record<Verdict, Mark>> = {
+  valid: 'passed',
+  incomplete: 'unknown',
+  tampered: 'failed',
+}
+const SENTENCES: Readonly<Record<Verdict, string>> = {
+  valid: 'verifies: nothing is missing or altered',
+  incomplete: 'incomplete: the task has not ended, or is not sealed and witnessed yet',
+  tampered: 'does NOT verify: the log is not what was recorded',
+}
+
+/** Exit code 3 where the log was tampered with, 4 where something is still missing; the file is written all the same. */
+export async function evidence(context: Context, options: EvidenceOptions): Promise<ExitCode> {
+  const { output } = context
+  return withAuditor(context, async (auditor) => {
+    const { taskId, receipts } = await describeTask(context, auditor, options.task)
+    const startedAt = performance.now()
+    const { withPayloads: withTexts } = options
+    const path = `/v1/evidence/${taskId}`
+    const response = await auditor.post(path, { receipts }, { withTexts })
+    const bundle = new Uint8Array(await response.arrayBuffer())
+    const exportMs = performance.now() - startedAt
+    const verdict = verdictOf(response.headers.get('baton-verdict'))
+    const file = options.out ?? `evidence-${short(taskId)}.tar`
+    await writeOut(file, bundle)
+    const { policyOut } = options
+    if (policyOut !== undefined) {
+      await writeOut(policyOut, await (await auditor.get('/v1/policy')).text())
+    }
+    const policyFile = policyOut ?? 'auditor.policy'
+    if (output.json) {
+      const bytes = bundle.length
+      output.data(JSON.stringify({ taskId, file, bytes, verdict, withTexts, exportMs }))
+    }
+    output.check('passed', 'task', taskId)
+    output.check(
+      'passed',
+      'file',
+      `${file}, ${count(bundle.length)} bytes in ${milliseconds(exportMs)}`,
+    )
+    output.check('passed', 'texts', TEXTS[withTexts ? 'shown' : 'withheld'])
+    output.check('passed', 'recorded', 'the export stands in the task’s own chain')
+    output.check(MARK_OF[verdict], 'verdict', SENTENCES[verdict])
+    if (policyOut === undefined) {
+      output.words(
+        `\nWhoever verifies it needs your policy: ${nextStep(`policy --out ${policyFile}`)}`,
+      )
+    }
+    output.words(
+      'Give the policy by another way than the bundle: who can change both proves nothing.',
+    )
+    output.next(nextStep(`verify ${file} --policy ${policyFile}`))
+    return EXIT_OF[verdict]
+  })
+}
+
+const TEXTS = {
+  shown: 'what was said is in it: handle it as you handle the messages',
+  withheld: 'left out; --with-payloads puts in what was said',
+} as const
+
+// Receipts first: every record that one of them names must then be in the log.
+async function describeTask(context: Context, auditor: AuditorClient, task: string) {
+  if (!auditor.isOwn) return { taskId: task, receipts: [] }
+  return withDatabases(context, async ({ pool }) => {
+    const taskId = await findTask(pool, task)
+    return { taskId, receipts: await listTaskReceipts(pool, taskId) }
+  })
+}
+
+const verdictOf = (text: string | null): Verdict =>
+  text === 'valid' || text === 'tampered' ? text : 'incomplete'
+
+async function writeOut(file: string, data: string | Uint8Array): Promise<void> {
+  try {
+    await writeFile(file, data, { mode: 0o600 })
+  } catch (cause) {
+    throw permanent('BATON_FILE_NOT_WRITTEN', `${file} cannot be written`, {
+      cause,
+      fix: 'Name another file with --out.',
+    })
+  }
+}

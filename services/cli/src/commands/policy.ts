@@ -1,0 +1,38 @@
+// `policy`: the keys that evidence is verified against, for whoever shall verify it.
+import { readFile, writeFile } from 'node:fs/promises'
+import { permanent } from '@baton/runtime'
+import { withAuditor } from '../auditor-client.ts'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { sealFiles } from '../instance/seal-keys.ts'
+
+/** Prints the policy, or writes it to a file. */
+export async function policy(
+  context: Context,
+  { out }: { readonly out?: string | undefined },
+): Promise<ExitCode> {
+  const { output } = context
+  const text = await readPolicy(context)
+  if (out === undefined) output.data(text.trimEnd())
+  else await writeFile(out, text)
+  output.words(
+    'Public keys only. An auditor must get them by another way than the evidence itself,',
+  )
+  output.words('and should ask for at least one witness that is not yours.')
+  return EXIT.fine
+}
+
+async function readPolicy(context: Context): Promise<string> {
+  if (context.settings.BATON_AUDIT_URL !== undefined) {
+    return withAuditor(context, async (auditor) => (await auditor.get('/v1/policy')).text())
+  }
+  try {
+    return await readFile(sealFiles(context.home).policy, 'utf8')
+  } catch (cause) {
+    throw permanent('BATON_INSTANCE_MISSING', `there is no policy in ${context.home} yet`, {
+      cause,
+      fix: 'Start Baton once, or name the auditor with BATON_AUDIT_URL.',
+    })
+  }
+}
