@@ -52,7 +52,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
   const auditor = await fixture.startAuditor()
   await sealing.startSealer()
   const folder = join(sealing.folder, 'cold')
-  const cold = (await openColdStore(coldSettings(folder))) as ColdStore
+  const cold = openColdStore(coldSettings(folder)) as ColdStore
   const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 2 })
   const [writer, keeper, archiverPool] = [
     fixture.urls.writer,

@@ -65,4 +65,5 @@ export {
   readDayRanges,
   readHotDays,
   readLegalHolds,
+  readTaskIndex,
 } from './cold/archive-positions.ts'

@@ -3,9 +3,12 @@ import { differingColumns, readRecord, recordHash, taskCost, traceGaps } from '@
 import type { Finding, RecordBody, TaskCost, TraceGap } from '@baton/ledger'
 import { assuranceOf } from './assurance.ts'
 import type { Assurance, CoveredSizes } from './assurance.ts'
+import { ColdTier } from './cold/cold-tier.ts'
+import type { ColdStore } from './cold/cold-store.ts'
+import { readTierRecords } from './cold/read-task.ts'
 import type { Database } from './database.ts'
 import { readHeads } from './heads.ts'
-import { columnsAlone, readTaskRecords } from './records.ts'
+import { columnsAlone } from './records.ts'
 import type { RecordRow } from './records.ts'
 
 export interface TraceRecord {
@@ -13,6 +16,8 @@ export interface TraceRecord {
   readonly recordHash: string
   /** How well the record is protected by now. */
   readonly assurance: Assurance
+  /** Whether it stands in the database still, or in the cold store alone. */
+  readonly tier: 'hot' | 'cold'
   readonly body: RecordBody
 }
 
@@ -20,6 +25,8 @@ export interface TaskTrace {
   readonly taskId: string
   /** In order of (chain, seq). Empty when the log knows nothing of the task. */
   readonly records: readonly TraceRecord[]
+  /** How many of its first records have expired: they are gone, and nothing is wrong with that. */
+  readonly expired: number
   readonly gaps: readonly TraceGap[]
   readonly findings: readonly Finding[]
   /** No gap and no finding: every middle record is there and says what was recorded. */
@@ -27,31 +34,38 @@ export interface TaskTrace {
   readonly cost: TaskCost
 }
 
-/**
- * Reads, checks and adds up one task (E14, E19). `taskId` is a UUID. Without `covered`, nothing is
- * known to be sealed.
- */
+interface TraceOptions {
+  /** Without it, nothing is known to be sealed. */
+  readonly covered?: CoveredSizes | undefined
+  /** Where records stand that are not in the database any more. */
+  readonly cold?: ColdStore | undefined
+}
+
+/** Reads, checks and adds up one task out of both tiers (E14, E19). `taskId` is a UUID. */
 export async function readTrace(
   db: Database,
   taskId: string,
-  covered?: CoveredSizes,
+  { covered, cold }: TraceOptions = {},
 ): Promise<TaskTrace> {
-  const rows = await readTaskRecords(db, taskId)
+  const tier = new ColdTier(db, cold)
+  const { rows, expired, expiredHash, ...found } = await readTierRecords(db, tier, taskId)
   const origins = new Map((await readHeads(db)).map((head) => [head.chain, head.origin]))
   const records: TraceRecord[] = []
-  const findings: Finding[] = []
+  const findings: Finding[] = [...found.findings]
   for (const row of rows) {
     const body = readRecord(row.body)
     if (body !== undefined) {
       const hash = recordHash(row.body).toString('hex')
-      records.push({ recordHash: hash, assurance: assuranceOf(covered, row), body })
+      const { hotFrom } = await tier.position(row.chain)
+      const where = row.seq < hotFrom ? 'cold' : 'hot'
+      records.push({ recordHash: hash, assurance: assuranceOf(covered, row), tier: where, body })
     }
     findings.push(...rowFindings(row, body, origins.get(row.chain) ?? ''))
   }
-  const gaps = traceGaps(records)
+  const gaps = traceGaps(records, { taskSeq: expired, hash: expiredHash })
   const verified = gaps.length === 0 && findings.length === 0
   const cost = taskCost(records.map(({ body }) => body))
-  return { taskId, records, gaps, findings, verified, cost }
+  return { taskId, records, expired, gaps, findings, verified, cost }
 }
 
 function rowFindings(row: RecordRow, body: RecordBody | undefined, origin: string): Finding[] {

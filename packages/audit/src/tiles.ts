@@ -8,6 +8,9 @@ import {
   tileWidth,
 } from '@baton/ledger'
 import type { Tile } from '@baton/ledger'
+import { SEAL_LOG } from './cold/archive-positions.ts'
+import { ColdTier } from './cold/cold-tier.ts'
+import type { ColdStore } from './cold/cold-store.ts'
 import { copyOut } from './copy-out.ts'
 import { inSnapshot } from './database.ts'
 import type { Pool, Snapshot } from './database.ts'
@@ -20,6 +23,13 @@ interface Range {
   readonly to: number
 }
 
+interface TileRequest {
+  readonly tile: Tile
+  readonly size: number
+  /** Where records stand that are not in the database any more. */
+  readonly cold?: ColdStore | undefined
+}
+
 /** Leaves that are read and hashed at once for a tile above the lowest. */
 const PAGE_LEAVES = 16_384
 
@@ -30,19 +40,32 @@ const PAGE_LEAVES = 16_384
 export function readTile(
   pool: Pool,
   log: TiledLog,
-  { tile, size }: { readonly tile: Tile; readonly size: number },
+  { tile, size, cold }: TileRequest,
 ): Promise<Uint8Array | undefined> {
   return inSnapshot(pool, async (snapshot) => {
     const { level, index, width } = tile
     if (width > tileWidth(tile, size)) return undefined
     const from = index * TILE_WIDTH
+    const tier = new ColdTier(snapshot, cold)
+    const number = log === 'seals' ? SEAL_LOG : log.chain
+    const { hotFrom } = await tier.position(number)
+    const coldLog = hotFrom === 0 ? undefined : await tier.log(number)
+    if (coldLog !== undefined && level === 'entries' && from < hotFrom) {
+      const found = await coldLog.bundle(index, width)
+      return found.kind === 'found' ? bundle(found.content.slice(0, width), width) : undefined
+    }
     if (level === 'entries') {
       return bundle(await readBodies(snapshot, log, { from, to: from + width }), width)
     }
     const hashes: Uint8Array[] = []
     const leaves = TILE_WIDTH ** level
     for (let at = from; at < from + width; at += 1) {
-      const hash = await subtree(snapshot, log, { from: at * leaves, to: (at + 1) * leaves })
+      const range = { from: at * leaves, to: (at + 1) * leaves }
+      // A subtree that has lost a leaf of the database stands in the store as a whole.
+      const hash =
+        coldLog !== undefined && range.from < hotFrom
+          ? await coldLog.hash({ level, index: at })
+          : await subtree(snapshot, log, range)
       if (hash === undefined) return undefined
       hashes.push(hash)
     }

@@ -16,12 +16,21 @@ interface TraceRecord {
   readonly recordHash: string
 }
 
+/** Where a trace begins whose first records have expired. */
+interface TraceStart {
+  readonly taskSeq: number
+  /** Of the record before; undefined for a trace that is whole. */
+  readonly hash: Uint8Array | undefined
+}
+
+const WHOLE: TraceStart = { taskSeq: 0, hash: undefined }
+
 /** Checks the task links and the parent handoffs of a trace that is in order of seq. */
-export function traceGaps(records: readonly TraceRecord[]): TraceGap[] {
+export function traceGaps(records: readonly TraceRecord[], start = WHOLE): TraceGap[] {
   const gaps: TraceGap[] = []
   const handoffs = new Set(records.map(({ body }) => body.handoffId))
-  let expectedSeq = 0
-  let expectedHash = GENESIS_HASH.toString('hex')
+  let expectedSeq = start.taskSeq
+  let expectedHash = Buffer.from(start.hash ?? GENESIS_HASH).toString('hex')
   for (const { body, recordHash } of records) {
     const { seq, taskSeq, parentHandoffId } = body
     if (taskSeq !== expectedSeq) {
@@ -31,7 +40,9 @@ export function traceGaps(records: readonly TraceRecord[]): TraceGap[] {
       const message = "does not link to the task's record before it"
       gaps.push({ kind: 'TASK_LINK', seq, message })
     }
-    if (parentHandoffId !== null && !handoffs.has(parentHandoffId)) {
+    // The parent may have expired.
+    const isWhole = start.taskSeq === 0
+    if (isWhole && parentHandoffId !== null && !handoffs.has(parentHandoffId)) {
       const message = `the parent handoff ${parentHandoffId} has no record in this task`
       gaps.push({ kind: 'PARENT_MISSING', seq, message })
     }

@@ -30,7 +30,7 @@ async function main(): Promise<never> {
   const settings = readSettings(ARCHIVER_SETTINGS, process.env)
   const { BATON_AUDIT_HOT_DAYS: hotDays, BATON_AUDIT_RETENTION_DAYS: retentionDays } = settings
   if (retentionDays <= hotDays) throw kept(hotDays, retentionDays)
-  const store = await openColdStore(settings)
+  const store = openColdStore(settings)
   if (store === undefined) throw storeless()
   const logger = createLogger({ service: 'archiver', level: settings.BATON_LOG_LEVEL })
   const metrics = createMetrics()

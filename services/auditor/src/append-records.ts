@@ -49,10 +49,23 @@ function readEntries(body: unknown): readonly AuditEntry[] {
       },
     ])
   }
+  if (entries.some((entry) => RESERVED.has((entry as { event?: unknown } | null)?.event))) {
+    throw new ProblemError(EVENT_RESERVED)
+  }
   const checked = entries.map((entry, index) => checkEntry(entry, `/entries/${index}`))
   const problems = checked.flatMap((entry) => (entry.ok ? [] : entry.problems))
   if (problems.length > 0) throw invalid(problems)
   return checked.flatMap((entry) => (entry.ok ? [entry.entry] : []))
+}
+
+/** What only the auditor's own routes record, for those who hold another token. */
+const RESERVED: ReadonlySet<unknown> = new Set(['LEGAL_HOLD_SET', 'LEGAL_HOLD_LIFTED'])
+
+const EVENT_RESERVED = {
+  status: 403,
+  code: 'BATON_AUDIT_EVENT_RESERVED',
+  detail: 'an append token does not allow to record this event',
+  fix: 'Hold a task, or lift its hold, with `baton audit hold` or PUT /v1/holds/{taskId}.',
 }
 
 const PROBLEMS_SHOWN_MAX = 20

@@ -1,5 +1,11 @@
 // The audit service as one long-lived thing: starts only on a durable database, drains before it stops.
-import { AuditLog, createPool, createSubjectVault, extendPartitions } from '@baton/audit'
+import {
+  AuditLog,
+  createPool,
+  createSubjectVault,
+  extendPartitions,
+  openColdStore,
+} from '@baton/audit'
 import { readHeads, readTrace, requireDurability } from '@baton/audit'
 import type { Pool } from '@baton/audit'
 import { createBatchSigner, readBatchPublicKey } from '@baton/ledger'
@@ -12,6 +18,7 @@ import { appendRecords } from './append-records.ts'
 import { checkReceipts } from './check-receipts.ts'
 import { createEvidencePart } from './evidence-part.ts'
 import type { EvidencePart } from './evidence-part.ts'
+import { addHoldRoutes } from './hold-routes.ts'
 import { createScrubber } from './scrubber.ts'
 import type { Scrubber } from './scrubber.ts'
 import { createSealWatch } from './seal-watch.ts'
@@ -65,7 +72,8 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
   const watch =
     sealKey && createSealWatch({ reader, publicKey: sealKey, unsealedMaxMs, metrics, logger })
   const covered = () => watch?.sizes
-  const shared = { reader, writer: pools.writer, vault, batchKeys, sealKey, metrics, logger }
+  const cold = openColdStore(settings)
+  const shared = { reader, writer: pools.writer, vault, batchKeys, sealKey, cold, metrics, logger }
   const recordsPerSecond = settings.BATON_AUDIT_SCRUB_PER_SECOND
   const scrubber = createScrubber({ ...shared, recordsPerSecond })
   const environment = settings.BATON_ENVIRONMENT
@@ -84,7 +92,7 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
         return appendRecords({ batcher, queuedMax, logger }, body)
       },
       checkReceipts: (body) => checkReceipts({ reader, covered, unsealedMaxMs }, body),
-      trace: (taskId) => readTrace(pools.reader, taskId, covered()),
+      trace: (taskId) => readTrace(reader, taskId, { covered: covered(), cold }),
       scrub: () => scrubber.status(),
       verify: oneAtATime(() => verify(shared)),
       ready: () => answers(pools),
@@ -97,8 +105,12 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
   })
   addTileRoutes(server, {
     reader,
+    cold,
     mayRead: requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read'),
   })
+  const holdToken = settings.BATON_AUDIT_HOLD_TOKEN
+  const mayHold = holdToken === undefined ? undefined : requireToken(holdToken, 'hold')
+  addHoldRoutes(server, { reader, batcher, mayHold })
   const evidence = createEvidencePart({ ...shared, settings, batcher, covered })
   const drain = () => batcher.drain()
   return asService({ server, pools, watch, scrubber, evidence, drain, ...dependencies })

@@ -1,7 +1,7 @@
 // The drill: rebuilds a random past task as if a regulator had asked, against the clock, and records it.
 import { hash, randomInt } from 'node:crypto'
 import { findTaskAt, readHeads, readTrace } from '@baton/audit'
-import type { CoveredSizes, Pool } from '@baton/audit'
+import type { ColdStore, CoveredSizes, Pool } from '@baton/audit'
 import type { BundleReport } from '@baton/ledger'
 import type { Logger } from '@baton/runtime'
 import type { EvidenceService } from './evidence.ts'
@@ -9,6 +9,7 @@ import type { EvidenceService } from './evidence.ts'
 interface DrillDependencies {
   readonly reader: Pool
   readonly covered: () => CoveredSizes | undefined
+  readonly cold: ColdStore | undefined
   readonly evidence: EvidenceService
   readonly logger: Logger
 }
@@ -41,13 +42,13 @@ const REASONS = {
  * Undefined while the log is empty. The run stands in the task's chain as VERIFY_RUN.
  */
 export async function runDrill(
-  { reader, covered, evidence, logger }: DrillDependencies,
+  { reader, covered, cold, evidence, logger }: DrillDependencies,
   seed = randomInt(SEEDS),
 ): Promise<DrillReport | undefined> {
   const startedAt = performance.now()
   const taskId = await chooseTask(reader, seed)
   if (taskId === undefined) return undefined
-  const trace = await readTrace(reader, taskId, covered())
+  const trace = await readTrace(reader, taskId, { covered: covered(), cold })
   const tracedAt = performance.now()
   const rebuilt = await evidence.reconstruct(taskId)
   const endedAt = performance.now()

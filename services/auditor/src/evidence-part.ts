@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { readHeads } from '@baton/audit'
-import type { AppendOutcome, CoveredSizes, Pool, SubjectVault } from '@baton/audit'
+import type { AppendOutcome, ColdStore, CoveredSizes, Pool, SubjectVault } from '@baton/audit'
 import { createNoteSigner, sealLogOrigin } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'
 import type { Batcher, Logger } from '@baton/runtime'
@@ -26,6 +26,7 @@ interface EvidencePartOptions {
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   readonly sealKey: KeyObject | undefined
   readonly covered: () => CoveredSizes | undefined
+  readonly cold: ColdStore | undefined
   readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
   readonly logger: Logger
 }
@@ -38,7 +39,7 @@ export interface EvidencePart {
 }
 
 export function createEvidencePart(options: EvidencePartOptions): EvidencePart {
-  const { settings, reader, writer, vault, batcher, covered, metrics, logger } = options
+  const { settings, reader, writer, vault, batcher, covered, cold, metrics, logger } = options
   const token = settings.BATON_AUDIT_EVIDENCE_TOKEN
   const keeper = createTreeKeeper({ reader, writer, covered, logger })
   return {
@@ -63,7 +64,7 @@ export function createEvidencePart(options: EvidencePartOptions): EvidencePart {
       addEvidenceRoutes(server, {
         evidence,
         policyText: policy.text,
-        drill: (seed) => runDrill({ reader, covered, evidence, logger }, seed),
+        drill: (seed) => runDrill({ reader, covered, cold, evidence, logger }, seed),
         mayExport: requireToken(token, 'evidence'),
         mayReadTexts:
           payloadToken === undefined ? undefined : requireToken(payloadToken, 'payload'),

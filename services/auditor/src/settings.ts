@@ -1,5 +1,15 @@
 // What the auditor needs to know; every limit has a name, a unit and a bound.
-import { flag, integer, oneOf, optionalSecret, optionalText, secret, text, url } from '@baton/runtime'
+import { COLD_STORE_SETTINGS } from '@baton/audit'
+import {
+  flag,
+  integer,
+  oneOf,
+  optionalSecret,
+  optionalText,
+  secret,
+  text,
+  url,
+} from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
 
@@ -53,6 +63,10 @@ export const AUDITOR_SETTINGS = {
   }),
   BATON_AUDIT_LOOKUP_KEY: secret({
     help: 'the key that finds a data subject without storing who it is: 32 bytes in base64',
+  }),
+  ...COLD_STORE_SETTINGS,
+  BATON_AUDIT_HOLD_TOKEN: optionalSecret({
+    help: 'the bearer token of those who may hold tasks and lift holds; without it nobody may',
   }),
   BATON_ALLOW_UNSAFE_POSTGRES: flag({
     default: false,

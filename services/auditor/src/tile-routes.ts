@@ -1,6 +1,6 @@
 // GET /checkpoint and /tile/...: the seal log as C2SP tlog-tiles has it, and each chain below /chains/{n}.
 import { readChainCheckpoints, readLastSeal, readTile, readWitnessed } from '@baton/audit'
-import type { Pool, TiledLog } from '@baton/audit'
+import type { ColdStore, Pool, TiledLog } from '@baton/audit'
 import { parseTilePath } from '@baton/ledger'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { RequireToken } from './access.ts'
@@ -13,6 +13,7 @@ interface Published {
 
 interface TileRoutes {
   readonly reader: Pool
+  readonly cold: ColdStore | undefined
   readonly mayRead: RequireToken
 }
 
@@ -22,7 +23,10 @@ interface ChainParameters {
 }
 
 /** Tiles are served for published checkpoints only, so that a proof never mixes two states. */
-export function addTileRoutes(server: FastifyInstance, { reader, mayRead }: TileRoutes): void {
+export function addTileRoutes(
+  server: FastifyInstance,
+  { reader, cold, mayRead }: TileRoutes,
+): void {
   for (const prefix of ['', '/chains/:chain']) {
     server.get<{ Params: ChainParameters }>(`${prefix}/checkpoint`, {
       onRequest: async (request) => mayRead(request.headers.authorization),
@@ -37,7 +41,7 @@ export function addTileRoutes(server: FastifyInstance, { reader, mayRead }: Tile
         const tile = parseTilePath(`tile/${params['*'] ?? ''}`)
         const log = logOf(params)
         const { size } = await published(reader, log)
-        const body = tile && (await readTile(reader, log, { tile, size }))
+        const body = tile && (await readTile(reader, log, { tile, size, cold }))
         if (body === undefined) throw new ProblemError(NO_SUCH_TILE)
         reply.header('cache-control', 'private, max-age=31536000, immutable')
         return send(reply, { type: 'application/octet-stream', body })

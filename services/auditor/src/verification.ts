@@ -1,6 +1,6 @@
 // Verifying on request: one run at a time, with every key and anchor this process knows.
 import { verifyChains } from '@baton/audit'
-import type { Pool, SubjectVault, VerifyReport } from '@baton/audit'
+import type { ColdStore, Pool, SubjectVault, VerifyReport } from '@baton/audit'
 import { batchKeyId, readBatchPublicKey } from '@baton/ledger'
 import type { BatchSigner } from '@baton/ledger'
 import type { Logger } from '@baton/runtime'
@@ -15,6 +15,7 @@ export interface Verification {
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** The sealer's; undefined where nobody seals. */
   readonly sealKey: KeyObject | undefined
+  readonly cold: ColdStore | undefined
   readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
   readonly logger: Logger
 }
@@ -31,9 +32,9 @@ export function batchKeysOf(
 
 /** Re-reads everything, batch signatures under seals included. A finding counts in the metric. */
 export async function verify(verification: Verification): Promise<VerifyReport> {
-  const { reader, vault, batchKeys, sealKey, metrics, logger } = verification
+  const { reader, vault, batchKeys, sealKey, cold, metrics, logger } = verification
   const seals = sealKey === undefined ? undefined : { publicKey: sealKey, anchors: [] }
-  const report = await verifyChains({ pool: reader, vault, batchKeys, seals, full: true })
+  const report = await verifyChains({ pool: reader, vault, batchKeys, cold, seals, full: true })
   const { ok, records, findingsTotal } = report
   if (!ok) {
     metrics.auditTamperDetectedTotal.inc()

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import { TASK } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import { addTiers } from './tier-commands.ts'
 
 interface VerifyFlags {
   readonly full?: boolean
@@ -71,6 +72,7 @@ export function addPolicy(program: Command, run: Run): void {
 
 export function addAudit(program: Command, run: Run): void {
   const audit = program.command('audit').description('what an audit log must be able to show')
+  addTiers(audit, run)
   audit
     .command('drill')
     .description('rebuild a random past task against ten seconds, and record that')

@@ -1,4 +1,5 @@
 // What the command line is told by the environment.
+import { COLD_STORE_SETTINGS } from '@baton/audit'
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/sdk'
 import { integer, optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
@@ -31,6 +32,7 @@ export const CLI_SETTINGS = {
   BATON_REDIS_URL: optionalUrl(['redis', 'rediss'], {
     help: 'Redis for the queue. Without it one is looked for, or the queue stays within the receiver.',
   }),
+  ...COLD_STORE_SETTINGS,
   ...UNSAFE_POSTGRES_SETTINGS,
   ...UNSAFE_REDIS_SETTINGS,
   BATON_GATEWAY_PORT: firstPort('gateway', 8_420),

@@ -84,6 +84,18 @@ export class ColdLog {
     return hashes
   }
 
+  /** One hash of a level of tiles; undefined where the store cannot tell it. */
+  async hash({ level, index }: { level: number; index: number }): Promise<Uint8Array | undefined> {
+    const at = index % TILE_WIDTH
+    const tile = { level, index: Math.floor(index / TILE_WIDTH), width: at + 1 }
+    try {
+      return (await this.hashes(tile))[at]
+    } catch (error) {
+      if (error instanceof LedgerError) return undefined
+      throw error
+    }
+  }
+
   /** Reads the nodes of a tree of `size` leaves, all of which are archived. */
   nodes(size: number): HashReader {
     return tileHashReader({

@@ -40,6 +40,12 @@ export class ColdTier {
     this.#store = store
   }
 
+  /** Whether any record stands in the cold store alone, or has expired. */
+  async isUsed(): Promise<boolean> {
+    this.#positions ??= await readArchivePositions(this.#db)
+    return [...this.#positions.values()].some(({ hotFrom }) => hotFrom > 0)
+  }
+
   async position(chain: number): Promise<ArchivePosition> {
     this.#positions ??= await readArchivePositions(this.#db)
     return positionOf(this.#positions, chain)

@@ -22,10 +22,10 @@ const DAY_MS = 86_400_000
  * Loads the SDK, which is large; nothing else does. Connects with the first call. Credentials come from
  * the SDK's own chain: environment, profile, instance role.
  */
-export async function createS3ColdStore(options: S3Options): Promise<ColdStore> {
+export function createS3ColdStore(options: S3Options): ColdStore {
   const { bucket, lockDays, now = () => new Date() } = options
-  const sdk = await import('@aws-sdk/client-s3')
-  const client = createClient(sdk, options)
+  let opened: Promise<Opened> | undefined
+  const open = () => (opened ??= openClient(options))
   const lock = () =>
     lockDays === undefined
       ? {}
@@ -37,6 +37,7 @@ export async function createS3ColdStore(options: S3Options): Promise<ColdStore> 
     description: `bucket ${bucket}`,
     async putIfAbsent(name, bytes) {
       const encoding = isCompressed(name) ? { ContentEncoding: 'zstd' } : {}
+      const { sdk, client } = await open()
       const object = { Bucket: bucket, Key: name, Body: bytes, IfNoneMatch: '*' }
       try {
         await client.send(new sdk.PutObjectCommand({ ...object, ...encoding, ...lock() }))
@@ -47,6 +48,7 @@ export async function createS3ColdStore(options: S3Options): Promise<ColdStore> 
       }
     },
     async get(name) {
+      const { sdk, client } = await open()
       try {
         const answer = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: name }))
         return await answer.Body?.transformToByteArray()
@@ -56,6 +58,7 @@ export async function createS3ColdStore(options: S3Options): Promise<ColdStore> 
       }
     },
     async list(prefix) {
+      const { sdk, client } = await open()
       try {
         const names: string[] = []
         const pages = sdk.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix })
@@ -68,6 +71,7 @@ export async function createS3ColdStore(options: S3Options): Promise<ColdStore> 
       }
     },
     async remove(names) {
+      const { sdk, client } = await open()
       try {
         for (const Key of names) {
           await client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key }))
@@ -79,14 +83,20 @@ export async function createS3ColdStore(options: S3Options): Promise<ColdStore> 
   }
 }
 
-function createClient(sdk: typeof import('@aws-sdk/client-s3'), options: S3Options): S3Client {
-  const { region, endpoint } = options
-  return new sdk.S3Client({
+interface Opened {
+  readonly sdk: typeof import('@aws-sdk/client-s3')
+  readonly client: S3Client
+}
+
+async function openClient({ region, endpoint }: S3Options): Promise<Opened> {
+  const sdk = await import('@aws-sdk/client-s3')
+  const client = new sdk.S3Client({
     region,
     maxAttempts: ATTEMPTS_MAX,
     requestHandler: { requestTimeout: TIMEOUT_MS, connectionTimeout: 5_000 },
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
   })
+  return { sdk, client }
 }
 
 const statusOf = (error: unknown): number =>

@@ -27,7 +27,7 @@ export const COLD_STORE_SETTINGS = {
 type ColdStoreSettings = ReturnType<typeof readSettings<typeof COLD_STORE_SETTINGS>>
 
 /** The store that the settings name; undefined when they name none. Throws BATON_SETTINGS_INVALID. */
-export async function openColdStore(settings: ColdStoreSettings): Promise<ColdStore | undefined> {
+export function openColdStore(settings: ColdStoreSettings): ColdStore | undefined {
   const { BATON_COLD_FOLDER: folder, BATON_COLD_S3_BUCKET: bucket } = settings
   if (folder !== undefined && bucket !== undefined) {
     throw permanent('BATON_SETTINGS_INVALID', 'two cold stores are named', {

@@ -50,12 +50,13 @@ async function diagnoseLog(
   { audit }: OpenedDatabases,
   onProgress: (text: string) => void,
 ): Promise<readonly Diagnosis[]> {
-  const { pool, vault, batchKeys, seals } = audit
+  const { pool, vault, batchKeys, seals, cold } = audit
   const report = await verifyChains({
     pool,
     vault,
     batchKeys,
     seals,
+    cold,
     full: true,
     onProgress: (records) => onProgress(`verifying ${counted(records, 'record')}`),
   })

@@ -15,7 +15,10 @@ export async function trace(context: Context, task: string): Promise<ExitCode> {
   return withDatabases(context, async ({ pool, audit }) => {
     const taskId = await findTask(pool, task)
     const startedAt = performance.now()
-    const found = await readTrace(audit.pool, taskId, await audit.covered())
+    const found = await readTrace(audit.pool, taskId, {
+      covered: await audit.covered(),
+      cold: audit.cold,
+    })
     const traceMs = performance.now() - startedAt
     if (found.records.length === 0 && found.findings.length === 0) throw taskNotFound(task)
     print(context, found, traceMs)

@@ -26,7 +26,10 @@ export async function verify(
 ): Promise<ExitCode> {
   return withDatabases(context, async ({ pool, audit }) => {
     if (task !== undefined) {
-      const found = await readTrace(audit.pool, await findTask(pool, task), await audit.covered())
+      const found = await readTrace(audit.pool, await findTask(pool, task), {
+        covered: await audit.covered(),
+        cold: audit.cold,
+      })
       if (found.records.length === 0 && found.findings.length === 0) throw taskNotFound(task)
       return printTask(context.output, found)
     }
@@ -36,6 +39,7 @@ export async function verify(
       vault,
       batchKeys,
       seals,
+      cold: audit.cold,
       full,
       onProgress: (records) => context.output.progress(`${count(records)} records`),
     })

@@ -12,8 +12,14 @@ export interface ArchiveKeys {
 
 const archiveKeysPath = (home: string): string => join(home, 'secrets', 'archive.json')
 
-/** The cold store of an instance that is told no other. */
-export const coldFolder = (home: string): string => join(home, 'cold')
+/** The folder of the cold store, where it is one: the one that is named, else one of the instance. */
+export function coldFolderOf(
+  settings: Readonly<Record<'BATON_COLD_FOLDER' | 'BATON_COLD_S3_BUCKET', string | undefined>>,
+  home: string,
+): string | undefined {
+  const { BATON_COLD_FOLDER: folder, BATON_COLD_S3_BUCKET: bucket } = settings
+  return folder || (bucket ? undefined : join(home, 'cold'))
+}
 
 const token = (): string => randomBytes(24).toString('base64url')
 

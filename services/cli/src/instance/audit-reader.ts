@@ -1,6 +1,6 @@
 // Reading and verifying the audit log directly in its database: no service has to run for it.
 import { createPool, createSubjectVault, readCoveredSizes, readFileAnchor } from '@baton/audit'
-import type { CoveredSizes, Pool, SealTrust, SubjectVault } from '@baton/audit'
+import type { ColdStore, CoveredSizes, Pool, SealTrust, SubjectVault } from '@baton/audit'
 import { batchKeyId, createBatchSigner, readBatchPublicKey } from '@baton/ledger'
 import type { CliSettings } from '../context.ts'
 import type { ReadableDatabases } from './databases.ts'
@@ -13,6 +13,8 @@ export interface AuditReader {
   readonly batchKeys: ReadonlyMap<string, ReturnType<typeof readBatchPublicKey>>
   /** Who seals, and the anchor that can be asked; undefined where nobody is known who seals. */
   readonly seals: SealTrust | undefined
+  /** Where records stand that are not in the database any more. */
+  readonly cold: ColdStore | undefined
   /** What seals cover now; undefined where nobody is known who seals. */
   covered(): Promise<CoveredSizes | undefined>
   close(): Promise<void>
@@ -22,7 +24,7 @@ const STATEMENT_MS = 60_000
 
 /** Without the signing key itself, BATON_AUDIT_TRUSTED_KEYS must hold its public half too. */
 export function openAuditReader(
-  { urls, secrets, seals }: ReadableDatabases,
+  { urls, secrets, seals, cold }: ReadableDatabases,
   { BATON_AUDIT_TRUSTED_KEYS: trustedKeys = '' }: CliSettings,
 ): AuditReader {
   const applicationName = 'baton-cli'
@@ -47,6 +49,7 @@ export function openAuditReader(
     }),
     batchKeys: new Map(keys.map((key) => [batchKeyId(key), key])),
     seals: trusted,
+    cold,
     covered: async () => trusted && readCoveredSizes(pool, trusted.publicKey),
     async close() {
       await Promise.all([pool.end(), vaultPool.end()])

@@ -1,10 +1,12 @@
 // The two databases of an instance and who connects to them as what: embedded ones, or given ones.
 import { join } from 'node:path'
+import { openColdStore } from '@baton/audit'
+import type { ColdStore } from '@baton/audit'
 import { startPostgres } from '@baton/infra'
 import { permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { CliSettings, Context } from '../context.ts'
-import { ensureArchiveKeys } from './archive-keys.ts'
+import { coldFolderOf, ensureArchiveKeys } from './archive-keys.ts'
 import type { ArchiveKeys } from './archive-keys.ts'
 import { ensureSealKeys, publicHalf, readSealKeys, sealFiles } from './seal-keys.ts'
 import type { SealKeys } from './seal-keys.ts'
@@ -19,6 +21,8 @@ export interface ReadableDatabases {
   readonly urls: { readonly app: string; readonly auditReader: string; readonly vault: string }
   /** Who seals the audit log, and the file to which its seals are anchored. */
   readonly seals: { readonly publicKey: string | undefined; readonly anchorFile: string }
+  /** Where records stand that are not in the audit database any more. */
+  readonly cold: ColdStore | undefined
   /** Embedded Postgres stops when no other command uses it. */
   stop(): Promise<void>
 }
@@ -59,7 +63,16 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
   const audits = { auditWriter, auditSealer, auditArchiver }
   const urls = { ...readingUrls(settings, adminUrls, secrets), ...audits }
   const seals = sealsOf(context, sealKeys)
-  return { ...server, secrets, sealKeys, archiveKeys, seals, urls, adminUrls }
+  return {
+    ...server,
+    secrets,
+    sealKeys,
+    archiveKeys,
+    seals,
+    cold: coldOf(context),
+    urls,
+    adminUrls,
+  }
 }
 
 /**
@@ -70,7 +83,8 @@ export async function reachDatabases(context: Context, logger: Logger): Promise<
   const secrets = await secretsToRead(context)
   const { adminUrls, ...server } = await reachServer(context, logger)
   const seals = sealsOf(context, await readSealKeys(context.home))
-  return { ...server, secrets, seals, urls: readingUrls(context.settings, adminUrls, secrets) }
+  const urls = readingUrls(context.settings, adminUrls, secrets)
+  return { ...server, secrets, seals, cold: coldOf(context), urls }
 }
 
 const sealsOf = ({ home, settings }: Context, keys: SealKeys | null) => ({
@@ -78,6 +92,9 @@ const sealsOf = ({ home, settings }: Context, keys: SealKeys | null) => ({
     settings.BATON_SEAL_PUBLIC_KEY ?? (keys === null ? undefined : publicHalf(keys.sealing)),
   anchorFile: settings.BATON_SEAL_ANCHOR_FILE ?? sealFiles(home).anchor,
 })
+
+const coldOf = ({ home, settings }: Context): ColdStore | undefined =>
+  openColdStore({ ...settings, BATON_COLD_FOLDER: coldFolderOf(settings, home) })
 
 async function secretsToRead({ home, settings }: Context): Promise<ReadingSecrets> {
   const isGiven = settings.BATON_DATABASE_ADMIN_URL !== undefined

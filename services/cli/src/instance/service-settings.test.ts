@@ -34,6 +34,7 @@ const databases: Databases = {
     witnessing: 'secret-witness',
   },
   archiveKeys: { archiverPassword: 'secret-archiver', holdToken: 'secret-hold' },
+  cold: undefined,
   seals: { publicKey: 'public', anchorFile: '/anchor' },
   adminUrls: { operational: 'admin-url', audit: 'admin-url' },
   stop: async () => undefined,

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { ROOT } from '../context.ts'
 import type { Environment } from '../context.ts'
-import { coldFolder } from './archive-keys.ts'
+import { coldFolderOf } from './archive-keys.ts'
 import type { Databases } from './databases.ts'
 import { PEOPLE, SCOPES_OF } from './people.ts'
 import type { PeopleKeys } from './people.ts'
@@ -64,6 +64,7 @@ function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
     auditor: {
       ...parts.seals.auditor,
       ...coldStore(parts),
+      BATON_AUDIT_HOLD_TOKEN: databases.archiveKeys.holdToken,
       BATON_AUDIT_WRITER_URL: urls.auditWriter,
       BATON_AUDIT_READER_URL: urls.auditReader,
       BATON_VAULT_URL: urls.vault,
@@ -105,18 +106,19 @@ const archiverSettings = (
   BATON_OPS_PORT: '0',
 })
 
-/** The bucket or folder that the environment names, else a folder of the instance. */
-function coldStore({
+/** Whatever else is said of the cold store stands in the environment. */
+const coldStore = ({
   environment,
   home,
-}: Pick<Parameters<typeof serviceSettings>[0], 'environment' | 'home'>): Environment {
-  const folder = environment['BATON_COLD_FOLDER']
-  const isBucket = Boolean(environment['BATON_COLD_S3_BUCKET'])
-  return {
-    BATON_COLD_FOLDER: folder || (isBucket ? '' : coldFolder(home)),
-    BATON_COLD_S3_ENDPOINT: environment['BATON_COLD_S3_ENDPOINT'],
-  }
-}
+}: Pick<Parameters<typeof serviceSettings>[0], 'environment' | 'home'>): Environment => ({
+  BATON_COLD_FOLDER: coldFolderOf(
+    {
+      BATON_COLD_FOLDER: environment['BATON_COLD_FOLDER'],
+      BATON_COLD_S3_BUCKET: environment['BATON_COLD_S3_BUCKET'],
+    },
+    home,
+  ),
+})
 
 const PROGRAM_SCOPES = 'handoffs:send+handoffs:read+handoffs:return+metrics:read'
 

@@ -42,12 +42,13 @@ export async function measureRun({ pool, audit, taskIds, onProgress }: Parts): P
     listTaskOutcomes(pool, taskIds),
     readTaskTotals(audit.pool, taskIds),
   ])
-  const { vault, batchKeys, seals } = audit
+  const { vault, batchKeys, seals, cold } = audit
   const verification = await verifyChains({
     pool: audit.pool,
     vault,
     batchKeys,
     seals,
+    cold,
     onProgress,
   })
   const traceMs = await timeTrace(audit, taskIds.at(-1) ?? '')

@@ -1,0 +1,72 @@
+// A task's records out of both tiers, in their order, each as the database would have it.
+import { equalBytes } from '@baton/ledger'
+import type { Finding } from '@baton/ledger'
+import type { Database } from '../database.ts'
+import { readTaskRecords } from '../records.ts'
+import type { RecordRow } from '../records.ts'
+import { readTaskIndex } from './archive-positions.ts'
+import type { IndexedRecord } from './archive-positions.ts'
+import type { ColdRecord, ColdTier } from './cold-tier.ts'
+import { bundleOf } from './object-names.ts'
+
+export interface TaskRecords {
+  /** In order of (chain, seq). */
+  readonly rows: readonly RecordRow[]
+  /** What does not fit in the cold store. */
+  readonly findings: readonly Finding[]
+  /** How many of the task's first records have expired, and the hash of the last of them. */
+  readonly expired: number
+  readonly expiredHash: Uint8Array | undefined
+}
+
+/** The idempotency index, which never loses a row, says where the records of a task stand. */
+export async function readTierRecords(
+  db: Database,
+  tier: ColdTier,
+  taskId: string,
+): Promise<TaskRecords> {
+  const hot = await readTaskRecords(db, taskId)
+  const whole = { rows: hot, findings: [], expired: 0, expiredHash: undefined }
+  if (!(await tier.isUsed())) return whole
+  const known = new Set(hot.map(placeOf))
+  const gone = (await readTaskIndex(db, taskId)).filter((one) => !known.has(placeOf(one)))
+  const rows: RecordRow[] = [...hot]
+  const findings: Finding[] = []
+  const expired: IndexedRecord[] = []
+  const bundles = new Map<string, Promise<readonly ColdRecord[]>>()
+  for (const one of gone) {
+    const { hotFrom, minIndex } = await tier.position(one.chain)
+    if (one.seq < minIndex) expired.push(one)
+    if (one.seq < minIndex || one.seq >= hotFrom) continue
+    const key = `${one.chain}/${bundleOf(one.seq)}`
+    const bundle = bundles.get(key) ?? tier.bundle(one.chain, bundleOf(one.seq))
+    bundles.set(key, bundle)
+    const record = (await bundle).find(({ seq }) => seq === one.seq)
+    if (record === undefined) continue
+    if (equalBytes(record.recordHash, one.recordHash)) rows.push(rowOf(record, one.chain))
+    else findings.push(await differs(tier, one))
+  }
+  const last = expired.toSorted((left, right) => left.taskSeq - right.taskSeq).at(-1)
+  return {
+    rows: rows.toSorted((left, right) => left.chain - right.chain || left.seq - right.seq),
+    findings: [...tier.takeFindings(), ...findings],
+    expired: last === undefined ? 0 : last.taskSeq + 1,
+    expiredHash: last?.recordHash,
+  }
+}
+
+const placeOf = ({ chain, seq }: { readonly chain: number; readonly seq: number }): string =>
+  `${chain}/${seq}`
+
+const rowOf = ({ columns, body, recordHash }: ColdRecord, chain: number): RecordRow => ({
+  ...columns,
+  chain,
+  body: Buffer.from(body),
+  recordHash: Buffer.from(recordHash),
+})
+
+async function differs(tier: ColdTier, { chain, seq }: IndexedRecord): Promise<Finding> {
+  const origin = (await tier.log(chain))?.origin ?? ''
+  const message = 'the record of the cold store is not the one that was appended'
+  return { origin, seq, rule: 'RECORD_INDEX', message }
+}
