@@ -1,6 +1,7 @@
 // Every way to be refused: a problem+json with code, pointer and fix, and not one row left behind.
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
+import { createApiKey } from '@baton/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type GatewayFixture,
@@ -13,9 +14,10 @@ import {
   stateBody,
 } from './gateway-fixture.ts'
 
+const both = createApiKey({ scopes: 'handoffs:send+handoffs:return', operator: 'ann' })
 let fixture: GatewayFixture
 beforeAll(async () => {
-  fixture = await openGateway()
+  fixture = await openGateway({ both })
 })
 afterAll(() => fixture.close())
 
@@ -105,6 +107,30 @@ it('limits each key by itself and says when to come back', async () => {
   expectProblem(limited)
   expect((await post(narrow, stateBody(), { key: keys.operator.key })).statusCode).toBe(202)
 })
+
+it.each(['/v2/handoffs', `/v2/handoffs/${randomUUID()}/revisions`])(
+  '%s without a body, or with one of another kind, is a problem of the caller',
+  async (url) => {
+    const ask = async (headers: object, payload?: string) => {
+      const authorization = `Bearer ${both.key}`
+      const response = await fixture.gateway.server.inject({
+        method: 'POST',
+        url,
+        headers: { authorization, 'idempotency-key': randomUUID(), ...headers },
+        ...(payload === undefined ? {} : { payload }),
+      })
+      expectProblem(response)
+      return `${response.statusCode} ${response.json().code}`
+    }
+    const json = { 'content-type': 'application/json' }
+    expect(await ask({})).toBe('400 BATON_JSON_INVALID')
+    expect(await ask(json)).toBe('400 BATON_JSON_INVALID')
+    expect(await ask(json, '')).toBe('400 BATON_JSON_INVALID')
+    for (const type of ['text/plain', 'multipart/form-data', 'nonsense', 'application/cbor']) {
+      expect(await ask({ 'content-type': type }, '{}')).toBe('415 BATON_MEDIA_TYPE_UNSUPPORTED')
+    }
+  },
+)
 
 it('answers other content types, methods and paths with problems', async () => {
   const xml = await post(fixture.gateway, '<a/>', { headers: { 'content-type': 'text/xml' } })

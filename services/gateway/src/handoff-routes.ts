@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import { readIdempotencyKey } from './idempotency-key.ts'
-import type { RequestBody } from './request-body.ts'
+import { requiredBody } from './request-body.ts'
 import { requireScope } from './request-context.ts'
 import { readSubmission } from './submission.ts'
 import type { RequestKey, Submitter } from './submit.ts'
@@ -45,6 +45,6 @@ function requestKey(request: FastifyRequest): RequestKey | undefined {
   const key = readIdempotencyKey(request.headers['idempotency-key'])
   const { identified } = request
   if (key === undefined || !identified.ok) return undefined
-  const { bytes } = request.body as RequestBody
+  const { bytes } = requiredBody(request)
   return { apiKeyId: identified.key.id, key, requestSha256: hash('sha256', bytes, 'buffer') }
 }

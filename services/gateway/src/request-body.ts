@@ -1,5 +1,5 @@
 // Reads request bodies from their bytes: strict JSON with a pointer to what is wrong, whatever the spelling.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { DEFAULT_LIMITS, type Detail, type JsonValue, parseMessage } from '@baton/protocol'
 import { ProblemError } from './problem.ts'
 
@@ -28,6 +28,19 @@ export function readJsonStrictly(server: FastifyInstance): void {
     else done(notJson(parsed.details))
   })
 }
+
+/** The body of a request that needs one. Throws the problem of a request that came without. */
+export function requiredBody({ body }: Pick<FastifyRequest, 'body'>): RequestBody {
+  if (body === undefined) throw NO_BODY
+  return body as RequestBody
+}
+
+const NO_BODY = new ProblemError({
+  status: 400,
+  code: 'BATON_JSON_INVALID',
+  detail: 'The request has no body',
+  fix: 'Send one JSON value with content-type: application/json.',
+})
 
 function notJson(details: readonly Detail[]): ProblemError {
   const errors = details.map(({ pointer, rule, message, fix }) => ({

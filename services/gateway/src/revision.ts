@@ -12,6 +12,7 @@ import type { RevisionBase } from '@baton/protocol/notices'
 import { type Place, placed, requireDeliverable, requireSignature } from './deliverable.ts'
 import { placeInState } from './message-pointer.ts'
 import { MESSAGE_REVISION, STATE_REVISION } from './return-schema.ts'
+import { requiredBody } from './request-body.ts'
 import { requireShape } from './shape.ts'
 
 export interface PostedRevision {
@@ -38,7 +39,7 @@ const placeInMessage: Place = (pointer) => `/message${pointer}`
 
 /** Reads `{ revision, agentState, constraints }` or `{ revision, message, checkpoint }`. */
 export function readRevision(request: FastifyRequest, keyRing: KeyRing): PostedRevision {
-  const { value } = request.body as { value: unknown }
+  const value: unknown = requiredBody(request).value
   const isMessage = typeof value === 'object' && value !== null && Object.hasOwn(value, 'message')
   requireShape(request, isMessage ? MESSAGE_REVISION : STATE_REVISION, value)
   return isMessage ? ofMessage(value as MessageBody, keyRing) : ofState(value as StateBody)

@@ -14,6 +14,7 @@ import { type Span, messagingAttributes, startSpan } from '@baton/telemetry'
 import { type Place, placed, requireDeliverable, requireSignature } from './deliverable.ts'
 import { placeInState } from './message-pointer.ts'
 import { ProblemError, invalidHandoff } from './problem.ts'
+import { requiredBody } from './request-body.ts'
 import { requireShape } from './shape.ts'
 import { MESSAGE_SUBMISSION, STATE_SUBMISSION } from './submission-schema.ts'
 
@@ -44,7 +45,7 @@ const PRIORITY_DEFAULT = 2
  * what could never be delivered throws a 422 problem here.
  */
 export function readSubmission(request: FastifyRequest, keyRing: KeyRing): Submission {
-  const { value } = request.body as { value: unknown }
+  const value: unknown = requiredBody(request).value
   const isMessage = typeof value === 'object' && value !== null && Object.hasOwn(value, 'message')
   return isMessage
     ? readMessage(request, value as MessageSubmission, keyRing)
