@@ -1,6 +1,7 @@
 // E09 over HTTP: a sender in any language takes what was refused, and corrects it.
 import { randomUUID } from 'node:crypto'
-import { findTaskCheckpoint, sweepRetries } from '@baton/store'
+import { storeInvariants } from '@baton/pipeline'
+import { findTaskCheckpoint, invariantReads, sweepRetries } from '@baton/store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { claim } from '../contract/store-fixture.ts'
 import { expectProblem, get } from './gateway-fixture.ts'
@@ -154,6 +155,26 @@ describe('correcting', () => {
       expect(response.json().code).toBe('BATON_BUDGET_MISMATCH')
       expectProblem(response)
     }
+  })
+
+  it('refuses to leave less over than a handoff has that names it as its parent', async () => {
+    const of = await returning.returned()
+    const { cost } = of.agentState
+    const shown = await get(returning.fixture.gateway, `/v2/handoffs/${of.handoffId}`)
+    const { traceparent } = shown.json()
+    await returning.send({ taskId: of.taskId, parentHandoffId: of.handoffId, cost, traceparent })
+    const dearer = {
+      ...cost,
+      spentSoFarUSD: cost.spentSoFarUSD + 0.01,
+      budgetRemainingUSD: cost.budgetRemainingUSD - 0.01,
+    }
+    const refused = await revise(of, correction(of, { cost: dearer }))
+    expect([refused.statusCode, refused.json().code]).toEqual([422, 'BATON_BUDGET_MISMATCH'])
+    const invariants = storeInvariants(invariantReads(returning.pool))
+    for (const { rule, check } of invariants.filter(({ promise }) => promise === 'I8')) {
+      expect([rule, await check()]).toEqual([rule, []])
+    }
+    expect((await revise(of, correction(of, { cost }))).statusCode).toBe(202)
   })
 
   it('never drops a demand for approval', async () => {

@@ -98,11 +98,16 @@ function outcomeOf(
 
 type Budget = Pick<RevisableHandoff, 'spentMicroUSD' | 'remainingMicroUSD'>
 
-// What the correction itself cost is spent of what remained.
-const keepsBudget = (before: Budget, after: Budget): boolean =>
+// What the correction itself cost is spent of what remained, and not of what a child was promised.
+const keepsBudget = (
+  before: Budget & Pick<RevisableHandoff, 'childRemainingMicroUSD'>,
+  after: Budget,
+): boolean =>
   after.spentMicroUSD + after.remainingMicroUSD ===
     before.spentMicroUSD + before.remainingMicroUSD &&
-  after.remainingMicroUSD <= before.remainingMicroUSD
+  after.remainingMicroUSD <= before.remainingMicroUSD &&
+  (before.childRemainingMicroUSD === null ||
+    after.remainingMicroUSD >= before.childRemainingMicroUSD)
 
 type RefusedRevision = Exclude<RevisionOutcome, { readonly kind: 'revised' | 'duplicate' }>
 
@@ -136,7 +141,7 @@ export function refusedRevision(handoffId: string, outcome: RefusedRevision): Er
     case 'budget':
       return permanent(
         'BATON_BUDGET_MISMATCH',
-        '/costTracking: the budget of the task would change, or more would remain than before',
+        '/costTracking: the budget of the task would change, or more would remain than before, or less than for a handoff that names this one as its parent',
         { fix: 'Keep spent + remaining as they were; add what the correction cost to spent.' },
       )
   }

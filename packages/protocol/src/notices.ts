@@ -79,6 +79,8 @@ export interface RevisableHandoff {
   readonly asked: boolean
   readonly spentMicroUSD: number
   readonly remainingMicroUSD: number
+  /** The most that remains for a handoff of the same task which names it as its parent; null without one. */
+  readonly childRemainingMicroUSD: number | null
   readonly fromAgent: string
   readonly fromVersion: string
   readonly fromExecution: string

@@ -21,6 +21,8 @@ select h.id as "handoffId", h.task_id as "taskId", h.parent_id as "parentId", h.
   h.state = 'DEAD_LETTERED' and exists (select from dead_letter d where d.handoff_id = h.id
     and d.asked_at is not null and d.resolved_at is null) as asked,
   h.spent_micro_usd as "spentMicroUSD", h.remaining_micro_usd as "remainingMicroUSD",
+  (select max(c.remaining_micro_usd) from handoff c where c.task_id = h.task_id and c.parent_id = h.id)
+    as "childRemainingMicroUSD",
   h.from_agent as "fromAgent", h.from_version as "fromVersion", h.from_execution as "fromExecution",
   h.to_agent as "toAgent", h.to_version as "toVersion", h.traceparent
 from unnest($1::uuid[], $2::int[]) as i(handoff_id, revision)
