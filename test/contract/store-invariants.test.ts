@@ -108,13 +108,6 @@ describe('the rules of the promises', () => {
       ],
     ],
     [
-      'I2: an approval is open',
-      async () => [
-        `insert into approval (handoff_id, task_id) select id, task_id from handoff where id = $1`,
-        (await send()).handoffId,
-      ],
-    ],
-    [
       'I2: no handoff that has ended',
       async () => [
         `update execution set status = 'EXECUTING' where handoff_id = $1`,
