@@ -21,6 +21,7 @@ const CORRECTING: Elsewhere = { shownIn: 'test/fault/people-crash-points.test.ts
 const STEERING: Elsewhere = { shownIn: 'test/fault/steering.test.ts' }
 const SEALING: Elsewhere = { shownIn: 'test/integration/audit-seals-sealer.test.ts' }
 const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.test.ts' }
+const ARCHIVING: Elsewhere = { shownIn: 'test/integration/audit-tiers-crash.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
 
 /** `test/tidy` compares the names with the code. */
@@ -61,6 +62,10 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'sealer.before_publish': SEALING,
   'sealer.after_publish': SEALING,
   'witness.before_rename': WITNESSING,
+  'archiver.after_put': ARCHIVING,
+  'archiver.before_mark': ARCHIVING,
+  'archiver.before_drop': ARCHIVING,
+  'archiver.after_drop': ARCHIVING,
 }
 
 /** The points that tasks alone lead to. */

@@ -1,5 +1,13 @@
 // The part of the log that stands in the cold store alone, read as if it stood in the database.
-import { columnsOf, equalBytes, readRecord, recordHash, rootOf, TILE_WIDTH } from '@baton/ledger'
+import {
+  columnsOf,
+  equalBytes,
+  readRecord,
+  recordHash,
+  rootOf,
+  TILE_WIDTH,
+  tileWidth,
+} from '@baton/ledger'
 import type { Finding, FindingRule, RecordColumns } from '@baton/ledger'
 import type { Database } from '../database.ts'
 import { readHeads } from '../heads.ts'
@@ -95,7 +103,8 @@ export class ColdTier {
       this.#report({ origin: log.origin, index, rule, message })
       return []
     }
-    const hashes = await this.#hashTile(log, index)
+    const { size } = await this.position(chain)
+    const hashes = await this.#hashTile(log, { index, size })
     return bundle.content.map((body, at) => recordOf(body, index * TILE_WIDTH + at, hashes?.[at]))
   }
 
@@ -119,7 +128,10 @@ export class ColdTier {
     return rows.filter(({ seq }) => seq >= firstSeq && seq <= last)
   }
 
-  async #hashTile(log: ColdLog, index: number): Promise<readonly Uint8Array[] | undefined> {
+  async #hashTile(
+    log: ColdLog,
+    { index, size }: { readonly index: number; readonly size: number },
+  ): Promise<readonly Uint8Array[] | undefined> {
     const { origin } = log
     const tile = await log.tile(0, index, TILE_WIDTH)
     if (tile.kind !== 'found') {
@@ -128,7 +140,9 @@ export class ColdTier {
       this.#report({ origin, index, rule, message })
       return undefined
     }
-    const parent = await log.tile(1, bundleOf(index), (index % TILE_WIDTH) + 1)
+    // As wide as it was when the log was archived last; until it is full there may be none.
+    const above = { level: 1, index: bundleOf(index) }
+    const parent = await log.tile(1, above.index, tileWidth(above, size))
     const expected = parent.kind === 'found' ? parent.content[index % TILE_WIDTH] : undefined
     if (expected !== undefined && !equalBytes(expected, rootOf(tile.content))) {
       const message = `the hash tile ${index} is not the one that the tile above it was made of`

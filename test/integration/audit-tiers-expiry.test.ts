@@ -1,0 +1,122 @@
+// Records go only when their time is over and nobody holds them; what is left still proves itself.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  dropDay,
+  expireChain,
+  findDropObstacle,
+  readArchivePositions,
+  readLegalHolds,
+  readTile,
+  readTrace,
+} from '@baton/audit'
+import { decodeHashTile } from '@baton/ledger'
+import { createTiers } from './audit-tiers-fixture.ts'
+import type { Tiers } from './audit-tiers-fixture.ts'
+
+let tiers: Tiers
+const taskId = randomUUID()
+const DAY_MICROS = 86_400_000_000
+const ORIGIN = 'baton/development/1/s0'
+
+beforeAll(async () => {
+  tiers = await createTiers()
+  await tiers.append(420, 256)
+  await tiers.append(200, 300)
+  await tiers.append(200, 2, { taskId })
+  await tiers.append(0, 300)
+  await tiers.sealing.sealed()
+})
+afterAll(() => tiers?.close())
+
+const hold = async (event: 'LEGAL_HOLD_SET' | 'LEGAL_HOLD_LIFTED') => {
+  const id = randomUUID()
+  const act = { id, actor: 'counsel' }
+  await tiers.append(0, 1, { event, taskId, handoffId: id, act, verdicts: null, segments: [] })
+}
+const position = async () => {
+  const found = (await readArchivePositions(tiers.fixture.reader)).get(0)
+  if (found === undefined) throw new Error('nothing is archived')
+  return found
+}
+const expire = async (daysKept: number) =>
+  expireChain({
+    db: tiers.archiverPool,
+    store: tiers.cold,
+    origin: ORIGIN,
+    position: await position(),
+    beforeMicros: Date.now() * 1_000 - daysKept * DAY_MICROS,
+  })
+const dayOf = (daysAgo: number): string =>
+  new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
+
+describe('retention and legal holds', () => {
+  test('an archiver that would keep records for less than 183 days does not start', async () => {
+    const started = tiers.startArchiver({ BATON_AUDIT_RETENTION_DAYS: '182' })
+    await expect(started).rejects.toThrow(/BATON_AUDIT_RETENTION_DAYS/)
+  })
+
+  test('a held task keeps its day in the database, and an append token cannot lift the hold', async () => {
+    await hold('LEGAL_HOLD_SET')
+    expect(await readLegalHolds(tiers.fixture.reader)).toMatchObject([{ taskId }])
+    const entries = [{ event: 'LEGAL_HOLD_LIFTED', taskId }]
+    const refused = await fetch(`${tiers.auditorUrl}/v1/records`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer append-token', 'content-type': 'application/json' },
+      body: JSON.stringify({ entries }),
+    })
+    expect(refused.status).toBe(403)
+    await tiers.sealing.sealed()
+    const archiver = await tiers.startArchiver()
+    await tiers.archived(({ size, hotFrom }) => size === 768 && hotFrom === 256)
+    await archiver.stop()
+    const day = dayOf(200)
+    expect(await findDropObstacle(tiers.archiverPool, { day, hotDays: 30 })).toBe('LEGAL_HOLD')
+    const drop = dropDay(tiers.archiverPool, { day, hotDays: 30, chain: 0, seq: 0 })
+    await expect(drop).rejects.toMatchObject({ code: 'BATON_AUDIT_DATABASE_REFUSED' })
+  })
+
+  test('what is older than the retention expires in whole bundles, and the rest verifies', async () => {
+    expect(await expire(400)).toBe(256)
+    expect(await tiers.cold.list(`${ORIGIN}/tile/entries/000`)).toEqual([])
+    expect(await tiers.cold.list(`${ORIGIN}/payload/000`)).toEqual([])
+    expect(await tiers.cold.list(`${ORIGIN}/tile/0/000`)).toHaveLength(1)
+    const report = await tiers.verify()
+    expect(report.findings).toEqual([])
+  })
+
+  test('nothing younger than 183 days expires, whatever is asked', async () => {
+    await hold('LEGAL_HOLD_LIFTED')
+    await tiers.sealing.sealed()
+    const archiver = await tiers.startArchiver()
+    await tiers.archived(({ hotFrom }) => hotFrom === 558)
+    await archiver.stop()
+    expect(await expire(190)).toBe(512)
+    await tiers.append(0, 250)
+    await expect(
+      tiers.archiverPool.query({
+        text: `select audit.expire(0::smallint, 768, task_id, task_seq) from audit.idem where seq = 767`,
+      }),
+    ).rejects.toThrow(/183 days/)
+    expect((await tiers.verify()).findings).toEqual([])
+  })
+
+  test('a task whose first records expired says so, and has no gap; tiles are served from both tiers', async () => {
+    const trace = await readTrace(tiers.fixture.reader, taskId, { cold: tiers.cold })
+    expect(trace).toMatchObject({ verified: true, gaps: [], findings: [] })
+    const tile = { level: 0, index: 0, width: 256 } as const
+    const bytes = await readTile(
+      tiers.fixture.reader,
+      { chain: 0 },
+      { tile, size: 768, cold: tiers.cold },
+    )
+    expect(decodeHashTile(bytes as Uint8Array, 256)).toHaveLength(256)
+    const upper = { level: 1, index: 0, width: 3 } as const
+    const above = await readTile(
+      tiers.fixture.reader,
+      { chain: 0 },
+      { tile: upper, size: 768, cold: tiers.cold },
+    )
+    expect(decodeHashTile(above as Uint8Array, 3)).toHaveLength(3)
+  })
+})
