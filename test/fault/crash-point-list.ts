@@ -21,6 +21,7 @@ const CORRECTING: Elsewhere = { shownIn: 'test/fault/people-crash-points.test.ts
 const STEERING: Elsewhere = { shownIn: 'test/fault/steering.test.ts' }
 const SEALING: Elsewhere = { shownIn: 'test/integration/audit-seals-sealer.test.ts' }
 const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.test.ts' }
+const ERASING: Elsewhere = { shownIn: 'test/integration/erasure-crash.test.ts' }
 const ARCHIVING: Elsewhere = { shownIn: 'test/integration/audit-tiers-crash.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
 
@@ -57,6 +58,11 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'resume.after_commit': CORRECTING,
   'returns.before_commit': CORRECTING,
   'returns.after_commit': CORRECTING,
+  'erasure.after_request': ERASING,
+  'erasure.after_key': ERASING,
+  'erasure.after_payloads': ERASING,
+  'erasure.after_store': ERASING,
+  'erasure.before_completed': ERASING,
   'sealer.before_state': SEALING,
   'sealer.before_rename': SEALING,
   'sealer.before_publish': SEALING,

@@ -13,9 +13,11 @@ export const PASSWORDS = {
   vault: 'test-vault',
   sealer: 'test-sealer',
   archiver: 'test-archiver',
+  eraser: 'test-eraser',
 }
 const APPEND_TOKEN = 'append-token'
 const READ_TOKEN = 'read-token'
+const ERASE_TOKEN = 'erase-token'
 
 export interface RunningAuditor {
   readonly process: ServiceProcess
@@ -24,6 +26,8 @@ export interface RunningAuditor {
   /** The body of an authorised GET. */
   read<Body>(path: string): Promise<Body>
   post(body: string | object, headers?: Record<string, string>): Promise<Response>
+  /** What an erasure route answers to the gateway's token. */
+  erase(path: string, body?: object): Promise<Response>
 }
 
 export interface AuditFixture {
@@ -59,6 +63,8 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     BATON_AUDIT_WRITER_URL: urls.writer,
     BATON_AUDIT_READER_URL: urls.reader,
     BATON_VAULT_URL: urls.vault,
+    BATON_AUDIT_ERASER_URL: urls.eraser,
+    BATON_AUDIT_ERASE_TOKEN: ERASE_TOKEN,
     BATON_AUDIT_APPEND_TOKEN: APPEND_TOKEN,
     BATON_AUDIT_READ_TOKEN: READ_TOKEN,
     BATON_AUDIT_SIGNING_KEY: base64(signingKey),
@@ -115,6 +121,12 @@ async function startAuditor(env: Record<string, string>): Promise<RunningAuditor
       })
       return (await response.json()) as Body
     },
+    erase: (path, body) =>
+      fetch(url + path, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${ERASE_TOKEN}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
     post: (body, headers = {}) =>
       fetch(`${url}/v1/records`, {
         method: 'POST',

@@ -5,7 +5,7 @@ import { crashPoint, permanent, transient } from '@baton/runtime'
 import { appendBatch } from './append-batch.ts'
 import { buildBatch } from './build-batch.ts'
 import type { BuiltBatch, ChainWork } from './build-batch.ts'
-import { isRepeatedKey } from './database.ts'
+import { isErasedSubject, isRepeatedKey } from './database.ts'
 import type { Database } from './database.ts'
 import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
@@ -103,6 +103,10 @@ export class AuditLog {
       // Whether the batch was committed is not known here, so nothing remembered may be used.
       this.#forgetAll()
       if (isRepeatedKey(error)) return this.#answerRecorded(prepared)
+      if (isErasedSubject(error)) {
+        this.#vault.forget()
+        return new Map()
+      }
       throw error
     }
   }
@@ -110,7 +114,8 @@ export class AuditLog {
   async #build(prepared: readonly PreparedEntry[]): Promise<BuiltBatch> {
     const work = await this.#chainWork(prepared)
     await this.#loadTasks(work)
-    const names = new Set(prepared.flatMap((one) => one.segments.map((each) => each.subjectName)))
+    const segments = prepared.flatMap((one) => one.segments)
+    const names = new Map(segments.map((each) => [each.subjectName, each.memberNames]))
     return buildBatch(work, {
       signer: this.#signer,
       wrappingKeyId: this.#vault.wrappingKeyId,

@@ -132,6 +132,13 @@ function classify(error: unknown): BatonError {
   })
 }
 
+/** What audit.append raises for a segment under a key that has been erased meanwhile. */
+const SUBJECT_ERASED = 'BT001'
+
+/** True when an append used a key that another process remembered longer than it existed. */
+export const isErasedSubject = (error: unknown): boolean =>
+  sqlState(error instanceof BatonError ? error.cause : error) === SUBJECT_ERASED
+
 /** True when an append repeated a key that is recorded already. */
 export const isRepeatedKey = (error: unknown): boolean =>
   sqlState(error instanceof BatonError ? error.cause : error) === UNIQUE_VIOLATION

@@ -67,3 +67,15 @@ export {
   readLegalHolds,
   readTaskIndex,
 } from './cold/archive-positions.ts'
+export { Eraser } from './eraser.ts'
+export type {
+  ColdSegments,
+  Confirmed,
+  ErasedStore,
+  ErasureOutcome,
+  ErasurePlan,
+  Planned,
+} from './erasure-types.ts'
+export { readErasedLists } from './erased-segments.ts'
+export type { ErasedList, SegmentAt } from './erased-segments.ts'
+export type { Erasure, ErasureState, SubjectRecord } from './erasures.ts'

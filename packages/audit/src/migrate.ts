@@ -37,6 +37,8 @@ export interface AuditUrls {
   readonly vault: string
   /** Refused unless the role was given a password. */
   readonly archiver: string
+  /** Refused unless the role was given a password. */
+  readonly eraser: string
 }
 
 export interface MigratedAudit {
@@ -83,6 +85,7 @@ function roleUrls(
   const reader = { database: audit, role: 'audit_reader', password: passwords.reader }
   const sealer = { database: audit, role: 'audit_sealer', password: passwords.sealer }
   const archiver = { database: audit, role: 'audit_archiver', password: passwords.archiver ?? '' }
+  const eraser = { database: audit, role: 'audit_eraser', password: passwords.eraser ?? '' }
   const keeper = { database: vault, role: 'vault_keeper', password: passwords.vault }
   return {
     writer: withTarget(adminUrl, writer),
@@ -90,6 +93,7 @@ function roleUrls(
     sealer: withTarget(adminUrl, sealer),
     vault: withTarget(adminUrl, keeper),
     archiver: withTarget(adminUrl, archiver),
+    eraser: withTarget(adminUrl, eraser),
   }
 }
 

@@ -1,34 +1,41 @@
-// The payload segments of a page of records, with the keys that open them.
+// The payload segments of a page of records, with the keys that open them and what was erased of them.
 import type { StoredRecord, StoredSegment } from '@baton/ledger'
-import type { ColdTier } from './cold/cold-tier.ts'
 import type { Database } from './database.ts'
+import type { ColdTier } from './cold/cold-tier.ts'
+import type { ErasedBySeq, GenuineErasures } from './genuine-erasures.ts'
 import { readSegments } from './payloads.ts'
 import type { ScannedRecord } from './scan-chain.ts'
 import type { SubjectVault } from './subject-vault.ts'
 
 type Vault = Pick<SubjectVault, 'keysOf'> | undefined
-type Segments = ReadonlyMap<number, StoredSegment[]>
+
+interface Segments {
+  readonly stored: ReadonlyMap<number, StoredSegment[]>
+  readonly erased: ErasedBySeq
+}
 
 /** The record with its segments; as it is where payloads are not part of the verification. */
 export const withSegments = (
   scanned: ScannedRecord,
   segments: Segments | undefined,
-): StoredRecord =>
-  segments === undefined
-    ? scanned
-    : { ...scanned, segments: segments.get(scanned.columns.seq) ?? [] }
+): StoredRecord => {
+  if (segments === undefined) return scanned
+  const { seq } = scanned.columns
+  return { ...scanned, segments: segments.stored.get(seq) ?? [], erased: segments.erased.get(seq) }
+}
 
 interface Page {
   readonly chain: number
   readonly page: readonly ScannedRecord[]
   readonly vault: Vault
+  readonly erasures: GenuineErasures
   readonly tier: ColdTier
 }
 
 /** The segments of a page by seq, each with its key where that still exists; undefined without a vault. */
 export async function openableSegments(
   db: Database,
-  { chain, page, vault, tier }: Page,
+  { chain, page, vault, erasures, tier }: Page,
 ): Promise<Segments | undefined> {
   if (vault === undefined) return undefined
   const firstSeq = (page[0] as ScannedRecord).columns.seq
@@ -37,5 +44,7 @@ export async function openableSegments(
   const rows = [...(await tier.segments(range)), ...(await readSegments(db, range))]
   const keys = await vault.keysOf(new Set(rows.map((row) => row.subjectRef)))
   const segments = rows.map((row) => ({ ...row, key: keys.get(row.subjectRef) }))
-  return Map.groupBy(segments, (segment) => segment.seq)
+  // After the keys: a key is gone only once the erasure that names its segments is recorded.
+  const erased = await erasures.of({ chain, firstSeq, lastSeq })
+  return { stored: Map.groupBy(segments, (segment) => segment.seq), erased }
 }

@@ -5,8 +5,10 @@ import type { AuditEntry, SaltedText, SegmentInput } from '@baton/ledger'
 
 export interface PreparedSegment extends SaltedText {
   readonly kind: SegmentInput['kind']
-  /** The name under which the vault knows the subject. */
+  /** The name under which the vault knows the subject, or the set of subjects. */
   readonly subjectName: string
+  /** The names of those in the set; empty for one subject. */
+  readonly memberNames: readonly string[]
 }
 
 export interface PreparedEntry {
@@ -32,7 +34,7 @@ export function prepareEntry(entry: AuditEntry, options: PrepareOptions): Prepar
   const key = recordIdBytes(entry)
   const segments = entry.segments.map((segment) => ({
     kind: segment.kind,
-    subjectName: subjectName(segment, options),
+    ...namesOf(segment, options),
     ...saltText(segment.text),
   }))
   const requestHash = hashRequest(entry, options.requestKey)
@@ -49,7 +51,12 @@ function hashRequest(entry: AuditEntry, requestKey: Buffer): Buffer {
     verdicts && [verdicts.size, verdicts.signature, verdicts.schema, verdicts.completeness],
     verdicts && [verdicts.budget, ...safetyFields(verdicts.safety)],
     cost && [cost.spentMicroUSD, cost.remainingMicroUSD, cost.promptTokens, cost.completionTokens],
-    entry.segments.map(({ kind, subject, text }) => [kind, subject, text.length]),
+    entry.segments.map(({ kind, subject, subjects = [], text }) => [
+      kind,
+      subject,
+      text.length,
+      ...subjects,
+    ]),
     [entry.act?.id, entry.act?.actor, entry.release],
   ])
   const hash = createHmac('sha256', requestKey).update(structural)
@@ -63,12 +70,23 @@ const safetyFields = (safety: NonNullable<AuditEntry['verdicts']>['safety']) => 
   safety.findings,
 ]
 
+/** The name under which the vault knows a data subject. */
+export const subjectName = (environment: string, subject: string): string =>
+  `subject/${environment}/${subject}`
+
 // Text without a data subject gets the environment's key of the day: one key never encrypts more
 // than a day's segments, far below the 2^32 random nonces that AES-GCM bears.
-function subjectName(
-  { subject }: SegmentInput,
+function namesOf(
+  { subject, subjects = [] }: SegmentInput,
   { environment, nowMicros }: PrepareOptions,
-): string {
-  if (subject !== null) return `subject/${environment}/${subject}`
-  return `default/${environment}/${Math.floor(nowMicros / MICROS_PER_DAY)}`
+): Pick<PreparedSegment, 'subjectName' | 'memberNames'> {
+  const people = [...new Set(subject === null ? subjects : [subject, ...subjects])].toSorted()
+  const memberNames = people.map((one) => subjectName(environment, one))
+  const [only] = memberNames
+  if (only === undefined) {
+    const day = Math.floor(nowMicros / MICROS_PER_DAY)
+    return { subjectName: `default/${environment}/${day}`, memberNames }
+  }
+  if (memberNames.length === 1) return { subjectName: only, memberNames: [] }
+  return { subjectName: `set/${environment}/${JSON.stringify(people)}`, memberNames }
 }

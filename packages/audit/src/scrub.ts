@@ -9,6 +9,7 @@ import { scanTiers } from './cold/scan-tiers.ts'
 import { openChainCheckpoints } from './assurance.ts'
 import { inSnapshot, run } from './database.ts'
 import type { Database, Pool, Snapshot } from './database.ts'
+import { GenuineErasures } from './genuine-erasures.ts'
 import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
 import { openableSegments, withSegments } from './open-segments.ts'
@@ -167,6 +168,7 @@ async function verifyPiece(
   const { chain, origin } = head
   const tier = new ColdTier(snapshot, options.cold)
   const { at, signedFrom, findings } = await pastExpired(snapshot, tier, { head, at: before })
+  const erasures = new GenuineErasures(options.pool, batchKeys)
   const start: ChainStart = { ...at, lastHash: Buffer.from(at.lastHash, 'hex') }
   const verifier = new ChainVerifier({ origin, batchKeys, start, signedFrom })
   const toSeq = at.size + options.records
@@ -174,7 +176,7 @@ async function verifyPiece(
   let waiting: Uint8Array[] = []
   let records = 0
   for await (const page of scanTiers(snapshot, tier, { chain, fromSeq: at.size, toSeq })) {
-    const segments = await openableSegments(snapshot, { chain, page, vault, tier })
+    const segments = await openableSegments(snapshot, { chain, page, vault, erasures, tier })
     for (const scanned of page) {
       findings.push(...verifier.next(withSegments(scanned, segments)))
       waiting.push(verifier.lastHash)

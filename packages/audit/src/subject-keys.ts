@@ -5,7 +5,8 @@ import { BYTEA, encodeArray, UUID } from './postgres-binary.ts'
 
 export interface SubjectKeyRow {
   readonly subjectRef: string
-  readonly lookup: Buffer
+  /** Null once the map from the person to the key is gone. */
+  readonly lookup: Buffer | null
   readonly wrappedKey: Buffer
   readonly wrappingKeyId: string
 }
@@ -14,6 +15,8 @@ export interface SubjectKeyRow {
 export interface SubjectKeyCandidate {
   readonly subjectRef: Buffer
   readonly lookup: Buffer
+  /** Those whose data a key of a set protects; empty for the key of one subject. */
+  readonly memberLookups: readonly Buffer[]
   readonly wrappedKey: Buffer
   readonly wrappingKeyId: string
 }
@@ -55,9 +58,15 @@ export async function addSubjectKeys(
   await run(
     db,
     'add_subject_keys',
-    `insert into vault.subject_key (subject_ref, lookup, wrapped_key, wrapping_key_id)
-     select * from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::text[])
-     on conflict (lookup) do nothing`,
+    `with made as (
+       insert into vault.subject_key (subject_ref, lookup, wrapped_key, wrapping_key_id)
+       select * from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::text[])
+       on conflict (lookup) do nothing returning subject_ref
+     )
+     insert into vault.subject_member (subject_ref, member_lookup)
+     select m.subject_ref, m.member_lookup
+     from unnest($5::uuid[], $6::bytea[]) as m (subject_ref, member_lookup)
+     where m.subject_ref in (select subject_ref from made)`,
     [
       encodeArray(
         UUID,
@@ -72,6 +81,14 @@ export async function addSubjectKeys(
         candidates.map((candidate) => candidate.wrappedKey),
       ),
       candidates.map((candidate) => candidate.wrappingKeyId),
+      encodeArray(
+        UUID,
+        candidates.flatMap((one) => one.memberLookups.map(() => one.subjectRef)),
+      ),
+      encodeArray(
+        BYTEA,
+        candidates.flatMap((one) => one.memberLookups),
+      ),
     ],
   )
 }

@@ -8,6 +8,7 @@ import type { ColdStore } from './cold/cold-store.ts'
 import { scanTiers } from './cold/scan-tiers.ts'
 import { inSnapshot } from './database.ts'
 import type { Pool, Snapshot } from './database.ts'
+import { GenuineErasures } from './genuine-erasures.ts'
 import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
 import { openableSegments, withSegments } from './open-segments.ts'
@@ -59,6 +60,7 @@ const FINDINGS_MAX = 1_000
 export function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
   return inSnapshot(options.pool, async (db) => {
     const heads = await readHeads(db)
+    const erasures = new GenuineErasures(options.pool, options.batchKeys)
     const report = new ReportBuilder(options.onProgress)
     report.add(missingChains(heads))
     const seals = options.seals && (await verifySeals(db, heads, options.seals))
@@ -66,7 +68,7 @@ export function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
     report.add(unknownChains(heads, seals))
     for (const head of heads) {
       const targets = seals?.targets.get(head.origin) ?? []
-      await verifyChain(db, head, { ...options, report, targets })
+      await verifyChain(db, head, { ...options, report, targets, erasures })
     }
     return report.finish(seals?.report ?? null)
   })
@@ -140,6 +142,7 @@ function unknownChains(heads: readonly ChainHead[], seals: VerifiedSeals | undef
 interface ChainOptions extends VerifyOptions {
   readonly report: ReportBuilder
   readonly targets: readonly SealTarget[]
+  readonly erasures: GenuineErasures
 }
 
 async function verifyChain(
@@ -147,7 +150,7 @@ async function verifyChain(
   head: ChainHead,
   options: ChainOptions,
 ): Promise<void> {
-  const { report, batchKeys, vault, full = false } = options
+  const { report, batchKeys, vault, erasures, full = false } = options
   const { chain, origin } = head
   const tier = new ColdTier(snapshot, options.cold)
   const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
@@ -161,6 +164,7 @@ async function verifyChain(
       chain,
       page,
       vault,
+      erasures,
       tier,
     })
     for (const scanned of page) {

@@ -111,14 +111,22 @@ function costOf({ costTracking }: HandoffMessage): AuditEntry['cost'] {
   }
 }
 
-// The message without its personal data is one segment; each person's data is a segment of its own.
+// Each person's data is a segment of its own. The rest of the message is one segment, which may repeat what is
+// said of them: it is theirs together, so that erasing any of them erases it (I11).
 function segmentsOf(claimed: ClaimedHandoff, message: HandoffMessage): SegmentInput[] {
   const { personalDataPayload, ...rest } = message
+  const owner = ownerOf(message)
   if (personalDataPayload === undefined) {
-    return [{ kind: 'message', subject: null, text: Buffer.from(claimed.body).toString('utf8') }]
+    return [{ kind: 'message', ...owner, text: Buffer.from(claimed.body).toString('utf8') }]
   }
   const text = Buffer.from(encodeMessage(rest as HandoffMessage)).toString('utf8')
-  return [{ kind: 'message', subject: null, text }, ...personalSegments(message)]
+  return [{ kind: 'message', ...owner, text }, ...personalSegments(message)]
+}
+
+function ownerOf({ dataSubjects }: HandoffMessage): Pick<SegmentInput, 'subject' | 'subjects'> {
+  const subjects = [...new Set(dataSubjects)].toSorted()
+  if (subjects.length > 1) return { subject: null, subjects }
+  return { subject: subjects[0] ?? null }
 }
 
 function personalSegments(message: HandoffMessage): SegmentInput[] {

@@ -37,3 +37,12 @@ export { startRedrive, stopRedrive } from './start-redrive.ts'
 export type { LeftOut, RedriveActTables, StartedRedrive } from './start-redrive.ts'
 export { createReceiptReconciler } from './reconcile-receipts.ts'
 export type { ExecutionReceipt } from './reconcile-receipts.ts'
+export { confirmErasure, planErasure, replayErasures } from './erase-subject.ts'
+export type {
+  ErasedStore,
+  ErasurePlanView,
+  ErasurePorts,
+  ErasureReplay,
+  ErasureRun,
+  ErasureView,
+} from './erase-subject.ts'

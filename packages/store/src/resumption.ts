@@ -15,7 +15,7 @@ select h.id as "handoffId", h.revision, h.traceparent, b.body, c.body as checkpo
 from handoff h join handoff_body b on b.handoff_id = h.id join checkpoint c on c.id = h.checkpoint_id
 left join execution e on e.handoff_id = h.id
 left join handoff again on again.resumes_id = h.id
-where h.task_id = $1 and h.state in ('ROLLED_BACK', 'EXPIRED') and ($2::uuid is null or h.id = $2)
+where h.task_id = $1 and h.state in ('ROLLED_BACK', 'EXPIRED') and h.erased_at is null and ($2::uuid is null or h.id = $2)
 order by h.task_seq desc limit 1`
 
 interface LastRow extends ResumableHandoff {

@@ -27,7 +27,7 @@ export interface System {
   readonly adminUrls: { readonly store: string; readonly audit: string }
   readonly auditUrls: { readonly writer: string; readonly reader: string; readonly vault: string }
   readonly auditorUrl: string
-  readonly tokens: { readonly append: string; readonly read: string }
+  readonly tokens: { readonly append: string; readonly read: string; readonly erase: string }
   /** What every service is given; a test's own process may use it too. */
   readonly env: Environment
   /** Everything that one service is given, for a test that starts it by itself. */
@@ -46,7 +46,10 @@ const PASSWORDS = {
   vault: 'test-vault',
   sealer: 'test-sealer',
   archiver: 'test-archiver',
+  eraser: 'test-eraser',
 }
+
+const token = (): string => randomBytes(24).toString('hex')
 
 /** Creates and migrates the databases; services are started one by one with `start`. */
 export async function createSystem(options: SystemOptions): Promise<System> {
@@ -57,13 +60,14 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const { app: _app, ...passwords } = PASSWORDS
   const { urls } = await migrateAudit(adminUrl, { passwords, databases })
   const auditorPort = await freePort()
-  const tokens = { append: randomBytes(24).toString('hex'), read: randomBytes(24).toString('hex') }
+  const tokens = { append: token(), read: token(), erase: token() }
   const databaseUrl = urlOf(adminUrl, { database, user: 'baton_app', password: PASSWORDS.app })
   const env: Environment = {
     BATON_DATABASE_URL: databaseUrl,
     BATON_AUDIT_URL: `http://127.0.0.1:${auditorPort}`,
     BATON_AUDIT_APPEND_TOKEN: tokens.append,
     BATON_AUDIT_READ_TOKEN: tokens.read,
+    BATON_AUDIT_ERASE_TOKEN: tokens.erase,
     BATON_SIGNING_KEYS: `k1:active:${randomBytes(32).toString('base64')}`,
     BATON_AGENTS: options.agents,
     BATON_QUEUE_PREFIX: uniqueName(purpose),
@@ -101,7 +105,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
 }
 
 function auditorEnvironment(
-  urls: { writer: string; reader: string; vault: string },
+  urls: { writer: string; reader: string; vault: string; eraser: string },
   port: number,
 ): Environment {
   const { privateKey } = generateKeyPairSync('ed25519')
@@ -109,6 +113,7 @@ function auditorEnvironment(
     BATON_AUDIT_WRITER_URL: urls.writer,
     BATON_AUDIT_READER_URL: urls.reader,
     BATON_VAULT_URL: urls.vault,
+    BATON_AUDIT_ERASER_URL: urls.eraser,
     BATON_AUDIT_SIGNING_KEY: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
     BATON_AUDIT_WRAPPING_KEY: randomBytes(32).toString('base64'),
     BATON_AUDIT_LOOKUP_KEY: randomBytes(32).toString('base64'),

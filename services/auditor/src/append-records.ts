@@ -59,7 +59,13 @@ function readEntries(body: unknown): readonly AuditEntry[] {
 }
 
 /** What only the auditor's own routes record, for those who hold another token. */
-const RESERVED: ReadonlySet<unknown> = new Set(['LEGAL_HOLD_SET', 'LEGAL_HOLD_LIFTED'])
+const RESERVED: ReadonlySet<unknown> = new Set([
+  'LEGAL_HOLD_SET',
+  'LEGAL_HOLD_LIFTED',
+  'ERASURE_REQUESTED',
+  'ERASURE_COMPLETED',
+  'ERASURE_DEFERRED',
+])
 
 const EVENT_RESERVED = {
   status: 403,

@@ -16,6 +16,8 @@ import type { FastifyInstance } from 'fastify'
 import { requireToken } from './access.ts'
 import { appendRecords } from './append-records.ts'
 import { checkReceipts } from './check-receipts.ts'
+import { createErasurePart } from './erasure-part.ts'
+import type { ErasurePart } from './erasure-part.ts'
 import { createEvidencePart } from './evidence-part.ts'
 import type { EvidencePart } from './evidence-part.ts'
 import { addHoldRoutes } from './hold-routes.ts'
@@ -112,8 +114,17 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
   const mayHold = holdToken === undefined ? undefined : requireToken(holdToken, 'hold')
   addHoldRoutes(server, { reader, batcher, mayHold })
   const evidence = createEvidencePart({ ...shared, settings, batcher, covered })
+  const erasure = createErasurePart({
+    settings,
+    vaultDb: pools.vault,
+    vault,
+    signer,
+    batchKeys,
+    batcher,
+    logger,
+  })
   const drain = () => batcher.drain()
-  return asService({ server, pools, watch, scrubber, evidence, drain, ...dependencies })
+  return asService({ server, pools, watch, scrubber, evidence, erasure, drain, ...dependencies })
 }
 
 function openPools(settings: AuditorSettings): Pools {
@@ -136,11 +147,12 @@ interface ServiceParts extends AuditorDependencies {
   readonly watch: SealWatch | undefined
   readonly scrubber: Scrubber
   readonly evidence: EvidencePart
+  readonly erasure: ErasurePart
   readonly drain: () => Promise<void>
 }
 
 function asService(parts: ServiceParts): Auditor {
-  const { server, pools, watch, scrubber, evidence, drain, settings, logger } = parts
+  const { server, pools, watch, scrubber, evidence, erasure, drain, settings, logger } = parts
   let url = ''
   let timer: NodeJS.Timeout | undefined
   let stopped: Promise<void> | undefined
@@ -163,6 +175,7 @@ function asService(parts: ServiceParts): Auditor {
         })
       }, PARTITIONS_EVERY_MS)
       await evidence.prepare(server)
+      await erasure.prepare(server)
       url = await listen(server, settings)
       scrubber.start()
       evidence.start()
@@ -172,7 +185,7 @@ function asService(parts: ServiceParts): Auditor {
       clearInterval(timer)
       watch?.stop()
       const readers = Promise.all([scrubber.stop(), evidence.stop()])
-      stopped ??= readers.then(() => stopInOrder(server, drain, pools))
+      stopped ??= readers.then(() => stopInOrder(server, drain, pools)).then(() => erasure.stop())
       return stopped
     },
   }

@@ -6,6 +6,7 @@ import {
   oneOf,
   optionalSecret,
   optionalText,
+  optionalUrl,
   secret,
   text,
   url,
@@ -36,6 +37,12 @@ export const AUDITOR_SETTINGS = {
     max: 20_000,
     default: 3_000,
     help: 'how long evidence of a young task waits for its seal and witnesses before it is incomplete',
+  }),
+  BATON_AUDIT_ERASER_URL: optionalUrl(POSTGRES, {
+    help: 'the audit database, as the role audit_eraser; without it nobody can be erased',
+  }),
+  BATON_AUDIT_ERASE_TOKEN: optionalSecret({
+    help: 'the bearer token of the gateway for erasures; without it there are no routes for them',
   }),
   BATON_AUDIT_SIGNING_KEY: secret({
     help: 'the Ed25519 key that signs batches: PKCS #8 DER in base64',

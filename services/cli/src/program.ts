@@ -4,6 +4,7 @@ import { collect, positiveNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import { addAudit, addEvidence, addPolicy, addVerify } from './audit-commands.ts'
 import type { Context } from './context.ts'
+import { addErase, addSubject } from './erasure-commands.ts'
 import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
@@ -78,6 +79,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addTrace,
   addVerify,
   addEvidence,
+  addErase,
+  addSubject,
   addPolicy,
   addAudit,
   addTasks,

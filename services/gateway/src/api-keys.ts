@@ -12,6 +12,10 @@ export const SCOPES = [
   'approvals:decide',
   'dead-letters:review',
   'dead-letters:redrive',
+  /** Plan the erasure of a person, and search by person. */
+  'erasures:plan',
+  /** Confirm what somebody else has planned. */
+  'erasures:approve',
   'metrics:read',
 ] as const
 export type Scope = (typeof SCOPES)[number]

@@ -9,7 +9,10 @@ import { type Pool, createPool, outboxDepth } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { ApiKey } from './api-keys.ts'
 import { type AuditReads, createAuditReads } from './audit-reads.ts'
+import { type AuditErasures, createAuditErasures } from './audit-erasures.ts'
 import { createRunningBound, requireRoomIn } from './back-pressure.ts'
+import { createErasureReplay } from './erasure-replay.ts'
+import { addErasureRoutes } from './erasure-routes.ts'
 import { addHandoffRoutes } from './handoff-routes.ts'
 import { addOperationRoutes } from './operation-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
@@ -30,7 +33,11 @@ export interface GatewayOptions {
   /** How long a sender has to correct what it took as returned. */
   readonly correctionMs: number
   readonly apiKeys: ReadonlyMap<string, ApiKey>
-  readonly audit: { readonly url: string; readonly readToken: string }
+  readonly audit: {
+    readonly url: string
+    readonly readToken: string
+    readonly eraseToken?: string | undefined
+  }
   readonly limits: {
     /** Requests per minute and API key. */
     readonly rateMax: number
@@ -66,6 +73,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     connectionsMax: CONNECTIONS_MAX,
   })
   const audit = createAuditReads(options.audit)
+  const { url: auditUrl, eraseToken } = options.audit
+  const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
+  const replay = createErasureReplay({ pool, erasures, logger })
   const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
   const { apiKeys, limits } = options
   const { server, routes } = createServer({
@@ -73,7 +83,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     rateMax: limits.rateMax,
     connectionsMax: limits.connectionsMax,
     logger,
-    addRoutes: (scope) => addRoutes(scope, { options, pool, audit, submitter }),
+    addRoutes: (scope) => addRoutes(scope, { options, pool, audit, submitter, erasures }),
   })
   let url = ''
   let stopped: Promise<void> | undefined
@@ -87,15 +97,17 @@ export function createGateway(options: GatewayOptions): Gateway {
     async start() {
       url = await listen(server, options)
       logger.info({ event: 'gateway.listening', url })
+      if (eraseToken !== undefined) replay.start()
     },
     stop() {
-      stopped ??= stopInOrder({ server, submitter, audit, pool })
+      stopped ??= replay.stop().then(() => stopInOrder({ server, submitter, audit, pool }))
       return stopped
     },
   }
 }
 
 interface Parts {
+  readonly erasures: AuditErasures
   readonly pool: Pool
   readonly audit: AuditReads
   readonly submitter: Submitter
@@ -105,7 +117,7 @@ function addRoutes(
   scope: FastifyInstance,
   parts: Parts & { readonly options: GatewayOptions },
 ): void {
-  const { options, pool, audit, submitter } = parts
+  const { options, pool, audit, submitter, erasures } = parts
   const { keyRing, limits, metrics, logger } = options
   const isFull = createOutboxBound({
     readDepth: (fromSeq) => outboxDepth(pool, fromSeq),
@@ -123,6 +135,7 @@ function addRoutes(
   const review = { pool, desk: createReviewDesk({ pool, keyRing }), logger }
   addReviewRoutes(scope, review)
   addRedriveRoutes(scope, review)
+  addErasureRoutes(scope, { pool, erasures, logger })
   addSteeringRoutes(scope, { pool, steering: createSteering(pool), logger })
   addOperationRoutes(scope, {
     metrics,
@@ -151,7 +164,7 @@ async function stopInOrder({
   submitter,
   audit,
   pool,
-}: Parts & { server: FastifyInstance }) {
+}: Omit<Parts, 'erasures'> & { server: FastifyInstance }) {
   await server.close()
   await submitter.drain()
   audit.close()

@@ -23,7 +23,11 @@ function main(): Promise<never> {
     attemptsMax: settings.BATON_ATTEMPTS_MAX,
     correctionMs: settings.BATON_CORRECTION_MS,
     apiKeys: parseApiKeys(settings.BATON_API_KEYS),
-    audit: { url: settings.BATON_AUDIT_URL, readToken: settings.BATON_AUDIT_READ_TOKEN },
+    audit: {
+      url: settings.BATON_AUDIT_URL,
+      readToken: settings.BATON_AUDIT_READ_TOKEN,
+      eraseToken: settings.BATON_AUDIT_ERASE_TOKEN,
+    },
     limits: {
       rateMax: settings.BATON_GATEWAY_RATE_MAX,
       runningMax: settings.BATON_GATEWAY_RUNNING_MAX,

@@ -1,5 +1,5 @@
 // What a gateway process is told.
-import { integer, secret, text, url } from '@baton/runtime'
+import { integer, optionalSecret, secret, text, url } from '@baton/runtime'
 import {
   OUTBOX_SETTINGS,
   PROCESS_SETTINGS,
@@ -25,6 +25,9 @@ export const GATEWAY_SETTINGS = {
   }),
   ...RETURN_SETTINGS,
   BATON_AUDIT_READ_TOKEN: secret({ help: 'Token that may read the audit log.' }),
+  BATON_AUDIT_ERASE_TOKEN: optionalSecret({
+    help: 'Token that may erase people from the audit log; without it nobody is erased here.',
+  }),
   BATON_API_KEYS: secret({
     help: 'API keys as id@operator:scope+scope:sha256hex, optionally :YYYY-MM-DD, comma-separated; services/gateway/src/create-key.ts makes one.',
   }),

@@ -8,6 +8,8 @@ import type { Logger } from '@baton/runtime'
 import type { CliSettings, Context } from '../context.ts'
 import { coldFolderOf, ensureArchiveKeys } from './archive-keys.ts'
 import type { ArchiveKeys } from './archive-keys.ts'
+import { ensureErasureKeys } from './erasure-keys.ts'
+import type { ErasureKeys } from './erasure-keys.ts'
 import { ensureSealKeys, publicHalf, readSealKeys, sealFiles } from './seal-keys.ts'
 import type { SealKeys } from './seal-keys.ts'
 import { ensureSecrets, readGivenSecrets, readSecrets } from './secrets.ts'
@@ -32,10 +34,12 @@ export interface Databases extends ReadableDatabases {
   readonly secrets: Secrets
   readonly sealKeys: SealKeys
   readonly archiveKeys: ArchiveKeys
+  readonly erasureKeys: ErasureKeys
   readonly urls: ReadableDatabases['urls'] & {
     readonly auditWriter: string
     readonly auditSealer: string
     readonly auditArchiver: string
+    readonly auditEraser: string
   }
   readonly adminUrls: AdminUrls
 }
@@ -60,7 +64,10 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
   const archiveKeys = await ensureArchiveKeys(home)
   const archiver = { user: 'audit_archiver', password: archiveKeys.archiverPassword }
   const auditArchiver = urlFor(adminUrls.audit, { ...archiver, database: 'baton_audit' })
-  const audits = { auditWriter, auditSealer, auditArchiver }
+  const erasureKeys = await ensureErasureKeys(home)
+  const eraser = { user: 'audit_eraser', password: erasureKeys.eraserPassword }
+  const auditEraser = urlFor(adminUrls.audit, { ...eraser, database: 'baton_audit' })
+  const audits = { auditWriter, auditSealer, auditArchiver, auditEraser }
   const urls = { ...readingUrls(settings, adminUrls, secrets), ...audits }
   const seals = sealsOf(context, sealKeys)
   return {
@@ -68,6 +75,7 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
     secrets,
     sealKeys,
     archiveKeys,
+    erasureKeys,
     seals,
     cold: coldOf(context),
     urls,

@@ -22,7 +22,7 @@ export async function migrateDatabases(
 }
 
 async function migrateBoth(
-  { adminUrls, secrets, sealKeys, archiveKeys }: Databases,
+  { adminUrls, secrets, sealKeys, archiveKeys, erasureKeys }: Databases,
   settings: CliSettings,
 ): Promise<readonly string[]> {
   const [store, audit] = await Promise.all([
@@ -38,6 +38,7 @@ async function migrateBoth(
         vault: secrets.BATON_VAULT_PASSWORD,
         sealer: sealKeys.sealerPassword,
         archiver: archiveKeys.archiverPassword,
+        eraser: erasureKeys.eraserPassword,
       },
       log: { environment: settings.BATON_ENVIRONMENT },
     }),

@@ -11,7 +11,7 @@ export type Person = (typeof PEOPLE)[number]
 export type PeopleKeys = Readonly<Record<Person, string>>
 
 const REVIEWER =
-  'handoffs:read+approvals:decide+dead-letters:review+dead-letters:redrive+tasks:resume'
+  'handoffs:read+approvals:decide+dead-letters:review+dead-letters:redrive+tasks:resume+erasures:plan+erasures:approve'
 
 /** What each of them may do at the gateway. */
 export const SCOPES_OF: Readonly<Record<Person, string>> = {

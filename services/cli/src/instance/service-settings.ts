@@ -68,6 +68,8 @@ function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
       BATON_AUDIT_WRITER_URL: urls.auditWriter,
       BATON_AUDIT_READER_URL: urls.auditReader,
       BATON_VAULT_URL: urls.vault,
+      BATON_AUDIT_ERASER_URL: urls.auditEraser,
+      BATON_AUDIT_ERASE_TOKEN: databases.erasureKeys.eraseToken,
       BATON_AUDIT_APPEND_TOKEN: secrets.BATON_AUDIT_APPEND_TOKEN,
       BATON_AUDIT_READ_TOKEN: secrets.BATON_AUDIT_READ_TOKEN,
       BATON_AUDIT_SIGNING_KEY: secrets.BATON_AUDIT_SIGNING_KEY,
@@ -88,6 +90,7 @@ function gatewaySettings(
   return {
     ...delivery,
     BATON_AUDIT_READ_TOKEN: secrets.BATON_AUDIT_READ_TOKEN,
+    BATON_AUDIT_ERASE_TOKEN: databases.erasureKeys.eraseToken,
     BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(secrets.BATON_API_KEY, people),
     BATON_GATEWAY_PORT: String(ports.gateway),
   }

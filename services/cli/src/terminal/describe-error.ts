@@ -28,6 +28,9 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   BATON_API_KEY_INVALID: EXIT.notAllowed,
   BATON_API_KEY_EXPIRED: EXIT.notAllowed,
   BATON_SCOPE_MISSING: EXIT.notAllowed,
+  BATON_ERASURE_UNKNOWN: EXIT.notFound,
+  BATON_ERASURE_OWN: EXIT.notAllowed,
+  BATON_ERASURE_INCOMPLETE: EXIT.incomplete,
   BATON_INTERRUPTED: EXIT.interrupted,
 }
 

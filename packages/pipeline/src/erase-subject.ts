@@ -1,0 +1,172 @@
+// Erasing a person: planned by one, confirmed by another, carried through every store, and safe to run again.
+import { crashPoint } from '@baton/runtime'
+
+/** A handoff that names the person; `open` where it may still execute, be released or be recorded. */
+export interface SubjectHandoff {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly open: boolean
+}
+
+/** How many items of the person a place held, and how many it holds now. */
+export interface ErasedStore {
+  readonly name: string
+  readonly before: number
+  readonly after: number
+  readonly note?: string
+}
+
+/** An erasure as the audit store knows it; names no person. */
+export interface ErasureView {
+  readonly id: string
+  readonly state: 'PLANNED' | 'DEFERRED' | 'CONFIRMED' | 'ERASED' | 'COMPLETED'
+  readonly handoffIds: readonly string[]
+  readonly taskIds: readonly string[]
+}
+
+interface Named {
+  readonly id: string
+  readonly subject: string
+  readonly handoffIds: readonly string[]
+  readonly taskIds: readonly string[]
+}
+
+export interface ErasurePorts {
+  findHandoffs(subject: string): Promise<readonly SubjectHandoff[]>
+  /** In a transaction of its own, at most 100 at once. */
+  eraseHandoffs(handoffIds: readonly string[]): Promise<void>
+  countErased(handoffIds: readonly string[]): Promise<readonly ErasedStore[]>
+  /** Those whose text is stored. */
+  findUnreflected(handoffIds: readonly string[]): Promise<readonly string[]>
+  readonly audit: {
+    plan(plan: Named & { readonly basis: string; readonly requestedBy: string }): Promise<{
+      readonly state: 'PLANNED' | 'DEFERRED'
+      readonly stores: readonly ErasedStore[]
+      readonly heldTaskIds: readonly string[]
+    }>
+    /** Erases the audit side. Throws where the plan, the person or the confirming operator do not fit. */
+    confirm(confirmation: Named & { readonly confirmedBy: string }): Promise<ErasureView>
+    complete(id: string, stores: readonly ErasedStore[]): Promise<object>
+    list(): Promise<readonly ErasureView[]>
+    replay(): Promise<object>
+  }
+}
+
+export interface ErasureRequest {
+  readonly id: string
+  readonly subject: string
+  readonly operator: string
+}
+
+export interface ErasurePlanView {
+  readonly erasureId: string
+  readonly state: 'PLANNED' | 'DEFERRED'
+  readonly handoffs: number
+  readonly taskIds: readonly string[]
+  /** None of them may be open when the erasure is confirmed. */
+  readonly openHandoffIds: readonly string[]
+  readonly heldTaskIds: readonly string[]
+  readonly stores: readonly ErasedStore[]
+}
+
+const AT_ONCE = 100
+
+const idsOf = (handoffs: readonly SubjectHandoff[]) => ({
+  handoffIds: handoffs.map((one) => one.handoffId),
+  taskIds: [...new Set(handoffs.map((one) => one.taskId))],
+})
+
+const openIds = (handoffs: readonly SubjectHandoff[]): string[] =>
+  handoffs.filter((one) => one.open).map((one) => one.handoffId)
+
+/** Says what would be erased; nothing is, but the request is noted for the second person (E26). */
+export async function planErasure(
+  ports: ErasurePorts,
+  { id, subject, operator, basis }: ErasureRequest & { readonly basis: string },
+): Promise<ErasurePlanView> {
+  const handoffs = await ports.findHandoffs(subject)
+  const found = idsOf(handoffs)
+  const planned = await ports.audit.plan({ id, subject, basis, requestedBy: operator, ...found })
+  const operational = await ports.countErased(found.handoffIds)
+  return {
+    erasureId: id,
+    state: planned.state,
+    handoffs: handoffs.length,
+    taskIds: found.taskIds,
+    openHandoffIds: openIds(handoffs),
+    heldTaskIds: planned.heldTaskIds,
+    stores: [...operational, ...planned.stores],
+  }
+}
+
+export type ErasureRun =
+  | { readonly kind: 'completed'; readonly receipt: object }
+  | { readonly kind: 'open'; readonly handoffIds: readonly string[] }
+
+/**
+ * The second person's word and everything that follows from it. Refused while a handoff of the person is
+ * open: it could still execute, or be recorded, with the text that is being erased.
+ */
+export async function confirmErasure(
+  ports: ErasurePorts,
+  { id, subject, operator }: ErasureRequest,
+): Promise<ErasureRun> {
+  const handoffs = await ports.findHandoffs(subject)
+  const open = openIds(handoffs)
+  if (open.length > 0) return { kind: 'open', handoffIds: open }
+  const named = { id, subject, confirmedBy: operator, ...idsOf(handoffs) }
+  const erasure = await ports.audit.confirm(named)
+  return { kind: 'completed', receipt: await finishErasure(ports, erasure) }
+}
+
+/** Erases the operational stores and has the audit store record the end; answers the receipt. */
+async function finishErasure(ports: ErasurePorts, erasure: ErasureView): Promise<object> {
+  await eraseAll(ports, erasure.handoffIds)
+  crashPoint('erasure.after_store')
+  const stores = [...(await ports.countErased(erasure.handoffIds)), ...ELSEWHERE]
+  return ports.audit.complete(erasure.id, stores)
+}
+
+async function eraseAll(ports: ErasurePorts, handoffIds: readonly string[]): Promise<void> {
+  for (let from = 0; from < handoffIds.length; from += AT_ONCE) {
+    await ports.eraseHandoffs(handoffIds.slice(from, from + AT_ONCE))
+  }
+}
+
+const nothingIn = (name: string, note: string): ErasedStore => ({ name, before: 0, after: 0, note })
+
+const ELSEWHERE = [
+  nothingIn('queue', 'carries ids, digests and trace context, never text'),
+  nothingIn('logs, metrics and spans', 'never hold text of a message, nor the id of a person'),
+  nothingIn(
+    'storage under the databases',
+    'old row versions and write-ahead log go with vacuum and recycling, or at once with --purge-storage',
+  ),
+]
+
+export interface ErasureReplay {
+  /** Erasures that a crash had interrupted and that are complete now. */
+  readonly completed: readonly string[]
+  /** Handoffs whose text a restore had brought back. */
+  readonly handoffs: number
+  /** What the audit store found to do. */
+  readonly audit: object
+}
+
+/** Completes what was interrupted and erases again what a restored database brought back. Safe to repeat. */
+export async function replayErasures(ports: ErasurePorts): Promise<ErasureReplay> {
+  const audit = await ports.audit.replay()
+  const completed: string[] = []
+  let handoffs = 0
+  for (const erasure of await ports.audit.list()) {
+    if (erasure.state === 'CONFIRMED' || erasure.state === 'ERASED') {
+      await finishErasure(ports, erasure)
+      completed.push(erasure.id)
+    } else if (erasure.state === 'COMPLETED') {
+      const stored = await ports.findUnreflected(erasure.handoffIds)
+      await eraseAll(ports, stored)
+      handoffs += stored.length
+    }
+  }
+  return { completed, handoffs, audit }
+}

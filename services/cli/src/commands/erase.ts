@@ -1,0 +1,187 @@
+// `erase`: a person's data goes from every store; the receipt says from where, and the log proves it.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { permanent } from '@baton/runtime'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { withGateway } from '../gateway-client.ts'
+import { purgeStorage } from '../instance/purge-storage.ts'
+import type { Purged } from '../instance/purge-storage.ts'
+import { counted } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { renderTable } from '../terminal/table.ts'
+
+interface EraseOptions {
+  readonly subject: string | undefined
+  readonly basis?: string
+  readonly confirm?: string
+  readonly status?: string
+  readonly replay?: boolean
+  readonly purgeStorage?: boolean
+}
+
+interface Store {
+  readonly name: string
+  readonly before: number
+  readonly after: number
+  readonly note?: string
+}
+
+interface Receipt {
+  readonly erasureId: string
+  readonly stores: readonly Store[]
+  readonly records: readonly { readonly origin: string; readonly seq: number }[]
+  readonly segments: Readonly<Record<string, number>>
+}
+
+/** Plans by default; exactly one of confirm, status and replay does something else. */
+export function erase(context: Context, options: EraseOptions): Promise<ExitCode> {
+  const { subject, confirm, status, replay } = options
+  if (status !== undefined) return showStatus(context, status)
+  if (replay === true) return runReplay(context, options)
+  if (subject === undefined && options.purgeStorage === true) return purgeAlone(context)
+  if (subject === undefined) throw SUBJECT_MISSING
+  return confirm === undefined
+    ? plan(context, subject, options.basis)
+    : runConfirm(context, { subject, id: confirm, purge: options.purgeStorage === true })
+}
+
+const SUBJECT_MISSING = permanent('BATON_USAGE', 'nobody is named who is to be erased', {
+  fix: 'Give the id of the person as messages name it in dataSubjects.',
+})
+
+interface Plan {
+  readonly erasureId: string
+  readonly state: string
+  readonly handoffs: number
+  readonly taskIds: readonly string[]
+  readonly openHandoffIds: readonly string[]
+  readonly heldTaskIds: readonly string[]
+  readonly stores: readonly Store[]
+}
+
+async function plan(context: Context, subject: string, basis?: string): Promise<ExitCode> {
+  const { output } = context
+  const body = { subject, ...(basis === undefined ? {} : { basis }) }
+  const planned = await withGateway(context, (gateway) => gateway.post<Plan>('/v2/erasures', body))
+  if (output.json) output.data(JSON.stringify(planned))
+  else output.data(planTable(planned.stores))
+  const { handoffs, taskIds, openHandoffIds, heldTaskIds, erasureId } = planned
+  output.words(`${counted(handoffs, 'handoff')} in ${counted(taskIds.length, 'task')}.`)
+  if (heldTaskIds.length > 0) {
+    output.words(`Deferred: a legal hold stands on ${heldTaskIds.join(', ')}.`)
+    return EXIT.notAllowed
+  }
+  const [open] = openHandoffIds
+  if (open !== undefined) {
+    output.words(
+      `${counted(openHandoffIds.length, 'handoff')} must end first: ${openHandoffIds.join(', ')}.`,
+    )
+    output.words(`  ${nextStep(`cancel ${open}`)}`)
+  }
+  output.next(
+    `another person: ${nextStep(`erase <subject> --confirm ${erasureId} --as reviewer-1`)}`,
+  )
+  return EXIT.fine
+}
+
+const planTable = (stores: readonly Store[]): string =>
+  renderTable(
+    [{ title: 'STORE' }, { title: 'ITEMS', align: 'right' }],
+    stores.map(({ name, before }) => [name, String(before)]),
+  )
+
+const receiptTable = (stores: readonly Store[]): string =>
+  renderTable(
+    [
+      { title: 'STORE' },
+      { title: 'BEFORE', align: 'right' },
+      { title: 'AFTER', align: 'right' },
+      { title: 'NOTE', widthMax: 90 },
+    ],
+    stores.map(({ name, before, after, note = '' }) => [name, String(before), String(after), note]),
+  )
+
+async function runConfirm(
+  context: Context,
+  {
+    subject,
+    id,
+    purge,
+  }: { readonly subject: string; readonly id: string; readonly purge: boolean },
+): Promise<ExitCode> {
+  const { output } = context
+  const { receipt, purged } = await withGateway(context, async (gateway) => {
+    const path = `/v2/erasures/${encodeURIComponent(id.trim().toLowerCase())}/confirm`
+    const done = await gateway.post<Receipt>(path, { subject })
+    return { receipt: done, purged: purge ? await purgeStorage(context) : undefined }
+  })
+  const file = await keepReceipt(context, receipt)
+  if (output.json) output.data(JSON.stringify(purged ? { ...receipt, purged } : receipt))
+  else output.data(receiptTable(receipt.stores))
+  if (purged !== undefined) sayPurged(context, purged)
+  output.words(`Proved by ${counted(receipt.records.length, 'record')}; receipt in ${file}.`)
+  output.next(`${nextStep('verify')} proves that the log is still whole`)
+  return EXIT.fine
+}
+
+async function keepReceipt({ home }: Context, receipt: Receipt): Promise<string> {
+  const folder = join(home, 'erasures')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, `${receipt.erasureId}.json`)
+  await writeFile(file, `${JSON.stringify(receipt, null, 2)}\n`, { mode: 0o600 })
+  return file
+}
+
+function sayPurged({ output }: Context, { tables, walFiles }: Purged): void {
+  const text = `${counted(tables, 'table')} rewritten, ${counted(walFiles, 'file')} of write-ahead log left`
+  output.step('passed', 'storage', text)
+}
+
+async function purgeAlone(context: Context): Promise<ExitCode> {
+  const purged = await withGateway(context, () => purgeStorage(context))
+  if (context.output.json) context.output.data(JSON.stringify(purged))
+  sayPurged(context, purged)
+  return EXIT.fine
+}
+
+interface Status {
+  readonly id: string
+  readonly state: string
+  readonly requestedBy: string
+  readonly confirmedBy: string | null
+  readonly receipt: Receipt | null
+}
+
+async function showStatus(context: Context, id: string): Promise<ExitCode> {
+  const { output } = context
+  const path = `/v2/erasures/${encodeURIComponent(id.trim().toLowerCase())}`
+  const status = await withGateway(context, (gateway) => gateway.get<Status>(path))
+  if (output.json) output.data(JSON.stringify(status))
+  else if (status.receipt !== null) output.data(receiptTable(status.receipt.stores))
+  const confirmed = status.confirmedBy === null ? '' : `, confirmed by ${status.confirmedBy}`
+  output.words(`${status.state}; asked for by ${status.requestedBy}${confirmed}.`)
+  return status.state === 'COMPLETED' ? EXIT.fine : EXIT.incomplete
+}
+
+interface Replay {
+  readonly completed: readonly string[]
+  readonly handoffs: number
+}
+
+async function runReplay(context: Context, options: EraseOptions): Promise<ExitCode> {
+  const { output } = context
+  const { replay, purged } = await withGateway(context, async (gateway) => ({
+    replay: await gateway.post<Replay>('/v2/erasures/replay'),
+    purged: options.purgeStorage === true ? await purgeStorage(context) : undefined,
+  }))
+  if (output.json) output.data(JSON.stringify(replay))
+  if (purged !== undefined) sayPurged(context, purged)
+  const { completed, handoffs } = replay
+  output.words(
+    `${counted(completed.length, 'erasure')} completed, ${counted(handoffs, 'handoff')} erased again.`,
+  )
+  output.next(nextStep('verify'))
+  return EXIT.fine
+}

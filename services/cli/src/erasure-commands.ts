@@ -1,0 +1,49 @@
+// The commands about a person: where they stand, and erasing them with two people.
+import type { Command } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import type { Run } from './arguments.ts'
+
+interface EraseFlags {
+  readonly basis?: string
+  readonly plan?: boolean
+  readonly confirm?: string
+  readonly status?: string
+  readonly replay?: boolean
+  readonly purgeStorage?: boolean
+}
+
+export function addErase(program: Command, run: Run): void {
+  program
+    .command('erase')
+    .description('erase a person: one plans, another confirms; the audit log still verifies')
+    .argument('[subject]', 'the id under which messages name the person in dataSubjects')
+    .option('--plan', 'say what would be erased and note the request (default)')
+    .option('--basis <code>', 'legal ground, goes on record (default: GDPR_ART_17_1)', code)
+    .option('--confirm <id>', 'carry out a plan that somebody else made')
+    .option('--status <id>', 'how far an erasure has come, with its receipt')
+    .option('--replay', 'complete what was interrupted, erase again what a restore brought back')
+    .option(
+      '--purge-storage',
+      'also rewrite the touched tables and drop old write-ahead log; needs the superuser',
+    )
+    .action(async (subject: string | undefined, flags: EraseFlags, command: Command) => {
+      const { erase } = await import('./commands/erase.ts')
+      await run(command, (context) => erase(context, { ...flags, subject }))
+    })
+}
+
+export function addSubject(program: Command, run: Run): void {
+  program
+    .command('subject')
+    .description('list the tasks, handoffs and records of a person, without any text')
+    .argument('<subject>', 'the id under which messages name the person in dataSubjects')
+    .action(async (subject: string, _: object, command: Command) => {
+      const { showSubject } = await import('./commands/subject.ts')
+      await run(command, (context) => showSubject(context, subject))
+    })
+}
+
+function code(text: string): string {
+  if (/^[A-Z][A-Z0-9_]{0,63}$/.test(text)) return text
+  throw new InvalidArgumentError('Expected capital letters, digits and underscores.')
+}

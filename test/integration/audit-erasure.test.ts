@@ -1,0 +1,240 @@
+// A person is erased from the log and the log still verifies; a missing segment that no genuine erasure names is tampering.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
+import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
+
+let fixture: AuditFixture
+let auditor: RunningAuditor
+
+beforeAll(async () => {
+  fixture = await createAuditFixture()
+  auditor = await fixture.startAuditor()
+})
+afterAll(() => fixture?.close())
+
+interface Person {
+  readonly subject: string
+  readonly taskId: string
+  readonly handoffId: string
+}
+
+/** A task with one message about `subjects`, and one segment of each. */
+async function tell(subjects: readonly string[]): Promise<Person> {
+  const taskId = randomUUID()
+  const handoffId = randomUUID()
+  const [subject = ''] = subjects
+  const owner = subjects.length > 1 ? { subject: null, subjects: [...subjects] } : { subject }
+  const segments = [
+    { kind: 'message' as const, ...owner, text: `about ${subjects.join(' and ')}` },
+    ...subjects.map((one) => ({ kind: 'personal' as const, subject: one, text: `of ${one}` })),
+  ]
+  await auditor.client.append([entryOf({ taskId, handoffId, segments })])
+  return { subject, taskId, handoffId }
+}
+
+const person = (): string => `person-${randomUUID()}`
+
+async function plan({ subject, taskId, handoffId }: Person): Promise<string> {
+  const id = randomUUID()
+  const body = { id, subject, basis: 'GDPR_ART_17_1', requestedBy: 'ann' }
+  const answer = await auditor.erase('/v1/erasures', {
+    ...body,
+    handoffIds: [handoffId],
+    taskIds: [taskId],
+  })
+  expect(answer.status).toBe(200)
+  return id
+}
+
+const confirm = (id: string, { subject, taskId, handoffId }: Person, confirmedBy = 'bob') =>
+  auditor.erase(`/v1/erasures/${id}/confirm`, {
+    subject,
+    confirmedBy,
+    handoffIds: [handoffId],
+    taskIds: [taskId],
+  })
+
+const complete = (id: string) => auditor.erase(`/v1/erasures/${id}/complete`, { stores: [] })
+
+interface Receipt {
+  readonly stores: readonly { name: string; before: number; after: number }[]
+  readonly segments: Readonly<Record<string, number>>
+  readonly records: readonly object[]
+  readonly signature: string
+}
+
+async function erase(who: Person): Promise<Receipt> {
+  const id = await plan(who)
+  expect((await confirm(id, who)).status).toBe(200)
+  const answer = await complete(id)
+  expect(answer.status).toBe(200)
+  return (await answer.json()) as Receipt
+}
+
+const verify = () =>
+  auditor.read<{ ok: boolean; findings: readonly { rule: string; seq: number }[] }>('/v1/verify')
+
+describe('an erasure', () => {
+  test('takes the segments and keys of one person, leaves the others’, and verifies', async () => {
+    const anna = person()
+    const ben = person()
+    const both = await tell([anna, ben])
+    const receipt = await erase(both)
+    expect(receipt.segments).toEqual({ present: 1, erased: 2, missing: 0, mismatch: 0 })
+    expect(receipt.stores).toContainEqual(
+      expect.objectContaining({ name: 'subject keys', before: 2, after: 0 }),
+    )
+    expect(receipt.stores.every((store) => store.after === 0)).toBe(true)
+    expect(receipt.records).toHaveLength(4)
+    expect(await verify()).toMatchObject({ ok: true, findings: [] })
+    await erase({ ...both, subject: ben })
+    expect(await verify()).toMatchObject({ ok: true, findings: [] })
+  })
+
+  test('gives whoever is told of afterwards a new key, in every auditor', async () => {
+    const other = await fixture.startAuditor()
+    const subject = person()
+    const before = await tell([subject])
+    const entry = entryOf({ segments: [{ kind: 'personal', subject, text: 'first' }] })
+    await other.client.append([entry])
+    await erase(before)
+    const again = entryOf({ segments: [{ kind: 'personal', subject, text: 'second' }] })
+    await other.client.append([again])
+    const found = await auditor.erase('/v1/subjects/search', { subject })
+    const { records } = (await found.json()) as { records: { handoffId: string }[] }
+    expect(records.map((record) => record.handoffId)).toEqual([again.handoffId])
+    expect(await verify()).toMatchObject({ ok: true })
+  })
+
+  test('needs another person, the person it was planned for, and no legal hold', async () => {
+    const who = await tell([person()])
+    const id = await plan(who)
+    const own = await problemOf(await confirm(id, who, 'ann'))
+    expect(own).toMatchObject({ status: 403, code: 'BATON_ERASURE_OWN' })
+    const other = await problemOf(await confirm(id, { ...who, subject: person() }))
+    expect(other).toMatchObject({ status: 409, code: 'BATON_ERASURE_OTHER_SUBJECT' })
+    expect(await problemOf(await confirm(randomUUID(), who))).toMatchObject({
+      code: 'BATON_ERASURE_UNKNOWN',
+    })
+    await fixture.superuser.query({
+      text: 'insert into audit.legal_hold (task_id, chain, seq, held_at) values ($1, 0, 0, now())',
+      values: [who.taskId],
+    })
+    expect(await problemOf(await confirm(id, who))).toMatchObject({
+      code: 'BATON_ERASURE_DEFERRED',
+    })
+    const held = await auditor.erase('/v1/erasures', {
+      id: randomUUID(),
+      subject: who.subject,
+      basis: 'GDPR_ART_17_1',
+      requestedBy: 'ann',
+      handoffIds: [],
+      taskIds: [],
+    })
+    expect(await held.json()).toMatchObject({ state: 'DEFERRED', heldTaskIds: [who.taskId] })
+  })
+
+  test('is refused to every other token and to every form that is not asked for', async () => {
+    const refused = await fetch(`${auditor.url}/v1/erasures`, {
+      headers: { authorization: 'Bearer read-token' },
+    })
+    expect(refused.status).toBe(403)
+    expect(await problemOf(await auditor.erase('/v1/erasures', { subject: 'x' }))).toMatchObject({
+      status: 400,
+      code: 'BATON_REQUEST_INVALID',
+    })
+  })
+
+  test('names nobody in records, logs and tables', async () => {
+    const who = await tell([person()])
+    await erase(who)
+    const { rows } = await fixture.superuser.query<{ text: string }>({
+      text: `select convert_from(body, 'UTF8') as text from audit.record
+        union all select to_jsonb(e)::text from audit.erasure e`,
+    })
+    const said = rows.map((row) => row.text).join('\n') + auditor.process.output()
+    expect(said).not.toContain(who.subject)
+    const { rows: kept } = await fixture.vaultSuperuser.query({ text: 'select from vault.erasure' })
+    expect(kept).toHaveLength(1)
+  })
+
+  test('is done again after a restore of the vault or of payloads, before traffic is taken', async () => {
+    const who = await tell([person()])
+    const keys = await fixture.vaultSuperuser.query({ text: 'select * from vault.subject_key' })
+    await erase(who)
+    const had = keys.rows.length
+    for (const row of keys.rows as Record<string, unknown>[]) {
+      await fixture.vaultSuperuser.query({
+        text: `insert into vault.subject_key (subject_ref, lookup, wrapped_key, wrapping_key_id)
+          values ($1, $2, $3, $4) on conflict do nothing`,
+        values: [row['subject_ref'], row['lookup'], row['wrapped_key'], row['wrapping_key_id']],
+      })
+    }
+    const again = await fixture.startAuditor()
+    expect(again.process.output()).toContain('erasure.replayed')
+    const left = await fixture.vaultSuperuser.query({ text: 'select from vault.subject_key' })
+    expect(left.rows.length).toBeLessThan(had)
+    expect(await verify()).toMatchObject({ ok: true })
+  })
+})
+
+/** As a superuser who stops at nothing. */
+async function tamper(...statements: readonly string[]): Promise<void> {
+  for (const statement of ['set session_replication_role = replica', ...statements]) {
+    await fixture.superuser.query({ text: statement })
+  }
+}
+
+const DELETE = (handoffId: string, kind = 'payload') =>
+  `alter table audit.${kind} disable trigger refuse_change;
+   delete from audit.${kind} p using audit.record r where r.chain = p.chain and r.seq = p.seq
+     and r.handoff_id = '${handoffId}' and p.segment = 1;
+   alter table audit.${kind} enable always trigger refuse_change`
+
+describe('what an erasure does not cover', () => {
+  test('T24: a payload or a key that is gone without an erasure is missing', async () => {
+    const before = await verify()
+    expect(before.ok).toBe(true)
+    const who = await tell([person()])
+    await tamper(DELETE(who.handoffId))
+    expect((await verify()).findings).toMatchObject([{ rule: 'PAYLOAD_MISSING' }])
+    await fixture.close()
+    fixture = await createAuditFixture()
+    auditor = await fixture.startAuditor()
+    const other = await tell([person()])
+    await fixture.vaultSuperuser.query({ text: 'delete from vault.subject_key' })
+    const { findings } = await verify()
+    expect(new Set(findings.map(({ rule }) => rule))).toEqual(new Set(['PAYLOAD_KEY']))
+    expect(other.subject).not.toBe('')
+  })
+
+  test('T26: a list that was extended, and a forged erasure, cover nothing', async () => {
+    await fixture.close()
+    fixture = await createAuditFixture(1)
+    auditor = await fixture.startAuditor()
+    const kept = await tell([person()])
+    const erased = await tell([person()])
+    await erase(erased)
+    expect(await verify()).toMatchObject({ ok: true })
+    const ADD = `insert into audit.erased_segment (chain, seq, segment, subject_ref)
+      select p.chain, p.seq, p.segment, p.subject_ref from audit.payload p
+      join audit.record r on r.chain = p.chain and r.seq = p.seq
+      where r.handoff_id = '${kept.handoffId}' and p.segment = 1`
+    const FORGE = `insert into audit.erased_subject (subject_ref, erasure_id)
+      select p.subject_ref, (select id from audit.erasure limit 1) from audit.payload p
+      join audit.record r on r.chain = p.chain and r.seq = p.seq
+      where r.handoff_id = '${kept.handoffId}' and p.segment = 1`
+    await tamper(FORGE, ADD, DELETE(kept.handoffId))
+    expect((await verify()).findings).toMatchObject([{ rule: 'PAYLOAD_MISSING', seq: 0 }])
+    // A record that says so, in no signed batch.
+    await tamper(
+      `insert into audit.record (chain, seq, recorded_at, task_id, handoff_id, event, body, record_hash)
+       select chain, seq + 1, recorded_at + interval '1 us', task_id, handoff_id, event, body, record_hash
+       from audit.record where event = 21 order by seq desc limit 1`,
+    )
+    const rules = (await verify()).findings.map(({ rule }) => rule)
+    expect(rules).toContain('PAYLOAD_MISSING')
+    expect(rules).toContain('BATCH_COVER')
+  })
+})
