@@ -34,9 +34,19 @@ describe('archiving and dropping', () => {
     const names = await tiers.cold.list(`${ORIGIN}/`)
     expect(names).toEqual(
       [
-        ...['payload/000', 'payload/001', 'payload/002', 'payload/003.p/102'],
-        ...['tile/0/000', 'tile/0/001', 'tile/0/002', 'tile/0/003.p/102', 'tile/1/000.p/3'],
-        ...['000', '001', '002', '003.p/102'].map((place) => `tile/entries/${place}`),
+        'payload/000',
+        'payload/001',
+        'payload/002',
+        'payload/003.p/102',
+        'tile/0/000',
+        'tile/0/001',
+        'tile/0/002',
+        'tile/0/003.p/102',
+        'tile/1/000.p/3',
+        'tile/entries/000',
+        'tile/entries/001',
+        'tile/entries/002',
+        'tile/entries/003.p/102',
       ].map((name) => `${ORIGIN}/${name}`),
     )
     const stored = await tiers.cold.get(`${ORIGIN}/tile/entries/001`)

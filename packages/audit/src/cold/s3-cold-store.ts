@@ -1,5 +1,5 @@
 // A cold store in an S3 bucket: conditional writes, and retention by Object Lock where it is wanted.
-import type { S3Client } from '@aws-sdk/client-s3'
+import type * as Sdk from '@aws-sdk/client-s3'
 import { permanent } from '@baton/runtime'
 import { coldStoreUnavailable, isCompressed } from './cold-store.ts'
 import type { ColdStore } from './cold-store.ts'
@@ -84,8 +84,8 @@ export function createS3ColdStore(options: S3Options): ColdStore {
 }
 
 interface Opened {
-  readonly sdk: typeof import('@aws-sdk/client-s3')
-  readonly client: S3Client
+  readonly sdk: typeof Sdk
+  readonly client: Sdk.S3Client
 }
 
 async function openClient({ region, endpoint }: S3Options): Promise<Opened> {
