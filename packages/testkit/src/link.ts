@@ -20,6 +20,8 @@ export interface Link {
   worsen(conditions: Partial<Conditions>): void
   /** Forwards new connections again, perfectly. Silenced ones stay silent. */
   heal(): void
+  /** New connections go to the host and port of another URL from now on, as after a fail-over. */
+  moveTo(targetUrl: string): void
   close(): Promise<void>
 }
 
@@ -35,7 +37,7 @@ interface Connection {
 export async function openLink(targetUrl: string): Promise<Link> {
   let mode: Mode = 'forwarding'
   let conditions: Conditions = PERFECT
-  const target = new URL(targetUrl)
+  let target = new URL(targetUrl)
   const connections = new Set<Connection>()
 
   function accept(client: Socket): void {
@@ -93,6 +95,9 @@ export async function openLink(targetUrl: string): Promise<Link> {
     heal() {
       mode = 'forwarding'
       conditions = PERFECT
+    },
+    moveTo(otherUrl) {
+      target = new URL(otherUrl)
     },
     async close() {
       mode = 'cut'

@@ -8,7 +8,9 @@ import { eventually } from './eventually.ts'
 import { REDIS_CACHE, TEST_STATE } from './folders.ts'
 import { quietLogger } from './progress.ts'
 
-const ownFolder = () => join(TEST_STATE, `run-${process.pid}`, randomUUID().slice(0, 8))
+/** A folder of a server of one's own; whoever asks for it deletes it. */
+export const ownFolder = (): string =>
+  join(TEST_STATE, `run-${process.pid}`, randomUUID().slice(0, 8))
 const CRASH_MAX_MS = 20_000
 
 /** A Postgres nobody else uses; `stop` ends it and deletes its data. `restart` brings it back on the same port. */
