@@ -7,7 +7,7 @@ import { measurePlainQueue } from './plain-queue.ts'
 import { type LoadPlan, type LoadResult, type Servers, runLoad } from './system-under-load.ts'
 import { serverPid } from './server-pid.ts'
 
-const HELP = `npm run bench -- [options]     npm run bench -- recovery|verify|audit [--help]
+const HELP = `npm run bench -- [options]     npm run bench -- recovery|verify|audit|trace [--help]
   --seconds N      length of the closed loops (60)
   --under-way N    handoffs not yet settled in the closed loops (512)
   --rate N         sends per second of the open loop (100)
@@ -181,5 +181,6 @@ async function main(): Promise<void> {
 
 if (process.argv[2] === 'recovery') await import('./recovery.ts')
 else if (process.argv[2] === 'verify') await import('./verify.ts')
+else if (process.argv[2] === 'trace') await import('./trace.ts')
 else if (process.argv[2] === 'audit') await import('./audit.ts')
 else await main()
