@@ -32,7 +32,7 @@ describeWith('an outage of Postgres', await acquireRedis(), (redis) => {
     })
     services = [await world.system.start('auditor')]
     services.push(...(await Promise.all([start('relay'), start('relay'), start('receiver')])))
-    load = startLoad(world, 20)
+    load = startLoad(world, 12)
   })
   afterAll(async () => {
     await load.stop()

@@ -48,7 +48,7 @@ describeWith('an outage of Redis', await startOwnRedis(), (redis) => {
   const passes = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
   it('down for five seconds', async () => {
-    const load = startLoad(world, 40)
+    const load = startLoad(world, 12)
     await resumes()
     link.cut()
     await passes(5_000)
@@ -61,13 +61,13 @@ describeWith('an outage of Redis', await startOwnRedis(), (redis) => {
 
   it('emptied with hundreds of jobs waiting: all of them ring again at once, not by their age', async () => {
     await receiver.stop()
-    world.acknowledged.push(...(await sendTasks(world.driver, 600, 'second')))
+    world.acknowledged.push(...(await sendTasks(world.driver, 300, 'second')))
     const rung = (generation: number) =>
       countHandoffs(world, `h.state = 'DISPATCHED' and h.generation = ${generation}`)
     const waits = { deadlineMs: RESUMES_WITHIN_MS, describe: 'all of them wait in Redis' }
-    await eventually(async () => (await rung(1)) === 600, waits)
+    await eventually(async () => (await rung(1)) === 300, waits)
     await sendToRedis(redis.url, [['FLUSHALL']])
-    await eventually(async () => (await rung(2)) === 600, waits)
+    await eventually(async () => (await rung(2)) === 300, waits)
     receiver = await world.system.start('receiver')
     expect(await world.settle()).toEqual([])
   })
@@ -80,10 +80,10 @@ describeWith('an outage of Redis', await startOwnRedis(), (redis) => {
     const waits = { deadlineMs: RESUMES_WITHIN_MS, describe: 'they wait in Redis' }
     await eventually(async () => (await dispatched('= 1')) === 50, waits)
     await sendToRedis(redis.url, [['EVAL', COPY_ALL, '0']])
-    world.acknowledged.push(...(await sendTasks(world.driver, 300, 'second')))
-    await eventually(async () => (await dispatched('= 1')) === 350, waits)
+    world.acknowledged.push(...(await sendTasks(world.driver, 150, 'second')))
+    await eventually(async () => (await dispatched('= 1')) === 200, waits)
     await sendToRedis(redis.url, [['SWAPDB', '0', '1']])
-    await eventually(async () => (await dispatched('> 1')) >= 300, waits)
+    await eventually(async () => (await dispatched('> 1')) >= 150, waits)
     receiver = await world.system.start('receiver')
     expect(await world.settle()).toEqual([])
   })
