@@ -118,6 +118,7 @@ describe('a bundle', () => {
       reader: fixture.reader,
       taskId: task,
       receipts: [],
+      cold: undefined,
       vault: undefined,
       policy: null,
     }

@@ -125,7 +125,14 @@ async function evidenceOf(
   taskId: string,
   receipts: readonly { origin: string; seq: number; recordHash: string }[],
 ): Promise<BundleParts> {
-  const options = { reader: fixture.reader, taskId, receipts, vault: undefined, policy: null }
+  const options = {
+    reader: fixture.reader,
+    taskId,
+    receipts,
+    cold: undefined,
+    vault: undefined,
+    policy: null,
+  }
   const evidence = await readEvidence(options)
   if (evidence === undefined) throw new Error('the task is in the log')
   return evidence.parts

@@ -2,6 +2,7 @@
 import { fromBase64, fromHex, proveChain, rootFromSubset, toBase64 } from '@baton/ledger'
 import type { ChainProof } from '@baton/ledger'
 import { BatonError } from '@baton/runtime'
+import type { ColdTier } from './cold/cold-tier.ts'
 import type { Snapshot } from './database.ts'
 import { treeReader } from './tree-reader.ts'
 
@@ -27,11 +28,12 @@ export interface ProvenRecords {
  */
 export async function proveRecords(
   snapshot: Snapshot,
+  tier: ColdTier,
   options: ProofOptions,
 ): Promise<ProvenRecords> {
   const { chain, root, ...claim } = options
   for (const stored of [true, false]) {
-    const read = treeReader(snapshot, { log: { chain }, stored })
+    const read = treeReader(snapshot, { log: { chain }, stored, tier })
     try {
       const proof = await proveChain({ ...claim, read })
       if (leadsTo(proof, root)) return { proof, leads: true }

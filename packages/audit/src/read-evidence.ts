@@ -1,13 +1,16 @@
 // Everything that proves one task, read in one snapshot: records, proofs under a published seal, batches, texts.
 import { readRecord } from '@baton/ledger'
 import type { BundleParts, BundleReceipt } from '@baton/ledger'
+import type { ColdStore } from './cold/cold-store.ts'
+import { ColdTier } from './cold/cold-tier.ts'
+import { readTierRecords } from './cold/read-task.ts'
 import { inSnapshot } from './database.ts'
 import type { Pool, Snapshot } from './database.ts'
+import { readErasuresOf } from './erasures-of-task.ts'
 import { readHeads } from './heads.ts'
 import { proveRecords } from './prove-records.ts'
 import { chooseSeal, proveSeal, readPublishedSeals } from './published-seal.ts'
 import type { Coverage, PublishedSeal } from './published-seal.ts'
-import { readTaskRecords } from './records.ts'
 import type { RecordRow } from './records.ts'
 import { readChainCheckpoints } from './seals.ts'
 import type { SubjectVault } from './subject-vault.ts'
@@ -23,6 +26,8 @@ interface EvidenceOptions {
   readonly taskId: string
   /** Read before this call, so that every record they name must be there. */
   readonly receipts: readonly HeldTaskReceipt[]
+  /** Where records stand that are not in the database any more. */
+  readonly cold: ColdStore | undefined
   /** Opens the texts; undefined withholds them. */
   readonly vault: Pick<SubjectVault, 'keysOf'> | undefined
   /** For the convenience of whoever reads the bundle. */
@@ -42,11 +47,14 @@ export interface TaskEvidence {
  * Whether waiting for a later seal would add nothing: every record is witnessed, or sealed where no
  * witness ever cosigned, or there is no record.
  */
-export function isSettled(reader: Pool, taskId: string): Promise<boolean> {
+export function isSettled(
+  { reader, cold }: Pick<EvidenceOptions, 'reader' | 'cold'>,
+  taskId: string,
+): Promise<boolean> {
   return inSnapshot(reader, async (snapshot) => {
-    const rows = await readTaskRecords(snapshot, taskId)
+    const { seats, rows } = await readTask(snapshot, new ColdTier(snapshot, cold), taskId)
     const seals = await readPublishedSeals(snapshot)
-    const { seal, covered } = chooseSeal(seals, await seatsOf(snapshot, rows))
+    const { seal, covered } = chooseSeal(seals, seats)
     const best = seals.some(({ witnessed }) => witnessed) ? 'witnessed' : 'sealed'
     return rows.length === 0 || (seal !== undefined && covered === best)
   })
@@ -54,31 +62,44 @@ export function isSettled(reader: Pool, taskId: string): Promise<boolean> {
 
 /** The parts of a task's bundle (E24, I10). Undefined when the log knows nothing of the task. */
 export function readEvidence(options: EvidenceOptions): Promise<TaskEvidence | undefined> {
-  return inSnapshot(options.reader, async (snapshot) => {
-    const rows = await readTaskRecords(snapshot, options.taskId)
+  const { reader, taskId, cold, vault, policy, receipts } = options
+  return inSnapshot(reader, async (snapshot) => {
+    const tier = new ColdTier(snapshot, cold)
+    const { rows, erasures, seats, ownSeats } = await readTask(snapshot, tier, taskId)
     if (rows.length === 0) return undefined
-    const seats = await seatsOf(snapshot, rows)
     const { seal, covered } = chooseSeal(await readPublishedSeals(snapshot), seats)
     const batches = await readBatchesOf(snapshot, seats)
     const ends = batches.map(({ origin, lastSeq }) => ({ origin, seq: lastSeq }))
-    const proven = seal === undefined ? [] : await proveUnder(snapshot, { seal, seats, ends })
-    const { vault, policy, taskId, receipts } = options
+    const proven = seal === undefined ? [] : await proveUnder(snapshot, { seal, seats, ends, tier })
+    const texts = vault && (await readTexts(snapshot, ownSeats, { vault, tier }))
     const parts: BundleParts = {
       taskId,
       records: rows.map(({ body }) => body),
-      erasures: [],
+      erasures: erasures.map(({ row, erased }) => ({ body: row.body, erased })),
       chains: proven.map(({ proof }) => proof),
       seal:
         seal === undefined ? null : { entry: seal.bytes, proof: await proveSeal(snapshot, seal) },
       batches,
-      receipts: receiptsOf(receipts, rows, seats),
-      payloads: vault === undefined ? null : await readTexts(snapshot, seats, vault),
+      receipts: receiptsOf(receipts, rows, ownSeats),
+      payloads: texts ?? null,
       policy,
     }
     const unproven = proven.flatMap(({ leads, proof }) => (leads ? [] : [proof.origin]))
     const traceparent = rows.map(({ body }) => readRecord(body)?.traceparent).find((one) => one)
     return { parts, covered, unproven, traceparent }
   })
+}
+
+/** A task's records with the erasures that matter to them, out of both tiers. */
+async function readTask(snapshot: Snapshot, tier: ColdTier, taskId: string) {
+  const { rows } = await readTierRecords(snapshot, tier, taskId)
+  const erasures = await readErasuresOf(snapshot, tier, rows)
+  const ownSeats = await seatsOf(snapshot, rows)
+  const others = await seatsOf(
+    snapshot,
+    erasures.map(({ row }) => row),
+  )
+  return { rows, erasures, ownSeats, seats: [...ownSeats, ...others] }
 }
 
 async function seatsOf(snapshot: Snapshot, rows: readonly RecordRow[]): Promise<RecordSeat[]> {
@@ -90,9 +111,10 @@ interface Proving {
   readonly seal: PublishedSeal
   readonly seats: readonly RecordSeat[]
   readonly ends: readonly { readonly origin: string; readonly seq: number }[]
+  readonly tier: ColdTier
 }
 
-async function proveUnder(snapshot: Snapshot, { seal, seats, ends }: Proving) {
+async function proveUnder(snapshot: Snapshot, { seal, seats, ends, tier }: Proving) {
   const checkpoints = await readChainCheckpoints(snapshot)
   const proven = []
   for (const { origin, size, root } of seal.entry.chains) {
@@ -102,7 +124,8 @@ async function proveUnder(snapshot: Snapshot, { seal, seats, ends }: Proving) {
     const published = checkpoints.find((one) => one.chain === chain && one.size === size)
     const seqs = [...own, ...ends.filter((end) => end.origin === origin)].map(({ seq }) => seq)
     const checkpoint = published?.note ?? null
-    proven.push(await proveRecords(snapshot, { chain, origin, size, root, checkpoint, seqs }))
+    const claim = { chain, origin, size, root, checkpoint, seqs }
+    proven.push(await proveRecords(snapshot, tier, claim))
   }
   return proven
 }

@@ -2,6 +2,8 @@
 import { rootOf } from '@baton/ledger'
 import type { HashReader, TreeNode } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
+import type { ColdStore } from './cold/cold-store.ts'
+import { ColdTier } from './cold/cold-tier.ts'
 import { inSnapshot } from './database.ts'
 import type { Pool, Snapshot } from './database.ts'
 import type { TiledLog } from './tiles.ts'
@@ -20,13 +22,16 @@ interface ReaderOptions {
   readonly log: TiledLog
   /** False reads every hash from the records: slow, and right whatever stands in audit.tree_hash. */
   readonly stored: boolean
+  /** Where the leaves stand that are not in the database any more; the seal log never leaves it. */
+  readonly tier?: ColdTier
 }
 
 /**
  * A reader of the hashes of full subtrees in one snapshot. A proof of any size costs at most 256
  * rows for each level that is stored and each leaf. Rejects with BATON_AUDIT_LEAVES_MISSING.
  */
-export function treeReader(snapshot: Snapshot, { log, stored }: ReaderOptions): HashReader {
+export function treeReader(snapshot: Snapshot, options: ReaderOptions): HashReader {
+  const { log, stored } = options
   const readLevel = async (level: number, wanted: readonly NodeRange[]): Promise<Hashes> => {
     const hashes = new Map<number, Uint8Array>()
     const ranges = merged(wanted)
@@ -34,7 +39,7 @@ export function treeReader(snapshot: Snapshot, { log, stored }: ReaderOptions): 
       if (level > 0 && !stored) continue
       const found =
         level === 0
-          ? await readLeafHashes(snapshot, log, some)
+          ? await readLeaves(snapshot, options, some)
           : await readTreeHashes(snapshot, log, { level, ranges: some })
       for (const [index, hash] of found) hashes.set(index, hash)
     }
@@ -57,6 +62,25 @@ export function treeReader(snapshot: Snapshot, { log, stored }: ReaderOptions): 
       return foldRange(levels.get(level) as Hashes, range)
     })
   }
+}
+
+/** Out of both tiers. A tile of the cold store holds the leaves of one bundle. */
+async function readLeaves(
+  snapshot: Snapshot,
+  { log, tier }: ReaderOptions,
+  ranges: readonly NodeRange[],
+): Promise<Hashes> {
+  const hot = await readLeafHashes(snapshot, log, ranges)
+  if (log === 'seals' || tier === undefined) return hot
+  const gone = indexesOf(ranges).filter((index) => !hot.has(index))
+  const cold = gone.length === 0 ? undefined : await tier.log(log.chain)
+  const leaves = new Map(hot)
+  for (const tile of new Set(gone.map((index) => Math.floor(index / FAN_OUT)))) {
+    const found = await cold?.tile(0, tile, FAN_OUT)
+    if (found?.kind !== 'found') continue
+    for (const [at, hash] of found.content.entries()) leaves.set(tile * FAN_OUT + at, hash)
+  }
+  return leaves
 }
 
 type Hashes = ReadonlyMap<number, Uint8Array>
@@ -106,6 +130,7 @@ const indexesOf = (ranges: readonly NodeRange[]): number[] =>
   ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, at) => from + at))
 
 interface Extension {
+  readonly cold?: ColdStore | undefined
   readonly reader: Pool
   /** As audit_writer. */
   readonly writer: Pool
@@ -115,7 +140,8 @@ interface Extension {
 }
 
 /** Stores the hashes of subtrees that have become full; answers how many. Call it until it answers 0. */
-export async function extendTreeHashes({ reader, writer, log, size }: Extension): Promise<number> {
+export async function extendTreeHashes(extension: Extension): Promise<number> {
+  const { reader, writer, log, size, cold } = extension
   let stored = 0
   for (let level = LEVELS_STEP; size >= 2 ** level; level += LEVELS_STEP) {
     const from = await countTreeHashes(reader, log, level)
@@ -124,7 +150,8 @@ export async function extendTreeHashes({ reader, writer, log, size }: Extension)
     if (to <= from) continue
     const nodes = await inSnapshot(reader, async (snapshot): Promise<StoredNode[]> => {
       const wanted = indexesOf([{ from, to }]).map((index) => ({ level, index }))
-      const hashes = await treeReader(snapshot, { log, stored: true })(wanted)
+      const tier = new ColdTier(snapshot, cold)
+      const hashes = await treeReader(snapshot, { log, stored: true, tier })(wanted)
       return wanted.map((node, at) => ({ ...node, hash: hashes[at] as Uint8Array }))
     })
     await storeTreeHashes(writer, log, nodes)

@@ -41,7 +41,7 @@ export interface EvidencePart {
 export function createEvidencePart(options: EvidencePartOptions): EvidencePart {
   const { settings, reader, writer, vault, batcher, covered, cold, metrics, logger } = options
   const token = settings.BATON_AUDIT_EVIDENCE_TOKEN
-  const keeper = createTreeKeeper({ reader, writer, covered, logger })
+  const keeper = createTreeKeeper({ reader, writer, cold, covered, logger })
   return {
     async prepare(server) {
       if (token === undefined) return
@@ -50,6 +50,7 @@ export function createEvidencePart(options: EvidencePartOptions): EvidencePart {
       const policy = await readEvidencePolicy({ ...options, file, exporter })
       const evidence = createEvidence({
         reader,
+        cold,
         vault,
         batcher,
         isSealing: options.sealKey !== undefined,

@@ -2,7 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isSettled, readEvidence } from '@baton/audit'
-import type { AppendOutcome, HeldTaskReceipt, Pool, SubjectVault, TaskEvidence } from '@baton/audit'
+import type {
+  AppendOutcome,
+  ColdStore,
+  HeldTaskReceipt,
+  Pool,
+  SubjectVault,
+  TaskEvidence,
+} from '@baton/audit'
 import { verifyBundle, writeBundle } from '@baton/ledger'
 import type { AuditEntry, AuditEvent, AuditorPolicy, BundleReport, NoteSigner } from '@baton/ledger'
 import type { Batcher, Logger } from '@baton/runtime'
@@ -10,6 +17,7 @@ import type { Metrics } from '@baton/telemetry'
 
 interface EvidenceDependencies {
   readonly reader: Pool
+  readonly cold: ColdStore | undefined
   readonly vault: SubjectVault
   readonly batcher: Batcher<AuditEntry, AppendOutcome>
   /** Undefined where nobody seals: then nothing is waited for. */
@@ -66,7 +74,7 @@ interface OperationRecord {
 const LOOK_EVERY_MS = 100
 
 export function createEvidence(dependencies: EvidenceDependencies): EvidenceService {
-  const { reader, vault, batcher, policy, exporter, page, metrics, logger } = dependencies
+  const { reader, cold, vault, batcher, policy, exporter, page, metrics, logger } = dependencies
 
   function check(bundle: Uint8Array, { unproven }: TaskEvidence): BundleReport {
     const now = Date.now() / 1_000
@@ -83,7 +91,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
     async export({ taskId, receipts, withTexts }) {
       await untilCovered(dependencies, taskId)
       const texts = withTexts ? vault : undefined
-      const options = { reader, taskId, receipts, vault: texts, policy: policy.text }
+      const options = { reader, cold, taskId, receipts, vault: texts, policy: policy.text }
       const evidence = await readEvidence(options)
       if (evidence === undefined) return undefined
       const signing = exporter === undefined ? {} : { exporter }
@@ -96,7 +104,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
       return { bundle, verdict }
     },
     async reconstruct(taskId) {
-      const options = { reader, taskId, receipts: [], vault: undefined, policy: null }
+      const options = { reader, cold, taskId, receipts: [], vault: undefined, policy: null }
       const evidence = await readEvidence(options)
       if (evidence === undefined) return undefined
       const bundle = writeBundle(evidence.parts, exporter === undefined ? {} : { exporter })
@@ -116,12 +124,12 @@ const WITHOUT_TEXTS = ['evidence-token', 'PAYLOADS_WITHHELD'] as const
 // A task's newest records are sealed within a second and witnessed within another; after `waitMs` the
 // bundle says itself that it is incomplete.
 async function untilCovered(
-  { reader, isSealing, waitMs }: EvidenceDependencies,
+  { reader, cold, isSealing, waitMs }: EvidenceDependencies,
   taskId: string,
 ): Promise<void> {
   const deadline = performance.now() + waitMs
   while (isSealing && performance.now() < deadline) {
-    if (await isSettled(reader, taskId)) return
+    if (await isSettled({ reader, cold }, taskId)) return
     await wait(LOOK_EVERY_MS)
   }
 }

@@ -1,12 +1,13 @@
 // Keeps the stored tree hashes up with what is sealed, so that a proof never has to hash a whole log.
 import { extendTreeHashes, readLastSeal } from '@baton/audit'
-import type { CoveredSizes, Pool } from '@baton/audit'
+import type { ColdStore, CoveredSizes, Pool } from '@baton/audit'
 import { codeOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 
 interface TreeKeeperOptions {
   readonly reader: Pool
   readonly writer: Pool
+  readonly cold: ColdStore | undefined
   readonly covered: () => CoveredSizes | undefined
   readonly logger: Logger
 }
@@ -21,6 +22,7 @@ const EVERY_MS = 5_000
 export function createTreeKeeper({
   reader,
   writer,
+  cold,
   covered,
   logger,
 }: TreeKeeperOptions): TreeKeeper {
@@ -33,7 +35,7 @@ export function createTreeKeeper({
     const chains = [...sealed].map(([chain, size]) => ({ log: { chain }, size }))
     const seals = { log: 'seals' as const, size: ((await readLastSeal(reader))?.seq ?? -1) + 1 }
     for (const { log, size } of [...chains, seals]) {
-      while (!isStopped && (await extendTreeHashes({ reader, writer, log, size })) > 0);
+      while (!isStopped && (await extendTreeHashes({ reader, writer, cold, log, size })) > 0);
     }
   }
 
