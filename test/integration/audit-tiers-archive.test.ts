@@ -1,17 +1,19 @@
 // What is sealed comes to stand in the cold store, and a day goes from the hot one only when it provably does.
 import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findDropObstacle, readHotDays } from '@baton/audit'
-import { decodeEntryBundle, readRecord } from '@baton/ledger'
+import { findDropObstacle, findReceiptRecords, readHotDays } from '@baton/audit'
+import { decodeEntryBundle, readRecord, recordIdBytes } from '@baton/ledger'
 import { zstdDecompressSync } from 'node:zlib'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
 
 let tiers: Tiers
+let handoffId: string
 
 beforeAll(async () => {
   tiers = await createTiers()
-  await tiers.append(40, 520)
+  const [first] = await tiers.append(40, 520)
+  handoffId = first?.handoffId ?? ''
   await tiers.append(39, 150)
   await tiers.append(0, 200)
   await tiers.sealing.sealed()
@@ -73,6 +75,12 @@ describe('archiving and dropping', () => {
     expect(archiver.output()).not.toContain('tamper')
     const today = { day: old(0), hotDays: 1 }
     expect(await findDropObstacle(tiers.archiverPool, today)).toBe('HOT')
+  })
+
+  test('a receipt of a dropped record is still known', async () => {
+    const key = recordIdBytes({ handoffId, event: 'HANDOFF_ACCEPTED', epoch: 1 })
+    const records = await findReceiptRecords(tiers.fixture.reader, [key])
+    expect(records.get(key.toString('hex'))).toMatchObject({ chain: 0, seq: 0 })
   })
 
   test('the whole log verifies out of both tiers, payloads included', async () => {

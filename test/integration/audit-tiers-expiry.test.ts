@@ -76,6 +76,22 @@ describe('retention and legal holds', () => {
     await expect(drop).rejects.toMatchObject({ code: 'BATON_AUDIT_DATABASE_REFUSED' })
   })
 
+  test('the archiver’s role changes nothing by itself', async () => {
+    for (const statement of [
+      'update audit.archive set hot_from = size',
+      'delete from audit.legal_hold',
+      'delete from audit.record',
+      'truncate audit.record',
+      'drop table audit.record',
+      'insert into audit.legal_hold values (gen_random_uuid(), 0, 0, now())',
+      `select audit.mark_archived(0::smallint, 1048576, 1048576)`,
+      `select audit.drop_day((now() - interval '1 day')::date, 0, 0::smallint, 0)`,
+    ]) {
+      const refused = tiers.archiverPool.query({ text: statement })
+      await expect(refused, statement).rejects.toMatchObject({ code: '42501' })
+    }
+  })
+
   test('what is older than the retention expires in whole bundles, and the rest verifies', async () => {
     expect(await expire(400)).toBe(256)
     expect(await tiers.cold.list(`${ORIGIN}/tile/entries/000`)).toEqual([])

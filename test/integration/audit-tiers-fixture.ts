@@ -1,5 +1,6 @@
 // A log with days in the past, a sealer, an archiver and a cold store on disk; everything real but the clock.
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import {
   AuditLog,
@@ -30,6 +31,9 @@ export interface Tiers {
   readonly cold: ColdStore
   readonly archiverPool: Pool
   readonly vault: SubjectVault
+  readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** The sealer's. */
+  readonly sealKey: KeyObject
   readonly auditorUrl: string
   /** Appends handoffs of one task per entry, as if it were `daysAgo`; answers the entries. */
   append(daysAgo: number, count: number, changes?: Partial<AuditEntry>): Promise<AuditEntry[]>
@@ -62,6 +66,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
   const vault = createSubjectVault({ db: keeper, wrappingKey: base64(), lookupKey: base64() })
   const signer = createBatchSigner(fixture.signingKey)
   const sealKey = createBatchSigner(sealing.sealKey).publicKey
+  const batchKeys = new Map([[batchKeyId(signer.publicKey), signer.publicKey]])
   const running: ServiceProcess[] = []
   return {
     fixture,
@@ -70,6 +75,8 @@ export async function createTiers(shards = 1): Promise<Tiers> {
     cold,
     archiverPool,
     vault,
+    batchKeys,
+    sealKey,
     auditorUrl: auditor.url,
     async append(daysAgo, count, changes = {}) {
       await ensurePartition(fixture, daysAgo)
@@ -106,7 +113,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
         pool: fixture.reader,
         vault,
         cold: store,
-        batchKeys: new Map([[batchKeyId(signer.publicKey), signer.publicKey]]),
+        batchKeys,
         seals: { publicKey: sealKey, anchors: [] },
       }),
     async close() {

@@ -4,7 +4,7 @@ import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { readTrace } from '@baton/audit'
+import { readTrace, scrubPiece } from '@baton/audit'
 import {
   decodeEntryBundle,
   decodeHashTile,
@@ -138,6 +138,23 @@ describe('the cold store', () => {
     await rm(await touch('payload/001.zst'))
     expect(await rules()).toEqual(
       expect.arrayContaining(['TILE_MISSING:256', 'PAYLOAD_MISSING:256']),
+    )
+  })
+
+  test('the scrubber finds the same', async () => {
+    await editEntry(FIRST_HOP + 3 - 256, cheaper)
+    const { batchKeys, sealKey } = tiers
+    const { findings } = await scrubPiece(undefined, {
+      pool: tiers.fixture.reader,
+      cold: tiers.cold,
+      vault: tiers.vault,
+      batchKeys,
+      sealKey,
+      records: 1_000,
+      now: () => new Date(),
+    })
+    expect(findings.map(({ seq, rule }) => `${rule}:${seq}`)).toContain(
+      `RECORD_HASH:${FIRST_HOP + 3}`,
     )
   })
 

@@ -35,7 +35,10 @@ export interface ReceiptRecord {
   readonly recordedAtMicros: number
 }
 
-/** By key in hex: the stored records, not only the index, of those of `keys` that are recorded. */
+/**
+ * By key in hex: the stored records of those of `keys` that are recorded, not only the index. What has left
+ * the database is known by the index: whether the cold store has it is for verifier and scrubber to say.
+ */
 export async function findReceiptRecords(
   db: Database,
   keys: readonly Buffer[],
@@ -43,11 +46,13 @@ export async function findReceiptRecords(
   const rows = await run<ReceiptRecord & { readonly key: string }>(
     db,
     'find_receipt_records',
-    `select i.key, r.chain, r.seq, encode(r.record_hash, 'hex') as "recordHash",
-       (extract(epoch from r.recorded_at) * 1000000)::bigint as "recordedAtMicros"
+    `select i.key, i.chain, i.seq, encode(coalesce(r.record_hash, i.record_hash), 'hex') as "recordHash",
+       (extract(epoch from i.recorded_at) * 1000000)::bigint as "recordedAtMicros"
      from audit.idem i
-     join audit.record r on r.chain = i.chain and r.seq = i.seq and r.recorded_at = i.recorded_at
-     where i.key = any($1::uuid[])`,
+     left join audit.record r
+       on r.chain = i.chain and r.seq = i.seq and r.recorded_at = i.recorded_at
+     where i.key = any($1::uuid[]) and (r.seq is not null
+       or i.seq < (select a.hot_from from audit.archive a where a.log = i.chain))`,
     [encodeArray(UUID, keys)],
   )
   return new Map(rows.map((row) => [row.key.replaceAll('-', ''), row]))

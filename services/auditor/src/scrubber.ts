@@ -1,6 +1,6 @@
 // Re-reads the whole log for ever at a set rate, and says what it found; the appends come first.
 import { readScrubPosition, scrubPiece, storeScrubPosition } from '@baton/audit'
-import type { Pool, ScrubPass, ScrubPosition, SubjectVault } from '@baton/audit'
+import type { ColdStore, Pool, ScrubPass, ScrubPosition, SubjectVault } from '@baton/audit'
 import type { Finding } from '@baton/ledger'
 import { codeOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -13,6 +13,7 @@ interface ScrubberOptions {
   readonly vault: SubjectVault
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   readonly sealKey: KeyObject | undefined
+  readonly cold: ColdStore | undefined
   /** At least; more where a pass would take longer than a day. */
   readonly recordsPerSecond: number
   readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'auditScrubbedRecordsTotal'>
