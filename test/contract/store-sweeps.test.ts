@@ -15,6 +15,7 @@ import {
   outboxDepth,
   redriveHandoffs,
   sendHandoffs,
+  sweepForgotten,
   sweepLapsedLeases,
   sweepRetries,
 } from '@baton/store'
@@ -113,6 +114,31 @@ describe('the outbox', () => {
 })
 
 describe('the sweeper', () => {
+  it('publishes what a relay passed over because somebody held it, once, and nothing that waits', async () => {
+    const [passedOver] = await send(1)
+    await inTransaction(store.pool, async (person) => {
+      await person.query({ text: 'select from handoff for update' })
+      await inTransaction(store.pool, async (relay) =>
+        markDispatched(relay, idsOf(await claimOutbox(relay, [quota(2)]))),
+      )
+    })
+    const [retried, held] = await send(2)
+    await store.rows('delete from outbox')
+    await store.rows(`insert into retry select $1, now() + interval '1 h'`, [retried?.handoffId])
+    await claim(store.pool, held as NewHandoff)
+    await send(1)
+    expect(await sweepForgotten(store.pool, 60_000)).toBe(0)
+    await store.rows(`update handoff set queued_at = now() - interval '61 s'`)
+    const counts = await Promise.all(
+      Array.from({ length: 4 }, () => sweepForgotten(store.pool, 60_000)),
+    )
+    expect(counts.reduce((sum, count) => sum + count)).toBe(1)
+    const rows = await claimOutbox(store.pool, [quota(2)])
+    expect(rows.filter((row) => row.generation === 2)).toMatchObject([
+      { handoffId: passedOver?.handoffId },
+    ])
+  })
+
   it('re-drives due retries once, with a new generation, however many sweep', async () => {
     const handoffs = await send(30)
     await store.rows('delete from outbox')

@@ -9,6 +9,8 @@ export interface SweepDeps {
   readonly quietMs: number
   sweepRetries(): Promise<number>
   sweepLapsedLeases(): Promise<number>
+  /** Publishes queued handoffs for which nothing would ring any more. */
+  sweepForgotten(quietMs: number): Promise<number>
   /** Forgets notices that senders have dealt with, and very old ones. */
   sweepNotices(): Promise<number>
   listQuietHandoffs(quietMs: number): Promise<readonly QuietHandoff[]>
@@ -103,9 +105,10 @@ async function redrive(deps: SweepDeps): Promise<void> {
   const lost = quiet.length === 0 ? [] : await deps.missing(quiet)
   const redriven = lost.length === 0 ? 0 : await deps.redriveHandoffs(lost)
   crashPoint('sweeper.after_commit')
-  if (retries + lapsed + redriven === 0) return
+  const forgotten = await deps.sweepForgotten(deps.quietMs)
+  if (retries + lapsed + redriven + forgotten === 0) return
   deps.wakeRelays()
-  deps.logger.info({ event: 'sweep.redriven', retries, lapsed, lost: redriven })
+  deps.logger.info({ event: 'sweep.redriven', retries, lapsed, lost: redriven, forgotten })
 }
 
 const expiryEvents = (expired: readonly ExpiredHandoff[]): readonly AuditIntent[] =>

@@ -45,7 +45,8 @@ export function claimOutbox(db: Database, lanes: readonly ClaimQuota[]): Promise
   ])
 }
 
-// Rows that a receiver already holds are skipped, never waited for: they are past DISPATCHED.
+// Rows that somebody holds are skipped, never waited for: a receiver's are past DISPATCHED, a person's
+// stay QUEUED and are found by sweepForgotten should their job get lost.
 const MARK_DISPATCHED = `
 with dispatched as (
   update handoff set state = 'DISPATCHED', dispatched_at = clock_timestamp()

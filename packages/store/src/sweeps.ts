@@ -4,6 +4,7 @@ import { type Database, run } from './database.ts'
 import { QUEUE } from './successors.ts'
 
 const SWEEP_MAX = 500
+const BACKLOG_MAX = 5_000
 
 // Every re-drive is a new generation, so that an older ring of the doorbell is recognised as stale.
 export const REQUEUE = `
@@ -77,4 +78,29 @@ export async function redriveHandoffs(
     lost.map((one) => one.generation),
   ])
   return rows.length
+}
+
+// NOT IN is one hashed pass over the outbox, which has no index by handoff. With a longer backlog nothing
+// is looked for: rows that wait there are in nobody's way, and the pass would grow with them.
+const FORGOTTEN = `
+with taken as (
+  select h.id as handoff_id from handoff h
+  where (select count(*) from (select from outbox limit ${BACKLOG_MAX + 1}) waiting) <= ${BACKLOG_MAX}
+    and h.ended_at is null and h.state = 'QUEUED'
+    and h.queued_at < clock_timestamp() - $1 * interval '1 millisecond'
+    and h.id not in (select handoff_id from outbox)
+    and not exists (select from retry r where r.handoff_id = h.id)
+    and not exists (select from execution e where e.handoff_id = h.id and e.status in ('CLAIMED', 'EXECUTING'))
+    and not exists (select from handoff earlier where earlier.task_id = h.task_id
+      and earlier.task_seq < h.task_seq and earlier.ended_at is null)
+  limit ${SWEEP_MAX} for no key update of h skip locked
+), ${REQUEUE}`
+
+/**
+ * Publishes queued handoffs for which nothing would ring any more; answers how many. A relay passes over a
+ * row that somebody else holds, such as a reviewer deciding twice: that one stays QUEUED though its job
+ * went out, and when the job is lost as well nothing else would notice.
+ */
+export async function sweepForgotten(db: Database, quietMs: number): Promise<number> {
+  return (await run(db, 'sweep_forgotten', FORGOTTEN, [quietMs])).length
 }
