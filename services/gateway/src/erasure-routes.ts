@@ -112,7 +112,7 @@ function stillOpen(handoffIds: readonly string[]): ProblemError {
   return new ProblemError({
     status: 409,
     code: 'BATON_ERASURE_TASK_OPEN',
-    detail: `${handoffIds.length} handoffs of this person are open or wait for a decision: ${shown}`,
+    detail: `${handoffIds.length} handoffs of this person are open, wait for a decision or wait to be recorded: ${shown}`,
     fix: 'Let them end, cancel them, or decide their dead letters; then confirm again.',
   })
 }
