@@ -125,7 +125,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
   }
 }
 
-export const coldSettings = (folder: string): Parameters<typeof openColdStore>[0] => ({
+const coldSettings = (folder: string): Parameters<typeof openColdStore>[0] => ({
   BATON_COLD_FOLDER: folder,
   BATON_COLD_S3_BUCKET: undefined,
   BATON_COLD_S3_REGION: 'us-east-1',

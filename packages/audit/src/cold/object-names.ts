@@ -1,5 +1,5 @@
 // What the objects of one log are called: C2SP tlog-tiles below the log's origin, payloads beside the entries.
-import { parseTilePath, TILE_WIDTH, tilePath } from '@baton/ledger'
+import { TILE_WIDTH, tilePath } from '@baton/ledger'
 import type { Tile } from '@baton/ledger'
 
 const ENTRIES = 'tile/entries/'
@@ -16,7 +16,3 @@ export const partialPrefix = (name: string): string => `${name}.p/`
 
 /** Where a record stands. */
 export const bundleOf = (seq: number): number => Math.floor(seq / TILE_WIDTH)
-
-/** The tile of an object's name below its origin; undefined for payloads and foreign names. */
-export const tileOfName = (origin: string, name: string): Tile | undefined =>
-  name.startsWith(`${origin}/`) ? parseTilePath(name.slice(origin.length + 1)) : undefined
