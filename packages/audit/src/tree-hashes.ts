@@ -19,7 +19,7 @@ export interface StoredNode {
 }
 
 /** The number of a log in its tables. */
-export const logNumber = (log: TiledLog): number => (log === 'seals' ? -1 : log.chain)
+const logNumber = (log: TiledLog): number => (log === 'seals' ? -1 : log.chain)
 
 /** Safe to repeat: what stands already stays. As audit_writer. */
 export async function storeTreeHashes(

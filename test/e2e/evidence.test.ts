@@ -1,0 +1,73 @@
+// From the command line alone: a task becomes a file that verifies offline, a turned byte is named, a drill is recorded.
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openCommandLine } from './command-line.ts'
+import type { CommandLine } from './command-line.ts'
+
+const CONTRACT = fileURLToPath(new URL('../../services/cli/package.json', import.meta.url))
+
+let baton: CommandLine
+let file: string
+let policy: string
+
+beforeAll(async () => {
+  baton = await openCommandLine()
+  file = join(baton.home, 'task.tar')
+  policy = join(baton.home, 'auditor.policy')
+})
+afterAll(() => baton?.discard())
+
+describe('evidence', () => {
+  it('is written with its policy, and verifies with all that an auditor needs', async () => {
+    expect((await baton.run('review-contract', CONTRACT, '--no-redis')).exitCode).toBe(0)
+    const listed = await baton.run('tasks', '--json', '--limit', '1')
+    const [task] = JSON.parse(listed.stdout) as { id?: string; taskId?: string }[]
+    const taskId = task?.taskId ?? task?.id ?? ''
+    const written = await baton.run('evidence', taskId, '--out', file, '--policy-out', policy)
+    expect([written.exitCode, written.stderr]).toEqual([0, written.stderr])
+    expect(written.stdout).toContain('✓ verdict')
+    const verified = await baton.run('verify', file, '--policy', policy)
+    expect(verified.exitCode).toBe(0)
+    expect(verified.stdout).not.toContain('✗')
+    for (const check of ['receipt', 'witness quorum', 'exporter signature', 'batch signature']) {
+      expect(verified.stdout).toMatch(new RegExp(`✓ ${check} `))
+    }
+    expect((await baton.run('policy')).stdout.trim()).toBe((await readFile(policy, 'utf8')).trim())
+  })
+
+  it('with one turned byte ends with 3 and says where', async () => {
+    const bytes = await readFile(file)
+    const at = bytes.indexOf('HANDOFF_ACCEPTED')
+    bytes[at] = (bytes[at] as number) ^ 1
+    const bad = join(baton.home, 'bad.tar')
+    await writeFile(bad, bytes)
+    const verified = await baton.run('verify', bad, '--policy', policy)
+    expect(verified.exitCode).toBe(3)
+    expect(verified.stdout).toMatch(/RECORD_HASH: records\.jsonl: \S+ record \d+/)
+  })
+
+  it('of nothing is not found, and without a policy is not verified', async () => {
+    expect((await baton.run('verify', file)).exitCode).toBe(2)
+    expect(
+      (await baton.run('verify', join(baton.home, 'none.tar'), '--policy', policy)).exitCode,
+    ).toBe(5)
+    const unknown = '00000000-0000-4000-8000-000000000000'
+    expect((await baton.run('evidence', unknown, '--no-redis')).exitCode).toBe(2)
+    expect((await baton.run('evidence', unknown)).exitCode).toBe(5)
+  })
+})
+
+describe('a drill', () => {
+  it('is within its limit, and stands in the trace of the task', async () => {
+    const { exitCode, stdout } = await baton.run('audit', 'drill', '--seed', '3', '--json')
+    expect(exitCode).toBe(0)
+    const report = JSON.parse(stdout) as { taskId: string; totalMs: number }
+    expect(report).toMatchObject({ seed: 3, result: 'passed', verdict: 'valid' })
+    expect(report.totalMs).toBeLessThan(10_000)
+    const trace = await baton.run('trace', report.taskId)
+    expect(trace.stdout).toContain('VERIFY_RUN')
+    expect(trace.stdout).toContain('DRILL_PASSED')
+  })
+})
