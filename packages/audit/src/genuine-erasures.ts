@@ -2,6 +2,10 @@
 import { erasureOf, readRecord, recordHash, uuidBytes, verifyBatch } from '@baton/ledger'
 import type { RecordBody } from '@baton/ledger'
 import type { KeyObject } from 'node:crypto'
+import { ColdTier } from './cold/cold-tier.ts'
+import type { ColdStore } from './cold/cold-store.ts'
+import { readColdErasureRecords } from './cold/erasure-records.ts'
+import type { RecordInBatch } from './cold/erasure-records.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { listsOf } from './erased-segments.ts'
@@ -25,11 +29,13 @@ interface Range {
 export class GenuineErasures {
   readonly #db: Database
   readonly #batchKeys: ReadonlyMap<string, KeyObject>
+  readonly #cold: ColdStore | undefined
   readonly #known = new Map<string, boolean>()
 
-  constructor(db: Database, batchKeys: ReadonlyMap<string, KeyObject>) {
+  constructor(db: Database, batchKeys: ReadonlyMap<string, KeyObject>, cold?: ColdStore) {
     this.#db = db
     this.#batchKeys = batchKeys
+    this.#cold = cold
   }
 
   async of({ chain, firstSeq, lastSeq }: Range): Promise<ErasedBySeq> {
@@ -75,11 +81,17 @@ export class GenuineErasures {
     const rows = await run<RecordInBatch>(this.#db, 'read_erasure_records', RECORDS_IN_BATCHES, [
       encodeArray(UUID, subjectRefs.map(uuidBytes)),
     ])
-    const byRecord = Map.groupBy(rows, (row) => `${row.chain}/${row.erasureSeq}`)
+    const cold = await this.#recordedCold(subjectRefs)
+    const byRecord = Map.groupBy([...rows, ...cold], (row) => `${row.chain}/${row.erasureSeq}`)
     return [...byRecord.values()].flatMap((rowsOfOne) => {
       const body = this.#signedRecord(rowsOfOne)
       return body === undefined ? [] : [body]
     })
+  }
+
+  async #recordedCold(subjectRefs: readonly string[]): Promise<readonly RecordInBatch[]> {
+    if (this.#cold === undefined) return []
+    return readColdErasureRecords(this.#db, new ColdTier(this.#db, this.#cold), subjectRefs)
   }
 
   /** The first record of a run that ends a batch, where every link and the batch's signature hold. */
@@ -103,17 +115,6 @@ export class GenuineErasures {
 }
 
 const NONE: ErasedBySeq = new Map()
-
-interface RecordInBatch {
-  readonly chain: number
-  readonly origin: string
-  readonly erasureSeq: number
-  readonly body: Buffer
-  readonly firstSeq: number
-  readonly lastSeq: number
-  readonly keyId: string
-  readonly signature: Buffer
-}
 
 // Each erasure record with those behind it up to the end of its batch, in order.
 const RECORDS_IN_BATCHES = `

@@ -168,7 +168,7 @@ async function verifyPiece(
   const { chain, origin } = head
   const tier = new ColdTier(snapshot, options.cold)
   const { at, signedFrom, findings } = await pastExpired(snapshot, tier, { head, at: before })
-  const erasures = new GenuineErasures(options.pool, batchKeys)
+  const erasures = new GenuineErasures(options.pool, batchKeys, options.cold)
   const start: ChainStart = { ...at, lastHash: Buffer.from(at.lastHash, 'hex') }
   const verifier = new ChainVerifier({ origin, batchKeys, start, signedFrom })
   const toSeq = at.size + options.records

@@ -60,7 +60,7 @@ const FINDINGS_MAX = 1_000
 export function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
   return inSnapshot(options.pool, async (db) => {
     const heads = await readHeads(db)
-    const erasures = new GenuineErasures(options.pool, options.batchKeys)
+    const erasures = new GenuineErasures(options.pool, options.batchKeys, options.cold)
     const report = new ReportBuilder(options.onProgress)
     report.add(missingChains(heads))
     const seals = options.seals && (await verifySeals(db, heads, options.seals))
