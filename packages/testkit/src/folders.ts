@@ -7,3 +7,5 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 export const TEST_STATE = join(ROOT, '.baton', 'test')
 /** Shared with `npm run up`, so that Redis is unpacked once per checkout. */
 export const REDIS_CACHE = join(ROOT, '.baton', 'redis-server')
+/** Where Node keeps what it compiled: a service starts in half the processor time. Keyed by content. */
+export const COMPILE_CACHE = join(TEST_STATE, 'compile-cache')

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
-import { ROOT } from './folders.ts'
+import { COMPILE_CACHE, ROOT } from './folders.ts'
 import { eventually } from './eventually.ts'
 
 const READY_MAX_MS = 30_000
@@ -46,7 +46,7 @@ process.once('exit', () => living.forEach((child) => child.kill('SIGKILL')))
 export async function spawnService(options: SpawnOptions): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [join(ROOT, options.main), ...(options.args ?? [])], {
     cwd: ROOT,
-    env: { ...process.env, ...options.env },
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...options.env },
     stdio: [options.input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
   })
   living.add(child)
