@@ -212,7 +212,10 @@ describe('the guards', () => {
     })
     const parts = rows.filter(({ table }) => /_\d{8}$/.test(table))
     expect(parts).toHaveLength(18)
-    for (const { guards } of parts) expect(guards).toBe('refuse_changeA refuse_truncateA')
+    for (const { table, guards } of parts) {
+      const follows = table.startsWith('record_') ? 'follow_holdA ' : ''
+      expect(guards).toBe(`${follows}refuse_changeA refuse_truncateA`)
+    }
   })
 
   test('a wrong hash and a stale head are refused', async () => {
