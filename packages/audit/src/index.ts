@@ -76,6 +76,7 @@ export type {
   ErasurePlan,
   Planned,
 } from './erasure-types.ts'
+export { readErasedObjects } from './cold/erased-objects.ts'
 export { readErasedLists } from './erased-segments.ts'
 export type { ErasedList, SegmentAt } from './erased-segments.ts'
 export type { Erasure, ErasureState, SubjectRecord } from './erasures.ts'

@@ -153,8 +153,14 @@ export interface ErasureReplay {
   readonly audit: object
 }
 
-/** Completes what was interrupted and erases again what a restored database brought back. Safe to repeat. */
-export async function replayErasures(ports: ErasurePorts): Promise<ErasureReplay> {
+/**
+ * Completes what was interrupted and erases again what a restored database brought back; the latter reads
+ * every erasure there was, so it can be left out. Safe to repeat.
+ */
+export async function replayErasures(
+  ports: ErasurePorts,
+  { restored = true }: { readonly restored?: boolean } = {},
+): Promise<ErasureReplay> {
   const audit = await ports.audit.replay()
   const completed: string[] = []
   let handoffs = 0
@@ -162,7 +168,7 @@ export async function replayErasures(ports: ErasurePorts): Promise<ErasureReplay
     if (erasure.state === 'CONFIRMED' || erasure.state === 'ERASED') {
       await finishErasure(ports, erasure)
       completed.push(erasure.id)
-    } else if (erasure.state === 'COMPLETED') {
+    } else if (restored && erasure.state === 'COMPLETED') {
       const stored = await ports.findUnreflected(erasure.handoffIds)
       await eraseAll(ports, stored)
       handoffs += stored.length

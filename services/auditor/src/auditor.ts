@@ -117,6 +117,8 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
   const erasure = createErasurePart({
     settings,
     vaultDb: pools.vault,
+    reader,
+    cold,
     vault,
     signer,
     batchKeys,

@@ -1,8 +1,8 @@
 // The auditor's share of an erasure: the eraser's role, its routes, and the replay before traffic is taken.
 import { createPrivateKey, hash, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { createPool, Eraser } from '@baton/audit'
-import type { AppendOutcome, Pool, SubjectVault } from '@baton/audit'
+import { createPool, Eraser, readErasedObjects } from '@baton/audit'
+import type { AppendOutcome, ColdStore, Pool, SubjectVault } from '@baton/audit'
 import { canonicalJson } from '@baton/ledger'
 import type { AuditEntry, BatchSigner, Receipt } from '@baton/ledger'
 import { defect } from '@baton/runtime'
@@ -15,6 +15,8 @@ import { addErasureRoutes } from './erasure-routes.ts'
 interface ErasureParts {
   readonly settings: AuditorSettings
   readonly vaultDb: Pool
+  readonly reader: Pool
+  readonly cold: ColdStore | undefined
   readonly vault: SubjectVault
   readonly signer: BatchSigner
   readonly batchKeys: ReadonlyMap<string, KeyObject>
@@ -30,7 +32,7 @@ export interface ErasurePart {
 
 /** Without BATON_AUDIT_ERASER_URL and its token nothing is connected, and the routes refuse. */
 export function createErasurePart(parts: ErasureParts): ErasurePart {
-  const { settings, vault, vaultDb, batchKeys, batcher, logger } = parts
+  const { settings, vault, vaultDb, reader, cold, batchKeys, batcher, logger } = parts
   const { BATON_AUDIT_ERASER_URL: url, BATON_AUDIT_ERASE_TOKEN: token } = settings
   const db =
     url === undefined
@@ -44,6 +46,12 @@ export function createErasurePart(parts: ErasureParts): ErasurePart {
       vault,
       batchKeys,
       environment: settings.BATON_ENVIRONMENT,
+      ...(cold === undefined
+        ? {}
+        : {
+            readCold: (refs: readonly string[], tasks: readonly string[]) =>
+              readErasedObjects({ db: reader, store: cold, vault }, refs, tasks),
+          }),
       append: (entries) => Promise.all(entries.map((entry) => append(batcher, entry))),
     })
   return {

@@ -10,24 +10,26 @@ export interface Replay {
 
 const AGAIN_MS = 60_000
 
-/** Runs once a minute until it has succeeded once; later erasures are completed by who confirms them. */
+/** Runs once a minute: looks for what a restore brought back until that has succeeded once, then only for what is unfinished. */
 export function createErasureReplay(options: ErasureRouteOptions): Replay {
   const { logger } = options
   const ports = erasurePorts(options)
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
   let stopped = false
+  let restored = true
 
   async function replay(): Promise<void> {
     try {
-      const { completed, handoffs } = await replayErasures(ports)
+      const { completed, handoffs } = await replayErasures(ports, { restored })
+      restored = false
       if (completed.length + handoffs > 0) {
         logger.warn({ event: 'erasure.replayed', completed, handoffs })
       }
     } catch (error) {
       logger.warn({ event: 'erasure.replay_failed', code: codeOf(error), error })
-      if (!stopped) timer = setTimeout(start, AGAIN_MS)
     }
+    if (!stopped) timer = setTimeout(start, AGAIN_MS)
   }
 
   function start(): void {

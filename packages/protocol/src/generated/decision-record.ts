@@ -139,6 +139,7 @@ export interface DecisionRecord {
    */
   cost: Cost | null
   act?: Act
+  erasure?: Erasure
   release?: Uuid
   /**
    * Commitments to the segments kept apart.
@@ -209,6 +210,20 @@ export interface Cost {
 export interface Act {
   id: Uuid
   actor: Name
+}
+/**
+ * Only in records of an erasure: the subject whose key is destroyed, how many segments it had, and the digest of their sorted list.
+ */
+export interface Erasure {
+  subjectRef: Uuid
+  /**
+   * How many.
+   */
+  segments: number
+  /**
+   * SHA-256 over one line `origin seq segment` for each segment, sorted.
+   */
+  listSha256: string
 }
 /**
  * A segment kept apart from the record.

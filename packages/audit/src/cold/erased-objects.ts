@@ -1,0 +1,69 @@
+// What the cold store holds of people who are erased: segments that stand nowhere else, and the objects they are in.
+import { TILE_WIDTH, uuidBytes } from '@baton/ledger'
+import { run } from '../database.ts'
+import type { Database } from '../database.ts'
+import type { ColdSegments } from '../erasure-types.ts'
+import { encodeArray, UUID } from '../postgres-binary.ts'
+import type { SubjectVault } from '../subject-vault.ts'
+import type { ColdStore } from './cold-store.ts'
+import { ColdTier } from './cold-tier.ts'
+import { bundleOf, payloadName } from './object-names.ts'
+
+interface Options {
+  /** Connected as audit_reader. */
+  readonly db: Database
+  readonly store: ColdStore
+  readonly vault: Pick<SubjectVault, 'keysOf'>
+}
+
+/**
+ * Reads the payload objects of these tasks again and answers what of the subjects is in them. Objects may be
+ * locked, so they stay: `after` counts the segments that a key can still open.
+ */
+export async function readErasedObjects(
+  { db, store, vault }: Options,
+  subjectRefs: readonly string[],
+  taskIds: readonly string[],
+): Promise<ColdSegments> {
+  const tier = new ColdTier(db, store)
+  const wanted = new Set(subjectRefs)
+  const keys = await vault.keysOf(wanted)
+  const segments: ColdSegments['segments'][number][] = []
+  const stores: ColdSegments['stores'][number][] = []
+  for (const { chain, index } of await findBundles(db, taskIds)) {
+    const { tail, hotFrom } = await tier.position(chain)
+    const log = await tier.log(chain)
+    const width = Math.min(TILE_WIDTH, tail - index * TILE_WIDTH)
+    if (log === undefined || width <= 0) continue
+    const found = await log.segments(index, width)
+    const rows = found.kind === 'found' ? found.content : []
+    const theirs = rows.filter((row) => wanted.has(row.subjectRef))
+    if (theirs.length === 0) continue
+    const here = theirs.map(({ seq, segment, subjectRef }) => ({ chain, seq, segment, subjectRef }))
+    segments.push(...here.filter(({ seq }) => seq < hotFrom))
+    stores.push({
+      name: `cold object ${payloadName(log.origin, { index, width })}`,
+      before: theirs.length,
+      after: theirs.filter(({ subjectRef }) => keys.has(subjectRef)).length,
+      note: 'holds ciphertext without a key',
+    })
+  }
+  return { segments, stores }
+}
+
+interface Bundle {
+  readonly chain: number
+  readonly index: number
+}
+
+/** The bundles in which records of these tasks stand, wherever the records are now. */
+async function findBundles(db: Database, taskIds: readonly string[]): Promise<Bundle[]> {
+  const rows = await run<{ chain: number; seq: number }>(
+    db,
+    'find_task_places',
+    `select chain, seq from audit.idem where task_id = any($1::uuid[]) order by chain, seq`,
+    [encodeArray(UUID, taskIds.map(uuidBytes))],
+  )
+  const bundles = rows.map(({ chain, seq }) => ({ chain, index: bundleOf(seq) }))
+  return [...new Map(bundles.map((one) => [`${one.chain}/${one.index}`, one])).values()]
+}

@@ -1,0 +1,80 @@
+// Whoever is erased, in whatever order: every segment is present or erased, and a list names exactly what went.
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { erasureOf } from './erasure-list.ts'
+import type { RecordBody } from './record.ts'
+import { saltText, sealSegment } from './segment.ts'
+import type { StoredSegment } from './stored-record.ts'
+import { judgeSegments } from './verify-segments.ts'
+
+const ORIGIN = 'baton/test/e1/s0'
+
+interface Told {
+  readonly body: RecordBody
+  readonly stored: readonly StoredSegment[]
+}
+
+/** One record with a segment for each subject; only what the judgement reads is filled in. */
+function tell(seq: number, subjectRefs: readonly string[]): Told {
+  const key = createSecretKey(randomBytes(32))
+  const salted = subjectRefs.map((_, segment) => saltText(`text ${segment}`))
+  const payload = subjectRefs.map((subjectRef, segment) => {
+    const { bytes, commitment } = salted[segment] as ReturnType<typeof saltText>
+    const committed = commitment.toString('hex')
+    return { segment, kind: 'personal' as const, subjectRef, commitment: committed, bytes }
+  })
+  const stored = subjectRefs.map((subjectRef, segment) => {
+    const place = { origin: ORIGIN, seq, segment }
+    const sealed = sealSegment(key, place, salted[segment]?.salted ?? Buffer.alloc(0))
+    return { segment, subjectRef, key, ...sealed }
+  })
+  return { body: { origin: ORIGIN, seq, payload } as unknown as RecordBody, stored }
+}
+
+const SUBJECTS = Array.from({ length: 5 }, () => randomUUID())
+const someone = fc.nat(SUBJECTS.length - 1).map((at) => SUBJECTS[at] as string)
+
+it('holds for any subset of subjects in any order', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(someone, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 }),
+      fc.uniqueArray(someone),
+      (tasks, gone) => {
+        const told = tasks.map((refs, seq) => tell(seq, refs))
+        const erased = new Set<string>()
+        for (const subject of [...gone]) {
+          erased.add(subject)
+          for (const { body, stored } of told) {
+            const left = stored.filter((one) => !erased.has(one.subjectRef))
+            const named = new Map(
+              stored
+                .filter((one) => erased.has(one.subjectRef))
+                .map((one) => [one.segment, one.subjectRef]),
+            )
+            for (const { subjectRef, verdict } of judgeSegments(body, left, named)) {
+              expect(verdict).toBe(erased.has(subjectRef) ? 'erased' : 'present')
+            }
+            for (const { subjectRef, verdict } of judgeSegments(body, left)) {
+              expect(verdict).toBe(erased.has(subjectRef) ? 'missing' : 'present')
+            }
+          }
+        }
+      },
+    ),
+    { numRuns: 100 },
+  )
+})
+
+it('does not take another list, another order or another subject for the same', () => {
+  const [anna = '', ben = ''] = SUBJECTS
+  const places = [
+    [ORIGIN, 7, 1],
+    [ORIGIN, 2, 0],
+  ] as const
+  const list = erasureOf(anna, places)
+  expect(erasureOf(anna, places.toReversed())).toEqual(list)
+  expect(erasureOf(ben, places)).not.toEqual(list)
+  expect(erasureOf(anna, places.slice(1)).listSha256).not.toBe(list.listSha256)
+  expect(erasureOf(anna, [...places, [ORIGIN, 8, 0]]).listSha256).not.toBe(list.listSha256)
+})
