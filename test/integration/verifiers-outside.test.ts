@@ -18,7 +18,6 @@ const VERIFIERS = new URL('../../packages/ledger/verifier/', import.meta.url)
 const EVIDENCE = { authorization: 'Bearer evidence-token' }
 /** As many as the seed gives; a prime step would only ever meet the same bits. */
 const FLIPS = 300
-const OUTSIDE_FLIPS = 24
 const SEED = 20_261_120
 
 let fixture: AuditFixture
@@ -100,6 +99,61 @@ const run = (command: string, ...given: readonly string[]) =>
     })
   })
 
+/** Runs the verifier itself again and again in one process, as its own entry point would. */
+const DRIVERS: Readonly<Record<string, string>> = {
+  'baton-verify.mjs': `
+    const { readFileSync, writeFileSync } = await import('node:fs')
+    const bytes = readFileSync('task.tar')
+    const reports = []
+    process.argv = [process.argv[0], 'x', 'flipped.tar', '--policy', 'auditor.policy', '--json']
+    const write = process.stdout.write.bind(process.stdout)
+    for (const at of JSON.parse(readFileSync('places.json', 'utf8'))) {
+      const copy = Buffer.from(bytes)
+      copy[at] ^= 1 << (at % 8)
+      writeFileSync('flipped.tar', copy)
+      let text = ''
+      process.stdout.write = (part) => ((text += part), true)
+      await import(process.cwd() + '/baton-verify.mjs?' + reports.length)
+      reports.push({ at, code: process.exitCode, report: JSON.parse(text) })
+    }
+    process.exitCode = 0
+    write(JSON.stringify(reports))`,
+  'baton_verify.py': `
+import contextlib, io, json, sys
+sys.path.insert(0, '.')
+import baton_verify
+data = open('task.tar', 'rb').read()
+sys.argv = ['baton_verify.py', 'flipped.tar', '--policy', 'auditor.policy', '--json']
+reports = []
+for at in json.load(open('places.json')):
+    copy = bytearray(data)
+    copy[at] ^= 1 << (at % 8)
+    open('flipped.tar', 'wb').write(copy)
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        code = baton_verify.main()
+    reports.append({'at': at, 'code': code, 'report': json.loads(text.getvalue())})
+print(json.dumps(reports))`,
+}
+
+interface Flip {
+  readonly at: number
+  readonly code: number
+  readonly report: Report
+}
+
+async function runMany(command: string, script: string): Promise<readonly Flip[]> {
+  const driver = `drive-${script}`
+  await writeFile(join(folder, driver), DRIVERS[script] as string)
+  const options = { cwd: folder, env: {}, maxBuffer: 256 * 1024 * 1024 }
+  return new Promise((resolve, reject) => {
+    execFile(command, [driver], options, (error, output, words) => {
+      if (error !== null) reject(new Error(words))
+      else resolve(JSON.parse(output) as readonly Flip[])
+    })
+  })
+}
+
 /** Another Node than the one of this checkout, where the machine has one. */
 const OTHER_NODE = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path))
 const PYTHON = findPython()
@@ -133,13 +187,15 @@ describe.each(OUTSIDE)('with %s', (name, command, script) => {
   test.skipIf(command === undefined)(
     'names the place and the rule of a flipped byte',
     async () => {
-      for (const at of places(OUTSIDE_FLIPS)) {
-        await writeFile(join(folder, 'flipped.tar'), flipped(at))
-        const { code, report } = await run(command as string, script, 'flipped.tar')
-        expect([at, code, findingsOf(report).some(isNamed)]).toEqual([at, 3, true])
-      }
+      await writeFile(join(folder, 'places.json'), JSON.stringify(places(FLIPS)))
+      const reports = await runMany(command as string, script)
+      expect(reports).toHaveLength(FLIPS)
+      const missed = reports.filter(({ code, report }) => {
+        return code !== 3 || report.verdict !== 'tampered' || !findingsOf(report).some(isNamed)
+      })
+      expect(missed).toEqual([])
     },
-    60_000,
+    240_000,
   )
 })
 
