@@ -96,7 +96,7 @@ export class Eraser {
   /** The second person's word. Then the audit side is erased at once; see `run`. */
   async confirm(confirmation: Confirmation): Promise<Confirmed> {
     const { db, vaultDb } = this.#options
-    const { id, confirmedBy, subject } = confirmation
+    const { id, confirmedBy, subject, handoffIds } = confirmation
     const found = await erasures.findErasure(db, id)
     if (found === undefined) return { kind: 'refused', why: 'unknown' }
     if (found.requestedBy === confirmedBy) return { kind: 'refused', why: 'own' }
@@ -108,7 +108,6 @@ export class Eraser {
       const taskIds = await this.#tasksOf(refs, confirmation.taskIds)
       const held = await erasures.findHeldTasks(db, taskIds)
       if (held.length > 0) return { kind: 'refused', why: 'held' }
-      const { handoffIds } = confirmation
       await erasures.confirmErasure(db, id, { by: confirmedBy, handoffIds, taskIds })
     }
     const isDeferred = found.state === 'DEFERRED'

@@ -43,7 +43,7 @@ it('holds for any subset of subjects in any order', () => {
       (tasks, gone) => {
         const told = tasks.map((refs, seq) => tell(seq, refs))
         const erased = new Set<string>()
-        for (const subject of [...gone]) {
+        for (const subject of gone) {
           erased.add(subject)
           for (const { body, stored } of told) {
             const left = stored.filter((one) => !erased.has(one.subjectRef))
