@@ -13,6 +13,8 @@ const SCOPES = [
   'approvals:decide',
   'dead-letters:review',
   'dead-letters:redrive',
+  'erasures:plan',
+  'erasures:approve',
   'metrics:read',
 ] as const
 type Scope = (typeof SCOPES)[number]
@@ -44,7 +46,12 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'GET /v2/dead-letters/clusters': 'handoffs:read',
   'GET /v2/dead-letters/{id}': 'handoffs:read',
   'GET /v2/dead-letters/{id}/message': 'dead-letters:review',
+  'GET /v2/erasures/{id}': 'erasures:plan',
   'POST /v2/dead-letters/{id}/release': 'dead-letters:review',
+  'POST /v2/erasures': 'erasures:plan',
+  'POST /v2/erasures/replay': 'erasures:approve',
+  'POST /v2/erasures/{id}/confirm': 'erasures:approve',
+  'POST /v2/subjects/search': 'erasures:plan',
   'POST /v2/dead-letters/{id}/redact': 'dead-letters:review',
   'POST /v2/dead-letters/{id}/discard': 'dead-letters:review',
   'POST /v2/dead-letters/{id}/ask-sender': 'dead-letters:review',
