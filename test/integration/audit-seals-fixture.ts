@@ -35,7 +35,7 @@ export const privateKey = (): string =>
     .privateKey.export({ format: 'der', type: 'pkcs8' })
     .toString('base64')
 
-export const publicHalf = (pkcs8: string): string =>
+const publicHalf = (pkcs8: string): string =>
   createPublicKey({ key: Buffer.from(pkcs8, 'base64'), format: 'der', type: 'pkcs8' } as never)
     .export({ format: 'der', type: 'spki' })
     .toString('base64')

@@ -1,11 +1,14 @@
 // A worker that stops fetching from a real Redis is made anew; when that does not help either, its process is told.
 import { createLogger } from '@baton/runtime'
 import { acquireRedis, describeWith, eventually, uniqueName } from '@baton/testkit'
-import { createRedisTransport, queueNameOf } from '@baton/transport'
+import {
+  createRedisTransport,
+  queueNameOf,
+  startBullmqConsumer,
+  type WorkerBackend,
+} from '@baton/transport'
 import { Worker } from 'bullmq'
 import { expect, it } from 'vitest'
-import { startBullmqConsumer } from '../../packages/transport/src/bullmq-consumer.ts'
-import type { WorkerBackend } from '../../packages/transport/src/bullmq-consumer.ts'
 import { jobs } from '../contract/transport-contract-kit.ts'
 
 const logger = createLogger({ service: 'test', level: 'silent' })

@@ -13,6 +13,8 @@ export type {
   Transport,
 } from './transport.ts'
 export { queueNameOf } from './queue-name.ts'
+export { startBullmqConsumer } from './bullmq-consumer.ts'
+export type { WorkerBackend } from './bullmq-consumer.ts'
 export { createInProcessTransport } from './in-process-transport.ts'
 export type { InProcessTransportOptions } from './in-process-transport.ts'
 export { createRedisTransport } from './redis-transport.ts'

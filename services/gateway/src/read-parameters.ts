@@ -14,7 +14,10 @@ const STATUSES = ['PENDING_HANDOFF', 'RUNNING', 'AWAITING_HUMAN', 'COMPLETED', '
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 500
 
-export function readUuid(text: string, what: 'handoff' | 'task' | 're-drive' | 'notice' | 'erasure'): string {
+export function readUuid(
+  text: string,
+  what: 'handoff' | 'task' | 're-drive' | 'notice' | 'erasure',
+): string {
   if (UUID.test(text)) return text
   throw invalid(`The ${what} id is not a lower-case UUID`, 'Use the id as it was answered.')
 }

@@ -16,7 +16,7 @@ const closed = (properties: object, required: readonly string[]) => ({
   additionalProperties: false,
 })
 
-export const TAKE_LIMIT_MAX = 20
+const TAKE_LIMIT_MAX = 20
 
 /** Whose returns and rollbacks to take. */
 export const TAKE_REQUEST = closed(

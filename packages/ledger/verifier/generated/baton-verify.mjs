@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createPublicKey, hash, verify } from "node:crypto";
 
-// src/bytes.ts
+// packages/ledger/src/bytes.ts
 const STRICT_UTF_8 = new TextDecoder("utf-8", {
 	fatal: true,
 	ignoreBOM: true
@@ -80,7 +80,7 @@ function equalBytes(left, right) {
 	return true;
 }
 
-// src/sha256.ts
+// packages/ledger/src/sha256.ts
 function sha256$2(bytes) {
 	const text = hash("sha256", bytes, "binary");
 	const digest = /* @__PURE__ */ new Uint8Array(32);
@@ -89,14 +89,14 @@ function sha256$2(bytes) {
 }
 const sha256Hex = (bytes) => hash("sha256", bytes, "hex");
 
-// src/batch-statement.ts
+// packages/ledger/src/batch-statement.ts
 const batchStatementBytes = (statement) => {
 	const { origin, firstSeq, lastSeq, lastHash } = statement;
 	return encodeUtf8(`baton/batch/v1\n${origin}\n${firstSeq}\n${lastSeq}\n${lastHash}\n`);
 };
 const batchKeyIdOf = (publicKey) => toHex(sha256$2(publicKey)).slice(0, 16);
 
-// src/ledger-error.ts
+// packages/ledger/src/ledger-error.ts
 var LedgerError = class extends Error {
 	code;
 	pointer;
@@ -108,7 +108,7 @@ var LedgerError = class extends Error {
 	}
 };
 
-// src/note/key.ts
+// packages/ledger/src/note/key.ts
 const SIGNATURE_TYPES = {
 	ed25519: 1,
 	cosignature: 4
@@ -146,7 +146,7 @@ function splitKey(text) {
 	];
 }
 
-// src/tlog/policy.ts
+// packages/ledger/src/tlog/policy.ts
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
 var PolicyFault = class extends Error {};
 var PolicyBuilder = class {
@@ -269,7 +269,7 @@ function meetsQuorum(policy, isWitnessed) {
 	return policy.quorum === null || has(policy.quorum);
 }
 
-// src/bundle/auditor-policy.ts
+// packages/ledger/src/bundle/auditor-policy.ts
 const DIRECTIVE = /^[ \t]*#[ \t]*baton-key\b(.*)$/;
 function parseAuditorPolicy(bytes) {
 	const parsed = parsePolicy(bytes);
@@ -309,7 +309,7 @@ function readDirective(text) {
 	}
 }
 
-// src/bundle/format-report.ts
+// packages/ledger/src/bundle/format-report.ts
 const MARKS = {
 	ok: "ok      ",
 	failed: "FAILED  ",
@@ -352,7 +352,7 @@ function formatFinding({ rule, file, origin, seq, message }) {
 	return `${rule}: ${[...[file, origin === null ? null : `${origin}${record}`].filter((part) => part !== null), message].join(": ")}`;
 }
 
-// src/bundle/check-titles.ts
+// packages/ledger/src/bundle/check-titles.ts
 const CHECK_TITLES = {
 	CONTAINER: "The container holds its files and not one byte more",
 	MANIFEST_DIGEST: "The manifest and its signature are the ones that were written",
@@ -380,7 +380,7 @@ const CHECK_TITLES = {
 	TASK_END: "Every accepted handoff has an end"
 };
 
-// src/ed25519.ts
+// packages/ledger/src/ed25519.ts
 const SPKI_PREFIX = new Uint8Array([
 	48,
 	42,
@@ -417,7 +417,7 @@ function verifyEd25519(publicKey, message, signature) {
 	}
 }
 
-// src/note/signature.ts
+// packages/ledger/src/note/signature.ts
 const TIMESTAMP_BYTES = 8;
 const cosignedMessage = (text, timestamp) => encodeUtf8(`cosignature/v1\ntime ${timestamp}\n${text}`);
 function verifyNoteSignature(key, text, bytes) {
@@ -444,7 +444,7 @@ function readTimestamp(bytes) {
 	return Number.isSafeInteger(timestamp) ? timestamp : void 0;
 }
 
-// src/note/note.ts
+// packages/ledger/src/note/note.ts
 const SIGNATURES_MAX = 100;
 const LINE_START = "— ";
 function splitNote(note) {
@@ -516,7 +516,7 @@ function openNote(note, keys) {
 }
 const isSameSignature = (left, right) => left.name === right.name && left.keyId === right.keyId && equalBytes(left.bytes, right.bytes);
 
-// src/rules.ts
+// packages/ledger/src/rules.ts
 const must = (expected, fits) => (value, problems) => {
 	if (fits(value)) return;
 	const message = value === void 0 ? "is missing" : "has a value that is not allowed";
@@ -598,7 +598,7 @@ const name = matching("a name of 1 to 256 printable characters", /^[!-~](?:[ -~]
 const uuid = matching("a lower-case UUID", /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 
-// src/bundle/format.ts
+// packages/ledger/src/bundle/format.ts
 const BUNDLE_FORMAT = "baton-evidence/1";
 const FILES = {
 	manifest: "manifest.json",
@@ -674,11 +674,11 @@ const payloadRule = object({
 	salted: base64
 });
 
-// src/bundle/manifest.ts
+// packages/ledger/src/bundle/manifest.ts
 const exporterText = (manifest) => `${BUNDLE_FORMAT}\n${toBase64(sha256$2(manifest))}\n`;
 const manifestDigest = (manifest, note) => encodeUtf8(`${sha256Hex(concatBytes([manifest, note ?? /* @__PURE__ */ new Uint8Array(0)]))}\n`);
 
-// src/bundle/checks/container.ts
+// packages/ledger/src/bundle/checks/container.ts
 const NO_RECORDS = {};
 const KNOWN = Object.values(FILES);
 const checkContainer = ({ evidence, log }) => {
@@ -744,7 +744,7 @@ const checkExporterSignature = ({ evidence: { files, policy }, log }) => {
 	return NO_RECORDS;
 };
 
-// src/erasure-list.ts
+// packages/ledger/src/erasure-list.ts
 function compareSegments(left, right) {
 	if (left[0] !== right[0]) return left[0] < right[0] ? -1 : 1;
 	return left[1] - right[1] || left[2] - right[2];
@@ -759,7 +759,7 @@ function erasureOf(subjectRef, places) {
 	};
 }
 
-// src/canonical-json.ts
+// packages/ledger/src/canonical-json.ts
 const DEPTH_MAX = 32;
 function canonicalJson(value) {
 	return write(value, []);
@@ -806,7 +806,7 @@ function writeObject(value, path) {
 	return `${text}}`;
 }
 
-// src/audit-event.ts
+// packages/ledger/src/audit-event.ts
 const EVENT_NUMBERS = {
 	HANDOFF_ACCEPTED: 1,
 	HANDOFF_REJECTED: 2,
@@ -846,7 +846,7 @@ const EVENT_NUMBERS = {
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
 
-// src/check-entry.ts
+// packages/ledger/src/check-entry.ts
 const SEGMENTS_MAX$1 = 256;
 const SUBJECTS_MAX = 256;
 const SEGMENT_CHARACTERS_MAX = 4194304;
@@ -910,7 +910,7 @@ const entryRule = object({
 	}), SEGMENTS_MAX$1)
 });
 
-// src/instant.ts
+// packages/ledger/src/instant.ts
 const PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const MINUTE_LENGTH = 16;
 const MICROS_PER_SECOND = 1e6;
@@ -930,7 +930,7 @@ function parseInstant(instant) {
 	return parsed.micros + Math.round(seconds * MICROS_PER_SECOND);
 }
 
-// src/plain-record.ts
+// packages/ledger/src/plain-record.ts
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const NAME = /^[!-~](?:[ -~]{0,254}[!-~])?$/;
@@ -978,7 +978,7 @@ function isReference$1(value) {
 	return isCount$1(segment) && (kind === "message" || kind === "personal") && fits(subjectRef, UUID) && fits(commitment, SHA256) && isCount$1(bytes);
 }
 
-// src/check-record.ts
+// packages/ledger/src/check-record.ts
 const sha256 = matching("64 lower-case hex digits", /^[0-9a-f]{64}$/);
 const recordRule = object({
 	...STRUCTURAL_MEMBERS,
@@ -1011,7 +1011,7 @@ function followsRules(value) {
 	return problems.length === 0;
 }
 
-// src/bundle/checks/records.ts
+// packages/ledger/src/bundle/checks/records.ts
 const GENESIS = "0".repeat(64);
 const placeOf = ({ file, line, body }) => body === void 0 ? { file: `${file}:${line}` } : {
 	file,
@@ -1113,7 +1113,7 @@ const checkTaskLink = ({ log }) => {
 	} };
 };
 
-// src/bundle/checks/payloads.ts
+// packages/ledger/src/bundle/checks/payloads.ts
 const SALT_BYTES = 32;
 const DOMAIN = encodeUtf8("baton/commit/v1\n");
 const ERASING = ["ERASURE_REQUESTED", "ERASURE_COMPLETED"];
@@ -1227,7 +1227,7 @@ function opens(reference, { salted }) {
 	return sha256Hex(concatBytes([DOMAIN, bytes])) === reference.commitment;
 }
 
-// src/tlog/checkpoint.ts
+// packages/ledger/src/tlog/checkpoint.ts
 function readDecimal(text) {
 	if (!/^(?:0|[1-9][0-9]{0,15})$/.test(text)) return void 0;
 	const value = Number(text);
@@ -1247,7 +1247,7 @@ function parseCheckpoint(text) {
 	};
 }
 
-// src/tree/hash.ts
+// packages/ledger/src/tree/hash.ts
 const EMPTY_ROOT = sha256$2(/* @__PURE__ */ new Uint8Array(0));
 const INNER = /* @__PURE__ */ new Uint8Array(65);
 INNER[0] = 1;
@@ -1262,7 +1262,7 @@ function hashChildren(left, right) {
 	return sha256$2(INNER);
 }
 
-// src/tree/subset.ts
+// packages/ledger/src/tree/subset.ts
 const widthOf = (size) => {
 	let width = 1;
 	while (width < size) width *= 2;
@@ -1304,7 +1304,7 @@ function areLeaves(leaves, size) {
 	return leaves.length > 0 && Number.isSafeInteger(before);
 }
 
-// src/tree/verify.ts
+// packages/ledger/src/tree/verify.ts
 const isSize = (value) => Number.isSafeInteger(value) && value >= 0;
 const areHashes = (hashes) => hashes.every((hash) => hash.length === 32);
 const half = (value) => Math.floor(value / 2);
@@ -1332,7 +1332,7 @@ function verifyInclusion(claim) {
 	return root !== void 0 && equalBytes(root, claim.root);
 }
 
-// src/bundle/checks/seal.ts
+// packages/ledger/src/bundle/checks/seal.ts
 const SKEW_SECONDS = 300;
 const UNSEALED = "the bundle holds no seal";
 const sealedChain = (seal, origin) => seal?.chains.find((chain) => chain.origin === origin);
@@ -1486,7 +1486,7 @@ const checkSealTime = ({ evidence, log }) => {
 	} };
 };
 
-// src/bundle/checks/service.ts
+// packages/ledger/src/bundle/checks/service.ts
 const checkBatchSignature = ({ evidence, log }) => {
 	const { batches, policy } = evidence;
 	if (batches === void 0) {
@@ -1574,7 +1574,7 @@ const checkReceipt = ({ evidence: { receipts }, log }) => {
 	};
 };
 
-// src/bundle/checks/task-end.ts
+// packages/ledger/src/bundle/checks/task-end.ts
 const ENDS = [
 	"HANDOFF_REJECTED",
 	"HANDOFF_EXPIRED",
@@ -1609,7 +1609,7 @@ const checkTaskEnd = ({ log }) => {
 	};
 };
 
-// src/bundle/checks.ts
+// packages/ledger/src/bundle/checks.ts
 const CHECKS = {
 	CONTAINER: checkContainer,
 	MANIFEST_DIGEST: checkManifestDigest,
@@ -1637,7 +1637,7 @@ const CHECKS = {
 	TASK_END: checkTaskEnd
 };
 
-// src/seal-entry.ts
+// packages/ledger/src/seal-entry.ts
 function readSealEntry(bytes) {
 	const text = decodeUtf8(bytes);
 	if (text === void 0) return void 0;
@@ -1666,7 +1666,7 @@ function isSealedChain(value) {
 }
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
 
-// src/tlog/proof.ts
+// packages/ledger/src/tlog/proof.ts
 const HEADER = "c2sp.org/tlog-proof@v1";
 const PATH_MAX = 53;
 function parseTlogProof(bytes) {
@@ -1694,7 +1694,7 @@ function readExtra(line) {
 	return line?.startsWith("extra ") ? fromBase64(line.slice(6)) : null;
 }
 
-// src/bundle/tar.ts
+// packages/ledger/src/bundle/tar.ts
 const BLOCK = 512;
 const NAME_MAX = 100;
 const END = new Uint8Array(2 * BLOCK);
@@ -1765,7 +1765,7 @@ function readField(header, at, length) {
 	return String.fromCharCode(...end < 0 ? field : field.subarray(0, end));
 }
 
-// src/bundle/evidence.ts
+// packages/ledger/src/bundle/evidence.ts
 function readEvidence(bytes, options) {
 	const container = readTar(bytes);
 	const files = new Map(container.files.map((file) => [file.name, file.bytes]));
@@ -1829,7 +1829,7 @@ function readPayloads(bytes) {
 	return payloads;
 }
 
-// src/bundle/records.ts
+// packages/ledger/src/bundle/records.ts
 const LINE_FEED = 10;
 const CHUNK_BYTES = 1 << 20;
 function visitRecords(file, bytes, visit) {
@@ -1891,7 +1891,7 @@ function isReference(value) {
 	return typeof subjectRef === "string" && typeof commitment === "string" && Number.isSafeInteger(segment) && Number.isSafeInteger(bytes);
 }
 
-// src/bundle/report.ts
+// packages/ledger/src/bundle/report.ts
 const FINDINGS_MAX = 100;
 var CheckLog = class {
 	#id;
@@ -1940,7 +1940,7 @@ var CheckLog = class {
 	}
 };
 
-// src/bundle/verify.ts
+// packages/ledger/src/bundle/verify.ts
 const verifyBundle = (bytes, options) => verifyWith(CHECKS, bytes, options);
 function verifyWith(table, bytes, options) {
 	const evidence = readEvidence(bytes, options);
@@ -1981,7 +1981,7 @@ function verdictOf(checks) {
 	return checks.some(({ result }) => result === "incomplete") ? "incomplete" : "valid";
 }
 
-// verifier/baton-verify.ts
+// packages/ledger/verifier/baton-verify.ts
 const USAGE = `usage: node baton-verify.mjs BUNDLE --policy FILE [--json] [--fast]
   BUNDLE   a baton-evidence/1 file
   --policy your own trust policy (C2SP tlog-policy); nothing in the bundle is trusted instead
