@@ -107,6 +107,7 @@ export function faultyTransport(transport: Transport, plan: FaultPlan): Transpor
 export function faultyAudit(client: AuditClient, plan: FaultPlan): AuditClient {
   return {
     append: (entries) => plan.call('append', () => client.append(entries), auditFailure),
+    checkReceipts: (receipts) => plan.call('check receipts', () => client.checkReceipts(receipts)),
     get blocked() {
       return client.blocked
     },
