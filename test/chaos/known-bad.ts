@@ -18,6 +18,7 @@ export interface KnownBad {
 }
 
 const SETTLEMENTS = 'packages/store/src/settlements.ts'
+const ENDINGS = 'packages/store/src/endings.ts'
 const EXECUTIONS = 'packages/store/src/executions.ts'
 const RECEIVE = 'packages/pipeline/src/receive-handoff.ts'
 
@@ -66,12 +67,18 @@ export const KNOWN_BAD: readonly KnownBad[] = [
   },
   {
     name: 'delete-before-publish',
-    about: 'outbox rows are deleted in a transaction of their own, before they are published',
+    about:
+      'outbox rows are deleted in a transaction of their own, before they are published, and the sweep that mends it is off',
     edits: [
       {
         file: 'packages/sdk/src/relay.ts',
         find: `await claimOutbox(transaction, quotas)`,
         replace: `await claimOutbox(pool, quotas)`,
+      },
+      {
+        file: 'packages/pipeline/src/sweep.ts',
+        find: `await deps.sweepForgotten(deps.quietMs)`,
+        replace: `0`,
       },
     ],
     breaks: ['I2'],
@@ -162,22 +169,27 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     about: 'the task is rolled back in a transaction of its own, after the handoff has ended',
     edits: [
       {
-        file: SETTLEMENTS,
+        file: ENDINGS,
+        find: `import type { Database } from './database.ts'`,
+        replace: `import { type Database, run } from './database.ts'`,
+      },
+      {
+        file: ENDINGS,
         find: `checkpoint_id = case when e.task_status = 'PENDING_HANDOFF' then e.checkpoint_id else t.checkpoint_id end,`,
         replace: ``,
       },
       {
-        file: SETTLEMENTS,
+        file: ENDINGS,
         find: `status = case when t.cancel_requested then 'CANCELED' else e.task_status end,`,
         replace: ``,
       },
       {
-        file: SETTLEMENTS,
+        file: ENDINGS,
         find: `  return settledIds(db, 'end_handoffs', END, [`,
         replace: `  return endThenRollBack(db, endings, [`,
       },
       {
-        file: SETTLEMENTS,
+        file: ENDINGS,
         find: `export function endHandoffs(`,
         replace: `async function endThenRollBack(db: Database, endings: readonly Ending[], values: unknown[]) {
   const held = await settledIds(db, 'end_handoffs', END, values)
