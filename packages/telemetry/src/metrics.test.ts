@@ -13,9 +13,14 @@ const families = (body: string): Record<string, string> =>
   )
 
 describe('metric names', () => {
-  it('are exactly the contractual ones', async () => {
+  it('are the contractual ones and those of the log’s keepers', async () => {
     const { body } = await createMetrics().expose()
     expect(families(body)).toEqual({
+      baton_audit_archive_lag_records: 'gauge',
+      baton_audit_archived_records_total: 'counter',
+      baton_audit_scrubbed_records_total: 'counter',
+      baton_audit_unsealed_age_seconds: 'gauge',
+      baton_audit_unwitnessed_age_seconds: 'gauge',
       baton_handoff_latency_seconds: 'histogram',
       baton_handoffs_total: 'counter',
       baton_handoff_validation_failures_total: 'counter',
