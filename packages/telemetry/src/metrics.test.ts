@@ -13,7 +13,7 @@ const families = (body: string): Record<string, string> =>
   )
 
 describe('metric names', () => {
-  it('are the contractual ones and those of the log’s keepers', async () => {
+  it('are the contractual ones, and those of corrections and of the log’s keepers', async () => {
     const { body } = await createMetrics().expose()
     expect(families(body)).toEqual({
       baton_audit_archive_lag_records: 'gauge',
@@ -21,6 +21,9 @@ describe('metric names', () => {
       baton_audit_scrubbed_records_total: 'counter',
       baton_audit_unsealed_age_seconds: 'gauge',
       baton_audit_unwitnessed_age_seconds: 'gauge',
+      baton_resumes_total: 'counter',
+      baton_revisions_total: 'counter',
+      baton_seals_total: 'counter',
       baton_handoff_latency_seconds: 'histogram',
       baton_handoffs_total: 'counter',
       baton_handoff_validation_failures_total: 'counter',
