@@ -6,8 +6,10 @@ import { type Evidence, groupBy } from './evidence.ts'
 const HEARD_WITHIN_LEASES = 0.9
 /** A process whose agent writes this often is awake. */
 const AWAKE_GAP_MS = 400
-/** How long a fault on the way to Postgres may keep a statement waiting after it has healed. */
-const AFTERMATH_MS = 7_000
+/** How long a fault on the way to Postgres keeps statements waiting after it has healed: one beat later at most. */
+const AFTERMATH_MS = 3_500
+/** A silent connection is given up only by the time-out of the statement. */
+const SILENCE_AFTERMATH_MS = 7_000
 
 /** Each with its epoch and how long it went on. */
 export function overdueExecutions(evidence: Evidence): readonly string[] {
@@ -40,7 +42,9 @@ function awakeStretchMs(lines: readonly LedgerLine[], evidence: Evidence): numbe
   return longest
 }
 
-const ON_THE_WAY = /^(postgres\.|network\.)/
+/** A held snapshot keeps no heartbeat waiting. */
+const ON_THE_WAY = /^(postgres\.(?!held-snapshot)|network\.)/
+const SILENT = /^network\.(half-open|loss|split)/
 
 function isDisturbed({ faults }: Evidence, from: number, until: number): boolean {
   return faults.some(
@@ -48,6 +52,6 @@ function isDisturbed({ faults }: Evidence, from: number, until: number): boolean
       ON_THE_WAY.test(kind) &&
       (target === 'postgres' || target === 'receiver-postgres') &&
       begunAt <= until &&
-      endedAt + AFTERMATH_MS >= from,
+      endedAt + (SILENT.test(kind) ? SILENCE_AFTERMATH_MS : AFTERMATH_MS) >= from,
   )
 }
