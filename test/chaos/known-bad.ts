@@ -124,12 +124,17 @@ export const KNOWN_BAD: readonly KnownBad[] = [
   },
   {
     name: 'heartbeat-without-epoch',
-    about: 'a heartbeat renews the lease of whoever holds the handoff now',
+    about: 'a heartbeat renews, and finds in order, the lease of whoever holds the handoff now',
     edits: [
       {
         file: EXECUTIONS,
         find: `where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id\n  and e.status in ('CLAIMED', 'EXECUTING') and \${MAY_GO_ON}`,
         replace: `where e.handoff_id = i.handoff_id and h.id = e.handoff_id\n  and e.status in ('CLAIMED', 'EXECUTING') and \${MAY_GO_ON}`,
+      },
+      {
+        file: EXECUTIONS,
+        find: `(e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING') and \${MAY_GO_ON}) as held`,
+        replace: `(e.status in ('CLAIMED', 'EXECUTING') and \${MAY_GO_ON}) as held`,
       },
     ],
     breaks: ['I7'],
