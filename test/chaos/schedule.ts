@@ -2,6 +2,7 @@
 import { type SeededRandom, randomFrom } from '@baton/testkit'
 import { FAULT_KINDS } from './all-faults.ts'
 import type { Fault, FaultKind } from './fault.ts'
+import { LEASE_MS, SLOTS } from './world.ts'
 
 export interface Plan {
   readonly seed: number
@@ -13,6 +14,10 @@ export interface Plan {
 const CALM_MS = 1_500
 /** The last faults begin this long before the traffic ends. */
 const TAIL_MS = 3_000
+/** A longer seed ends in a quiet in which one receiver is overtaken, with nothing else to excuse what it does then. */
+const QUIET_MS = 8_000
+const QUIET_FROM_SECONDS = 30
+const OVERTAKEN_MS = 2.2 * LEASE_MS
 const FAULTS_PER_SECOND = 0.95
 
 /** In every plan, so that no seed leaves out what the promises are about; the rest is drawn. */
@@ -39,8 +44,10 @@ export function planOf(seed: number, seconds: number): Plan {
   const count = Math.max(ALWAYS.length, Math.round(seconds * FAULTS_PER_SECOND))
   const always = ALWAYS.map((kind) => kindOf(kind))
   const drawn = Array.from({ length: count - always.length }, () => drawKind(random))
-  const lastMs = seconds * 1_000 - TAIL_MS
+  const long = seconds >= QUIET_FROM_SECONDS
+  const lastMs = seconds * 1_000 - (long ? QUIET_MS : TAIL_MS)
   const faults = [...always, ...drawn].map((kind) => draw(kind, { random, lastMs }))
+  if (long) faults.push(overtaken(random, lastMs))
   return { seed, seconds, faults: faults.toSorted((one, other) => one.atMs - other.atMs) }
 }
 
@@ -56,6 +63,13 @@ function draw(
     parameters: kind.draw(random),
   }
 }
+
+const overtaken = (random: SeededRandom, lastMs: number): Fault => ({
+  atMs: lastMs + 500,
+  kind: 'process.stop',
+  target: random.pick(SLOTS.receiver),
+  parameters: { forMs: OVERTAKEN_MS },
+})
 
 const TOTAL = FAULT_KINDS.reduce((sum, { weight }) => sum + weight, 0)
 
