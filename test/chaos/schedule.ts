@@ -15,9 +15,11 @@ const CALM_MS = 1_500
 /** The last faults begin this long before the traffic ends. */
 const TAIL_MS = 3_000
 /** A longer seed ends in a quiet in which one receiver is overtaken, with nothing else to excuse what it does then. */
-const QUIET_MS = 8_000
+const QUIET_MS = 12_000
+/** What came before has healed by then. */
+const HEALED_MS = 3_500
 const QUIET_FROM_SECONDS = 30
-const OVERTAKEN_MS = 2.2 * LEASE_MS
+const OVERTAKEN_MS = 3 * LEASE_MS
 const FAULTS_PER_SECOND = 0.95
 
 /** In every plan, so that no seed leaves out what the promises are about; the rest is drawn. */
@@ -65,7 +67,7 @@ function draw(
 }
 
 const overtaken = (random: SeededRandom, lastMs: number): Fault => ({
-  atMs: lastMs + 500,
+  atMs: lastMs + HEALED_MS,
   kind: 'process.stop',
   target: random.pick(SLOTS.receiver),
   parameters: { forMs: OVERTAKEN_MS },
