@@ -147,6 +147,7 @@ describe('a handoff that requires approval (R13)', () => {
   it('holds back the later handoffs of its task until it is decided', async () => {
     const first = await held()
     const second = newHandoff({ taskId: first.taskId })
+    await store.rows('delete from outbox')
     await sendHandoffs(store.pool, [second])
     expect(await queue()).toEqual([second.handoffId])
     await store.rows(`update handoff set state = 'DISPATCHED' where id = $1`, [second.handoffId])

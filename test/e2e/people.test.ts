@@ -106,8 +106,8 @@ it('task shows what was rolled back, writes its checkpoint and takes it up again
   })
   const first = await answer('task', 'resume', taskId)
   expect(first).toMatchObject({ taskId, repeated: false })
-  const { handoffId } = first
-  expect(await answer('task', 'resume', taskId)).toMatchObject({ handoffId, repeated: true })
+  const shown = await answer('task', 'show', taskId)
+  expect(shown).toMatchObject({ handoffs: [{}, { handoffId: first['handoffId'] }] })
 })
 
 it('dlq lets two reviewers, and not one twice, release what the scanner stopped', async () => {

@@ -66,53 +66,57 @@ it.each([
   ['erasure.after_payloads', 'auditor'],
   ['erasure.after_store', 'gateway'],
   ['erasure.before_completed', 'auditor'],
-] as const)('killed at %s, it is completed once', async (point, service) => {
-  const gateway = await startGateway()
-  const subject = `person-${point}`
-  const handoffId = await tellOf(subject, gateway)
-  const planned = await ask(gateway, 'ann', '/v2/erasures', { subject })
-  const { erasureId: id } = (await planned.json()) as { erasureId: string }
+] as const)(
+  'killed at %s, it is completed once',
+  async (point, service) => {
+    const gateway = await startGateway()
+    const subject = `person-${point}`
+    const handoffId = await tellOf(subject, gateway)
+    const planned = await ask(gateway, 'ann', '/v2/erasures', { subject })
+    const { erasureId: id } = (await planned.json()) as { erasureId: string }
 
-  const crash = { BATON_CRASH_AT: point }
-  const auditor = await pipeline.system.start('auditor', {
-    BATON_AUDITOR_PORT: '0',
-    ...(service === 'auditor' ? crash : {}),
-  })
-  const through = { BATON_AUDIT_URL: urlOf(auditor) }
-  const doomed = await startGateway({ ...through, ...(service === 'gateway' ? crash : {}) })
-  const confirmed = ask(doomed, 'bob', `/v2/erasures/${id}/confirm`, { subject })
-  await confirmed.then(
-    (response) => expect(response.status).toBe(503),
-    (error: unknown) => expect(String(error)).toContain('fetch failed'),
-  )
-  const dead = service === 'auditor' ? auditor : doomed
-  expect((await dead.exited()).signal).toBe('SIGKILL')
+    const crash = { BATON_CRASH_AT: point }
+    const auditor = await pipeline.system.start('auditor', {
+      BATON_AUDITOR_PORT: '0',
+      ...(service === 'auditor' ? crash : {}),
+    })
+    const through = { BATON_AUDIT_URL: urlOf(auditor) }
+    const doomed = await startGateway({ ...through, ...(service === 'gateway' ? crash : {}) })
+    const confirmed = ask(doomed, 'bob', `/v2/erasures/${id}/confirm`, { subject })
+    await confirmed.then(
+      (response) => expect(response.status).toBe(503),
+      (error: unknown) => expect(String(error)).toContain('fetch failed'),
+    )
+    const dead = service === 'auditor' ? auditor : doomed
+    expect((await dead.exited()).signal).toBe('SIGKILL')
 
-  const next = await startGateway()
-  await eventually(
-    async () => {
-      const status = await ask(next, 'ann', `/v2/erasures/${id}`)
-      return ((await status.json()) as { state: string }).state === 'COMPLETED'
-    },
-    { deadlineMs: WAIT_MS, describe: 'the next gateway completes it' },
-  )
-  const [body] = await pipeline.rows<{ text: string }>(
-    `select convert_from(body, 'UTF8') as text from handoff_body where handoff_id = $1`,
-    [handoffId],
-  )
-  expect(body?.text).toContain('"erased":true')
-  const { rows: events } = await pipeline.audit.query<{ event: number }>({
-    text: 'select event from audit.record where handoff_id = $1 order by seq',
-    values: [id],
-  })
-  expect(events.map(({ event }) => event)).toEqual([20, 21])
-  const again = await ask(next, 'bob', `/v2/erasures/${id}/confirm`, { subject })
-  expect(again.status).toBe(200)
-  const verified = await fetch(`${pipeline.system.auditorUrl}/v1/verify`, {
-    headers: { authorization: `Bearer ${pipeline.system.tokens.read}` },
-  })
-  expect(await verified.json()).toMatchObject({ ok: true, findings: [] })
-})
+    const next = await startGateway()
+    await eventually(
+      async () => {
+        const status = await ask(next, 'ann', `/v2/erasures/${id}`)
+        return ((await status.json()) as { state: string }).state === 'COMPLETED'
+      },
+      { deadlineMs: WAIT_MS, describe: 'the next gateway completes it' },
+    )
+    const [body] = await pipeline.rows<{ text: string }>(
+      `select convert_from(body, 'UTF8') as text from handoff_body where handoff_id = $1`,
+      [handoffId],
+    )
+    expect(body?.text).toContain('"erased":true')
+    const { rows: events } = await pipeline.audit.query<{ event: number }>({
+      text: 'select event from audit.record where handoff_id = $1 order by seq',
+      values: [id],
+    })
+    expect(events.map(({ event }) => event)).toEqual([20, 21])
+    const again = await ask(next, 'bob', `/v2/erasures/${id}/confirm`, { subject })
+    expect(again.status).toBe(200)
+    const verified = await fetch(`${pipeline.system.auditorUrl}/v1/verify`, {
+      headers: { authorization: `Bearer ${pipeline.system.tokens.read}` },
+    })
+    expect(await verified.json()).toMatchObject({ ok: true, findings: [] })
+  },
+  90_000,
+)
 
 it('comes back after a restore of the operational database, and is erased again', async () => {
   const gateway = await startGateway()

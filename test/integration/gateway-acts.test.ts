@@ -105,6 +105,10 @@ const OTHERS: Readonly<Record<string, string>> = {
   'POST /v2/dead-letters/redrive': 'each letter has its record when it goes back',
   'DELETE /v2/dead-letters/redrives/{id}':
     'nothing more goes back; the re-drive names who stopped it',
+  'POST /v2/erasures': 'a plan; nothing changes before somebody else confirms it',
+  'POST /v2/erasures/{id}/confirm': 'test/integration/audit-erasure shows its records',
+  'POST /v2/erasures/replay': 'what was decided before, done again',
+  'POST /v2/subjects/search': 'changes nothing',
 }
 
 it('knows every route that changes something', () => {
