@@ -6,7 +6,8 @@ export const BATCH_MAX = 200
 /** Shares of priorities 0 to 3, so that 3 always moves. */
 const WEIGHTS = [8, 4, 2, 1] as const
 const HINT_SLACK = 5_000
-const FULL_SCAN_MS = 2_000
+/** As long as the longest transaction lives. Behind a long snapshot each full scan reads all dead rows. */
+const FULL_SCAN_MS = 10_000
 const WATER_CHECK_MS = 250
 
 const laneKey = (lane: OutboxLane): string => `${lane.priority} ${lane.queue}`
@@ -20,7 +21,7 @@ export interface LaneQuotas {
 
 /**
  * Starts each lane's scan shortly before the last row seen, off the dead rows that a long snapshot
- * keeps. A full scan every 2 s finds what committed late with a low number.
+ * keeps. A full scan every 10 s finds what committed late with a low number.
  */
 export function createLaneQuotas(now: () => number = () => performance.now()): LaneQuotas {
   const lastSeq = new Map<string, number>()
