@@ -88,7 +88,7 @@ describe('retention and legal holds', () => {
       `select audit.drop_day((now() - interval '1 day')::date, 0, 0::smallint, 0)`,
     ]) {
       const refused = tiers.archiverPool.query({ text: statement })
-      await expect(refused, statement).rejects.toMatchObject({ code: '42501' })
+      await expect(refused).rejects.toMatchObject({ code: '42501' })
     }
   })
 
