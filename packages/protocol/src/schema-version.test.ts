@@ -71,7 +71,7 @@ describe('registry', () => {
   })
 
   it('lists every document once', () => {
-    expect(new Set(registry.map(({ id }) => id)).size).toBe(5)
+    expect(new Set(registry.map(({ id }) => id)).size).toBe(registry.length)
   })
 
   it('has in 2.1 every field of 2.0, word for word', () => {
