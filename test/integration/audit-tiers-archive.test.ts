@@ -1,7 +1,13 @@
 // What is sealed comes to stand in the cold store, and a day goes from the hot one only when it provably does.
 import { readdir } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findDropObstacle, findReceiptRecords, readHotDays } from '@baton/audit'
+import {
+  findDropObstacle,
+  findReceiptRecords,
+  readCoveredSizes,
+  readHotDays,
+  readTrace,
+} from '@baton/audit'
 import { decodeEntryBundle, readRecord, recordIdBytes } from '@baton/ledger'
 import { zstdDecompressSync } from 'node:zlib'
 import { createTiers } from './audit-tiers-fixture.ts'
@@ -9,22 +15,35 @@ import type { Tiers } from './audit-tiers-fixture.ts'
 
 let tiers: Tiers
 let handoffId: string
+let tasks: { readonly old: string; readonly recent: string }
 
 beforeAll(async () => {
   tiers = await createTiers()
   const [first] = await tiers.append(40, 520)
   handoffId = first?.handoffId ?? ''
   await tiers.append(39, 150)
-  await tiers.append(0, 200)
+  const [recent] = await tiers.append(0, 200)
+  tasks = { old: first?.taskId ?? '', recent: recent?.taskId ?? '' }
   await tiers.sealing.sealed()
 })
 afterAll(() => tiers?.close())
 
 const ORIGIN = 'baton/development/1/s0'
+/** How well the records of a task are kept, and in which tier they stand. */
+const kept = async (taskId: string): Promise<string[]> => {
+  const { fixture, cold, sealKey } = tiers
+  const covered = await readCoveredSizes(fixture.reader, sealKey)
+  const trace = await readTrace(fixture.reader, taskId, { covered, cold })
+  return trace.records.map(({ assurance, tier }) => `${assurance}, ${tier}`)
+}
 const old = (daysAgo: number): string =>
   new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
 
 describe('archiving and dropping', () => {
+  test('a record that only the database has is not called archived', async () => {
+    expect(await kept(tasks.old)).toEqual(['witnessed, hot'])
+  })
+
   test('full bundles, tiles and payloads are stored, partial ones at the end', async () => {
     const archiver = await tiers.startArchiver({
       BATON_ARCHIVE_UPKEEP_EVERY_MS: '86400000',
@@ -59,6 +78,11 @@ describe('archiving and dropping', () => {
     expect(await readdir(tiers.folder)).toEqual(['baton'])
   })
 
+  test('a trace says archived of what both tiers have, its partial bundle included', async () => {
+    expect(await kept(tasks.old)).toEqual(['archived, hot'])
+    expect(await kept(tasks.recent)).toEqual(['archived, hot'])
+  })
+
   test('only the first day whose bundles are all full is dropped, and the drop is recorded first', async () => {
     const archiver = await tiers.startArchiver()
     await tiers.archived(({ hotFrom }) => hotFrom === 670)
@@ -75,6 +99,11 @@ describe('archiving and dropping', () => {
     expect(archiver.output()).not.toContain('tamper')
     const today = { day: old(0), hotDays: 1 }
     expect(await findDropObstacle(tiers.archiverPool, today)).toBe('HOT')
+  })
+
+  test('and of what the cold store alone has', async () => {
+    expect(await kept(tasks.old)).toEqual(['archived, cold'])
+    expect(await kept(tasks.recent)).toEqual(['archived, hot'])
   })
 
   test('a receipt of a dropped record is still known', async () => {

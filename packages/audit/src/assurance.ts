@@ -15,8 +15,11 @@ import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
 import { readChainCheckpoints, readSeal, readWitnessed } from './seals.ts'
 
-/** `committed`: durable here. `sealed`: under a signed checkpoint. `witnessed`: seen outside as well. */
-export type Assurance = 'committed' | 'sealed' | 'witnessed'
+/**
+ * `committed`: durable here. `sealed`: under a signed checkpoint. `witnessed`: that was seen outside.
+ * `archived`: and the cold store has a copy. Each includes the ones before it.
+ */
+export type Assurance = 'committed' | 'sealed' | 'witnessed' | 'archived'
 
 /** Sizes by number of the chain; a record is covered when its seq is below. */
 export interface CoveredSizes {
@@ -90,11 +93,19 @@ async function readWitnessedSizes(
   }
 }
 
-/** Nothing is known to be covered without sizes. */
+interface Place {
+  readonly chain: number
+  readonly seq: number
+  /** Records of the chain that the cold store has, by the archiver's mark. */
+  readonly archived: number
+}
+
+/** Nothing is known to be covered without sizes; a copy of what nobody saw outside proves nothing more. */
 export function assuranceOf(
   sizes: CoveredSizes | undefined,
-  { chain, seq }: { readonly chain: number; readonly seq: number },
+  { chain, seq, archived }: Place,
 ): Assurance {
   if (sizes === undefined || seq >= (sizes.sealed.get(chain) ?? 0)) return 'committed'
-  return seq < (sizes.witnessed.get(chain) ?? 0) ? 'witnessed' : 'sealed'
+  if (seq >= (sizes.witnessed.get(chain) ?? 0)) return 'sealed'
+  return seq < archived ? 'archived' : 'witnessed'
 }

@@ -56,9 +56,10 @@ export async function readTrace(
     const body = readRecord(row.body)
     if (body !== undefined) {
       const hash = recordHash(row.body).toString('hex')
-      const { hotFrom } = await tier.position(row.chain)
+      const { hotFrom, size, tail } = await tier.position(row.chain)
       const where = row.seq < hotFrom ? 'cold' : 'hot'
-      records.push({ recordHash: hash, assurance: assuranceOf(covered, row), tier: where, body })
+      const assurance = assuranceOf(covered, { ...row, archived: Math.max(size, tail) })
+      records.push({ recordHash: hash, assurance, tier: where, body })
     }
     findings.push(...rowFindings(row, body, origins.get(row.chain) ?? ''))
   }

@@ -8,6 +8,7 @@ import { withDatabases } from '../instance/with-databases.ts'
 import { counted, dollars, milliseconds, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { keptLegend } from './describe-kept.ts'
 import { findTask, taskNotFound } from './find-task.ts'
 
 /** Exit code 3 when a record is missing or was changed, 5 when the log knows nothing of the task. */
@@ -27,12 +28,18 @@ export async function trace(context: Context, task: string): Promise<ExitCode> {
 }
 
 function print({ output }: Context, found: TaskTrace, traceMs: number): void {
-  const { taskId, records, gaps, findings, verified, cost } = found
+  const { taskId, records, expired, gaps, findings, verified, cost } = found
   if (output.json) output.data(JSON.stringify({ ...found, traceMs }))
   else {
     output.data(`Task ${taskId}\n`)
     output.data(recordTable(records))
     output.data(`\n${costLines(cost).join('\n')}`)
+    output.words(`\n${keptLegend(records).join('\n')}`)
+  }
+  if (expired > 0) {
+    output.words(
+      `\n${counted(expired, 'earlier record')} expired after the retention; nothing is wrong.`,
+    )
   }
   output.words(`\nTrace rebuilt in ${milliseconds(traceMs)} (limit 10 s).`)
   const problems = [

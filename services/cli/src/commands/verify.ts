@@ -8,6 +8,7 @@ import { withDatabases } from '../instance/with-databases.ts'
 import { count, counted, dollars, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
+import { summariseKept } from './describe-kept.ts'
 import { findTask, taskNotFound } from './find-task.ts'
 import { checksOf, describeFinding, verdictOf } from './verification-checks.ts'
 
@@ -95,7 +96,7 @@ function printTask(output: Output, found: TaskTrace): ExitCode {
   for (const [name, problems, text] of checks) {
     output.check(problems.length === 0 ? 'passed' : 'failed', name, problems[0]?.message ?? text)
   }
-  output.check('passed', 'protected', protectionOf(records))
+  output.check('passed', 'protected', summariseKept(records))
   output.check('passed', 'cost', `${dollars(total)} over ${counted(cost.hops.length, 'hop')}`)
   const verdict = verified
     ? `Verified OK: nothing of task ${short(taskId)} is missing or altered`
@@ -103,14 +104,4 @@ function printTask(output: Output, found: TaskTrace): ExitCode {
   output.check(verified ? 'passed' : 'failed', 'verdict', verdict)
   output.next(verified ? `${nextStep('verify')} proves the whole log` : nextStep('verify'))
   return verified ? EXIT.fine : EXIT.verificationFailed
-}
-
-/** How many records are how well protected, best first. */
-function protectionOf(records: TaskTrace['records']): string {
-  const counts = (['witnessed', 'sealed', 'committed'] as const).map(
-    (assurance) =>
-      [assurance, records.filter((one) => one.assurance === assurance).length] as const,
-  )
-  const named = counts.filter(([, found]) => found > 0)
-  return named.map(([assurance, found]) => `${found} ${assurance}`).join(', ')
 }

@@ -1,0 +1,36 @@
+// How well a task's records are kept, in words: only the levels that occur, the best first.
+import type { Assurance, TaskTrace } from '@baton/audit'
+import { count, counted } from '../terminal/figures.ts'
+
+type Kept = Pick<TaskTrace['records'][number], 'assurance' | 'tier'>
+
+const LEVELS: readonly (readonly [Assurance, string])[] = [
+  ['archived', 'signed, seen outside, and copied to the cold store'],
+  ['witnessed', 'signed, and the signature was seen outside the database'],
+  ['sealed', 'signed; nobody outside has seen the signature yet'],
+  ['committed', 'durable in the audit database; not signed yet'],
+]
+
+function countsOf(records: readonly Kept[]) {
+  return LEVELS.flatMap(([level, meaning]) => {
+    const found = records.filter(({ assurance }) => assurance === level).length
+    return found === 0 ? [] : [{ level, found, meaning }]
+  })
+}
+
+/** "6 archived, 2 sealed". */
+export const summariseKept = (records: readonly Kept[]): string =>
+  countsOf(records)
+    .map(({ level, found }) => `${count(found)} ${level}`)
+    .join(', ')
+
+/** What the words in the column KEPT mean, and how many records left the database. */
+export function keptLegend(records: readonly Kept[]): string[] {
+  const levels = countsOf(records).map(({ level, meaning }) => `${level.padEnd(9)}  ${meaning}`)
+  const alone = records.filter(({ tier }) => tier === 'cold').length
+  if (alone === 0) return levels
+  return [
+    ...levels,
+    `cold       ${counted(alone, 'record')} read from the cold store, which alone has them`,
+  ]
+}
