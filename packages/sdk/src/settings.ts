@@ -10,7 +10,7 @@ import {
   url,
 } from '@baton/runtime'
 import { OUTBOX_BOUNDS } from '@baton/pipeline'
-import { type Metrics, startOpsServer, startTracing } from '@baton/telemetry'
+import { type Metrics, createOpsService, startTracing } from '@baton/telemetry'
 import { type Transport, createInProcessTransport, createRedisTransport } from '@baton/transport'
 
 export const STORE_SETTINGS = {
@@ -148,23 +148,18 @@ interface OpsParts {
 
 /** Serves health and metrics and exports spans for the life of a process. */
 export function opsService({ settings, service, metrics, logger, ready }: OpsParts): Service {
-  let close: () => Promise<unknown> = async () => undefined
+  const ops = createOpsService({ settings, metrics, logger, ready })
+  let shutDown = async (): Promise<void> => undefined
   return {
-    name: 'ops',
+    ...ops,
     async start() {
-      const tracing = startTracing({
+      const tracing = await startTracing({
         service,
         ...(settings.BATON_OTLP_URL === undefined ? {} : { otlpEndpoint: settings.BATON_OTLP_URL }),
       })
-      const server = await startOpsServer({
-        host: settings.BATON_OPS_HOST,
-        port: settings.BATON_OPS_PORT,
-        metrics,
-        ready,
-      })
-      logger.info({ event: 'ops.listening', host: settings.BATON_OPS_HOST, port: server.port })
-      close = () => Promise.all([server.close(), tracing.shutdown()])
+      shutDown = () => tracing.shutdown()
+      await ops.start()
     },
-    stop: async () => void (await close()),
+    stop: async () => void (await Promise.all([ops.stop(), shutDown()])),
   }
 }

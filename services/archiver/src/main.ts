@@ -8,8 +8,7 @@ import {
   readSettings,
   runServices,
 } from '@baton/runtime'
-import type { Service } from '@baton/runtime'
-import { createMetrics, startOpsServer } from '@baton/telemetry'
+import { createMetrics, createOpsService } from '@baton/telemetry'
 import { Archiver } from './archiver.ts'
 import { ARCHIVER_SETTINGS } from './settings.ts'
 
@@ -56,19 +55,8 @@ async function main(): Promise<never> {
     metrics,
     logger,
   })
-  let close = async (): Promise<void> => undefined
-  const ops: Service = {
-    name: 'ops',
-    async start() {
-      const host = settings.BATON_OPS_HOST
-      const ready = () => archiver.archiving
-      const server = await startOpsServer({ host, port: settings.BATON_OPS_PORT, metrics, ready })
-      close = () => server.close()
-      logger.info({ event: 'ops.listening', host, port: server.port })
-      logger.info({ event: 'archive.store', store: store.description })
-    },
-    stop: () => close(),
-  }
+  const ops = createOpsService({ settings, metrics, logger, ready: () => archiver.archiving })
+  logger.info({ event: 'archive.store', store: store.description })
   return runServices([ops, archiver], { logger, drainMs: settings.BATON_DRAIN_MS })
 }
 

@@ -20,8 +20,7 @@ import {
   readSettings,
   runServices,
 } from '@baton/runtime'
-import type { Service } from '@baton/runtime'
-import { createMetrics, startOpsServer } from '@baton/telemetry'
+import { createMetrics, createOpsService } from '@baton/telemetry'
 import { Sealer } from './sealer.ts'
 import type { SealerOptions } from './sealer.ts'
 import { SEALER_SETTINGS } from './settings.ts'
@@ -109,18 +108,7 @@ async function main(): Promise<never> {
     metrics,
     logger,
   })
-  let close = async (): Promise<void> => undefined
-  const ops: Service = {
-    name: 'ops',
-    async start() {
-      const host = settings.BATON_OPS_HOST
-      const ready = () => sealer.sealing
-      const server = await startOpsServer({ host, port: settings.BATON_OPS_PORT, metrics, ready })
-      close = () => server.close()
-      logger.info({ event: 'ops.listening', host, port: server.port })
-    },
-    stop: () => close(),
-  }
+  const ops = createOpsService({ settings, metrics, logger, ready: () => sealer.sealing })
   return runServices([ops, sealer], { logger, drainMs: settings.BATON_DRAIN_MS })
 }
 
