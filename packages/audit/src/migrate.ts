@@ -1,8 +1,7 @@
 // Brings the audit databases to the current schema: roll-forward, safe to run twice or at once.
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { Kysely, PostgresDialect, sql } from 'kysely'
-import { Migrator, type Migration } from 'kysely/migration'
+import type { Migration } from 'kysely/migration'
 import pg from 'pg'
 import { formatOrigin } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
@@ -177,6 +176,9 @@ async function openChains(
 }
 
 async function applyMigrations(url: string, folder: 'audit' | 'vault'): Promise<readonly string[]> {
+  // Services never migrate, and this library is a sixth of everything they would load.
+  const { Kysely, PostgresDialect } = await import('kysely')
+  const { Migrator } = await import('kysely/migration')
   const pool = new pg.Pool({ connectionString: url, max: 1 })
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
@@ -198,6 +200,7 @@ async function applyMigrations(url: string, folder: 'audit' | 'vault'): Promise<
 
 async function readMigrations(folder: string): Promise<Record<string, Migration>> {
   const place = new URL(`../migrations/${folder}/`, import.meta.url)
+  const { sql } = await import('kysely')
   const names = (await readdir(fileURLToPath(place))).filter((name) => name.endsWith('.sql'))
   const migrations: Record<string, Migration> = {}
   for (const name of names.toSorted()) {

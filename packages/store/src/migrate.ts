@@ -1,8 +1,7 @@
 // Brings the operational database to the current schema: roll-forward, safe to run twice or at once.
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { Kysely, PostgresDialect, sql } from 'kysely'
-import { Migrator, type Migration } from 'kysely/migration'
+import type { Migration } from 'kysely/migration'
 import pg from 'pg'
 import { permanent } from '@baton/runtime'
 
@@ -74,6 +73,9 @@ async function grantToApp(admin: pg.Client): Promise<void> {
 }
 
 async function applyMigrations(url: string): Promise<readonly string[]> {
+  // Services never migrate, and this library is a sixth of everything they would load.
+  const { Kysely, PostgresDialect } = await import('kysely')
+  const { Migrator } = await import('kysely/migration')
   const pool = new pg.Pool({ connectionString: url, max: 1, options: '-c role=baton_owner' })
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   try {
@@ -92,6 +94,7 @@ async function applyMigrations(url: string): Promise<readonly string[]> {
 }
 
 async function readMigrations(): Promise<Record<string, Migration>> {
+  const { sql } = await import('kysely')
   const names = (await readdir(fileURLToPath(MIGRATIONS))).filter((name) => name.endsWith('.sql'))
   const migrations: Record<string, Migration> = {}
   for (const name of names.toSorted()) {
