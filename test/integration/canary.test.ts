@@ -69,7 +69,7 @@ function wordyTask() {
 
 describeWith('a message full of canaries', await acquireRedis(), (redis) => {
   it('leaves none of them outside the bodies, the segments and the checkpoint', async () => {
-    const tracing = startTracing({ service: 'test', exporter })
+    const tracing = await startTracing({ service: 'test', exporter })
     const lines: string[] = []
     const destination = { write: (line: string) => void lines.push(line) }
     const logger = createLogger({ service: 'test', level: 'debug', destination })

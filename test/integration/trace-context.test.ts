@@ -31,7 +31,7 @@ const TRACESTATE = 'vendor=opaque,other=1'
 const traceOf = (traceparent: string | undefined): string => traceparent?.split('-')[1] ?? ''
 
 it('carries one trace id and the tracestate through every hop of a chain', async () => {
-  const tracing = startTracing({ service: 'test', exporter })
+  const tracing = await startTracing({ service: 'test', exporter })
   const quiet = createLogger({ service: 'test', level: 'silent' })
   const transport = createInProcessTransport({ logger: quiet })
   const jobs: Job[] = []

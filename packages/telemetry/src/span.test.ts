@@ -45,7 +45,7 @@ describe('spans without a recorder', () => {
   })
 
   it('stay unrecorded when tracing starts without exporter and endpoint', async () => {
-    const tracing = startTracing({ service: 'relay' })
+    const tracing = await startTracing({ service: 'relay' })
     expect(tracing.recording).toBe(false)
     expect(startSpan({ name: 'x', parent: PARENT }).traceId).toBe(TRACE)
     await tracing.shutdown()
@@ -56,9 +56,9 @@ describe('recorded spans', () => {
   let exporter: InMemorySpanExporter
   let tracing: Tracing
 
-  beforeEach(() => {
+  beforeEach(async () => {
     exporter = new InMemorySpanExporter()
-    tracing = startTracing({ service: 'receiver', exporter })
+    tracing = await startTracing({ service: 'receiver', exporter })
   })
   afterEach(() => tracing.shutdown())
 
@@ -136,7 +136,7 @@ describe('recorded spans', () => {
     await tracing.shutdown()
     expect(startSpan({ name: 'x', parent: PARENT }).traceId).toBe(TRACE)
     exporter = new InMemorySpanExporter()
-    tracing = startTracing({ service: 'receiver', exporter })
+    tracing = await startTracing({ service: 'receiver', exporter })
     startSpan({ name: 'again' }).end()
     expect((await exported()).map((span) => span.name)).toEqual(['again'])
   })

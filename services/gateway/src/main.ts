@@ -12,7 +12,7 @@ import { parseApiKeys } from './api-keys.ts'
 import { createGateway } from './gateway.ts'
 import { GATEWAY_SETTINGS } from './settings.ts'
 
-function main(): Promise<never> {
+async function main(): Promise<never> {
   const settings = readSettings(GATEWAY_SETTINGS, process.env)
   const logger = createLogger({ service: 'gateway', level: settings.BATON_LOG_LEVEL })
   const gateway = createGateway({
@@ -38,11 +38,16 @@ function main(): Promise<never> {
     metrics: createMetrics(),
     logger,
   })
-  const tracing = startTracing({ service: 'baton-gateway', otlpEndpoint: settings.BATON_OTLP_URL })
+  const otlpEndpoint = settings.BATON_OTLP_URL
+  const tracing = await startTracing({ service: 'baton-gateway', otlpEndpoint })
   const spans = { name: 'tracing', start: async () => undefined, stop: () => tracing.shutdown() }
   const life = createLife()
   const safe = safeServers({ databaseUrl: settings.BATON_DATABASE_URL, settings, life, logger })
-  return runServices([spans, safe, gateway], { logger, drainMs: settings.BATON_DRAIN_MS, life })
+  return await runServices([spans, safe, gateway], {
+    logger,
+    drainMs: settings.BATON_DRAIN_MS,
+    life,
+  })
 }
 
 try {
