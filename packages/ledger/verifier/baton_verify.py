@@ -348,7 +348,7 @@ def read_tar(data, report):
     files, at = OrderedDict(), 0
     while data[at:at + 512].strip(b"\0") and at + 512 <= len(data):
         header = data[at:at + 512]
-        name = header[:100].split(b"\0")[0].decode("latin-1")
+        name = header[:100].split(b"\0")[0].decode("latin-1") or "(byte %d)" % at
         try:
             length = int(header[124:135], 8)
         except ValueError:
@@ -367,7 +367,7 @@ def read_tar(data, report):
         files[name] = data[at + 512:end]
         at = after
     if data[at:] != bytes(1024):
-        report.fail("CONTAINER", None, "the container does not end in two zero blocks")
+        report.fail("CONTAINER", "(byte %d)" % at, "the container does not end in two zero blocks")
     return files
 
 
@@ -675,8 +675,7 @@ def read_part(files, name, members, report, rule):
     return []
 
 
-def verify(data, policy, now):
-    report = Report()
+def verify(data, policy, now, report):
     files = read_tar(data, report)
     manifest = check_files(files, policy, report)
     for name in REQUIRED:
@@ -701,7 +700,7 @@ def verify(data, policy, now):
     check_services(batches, receipts, records + erasures, chains, policy, report)
     check_texts(files, records, erasures, lists, report)
     check_ends(records, report)
-    return report, manifest["taskId"], len(records)
+    return manifest["taskId"], len(records)
 
 
 def main():
@@ -722,10 +721,11 @@ def main():
     except ValueError as error:
         print("%s: %s" % (given.policy, error), file=sys.stderr)
         return 2
+    report = Report()
     try:
-        report, task, records = verify(data, policy, given.now)
+        task, records = verify(data, policy, given.now, report)
     except (TypeError, KeyError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
-        report, task, records = Report(), None, 0
+        task, records = None, 0
         report.fail("FORM", given.bundle, "a part has a form that no bundle has (%s)" % type(error).__name__)
     verdict = report.verdict()
     if given.json:

@@ -8,8 +8,8 @@ export interface TarFile {
 
 /** Something about the container itself that `writeTar` would not have written. */
 export interface TarFault {
-  /** The file whose header or padding it is; null for the end of the container. */
-  readonly name: string | null
+  /** The file whose header or padding it is; `(byte N)` where no file is named. */
+  readonly name: string
   readonly message: string
 }
 
@@ -60,7 +60,7 @@ export function readTar(bytes: Uint8Array): TarReading {
   while (at + BLOCK <= bytes.length) {
     const header = bytes.subarray(at, at + BLOCK)
     if (header.every((byte) => byte === 0)) break
-    const name = readField(header, 0, NAME_MAX)
+    const name = readField(header, 0, NAME_MAX) || placeAt(at)
     const digits = readField(header, 124, 11)
     const length = /^[0-7]{11}$/.test(digits) ? Number.parseInt(digits, 8) : Infinity
     const end = at + BLOCK + length
@@ -79,10 +79,12 @@ export function readTar(bytes: Uint8Array): TarReading {
     at = next
   }
   if (!equalBytes(bytes.subarray(at), END)) {
-    faults.push({ name: null, message: 'the container does not end in two zero blocks' })
+    faults.push({ name: placeAt(at), message: 'the container does not end in two zero blocks' })
   }
   return { files, faults }
 }
+
+const placeAt = (at: number): string => `(byte ${at})`
 
 // Latin-1, so that any bytes make a name that is only compared.
 function readField(header: Uint8Array, at: number, length: number): string {

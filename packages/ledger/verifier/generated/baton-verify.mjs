@@ -1721,7 +1721,7 @@ function readTar(bytes) {
 	while (at + BLOCK <= bytes.length) {
 		const header = bytes.subarray(at, at + BLOCK);
 		if (header.every((byte) => byte === 0)) break;
-		const name = readField(header, 0, NAME_MAX);
+		const name = readField(header, 0, NAME_MAX) || placeAt(at);
 		const digits = readField(header, 124, 11);
 		const length = /^[0-7]{11}$/.test(digits) ? Number.parseInt(digits, 8) : Infinity;
 		const end = at + BLOCK + length;
@@ -1751,7 +1751,7 @@ function readTar(bytes) {
 		at = next;
 	}
 	if (!equalBytes(bytes.subarray(at), END)) faults.push({
-		name: null,
+		name: placeAt(at),
 		message: "the container does not end in two zero blocks"
 	});
 	return {
@@ -1759,6 +1759,7 @@ function readTar(bytes) {
 		faults
 	};
 }
+const placeAt = (at) => `(byte ${at})`;
 function readField(header, at, length) {
 	const field = header.subarray(at, at + length);
 	const end = field.indexOf(0);
