@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { KNOWN_BAD } from './known-bad.ts'
 
 const HELP = `npm run chaos -- [options]
+       npm run chaos -- ledger [options]   kills what keeps the log (ledger --help)
   --seeds N          how many seeds to run, one after the other (3)
   --seed-base S      the first seed; the next are S + 1, S + 2, ... (1)
   --minutes M        begin no further seed after M minutes
@@ -66,7 +67,8 @@ export function readArguments(
   }
 }
 
-function whole(name: string, raw: string, max: number): number {
+/** A whole number from 1 on. Throws with the words for whoever typed it. */
+export function whole(name: string, raw: string, max: number): number {
   const value = Number(raw)
   if (Number.isInteger(value) && value > 0 && value <= max) return value
   throw new Error(`--${name} ${raw}: expected a whole number from 1 to ${max}`)

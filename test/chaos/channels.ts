@@ -87,7 +87,8 @@ export function createChannels(options: ChannelOptions): Channels {
   }
 }
 
-async function answered(work: () => Promise<unknown>): Promise<Sent> {
+/** What a sender makes of an answer: only a permanent error says that nothing was stored. */
+export async function answered(work: () => Promise<unknown>): Promise<Sent> {
   try {
     await work()
     return { what: 'ok' }

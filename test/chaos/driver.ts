@@ -16,10 +16,12 @@ export interface Driver {
 }
 
 interface DriverOptions {
-  readonly channels: Channels
+  readonly channels: Pick<Channels, 'of'>
   readonly history: History
   readonly random: SeededRandom
   readonly ratePerSecond: number
+  /** What is sent; by default everything a campaign knows. */
+  readonly draw?: (random: SeededRandom) => Sending
 }
 
 const STEP_MS = 25
@@ -34,7 +36,8 @@ const COPIES_MAX = 9
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-export function createDriver({ channels, history, random, ratePerSecond }: DriverOptions): Driver {
+export function createDriver(options: DriverOptions): Driver {
+  const { channels, history, random, ratePerSecond, draw = drawSending } = options
   const underWay = new Set<Promise<void>>()
   let stoppedAt = Infinity
   let factor = 1
@@ -71,7 +74,7 @@ export function createDriver({ channels, history, random, ratePerSecond }: Drive
   }
 
   function begin(): void {
-    const sending = drawSending(random)
+    const sending = draw(random)
     const givesUp = random.next() < GIVE_UP_SHARE
     const copies = random.next() < DUPLICATE_SHARE ? random.integer(1, COPIES_MAX) : 0
     track(sendOne(sending, { givesUp, copies }))

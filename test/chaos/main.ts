@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { readArguments, type CampaignArguments } from './arguments.ts'
 import { runCampaign, startServers } from './campaign.ts'
 import { findKnownBad } from './known-bad.ts'
+import { runLedgerCommand } from './ledger-command.ts'
 import { type Report, tableOf } from './report.ts'
 import { describePlan, planOf } from './schedule.ts'
 import type { Servers } from './world.ts'
@@ -14,6 +15,8 @@ const INTERRUPTED = 130
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
 async function main(): Promise<number> {
+  const [command, ...rest] = process.argv.slice(2)
+  if (command === 'ledger') return runLedgerCommand(rest, { say, endOnSignal })
   const args = readArguments(process.argv.slice(2))
   if ('exitCode' in args) {
     say(args.text)

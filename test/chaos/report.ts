@@ -2,7 +2,7 @@
 import { describeViolation, INVARIANTS } from './check.ts'
 import type { SeedResult } from './seed-run.ts'
 
-interface Spread {
+export interface Spread {
   readonly p50: number
   readonly p99: number
   readonly max: number
@@ -133,7 +133,8 @@ function countKinds(results: readonly SeedResult[]): Readonly<Record<string, num
   )
 }
 
-function spreadOf(values: readonly number[]): Spread {
+/** Zeros for no values. */
+export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((one, other) => one - other)
   const at = (share: number) =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

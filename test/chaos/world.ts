@@ -81,7 +81,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     adminUrl: postgres.superuserUrl,
     redisUrl: redis.url,
     agents: './test/chaos/effect-agents.ts',
-    env: settings(folder),
+    env: campaignSettings(folder),
   })
   const gatewayPort = await freePort()
   const links = await openLinks({ postgres, redis, system, gatewayPort })
@@ -155,7 +155,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 // Compiled once for all the restarts of a campaign: what is measured is recovery, not the compiler.
 const COMPILED = join(tmpdir(), `baton-chaos-${process.pid}`, 'compiled')
 
-const settings = (folder: string) => ({
+/** What every service of a campaign is told. */
+export const campaignSettings = (folder: string) => ({
   NODE_COMPILE_CACHE: COMPILED,
   BATON_CHAOS_FOLDER: folder,
   BATON_LEASE_MS: String(LEASE_MS),

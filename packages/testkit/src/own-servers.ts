@@ -19,6 +19,8 @@ export interface OwnPostgres extends RunningPostgres {
   pause(): Promise<void>
   /** Ends it without a checkpoint (immediate mode), as a crash does: the restart has to recover. */
   crash(): Promise<void>
+  /** kill -9 of the server process alone: its children go on until they notice, and may still commit. */
+  kill(): Promise<void>
   restart(): Promise<void>
 }
 
@@ -26,14 +28,16 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const folder = ownFolder()
   const options = { dataDir: join(folder, 'pg'), logger: quietLogger }
   let running = await startPostgres(options)
+  const end = async (signal: NodeJS.Signals) => {
+    const lines = await readFile(join(running.home, 'data', 'postmaster.pid'), 'utf8')
+    await endHard(Number(lines.split('\n')[0]), signal)
+    await running.stop()
+  }
   return {
     ...running,
     pause: async () => await running.stop(),
-    crash: async () => {
-      const lines = await readFile(join(running.home, 'data', 'postmaster.pid'), 'utf8')
-      await endHard(Number(lines.split('\n')[0]), 'SIGQUIT')
-      await running.stop()
-    },
+    crash: () => end('SIGQUIT'),
+    kill: () => end('SIGKILL'),
     restart: async () => {
       const { port } = running
       running = await startPostgres({ ...options, port })

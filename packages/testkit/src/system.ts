@@ -1,12 +1,15 @@
 // A whole Baton of its own for a test: databases, keys, and every service as a process that can be killed.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { createServer, type AddressInfo } from 'node:net'
-import { migrateAudit } from '@baton/audit'
+import { type AuditUrls, migrateAudit } from '@baton/audit'
 import { migrateStore } from '@baton/store'
+import { type LedgerServices, prepareLedgerServices } from './ledger-services.ts'
 import { uniqueDatabaseName, uniqueName } from './names.ts'
 import { type ServiceProcess, spawnService } from './service-process.ts'
 
-export type ServiceName = 'auditor' | 'relay' | 'receiver' | 'gateway'
+type Keeper = keyof LedgerServices['environments']
+/** Sealer, witness and archiver only in a system with a `ledgerFolder`. */
+export type ServiceName = 'auditor' | 'relay' | 'receiver' | 'gateway' | Keeper
 type Environment = Readonly<Record<string, string>>
 
 interface SystemOptions {
@@ -17,6 +20,8 @@ interface SystemOptions {
   readonly redisUrl?: string
   /** Module that exports `agents`, relative to the checkout. */
   readonly agents: string
+  /** Where sealer, witness and archiver write; the auditor then stops appends that nobody seals. */
+  readonly ledgerFolder?: string
   /** Added to every service's environment. */
   readonly env?: Environment
 }
@@ -28,6 +33,8 @@ export interface System {
   readonly auditUrls: { readonly writer: string; readonly reader: string; readonly vault: string }
   readonly auditorUrl: string
   readonly tokens: { readonly append: string; readonly read: string; readonly erase: string }
+  /** Undefined without a `ledgerFolder`. */
+  readonly ledger: Pick<LedgerServices, 'files' | 'keys'> | undefined
   /** What every service is given; a test's own process may use it too. */
   readonly env: Environment
   /** Everything that one service is given, for a test that starts it by itself. */
@@ -75,9 +82,25 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     ...(options.redisUrl === undefined ? {} : { BATON_REDIS_URL: options.redisUrl }),
     ...options.env,
   }
-  const auditorEnv = auditorEnvironment(urls, auditorPort)
-  const environmentOf = (name: ServiceName) =>
-    name === 'auditor' ? { ...env, ...auditorEnv } : env
+  const batchKey = batchSigningKey()
+  const ledger =
+    options.ledgerFolder === undefined
+      ? undefined
+      : await prepareLedgerServices({
+          folder: options.ledgerFolder,
+          urls,
+          auditorUrl: env['BATON_AUDIT_URL'] ?? '',
+          appendToken: tokens.append,
+          batchKey,
+          witnessPort: await freePort(),
+        })
+  const auditorEnv = { ...auditorEnvironment(urls, auditorPort, batchKey), ...ledger?.auditor }
+  const environmentOf = (name: ServiceName): Environment => {
+    if (name === 'auditor') return { ...env, ...auditorEnv }
+    if (!isKeeper(name)) return env
+    if (ledger === undefined) throw new Error(`a system without a ledgerFolder has no ${name}`)
+    return { ...ledger.environments[name], ...options.env }
+  }
   const running: ServiceProcess[] = []
   return {
     databaseUrl,
@@ -88,6 +111,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     auditUrls: urls,
     auditorUrl: `http://127.0.0.1:${auditorPort}`,
     tokens,
+    ledger,
     env,
     environmentOf,
     async start(name, extra = {}) {
@@ -104,17 +128,21 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   }
 }
 
-function auditorEnvironment(
-  urls: { writer: string; reader: string; vault: string; eraser: string },
-  port: number,
-): Environment {
-  const { privateKey } = generateKeyPairSync('ed25519')
+const isKeeper = (name: ServiceName): name is Keeper =>
+  name === 'sealer' || name === 'witness' || name === 'archiver'
+
+const batchSigningKey = (): string =>
+  generateKeyPairSync('ed25519')
+    .privateKey.export({ format: 'der', type: 'pkcs8' })
+    .toString('base64')
+
+function auditorEnvironment(urls: AuditUrls, port: number, batchKey: string): Environment {
   return {
     BATON_AUDIT_WRITER_URL: urls.writer,
     BATON_AUDIT_READER_URL: urls.reader,
     BATON_VAULT_URL: urls.vault,
     BATON_AUDIT_ERASER_URL: urls.eraser,
-    BATON_AUDIT_SIGNING_KEY: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+    BATON_AUDIT_SIGNING_KEY: batchKey,
     BATON_AUDIT_WRAPPING_KEY: randomBytes(32).toString('base64'),
     BATON_AUDIT_LOOKUP_KEY: randomBytes(32).toString('base64'),
     BATON_AUDITOR_PORT: String(port),
