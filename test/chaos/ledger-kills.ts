@@ -30,7 +30,7 @@ const DECK: readonly KillTarget[] = [
   ...(['postgres', 'auditor', 'backend', 'archiver', 'sealer', 'auditor'] as const),
   ...(['postgres', 'backend'] as const),
 ]
-const PAUSE_MS = { min: 300, max: 4_000 }
+const PAUSE_MS = { min: 300, max: 5_000 }
 const DOWN_MAX_MS = 800
 const UP_MAX_MS = 90_000
 
