@@ -1,33 +1,69 @@
-// A person whose records are in the cold store alone is erased: the receipt names the objects, and both tiers verify.
+// A person whose records are in the cold store alone is erased: each segment is judged there, and both tiers verify.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { AuditLog, createPool, Eraser, readErasedObjects } from '@baton/audit'
-import type { Pool } from '@baton/audit'
+import { AuditLog, createPool, Eraser } from '@baton/audit'
+import type { ErasureOutcome, Pool } from '@baton/audit'
 import { createBatchSigner } from '@baton/ledger'
 import type { Receipt } from '@baton/ledger'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
 
+const DAY_MS = 86_400_000
+const ERASED_ONCE = { present: 0, erased: 1, missing: 0, mismatch: 0 }
+
+interface Person {
+  readonly id: string
+  readonly subject: string
+  readonly handoffIds: readonly string[]
+  readonly taskIds: readonly string[]
+}
+
 let tiers: Tiers
-let pools: Pool[] = []
+let erasedLongAgo: Person
+let erasedNow: Person
+const pools: Pool[] = []
+
 beforeAll(async () => {
   tiers = await createTiers()
+  erasedLongAgo = await addPerson()
+  erasedNow = await addPerson()
+  await tiers.append(40, 1)
+  await erase(openEraser(40), erasedLongAgo)
+  await tiers.append(40, 399)
+  await tiers.append(0, 200)
+  await tiers.sealing.sealed()
+  const archiver = await tiers.startArchiver()
+  await tiers.archived(({ hotFrom }) => hotFrom === 2 + 400 + 2)
+  await archiver.stop()
 })
 afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.end()))
   await tiers?.close()
 })
 
-function openEraser(): Eraser {
+async function addPerson(): Promise<Person> {
+  const subject = `person-${randomUUID()}`
+  const segments = [{ kind: 'personal' as const, subject, text: 'a name' }]
+  const [told] = await tiers.append(41, 1, { segments })
+  const { handoffId = '', taskId = '' } = told ?? {}
+  return { id: randomUUID(), subject, handoffIds: [handoffId], taskIds: [taskId] }
+}
+
+/** Its records are as old as `daysAgo` says. */
+function openEraser(daysAgo: number): Eraser {
   const { fixture, vault, batchKeys, cold } = tiers
-  const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 2 })
-  pools = [fixture.urls.eraser, fixture.urls.vault, fixture.urls.writer].map(open)
-  const [db, vaultDb, writer] = pools as [Pool, Pool, Pool]
+  const open = (url: string) => {
+    const pool = createPool({ url, applicationName: 'test', connectionsMax: 2 })
+    pools.push(pool)
+    return pool
+  }
   const signer = createBatchSigner(fixture.signingKey)
-  const log = new AuditLog({ db: writer, vault, signer, environment: 'test' })
+  const nowMicros = () => (Date.now() - daysAgo * DAY_MS) * 1_000
+  const db = open(fixture.urls.writer)
+  const log = new AuditLog({ db, vault, signer, environment: 'test', nowMicros })
   return new Eraser({
-    db,
-    vaultDb,
+    db: open(fixture.urls.eraser),
+    vaultDb: open(fixture.urls.vault),
     vault,
     environment: 'test',
     batchKeys,
@@ -35,32 +71,31 @@ function openEraser(): Eraser {
       (await log.append(entries)).flatMap((outcome): Receipt[] =>
         outcome.kind === 'receipt' ? [outcome.receipt] : [],
       ),
-    readCold: (refs, taskIds) =>
-      readErasedObjects({ db: fixture.reader, store: cold, vault }, refs, taskIds),
+    cold: { db: fixture.reader, store: cold },
   })
 }
 
-test('segments that only the cold store holds are listed, named and without a key', async () => {
-  const subject = `person-${randomUUID()}`
-  const [told] = await tiers.append(41, 1, {
-    segments: [{ kind: 'personal', subject, text: 'a name' }],
-  })
-  await tiers.append(40, 400)
-  await tiers.append(0, 200)
-  await tiers.sealing.sealed()
-  const archiver = await tiers.startArchiver()
-  await tiers.archived(({ hotFrom }) => hotFrom === 401)
-  await archiver.stop()
+async function erase(eraser: Eraser, person: Person): Promise<ErasureOutcome> {
+  await eraser.plan({ ...person, basis: 'GDPR_ART_17_1', requestedBy: 'ann' })
+  expect(await eraser.confirm({ ...person, confirmedBy: 'bob' })).toMatchObject({ kind: 'erased' })
+  return eraser.complete(person.id)
+}
 
-  const eraser = openEraser()
-  const id = randomUUID()
-  const named = { handoffIds: [told?.handoffId ?? ''], taskIds: [told?.taskId ?? ''] }
-  await eraser.plan({ id, subject, basis: 'GDPR_ART_17_1', requestedBy: 'ann', ...named })
-  const confirmed = await eraser.confirm({ id, subject, confirmedBy: 'bob', ...named })
-  expect(confirmed.kind).toBe('erased')
-  const outcome = await eraser.complete(id)
+test('segments that only the cold store holds are listed, named, without a key and judged', async () => {
+  const outcome = await erase(openEraser(0), erasedNow)
   const cold = outcome.stores.filter(({ name }) => name.startsWith('cold object'))
   expect(cold).toMatchObject([{ before: 1, after: 0 }])
   expect(outcome.stores).toContainEqual({ name: 'audit payload segments', before: 1, after: 0 })
+  expect(outcome.verdicts).toEqual(ERASED_ONCE)
   expect((await tiers.verify()).findings).toEqual([])
+})
+
+test('an erasure whose own records left the database is still known as one', async () => {
+  const { superuser } = tiers.fixture
+  const hot = await superuser.query({
+    text: `select 1 from audit.record where task_id = '${erasedLongAgo.id}'`,
+  })
+  expect(hot.rows).toEqual([])
+  const outcome = await openEraser(0).complete(erasedLongAgo.id)
+  expect(outcome.verdicts).toEqual(ERASED_ONCE)
 })

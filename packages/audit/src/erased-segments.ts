@@ -101,9 +101,24 @@ export function listsOf(rows: readonly PlaceRow[]): ErasedList[] {
   return [...lists].map(([subjectRef, places]) => ({ subjectRef, places }))
 }
 
-export interface ErasedRecord {
+export interface RecordAt {
   readonly chain: number
   readonly seq: number
+}
+
+/** The records of which an erasure erased segments, wherever they stand, in order. */
+export function findErasedPlaces(db: Database, erasureId: string): Promise<RecordAt[]> {
+  return run<RecordAt & object>(
+    db,
+    'find_erased_places',
+    `select distinct s.chain, s.seq
+     from audit.erased_subject e join audit.erased_segment s on s.subject_ref = e.subject_ref
+     where e.erasure_id = $1 order by s.chain, s.seq`,
+    [erasureId],
+  )
+}
+
+export interface ErasedRecord extends RecordAt {
   readonly body: Buffer
   /** Numbers of its erased segments. */
   readonly segments: readonly number[]

@@ -1,9 +1,12 @@
 // Erases a person from the audit store without losing the proof: planned by one, confirmed by another, safe to rerun.
-import { judgeSegments, readRecord, uuidBytes } from '@baton/ledger'
-import type { AuditEntry, Receipt, SegmentVerdict } from '@baton/ledger'
+import { uuidBytes } from '@baton/ledger'
+import type { AuditEntry, Receipt } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
+import { readErasedObjects } from './cold/erased-objects.ts'
 import type { Database } from './database.ts'
+import { judgeErased } from './erased-verdicts.ts'
+import type { ColdReading } from './erased-verdicts.ts'
 import { erasureEntries } from './erasure-entries.ts'
 import {
   destroyKeys,
@@ -16,7 +19,6 @@ import {
 import * as erased from './erased-segments.ts'
 import * as erasures from './erasures.ts'
 import type { Erasure, SubjectRecord } from './erasures.ts'
-import { GenuineErasures } from './genuine-erasures.ts'
 import type {
   ColdSegments,
   Confirmation,
@@ -26,7 +28,6 @@ import type {
   ErasurePlan,
   Planned,
 } from './erasure-types.ts'
-import { readSegments } from './payloads.ts'
 import { subjectName } from './prepared-entry.ts'
 import { readSubjectKeys } from './subject-keys.ts'
 import type { SubjectVault } from './subject-vault.ts'
@@ -41,11 +42,8 @@ interface EraserOptions {
   /** Trusted public keys of append services, by key id. */
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   readonly append: (entries: readonly AuditEntry[]) => Promise<readonly Receipt[]>
-  /** What the cold tier holds of subjects, in the records of these tasks. Nothing without one. */
-  readonly readCold?: (
-    subjectRefs: readonly string[],
-    taskIds: readonly string[],
-  ) => Promise<ColdSegments>
+  /** Undefined where there is no cold tier. */
+  readonly cold: ColdReading | undefined
 }
 
 const NO_COLD: ColdSegments = { segments: [], stores: [] }
@@ -59,6 +57,12 @@ export class Eraser {
 
   #lookup = (subject: string): Buffer =>
     this.#options.vault.lookupOf(subjectName(this.#options.environment, subject))
+
+  /** What the cold tier holds of subjects, in the records of these tasks. */
+  async #readCold(refs: readonly string[], taskIds: readonly string[]): Promise<ColdSegments> {
+    const { cold, vault } = this.#options
+    return cold === undefined ? NO_COLD : readErasedObjects({ ...cold, vault }, refs, taskIds)
+  }
 
   /** Counts what would go, and notes the request. A legal hold defers it, which is recorded. */
   async plan(plan: ErasurePlan): Promise<Planned> {
@@ -82,10 +86,10 @@ export class Eraser {
   }
 
   async #stores(refs: readonly string[], taskIds: readonly string[]): Promise<ErasedStore[]> {
-    const { db, vaultDb, readCold } = this.#options
+    const { db, vaultDb } = this.#options
     const keys = await readSubjectKeys(vaultDb, refs.map(uuidBytes))
     const hot = await erased.findSegmentsOf(db, refs)
-    const cold = (await readCold?.(refs, taskIds)) ?? NO_COLD
+    const cold = await this.#readCold(refs, taskIds)
     return [
       store('audit payload segments', hot.length),
       store('subject keys', keys.length),
@@ -126,7 +130,7 @@ export class Eraser {
     if (erasure.state !== 'CONFIRMED') return erasure
     await detachKeys(vaultDb, id)
     const subjectRefs = await readDetachedKeys(vaultDb, id)
-    const cold = (await this.#options.readCold?.(subjectRefs, erasure.taskIds)) ?? NO_COLD
+    const cold = await this.#readCold(subjectRefs, erasure.taskIds)
     await erased.closeSubjects(db, id, { subjectRefs, cold: cold.segments })
     const lists = await erased.readErasedLists(db, id)
     const actor = erasure.requestedBy
@@ -159,18 +163,18 @@ export class Eraser {
     return {
       erasure,
       stores: await this.#erasedStores(erasure, subjectRefs),
-      verdicts: await this.#verdicts(id),
+      verdicts: await judgeErased(this.#options, id),
       records: await erasures.readProofs(db, id),
     }
   }
 
   async #erasedStores(erasure: Erasure, subjectRefs: readonly string[]): Promise<ErasedStore[]> {
-    const { db, vaultDb, readCold } = this.#options
+    const { db, vaultDb } = this.#options
     const lists = await erased.readErasedLists(db, erasure.id)
     const listed = lists.reduce((sum, { places }) => sum + places.length, 0)
     const hot = await erased.findSegmentsOf(db, subjectRefs)
     const keys = await readSubjectKeys(vaultDb, subjectRefs.map(uuidBytes))
-    const cold = (await readCold?.(subjectRefs, erasure.taskIds)) ?? NO_COLD
+    const cold = await this.#readCold(subjectRefs, erasure.taskIds)
     const mapped = keys.filter((key) => key.lookup !== null).length
     return [
       store('audit payload segments', listed, hot.length),
@@ -183,24 +187,6 @@ export class Eraser {
       ),
       ...cold.stores,
     ]
-  }
-
-  /** Looks at every segment of the records that the erasure touched again. */
-  async #verdicts(id: string): Promise<Record<SegmentVerdict, number>> {
-    const { db, vault, batchKeys } = this.#options
-    const counts = { present: 0, erased: 0, missing: 0, mismatch: 0 }
-    const genuine = new GenuineErasures(db, batchKeys)
-    for (const { chain, seq, body } of await erased.readErasedRecords(db, id)) {
-      const reading = readRecord(body)
-      if (reading === undefined) continue
-      const range = { chain, firstSeq: seq, lastSeq: seq }
-      const rows = await readSegments(db, range)
-      const keys = await vault.keysOf(new Set(rows.map((row) => row.subjectRef)))
-      const stored = rows.map((row) => ({ ...row, key: keys.get(row.subjectRef) }))
-      const named = (await genuine.of(range)).get(seq)
-      for (const { verdict } of judgeSegments(reading, stored, named)) counts[verdict] += 1
-    }
-    return counts
   }
 
   /** Keeps the receipt and ends the erasure. */

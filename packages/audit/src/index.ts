@@ -37,6 +37,8 @@ export { createFileAnchor, readFileAnchor } from './anchors/file-anchor.ts'
 export { createWitnessAnchor } from './anchors/witness-anchor.ts'
 export { readWitnessUrls } from './anchors/witness-urls.ts'
 export type { SealReport, SealTrust } from './verify-seals.ts'
+export { readSealedLog } from './sealed-chains.ts'
+export type { SealedLog } from './sealed-chains.ts'
 export { assuranceOf, readCoveredSizes, sealerKey } from './assurance.ts'
 export type { Assurance, CoveredSizes } from './assurance.ts'
 export { findOldestRecordTime, findTaskAt } from './records.ts'
@@ -76,7 +78,6 @@ export type {
   ErasurePlan,
   Planned,
 } from './erasure-types.ts'
-export { readErasedObjects } from './cold/erased-objects.ts'
 export { readErasedLists } from './erased-segments.ts'
 export type { ErasedList, SegmentAt } from './erased-segments.ts'
 export type { Erasure, ErasureState, SubjectRecord } from './erasures.ts'

@@ -1,7 +1,7 @@
 // The auditor's share of an erasure: the eraser's role, its routes, and the replay before traffic is taken.
 import { createPrivateKey, hash, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { createPool, Eraser, readErasedObjects } from '@baton/audit'
+import { createPool, Eraser } from '@baton/audit'
 import type { AppendOutcome, ColdStore, Pool, SubjectVault } from '@baton/audit'
 import { canonicalJson } from '@baton/ledger'
 import type { AuditEntry, BatchSigner, Receipt } from '@baton/ledger'
@@ -46,12 +46,7 @@ export function createErasurePart(parts: ErasureParts): ErasurePart {
       vault,
       batchKeys,
       environment: settings.BATON_ENVIRONMENT,
-      ...(cold === undefined
-        ? {}
-        : {
-            readCold: (refs: readonly string[], tasks: readonly string[]) =>
-              readErasedObjects({ db: reader, store: cold, vault }, refs, tasks),
-          }),
+      cold: cold && { db: reader, store: cold },
       append: (entries) => Promise.all(entries.map((entry) => append(batcher, entry))),
     })
   return {
