@@ -37,15 +37,24 @@ describe('evidence', () => {
     expect((await baton.run('policy')).stdout.trim()).toBe((await readFile(policy, 'utf8')).trim())
   })
 
-  it('with one turned byte ends with 3 and says where', async () => {
+  it('with one turned byte ends with 3 and says where, and by which rule', async () => {
     const bytes = await readFile(file)
-    const at = bytes.indexOf('HANDOFF_ACCEPTED')
-    bytes[at] = (bytes[at] as number) ^ 1
-    const bad = join(baton.home, 'bad.tar')
-    await writeFile(bad, bytes)
-    const verified = await baton.run('verify', bad, '--policy', policy)
-    expect(verified.exitCode).toBe(3)
-    expect(verified.stdout).toMatch(/RECORD_HASH: records\.jsonl: \S+ record \d+/)
+    const places: readonly (readonly [number, RegExp])[] = [
+      [bytes.indexOf('HANDOFF_ACCEPTED'), /RECORD_HASH: records\.jsonl: \S+ record \d+/],
+      [bytes.indexOf('\u2014 ') + 9, /MANIFEST_DIGEST: manifest\.sha256/],
+      [bytes.indexOf('c2sp.org/tlog-proof'), /SEAL_INCLUSION: seal\.tlog-proof/],
+      [bytes.length - 1, /CONTAINER: \(byte \d+\)/],
+    ]
+    const ended = places.map(async ([at, says]) => {
+      const copy = Buffer.from(bytes)
+      copy[at] = (copy[at] as number) ^ 1
+      const bad = join(baton.home, `bad-${at}.tar`)
+      await writeFile(bad, copy)
+      const verified = await baton.run('verify', bad, '--policy', policy)
+      expect(verified.stdout).toMatch(says)
+      return verified.exitCode
+    })
+    expect(await Promise.all(ended)).toEqual([3, 3, 3, 3])
   })
 
   it('of nothing is not found, and without a policy is not verified', async () => {
