@@ -100,6 +100,22 @@ function unreceipted({ started, records, held }: LedgerEvidence): readonly strin
   })
 }
 
+/** A campaign in which nothing happened shows nothing. */
+function unseen(evidence: LedgerEvidence): readonly string[] {
+  const { acknowledged, checkpoints, started, cold } = evidence
+  const seen = new Set(checkpoints.map(({ from }) => from))
+  return [
+    ...(acknowledged.length > 0 ? [] : ['no append was acknowledged']),
+    ...(started.length > 0 ? [] : ['no agent executed']),
+    ...(cold.length > 0 ? [] : ['nothing was archived']),
+    ...SEEN_BY.filter((from) => !seen.has(from)).map(
+      (from) => `no checkpoint was seen by: ${from}`,
+    ),
+  ]
+}
+
+const SEEN_BY = ['anchor', 'auditor', 'sealer state', 'database']
+
 function uncovered({ coverage, records, verified }: LedgerEvidence): readonly string[] {
   const behind = coverage.flatMap(({ origin, size, ...counts }) =>
     Object.entries(counts)
@@ -163,6 +179,7 @@ export const LEDGER_INVARIANTS: readonly LedgerInvariant[] = [
     rule: 'no service takes a crash for tampering',
     check: ({ alarms }) => alarms,
   },
+  { id: 'L11', promise: 'I10', rule: 'there was something to check', check: unseen },
 ]
 
 /** Everything that is wrong, the findings of the other checker included; empty when all hold. */
