@@ -21,7 +21,7 @@ export interface Sealing {
   readonly sealKey: string
   /** What the auditor is told: SPKI DER in base64. */
   readonly publicKey: string
-  startSealer(env?: Environment): Promise<ServiceProcess>
+  startSealer(env?: Environment, args?: readonly string[]): Promise<ServiceProcess>
   /** Waits until every record that is there now is under a signed checkpoint. */
   sealed(): Promise<void>
   verify(): Promise<VerifyReport>
@@ -68,9 +68,10 @@ export async function createSealing(fixture: AuditFixture): Promise<Sealing> {
     anchorFile: files.anchor,
     sealKey,
     publicKey: publicHalf(sealKey),
-    async startSealer(env = {}) {
+    async startSealer(env = {}, args = []) {
       const service = await spawnService({
         main: 'services/sealer/src/main.ts',
+        args,
         env: {
           BATON_AUDIT_SEALER_URL: fixture.urls.sealer,
           BATON_SEAL_SIGNING_KEY: sealKey,

@@ -124,6 +124,13 @@ describe('the copies of the seals', () => {
     expect(rules.every((rule) => rule.startsWith('SEAL_'))).toBe(true)
   })
 
+  test('an entry added without the key, under the note of the one before it', async () => {
+    await sql(`insert into audit.seal select seq + 1, sealed_at, convert_to(replace(
+      convert_from(body, 'UTF8'), '"at":"2', '"at":"3'), 'UTF8'), note
+      from audit.seal order by seq desc limit 1`)
+    expect((await sealing.rules()).map((rule) => rule.split('@')[0])).toEqual(['SEAL_SIGNATURE'])
+  })
+
   test('all of them gone', async () => {
     await sql('delete from audit.seal; delete from audit.chain_checkpoint')
     expect(await sealing.rules()).toContain('SEAL_ANCHOR@s:0')

@@ -13,8 +13,10 @@ import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
 import { openableSegments, withSegments } from './open-segments.ts'
 import type { SubjectVault } from './subject-vault.ts'
-import { SealedRoots, verifySeals } from './verify-seals.ts'
-import type { SealReport, SealTarget, SealTrust, VerifiedSeals } from './verify-seals.ts'
+import { SealedRoots } from './sealed-roots.ts'
+import type { SealTarget } from './sealed-roots.ts'
+import { verifySeals } from './verify-seals.ts'
+import type { SealReport, SealTrust, VerifiedSeals } from './verify-seals.ts'
 
 interface VerifyOptions {
   /** Connected as audit_reader. */

@@ -18,6 +18,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Anchor, AnchoredHead } from './anchors/anchor.ts'
 import type { Snapshot } from './database.ts'
 import type { ChainHead } from './heads.ts'
+import type { SealTarget } from './sealed-roots.ts'
 import { readLastSeal, readWitnessed, scanSeals } from './seals.ts'
 
 /** Who signs seals and where they were shown; none of it comes from the database. */
@@ -40,17 +41,13 @@ export interface SealReport {
   readonly anchorsUnasked: number
 }
 
-/** What a chain must look like at one size. */
-export interface SealTarget {
-  readonly size: number
-  readonly root: Uint8Array
-}
-
 export interface VerifiedSeals {
   readonly report: SealReport
   readonly findings: readonly Finding[]
   /** By origin, in order of size; the newest seal's is the last. */
   readonly targets: ReadonlyMap<string, readonly SealTarget[]>
+  /** Of every entry. */
+  readonly tree: CompactRange
 }
 
 /** Roots kept of one chain. A longer list is thinned evenly: the newest always stays. */
@@ -75,7 +72,7 @@ export async function verifySeals(
     return opened.ok ? parseCheckpoint(opened.text) : undefined
   }
   const last = await readLastSeal(snapshot)
-  if (last !== undefined) log.compare(open(last.note), 'the newest checkpoint', 'SEAL_SIGNATURE')
+  if (last !== undefined) log.compareNewest(open(last.note))
   if (witnessed !== undefined) {
     log.compare(open(witnessed.note), 'the witnessed checkpoint', 'SEAL_SIGNATURE')
   }
@@ -160,6 +157,16 @@ class SealLog {
     this.#targets.set(origin, thinned)
   }
 
+  /** An entry that was added without the key could carry the note of the entry before it. */
+  compareNewest(head: AnchoredHead | undefined): void {
+    const size = this.#tree.size
+    if (head === undefined || head.size >= size) {
+      return this.compare(head, 'the newest checkpoint', 'SEAL_SIGNATURE')
+    }
+    const message = `the newest checkpoint covers ${head.size} entries, there are ${size}`
+    this.report(head.size, 'SEAL_SIGNATURE', message)
+  }
+
   /** That a signed head is the tree of these entries, or of their first ones. */
   compare(head: AnchoredHead | undefined, name: string, rule: FindingRule): void {
     const size = this.#tree.size
@@ -189,60 +196,6 @@ class SealLog {
       anchorsAgreed: known.length,
       anchorsUnasked: anchored.filter(({ answered }) => !answered).length,
     }
-    return { report, findings: this.#findings, targets: this.#targets }
+    return { report, findings: this.#findings, targets: this.#targets, tree: this.#tree }
   }
 }
-
-/** Compares one chain with its seals while it is read; a difference is located between two seals. */
-export class SealedRoots {
-  readonly #origin: string
-  readonly #targets: readonly SealTarget[]
-  readonly #tree: CompactRange
-  #next = 0
-  #agreed = 0
-
-  /** `tree` is what stands before the first record that will be appended. */
-  constructor(origin: string, targets: readonly SealTarget[], tree = CompactRange.empty()) {
-    this.#origin = origin
-    this.#targets = targets
-    this.#tree = tree
-    this.#agreed = tree.size
-    this.#skipBefore()
-  }
-
-  /** How many records the newest seal covers. */
-  get size(): number {
-    return this.#targets.at(-1)?.size ?? 0
-  }
-
-  append(leafHash: Uint8Array): readonly Finding[] {
-    const target = this.#targets[this.#next]
-    if (target === undefined) return NONE
-    this.#tree.append(leafHash)
-    if (this.#tree.size < target.size) return NONE
-    this.#next += 1
-    if (equalBytes(this.#tree.root(), target.root)) {
-      this.#agreed = target.size
-      return NONE
-    }
-    // Every later root differs as well; one finding says where it begins.
-    this.#next = this.#targets.length
-    const to = target.size - 1
-    const message = `records ${this.#agreed} to ${to} hold what was not sealed`
-    return [{ origin: this.#origin, seq: this.#agreed, rule: 'SEAL_ROOT', message }]
-  }
-
-  finish(): readonly Finding[] {
-    if (this.#next >= this.#targets.length) return NONE
-    const { size } = this.#tree
-    const message = `the chain has ${size} records, ${this.size} were sealed`
-    return [{ origin: this.#origin, seq: size, rule: 'SEAL_SIZE', message }]
-  }
-
-  #skipBefore(): void {
-    const size = (): number => this.#targets[this.#next]?.size ?? Infinity
-    while (size() <= this.#tree.size) this.#next += 1
-  }
-}
-
-const NONE: readonly Finding[] = []

@@ -74,6 +74,13 @@ export function addAudit(program: Command, run: Run): void {
   const audit = program.command('audit').description('what an audit log must be able to show')
   addTiers(audit, run)
   audit
+    .command('recover-seals')
+    .description('make the sealer’s lost state file anew, where its anchors vouch for the database')
+    .action(async (_: object, command: Command) => {
+      const { recoverSeals } = await import('./commands/recover-seals.ts')
+      await run(command, recoverSeals)
+    })
+  audit
     .command('drill')
     .description('rebuild a random past task against ten seconds, and record that')
     .option('--seed <number>', 'choose the same task again', seedOf)

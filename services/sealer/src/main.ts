@@ -1,18 +1,4 @@
 // Starts the sealer as a process of its own: its key and its state are nobody else's.
-import { readFile } from 'node:fs/promises'
-import { createFileAnchor, createPool, createS3Anchor, createWitnessAnchor } from '@baton/audit'
-import { readHeads, readWitnessUrls } from '@baton/audit'
-import type { Anchor, Pool } from '@baton/audit'
-import {
-  batchKeyId,
-  createNoteSigner,
-  EMPTY_ROOT,
-  formatCheckpoint,
-  readBatchPublicKey,
-  sealLogOrigin,
-  signNote,
-} from '@baton/ledger'
-import type { NoteSigner } from '@baton/ledger'
 import {
   createLogger,
   describeStartFailure,
@@ -20,88 +6,18 @@ import {
   readSettings,
   runServices,
 } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import { createMetrics, createOpsService } from '@baton/telemetry'
+import { openParts } from './parts.ts'
+import type { Settings } from './parts.ts'
+import { recoverByCommand } from './recover-command.ts'
 import { Sealer } from './sealer.ts'
-import type { SealerOptions } from './sealer.ts'
 import { SEALER_SETTINGS } from './settings.ts'
 
-type Settings = ReturnType<typeof readSettings<typeof SEALER_SETTINGS>>
-
-const STATEMENT_MS = 60_000
-
-function trustedKeys(settings: Settings): SealerOptions['batchKeys'] {
-  const keys = settings.BATON_AUDIT_TRUSTED_KEYS.split(',').filter((key) => key !== '')
-  return new Map(keys.map(readBatchPublicKey).map((key) => [batchKeyId(key), key]))
-}
-
-/** The seal log is named after the chains, which the database was made with. */
-async function sealLogSigner(pool: Pool, pkcs8: string): Promise<NoteSigner> {
-  const origin = (await readHeads(pool))[0]?.origin
-  if (origin !== undefined) return createNoteSigner({ name: sealLogOrigin(origin), pkcs8 })
-  throw permanent('BATON_AUDIT_CHAINS_MISSING', 'the audit database holds no chain', {
-    fix: 'Run `baton migrate`; if chains existed before, treat this as tampering.',
-  })
-}
-
-function emptyNote(signer: NoteSigner): string {
-  const origin = signer.key.name
-  return signNote(formatCheckpoint({ origin, size: 0, root: EMPTY_ROOT }), [signer])
-}
-
-async function readAnchors(
-  settings: Settings,
-  signer: NoteSigner,
-): Promise<Pick<SealerOptions, 'anchors' | 'policy'>> {
-  const { BATON_SEAL_ANCHOR_FILE: anchorFile, BATON_SEAL_POLICY_FILE: policyFile } = settings
-  const files = anchorFile === undefined ? [] : [createFileAnchor(anchorFile, signer.key)]
-  const { policy, witnesses } =
-    policyFile === undefined
-      ? { policy: undefined, witnesses: [] }
-      : readWitnessUrls(await readFile(policyFile))
-  const buckets = await readBuckets(settings, signer)
-  if (files.length + buckets.length + witnesses.length === 0) throw anchorless()
-  const anchors: SealerOptions['anchors'] = (anchored): readonly Anchor[] => [
-    ...files,
-    ...buckets,
-    ...witnesses.map(({ key, url }) => {
-      const knownSize = () => anchored()[`witness ${key.name}`]?.size ?? 0
-      return createWitnessAnchor({ url, key, emptyNote: emptyNote(signer), knownSize })
-    }),
-  ]
-  return { anchors, policy }
-}
-
-async function readBuckets(settings: Settings, { key }: NoteSigner): Promise<readonly Anchor[]> {
-  const bucket = settings.BATON_SEAL_S3_BUCKET
-  if (bucket === undefined) return []
-  const { BATON_SEAL_S3_REGION: region, BATON_SEAL_S3_ENDPOINT: endpoint } = settings
-  const lockDays = settings.BATON_SEAL_S3_LOCK_DAYS
-  return [await createS3Anchor({ bucket, region, endpoint, lockDays, key })]
-}
-
-const anchorless = () =>
-  permanent('BATON_SETTINGS_INVALID', 'a sealer needs an anchor outside the database', {
-    fix: 'Set BATON_SEAL_ANCHOR_FILE, BATON_SEAL_S3_BUCKET, or BATON_SEAL_POLICY_FILE with a witness and its URL.',
-  })
-
-async function main(): Promise<never> {
-  const settings = readSettings(SEALER_SETTINGS, process.env)
-  const logger = createLogger({ service: 'sealer', level: settings.BATON_LOG_LEVEL })
+async function seal(settings: Settings, logger: Logger): Promise<never> {
   const metrics = createMetrics()
-  const pool = createPool({
-    url: settings.BATON_AUDIT_SEALER_URL,
-    applicationName: 'baton-sealer',
-    connectionsMax: 2,
-    statementMs: STATEMENT_MS,
-  })
-  const signingKey = settings.BATON_SEAL_SIGNING_KEY
-  const signer = await sealLogSigner(pool, signingKey)
   const sealer = new Sealer({
-    pool,
-    statePath: settings.BATON_SEALER_STATE_FILE,
-    signingKey,
-    batchKeys: trustedKeys(settings),
-    ...(await readAnchors(settings, signer)),
+    ...(await openParts(settings)),
     everyMs: settings.BATON_SEAL_EVERY_MS,
     heartbeatMs: settings.BATON_SEAL_HEARTBEAT_MS,
     anchorEveryMs: settings.BATON_SEAL_ANCHOR_EVERY_MS,
@@ -112,8 +28,22 @@ async function main(): Promise<never> {
   return runServices([ops, sealer], { logger, drainMs: settings.BATON_DRAIN_MS })
 }
 
+async function main([command, flag]: readonly string[]): Promise<number> {
+  if (command !== undefined && command !== 'recover') throw unknown(command)
+  const settings = readSettings(SEALER_SETTINGS, process.env)
+  const logger = createLogger({ service: 'sealer', level: settings.BATON_LOG_LEVEL })
+  if (command === undefined) return seal(settings, logger)
+  const write = (text: string) => process.stdout.write(text)
+  return recoverByCommand(settings, { logger, json: flag === '--json', write })
+}
+
+const unknown = (command: string) =>
+  permanent('BATON_USAGE', `there is no command ${JSON.stringify(command)}`, {
+    fix: 'Start the sealer without arguments, or let it `recover` its lost state file.',
+  })
+
 try {
-  await main()
+  process.exit(await main(process.argv.slice(2)))
 } catch (error) {
   process.stderr.write(`${describeStartFailure(error as Error)}\n`)
   process.exit(1)

@@ -1,4 +1,5 @@
 // What a sealer is told: where it reads, with which key it signs, and who is shown the seals.
+import { COLD_STORE_SETTINGS } from '@baton/audit'
 import { integer, oneOf, optionalText, optionalUrl, secret, text, url } from '@baton/runtime'
 
 export const SEALER_SETTINGS = {
@@ -51,6 +52,8 @@ export const SEALER_SETTINGS = {
     default: 5_000,
     help: 'least time between two checkpoints that are shown to anchors',
   }),
+  // Only a recovery reads it.
+  ...COLD_STORE_SETTINGS,
   BATON_OPS_HOST: text({ default: '127.0.0.1', help: 'where metrics and health are served' }),
   BATON_OPS_PORT: integer({
     min: 0,

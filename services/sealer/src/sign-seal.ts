@@ -65,17 +65,21 @@ export function signSeal(checked: readonly CheckedChain[], options: SignOptions)
     at: entry.at,
     body,
     note: signCheckpoint(signingKey, origin, tree),
-    chains: checked.map(({ head, tree: chainTree }) => ({
-      chain: head.chain,
-      size: chainTree.size,
-      note: signCheckpoint(signingKey, head.origin, chainTree),
-    })),
+    chains: signChains(checked, signingKey),
   }
   const chains = checked.map(sealedPart)
   return { tree: tree.state(), chains, seal, anchored: previous?.anchored ?? {} }
 }
 
-const sealedPart = ({ head, end, tree }: CheckedChain): SealedPart => ({
+/** The signed checkpoint of each chain as it stands. */
+export const signChains = (chains: readonly CheckedChain[], signingKey: string): Seal['chains'] =>
+  chains.map(({ head, tree }) => ({
+    chain: head.chain,
+    size: tree.size,
+    note: signCheckpoint(signingKey, head.origin, tree),
+  }))
+
+export const sealedPart = ({ head, end, tree }: CheckedChain): SealedPart => ({
   ...end,
   chain: head.chain,
   origin: head.origin,

@@ -68,7 +68,7 @@ function compare(
 }
 
 const RESTORE =
-  'Restore the state file from a copy that is as new as the newest seal. Nothing is signed before.'
+  'Restore the state file from a copy that is as new as the newest seal, or let `recover` make it anew: infra/README.md, “The sealer does not start” (`npm run baton -- audit recover-seals` where the instance is embedded). Nothing is signed before.'
 
 const lost = (name: string, size: number) =>
   permanent(

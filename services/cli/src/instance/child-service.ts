@@ -117,7 +117,10 @@ const serviceEnded = (name: string, how: unknown, logPath: string) =>
 
 async function startFailed(failure: { name: string; why: string; logPath: string }) {
   const log = await readFile(failure.logPath, 'utf8').catch(() => '')
-  const last = log.trimEnd().split('\n').slice(-LOG_LINES).join('\n    ')
+  const lines = log.trimEnd().split('\n')
+  // What it said to people, where it said anything, not what it wrote for machines.
+  const words = lines.filter((line) => !line.startsWith('{'))
+  const last = (words.length > 0 ? words : lines).slice(-LOG_LINES).join('\n    ')
   return transient(
     'BATON_SERVICE_START_FAILED',
     `the ${failure.name} ${failure.why}; its last words:\n    ${last}`,

@@ -28,7 +28,7 @@ interface Parts {
 }
 
 const ATTEMPTS_MAX = 5
-const WITNESS_PORT = 8_422
+export const WITNESS_PORT = 8_422
 
 /** Resolves when all are ready. Throws BATON_SERVICE_START_FAILED, with nothing left running. */
 export async function startServices(parts: Parts): Promise<RunningServices> {

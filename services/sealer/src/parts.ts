@@ -1,0 +1,108 @@
+// What the settings name, opened: the database, the keys, and everybody who is shown the seals.
+import { readFile } from 'node:fs/promises'
+import {
+  createFileAnchor,
+  createPool,
+  createS3Anchor,
+  createWitnessAnchor,
+  readHeads,
+  readWitnessUrls,
+} from '@baton/audit'
+import type { Anchor, Pool } from '@baton/audit'
+import {
+  batchKeyId,
+  createNoteSigner,
+  EMPTY_ROOT,
+  formatCheckpoint,
+  readBatchPublicKey,
+  sealLogOrigin,
+  signNote,
+} from '@baton/ledger'
+import type { NoteSigner } from '@baton/ledger'
+import { permanent } from '@baton/runtime'
+import type { readSettings } from '@baton/runtime'
+import type { SealerOptions } from './sealer.ts'
+import type { SEALER_SETTINGS } from './settings.ts'
+
+export type Settings = ReturnType<typeof readSettings<typeof SEALER_SETTINGS>>
+
+export type SealerParts = Pick<
+  SealerOptions,
+  'pool' | 'statePath' | 'signingKey' | 'batchKeys' | 'anchors' | 'policy'
+>
+
+const STATEMENT_MS = 60_000
+
+/** Throws BATON_AUDIT_CHAINS_MISSING, and BATON_SETTINGS_INVALID where no anchor is named. */
+export async function openParts(settings: Settings): Promise<SealerParts> {
+  const pool = createPool({
+    url: settings.BATON_AUDIT_SEALER_URL,
+    applicationName: 'baton-sealer',
+    connectionsMax: 2,
+    statementMs: STATEMENT_MS,
+  })
+  const signingKey = settings.BATON_SEAL_SIGNING_KEY
+  const signer = await sealLogSigner(pool, signingKey)
+  return {
+    pool,
+    statePath: settings.BATON_SEALER_STATE_FILE,
+    signingKey,
+    batchKeys: trustedKeys(settings),
+    ...(await readAnchors(settings, signer)),
+  }
+}
+
+function trustedKeys(settings: Settings): SealerOptions['batchKeys'] {
+  const keys = settings.BATON_AUDIT_TRUSTED_KEYS.split(',').filter((key) => key !== '')
+  return new Map(keys.map(readBatchPublicKey).map((key) => [batchKeyId(key), key]))
+}
+
+/** The seal log is named after the chains, which the database was made with. */
+async function sealLogSigner(pool: Pool, pkcs8: string): Promise<NoteSigner> {
+  const origin = (await readHeads(pool))[0]?.origin
+  if (origin !== undefined) return createNoteSigner({ name: sealLogOrigin(origin), pkcs8 })
+  throw permanent('BATON_AUDIT_CHAINS_MISSING', 'the audit database holds no chain', {
+    fix: 'Run `baton migrate`; if chains existed before, treat this as tampering.',
+  })
+}
+
+function emptyNote(signer: NoteSigner): string {
+  const origin = signer.key.name
+  return signNote(formatCheckpoint({ origin, size: 0, root: EMPTY_ROOT }), [signer])
+}
+
+async function readAnchors(
+  settings: Settings,
+  signer: NoteSigner,
+): Promise<Pick<SealerOptions, 'anchors' | 'policy'>> {
+  const { BATON_SEAL_ANCHOR_FILE: anchorFile, BATON_SEAL_POLICY_FILE: policyFile } = settings
+  const files = anchorFile === undefined ? [] : [createFileAnchor(anchorFile, signer.key)]
+  const { policy, witnesses } =
+    policyFile === undefined
+      ? { policy: undefined, witnesses: [] }
+      : readWitnessUrls(await readFile(policyFile))
+  const buckets = await readBuckets(settings, signer)
+  if (files.length + buckets.length + witnesses.length === 0) throw anchorless()
+  const anchors: SealerOptions['anchors'] = (anchored): readonly Anchor[] => [
+    ...files,
+    ...buckets,
+    ...witnesses.map(({ key, url }) => {
+      const knownSize = () => anchored()[`witness ${key.name}`]?.size ?? 0
+      return createWitnessAnchor({ url, key, emptyNote: emptyNote(signer), knownSize })
+    }),
+  ]
+  return { anchors, policy }
+}
+
+async function readBuckets(settings: Settings, { key }: NoteSigner): Promise<readonly Anchor[]> {
+  const bucket = settings.BATON_SEAL_S3_BUCKET
+  if (bucket === undefined) return []
+  const { BATON_SEAL_S3_REGION: region, BATON_SEAL_S3_ENDPOINT: endpoint } = settings
+  const lockDays = settings.BATON_SEAL_S3_LOCK_DAYS
+  return [await createS3Anchor({ bucket, region, endpoint, lockDays, key })]
+}
+
+const anchorless = () =>
+  permanent('BATON_SETTINGS_INVALID', 'a sealer needs an anchor outside the database', {
+    fix: 'Set BATON_SEAL_ANCHOR_FILE, BATON_SEAL_S3_BUCKET, or BATON_SEAL_POLICY_FILE with a witness and its URL.',
+  })
