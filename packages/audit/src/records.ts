@@ -25,7 +25,7 @@ export function readTaskRecords(db: Database, taskId: string): Promise<RecordRow
   )
 }
 
-/** The task of the first hot record of a chain from `seq` on. */
+/** The task of the first record of a chain from `seq` on that stands in the database. */
 export async function findTaskAt(
   db: Database,
   { chain, seq }: { readonly chain: number; readonly seq: number },

@@ -1,9 +1,10 @@
 // The drill: rebuilds a random past task as if a regulator had asked, against the clock, and records it.
-import { hash, randomInt } from 'node:crypto'
-import { findTaskAt, readHeads, readTrace } from '@baton/audit'
+import { randomInt } from 'node:crypto'
+import { readTrace } from '@baton/audit'
 import type { ColdStore, CoveredSizes, Pool } from '@baton/audit'
 import type { BundleReport } from '@baton/ledger'
 import type { Logger } from '@baton/runtime'
+import { chooseTask } from './drill-choice.ts'
 import type { EvidenceService } from './evidence.ts'
 
 interface DrillDependencies {
@@ -18,6 +19,8 @@ export interface DrillReport {
   readonly seed: number
   readonly taskId: string
   readonly records: number
+  /** How many of them stand in the cold store alone. */
+  readonly coldRecords: number
   readonly traceMs: number
   readonly verifyMs: number
   readonly totalMs: number
@@ -38,7 +41,7 @@ const REASONS = {
 } as const
 
 /**
- * Trace, cost and offline verification of one task, chosen by `seed` among all records (E19, I10).
+ * Trace, cost and offline verification of one task, chosen by `seed` among all records of both tiers (E19, I10).
  * Undefined while the log is empty. The run stands in the task's chain as VERIFY_RUN.
  */
 export async function runDrill(
@@ -46,7 +49,7 @@ export async function runDrill(
   seed = randomInt(SEEDS),
 ): Promise<DrillReport | undefined> {
   const startedAt = performance.now()
-  const taskId = await chooseTask(reader, seed)
+  const taskId = await chooseTask({ reader, cold }, seed)
   if (taskId === undefined) return undefined
   const trace = await readTrace(reader, taskId, { covered: covered(), cold })
   const tracedAt = performance.now()
@@ -61,6 +64,7 @@ export async function runDrill(
     seed,
     taskId,
     records: trace.records.length,
+    coldRecords: trace.records.filter(({ tier }) => tier === 'cold').length,
     traceMs: tracedAt - startedAt,
     verifyMs: endedAt - tracedAt,
     totalMs,
@@ -75,18 +79,4 @@ export async function runDrill(
   await evidence.record('VERIFY_RUN', { taskId, traceparent, actor: 'evidence-token', reason })
   logger.info({ event: 'audit.drill', seed, taskId, result, totalMs: Math.round(totalMs) })
   return report
-}
-
-/** Every record is as likely as any other, so a long task is drilled more often than a short one. */
-async function chooseTask(reader: Pool, seed: number): Promise<string | undefined> {
-  const heads = await readHeads(reader)
-  const total = heads.reduce((sum, { size }) => sum + size, 0)
-  if (total === 0) return undefined
-  const digest = hash('sha256', `baton/drill/v1\n${seed}`)
-  let at = Number(BigInt(`0x${digest}`) % BigInt(total))
-  for (const { chain, size } of heads) {
-    if (at < size) return findTaskAt(reader, { chain, seq: at })
-    at -= size
-  }
-  return undefined
 }

@@ -185,6 +185,20 @@ export async function readHeldFrom(
   return rows[0]?.seq ?? null
 }
 
+/** By the index alone, which is not made for it: reads all of it. For a record that stands nowhere else. */
+export async function findIndexedTask(
+  db: Database,
+  { chain, seq }: { readonly chain: number; readonly seq: number },
+): Promise<string | undefined> {
+  const rows = await run<{ taskId: string }>(
+    db,
+    'find_indexed_task',
+    'select task_id as "taskId" from audit.idem where chain = $1 and seq = $2',
+    [chain, seq],
+  )
+  return rows[0]?.taskId
+}
+
 export interface IndexedRecord {
   readonly chain: number
   readonly seq: number

@@ -11,6 +11,7 @@ interface DrillReport {
   readonly seed: number
   readonly taskId: string
   readonly records: number
+  readonly coldRecords: number
   readonly traceMs: number
   readonly verifyMs: number
   readonly totalMs: number
@@ -36,10 +37,12 @@ export async function drill(context: Context, seed: number | undefined): Promise
     return (await (await auditor.post('/v1/drills', body)).json()) as DrillReport
   })
   if (output.json) output.data(JSON.stringify(report))
-  const { taskId, records, traceMs, verifyMs, totalMs, limitMs, verdict, result } = report
+  const { taskId, records, coldRecords, traceMs, verifyMs, totalMs, limitMs, verdict, result } =
+    report
   const limit = `limit ${limitMs / 1_000} s`
   output.check('passed', 'task', `${taskId}, chosen by seed ${report.seed}`)
-  const trace = `${counted(records, 'record')} in ${milliseconds(traceMs)}, ${dollars(report.spentMicroUSD)} spent`
+  const from = coldRecords === 0 ? '' : `, ${coldRecords} of them out of the cold store,`
+  const trace = `${counted(records, 'record')}${from} in ${milliseconds(traceMs)}, ${dollars(report.spentMicroUSD)} spent`
   output.check(report.traceVerified ? 'passed' : 'failed', 'trace', trace)
   const proof = `${verdict} in ${milliseconds(verifyMs)}`
   output.check(PROOF_MARKS[verdict], 'proof', proof)
