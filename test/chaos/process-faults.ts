@@ -1,6 +1,8 @@
 // Faults of processes: killed, stopped, told twice to end, blocked, with a clock that is wrong.
+import { eventually } from '@baton/testkit'
 import { type FaultKind, type Scene, pause } from './fault.ts'
 import type { Slot } from './slot.ts'
+import { LASTING, sendingOf } from './traffic.ts'
 import { LEASE_MS, SLOTS } from './world.ts'
 
 const SERVICES = Object.values(SLOTS).flat()
@@ -21,6 +23,25 @@ const killed = (kind: string, weight: number, targets: readonly string[]): Fault
   make: (scene) => slotOf(scene).kill(scene.number('downMs')),
 })
 
+const BEGUN = `select count(*)::integer as begun from execution
+  where handoff_id = any($1::uuid[]) and status = 'EXECUTING'`
+const BEGUN_MAX_MS = 20_000
+
+/** Sends work that takes three leases, and resolves once half of it executes, wherever that is. */
+async function beginLasting({ world, driver, random }: Scene, handoffs: number): Promise<void> {
+  const sendings = Array.from({ length: handoffs }, () => sendingOf(LASTING, random))
+  const ids = sendings.map(({ state }) => state.handoffId)
+  for (const sending of sendings) void driver.send(sending)
+  const begun = async (): Promise<number> => {
+    const { rows } = await world.admin.query<{ begun: number }>({ text: BEGUN, values: [ids] })
+    return rows[0]?.begun ?? 0
+  }
+  await eventually(async () => (await begun()) >= handoffs / 2, {
+    deadlineMs: BEGUN_MAX_MS,
+    describe: 'half of the lasting work executes',
+  })
+}
+
 let blocks = 0
 
 export const PROCESS_FAULTS: readonly FaultKind[] = [
@@ -34,6 +55,21 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
     targets: [...SLOTS.receiver, ...SERVICES],
     draw: (random) => ({ forMs: Math.round(LEASE_MS * (0.1 + random.next() * 3.9)) }),
     async make(scene) {
+      const slot = slotOf(scene)
+      slot.signal('SIGSTOP')
+      await pause(scene.number('forMs'))
+      slot.signal('SIGCONT')
+    },
+  },
+  {
+    // Only where the schedule says so. What it executes is claimed again elsewhere before it wakes,
+    // and both have work left then.
+    kind: 'process.overtaken',
+    weight: 0,
+    targets: SLOTS.receiver,
+    draw: () => ({ handoffs: 24, forMs: 2 * LEASE_MS }),
+    async make(scene) {
+      await beginLasting(scene, scene.number('handoffs'))
       const slot = slotOf(scene)
       slot.signal('SIGSTOP')
       await pause(scene.number('forMs'))

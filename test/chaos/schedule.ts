@@ -2,7 +2,6 @@
 import { type SeededRandom, randomFrom } from '@baton/testkit'
 import { FAULT_KINDS } from './all-faults.ts'
 import type { Fault, FaultKind } from './fault.ts'
-import { LEASE_MS, SLOTS } from './world.ts'
 
 export interface Plan {
   readonly seed: number
@@ -19,7 +18,7 @@ const QUIET_MS = 12_000
 /** What came before has healed by then. */
 const HEALED_MS = 3_500
 const QUIET_FROM_SECONDS = 30
-const OVERTAKEN_MS = 3 * LEASE_MS
+const OVERTAKEN = 'process.overtaken'
 const FAULTS_PER_SECOND = 0.95
 
 /** In every plan, so that no seed leaves out what the promises are about; the rest is drawn. */
@@ -49,7 +48,8 @@ export function planOf(seed: number, seconds: number): Plan {
   const long = seconds >= QUIET_FROM_SECONDS
   const lastMs = seconds * 1_000 - (long ? QUIET_MS : TAIL_MS)
   const faults = [...always, ...drawn].map((kind) => draw(kind, { random, lastMs }))
-  if (long) faults.push(overtaken(random, lastMs))
+  if (long)
+    faults.push({ ...draw(kindOf(OVERTAKEN), { random, lastMs }), atMs: lastMs + HEALED_MS })
   return { seed, seconds, faults: faults.toSorted((one, other) => one.atMs - other.atMs) }
 }
 
@@ -65,13 +65,6 @@ function draw(
     parameters: kind.draw(random),
   }
 }
-
-const overtaken = (random: SeededRandom, lastMs: number): Fault => ({
-  atMs: lastMs + HEALED_MS,
-  kind: 'process.stop',
-  target: random.pick(SLOTS.receiver),
-  parameters: { forMs: OVERTAKEN_MS },
-})
 
 const TOTAL = FAULT_KINDS.reduce((sum, { weight }) => sum + weight, 0)
 

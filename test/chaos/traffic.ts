@@ -142,6 +142,18 @@ export const POISON: TrafficKind = {
   expect: quarantined('POISON'),
 }
 
+/** Sent only where a fault says so: it still works when a process that was stopped for two leases wakes. */
+export const LASTING: TrafficKind = {
+  kind: 'lasting',
+  weight: 0,
+  via: 'sdk',
+  target: 'last',
+  expect: COMPLETES,
+  change: (state) => withState(state, { workMs: 6_000 }),
+  // Before everything that the faults held up.
+  constrain: () => ({ priority: 0 }),
+}
+
 const TOTAL = TRAFFIC.reduce((sum, { weight }) => sum + weight, 0)
 const VIAS: readonly Via[] = ['sdk', 'sdk', 'http', 'ndjson']
 
