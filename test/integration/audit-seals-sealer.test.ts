@@ -1,5 +1,5 @@
 // The sealer signs one history only: whatever dies, whatever is slipped in, whoever restores an older state.
-import { copyFile, rm } from 'node:fs/promises'
+import { copyFile, readFile, rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Receipt } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
@@ -62,6 +62,35 @@ describe('a sealer that dies', () => {
     const report = await store.sealing.verify()
     expect(report.findings).toEqual([])
     expect(report.seals?.witnessed).toBe(report.seals?.entries)
+  })
+
+  test('leaves no gap in the published log when the database fails after a seal is signed', async () => {
+    const { fixture, sealing } = store
+    const sealer = await sealing.startSealer()
+    const signed = async () => {
+      const state = JSON.parse(await readFile(sealing.stateFile, 'utf8')) as {
+        readonly seal: { readonly seq: number }
+      }
+      return state.seal.seq
+    }
+    await sealing.sealed()
+    const before = await signed()
+    await fixture.superuser.query({
+      text: 'revoke execute on function audit.store_seal from audit_sealer',
+    })
+    await append(store)
+    await eventually(async () => (await signed()) > before, soon('one more seal is signed'))
+    await append(store)
+    const failures = () => sealer.output().split('"seal.failed"').length
+    const failed = failures()
+    await eventually(() => failures() > failed + 2, soon('publishing was tried again'))
+    expect(await signed()).toBe(before + 1)
+    await fixture.superuser.query({
+      text: 'grant execute on function audit.store_seal to audit_sealer',
+    })
+    await sealing.sealed()
+    expect(await sealer.stop()).toBe(0)
+    expect((await sealing.verify()).findings).toEqual([])
   })
 
   test('makes a seal now and then although nothing grew, so that silence is visible', async () => {

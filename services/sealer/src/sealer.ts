@@ -40,6 +40,8 @@ export class Sealer implements Service {
   readonly #options: SealerOptions
   readonly #anchors: readonly Anchor[]
   #state: SealerState | undefined
+  /** Whether the database may lack the newest seal: none follows before it is there. */
+  #unpublished = false
   #halted = false
   #started = false
   #stopped = false
@@ -97,6 +99,8 @@ export class Sealer implements Service {
   async #round(): Promise<void> {
     const { pool, batchKeys, heartbeatMs } = this.#options
     const state = this.#state
+    if (state !== undefined && this.#unpublished) await this.#publish(state)
+    if (this.#halted) return
     const checked = await inSnapshot(pool, (snapshot) =>
       checkChains(snapshot, { state, batchKeys, recordsMax: RECORDS_MAX }),
     )
@@ -115,6 +119,7 @@ export class Sealer implements Service {
     crashPoint('sealer.before_state')
     await writeState(statePath, next)
     this.#state = next
+    this.#unpublished = true
     await this.#publish(next)
     this.#sealedAt = performance.now()
     metrics.sealsTotal.inc()
@@ -123,15 +128,15 @@ export class Sealer implements Service {
 
   async #publish(next: SealerState): Promise<void> {
     crashPoint('sealer.before_publish')
-    if (await storeSeal(this.#options.pool, next.seal)) return
-    this.#haltFor('SEAL_LOG', 'another entry stands in its place in the database')
+    if (await storeSeal(this.#options.pool, next.seal)) this.#unpublished = false
+    else this.#haltFor('SEAL_LOG', 'another entry stands in its place in the database')
   }
 
   #anchorWhenDue(isLast: boolean): void {
     const { anchorEveryMs, logger } = this.#options
     const isDue = isLast || performance.now() - this.#anchoredAt >= anchorEveryMs
     const sealed = this.#state
-    if (sealed === undefined || this.#halted || !isDue) return
+    if (sealed === undefined || this.#unpublished || this.#halted || !isDue) return
     this.#anchoredAt = performance.now()
     this.#anchoring = this.#anchoring
       .then(() => this.#showAnchors(sealed))
