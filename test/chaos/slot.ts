@@ -75,6 +75,8 @@ export function startSlot(options: SlotOptions): Slot {
       downMs = restartMs
       meant = true
       await doomed?.kill()
+      // The supervisor sees it a moment later.
+      if (current === doomed) current = undefined
     },
     async replace() {
       const before = current
