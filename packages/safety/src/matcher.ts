@@ -38,7 +38,8 @@ interface Window {
 
 interface CompiledRule {
   readonly rule: Rule
-  readonly expression: RE2JS
+  /** Finds where the rule hit; compiled when it hits for the first time. */
+  readonly expression: () => RE2JS
 }
 
 interface CompiledGroup {
@@ -86,8 +87,13 @@ function compileGroup(group: RuleGroup): CompiledGroup {
   set.compile()
   return {
     set,
-    rules: group.rules.map((rule) => ({ rule, expression: RE2JS.compile(rule.pattern) })),
+    rules: group.rules.map((rule) => ({ rule, expression: compiledOnce(rule) })),
   }
+}
+
+function compiledOnce({ pattern }: Rule): () => RE2JS {
+  let compiled: RE2JS | undefined
+  return () => (compiled ??= RE2JS.compile(pattern))
 }
 
 function listLiterals(): Literal[] {
@@ -159,7 +165,7 @@ function locate(
   part: string,
   where: { offset: number; budget: LocateBudget },
 ): Hit[] {
-  const matcher = expression.matcher(part)
+  const matcher = expression().matcher(part)
   const hits: Hit[] = []
   while (hits.length < HITS_PER_WINDOW && matcher.find()) {
     hits.push({ rule, start: where.offset + matcher.start(), end: where.offset + matcher.end() })
