@@ -39,8 +39,15 @@ beforeAll(async () => {
   const position = (await readArchivePositions(fixture.reader)).get(0)
   if (position === undefined) throw new Error('nothing is archived')
   const beforeMicros = Date.now() * 1_000 - 400 * DAY_MICROS
-  const expired = { db: archiverPool, store: cold, origin: ORIGIN, position, beforeMicros }
-  await expireChain(expired)
+  const { record } = tiers
+  await expireChain({
+    db: archiverPool,
+    store: cold,
+    origin: ORIGIN,
+    position,
+    beforeMicros,
+    record,
+  })
   await sealing.sealed()
   auditor = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,

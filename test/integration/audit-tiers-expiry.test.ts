@@ -46,6 +46,7 @@ const expire = async (daysKept: number) =>
     origin: ORIGIN,
     position: await position(),
     beforeMicros: Date.now() * 1_000 - daysKept * DAY_MICROS,
+    record: tiers.record,
   })
 const dayOf = (daysAgo: number): string =>
   new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
@@ -92,13 +93,39 @@ describe('retention and legal holds', () => {
     }
   })
 
+  test('what is marked as expired, and was removed by somebody else, is found', async () => {
+    const { superuser } = tiers.fixture
+    await superuser.query({
+      text: `update audit.archive a set min_index = 256, start_hash = i.record_hash, start_at = i.recorded_at
+        from audit.idem i where a.log = 0 and i.chain = 0 and i.seq = 255`,
+    })
+    const { findings } = await tiers.verify()
+    expect(findings.map(({ seq, rule, message }) => [seq, rule, message])).toEqual([
+      [0, 'RECORD_SEQ', 'records 0 to 255 are marked as expired, and no record says so'],
+    ])
+    await superuser.query({
+      text: `alter table audit.archive disable trigger user; update audit.archive set min_index = 0,
+        start_hash = decode(repeat('00', 32), 'hex'), start_at = 'epoch' where log = 0;
+        alter table audit.archive enable always trigger refuse_less`,
+    })
+  })
+
   test('what is older than the retention expires in whole bundles, and the rest verifies', async () => {
     expect(await expire(400)).toBe(256)
     expect(await tiers.cold.list(`${ORIGIN}/tile/entries/000`)).toEqual([])
     expect(await tiers.cold.list(`${ORIGIN}/payload/000`)).toEqual([])
     expect(await tiers.cold.list(`${ORIGIN}/tile/0/000`)).toHaveLength(1)
+    await tiers.sealing.sealed()
     const report = await tiers.verify()
     expect(report.findings).toEqual([])
+    const { rows } = await tiers.fixture.superuser.query<{ body: string }>({
+      text: `select convert_from(body, 'UTF8') as body from audit.record where event = 35 order by seq desc limit 1`,
+    })
+    expect(JSON.parse(rows[0]?.body ?? '')).toMatchObject({
+      reason: 'EXPIRED_CHAIN_0_BELOW_256',
+      fromAgent: { agentId: 'archiver' },
+      recordedAt: expect.any(String),
+    })
   })
 
   test('nothing younger than 183 days expires, whatever is asked', async () => {

@@ -35,6 +35,8 @@ export interface Tiers {
   /** The sealer's. */
   readonly sealKey: KeyObject
   readonly auditorUrl: string
+  /** Appends one entry through the auditor. */
+  record(entry: AuditEntry): Promise<void>
   /** Appends handoffs of one task per entry, as if it were `daysAgo`; answers the entries. */
   append(daysAgo: number, count: number, changes?: Partial<AuditEntry>): Promise<AuditEntry[]>
   startArchiver(env?: Record<string, string>): Promise<ServiceProcess>
@@ -78,6 +80,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
     batchKeys,
     sealKey,
     auditorUrl: auditor.url,
+    record: async (entry) => void (await auditor.client.append([entry])),
     async append(daysAgo, count, changes = {}) {
       await ensurePartition(fixture, daysAgo)
       const nowMicros = () => (Date.now() - daysAgo * DAY_MS) * 1_000

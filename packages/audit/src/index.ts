@@ -61,6 +61,7 @@ export { checkArchived } from './cold/check-archived.ts'
 export { readArchiveTargets } from './cold/archive-targets.ts'
 export type { ArchiveTarget } from './cold/archive-targets.ts'
 export { expireChain } from './cold/expire-chain.ts'
+export { dropEntry } from './upkeep-records.ts'
 export {
   dropDay,
   findDropObstacle,

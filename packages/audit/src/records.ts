@@ -25,6 +25,20 @@ export function readTaskRecords(db: Database, taskId: string): Promise<RecordRow
   )
 }
 
+/** The stored bytes of one record that stands in the database. */
+export async function readRecordAt(
+  db: Database,
+  { chain, seq }: { readonly chain: number; readonly seq: number },
+): Promise<Buffer | undefined> {
+  const rows = await run<{ body: Buffer }>(
+    db,
+    'read_record_at',
+    'select body from audit.record where chain = $1 and seq = $2',
+    [chain, seq],
+  )
+  return rows[0]?.body
+}
+
 /** The task of the first record of a chain from `seq` on that stands in the database. */
 export async function findTaskAt(
   db: Database,

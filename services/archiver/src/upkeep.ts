@@ -2,6 +2,7 @@
 import {
   checkArchived,
   dropDay,
+  dropEntry,
   expireChain,
   findDropObstacle,
   readCoveredSizes,
@@ -13,7 +14,6 @@ import type { Finding } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
-import { dropEntry } from './drop-record.ts'
 
 export interface UpkeepOptions {
   /** Connected as audit_archiver. */
@@ -104,13 +104,20 @@ async function drop(options: UpkeepOptions, { day, archived }: Day): Promise<voi
 
 /** Raises the minimum index of every chain as far as retention and holds let it. */
 export async function expireChains(
-  { pool, store, retentionDays, logger }: UpkeepOptions,
+  { pool, store, client, retentionDays, logger }: UpkeepOptions,
   targets: readonly ArchiveTarget[],
 ): Promise<void> {
   const beforeMicros = Date.now() * 1_000 - retentionDays * DAY_MICROS
   for (const { log, origin, position } of targets) {
     if (log < 0 || position.hotFrom === 0) continue
-    const minIndex = await expireChain({ db: pool, store, origin, position, beforeMicros })
+    const minIndex = await expireChain({
+      db: pool,
+      store,
+      origin,
+      position,
+      beforeMicros,
+      record: async (expiry) => void (await client.append([expiry])),
+    })
     if (minIndex > position.removed) logger.info({ event: 'archive.expired', origin, minIndex })
   }
 }

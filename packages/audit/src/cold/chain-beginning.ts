@@ -5,6 +5,7 @@ import { run } from '../database.ts'
 import type { Database } from '../database.ts'
 import { bundleOf } from './object-names.ts'
 import type { ColdTier } from './cold-tier.ts'
+import { checkExpiryRecord } from './expiry-record.ts'
 
 export interface ChainBeginning {
   /** Undefined for a chain that is whole. */
@@ -28,10 +29,11 @@ export async function beginningOf(
   if (minIndex === 0) return { ...WHOLE, tree: CompactRange.empty() }
   const start: ChainStart = { size: minIndex, lastHash: startHash, lastMicros: startMicros }
   const signedFrom = await findBatchStart(db, { chain, seq: minIndex })
+  const untold = await checkExpiryRecord(db, tier, { chain, origin, toIndex: minIndex })
   const report = (message: string, rule: Finding['rule']) => ({
     start,
     signedFrom,
-    findings: [{ origin, seq: minIndex - 1, rule, message }],
+    findings: [...untold, { origin, seq: minIndex - 1, rule, message }],
   })
   const log = await tier.log(chain)
   if (log === undefined) {
@@ -46,7 +48,7 @@ export async function beginningOf(
     const index = bundleOf(minIndex - 1)
     const last = (await log.hashes({ level: 0, index, width: TILE_WIDTH }))[TILE_WIDTH - 1]
     if (last !== undefined && equalBytes(last, startHash)) {
-      return { start, signedFrom, tree, findings: [] }
+      return { start, signedFrom, tree, findings: untold }
     }
     return { ...report('the last expired record has another hash', 'TILE_HASH'), tree }
   } catch (error) {

@@ -1,11 +1,18 @@
 // Lets the oldest bundles of a chain go when their retention has ended: whole ones, and never under a hold.
-import { readRecord, parseInstant, TILE_WIDTH } from '@baton/ledger'
-import type { RecordBody } from '@baton/ledger'
+import { readRecord, parseInstant, sealLogOrigin, TILE_WIDTH } from '@baton/ledger'
+import type { AuditEntry, RecordBody } from '@baton/ledger'
 import type { Database } from '../database.ts'
-import { expireRecords, markRemoved, readHeldFrom } from './archive-positions.ts'
+import {
+  expireRecords,
+  markRemoved,
+  readArchivePositions,
+  readHeldFrom,
+} from './archive-positions.ts'
 import type { ArchivePosition } from './archive-positions.ts'
 import { ColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
+import { expiryEntry } from '../upkeep-records.ts'
+import { findExpiryRecord } from './expiry-record.ts'
 import { bundleOf, partialPrefix, payloadName, tileName } from './object-names.ts'
 
 interface ExpireOptions {
@@ -16,14 +23,21 @@ interface ExpireOptions {
   readonly position: ArchivePosition
   /** Microseconds since 1970: records before this may go. */
   readonly beforeMicros: number
+  /** Appends the record of the expiry, and resolves when it is durable. */
+  readonly record: (expiry: AuditEntry) => Promise<void>
 }
 
-/** Answers where the chain begins now. Hash tiles stay, so that every proof ever given still verifies. */
+/**
+ * Answers where the chain begins now. Recorded first: an expiry without its record cannot happen, and one
+ * that was recorded and did not happen is made good. Hash tiles stay, so that every proof ever given
+ * still verifies.
+ */
 export async function expireChain(options: ExpireOptions): Promise<number> {
-  const { db, position } = options
+  const { db, position, origin, record } = options
   const chain = position.log
   const end = await findExpiry(options)
   if (end !== undefined) {
+    await record(expiryEntry(sealLogOrigin(origin), { chain, toIndex: end.toIndex }))
     await expireRecords(db, {
       chain,
       toIndex: end.toIndex,
@@ -40,7 +54,8 @@ export async function expireChain(options: ExpireOptions): Promise<number> {
 async function findExpiry({ db, store, origin, position, beforeMicros }: ExpireOptions) {
   const { log: chain, minIndex, hotFrom } = position
   const held = await readHeldFrom(db, { chain, fromSeq: minIndex })
-  const bundlesEnd = Math.min(bundleOf(hotFrom), held === null ? Infinity : bundleOf(held))
+  const needed = [...(held === null ? [] : [held]), ...(await readNeeded(db, { chain, origin }))]
+  const bundlesEnd = Math.min(bundleOf(hotFrom), ...needed.map(bundleOf))
   const log = new ColdLog(store, origin)
   let found: { readonly toIndex: number; readonly last: RecordBody } | undefined
   for (let index = bundleOf(minIndex); index < bundlesEnd; index += 1) {
@@ -52,6 +67,20 @@ async function findExpiry({ db, store, origin, position, beforeMicros }: ExpireO
     found = { toIndex: (index + 1) * TILE_WIDTH, last }
   }
   return found
+}
+
+/** The records of this chain that tell why chains begin where they do: without them, nobody could verify that. */
+async function readNeeded(
+  db: Database,
+  { chain, origin }: { readonly chain: number; readonly origin: string },
+): Promise<number[]> {
+  const needed: number[] = []
+  for (const { log, minIndex } of (await readArchivePositions(db)).values()) {
+    if (minIndex === 0) continue
+    const told = await findExpiryRecord(db, origin, { chain: log, toIndex: minIndex })
+    if (told?.chain === chain) needed.push(told.seq)
+  }
+  return needed
 }
 
 async function removeObjects(

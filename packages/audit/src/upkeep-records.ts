@@ -1,4 +1,4 @@
-// The record of a drop: one task per log, whose trace is the history of its hot store.
+// The records of what leaves a store: one task per log, whose trace is the history of its upkeep.
 import { createHash } from 'node:crypto'
 import type { AuditEntry } from '@baton/ledger'
 
@@ -12,10 +12,10 @@ function uuidOf(text: string): string {
 /** The task under which a log's own upkeep is recorded. */
 const upkeepTask = (sealLog: string): string => uuidOf(`baton/upkeep/v1|${sealLog}`)
 
-/** The same for each try, so that recording it again answers the first receipt. `day` is YYYY-MM-DD. */
-export function dropEntry(sealLog: string, day: string): AuditEntry {
+/** The same for each try, so that recording it again answers the first receipt. */
+function upkeepEntry(sealLog: string, what: { handoffId: string; reason: string }): AuditEntry {
+  const { handoffId, reason } = what
   const taskId = upkeepTask(sealLog)
-  const handoffId = uuidOf(`baton/drop/v1|${sealLog}|${day}`)
   const [trace, span] = [taskId, handoffId].map((id) => id.replaceAll('-', ''))
   return {
     event: 'PARTITION_DROPPED',
@@ -28,8 +28,28 @@ export function dropEntry(sealLog: string, day: string): AuditEntry {
     toAgent: { agentType: 'audit-log', agentVersion: null },
     traceparent: `00-${trace}-${span?.slice(0, 16)}-00`,
     verdicts: null,
-    reason: `DAY_${day.replaceAll('-', '')}`,
+    reason,
     cost: null,
     segments: [],
   }
 }
+
+/** A day of records stands in the cold store alone from now on. `day` is YYYY-MM-DD. */
+export const dropEntry = (sealLog: string, day: string): AuditEntry =>
+  upkeepEntry(sealLog, {
+    handoffId: uuidOf(`baton/drop/v1|${sealLog}|${day}`),
+    reason: `DAY_${day.replaceAll('-', '')}`,
+  })
+
+export interface Expiry {
+  readonly chain: number
+  /** The first record that is kept. */
+  readonly toIndex: number
+}
+
+/** The records of a chain below `toIndex` stand nowhere any more: their retention has ended. */
+export const expiryEntry = (sealLog: string, { chain, toIndex }: Expiry): AuditEntry =>
+  upkeepEntry(sealLog, {
+    handoffId: uuidOf(`baton/expiry/v1|${sealLog}|${chain}|${toIndex}`),
+    reason: `EXPIRED_CHAIN_${chain}_BELOW_${toIndex}`,
+  })
