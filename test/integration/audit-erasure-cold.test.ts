@@ -1,7 +1,10 @@
 // A person whose records are in the cold store alone is erased: each segment is judged there, and both tiers verify.
 import { randomUUID } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { AuditLog, createPool, Eraser } from '@baton/audit'
+import { AuditLog, createPool, Eraser, readErasedLists } from '@baton/audit'
 import type { ErasureOutcome, Pool } from '@baton/audit'
 import { createBatchSigner } from '@baton/ledger'
 import type { Receipt } from '@baton/ledger'
@@ -21,19 +24,26 @@ interface Person {
 let tiers: Tiers
 let erasedLongAgo: Person
 let erasedNow: Person
+/** Of seq 2, whose subject is erased by nobody; as it stood in the database. */
+let kept: { readonly ciphertext: Buffer; readonly subjectRef: string }
 const pools: Pool[] = []
 
 beforeAll(async () => {
   tiers = await createTiers()
   erasedLongAgo = await addPerson()
   erasedNow = await addPerson()
+  await addPerson()
+  const { rows } = await tiers.fixture.superuser.query<typeof kept>({
+    text: 'select ciphertext, subject_ref as "subjectRef" from audit.payload where seq = 2',
+  })
+  kept = rows[0] as typeof kept
   await tiers.append(40, 1)
   await erase(openEraser(40), erasedLongAgo)
   await tiers.append(40, 399)
   await tiers.append(0, 200)
   await tiers.sealing.sealed()
   const archiver = await tiers.startArchiver()
-  await tiers.archived(({ hotFrom }) => hotFrom === 2 + 400 + 2)
+  await tiers.archived(({ hotFrom }) => hotFrom === 3 + 400 + 2)
   await archiver.stop()
 })
 afterAll(async () => {
@@ -98,4 +108,25 @@ test('an erasure whose own records left the database is still known as one', asy
   expect(hot.rows).toEqual([])
   const outcome = await openEraser(0).complete(erasedLongAgo.id)
   expect(outcome.verdicts).toEqual(ERASED_ONCE)
+})
+
+test('T25 what is edited beside erased segments in the cold store is a mismatch, and located', async () => {
+  const path = join(tiers.folder, 'baton/development/1/s0/payload/000.zst')
+  const stored = await readFile(path)
+  const findings = async (edit: (bytes: Buffer, ciphertextAt: number) => unknown) => {
+    const bytes = zstdDecompressSync(stored)
+    edit(bytes, bytes.indexOf(kept.ciphertext))
+    await writeFile(path, zstdCompressSync(bytes))
+    return (await tiers.verify()).findings.map(({ rule, seq }) => `${rule}:${seq}`)
+  }
+  expect(await findings(() => undefined)).toEqual([])
+  const flipped = await findings((bytes, at) => bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at))
+  expect(flipped).toEqual(['PAYLOAD_MISMATCH:2'])
+  const uuid = (text: string) => Buffer.from(text.replaceAll('-', ''), 'hex')
+  const [erased] = await readErasedLists(tiers.fixture.reader, erasedNow.id)
+  const moved = await findings((bytes, at) => {
+    const own = bytes.lastIndexOf(uuid(kept.subjectRef), at)
+    uuid(erased?.subjectRef ?? '').copy(bytes, own)
+  })
+  expect(moved).toEqual(['PAYLOAD_MISMATCH:2'])
 })

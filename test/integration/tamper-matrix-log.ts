@@ -54,6 +54,15 @@ export const LOG_CASES: readonly HotCase[] = [
   }),
   {
     row: 'T25',
+    attack: 'the commitment in a record, signed with the stolen key',
+    tamper: onlyOne(({ payload }) => {
+      const commitment = 'ab'.repeat(32)
+      return { payload: (payload as object[]).map((one) => ({ ...one, commitment })) }
+    }, LAST),
+    found: [`PAYLOAD_MISMATCH@0:${LAST}`],
+  },
+  {
+    row: 'T25',
     attack: 'a text put beside a record that names none',
     tamper: ({ sql }) =>
       sql(`insert into audit.payload select chain, seq, segment + 7, recorded_at, subject_ref, nonce,

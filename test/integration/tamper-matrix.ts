@@ -12,6 +12,8 @@ const SEALER = 'test/integration/audit-seals-sealer.test.ts'
 const WITNESS = 'test/integration/audit-seals-witness.test.ts'
 const ROLES = 'test/integration/audit-roles.test.ts'
 const ERASURE = 'test/integration/audit-erasure.test.ts'
+const COLD_ERASURE = 'test/integration/audit-erasure-cold.test.ts'
+const SEGMENTS = 'packages/ledger/src/verify-segments.test.ts'
 const CHAIN = 'packages/ledger/src/verify-chain.test.ts'
 const NOTES = 'packages/ledger/src/note/note.test.ts'
 const BUNDLE = 'packages/ledger/src/fixtures/bundle-attacks.ts'
@@ -96,7 +98,12 @@ export const MATRIX: readonly MatrixRow[] = [
     id: 'T25',
     attack: 'edit ciphertext, salt or commitment',
     caughtBy: 'GCM tag, commitment',
-    elsewhere: [[FURTHER, 'T25 a text that was edited']],
+    elsewhere: [
+      [SEGMENTS, 'T25 whatever is edited of a segment'],
+      [COLD_ERASURE, 'T25 what is edited beside'],
+      [FURTHER, 'T25 a text or a salt that was edited'],
+      [FURTHER, 'T25 a commitment that was edited'],
+    ],
   },
   {
     id: 'T26',

@@ -1,5 +1,6 @@
 // Whoever is erased, in whatever order: every segment is present or erased, and a list names exactly what went.
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { erasureOf } from './erasure-list.ts'
@@ -77,4 +78,29 @@ it('does not take another list, another order or another subject for the same', 
   expect(erasureOf(ben, places)).not.toEqual(list)
   expect(erasureOf(anna, places.slice(1)).listSha256).not.toBe(list.listSha256)
   expect(erasureOf(anna, [...places, [ORIGIN, 8, 0]]).listSha256).not.toBe(list.listSha256)
+})
+
+it('T25 whatever is edited of a segment is a mismatch, also where others of the record were erased', () => {
+  const [anna = '', ben = ''] = SUBJECTS
+  const { body, stored } = tell(3, [anna, ben])
+  const erased = new Map([[0, anna]])
+  const kept = stored[1] as StoredSegment & { readonly key: KeyObject }
+  const { ciphertext, nonce, key } = kept
+  const place = { origin: ORIGIN, seq: 3, segment: 1 }
+  const flip = (bytes: Buffer): Buffer => bytes.map((byte, at) => (at === 3 ? byte ^ 1 : byte))
+  // By somebody who holds the key of the subject: only the commitment knows better.
+  const anew = (words: string) => ({ ...kept, ...sealSegment(key, place, saltText(words).salted) })
+  const verdicts = (found: StoredSegment, of = body) =>
+    judgeSegments(of, [found], erased).map(({ verdict }) => verdict)
+  expect(verdicts(kept)).toEqual(['erased', 'present'])
+  const edits = [
+    { ...kept, ciphertext: flip(ciphertext) },
+    { ...kept, nonce: flip(nonce) },
+    { ...kept, subjectRef: anna },
+    anew('text 1'),
+    anew('text 2'),
+  ]
+  for (const edit of edits) expect(verdicts(edit)).toEqual(['erased', 'mismatch'])
+  const payload = body.payload.map((one) => ({ ...one, commitment: 'ab'.repeat(32) }))
+  expect(verdicts(kept, { ...body, payload })).toEqual(['erased', 'mismatch'])
 })

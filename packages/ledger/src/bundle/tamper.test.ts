@@ -61,18 +61,27 @@ describe.each(Object.entries(ATTACKS) as [CheckId, Attack][])('%s', (id, row) =>
 })
 
 describe('further rows', () => {
-  test('T25 a text that was edited', async () => {
+  test.each([0, 40])('T25 a text or a salt that was edited, at byte %i', async (place) => {
     const bytes = await changed((parts) => ({
       ...parts,
       payloads: (parts.payloads ?? []).map((one, at) => {
         const salted = Buffer.from(one.salted, 'base64')
-        if (at === 0) salted[40] = (salted[40] as number) ^ 1
+        if (at === 0) salted[place] = (salted[place] as number) ^ 1
         return { ...one, salted: salted.toString('base64') }
       }),
     }))
     const report = verify(bytes, NO_EXPORTER)
     expect(report.verdict).toBe('tampered')
     expect(report.segments[0]).toMatchObject({ seq: 1, segment: 0, status: 'mismatch' })
+  })
+
+  test('T25 a commitment that was edited before everything was sealed', async () => {
+    const bytes = await dishonest((bodies) => {
+      const [first, ...rest] = readBody(bodies[7] as Buffer).payload
+      edited(bodies, 7, { payload: [{ ...first, commitment: 'ab'.repeat(32) }, ...rest] })
+    })
+    const report = verify(bytes, NO_EXPORTER)
+    expect(report.segments.find(({ seq }) => seq === 7)?.status).toBe('mismatch')
   })
 
   test('T31, T32 a proof that is too short, too long or for another size', async () => {
