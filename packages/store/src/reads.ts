@@ -101,6 +101,16 @@ export function listTaskHandoffs(db: Database, taskId: string): Promise<HandoffV
   return run(db, 'list_task_handoffs', text, [taskId])
 }
 
+/** What a task's first handoff was sent under; undefined where nothing of the task was sent. */
+export async function findTaskTraceparent(
+  db: Database,
+  taskId: string,
+): Promise<string | undefined> {
+  const text = 'select traceparent from handoff where task_id = $1 order by task_seq limit 1'
+  const rows = await run<{ traceparent: string }>(db, 'find_task_traceparent', text, [taskId])
+  return rows[0]?.traceparent
+}
+
 /** The exact bytes the sender saved before the handoff; undefined where there is no such task. */
 export async function findTaskCheckpoint(
   db: Database,

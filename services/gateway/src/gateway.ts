@@ -5,7 +5,7 @@ import { createOutboxBound } from '@baton/pipeline'
 import { prepareSchemas } from '@baton/protocol'
 import { createReturns, createReviewDesk, createSteering } from '@baton/sdk'
 import { type Logger, type Service, permanent } from '@baton/runtime'
-import { type Pool, createPool, outboxDepth } from '@baton/store'
+import { type Pool, createPool, findTaskTraceparent, outboxDepth } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { ApiKey } from './api-keys.ts'
 import { type AuditReads, createAuditReads } from './audit-reads.ts'
@@ -127,7 +127,14 @@ function addRoutes(
   })
   const requireRoom = requireRoomIn(isFull)
   const bounded = createRunningBound(limits.runningMax)
-  addHandoffRoutes(scope, { keyRing, logger, submitter, requireRoom, bounded })
+  addHandoffRoutes(scope, {
+    keyRing,
+    findTaskTraceparent: (taskId) => findTaskTraceparent(pool, taskId),
+    logger,
+    submitter,
+    requireRoom,
+    bounded,
+  })
   const { attemptsMax, correctionMs } = options
   const returns = createReturns({ pool, keyRing, attemptsMax, metrics, logger })
   addReturnRoutes(scope, { pool, returns, keyRing, correctionMs, requireRoom, bounded })

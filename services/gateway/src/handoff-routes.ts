@@ -11,6 +11,7 @@ import type { RequestKey, Submitter } from './submit.ts'
 
 interface HandoffRouteOptions {
   readonly keyRing: KeyRing
+  readonly findTaskTraceparent: (taskId: string) => Promise<string | undefined>
   readonly submitter: Submitter
   /** Throws while too much waits for delivery. */
   readonly requireRoom: (priority: number) => Promise<void>
@@ -28,7 +29,7 @@ export function addHandoffRoutes(server: FastifyInstance, options: HandoffRouteO
 
 async function accept(request: FastifyRequest, reply: FastifyReply, options: HandoffRouteOptions) {
   const key = requestKey(request)
-  const submission = readSubmission(request, options.keyRing)
+  const submission = readSubmission(request, options)
   await options.requireRoom(submission.priority)
   const { repeated, ...answer } = await options.submitter.submit(submission, key)
   const { handoffId, taskId, traceparent } = answer

@@ -26,6 +26,12 @@ export interface Submission {
   send(sender: HandoffSender): Promise<Sent>
 }
 
+interface SubmissionDeps {
+  readonly keyRing: KeyRing
+  /** What the task's first handoff was sent under; undefined where it has none. */
+  findTaskTraceparent(taskId: string): Promise<string | undefined>
+}
+
 type StateSubmission = Omit<HandoffRequest, 'constraints' | 'agentState'> & {
   readonly agentState: Omit<AgentState, 'traceparent'> & { readonly traceparent?: string }
   readonly constraints?: HandoffRequest['constraints']
@@ -44,15 +50,19 @@ const PRIORITY_DEFAULT = 2
  * receiver judges (completeness, budget, safety) is left to it, so that the refusal is on record;
  * what could never be delivered throws a 422 problem here.
  */
-export function readSubmission(request: FastifyRequest, keyRing: KeyRing): Submission {
+export function readSubmission(request: FastifyRequest, deps: SubmissionDeps): Submission {
   const value: unknown = requiredBody(request).value
   const isMessage = typeof value === 'object' && value !== null && Object.hasOwn(value, 'message')
   return isMessage
-    ? readMessage(request, value as MessageSubmission, keyRing)
-    : readState(request, value as StateSubmission)
+    ? readMessage(request, value as MessageSubmission, deps.keyRing)
+    : readState(request, value as StateSubmission, deps)
 }
 
-function readState(request: FastifyRequest, body: StateSubmission): Submission {
+function readState(
+  request: FastifyRequest,
+  body: StateSubmission,
+  deps: SubmissionDeps,
+): Submission {
   requireShape(request, STATE_SUBMISSION, body)
   const asked = withTrace(body, request.span)
   requireDeliverable(
@@ -62,8 +72,27 @@ function readState(request: FastifyRequest, body: StateSubmission): Submission {
   return {
     priority: asked.constraints.priority ?? PRIORITY_DEFAULT,
     place: placeInState,
-    send: (sender) => sender.send(asked, operatorOf(request)),
+    send: async (sender) => {
+      const ofTask = isTraced(request, body) ? undefined : await traceOfTask(asked, deps)
+      return sender.send(ofTask ?? asked, operatorOf(request))
+    },
   }
+}
+
+const isTraced = ({ headers }: FastifyRequest, { agentState }: StateSubmission): boolean =>
+  agentState.traceparent !== undefined ||
+  parseTraceparent(String(headers['traceparent'] ?? '')) !== undefined
+
+// A task keeps its one trace (I9) also where a later sender does not know it.
+async function traceOfTask(
+  asked: HandoffRequest,
+  { findTaskTraceparent }: SubmissionDeps,
+): Promise<HandoffRequest | undefined> {
+  const { taskId } = asked.agentState
+  const traceparent = await findTaskTraceparent(taskId)
+  return traceparent === undefined
+    ? undefined
+    : { ...asked, agentState: { ...asked.agentState, traceparent } }
 }
 
 /** The person behind the key; reviews of what is sent are closed to them. */
