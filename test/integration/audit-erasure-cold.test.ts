@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { AuditLog, createPool, Eraser, readErasedLists } from '@baton/audit'
+import { AuditLog, createPool, Eraser, findUndoneErasures, readErasedLists } from '@baton/audit'
 import type { ErasureOutcome, Pool } from '@baton/audit'
 import { createBatchSigner } from '@baton/ledger'
 import type { Receipt } from '@baton/ledger'
@@ -26,6 +26,8 @@ let erasedLongAgo: Person
 let erasedNow: Person
 /** Of seq 2, whose subject is erased by nobody; as it stood in the database. */
 let kept: { readonly ciphertext: Buffer; readonly subjectRef: string }
+/** As a backup has it: the subject of `erasedNow`, and what is stored of its key. */
+let storedKey: readonly unknown[]
 const pools: Pool[] = []
 
 beforeAll(async () => {
@@ -34,9 +36,10 @@ beforeAll(async () => {
   erasedNow = await addPerson()
   await addPerson()
   const { rows } = await tiers.fixture.superuser.query<typeof kept>({
-    text: 'select ciphertext, subject_ref as "subjectRef" from audit.payload where seq = 2',
+    text: 'select ciphertext, subject_ref as "subjectRef" from audit.payload order by seq',
   })
-  kept = rows[0] as typeof kept
+  kept = rows[2] as typeof kept
+  storedKey = await readKey(rows[1]?.subjectRef)
   await tiers.append(40, 1)
   await erase(openEraser(40), erasedLongAgo)
   await tiers.append(40, 399)
@@ -57,6 +60,14 @@ async function addPerson(): Promise<Person> {
   const [told] = await tiers.append(41, 1, { segments })
   const { handoffId = '', taskId = '' } = told ?? {}
   return { id: randomUUID(), subject, handoffIds: [handoffId], taskIds: [taskId] }
+}
+
+async function readKey(subjectRef: string | undefined): Promise<readonly unknown[]> {
+  const { rows } = await tiers.fixture.vaultSuperuser.query<{ key: Buffer; id: string }>({
+    text: 'select wrapped_key as key, wrapping_key_id as id from vault.subject_key where subject_ref = $1',
+    values: [subjectRef],
+  })
+  return [subjectRef, rows[0]?.key, rows[0]?.id]
 }
 
 /** Its records are as old as `daysAgo` says. */
@@ -98,6 +109,20 @@ test('segments that only the cold store holds are listed, named, without a key a
   expect(outcome.stores).toContainEqual({ name: 'audit payload segments', before: 1, after: 0 })
   expect(outcome.verdicts).toEqual(ERASED_ONCE)
   expect((await tiers.verify()).findings).toEqual([])
+})
+
+test('an erasure is known as undone while a key of it is stored', async () => {
+  const { fixture, vault } = tiers
+  const undone = () => findUndoneErasures(fixture.reader, vault)
+  expect(await undone()).toEqual([])
+  await fixture.vaultSuperuser.query({
+    text: `insert into vault.subject_key (subject_ref, lookup, wrapped_key, wrapping_key_id)
+      values ($1, null, $2, $3)`,
+    values: [...storedKey],
+  })
+  expect(await undone()).toEqual([erasedNow.id])
+  await openEraser(0).replay()
+  expect(await undone()).toEqual([])
 })
 
 test('an erasure whose own records left the database is still known as one', async () => {

@@ -72,6 +72,8 @@ export {
   readTaskIndex,
 } from './cold/archive-positions.ts'
 export { Eraser } from './eraser.ts'
+export { listErasures } from './erasures.ts'
+export { findUndoneErasures } from './undone-erasures.ts'
 export type {
   ColdSegments,
   Confirmed,

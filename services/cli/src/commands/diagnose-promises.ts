@@ -10,7 +10,8 @@ import { auditInvariants, receiptInvariant, storeInvariants } from '@baton/pipel
 import { invariantReads as storeReads, listExecutionReceipts, outboxDepth } from '@baton/store'
 import type { OpenedDatabases } from '../instance/with-databases.ts'
 import { counted } from '../terminal/figures.ts'
-import { failed, judged, passed, unknown } from './diagnosis.ts'
+import { diagnoseErasures } from './diagnose-erasures.ts'
+import { failed, judged, passed } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { describeFinding } from './verification-checks.ts'
 
@@ -43,7 +44,12 @@ export async function diagnosePromises(
       await findExcessPrivileges(audit.pool),
     ),
   )
-  return [...diagnoses, ...(await diagnoseLog(opened, onProgress)), await diagnoseOutbox(opened)]
+  return [
+    ...diagnoses,
+    ...(await diagnoseLog(opened, onProgress)),
+    await diagnoseErasures(opened),
+    await diagnoseOutbox(opened),
+  ]
 }
 
 async function diagnoseLog(
@@ -78,11 +84,6 @@ async function diagnoseLog(
       'every stored segment opens and is what was recorded',
       payloadFindings(report),
       report,
-    ),
-    unknown(
-      'I11',
-      'erased persons are gone from every store',
-      'there is no erasure in this version',
     ),
   ]
 }
