@@ -74,7 +74,7 @@ export interface LedgerEvidence {
   readonly coverage: readonly ChainCoverage[]
   /** Findings of the whole verification and of a scrub over both tiers. */
   readonly findings: readonly string[]
-  /** Records that each of the two has read. */
+  /** Records that each of the two has read; a scrub reads some again where its pieces meet. */
   readonly verified: { readonly whole: number; readonly scrubbed: number }
   /** Services that reported tampering, which nobody did. */
   readonly alarms: readonly string[]

@@ -9,7 +9,7 @@ import type { Evidence } from './evidence.ts'
 import { readOperations } from './history.ts'
 import type { AcknowledgedAppend, HeldReceipt, LedgerEvidence } from './ledger-evidence.ts'
 import { asFaults, type KillRun } from './ledger-kills.ts'
-import { HISTORY, RECEIPTS } from './ledger-load.ts'
+import { HISTORY, OFFERED, RECEIPTS } from './ledger-load.ts'
 import {
   openNotes,
   readColdLogs,
@@ -43,7 +43,7 @@ export async function gather(options: GatherOptions): Promise<Gathered> {
   const { world, pool } = options
   const { folder, ledger } = world
   const acknowledged = readLines<AcknowledgedAppend>(join(folder, RECEIPTS))
-  const delivery = await deliveryEvidence(options, acknowledged)
+  const delivery = await deliveryEvidence(options)
   const held = await readHeld(world)
   const records = await readRecords(pool)
   const notes = [
@@ -72,15 +72,12 @@ export async function gather(options: GatherOptions): Promise<Gathered> {
 }
 
 /** What the other checker looks at; the appender's records belong to no handoff. */
-async function deliveryEvidence(
-  { world, kills, startedAt }: GatherOptions,
-  acknowledged: readonly AcknowledgedAppend[],
-): Promise<Evidence> {
+async function deliveryEvidence({ world, kills, startedAt }: GatherOptions): Promise<Evidence> {
   const read = await readEvidence(world.system)
-  const appended = new Set(acknowledged.map(({ handoffId }) => handoffId))
+  const offered = new Set(readLines<string>(join(world.folder, OFFERED)))
   return {
     ...read,
-    records: read.records.filter(({ handoffId }) => !appended.has(handoffId)),
+    records: read.records.filter(({ handoffId }) => !offered.has(handoffId)),
     operations: readOperations(join(world.folder, HISTORY)),
     sendsKnown: true,
     ledger: readLedger(world.folder),

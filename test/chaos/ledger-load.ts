@@ -18,6 +18,8 @@ import { drawCompleting } from './ledger-traffic.ts'
 
 export const HISTORY = 'history.jsonl'
 export const RECEIPTS = 'receipts.jsonl'
+/** The handoff ids of everything that was ever offered to the log directly. */
+export const OFFERED = 'offered.jsonl'
 
 interface Load {
   /** Ends it and waits for the last answers. */
@@ -61,7 +63,7 @@ export function startLoad({ world, seed, ...rates }: LoadOptions): Load {
   })
   const appender = startAppender({
     client,
-    file: join(folder, RECEIPTS),
+    folder,
     random: randomFrom(seed + APPENDER_STREAM),
     perSecond: rates.appendsPerSecond,
   })
@@ -78,13 +80,15 @@ export function startLoad({ world, seed, ...rates }: LoadOptions): Load {
 
 interface AppenderOptions {
   readonly client: Pick<AuditClient, 'append'>
-  /** Receipts go here before they count. */
-  readonly file: string
+  /** Receipts go here before they count, and before that what is offered. */
+  readonly folder: string
   readonly random: SeededRandom
   readonly perSecond: number
 }
 
 const BATCH_MAX = 8
+/** Batches that wait for an answer; no more are begun while nothing answers. */
+const UNDER_WAY_MAX = 48
 const RETRY_MS = { min: 50, max: 300 }
 /** Of those that are acknowledged, this share is appended once more: the first receipt must come again. */
 const AGAIN_SHARE = 0.1
@@ -92,7 +96,7 @@ const AGAIN_SHARE = 0.1
 const PATIENCE_MS = 60_000
 
 /** Appends records of tasks of their own; what is not answered is asked again until it is. */
-export function startAppender({ client, file, random, perSecond }: AppenderOptions): Load {
+export function startAppender({ client, folder, random, perSecond }: AppenderOptions): Load {
   const underWay = new Set<Promise<void>>()
   let stoppedAt = Infinity
 
@@ -105,7 +109,7 @@ export function startAppender({ client, file, random, perSecond }: AppenderOptio
         const { origin, seq, recordHash } = receipts[index] ?? NO_RECEIPT
         return { handoffId, epoch, origin, seq, recordHash, begunAt, at }
       })
-      appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+      writeLines(join(folder, RECEIPTS), lines)
       return true
     } catch (error) {
       // The log refuses for good only what is wrong, and nothing here is.
@@ -124,8 +128,16 @@ export function startAppender({ client, file, random, perSecond }: AppenderOptio
 
   async function run(): Promise<void> {
     while (stoppedAt === Infinity) {
+      if (underWay.size >= UNDER_WAY_MAX) {
+        await Promise.race(underWay)
+        continue
+      }
       const count = random.integer(1, BATCH_MAX)
       const entries = Array.from({ length: count }, () => auditEntry(randomUUID()))
+      writeLines(
+        join(folder, OFFERED),
+        entries.map(({ handoffId }) => handoffId),
+      )
       const appending = append(entries, random.next() < AGAIN_SHARE)
       underWay.add(appending)
       // One that was refused stays, and fails the campaign in the end.
@@ -139,6 +151,8 @@ export function startAppender({ client, file, random, perSecond }: AppenderOptio
   }
 
   const running = run()
+  // A refusal is told by `stop`.
+  running.catch(() => undefined)
   return {
     async stop() {
       stoppedAt = performance.now()
@@ -146,6 +160,9 @@ export function startAppender({ client, file, random, perSecond }: AppenderOptio
     },
   }
 }
+
+const writeLines = (file: string, lines: readonly unknown[]): void =>
+  appendFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
 
 /** An answer without a receipt stands nowhere in the log, so the checker names it. */
 const NO_RECEIPT = { origin: 'no receipt', seq: -1, recordHash: '' }

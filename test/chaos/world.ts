@@ -1,8 +1,6 @@
 // One seed's whole Baton: own databases, every service as supervised processes, a link between any two of them.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { freePort } from '@baton/infra'
 import { parseSigningKeys } from '@baton/sdk'
 import { createPool, type Pool } from '@baton/store'
@@ -152,12 +150,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   return Object.assign(world, parts)
 }
 
-// Compiled once for all the restarts of a campaign: what is measured is recovery, not the compiler.
-const COMPILED = join(tmpdir(), `baton-chaos-${process.pid}`, 'compiled')
-
 /** What every service of a campaign is told. */
 export const campaignSettings = (folder: string) => ({
-  NODE_COMPILE_CACHE: COMPILED,
   BATON_CHAOS_FOLDER: folder,
   BATON_LEASE_MS: String(LEASE_MS),
   BATON_QUIET_MS: '1500',
