@@ -24,7 +24,7 @@ export function addVerify(program: Command, run: Run): void {
     )
     .option('--full', 'verify the batch signatures that seals vouch for once more')
     .action(async (what: string | undefined, options: VerifyFlags, command: Command) => {
-      if (what !== undefined && (options.policy !== undefined || isFile(what))) {
+      if (what !== undefined && (options.policy !== undefined || isMeantAsFile(what))) {
         const { verifyFile } = await import('./commands/verify-bundle.ts')
         const { policy } = options
         await run(command, (context) => verifyFile(context, { file: what, policy }))
@@ -35,8 +35,9 @@ export function addVerify(program: Command, run: Run): void {
     })
 }
 
-const isFile = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isFile() === true
+/** A file that is there, or a path: no id of a task has a dot or a slash. */
+const isMeantAsFile = (what: string): boolean =>
+  /[./\\]/.test(what) || statSync(what, { throwIfNoEntry: false })?.isFile() === true
 
 interface EvidenceFlags {
   readonly out?: string

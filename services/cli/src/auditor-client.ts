@@ -2,6 +2,7 @@
 import { permanent, transient } from '@baton/runtime'
 import type { ErrorCode } from '@baton/runtime'
 import type { Context } from './context.ts'
+import { requireInstance } from './instance/databases.ts'
 import { openInstance } from './instance/instance.ts'
 import { ensureEvidenceKeys } from './instance/evidence-keys.ts'
 
@@ -21,7 +22,8 @@ interface Tokens {
 
 /**
  * Runs `work` against the auditor that BATON_AUDIT_URL names, with BATON_AUDIT_EVIDENCE_TOKEN;
- * otherwise against the instance of this home, which is started where it does not run.
+ * otherwise against the instance of this home, which is started where it does not run. Throws
+ * BATON_INSTANCE_MISSING where there is none.
  */
 export async function withAuditor<Result>(
   context: Context,
@@ -34,6 +36,7 @@ export async function withAuditor<Result>(
     const tokens = { evidence, payload: settings.BATON_AUDIT_PAYLOAD_TOKEN }
     return work(clientOf(settings.BATON_AUDIT_URL, tokens, false))
   }
+  await requireInstance(context)
   const instance = await openInstance(context, { queue: 'any' })
   try {
     const keys = await ensureEvidenceKeys(home)

@@ -19,8 +19,10 @@ interface ChainTiers {
   readonly origin: string
   readonly records: number
   readonly sealed: number
-  /** In full bundles of the cold store. */
+  /** In the cold store, the bundle that is not full yet included. */
   readonly archived: number
+  /** In that last bundle: they leave the database only once it is full. */
+  readonly partial: number
   /** The first record that the database still has. */
   readonly hotFrom: number
   /** The first record that has not expired. */
@@ -40,8 +42,10 @@ export async function tiers(context: Context): Promise<ExitCode> {
       (sum, { sealed, archived }) => sum + Math.max(0, sealed - archived),
       0,
     )
+    const waiting = counted(lag, 'sealed record')
+    output.words(`\ncold store: ${store ?? 'none'}; ${waiting} not archived yet`)
     output.words(
-      `\ncold store: ${store ?? 'none'}; ${counted(lag, 'sealed record')} in no full bundle yet`,
+      'HOT FROM: the first record the database still has; KEPT FROM: the first not expired',
     )
     output.words(`oldest day in the database: ${days[0] ?? 'none'}`)
     for (const { taskId, heldAt } of holds) {
@@ -63,14 +67,15 @@ async function readTiers(audit: AuditReader): Promise<readonly ChainTiers[]> {
       origin,
       records: size,
       sealed: sizes?.sealed.get(chain) ?? 0,
-      archived: position?.size ?? 0,
+      archived: Math.max(position?.size ?? 0, position?.tail ?? 0),
+      partial: Math.max(0, (position?.tail ?? 0) - (position?.size ?? 0)),
       hotFrom: position?.hotFrom ?? 0,
       minIndex: position?.minIndex ?? 0,
     }
   })
 }
 
-const COLUMNS = ['RECORDS', 'SEALED', 'ARCHIVED', 'HOT FROM', 'KEPT FROM']
+const COLUMNS = ['RECORDS', 'SEALED', 'ARCHIVED', 'PARTIAL', 'HOT FROM', 'KEPT FROM']
 
 const chainTable = (chains: readonly ChainTiers[]): string =>
   renderTable(

@@ -53,6 +53,21 @@ describe('verify FILE', () => {
     expect(texts.out).toContain('NOT verified')
   })
 
+  it('names the likely mistake: another file, a part of one, somebody else’s policy', async () => {
+    const said = async (name: string, content: Uint8Array | string, given = policy) => {
+      const { texts, context } = open()
+      expect(await verifyFile(context, { file: put(name, content), policy: given })).toBe(3)
+      return texts.out + texts.words
+    }
+    for (const content of ['', '# a text\n', bundle.subarray(0, 100)]) {
+      const text = await said('other.md', content)
+      expect(text).toContain('this is no bundle of evidence, or its beginning is destroyed')
+      expect(text.split('\n').filter((line) => line.includes('✗'))).toHaveLength(2)
+    }
+    const cut = await said('cut.tar', bundle.subarray(0, bundle.length - 700))
+    expect(cut).toContain('in case it was cut off on its way')
+  })
+
   it('prints the whole report as JSON', async () => {
     const { texts, context } = open(true)
     await verifyFile(context, { file: put('a.tar', bundle), policy })
@@ -68,5 +83,8 @@ describe('verify FILE', () => {
     expect(await code({ file, policy: put('bad', 'quorum nobody\n') })).toBe('BATON_USAGE')
     expect(await code({ file, policy: join(folder, 'none') })).toBe('BATON_FILE_NOT_FOUND')
     expect(await code({ file: join(folder, 'none.tar'), policy })).toBe('BATON_FILE_NOT_FOUND')
+    const missing = { file: join(folder, 'none.tar'), policy: undefined }
+    expect(await code(missing)).toBe('BATON_FILE_NOT_FOUND')
+    expect(await code({ file: folder, policy })).toBe('BATON_USAGE')
   })
 })

@@ -8,24 +8,13 @@ import type { ExitCode } from '../exit-codes.ts'
 import { counted, milliseconds } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
+import { isNoBundle, verdictWords } from './bundle-verdict.ts'
 
 const MARKS: Readonly<Record<CheckReport['result'], Mark>> = {
   ok: 'passed',
   failed: 'failed',
   incomplete: 'unknown',
   skipped: 'unknown',
-}
-const VERDICTS: Readonly<Record<BundleReport['verdict'], string>> = {
-  valid: 'Verified OK: nothing was altered, added or removed',
-  tampered: 'NOT verified: something was altered, added or removed',
-  incomplete: 'Cannot say: nothing is wrong, but not everything that is needed is there',
-  unsupported: 'Cannot say: this Baton does not know the version of the bundle',
-}
-const NEXT: Readonly<Record<BundleReport['verdict'], string>> = {
-  valid: 'open index.html of the bundle to read it',
-  tampered: 'keep the file as it is, and ask for the evidence again',
-  incomplete: 'ask for the evidence again once the task has ended and is sealed',
-  unsupported: 'verify it with the verifier of the Baton that made it',
 }
 const CHECK_WIDTH = 18
 const FINDINGS_SHOWN_MAX = 5
@@ -35,22 +24,34 @@ export async function verifyFile(
   { output }: Context,
   { file, policy: policyFile }: { readonly file: string; readonly policy: string | undefined },
 ): Promise<ExitCode> {
+  const bytes = await readBytes(file)
   if (policyFile === undefined) throw POLICY_NEEDED
   const policy = readPolicy(policyFile, await readBytes(policyFile))
-  const bytes = await readBytes(file)
   const startedAt = performance.now()
   const report = verifyBundle(bytes, { policy, now: Date.now() / 1_000, thorough: true })
   const verifyMs = performance.now() - startedAt
   if (output.json) output.data(JSON.stringify({ ...report, verifyMs }))
-  else print(output, report, verifyMs)
-  output.next(NEXT[report.verdict])
+  else print(output, report, { file, verifyMs })
+  output.next(verdictWords(report, file).next)
   return EXIT_CODES[report.verdict] as ExitCode
 }
 
-function print(output: Output, report: BundleReport, verifyMs: number): void {
-  const { taskId, records, sealedAt, checks, segments, verdict } = report
+interface Verified {
+  readonly file: string
+  readonly verifyMs: number
+}
+
+function print(output: Output, report: BundleReport, { file, verifyMs }: Verified): void {
+  const { taskId, records, sealedAt, segments, verdict } = report
   const sealed = sealedAt === null ? 'not sealed yet' : `sealed ${sealedAt}`
-  output.data(`Task ${taskId ?? 'none: whole chains'}, ${counted(records, 'record')}, ${sealed}\n`)
+  const unreadable = isNoBundle(report)
+  if (unreadable) output.data(`${visible(file)}: nothing of a bundle can be read\n`)
+  else
+    output.data(
+      `Task ${taskId ?? 'none: whole chains'}, ${counted(records, 'record')}, ${sealed}\n`,
+    )
+  // Everything else fails as well then, and says no more.
+  const checks = unreadable ? report.checks.slice(0, 1) : report.checks
   for (const { id, title, result, note, findings } of checks) {
     const label = id.toLowerCase().replaceAll('_', ' ').padEnd(CHECK_WIDTH)
     const why = result === 'skipped' ? `skipped: ${note ?? ''}` : title
@@ -68,7 +69,7 @@ function print(output: Output, report: BundleReport, verifyMs: number): void {
   output.check(
     mark,
     'verdict'.padEnd(CHECK_WIDTH),
-    `${VERDICTS[verdict]} (${milliseconds(verifyMs)})`,
+    `${verdictWords(report, file).sentence} (${milliseconds(verifyMs)})`,
   )
 }
 
@@ -93,9 +94,17 @@ async function readBytes(file: string): Promise<Uint8Array> {
   try {
     return await readFile(file)
   } catch (cause) {
-    throw permanent('BATON_FILE_NOT_FOUND', `${file} cannot be read`, {
-      cause,
-      fix: 'The path is meant from the folder you are in.',
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'EISDIR') {
+      throw permanent('BATON_USAGE', `${file} is a folder`, { fix: 'Name a file in it.' })
+    }
+    if (code === 'EACCES' || code === 'EPERM') {
+      throw permanent('BATON_FILE_NOT_ALLOWED', `${file} may not be read`, {
+        fix: 'Give yourself the right to read it.',
+      })
+    }
+    throw permanent('BATON_FILE_NOT_FOUND', `there is no file ${file}`, {
+      fix: 'Check the path; it is meant from the folder you are in.',
     })
   }
 }

@@ -95,6 +95,11 @@ export async function reachDatabases(context: Context, logger: Logger): Promise<
   return { ...server, secrets, seals, cold: coldOf(context), urls }
 }
 
+/** Throws BATON_INSTANCE_MISSING where a command would make an empty instance only to find nothing in it. */
+export async function requireInstance(context: Context): Promise<void> {
+  if (context.settings.BATON_DATABASE_ADMIN_URL === undefined) await secretsToRead(context)
+}
+
 const sealsOf = ({ home, settings }: Context, keys: SealKeys | null) => ({
   publicKey:
     settings.BATON_SEAL_PUBLIC_KEY ?? (keys === null ? undefined : publicHalf(keys.sealing)),

@@ -8,12 +8,11 @@ import { ROOT } from '../context.ts'
 import type { Context, Environment } from '../context.ts'
 import { coldFolderOf } from './archive-keys.ts'
 import { startChild } from './child-service.ts'
-import { openDatabases } from './databases.ts'
+import { openDatabases, requireInstance } from './databases.ts'
 import { openLog } from './instance.ts'
 import { runningInstance } from './instance-record.ts'
 import { choosePorts } from './ports.ts'
 import { prepareSeals } from './prepare-seals.ts'
-import { readSealKeys } from './seal-keys.ts'
 import { WITNESS_PORT } from './services.ts'
 
 /**
@@ -22,7 +21,7 @@ import { WITNESS_PORT } from './services.ts'
  */
 export async function recoverSealer(context: Context): Promise<number> {
   const { home, settings } = context
-  if ((await readSealKeys(home)) === null) throw missing(home)
+  await requireInstance(context)
   return withLock(join(home, 'instance.lock'), { waitMs: LOCK_WAIT_MS }, async () => {
     const running = await runningInstance(home)
     if (running !== null) throw busy(running.owner.pid)
@@ -83,11 +82,6 @@ async function runRecovery({ output, home }: Context, environment: Environment):
 }
 
 const isLogged = (line: string): boolean => line.startsWith('{')
-
-const missing = (home: string) =>
-  permanent('BATON_INSTANCE_MISSING', `there is no Baton instance in ${home}`, {
-    fix: 'Make one with `npm run up -- --once`, or name another folder with --home.',
-  })
 
 const busy = (pid: number) =>
   permanent('BATON_INSTANCE_BUSY', `process ${pid} serves this instance`, {

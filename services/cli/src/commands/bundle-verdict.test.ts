@@ -1,0 +1,37 @@
+// What failed decides which mistake is named first, and never makes a verdict milder.
+import type { BundleReport, CheckReport } from '@baton/ledger'
+import { describe, expect, it } from 'vitest'
+import { isNoBundle, verdictWords } from './bundle-verdict.ts'
+
+const REPORT = { taskId: 'a task', records: 6, sealedAt: null, segments: [] }
+
+function reportOf(failed: readonly string[], changes: object = {}): BundleReport {
+  const checks = failed.map((id) => ({ id, result: 'failed' }) as CheckReport)
+  return { ...REPORT, verdict: 'tampered', checks, ...changes } as unknown as BundleReport
+}
+
+describe('a bundle that does not verify', () => {
+  const sentence = (report: BundleReport) => verdictWords(report, 'e.tar').sentence
+
+  it('fits together, and is of somebody else than the policy says', () => {
+    const failed = ['EXPORTER_SIGNATURE', 'SEAL_SIGNATURE', 'BATCH_SIGNATURE']
+    expect(sentence(reportOf(failed))).toContain('no key of this policy signed it')
+    expect(sentence(reportOf([...failed, 'RECORD_HASH']))).toContain('altered, added or removed')
+    expect(sentence(reportOf(['BATCH_SIGNATURE']))).toContain('altered, added or removed')
+  })
+
+  it('is no bundle only where nothing of one could be read', () => {
+    const nothing = { taskId: null, records: 0 }
+    const failed = ['CONTAINER', 'VERSION', 'MANIFEST']
+    expect(isNoBundle(reportOf(failed, nothing))).toBe(true)
+    expect(isNoBundle(reportOf(failed))).toBe(false)
+    expect(isNoBundle(reportOf(['CONTAINER', 'VERSION'], nothing))).toBe(false)
+  })
+})
+
+it('a sound one is opened as the file that was named', () => {
+  const valid = reportOf([], { verdict: 'valid' })
+  expect(verdictWords(valid, 'my evidence.tar').next).toContain(
+    'tar -xf "my evidence.tar" index.html',
+  )
+})

@@ -1,0 +1,67 @@
+// The last word on a bundle, and what to do about it: the likely mistake first, never a milder verdict.
+import type { BundleReport } from '@baton/ledger'
+
+export interface VerdictWords {
+  readonly sentence: string
+  readonly next: string
+}
+
+/** What fails in a sound bundle whose verifier holds somebody else's policy. */
+const OF_THE_POLICY: ReadonlySet<string> = new Set([
+  'EXPORTER_SIGNATURE',
+  'SEAL_SIGNATURE',
+  'BATCH_SIGNATURE',
+])
+
+/** True for a file that is something else, and for a bundle whose beginning is destroyed. */
+export const isNoBundle = ({ taskId, records, checks }: BundleReport): boolean =>
+  taskId === null && records === 0 && ['CONTAINER', 'MANIFEST', 'VERSION'].every(failedIn(checks))
+
+const failedIn = (checks: BundleReport['checks']) => (id: string) =>
+  checks.some((check) => check.id === id && check.result === 'failed')
+
+export function verdictWords(report: BundleReport, file: string): VerdictWords {
+  const { verdict, checks } = report
+  if (verdict !== 'tampered') return WORDS[verdict](file)
+  if (isNoBundle(report)) return NO_BUNDLE
+  const failed = checks.filter(({ result }) => result === 'failed').map(({ id }) => id)
+  if (failed.includes('SEAL_SIGNATURE') && failed.every((id) => OF_THE_POLICY.has(id))) {
+    return OTHER_POLICY
+  }
+  return failed.includes('CONTAINER') ? CUT_OFF : TAMPERED
+}
+
+const WORDS: Readonly<Record<Exclude<BundleReport['verdict'], 'tampered'>, Words>> = {
+  valid: (file) => ({
+    sentence: 'Verified OK: nothing was altered, added or removed',
+    next: `to read it: tar -xf ${quoted(file)} index.html, then open it in a browser`,
+  }),
+  incomplete: () => ({
+    sentence: 'Cannot say: nothing is wrong, but not everything that is needed is there',
+    next: 'ask for the evidence again once the task has ended and is sealed',
+  }),
+  unsupported: () => ({
+    sentence: 'Cannot say: this Baton does not know the version of the bundle',
+    next: 'verify it with the verifier of the Baton that made it',
+  }),
+}
+type Words = (file: string) => VerdictWords
+
+const quoted = (file: string): string => (/^[\w./-]+$/.test(file) ? file : JSON.stringify(file))
+
+const TAMPERED: VerdictWords = {
+  sentence: 'NOT verified: something was altered, added or removed',
+  next: 'keep the file as it is, and ask for the evidence again',
+}
+const CUT_OFF: VerdictWords = {
+  ...TAMPERED,
+  next: 'keep the file as it is; compare its size with the exporter’s, in case it was cut off on its way, and ask for it again',
+}
+const NO_BUNDLE: VerdictWords = {
+  sentence: 'NOT verified: this is no bundle of evidence, or its beginning is destroyed',
+  next: 'check that this is the file that you were given; a bundle is a .tar that `baton evidence` wrote',
+}
+const OTHER_POLICY: VerdictWords = {
+  sentence: 'NOT verified: it fits together, and no key of this policy signed it',
+  next: 'check with whoever exported it that this is their policy; if it is, the bundle is forged',
+}
