@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { zstdDecompressSync } from 'node:zlib'
 import { createPool } from '@baton/audit'
@@ -160,7 +161,7 @@ async function readRedis(url: string): Promise<string> {
     const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`)
     socket.write(`*${words.length}\r\n${parts.join('')}`)
   }
-  const answer = (await Array.fromAsync(socket, (part) => String(part))).join('')
+  const answer = await text(socket)
   if (!answer.startsWith('+OK\r\n$')) throw new Error(answer)
   return answer
 }

@@ -87,7 +87,8 @@ it('T25 whatever is edited of a segment is a mismatch, also where others of the 
   const kept = stored[1] as StoredSegment & { readonly key: KeyObject }
   const { ciphertext, nonce, key } = kept
   const place = { origin: ORIGIN, seq: 3, segment: 1 }
-  const flip = (bytes: Buffer): Buffer => bytes.map((byte, at) => (at === 3 ? byte ^ 1 : byte))
+  const flip = (bytes: Buffer): Buffer =>
+    Buffer.from(bytes.map((byte, at) => (at === 3 ? byte ^ 1 : byte)))
   // By somebody who holds the key of the subject: only the commitment knows better.
   const anew = (words: string) => ({ ...kept, ...sealSegment(key, place, saltText(words).salted) })
   const verdicts = (found: StoredSegment, of = body) =>
