@@ -19,7 +19,7 @@ export interface ColdReading {
   readonly store: ColdStore
 }
 
-export interface JudgeOptions {
+interface JudgeOptions {
   /** Connected as audit_eraser. */
   readonly db: Database
   readonly vault: Pick<SubjectVault, 'keysOf'>
