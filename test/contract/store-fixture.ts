@@ -1,18 +1,8 @@
 // An operational database of its own for one test file, and handoffs to put into it.
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { ClaimedHandoff, NewHandoff } from '@baton/protocol/delivery'
-import {
-  claimExecutions,
-  createPool,
-  markExecuting,
-  migrateStore,
-  sendHandoffs,
-  type Pool,
-} from '@baton/store'
-import { acquirePostgres, uniqueDatabaseName } from '@baton/testkit'
-
-// Roles belong to the whole server, so every test gives them the passwords that others use too.
-const APP_PASSWORD = 'test-app'
+import { claimExecutions, createPool, markExecuting, sendHandoffs, type Pool } from '@baton/store'
+import { acquirePostgres, createStoreDatabase, PASSWORDS, uniqueDatabaseName } from '@baton/testkit'
 
 export interface StoreFixture {
   /** As role `baton_app`, with the services' own session settings. */
@@ -29,8 +19,8 @@ export interface StoreFixture {
 export async function openStore(purpose: string): Promise<StoreFixture> {
   const { adminUrl } = await acquirePostgres()
   const database = uniqueDatabaseName(purpose)
-  await migrateStore({ adminUrl, database, appPassword: APP_PASSWORD })
-  const databaseUrl = storeUrl(adminUrl, { database, user: 'baton_app', password: APP_PASSWORD })
+  await createStoreDatabase(adminUrl, database)
+  const databaseUrl = storeUrl(adminUrl, { database, user: 'baton_app', password: PASSWORDS.app })
   const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 8 })
   const [pool, superuser] = [open(databaseUrl), open(storeUrl(adminUrl, { database }))]
   return {

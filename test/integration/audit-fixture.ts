@@ -1,20 +1,16 @@
 // An audit store of its own for one test file: databases, a running auditor, a client, and a superuser.
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
-import { createAuditClient, createPool, migrateAudit } from '@baton/audit'
+import { createAuditClient, createPool } from '@baton/audit'
 import type { AuditClient, AuditUrls, Pool } from '@baton/audit'
 import type { AuditEntry } from '@baton/ledger'
-import { acquirePostgres, spawnService, uniqueDatabaseName } from '@baton/testkit'
+import {
+  acquirePostgres,
+  createAuditDatabases,
+  spawnService,
+  uniqueDatabaseName,
+} from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 
-/** Roles belong to the whole server, so every test gives them the passwords that testkit gives. */
-export const PASSWORDS = {
-  writer: 'test-writer',
-  reader: 'test-reader',
-  vault: 'test-vault',
-  sealer: 'test-sealer',
-  archiver: 'test-archiver',
-  eraser: 'test-eraser',
-}
 const APPEND_TOKEN = 'append-token'
 const READ_TOKEN = 'read-token'
 const ERASE_TOKEN = 'erase-token'
@@ -50,11 +46,7 @@ const base64 = (bytes: Buffer): string => bytes.toString('base64')
 export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
   const { adminUrl } = await acquirePostgres()
   const databases = { audit: uniqueDatabaseName('audit'), vault: uniqueDatabaseName('vault') }
-  const { urls } = await migrateAudit(adminUrl, {
-    passwords: PASSWORDS,
-    databases,
-    log: { shards },
-  })
+  const urls = await createAuditDatabases(adminUrl, databases, shards)
   const signingKey = generateKeyPairSync('ed25519').privateKey.export({
     format: 'der',
     type: 'pkcs8',

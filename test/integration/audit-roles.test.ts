@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPool, migrateAudit } from '@baton/audit'
 import type { Pool } from '@baton/audit'
-import { createAuditFixture, entryOf, onDatabase, PASSWORDS } from './audit-fixture.ts'
+import { PASSWORDS } from '@baton/testkit'
+import { createAuditFixture, entryOf, onDatabase } from './audit-fixture.ts'
 import type { AuditFixture } from './audit-fixture.ts'
 
 let fixture: AuditFixture

@@ -11,13 +11,10 @@ import {
 } from '@baton/gateway'
 import { createLogger } from '@baton/runtime'
 import { createKeyRing } from '@baton/sdk'
-import { createPool, migrateStore, type Pool } from '@baton/store'
+import { createPool, type Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { expect } from 'vitest'
-import { acquirePostgres, uniqueDatabaseName } from '@baton/testkit'
-
-// Roles belong to the whole cluster: the same password as everywhere else in a test run.
-const APP_PASSWORD = 'test-app'
+import { acquirePostgres, createStoreDatabase, PASSWORDS, uniqueDatabaseName } from '@baton/testkit'
 
 export const READ_TOKEN = 'read-token-of-the-test'
 
@@ -107,11 +104,11 @@ export async function openGateway(
 async function freshDatabase(): Promise<string> {
   const { adminUrl } = await acquirePostgres()
   const database = uniqueDatabaseName('gateway')
-  await migrateStore({ adminUrl, database, appPassword: APP_PASSWORD })
+  await createStoreDatabase(adminUrl, database)
   const url = new URL(adminUrl)
   url.pathname = `/${database}`
   url.username = 'baton_app'
-  url.password = APP_PASSWORD
+  url.password = PASSWORDS.app
   return url.href
 }
 

@@ -1,9 +1,9 @@
 // A whole Baton of its own for a test: databases, keys, and every service as a process that can be killed.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { createServer, type AddressInfo } from 'node:net'
-import { type AuditUrls, migrateAudit } from '@baton/audit'
-import { migrateStore } from '@baton/store'
+import type { AuditUrls } from '@baton/audit'
 import { type LedgerServices, prepareLedgerServices } from './ledger-services.ts'
+import { createAuditDatabases, createStoreDatabase, PASSWORDS } from './migrated-databases.ts'
 import { uniqueDatabaseName, uniqueName } from './names.ts'
 import { type ServiceProcess, spawnService } from './service-process.ts'
 
@@ -45,17 +45,6 @@ export interface System {
   stop(): Promise<void>
 }
 
-// Roles belong to the whole cluster, so every system of a run gives them the same passwords.
-const PASSWORDS = {
-  app: 'test-app',
-  writer: 'test-writer',
-  reader: 'test-reader',
-  vault: 'test-vault',
-  sealer: 'test-sealer',
-  archiver: 'test-archiver',
-  eraser: 'test-eraser',
-}
-
 const token = (): string => randomBytes(24).toString('hex')
 
 /** Creates and migrates the databases; services are started one by one with `start`. */
@@ -63,9 +52,10 @@ export async function createSystem(options: SystemOptions): Promise<System> {
   const { purpose, adminUrl } = options
   const database = uniqueDatabaseName(purpose)
   const databases = { audit: `${database}_audit`, vault: `${database}_vault` }
-  await migrateStore({ adminUrl, database, appPassword: PASSWORDS.app })
-  const { app: _app, ...passwords } = PASSWORDS
-  const { urls } = await migrateAudit(adminUrl, { passwords, databases })
+  const [urls] = await Promise.all([
+    createAuditDatabases(adminUrl, databases),
+    createStoreDatabase(adminUrl, database),
+  ])
   const auditorPort = await freePort()
   const tokens = { append: token(), read: token(), erase: token() }
   const databaseUrl = urlOf(adminUrl, { database, user: 'baton_app', password: PASSWORDS.app })
