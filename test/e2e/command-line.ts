@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { discardPostgres } from '@baton/infra'
+import { COMPILE_CACHE } from '@baton/testkit'
 
 const MAIN = fileURLToPath(new URL('../../services/cli/src/main.ts', import.meta.url))
 
@@ -47,7 +48,7 @@ async function run(
   environment: Readonly<Record<string, string>>,
 ): Promise<Finished> {
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...process.env, ...environment },
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let stdout = ''
