@@ -1,5 +1,5 @@
-// From the command line alone: a task becomes a file that verifies offline, a turned byte is named, a drill is recorded.
-import { readFile, writeFile } from 'node:fs/promises'
+// From the command line alone: evidence that verifies offline, a turned byte named, a drill, a sealer that lost its state.
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -78,5 +78,22 @@ describe('a drill', () => {
     const trace = await baton.run('trace', report.taskId)
     expect(trace.stdout).toContain('VERIFY_RUN')
     expect(trace.stdout).toContain('DRILL_PASSED')
+  })
+})
+
+describe('a sealer without its state file', () => {
+  it('starts nothing, is recovered by a command, and the log goes on', async () => {
+    await rm(join(baton.home, 'seals', 'sealer.json'))
+    const refused = await baton.run('audit', 'drill')
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('recover-seals'),
+    ])
+    const recovered = await baton.run('audit', 'recover-seals')
+    expect(recovered.exitCode).toBe(0)
+    expect(recovered.stdout).toMatch(/vouched for by witness \S+: \d+ seals/)
+    expect((await baton.run('audit', 'recover-seals')).exitCode).toBe(1)
+    expect((await baton.run('audit', 'drill')).exitCode).toBe(0)
+    expect((await baton.run('verify')).exitCode).toBe(0)
   })
 })

@@ -35,6 +35,7 @@ export interface Tiers {
   /** The sealer's. */
   readonly sealKey: KeyObject
   readonly auditorUrl: string
+  readonly sealer: ServiceProcess
   /** Appends one entry through the auditor. */
   record(entry: AuditEntry): Promise<void>
   /** Appends handoffs of one task per entry, as if it were `daysAgo`; answers the entries. */
@@ -56,7 +57,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
   const fixture = await createAuditFixture(shards)
   const sealing = await createSealing(fixture)
   const auditor = await fixture.startAuditor()
-  await sealing.startSealer()
+  const sealer = await sealing.startSealer()
   const folder = join(sealing.folder, 'cold')
   const cold = openColdStore(coldSettings(folder)) as ColdStore
   const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 2 })
@@ -80,6 +81,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
     batchKeys,
     sealKey,
     auditorUrl: auditor.url,
+    sealer,
     record: async (entry) => void (await auditor.client.append([entry])),
     async append(daysAgo, count, changes = {}) {
       await ensurePartition(fixture, daysAgo)

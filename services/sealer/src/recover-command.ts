@@ -81,11 +81,11 @@ function refusalLines(findings: readonly Finding[]): string[] {
   const shown = findings.slice(0, FINDINGS_SHOWN_MAX)
   const more = findings.length - shown.length
   return [
-    'NOT recovered, nothing was written: this database does not hold what was sealed.',
+    'NOT recovered, nothing was written: database and cold store do not hold what was sealed.',
     ...shown.map(({ origin, seq, rule, message }) => {
       return `  ${rule} ${origin}${seq === null ? '' : ` ${seq}`}: ${message}`
     }),
     ...(more > 0 ? [`  … and ${more} more`] : []),
-    'Next: keep a copy of the database and of every anchor. Restore the database that the anchors know, then recover again.',
+    'Next: keep a copy of the database, the cold store and every anchor. Restore what the anchors know, then recover again.',
   ]
 }

@@ -1,6 +1,6 @@
 // A lost state file, made anew: only from what an anchor outside vouches for, and only where every record still fits.
 import { open, stat } from 'node:fs/promises'
-import { inSnapshot, readSealedLog } from '@baton/audit'
+import { inSnapshot, readArchivePositions, readSealedLog } from '@baton/audit'
 import type { Anchor, AnchoredHead, ColdStore, Pool, SealedLog } from '@baton/audit'
 import { readSealEntry, toBase64 } from '@baton/ledger'
 import type { Finding, Policy, SealEntry } from '@baton/ledger'
@@ -61,6 +61,7 @@ export type Recovery =
 export async function recoverState(options: RecoverOptions): Promise<Recovery> {
   const { pool, statePath, anchors, policy, logger } = options
   if (await exists(statePath)) throw present(statePath)
+  if (options.cold === undefined) await requireHotLog(pool)
   const heads = await askAll(anchors)
   const log = await inSnapshot(pool, (snapshot) =>
     readSealedLog(snapshot, {
@@ -173,6 +174,14 @@ const exists = (path: string): Promise<boolean> =>
       throw error
     },
   )
+
+async function requireHotLog(pool: Pool): Promise<void> {
+  const positions = [...(await readArchivePositions(pool)).values()]
+  if (positions.every(({ hotFrom }) => hotFrom === 0)) return
+  throw permanent('BATON_SETTINGS_INVALID', 'records stand in a cold store, and none is named', {
+    fix: 'Set BATON_COLD_FOLDER, or BATON_COLD_S3_BUCKET and what belongs to it, as the archiver has them.',
+  })
+}
 
 const present = (path: string) =>
   permanent('BATON_SEALER_STATE_PRESENT', `there is a state file: ${path}`, {
