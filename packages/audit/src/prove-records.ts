@@ -50,7 +50,8 @@ function leadsTo({ size, leaves, hashes }: ChainProof, root: string): boolean {
   if (leaves.length === 0) return true
   const found = rootFromSubset({
     size,
-    leaves: leaves.map(([index, hash]) => ({ index, hash: fromHex(hash) ?? NO_HASH })),
+    indexes: leaves.map(([index]) => index),
+    leafHashes: Buffer.concat(leaves.map(([, hash]) => fromHex(hash) ?? NO_HASH)),
     proof: hashes.map((hash) => fromBase64(hash) ?? NO_HASH),
   })
   return found !== undefined && toBase64(found) === root

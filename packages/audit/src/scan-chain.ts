@@ -1,6 +1,5 @@
 // Reads one chain in bounded pages, each record with every row that refers to it, in a few set reads.
-import { isAscii } from 'node:buffer'
-import { readRecord, readRecordText } from '@baton/ledger'
+import { readRecord } from '@baton/ledger'
 import type { RecordColumns, StoredBatch, StoredIndex, StoredRecord } from '@baton/ledger'
 import { copyOut } from './copy-out.ts'
 import type { CopyFields } from './copy-out.ts'
@@ -84,7 +83,7 @@ function draftOf(fields: CopyFields): Draft {
   return {
     seq,
     body,
-    reading: isAscii(body) ? readRecordText(body.toString('latin1')) : readRecord(body),
+    reading: readRecord(body),
     recordHash: fields.bytes(6),
     columns: {
       seq,

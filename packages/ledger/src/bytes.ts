@@ -31,14 +31,26 @@ export function toHex(bytes: Uint8Array): string {
 /** The bytes of lower-case hex; undefined for any other text. */
 export function fromHex(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(text.length >> 1)
-  let isHex = text.length % 2 === 0
-  for (let at = 0; at < bytes.length; at += 1) {
+  return putHex(text, bytes, 0) ? bytes : undefined
+}
+
+/** Puts the bytes of lower-case hex into `target`; false for any other text. */
+export function putHex(text: string, target: Uint8Array, from: number): boolean {
+  const length = text.length >> 1
+  let nibbles = 0
+  for (let at = 0; at < length; at += 1) {
     const high = NIBBLES[text.charCodeAt(at * 2)] ?? -1
     const low = NIBBLES[text.charCodeAt(at * 2 + 1)] ?? -1
-    isHex &&= high >= 0 && low >= 0
-    bytes[at] = high * 16 + low
+    nibbles |= high | low
+    target[from + at] = high * 16 + low
   }
-  return isHex ? bytes : undefined
+  return nibbles >= 0 && text.length % 2 === 0
+}
+
+export function isHex(text: string): boolean {
+  let nibbles = 0
+  for (let at = 0; at < text.length; at += 1) nibbles |= NIBBLES[text.charCodeAt(at)] ?? -1
+  return nibbles >= 0
 }
 
 /** RFC 4648 section 4, with padding. */

@@ -1,7 +1,6 @@
 // What a version 1 record is made of: a body that differs is not read as one.
 import { STRUCTURAL_MEMBERS } from './check-entry.ts'
 import { parseInstant } from './instant.ts'
-import { isPlainRecord } from './plain-record.ts'
 import { count, list, matching, must, name, object, oneOf, uuid } from './rules.ts'
 import type { EntryProblem } from './rules.ts'
 
@@ -35,11 +34,6 @@ const recordRule = object({
 
 /** Whether a parsed body has exactly the members of version 1, each of its type and form. */
 export function isRecordBody(value: unknown): boolean {
-  return isPlainRecord(value) || followsRules(value)
-}
-
-/** The same by the rules alone, which decide wherever a record is not plain. */
-export function followsRules(value: unknown): boolean {
   const problems: EntryProblem[] = []
   recordRule(value, problems)
   return problems.length === 0

@@ -22,7 +22,7 @@ export { formatInstant, parseInstant } from './instant.ts'
 export { formatOrigin, sealLogOrigin } from './origin.ts'
 export type { Origin } from './origin.ts'
 export { shardOf } from './shard.ts'
-export { BODY_BYTES_MAX, buildRecord, readRecord, readRecordText } from './record.ts'
+export { BODY_BYTES_MAX, buildRecord, readRecord } from './record.ts'
 export type {
   BuiltRecord,
   PayloadReference,
@@ -125,7 +125,7 @@ export { tileHashReader } from './tlog/tile-reader.ts'
 export { formatSealEntry, readSealEntry, sealFault } from './seal-entry.ts'
 export type { SealedChain, SealEntry, SealFault } from './seal-entry.ts'
 export { rootFromSubset, planSubset, proveSubset, verifySubset } from './tree/subset.ts'
-export type { ProvenLeaf, SubsetClaim } from './tree/subset.ts'
+export type { SubsetClaim } from './tree/subset.ts'
 export { parseAuditorPolicy } from './bundle/auditor-policy.ts'
 export type { AuditorPolicy, ParsedAuditorPolicy } from './bundle/auditor-policy.ts'
 export { proveChain } from './bundle/chain-proof.ts'

@@ -8,6 +8,7 @@ import { formatInstant } from './instant.ts'
 import { LedgerError } from './ledger-error.ts'
 import { recordHash } from './record-hash.ts'
 import { recordId } from './record-id.ts'
+import { RecordReader } from './record-reader.ts'
 
 /** The largest body: the entry length of C2SP tlog-tiles is a uint16. */
 export const BODY_BYTES_MAX = 65_535
@@ -120,19 +121,13 @@ function recordBody(
 
 /** Reads a stored body; undefined when it is not a version 1 record. Does not verify anything. */
 export function readRecord(body: Uint8Array): RecordBody | undefined {
-  let text: string
-  try {
-    text = UTF_8.decode(body)
-  } catch {
-    return undefined
-  }
-  return readRecordText(text)
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')
+  return new RecordReader(body, text).read(0, body.length) ?? readByRules(body)
 }
 
-/** `readRecord` of a body whose text is known; the text must be the strict UTF-8 reading of its bytes. */
-export function readRecordText(text: string): RecordBody | undefined {
+function readByRules(body: Uint8Array): RecordBody | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = JSON.parse(UTF_8.decode(body))
     return isRecordBody(value) ? (value as RecordBody) : undefined
   } catch {
     return undefined

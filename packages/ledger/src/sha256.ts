@@ -1,12 +1,17 @@
 // The one place that asks node:crypto for a digest; the browser's verifier puts its own in its place.
 import { hash } from 'node:crypto'
 
-/** SHA-256: 32 bytes. Goes by way of a string, which costs node:crypto a third of a new Buffer. */
+/** SHA-256: 32 bytes. */
 export function sha256(bytes: Uint8Array): Uint8Array {
-  const text = hash('sha256', bytes, 'binary')
   const digest = new Uint8Array(32)
-  for (let at = 0; at < 32; at += 1) digest[at] = text.charCodeAt(at)
+  putSha256(bytes, digest, 0)
   return digest
+}
+
+/** Puts the 32 bytes into `target`. By way of a string: a Buffer costs node:crypto three times as much. */
+export function putSha256(bytes: Uint8Array, target: Uint8Array, from: number): void {
+  const text = hash('sha256', bytes, 'binary')
+  for (let at = 0; at < 32; at += 1) target[from + at] = text.charCodeAt(at)
 }
 
 /** The same in lower-case hex. */

@@ -49,6 +49,9 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(digest.buffer)
 }
 
+export const putSha256 = (bytes: Uint8Array, target: Uint8Array, from: number): void =>
+  target.set(sha256(bytes), from)
+
 export const sha256Hex = (bytes: Uint8Array): string => toHex(sha256(bytes))
 
 function extend(words: Uint32Array): void {

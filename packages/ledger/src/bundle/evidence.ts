@@ -27,6 +27,7 @@ import type {
   ErasureList,
   Manifest,
 } from './format.ts'
+import { ListedLeaves } from './listed-leaves.ts'
 import { readTar } from './tar.ts'
 import type { TarReading } from './tar.ts'
 
@@ -36,8 +37,8 @@ export interface Evidence {
   /** Each part is undefined when its file is missing or has another form. */
   readonly manifest: Manifest | undefined
   readonly chains: readonly ChainProof[] | undefined
-  /** The listed hash of each leaf, by origin and seq. */
-  readonly leaves: ReadonlyMap<string, ReadonlyMap<number, string>>
+  /** The leaves of each chain, by origin. */
+  readonly leaves: ReadonlyMap<string, ListedLeaves>
   readonly batches: readonly BundleBatch[] | undefined
   readonly receipts: readonly BundleReceipt[] | undefined
   readonly erasureLists: readonly ErasureList[] | undefined
@@ -70,7 +71,7 @@ export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence 
     files,
     manifest: readJson(files.get(FILES.manifest), { rule: manifestRule, canonical: true }),
     chains,
-    leaves: new Map((chains ?? []).map(({ origin, leaves }) => [origin, new Map(leaves)])),
+    leaves: new Map((chains ?? []).map(({ origin, leaves }) => [origin, new ListedLeaves(leaves)])),
     batches: part(FILES.batches, batchesRule),
     receipts: part(FILES.receipts, receiptsRule),
     erasureLists: part(FILES.erasureLists, erasureListsRule),

@@ -1,5 +1,6 @@
 // The files of an evidence bundle, version baton-evidence/1, and the form of each JSON among them.
 import type { BatchStatement } from '../batch-statement.ts'
+import { isHex } from '../bytes.ts'
 import type { Receipt } from '../audit-entry.ts'
 import type { SegmentPlaceTuple } from '../erasure-list.ts'
 import { count, list, matching, must, name, object, oneOf, orNull, uuid } from '../rules.ts'
@@ -82,7 +83,11 @@ export interface BundlePayload {
 /** The segments that one erasure record erased, sorted. */
 export type ErasureList = readonly SegmentPlaceTuple[]
 
-const sha256 = matching('64 lower-case hex digits', /^[0-9a-f]{64}$/)
+const SHA256_DIGITS = 64
+const sha256 = must(
+  '64 lower-case hex digits',
+  (value) => typeof value === 'string' && value.length === SHA256_DIGITS && isHex(value),
+)
 const base64 = matching('base64', /^[A-Za-z0-9+/]*={0,2}$/)
 const text = must('a text', (value) => typeof value === 'string')
 const MANY = Number.MAX_SAFE_INTEGER

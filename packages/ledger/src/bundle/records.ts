@@ -1,5 +1,6 @@
 // Goes through the lines of a records file once: the hash of each line's bytes, and a reading of it.
 import { decodeUtf8 } from '../bytes.ts'
+import { RecordReader } from '../record-reader.ts'
 import type { RecordBody } from '../record.ts'
 import { sha256Hex } from '../sha256.ts'
 
@@ -8,12 +9,14 @@ export interface EvidenceRecord {
   readonly file: string
   /** Counts from 1. */
   readonly line: number
-  /** The line as text; undefined when it is not UTF-8. */
-  readonly text: string | undefined
   /** Lower-case hex. */
   readonly hashHex: string
   /** Undefined when the line cannot be read as a record; its forms are not checked in full. */
   readonly body: RecordBody | undefined
+  /** The body follows every rule of version 1, and the line has its canonical form. */
+  readonly isPlain: boolean
+  /** The line as text, where it is not plain; undefined when it is not UTF-8. */
+  readonly text: string | undefined
 }
 
 const LINE_FEED = 10
@@ -42,23 +45,32 @@ function visitChunk(
   at: { readonly file: string; readonly line: number },
   visit: (record: EvidenceRecord) => void,
 ): number {
-  const texts = decodeUtf8(chunk)?.split('\n')
+  const text = decodeUtf8(chunk)
+  // Of as many characters as bytes, each is ASCII and stands where its byte does.
+  const ascii = text?.length === chunk.length ? text : undefined
+  const reader = ascii === undefined ? undefined : new RecordReader(chunk, ascii)
   // A zero takes the place of each line feed: with it in front, a line is what its hash is over.
   const prefixed = new Uint8Array(chunk.length + 1)
   prefixed.set(chunk, 1)
   let { line } = at
   let from = 0
-  for (let number = 0; from < chunk.length; number += 1) {
-    const found = chunk.indexOf(LINE_FEED, from)
+  while (from < chunk.length) {
+    const found = ascii === undefined ? chunk.indexOf(LINE_FEED, from) : ascii.indexOf('\n', from)
     const end = found < 0 ? chunk.length : found
     prefixed[from] = 0
     const hashHex = sha256Hex(prefixed.subarray(from, end + 1))
     line += 1
-    const text = texts === undefined ? decodeUtf8(chunk.subarray(from, end)) : texts[number]
-    visit({ file: at.file, line, text, hashHex, body: readBody(text) })
+    const body = reader?.read(from, end)
+    const record = { file: at.file, line, hashHex, body, isPlain: true, text: undefined }
+    visit(body === undefined ? readAny(record, chunk.subarray(from, end)) : record)
     from = end + 1
   }
   return line
+}
+
+function readAny(record: EvidenceRecord, bytes: Uint8Array): EvidenceRecord {
+  const text = decodeUtf8(bytes)
+  return { ...record, body: readBody(text), isPlain: false, text }
 }
 
 function readBody(text: string | undefined): RecordBody | undefined {

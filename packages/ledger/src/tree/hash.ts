@@ -1,5 +1,5 @@
 // The two hashes of an RFC 6962 tree; their prefixes keep an inner node from passing as a leaf.
-import { sha256 } from '../sha256.ts'
+import { putSha256, sha256 } from '../sha256.ts'
 
 /** The root of a tree without leaves: the digest of nothing. */
 export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array(0))
@@ -20,6 +20,19 @@ export function hashChildren(left: Uint8Array, right: Uint8Array): Uint8Array {
   INNER.set(right, 33)
   return sha256(INNER)
 }
+
+/** An inner node to be: the prefix, and room for two hashes. */
+export function newInner(): Uint8Array {
+  const inner = new Uint8Array(65)
+  inner[0] = 1
+  return inner
+}
+
+/** Where the two hashes of an inner node stand. */
+export const [LEFT, RIGHT] = [1, 33] as const
+
+/** Puts the hash of a filled inner node into `target`. */
+export const putInnerHash = putSha256
 
 /** RFC 6962's MTH over leaf hashes, from scratch. */
 export function rootOf(leafHashes: readonly Uint8Array[]): Uint8Array {

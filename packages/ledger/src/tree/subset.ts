@@ -1,21 +1,20 @@
 // One proof for many leaves of a tree: the hashes of everything between them, each exactly once.
 import { equalBytes } from '../bytes.ts'
-import { hashChildren } from './hash.ts'
+import { LEFT, newInner, putInnerHash, RIGHT } from './hash.ts'
 import { foldNodes, nodesOfRange } from './nodes.ts'
 import type { HashReader } from './nodes.ts'
 import type { ProofPlan } from './prove.ts'
 
-export interface ProvenLeaf {
-  readonly index: number
-  readonly hash: Uint8Array
-}
-
 export interface SubsetClaim {
   readonly size: number
-  /** At least one, by ascending index, none twice. */
-  readonly leaves: readonly ProvenLeaf[]
+  /** Of the leaves: at least one, ascending, none twice. */
+  readonly indexes: readonly number[]
+  /** Their hashes in the same order, 32 bytes each, in one piece. */
+  readonly leafHashes: Uint8Array
   readonly proof: readonly Uint8Array[]
 }
+
+const HASH_BYTES = 32
 
 const widthOf = (size: number): number => {
   let width = 1
@@ -55,41 +54,72 @@ export async function proveSubset(
 }
 
 /** The root that the leaves and the proof lead to; undefined when they cannot belong together. */
-export function rootFromSubset({ size, leaves, proof }: SubsetClaim): Uint8Array | undefined {
-  if (!Number.isSafeInteger(size) || size < 1 || !areLeaves(leaves, size)) return undefined
-  if (!proof.every((hash) => hash.length === 32)) return undefined
-  let nextLeaf = 0
-  let nextHash = 0
-  let isShort = false
-  const walk = (start: number, width: number): Uint8Array => {
-    const end = start + width < size ? start + width : size
-    const leaf = leaves[nextLeaf]
-    if (leaf === undefined || leaf.index >= end) {
-      const hash = proof[nextHash]
-      nextHash += 1
-      if (hash !== undefined) return hash
-      isShort = true
-      return leaves[0]?.hash as Uint8Array
-    }
-    if (width === 1) {
-      nextLeaf += 1
-      return leaf.hash
-    }
-    const middle = start + width / 2
-    const left = walk(start, width / 2)
-    return middle < size ? hashChildren(left, walk(middle, width / 2)) : left
-  }
-  const root = walk(0, widthOf(size))
-  return isShort || nextHash !== proof.length || nextLeaf !== leaves.length ? undefined : root
+export function rootFromSubset(claim: SubsetClaim): Uint8Array | undefined {
+  const { size, indexes, leafHashes, proof } = claim
+  if (!Number.isSafeInteger(size) || size < 1 || !areLeaves(indexes, size)) return undefined
+  if (leafHashes.length !== indexes.length * HASH_BYTES) return undefined
+  if (!proof.every((hash) => hash.length === HASH_BYTES)) return undefined
+  return new SubsetFold(claim).root()
 }
 
-function areLeaves(leaves: readonly ProvenLeaf[], size: number): boolean {
+/** Goes through a tree once from the left; the hashes on the way to the root are the only ones kept. */
+class SubsetFold {
+  readonly #claim: SubsetClaim
+  /** An inner node for each level, filled anew for each subtree there. */
+  readonly #inners: Uint8Array[] = []
+  #nextLeaf = 0
+  #nextHash = 0
+
+  constructor(claim: SubsetClaim) {
+    this.#claim = claim
+  }
+
+  root(): Uint8Array | undefined {
+    const { size, indexes, proof } = this.#claim
+    this.#fold(0, widthOf(size), 0)
+    const isUsedUp = this.#nextHash === proof.length && this.#nextLeaf === indexes.length
+    return isUsedUp ? this.#inners[0]?.slice(LEFT, LEFT + HASH_BYTES) : undefined
+  }
+
+  // Slots count the halves of the inner nodes, left before right, from level to level.
+  #fold(start: number, width: number, slot: number): void {
+    const { size, indexes } = this.#claim
+    const level = slot >> 1
+    const target = (this.#inners[level] ??= newInner())
+    const from = slot % 2 === 0 ? LEFT : RIGHT
+    const end = start + width < size ? start + width : size
+    const index = indexes[this.#nextLeaf]
+    if (index === undefined || index >= end) return this.#putProof(target, from)
+    if (width === 1) return this.#putLeaf(target, from)
+    const half = width / 2
+    const below = (level + 1) * 2
+    if (start + half >= size) return this.#fold(start, half, slot)
+    this.#fold(start, half, below)
+    this.#fold(start + half, half, below + 1)
+    putInnerHash(this.#inners[level + 1] as Uint8Array, target, from)
+  }
+
+  #putProof(target: Uint8Array, from: number): void {
+    const hash = this.#claim.proof[this.#nextHash]
+    this.#nextHash += 1
+    if (hash !== undefined) target.set(hash, from)
+  }
+
+  #putLeaf(target: Uint8Array, from: number): void {
+    const { leafHashes } = this.#claim
+    const leaf = this.#nextLeaf * HASH_BYTES
+    for (let at = 0; at < HASH_BYTES; at += 1) target[from + at] = leafHashes[leaf + at] as number
+    this.#nextLeaf += 1
+  }
+}
+
+function areLeaves(indexes: readonly number[], size: number): boolean {
   let before = -1
-  for (const { index, hash } of leaves) {
-    if (!(index > before && index < size) || hash.length !== 32) return false
+  for (const index of indexes) {
+    if (!(index > before && index < size)) return false
     before = index
   }
-  return leaves.length > 0 && Number.isSafeInteger(before)
+  return indexes.length > 0 && Number.isSafeInteger(before)
 }
 
 export function verifySubset(claim: SubsetClaim & { readonly root: Uint8Array }): boolean {

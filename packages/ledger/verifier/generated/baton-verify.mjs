@@ -3,13 +3,29 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createPublicKey, hash, verify } from "node:crypto";
 
+// \0rolldown/runtime.js
+var __defProp = Object.defineProperty;
+var __exportAll = (all, no_symbols) => {
+	let target = {};
+	for (var name in all) {
+		__defProp(target, name, {
+			get: all[name],
+			enumerable: true
+		});
+	}
+	if (!no_symbols) {
+		__defProp(target, Symbol.toStringTag, { value: "Module" });
+	}
+	return target;
+};
+
 // packages/ledger/src/bytes.ts
 const STRICT_UTF_8 = new TextDecoder("utf-8", {
 	fatal: true,
 	ignoreBOM: true
 });
 const UTF_8 = new TextEncoder();
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const HEX$1 = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const SEXTETS = (/* @__PURE__ */ new Int8Array(128)).fill(-1);
 for (let value = 0; value < 64; value += 1) SEXTETS[ALPHABET.charCodeAt(value)] = value;
@@ -26,19 +42,28 @@ function decodeUtf8(bytes) {
 }
 function toHex(bytes) {
 	let text = "";
-	for (let at = 0; at < bytes.length; at += 1) text += HEX[bytes[at]];
+	for (let at = 0; at < bytes.length; at += 1) text += HEX$1[bytes[at]];
 	return text;
 }
 function fromHex(text) {
 	const bytes = new Uint8Array(text.length >> 1);
-	let isHex = text.length % 2 === 0;
-	for (let at = 0; at < bytes.length; at += 1) {
+	return putHex(text, bytes, 0) ? bytes : void 0;
+}
+function putHex(text, target, from) {
+	const length = text.length >> 1;
+	let nibbles = 0;
+	for (let at = 0; at < length; at += 1) {
 		const high = NIBBLES[text.charCodeAt(at * 2)] ?? -1;
 		const low = NIBBLES[text.charCodeAt(at * 2 + 1)] ?? -1;
-		isHex &&= high >= 0 && low >= 0;
-		bytes[at] = high * 16 + low;
+		nibbles |= high | low;
+		target[from + at] = high * 16 + low;
 	}
-	return isHex ? bytes : void 0;
+	return nibbles >= 0 && text.length % 2 === 0;
+}
+function isHex(text) {
+	let nibbles = 0;
+	for (let at = 0; at < text.length; at += 1) nibbles |= NIBBLES[text.charCodeAt(at)] ?? -1;
+	return nibbles >= 0;
 }
 function toBase64(bytes) {
 	let text = "";
@@ -82,10 +107,13 @@ function equalBytes(left, right) {
 
 // packages/ledger/src/sha256.ts
 function sha256$2(bytes) {
-	const text = hash("sha256", bytes, "binary");
 	const digest = /* @__PURE__ */ new Uint8Array(32);
-	for (let at = 0; at < 32; at += 1) digest[at] = text.charCodeAt(at);
+	putSha256(bytes, digest, 0);
 	return digest;
+}
+function putSha256(bytes, target, from) {
+	const text = hash("sha256", bytes, "binary");
+	for (let at = 0; at < 32; at += 1) target[from + at] = text.charCodeAt(at);
 }
 const sha256Hex = (bytes) => hash("sha256", bytes, "hex");
 
@@ -621,7 +649,8 @@ const UNLISTED = [
 	FILES.manifestNote,
 	FILES.manifestDigest
 ];
-const sha256$1 = matching("64 lower-case hex digits", /^[0-9a-f]{64}$/);
+const SHA256_DIGITS = 64;
+const sha256$1 = must("64 lower-case hex digits", (value) => typeof value === "string" && value.length === SHA256_DIGITS && isHex(value));
 const base64 = matching("base64", /^[A-Za-z0-9+/]*={0,2}$/);
 const text = must("a text", (value) => typeof value === "string");
 const MANY = Number.MAX_SAFE_INTEGER;
@@ -847,7 +876,7 @@ const EVENT_NUMBERS = {
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
 
 // packages/ledger/src/check-entry.ts
-const SEGMENTS_MAX$1 = 256;
+const SEGMENTS_MAX = 256;
 const SUBJECTS_MAX = 256;
 const SEGMENT_CHARACTERS_MAX = 4194304;
 const outcome = oneOf("passed", "failed", "skipped");
@@ -907,75 +936,32 @@ const entryRule = object({
 		subject: orNull(subjectId),
 		subjects: optional(list(subjectId, SUBJECTS_MAX)),
 		text: must("text without lone surrogates, at most 4 Mi characters", wellFormed)
-	}), SEGMENTS_MAX$1)
+	}), SEGMENTS_MAX)
 });
 
 // packages/ledger/src/instant.ts
 const PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 const MINUTE_LENGTH = 16;
 const MICROS_PER_SECOND = 1e6;
+const ZERO$1 = 48;
 let parsed = {
 	minute: "",
 	micros: NaN
 };
-function parseInstant(instant) {
-	if (!PATTERN.test(instant)) return void 0;
+const parseInstant = (instant) => PATTERN.test(instant) ? microsOfForm(instant) : void 0;
+function microsOfForm(instant) {
 	const minute = instant.slice(0, MINUTE_LENGTH);
 	if (minute !== parsed.minute) parsed = {
 		minute,
 		micros: Date.parse(`${minute}:00Z`) * 1e3
 	};
-	const seconds = Number(instant.slice(17, -1));
-	if (Number.isNaN(parsed.micros) || seconds >= 60) return void 0;
-	return parsed.micros + Math.round(seconds * MICROS_PER_SECOND);
-}
-
-// packages/ledger/src/plain-record.ts
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const SHA256 = /^[0-9a-f]{64}$/;
-const NAME = /^[!-~](?:[ -~]{0,254}[!-~])?$/;
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-const REASON = /^[A-Z][A-Z0-9_]{0,63}$/;
-const MEMBERS = 22;
-const SMALL_MAX = 1e6;
-const SEGMENTS_MAX = 256;
-const isCount$1 = (value) => Number.isSafeInteger(value) && value >= 0;
-const isSmall = (value) => isCount$1(value) && value <= SMALL_MAX;
-const fits = (value, pattern) => typeof value === "string" && pattern.test(value);
-const isOutcome = (value) => value === "passed" || value === "failed" || value === "skipped";
-function hasMembers$1(value, members) {
-	if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-	return Object.keys(value).length === members;
-}
-function isPlainRecord(value) {
-	if (!hasMembers$1(value, MEMBERS)) return false;
-	const record = value;
-	return isPlaced$1(record) && isIdentified(record) && isJudged(record) && isPaid(record);
-}
-const isPlaced$1 = (record) => record.v === 1 && fits(record.origin, NAME) && isCount$1(record.seq) && fits(record.previousRecordHash, SHA256) && typeof record.recordedAt === "string" && parseInstant(record.recordedAt) !== void 0 && isCount$1(record.taskSeq) && fits(record.previousTaskRecordHash, SHA256) && hasMembers$1(record.keyIds, 2) && fits(record.keyIds.batch, NAME) && fits(record.keyIds.wrap, NAME);
-const isIdentified = (record) => isAuditEvent(record.event) && fits(record.recordId, UUID) && fits(record.taskId, UUID) && fits(record.handoffId, UUID) && (record.parentHandoffId === null || fits(record.parentHandoffId, UUID)) && isSmall(record.attempt) && isCount$1(record.epoch) && hasMembers$1(record.fromAgent, 3) && fits(record.fromAgent.agentId, NAME) && fits(record.fromAgent.agentVersion, NAME) && fits(record.fromAgent.executionId, NAME) && hasMembers$1(record.toAgent, 2) && fits(record.toAgent.agentType, NAME) && (record.toAgent.agentVersion === null || fits(record.toAgent.agentVersion, NAME)) && fits(record.traceparent, TRACEPARENT);
-function isJudged({ verdicts, reason }) {
-	if (reason !== null && !fits(reason, REASON)) return false;
-	if (verdicts === null) return true;
-	if (!hasMembers$1(verdicts, 6) || !hasMembers$1(verdicts.safety, 3)) return false;
-	const { decision, artefactId, findings } = verdicts.safety;
-	return isOutcome(verdicts.size) && isOutcome(verdicts.signature) && isOutcome(verdicts.schema) && isOutcome(verdicts.completeness) && isOutcome(verdicts.budget) && [
-		"allow",
-		"flag",
-		"reject",
-		"skipped"
-	].includes(decision) && (artefactId === null || fits(artefactId, NAME)) && isSmall(findings);
-}
-function isPaid({ cost, payload }) {
-	if (!Array.isArray(payload) || payload.length > SEGMENTS_MAX) return false;
-	if (!payload.every(isReference$1)) return false;
-	if (cost === null) return true;
-	return hasMembers$1(cost, 4) && isCount$1(cost.spentMicroUSD) && Number.isSafeInteger(cost.remainingMicroUSD) && isCount$1(cost.promptTokens) && isCount$1(cost.completionTokens);
-}
-function isReference$1(value) {
-	if (!hasMembers$1(value, 5)) return false;
-	const { segment, kind, subjectRef, commitment, bytes } = value;
-	return isCount$1(segment) && (kind === "message" || kind === "personal") && fits(subjectRef, UUID) && fits(commitment, SHA256) && isCount$1(bytes);
+	let micros = 0;
+	for (let at = 17; at < instant.length - 1; at += 1) {
+		const digit = instant.charCodeAt(at) - ZERO$1;
+		if (digit >= 0) micros = micros * 10 + digit;
+	}
+	if (Number.isNaN(parsed.micros) || micros >= 60 * MICROS_PER_SECOND) return void 0;
+	return parsed.micros + micros;
 }
 
 // packages/ledger/src/check-record.ts
@@ -1003,9 +989,6 @@ const recordRule = object({
 	})
 });
 function isRecordBody(value) {
-	return isPlainRecord(value) || followsRules(value);
-}
-function followsRules(value) {
 	const problems = [];
 	recordRule(value, problems);
 	return problems.length === 0;
@@ -1025,7 +1008,9 @@ const checkRecordForm = ({ evidence: { files, thorough }, log }) => {
 		else if (bytes.length > 0 && bytes.at(-1) !== 10) log.fail({ file: name }, "the last line is cut");
 	}
 	return { record(record) {
-		if (!(record.body !== void 0 && (!thorough || isRecordBody(record.body)))) log.fail(placeOf(record), "the line is not a version 1 record");
+		const { body, isPlain } = record;
+		if (isPlain || body !== void 0 && (!thorough || isRecordBody(body))) return;
+		log.fail(placeOf(record), "the line is not a version 1 record");
 	} };
 };
 const checkRecordCanonical = ({ evidence: { thorough }, log }) => {
@@ -1034,8 +1019,7 @@ const checkRecordCanonical = ({ evidence: { thorough }, log }) => {
 		return {};
 	}
 	return { record(record) {
-		if (record.body === void 0) return;
-		if (isCanonical(record)) return;
+		if (record.body === void 0 || record.isPlain || isCanonical(record)) return;
 		log.fail(placeOf(record), "the same content has another canonical form");
 	} };
 };
@@ -1083,7 +1067,7 @@ const checkRecordHash = ({ evidence: { chains, leaves }, log }) => {
 		if (record.body === void 0) return;
 		const { origin, seq } = record.body;
 		if (seq >= (sizes.get(origin) ?? 0)) return;
-		const expected = leaves.get(origin)?.get(seq);
+		const expected = leaves.get(origin)?.hashOf(seq);
 		if (expected === void 0) log.fail(placeOf(record), "the proof does not name the record");
 		else if (expected !== record.hashHex) log.fail(placeOf(record), "the record has another hash");
 	} };
@@ -1106,10 +1090,14 @@ const checkTaskLink = ({ log }) => {
 		const expected = head === void 0 ? 0 : head.taskSeq + 1;
 		if (body.taskSeq !== expected) log.fail(placeOf(record), `expected the task's record ${expected}, found ${body.taskSeq}`);
 		else if (body.previousTaskRecordHash !== (head?.hashHex ?? GENESIS)) log.fail(placeOf(record), "the record does not link to the task's record before it");
-		heads.set(body.taskId, {
+		if (head === void 0) heads.set(body.taskId, {
 			taskSeq: body.taskSeq,
 			hashHex
 		});
+		else {
+			head.taskSeq = body.taskSeq;
+			head.hashHex = hashHex;
+		}
 	} };
 };
 
@@ -1261,48 +1249,13 @@ function hashChildren(left, right) {
 	INNER.set(right, 33);
 	return sha256$2(INNER);
 }
-
-// packages/ledger/src/tree/subset.ts
-const widthOf = (size) => {
-	let width = 1;
-	while (width < size) width *= 2;
-	return width;
-};
-function rootFromSubset({ size, leaves, proof }) {
-	if (!Number.isSafeInteger(size) || size < 1 || !areLeaves(leaves, size)) return void 0;
-	if (!proof.every((hash) => hash.length === 32)) return void 0;
-	let nextLeaf = 0;
-	let nextHash = 0;
-	let isShort = false;
-	const walk = (start, width) => {
-		const end = start + width < size ? start + width : size;
-		const leaf = leaves[nextLeaf];
-		if (leaf === void 0 || leaf.index >= end) {
-			const hash = proof[nextHash];
-			nextHash += 1;
-			if (hash !== void 0) return hash;
-			isShort = true;
-			return leaves[0]?.hash;
-		}
-		if (width === 1) {
-			nextLeaf += 1;
-			return leaf.hash;
-		}
-		const middle = start + width / 2;
-		const left = walk(start, width / 2);
-		return middle < size ? hashChildren(left, walk(middle, width / 2)) : left;
-	};
-	const root = walk(0, widthOf(size));
-	return isShort || nextHash !== proof.length || nextLeaf !== leaves.length ? void 0 : root;
+function newInner() {
+	const inner = /* @__PURE__ */ new Uint8Array(65);
+	inner[0] = 1;
+	return inner;
 }
-function areLeaves(leaves, size) {
-	let before = -1;
-	for (const { index, hash } of leaves) {
-		if (!(index > before && index < size) || hash.length !== 32) return false;
-		before = index;
-	}
-	return leaves.length > 0 && Number.isSafeInteger(before);
-}
+const [LEFT, RIGHT] = [1, 33];
+const putInnerHash = putSha256;
 
 // packages/ledger/src/tree/verify.ts
 const isSize = (value) => Number.isSafeInteger(value) && value >= 0;
@@ -1332,26 +1285,165 @@ function verifyInclusion(claim) {
 	return root !== void 0 && equalBytes(root, claim.root);
 }
 
+// packages/ledger/src/tree/subset.ts
+const HASH_BYTES$1 = 32;
+const widthOf = (size) => {
+	let width = 1;
+	while (width < size) width *= 2;
+	return width;
+};
+function rootFromSubset(claim) {
+	const { size, indexes, leafHashes, proof } = claim;
+	if (!Number.isSafeInteger(size) || size < 1 || !areLeaves(indexes, size)) return void 0;
+	if (leafHashes.length !== indexes.length * HASH_BYTES$1) return void 0;
+	if (!proof.every((hash) => hash.length === HASH_BYTES$1)) return void 0;
+	return new SubsetFold(claim).root();
+}
+var SubsetFold = class {
+	#claim;
+	#inners = [];
+	#nextLeaf = 0;
+	#nextHash = 0;
+	constructor(claim) {
+		this.#claim = claim;
+	}
+	root() {
+		const { size, indexes, proof } = this.#claim;
+		this.#fold(0, widthOf(size), 0);
+		return this.#nextHash === proof.length && this.#nextLeaf === indexes.length ? this.#inners[0]?.slice(LEFT, LEFT + HASH_BYTES$1) : void 0;
+	}
+	#fold(start, width, slot) {
+		const { size, indexes } = this.#claim;
+		const level = slot >> 1;
+		const target = this.#inners[level] ??= newInner();
+		const from = slot % 2 === 0 ? LEFT : RIGHT;
+		const end = start + width < size ? start + width : size;
+		const index = indexes[this.#nextLeaf];
+		if (index === void 0 || index >= end) return this.#putProof(target, from);
+		if (width === 1) return this.#putLeaf(target, from);
+		const half = width / 2;
+		const below = (level + 1) * 2;
+		if (start + half >= size) return this.#fold(start, half, slot);
+		this.#fold(start, half, below);
+		this.#fold(start + half, half, below + 1);
+		putInnerHash(this.#inners[level + 1], target, from);
+	}
+	#putProof(target, from) {
+		const hash = this.#claim.proof[this.#nextHash];
+		this.#nextHash += 1;
+		if (hash !== void 0) target.set(hash, from);
+	}
+	#putLeaf(target, from) {
+		const { leafHashes } = this.#claim;
+		const leaf = this.#nextLeaf * HASH_BYTES$1;
+		for (let at = 0; at < HASH_BYTES$1; at += 1) target[from + at] = leafHashes[leaf + at];
+		this.#nextLeaf += 1;
+	}
+};
+function areLeaves(indexes, size) {
+	let before = -1;
+	for (const index of indexes) {
+		if (!(index > before && index < size)) return false;
+		before = index;
+	}
+	return indexes.length > 0 && Number.isSafeInteger(before);
+}
+
+// packages/ledger/src/bundle/listed-leaves.ts
+var ListedLeaves = class {
+	#leaves;
+	#place = 0;
+	constructor(leaves) {
+		this.#leaves = leaves;
+	}
+	placeOf(seq) {
+		if (this.#leaves[this.#place]?.[0] !== seq) {
+			const isNext = this.#leaves[this.#place + 1]?.[0] === seq;
+			this.#place = isNext ? this.#place + 1 : this.#search(seq);
+		}
+		return this.#leaves[this.#place]?.[0] === seq ? this.#place : -1;
+	}
+	hashOf(seq) {
+		return this.#leaves[this.placeOf(seq)]?.[1];
+	}
+	#search(seq) {
+		let low = 0;
+		let high = this.#leaves.length;
+		while (low < high) {
+			const middle = low + high >> 1;
+			if ((this.#leaves[middle]?.[0] ?? 0) < seq) low = middle + 1;
+			else high = middle;
+		}
+		return low;
+	}
+};
+
+// packages/ledger/src/bundle/computed-leaves.ts
+const HASH_BYTES = 32;
+var ComputedLeaves = class {
+	#proof;
+	#listed;
+	#hashes;
+	#isComputed;
+	#records = 0;
+	#unlisted = 0;
+	constructor(proof) {
+		const leaves = proof?.leaves ?? [];
+		this.#proof = proof;
+		this.#listed = new ListedLeaves(leaves);
+		this.#hashes = new Uint8Array(leaves.length * HASH_BYTES);
+		this.#isComputed = new Uint8Array(leaves.length);
+	}
+	put(seq, hashHex) {
+		const place = this.#listed.placeOf(seq);
+		this.#records += 1;
+		if (place < 0) {
+			this.#unlisted += 1;
+			return;
+		}
+		this.#isComputed[place] = 1;
+		putHex(hashHex, this.#hashes, place * HASH_BYTES);
+	}
+	leadTo(root) {
+		if (this.#records === 0) return true;
+		if (this.#proof === void 0 || this.#unlisted > 0) return false;
+		const { size, leaves, hashes } = this.#proof;
+		const indexes = leaves.map(([index], place) => {
+			if (this.#isComputed[place] === 0) this.#putListed(place);
+			return index;
+		});
+		const proof = hashes.map((hash) => fromBase64(hash) ?? /* @__PURE__ */ new Uint8Array(0));
+		const found = rootFromSubset({
+			size,
+			indexes,
+			leafHashes: this.#hashes,
+			proof
+		});
+		return found !== void 0 && toBase64(found) === root;
+	}
+	#putListed(place) {
+		putHex(this.#proof?.leaves[place]?.[1] ?? "", this.#hashes, place * HASH_BYTES);
+	}
+};
+
 // packages/ledger/src/bundle/checks/seal.ts
 const SKEW_SECONDS = 300;
 const UNSEALED = "the bundle holds no seal";
 const sealedChain = (seal, origin) => seal?.chains.find((chain) => chain.origin === origin);
-const checkInclusion = ({ evidence: { chains, seal }, log }) => {
-	const computed = /* @__PURE__ */ new Map();
-	const sizes = new Map((seal?.chains ?? []).map(({ origin, size }) => [origin, size]));
-	for (const origin of sizes.keys()) computed.set(origin, /* @__PURE__ */ new Map());
+const checkInclusion = ({ evidence: { chains = [], seal }, log }) => {
+	const sealed = new Map((seal?.chains ?? []).map((chain) => [chain.origin, chain]));
+	const claims = /* @__PURE__ */ new Map();
+	for (const origin of sealed.keys()) claims.set(origin, new ComputedLeaves(chains.find((chain) => chain.origin === origin)));
 	return {
 		record(record) {
 			if (record.body === void 0) return;
 			const { origin, seq } = record.body;
-			if (seq < (sizes.get(origin) ?? 0)) computed.get(origin)?.set(seq, record.hashHex);
+			if (seq < (sealed.get(origin)?.size ?? 0)) claims.get(origin)?.put(seq, record.hashHex);
 			else log.lack(placeOf(record), "the record is not sealed yet");
 		},
 		end() {
-			for (const [origin, hashes] of computed) {
-				if (hashes.size === 0) continue;
-				const proof = chains?.find((chain) => chain.origin === origin);
-				if (isIncluded(proof, hashes, sealedChain(seal, origin)?.root)) continue;
+			for (const [origin, claim] of claims) {
+				if (claim.leadTo(sealed.get(origin)?.root)) continue;
 				log.fail({
 					file: FILES.proof,
 					origin
@@ -1360,26 +1452,6 @@ const checkInclusion = ({ evidence: { chains, seal }, log }) => {
 		}
 	};
 };
-function isIncluded(proof, hashes, root) {
-	if (proof === void 0 || root === void 0) return false;
-	let used = 0;
-	const leaves = proof.leaves.map(([index, listed]) => {
-		const computed = hashes.get(index);
-		if (computed !== void 0) used += 1;
-		return {
-			index,
-			hash: fromHex(computed ?? listed)
-		};
-	});
-	if (used !== hashes.size) return false;
-	const path = proof.hashes.map((hash) => fromBase64(hash) ?? /* @__PURE__ */ new Uint8Array(0));
-	const found = rootFromSubset({
-		size: proof.size,
-		leaves,
-		proof: path
-	});
-	return found !== void 0 && toBase64(found) === root;
-}
 const checkChainCheckpoint = ({ evidence, log }) => {
 	const { chains = [], seal, policy } = evidence;
 	for (const { origin, size, checkpoint } of chains) {
@@ -1500,7 +1572,7 @@ const checkBatchSignature = ({ evidence, log }) => {
 	const trees = new Map((evidence.chains ?? []).map(({ origin, size }) => {
 		return [origin, {
 			size,
-			listed: evidence.leaves.get(origin) ?? /* @__PURE__ */ new Map()
+			listed: evidence.leaves.get(origin)
 		}];
 	}));
 	const byOrigin = /* @__PURE__ */ new Map();
@@ -1535,7 +1607,7 @@ function checkBatch(batch, { tree, keys, log }) {
 		origin,
 		seq: lastSeq
 	};
-	const listed = tree?.listed.get(lastSeq);
+	const listed = tree?.listed?.hashOf(lastSeq);
 	if (tree !== void 0 && lastSeq >= tree.size) log.lack(place, "the batch ends after the seal, so its end is not proven");
 	else if (tree !== void 0 && listed !== lastHash) log.fail(place, "the batch does not end in the record that the tree has there");
 	const key = keys.get(keyId);
@@ -1696,7 +1768,7 @@ function readExtra(line) {
 
 // packages/ledger/src/bundle/tar.ts
 const BLOCK = 512;
-const NAME_MAX = 100;
+const NAME_MAX$1 = 100;
 const END = new Uint8Array(2 * BLOCK);
 const paddingOf = (length) => (BLOCK - length % BLOCK) % BLOCK;
 function headerOf(name, length) {
@@ -1721,7 +1793,7 @@ function readTar(bytes) {
 	while (at + BLOCK <= bytes.length) {
 		const header = bytes.subarray(at, at + BLOCK);
 		if (header.every((byte) => byte === 0)) break;
-		const name = readField(header, 0, NAME_MAX) || placeAt(at);
+		const name = readField(header, 0, NAME_MAX$1) || placeAt(at);
 		const digits = readField(header, 124, 11);
 		const length = /^[0-7]{11}$/.test(digits) ? Number.parseInt(digits, 8) : Infinity;
 		const end = at + BLOCK + length;
@@ -1787,7 +1859,7 @@ function readEvidence(bytes, options) {
 			canonical: true
 		}),
 		chains,
-		leaves: new Map((chains ?? []).map(({ origin, leaves }) => [origin, new Map(leaves)])),
+		leaves: new Map((chains ?? []).map(({ origin, leaves }) => [origin, new ListedLeaves(leaves)])),
 		batches: part(FILES.batches, batchesRule),
 		receipts: part(FILES.receipts, receiptsRule),
 		erasureLists: part(FILES.erasureLists, erasureListsRule),
@@ -1830,6 +1902,382 @@ function readPayloads(bytes) {
 	return payloads;
 }
 
+// packages/ledger/src/byte-forms.ts
+const WORD$1 = 4;
+function literal(text) {
+	const bytes = encodeUtf8(text);
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+	const words = new Int32Array(Math.ceil(bytes.length / WORD$1));
+	for (let at = 0; at < words.length; at += 1) words[at] = view.getInt32(Math.min(at * WORD$1, bytes.length - WORD$1), true);
+	return {
+		length: bytes.length,
+		words
+	};
+}
+const LETTERS = {
+	h: "0123456789abcdef",
+	d: "0123456789"
+};
+const membersOf$1 = (letter) => encodeUtf8(LETTERS[letter] ?? letter);
+const PAIRS = /* @__PURE__ */ new Uint16Array(65536);
+const bits = /* @__PURE__ */ new Map();
+function bitOf(kind) {
+	const known = bits.get(kind);
+	if (known !== void 0) return known;
+	const bit = 1 << bits.size;
+	bits.set(kind, bit);
+	for (const first of membersOf$1(kind.charAt(0))) for (const second of membersOf$1(kind.charAt(1))) {
+		const pair = first + second * 256;
+		PAIRS[pair] = PAIRS[pair] | bit;
+	}
+	return bit;
+}
+function form(places) {
+	const { length } = places;
+	const even = length % 2 === 0 ? places : `${places}"`;
+	const kinds = Array.from({ length: even.length / 2 }, (_, at) => even.slice(at * 2, at * 2 + 2));
+	return {
+		length,
+		pairs: Uint16Array.from(kinds, bitOf)
+	};
+}
+const misfit = (pair, kind) => ~PAIRS[pair] & kind;
+
+// packages/ledger/src/byte-reader.ts
+const QUOTE = 34;
+const BACKSLASH = 92;
+const SPACE = 32;
+const TILDE = 126;
+const MINUS = 45;
+const ZERO = 48;
+const NINE = 57;
+const WORD = 4;
+const NAME_MAX = 256;
+const DIGITS_MAX = 15;
+const isOfName = (byte) => byte !== void 0 && byte >= SPACE && byte <= TILDE && byte !== 34 && byte !== BACKSLASH;
+const isDigit = (byte) => byte !== void 0 && byte >= ZERO && byte <= NINE;
+var ByteReader = class {
+	#bytes;
+	#view;
+	#text;
+	#at = 0;
+	#fits = true;
+	constructor(bytes, text) {
+		this.#bytes = bytes;
+		this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+		this.#text = text;
+	}
+	start(from) {
+		this.#at = from;
+		this.#fits = true;
+	}
+	isThrough(end) {
+		return this.#fits && this.#at === end;
+	}
+	fail() {
+		this.#fits = false;
+	}
+	takes({ length, words }) {
+		const view = this.#view;
+		const from = this.#at;
+		const last = words.length - 1;
+		const end = from + length;
+		if (end > view.byteLength) return false;
+		let differing = view.getInt32(end - WORD, true) ^ words[last];
+		for (let at = 0; at < last; at += 1) differing |= view.getInt32(from + at * WORD, true) ^ words[at];
+		if (differing !== 0) return false;
+		this.#at = end;
+		return true;
+	}
+	skip(expected) {
+		if (!this.takes(expected)) this.#fits = false;
+	}
+	takesByte(byte) {
+		if (this.#bytes[this.#at] !== byte) return false;
+		this.#at += 1;
+		return true;
+	}
+	skipByte(byte) {
+		if (!this.takesByte(byte)) this.#fits = false;
+	}
+	formed({ length, pairs }) {
+		const view = this.#view;
+		const from = this.#at;
+		this.#at = from + length;
+		if (from + pairs.length * 2 > view.byteLength) this.#fits = false;
+		else {
+			let misfits = 0;
+			for (let at = 0; at < pairs.length; at += 1) misfits |= misfit(view.getUint16(from + at * 2, true), pairs[at]);
+			if (misfits !== 0) this.#fits = false;
+		}
+		this.skipByte(34);
+		return this.#text.slice(from, from + length);
+	}
+	name(last) {
+		const bytes = this.#bytes;
+		const from = this.#at;
+		const { length } = last.text;
+		let same = 0;
+		while (same <= length && bytes[from + same] === bytes[last.from + same]) same += 1;
+		if (length === 0 || same <= length) return this.#newName(last);
+		this.#at = from + same;
+		return last.text;
+	}
+	#newName(last) {
+		const bytes = this.#bytes;
+		const from = this.#at;
+		let end = from;
+		while (isOfName(bytes[end])) end += 1;
+		this.#at = end;
+		const hasEdge = bytes[from] === SPACE || bytes[end - 1] === SPACE;
+		if (end === from || end > from + NAME_MAX || hasEdge) this.#fits = false;
+		this.skipByte(34);
+		if (!this.#fits) return "";
+		last.from = from;
+		last.text = this.#text.slice(from, end);
+		return last.text;
+	}
+	count() {
+		const bytes = this.#bytes;
+		const from = this.#at;
+		let end = from;
+		let value = 0;
+		while (isDigit(bytes[end])) {
+			value = value * 10 + bytes[end] - ZERO;
+			end += 1;
+		}
+		this.#at = end;
+		const hasLeadingZero = bytes[from] === ZERO && end > from + 1;
+		if (end === from || end > from + DIGITS_MAX || hasLeadingZero) this.#fits = false;
+		return value;
+	}
+	integer() {
+		if (!this.takesByte(MINUS)) return this.count();
+		const value = this.count();
+		if (value === 0) this.#fits = false;
+		return -value;
+	}
+	part(pattern) {
+		const from = this.#at;
+		pattern.lastIndex = from;
+		if (!this.#fits || !pattern.test(this.#text)) {
+			this.#fits = false;
+			return "null";
+		}
+		this.#at = pattern.lastIndex;
+		return this.#text.slice(from, this.#at);
+	}
+};
+
+// packages/ledger/src/record-forms.ts
+var record_forms_exports = /* @__PURE__ */ __exportAll({
+	BEFORE: () => BEFORE$1,
+	INSTANT: () => INSTANT,
+	NULL: () => NULL,
+	REASON: () => REASON,
+	REFERENCES: () => REFERENCES,
+	SHA256: () => SHA256,
+	TRACEPARENT: () => TRACEPARENT,
+	UUID: () => UUID,
+	VERDICTS: () => VERDICTS
+});
+const BEFORE$1 = {
+	attempt: literal("{\"attempt\":"),
+	cost: literal(",\"cost\":"),
+	completionTokens: literal("{\"completionTokens\":"),
+	promptTokens: literal(",\"promptTokens\":"),
+	remainingMicroUSD: literal(",\"remainingMicroUSD\":"),
+	spentMicroUSD: literal(",\"spentMicroUSD\":"),
+	epoch: literal(",\"epoch\":"),
+	event: literal(",\"event\":\""),
+	agentId: literal(",\"fromAgent\":{\"agentId\":\""),
+	fromVersion: literal(",\"agentVersion\":\""),
+	executionId: literal(",\"executionId\":\""),
+	handoffId: literal("},\"handoffId\":\""),
+	batchKey: literal(",\"keyIds\":{\"batch\":\""),
+	wrapKey: literal(",\"wrap\":\""),
+	origin: literal("},\"origin\":\""),
+	parentHandoffId: literal(",\"parentHandoffId\":"),
+	payload: literal(",\"payload\":["),
+	previousRecordHash: literal(",\"previousRecordHash\":\""),
+	previousTaskRecordHash: literal(",\"previousTaskRecordHash\":\""),
+	reason: literal(",\"reason\":"),
+	recordId: literal(",\"recordId\":\""),
+	recordedAt: literal(",\"recordedAt\":\""),
+	seq: literal(",\"seq\":"),
+	taskId: literal(",\"taskId\":\""),
+	taskSeq: literal(",\"taskSeq\":"),
+	agentType: literal(",\"toAgent\":{\"agentType\":\""),
+	toVersion: literal(",\"agentVersion\":"),
+	traceparent: literal("},\"traceparent\":\""),
+	verdicts: literal(",\"v\":1,\"verdicts\":")
+};
+const NULL = literal("null");
+const SHA256 = form("h".repeat(64));
+const UUID = form("hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh");
+const TRACEPARENT = form(`hh-${"h".repeat(32)}-${"h".repeat(16)}-hh`);
+const INSTANT = form("dddd-dd-ddTdd:dd:dd.ddddddZ");
+const COUNT = "(?:0|[1-9][0-9]{0,14})";
+const SMALL = "(?:0|[1-9][0-9]{0,5}|1000000)";
+const HEX = (digits) => `[0-9a-f]{${digits}}`;
+const ID = `"${HEX(8)}(?:-${HEX(4)}){3}-${HEX(12)}"`;
+const INK = "[!#-[\\]-~]";
+const NAME = `"${INK}(?:[ !#-[\\]-~]{0,254}${INK})?"`;
+const OUTCOME = "\"(?:passed|failed|skipped)\"";
+const REFERENCE = `\\{"bytes":${COUNT},"commitment":"${HEX(64)}","kind":"(?:message|personal)","segment":${COUNT},"subjectRef":${ID}\\}`;
+const REFERENCES = new RegExp(`${REFERENCE}(?:,${REFERENCE}){0,255}`, "y");
+const VERDICTS = new RegExp(`\\{"budget":${OUTCOME},"completeness":${OUTCOME},"safety":\\{"artefactId":(?:null|${NAME}),"decision":"(?:allow|flag|reject|skipped)","findings":${SMALL}\\},"schema":${OUTCOME},"signature":${OUTCOME},"size":${OUTCOME}\\}`, "y");
+const REASON = /"[A-Z][A-Z0-9_]{0,63}"/y;
+
+// packages/ledger/src/record-reader.ts
+const { BEFORE } = record_forms_exports;
+const ATTEMPT_MAX = 1e6;
+const unread = () => ({
+	from: 0,
+	text: ""
+});
+var RecordReader = class {
+	#next;
+	#event = unread();
+	#agentId = unread();
+	#fromVersion = unread();
+	#executionId = unread();
+	#batchKey = unread();
+	#wrapKey = unread();
+	#origin = unread();
+	#agentType = unread();
+	#toVersion = unread();
+	#lastTask = "";
+	constructor(bytes, text) {
+		this.#next = new ByteReader(bytes, text);
+	}
+	read(from, end) {
+		this.#next.start(from);
+		const body = this.#record();
+		return this.#next.isThrough(end) ? body : void 0;
+	}
+	#record() {
+		return {
+			attempt: this.#attempt(),
+			cost: this.#cost(),
+			epoch: this.#count(BEFORE.epoch),
+			event: this.#auditEvent(),
+			fromAgent: {
+				agentId: this.#name(BEFORE.agentId, this.#agentId),
+				agentVersion: this.#name(BEFORE.fromVersion, this.#fromVersion),
+				executionId: this.#name(BEFORE.executionId, this.#executionId)
+			},
+			handoffId: this.#formed(BEFORE.handoffId, UUID),
+			keyIds: this.#keyIds(),
+			origin: this.#name(BEFORE.origin, this.#origin),
+			parentHandoffId: this.#parent(),
+			payload: this.#payload(),
+			previousRecordHash: this.#formed(BEFORE.previousRecordHash, SHA256),
+			previousTaskRecordHash: this.#formed(BEFORE.previousTaskRecordHash, SHA256),
+			reason: this.#valueOrNull(BEFORE.reason, REASON),
+			recordId: this.#formed(BEFORE.recordId, UUID),
+			recordedAt: this.#recordedAt(),
+			seq: this.#count(BEFORE.seq),
+			taskId: this.#taskId(),
+			taskSeq: this.#count(BEFORE.taskSeq),
+			toAgent: this.#toAgent(),
+			traceparent: this.#formed(BEFORE.traceparent, TRACEPARENT),
+			v: 1,
+			verdicts: this.#verdicts()
+		};
+	}
+	#count(before) {
+		this.#next.skip(before);
+		return this.#next.count();
+	}
+	#name(before, last) {
+		this.#next.skip(before);
+		return this.#next.name(last);
+	}
+	#formed(before, form) {
+		this.#next.skip(before);
+		return this.#next.formed(form);
+	}
+	#isNull(before) {
+		this.#next.skip(before);
+		return this.#next.takes(NULL);
+	}
+	#valueOrNull(before, pattern) {
+		return this.#isNull(before) ? null : JSON.parse(this.#next.part(pattern));
+	}
+	#attempt() {
+		const attempt = this.#count(BEFORE.attempt);
+		if (attempt > ATTEMPT_MAX) this.#next.fail();
+		return attempt;
+	}
+	#cost() {
+		if (this.#isNull(BEFORE.cost)) return null;
+		const completionTokens = this.#count(BEFORE.completionTokens);
+		const promptTokens = this.#count(BEFORE.promptTokens);
+		this.#next.skip(BEFORE.remainingMicroUSD);
+		const remainingMicroUSD = this.#next.integer();
+		const spentMicroUSD = this.#count(BEFORE.spentMicroUSD);
+		this.#next.skipByte(125);
+		return {
+			completionTokens,
+			promptTokens,
+			remainingMicroUSD,
+			spentMicroUSD
+		};
+	}
+	#auditEvent() {
+		const event = this.#name(BEFORE.event, this.#event);
+		if (!isAuditEvent(event)) this.#next.fail();
+		return event;
+	}
+	#keyIds() {
+		return {
+			batch: this.#name(BEFORE.batchKey, this.#batchKey),
+			wrap: this.#name(BEFORE.wrapKey, this.#wrapKey)
+		};
+	}
+	#parent() {
+		if (this.#isNull(BEFORE.parentHandoffId)) return null;
+		this.#next.skipByte(34);
+		return this.#next.formed(UUID);
+	}
+	#payload() {
+		const next = this.#next;
+		next.skip(BEFORE.payload);
+		if (next.takesByte(93)) return [];
+		const references = JSON.parse(`[${next.part(REFERENCES)}]`);
+		next.skipByte(93);
+		return references;
+	}
+	#recordedAt() {
+		const recordedAt = this.#formed(BEFORE.recordedAt, INSTANT);
+		if (microsOfForm(recordedAt) === void 0) this.#next.fail();
+		return recordedAt;
+	}
+	#taskId() {
+		const taskId = this.#formed(BEFORE.taskId, UUID);
+		if (taskId !== this.#lastTask) this.#lastTask = taskId;
+		return this.#lastTask;
+	}
+	#toAgent() {
+		const agentType = this.#name(BEFORE.agentType, this.#agentType);
+		if (this.#isNull(BEFORE.toVersion)) return {
+			agentType,
+			agentVersion: null
+		};
+		this.#next.skipByte(34);
+		return {
+			agentType,
+			agentVersion: this.#next.name(this.#toVersion)
+		};
+	}
+	#verdicts() {
+		const verdicts = this.#valueOrNull(BEFORE.verdicts, VERDICTS);
+		this.#next.skipByte(125);
+		return verdicts;
+	}
+};
+
 // packages/ledger/src/bundle/records.ts
 const LINE_FEED = 10;
 const CHUNK_BYTES = 1 << 20;
@@ -1848,28 +2296,41 @@ function visitRecords(file, bytes, visit) {
 	}
 }
 function visitChunk(chunk, at, visit) {
-	const texts = decodeUtf8(chunk)?.split("\n");
+	const text = decodeUtf8(chunk);
+	const ascii = text?.length === chunk.length ? text : void 0;
+	const reader = ascii === void 0 ? void 0 : new RecordReader(chunk, ascii);
 	const prefixed = new Uint8Array(chunk.length + 1);
 	prefixed.set(chunk, 1);
 	let { line } = at;
 	let from = 0;
-	for (let number = 0; from < chunk.length; number += 1) {
-		const found = chunk.indexOf(LINE_FEED, from);
+	while (from < chunk.length) {
+		const found = ascii === void 0 ? chunk.indexOf(LINE_FEED, from) : ascii.indexOf("\n", from);
 		const end = found < 0 ? chunk.length : found;
 		prefixed[from] = 0;
 		const hashHex = sha256Hex(prefixed.subarray(from, end + 1));
 		line += 1;
-		const text = texts === void 0 ? decodeUtf8(chunk.subarray(from, end)) : texts[number];
-		visit({
+		const body = reader?.read(from, end);
+		const record = {
 			file: at.file,
 			line,
-			text,
 			hashHex,
-			body: readBody(text)
-		});
+			body,
+			isPlain: true,
+			text: void 0
+		};
+		visit(body === void 0 ? readAny(record, chunk.subarray(from, end)) : record);
 		from = end + 1;
 	}
 	return line;
+}
+function readAny(record, bytes) {
+	const text = decodeUtf8(bytes);
+	return {
+		...record,
+		body: readBody(text),
+		isPlain: false,
+		text
+	};
 }
 function readBody(text) {
 	if (text === void 0) return void 0;

@@ -20,8 +20,9 @@ export const checkRecordForm: Check = ({ evidence: { files, thorough }, log }) =
   }
   return {
     record(record) {
-      const isRead = record.body !== undefined && (!thorough || isRecordBody(record.body))
-      if (!isRead) log.fail(placeOf(record), 'the line is not a version 1 record')
+      const { body, isPlain } = record
+      if (isPlain || (body !== undefined && (!thorough || isRecordBody(body)))) return
+      log.fail(placeOf(record), 'the line is not a version 1 record')
     },
   }
 }
@@ -33,8 +34,7 @@ export const checkRecordCanonical: Check = ({ evidence: { thorough }, log }) => 
   }
   return {
     record(record) {
-      if (record.body === undefined) return
-      if (isCanonical(record)) return
+      if (record.body === undefined || record.isPlain || isCanonical(record)) return
       log.fail(placeOf(record), 'the same content has another canonical form')
     },
   }
@@ -96,7 +96,7 @@ export const checkRecordHash: Check = ({ evidence: { chains, leaves }, log }) =>
       if (record.body === undefined) return
       const { origin, seq } = record.body
       if (seq >= (sizes.get(origin) ?? 0)) return
-      const expected = leaves.get(origin)?.get(seq)
+      const expected = leaves.get(origin)?.hashOf(seq)
       if (expected === undefined) log.fail(placeOf(record), 'the proof does not name the record')
       else if (expected !== record.hashHex) log.fail(placeOf(record), 'the record has another hash')
     },
@@ -121,7 +121,7 @@ export const checkRecordLink: Check = ({ log }) => {
 }
 
 export const checkTaskLink: Check = ({ log }) => {
-  const heads = new Map<string, { readonly taskSeq: number; readonly hashHex: string }>()
+  const heads = new Map<string, { taskSeq: number; hashHex: string }>()
   return {
     record(record) {
       const { file, body, hashHex } = record
@@ -133,7 +133,11 @@ export const checkTaskLink: Check = ({ log }) => {
       } else if (body.previousTaskRecordHash !== (head?.hashHex ?? GENESIS)) {
         log.fail(placeOf(record), "the record does not link to the task's record before it")
       }
-      heads.set(body.taskId, { taskSeq: body.taskSeq, hashHex })
+      if (head === undefined) heads.set(body.taskId, { taskSeq: body.taskSeq, hashHex })
+      else {
+        head.taskSeq = body.taskSeq
+        head.hashHex = hashHex
+      }
     },
   }
 }

@@ -1,5 +1,5 @@
 // From the records up to the auditor's keys: tree, seal entry, seal log, signature, witnesses, time.
-import { encodeUtf8, fromBase64, fromHex, toBase64 } from '../../bytes.ts'
+import { encodeUtf8, toBase64 } from '../../bytes.ts'
 import { parseInstant } from '../../instant.ts'
 import { openNote, splitNote } from '../../note/note.ts'
 import type { SealEntry } from '../../seal-entry.ts'
@@ -7,12 +7,11 @@ import { parseCheckpoint } from '../../tlog/checkpoint.ts'
 import type { Checkpoint } from '../../tlog/checkpoint.ts'
 import { meetsQuorum } from '../../tlog/policy.ts'
 import { hashLeaf } from '../../tree/hash.ts'
-import { rootFromSubset } from '../../tree/subset.ts'
 import { verifyInclusion } from '../../tree/verify.ts'
 import type { Check } from '../check.ts'
 import type { Evidence } from '../evidence.ts'
 import { FILES } from '../format.ts'
-import type { ChainProof } from '../format.ts'
+import { ComputedLeaves } from '../computed-leaves.ts'
 import { placeOf } from './records.ts'
 
 /** How far clocks may be apart. */
@@ -22,46 +21,28 @@ const UNSEALED = 'the bundle holds no seal'
 const sealedChain = (seal: SealEntry | undefined, origin: string) =>
   seal?.chains.find((chain) => chain.origin === origin)
 
-export const checkInclusion: Check = ({ evidence: { chains, seal }, log }) => {
-  const computed = new Map<string, Map<number, string>>()
-  const sizes = new Map((seal?.chains ?? []).map(({ origin, size }) => [origin, size]))
-  for (const origin of sizes.keys()) computed.set(origin, new Map())
+export const checkInclusion: Check = ({ evidence: { chains = [], seal }, log }) => {
+  const sealed = new Map((seal?.chains ?? []).map((chain) => [chain.origin, chain]))
+  const claims = new Map<string, ComputedLeaves>()
+  for (const origin of sealed.keys()) {
+    claims.set(origin, new ComputedLeaves(chains.find((chain) => chain.origin === origin)))
+  }
   return {
     record(record) {
       if (record.body === undefined) return
       const { origin, seq } = record.body
-      if (seq < (sizes.get(origin) ?? 0)) computed.get(origin)?.set(seq, record.hashHex)
+      if (seq < (sealed.get(origin)?.size ?? 0)) claims.get(origin)?.put(seq, record.hashHex)
       else log.lack(placeOf(record), 'the record is not sealed yet')
     },
     end() {
-      for (const [origin, hashes] of computed) {
-        if (hashes.size === 0) continue
-        const proof = chains?.find((chain) => chain.origin === origin)
-        if (isIncluded(proof, hashes, sealedChain(seal, origin)?.root)) continue
+      for (const [origin, claim] of claims) {
+        if (claim.leadTo(sealed.get(origin)?.root)) continue
         const message =
           'the records do not lead to the sealed root: one of them, or the proof, differs'
         log.fail({ file: FILES.proof, origin }, message)
       }
     },
   }
-}
-
-function isIncluded(
-  proof: ChainProof | undefined,
-  hashes: ReadonlyMap<number, string>,
-  root: string | undefined,
-): boolean {
-  if (proof === undefined || root === undefined) return false
-  let used = 0
-  const leaves = proof.leaves.map(([index, listed]) => {
-    const computed = hashes.get(index)
-    if (computed !== undefined) used += 1
-    return { index, hash: fromHex(computed ?? listed) as Uint8Array }
-  })
-  if (used !== hashes.size) return false
-  const path = proof.hashes.map((hash) => fromBase64(hash) ?? new Uint8Array(0))
-  const found = rootFromSubset({ size: proof.size, leaves, proof: path })
-  return found !== undefined && toBase64(found) === root
 }
 
 export const checkChainCheckpoint: Check = ({ evidence, log }) => {

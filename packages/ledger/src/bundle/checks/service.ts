@@ -5,6 +5,7 @@ import { verifyEd25519 } from '../../ed25519.ts'
 import type { Check } from '../check.ts'
 import { FILES } from '../format.ts'
 import type { BundleBatch } from '../format.ts'
+import type { ListedLeaves } from '../listed-leaves.ts'
 import type { CheckLog } from '../report.ts'
 import { placeOf } from './records.ts'
 
@@ -20,7 +21,7 @@ export const checkBatchSignature: Check = ({ evidence, log }) => {
   }
   const trees = new Map(
     (evidence.chains ?? []).map(({ origin, size }) => {
-      return [origin, { size, listed: evidence.leaves.get(origin) ?? new Map() }] as const
+      return [origin, { size, listed: evidence.leaves.get(origin) }] as const
     }),
   )
   const byOrigin = new Map<string, BundleBatch[]>()
@@ -51,7 +52,7 @@ export const checkBatchSignature: Check = ({ evidence, log }) => {
 }
 
 interface BatchContext {
-  readonly tree: { readonly size: number; readonly listed: ReadonlyMap<number, string> } | undefined
+  readonly tree: { readonly size: number; readonly listed: ListedLeaves | undefined } | undefined
   readonly keys: ReadonlyMap<string, Uint8Array>
   readonly log: CheckLog
 }
@@ -59,7 +60,7 @@ interface BatchContext {
 function checkBatch(batch: BundleBatch, { tree, keys, log }: BatchContext): void {
   const { origin, lastSeq, lastHash, keyId } = batch
   const place = { file: FILES.batches, origin, seq: lastSeq }
-  const listed = tree?.listed.get(lastSeq)
+  const listed = tree?.listed?.hashOf(lastSeq)
   if (tree !== undefined && lastSeq >= tree.size) {
     log.lack(place, 'the batch ends after the seal, so its end is not proven')
   } else if (tree !== undefined && listed !== lastHash) {
