@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withDatabases } from '../instance/with-databases.ts'
-import { counted, dollars, milliseconds, short } from '../terminal/figures.ts'
+import { counted, dollars, elapsed, milliseconds, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { keptLegend } from './describe-kept.ts'
@@ -58,7 +58,7 @@ function recordTable(records: readonly TraceRecord[]): string {
   const first = Date.parse(records[0]?.body.recordedAt ?? '')
   const rows = records.map(({ body, recordHash, assurance }) => [
     String(body.taskSeq),
-    `+${milliseconds(Date.parse(body.recordedAt) - first)}`,
+    `+${elapsed(Date.parse(body.recordedAt) - first)}`,
     `${body.fromAgent.agentId} → ${body.toAgent.agentType}`,
     body.event,
     String(body.attempt),

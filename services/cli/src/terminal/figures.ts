@@ -5,6 +5,17 @@ export const dollars = (microUSD: number): string => `$${(microUSD / 1_000_000).
 export const milliseconds = (ms: number): string =>
   ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms)} ms`
 
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** A span that may also be long: "118 ms", "31.6 min", "26.0 h", "40.2 days". */
+export function elapsed(ms: number): string {
+  if (ms < 2 * MINUTE_MS) return milliseconds(ms)
+  if (ms < 2 * HOUR_MS) return `${(ms / MINUTE_MS).toFixed(1)} min`
+  return ms < 2 * DAY_MS ? `${(ms / HOUR_MS).toFixed(1)} h` : `${(ms / DAY_MS).toFixed(1)} days`
+}
+
 export const count = (value: number): string => value.toLocaleString('en-US')
 
 /** "1 task", "2 tasks". */

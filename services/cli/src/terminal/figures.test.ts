@@ -1,0 +1,13 @@
+// A span of time is shown in the unit that a person would say it in.
+import { expect, it } from 'vitest'
+import { elapsed } from './figures.ts'
+
+it.each([
+  [118, '118 ms'],
+  [90_000, '90.0 s'],
+  [1_898_700, '31.6 min'],
+  [93_600_000, '26.0 h'],
+  [3_473_280_000, '40.2 days'],
+])('%i ms is %s', (ms, words) => {
+  expect(elapsed(ms)).toBe(words)
+})
