@@ -8,7 +8,7 @@ import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions'
 import type { Tracing } from './tracing.ts'
 
 /** An exporter to an OTLP/HTTP trace receiver at a full URL. */
-export const sendTo = (url: string | undefined): SpanExporter => new OTLPTraceExporter({ url })
+export const sendTo = (url: string): SpanExporter => new OTLPTraceExporter({ url })
 
 /** Registers `exporter` for every span of the process, under the name of its service. */
 export function recordTo(exporter: SpanExporter, service: string): Tracing {

@@ -25,7 +25,9 @@ const NOT_RECORDING: Tracing = { recording: false, shutdown: async () => undefin
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing> {
   const { service, exporter, otlpEndpoint } = options
-  if (exporter === undefined && otlpEndpoint === undefined) return NOT_RECORDING
-  const { recordTo, sendTo } = await import('./span-recorder.ts')
-  return recordTo(exporter ?? sendTo(otlpEndpoint), service)
+  const loadRecorder = () => import('./span-recorder.ts')
+  if (exporter !== undefined) return (await loadRecorder()).recordTo(exporter, service)
+  if (otlpEndpoint === undefined) return NOT_RECORDING
+  const { recordTo, sendTo } = await loadRecorder()
+  return recordTo(sendTo(otlpEndpoint), service)
 }
