@@ -36,7 +36,8 @@ import {
   writeReceiptMark,
 } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
-import { type Transport, jobIdOf } from '@baton/transport'
+import type { Transport } from '@baton/transport'
+import { jobIdOf } from '@baton/transport/jobs'
 import { createNotifier } from './notifier.ts'
 import { advanceRedrives } from './review.ts'
 import { endCanceledWithEvents, expireWithEvents } from './steering.ts'

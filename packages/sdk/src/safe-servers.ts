@@ -1,21 +1,6 @@
 // Refuses to work on servers that may lose what they acknowledged, unless told to by name.
-import { type Life, type Logger, type Service, codeOf, flag } from '@baton/runtime'
+import { type Life, type Logger, type Service, codeOf } from '@baton/runtime'
 import { createPool, requireSafePostgres } from '@baton/store'
-import { requireSafeRedis } from '@baton/transport'
-
-export const UNSAFE_POSTGRES_SETTINGS = {
-  BATON_ALLOW_UNSAFE_POSTGRES: flag({
-    default: false,
-    help: 'Start although fsync, full_page_writes or synchronous_commit is off in Postgres.',
-  }),
-}
-
-export const UNSAFE_REDIS_SETTINGS = {
-  BATON_ALLOW_UNSAFE_REDIS: flag({
-    default: false,
-    help: 'Start although Redis has no append-only file or evicts keys.',
-  }),
-}
 
 interface SafeServersParts {
   readonly databaseUrl: string
@@ -104,6 +89,7 @@ function checksOf({ databaseUrl, redisUrl, settings, logger }: SafeServersParts)
   const redis: Check = {
     server: 'redis',
     async run() {
+      const { requireSafeRedis } = await import('@baton/transport')
       const allowUnsafe = settings.BATON_ALLOW_UNSAFE_REDIS === true
       for (const { severity, code, message } of await requireSafeRedis(redisUrl, { allowUnsafe })) {
         if (severity === 'unsafe')

@@ -11,7 +11,8 @@ import {
 } from '@baton/runtime'
 import { OUTBOX_BOUNDS } from '@baton/pipeline'
 import { type Metrics, createOpsService, startTracing } from '@baton/telemetry'
-import { type Transport, createInProcessTransport, createRedisTransport } from '@baton/transport'
+import type { Transport } from '@baton/transport'
+import { createInProcessTransport } from '@baton/transport/in-process'
 
 export const STORE_SETTINGS = {
   BATON_DATABASE_URL: url(['postgres', 'postgresql'], {
@@ -118,12 +119,12 @@ interface QueueValues {
   readonly BATON_QUEUE_PREFIX: string
 }
 
-/** Redis where a URL is given; otherwise the doorbell inside this process. */
-export function openTransport(settings: QueueValues, logger: Logger): Transport {
+/** Redis where a URL is given, whose client is loaded only then; otherwise the doorbell inside this process. */
+export async function openTransport(settings: QueueValues, logger: Logger): Promise<Transport> {
   const { BATON_REDIS_URL: redisUrl, BATON_QUEUE_PREFIX: prefix } = settings
-  return redisUrl === undefined
-    ? createInProcessTransport({ logger })
-    : createRedisTransport({ url: redisUrl, prefix, logger })
+  if (redisUrl === undefined) return createInProcessTransport({ logger })
+  const { createRedisTransport } = await import('@baton/transport')
+  return createRedisTransport({ url: redisUrl, prefix, logger })
 }
 
 /** Closes a transport after everything that uses it has stopped. */

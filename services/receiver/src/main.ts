@@ -22,7 +22,7 @@ async function main(): Promise<never> {
   const settings = readSettings(RECEIVER_SETTINGS, process.env)
   const logger = createLogger({ service: 'receiver', level: settings.BATON_LOG_LEVEL })
   const metrics = createMetrics()
-  const transport = openTransport(settings, logger)
+  const transport = await openTransport(settings, logger)
   const life = createLife()
   const databaseUrl = settings.BATON_DATABASE_URL
   const worker = createWorker({

@@ -22,7 +22,7 @@ import { createPool, outboxDepth } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { RELAY_SETTINGS } from './settings.ts'
 
-function main(): Promise<never> {
+async function main(): Promise<never> {
   const settings = readSettings(RELAY_SETTINGS, process.env)
   if (settings.BATON_REDIS_URL === undefined) {
     throw permanent('BATON_SETTINGS_INVALID', 'a relay process needs BATON_REDIS_URL', {
@@ -33,7 +33,7 @@ function main(): Promise<never> {
   const metrics = createMetrics()
   const databaseUrl = settings.BATON_DATABASE_URL
   const pool = createPool({ url: databaseUrl, applicationName: 'baton-relay', connectionsMax: 4 })
-  const transport = openTransport(settings, logger)
+  const transport = await openTransport(settings, logger)
   const client = createAuditClient({
     url: settings.BATON_AUDIT_URL,
     token: settings.BATON_AUDIT_APPEND_TOKEN,
@@ -45,7 +45,7 @@ function main(): Promise<never> {
   const life = createLife()
   const ready = async () => !life.draining && (await outboxDepth(pool)).depth >= 0
   const connections = { name: 'connections', start: async () => undefined, stop: () => pool.end() }
-  return runServices(
+  return await runServices(
     [
       connections,
       safeServers({ databaseUrl, redisUrl: settings.BATON_REDIS_URL, settings, life, logger }),

@@ -4,7 +4,6 @@ import { requireDurability } from '@baton/audit'
 import { startRedis } from '@baton/infra'
 import { BatonError } from '@baton/runtime'
 import { findOwnedTables, findReachableDatabases, readServerFacts } from '@baton/store'
-import { checkRedisSafety } from '@baton/transport'
 import type { Context } from '../context.ts'
 import { openLog } from '../instance/instance.ts'
 import { runningInstance } from '../instance/instance-record.ts'
@@ -84,6 +83,7 @@ async function diagnoseQueue(context: Context): Promise<readonly Diagnosis[]> {
 }
 
 async function diagnoseRedis(rule: string, url: string): Promise<readonly Diagnosis[]> {
+  const { checkRedisSafety } = await import('@baton/transport')
   const findings = await checkRedisSafety(url)
   if (findings.length === 0) return [passed('queue', rule)]
   return findings.map(({ severity, message, fix }) => {

@@ -5,7 +5,6 @@ import { startRedis } from '@baton/infra'
 import type { RunningRedis, Unavailable } from '@baton/infra'
 import { kindOf, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { requireSafeRedis } from '@baton/transport'
 import { ROOT } from '../context.ts'
 import type { Context } from '../context.ts'
 
@@ -49,6 +48,7 @@ export async function openQueue(
 async function onGivenRedis(url: string, allowUnsafe: boolean): Promise<Queue> {
   const { host } = new URL(url)
   try {
+    const { requireSafeRedis } = await import('@baton/transport')
     const findings = await requireSafeRedis(url, { allowUnsafe })
     const isUnsafe = findings.some(({ severity }) => severity === 'unsafe')
     const warning = isUnsafe ? ', not safe to rely on: see doctor' : ''
