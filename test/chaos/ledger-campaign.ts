@@ -71,7 +71,11 @@ async function observe(world: LedgerWorld, options: Observation) {
   const observer = startObserver(world)
   const load = startLoad({ ...options, world })
   await pause(QUIET_MS)
-  const kills = await runKills(killPlan(seed, options.kills), world, say)
+  const kills = await runKills(killPlan(seed, options.kills), {
+    world,
+    lastAcknowledged: () => load.lastAcknowledged(),
+    say,
+  })
   writeFileSync(join(world.folder, 'kills.json'), JSON.stringify(kills, null, 1))
   await pause(QUIET_MS)
   say(`${kills.length} kills over, settling`)

@@ -9,8 +9,10 @@ export type KillTarget = 'auditor' | 'sealer' | 'archiver' | 'witness' | 'postgr
 
 export interface Kill {
   readonly target: KillTarget
-  /** From the kill before it. */
+  /** From the kill before it, and from its recovery where it is not eager. */
   readonly pauseMs: number
+  /** Comes also while the log has not answered again. */
+  readonly eager: boolean
   /** Until a supervisor starts a service again. */
   readonly downMs: number
   /** Which backend, as a share of all of them. */
@@ -30,8 +32,12 @@ const DECK: readonly KillTarget[] = [
   ...(['postgres', 'auditor', 'backend', 'archiver', 'sealer', 'auditor'] as const),
   ...(['postgres', 'backend'] as const),
 ]
-const PAUSE_MS = { min: 300, max: 5_000 }
+const PAUSE_MS = { min: 200, max: 3_000 }
+const EAGER_SHARE = 0.25
 const DOWN_MAX_MS = 800
+/** After this the next kill comes although nothing was acknowledged. */
+const PATIENCE_MS = 20_000
+const LOOK_EVERY_MS = 20
 const UP_MAX_MS = 90_000
 
 /** The same for the same seed. */
@@ -45,21 +51,33 @@ export function killPlan(seed: number, kills: number): readonly Kill[] {
   return targets.map((target) => ({
     target,
     pauseMs: random.integer(PAUSE_MS.min, PAUSE_MS.max),
+    eager: random.next() < EAGER_SHARE,
     downMs: random.integer(0, DOWN_MAX_MS),
     share: random.next(),
   }))
 }
 
+interface Surroundings {
+  readonly world: LedgerWorld
+  /** When the newest of the appends began that the log has acknowledged. */
+  lastAcknowledged(): number
+  say(text: string): void
+}
+
 /** Kills one after the other, each only while it is up; what was killed before may still be on its way back. */
 export async function runKills(
   plan: readonly Kill[],
-  world: LedgerWorld,
-  say: (text: string) => void,
+  { world, lastAcknowledged, say }: Surroundings,
 ): Promise<readonly KillRun[]> {
   const runs: Promise<KillRun>[] = []
+  let before = 0
   for (const [at, kill] of plan.entries()) {
+    const until = performance.now() + PATIENCE_MS
+    const isHurt = () => lastAcknowledged() <= before && performance.now() < until
+    while (!kill.eager && isHurt()) await pause(LOOK_EVERY_MS)
     await pause(kill.pauseMs)
     const { killedAt, back } = await KILLS[kill.target](kill, world)
+    before = killedAt
     const run = back.then(() => ({ ...kill, killedAt, readyAt: Date.now() }))
     // It is looked at when all are done.
     run.catch(() => undefined)

@@ -22,6 +22,8 @@ export const RECEIPTS = 'receipts.jsonl'
 export const OFFERED = 'offered.jsonl'
 
 interface Load {
+  /** When the newest of the appends began that were acknowledged, in milliseconds since 1970. */
+  lastAcknowledged(): number
   /** Ends it and waits for the last answers. */
   stop(): Promise<void>
 }
@@ -69,6 +71,7 @@ export function startLoad({ world, seed, ...rates }: LoadOptions): Load {
   })
   const sending = driver.run()
   return {
+    lastAcknowledged: () => appender.lastAcknowledged(),
     async stop() {
       driver.stop()
       await Promise.all([sending, appender.stop()])
@@ -99,6 +102,7 @@ const PATIENCE_MS = 60_000
 export function startAppender({ client, folder, random, perSecond }: AppenderOptions): Load {
   const underWay = new Set<Promise<void>>()
   let stoppedAt = Infinity
+  let acknowledged = 0
 
   async function appendOnce(entries: readonly AuditEntry[]): Promise<boolean> {
     const begunAt = Date.now()
@@ -110,6 +114,7 @@ export function startAppender({ client, folder, random, perSecond }: AppenderOpt
         return { handoffId, epoch, origin, seq, recordHash, begunAt, at }
       })
       writeLines(join(folder, RECEIPTS), lines)
+      acknowledged = Math.max(acknowledged, begunAt)
       return true
     } catch (error) {
       // The log refuses for good only what is wrong, and nothing here is.
@@ -154,6 +159,7 @@ export function startAppender({ client, folder, random, perSecond }: AppenderOpt
   // A refusal is told by `stop`.
   running.catch(() => undefined)
   return {
+    lastAcknowledged: () => acknowledged,
     async stop() {
       stoppedAt = performance.now()
       await running
