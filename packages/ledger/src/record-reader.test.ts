@@ -187,6 +187,27 @@ describe('nothing is read that the rules refuse', () => {
     }
   })
 
+  test('where a word is none of those there are, or a list or a word is too long', () => {
+    const [reference] = members['payload'] as Members[]
+    const verdicts = members['verdicts'] as { safety: Members } & Members
+    const payload = (length: number) => Array.from({ length }, () => reference as Json)
+    const changes: Members[] = [
+      { payload: [{ ...reference, kind: 'other' }] },
+      { payload: payload(257) },
+      { reason: 'A'.repeat(65) },
+      { event: 'HANDOFF_OTHER' },
+      { event: 'toString' },
+      { verdicts: { ...verdicts, size: 'other' } },
+      { verdicts: { ...verdicts, safety: { ...verdicts.safety, decision: 'other' } } },
+      { verdicts: { ...verdicts, safety: { ...verdicts.safety, findings: 1_000_001 } } },
+    ]
+    for (const change of changes) {
+      expect(readAll(canonicalBytes({ ...members, ...change }))).toBeUndefined()
+    }
+    const longest = { ...members, payload: payload(256), reason: 'A'.repeat(64) }
+    expect(readAll(canonicalBytes(longest))).toEqual(longest)
+  })
+
   test('where a time does not exist', () => {
     for (const recordedAt of [
       '2026-13-01T00:00:00.000000Z',
