@@ -43,7 +43,7 @@ beforeAll(async () => {
 }, START_MAX_MS)
 afterAll(async () => {
   await stores?.close()
-  await up?.kill()
+  await up?.stop()
   await baton.discard()
 })
 

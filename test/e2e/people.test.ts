@@ -25,7 +25,7 @@ beforeAll(async () => {
   gatewayUrl = /gateway (http:\S+?)\.\s/.exec(up.output())?.[1] ?? ''
 }, START_MAX_MS)
 afterAll(async () => {
-  await up.kill()
+  await up.stop()
   await baton.discard()
 })
 
