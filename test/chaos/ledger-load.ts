@@ -99,7 +99,7 @@ const AGAIN_SHARE = 0.1
 const PATIENCE_MS = 60_000
 
 /** Appends records of tasks of their own; what is not answered is asked again until it is. */
-export function startAppender({ client, folder, random, perSecond }: AppenderOptions): Load {
+function startAppender({ client, folder, random, perSecond }: AppenderOptions): Load {
   const underWay = new Set<Promise<void>>()
   let stoppedAt = Infinity
   let acknowledged = 0
