@@ -21,6 +21,9 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** The same text by itself: a slice keeps alive the whole text that it was cut from. */
+export const detached = (text: string): string => JSON.parse(JSON.stringify(text)) as string
+
 /** Lower-case hex. */
 export function toHex(bytes: Uint8Array): string {
   let text = ''

@@ -40,6 +40,7 @@ function decodeUtf8(bytes) {
 		return;
 	}
 }
+const detached = (text) => JSON.parse(JSON.stringify(text));
 function toHex(bytes) {
 	let text = "";
 	for (let at = 0; at < bytes.length; at += 1) text += HEX$1[bytes[at]];
@@ -1090,7 +1091,7 @@ const checkTaskLink = ({ log }) => {
 		const expected = head === void 0 ? 0 : head.taskSeq + 1;
 		if (body.taskSeq !== expected) log.fail(placeOf(record), `expected the task's record ${expected}, found ${body.taskSeq}`);
 		else if (body.previousTaskRecordHash !== (head?.hashHex ?? GENESIS)) log.fail(placeOf(record), "the record does not link to the task's record before it");
-		if (head === void 0) heads.set(body.taskId, {
+		if (head === void 0) heads.set(detached(body.taskId), {
 			taskSeq: body.taskSeq,
 			hashHex
 		});
@@ -1154,7 +1155,7 @@ const checkPayload = ({ evidence, log, segments }) => {
 			} else if (body !== void 0) {
 				const { origin, seq } = body;
 				for (const reference of body.payload) named.push({
-					origin,
+					origin: detached(origin),
 					seq,
 					reference
 				});

@@ -1,5 +1,5 @@
 // Texts: each is there and as committed, or erased by a record that names it. Anything else is loss.
-import { concatBytes, encodeUtf8, fromBase64 } from '../../bytes.ts'
+import { concatBytes, detached, encodeUtf8, fromBase64 } from '../../bytes.ts'
 import { erasureOf } from '../../erasure-list.ts'
 import type { PayloadReference, RecordBody } from '../../record.ts'
 import { sha256Hex } from '../../sha256.ts'
@@ -79,7 +79,9 @@ export const checkPayload: Check = ({ evidence, log, segments }) => {
         erasures += 1
       } else if (body !== undefined) {
         const { origin, seq } = body
-        for (const reference of body.payload) named.push({ origin, seq, reference })
+        for (const reference of body.payload) {
+          named.push({ origin: detached(origin), seq, reference })
+        }
       }
     },
     end() {

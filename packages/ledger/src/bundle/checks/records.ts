@@ -1,4 +1,5 @@
 // Record by record: form, order, task, and the hashes that link each record to the ones before it.
+import { detached } from '../../bytes.ts'
 import { canonicalJson } from '../../canonical-json.ts'
 import { isRecordBody } from '../../check-record.ts'
 import type { Check } from '../check.ts'
@@ -133,8 +134,9 @@ export const checkTaskLink: Check = ({ log }) => {
       } else if (body.previousTaskRecordHash !== (head?.hashHex ?? GENESIS)) {
         log.fail(placeOf(record), "the record does not link to the task's record before it")
       }
-      if (head === undefined) heads.set(body.taskId, { taskSeq: body.taskSeq, hashHex })
-      else {
+      if (head === undefined) {
+        heads.set(detached(body.taskId), { taskSeq: body.taskSeq, hashHex })
+      } else {
         head.taskSeq = body.taskSeq
         head.hashHex = hashHex
       }
