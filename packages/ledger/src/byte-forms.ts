@@ -26,11 +26,14 @@ const membersOf = (letter: string): Uint8Array => encodeUtf8(LETTERS[letter] ?? 
 /** By two bytes, the second one times 256: a bit for each kind of pair that they are. */
 const PAIRS = new Uint16Array(65_536)
 const bits = new Map<string, number>()
+/** As many as an entry of the table has bits. */
+const KINDS_MAX = 16
 
 /** The bit of a kind of pair, a letter of a form for each of the two. */
 function bitOf(kind: string): number {
   const known = bits.get(kind)
   if (known !== undefined) return known
+  if (bits.size === KINDS_MAX) throw new Error('the forms have more kinds of pairs than bits')
   const bit = 1 << bits.size
   bits.set(kind, bit)
   for (const first of membersOf(kind.charAt(0))) {

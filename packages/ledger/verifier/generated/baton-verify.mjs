@@ -1922,9 +1922,11 @@ const LETTERS = {
 const membersOf$1 = (letter) => encodeUtf8(LETTERS[letter] ?? letter);
 const PAIRS = /* @__PURE__ */ new Uint16Array(65536);
 const bits = /* @__PURE__ */ new Map();
+const KINDS_MAX = 16;
 function bitOf(kind) {
 	const known = bits.get(kind);
 	if (known !== void 0) return known;
+	if (bits.size === KINDS_MAX) throw new Error("the forms have more kinds of pairs than bits");
 	const bit = 1 << bits.size;
 	bits.set(kind, bit);
 	for (const first of membersOf$1(kind.charAt(0))) for (const second of membersOf$1(kind.charAt(1))) {
