@@ -13,6 +13,7 @@ import type { ServiceProcess } from '@baton/testkit'
 
 const APPEND_TOKEN = 'append-token'
 const READ_TOKEN = 'read-token'
+export const ARCHIVE_TOKEN = 'archive-token'
 const ERASE_TOKEN = 'erase-token'
 
 export interface RunningAuditor {
@@ -58,6 +59,7 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     BATON_AUDIT_ERASER_URL: urls.eraser,
     BATON_AUDIT_ERASE_TOKEN: ERASE_TOKEN,
     BATON_AUDIT_APPEND_TOKEN: APPEND_TOKEN,
+    BATON_AUDIT_ARCHIVE_TOKEN: ARCHIVE_TOKEN,
     BATON_AUDIT_READ_TOKEN: READ_TOKEN,
     BATON_AUDIT_SIGNING_KEY: base64(signingKey),
     BATON_AUDIT_WRAPPING_KEY: base64(randomBytes(32)),

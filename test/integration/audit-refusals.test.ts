@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '@baton/testkit'
-import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
+import { ARCHIVE_TOKEN, createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
 let fixture: AuditFixture
@@ -50,6 +50,16 @@ describe('refusals', () => {
     const problem = await problemOf(await auditor.post(body))
     expect(problem).toMatchObject({ status: 400, code, pointer })
     expect(problem.fix).toBeTruthy()
+  })
+
+  test('what left a store is recorded by the archiver alone, and nothing else by it', async () => {
+    const dropped = { entries: [entryOf(), entryOf({ event: 'PARTITION_DROPPED' })] }
+    const asArchiver = { authorization: `Bearer ${ARCHIVE_TOKEN}` }
+    const refused = { status: 403, code: 'BATON_AUDIT_EVENT_RESERVED' }
+    expect(await problemOf(await auditor.post(dropped))).toMatchObject(refused)
+    expect(await problemOf(await auditor.post(dropped, asArchiver))).toMatchObject(refused)
+    const own = { entries: dropped.entries.slice(1) }
+    expect((await auditor.post(own, asArchiver)).status).toBe(200)
   })
 
   test('tokens: none, a wrong one, and the one for reading', async () => {

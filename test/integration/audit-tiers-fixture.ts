@@ -4,6 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import {
   AuditLog,
+  createAuditClient,
   createPool,
   createSubjectVault,
   openColdStore,
@@ -15,13 +16,12 @@ import { batchKeyId, createBatchSigner } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'
 import { eventually, spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
-import { createAuditFixture, entryOf } from './audit-fixture.ts'
+import { ARCHIVE_TOKEN, createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture } from './audit-fixture.ts'
 import { createSealing, taskOfShard } from './audit-seals-fixture.ts'
 import type { Sealing } from './audit-seals-fixture.ts'
 
 const DAY_MS = 86_400_000
-const APPEND_TOKEN = 'append-token'
 const BATCH_RECORDS = 200
 
 export interface Tiers {
@@ -71,6 +71,8 @@ export async function createTiers(shards = 1): Promise<Tiers> {
   const sealKey = createBatchSigner(sealing.sealKey).publicKey
   const batchKeys = new Map([[batchKeyId(signer.publicKey), signer.publicKey]])
   const running: ServiceProcess[] = []
+  const { url } = auditor
+  const archiverClient = createAuditClient({ url, token: ARCHIVE_TOKEN, timeoutMs: 10_000 })
   return {
     fixture,
     sealing,
@@ -82,7 +84,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
     sealKey,
     auditorUrl: auditor.url,
     sealer,
-    record: async (entry) => void (await auditor.client.append([entry])),
+    record: async (entry) => void (await archiverClient.append([entry])),
     async append(daysAgo, count, changes = {}) {
       await ensurePartition(fixture, daysAgo)
       const nowMicros = () => (Date.now() - daysAgo * DAY_MS) * 1_000
@@ -149,7 +151,7 @@ const archiverEnvironment = ({ fixture, sealing, folder, url }: Parts) => ({
   BATON_AUDIT_ARCHIVER_URL: fixture.urls.archiver,
   BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
   BATON_AUDIT_URL: url,
-  BATON_AUDIT_APPEND_TOKEN: APPEND_TOKEN,
+  BATON_AUDIT_ARCHIVE_TOKEN: ARCHIVE_TOKEN,
   BATON_COLD_FOLDER: folder,
   BATON_ARCHIVE_EVERY_MS: '50',
   BATON_ARCHIVE_UPKEEP_EVERY_MS: '100',

@@ -1,5 +1,5 @@
 // What a sealer, a witness and an archiver are told, and what the auditor then knows of them: real keys, real files.
-import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AuditUrls, createPool, readHeads } from '@baton/audit'
@@ -29,7 +29,6 @@ interface LedgerOptions {
   readonly folder: string
   readonly urls: AuditUrls
   readonly auditorUrl: string
-  readonly appendToken: string
   /** The auditor's key that signs batches: PKCS #8 DER in base64. */
   readonly batchKey: string
   readonly witnessPort: number
@@ -37,7 +36,7 @@ interface LedgerOptions {
 
 /** Makes the keys, writes the policy that names the witness, and starts nothing. */
 export async function prepareLedgerServices(options: LedgerOptions): Promise<LedgerServices> {
-  const { folder, urls, auditorUrl, appendToken, witnessPort } = options
+  const { folder, urls, auditorUrl, witnessPort } = options
   await mkdir(folder, { recursive: true })
   const files = {
     stateFile: join(folder, 'sealer.json'),
@@ -46,6 +45,7 @@ export async function prepareLedgerServices(options: LedgerOptions): Promise<Led
     coldFolder: join(folder, 'cold'),
   }
   const policyFile = join(folder, 'policy')
+  const archiveToken = randomBytes(24).toString('hex')
   const [sealing, witnessing] = [privateKey(), privateKey()]
   const keys = { seal: publicHalf(sealing), batch: publicHalf(options.batchKey) }
   const origin = await sealOrigin(urls)
@@ -57,7 +57,11 @@ export async function prepareLedgerServices(options: LedgerOptions): Promise<Led
   return {
     files,
     keys,
-    auditor: { BATON_SEAL_PUBLIC_KEY: keys.seal, BATON_COLD_FOLDER: files.coldFolder },
+    auditor: {
+      BATON_SEAL_PUBLIC_KEY: keys.seal,
+      BATON_COLD_FOLDER: files.coldFolder,
+      BATON_AUDIT_ARCHIVE_TOKEN: archiveToken,
+    },
     environments: {
       sealer: {
         BATON_AUDIT_SEALER_URL: urls.sealer,
@@ -79,7 +83,7 @@ export async function prepareLedgerServices(options: LedgerOptions): Promise<Led
         BATON_AUDIT_ARCHIVER_URL: urls.archiver,
         BATON_SEAL_PUBLIC_KEY: keys.seal,
         BATON_AUDIT_URL: auditorUrl,
-        BATON_AUDIT_APPEND_TOKEN: appendToken,
+        BATON_AUDIT_ARCHIVE_TOKEN: archiveToken,
         BATON_COLD_FOLDER: files.coldFolder,
         BATON_OPS_PORT: '0',
       },

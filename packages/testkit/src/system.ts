@@ -80,7 +80,6 @@ export async function createSystem(options: SystemOptions): Promise<System> {
           folder: options.ledgerFolder,
           urls,
           auditorUrl: env['BATON_AUDIT_URL'] ?? '',
-          appendToken: tokens.append,
           batchKey,
           witnessPort: await freePort(),
         })

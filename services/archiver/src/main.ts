@@ -44,7 +44,7 @@ async function main(): Promise<never> {
     sealKey: readBatchPublicKey(settings.BATON_SEAL_PUBLIC_KEY),
     client: createAuditClient({
       url: settings.BATON_AUDIT_URL,
-      token: settings.BATON_AUDIT_APPEND_TOKEN,
+      token: settings.BATON_AUDIT_ARCHIVE_TOKEN,
       timeoutMs: APPEND_MS,
     }),
     hotDays,

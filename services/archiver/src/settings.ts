@@ -10,7 +10,9 @@ export const ARCHIVER_SETTINGS = {
     help: 'the sealer’s public key: SPKI DER in base64. Nothing is archived that it did not sign',
   }),
   BATON_AUDIT_URL: url(['http', 'https'], { help: 'the auditor, which records every drop' }),
-  BATON_AUDIT_APPEND_TOKEN: secret({ help: 'the bearer token of those who may append' }),
+  BATON_AUDIT_ARCHIVE_TOKEN: secret({
+    help: 'the bearer token with which it records what left a store, and nothing else',
+  }),
   ...COLD_STORE_SETTINGS,
   BATON_ARCHIVE_EVERY_MS: integer({
     min: 50,

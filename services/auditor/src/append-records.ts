@@ -3,6 +3,7 @@ import type { AppendOutcome } from '@baton/audit'
 import { checkEntry } from '@baton/ledger'
 import type { AuditEntry, EntryProblem, Receipt } from '@baton/ledger'
 import type { Batcher, Logger } from '@baton/runtime'
+import type { Appender } from './access.ts'
 import { ProblemError } from './problem.ts'
 
 /** Most entries in one request. */
@@ -18,8 +19,9 @@ interface AppendDependencies {
 export async function appendRecords(
   dependencies: AppendDependencies,
   body: unknown,
+  appender: Appender,
 ): Promise<readonly Receipt[]> {
-  const entries = readEntries(body)
+  const entries = readEntries(body, appender)
   const { batcher, queuedMax, logger } = dependencies
   if (batcher.queued + entries.length > queuedMax) throw overloaded(queuedMax)
   const outcomes = await Promise.all(entries.map((entry) => batcher.add(entry)))
@@ -38,7 +40,7 @@ export async function appendRecords(
   })
 }
 
-function readEntries(body: unknown): readonly AuditEntry[] {
+function readEntries(body: unknown, appender: Appender): readonly AuditEntry[] {
   const entries = (body as { entries?: unknown } | null)?.entries
   if (!Array.isArray(entries) || entries.length === 0 || entries.length > ENTRIES_MAX) {
     throw invalid([
@@ -49,29 +51,37 @@ function readEntries(body: unknown): readonly AuditEntry[] {
       },
     ])
   }
-  if (entries.some((entry) => RESERVED.has((entry as { event?: unknown } | null)?.event))) {
-    throw new ProblemError(EVENT_RESERVED)
-  }
+  const events = entries.map((entry) => (entry as { event?: unknown } | null)?.event)
+  if (!events.every(MAY_RECORD[appender])) throw new ProblemError(EVENT_RESERVED)
   const checked = entries.map((entry, index) => checkEntry(entry, `/entries/${index}`))
   const problems = checked.flatMap((entry) => (entry.ok ? [] : entry.problems))
   if (problems.length > 0) throw invalid(problems)
   return checked.flatMap((entry) => (entry.ok ? [entry.entry] : []))
 }
 
-/** What only the auditor's own routes record, for those who hold another token. */
+/** What leaves a store. A record of it explains why a chain begins later than it did. */
+const OF_ARCHIVER = 'PARTITION_DROPPED'
+
+/** What only the auditor's own routes record, for those who hold another token, and the archiver. */
 const RESERVED: ReadonlySet<unknown> = new Set([
   'LEGAL_HOLD_SET',
   'LEGAL_HOLD_LIFTED',
   'ERASURE_REQUESTED',
   'ERASURE_COMPLETED',
   'ERASURE_DEFERRED',
+  OF_ARCHIVER,
 ])
+
+const MAY_RECORD: Readonly<Record<Appender, (event: unknown) => boolean>> = {
+  service: (event) => !RESERVED.has(event),
+  archiver: (event) => event === OF_ARCHIVER,
+}
 
 const EVENT_RESERVED = {
   status: 403,
   code: 'BATON_AUDIT_EVENT_RESERVED',
-  detail: 'an append token does not allow to record this event',
-  fix: 'Hold a task, or lift its hold, with `baton audit hold` or PUT /v1/holds/{taskId}.',
+  detail: 'this token does not allow to record this event',
+  fix: 'Hold a task, or lift its hold, with `baton audit hold` or PUT /v1/holds/{taskId}; what left a store, only the archiver records.',
 }
 
 const PROBLEMS_SHOWN_MAX = 20

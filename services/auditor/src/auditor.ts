@@ -13,7 +13,7 @@ import { createBatcher, permanent } from '@baton/runtime'
 import type { Logger, readSettings, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
-import { requireToken } from './access.ts'
+import { identifyAppender, requireToken } from './access.ts'
 import { appendRecords } from './append-records.ts'
 import { checkReceipts } from './check-receipts.ts'
 import { createErasurePart } from './erasure-part.ts'
@@ -89,9 +89,9 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
   const queuedMax = settings.BATON_AUDIT_QUEUED_MAX
   const server = createServer({
     routes: {
-      append: async (body) => {
+      append: async (body, appender) => {
         watch?.requireSealing()
-        return appendRecords({ batcher, queuedMax, logger }, body)
+        return appendRecords({ batcher, queuedMax, logger }, body, appender)
       },
       checkReceipts: (body) => checkReceipts({ reader, covered, unsealedMaxMs }, body),
       trace: (taskId) => readTrace(reader, taskId, { covered: covered(), cold }),
@@ -99,7 +99,10 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
       verify: oneAtATime(() => verify(shared)),
       ready: () => answers(pools),
     },
-    mayAppend: requireToken(settings.BATON_AUDIT_APPEND_TOKEN, 'append'),
+    appenderOf: identifyAppender({
+      append: settings.BATON_AUDIT_APPEND_TOKEN,
+      archive: settings.BATON_AUDIT_ARCHIVE_TOKEN,
+    }),
     mayRead: requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read'),
     metrics,
     bodyBytesMax: settings.BATON_AUDIT_BODY_BYTES_MAX,

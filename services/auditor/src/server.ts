@@ -6,13 +6,13 @@ import type { Logger } from '@baton/runtime'
 import type { TaskTrace, VerifyReport } from '@baton/audit'
 import type { Receipt } from '@baton/ledger'
 import type { Metrics } from '@baton/telemetry'
-import type { RequireToken } from './access.ts'
+import type { Appender, RequireToken } from './access.ts'
 import { ProblemError, problemBody } from './problem.ts'
 import type { Problem } from './problem.ts'
 import type { ScrubStatus } from './scrubber.ts'
 
 export interface AuditorRoutes {
-  readonly append: (body: unknown) => Promise<readonly Receipt[]>
+  readonly append: (body: unknown, appender: Appender) => Promise<readonly Receipt[]>
   readonly checkReceipts: (body: unknown) => Promise<readonly string[]>
   readonly trace: (taskId: string) => Promise<TaskTrace>
   readonly scrub: () => ScrubStatus
@@ -22,7 +22,7 @@ export interface AuditorRoutes {
 
 interface ServerOptions {
   readonly routes: AuditorRoutes
-  readonly mayAppend: RequireToken
+  readonly appenderOf: (authorization: string | undefined) => Appender
   readonly mayRead: RequireToken
   readonly metrics: Pick<Metrics, 'auditAppendSeconds' | 'expose'>
   readonly bodyBytesMax: number
@@ -54,18 +54,18 @@ function readJsonStrictly(server: FastifyInstance): void {
 }
 
 function addRecordRoutes(server: FastifyInstance, options: ServerOptions): void {
-  const { routes, metrics } = options
+  const { routes, metrics, appenderOf } = options
   server.post('/v1/records', {
-    onRequest: async (request) => options.mayAppend(request.headers.authorization),
+    onRequest: async (request) => void appenderOf(request.headers.authorization),
     handler: async (request) => {
       const startedAt = performance.now()
-      const receipts = await routes.append(request.body)
+      const receipts = await routes.append(request.body, appenderOf(request.headers.authorization))
       metrics.auditAppendSeconds.observe((performance.now() - startedAt) / 1000)
       return { receipts }
     },
   })
   server.post('/v1/receipts/check', {
-    onRequest: async (request) => options.mayAppend(request.headers.authorization),
+    onRequest: async (request) => void appenderOf(request.headers.authorization),
     handler: async (request) => ({ states: await routes.checkReceipts(request.body) }),
   })
   server.get<{ Params: { taskId: string } }>('/v1/traces/:taskId', {

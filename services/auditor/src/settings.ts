@@ -72,6 +72,9 @@ export const AUDITOR_SETTINGS = {
     help: 'the key that finds a data subject without storing who it is: 32 bytes in base64',
   }),
   ...COLD_STORE_SETTINGS,
+  BATON_AUDIT_ARCHIVE_TOKEN: optionalSecret({
+    help: 'the bearer token of the archiver; without it nobody can record what left a store',
+  }),
   BATON_AUDIT_HOLD_TOKEN: optionalSecret({
     help: 'the bearer token of those who may hold tasks and lift holds; without it nobody may',
   }),

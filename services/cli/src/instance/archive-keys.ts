@@ -6,6 +6,8 @@ import { readSecretFile, secretsUnreadable, storeSecretsOnce } from './secret-fi
 export interface ArchiveKeys {
   /** Password of role audit_archiver. */
   readonly archiverPassword: string
+  /** Token with which the archiver records what left a store. */
+  readonly archiveToken: string
   /** Token of those who may hold tasks and lift holds. */
   readonly holdToken: string
 }
@@ -28,7 +30,11 @@ export async function ensureArchiveKeys(home: string): Promise<ArchiveKeys> {
   const path = archiveKeysPath(home)
   const known = await readSecretFile<ArchiveKeys>(path)
   if (known !== null) return known
-  await storeSecretsOnce(path, { archiverPassword: token(), holdToken: token() })
+  await storeSecretsOnce(path, {
+    archiverPassword: token(),
+    archiveToken: token(),
+    holdToken: token(),
+  })
   const made = await readSecretFile<ArchiveKeys>(path)
   if (made === null) throw secretsUnreadable(path)
   return made

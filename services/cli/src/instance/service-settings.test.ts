@@ -35,7 +35,11 @@ const databases: Databases = {
     witnessing: 'secret-witness',
   },
   erasureKeys: { eraserPassword: 'secret-eraser', eraseToken: 'secret-erase' },
-  archiveKeys: { archiverPassword: 'secret-archiver', holdToken: 'secret-hold' },
+  archiveKeys: {
+    archiverPassword: 'secret-archiver',
+    archiveToken: 'secret-archive',
+    holdToken: 'secret-hold',
+  },
   cold: undefined,
   seals: { publicKey: 'public', anchorFile: '/anchor' },
   adminUrls: { operational: 'admin-url', audit: 'admin-url' },

@@ -64,6 +64,7 @@ function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
     auditor: {
       ...parts.seals.auditor,
       ...coldStore(parts),
+      BATON_AUDIT_ARCHIVE_TOKEN: databases.archiveKeys.archiveToken,
       BATON_AUDIT_HOLD_TOKEN: databases.archiveKeys.holdToken,
       BATON_AUDIT_WRITER_URL: urls.auditWriter,
       BATON_AUDIT_READER_URL: urls.auditReader,
@@ -96,15 +97,14 @@ function gatewaySettings(
   }
 }
 
-// The append token lets it record what it drops.
 const archiverSettings = (
   parts: Parameters<typeof serviceSettings>[0],
-  { BATON_AUDIT_URL, BATON_AUDIT_APPEND_TOKEN }: Environment,
+  { BATON_AUDIT_URL }: Environment,
 ): Environment => ({
   BATON_SEAL_PUBLIC_KEY: parts.seals.auditor['BATON_SEAL_PUBLIC_KEY'],
   ...coldStore(parts),
   BATON_AUDIT_URL,
-  BATON_AUDIT_APPEND_TOKEN,
+  BATON_AUDIT_ARCHIVE_TOKEN: parts.databases.archiveKeys.archiveToken,
   BATON_AUDIT_ARCHIVER_URL: parts.databases.urls.auditArchiver,
   BATON_OPS_PORT: '0',
 })
