@@ -16,7 +16,8 @@ const withServers = (name: string, testTimeout: number) => ({
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // Of two cores: tests that wait for leases and restarts leave one of them idle.
+    maxWorkers: 3,
     reporters: ['default', './packages/testkit/src/tally-reporter.ts'],
     projects: [
       {
