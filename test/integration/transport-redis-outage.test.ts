@@ -119,7 +119,10 @@ describeWith('a Redis that goes away', await acquireRedis(), ({ url }) => {
     })
     link.cut()
     held.resolve()
-    await eventually(() => ended === 1, { deadlineMs: 1_000, describe: 'the handler to end' })
+    await eventually(() => ended === 1, {
+      deadlineMs: RESUMES_WITHIN_MS,
+      describe: 'the handler to end',
+    })
     link.heal()
     await eventually(() => ended === 2, {
       deadlineMs: RESUMES_WITHIN_MS,
