@@ -12,7 +12,7 @@ import {
 import { sendTasks } from './driver.ts'
 import { countHandoffs, openWorld, startLoad, type World } from './outage-world.ts'
 
-const SETTLES_WITHIN_MS = 20_000
+const SETTLES_WITHIN_MS = 60_000
 
 describeWith('draining', await acquireRedis(), (redis) => {
   let world: World

@@ -14,7 +14,7 @@ import {
 } from '@baton/testkit'
 import { countHandoffs, openWorld, startLoad, type World } from './outage-world.ts'
 
-const RESUMES_WITHIN_MS = 20_000
+const RESUMES_WITHIN_MS = 60_000
 
 async function ask(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
   const pool = createPool({ url, applicationName: 'test', connectionsMax: 1 })

@@ -79,7 +79,7 @@ describeWith('an outage', redisOrNot, (redis) => {
     acknowledged.push(...(await sendTasks(driver, 40)))
     const noticed = async () => pauses(receiver) > before.pauses || (await givenBack(system)) >= 40
     await eventually(noticed, {
-      deadlineMs: 20_000,
+      deadlineMs: 60_000,
       describe: () => `the receiver notices the outage\n${receiver.output()}`,
     })
     expect(ledgerLines()).toBe(before.ledger)

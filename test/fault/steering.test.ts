@@ -51,13 +51,21 @@ const send = (target: string, constraints: HandoffConstraints = {}) =>
   sender.send(newTask(), target, constraints)
 const reaches = (handoffId: string, state: string) =>
   eventually(async () => (await findHandoff(pool, handoffId))?.state === state, {
-    deadlineMs: 20_000,
+    deadlineMs: 60_000,
     describe: `${handoffId} is ${state}`,
   })
 const executionsOf = (handoffId: string) =>
   (existsSync(ledger) ? readFileSync(ledger, 'utf8') : '')
     .split('\n')
     .filter((line) => line.includes(handoffId))
+/** In the database and in the agent itself, which begins a moment later. */
+async function executes(handoffId: string): Promise<void> {
+  await reaches(handoffId, 'EXECUTING')
+  await eventually(() => executionsOf(handoffId).length > 0, {
+    deadlineMs: 60_000,
+    describe: `the agent of ${handoffId} has begun`,
+  })
+}
 
 const urlOf = (gateway: ServiceProcess): string =>
   /"url":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(gateway.output())?.[1] ?? ''
@@ -120,7 +128,7 @@ describe('a receiver killed', () => {
 
   it('while it executes what is canceled: it ends canceled and executes nowhere else', async () => {
     const { handoffId } = await send('endless')
-    await reaches(handoffId, 'EXECUTING')
+    await executes(handoffId)
     const gateway = await system.start('gateway')
     expect(
       (await post(gateway, `/v2/handoffs/${handoffId}/cancel`, { graceMs: 60_000 })).status,
@@ -133,12 +141,12 @@ describe('a receiver killed', () => {
   })
 
   it('while it executes what is due soon: after the deadline nobody executes it again', async () => {
-    const deadline = new Date(Date.now() + 3_000).toISOString()
+    const deadline = new Date(Date.now() + 6_000).toISOString()
     const { handoffId } = await send('endless', { deadline })
-    await reaches(handoffId, 'EXECUTING')
+    await executes(handoffId)
     await killReceiver()
     await eventually(() => Date.now() > Date.parse(deadline), {
-      deadlineMs: 5_000,
+      deadlineMs: 10_000,
       describe: 'the deadline passes',
     })
     await startReceiver()

@@ -117,7 +117,8 @@ describe('T26 a record slipped in by SQL', () => {
     await store.fixture.superuser.query({
       text: `alter table audit.head disable trigger user;
         alter table audit.record drop constraint record_hash_fits;
-        insert into audit.record select chain, size, last_recorded_at + interval '1 second',
+        insert into audit.record select chain, size,
+          greatest(last_recorded_at + interval '1 second', clock_timestamp()),
           gen_random_uuid(), gen_random_uuid(), 1, null, 'forged', sha256('forged')
           from audit.head where chain = 0;
         update audit.head set size = size + 1, last_hash = sha256('forged') where chain = 0`,
