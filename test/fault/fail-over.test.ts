@@ -12,7 +12,7 @@ import {
   type OwnPostgres,
   type Standby,
 } from '@baton/testkit'
-import { countHandoffs, openWorld, startLoad, type World } from './outage-world.ts'
+import { goesOn, openWorld, startLoad, type World } from './outage-world.ts'
 
 const RESUMES_WITHIN_MS = 60_000
 
@@ -54,17 +54,7 @@ describeWith('a primary that is gone', await acquireRedis(), (redis) => {
     await primary.stop()
   }, 60_000)
 
-  const completed = () =>
-    countHandoffs(world, `h.state = 'COMPLETED'`).catch(() => Number.POSITIVE_INFINITY)
-  async function resumes(): Promise<void> {
-    const answered = async () => Number.isFinite(await completed())
-    await eventually(answered, { deadlineMs: RESUMES_WITHIN_MS, describe: 'Postgres is back' })
-    const before = await completed()
-    await eventually(async () => (await completed()) > before + 5, {
-      deadlineMs: RESUMES_WITHIN_MS,
-      describe: 'work goes on',
-    })
-  }
+  const resumes = () => goesOn(world, { deadlineMs: RESUMES_WITHIN_MS })
 
   it('is replaced by its standby, which has everything that was confirmed', async () => {
     const load = startLoad(world, 20)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AgentState, Sender } from '@baton/sdk'
 import { type Pool, createPool } from '@baton/store'
-import { createSystem, type System } from '@baton/testkit'
+import { createSystem, eventually, type System } from '@baton/testkit'
 import { createDriver, newTask } from './driver.ts'
 import { drained, violations } from './history.ts'
 
@@ -107,4 +107,24 @@ export function startLoad({ driver, acknowledged }: World, ratePerSecond: number
 export async function countHandoffs({ pool }: World, where: string): Promise<number> {
   const text = `select count(*) as count from handoff h where ${where}`
   return (await pool.query<{ count: number }>({ text })).rows[0]?.count ?? 0
+}
+
+const MORE = 5
+
+/** Resolves once Postgres answers and more handoffs complete than had by then. */
+export async function goesOn(
+  world: World,
+  { deadlineMs, describe = () => 'work goes on' }: { deadlineMs: number; describe?: () => string },
+): Promise<void> {
+  // Undefined while Postgres is away, which it may be again a moment after it has answered.
+  const completed = () =>
+    countHandoffs(world, `h.state = 'COMPLETED'`).then(
+      (count) => ({ count: Number(count) }),
+      () => undefined,
+    )
+  const before = await eventually(completed, { deadlineMs, describe: 'Postgres is back' })
+  await eventually(async () => ((await completed())?.count ?? 0) > before.count + MORE, {
+    deadlineMs,
+    describe,
+  })
 }

@@ -4,12 +4,11 @@ import { createPool, type Pool } from '@baton/store'
 import {
   describeWith,
   acquireRedis,
-  eventually,
   startOwnPostgres,
   type OwnPostgres,
   type ServiceProcess,
 } from '@baton/testkit'
-import { countHandoffs, openWorld, startLoad, type Load, type World } from './outage-world.ts'
+import { goesOn, openWorld, startLoad, type Load, type World } from './outage-world.ts'
 
 /** Generous: other tests share the machine. `npm run bench -- recovery` measures. */
 const RESUMES_WITHIN_MS = 60_000
@@ -49,17 +48,11 @@ describeWith('an outage of Postgres', await acquireRedis(), (redis) => {
   const endAll = () => ask(`select pg_terminate_backend(pid) ${backends}`)
   const lasts = () => new Promise((resolve) => setTimeout(resolve, OUTAGE_MS))
 
-  const completed = () =>
-    countHandoffs(world, `h.state = 'COMPLETED'`).catch(() => Number.POSITIVE_INFINITY)
-  async function resumes(): Promise<void> {
-    const answered = async () => Number.isFinite(await completed())
-    await eventually(answered, { deadlineMs: RESUMES_WITHIN_MS, describe: 'Postgres is back' })
-    const before = await completed()
-    await eventually(async () => (await completed()) > before + 5, {
+  const resumes = () =>
+    goesOn(world, {
       deadlineMs: RESUMES_WITHIN_MS,
       describe: () => services.map((service) => service.output().slice(-1_500)).join('\n'),
     })
-  }
 
   const outages: readonly (readonly [string, () => Promise<unknown>])[] = [
     [
