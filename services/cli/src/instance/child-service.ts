@@ -48,17 +48,27 @@ export function startChild(options: ChildOptions): ChildService {
   child.stdout?.pipe(log, { end: false })
   child.stderr?.pipe(log, { end: false })
   living.add(child)
-  child.once('close', () => {
-    living.delete(child)
-    log.end()
+  const written = new Promise<void>((resolve) => {
+    child.once('close', () => {
+      living.delete(child)
+      log.end(() => resolve())
+    })
   })
-  return asService(child, options.name, logPath)
+  return asService(child, { name: options.name, path: logPath, written })
 }
 
-function untilReady(child: ChildProcess, name: string, logPath: string): Promise<void> {
+interface Log {
+  /** Of the service whose log it is. */
+  readonly name: string
+  readonly path: string
+  /** Resolves once all that the ended process said stands in the file. */
+  readonly written: Promise<void>
+}
+
+function untilReady(child: ChildProcess, log: Log): Promise<void> {
   return new Promise((resolve, reject) => {
     let heard = ''
-    const fail = (why: string) => void startFailed({ name, why, logPath }).then(reject)
+    const fail = (why: string) => void startFailed(log, why).then(reject)
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
       fail(`was not ready within ${READY_MAX_MS / 1000} s`)
@@ -66,7 +76,7 @@ function untilReady(child: ChildProcess, name: string, logPath: string): Promise
     child.once('error', () => fail('could not be started'))
     child.once('close', (code, signal) => {
       clearTimeout(timer)
-      fail(`ended with ${code ?? signal} while starting`)
+      void log.written.then(() => fail(`ended with ${code ?? signal} while starting`))
     })
     child.stdout?.on('data', (bytes: Buffer) => {
       if (/^ready$/m.test(heard)) return
@@ -78,17 +88,18 @@ function untilReady(child: ChildProcess, name: string, logPath: string): Promise
   })
 }
 
-function asService(child: ChildProcess, name: string, logPath: string): ChildService {
+function asService(child: ChildProcess, log: Log): ChildService {
+  const { name } = log
   let stopping: Promise<void> | undefined
   const closed = new Promise<number | NodeJS.Signals | null>((resolve) => {
     child.once('close', (code, signal) => resolve(code ?? signal))
   })
   const ended = closed.then((how): never | Promise<never> => {
     if (stopping !== undefined) return new Promise<never>(() => undefined)
-    throw serviceEnded(name, how, logPath)
+    throw serviceEnded(log, how)
   })
   ended.catch(() => undefined)
-  const ready = untilReady(child, name, logPath)
+  const ready = untilReady(child, log)
   ready.catch(() => undefined)
   return {
     name,
@@ -110,20 +121,20 @@ async function drain(child: ChildProcess, closed: Promise<unknown>): Promise<voi
   clearTimeout(timer)
 }
 
-const serviceEnded = (name: string, how: unknown, logPath: string) =>
+const serviceEnded = ({ name, path }: Log, how: unknown) =>
   transient('BATON_SERVICE_ENDED', `the ${name} ended by itself (${String(how)})`, {
-    fix: `Read ${logPath}, then start again: nothing that was acknowledged is lost.`,
+    fix: `Read ${path}, then start again: nothing that was acknowledged is lost.`,
   })
 
-async function startFailed(failure: { name: string; why: string; logPath: string }) {
-  const log = await readFile(failure.logPath, 'utf8').catch(() => '')
-  const lines = log.trimEnd().split('\n')
+async function startFailed({ name, path }: Log, why: string) {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const lines = text.trimEnd().split('\n')
   // What it said to people, where it said anything, not what it wrote for machines.
   const words = lines.filter((line) => !line.startsWith('{'))
   const last = (words.length > 0 ? words : lines).slice(-LOG_LINES).join('\n    ')
   return transient(
     'BATON_SERVICE_START_FAILED',
-    `the ${failure.name} ${failure.why}; its last words:\n    ${last}`,
-    { fix: `The whole log is ${failure.logPath}.` },
+    `the ${name} ${why}; its last words:\n    ${last}`,
+    { fix: `The whole log is ${path}.` },
   )
 }
