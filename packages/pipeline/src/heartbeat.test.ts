@@ -53,6 +53,19 @@ describe('a heartbeat', () => {
     await heartbeat.stop()
   })
 
+  it('aborts an execution at once whose handoff is claimed again by the same process', async () => {
+    const extend = vi.fn(alive)
+    const heartbeat = heartbeatWith(extend)
+    await heartbeat.start()
+    const earlier = heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    const later = heartbeat.hold({ handoffId: 'a', epoch: 2 })
+    expect([earlier.signal.aborted, later.signal.aborted]).toEqual([true, false])
+    earlier.release()
+    await vi.advanceTimersByTimeAsync(LEASE_MS / 3)
+    expect(extend.mock.calls[0]?.[0]).toEqual([{ handoffId: 'a', epoch: 2 }])
+    await heartbeat.stop()
+  })
+
   it('aborts after a whole lease without an answer, not before', async () => {
     const heartbeat = heartbeatWith(() => Promise.reject(new Error('down')))
     await heartbeat.start()

@@ -102,28 +102,33 @@ function createLeases(logger: Logger) {
   const held = new Map<string, Held>()
   const isHeld = (one: Held): boolean => held.get(one.fence.handoffId) === one
 
+  function lose(one: Held, why: string): void {
+    const { handoffId, epoch } = one.fence
+    logger.warn({ event: 'lease.lost', why, handoffId, epoch })
+    held.delete(handoffId)
+    clearTimeout(one.grace)
+    const reason = new Error('BATON_LEASE_LOST')
+    one.signal.abort(reason)
+    one.over.abort(reason)
+  }
+
   return {
+    lose,
     isHeld,
     all: () => [...held.values()],
     hold(fence: Fence): Lease {
       const now = performance.now()
       const [signal, over] = [new AbortController(), new AbortController()]
       const one: Held = { fence, signal, over, since: now, renewedAt: now }
+      // Its lease passed while it waited, and this very process has claimed the handoff again.
+      const earlier = held.get(fence.handoffId)
+      if (earlier !== undefined) lose(earlier, LOST)
       held.set(fence.handoffId, one)
       const release = () => {
         clearTimeout(one.grace)
         if (isHeld(one)) held.delete(fence.handoffId)
       }
       return { signal: signal.signal, over: over.signal, release }
-    },
-    lose(one: Held, why: string): void {
-      const { handoffId, epoch } = one.fence
-      logger.warn({ event: 'lease.lost', why, handoffId, epoch })
-      held.delete(handoffId)
-      clearTimeout(one.grace)
-      const reason = new Error('BATON_LEASE_LOST')
-      one.signal.abort(reason)
-      one.over.abort(reason)
     },
     cancel(one: Held, { canceledUntil, graceMs }: HeldLease): void {
       if (canceledUntil === null || one.grace !== undefined) return
