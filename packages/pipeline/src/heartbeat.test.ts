@@ -61,6 +61,9 @@ describe('a heartbeat', () => {
     const later = heartbeat.hold({ handoffId: 'a', epoch: 2 })
     expect([earlier.signal.aborted, later.signal.aborted]).toEqual([true, false])
     earlier.release()
+    // As well when the earlier execution's turn comes only now.
+    expect(heartbeat.hold({ handoffId: 'a', epoch: 1 }).signal.aborted).toBe(true)
+    expect(later.signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(LEASE_MS / 3)
     expect(extend.mock.calls[0]?.[0]).toEqual([{ handoffId: 'a', epoch: 2 }])
     await heartbeat.stop()

@@ -120,10 +120,11 @@ function createLeases(logger: Logger) {
       const now = performance.now()
       const [signal, over] = [new AbortController(), new AbortController()]
       const one: Held = { fence, signal, over, since: now, renewedAt: now }
-      // Its lease passed while it waited, and this very process has claimed the handoff again.
-      const earlier = held.get(fence.handoffId)
-      if (earlier !== undefined) lose(earlier, LOST)
-      held.set(fence.handoffId, one)
+      // A lease passed while its execution waited, and this very process has claimed the handoff again.
+      const other = held.get(fence.handoffId)
+      const isOvertaken = other !== undefined && other.fence.epoch > fence.epoch
+      if (other !== undefined) lose(isOvertaken ? one : other, LOST)
+      held.set(fence.handoffId, isOvertaken ? other : one)
       const release = () => {
         clearTimeout(one.grace)
         if (isHeld(one)) held.delete(fence.handoffId)

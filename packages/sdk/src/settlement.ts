@@ -1,7 +1,7 @@
 // Settlements on Postgres: each set is one transaction, and one bad step never takes the others with it.
 import type { Committed, CompletedStep, Settled } from '@baton/pipeline'
 import { refusedSend } from '@baton/pipeline'
-import type { Ending, Retry } from '@baton/protocol/delivery'
+import type { Ending, Fence, Retry } from '@baton/protocol/delivery'
 import {
   type Database,
   type Pool,
@@ -12,18 +12,22 @@ import {
   sendHandoffs,
 } from '@baton/store'
 import { inSetOrSingly } from './in-set-or-singly.ts'
+import { ofLatestEpochs } from './latest-epochs.ts'
 
 /** Commits results together with the handoffs they send next (I5); answers who held the epoch. */
 export function completeSteps(
   pool: Pool,
   steps: readonly CompletedStep[],
 ): Promise<readonly Committed[]> {
-  return inSetOrSingly(steps, (set) => {
-    // One statement is a transaction of its own; only what sends on needs a longer one.
-    const sendsOn = set.some((step) => step.next.length > 0)
-    if (!sendsOn) return completeIn(pool, set)
-    return inTransaction(pool, (transaction) => completeIn(transaction, set))
-  })
+  const fenceOf = (step: CompletedStep): Fence => step.completion
+  return ofLatestEpochs(steps, fenceOf, (latest) =>
+    inSetOrSingly(latest, (set) => {
+      // One statement is a transaction of its own; only what sends on needs a longer one.
+      const sendsOn = set.some((step) => step.next.length > 0)
+      if (!sendsOn) return completeIn(pool, set)
+      return inTransaction(pool, (transaction) => completeIn(transaction, set))
+    }),
+  )
 }
 
 async function completeIn(
@@ -52,23 +56,32 @@ export function retrySet(
   pool: Pool,
   set: readonly Settled<Retry>[],
 ): Promise<readonly Committed[]> {
-  return inSetOrSingly(set, (some) =>
-    fenced(some, (changes, intents) => retryHandoffs(pool, changes, intents)),
-  )
+  return settleSet(set, (changes, intents) => retryHandoffs(pool, changes, intents))
 }
 
 export function endSet(pool: Pool, set: readonly Settled<Ending>[]): Promise<readonly Committed[]> {
-  return inSetOrSingly(set, (some) =>
-    fenced(some, (changes, intents) => endHandoffs(pool, changes, intents)),
+  return settleSet(set, (changes, intents) => endHandoffs(pool, changes, intents))
+}
+
+/** Changes what still holds its epoch; answers the handoffs that did. */
+type Statement<Change> = (
+  changes: readonly Change[],
+  intents: readonly Settled<Change>['intents'][number][],
+) => Promise<ReadonlySet<string>>
+
+function settleSet<Change extends Fence>(
+  set: readonly Settled<Change>[],
+  statement: Statement<Change>,
+): Promise<readonly Committed[]> {
+  const fenceOf = ({ change }: Settled<Change>): Fence => change
+  return ofLatestEpochs(set, fenceOf, (latest) =>
+    inSetOrSingly(latest, (some) => fenced(some, statement)),
   )
 }
 
-async function fenced<Change extends { readonly handoffId: string }>(
+async function fenced<Change extends Fence>(
   set: readonly Settled<Change>[],
-  statement: (
-    changes: readonly Change[],
-    intents: readonly Settled<Change>['intents'][number][],
-  ) => Promise<ReadonlySet<string>>,
+  statement: Statement<Change>,
 ): Promise<readonly Committed[]> {
   const held = await statement(
     set.map((one) => one.change),

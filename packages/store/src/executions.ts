@@ -85,17 +85,18 @@ with started as (
   where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'CLAIMED'
     and e.lease_until > clock_timestamp() and h.id = e.handoff_id and not h.cancel_requested
     and h.state in ${CLAIMABLE} and (h.expires_at is null or h.expires_at > clock_timestamp())
-  returning e.handoff_id
+  returning e.handoff_id, e.epoch
 ), accepted as (
   update handoff set state = 'EXECUTING', accepted_at = coalesce(accepted_at, clock_timestamp())
-  where id in (select handoff_id from started) and state in ${CLAIMABLE}
-  returning id, task_id, queued_at
+  from started
+  where id = started.handoff_id and state in ${CLAIMABLE}
+  returning id, task_id, queued_at, epoch
 ), running as (
   update task set status = 'RUNNING', updated_at = clock_timestamp()
   where id in (select id from task where id in (select task_id from accepted) order by id
                for no key update) and status = 'PENDING_HANDOFF'
 )
-select id as "handoffId", extract(epoch from clock_timestamp() - queued_at)::float8 as "latencySeconds"
+select id as "handoffId", epoch, extract(epoch from clock_timestamp() - queued_at)::float8 as "latencySeconds"
 from accepted`
 
 /**
@@ -107,20 +108,18 @@ export async function markExecuting(
   db: Database,
   started: readonly StartedExecution[],
 ): Promise<readonly (number | undefined)[]> {
-  const rows = await run<{ handoffId: string; latencySeconds: number }>(
-    db,
-    'mark_executing',
-    MARK_EXECUTING,
-    [
-      started.map((one) => one.handoffId),
-      started.map((one) => one.epoch),
-      started.map((one) => one.auditOrigin),
-      started.map((one) => one.auditSeq),
-      started.map((one) => one.auditHash),
-    ],
-  )
-  const latencies = new Map(rows.map((row) => [row.handoffId, row.latencySeconds]))
-  return started.map((one) => latencies.get(one.handoffId))
+  const rows = await run<Fence & { latencySeconds: number }>(db, 'mark_executing', MARK_EXECUTING, [
+    started.map((one) => one.handoffId),
+    started.map((one) => one.epoch),
+    started.map((one) => one.auditOrigin),
+    started.map((one) => one.auditSeq),
+    started.map((one) => one.auditHash),
+  ])
+  const accepted = new Map(rows.map((row) => [row.handoffId, row]))
+  return started.map(({ handoffId, epoch }) => {
+    const row = accepted.get(handoffId)
+    return row?.epoch === epoch ? row.latencySeconds : undefined
+  })
 }
 
 /** A running execution `e` of handoff `h` ends at its deadline, and with the grace of a cancellation. */

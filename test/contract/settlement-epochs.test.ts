@@ -1,0 +1,97 @@
+// Two epochs of one handoff in one set, as of a process that claimed it again: only the later one commits anything (I4, I5).
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { CompletedStep } from '@baton/pipeline'
+import type { ClaimedHandoff } from '@baton/protocol/delivery'
+import { completeSteps, endSet, retrySet } from '@baton/sdk'
+import { markExecuting } from '@baton/store'
+import {
+  claim,
+  executing,
+  intentOf,
+  newHandoff,
+  openStore,
+  receiptOf,
+  type StoreFixture,
+} from './store-fixture.ts'
+
+let store: StoreFixture
+beforeAll(async () => {
+  store = await openStore('settlement epochs')
+})
+afterAll(() => store.close())
+
+/** This process has claimed the handoff again: the lease of its first execution passed. */
+async function claimedAgain(): Promise<readonly [ClaimedHandoff, ClaimedHandoff]> {
+  const first = await executing(store.pool)
+  await store.rows(
+    `update execution set lease_until = now() - interval '1 s' where handoff_id = $1`,
+    [first.handoffId],
+  )
+  return [first, await claim(store.pool, first)]
+}
+
+async function overtaken(): Promise<readonly [ClaimedHandoff, ClaimedHandoff]> {
+  const [first, second] = await claimedAgain()
+  await markExecuting(store.pool, [receiptOf(second)])
+  return [first, second]
+}
+
+/** The epochs whose event is to be recorded. */
+const eventsOf = async (handoffId: string): Promise<readonly string[]> => {
+  const text = 'select entry from audit_outbox where handoff_id = $1'
+  return (await store.rows<{ entry: string }>(text, [handoffId])).map(({ entry }) => entry)
+}
+
+const eventOf = ({ handoffId, epoch }: ClaimedHandoff) => intentOf(handoffId, `{"epoch":${epoch}}`)
+
+it('a start: only the later one may run', async () => {
+  const [first, second] = await claimedAgain()
+  const answers = await markExecuting(store.pool, [receiptOf(first), receiptOf(second)])
+  expect(answers).toEqual([undefined, expect.any(Number)])
+})
+
+it('a result: only the later one hands on, is charged and is told of', async () => {
+  const [first, second] = await overtaken()
+  const { handoffId, taskId } = first
+  const stepOf = (claimed: ClaimedHandoff): CompletedStep => ({
+    completion: {
+      handoffId,
+      epoch: claimed.epoch,
+      costMicroUSD: 10,
+      result: `${claimed.epoch}`,
+      taskResult: null,
+    },
+    intents: [eventOf(claimed)],
+    next: [newHandoff({ taskId, parentId: handoffId, fromAgent: `epoch-${claimed.epoch}` })],
+  })
+  expect(await completeSteps(store.pool, [stepOf(first), stepOf(second)])).toEqual([false, true])
+  const text = 'select from_agent from handoff where parent_id = $1'
+  expect(await store.rows(text, [handoffId])).toEqual([{ from_agent: `epoch-${second.epoch}` }])
+  expect(await eventsOf(handoffId)).toEqual([`{"epoch":${second.epoch}}`])
+})
+
+it('another attempt, and an end: only the later one is told of', async () => {
+  const why = { reason: 'X', details: '[]' }
+  const retried = await overtaken()
+  const retries = retried.map((claimed) => ({
+    change: { ...claimed, ...why, delayMs: 1, returned: true },
+    intents: [eventOf(claimed)],
+  }))
+  expect(await retrySet(store.pool, retries)).toEqual([false, true])
+  expect(await eventsOf(retried[0].handoffId)).toEqual([`{"epoch":${retried[1].epoch}}`])
+  const ended = await overtaken()
+  const endings = ended.toReversed().map((claimed) => ({
+    change: {
+      ...claimed,
+      ...why,
+      state: 'ROLLED_BACK' as const,
+      taskStatus: 'PENDING_HANDOFF' as const,
+      costMicroUSD: 0,
+      alert: true,
+      escalate: false,
+    },
+    intents: [eventOf(claimed)],
+  }))
+  expect(await endSet(store.pool, endings)).toEqual([true, false])
+  expect(await eventsOf(ended[0].handoffId)).toEqual([`{"epoch":${ended[1].epoch}}`])
+})
