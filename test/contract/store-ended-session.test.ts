@@ -14,10 +14,10 @@ it('between two statements, while nothing is being asked', async () => {
   const pid = async () => (await store.rows<{ pid: number }>(IN_TRANSACTION))[0]?.pid
   const attempt = inTransaction(store.pool, async (transaction) => {
     await transaction.query({ text: 'select 1' })
-    const mine = await eventually(pid, { deadlineMs: 5_000, describe: 'the session shows' })
+    const mine = await eventually(pid, { deadlineMs: 30_000, describe: 'the session shows' })
     await store.rows('select pg_terminate_backend($1)', [mine])
     await eventually(async () => (await pid()) === undefined, {
-      deadlineMs: 5_000,
+      deadlineMs: 30_000,
       describe: 'the session is gone',
     })
     await transaction.query({ text: 'select 2' })

@@ -137,7 +137,7 @@ async function waitingForLock(sessions: number): Promise<void> {
       )
       return rows.length >= sessions
     },
-    { deadlineMs: 5_000, describe: 'a session waits for a lock' },
+    { deadlineMs: 30_000, describe: 'a session waits for a lock' },
   )
 }
 

@@ -183,7 +183,7 @@ describe('the sweeper', () => {
         const found = await listQuietHandoffs(store.pool, 1)
         return found.length > 0 && found
       },
-      { deadlineMs: 2_000, describe: 'a quiet handoff' },
+      { deadlineMs: 30_000, describe: 'a quiet handoff' },
     )
     expect(quiet).toEqual([{ handoffId: first.handoffId, generation: 1, queue: 'reviewer' }])
     expect(await listQuietHandoffs(store.pool, 60_000)).toEqual([])

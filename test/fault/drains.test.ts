@@ -77,8 +77,8 @@ describeWith('draining', await acquireRedis(), (redis) => {
     })
     slow.signal('SIGTERM')
     const insistedAt = await insist(slow)
-    expect((await slow.exited(5_000)).code).toBe(130)
-    expect(performance.now() - insistedAt).toBeLessThan(5_000)
+    expect((await slow.exited(20_000)).code).toBe(130)
+    expect(performance.now() - insistedAt).toBeLessThan(20_000)
     expect(await held()).toBe(0)
     const again = `h.generation = 2 and h.id in (${ids})`
     expect(await countHandoffs(world, again)).toBe(6)
@@ -95,7 +95,7 @@ async function insist(service: ServiceProcess): Promise<number> {
       service.signal('SIGTERM')
       return service.output().includes('service.aborting')
     },
-    { deadlineMs: 5_000, describe: 'the second signal is heard' },
+    { deadlineMs: 30_000, describe: 'the second signal is heard' },
   )
   return performance.now()
 }

@@ -146,7 +146,7 @@ describe('a receiver killed', () => {
     await executes(handoffId)
     await killReceiver()
     await eventually(() => Date.now() > Date.parse(deadline), {
-      deadlineMs: 10_000,
+      deadlineMs: 30_000,
       describe: 'the deadline passes',
     })
     await startReceiver()

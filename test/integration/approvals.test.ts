@@ -21,7 +21,7 @@ const recorded = (taskId: string, event: string) =>
       const { records } = await readTrace(pipeline.audit, taskId)
       return records.map(({ body }) => body).find((body) => body.event === event)
     },
-    { deadlineMs: 10_000, describe: `${event} is recorded` },
+    { deadlineMs: 30_000, describe: `${event} is recorded` },
   )
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString()
 

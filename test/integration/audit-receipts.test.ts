@@ -41,7 +41,7 @@ describe('receipts', () => {
     const sealer = await sealing.startSealer()
     await eventually(
       async () => (await auditor.client.checkReceipts(held)).every((state) => state === 'sealed'),
-      { deadlineMs: 15_000, describe: () => 'all are sealed' },
+      { deadlineMs: 30_000, describe: () => 'all are sealed' },
     )
     expect(await sealer.stop()).toBe(0)
   })
@@ -90,7 +90,7 @@ describe('the reconciler', () => {
       logger: { error, warn: vi.fn() } as never,
     })
     await reconciler.start()
-    await eventually(() => marks.length > 0, { deadlineMs: 5_000, describe: () => 'a round' })
+    await eventually(() => marks.length > 0, { deadlineMs: 30_000, describe: () => 'a round' })
     await reconciler.stop()
     return { error, inc, marks }
   }

@@ -93,7 +93,7 @@ describe('refusals', () => {
     expect(refused).toBeGreaterThan(-1)
     expect(responses[refused]?.headers.get('retry-after')).toBe('1')
     await eventually(async () => (await narrow.post(requests[refused] as object)).ok, {
-      deadlineMs: 10_000,
+      deadlineMs: 30_000,
       describe: 'the refused request is taken later',
     })
   })

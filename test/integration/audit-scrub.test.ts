@@ -24,7 +24,7 @@ const scrubbed = async (auditor: RunningAuditor): Promise<Status> => {
       status = await auditor.read<Status>('/v1/scrub')
       return status.lastPass !== null
     },
-    { deadlineMs: 15_000, describe: () => `a whole pass\n${auditor.process.output()}` },
+    { deadlineMs: 30_000, describe: () => `a whole pass\n${auditor.process.output()}` },
   )
   return status as Status
 }

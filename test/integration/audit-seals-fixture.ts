@@ -94,7 +94,7 @@ export async function createSealing(fixture: AuditFixture): Promise<Sealing> {
           const { heads, sealed } = await readCoveredSizes(fixture.reader, sealing)
           return heads.every(({ chain, size }) => sealed.get(chain) === size)
         },
-        { deadlineMs: 15_000, describe: () => running.map((one) => one.output()).join('\n') },
+        { deadlineMs: 30_000, describe: () => running.map((one) => one.output()).join('\n') },
       )
     },
     verify,

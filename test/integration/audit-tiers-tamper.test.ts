@@ -162,7 +162,7 @@ describe('the cold store', () => {
     await writeFile(await touch('tile/1/000.p/3'), Buffer.alloc(96, 7))
     const archiver = await tiers.startArchiver()
     await eventually(() => archiver.output().includes('"audit.tamper_detected"'), {
-      deadlineMs: 10_000,
+      deadlineMs: 30_000,
       describe: () => archiver.output(),
     })
     expect((await fetch(`${opsUrl(archiver)}/readyz`)).status).toBe(503)

@@ -28,7 +28,7 @@ it('refuses above the bound, takes priority 0 and next handoffs, and takes all a
         () => true,
       ),
     {
-      deadlineMs: 10_000,
+      deadlineMs: 30_000,
       describe: 'the outbox is full',
     },
   )
@@ -49,7 +49,7 @@ it('refuses above the bound, takes priority 0 and next handoffs, and takes all a
   await pipeline.taskEnds(critical.taskId)
   await pipeline.start([recordingAgent('nobody').agent])
   const sent = await eventually(() => waiting().catch(() => false as const), {
-    deadlineMs: 10_000,
+    deadlineMs: 30_000,
     describe: 'there is room again',
   })
   expect(sent).toMatchObject({ duplicate: false })

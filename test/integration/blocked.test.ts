@@ -24,7 +24,7 @@ const records = (handoffId: string, ...events: string[]) =>
       const found = await eventsOf(handoffId)
       return events.every((event) => found.includes(event)) && found
     },
-    { deadlineMs: 10_000, describe: `${handoffId}: ${events.join(', ')}` },
+    { deadlineMs: 30_000, describe: `${handoffId}: ${events.join(', ')}` },
   )
 
 const needs = (capability: string) => ({

@@ -56,7 +56,7 @@ describe('a running execution that is canceled', () => {
     const answered = await cancel(handoffId, 30_000)
     expect(answered).toMatchObject({ kind: 'canceled', ended: [] })
     await pipeline.reaches(handoffId, 'COMPLETED')
-    expect(performance.now() - startedAt).toBeLessThan(3_000)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
     expect(reasons[0]).toBeInstanceOf(HandoffCanceled)
     const { stopping } = answered as Extract<typeof answered, { kind: 'canceled' }>
     expect((reasons[0] as HandoffCanceled).graceUntil).toEqual(stopping[0]?.graceUntil)
@@ -78,7 +78,7 @@ describe('a running execution that is canceled', () => {
         const events = await eventsOf(handoffId)
         return both.every((event) => events.includes(event))
       },
-      { deadlineMs: 10_000, describe: 'request and end are recorded' },
+      { deadlineMs: 30_000, describe: 'request and end are recorded' },
     )
     expect(executed).toHaveLength(1)
   })
@@ -153,12 +153,12 @@ it('a deadline that passes while an agent works ends the handoff, aborts the age
     },
   })
   await pipeline.start([late.agent], { leaseMs: 60_000 })
-  const deadline = new Date(Date.now() + 1_200).toISOString()
+  const deadline = new Date(Date.now() + 4_000).toISOString()
   const { handoffId, taskId } = await pipeline.send('late', { constraints: { deadline } })
   await pipeline.reaches(handoffId, 'EXECUTING')
   await pipeline.reaches(handoffId, 'EXPIRED')
   await eventually(() => signal?.aborted === true, {
-    deadlineMs: 5_000,
+    deadlineMs: 30_000,
     describe: 'the agent is told',
   })
   open()

@@ -220,7 +220,7 @@ describe('one hostile handoff', () => {
     await Promise.all(bad.map((one) => pipeline.reaches(one.handoffId, 'ROLLED_BACK')))
     const unrecorded = async () => (await pipeline.rows('select from audit_outbox')).length
     await eventually(async () => (await unrecorded()) === 0, {
-      deadlineMs: 10_000,
+      deadlineMs: 30_000,
       describe: 'every event is recorded',
     })
     expect(await unrecorded()).toBe(0)

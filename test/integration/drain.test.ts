@@ -21,7 +21,7 @@ describe('stopping a worker', () => {
     })
     const worker = await pipeline.start([agent], { concurrency: 1 })
     const [first, second] = [await pipeline.send('patient'), await pipeline.send('patient')]
-    await eventually(() => executed.length === 1, { deadlineMs: 10_000, describe: 'it executes' })
+    await eventually(() => executed.length === 1, { deadlineMs: 30_000, describe: 'it executes' })
     const underWay = executed[0]?.handoffId ?? ''
     const stopping = Promise.all([worker.stop(), worker.stop()])
     open()
@@ -51,7 +51,7 @@ describe('stopping a worker', () => {
       const doomed = await pipeline.start([stuck.agent], { drainMs: 50 })
       const { handoffId } = await pipeline.send(type)
       await eventually(() => stuck.executed.length === 1, {
-        deadlineMs: 10_000,
+        deadlineMs: 30_000,
         describe: 'it runs',
       })
       await doomed.stop()

@@ -35,7 +35,7 @@ beforeAll(async () => {
   child.kill('SIGKILL')
   const { pid } = child
   await eventually(() => pid !== undefined && !isAlive({ pid, startedAt: null }), {
-    deadlineMs: 5_000,
+    deadlineMs: 30_000,
     describe: 'the command is gone',
   })
 })

@@ -29,6 +29,6 @@ export function traceWith(
       const seen = trace.records.map(({ body }) => body.event)
       return events.every((event) => seen.includes(event)) && trace
     },
-    { deadlineMs: 15_000, describe: `${events.join(', ')} are recorded` },
+    { deadlineMs: 30_000, describe: `${events.join(', ')} are recorded` },
   )
 }

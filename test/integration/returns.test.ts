@@ -173,7 +173,7 @@ describe('a returned handoff', () => {
     const { handoffId } = await sender.send(own, 'reader')
     // Several sweeps of a second each would have tried it again by then.
     const since = Date.now()
-    await eventually(() => Date.now() - since > 2_500, { deadlineMs: 5_000, describe: 'a while' })
+    await eventually(() => Date.now() - since > 2_500, { deadlineMs: 30_000, describe: 'a while' })
     expect(await findHandoff(pipeline.pool, handoffId)).toMatchObject({ attempt: 2 })
     answerIt({ ...own, currentState: { text: 'late, but there' } })
     expect(await pipeline.reaches(handoffId, 'COMPLETED')).toMatchObject({ attempt: 2 })

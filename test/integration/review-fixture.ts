@@ -113,7 +113,7 @@ export async function openReview(purpose: string): Promise<ReviewSystem> {
           expect(body.audit.verified).toBe(true)
           return body.audit.records.map(eventOf) as RecordedEvent[]
         },
-        { deadlineMs: 15_000, describe: () => `${count} records of task ${taskId}` },
+        { deadlineMs: 30_000, describe: () => `${count} records of task ${taskId}` },
       )
     },
     close: () => pipeline.close(),

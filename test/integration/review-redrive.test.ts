@@ -114,7 +114,7 @@ it('is stopped by a person, and never takes what its own operator sent', async (
       const acts = events.filter(({ event }) => event.startsWith('REDRIVE_'))
       return acts.length === 2 && acts
     },
-    { deadlineMs: 15_000, describe: 'both decisions are recorded' },
+    { deadlineMs: 30_000, describe: 'both decisions are recorded' },
   )
   expect(recorded).toEqual([
     { event: 'REDRIVE_STARTED', actor: 'ann' },

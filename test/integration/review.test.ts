@@ -25,7 +25,7 @@ const quarantinedAgain = (handoffId: string, round: number) =>
       const letter = await findDeadLetter(review.pipeline.pool, handoffId)
       return letter?.round === round && letter.resolvedAt === null && letter
     },
-    { deadlineMs: 15_000, describe: () => `round ${round} of ${handoffId}` },
+    { deadlineMs: 30_000, describe: () => `round ${round} of ${handoffId}` },
   )
 
 it('that two reviewers release executes once; released again, nothing happens twice', async () => {

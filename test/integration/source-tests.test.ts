@@ -89,7 +89,7 @@ describe('13.2 and 13.3: the chain', () => {
         const body = (await response.json()) as { records: object[]; verified: boolean }
         return body.records.length === 6 && body
       },
-      { deadlineMs: 5_000, describe: 'three decisions and three completions are recorded' },
+      { deadlineMs: 30_000, describe: 'three decisions and three completions are recorded' },
     )
     expect(trace.verified).toBe(true)
   })

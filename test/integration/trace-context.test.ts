@@ -79,7 +79,7 @@ it('carries one trace id and the tracestate through every hop of a chain', async
   expect(jobs.map((job) => job.pointer.tracestate)).toEqual([TRACESTATE, TRACESTATE])
   expect(seen.map((context) => context.message.tracestate)).toEqual([TRACESTATE, TRACESTATE])
   await eventually(() => pipeline.log().includes(traceId), {
-    deadlineMs: 10_000,
+    deadlineMs: 30_000,
     describe: 'log lines name the trace',
   })
 

@@ -20,7 +20,7 @@ import { sendToRedis } from '../contract/transport-redis-command.ts'
 
 const logger = createLogger({ service: 'test', level: 'silent' })
 /** The publisher gives up after two seconds; the rest is the machine's. */
-const PUBLISH_FAILS_WITHIN_MS = 4_000
+const PUBLISH_FAILS_WITHIN_MS = 10_000
 /** Consumers notice a silent link within eight seconds and reconnect within one. */
 const RESUMES_WITHIN_MS = 15_000
 
@@ -142,7 +142,7 @@ describeWith('a Redis that goes away', await acquireRedis(), ({ url }) => {
     link.cut()
     const startedAt = performance.now()
     await transport.close()
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(performance.now() - startedAt).toBeLessThan(15_000)
   })
 })
 

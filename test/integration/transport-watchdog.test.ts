@@ -13,7 +13,7 @@ import { jobs } from '../contract/transport-contract-kit.ts'
 
 const logger = createLogger({ service: 'test', level: 'silent' })
 const STUCK_MS = 250
-const DEADLINE = { deadlineMs: 10_000 }
+const DEADLINE = { deadlineMs: 30_000 }
 
 describeWith('a worker that stops fetching', await acquireRedis(), ({ url }) => {
   function consumerWith(stuckWorkers: number) {
