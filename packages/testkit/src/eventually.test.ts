@@ -1,5 +1,5 @@
 // Waiting returns at once when the condition holds and explains itself when it never does; seeds repeat.
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { eventually } from './eventually.ts'
 import { uniqueDatabaseName } from './names.ts'
 import { seededRandom } from './random.ts'
@@ -40,5 +40,16 @@ describe('names and seeds', () => {
       return [random.next(), random.integer(1, 6), random.pick(['a', 'b', 'c'])]
     }
     expect(draw()).toEqual(draw())
+  })
+
+  it('has the same seed in every run, another one by name, and any on demand', () => {
+    const seedOf = (named: string | undefined) => {
+      vi.stubEnv('BATON_TEST_SEED', named)
+      return seededRandom('which').seed
+    }
+    expect(seedOf(undefined)).toBe(seedOf(undefined))
+    expect(seedOf('17')).toBe(17)
+    expect(seedOf('random')).not.toBe(seedOf('random'))
+    vi.unstubAllEnvs()
   })
 })

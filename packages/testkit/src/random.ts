@@ -1,4 +1,4 @@
-// Repeatable randomness: every test that uses it prints its seed, and BATON_TEST_SEED replays it.
+// Repeatable randomness: every test prints its seed, the same in each run unless BATON_TEST_SEED names another or `random`.
 import { randomInt } from 'node:crypto'
 
 export interface SeededRandom {
@@ -10,11 +10,17 @@ export interface SeededRandom {
   pick<Item>(items: readonly Item[]): Item
 }
 
-/** A generator that prints how to replay it. `seed` wins over BATON_TEST_SEED, which wins over chance. */
-export function seededRandom(name: string, seed?: number): SeededRandom {
-  const chosen = seed ?? Number(process.env['BATON_TEST_SEED'] ?? randomInt(2 ** 32))
-  process.stderr.write(`testkit: ${name}: replay with BATON_TEST_SEED=${chosen}\n`)
-  return randomFrom(chosen)
+const SEED_DEFAULT = 1
+
+/** A generator that prints how to replay it. `seed` wins over BATON_TEST_SEED. */
+export function seededRandom(name: string, seed: number = chosenSeed()): SeededRandom {
+  process.stderr.write(`testkit: ${name}: replay with BATON_TEST_SEED=${seed}\n`)
+  return randomFrom(seed)
+}
+
+function chosenSeed(): number {
+  const named = process.env['BATON_TEST_SEED'] ?? String(SEED_DEFAULT)
+  return named === 'random' ? randomInt(2 ** 32) : Number(named)
 }
 
 /** The generator of a seed that the caller prints itself. */
