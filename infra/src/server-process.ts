@@ -1,5 +1,6 @@
 // Ends server processes for sure, and finds a free loopback port for new ones.
 import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -41,19 +42,20 @@ export async function settles(
   }
 }
 
-/** A loopback port: `preferred` when it is free, otherwise one the system chooses. */
+/** Systems give connections their ports from above these, so that none takes a port before it is listened on. */
+const PORTS = { from: 10_000, below: 32_768 }
+const PORTS_TRIED_MAX = 100
+
+/** A loopback port: `preferred` when it is free, otherwise any that nobody is given by chance. */
 export async function freePort(preferred?: number): Promise<number> {
-  if (preferred !== undefined) {
-    const port = await tryListen(preferred)
-    if (port !== null) return port
+  if (preferred !== undefined && (await isFree(preferred))) return preferred
+  for (let tried = 0; tried < PORTS_TRIED_MAX; tried += 1) {
+    const port = randomInt(PORTS.from, PORTS.below)
+    if (await isFree(port)) return port
   }
-  const port = await tryListen(0)
-  if (port === null) {
-    throw transient('BATON_NO_FREE_PORT', 'no free port on 127.0.0.1', {
-      fix: 'End programs that hold ports on this machine, then try again.',
-    })
-  }
-  return port
+  throw transient('BATON_NO_FREE_PORT', 'no free port on 127.0.0.1', {
+    fix: 'End programs that hold ports on this machine, then try again.',
+  })
 }
 
 /** The command line of a process; empty when it cannot be known. */
@@ -66,13 +68,12 @@ export async function commandLine(pid: number): Promise<string> {
   return listed.stdout
 }
 
-async function tryListen(port: number): Promise<number | null> {
+async function isFree(port: number): Promise<boolean> {
   const server = createServer()
   return await new Promise((resolve) => {
-    server.once('error', () => resolve(null))
+    server.once('error', () => resolve(false))
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : null))
+      server.close(() => resolve(true))
     })
   })
 }

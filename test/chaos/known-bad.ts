@@ -198,7 +198,7 @@ export const KNOWN_BAD: readonly KnownBad[] = [
         find: `export function endHandoffs(`,
         replace: `async function endThenRollBack(db: Database, endings: readonly Ending[], values: unknown[]) {
   const held = await settledIds(db, 'end_handoffs', END, values)
-  await new Promise((resolve) => setTimeout(resolve, 700))
+  await new Promise((resolve) => setTimeout(resolve, 1500))
   await run(db, 'roll_back', \`update task t set status = i.status, checkpoint_id = h.checkpoint_id
     from unnest($1::uuid[], $2::text[]) as i(id, status), handoff h where h.id = i.id and t.id = h.task_id\`,
     [endings.map((one) => one.handoffId), endings.map((one) => one.taskStatus)])

@@ -27,7 +27,7 @@ const BEGUN = `select count(*)::integer as begun from execution
   where handoff_id = any($1::uuid[]) and status = 'EXECUTING'`
 const BEGUN_MAX_MS = 20_000
 
-/** Sends work that takes three leases, and resolves once half of it executes, wherever that is. */
+/** Sends work that takes four leases, and resolves once half of it executes, wherever that is. */
 async function beginLasting({ world, driver, random }: Scene, handoffs: number): Promise<void> {
   const sendings = Array.from({ length: handoffs }, () => sendingOf(LASTING, random))
   const ids = sendings.map(({ state }) => state.handoffId)

@@ -149,7 +149,7 @@ export const LASTING: TrafficKind = {
   via: 'sdk',
   target: 'last',
   expect: COMPLETES,
-  change: (state) => withState(state, { workMs: 6_000 }),
+  change: (state) => withState(state, { workMs: 8_000 }),
   // Before everything that the faults held up.
   constrain: () => ({ priority: 0 }),
 }

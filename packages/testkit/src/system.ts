@@ -1,7 +1,7 @@
 // A whole Baton of its own for a test: databases, keys, and every service as a process that can be killed.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { createServer, type AddressInfo } from 'node:net'
 import type { AuditUrls } from '@baton/audit'
+import { freePort } from '@baton/infra'
 import { type LedgerServices, prepareLedgerServices } from './ledger-services.ts'
 import { createAuditDatabases, createStoreDatabase, PASSWORDS } from './migrated-databases.ts'
 import { uniqueDatabaseName, uniqueName } from './names.ts'
@@ -147,12 +147,4 @@ function urlOf(
   if (parts.user !== undefined) url.username = parts.user
   if (parts.password !== undefined) url.password = parts.password
   return url.href
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
