@@ -1,4 +1,7 @@
 // One instance, several commands: they share its services, notice each other, and clear up after a killed one.
+import { existsSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
@@ -104,6 +107,17 @@ describe('without an instance', () => {
     baton = await openCommandLine()
   })
   afterAll(() => baton.discard())
+
+  it('a secret that cannot be read is named, and nothing is left running', async () => {
+    const file = join(baton.home, 'secrets', 'archive.json')
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    await writeFile(file, '{', { mode: 0o600 })
+    const { exitCode, stderr } = await baton.run('up', '--once', '--no-redis')
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain(`${file} cannot be read (BATON_SECRETS_UNREADABLE)`)
+    expect(existsSync(join(baton.home, 'pg.json'))).toBe(false)
+    await rm(join(baton.home, 'secrets'), { recursive: true })
+  })
 
   it('reading commands say how to make one', async () => {
     const { exitCode, stderr } = await baton.run('verify')

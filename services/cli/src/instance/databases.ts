@@ -55,21 +55,21 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
   const { secrets, made } = await ensureSecrets(home, settings)
   if (made)
     output.step('passed', 'secrets', `made in ${join(home, 'secrets')}, for development only`)
-  const { adminUrls, ...server } = await reachServer(context, logger)
-  const writer = { user: 'audit_writer', password: secrets.BATON_AUDIT_WRITER_PASSWORD }
-  const auditWriter = urlFor(adminUrls.audit, { ...writer, database: 'baton_audit' })
   const sealKeys = await ensureSealKeys(home)
-  const sealer = { user: 'audit_sealer', password: sealKeys.sealerPassword }
-  const auditSealer = urlFor(adminUrls.audit, { ...sealer, database: 'baton_audit' })
   const archiveKeys = await ensureArchiveKeys(home)
-  const archiver = { user: 'audit_archiver', password: archiveKeys.archiverPassword }
-  const auditArchiver = urlFor(adminUrls.audit, { ...archiver, database: 'baton_audit' })
   const erasureKeys = await ensureErasureKeys(home)
-  const eraser = { user: 'audit_eraser', password: erasureKeys.eraserPassword }
-  const auditEraser = urlFor(adminUrls.audit, { ...eraser, database: 'baton_audit' })
-  const audits = { auditWriter, auditSealer, auditArchiver, auditEraser }
-  const urls = { ...readingUrls(settings, adminUrls, secrets), ...audits }
-  const seals = sealsOf(context, sealKeys)
+  const [seals, cold] = [sealsOf(context, sealKeys), coldOf(context)]
+  // Last: whatever fails above leaves no Postgres running.
+  const { adminUrls, ...server } = await reachServer(context, logger)
+  const auditAs = (user: string, password: string): string =>
+    urlFor(adminUrls.audit, { user, password, database: 'baton_audit' })
+  const urls = {
+    ...readingUrls(settings, adminUrls, secrets),
+    auditWriter: auditAs('audit_writer', secrets.BATON_AUDIT_WRITER_PASSWORD),
+    auditSealer: auditAs('audit_sealer', sealKeys.sealerPassword),
+    auditArchiver: auditAs('audit_archiver', archiveKeys.archiverPassword),
+    auditEraser: auditAs('audit_eraser', erasureKeys.eraserPassword),
+  }
   return {
     ...server,
     secrets,
@@ -77,7 +77,7 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
     archiveKeys,
     erasureKeys,
     seals,
-    cold: coldOf(context),
+    cold,
     urls,
     adminUrls,
   }
@@ -89,10 +89,11 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
  */
 export async function reachDatabases(context: Context, logger: Logger): Promise<ReadableDatabases> {
   const secrets = await secretsToRead(context)
-  const { adminUrls, ...server } = await reachServer(context, logger)
   const seals = sealsOf(context, await readSealKeys(context.home))
+  const cold = coldOf(context)
+  const { adminUrls, ...server } = await reachServer(context, logger)
   const urls = readingUrls(context.settings, adminUrls, secrets)
-  return { ...server, secrets, seals, cold: coldOf(context), urls }
+  return { ...server, secrets, seals, cold, urls }
 }
 
 /** Throws BATON_INSTANCE_MISSING where a command would make an empty instance only to find nothing in it. */
