@@ -11,7 +11,7 @@ const TOO_SLOW = /p99 from dispatch to accept is \d+ ms/
 export function isFine({ exitCode, stderr }: Omit<Finished, 'stdout'>): boolean {
   const problems = stderr.split('\n').filter((line) => line.includes(PROBLEM))
   const isOnlySlow = problems.length > 0 && problems.every((line) => TOO_SLOW.test(line))
-  return exitCode === 0 || isOnlySlow
+  return exitCode === 0 || (exitCode === 1 && isOnlySlow)
 }
 
 /** The summary of `up --once --json`. Fails with its words where it was not fine. */

@@ -157,8 +157,9 @@ it('a deadline that passes while an agent works ends the handoff, aborts the age
   const { handoffId, taskId } = await pipeline.send('late', { constraints: { deadline } })
   await pipeline.reaches(handoffId, 'EXECUTING')
   await pipeline.reaches(handoffId, 'EXPIRED')
+  // Far before the lease's next beat, which would tell it after 20 s.
   await eventually(() => signal?.aborted === true, {
-    deadlineMs: 30_000,
+    deadlineMs: 10_000,
     describe: 'the agent is told',
   })
   open()
