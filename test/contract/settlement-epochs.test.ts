@@ -23,10 +23,7 @@ afterAll(() => store.close())
 /** This process has claimed the handoff again: the lease of its first execution passed. */
 async function claimedAgain(): Promise<readonly [ClaimedHandoff, ClaimedHandoff]> {
   const first = await executing(store.pool)
-  await store.rows(
-    `update execution set lease_until = now() - interval '1 s' where handoff_id = $1`,
-    [first.handoffId],
-  )
+  await store.lapse(first.handoffId)
   return [first, await claim(store.pool, first)]
 }
 

@@ -85,10 +85,7 @@ describe('what does not execute', () => {
       'executing under a lapsed lease',
       async () => {
         const claimed = await executing(store.pool)
-        await store.rows(
-          `update execution set lease_until = now() - interval '1 s' where handoff_id = $1`,
-          [claimed.handoffId],
-        )
+        await store.lapse(claimed.handoffId)
         return claimed
       },
     ],
@@ -209,10 +206,7 @@ describe('what executes', () => {
     const claimed = await executing(store.pool)
     const { handoffId } = claimed
     await cancel(handoffId)
-    await store.rows(
-      `update execution set lease_until = now() - interval '1 s' where handoff_id = $1`,
-      [handoffId],
-    )
+    await store.lapse(handoffId)
     await sweepLapsedLeases(store.pool)
     expect(await tryClaim(handoffId, 2)).toBe('refused')
     expect(await endCanceledHandoffs(store.pool)).toMatchObject([{ handoffId }])

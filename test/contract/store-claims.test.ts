@@ -28,10 +28,6 @@ const tryClaim = async (handoffId: string, generation = 1): Promise<string | und
   const [answer] = await claimExecutions(store.pool, options, [{ handoffId, generation }])
   return answer?.kind
 }
-const lapse = (handoffId: string) =>
-  store.rows(`update execution set lease_until = now() - interval '1 s' where handoff_id = $1`, [
-    handoffId,
-  ])
 const stateOf = async (handoffId: string) =>
   (
     await store.rows<{ state: string; attempt: number; generation: number; epoch: number }>(
@@ -125,7 +121,7 @@ describe('a claim', () => {
 
   it('after a lapsed lease gets the next epoch and counts the lapse', async () => {
     const first = await executing(store.pool)
-    await lapse(first.handoffId)
+    await store.lapse(first.handoffId)
     expect(await claim(store.pool, first)).toMatchObject({ epoch: 2, lapses: 1, attempt: 1 })
   })
 })
@@ -142,7 +138,7 @@ describe('an execution', () => {
 
   it('does not start once its lease has lapsed', async () => {
     const claimed = await claim(store.pool, await sent())
-    await lapse(claimed.handoffId)
+    await store.lapse(claimed.handoffId)
     expect(await markExecuting(store.pool, [receiptOf(claimed)])).toEqual([undefined])
   })
 
@@ -168,7 +164,7 @@ describe('an execution', () => {
       await executing(store.pool),
       await executing(store.pool),
     ]
-    await lapse(taken.handoffId)
+    await store.lapse(taken.handoffId)
     await claim(store.pool, taken)
     await store.rows('update handoff set cancel_requested = true where id = $1', [
       canceled.handoffId,

@@ -22,11 +22,6 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-const lapse = (handoffId: string) =>
-  store.rows(`update execution set lease_until = now() - interval '1 s' where handoff_id = $1`, [
-    handoffId,
-  ])
-
 describe('a late settlement is fenced (I4)', () => {
   const settle = {
     completes: async (fence: { handoffId: string; epoch: number }) => {
@@ -73,7 +68,7 @@ describe('a late settlement is fenced (I4)', () => {
 
   it.each(names)('%s nothing after a take-over', async (name) => {
     const old = await executing(store.pool)
-    await lapse(old.handoffId)
+    await store.lapse(old.handoffId)
     const next = await claim(store.pool, old)
     await markExecuting(store.pool, [receiptOf(next)])
     const before = await everything(old)
@@ -83,7 +78,7 @@ describe('a late settlement is fenced (I4)', () => {
 
   it.each(names)('%s nothing after the sweeper took the lease away', async (name) => {
     const old = await executing(store.pool)
-    await lapse(old.handoffId)
+    await store.lapse(old.handoffId)
     expect(await sweepLapsedLeases(store.pool)).toBeGreaterThanOrEqual(1)
     const before = await everything(old)
     expect([...(await settle[name](old))]).toEqual([])

@@ -13,6 +13,8 @@ export interface StoreFixture {
   readonly adminUrl: string
   readonly database: string
   rows<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  /** Ends the lease on a handoff: whoever executes it is overtaken by the next claim. */
+  lapse(handoffId: string): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -23,14 +25,19 @@ export async function openStore(purpose: string): Promise<StoreFixture> {
   const databaseUrl = storeUrl(adminUrl, { database, user: 'baton_app', password: PASSWORDS.app })
   const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 8 })
   const [pool, superuser] = [open(databaseUrl), open(storeUrl(adminUrl, { database }))]
+  const rows = async <Row extends object>(text: string, values: unknown[] = []) =>
+    (await superuser.query<Row & Record<string, unknown>>({ text, values })).rows
   return {
     pool,
     superuser,
     databaseUrl,
     adminUrl,
     database,
-    rows: async <Row extends object>(text: string, values: unknown[] = []) =>
-      (await superuser.query<Row & Record<string, unknown>>({ text, values })).rows,
+    rows,
+    lapse: (handoffId) =>
+      rows(`update execution set lease_until = now() - interval '1 s' where handoff_id = $1`, [
+        handoffId,
+      ]),
     async close() {
       await Promise.all([pool.end(), superuser.end()])
     },

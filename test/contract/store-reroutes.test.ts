@@ -87,10 +87,7 @@ describe('a blocked handoff', () => {
     const answers = await Promise.all([reroute(one), reroute(one), reroute(one)])
     expect(answers.filter((answer) => answer !== undefined)).toEqual(['able'])
     const lapsed = await claimed()
-    await store.rows(
-      `update execution set lease_until = now() - interval '1 s' where handoff_id = $1`,
-      [lapsed.handoffId],
-    )
+    await store.lapse(lapsed.handoffId)
     const [moved, swept] = await Promise.all([reroute(lapsed), sweepLapsedLeases(store.pool)])
     expect([moved === 'able', swept]).toEqual([moved !== undefined, moved === undefined ? 1 : 0])
     expect(

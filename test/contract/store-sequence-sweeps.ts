@@ -48,10 +48,7 @@ export const lapse = (on: number): Doing => ({
   name: `the lease of ${on} passes`,
   possible: (world) => isOpen(world, on),
   async act(world, real) {
-    await real.store.rows(
-      `update execution set lease_until = now() - interval '1 s' where handoff_id = $1`,
-      [idOf(real, on)],
-    )
+    await real.store.lapse(idOf(real, on))
     model.handoffAt(world, on).leased = false
   },
 })
