@@ -34,6 +34,7 @@ export default defineConfig({
           include: [
             'packages/*/src/**/*.test.ts',
             'services/*/src/**/*.test.ts',
+            'examples/*/src/**/*.test.ts',
             'schemas/**/*.test.ts',
             'infra/**/*.test.ts',
           ],

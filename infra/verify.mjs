@@ -28,7 +28,7 @@ function checks(node) {
 
 /** Programs that write committed files; with --check they only say whether those are up to date. */
 function generators() {
-  const folders = ['packages', 'services'].flatMap((parent) =>
+  const folders = ['packages', 'services', 'examples'].flatMap((parent) =>
     readdirSync(join(ROOT, parent), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => join(parent, entry.name)),

@@ -1,6 +1,6 @@
 // The recovery times that Baton promises, each caused and measured with real processes.
 import { readFileSync } from 'node:fs'
-import { relayService } from '@baton/sdk'
+import { relayService } from '@baton/engine'
 import { createLogger } from '@baton/runtime'
 import { createMetrics } from '@baton/telemetry'
 import { createRedisTransport } from '@baton/transport'

@@ -1,6 +1,6 @@
 // The ways a handoff is sent: SDK, HTTP gateway, the sender process, and those of somebody who means harm.
 import { createHash, randomBytes } from 'node:crypto'
-import { prepareHandoff } from '@baton/pipeline'
+import { prepareHandoff } from '@baton/engine'
 import { buildHandoffMessage, type HandoffMessage, type KeyRing } from '@baton/protocol'
 import type { NewHandoff } from '@baton/protocol/delivery'
 import { codeOf, kindOf } from '@baton/runtime'

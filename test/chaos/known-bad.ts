@@ -20,7 +20,7 @@ export interface KnownBad {
 const SETTLEMENTS = 'packages/store/src/settlements.ts'
 const ENDINGS = 'packages/store/src/endings.ts'
 const EXECUTIONS = 'packages/store/src/executions.ts'
-const RECEIVE = 'packages/pipeline/src/receive-handoff.ts'
+const RECEIVE = 'packages/engine/src/receive-handoff.ts'
 
 export const KNOWN_BAD: readonly KnownBad[] = [
   {
@@ -40,7 +40,7 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     about: 'what was lost on the way is never driven again',
     edits: [
       {
-        file: 'packages/pipeline/src/sweep.ts',
+        file: 'packages/engine/src/sweep.ts',
         find: `await step('redrive', () => redrive(deps))`,
         replace: ``,
       },
@@ -71,12 +71,12 @@ export const KNOWN_BAD: readonly KnownBad[] = [
       'outbox rows are deleted in a transaction of their own, before they are published, and the sweep that mends it is off',
     edits: [
       {
-        file: 'packages/sdk/src/relay.ts',
+        file: 'packages/engine/src/relay-service.ts',
         find: `await claimOutbox(transaction, quotas)`,
         replace: `await claimOutbox(pool, quotas)`,
       },
       {
-        file: 'packages/pipeline/src/sweep.ts',
+        file: 'packages/engine/src/sweep.ts',
         find: `await deps.sweepForgotten(deps.quietMs)`,
         replace: `0`,
       },

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { EVENT_NUMBERS } from '@baton/ledger'
 import { createPool as createAuditPool, invariantReads as auditReads } from '@baton/audit'
-import { auditInvariants, storeInvariants } from '@baton/pipeline'
+import { auditInvariants, storeInvariants } from '@baton/engine'
 import { createPool, invariantReads as storeReads, type Pool } from '@baton/store'
 import type { System } from '@baton/testkit'
 import { listWaiting } from './drain.ts'

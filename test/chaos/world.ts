@@ -1,7 +1,7 @@
 // One seed's whole Baton: own databases, every service as supervised processes, a link between any two of them.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
-import { freePort } from '@baton/infra'
+import { freePort } from '@baton/embedded'
 import { parseSigningKeys } from '@baton/sdk'
 import { createPool, type Pool } from '@baton/store'
 import {

@@ -1,8 +1,8 @@
 // Two epochs of one handoff in one set, as of a process that claimed it again: only the later one commits anything (I4, I5).
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { CompletedStep } from '@baton/pipeline'
+import type { CompletedStep } from '@baton/engine'
 import type { ClaimedHandoff } from '@baton/protocol/delivery'
-import { completeSteps, endSet, retrySet } from '@baton/sdk'
+import { completeSteps, endSet, retrySet } from '@baton/engine'
 import { markExecuting } from '@baton/store'
 import {
   claim,

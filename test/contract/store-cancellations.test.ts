@@ -1,7 +1,7 @@
 // Cancellation on a real Postgres: at once where nothing executes, after a grace where something does, and for good.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSteering, type Canceled } from '@baton/sdk'
+import { createSteering, type Canceled } from '@baton/engine'
 import {
   claimExecutions,
   completeExecutions,

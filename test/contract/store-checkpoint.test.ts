@@ -1,6 +1,6 @@
 // The checkpoint that a send stores is the document that schemas/checkpoint/1.json describes.
 import schema from '@baton/schemas/checkpoint/1.json' with { type: 'json' }
-import { prepareHandoff, prepareMessage } from '@baton/pipeline'
+import { prepareHandoff, prepareMessage } from '@baton/engine'
 import { buildHandoffMessage, createKeyRing } from '@baton/sdk'
 import { expect, it } from 'vitest'
 import { newTask } from '../fault/driver.ts'

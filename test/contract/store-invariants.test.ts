@@ -1,7 +1,7 @@
 // Every rule of the promises notices when it is broken, names what broke it, and says nothing otherwise.
 import { randomUUID } from 'node:crypto'
-import { PROMISES, receiptInvariant, storeInvariants } from '@baton/pipeline'
-import type { Invariant } from '@baton/pipeline'
+import { PROMISES, receiptInvariant, storeInvariants } from '@baton/engine'
+import type { Invariant } from '@baton/engine'
 import { recordId } from '@baton/ledger'
 import {
   completeExecutions,

@@ -1,7 +1,7 @@
 // The rules about dead letters and releases notice when they are broken, and name what broke them.
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { storeInvariants } from '@baton/pipeline'
+import { storeInvariants } from '@baton/engine'
 import { addRelease, invariantReads, releaseEnd, reopenHandoffs } from '@baton/store'
 import { ARTEFACT, quarantined } from './dead-letter-fixture.ts'
 import { openStore, type StoreFixture } from './store-fixture.ts'

@@ -1,7 +1,7 @@
 // Reviews on a real Postgres: what a decision reopens, what it takes to be decided, what an ending takes away.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { storeInvariants } from '@baton/pipeline'
+import { storeInvariants } from '@baton/engine'
 import {
   addRelease,
   addVote,

@@ -1,7 +1,7 @@
 // Corrections on a real Postgres: same handoff, other bytes, old bytes kept; a claim and a correction never both win.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { storeInvariants } from '@baton/pipeline'
+import { storeInvariants } from '@baton/engine'
 import type { NewHandoff } from '@baton/protocol/delivery'
 import {
   applyRevisions,

@@ -15,7 +15,7 @@ import {
   retryHandoffs,
   sendHandoffs,
 } from '@baton/store'
-import { storeInvariants } from '@baton/pipeline'
+import { storeInvariants } from '@baton/engine'
 import type { Ending } from '@baton/protocol/delivery'
 import {
   claim,

@@ -1,7 +1,7 @@
 // Steering against everything else at the same moment: one of them wins, and what has ended never executes or commits.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSteering } from '@baton/sdk'
+import { createSteering } from '@baton/engine'
 import {
   claimExecutions,
   claimOutbox,

@@ -1,7 +1,7 @@
 // Canceling a task on a real Postgres: everything open in it ends, and it takes nothing more.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSteering, type Canceled } from '@baton/sdk'
+import { createSteering, type Canceled } from '@baton/engine'
 import {
   completeExecutions,
   endCanceledHandoffs,

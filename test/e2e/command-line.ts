@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { discardPostgres } from '@baton/infra'
+import { discardPostgres } from '@baton/embedded'
 import { COMPILE_CACHE } from '@baton/testkit'
 
 const MAIN = fileURLToPath(new URL('../../services/cli/src/main.ts', import.meta.url))

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { zstdDecompressSync } from 'node:zlib'
 import { createPool } from '@baton/audit'
 import type { Pool } from '@baton/audit'
-import { startPostgres, startRedis } from '@baton/infra'
+import { startPostgres, startRedis } from '@baton/embedded'
 import { createLogger } from '@baton/runtime'
 
 const DATABASES = ['baton', 'baton_audit', 'baton_vault']

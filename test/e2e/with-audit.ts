@@ -1,7 +1,7 @@
 // The audit database of a command line's instance, as its superuser: for looking and for tampering.
 import { join } from 'node:path'
 import { createPool } from '@baton/audit'
-import { startPostgres } from '@baton/infra'
+import { startPostgres } from '@baton/embedded'
 
 export async function withAudit<Result>(
   home: string,

@@ -5,15 +5,8 @@ import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { createAuditClient } from '@baton/audit'
 import { createLogger, type Service } from '@baton/runtime'
-import {
-  createSender,
-  createWorker,
-  parseSigningKeys,
-  relayService,
-  shipperFor,
-  sweeperService,
-  type Sender,
-} from '@baton/sdk'
+import { createSender, createWorker, parseSigningKeys, type Sender } from '@baton/sdk'
+import { relayService, shipperFor, sweeperService } from '@baton/engine'
 import { createPool, type Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import {

@@ -1,7 +1,7 @@
 // A handoff that needs approval executes after it and never before; a refusal gives the task back to its sender.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readTrace } from '@baton/audit'
-import { createSteering } from '@baton/sdk'
+import { createSteering } from '@baton/engine'
 import { findHandoff, findTask, listTaskHandoffs } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { answer, openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'

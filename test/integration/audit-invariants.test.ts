@@ -8,7 +8,7 @@ import {
 } from '@baton/audit'
 import { recordId } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'
-import { auditInvariants } from '@baton/pipeline'
+import { auditInvariants } from '@baton/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'

@@ -1,8 +1,8 @@
 // Two databases witness each other: a receipt that an execution holds shows what the audit log lost.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createReceiptReconciler } from '@baton/pipeline'
-import type { ExecutionReceipt } from '@baton/pipeline'
+import { createReceiptReconciler } from '@baton/engine'
+import type { ExecutionReceipt } from '@baton/engine'
 import { eventually } from '@baton/testkit'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'

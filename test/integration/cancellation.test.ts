@@ -1,6 +1,7 @@
 // Canceling work under way: the agent is told within two seconds, its result counts within the grace, nothing counts after it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSteering, HandoffCanceled, transient } from '@baton/sdk'
+import { HandoffCanceled, transient } from '@baton/sdk'
+import { createSteering } from '@baton/engine'
 import { findTask, listTaskHandoffs } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { answer, gate, openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'

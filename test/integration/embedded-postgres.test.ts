@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isAlive, startPostgres } from '@baton/infra'
-import type { RunningPostgres } from '@baton/infra'
+import { isAlive, startPostgres } from '@baton/embedded'
+import type { RunningPostgres } from '@baton/embedded'
 import { eventually } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'baton-embedded-'))
 const dataDir = join(folder, 'pg')
 
 const PROGRAM = `
-  import { startPostgres } from '@baton/infra'
+  import { startPostgres } from '@baton/embedded'
   const logger = { info() {}, warn() {} }
   const { port, home } = await startPostgres({ dataDir: process.argv[1], logger })
   console.log(JSON.stringify({ port, home }))

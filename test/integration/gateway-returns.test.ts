@@ -1,6 +1,6 @@
 // E09 over HTTP: a sender in any language takes what was refused, and corrects it.
 import { randomUUID } from 'node:crypto'
-import { storeInvariants } from '@baton/pipeline'
+import { storeInvariants } from '@baton/engine'
 import { findTaskCheckpoint, invariantReads, sweepRetries } from '@baton/store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { claim } from '../contract/store-fixture.ts'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '@baton/testkit'
 import { findDeadLetter, findTask, invariantReads } from '@baton/store'
-import { storeInvariants } from '@baton/pipeline'
+import { storeInvariants } from '@baton/engine'
 import { recordingAgent } from './pipeline-fixture.ts'
 import { openReview, type ReviewSystem } from './review-fixture.ts'
 

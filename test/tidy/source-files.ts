@@ -11,10 +11,10 @@ export interface SourceFile {
   readonly text: string
 }
 
-const TOP_FOLDERS = ['packages', 'services', 'schemas', 'infra', 'test'] as const
+const TOP_FOLDERS = ['packages', 'services', 'schemas', 'infra', 'examples', 'test'] as const
 const SKIPPED = new Set(['node_modules', 'generated', 'fixtures', 'dist', '.turbo'])
 
-/** Every file under the five folders, and those at the root, whose name ends in one of `endings`. */
+/** Every file under the top folders, and those at the root, whose name ends in one of `endings`. */
 export function sourceFiles(...endings: readonly string[]): readonly SourceFile[] {
   const nested = TOP_FOLDERS.flatMap((folder) => walk(join(ROOT, folder)))
   const top = readdirSync(ROOT, { withFileTypes: true })

@@ -1,27 +1,27 @@
 // The audit store: its database, its append path, its readers, and the client everybody else uses.
-export { createAuditClient } from './client.ts'
-export type { AuditClient } from './client.ts'
+export { createAuditClient } from './client/client.ts'
+export type { AuditClient } from './client/client.ts'
 export { migrateAudit } from './migrate.ts'
 export type { AuditPasswords, AuditUrls, MigratedAudit } from './migrate.ts'
 export { createPool } from './database.ts'
 export { inSnapshot } from './database.ts'
 export type { Database, Pool, Snapshot } from './database.ts'
-export { createSubjectVault } from './subject-vault.ts'
-export type { SubjectKey, SubjectVault } from './subject-vault.ts'
-export { AuditLog } from './audit-log.ts'
-export type { AppendOutcome } from './audit-log.ts'
-export { readHeads } from './heads.ts'
-export type { ChainHead } from './heads.ts'
-export { costOfTask, readTrace } from './read-trace.ts'
-export type { TaskTrace, TraceRecord } from './read-trace.ts'
-export { verifyChains } from './verify-chains.ts'
-export type { ChainReport, VerifyReport } from './verify-chains.ts'
-export { requireDurability } from './durability.ts'
-export { extendPartitions } from './partitions.ts'
-export { findExcessPrivileges, findRecordHashes, invariantReads } from './invariants.ts'
-export { readTaskTotals } from './task-sets.ts'
-export type { TaskTotals } from './task-sets.ts'
-export { checkGrowth } from './check-growth.ts'
+export { createSubjectVault } from './append/subject-vault.ts'
+export type { SubjectKey, SubjectVault } from './append/subject-vault.ts'
+export { AuditLog } from './append/audit-log.ts'
+export type { AppendOutcome } from './append/audit-log.ts'
+export { readHeads } from './append/heads.ts'
+export type { ChainHead } from './append/heads.ts'
+export { costOfTask, readTrace } from './read/read-trace.ts'
+export type { TaskTrace, TraceRecord } from './read/read-trace.ts'
+export { verifyChains } from './verify/verify-chains.ts'
+export type { ChainReport, VerifyReport } from './verify/verify-chains.ts'
+export { requireDurability } from './append/durability.ts'
+export { extendPartitions } from './append/partitions.ts'
+export { findExcessPrivileges, findRecordHashes, invariantReads } from './read/invariants.ts'
+export { readTaskTotals } from './read/task-sets.ts'
+export type { TaskTotals } from './read/task-sets.ts'
+export { checkGrowth } from './verify/check-growth.ts'
 export {
   readChainCheckpoints,
   readLastSeal,
@@ -30,29 +30,34 @@ export {
   scanSeals,
   storeSeal,
   storeWitnessed,
-} from './seals.ts'
-export type { Seal } from './seals.ts'
-export type { Anchor, AnchoredCheckpoint, AnchoredHead, AnchorOutcome } from './anchors/anchor.ts'
-export { createFileAnchor, readFileAnchor } from './anchors/file-anchor.ts'
-export { createWitnessAnchor } from './anchors/witness-anchor.ts'
-export { readWitnessUrls } from './anchors/witness-urls.ts'
-export type { SealReport, SealTrust } from './verify-seals.ts'
-export { readSealedLog } from './sealed-chains.ts'
-export type { SealedLog } from './sealed-chains.ts'
-export { assuranceOf, readCoveredSizes, sealerKey } from './assurance.ts'
-export type { Assurance, CoveredSizes } from './assurance.ts'
-export { findOldestRecordTime } from './records.ts'
+} from './seals/seals.ts'
+export type { Seal } from './seals/seals.ts'
+export type {
+  Anchor,
+  AnchoredCheckpoint,
+  AnchoredHead,
+  AnchorOutcome,
+} from './seals/anchors/anchor.ts'
+export { createFileAnchor, readFileAnchor } from './seals/anchors/file-anchor.ts'
+export { createWitnessAnchor } from './seals/anchors/witness-anchor.ts'
+export { readWitnessUrls } from './seals/anchors/witness-urls.ts'
+export type { SealReport, SealTrust } from './verify/verify-seals.ts'
+export { readSealedLog } from './seals/sealed-chains.ts'
+export type { SealedLog } from './seals/sealed-chains.ts'
+export { assuranceOf, readCoveredSizes, sealerKey } from './read/assurance.ts'
+export type { Assurance, CoveredSizes } from './read/assurance.ts'
+export { findOldestRecordTime } from './read/records.ts'
 export { findTaskInTiers, hasExpired } from './cold/find-task-in-tiers.ts'
-export { findReceiptRecords } from './idempotency.ts'
-export { readScrubPosition, scrubPiece, storeScrubPosition } from './scrub.ts'
-export type { ScrubPass, ScrubPosition } from './scrub.ts'
-export { readTile } from './tiles.ts'
-export type { TiledLog } from './tiles.ts'
-export { createS3Anchor } from './anchors/s3-anchor.ts'
-export { isSettled, readEvidence } from './read-evidence.ts'
-export type { HeldTaskReceipt, TaskEvidence } from './read-evidence.ts'
-export type { Coverage } from './published-seal.ts'
-export { extendTreeHashes } from './tree-reader.ts'
+export { findReceiptRecords } from './append/idempotency.ts'
+export { readScrubPosition, scrubPiece, storeScrubPosition } from './verify/scrub.ts'
+export type { ScrubPass, ScrubPosition } from './verify/scrub.ts'
+export { readTile } from './seals/tiles.ts'
+export type { TiledLog } from './seals/tiles.ts'
+export { createS3Anchor } from './seals/anchors/s3-anchor.ts'
+export { isSettled, readEvidence } from './read/read-evidence.ts'
+export type { HeldTaskReceipt, TaskEvidence } from './read/read-evidence.ts'
+export type { Coverage } from './seals/published-seal.ts'
+export { extendTreeHashes } from './seals/tree-reader.ts'
 export type { ColdStore } from './cold/cold-store.ts'
 export { COLD_STORE_SETTINGS, openColdStore } from './cold/settings.ts'
 export { LogArchive } from './cold/log-archive.ts'
@@ -61,7 +66,7 @@ export { checkArchived } from './cold/check-archived.ts'
 export { readArchiveTargets } from './cold/archive-targets.ts'
 export type { ArchiveTarget } from './cold/archive-targets.ts'
 export { expireChain } from './cold/expire-chain.ts'
-export { dropEntry } from './upkeep-records.ts'
+export { dropEntry } from './cold/upkeep-records.ts'
 export {
   dropDay,
   findDropObstacle,
@@ -71,9 +76,9 @@ export {
   readLegalHolds,
   readTaskIndex,
 } from './cold/archive-positions.ts'
-export { Eraser } from './eraser.ts'
-export { listErasures } from './erasures.ts'
-export { findUndoneErasures } from './undone-erasures.ts'
+export { Eraser } from './erasure/eraser.ts'
+export { listErasures } from './erasure/erasures.ts'
+export { findUndoneErasures } from './erasure/undone-erasures.ts'
 export type {
   ColdSegments,
   Confirmed,
@@ -81,7 +86,7 @@ export type {
   ErasureOutcome,
   ErasurePlan,
   Planned,
-} from './erasure-types.ts'
-export { readErasedLists } from './erased-segments.ts'
-export type { ErasedList, SegmentAt } from './erased-segments.ts'
-export type { Erasure, ErasureState, SubjectRecord } from './erasures.ts'
+} from './erasure/erasure-types.ts'
+export { readErasedLists } from './erasure/erased-segments.ts'
+export type { ErasedList, SegmentAt } from './erasure/erased-segments.ts'
+export type { Erasure, ErasureState, SubjectRecord } from './erasure/erasures.ts'

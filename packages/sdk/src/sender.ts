@@ -10,7 +10,7 @@ import {
   refusedSend,
   type ReadyMessage,
   type Sent,
-} from '@baton/pipeline'
+} from '@baton/engine'
 import { type Logger, type Service, createLogger, permanent } from '@baton/runtime'
 import {
   type Database,
@@ -21,10 +21,10 @@ import {
   sendHandoffs,
 } from '@baton/store'
 import { createMetrics, type Metrics } from '@baton/telemetry'
-import { inSetOrSingly } from './in-set-or-singly.ts'
-import { CORRECTION_MS, noticeService } from './notices.ts'
-import { createNotifier } from './notifier.ts'
-import { createReturns } from './returns.ts'
+import { inSetOrSingly } from '@baton/engine'
+import { CORRECTION_MS, noticeService } from '@baton/engine'
+import { createNotifier } from '@baton/engine'
+import { createReturns } from '@baton/engine'
 
 export interface SenderOptions {
   /** The operational database. */

@@ -1,18 +1,18 @@
 // A worker: the receiving side of one process, for the agents it hosts.
 import { type AuditClient, createAuditClient } from '@baton/audit'
-import { type Agent, type BlockedPolicy, type EventShipper, createHeartbeat } from '@baton/pipeline'
+import { type Agent, type BlockedPolicy, type EventShipper, createHeartbeat } from '@baton/engine'
 import type { KeyRing } from '@baton/protocol'
 import { type Logger, type Service, codeOf, createLogger } from '@baton/runtime'
 import { type Pool, createPool, extendLeases, lookForSteering, outboxDepth } from '@baton/store'
 import { type Metrics, createMetrics } from '@baton/telemetry'
 import type { Consumer, Transport } from '@baton/transport'
-import { watchAudit } from './audit-watch.ts'
-import { CORRECTION_MS, noticeService } from './notices.ts'
-import { type Receiver, createReceiver } from './receiver.ts'
-import { shipperFor } from './recorder.ts'
-import { createRegistrar } from './registrar.ts'
-import { receiptService, relayService, sweeperService } from './relay.ts'
-import { createReturns } from './returns.ts'
+import { watchAudit } from '@baton/engine'
+import { CORRECTION_MS, noticeService } from '@baton/engine'
+import { type Receiver, createReceiver } from '@baton/engine'
+import { shipperFor } from '@baton/engine'
+import { createRegistrar } from '@baton/engine'
+import { receiptService, relayService, sweeperService } from '@baton/engine'
+import { createReturns } from '@baton/engine'
 
 export interface WorkerOptions {
   readonly agents: readonly Agent[]

@@ -1,6 +1,6 @@
 // One Postgres and one Redis for a whole vitest run, handed to every test file by vitest's `provide`.
 import type { TestProject } from 'vitest/node'
-import type { Unavailable } from '@baton/infra'
+import type { Unavailable } from '@baton/embedded'
 import { startTestPostgres, startTestRedis } from './test-servers.ts'
 import type { TestPostgres, TestRedis } from './test-servers.ts'
 

@@ -1,6 +1,6 @@
 // What a test file calls to get its servers: the ones the vitest run provides.
 import { describe, inject, it } from 'vitest'
-import type { Unavailable } from '@baton/infra'
+import type { Unavailable } from '@baton/embedded'
 import type {} from './global-setup.ts'
 import type { TestPostgres, TestRedis } from './test-servers.ts'
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { startPostgres } from '@baton/infra'
+import { startPostgres } from '@baton/embedded'
 import { type OwnPostgres, ownFolder } from './own-servers.ts'
 import { quietLogger } from './progress.ts'
 

@@ -1,7 +1,7 @@
 // A whole Baton of its own for a test: databases, keys, and every service as a process that can be killed.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { AuditUrls } from '@baton/audit'
-import { freePort } from '@baton/infra'
+import { freePort } from '@baton/embedded'
 import { type LedgerServices, prepareLedgerServices } from './ledger-services.ts'
 import { createAuditDatabases, createStoreDatabase, PASSWORDS } from './migrated-databases.ts'
 import { uniqueDatabaseName, uniqueName } from './names.ts'

@@ -1,8 +1,8 @@
 // Finds the servers tests run on: a given URL, else a container, else ones started here without root or Docker.
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { discardPostgres, discardRedis, isAlive, startPostgres, startRedis } from '@baton/infra'
-import type { Unavailable } from '@baton/infra'
+import { discardPostgres, discardRedis, isAlive, startPostgres, startRedis } from '@baton/embedded'
+import type { Unavailable } from '@baton/embedded'
 import { dockerAnswers, startPostgresContainer, startRedisContainer } from './docker.ts'
 import type { Container } from './docker.ts'
 import { REDIS_CACHE, TEST_STATE } from './folders.ts'

@@ -1,5 +1,5 @@
 // The auditor's erasure routes as the gateway calls them, with a token of its own; refusals keep their code.
-import type { ErasurePorts, ErasureView } from '@baton/pipeline'
+import type { ErasurePorts, ErasureView } from '@baton/engine'
 import { type ErrorCode, permanent, transient } from '@baton/runtime'
 import { ProblemError } from './problem.ts'
 

@@ -1,5 +1,5 @@
 // Erasures that a crash interrupted are completed, and what a restore brought back is erased again, from the start on.
-import { replayErasures } from '@baton/pipeline'
+import { replayErasures } from '@baton/engine'
 import { codeOf } from '@baton/runtime'
 import { type ErasureRouteOptions, erasurePorts } from './erasure-routes.ts'
 

@@ -1,7 +1,7 @@
 // Erasing people over HTTP: one person plans, another confirms. Who is meant stands in bodies only, never in a URL or log.
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { type ErasurePorts, confirmErasure, planErasure, replayErasures } from '@baton/pipeline'
+import { type ErasurePorts, confirmErasure, planErasure, replayErasures } from '@baton/engine'
 import type { Logger } from '@baton/runtime'
 import {
   type Pool,

@@ -1,9 +1,9 @@
 // The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
 import type { FastifyInstance } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
-import { createOutboxBound } from '@baton/pipeline'
+import { createOutboxBound } from '@baton/engine'
 import { prepareSchemas } from '@baton/protocol'
-import { createReturns, createReviewDesk, createSteering } from '@baton/sdk'
+import { createReturns, createReviewDesk, createSteering } from '@baton/engine'
 import { type Logger, type Service, permanent } from '@baton/runtime'
 import { type Pool, createPool, findTaskTraceparent, outboxDepth } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'

@@ -6,7 +6,8 @@ import {
   readSettings,
   runServices,
 } from '@baton/runtime'
-import { parseSigningKeys, safeServers } from '@baton/sdk'
+import { parseSigningKeys } from '@baton/sdk'
+import { safeServers } from '@baton/engine'
 import { createMetrics, startTracing } from '@baton/telemetry'
 import { parseApiKeys } from './api-keys.ts'
 import { createGateway } from './gateway.ts'

@@ -1,7 +1,7 @@
 // Many dead letters at once: try out what would happen, and send back what would pass, canary first.
 import type { FastifyInstance } from 'fastify'
-import type { LeftOut } from '@baton/pipeline'
-import type { TriedLetter } from '@baton/sdk'
+import type { LeftOut } from '@baton/engine'
+import type { TriedLetter } from '@baton/engine'
 import { findRedrive, listClusterLetters } from '@baton/store'
 import { bodyOf, operatorOf } from './acting.ts'
 import { ProblemError } from './problem.ts'

@@ -1,9 +1,9 @@
 // What comes back to senders over HTTP: taking it, correcting it, and taking a rolled-back task up again.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type ResumeChange, refusedRevision } from '@baton/pipeline'
+import { type ResumeChange, refusedRevision } from '@baton/engine'
 import { type KeyRing, ProtocolError } from '@baton/protocol'
 import type { RevisionOutcome, SenderNotice } from '@baton/protocol/notices'
-import type { Returns } from '@baton/sdk'
+import type { Returns } from '@baton/engine'
 import { type Pool, findTaskCheckpoint } from '@baton/store'
 import { bodyOf } from './acting.ts'
 import { placeInState } from './message-pointer.ts'

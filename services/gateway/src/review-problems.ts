@@ -1,5 +1,5 @@
 // Why a review decided nothing, as a problem with a stable code and the next thing to do.
-import type { ReviewRefusal } from '@baton/pipeline'
+import type { ReviewRefusal } from '@baton/engine'
 import { ProblemError, invalidHandoff } from './problem.ts'
 
 export const DEAD_LETTER_UNKNOWN = new ProblemError({

@@ -1,9 +1,9 @@
 // Dead letters over HTTP: look at the evidence, and decide as one person. The text needs a scope of its own.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Redaction, ReviewOutcome } from '@baton/pipeline'
+import type { Redaction, ReviewOutcome } from '@baton/engine'
 import { parseMessage } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
-import type { ReviewDesk } from '@baton/sdk'
+import type { ReviewDesk } from '@baton/engine'
 import {
   type Pool,
   findDeadLetter,

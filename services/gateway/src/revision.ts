@@ -1,6 +1,6 @@
 // Turns a posted correction into one that can be committed, or into a problem that says where it is wrong.
 import type { FastifyRequest } from 'fastify'
-import { type Correction, readMessage } from '@baton/pipeline'
+import { type Correction, readMessage } from '@baton/engine'
 import {
   type AgentState,
   type HandoffConstraints,

@@ -7,7 +7,7 @@ import {
   SIGNING_SETTINGS,
   STORE_SETTINGS,
   UNSAFE_POSTGRES_SETTINGS,
-} from '@baton/sdk'
+} from '@baton/engine'
 
 const { BATON_LOG_LEVEL, BATON_OTLP_URL, BATON_DRAIN_MS } = PROCESS_SETTINGS
 

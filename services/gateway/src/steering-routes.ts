@@ -1,7 +1,7 @@
 // What people decide about handoffs under way: approvals and cancellations. Every decision names who made it.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from '@baton/runtime'
-import type { ApprovalRequest, Canceled, Decided, Steering } from '@baton/sdk'
+import type { ApprovalRequest, Canceled, Decided, Steering } from '@baton/engine'
 import { type CancelTarget, type Pool, listApprovals, listLiveAgents } from '@baton/store'
 import { ProblemError } from './problem.ts'
 import { type ById, type ListQuery, notFound, readLimit, readUuid } from './read-parameters.ts'

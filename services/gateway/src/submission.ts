@@ -1,6 +1,6 @@
 // Turns a posted body into something to send, or into a problem that says where it is wrong.
 import type { FastifyRequest } from 'fastify'
-import type { HandoffRequest, HandoffSender, ReadyMessage, Sent } from '@baton/pipeline'
+import type { HandoffRequest, HandoffSender, ReadyMessage, Sent } from '@baton/engine'
 import {
   type AgentState,
   type Detail,

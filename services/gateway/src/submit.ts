@@ -1,8 +1,8 @@
 // Commits a handoff: many share one commit; one with an Idempotency-Key commits together with its key.
-import { type HandoffSender, type Sent, createHandoffSender, refusedSend } from '@baton/pipeline'
+import { type HandoffSender, type Sent, createHandoffSender, refusedSend } from '@baton/engine'
 import { type KeyRing, ProtocolError } from '@baton/protocol'
 import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
-import { createNotifier, inSetOrSingly } from '@baton/sdk'
+import { createNotifier, inSetOrSingly } from '@baton/engine'
 import {
   type Database,
   type KeyedRequest,

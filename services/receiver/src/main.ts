@@ -6,14 +6,8 @@ import {
   readSettings,
   runServices,
 } from '@baton/runtime'
-import {
-  createWorker,
-  opsService,
-  openTransport,
-  parseSigningKeys,
-  safeServers,
-  transportService,
-} from '@baton/sdk'
+import { createWorker, parseSigningKeys } from '@baton/sdk'
+import { opsService, openTransport, safeServers, transportService } from '@baton/engine'
 import { createMetrics } from '@baton/telemetry'
 import { loadAgents } from './load-agents.ts'
 import { RECEIVER_SETTINGS } from './settings.ts'

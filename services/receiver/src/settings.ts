@@ -11,7 +11,7 @@ import {
   STORE_SETTINGS,
   UNSAFE_POSTGRES_SETTINGS,
   UNSAFE_REDIS_SETTINGS,
-} from '@baton/sdk'
+} from '@baton/engine'
 
 export const RECEIVER_SETTINGS = {
   ...STORE_SETTINGS,

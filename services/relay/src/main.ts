@@ -17,7 +17,7 @@ import {
   shipperFor,
   sweeperService,
   transportService,
-} from '@baton/sdk'
+} from '@baton/engine'
 import { createPool, outboxDepth } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { RELAY_SETTINGS } from './settings.ts'

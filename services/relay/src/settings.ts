@@ -8,7 +8,7 @@ import {
   STORE_SETTINGS,
   UNSAFE_POSTGRES_SETTINGS,
   UNSAFE_REDIS_SETTINGS,
-} from '@baton/sdk'
+} from '@baton/engine'
 
 export const RELAY_SETTINGS = {
   ...STORE_SETTINGS,

@@ -1,7 +1,8 @@
 // The sender process, for programs in any language: one JSON request per line in, one answer per line out.
 import { createInterface } from 'node:readline'
 import { createLogger, describeStartFailure, readSettings } from '@baton/runtime'
-import { createSender, opsService, parseSigningKeys } from '@baton/sdk'
+import { createSender, parseSigningKeys } from '@baton/sdk'
+import { opsService } from '@baton/engine'
 import { createMetrics } from '@baton/telemetry'
 import { sendLines } from './send-lines.ts'
 import { SENDER_SETTINGS } from './settings.ts'

@@ -1,6 +1,6 @@
 // What a sender process is told.
 import { integer } from '@baton/runtime'
-import { OUTBOX_SETTINGS, PROCESS_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/sdk'
+import { OUTBOX_SETTINGS, PROCESS_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/engine'
 
 export const SENDER_SETTINGS = {
   ...STORE_SETTINGS,

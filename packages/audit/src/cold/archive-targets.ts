@@ -1,10 +1,10 @@
 // How far each log may be archived now: the newest head of it that the sealer signed.
 import type { KeyObject } from 'node:crypto'
 import { encodeUtf8, openNote, parseCheckpoint, sealLogOrigin } from '@baton/ledger'
-import { openChainCheckpoints, sealerKey } from '../assurance.ts'
+import { openChainCheckpoints, sealerKey } from '../read/assurance.ts'
 import type { Database } from '../database.ts'
-import { readHeads } from '../heads.ts'
-import { readLastSeal } from '../seals.ts'
+import { readHeads } from '../append/heads.ts'
+import { readLastSeal } from '../seals/seals.ts'
 import { positionOf, readArchivePositions, SEAL_LOG } from './archive-positions.ts'
 import type { ArchivePosition } from './archive-positions.ts'
 import type { ArchivedLog } from './read-bundles.ts'

@@ -2,7 +2,7 @@
 import { uuidBytes } from '@baton/ledger'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { encodeArray, UUID } from '../postgres-binary.ts'
+import { encodeArray, UUID } from '../append/postgres-binary.ts'
 import { readTaskIndex } from './archive-positions.ts'
 import type { ColdRecord, ColdTier } from './cold-tier.ts'
 import { bundleOf } from './object-names.ts'

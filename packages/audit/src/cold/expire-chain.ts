@@ -11,7 +11,7 @@ import {
 import type { ArchivePosition } from './archive-positions.ts'
 import { ColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
-import { expiryEntry } from '../upkeep-records.ts'
+import { expiryEntry } from './upkeep-records.ts'
 import { findExpiryRecord } from './expiry-record.ts'
 import { bundleOf, partialPrefix, payloadName, tileName } from './object-names.ts'
 

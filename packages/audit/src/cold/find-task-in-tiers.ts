@@ -1,6 +1,6 @@
 // Which task a record belongs to, wherever the record stands, and whether that task is still whole.
 import type { Database } from '../database.ts'
-import { findTaskAt } from '../records.ts'
+import { findTaskAt } from '../read/records.ts'
 import { findIndexedTask, readTaskIndex } from './archive-positions.ts'
 import type { ColdStore } from './cold-store.ts'
 import { ColdTier } from './cold-tier.ts'

@@ -1,11 +1,11 @@
 // Reads what is to be archived out of the hot store: whole bundles of stored bytes, and nothing interpreted.
 import { TILE_WIDTH } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
-import { copyOut } from '../copy-out.ts'
+import { copyOut } from '../read/copy-out.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
-import { readSegments } from '../payloads.ts'
-import type { SegmentRow } from '../payloads.ts'
+import { readSegments } from '../read/payloads.ts'
+import type { SegmentRow } from '../read/payloads.ts'
 import { SEAL_LOG } from './archive-positions.ts'
 import type { BundleContent } from './log-archive.ts'
 

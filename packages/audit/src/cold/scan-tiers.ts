@@ -1,6 +1,6 @@
 // One chain out of both tiers: what was dropped from the cold store, the rest from the database, in one order.
-import { completeRecords, scanChain } from '../scan-chain.ts'
-import type { ScannedRecord, ScanRange } from '../scan-chain.ts'
+import { completeRecords, scanChain } from '../verify/scan-chain.ts'
+import type { ScannedRecord, ScanRange } from '../verify/scan-chain.ts'
 import type { Snapshot } from '../database.ts'
 import type { ColdTier } from './cold-tier.ts'
 

@@ -6,7 +6,7 @@ import {
   verifyChains,
 } from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
-import { auditInvariants, receiptInvariant, storeInvariants } from '@baton/pipeline'
+import { auditInvariants, receiptInvariant, storeInvariants } from '@baton/engine'
 import { invariantReads as storeReads, listExecutionReceipts, outboxDepth } from '@baton/store'
 import type { OpenedDatabases } from '../instance/with-databases.ts'
 import { counted } from '../terminal/figures.ts'

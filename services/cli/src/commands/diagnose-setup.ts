@@ -1,7 +1,7 @@
 // What the promises rest on: databases that keep what they acknowledge, roles that cannot do harm, a safe queue.
 import { join } from 'node:path'
 import { requireDurability } from '@baton/audit'
-import { startRedis } from '@baton/infra'
+import { startRedis } from '@baton/embedded'
 import { BatonError } from '@baton/runtime'
 import { findOwnedTables, findReachableDatabases, readServerFacts } from '@baton/store'
 import type { Context } from '../context.ts'

@@ -1,5 +1,5 @@
 // One finding of the doctor: about a promise or about what the promises rest on.
-import type { PromiseId } from '@baton/pipeline'
+import type { PromiseId } from '@baton/engine'
 import type { Mark } from '../terminal/output.ts'
 
 export interface Diagnosis {

@@ -1,6 +1,6 @@
 // `doctor`: checks the set-up and every promise on the live system, and names what is missing.
-import { PROMISES } from '@baton/pipeline'
-import type { PromiseId } from '@baton/pipeline'
+import { PROMISES } from '@baton/engine'
+import type { PromiseId } from '@baton/engine'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'

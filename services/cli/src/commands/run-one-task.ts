@@ -1,5 +1,6 @@
 // Sends one handoff on a running instance, waits for the end of its task, and tells how it ended.
-import { SIGNING_SETTINGS, createSender, parseSigningKeys } from '@baton/sdk'
+import { createSender, parseSigningKeys } from '@baton/sdk'
+import { SIGNING_SETTINGS } from '@baton/engine'
 import type { Sender } from '@baton/sdk'
 import { createPool, findEndedTasks, findTask, listTaskHandoffs } from '@baton/store'
 import type { HandoffView, Pool, TaskView } from '@baton/store'

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { openColdStore } from '@baton/audit'
 import type { ColdStore } from '@baton/audit'
-import { startPostgres } from '@baton/infra'
+import { startPostgres } from '@baton/embedded'
 import { permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { CliSettings, Context } from '../context.ts'

@@ -1,7 +1,7 @@
 // Which processes serve an instance now, so that a second command uses them instead of starting its own.
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { holderOf, isAlive } from '@baton/infra'
+import { holderOf, isAlive } from '@baton/embedded'
 import { transient } from '@baton/runtime'
 
 interface Process {

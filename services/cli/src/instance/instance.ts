@@ -1,7 +1,7 @@
 // A running Baton on this machine: databases, queue and services; starts what is not running and stops it again.
 import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { withLock } from '@baton/infra'
+import { withLock } from '@baton/embedded'
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { Context } from '../context.ts'

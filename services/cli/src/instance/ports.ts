@@ -1,5 +1,5 @@
 // Where the services of an instance listen: the wanted ports, else the next free ones.
-import { freePort } from '@baton/infra'
+import { freePort } from '@baton/embedded'
 import type { Ports } from './service-settings.ts'
 
 const PORTS_TRIED_MAX = 100

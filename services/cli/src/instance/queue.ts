@@ -1,8 +1,8 @@
 // Which queue an instance uses: the Redis it is given, one that is found or fetched, or none at all.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { startRedis } from '@baton/infra'
-import type { RunningRedis, Unavailable } from '@baton/infra'
+import { startRedis } from '@baton/embedded'
+import type { RunningRedis, Unavailable } from '@baton/embedded'
 import { kindOf, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { ROOT } from '../context.ts'

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withLock } from '@baton/infra'
+import { withLock } from '@baton/embedded'
 import { permanent } from '@baton/runtime'
 import { ROOT } from '../context.ts'
 import type { Context, Environment } from '../context.ts'

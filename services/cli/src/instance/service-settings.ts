@@ -17,7 +17,7 @@ export interface Ports {
 }
 
 /** The agents that an instance hosts: the contract review. */
-const AGENTS = join(ROOT, 'services', 'contract-review', 'src', 'index.ts')
+const AGENTS = join(ROOT, 'examples', 'contract-review', 'src', 'index.ts')
 /** Short, because the one agent that fails on purpose should not hold up the main job. */
 const RETRY_BASE_MS = '200'
 

@@ -1,0 +1,174 @@
+// Every data subject has one key; here it is found or made, and remembered so that it costs nothing.
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+  randomUUID,
+} from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { permanent, transient } from '@baton/runtime'
+import { uuidBytes } from '@baton/ledger'
+import type { Database } from '../database.ts'
+import { addSubjectKeys, findSubjectKeys, readSubjectKeys } from './subject-keys.ts'
+import type { SubjectKeyCandidate, SubjectKeyRow } from './subject-keys.ts'
+
+export interface SubjectKey {
+  /** Random; says nothing about who the subject is. */
+  readonly subjectRef: string
+  readonly key: KeyObject
+}
+
+interface VaultOptions {
+  readonly db: Database
+  /** 32 bytes, base64: wraps the subjects' keys. */
+  readonly wrappingKey: string
+  /** 32 bytes, base64: finds a subject without storing who it is. */
+  readonly lookupKey: string
+  /** Milliseconds since 1970; the system clock by default. */
+  readonly nowMs?: () => number
+}
+
+export interface SubjectVault {
+  /** Names the wrapping key in records. */
+  readonly wrappingKeyId: string
+  /** Keys a hash of a request, so that no digest of message text can be guessed. */
+  readonly requestKey: Buffer
+  /**
+   * The key of each named subject, made on first sight. The values name the members of a set of subjects
+   * and are empty for one. No round trip when all are remembered, which is for at most a minute.
+   */
+  obtain(names: ReadonlyMap<string, readonly string[]>): Promise<ReadonlyMap<string, SubjectKey>>
+  /** What stands in the vault instead of a name. */
+  lookupOf(name: string): Buffer
+  /** Drops every remembered key: one of them may have been erased. */
+  forget(): void
+  /** The keys that still exist, by subjectRef. */
+  keysOf(subjectRefs: ReadonlySet<string>): Promise<ReadonlyMap<string, KeyObject>>
+}
+
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const REMEMBERED_MAX = 20_000
+/** How long a key that another process erased may stay in memory; it opens nothing new before that. */
+const REMEMBERED_MS = 60_000
+const ROUNDS_MAX = 3
+
+/** Throws BATON_KEY_INVALID when a key is not 32 bytes of base64. */
+export function createSubjectVault({ db, nowMs = Date.now, ...keys }: VaultOptions): SubjectVault {
+  const wrappingKey = readKey('wrapping', keys.wrappingKey)
+  const lookupKey = readKey('lookup', keys.lookupKey)
+  const wrappingKeyId = createHash('sha256').update(wrappingKey).digest('hex').slice(0, 16)
+  const remembered = new Map<string, SubjectKey>()
+  let rememberedSinceMs = nowMs()
+
+  const lookupOf = (name: string): Buffer => createHmac('sha256', lookupKey).update(name).digest()
+  const unwrapRow = (row: SubjectKeyRow): SubjectKey => ({
+    subjectRef: row.subjectRef,
+    key: createSecretKey(unwrap(wrappingKey, row)),
+  })
+
+  function candidate(lookup: Buffer, members: readonly string[]): SubjectKeyCandidate {
+    const subjectRef = randomUUID()
+    const wrappedKey = wrap(wrappingKey, subjectRef, randomBytes(KEY_BYTES))
+    const memberLookups = members.map(lookupOf)
+    return {
+      subjectRef: uuidBytes(subjectRef),
+      lookup,
+      memberLookups,
+      wrappedKey,
+      wrappingKeyId,
+    }
+  }
+
+  // Whoever stores a subject first decides its key, so what was stored is read back.
+  async function load(
+    names: readonly string[],
+    membersOf: ReadonlyMap<string, readonly string[]>,
+  ): Promise<void> {
+    const missing = new Map(names.map((name) => [lookupOf(name).toString('hex'), name]))
+    for (let round = 0; round < ROUNDS_MAX && missing.size > 0; round += 1) {
+      const lookups = [...missing.keys()].map((lookup) => Buffer.from(lookup, 'hex'))
+      if (round > 0) {
+        const made = [...missing].map(([lookup, name]) =>
+          candidate(Buffer.from(lookup, 'hex'), membersOf.get(name) ?? []),
+        )
+        await addSubjectKeys(db, made)
+      }
+      for (const row of await findSubjectKeys(db, lookups)) {
+        const lookup = row.lookup?.toString('hex') ?? ''
+        remembered.set(missing.get(lookup) as string, unwrapRow(row))
+        missing.delete(lookup)
+      }
+    }
+    if (missing.size > 0) {
+      throw transient('BATON_VAULT_CONTENDED', 'a subject key was erased while it was being made', {
+        fix: 'Send the same entries again.',
+      })
+    }
+  }
+
+  function forget(): void {
+    remembered.clear()
+    rememberedSinceMs = nowMs()
+  }
+
+  return {
+    wrappingKeyId,
+    requestKey: Buffer.from(hkdfSync('sha256', lookupKey, '', 'baton/request/v1', KEY_BYTES)),
+    async obtain(names) {
+      if (nowMs() - rememberedSinceMs > REMEMBERED_MS) forget()
+      const named = [...names.keys()]
+      const unknown = named.filter((name) => !remembered.has(name))
+      if (remembered.size + unknown.length > REMEMBERED_MAX) forget()
+      const wanted = named.filter((name) => !remembered.has(name))
+      if (wanted.length > 0) await load(wanted, names)
+      return new Map(named.map((name) => [name, remembered.get(name) as SubjectKey]))
+    },
+    lookupOf,
+    forget,
+    async keysOf(subjectRefs) {
+      const rows = await readSubjectKeys(db, [...subjectRefs].map(uuidBytes))
+      return new Map(rows.map((row) => [row.subjectRef, unwrapRow(row).key]))
+    },
+  }
+}
+
+function readKey(name: string, base64: string): Buffer {
+  const key = Buffer.from(base64, 'base64')
+  if (key.length === KEY_BYTES && key.toString('base64') === base64) return key
+  throw permanent('BATON_KEY_INVALID', `the ${name} key is not 32 bytes of base64`, {
+    fix: 'Make one with: openssl rand -base64 32',
+  })
+}
+
+function wrap(wrappingKey: Buffer, subjectRef: string, key: Buffer): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', wrappingKey, nonce, { authTagLength: TAG_BYTES })
+  cipher.setAAD(Buffer.from(subjectRef))
+  return Buffer.concat([nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()])
+}
+
+function unwrap(wrappingKey: Buffer, row: SubjectKeyRow): Buffer {
+  const nonce = row.wrappedKey.subarray(0, NONCE_BYTES)
+  const end = row.wrappedKey.length - TAG_BYTES
+  const decipher = createDecipheriv('aes-256-gcm', wrappingKey, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAAD(Buffer.from(row.subjectRef))
+  decipher.setAuthTag(row.wrappedKey.subarray(end))
+  try {
+    return Buffer.concat([
+      decipher.update(row.wrappedKey.subarray(NONCE_BYTES, end)),
+      decipher.final(),
+    ])
+  } catch (cause) {
+    const message = `a subject key does not open; it was wrapped with key ${row.wrappingKeyId}`
+    throw permanent('BATON_VAULT_KEY_UNREADABLE', message, {
+      cause,
+      fix: 'Give the auditor the wrapping key that wrapped it.',
+    })
+  }
+}

@@ -1,0 +1,141 @@
+// Which segments a genuine erasure names: a record in a signed batch, whose digest fits the stored list.
+import { erasureOf, readRecord, recordHash, uuidBytes, verifyBatch } from '@baton/ledger'
+import type { RecordBody } from '@baton/ledger'
+import type { KeyObject } from 'node:crypto'
+import { ColdTier } from '../cold/cold-tier.ts'
+import type { ColdStore } from '../cold/cold-store.ts'
+import { readColdErasureRecords } from '../cold/erasure-records.ts'
+import type { RecordInBatch } from '../cold/erasure-records.ts'
+import { run } from '../database.ts'
+import type { Database } from '../database.ts'
+import { listsOf } from './erased-segments.ts'
+import { encodeArray, UUID } from '../append/postgres-binary.ts'
+
+/** By record: the subject of each erased segment, by segment number. */
+export type ErasedBySeq = ReadonlyMap<number, ReadonlyMap<number, string>>
+
+interface Range {
+  readonly chain: number
+  readonly firstSeq: number
+  readonly lastSeq: number
+}
+
+/**
+ * Answers about the segments of a range of records which of them a genuine erasure names (I11). The list
+ * of a subject is stored, and not believed: it counts where its digest and length stand in a record
+ * ERASURE_REQUESTED or ERASURE_COMPLETED that an append service has signed. One for each verification;
+ * it reads what is committed now, so that an erasure that runs meanwhile is no false alarm.
+ */
+export class GenuineErasures {
+  readonly #db: Database
+  readonly #batchKeys: ReadonlyMap<string, KeyObject>
+  readonly #cold: ColdStore | undefined
+  readonly #known = new Map<string, boolean>()
+
+  constructor(db: Database, batchKeys: ReadonlyMap<string, KeyObject>, cold?: ColdStore) {
+    this.#db = db
+    this.#batchKeys = batchKeys
+    this.#cold = cold
+  }
+
+  async of({ chain, firstSeq, lastSeq }: Range): Promise<ErasedBySeq> {
+    const rows = await run<{ seq: number; segment: number; subjectRef: string }>(
+      this.#db,
+      'read_erased_segments',
+      `select seq, segment, subject_ref as "subjectRef" from audit.erased_segment
+       where chain = $1 and seq between $2 and $3`,
+      [chain, firstSeq, lastSeq],
+    )
+    if (rows.length === 0) return NONE
+    await this.#learn(new Set(rows.map((row) => row.subjectRef)))
+    const erased = new Map<number, Map<number, string>>()
+    for (const { seq, segment, subjectRef } of rows) {
+      if (this.#known.get(subjectRef) !== true) continue
+      const segments = erased.get(seq) ?? new Map<number, string>()
+      erased.set(seq, segments.set(segment, subjectRef))
+    }
+    return erased
+  }
+
+  async #learn(subjectRefs: ReadonlySet<string>): Promise<void> {
+    const unknown = [...subjectRefs].filter((ref) => !this.#known.has(ref))
+    if (unknown.length === 0) return
+    const genuine = await this.#recorded(unknown)
+    const lists = new Map(
+      (await readLists(this.#db, unknown)).map((one) => [one.subjectRef, one.places]),
+    )
+    for (const ref of unknown) {
+      const { segments, listSha256 } = erasureOf(ref, lists.get(ref) ?? [])
+      const fits = genuine.some(
+        ({ erasure }) =>
+          erasure?.subjectRef === ref &&
+          erasure.segments === segments &&
+          erasure.listSha256 === listSha256,
+      )
+      this.#known.set(ref, fits)
+    }
+  }
+
+  /** The signed records of the erasures of these subjects. */
+  async #recorded(subjectRefs: readonly string[]): Promise<RecordBody[]> {
+    const rows = await run<RecordInBatch>(this.#db, 'read_erasure_records', RECORDS_IN_BATCHES, [
+      encodeArray(UUID, subjectRefs.map(uuidBytes)),
+    ])
+    const cold = await this.#recordedCold(subjectRefs)
+    const byRecord = Map.groupBy([...rows, ...cold], (row) => `${row.chain}/${row.erasureSeq}`)
+    return [...byRecord.values()].flatMap((rowsOfOne) => {
+      const body = this.#signedRecord(rowsOfOne)
+      return body === undefined ? [] : [body]
+    })
+  }
+
+  async #recordedCold(subjectRefs: readonly string[]): Promise<readonly RecordInBatch[]> {
+    if (this.#cold === undefined) return []
+    return readColdErasureRecords(this.#db, new ColdTier(this.#db, this.#cold), subjectRefs)
+  }
+
+  /** The first record of a run that ends a batch, where every link and the batch's signature hold. */
+  #signedRecord(rows: readonly RecordInBatch[]): RecordBody | undefined {
+    const [first] = rows
+    if (first === undefined) return undefined
+    let before: string | undefined
+    for (const [index, row] of rows.entries()) {
+      const body = readRecord(row.body)
+      if (body?.origin !== first.origin || body.seq !== first.erasureSeq + index) return undefined
+      if (before !== undefined && body.previousRecordHash !== before) return undefined
+      before = recordHash(row.body).toString('hex')
+    }
+    const { origin, firstSeq, lastSeq, keyId, signature } = first
+    const key = this.#batchKeys.get(keyId)
+    const isWhole = lastSeq === first.erasureSeq + rows.length - 1
+    if (key === undefined || before === undefined || !isWhole) return undefined
+    const isSigned = verifyBatch({ origin, firstSeq, lastSeq, lastHash: before }, signature, key)
+    return isSigned ? readRecord(first.body) : undefined
+  }
+}
+
+const NONE: ErasedBySeq = new Map()
+
+// Each erasure record with those behind it up to the end of its batch, in order.
+const RECORDS_IN_BATCHES = `
+select e.chain, h.origin, e.seq as "erasureSeq", r.body, b.first_seq as "firstSeq",
+  b.last_seq as "lastSeq", b.key_id as "keyId", b.signature
+from (select distinct erasure_id from audit.erased_subject where subject_ref = any($1::uuid[])) s
+join audit.record e on e.handoff_id = s.erasure_id and e.event in (20, 21)
+join audit.head h on h.chain = e.chain
+cross join lateral (select * from audit.batch_sig b where b.chain = e.chain and b.last_seq >= e.seq
+  order by b.last_seq limit 1) b
+join audit.record r on r.chain = e.chain and r.seq between e.seq and b.last_seq
+order by e.chain, e.seq, r.seq`
+
+const readLists = async (db: Database, subjectRefs: readonly string[]) =>
+  listsOf(
+    await run(
+      db,
+      'read_lists_of_subjects',
+      `select s.subject_ref as "subjectRef", h.origin, s.seq, s.segment
+       from audit.erased_segment s join audit.head h on h.chain = s.chain
+       where s.subject_ref = any($1::uuid[])`,
+      [encodeArray(UUID, subjectRefs.map(uuidBytes))],
+    ),
+  )

@@ -1,0 +1,50 @@
+// The payload segments of a page of records, with the keys that open them and what was erased of them.
+import type { StoredRecord, StoredSegment } from '@baton/ledger'
+import type { Database } from '../database.ts'
+import type { ColdTier } from '../cold/cold-tier.ts'
+import type { ErasedBySeq, GenuineErasures } from '../erasure/genuine-erasures.ts'
+import { readSegments } from './payloads.ts'
+import type { ScannedRecord } from '../verify/scan-chain.ts'
+import type { SubjectVault } from '../append/subject-vault.ts'
+
+type Vault = Pick<SubjectVault, 'keysOf'> | undefined
+
+interface Segments {
+  readonly stored: ReadonlyMap<number, StoredSegment[]>
+  readonly erased: ErasedBySeq
+}
+
+/** The record with its segments; as it is where payloads are not part of the verification. */
+export const withSegments = (
+  scanned: ScannedRecord,
+  segments: Segments | undefined,
+): StoredRecord => {
+  if (segments === undefined) return scanned
+  const { seq } = scanned.columns
+  return { ...scanned, segments: segments.stored.get(seq) ?? [], erased: segments.erased.get(seq) }
+}
+
+interface Page {
+  readonly chain: number
+  readonly page: readonly ScannedRecord[]
+  readonly vault: Vault
+  readonly erasures: GenuineErasures
+  readonly tier: ColdTier
+}
+
+/** The segments of a page by seq, each with its key where that still exists; undefined without a vault. */
+export async function openableSegments(
+  db: Database,
+  { chain, page, vault, erasures, tier }: Page,
+): Promise<Segments | undefined> {
+  if (vault === undefined) return undefined
+  const firstSeq = (page[0] as ScannedRecord).columns.seq
+  const lastSeq = (page.at(-1) as ScannedRecord).columns.seq
+  const range = { chain, firstSeq, lastSeq }
+  const rows = [...(await tier.segments(range)), ...(await readSegments(db, range))]
+  const keys = await vault.keysOf(new Set(rows.map((row) => row.subjectRef)))
+  const segments = rows.map((row) => ({ ...row, key: keys.get(row.subjectRef) }))
+  // After the keys: a key is gone only once the erasure that names its segments is recorded.
+  const erased = await erasures.of({ chain, firstSeq, lastSeq })
+  return { stored: Map.groupBy(segments, (segment) => segment.seq), erased }
+}

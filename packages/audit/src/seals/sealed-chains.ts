@@ -1,0 +1,119 @@
+// What a sealer must know of its chains, read again from both tiers and compared with what was signed of them.
+import type { KeyObject } from 'node:crypto'
+import { ChainVerifier, CompactRange, readSealEntry } from '@baton/ledger'
+import type { ChainStart, Finding, SealedChain } from '@baton/ledger'
+import { beginningOf } from '../cold/chain-beginning.ts'
+import type { ColdStore } from '../cold/cold-store.ts'
+import { ColdTier } from '../cold/cold-tier.ts'
+import { scanTiers } from '../cold/scan-tiers.ts'
+import type { Snapshot } from '../database.ts'
+import type { ChainHead } from '../append/heads.ts'
+import { readHeads } from '../append/heads.ts'
+import { readLastSeal } from './seals.ts'
+import type { SealRow } from './seals.ts'
+import { SealedRoots } from './sealed-roots.ts'
+import type { SealTarget } from './sealed-roots.ts'
+import { verifySeals } from '../verify/verify-seals.ts'
+import type { SealTrust } from '../verify/verify-seals.ts'
+
+/** A chain up to its newest seal. */
+export interface SealedChainState {
+  readonly head: ChainHead
+  readonly end: ChainStart
+  readonly tree: CompactRange
+}
+
+/** The seal log of a database and the chains under its newest entry. */
+export interface SealedLog {
+  /** Any finding means: this is not what was signed, or not what anchors know. */
+  readonly findings: readonly Finding[]
+  /** Undefined where the database has no seal. */
+  readonly last: SealRow | undefined
+  /** The tree of the seal log. */
+  readonly tree: CompactRange
+  readonly chains: readonly SealedChainState[]
+}
+
+interface SealedLogOptions {
+  /** Who signs seals, and what anchors said; neither comes from the database. */
+  readonly trust: SealTrust
+  readonly batchKeys: ReadonlyMap<string, KeyObject>
+  readonly cold?: ColdStore | undefined
+}
+
+/** Re-hashes every seal and every sealed record. Chains are read only where the seal log has no finding. */
+export async function readSealedLog(
+  snapshot: Snapshot,
+  options: SealedLogOptions,
+): Promise<SealedLog> {
+  const heads = await readHeads(snapshot)
+  const { findings, targets, tree } = await verifySeals(snapshot, heads, options.trust)
+  const last = await readLastSeal(snapshot)
+  const entry = last && readSealEntry(last.body)
+  if (findings.length > 0 || entry === undefined) return { findings, last, tree, chains: [] }
+  const found: Finding[] = []
+  const chains: SealedChainState[] = []
+  for (const sealed of entry.chains) {
+    const head = heads.find(({ origin }) => origin === sealed.origin)
+    if (head === undefined) found.push(missing(sealed))
+    else {
+      const of = { head, sealed, targets: targets.get(sealed.origin) ?? [] }
+      const { state, ...read } = await readSealedChain(snapshot, of, options)
+      chains.push(state)
+      found.push(...read.findings)
+    }
+  }
+  return { findings: found, last, tree, chains }
+}
+
+interface ChainToRead {
+  readonly head: ChainHead
+  readonly sealed: SealedChain
+  readonly targets: readonly SealTarget[]
+}
+
+/** Stops at the first page with a finding. */
+async function readSealedChain(
+  snapshot: Snapshot,
+  { head, sealed, targets }: ChainToRead,
+  { batchKeys, cold }: SealedLogOptions,
+): Promise<{ readonly state: SealedChainState; readonly findings: readonly Finding[] }> {
+  const { chain, origin } = head
+  const tier = new ColdTier(snapshot, cold)
+  const beginning = await beginningOf(snapshot, tier, head)
+  const tree = copyOf(beginning.tree ?? CompactRange.empty())
+  const roots = new SealedRoots(origin, targets, copyOf(tree))
+  const signatures = { signedFrom: beginning.signedFrom, signaturesFrom: sealed.size }
+  const start = beginning.start && { start: beginning.start }
+  const verifier = new ChainVerifier({ origin, batchKeys, ...signatures, ...start })
+  const findings: Finding[] = [...beginning.findings]
+  const range = { chain, fromSeq: 0, toSeq: sealed.size }
+  for await (const page of scanTiers(snapshot, tier, range)) {
+    for (const record of page) {
+      findings.push(...verifier.next(record), ...roots.append(verifier.lastHash))
+      tree.append(verifier.lastHash)
+    }
+    if (findings.length > 0) break
+  }
+  findings.push(...tier.takeFindings())
+  if (findings.length === 0) findings.push(...roots.finish())
+  const end = verifier.signedEnd
+  if (findings.length === 0 && end.size !== sealed.size) findings.push(unsigned(origin, end.size))
+  return { state: { head, end, tree }, findings }
+}
+
+const copyOf = (tree: CompactRange): CompactRange => CompactRange.fromState(tree.state())
+
+const missing = ({ origin, size }: SealedChain): Finding => ({
+  origin,
+  seq: null,
+  rule: 'CHAIN_MISSING',
+  message: `a chain with ${size} sealed records is not in the database`,
+})
+
+const unsigned = (origin: string, seq: number): Finding => ({
+  origin,
+  seq,
+  rule: 'BATCH_COVER',
+  message: 'records from here on were sealed and are in no signed batch',
+})

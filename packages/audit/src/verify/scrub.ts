@@ -1,0 +1,236 @@
+// Re-reads the log piece by piece for ever: bytes, columns, index, batches, payloads and sealed roots.
+import type { KeyObject } from 'node:crypto'
+import { ChainVerifier, CompactRange, equalBytes, fromBase64, toBase64 } from '@baton/ledger'
+import type { ChainStart, Finding, TreeState } from '@baton/ledger'
+import { beginningOf } from '../cold/chain-beginning.ts'
+import { ColdTier } from '../cold/cold-tier.ts'
+import type { ColdStore } from '../cold/cold-store.ts'
+import { scanTiers } from '../cold/scan-tiers.ts'
+import { openChainCheckpoints } from '../read/assurance.ts'
+import { inSnapshot, run } from '../database.ts'
+import type { Database, Pool, Snapshot } from '../database.ts'
+import { GenuineErasures } from '../erasure/genuine-erasures.ts'
+import { readHeads } from '../append/heads.ts'
+import type { ChainHead } from '../append/heads.ts'
+import { openableSegments, withSegments } from '../read/open-segments.ts'
+import type { SubjectVault } from '../append/subject-vault.ts'
+
+/** Where a pass is. Nothing that is relied on follows from it, so it may stand in the database. */
+export interface ScrubPosition {
+  readonly chain: number
+  readonly size: number
+  /** Lower-case hex. */
+  readonly lastHash: string
+  readonly lastMicros: number
+  readonly tree: TreeState
+  /** The signed checkpoint of the chain when the pass came to it. */
+  readonly target: { readonly size: number; readonly root: string } | null
+  readonly passStartedAt: string
+  readonly passRecords: number
+  readonly passFindings: number
+  /** The pass before this one; null in the first. */
+  readonly lastPass: ScrubPass | null
+}
+
+export interface ScrubPass {
+  readonly startedAt: string
+  readonly endedAt: string
+  readonly records: number
+  readonly findings: number
+}
+
+interface ScrubOptions {
+  /** Connected as audit_reader. */
+  readonly pool: Pool
+  readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** Opens payload segments. */
+  readonly vault: Pick<SubjectVault, 'keysOf'>
+  /** Where records stand that are not in the database any more. */
+  readonly cold?: ColdStore | undefined
+  /** The sealer's; without it roots are not compared. */
+  readonly sealKey: KeyObject | undefined
+  /** At least twice the largest batch. */
+  readonly records: number
+  readonly now: () => Date
+}
+
+export interface Scrubbed {
+  readonly findings: readonly Finding[]
+  readonly records: number
+  readonly position: ScrubPosition
+  /** Whether this piece was the last of a pass. */
+  readonly isThrough: boolean
+  /** Records of all chains now. */
+  readonly total: number
+}
+
+export const readScrubPosition = async (db: Database): Promise<ScrubPosition | undefined> => {
+  const rows = await run<{ reached: ScrubPosition }>(
+    db,
+    'read_scrub',
+    'select reached from audit.scrub',
+  )
+  return rows[0]?.reached
+}
+
+/** As audit_writer. */
+export const storeScrubPosition = async (db: Database, position: ScrubPosition): Promise<void> => {
+  await run(db, 'store_scrub', 'select audit.store_scrub($1::jsonb)', [JSON.stringify(position)])
+}
+
+/** Verifies the next piece, `records` records at most, and says where the next one begins. */
+export function scrubPiece(
+  before: ScrubPosition | undefined,
+  options: ScrubOptions,
+): Promise<Scrubbed> {
+  return inSnapshot(options.pool, async (snapshot) => {
+    const heads = await readHeads(snapshot)
+    const targets = await openChainCheckpoints(snapshot, heads, options.sealKey)
+    const at = before ?? startOf(heads[0], { targets, options, lastPass: null })
+    const index = heads.findIndex(({ chain }) => chain === at.chain)
+    const head = heads[index]
+    const total = heads.reduce((sum, { size }) => sum + size, 0)
+    if (head === undefined) {
+      const position = startOf(heads[0], { targets, options, lastPass: at.lastPass })
+      return { findings: [], records: 0, position, isThrough: false, total }
+    }
+    const piece = await verifyPiece(snapshot, { head, at, options })
+    const counted = {
+      ...piece.position,
+      passRecords: at.passRecords + piece.records,
+      passFindings: at.passFindings + piece.findings.length,
+    }
+    const { findings, records } = piece
+    if (!piece.isChainThrough) {
+      return { findings, records, position: counted, isThrough: false, total }
+    }
+    const next = heads[index + 1]
+    const target = next === undefined ? undefined : targets.get(next.chain)
+    const position =
+      next === undefined
+        ? startOf(heads[0], { targets, options, lastPass: passOf(counted, options.now()) })
+        : { ...counted, ...beginning(next, target) }
+    return { findings, records, position, isThrough: next === undefined, total }
+  })
+}
+
+type Targets = Awaited<ReturnType<typeof openChainCheckpoints>>
+
+const passOf = (position: ScrubPosition, now: Date): ScrubPass => ({
+  startedAt: position.passStartedAt,
+  endedAt: now.toISOString(),
+  records: position.passRecords,
+  findings: position.passFindings,
+})
+
+function startOf(
+  head: ChainHead | undefined,
+  parts: {
+    readonly targets: Targets
+    readonly options: Pick<ScrubOptions, 'now'>
+    readonly lastPass: ScrubPass | null
+  },
+): ScrubPosition {
+  const { targets, options, lastPass } = parts
+  return {
+    ...beginning(head, head && targets.get(head.chain)),
+    passStartedAt: options.now().toISOString(),
+    passRecords: 0,
+    passFindings: 0,
+    lastPass,
+  }
+}
+
+const beginning = (
+  head: ChainHead | undefined,
+  target: { readonly size: number; readonly root: Uint8Array } | undefined,
+) => ({
+  chain: head?.chain ?? 0,
+  size: 0,
+  lastHash: '00'.repeat(32),
+  lastMicros: 0,
+  tree: CompactRange.empty().state(),
+  target: target === undefined ? null : { size: target.size, root: toBase64(target.root) },
+})
+
+interface Piece {
+  readonly findings: readonly Finding[]
+  readonly records: number
+  readonly position: ScrubPosition
+  readonly isChainThrough: boolean
+}
+
+async function verifyPiece(
+  snapshot: Snapshot,
+  { head, at: before, options }: { head: ChainHead; at: ScrubPosition; options: ScrubOptions },
+): Promise<Piece> {
+  const { batchKeys, vault } = options
+  const { chain, origin } = head
+  const tier = new ColdTier(snapshot, options.cold)
+  const { at, signedFrom, findings } = await pastExpired(snapshot, tier, { head, at: before })
+  const erasures = new GenuineErasures(options.pool, batchKeys, options.cold)
+  const start: ChainStart = { ...at, lastHash: Buffer.from(at.lastHash, 'hex') }
+  const verifier = new ChainVerifier({ origin, batchKeys, start, signedFrom })
+  const toSeq = at.size + options.records
+  const tree = CompactRange.fromState(at.tree)
+  let waiting: Uint8Array[] = []
+  let records = 0
+  for await (const page of scanTiers(snapshot, tier, { chain, fromSeq: at.size, toSeq })) {
+    const segments = await openableSegments(snapshot, { chain, page, vault, erasures, tier })
+    for (const scanned of page) {
+      findings.push(...verifier.next(withSegments(scanned, segments)))
+      waiting.push(verifier.lastHash)
+      records += 1
+      if (scanned.batch === undefined) continue
+      for (const hash of waiting) findings.push(...appendLeaf(tree, hash, { origin, at }))
+      waiting = []
+    }
+  }
+  findings.push(...tier.takeFindings())
+  const isChainThrough = toSeq >= head.size || verifier.signedEnd.size === at.size
+  if (toSeq >= head.size) findings.push(...verifier.finish(head))
+  if (isChainThrough) findings.push(...shortOfTarget(tree, { origin, at }))
+  const { size, lastHash, lastMicros } = verifier.signedEnd
+  const reached = { size, lastMicros, lastHash: Buffer.from(lastHash).toString('hex') }
+  return { findings, records, position: { ...at, ...reached, tree: tree.state() }, isChainThrough }
+}
+
+/** What has expired since is not looked for: the chain begins behind it. */
+async function pastExpired(
+  snapshot: Snapshot,
+  tier: ColdTier,
+  { head, at }: { readonly head: ChainHead; readonly at: ScrubPosition },
+): Promise<{ at: ScrubPosition; signedFrom: number; findings: Finding[] }> {
+  const { minIndex } = await tier.position(head.chain)
+  if (at.size >= minIndex) return { at, signedFrom: at.size, findings: [] }
+  const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
+  if (start === undefined) return { at, signedFrom: at.size, findings: [...findings] }
+  const { size, lastMicros } = start
+  const lastHash = Buffer.from(start.lastHash).toString('hex')
+  const moved = { ...at, size, lastHash, lastMicros }
+  const behind =
+    tree === undefined
+      ? { ...moved, tree: CompactRange.empty().state(), target: null }
+      : { ...moved, tree: tree.state() }
+  return { at: behind, signedFrom, findings: [...findings] }
+}
+
+interface Target {
+  readonly origin: string
+  readonly at: ScrubPosition
+}
+
+function appendLeaf(tree: CompactRange, hash: Uint8Array, { origin, at }: Target): Finding[] {
+  tree.append(hash)
+  if (at.target === null || tree.size !== at.target.size) return []
+  const root = fromBase64(at.target.root)
+  if (root !== undefined && equalBytes(root, tree.root())) return []
+  const message = `records 0 to ${tree.size - 1} do not have the root that was sealed`
+  return [{ origin, seq: 0, rule: 'SEAL_ROOT', message }]
+}
+
+function shortOfTarget(tree: CompactRange, { origin, at }: Target): Finding[] {
+  if (at.target === null || tree.size >= at.target.size) return []
+  const message = `the chain has ${tree.size} signed records, ${at.target.size} were sealed`
+  return [{ origin, seq: tree.size, rule: 'SEAL_SIZE', message }]
+}

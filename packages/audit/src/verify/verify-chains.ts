@@ -1,0 +1,187 @@
+// Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
+import type { KeyObject } from 'node:crypto'
+import { ChainVerifier } from '@baton/ledger'
+import type { Finding, FindingRule } from '@baton/ledger'
+import { beginningOf } from '../cold/chain-beginning.ts'
+import { ColdTier } from '../cold/cold-tier.ts'
+import type { ColdStore } from '../cold/cold-store.ts'
+import { scanTiers } from '../cold/scan-tiers.ts'
+import { inSnapshot } from '../database.ts'
+import type { Pool, Snapshot } from '../database.ts'
+import { GenuineErasures } from '../erasure/genuine-erasures.ts'
+import { readHeads } from '../append/heads.ts'
+import type { ChainHead } from '../append/heads.ts'
+import { openableSegments, withSegments } from '../read/open-segments.ts'
+import type { SubjectVault } from '../append/subject-vault.ts'
+import { SealedRoots } from '../seals/sealed-roots.ts'
+import type { SealTarget } from '../seals/sealed-roots.ts'
+import { verifySeals } from './verify-seals.ts'
+import type { SealReport, SealTrust, VerifiedSeals } from './verify-seals.ts'
+
+interface VerifyOptions {
+  /** Connected as audit_reader. */
+  readonly pool: Pool
+  /** Trusted public keys of append services, by key id; never taken from the database. */
+  readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** Opens payload segments. Without it segments are not verified. */
+  readonly vault?: Pick<SubjectVault, 'keysOf'>
+  /** Where records stand that are not in the database any more. */
+  readonly cold?: ColdStore | undefined
+  /** Who seals, and where. Without it nothing is compared with seals. */
+  readonly seals?: SealTrust | undefined
+  /** Looks at the batch signatures under a seal too, which the sealer verified before it signed. */
+  readonly full?: boolean
+  /** Called after every page with the number of records verified so far. */
+  readonly onProgress?: (records: number) => void
+}
+
+export interface ChainReport {
+  readonly origin: string
+  readonly records: number
+  /** How many of them the newest seal covers. */
+  readonly sealed: number
+}
+
+export interface VerifyReport {
+  /** No finding: the log says what was recorded. */
+  readonly ok: boolean
+  readonly records: number
+  readonly chains: readonly ChainReport[]
+  /** Null where nobody is known who seals. */
+  readonly seals: SealReport | null
+  /** The first thousand, in order of chain and record. */
+  readonly findings: readonly Finding[]
+  readonly findingsTotal: number
+  /** How often each rule is broken, also by findings past the first thousand. */
+  readonly findingsByRule: Readonly<Partial<Record<FindingRule, number>>>
+}
+
+const FINDINGS_MAX = 1_000
+
+/** Verifies all chains of all epochs (E13, I10) and locates every difference. */
+export function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
+  return inSnapshot(options.pool, async (db) => {
+    const heads = await readHeads(db)
+    const erasures = new GenuineErasures(options.pool, options.batchKeys, options.cold)
+    const report = new ReportBuilder(options.onProgress)
+    report.add(missingChains(heads))
+    const seals = options.seals && (await verifySeals(db, heads, options.seals))
+    report.add(seals?.findings ?? [])
+    report.add(unknownChains(heads, seals))
+    for (const head of heads) {
+      const targets = seals?.targets.get(head.origin) ?? []
+      await verifyChain(db, head, { ...options, report, targets, erasures })
+    }
+    return report.finish(seals?.report ?? null)
+  })
+}
+
+class ReportBuilder {
+  readonly #onProgress: ((records: number) => void) | undefined
+  readonly #findings: Finding[] = []
+  readonly #chains: ChainReport[] = []
+  readonly #byRule: Partial<Record<FindingRule, number>> = {}
+  #total = 0
+  #records = 0
+
+  constructor(onProgress: ((records: number) => void) | undefined) {
+    this.#onProgress = onProgress
+  }
+
+  add(findings: readonly Finding[]): void {
+    this.#total += findings.length
+    for (const { rule } of findings) this.#byRule[rule] = (this.#byRule[rule] ?? 0) + 1
+    this.#findings.push(...findings.slice(0, FINDINGS_MAX - this.#findings.length))
+  }
+
+  page(records: number): void {
+    this.#records += records
+    this.#onProgress?.(this.#records)
+  }
+
+  chain(report: ChainReport): void {
+    this.#chains.push(report)
+  }
+
+  finish(seals: SealReport | null): VerifyReport {
+    const findings = this.#findings
+    const counts = { findingsTotal: this.#total, findingsByRule: this.#byRule }
+    const rest = { records: this.#records, chains: this.#chains, seals, findings }
+    return { ok: this.#total === 0, ...rest, ...counts }
+  }
+}
+
+// Each chain says how many its epoch has, so a chain that is gone is missed by the others.
+function missingChains(heads: readonly ChainHead[]): Finding[] {
+  const epochs = Map.groupBy(heads, (head) => head.epoch)
+  if (epochs.size === 0) {
+    return [{ origin: '', seq: null, rule: 'CHAIN_MISSING', message: 'the log has no chain' }]
+  }
+  return [...epochs].flatMap(([epoch, chains]) => {
+    const shards = Math.max(...chains.map((chain) => chain.shards))
+    const present = new Set(chains.map((chain) => chain.shard))
+    const missing = Array.from({ length: shards }, (_, shard) => shard).filter(
+      (shard) => !present.has(shard),
+    )
+    const origin = chains[0]?.origin.replace(/\/s\d+$/, '') ?? ''
+    const message = `a chain of epoch ${epoch} is not in the database`
+    return missing.map((shard) => {
+      return { origin: `${origin}/s${shard}`, seq: null, rule: 'CHAIN_MISSING', message } as const
+    })
+  })
+}
+
+// A chain that was sealed under a name which no head has: it was removed with its head, or renamed.
+function unknownChains(heads: readonly ChainHead[], seals: VerifiedSeals | undefined): Finding[] {
+  const present = new Set(heads.map((head) => head.origin))
+  const gone = [...(seals?.targets ?? [])].filter(([origin]) => !present.has(origin))
+  return gone.map(([origin, targets]) => {
+    const message = `a chain with ${targets.at(-1)?.size} sealed records is not in the database`
+    return { origin, seq: null, rule: 'CHAIN_MISSING', message } as const
+  })
+}
+
+interface ChainOptions extends VerifyOptions {
+  readonly report: ReportBuilder
+  readonly targets: readonly SealTarget[]
+  readonly erasures: GenuineErasures
+}
+
+async function verifyChain(
+  snapshot: Snapshot,
+  head: ChainHead,
+  options: ChainOptions,
+): Promise<void> {
+  const { report, batchKeys, vault, erasures, full = false } = options
+  const { chain, origin } = head
+  const tier = new ColdTier(snapshot, options.cold)
+  const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
+  report.add(findings)
+  const sealed = new SealedRoots(origin, tree === undefined ? [] : options.targets, tree)
+  const signatures = { signedFrom, signaturesFrom: full ? 0 : sealed.size }
+  const verifier = new ChainVerifier({ origin, batchKeys, ...signatures, ...(start && { start }) })
+  let records = 0
+  for await (const page of scanTiers(snapshot, tier, { chain, fromSeq: 0 })) {
+    const segments = await openableSegments(snapshot, {
+      chain,
+      page,
+      vault,
+      erasures,
+      tier,
+    })
+    for (const scanned of page) {
+      report.add(verifier.next(withSegments(scanned, segments)))
+      report.add(sealed.append(verifier.lastHash))
+    }
+    records += page.length
+    report.page(page.length)
+  }
+  report.add(tier.takeFindings())
+  report.add(verifier.finish(head))
+  report.add(sealed.finish())
+  report.chain({
+    origin: head.origin,
+    records,
+    sealed: Math.min(records, sealed.size - (start?.size ?? 0)),
+  })
+}

@@ -1,0 +1,162 @@
+// An embedded Postgres 18 for a checkout: durable, loopback only, password only, shared by all its commands.
+import { rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { permanent } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import { isAlive, holderOf } from '@baton/infra/lock'
+import { readSecret, writeNewSecret } from '../secret-file.ts'
+import { freePort, settles } from '../server-process.ts'
+import { discardInstance, joinInstance } from '../shared-instance.ts'
+import type { Engine } from '../shared-instance.ts'
+import { serverAccount } from './account.ts'
+import type { Account } from './account.ts'
+import { runnableBinaries } from './binaries.ts'
+import { outsideHomes, serverHome } from './home.ts'
+import { abortServer, answers, initialise, launch, runningServer, stopServer } from './server.ts'
+import type { ServerPaths } from './server.ts'
+import { clearStaleLock } from './stale-lock.ts'
+
+const LEFTOVER_WAIT_MS = 10_000
+const START_ATTEMPTS_MAX = 5
+
+export interface PostgresOptions {
+  /** For example `.baton/pg`. Its siblings `pg.json` and `secrets/pg` hold the record and the password. */
+  readonly dataDir: string
+  /** Preferred port; by default the one of last time, else a free one. */
+  readonly port?: number
+  /** Delete the data when the last user leaves. For tests. */
+  readonly temporary?: boolean
+  readonly logger: Pick<Logger, 'info' | 'warn'>
+}
+
+export interface RunningPostgres {
+  readonly port: number
+  /** Where the data is: `dataDir`, or a folder outside the checkout that the server's account can reach. */
+  readonly home: string
+  readonly superuserUrl: string
+  readonly source: 'started' | 'adopted'
+  /** Leaves the server; it is shut down when no other living command uses it. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+interface ServerDetails {
+  readonly home: string
+  readonly port: number
+  readonly pid: number
+}
+
+/**
+ * Starts the Postgres of `dataDir`, or adopts the one that already runs on it.
+ * Throws BATON_POSTGRES_* with a fix when this machine cannot run it.
+ */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+  const dataDir = resolve(options.dataDir)
+  const secretPath = join(dirname(dataDir), 'secrets', basename(dataDir))
+  const engine = postgresEngine({ ...options, dataDir }, secretPath)
+  const membership = await joinInstance(`${dataDir}.json`, engine)
+  const { home, port } = membership.details
+  const password = await readSecret(secretPath)
+  if (password === null) throw passwordLost(secretPath, home)
+  options.logger.info({ event: 'postgres.ready', port, home, source: membership.source })
+  return {
+    port,
+    home,
+    superuserUrl: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    source: membership.source,
+    stop: () => membership.leave(),
+  }
+}
+
+/** Stops and deletes a temporary Postgres whose command was killed; one in use stays as it is. */
+export async function discardPostgres(dataDir: string): Promise<void> {
+  await discardInstance<ServerDetails>(`${resolve(dataDir)}.json`, {
+    stop: async ({ home }) => {
+      await stopOn(home)
+      await rm(home, { recursive: true, force: true })
+    },
+  })
+}
+
+function postgresEngine(options: PostgresOptions, secretPath: string): Engine<ServerDetails> {
+  return {
+    isServing: async ({ home, pid, port }) =>
+      isAlive(holderOf(pid)) && (await runningServer(home))?.pid === pid && (await answers(port)),
+    start: (previous) => startServer(options, secretPath, previous),
+    stop: async ({ home }) => {
+      await stopOn(home)
+      if (options.temporary) await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+async function stopOn(home: string): Promise<void> {
+  const running = await runningServer(home)
+  if (running !== null) await stopServer(running.pid)
+}
+
+async function startServer(
+  options: PostgresOptions,
+  secretPath: string,
+  previous: ServerDetails | null,
+): Promise<ServerDetails> {
+  const account = await serverAccount()
+  if (previous === null && (await readSecret(secretPath)) === null)
+    await dropForgotten(options, account)
+  const home = await serverHome(options.dataDir, account, previous?.home ?? null)
+  const leftover = await takeIn(home, options)
+  if (leftover !== null) return { home, ...leftover }
+  await clearStaleLock(home)
+  const paths = { home, account, bin: await runnableBinaries(account) }
+  await prepareData(paths, secretPath)
+  return { home, ...(await launchOnFreePort(paths, options.port ?? previous?.port)) }
+}
+
+/** Whoever deleted the checkout's state wants to start afresh, so data kept outside for it goes too. */
+async function dropForgotten({ dataDir, logger }: PostgresOptions, account: Account) {
+  for (const home of await outsideHomes(dataDir, account)) {
+    logger.warn({ event: 'postgres.forgotten_data_deleted', home })
+    await stopOn(home)
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+/** A server that outlived its command is used as it is when it answers, and ended when it does not. */
+async function takeIn(home: string, { logger }: PostgresOptions) {
+  const leftover = await runningServer(home)
+  if (leftover === null) return null
+  logger.warn({ event: 'postgres.leftover_found', pid: leftover.pid, port: leftover.port })
+  if (await settles(() => answers(leftover.port), LEFTOVER_WAIT_MS)) return leftover
+  await abortServer(leftover.pid)
+  return null
+}
+
+async function prepareData(paths: ServerPaths, secretPath: string): Promise<void> {
+  const made = await stat(join(paths.home, 'data', 'PG_VERSION')).catch(() => null)
+  const password = await readSecret(secretPath)
+  if (made === null) await initialise(paths, password ?? (await writeNewSecret(secretPath)))
+  else if (password === null) throw passwordLost(secretPath, paths.home)
+}
+
+/** Another process may take the port between the choice and the start, so a failed start tries another one. */
+async function launchOnFreePort(paths: ServerPaths, preferred: number | undefined) {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort(attempt === 1 ? preferred : undefined)
+    try {
+      return { port, pid: await launch(paths, port) }
+    } catch (error) {
+      if (attempt === START_ATTEMPTS_MAX || !isWorthRetrying(error)) throw error
+      await settles(() => false, 200 * attempt)
+    }
+  }
+}
+
+/** A taken port, or the last children of a killed server that are still leaving. */
+function isWorthRetrying(error: unknown): boolean {
+  return error instanceof Error && /could not bind|shared memory block/.test(error.message)
+}
+
+function passwordLost(secretPath: string, home: string) {
+  return permanent('BATON_POSTGRES_PASSWORD_LOST', `the password file ${secretPath} is gone`, {
+    fix: `Restore it, or delete ${home} too to start with an empty database.`,
+  })
+}

@@ -1,0 +1,157 @@
+// A Redis for a checkout, when the machine has one or its distribution offers one: shared by all commands.
+import { execFile } from 'node:child_process'
+import { mkdir, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import type { Logger } from '@baton/runtime'
+import { holderOf, isAlive, withLock } from '@baton/infra/lock'
+import { readSecret, writeNewSecret } from '../secret-file.ts'
+import { commandLine, freePort } from '../server-process.ts'
+import { discardInstance, joinInstance } from '../shared-instance.ts'
+import type { Engine } from '../shared-instance.ts'
+import { unpackFromDistribution, unpackedServer } from './packages.ts'
+import type { ServerBinary } from './packages.ts'
+import { answers, launchRedis, leftoverRedis, stopRedis } from './server.ts'
+import type { RedisAddress } from './server.ts'
+
+const run = promisify(execFile)
+const UNPACK_WAIT_MS = 400_000
+
+export type RedisSource = 'path' | 'distribution'
+export interface FoundRedis extends ServerBinary {
+  readonly source: RedisSource
+}
+export interface Unavailable {
+  /** Why there is no Redis here, as words for a person. */
+  readonly unavailable: string
+}
+
+interface FindOptions {
+  /** Where a server unpacked from the distribution's packages is kept, for example `.baton/redis-server`. */
+  readonly cacheDir: string
+  /** When false, nothing is downloaded: it only looks. */
+  readonly fetch: boolean
+  readonly logger: Pick<Logger, 'info' | 'warn'>
+}
+
+export interface RedisOptions extends FindOptions {
+  /** Data and settings, for example `.baton/redis`. Its sibling `redis.json` holds the record. */
+  readonly dir: string
+  /** Delete the data when the last user leaves. For tests. */
+  readonly temporary?: boolean
+}
+
+export interface RunningRedis {
+  readonly url: string
+  readonly source: RedisSource
+  readonly pid: number
+  /** Leaves the server; it is shut down when no other living command uses it. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+interface RedisDetails extends RedisAddress {
+  readonly pid: number
+  readonly source: RedisSource
+}
+
+/** Looks for a server: on PATH, then unpacked earlier, then (with `fetch`) from the distribution's packages. */
+export async function findRedis(options: FindOptions): Promise<FoundRedis | Unavailable> {
+  for (const command of ['redis-server', 'valkey-server']) {
+    if (await isOnPath(command)) return { command, libraryPath: null, source: 'path' }
+  }
+  const cacheDir = resolve(options.cacheDir)
+  const unpacked = await unpackedServer(cacheDir)
+  if (unpacked !== null) return { ...unpacked, source: 'distribution' }
+  if (!options.fetch) return { unavailable: 'no redis-server or valkey-server on PATH' }
+  return await fetchOnce(cacheDir, options.logger)
+}
+
+/** Starts the Redis of `dir`, or adopts the one that already runs on it; says why when there is none. */
+export async function startRedis(options: RedisOptions): Promise<RunningRedis | Unavailable> {
+  const found = await findRedis(options)
+  if ('unavailable' in found) return found
+  const dir = resolve(options.dir)
+  const membership = await joinInstance(`${dir}.json`, redisEngine({ ...options, dir }, found))
+  const { port, password, pid, source } = membership.details
+  options.logger.info({ event: 'redis.ready', port, source, joined: membership.source })
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    source,
+    pid,
+    stop: () => membership.leave(),
+  }
+}
+
+/** Stops and deletes a temporary Redis whose command was killed; one in use stays as it is. */
+export async function discardRedis(dir: string): Promise<void> {
+  await discardInstance<RedisDetails>(`${resolve(dir)}.json`, {
+    stop: async ({ pid }) => {
+      await stopOn(resolve(dir), pid)
+      await rm(dir, { recursive: true, force: true })
+    },
+  })
+}
+
+function redisEngine(options: RedisOptions, found: FoundRedis): Engine<RedisDetails> {
+  return {
+    isServing: async (details) => isAlive(holderOf(details.pid)) && (await answers(details)),
+    start: async (previous) => await startServer(options, found, previous),
+    stop: async (details) => {
+      await stopOn(options.dir, details.pid)
+      if (options.temporary) await rm(options.dir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function stopOn(dir: string, pid: number): Promise<void> {
+  const running = await leftoverRedis(dir)
+  if (running?.pid === pid && (await looksLikeRedis(pid))) await stopRedis(pid)
+}
+
+async function startServer(
+  { dir, logger }: RedisOptions,
+  found: FoundRedis,
+  previous: RedisDetails | null,
+): Promise<RedisDetails> {
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  const leftover = await leftoverRedis(dir)
+  if (leftover !== null) {
+    logger.warn({ event: 'redis.leftover_found', pid: leftover.pid, port: leftover.port })
+    if (await answers(leftover)) return { ...leftover, source: found.source }
+    if (await looksLikeRedis(leftover.pid)) await stopRedis(leftover.pid)
+  }
+  const address = { port: await freePort(previous?.port), password: await passwordOf(dir) }
+  return { ...address, source: found.source, pid: await launchRedis(found, dir, address) }
+}
+
+async function passwordOf(dir: string): Promise<string> {
+  const path = join(dirname(dir), 'secrets', basename(dir))
+  return (await readSecret(path)) ?? (await writeNewSecret(path))
+}
+
+/** Commands that need it at the same time wait for one download. */
+async function fetchOnce(
+  cacheDir: string,
+  logger: Pick<Logger, 'info'>,
+): Promise<FoundRedis | Unavailable> {
+  await mkdir(dirname(cacheDir), { recursive: true })
+  return await withLock(`${cacheDir}.lock`, { waitMs: UNPACK_WAIT_MS }, async () => {
+    const ready = await unpackedServer(cacheDir)
+    if (ready !== null) return { ...ready, source: 'distribution' as const }
+    logger.info({ event: 'redis.fetching', from: 'distribution packages' })
+    const attempt = await unpackFromDistribution(cacheDir)
+    if ('binary' in attempt) return { ...attempt.binary, source: 'distribution' as const }
+    return { unavailable: `no redis-server or valkey-server on PATH, and ${attempt.reason}` }
+  })
+}
+
+async function isOnPath(command: string): Promise<boolean> {
+  return await run(command, ['--version']).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function looksLikeRedis(pid: number): Promise<boolean> {
+  return /redis|valkey/.test(await commandLine(pid))
+}

@@ -1,0 +1,79 @@
+// An audit entry holds ids, verdicts and amounts; words stand in its segments only, each person's apart.
+import { checkEntry } from '@baton/ledger'
+import { describe, expect, it } from 'vitest'
+import { decisionEntry, lifecycleEntry, toIntent } from './audit-entries.ts'
+import { claimedFrom, judgeSample, sampleHandoff } from '../sample-delivery.ts'
+
+const CANARY = 'canary-words'
+const wordy = sampleHandoff({
+  taskDescription: CANARY,
+  currentState: { text: CANARY, [CANARY]: CANARY },
+  conversationHistory: [{ role: 'user', content: CANARY }],
+  conversationHistorySummary: CANARY,
+  personalData: {
+    dataSubjects: ['s1', 's2'],
+    payload: {
+      '/currentState/name': { subject: 's1', value: `${CANARY} Ada` },
+      '/currentState/mail': { subject: 's2', value: `${CANARY} Grace` },
+    },
+  },
+})
+
+describe('a decision entry (E11)', () => {
+  const claimed = claimedFrom(wordy)
+  const entry = decisionEntry(claimed, judgeSample(claimed))
+
+  it('is one that the ledger takes, with every verdict and the cost', () => {
+    expect(checkEntry(entry)).toMatchObject({ ok: true })
+    expect(entry).toMatchObject({
+      event: 'HANDOFF_ACCEPTED',
+      reason: null,
+      verdicts: { size: 'passed', signature: 'passed', budget: 'passed' },
+      cost: { spentMicroUSD: 50_000, remainingMicroUSD: 950_000 },
+    })
+  })
+
+  it('holds no words of the message outside its segments', () => {
+    const { segments, ...rest } = entry
+    expect(JSON.stringify(rest)).not.toContain(CANARY)
+    expect(JSON.stringify(segments)).toContain(CANARY)
+  })
+
+  it('keeps each person’s data in a segment of its own, and out of the message’s', () => {
+    expect(entry.segments.map((segment) => [segment.kind, segment.subject])).toEqual([
+      ['message', null],
+      ['personal', 's2'],
+      ['personal', 's1'],
+    ])
+    const [message, grace, ada] = entry.segments.map((segment) => segment.text)
+    expect(message).not.toMatch(/Ada|Grace/)
+    expect(ada).toContain('Ada')
+    expect(ada).not.toContain('Grace')
+    expect(grace).toContain('Grace')
+  })
+
+  it('keeps the exact signed bytes as the segment where there is no personal data', () => {
+    const plain = claimedFrom(sampleHandoff())
+    const [segment] = decisionEntry(plain, judgeSample(plain)).segments
+    expect(segment?.text).toBe(Buffer.from(plain.body).toString('utf8'))
+  })
+
+  it('of bytes that cannot be trusted has the reason and no segment', () => {
+    const tampered = claimedFrom(sampleHandoff(), { body: Buffer.from('{"not":"it"}') })
+    const refused = decisionEntry(tampered, judgeSample(tampered))
+    expect(checkEntry(refused)).toMatchObject({ ok: true })
+    expect(refused).toMatchObject({
+      event: 'HANDOFF_REJECTED',
+      reason: 'SIGNATURE_INVALID',
+      segments: [],
+      cost: null,
+    })
+  })
+})
+
+it('a lifecycle entry has no words at all and commits as JSON', () => {
+  const entry = lifecycleEntry(claimedFrom(wordy), 'ROLLED_BACK', 'BATON_AGENT_FAILED')
+  expect(checkEntry(entry)).toMatchObject({ ok: true })
+  expect(JSON.stringify(entry)).not.toContain(CANARY)
+  expect(JSON.parse(toIntent(entry).entry)).toEqual(entry)
+})

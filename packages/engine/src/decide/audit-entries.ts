@@ -1,0 +1,144 @@
+// What the audit store is told: structure in the record, text only in separately stored segments.
+import { randomUUID } from 'node:crypto'
+import type { AuditEntry, AuditEvent, EntryVerdicts, SegmentInput } from '@baton/ledger'
+import { type HandoffMessage, type Verdict, encodeMessage, microUSD } from '@baton/protocol'
+import type { AuditIntent, ClaimedHandoff, ExpiredHandoff } from '@baton/protocol/delivery'
+import type { SafetyVerdict } from '@baton/safety'
+import { subjectOf } from '../prepare-handoff.ts'
+
+type Known = Pick<
+  ClaimedHandoff,
+  | 'taskId'
+  | 'handoffId'
+  | 'parentId'
+  | 'attempt'
+  | 'epoch'
+  | 'fromAgent'
+  | 'fromVersion'
+  | 'fromExecution'
+  | 'toAgent'
+  | 'toVersion'
+  | 'routedTo'
+  | 'traceparent'
+>
+
+/** The decision record of E11: written and acknowledged before anything executes (I3). */
+export function decisionEntry(
+  claimed: ClaimedHandoff,
+  verdict: Verdict<SafetyVerdict>,
+): AuditEntry {
+  const { message } = verdict
+  return {
+    ...lifecycleEntry(claimed, verdict.valid ? 'HANDOFF_ACCEPTED' : 'HANDOFF_REJECTED'),
+    verdicts: verdictsOf(verdict),
+    reason: verdict.valid ? null : verdict.reason,
+    cost: message === undefined ? null : costOf(message),
+    segments: message === undefined ? [] : segmentsOf(claimed, message),
+    ...usedRelease(claimed, verdict),
+  }
+}
+
+/** A release is named by the acceptance that rests on it, and by no other. */
+const usedRelease = ({ release }: ClaimedHandoff, { checks }: Verdict<SafetyVerdict>) =>
+  release !== null && checks.safety === 'released' ? { release: release.id } : {}
+
+/** An event without text: what happened to which handoff, when tried for the how-manieth time. */
+export function lifecycleEntry(
+  known: Known | ExpiredHandoff,
+  event: AuditEvent,
+  reason: string | null = null,
+): AuditEntry {
+  return {
+    event,
+    taskId: known.taskId,
+    handoffId: known.handoffId,
+    parentHandoffId: known.parentId,
+    attempt: known.attempt,
+    epoch: known.epoch,
+    fromAgent: {
+      agentId: known.fromAgent,
+      agentVersion: known.fromVersion,
+      executionId: known.fromExecution,
+    },
+    toAgent: receiverOf(known),
+    traceparent: known.traceparent,
+    verdicts: null,
+    reason,
+    cost: null,
+    segments: [],
+  }
+}
+
+// Whoever executes it in fact; the range was for the type that the message names.
+function receiverOf(known: Known | ExpiredHandoff): AuditEntry['toAgent'] {
+  const routedTo = 'routedTo' in known ? known.routedTo : null
+  if (routedTo !== null) return { agentType: routedTo, agentVersion: null }
+  return { agentType: known.toAgent, agentVersion: known.toVersion }
+}
+
+/** The record of a handoff that passed every check and that its receiver cannot take (S18). */
+export function blockedEntry(claimed: ClaimedHandoff, verdict: Verdict<SafetyVerdict>): AuditEntry {
+  return { ...decisionEntry(claimed, verdict), event: 'HANDOFF_BLOCKED', reason: 'BLOCKED' }
+}
+
+/** An entry that commits with the change it tells of and is shipped afterwards. */
+export function toIntent(entry: AuditEntry): AuditIntent {
+  return { id: randomUUID(), handoffId: entry.handoffId, entry: JSON.stringify(entry) }
+}
+
+function verdictsOf({ checks }: Verdict<SafetyVerdict>): EntryVerdicts {
+  const { size, signature, schema, completeness, budget, scan } = checks
+  return {
+    size,
+    signature,
+    schema,
+    completeness,
+    budget,
+    safety: {
+      decision: scan?.decision ?? 'skipped',
+      artefactId: scan?.artefactId ?? null,
+      findings: scan?.findings.length ?? 0,
+    },
+  }
+}
+
+function costOf({ costTracking }: HandoffMessage): AuditEntry['cost'] {
+  return {
+    spentMicroUSD: microUSD(costTracking.costSpentSoFarUSD),
+    remainingMicroUSD: microUSD(costTracking.costBudgetRemainingUSD),
+    promptTokens: costTracking.tokenSpent.prompt,
+    completionTokens: costTracking.tokenSpent.completion,
+  }
+}
+
+// Each person's data is a segment of its own. The rest of the message is one segment, which may repeat what is
+// said of them: it is theirs together, so that erasing any of them erases it (I11).
+function segmentsOf(claimed: ClaimedHandoff, message: HandoffMessage): SegmentInput[] {
+  const { personalDataPayload, ...rest } = message
+  const owner = ownerOf(message)
+  if (personalDataPayload === undefined) {
+    return [{ kind: 'message', ...owner, text: Buffer.from(claimed.body).toString('utf8') }]
+  }
+  const text = Buffer.from(encodeMessage(rest as HandoffMessage)).toString('utf8')
+  return [{ kind: 'message', ...owner, text }, ...personalSegments(message)]
+}
+
+function ownerOf({ dataSubjects }: HandoffMessage): Pick<SegmentInput, 'subject' | 'subjects'> {
+  const subjects = [...new Set(dataSubjects)].toSorted()
+  if (subjects.length > 1) return { subject: null, subjects }
+  return { subject: subjects[0] ?? null }
+}
+
+function personalSegments(message: HandoffMessage): SegmentInput[] {
+  const bySubject = new Map<string, Record<string, unknown>>()
+  for (const [pointer, entry] of Object.entries(message.personalDataPayload ?? {})) {
+    const subject = subjectOf(message, entry) ?? message.dataSubjects?.[0]
+    if (subject === undefined) continue
+    bySubject.set(subject, { ...bySubject.get(subject), [pointer]: entry })
+  }
+  return [...bySubject].map(([subject, entries]) => ({
+    kind: 'personal',
+    subject,
+    text: JSON.stringify(entries),
+  }))
+}

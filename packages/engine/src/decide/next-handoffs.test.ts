@@ -1,0 +1,95 @@
+// What an agent passes on carries the budget, the trace and the person's data further, with ids that are derived.
+import { describe, expect, it } from 'vitest'
+import type { AgentResult } from '../agent.ts'
+import { nextHandoffs } from './next-handoffs.ts'
+import {
+  claimedFrom,
+  judgeSample,
+  messageOf,
+  sampleAgent,
+  sampleHandoff,
+  sampleOptions,
+} from '../sample-delivery.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-1111111111111111-01'
+
+const result: AgentResult = {
+  subtask: { subtaskId: 'read', description: 'read it', result: 'fine' },
+  state: { text: 'the contract', clauses: 9 },
+  costUSD: 0.1,
+  tokens: { prompt: 3, completion: 4 },
+  next: [
+    { to: 'reader', taskDescription: 'go on' },
+    { to: 'reader', taskDescription: 'also this', priority: 0 },
+  ],
+}
+
+function pass(parts: { handoff?: ReturnType<typeof sampleHandoff>; epoch?: number } = {}) {
+  const { handoff = sampleHandoff(), epoch = 1 } = parts
+  return nextHandoffs(
+    {
+      claimed: claimedFrom(handoff, { epoch }),
+      message: messageOf(handoff),
+      execution: { kind: 'done', result, agent: sampleAgent, traceparent: TRACEPARENT },
+    },
+    sampleOptions,
+  )
+}
+
+describe('the next handoffs', () => {
+  it('deduct the agent’s cost and keep the budget (E20, I8); nothing is charged twice', () => {
+    for (const next of pass()) {
+      expect(next).toMatchObject({
+        spentMicroUSD: 150_000,
+        remainingMicroUSD: 850_000,
+        addedCostMicroUSD: 0,
+      })
+      expect(messageOf(next).costTracking).toEqual({
+        costSpentSoFarUSD: 0.15,
+        costBudgetRemainingUSD: 0.85,
+        tokenSpent: { prompt: 3, completion: 4 },
+      })
+    }
+  })
+
+  it('have ids of version 4 that are the same when derived again and new with each epoch and branch', () => {
+    const ids = (epoch: number) => pass({ epoch }).map((next) => next.handoffId)
+    expect(ids(1)).toEqual(ids(1))
+    const all = [...ids(1), ...ids(2), ...pass().map((next) => next.fromExecution)]
+    for (const id of all) expect(id).toMatch(UUID)
+    expect(new Set([...ids(1), ...ids(2)]).size).toBe(4)
+  })
+
+  it('are accepted by the next receiver, with the work done moved to the completed subtasks', () => {
+    const [next] = pass()
+    if (next === undefined) throw new Error('nothing was passed on')
+    const verdict = judgeSample(
+      claimedFrom(next, { budgetMicroUSD: 1_000_000, parentRemainingMicroUSD: 950_000 }),
+    )
+    expect(verdict).toMatchObject({ valid: true })
+    const message = messageOf(next)
+    expect(message.completedSubtasks.map((one) => one.subtaskId)).toEqual(['start', 'read'])
+    expect(message.remainingSubtasks).toEqual([])
+    expect(message).toMatchObject({
+      parentHandoffId: sampleHandoff().handoffId,
+      traceparent: TRACEPARENT,
+      fromAgent: { agentId: 'reader', agentVersion: '1.2.3' },
+      currentState: { clauses: 9 },
+    })
+  })
+
+  it('carry tracestate and personal data on, and take their own priority', () => {
+    const handoff = sampleHandoff({
+      tracestate: 'a=b',
+      personalData: { dataSubjects: ['s1'], payload: { '/currentState/name': 'Ada' } },
+    })
+    const [first, second] = pass({ handoff }).map(messageOf)
+    expect(first).toMatchObject({
+      tracestate: 'a=b',
+      dataSubjects: ['s1'],
+      personalDataPayload: { '/currentState/name': 'Ada' },
+    })
+    expect(second?.priority).toBe(0)
+  })
+})

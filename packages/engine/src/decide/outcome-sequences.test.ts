@@ -1,0 +1,91 @@
+// Ten thousand lives of a handoff through the pure decisions: each ends, in time, in the state that its last trouble asks for.
+import { ROUTES, type RejectionReason } from '@baton/protocol'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { claimedFrom, sampleHandoff, sampleOptions } from '../sample-delivery.ts'
+import { settleFailed, settleQuarantined, settleRejected, type Settlement } from './outcome.ts'
+
+const BACKOFF = { baseMs: 100, capMs: 1_000 }
+const OPTIONS = { ...sampleOptions, backoff: BACKOFF }
+const LIVES = 10_000
+const CHECKS = {
+  size: 'passed',
+  signature: 'passed',
+  schema: 'failed',
+  completeness: 'skipped',
+  budget: 'skipped',
+  safety: 'skipped',
+  scan: null,
+} as const
+
+const handoff = sampleHandoff()
+
+type Trouble =
+  | { readonly kind: 'rejected'; readonly reason: RejectionReason }
+  | { readonly kind: 'failed'; readonly retry: boolean }
+  | { readonly kind: 'poison' }
+
+const trouble: fc.Arbitrary<Trouble> = fc.oneof(
+  fc
+    .constantFrom(...(Object.keys(ROUTES) as RejectionReason[]))
+    .map((reason): Trouble => ({ kind: 'rejected', reason })),
+  fc.boolean().map((retry): Trouble => ({ kind: 'failed', retry })),
+  fc.constant<Trouble>({ kind: 'poison' }),
+)
+
+interface Try {
+  readonly attempt: number
+  readonly attemptsMax: number
+}
+
+function decide(one: Trouble, at: Try): Settlement {
+  const claimed = claimedFrom(handoff, { ...at, epoch: at.attempt })
+  if (one.kind === 'poison') return settleQuarantined(claimed, { reason: 'POISON', details: [] })
+  if (one.kind === 'failed') {
+    return settleFailed(claimed, { code: 'BATON_AGENT_FAILED', retry: one.retry }, OPTIONS)
+  }
+  const { reason } = one
+  return settleRejected(claimed, { valid: false, reason, details: [], checks: CHECKS }, OPTIONS)
+}
+
+/** What the routing table and the attempts left ask for. */
+function wanted(one: Trouble, { attempt, attemptsMax }: Try): string {
+  const last = attempt >= attemptsMax
+  if (one.kind === 'poison') return 'DEAD_LETTERED'
+  if (one.kind === 'failed') return one.retry && !last ? 'retry' : 'ROLLED_BACK'
+  const route = ROUTES[one.reason]
+  if (route.retry && !last) return 'retry'
+  if (route.rollBack) return 'ROLLED_BACK'
+  return route.deadLetter ? 'DEAD_LETTERED' : 'REJECTED'
+}
+
+function seen(settlement: Settlement): string {
+  if (settlement.kind === 'complete') return 'COMPLETED'
+  return settlement.kind === 'retry' ? 'retry' : settlement.settled.change.state
+}
+
+it(`${LIVES} lives end within their attempts, with jitter inside its bounds`, () => {
+  const lives = fc.property(
+    fc.integer({ min: 1, max: 6 }),
+    fc.array(trouble, { minLength: 7, maxLength: 7 }),
+    (attemptsMax, troubles) => {
+      let ended = false
+      for (const [index, one] of troubles.entries()) {
+        const at = { attempt: index + 1, attemptsMax }
+        const settlement = decide(one, at)
+        expect(seen(settlement)).toBe(wanted(one, at))
+        if (settlement.kind !== 'retry') {
+          ended = true
+          break
+        }
+        const { delayMs } = settlement.settled.change
+        expect(delayMs).toBeGreaterThanOrEqual(0)
+        expect(delayMs).toBeLessThan(Math.min(BACKOFF.capMs, BACKOFF.baseMs * 2 ** index))
+      }
+      expect(ended).toBe(true)
+    },
+  )
+  const report = fc.check(lives, { numRuns: LIVES })
+  process.stderr.write(`settlement sequences: seed ${report.seed}\n`)
+  expect(fc.defaultReportMessage(report) ?? 'no counterexample').toBe('no counterexample')
+})

@@ -1,0 +1,237 @@
+// Every reason at every attempt goes where the routing table sends it, with the alert and escalation that belong to it.
+import type { AuditEntry } from '@baton/ledger'
+import { checkEntry } from '@baton/ledger'
+import { ROUTES, type RejectionReason } from '@baton/protocol'
+import { describe, expect, it } from 'vitest'
+import {
+  claimedFrom,
+  messageOf,
+  sampleAgent,
+  sampleHandoff,
+  sampleOptions,
+} from '../sample-delivery.ts'
+import {
+  settleExecuted,
+  settleFailed,
+  settleQuarantined,
+  settleRejected,
+  type Refusal,
+  type Settlement,
+} from './outcome.ts'
+
+const OPTIONS = { ...sampleOptions, backoff: { baseMs: 100, capMs: 1_000 } }
+const REASONS = Object.keys(ROUTES) as RejectionReason[]
+const handoff = sampleHandoff()
+const at = (attempt: number) => claimedFrom(handoff, { attempt, epoch: attempt })
+
+const refusal = (reason: RejectionReason): Refusal => ({
+  valid: false,
+  reason,
+  details: [{ pointer: '/a', rule: 'r', message: 'what', fix: 'how' }],
+  checks: {
+    size: 'passed',
+    signature: 'passed',
+    schema: 'failed',
+    completeness: 'skipped',
+    budget: 'skipped',
+    safety: 'skipped',
+    scan: null,
+  },
+})
+
+const intentsOf = (settlement: Settlement) =>
+  settlement.kind === 'complete' ? settlement.step.intents : settlement.settled.intents
+const eventsOf = (settlement: Settlement): string[] =>
+  intentsOf(settlement).map((intent) => (JSON.parse(intent.entry) as AuditEntry).event)
+
+/** What happens, in one line. */
+function outcome(settlement: Settlement): string {
+  if (settlement.kind === 'complete') return 'completed'
+  const { change } = settlement.settled
+  if (!('state' in change)) return change.returned ? 'returned' : 'tried again'
+  return [
+    change.state,
+    change.taskStatus,
+    change.alert ? 'alert' : '',
+    change.escalate ? 'escalate' : '',
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+}
+
+const EXPECTED: Record<RejectionReason, readonly [string, string, string]> = {
+  SCHEMA_INVALID: ['returned', 'returned', 'ROLLED_BACK PENDING_HANDOFF alert escalate'],
+  INCOMPLETE_CONTEXT: ['returned', 'returned', 'ROLLED_BACK PENDING_HANDOFF alert escalate'],
+  SIGNATURE_INVALID: [
+    'DEAD_LETTERED AWAITING_HUMAN alert',
+    'DEAD_LETTERED AWAITING_HUMAN alert',
+    'DEAD_LETTERED AWAITING_HUMAN alert',
+  ],
+  SAFETY_VIOLATION: [
+    'DEAD_LETTERED AWAITING_HUMAN alert',
+    'DEAD_LETTERED AWAITING_HUMAN alert',
+    'DEAD_LETTERED AWAITING_HUMAN alert',
+  ],
+  BUDGET_EXHAUSTED: [
+    'REJECTED AWAITING_HUMAN alert',
+    'REJECTED AWAITING_HUMAN alert',
+    'REJECTED AWAITING_HUMAN alert',
+  ],
+}
+
+describe('a refused handoff (E07 to E10)', () => {
+  const table = REASONS.flatMap((reason) =>
+    [1, 2, 3].map((attempt) => [reason, attempt, EXPECTED[reason][attempt - 1]] as const),
+  )
+  it.each(table)('%s at attempt %i: %s', (reason, attempt, expected) => {
+    const settlement = settleRejected(at(attempt), refusal(reason), OPTIONS)
+    expect(outcome(settlement)).toBe(expected)
+    expect(settlement.kind === 'complete').toBe(false)
+    for (const intent of intentsOf(settlement)) {
+      expect(checkEntry(JSON.parse(intent.entry))).toMatchObject({ ok: true })
+    }
+  })
+
+  it('is told of each time it is returned', () => {
+    expect(eventsOf(settleRejected(at(1), refusal('SCHEMA_INVALID'), OPTIONS))).toEqual([
+      'HANDOFF_RETURNED',
+    ])
+  })
+
+  it('rolls back at the last attempt allowed, and escalates only from the third failure on', () => {
+    const claimed = claimedFrom(handoff, { attempt: 2, attemptsMax: 2 })
+    const settlement = settleRejected(claimed, refusal('SCHEMA_INVALID'), OPTIONS)
+    expect(outcome(settlement)).toBe('ROLLED_BACK PENDING_HANDOFF alert')
+  })
+
+  it('waits within its bounds before the next attempt', () => {
+    for (let attempt = 1; attempt < 3; attempt += 1) {
+      const settlement = settleRejected(at(attempt), refusal('SCHEMA_INVALID'), OPTIONS)
+      const change = settlement.kind === 'retry' ? settlement.settled.change : undefined
+      expect(change?.delayMs).toBeGreaterThanOrEqual(0)
+      expect(change?.delayMs).toBeLessThan(100 * 2 ** (attempt - 1))
+    }
+  })
+
+  it('for safety names places and rules, never the text', () => {
+    const settlement = settleRejected(
+      at(1),
+      {
+        ...refusal('SAFETY_VIOLATION'),
+        checks: {
+          ...refusal('SAFETY_VIOLATION').checks,
+          scan: {
+            decision: 'reject',
+            score: 9,
+            artefactId: 'a',
+            views: 1,
+            bytes: 1,
+            elapsedUs: 1,
+            findings: Array.from({ length: 50 }, () => ({
+              ruleId: 'override-1',
+              category: 'override',
+              jsonPointer: '/currentState/note',
+              view: 'plain',
+              span: [3, 9],
+              weight: 3,
+              hash: 'ab',
+              trust: 'data',
+            })),
+          },
+        } as never,
+      },
+      OPTIONS,
+    )
+    const details = settlement.kind === 'end' ? settlement.settled.change.details : ''
+    expect(JSON.parse(details)).toHaveLength(20)
+    expect(JSON.parse(details)[0]).toMatchObject({ pointer: '/currentState/note', span: [3, 9] })
+  })
+})
+
+describe('a failed execution (E15)', () => {
+  const failed = (attempt: number, retry: boolean) =>
+    settleFailed(at(attempt), { code: 'BATON_AGENT_FAILED', retry }, OPTIONS)
+
+  it('is tried again, then rolled back with an alert and an escalation', () => {
+    expect([1, 2, 3].map((attempt) => outcome(failed(attempt, true)))).toEqual([
+      'tried again',
+      'tried again',
+      'ROLLED_BACK PENDING_HANDOFF alert escalate',
+    ])
+    expect(eventsOf(failed(1, true))).toEqual(['EXECUTION_FAILED'])
+    expect(eventsOf(failed(3, true))).toEqual(['ROLLED_BACK', 'HUMAN_ESCALATED'])
+  })
+
+  it('rolls back at once where trying again cannot help', () => {
+    expect(outcome(failed(1, false))).toBe('ROLLED_BACK PENDING_HANDOFF alert')
+  })
+
+  it('escalates the third failed handoff of a task, whatever its attempt', () => {
+    const of = (failedHandoffs: number) =>
+      outcome(
+        settleFailed(
+          claimedFrom(handoff, { failedHandoffs }),
+          { code: 'BATON_TEST', retry: false },
+          OPTIONS,
+        ),
+      )
+    expect(of(1)).toBe('ROLLED_BACK PENDING_HANDOFF alert')
+    expect(of(2)).toBe('ROLLED_BACK PENDING_HANDOFF alert escalate')
+  })
+
+  it('that keeps killing its owners goes to a person, and its task back to the sender', () => {
+    const poison = settleQuarantined(at(1), { reason: 'POISON', details: [] })
+    expect(outcome(poison)).toBe('DEAD_LETTERED PENDING_HANDOFF alert escalate')
+    expect(eventsOf(poison)).toEqual(['DEAD_LETTERED', 'HUMAN_ESCALATED'])
+  })
+})
+
+describe('a finished execution (I5)', () => {
+  const result = {
+    subtask: { subtaskId: 'read', description: 'read it', result: { fine: true } },
+    state: {},
+    costUSD: 0.1,
+    tokens: { prompt: 3, completion: 4 },
+    next: [],
+  }
+  const settle = (changes: object) =>
+    settleExecuted(
+      at(1),
+      {
+        message: messageOf(handoff),
+        execution: {
+          kind: 'done',
+          agent: sampleAgent,
+          traceparent: handoff.traceparent,
+          result: { ...result, ...changes },
+        },
+      },
+      OPTIONS,
+    )
+
+  it('ends the task with its result where nothing is passed on, and books the cost', () => {
+    const settlement = settle({ result: 'the end' })
+    const step = settlement.kind === 'complete' ? settlement.step : undefined
+    expect(step?.completion).toMatchObject({
+      costMicroUSD: 100_000,
+      result: '{"fine":true}',
+      taskResult: '"the end"',
+    })
+    expect(JSON.parse(step?.intents[0]?.entry ?? '')).toMatchObject({
+      event: 'EXECUTION_COMPLETED',
+      cost: { spentMicroUSD: 150_000, remainingMicroUSD: 850_000 },
+    })
+  })
+
+  it('leaves the task open where it is passed on', () => {
+    const settlement = settle({ next: [{ to: 'writer', taskDescription: 'write' }] })
+    const step = settlement.kind === 'complete' ? settlement.step : undefined
+    expect(step?.completion.taskResult).toBeNull()
+    expect(step?.next).toHaveLength(1)
+  })
+
+  it('that cannot be sent on is the agent’s failure, at once', () => {
+    const settlement = settle({ next: [{ to: '', taskDescription: '' }] })
+    expect(outcome(settlement)).toBe('ROLLED_BACK PENDING_HANDOFF alert')
+  })
+})

@@ -1,0 +1,199 @@
+// What a delivery comes to: decided here without I/O, committed once by settle-handoff.ts.
+import type { AuditEvent } from '@baton/ledger'
+import { type Detail, type HandoffMessage, ROUTES, type Verdict } from '@baton/protocol'
+import type { AuditIntent, ClaimedHandoff, Ending, Retry } from '@baton/protocol/delivery'
+import { codeOf, fullJitterMs } from '@baton/runtime'
+import type { SafetyVerdict } from '@baton/safety'
+import { lifecycleEntry, toIntent } from './audit-entries.ts'
+import { type CompletedStep, completedStep } from './completed-step.ts'
+import { clusterOf } from './dead-letter-cluster.ts'
+import type { Execution } from '../execute-handoff.ts'
+import { nextHandoffs } from './next-handoffs.ts'
+import type { PrepareOptions } from '../prepare-handoff.ts'
+import { storableJson } from '../storable-json.ts'
+
+/** A change of a handoff's state with the events that tell of it. */
+export interface Settled<Change> {
+  readonly change: Change
+  readonly intents: readonly AuditIntent[]
+}
+
+export type Settlement =
+  | { readonly kind: 'complete'; readonly step: CompletedStep }
+  | { readonly kind: 'retry'; readonly settled: Settled<Retry> }
+  | { readonly kind: 'end'; readonly settled: Settled<Ending> }
+
+export interface SettlementOptions extends PrepareOptions {
+  readonly backoff: { readonly baseMs: number; readonly capMs: number }
+}
+
+/** An execution that ended by itself, well or badly. */
+export type Ended = Exclude<Execution, { readonly kind: 'abandoned' | 'canceled' }>
+
+export type Refusal = Verdict<SafetyVerdict> & { readonly valid: false }
+
+/** "Fails 3+ times" of E15: three attempts of one handoff, or three handoffs of one task. */
+const ESCALATE_FROM_FAILURE = 3
+
+const isEscalated = ({ attempt, failedHandoffs }: ClaimedHandoff): boolean =>
+  attempt >= ESCALATE_FROM_FAILURE || failedHandoffs + 1 >= ESCALATE_FROM_FAILURE
+const FINDINGS_KEPT_MAX = 20
+
+/** What an execution comes to; an answer that cannot be sent on counts as the agent's failure. */
+export function settleExecuted(
+  claimed: ClaimedHandoff,
+  { message, execution }: { message: HandoffMessage; execution: Ended },
+  options: SettlementOptions,
+): Settlement {
+  if (execution.kind === 'failed') return settleFailed(claimed, execution, options)
+  try {
+    const next = nextHandoffs({ claimed, message, execution }, options)
+    return { kind: 'complete', step: completedStep(claimed, { message, execution, next }) }
+  } catch (error) {
+    return settleFailed(claimed, { code: codeOf(error), retry: false }, options)
+  }
+}
+
+/** Tried again while attempts last, then rolled back to the sender's checkpoint (E15). */
+export function settleFailed(
+  claimed: ClaimedHandoff,
+  { code, retry }: { readonly code: string; readonly retry: boolean },
+  { backoff }: SettlementOptions,
+): Settlement {
+  const fix = 'See the agent’s own log for this handoff id.'
+  const why = { reason: code, details: [{ pointer: '', rule: 'execution', message: code, fix }] }
+  if (!retry || claimed.attempt >= claimed.attemptsMax) return rolledBack(claimed, why)
+  const change = retryOf(claimed, { ...why, returned: false }, backoff)
+  const intents = [toIntent(lifecycleEntry(claimed, 'EXECUTION_FAILED', code))]
+  return { kind: 'retry', settled: { change, intents } }
+}
+
+/** Follows the routing table: returned to the sender (E09), dead-lettered (E07, E10) or ended (E08). */
+export function settleRejected(
+  claimed: ClaimedHandoff,
+  verdict: Refusal,
+  { backoff }: SettlementOptions,
+): Settlement {
+  const route = ROUTES[verdict.reason]
+  const artefactId = verdict.checks.scan?.artefactId ?? null
+  const why = { reason: verdict.reason, details: detailsOf(verdict), artefactId }
+  if (route.retry && claimed.attempt < claimed.attemptsMax) {
+    const change = retryOf(claimed, { ...why, returned: true }, backoff)
+    const intents = [toIntent(lifecycleEntry(claimed, 'HANDOFF_RETURNED', verdict.reason))]
+    return { kind: 'retry', settled: { change, intents } }
+  }
+  if (route.rollBack) return rolledBack(claimed, why)
+  const { taskStatus, alert } = route
+  const state = route.deadLetter ? 'DEAD_LETTERED' : 'REJECTED'
+  return ended(claimed, { ...endingOf(claimed, why), state, taskStatus, alert })
+}
+
+/** POISON: its owners kept dying. UNRECORDABLE: the audit store will never take its decision record. */
+export interface Quarantine {
+  readonly reason: 'POISON' | 'UNRECORDABLE'
+  readonly details: readonly Detail[]
+}
+
+/**
+ * Out of everybody's way and in front of a person: for what no further attempt can mend. What kills
+ * its owners rolls the task back too, since its sender can go on from the checkpoint.
+ */
+export function settleQuarantined(claimed: ClaimedHandoff, why: Quarantine): Settlement {
+  const isPoison = why.reason === 'POISON'
+  return ended(claimed, {
+    ...endingOf(claimed, why),
+    state: 'DEAD_LETTERED',
+    taskStatus: isPoison ? 'PENDING_HANDOFF' : 'AWAITING_HUMAN',
+    alert: true,
+    escalate: isPoison,
+  })
+}
+
+/** Tried again by the same agent type after a wait; nothing was wrong with the message. */
+export function settleRetried(
+  claimed: ClaimedHandoff,
+  why: Why,
+  { backoff }: SettlementOptions,
+): Settlement {
+  const change = retryOf(claimed, { ...why, returned: false }, backoff)
+  return { kind: 'retry', settled: { change, intents: [] } }
+}
+
+/** Nobody here can take it: it ends at no cost, and a person decides what becomes of its task. */
+export function settleStuck(claimed: ClaimedHandoff, why: Why): Settlement {
+  return ended(claimed, {
+    ...endingOf(claimed, why),
+    state: 'BLOCKED',
+    taskStatus: 'AWAITING_HUMAN',
+    alert: true,
+    escalate: true,
+  })
+}
+
+export interface Why {
+  readonly reason: string
+  readonly details: readonly object[]
+  readonly artefactId?: string | null
+}
+
+function rolledBack(claimed: ClaimedHandoff, why: Why): Settlement {
+  return ended(claimed, {
+    ...endingOf(claimed, why),
+    state: 'ROLLED_BACK',
+    taskStatus: 'PENDING_HANDOFF',
+    alert: true,
+    escalate: isEscalated(claimed),
+  })
+}
+
+const endingOf = (claimed: ClaimedHandoff, { reason, details, artefactId = null }: Why) => ({
+  handoffId: claimed.handoffId,
+  epoch: claimed.epoch,
+  reason,
+  details: storableJson(details),
+  costMicroUSD: 0,
+  escalate: false,
+  cluster: clusterOf(reason, details),
+  artefactId,
+})
+
+function ended(claimed: ClaimedHandoff, change: Ending): Settlement {
+  const events: AuditEvent[] = [
+    ...(change.state === 'REJECTED' || change.state === 'BLOCKED' ? [] : [change.state]),
+    ...(change.escalate ? (['HUMAN_ESCALATED'] as const) : []),
+  ]
+  const intents = events.map((event) => toIntent(lifecycleEntry(claimed, event, change.reason)))
+  return { kind: 'end', settled: { change, intents } }
+}
+
+function retryOf(
+  claimed: ClaimedHandoff,
+  { reason, details, returned }: Why & { readonly returned: boolean },
+  backoff: SettlementOptions['backoff'],
+): Retry {
+  return {
+    handoffId: claimed.handoffId,
+    epoch: claimed.epoch,
+    reason,
+    details: storableJson(details),
+    delayMs: fullJitterMs(claimed.attempt - 1, backoff),
+    returned,
+  }
+}
+
+// For a safety violation the details name where and by which rule; the text itself stays in quarantine.
+function detailsOf(verdict: Refusal): readonly object[] {
+  const findings = verdict.checks.scan?.findings ?? []
+  if (verdict.reason !== 'SAFETY_VIOLATION' || findings.length === 0) return verdict.details
+  const unreleased = verdict.details.filter(({ rule }) => rule.startsWith('release.'))
+  const found = findings.slice(0, FINDINGS_KEPT_MAX).map((finding) => ({
+    pointer: finding.jsonPointer,
+    rule: finding.ruleId,
+    category: finding.category,
+    view: finding.view,
+    span: finding.span,
+    message: `text that reads as ${finding.category}`,
+    fix: 'A reviewer decides about this dead letter; it is not retried.',
+  }))
+  return [...unreleased, ...found]
+}

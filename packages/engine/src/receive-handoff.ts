@@ -1,0 +1,189 @@
+// One delivery, start to finish. The decision record is durable before any agent code runs (I3).
+import type { AuditEntry, Receipt } from '@baton/ledger'
+import type { Detail, HandoffMessage, Verdict } from '@baton/protocol'
+import type {
+  ClaimedHandoff,
+  ClaimRequest,
+  RefusedClaim,
+  StartedExecution,
+} from '@baton/protocol/delivery'
+import { codeOf, crashPoint, type Logger } from '@baton/runtime'
+import type { SafetyVerdict } from '@baton/safety'
+import { type Metrics, type Span, messagingAttributes, startSpan } from '@baton/telemetry'
+import { blockedEntry, decisionEntry } from './decide/audit-entries.ts'
+import type { Execution } from './execute-handoff.ts'
+import type { Settler } from './settle-handoff.ts'
+import type { Quarantine } from './decide/outcome.ts'
+
+export interface ReceiveDeps {
+  claim(request: ClaimRequest): Promise<ClaimedHandoff | RefusedClaim>
+  /** The checks in the order of I6; never throws. */
+  judge(claimed: ClaimedHandoff): Verdict<SafetyVerdict>
+  /** What the message requires and the agent that would execute it lacks (S18). */
+  unmet(claimed: ClaimedHandoff, message: HandoffMessage): readonly Detail[]
+  /** Resolves with the receipt once the record is durable in the audit store. */
+  record(entry: AuditEntry): Promise<Receipt>
+  /** Brings what people decided about a handoff into the log; rejects while some of it still waits. */
+  recordDecisions(handoffId: string): Promise<void>
+  /** Stores the receipt; answers dispatch-to-accept in seconds, or undefined where the epoch is lost. */
+  start(started: StartedExecution): Promise<number | undefined>
+  execute(claimed: ClaimedHandoff, message: HandoffMessage, span: Span): Promise<Execution>
+  readonly settle: Settler
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** A handoff whose owners died this often is what kills them: it goes to a person. */
+const LAPSES_MAX = 5
+
+/**
+ * Claims what the doorbell named, judges it, records the decision, executes and settles once.
+ * Resolves when this delivery has nothing left to do here; Postgres knows what is still due.
+ */
+export async function receiveHandoff(deps: ReceiveDeps, pointer: ClaimRequest): Promise<void> {
+  crashPoint('receiver.after_fetch')
+  const claimed = await deps.claim(pointer)
+  if (claimed.kind === 'refused') return
+  crashPoint('receiver.after_claim')
+  deps.metrics.hopSeconds.queue.observe(claimed.queueSeconds)
+  const span = startSpan({
+    name: `process ${claimed.routedTo ?? claimed.toAgent}`,
+    kind: 'consumer',
+    parent: claimed.traceparent,
+    tracestate: claimed.tracestate ?? undefined,
+    attributes: messagingAttributes({
+      operation: 'process',
+      destination: claimed.toAgent,
+      handoffId: claimed.handoffId,
+      taskId: claimed.taskId,
+    }),
+  })
+  try {
+    await processClaimed(deps, claimed, span)
+    span.end()
+  } catch (error) {
+    span.end({ error: codeOf(error) })
+    deps.logger.error({ event: 'handoff.interrupted', ...idsOf(claimed, span), error })
+  }
+}
+
+async function processClaimed(
+  deps: ReceiveDeps,
+  claimed: ClaimedHandoff,
+  span: Span,
+): Promise<void> {
+  if (claimed.lapses >= LAPSES_MAX) {
+    return deps.settle.quarantined(claimed, { reason: 'POISON', details: [] })
+  }
+  const verdict = judgeTimed(deps, claimed)
+  crashPoint('receiver.after_validate')
+  const unmet = verdict.valid ? deps.unmet(claimed, verdict.message) : []
+  const entry = unmet.length > 0 ? blockedEntry(claimed, verdict) : decisionEntry(claimed, verdict)
+  const receipt = await recordDecision(deps, claimed, entry)
+  if (receipt === undefined) return
+  crashPoint('receiver.after_audit')
+  if (!verdict.valid) {
+    deps.logger.info({ event: 'handoff.rejected', reason: verdict.reason, ...idsOf(claimed, span) })
+    return deps.settle.rejected(claimed, verdict)
+  }
+  if (unmet.length > 0) {
+    deps.logger.info({ event: 'handoff.blocked', ...idsOf(claimed, span) })
+    return deps.settle.blocked({ claimed, message: verdict.message, unmet })
+  }
+  if (!(await startExecution(deps, { claimed, receipt, span }))) return
+  crashPoint('receiver.after_start')
+  deps.logger.debug({ event: 'handoff.accepted', ...idsOf(claimed, span) })
+  const execution = await deps.execute(claimed, verdict.message, span)
+  crashPoint('receiver.before_effect_commit')
+  await deps.settle.executed(claimed, verdict.message, execution)
+  crashPoint('receiver.after_effect_commit')
+}
+
+const idsOf = (claimed: ClaimedHandoff, span: Span) => ({
+  handoffId: claimed.handoffId,
+  taskId: claimed.taskId,
+  traceId: span.traceId,
+  attempt: claimed.attempt,
+  epoch: claimed.epoch,
+})
+
+function judgeTimed(deps: ReceiveDeps, claimed: ClaimedHandoff): Verdict<SafetyVerdict> {
+  const startedAt = performance.now()
+  const verdict = deps.judge(claimed)
+  deps.metrics.hopSeconds.validate.observe((performance.now() - startedAt) / 1000)
+  const { scan } = verdict.checks
+  if (scan !== null) {
+    const category = scan.findings[0]?.category ?? ''
+    deps.metrics.safetyVerdictsTotal.with({ decision: scan.decision, category }).inc()
+  }
+  if (!verdict.valid)
+    deps.metrics.handoffValidationFailuresTotal.with({ reason: verdict.reason }).inc()
+  return verdict
+}
+
+// The audit store will never take this record; trying for ever would help nobody and alert nobody.
+const UNRECORDABLE: ReadonlySet<string> = new Set([
+  'BATON_AUDIT_ENTRY_INVALID',
+  'BATON_BODY_TOO_LARGE',
+  'BATON_IDEMPOTENCY_CONFLICT',
+])
+
+const unrecordable = (code: string): Quarantine => ({
+  reason: 'UNRECORDABLE',
+  details: [
+    {
+      pointer: '',
+      rule: code,
+      message: 'The audit store refused the decision record of this handoff for good',
+      fix: 'See the auditor’s log for the place; mend the sender, or release it after a change.',
+    },
+  ],
+})
+
+// Without a receipt nothing executes (E12): the claim goes back, no attempt is counted.
+async function recordDecision(
+  deps: ReceiveDeps,
+  claimed: ClaimedHandoff,
+  entry: AuditEntry,
+): Promise<Receipt | undefined> {
+  const startedAt = performance.now()
+  try {
+    if (claimed.decided) await deps.recordDecisions(claimed.handoffId)
+    const receipt = await deps.record(entry)
+    deps.metrics.hopSeconds.audit.observe((performance.now() - startedAt) / 1000)
+    return receipt
+  } catch (error) {
+    const code = codeOf(error)
+    deps.logger.warn({ event: 'audit.refused', code, handoffId: claimed.handoffId })
+    if (UNRECORDABLE.has(code)) await deps.settle.quarantined(claimed, unrecordable(code))
+    else await deps.settle.released(claimed)
+    return undefined
+  }
+}
+
+interface Start {
+  readonly claimed: ClaimedHandoff
+  readonly receipt: Receipt
+  readonly span: Span
+}
+
+async function startExecution(
+  deps: ReceiveDeps,
+  { claimed, receipt, span }: Start,
+): Promise<boolean> {
+  const latencySeconds = await deps.start({
+    handoffId: claimed.handoffId,
+    epoch: claimed.epoch,
+    auditOrigin: receipt.origin,
+    auditSeq: receipt.seq,
+    auditHash: receipt.recordHash,
+  })
+  if (latencySeconds === undefined) {
+    deps.metrics.fencedCommitsTotal.inc()
+    return false
+  }
+  const pair = { transport: 'queue', from_agent: claimed.fromAgent, to_agent: claimed.toAgent }
+  deps.metrics.handoffLatencySeconds.with(pair).observe(latencySeconds, span)
+  deps.metrics.handoffsTotal.with({ outcome: 'ACCEPTED', reason: '' }).inc()
+  return true
+}

@@ -1,0 +1,166 @@
+// The settings that several services share; each service's own stand beside its main.ts.
+import {
+  type Logger,
+  type Service,
+  integer,
+  oneOf,
+  optionalUrl,
+  secret,
+  text,
+  url,
+} from '@baton/runtime'
+import { OUTBOX_BOUNDS } from './outbox-bound.ts'
+import { type Metrics, createOpsService, startTracing } from '@baton/telemetry'
+import type { Transport } from '@baton/transport'
+import { createInProcessTransport } from '@baton/transport/in-process'
+
+export const STORE_SETTINGS = {
+  BATON_DATABASE_URL: url(['postgres', 'postgresql'], {
+    help: 'The operational Postgres, as role baton_app.',
+  }),
+}
+
+export const SIGNING_SETTINGS = {
+  BATON_SIGNING_KEYS: secret({
+    help: 'HMAC keys as id:status:base64-secret, comma-separated; status is active, verify-only or revoked.',
+  }),
+  BATON_ATTEMPTS_MAX: integer({
+    min: 1,
+    max: 20,
+    default: 3,
+    help: 'How often a handoff is tried before its task rolls back.',
+  }),
+}
+
+/** When a sender is told to wait; priority 0 never is. */
+export const OUTBOX_SETTINGS = {
+  BATON_OUTBOX_MAX: integer({
+    min: 1,
+    max: 50_000,
+    default: OUTBOX_BOUNDS.depthMax,
+    help: 'Handoffs waiting for a relay; above it only priority 0 is taken.',
+  }),
+  BATON_OUTBOX_AGE_MAX_MS: integer({
+    min: 1_000,
+    max: 86_400_000,
+    default: OUTBOX_BOUNDS.ageMaxMs,
+    help: 'How long the oldest of them may wait; above it only priority 0 is taken.',
+  }),
+}
+
+export const QUEUE_SETTINGS = {
+  BATON_REDIS_URL: optionalUrl(['redis', 'rediss'], {
+    help: 'Redis for BullMQ. Without it receivers relay for themselves in their own process.',
+  }),
+  BATON_QUEUE_PREFIX: text({ default: 'baton', help: 'First part of every Redis key.' }),
+}
+
+export const RETURN_SETTINGS = {
+  BATON_CORRECTION_MS: integer({
+    min: 1_000,
+    max: 3_600_000,
+    default: 30_000,
+    help: 'How long whoever takes a returned handoff has to correct it before it is tried again as it was.',
+  }),
+}
+
+/** Recovery times; the defaults are what the promises are measured with. */
+export const RECOVERY_SETTINGS = {
+  BATON_LEASE_MS: integer({
+    min: 1_000,
+    max: 600_000,
+    default: 8_000,
+    help: 'How long a claim holds without a heartbeat before somebody else may execute.',
+  }),
+  BATON_QUIET_MS: integer({
+    min: 500,
+    max: 600_000,
+    default: 5_000,
+    help: 'How long a published handoff may stay unclaimed before its job is looked for.',
+  }),
+}
+
+export const AUDIT_CLIENT_SETTINGS = {
+  BATON_AUDIT_URL: url(['http', 'https'], {
+    default: 'http://127.0.0.1:8421',
+    help: 'The auditor; nothing executes without its receipts.',
+  }),
+  BATON_AUDIT_APPEND_TOKEN: secret({ help: 'Token that may append audit records.' }),
+}
+
+export const PROCESS_SETTINGS = {
+  BATON_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], {
+    default: 'info',
+    help: 'Least severe log line written.',
+  }),
+  BATON_OPS_HOST: text({
+    default: '127.0.0.1',
+    help: 'Where /metrics, /healthz and /readyz listen.',
+  }),
+  BATON_OPS_PORT: integer({
+    min: 0,
+    max: 65_535,
+    default: 0,
+    help: 'Port of /metrics, /healthz and /readyz; 0 picks a free one and logs it.',
+  }),
+  BATON_OTLP_URL: optionalUrl(['http', 'https'], {
+    help: 'OTLP/HTTP endpoint for spans, for example http://127.0.0.1:4318/v1/traces.',
+  }),
+  BATON_DRAIN_MS: integer({
+    min: 0,
+    max: 600_000,
+    default: 25_000,
+    help: 'How long a stop waits for work under way, in milliseconds.',
+  }),
+}
+
+interface QueueValues {
+  readonly BATON_REDIS_URL: string | undefined
+  readonly BATON_QUEUE_PREFIX: string
+}
+
+/** Redis where a URL is given, whose client is loaded only then; otherwise the doorbell inside this process. */
+export async function openTransport(settings: QueueValues, logger: Logger): Promise<Transport> {
+  const { BATON_REDIS_URL: redisUrl, BATON_QUEUE_PREFIX: prefix } = settings
+  if (redisUrl === undefined) return createInProcessTransport({ logger })
+  const { createRedisTransport } = await import('@baton/transport')
+  return createRedisTransport({ url: redisUrl, prefix, logger })
+}
+
+/** Closes a transport after everything that uses it has stopped. */
+export const transportService = (transport: Transport): Service => ({
+  name: 'transport',
+  start: async () => undefined,
+  stop: () => transport.close(),
+})
+
+interface OpsParts {
+  readonly settings: {
+    readonly BATON_OPS_HOST: string
+    readonly BATON_OPS_PORT: number
+    readonly BATON_OTLP_URL: string | undefined
+  }
+  readonly service: string
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Whether this process can do its work right now. */
+  ready(): Promise<boolean>
+}
+
+/** Serves health and metrics and exports spans for the life of a process. */
+export function opsService({ settings, service, metrics, logger, ready }: OpsParts): Service {
+  const ops = createOpsService({ settings, metrics, logger, ready })
+  let shutDown = async (): Promise<void> => undefined
+  return {
+    ...ops,
+    async start() {
+      const tracing = await startTracing({
+        service,
+        ...(settings.BATON_OTLP_URL === undefined ? {} : { otlpEndpoint: settings.BATON_OTLP_URL }),
+      })
+      shutDown = () => tracing.shutdown()
+      await ops.start()
+    },
+    stop: async () => void (await Promise.all([ops.stop(), shutDown()])),
+  }
+}
