@@ -1,7 +1,8 @@
 // Writes src/generated/*.ts from the schemas; with --check it only says whether they are up to date.
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { compile, type JSONSchema } from 'json-schema-to-typescript'
+import { compile } from 'json-schema-to-typescript'
+import type { JSONSchema } from 'json-schema-to-typescript'
 
 const DOCUMENTS = [
   { schema: 'handoff/2.1.json', output: 'handoff.ts' },

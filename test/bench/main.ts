@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util'
 import { startOwnPostgres, startOwnRedis } from '@baton/testkit'
 import { measureFloor } from './floor.ts'
 import { measurePlainQueue } from './plain-queue.ts'
-import { type LoadPlan, type LoadResult, type Servers, runLoad } from './system-under-load.ts'
+import { runLoad } from './system-under-load.ts'
+import type { LoadPlan, LoadResult, Servers } from './system-under-load.ts'
 import { serverPid } from './server-pid.ts'
 
 const HELP = `npm run bench -- [options]     npm run bench -- recovery|verify|audit|trace [--help]

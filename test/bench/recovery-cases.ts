@@ -7,7 +7,8 @@ import { createRedisTransport } from '@baton/transport'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { newTask, sendTasks } from '../fault/driver.ts'
 import { startLoad } from '../fault/outage-world.ts'
-import { type RecoveryWorld, inRecoveryWorld, openTimedPool } from './recovery-world.ts'
+import { inRecoveryWorld, openTimedPool } from './recovery-world.ts'
+import type { RecoveryWorld } from './recovery-world.ts'
 import { runScript } from './run-script.ts'
 
 export interface RecoveryOptions {

@@ -1,17 +1,11 @@
 // Servers and processes that the recovery measurements break: nobody else's, and gone afterwards.
-import { createPool, type Pool } from '@baton/store'
-import {
-  type Link,
-  type OwnPostgres,
-  type ServiceName,
-  type ServiceProcess,
-  eventually,
-  openLink,
-  startOwnPostgres,
-  startOwnRedis,
-} from '@baton/testkit'
+import { createPool } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { eventually, openLink, startOwnPostgres, startOwnRedis } from '@baton/testkit'
+import type { Link, OwnPostgres, ServiceName, ServiceProcess } from '@baton/testkit'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
-import { type World, openWorld } from '../fault/outage-world.ts'
+import { openWorld } from '../fault/outage-world.ts'
+import type { World } from '../fault/outage-world.ts'
 
 export interface RecoveryWorld extends World {
   readonly postgres: OwnPostgres

@@ -1,8 +1,10 @@
 // `npm run bench -- recovery`: how long it takes until work goes on after each fault, against what is promised.
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
-import { RECOVERY_CASES, type RecoveryOptions } from './recovery-cases.ts'
-import { type Spread, spreadOf } from './statistics.ts'
+import { RECOVERY_CASES } from './recovery-cases.ts'
+import type { RecoveryOptions } from './recovery-cases.ts'
+import { spreadOf } from './statistics.ts'
+import type { Spread } from './statistics.ts'
 
 const HELP = `npm run bench -- recovery [options]
   --rounds N             how often each fault is caused (10)

@@ -1,9 +1,12 @@
 // Runs one load against a fresh system of separate processes and reads the figures from both databases.
-import { createPool, type Pool } from '@baton/store'
-import { createSystem, eventually, type ServiceProcess, type System } from '@baton/testkit'
+import { createPool } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { createSystem, eventually } from '@baton/testkit'
+import type { ServiceProcess, System } from '@baton/testkit'
 import { cpuSecondsOf } from './cpu.ts'
 import { runScript } from './run-script.ts'
-import { type Spread, spreadOf } from './statistics.ts'
+import { spreadOf } from './statistics.ts'
+import type { Spread } from './statistics.ts'
 
 export interface LoadPlan {
   readonly name: string

@@ -1,5 +1,6 @@
 // What must hold of what is counted: costs, attempts, waits, rollbacks, and the time until work flows again.
-import { type CampaignInvariant, type Evidence, groupBy } from './evidence.ts'
+import { groupBy } from './evidence.ts'
+import type { CampaignInvariant, Evidence } from './evidence.ts'
 import { recoveriesMs } from './recovery.ts'
 
 function costsOff({ handoffs, tasks, ledger }: Evidence): readonly string[] {

@@ -6,9 +6,11 @@ import { createPool } from '@baton/store'
 import { startOwnPostgres, startOwnRedis } from '@baton/testkit'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { describeViolation } from './check.ts'
-import { type Report, reportOf } from './report.ts'
+import { reportOf } from './report.ts'
+import type { Report } from './report.ts'
 import { describePlan, planOf } from './schedule.ts'
-import { runSeed, type SeedResult } from './seed-run.ts'
+import { runSeed } from './seed-run.ts'
+import type { SeedResult } from './seed-run.ts'
 import type { Servers } from './world.ts'
 
 export interface CampaignOptions {

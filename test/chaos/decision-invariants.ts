@@ -1,11 +1,6 @@
 // What must hold of decisions: recorded before the effect, in a log without gaps, each for its own reason, in one trace.
-import {
-  type CampaignInvariant,
-  type Evidence,
-  type HandoffRow,
-  groupBy,
-  traceIdOf,
-} from './evidence.ts'
+import { groupBy, traceIdOf } from './evidence.ts'
+import type { CampaignInvariant, Evidence, HandoffRow } from './evidence.ts'
 import type { Operation } from './history.ts'
 
 /** Two clocks of one machine: a process's own and Postgres'. */

@@ -1,6 +1,7 @@
 // What must hold of delivery: nothing lost, nothing stuck, nothing twice, nothing that nobody sent, in order.
 import type { LedgerLine } from './effect-ledger.ts'
-import { type CampaignInvariant, type Evidence, type HandoffRow, groupBy } from './evidence.ts'
+import { groupBy } from './evidence.ts'
+import type { CampaignInvariant, Evidence, HandoffRow } from './evidence.ts'
 import { overdueExecutions } from './overdue-executions.ts'
 
 const handoffsById = ({ handoffs }: Evidence) => new Map(handoffs.map((row) => [row.id, row]))

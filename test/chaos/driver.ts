@@ -2,7 +2,8 @@
 import type { SeededRandom } from '@baton/testkit'
 import type { Channels } from './channels.ts'
 import type { History } from './history.ts'
-import { drawSending, type Sending } from './traffic.ts'
+import { drawSending } from './traffic.ts'
+import type { Sending } from './traffic.ts'
 import { createHash } from 'node:crypto'
 
 export interface Driver {

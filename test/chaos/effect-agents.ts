@@ -1,14 +1,8 @@
 // The campaign's agents. Each execution writes down what it did, in a file of its process, outside the system.
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  defineAgent,
-  permanent,
-  transient,
-  type AgentContext,
-  type AgentResult,
-  type NextHandoff,
-} from '@baton/sdk'
+import { defineAgent, permanent, transient } from '@baton/sdk'
+import type { AgentContext, AgentResult, NextHandoff } from '@baton/sdk'
 import type { LedgerLine } from './effect-ledger.ts'
 
 const file = join(process.env['BATON_CHAOS_FOLDER'] ?? '.', `effects-${process.pid}.jsonl`)

@@ -1,8 +1,11 @@
 // Makes the faults of a plan at their times; two on the same resource happen one after the other.
-import { type SeededRandom, randomFrom } from '@baton/testkit'
+import { randomFrom } from '@baton/testkit'
+import type { SeededRandom } from '@baton/testkit'
 import type { Driver } from './driver.ts'
-import { type Fault, pause } from './fault.ts'
-import { kindOf, type Plan } from './schedule.ts'
+import { pause } from './fault.ts'
+import type { Fault } from './fault.ts'
+import { kindOf } from './schedule.ts'
+import type { Plan } from './schedule.ts'
 import type { World } from './world.ts'
 
 /** What faults draw while they happen has a stream of its own, so that the plan stays the same. */

@@ -10,9 +10,11 @@ import { checkLedger } from './ledger-invariants.ts'
 import { killPlan, runKills } from './ledger-kills.ts'
 import { startLoad } from './ledger-load.ts'
 import { startObserver } from './ledger-observer.ts'
-import { type LedgerReport, ledgerReportOf } from './ledger-report.ts'
+import { ledgerReportOf } from './ledger-report.ts'
+import type { LedgerReport } from './ledger-report.ts'
 import { settle } from './ledger-settle.ts'
-import { type LedgerWorld, startLedgerWorld } from './ledger-world.ts'
+import { startLedgerWorld } from './ledger-world.ts'
+import type { LedgerWorld } from './ledger-world.ts'
 import type { Servers } from './world.ts'
 
 export interface LedgerCampaignOptions {

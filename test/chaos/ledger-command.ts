@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { whole } from './arguments.ts'
 import { startServers } from './campaign.ts'
-import { type LedgerCampaignOptions, runLedgerCampaign } from './ledger-campaign.ts'
+import { runLedgerCampaign } from './ledger-campaign.ts'
+import type { LedgerCampaignOptions } from './ledger-campaign.ts'
 import { ledgerSummaryOf } from './ledger-report.ts'
 
 const HELP = `npm run chaos -- ledger [options]

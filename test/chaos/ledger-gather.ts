@@ -8,7 +8,8 @@ import { readLedger, readLines } from './effect-ledger.ts'
 import type { Evidence } from './evidence.ts'
 import { readOperations } from './history.ts'
 import type { AcknowledgedAppend, HeldReceipt, LedgerEvidence } from './ledger-evidence.ts'
-import { asFaults, type KillRun } from './ledger-kills.ts'
+import { asFaults } from './ledger-kills.ts'
+import type { KillRun } from './ledger-kills.ts'
 import { HISTORY, OFFERED, RECEIPTS } from './ledger-load.ts'
 import {
   openNotes,
@@ -17,7 +18,8 @@ import {
   readRecords,
   readStoredNotes,
 } from './ledger-logs.ts'
-import { OBSERVED, type ObservedNote } from './ledger-observer.ts'
+import { OBSERVED } from './ledger-observer.ts'
+import type { ObservedNote } from './ledger-observer.ts'
 import { readCoverage } from './ledger-settle.ts'
 import { reconcile, verifyLog } from './ledger-verify.ts'
 import type { LedgerWorld } from './ledger-world.ts'

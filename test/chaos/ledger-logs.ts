@@ -1,13 +1,6 @@
 // The logs as they stand in the end, read past every service: the database as a superuser, the cold store object by object.
-import {
-  type ColdStore,
-  LogArchive,
-  openColdStore,
-  type Pool,
-  readArchivePositions,
-  readHeads,
-  sealerKey,
-} from '@baton/audit'
+import { LogArchive, openColdStore, readArchivePositions, readHeads, sealerKey } from '@baton/audit'
+import type { ColdStore, Pool } from '@baton/audit'
 import {
   EVENT_NUMBERS,
   encodeUtf8,

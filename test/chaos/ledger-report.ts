@@ -1,10 +1,12 @@
 // What a ledger campaign found: figures for programs and some lines for people.
-import { describeViolation, type Violation } from './check.ts'
+import { describeViolation } from './check.ts'
+import type { Violation } from './check.ts'
 import type { LedgerEvidence } from './ledger-evidence.ts'
 import type { Gathered } from './ledger-gather.ts'
 import { LEDGER_INVARIANTS } from './ledger-invariants.ts'
 import type { KillRun, KillTarget } from './ledger-kills.ts'
-import { type Spread, spreadOf } from './report.ts'
+import { spreadOf } from './report.ts'
+import type { Spread } from './report.ts'
 
 export interface LedgerReport {
   readonly ok: boolean

@@ -1,5 +1,6 @@
 // Waits until a ledger campaign has settled: every handoff ended, every record sealed, witnessed and archived.
-import { readArchivePositions, readCoveredSizes, type Pool } from '@baton/audit'
+import { readArchivePositions, readCoveredSizes } from '@baton/audit'
+import type { Pool } from '@baton/audit'
 import { readBatchPublicKey } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
 import { waitUntilDrained } from './drain.ts'

@@ -1,6 +1,7 @@
 // The handoffs of a ledger campaign: every kind ends well, so that each leaves decisions and effects to compare.
 import type { SeededRandom } from '@baton/testkit'
-import { type Sending, sendingOf } from './traffic.ts'
+import { sendingOf } from './traffic.ts'
+import type { Sending } from './traffic.ts'
 
 const COMPLETES = { states: ['COMPLETED'] }
 const WORK_MS = { min: 20, max: 600 }

@@ -3,12 +3,13 @@ import {
   createAuditClient,
   createPool,
   createSubjectVault,
-  type Pool,
   readFileAnchor,
   scrubPiece,
   verifyChains,
 } from '@baton/audit'
-import { batchKeyId, type Finding, readBatchPublicKey } from '@baton/ledger'
+import type { Pool } from '@baton/audit'
+import { batchKeyId, readBatchPublicKey } from '@baton/ledger'
+import type { Finding } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
 import type { HeldReceipt, LedgerEvidence } from './ledger-evidence.ts'
 import { coldStoreOf } from './ledger-logs.ts'

@@ -1,16 +1,14 @@
 // A whole Baton with the keepers of its log, every service a supervised process, on a Postgres that may be killed.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createPool, type Pool } from '@baton/store'
-import {
-  createSystem,
-  eventually,
-  spawnService,
-  type ServiceName,
-  type System,
-} from '@baton/testkit'
-import { type Slot, startSlot } from './slot.ts'
-import { campaignSettings, type Servers } from './world.ts'
+import { createPool } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { createSystem, eventually, spawnService } from '@baton/testkit'
+import type { ServiceName, System } from '@baton/testkit'
+import { startSlot } from './slot.ts'
+import type { Slot } from './slot.ts'
+import { campaignSettings } from './world.ts'
+import type { Servers } from './world.ts'
 
 const SLOTS: Readonly<Partial<Record<ServiceName, readonly string[]>>> = {
   witness: ['witness-1'],

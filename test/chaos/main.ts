@@ -1,10 +1,12 @@
 // `npm run chaos`: real processes, seeded faults, and a checker that says which promise broke.
 import { writeFileSync } from 'node:fs'
-import { readArguments, type CampaignArguments } from './arguments.ts'
+import { readArguments } from './arguments.ts'
+import type { CampaignArguments } from './arguments.ts'
 import { runCampaign, startServers } from './campaign.ts'
 import { findKnownBad } from './known-bad.ts'
 import { runLedgerCommand } from './ledger-command.ts'
-import { type Report, tableOf } from './report.ts'
+import { tableOf } from './report.ts'
+import type { Report } from './report.ts'
 import { describePlan, planOf } from './schedule.ts'
 import type { Servers } from './world.ts'
 

@@ -1,7 +1,9 @@
 // Faults of the network between two parts: slow, losing, split, half open, sliced, reset inside an answer.
 import type { Conditions, Direction, Link } from '@baton/testkit'
-import { type FaultKind, type Scene, pause } from './fault.ts'
-import { LINKS, type LinkName } from './world.ts'
+import { pause } from './fault.ts'
+import type { FaultKind, Scene } from './fault.ts'
+import { LINKS } from './world.ts'
+import type { LinkName } from './world.ts'
 
 function linkOf({ world, target }: Scene): Link {
   const link = world.links.get(target as LinkName)

@@ -1,6 +1,7 @@
 // Executions that went on although their handoff had long been claimed again and nothing kept them from hearing it.
 import type { LedgerLine } from './effect-ledger.ts'
-import { type Evidence, groupBy } from './evidence.ts'
+import { groupBy } from './evidence.ts'
+import type { Evidence } from './evidence.ts'
 
 /** Within a third of a lease the next heartbeat tells an execution that it has been overtaken. */
 const HEARD_WITHIN_LEASES = 0.9

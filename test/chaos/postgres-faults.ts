@@ -1,7 +1,8 @@
 // Faults of Postgres and of the audit database inside it: crashes, ended sessions, refusals, locks, held snapshots.
 import { eventually } from '@baton/testkit'
 import type { Pool } from '@baton/store'
-import { type FaultKind, type Scene, pause } from './fault.ts'
+import { pause } from './fault.ts'
+import type { FaultKind, Scene } from './fault.ts'
 import type { World } from './world.ts'
 
 const RECOVERED_MAX_MS = 30_000

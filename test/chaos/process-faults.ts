@@ -1,6 +1,7 @@
 // Faults of processes: killed, stopped, told twice to end, blocked, with a clock that is wrong.
 import { eventually } from '@baton/testkit'
-import { type FaultKind, type Scene, pause } from './fault.ts'
+import { pause } from './fault.ts'
+import type { FaultKind, Scene } from './fault.ts'
 import type { Slot } from './slot.ts'
 import { LASTING, sendingOf } from './traffic.ts'
 import { LEASE_MS, SLOTS } from './world.ts'

@@ -2,7 +2,8 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
-import { type FaultKind, type Scene, pause } from './fault.ts'
+import { pause } from './fault.ts'
+import type { FaultKind, Scene } from './fault.ts'
 
 const command = async ({ world }: Scene, ...words: string[]): Promise<void> => {
   await sendToRedis(world.redis.url, [words])

@@ -1,5 +1,6 @@
 // The plan of one seed: which fault when, where and how strong. The same seed always gives the same plan.
-import { type SeededRandom, randomFrom } from '@baton/testkit'
+import { randomFrom } from '@baton/testkit'
+import type { SeededRandom } from '@baton/testkit'
 import { FAULT_KINDS } from './all-faults.ts'
 import type { Fault, FaultKind } from './fault.ts'
 

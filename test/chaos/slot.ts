@@ -1,7 +1,8 @@
 // A place in the system that a process fills: whatever ends it, another one is started, as a supervisor does.
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventually, type ServiceProcess } from '@baton/testkit'
+import { eventually } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
 import type { ProcessControl } from './process-preload.ts'
 
 export interface Slot {

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { queueNameOf } from '@baton/transport'
 import { Queue } from 'bullmq'
-import { type FaultKind, type Scene, pause } from './fault.ts'
+import { pause } from './fault.ts'
+import type { FaultKind, Scene } from './fault.ts'
 import { POISON, sendingOf } from './traffic.ts'
 
 interface Ring {

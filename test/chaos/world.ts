@@ -3,21 +3,17 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { freePort } from '@baton/embedded'
 import { parseSigningKeys } from '@baton/sdk'
-import { createPool, type Pool } from '@baton/store'
-import {
-  createSystem,
-  eventually,
-  openLink,
-  type Link,
-  type OwnPostgres,
-  type OwnRedis,
-  spawnService,
-  type System,
-} from '@baton/testkit'
-import { createChannels, createHttpChannel, type Channels } from './channels.ts'
+import { createPool } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { createSystem, eventually, openLink, spawnService } from '@baton/testkit'
+import type { Link, OwnPostgres, OwnRedis, System } from '@baton/testkit'
+import { createChannels, createHttpChannel } from './channels.ts'
+import type { Channels } from './channels.ts'
 import { createLineChannel } from './line-channel.ts'
-import { createPeople, type People } from './people.ts'
-import { type Slot, startSlot } from './slot.ts'
+import { createPeople } from './people.ts'
+import type { People } from './people.ts'
+import { startSlot } from './slot.ts'
+import type { Slot } from './slot.ts'
 
 export interface Servers {
   readonly postgres: OwnPostgres

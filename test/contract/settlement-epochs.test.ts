@@ -4,15 +4,8 @@ import type { CompletedStep } from '@baton/engine'
 import type { ClaimedHandoff } from '@baton/protocol/delivery'
 import { completeSteps, endSet, retrySet } from '@baton/engine'
 import { markExecuting } from '@baton/store'
-import {
-  claim,
-  executing,
-  intentOf,
-  newHandoff,
-  openStore,
-  receiptOf,
-  type StoreFixture,
-} from './store-fixture.ts'
+import { claim, executing, intentOf, newHandoff, openStore, receiptOf } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

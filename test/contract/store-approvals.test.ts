@@ -12,9 +12,10 @@ import {
   inTransaction,
   listApprovals,
   sendHandoffs,
-  type ApprovalDecision,
 } from '@baton/store'
-import { newHandoff, openStore, type StoreFixture } from './store-fixture.ts'
+import type { ApprovalDecision } from '@baton/store'
+import { newHandoff, openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 // Cancellation on a real Postgres: at once where nothing executes, after a grace where something does, and for good.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSteering, type Canceled } from '@baton/engine'
+import { createSteering } from '@baton/engine'
+import type { Canceled } from '@baton/engine'
 import {
   claimExecutions,
   completeExecutions,
@@ -17,7 +18,8 @@ import {
   sendHandoffs,
   sweepLapsedLeases,
 } from '@baton/store'
-import { claim, executing, newHandoff, openStore, type StoreFixture } from './store-fixture.ts'
+import { claim, executing, newHandoff, openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 let steering: ReturnType<typeof createSteering>

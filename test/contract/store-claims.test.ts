@@ -8,14 +8,8 @@ import {
   releaseClaims,
   sendHandoffs,
 } from '@baton/store'
-import {
-  claim,
-  executing,
-  newHandoff,
-  openStore,
-  receiptOf,
-  type StoreFixture,
-} from './store-fixture.ts'
+import { claim, executing, newHandoff, openStore, receiptOf } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

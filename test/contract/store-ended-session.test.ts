@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { inTransaction } from '@baton/store'
 import { eventually } from '@baton/testkit'
-import { openStore, type StoreFixture } from './store-fixture.ts'
+import { openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

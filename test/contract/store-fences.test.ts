@@ -7,14 +7,8 @@ import {
   retryHandoffs,
   sweepLapsedLeases,
 } from '@baton/store'
-import {
-  claim,
-  executing,
-  intentOf,
-  openStore,
-  receiptOf,
-  type StoreFixture,
-} from './store-fixture.ts'
+import { claim, executing, intentOf, openStore, receiptOf } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

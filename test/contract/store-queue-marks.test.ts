@@ -10,7 +10,8 @@ import {
   takeLostTails,
 } from '@baton/store'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { claim, newHandoff, openStore, type StoreFixture } from './store-fixture.ts'
+import { claim, newHandoff, openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 const RELAY = randomUUID()
 let store: StoreFixture

@@ -14,7 +14,8 @@ import {
   setRedrive,
 } from '@baton/store'
 import { quarantined } from './dead-letter-fixture.ts'
-import { openStore, type StoreFixture } from './store-fixture.ts'
+import { openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

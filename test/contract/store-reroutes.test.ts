@@ -12,7 +12,8 @@ import {
   sweepRegistrations,
   unregisterAgents,
 } from '@baton/store'
-import { claim, newHandoff, openStore, type StoreFixture } from './store-fixture.ts'
+import { claim, newHandoff, openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

@@ -12,7 +12,8 @@ import {
 } from '@baton/store'
 import type { NewHandoff } from '@baton/protocol/delivery'
 import { eventually } from '@baton/testkit'
-import { claim, intentOf, newHandoff, openStore, type StoreFixture } from './store-fixture.ts'
+import { claim, intentOf, newHandoff, openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { storeInvariants } from '@baton/engine'
 import { addRelease, invariantReads, releaseEnd, reopenHandoffs } from '@baton/store'
 import { ARTEFACT, quarantined } from './dead-letter-fixture.ts'
-import { openStore, type StoreFixture } from './store-fixture.ts'
+import { openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeEach(async () => {

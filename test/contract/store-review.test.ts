@@ -27,7 +27,8 @@ import {
 } from '@baton/store'
 import type { NewHandoff } from '@baton/protocol/delivery'
 import { ARTEFACT, quarantine, quarantined } from './dead-letter-fixture.ts'
-import { claim, newHandoff, openStore, type StoreFixture } from './store-fixture.ts'
+import { claim, newHandoff, openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

@@ -16,14 +16,8 @@ import {
   retryHandoffs,
   sendHandoffs,
 } from '@baton/store'
-import {
-  claim,
-  executing,
-  intentOf,
-  newHandoff,
-  openStore,
-  type StoreFixture,
-} from './store-fixture.ts'
+import { claim, executing, intentOf, newHandoff, openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

@@ -22,8 +22,8 @@ import {
   sendHandoffs,
   sweepLapsedLeases,
   sweepRetries,
-  type Database,
 } from '@baton/store'
+import type { Database } from '@baton/store'
 import { acquirePostgres, uniqueDatabaseName } from '@baton/testkit'
 import { claim, executing, newHandoff, openStore, receiptOf, storeUrl } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'

@@ -15,20 +15,13 @@ import {
 } from '@baton/store'
 import { ALL_RULES as RULES } from '../model/protocol.ts'
 import * as model from '../model/statements.ts'
-import { IDLE, type World } from '../model/world.ts'
-import { agree, settleAs, type Ways } from './store-sequence-state.ts'
+import { IDLE } from '../model/world.ts'
+import type { World } from '../model/world.ts'
+import { agree, settleAs } from './store-sequence-state.ts'
+import type { Ways } from './store-sequence-state.ts'
 import { receiptOf } from './store-fixture.ts'
-import {
-  cancel,
-  comesDue,
-  idOf,
-  isSent,
-  lapse,
-  LEASE_MS,
-  sweeps,
-  type Doing,
-  type Real,
-} from './store-sequence-sweeps.ts'
+import { cancel, comesDue, idOf, isSent, lapse, LEASE_MS, sweeps } from './store-sequence-sweeps.ts'
+import type { Doing, Real } from './store-sequence-sweeps.ts'
 
 const QUOTA = { afterSeq: 0, limit: 100 }
 const command = ({ name, possible, act }: Doing): fc.AsyncCommand<World, Real> => ({

@@ -17,14 +17,8 @@ import {
 } from '@baton/store'
 import { storeInvariants } from '@baton/engine'
 import type { Ending } from '@baton/protocol/delivery'
-import {
-  claim,
-  executing,
-  intentOf,
-  newHandoff,
-  openStore,
-  type StoreFixture,
-} from './store-fixture.ts'
+import { claim, executing, intentOf, newHandoff, openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

@@ -21,7 +21,8 @@ import {
   sweepRetries,
 } from '@baton/store'
 import { seededRandom } from '@baton/testkit'
-import { executing, newHandoff, openStore, receiptOf, type StoreFixture } from './store-fixture.ts'
+import { executing, newHandoff, openStore, receiptOf } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 let steering: ReturnType<typeof createSteering>

@@ -20,15 +20,8 @@ import {
   sweepRetries,
 } from '@baton/store'
 import { eventually } from '@baton/testkit'
-import {
-  claim,
-  executing,
-  intentOf,
-  newHandoff,
-  openStore,
-  receiptOf,
-  type StoreFixture,
-} from './store-fixture.ts'
+import { claim, executing, intentOf, newHandoff, openStore, receiptOf } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 // Canceling a task on a real Postgres: everything open in it ends, and it takes nothing more.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSteering, type Canceled } from '@baton/engine'
+import { createSteering } from '@baton/engine'
+import type { Canceled } from '@baton/engine'
 import {
   completeExecutions,
   endCanceledHandoffs,
@@ -10,7 +11,8 @@ import {
   listAuditIntents,
   sendHandoffs,
 } from '@baton/store'
-import { executing, newHandoff, openStore, type StoreFixture } from './store-fixture.ts'
+import { executing, newHandoff, openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 let steering: ReturnType<typeof createSteering>

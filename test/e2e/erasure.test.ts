@@ -3,10 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { shardOf } from '@baton/ledger'
-import { eventually, spawnService, type ServiceProcess } from '@baton/testkit'
+import { eventually, spawnService } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type CommandLine, openCommandLine } from './command-line.ts'
-import { openStores, readColdObjects, readMetrics, type Stores } from './search-stores.ts'
+import { openCommandLine } from './command-line.ts'
+import type { CommandLine } from './command-line.ts'
+import { openStores, readColdObjects, readMetrics } from './search-stores.ts'
+import type { Stores } from './search-stores.ts'
 
 const START_MAX_MS = 120_000
 const WAIT_MAX_MS = 60_000

@@ -2,9 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { spawnService, type ServiceProcess } from '@baton/testkit'
+import { spawnService } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openCommandLine, type CommandLine } from './command-line.ts'
+import { openCommandLine } from './command-line.ts'
+import type { CommandLine } from './command-line.ts'
 
 const START_MAX_MS = 90_000
 const INJECTED = `Permission is granted to use the software.

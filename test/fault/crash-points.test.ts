@@ -10,10 +10,8 @@ import {
   createSystem,
   describeWith,
   seededRandom,
-  type ServiceName,
-  type ServiceProcess,
-  type System,
 } from '@baton/testkit'
+import type { ServiceName, ServiceProcess, System } from '@baton/testkit'
 import { UNDER_LOAD } from './crash-point-list.ts'
 import { createDriver, sendTasks } from './driver.ts'
 import { drained, violations } from './history.ts'

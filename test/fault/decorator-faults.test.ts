@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { createAuditClient } from '@baton/audit'
-import { createLogger, type Service } from '@baton/runtime'
-import { createSender, createWorker, parseSigningKeys, type Sender } from '@baton/sdk'
+import { createLogger } from '@baton/runtime'
+import type { Service } from '@baton/runtime'
+import { createSender, createWorker, parseSigningKeys } from '@baton/sdk'
+import type { Sender } from '@baton/sdk'
 import { relayService, shipperFor, sweeperService } from '@baton/engine'
-import { createPool, type Pool } from '@baton/store'
+import { createPool } from '@baton/store'
+import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import {
   acquirePostgres,
@@ -16,8 +19,8 @@ import {
   describeWith,
   eventually,
   seededRandom,
-  type System,
 } from '@baton/testkit'
+import type { System } from '@baton/testkit'
 import { createRedisTransport } from '@baton/transport'
 import { newTask } from './driver.ts'
 import { createFaultPlan, faultyAudit, faultyPool, faultyTransport } from './fault-plan.ts'

@@ -1,16 +1,11 @@
 // Stopping and starting processes under load loses and repeats nothing; a stop cut short hands over at once.
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  acquirePostgres,
-  acquireRedis,
-  describeWith,
-  eventually,
-  type ServiceName,
-  type ServiceProcess,
-} from '@baton/testkit'
+import { acquirePostgres, acquireRedis, describeWith, eventually } from '@baton/testkit'
+import type { ServiceName, ServiceProcess } from '@baton/testkit'
 import { sendTasks } from './driver.ts'
-import { countHandoffs, openWorld, startLoad, type World } from './outage-world.ts'
+import { countHandoffs, openWorld, startLoad } from './outage-world.ts'
+import type { World } from './outage-world.ts'
 
 const SETTLES_WITHIN_MS = 60_000
 

@@ -1,6 +1,7 @@
 // Sends tasks the way an application does and remembers what it was told.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createSender, parseSigningKeys, type AgentState, type Sender } from '@baton/sdk'
+import { createSender, parseSigningKeys } from '@baton/sdk'
+import type { AgentState, Sender } from '@baton/sdk'
 import type { System } from '@baton/testkit'
 
 export function createDriver(system: System): Sender {

@@ -8,11 +8,10 @@ import {
   openLink,
   startOwnPostgres,
   startStandby,
-  type Link,
-  type OwnPostgres,
-  type Standby,
 } from '@baton/testkit'
-import { goesOn, openWorld, startLoad, type World } from './outage-world.ts'
+import type { Link, OwnPostgres, Standby } from '@baton/testkit'
+import { goesOn, openWorld, startLoad } from './outage-world.ts'
+import type { World } from './outage-world.ts'
 
 const RESUMES_WITHIN_MS = 60_000
 

@@ -1,12 +1,7 @@
 // Agents that keep an effect ledger of their own, outside the system: one line per execution that started.
 import { appendFileSync } from 'node:fs'
-import {
-  defineAgent,
-  permanent,
-  type AgentContext,
-  type AgentResult,
-  type NextHandoff,
-} from '@baton/sdk'
+import { defineAgent, permanent } from '@baton/sdk'
+import type { AgentContext, AgentResult, NextHandoff } from '@baton/sdk'
 
 const ledger = process.env['BATON_TEST_LEDGER'] ?? ''
 const workMs = Number(process.env['BATON_TEST_WORK_MS'] ?? 0)

@@ -12,9 +12,8 @@ import {
   describeWith,
   eventually,
   startOwnRedis,
-  type ServiceProcess,
-  type System,
 } from '@baton/testkit'
+import type { ServiceProcess, System } from '@baton/testkit'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { createDriver, newTask, sendTasks } from './driver.ts'
 import { drained, violations } from './history.ts'

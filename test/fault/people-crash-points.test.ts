@@ -3,14 +3,10 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApiKey } from '@baton/gateway'
-import { createPool, findHandoff, type HandoffView, type Pool } from '@baton/store'
-import {
-  acquirePostgres,
-  createSystem,
-  eventually,
-  type ServiceProcess,
-  type System,
-} from '@baton/testkit'
+import { createPool, findHandoff } from '@baton/store'
+import type { HandoffView, Pool } from '@baton/store'
+import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
+import type { ServiceProcess, System } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newTask } from './driver.ts'
 import { drained, violations } from './history.ts'

@@ -1,14 +1,11 @@
 // Postgres crashing, restarting, read-only or full: every send is confirmed in the end, and counts once.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createPool, type Pool } from '@baton/store'
-import {
-  describeWith,
-  acquireRedis,
-  startOwnPostgres,
-  type OwnPostgres,
-  type ServiceProcess,
-} from '@baton/testkit'
-import { goesOn, openWorld, startLoad, type Load, type World } from './outage-world.ts'
+import { createPool } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { describeWith, acquireRedis, startOwnPostgres } from '@baton/testkit'
+import type { OwnPostgres, ServiceProcess } from '@baton/testkit'
+import { goesOn, openWorld, startLoad } from './outage-world.ts'
+import type { Load, World } from './outage-world.ts'
 
 /** Generous: other tests share the machine. `npm run bench -- recovery` measures. */
 const RESUMES_WITHIN_MS = 60_000

@@ -1,16 +1,10 @@
 // An audit store that answers late, and a snapshot held in the operational database: slower, and nothing else.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPool } from '@baton/store'
-import {
-  acquirePostgres,
-  acquireRedis,
-  describeWith,
-  eventually,
-  openLink,
-  type Link,
-  type ServiceProcess,
-} from '@baton/testkit'
-import { countHandoffs, openWorld, startLoad, type World } from './outage-world.ts'
+import { acquirePostgres, acquireRedis, describeWith, eventually, openLink } from '@baton/testkit'
+import type { Link, ServiceProcess } from '@baton/testkit'
+import { countHandoffs, openWorld, startLoad } from './outage-world.ts'
+import type { World } from './outage-world.ts'
 
 const RESUMES_WITHIN_MS = 60_000
 /** Slower than the auditor's clients wait for an answer, which is 2 s. */

@@ -1,6 +1,7 @@
 // Agents for the faults of steering: one that never answers, one that lacks what is required, one that has it.
 import { appendFileSync } from 'node:fs'
-import { defineAgent, type Agent, type AgentContext, type AgentResult } from '@baton/sdk'
+import { defineAgent } from '@baton/sdk'
+import type { Agent, AgentContext, AgentResult } from '@baton/sdk'
 
 const ledger = process.env['BATON_TEST_LEDGER'] ?? ''
 

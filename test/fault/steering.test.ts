@@ -5,14 +5,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApiKey } from '@baton/gateway'
 import type { HandoffConstraints, Sender } from '@baton/sdk'
-import { createPool, findHandoff, type Pool } from '@baton/store'
-import {
-  acquirePostgres,
-  createSystem,
-  eventually,
-  type ServiceProcess,
-  type System,
-} from '@baton/testkit'
+import { createPool, findHandoff } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
+import type { ServiceProcess, System } from '@baton/testkit'
 import { createDriver, newTask } from './driver.ts'
 
 const ledger = join(mkdtempSync(join(tmpdir(), 'baton-ledger-')), 'steering.jsonl')

@@ -4,7 +4,8 @@ import { readTrace } from '@baton/audit'
 import { createSteering } from '@baton/engine'
 import { findHandoff, findTask, listTaskHandoffs } from '@baton/store'
 import { eventually } from '@baton/testkit'
-import { answer, openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'
+import { answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 let pipeline: Pipeline
 beforeAll(async () => {

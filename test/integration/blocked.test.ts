@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listEscalations, listLiveAgents } from '@baton/store'
 import { eventually } from '@baton/testkit'
-import { openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'
+import { openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 let pipeline: Pipeline
 beforeAll(async () => {

@@ -5,12 +5,14 @@ import { createLogger } from '@baton/runtime'
 import { transient } from '@baton/sdk'
 import { relayService, sweeperService, shipperFor } from '@baton/engine'
 import { createAuditClient } from '@baton/audit'
-import { startTracing, type TracingOptions } from '@baton/telemetry'
+import { startTracing } from '@baton/telemetry'
+import type { TracingOptions } from '@baton/telemetry'
 import { acquireRedis, describeWith, uniqueName } from '@baton/testkit'
 import { createRedisTransport } from '@baton/transport'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
 import { newTask } from '../fault/driver.ts'
-import { answer, openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'
+import { answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 type Exporter = NonNullable<TracingOptions['exporter']>
 

@@ -4,7 +4,8 @@ import { HandoffCanceled, transient } from '@baton/sdk'
 import { createSteering } from '@baton/engine'
 import { findTask, listTaskHandoffs } from '@baton/store'
 import { eventually } from '@baton/testkit'
-import { answer, gate, openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'
+import { answer, gate, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 let pipeline: Pipeline
 beforeAll(async () => {

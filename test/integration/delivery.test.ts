@@ -1,18 +1,14 @@
 // What happens to a handoff that is refused: by reason, at once or after returns, and never executed.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildHandoffMessage, createKeyRing, type HandoffMessage, type KeyRing } from '@baton/sdk'
+import { buildHandoffMessage, createKeyRing } from '@baton/sdk'
+import type { HandoffMessage, KeyRing } from '@baton/sdk'
 import { createSender } from '@baton/sdk'
 import { findTask, listAlerts, listDeadLetters, listEscalations, listReturns } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { newTask } from '../fault/driver.ts'
-import {
-  FAST_RETRIES,
-  answer,
-  openPipeline,
-  recordingAgent,
-  type Pipeline,
-} from './pipeline-fixture.ts'
+import { FAST_RETRIES, answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 const strict = recordingAgent('strict', { requires: ['text', 'clauses'] })
 const open = recordingAgent('open')

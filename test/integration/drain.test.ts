@@ -1,7 +1,8 @@
 // Stopping a worker: what is under way finishes, what takes too long is given back and executed elsewhere.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '@baton/testkit'
-import { answer, gate, openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'
+import { answer, gate, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 let pipeline: Pipeline
 beforeAll(async () => {

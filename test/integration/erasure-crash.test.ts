@@ -1,8 +1,10 @@
 // An erasure killed at any step is completed by whoever starts next, once, with every store erased and the log whole.
 import { createApiKey } from '@baton/gateway'
-import { eventually, type ServiceProcess } from '@baton/testkit'
+import { eventually } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { answer, openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'
+import { answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 const WAIT_MS = 30_000
 const keyOf = (operator: string) =>

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { transient } from '@baton/sdk'
 import { findTask, findTaskCheckpoint, listAlerts } from '@baton/store'
 import { eventually } from '@baton/testkit'
-import { answer, gate, openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'
+import { answer, gate, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 let pipeline: Pipeline
 beforeAll(async () => {

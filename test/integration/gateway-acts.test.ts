@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createApiKey } from '@baton/gateway'
 import { claimExecutions, endHandoffs } from '@baton/store'
-import { type GatewayFixture, get, openGateway, stateBody } from './gateway-fixture.ts'
+import { get, openGateway, stateBody } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
 
 const ALL =
   'handoffs:send+handoffs:read+handoffs:return+handoffs:cancel+tasks:resume+approvals:decide+dead-letters:review+dead-letters:redrive'

@@ -1,17 +1,14 @@
 // A gateway on a database of its own, with a stand-in for the auditor, and every line it logs.
 import { randomUUID } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  createApiKey,
-  createGateway,
-  parseApiKeys,
-  type Gateway,
-  type GatewayOptions,
-} from '@baton/gateway'
+import { createApiKey, createGateway, parseApiKeys } from '@baton/gateway'
+import type { Gateway, GatewayOptions } from '@baton/gateway'
 import { createLogger } from '@baton/runtime'
 import { createKeyRing } from '@baton/sdk'
-import { createPool, type Pool } from '@baton/store'
+import { createPool } from '@baton/store'
+import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { expect } from 'vitest'
 import { acquirePostgres, createStoreDatabase, PASSWORDS, uniqueDatabaseName } from '@baton/testkit'

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApiKey } from '@baton/gateway'
-import { type GatewayFixture, keys, openGateway } from './gateway-fixture.ts'
+import { keys, openGateway } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
 
 const SCOPES = [
   'handoffs:send',

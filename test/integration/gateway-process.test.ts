@@ -1,7 +1,8 @@
 // The gateway as its own process: takes its settings, serves on the loopback interface, drains on SIGTERM.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { spawnService } from '@baton/testkit'
-import { type GatewayFixture, READ_TOKEN, keys, openGateway, stateBody } from './gateway-fixture.ts'
+import { READ_TOKEN, keys, openGateway, stateBody } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
 
 let fixture: GatewayFixture
 beforeAll(async () => {

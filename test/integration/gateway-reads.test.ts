@@ -2,7 +2,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
-  type GatewayFixture,
   READ_TOKEN,
   expectProblem,
   get,
@@ -11,6 +10,7 @@ import {
   post,
   stateBody,
 } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
 
 let fixture: GatewayFixture
 beforeAll(async () => {

@@ -4,7 +4,6 @@ import { connect } from 'node:net'
 import { createApiKey } from '@baton/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  type GatewayFixture,
   countRows,
   expectProblem,
   get,
@@ -13,6 +12,7 @@ import {
   post,
   stateBody,
 } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
 
 const both = createApiKey({ scopes: 'handoffs:send+handoffs:return', operator: 'ann' })
 let fixture: GatewayFixture

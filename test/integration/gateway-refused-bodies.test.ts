@@ -1,15 +1,10 @@
 // Every body that is refused: the pointer leads to what is wrong, and not one row is left behind.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildHandoffMessage, type AgentState } from '@baton/sdk'
-import {
-  type GatewayFixture,
-  countRows,
-  expectProblem,
-  openGateway,
-  post,
-  stateBody,
-} from './gateway-fixture.ts'
+import { buildHandoffMessage } from '@baton/sdk'
+import type { AgentState } from '@baton/sdk'
+import { countRows, expectProblem, openGateway, post, stateBody } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
 
 let fixture: GatewayFixture
 beforeAll(async () => {

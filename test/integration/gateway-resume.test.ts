@@ -4,7 +4,8 @@ import { findHandoff, findTaskCheckpoint, listEscalations } from '@baton/store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { claim } from '../contract/store-fixture.ts'
 import { expectProblem, keys } from './gateway-fixture.ts'
-import { type Returning, openReturns, people } from './returned-handoffs.ts'
+import { openReturns, people } from './returned-handoffs.ts'
+import type { Returning } from './returned-handoffs.ts'
 
 let returning: Returning
 beforeAll(async () => {

@@ -5,7 +5,8 @@ import { findTaskCheckpoint, invariantReads, sweepRetries } from '@baton/store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { claim } from '../contract/store-fixture.ts'
 import { expectProblem, get } from './gateway-fixture.ts'
-import { type Key, type Returning, type SentCase, openReturns } from './returned-handoffs.ts'
+import { openReturns } from './returned-handoffs.ts'
+import type { Key, Returning, SentCase } from './returned-handoffs.ts'
 
 let returning: Returning
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 // POST /v2/handoffs on a real Postgres: the request's trace goes on in the handoff, and a task keeps its own.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type GatewayFixture, openGateway, post, stateBody } from './gateway-fixture.ts'
+import { openGateway, post, stateBody } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
 
 let fixture: GatewayFixture
 beforeAll(async () => {

@@ -1,19 +1,12 @@
 // POST /v2/handoffs on a real Postgres: durable before 202, and one answer per key.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { buildHandoffMessage, type AgentState } from '@baton/sdk'
+import { buildHandoffMessage } from '@baton/sdk'
+import type { AgentState } from '@baton/sdk'
 import { inTransaction, takeIdempotencyKey } from '@baton/store'
 import { signHandoff } from '@baton/protocol'
-import {
-  type GatewayFixture,
-  countRows,
-  get,
-  keyRing,
-  keys,
-  openGateway,
-  post,
-  stateBody,
-} from './gateway-fixture.ts'
+import { countRows, get, keyRing, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
 
 let fixture: GatewayFixture
 beforeAll(async () => {

@@ -2,15 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { registerAgents } from '@baton/store'
-import {
-  expectProblem,
-  get,
-  keys,
-  openGateway,
-  post,
-  stateBody,
-  type GatewayFixture,
-} from './gateway-fixture.ts'
+import { expectProblem, get, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
 
 let fixture: GatewayFixture
 beforeAll(async () => {

@@ -1,13 +1,8 @@
 // A handoff posted over HTTP runs to its end, and its trace shows every hop with the record that allowed it.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  type ServiceProcess,
-  type System,
-  acquirePostgres,
-  createSystem,
-  eventually,
-} from '@baton/testkit'
+import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
+import type { ServiceProcess, System } from '@baton/testkit'
 import { keys, stateBody } from './gateway-fixture.ts'
 
 let system: System

@@ -1,21 +1,23 @@
 // A whole pipeline for one test file: real databases, an auditor process, workers and a sender in this process.
-import { createPool as createAuditPool, type Pool as AuditPool } from '@baton/audit'
+import { createPool as createAuditPool } from '@baton/audit'
+import type { Pool as AuditPool } from '@baton/audit'
 import { createLogger } from '@baton/runtime'
-import {
-  createSender,
-  createWorker,
-  parseSigningKeys,
-  type Agent,
-  type AgentContext,
-  type AgentResult,
-  type AgentState,
-  type HandoffConstraints,
-  type Sender,
-  type WorkerOptions,
+import { createSender, createWorker, parseSigningKeys } from '@baton/sdk'
+import type {
+  Agent,
+  AgentContext,
+  AgentResult,
+  AgentState,
+  HandoffConstraints,
+  Sender,
+  WorkerOptions,
 } from '@baton/sdk'
-import { createPool, findHandoff, findTask, type HandoffView, type Pool } from '@baton/store'
-import { createMetrics, type Metrics } from '@baton/telemetry'
-import { acquirePostgres, createSystem, eventually, type System } from '@baton/testkit'
+import { createPool, findHandoff, findTask } from '@baton/store'
+import type { HandoffView, Pool } from '@baton/store'
+import { createMetrics } from '@baton/telemetry'
+import type { Metrics } from '@baton/telemetry'
+import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
+import type { System } from '@baton/testkit'
 import { createInProcessTransport } from '@baton/transport'
 import { newTask } from '../fault/driver.ts'
 

@@ -1,6 +1,7 @@
 // Waiting handoffs of a smaller priority number start first, and the largest still moves.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'
+import { openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 let pipeline: Pipeline
 beforeAll(async () => {

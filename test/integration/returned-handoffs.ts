@@ -4,7 +4,8 @@ import { createApiKey } from '@baton/gateway'
 import { endHandoffs, retryHandoffs } from '@baton/store'
 import { expect } from 'vitest'
 import { claim, intentOf } from '../contract/store-fixture.ts'
-import { type GatewayFixture, openGateway, post, stateBody } from './gateway-fixture.ts'
+import { openGateway, post, stateBody } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
 
 export const people = {
   returner: createApiKey({ scopes: 'handoffs:return', operator: 'ann' }),

@@ -1,27 +1,20 @@
 // E09, E15: what is refused comes back to its sender, who corrects it; what is rolled back is taken up again from the checkpoint.
 import { randomUUID } from 'node:crypto'
-import {
-  type AgentState,
-  buildHandoffMessage,
-  createSender,
-  parseSigningKeys,
-  type ReturnedHandoff,
-  type RolledBackHandoff,
-  type Sender,
-  type SenderOptions,
+import { buildHandoffMessage, createSender, parseSigningKeys } from '@baton/sdk'
+import type {
+  AgentState,
+  ReturnedHandoff,
+  RolledBackHandoff,
+  Sender,
+  SenderOptions,
 } from '@baton/sdk'
 import { createLogger } from '@baton/runtime'
 import { findHandoff, findTask, listTaskHandoffs } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newTask } from '../fault/driver.ts'
-import {
-  answer,
-  FAST_RETRIES,
-  openPipeline,
-  type Pipeline,
-  recordingAgent,
-} from './pipeline-fixture.ts'
+import { answer, FAST_RETRIES, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 import { traceWith } from './recorded-trace.ts'
 
 let pipeline: Pipeline

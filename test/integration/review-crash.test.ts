@@ -1,7 +1,8 @@
 // A gateway killed while people decide: either nothing was decided or all of it, and asking again is safe.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { recordingAgent } from './pipeline-fixture.ts'
-import { openReview, type ReviewSystem } from './review-fixture.ts'
+import { openReview } from './review-fixture.ts'
+import type { ReviewSystem } from './review-fixture.ts'
 
 let review: ReviewSystem
 const { agent, ids } = recordingAgent('reviewed')

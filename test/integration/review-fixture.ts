@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { createApiKey } from '@baton/gateway'
 import { claimExecutions, endHandoffs } from '@baton/store'
 import { expect } from 'vitest'
-import { eventually, type ServiceProcess } from '@baton/testkit'
+import { eventually } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
 import { newTask } from '../fault/driver.ts'
-import { openPipeline, type Pipeline } from './pipeline-fixture.ts'
+import { openPipeline } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 const REVIEW = 'handoffs:read+handoffs:return+dead-letters:review+dead-letters:redrive'
 const keyOf = (operator: string, scopes: string) => createApiKey({ scopes, operator })

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { permanent } from '@baton/runtime'
 import { eventually } from '@baton/testkit'
 import { recordingAgent } from './pipeline-fixture.ts'
-import { openReview, type Answer, type ReviewSystem } from './review-fixture.ts'
+import { openReview } from './review-fixture.ts'
+import type { Answer, ReviewSystem } from './review-fixture.ts'
 
 let review: ReviewSystem
 beforeAll(async () => {

@@ -4,7 +4,8 @@ import { eventually } from '@baton/testkit'
 import { findDeadLetter, findTask, invariantReads } from '@baton/store'
 import { storeInvariants } from '@baton/engine'
 import { recordingAgent } from './pipeline-fixture.ts'
-import { openReview, type ReviewSystem } from './review-fixture.ts'
+import { openReview } from './review-fixture.ts'
+import type { ReviewSystem } from './review-fixture.ts'
 
 let review: ReviewSystem
 const { agent, executed } = recordingAgent('reviewed')

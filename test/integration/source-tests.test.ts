@@ -9,9 +9,11 @@ import {
   listEscalations,
   listTaskHandoffs,
 } from '@baton/store'
-import { permanent, type Agent } from '@baton/sdk'
+import { permanent } from '@baton/sdk'
+import type { Agent } from '@baton/sdk'
 import { eventually } from '@baton/testkit'
-import { answer, openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'
+import { answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 const passOn = (type: string, to: string | undefined, costUSD: number): Agent => ({
   type,

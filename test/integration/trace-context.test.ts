@@ -2,12 +2,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AgentContext } from '@baton/sdk'
 import { listTaskHandoffs } from '@baton/store'
-import { startTracing, type TracingOptions } from '@baton/telemetry'
+import { startTracing } from '@baton/telemetry'
+import type { TracingOptions } from '@baton/telemetry'
 import { eventually } from '@baton/testkit'
-import { createInProcessTransport, type Job } from '@baton/transport'
+import { createInProcessTransport } from '@baton/transport'
+import type { Job } from '@baton/transport'
 import { createLogger } from '@baton/runtime'
 import { newTask } from '../fault/driver.ts'
-import { answer, openPipeline, recordingAgent, type Pipeline } from './pipeline-fixture.ts'
+import { answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import type { Pipeline } from './pipeline-fixture.ts'
 
 type Exporter = NonNullable<TracingOptions['exporter']>
 type Exported = Parameters<Exporter['export']>[0][number]

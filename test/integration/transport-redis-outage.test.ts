@@ -7,11 +7,11 @@ import {
   acquireRedis,
   describeWith,
   eventually,
-  type Link,
   openLink,
   startOwnRedis,
   uniqueName,
 } from '@baton/testkit'
+import type { Link } from '@baton/testkit'
 import { checkRedisSafety, createRedisTransport, jobIdOf } from '@baton/transport'
 import type { Transport } from '@baton/transport'
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest'

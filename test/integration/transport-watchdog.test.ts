@@ -1,12 +1,8 @@
 // A worker that stops fetching from a real Redis is made anew; when that does not help either, its process is told.
 import { createLogger } from '@baton/runtime'
 import { acquireRedis, describeWith, eventually, uniqueName } from '@baton/testkit'
-import {
-  createRedisTransport,
-  queueNameOf,
-  startBullmqConsumer,
-  type WorkerBackend,
-} from '@baton/transport'
+import { createRedisTransport, queueNameOf, startBullmqConsumer } from '@baton/transport'
+import type { WorkerBackend } from '@baton/transport'
 import { Worker } from 'bullmq'
 import { expect, it } from 'vitest'
 import { jobs } from '../contract/transport-contract-kit.ts'

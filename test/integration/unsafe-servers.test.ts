@@ -1,13 +1,6 @@
 // No process works on a Redis or Postgres that may lose what it acknowledged, unless told to by name.
-import {
-  createSystem,
-  describeWith,
-  startOwnPostgres,
-  startOwnRedis,
-  type OwnPostgres,
-  type ServiceName,
-  type System,
-} from '@baton/testkit'
+import { createSystem, describeWith, startOwnPostgres, startOwnRedis } from '@baton/testkit'
+import type { OwnPostgres, ServiceName, System } from '@baton/testkit'
 import { createPool } from '@baton/store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sendToRedis } from '../contract/transport-redis-command.ts'

@@ -1,6 +1,8 @@
 // What the pipeline's own pure functions decide, asked once per case, so that the model cannot drift from them.
-import { settleFailed, settleQuarantined, settleRejected, type Settlement } from '@baton/engine'
-import { createKeyRing, type RejectionReason } from '@baton/protocol'
+import { settleFailed, settleQuarantined, settleRejected } from '@baton/engine'
+import type { Settlement } from '@baton/engine'
+import { createKeyRing } from '@baton/protocol'
+import type { RejectionReason } from '@baton/protocol'
 import type { ClaimedHandoff, Ending } from '@baton/protocol/delivery'
 import type { Flaw } from './world.ts'
 

@@ -1,10 +1,13 @@
 // The delivery protocol, state by state: no interleaving and no faults break a promise, and every missing part is noticed.
 import { describe, expect, it } from 'vitest'
 import { decisionsFor } from './decisions.ts'
-import { ALL_RULES, ANY_FAULTS, protocolOf, type Bounds } from './protocol.ts'
-import { explore, type Found } from './search.ts'
+import { ALL_RULES, ANY_FAULTS, protocolOf } from './protocol.ts'
+import type { Bounds } from './protocol.ts'
+import { explore } from './search.ts'
+import type { Found } from './search.ts'
 import type { Rules } from './statements.ts'
-import { FLAWS, type Size } from './world.ts'
+import { FLAWS } from './world.ts'
+import type { Size } from './world.ts'
 
 const STATES_MAX = 8_000_000
 const SECONDS_MAX = 600

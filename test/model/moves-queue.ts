@@ -1,7 +1,9 @@
 // What a relay does, one step of its transaction at a time, and what the queue may do to a job.
 import type { Move } from './protocol.ts'
-import { handoffAt, type Rules } from './statements.ts'
-import { AT_REST, IDLE, type World } from './world.ts'
+import { handoffAt } from './statements.ts'
+import type { Rules } from './statements.ts'
+import { AT_REST, IDLE } from './world.ts'
+import type { World } from './world.ts'
 
 const nameOf = (on: number): string => 'AB'.charAt(on)
 

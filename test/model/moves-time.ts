@@ -12,8 +12,8 @@ import {
   requestCancel,
   requeue,
   sweepLapsed,
-  type Rules,
 } from './statements.ts'
+import type { Rules } from './statements.ts'
 import type { Handoff, World } from './world.ts'
 
 interface Parts {

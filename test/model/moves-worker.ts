@@ -12,9 +12,10 @@ import {
   release,
   settle,
   start,
-  type Rules,
 } from './statements.ts'
-import { IDLE, type Handoff, type Worker, type World } from './world.ts'
+import type { Rules } from './statements.ts'
+import { IDLE } from './world.ts'
+import type { Handoff, Worker, World } from './world.ts'
 
 interface Turn {
   readonly world: World

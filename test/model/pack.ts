@@ -8,12 +8,8 @@ import {
   STATUSES,
   SWEEPER_STEPS,
   WORKER_STEPS,
-  type Handoff,
-  type Relay,
-  type Size,
-  type Worker,
-  type World,
 } from './world.ts'
+import type { Handoff, Relay, Size, Worker, World } from './world.ts'
 
 const HANDOFF_BYTES = 10
 const WORKER_BYTES = 2

@@ -4,8 +4,10 @@ import { jobMoves, relayMoves } from './moves-queue.ts'
 import { timeMoves } from './moves-time.ts'
 import { workerMoves } from './moves-worker.ts'
 import type { Emit, Kind, Protocol } from './search.ts'
-import { isEnded, type Rules } from './statements.ts'
-import { beginning, copyOf, type Flaw, type Handoff, type Size, type World } from './world.ts'
+import { isEnded } from './statements.ts'
+import type { Rules } from './statements.ts'
+import { beginning, copyOf } from './world.ts'
+import type { Flaw, Handoff, Size, World } from './world.ts'
 
 /** Which choices and how many tries there are: what keeps the states countable. */
 export interface Bounds {

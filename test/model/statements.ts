@@ -1,6 +1,7 @@
 // What the statements of packages/store do to one state; each names the statement whose conditions it repeats.
 import type { Decision } from './decisions.ts'
-import { IDLE, type Handoff, type State, type World } from './world.ts'
+import { IDLE } from './world.ts'
+import type { Handoff, State, World } from './world.ts'
 
 /** Which parts of the protocol are in force. Every one that is missing must be noticed. */
 export interface Rules {

@@ -1,6 +1,7 @@
 // Whoever meets an error code finds it in infra/errors.md, and nothing stands there that no code answers.
 import { expect, it } from 'vitest'
-import { sourceFiles, type SourceFile } from './source-files.ts'
+import { sourceFiles } from './source-files.ts'
+import type { SourceFile } from './source-files.ts'
 
 const LITERAL = /(?<!\[)'(BATON_[A-Z0-9_]+)'/g
 const ROW = /^\| `(BATON_[A-Z0-9_]+)`/gm

@@ -32,7 +32,7 @@ describe('the checkout', () => {
     expect(importsPointDown(code)).toEqual([])
     expect(ledgerStandsAlone(code)).toEqual([])
   })
-  it('leads a reader through one handoff by short files', () => {
+  it('leads a reader through one handoff by files that exist', () => {
     const readme = sourceFiles('README.md').find(({ path }) => path === 'README.md')
     expect(followTableIsTrue(readme?.text ?? '', code)).toEqual([])
   })
@@ -83,8 +83,7 @@ describe('each rule catches', () => {
   it('a table that is not true', () => {
     const row = (path: string) => `| 1 | \`${path}\` | what |`
     const readme = `## Follow one handoff\n\n${Array.from({ length: 8 }, () => row('a.ts')).join('\n')}\n\n## Next\n`
-    expect(followTableIsTrue(readme, file('a.ts', 'x\n'.repeat(200)))).toEqual([])
-    expect(followTableIsTrue(readme, file('a.ts', 'x\n'.repeat(201)))).toHaveLength(8)
+    expect(followTableIsTrue(readme, file('a.ts', 'x\n'))).toEqual([])
     expect(followTableIsTrue(readme, [])).toHaveLength(8)
     expect(followTableIsTrue('# Baton', [])).toHaveLength(1)
   })

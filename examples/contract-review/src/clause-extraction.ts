@@ -1,7 +1,10 @@
 // The second agent: finds the clauses of a licence and quotes them with their place.
-import { defineAgent, type AgentContext, type AgentResult } from '@baton/sdk'
-import { CLAUSE_KINDS, type ClauseKind } from './clause-kinds.ts'
-import { type Clause, type Section, readObject, readObjects } from './review-state.ts'
+import { defineAgent } from '@baton/sdk'
+import type { AgentContext, AgentResult } from '@baton/sdk'
+import { CLAUSE_KINDS } from './clause-kinds.ts'
+import type { ClauseKind } from './clause-kinds.ts'
+import { readObject, readObjects } from './review-state.ts'
+import type { Clause, Section } from './review-state.ts'
 import { estimateUsage } from './usage.ts'
 
 const CLAUSES_PER_KIND_MAX = 5

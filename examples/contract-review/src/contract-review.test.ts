@@ -2,15 +2,10 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS, microUSD } from '@baton/protocol'
-import {
-  agents,
-  collectLicences,
-  failingReview,
-  plantedInjection,
-  reviewRequest,
-  type LicenceText,
-} from './index.ts'
-import { type Hop, TRACEPARENT, runReview } from './testing/run-review.ts'
+import { agents, collectLicences, failingReview, plantedInjection, reviewRequest } from './index.ts'
+import type { LicenceText } from './index.ts'
+import { TRACEPARENT, runReview } from './testing/run-review.ts'
+import type { Hop } from './testing/run-review.ts'
 import { MIT } from './testing/samples.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')

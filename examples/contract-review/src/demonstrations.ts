@@ -1,6 +1,7 @@
 // Two inputs that must not succeed: one that the safety scanner stops, one whose agent always fails.
 import type { LicenceText } from './collect-licences.ts'
-import { type ReviewOptions, type ReviewRequest, reviewRequest } from './review-request.ts'
+import { reviewRequest } from './review-request.ts'
+import type { ReviewOptions, ReviewRequest } from './review-request.ts'
 
 const PERMISSION = `Permission to use, copy, modify, and distribute this software for any purpose with or
 without fee is hereby granted, provided that the above copyright notice and this permission

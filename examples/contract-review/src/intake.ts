@@ -2,11 +2,13 @@
 import { createHash } from 'node:crypto'
 import { permanent } from '@baton/sdk'
 import { detectLanguage, normaliseText } from './licence-text.ts'
-import { type SeparatedText, separatePersonalData } from './personal-data.ts'
+import { separatePersonalData } from './personal-data.ts'
+import type { SeparatedText } from './personal-data.ts'
 import type { HolderReference, LicenceCard, Section } from './review-state.ts'
 import { splitSections } from './sections.ts'
 import { recogniseLicences, spdxExpression } from './spdx.ts'
-import { type Usage, estimateUsage } from './usage.ts'
+import { estimateUsage } from './usage.ts'
+import type { Usage } from './usage.ts'
 
 /** Who sends the first handoff of a review. */
 export const INTAKE = { agentId: 'intake', agentVersion: '1.0.0' } as const

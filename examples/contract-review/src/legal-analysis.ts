@@ -1,6 +1,8 @@
 // The third agent: what the clauses oblige to, what is missing, and what contradicts itself.
-import { defineAgent, type Agent, type AgentContext, type AgentResult } from '@baton/sdk'
-import { CLAUSE_KINDS, type ClauseKind } from './clause-kinds.ts'
+import { defineAgent } from '@baton/sdk'
+import type { Agent, AgentContext, AgentResult } from '@baton/sdk'
+import { CLAUSE_KINDS } from './clause-kinds.ts'
+import type { ClauseKind } from './clause-kinds.ts'
 import {
   ABSENCE_RULES,
   CONFLICT_RULES,
@@ -8,16 +10,12 @@ import {
   SEVERAL_LICENCES,
   UNKNOWN_LICENCE,
 } from './legal-rules.ts'
-import { type ModelOptions, askModel } from './model-opinion.ts'
-import {
-  type Clause,
-  type Issue,
-  type LicenceCard,
-  type Obligation,
-  readObject,
-  readObjects,
-} from './review-state.ts'
-import { type Usage, addUsage, estimateUsage } from './usage.ts'
+import { askModel } from './model-opinion.ts'
+import type { ModelOptions } from './model-opinion.ts'
+import { readObject, readObjects } from './review-state.ts'
+import type { Clause, Issue, LicenceCard, Obligation } from './review-state.ts'
+import { addUsage, estimateUsage } from './usage.ts'
+import type { Usage } from './usage.ts'
 
 /** One obligation per kind of clause, in the order of the text. */
 export function listObligations(clauses: readonly Clause[]): readonly Obligation[] {

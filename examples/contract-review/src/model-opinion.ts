@@ -1,7 +1,9 @@
 // Asks a language model for concerns about a licence. Its answer is data: read strictly, bounded, never obeyed.
-import { permanent, renderForAgent, transient, type AgentContext } from '@baton/sdk'
+import { permanent, renderForAgent, transient } from '@baton/sdk'
+import type { AgentContext } from '@baton/sdk'
 import type { Issue } from './review-state.ts'
-import { type TokenPrice, type Usage, priceTokens } from './usage.ts'
+import { priceTokens } from './usage.ts'
+import type { TokenPrice, Usage } from './usage.ts'
 
 /** An OpenAI-compatible chat endpoint. */
 export interface ModelOptions {

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '@baton/protocol'
 import { permanent } from '@baton/sdk'
-import { type NamedHolder, findNamedHolders } from './holder-lines.ts'
+import { findNamedHolders } from './holder-lines.ts'
+import type { NamedHolder } from './holder-lines.ts'
 import type { HolderReference } from './review-state.ts'
 
 export interface SeparatedText {

@@ -1,14 +1,14 @@
 // The fourth agent: one figure, one level and one paragraph per licence.
-import { defineAgent, type AgentContext, type AgentResult } from '@baton/sdk'
-import {
-  type Clause,
-  type Issue,
-  type LicenceCard,
-  type Obligation,
-  type ReviewFindings,
-  type RiskLevel,
-  readObject,
-  readObjects,
+import { defineAgent } from '@baton/sdk'
+import type { AgentContext, AgentResult } from '@baton/sdk'
+import { readObject, readObjects } from './review-state.ts'
+import type {
+  Clause,
+  Issue,
+  LicenceCard,
+  Obligation,
+  ReviewFindings,
+  RiskLevel,
 } from './review-state.ts'
 import { estimateUsage } from './usage.ts'
 

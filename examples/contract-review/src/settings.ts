@@ -1,5 +1,6 @@
 // What the agents of the contract review are told: without a key and a base URL they ask no language model.
-import { type readSettings, optionalSecret, optionalUrl, text } from '@baton/runtime'
+import { optionalSecret, optionalUrl, text } from '@baton/runtime'
+import type { readSettings } from '@baton/runtime'
 import type { ModelOptions } from './model-opinion.ts'
 
 const BASE_URL = 'https://api.openai.com/v1'

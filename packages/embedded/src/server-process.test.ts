@@ -1,5 +1,6 @@
 // A free port stays free until it is listened on: no connection is given it meanwhile.
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from './server-process.ts'
 

@@ -1,7 +1,8 @@
 // A notice is answered by its hook within its time, on bytes that are the saved ones; what fails is told again.
 import type { RevisionOutcome, SenderNotice } from '@baton/protocol/notices'
 import { describe, expect, it } from 'vitest'
-import { type AnswerDeps, answerNotice } from './answer-notice.ts'
+import { answerNotice } from './answer-notice.ts'
+import type { AnswerDeps } from './answer-notice.ts'
 import type { NoticeHooks } from './notice-hooks.ts'
 import { sampleHandoff, sampleState } from './sample-delivery.ts'
 

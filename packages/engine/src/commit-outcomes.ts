@@ -5,14 +5,13 @@ import type { Settled } from './decide/outcome.ts'
 import { refusedSend } from './send-handoff.ts'
 import type { Ending, Fence, Retry } from '@baton/protocol/delivery'
 import {
-  type Database,
-  type Pool,
   completeExecutions,
   endHandoffs,
   inTransaction,
   retryHandoffs,
   sendHandoffs,
 } from '@baton/store'
+import type { Database, Pool } from '@baton/store'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import { ofLatestEpochs } from './latest-epochs.ts'
 

@@ -3,14 +3,13 @@ import type { RerouteRequest } from './settle-blocked.ts'
 import type { AuditIntent, ExpiredHandoff } from '@baton/protocol/delivery'
 import { crashPoint } from '@baton/runtime'
 import {
-  type Database,
-  type Pool,
   addAuditIntents,
   endCanceledHandoffs,
   expireHandoffs,
   inTransaction,
   rerouteHandoff,
 } from '@baton/store'
+import type { Database, Pool } from '@baton/store'
 
 type EventsOf = (ended: readonly ExpiredHandoff[]) => readonly AuditIntent[]
 

@@ -1,14 +1,10 @@
 // What people decide about handoffs under way: approve, refuse, cancel. Safe to repeat; the first decision stands.
-import { type Actor, approvalEvent, cancelRequestEvents } from './steer-handoff.ts'
+import { approvalEvent, cancelRequestEvents } from './steer-handoff.ts'
+import type { Actor } from './steer-handoff.ts'
 import { canceledEvents } from './sweep.ts'
 import type { AuditIntent, ExpiredHandoff } from '@baton/protocol/delivery'
 import { crashPoint } from '@baton/runtime'
 import {
-  type ApprovalDecision,
-  type CancelTarget,
-  type Database,
-  type DecidedApproval,
-  type Pool,
   addAuditIntents,
   cancelAtOnce,
   cancelIdleTask,
@@ -21,6 +17,7 @@ import {
   isConflict,
   lockForCancel,
 } from '@baton/store'
+import type { ApprovalDecision, CancelTarget, Database, DecidedApproval, Pool } from '@baton/store'
 import { createNotifier } from './notifier.ts'
 
 export interface ApprovalRequest extends Actor {

@@ -1,6 +1,7 @@
 // Notices within a second that a queue lost its tail, and publishes from Postgres what was in it.
 import type { LostMark, LostTail, QueueMark } from '@baton/protocol/delivery'
-import { codeOf, type Logger, type Service } from '@baton/runtime'
+import { codeOf } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
 
 export interface LossDeps {
   /** The newest mark of each relay in each queue, as Postgres knows them. */

@@ -1,6 +1,7 @@
 // Keeps the leases of everything a process executes, in one statement for all of them, and hears of cancellations.
 import type { Fence, HeldLease } from '@baton/protocol/delivery'
-import { codeOf, type Logger, type Service } from '@baton/runtime'
+import { codeOf } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
 import { HandoffCanceled } from './handoff-canceled.ts'
 
 interface HeartbeatDeps {

@@ -1,6 +1,6 @@
 // A sender's hooks at work: what comes back to its agents is taken, answered and acknowledged in this process.
 import { randomUUID } from 'node:crypto'
-import { type NoticeHooks } from './notice-hooks.ts'
+import type { NoticeHooks } from './notice-hooks.ts'
 import { createNoticeWatcher } from './watch-notices.ts'
 import type { SenderNotice } from '@baton/protocol/notices'
 import type { Logger, Service } from '@baton/runtime'

@@ -1,5 +1,6 @@
 // At most one NOTIFY per 10 ms and process: NOTIFY takes a database-wide lock at commit.
-import { type Database, type Pool, notifyOutbox } from '@baton/store'
+import { notifyOutbox } from '@baton/store'
+import type { Database, Pool } from '@baton/store'
 
 const GAP_MS = 10
 

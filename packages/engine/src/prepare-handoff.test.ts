@@ -1,6 +1,7 @@
 // The row that one transaction commits: signed bytes, a checkpoint to resume from, and a digest that knows repeats.
 import { createHash } from 'node:crypto'
-import { buildHandoffMessage, verifySignature, type HandoffMessage } from '@baton/protocol'
+import { buildHandoffMessage, verifySignature } from '@baton/protocol'
+import type { HandoffMessage } from '@baton/protocol'
 import { describe, expect, it } from 'vitest'
 import { prepareHandoff, prepareMessage } from './prepare-handoff.ts'
 import { messageOf, sampleHandoff, sampleOptions, sampleState } from './sample-delivery.ts'

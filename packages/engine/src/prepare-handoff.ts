@@ -1,10 +1,6 @@
 // From agent state to the signed row that one transaction commits: build, compress, sign, checkpoint.
 import { createHash, randomUUID } from 'node:crypto'
 import {
-  type AgentState,
-  type HandoffConstraints,
-  type HandoffMessage,
-  type KeyRing,
   buildHandoff,
   microUSD,
   newTraceparent,
@@ -12,6 +8,7 @@ import {
   parseTracestate,
   signHandoff,
 } from '@baton/protocol'
+import type { AgentState, HandoffConstraints, HandoffMessage, KeyRing } from '@baton/protocol'
 import type { NewHandoff } from '@baton/protocol/delivery'
 import { permanent } from '@baton/runtime'
 

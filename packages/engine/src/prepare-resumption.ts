@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { AgentState, HandoffConstraints, HandoffMessage } from '@baton/protocol'
 import type { NewHandoff } from '@baton/protocol/delivery'
 import type { ResumableHandoff } from '@baton/protocol/notices'
-import { type PrepareOptions, prepareHandoff, prepareSaved } from './prepare-handoff.ts'
+import { prepareHandoff, prepareSaved } from './prepare-handoff.ts'
+import type { PrepareOptions } from './prepare-handoff.ts'
 import { readCheckpoint, readMessage } from './prepare-revision.ts'
 
 /** What is done differently this time; nothing by default. */

@@ -1,15 +1,11 @@
 // A sender's correction as the next revision of its handoff: other content, the same identity, target and trace.
-import {
-  type AgentState,
-  type Checkpoint,
-  type HandoffConstraints,
-  type HandoffMessage,
-  parseTraceparent,
-} from '@baton/protocol'
+import { parseTraceparent } from '@baton/protocol'
+import type { AgentState, Checkpoint, HandoffConstraints, HandoffMessage } from '@baton/protocol'
 import type { NewHandoff } from '@baton/protocol/delivery'
 import type { Revision, RevisionBase } from '@baton/protocol/notices'
 import { permanent } from '@baton/runtime'
-import { type PrepareOptions, prepareHandoff, prepareSaved } from './prepare-handoff.ts'
+import { prepareHandoff, prepareSaved } from './prepare-handoff.ts'
+import type { PrepareOptions } from './prepare-handoff.ts'
 
 /**
  * What a sender gives to mend a returned handoff: the corrected agent state, from which the message is

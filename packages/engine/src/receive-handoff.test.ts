@@ -1,11 +1,13 @@
 // The order of one delivery: claimed, judged, recorded, started, executed, settled; nothing after a step that failed.
 import type { AuditEntry, Receipt } from '@baton/ledger'
-import { type ErrorCode, permanent, transient } from '@baton/runtime'
+import { permanent, transient } from '@baton/runtime'
+import type { ErrorCode } from '@baton/runtime'
 import { createMetrics } from '@baton/telemetry'
 import { describe, expect, it } from 'vitest'
 import { unmetRequirements } from '@baton/protocol'
 import type { Execution } from './execute-handoff.ts'
-import { receiveHandoff, type ReceiveDeps } from './receive-handoff.ts'
+import { receiveHandoff } from './receive-handoff.ts'
+import type { ReceiveDeps } from './receive-handoff.ts'
 import { prepareHandoff } from './prepare-handoff.ts'
 import {
   claimedFrom,

@@ -7,9 +7,11 @@ import type {
   RefusedClaim,
   StartedExecution,
 } from '@baton/protocol/delivery'
-import { codeOf, crashPoint, type Logger } from '@baton/runtime'
+import { codeOf, crashPoint } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
-import { type Metrics, type Span, messagingAttributes, startSpan } from '@baton/telemetry'
+import { messagingAttributes, startSpan } from '@baton/telemetry'
+import type { Metrics, Span } from '@baton/telemetry'
 import { blockedEntry, decisionEntry } from './decide/audit-entries.ts'
 import type { Execution } from './execute-handoff.ts'
 import type { Settler } from './settle-handoff.ts'

@@ -1,25 +1,23 @@
 // The receiving functions of a worker: the steps of receive-handoff.ts on Postgres, scanner and auditor.
 import { randomUUID } from 'node:crypto'
 import type { AuditClient } from '@baton/audit'
-import { type Agent } from './agent.ts'
-import { type BlockedPolicy } from './settle-blocked.ts'
-import { type EventShipper } from './ship-events.ts'
-import { type Heartbeat } from './heartbeat.ts'
-import { type ReceiveDeps, receiveHandoff } from './receive-handoff.ts'
-import { type Settler, createSettler } from './settle-handoff.ts'
+import type { Agent } from './agent.ts'
+import type { BlockedPolicy } from './settle-blocked.ts'
+import type { EventShipper } from './ship-events.ts'
+import type { Heartbeat } from './heartbeat.ts'
+import { receiveHandoff } from './receive-handoff.ts'
+import type { ReceiveDeps } from './receive-handoff.ts'
+import { createSettler } from './settle-handoff.ts'
+import type { Settler } from './settle-handoff.ts'
 import { canceledEvents } from './sweep.ts'
 import { executeHandoff } from './execute-handoff.ts'
-import {
-  type AgentRegistration,
-  type KeyRing,
-  judgeHandoff,
-  unmetRequirements,
-} from '@baton/protocol'
+import { judgeHandoff, unmetRequirements } from '@baton/protocol'
+import type { AgentRegistration, KeyRing } from '@baton/protocol'
 import type { ClaimedHandoff, ClaimRequest } from '@baton/protocol/delivery'
-import { type Logger, createBatcher } from '@baton/runtime'
+import { createBatcher } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
 import {
-  type Pool,
   claimExecutions,
   giveBackAll,
   giveBackExecutions,
@@ -28,6 +26,7 @@ import {
   notifySenders,
   releaseClaims,
 } from '@baton/store'
+import type { Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { createNotifier } from './notifier.ts'
 import { createRecorder, shipDecisions } from './recorder.ts'

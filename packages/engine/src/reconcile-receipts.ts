@@ -1,5 +1,6 @@
 // Compares the receipts that executions hold with the audit log: two databases witness each other.
-import { codeOf, type Logger, type Service } from '@baton/runtime'
+import { codeOf } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 
 /** What an execution holds. `hash` is lower-case hex. */

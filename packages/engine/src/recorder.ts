@@ -1,11 +1,15 @@
 // Appends to the audit store: decisions and events of a whole process share requests.
 import type { AuditClient } from '@baton/audit'
 import type { AuditEntry, Receipt } from '@baton/ledger'
-import { createEventShipper, type EventShipper } from './ship-events.ts'
-import { createBatcher, type Logger, transient } from '@baton/runtime'
-import { type Pool, deleteAuditIntents, listHandoffIntents } from '@baton/store'
+import { createEventShipper } from './ship-events.ts'
+import type { EventShipper } from './ship-events.ts'
+import { createBatcher, transient } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import { deleteAuditIntents, listHandoffIntents } from '@baton/store'
+import type { Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
-import { inSetOrSingly, type Single } from './in-set-or-singly.ts'
+import { inSetOrSingly } from './in-set-or-singly.ts'
+import type { Single } from './in-set-or-singly.ts'
 
 const SET_MAX = 128
 const LINGER_MS = 20

@@ -1,16 +1,10 @@
 // A stored message with texts taken out, signed anew; refused where it still could not be delivered.
-import {
-  type Detail,
-  type HandoffMessage,
-  type KeyRing,
-  parseMessage,
-  signHandoff,
-  validateHandoffMessage,
-  verifySignature,
-} from '@baton/protocol'
+import { parseMessage, signHandoff, validateHandoffMessage, verifySignature } from '@baton/protocol'
+import type { Detail, HandoffMessage, KeyRing } from '@baton/protocol'
 import type { StoredMessage } from '@baton/protocol/review'
 import type { Scanner } from '@baton/safety'
-import { type Redaction, redactMessage } from './decide/redact-message.ts'
+import { redactMessage } from './decide/redact-message.ts'
+import type { Redaction } from './decide/redact-message.ts'
 
 export type RedactedMessage =
   | { readonly ok: true; readonly signed: StoredMessage }

@@ -1,8 +1,10 @@
 // Says which agents this process hosts, so that others can be told and blocked handoffs find them.
 import { randomUUID } from 'node:crypto'
 import type { AgentRegistration } from '@baton/protocol'
-import { codeOf, type Logger, type Service } from '@baton/runtime'
-import { type Pool, registerAgents, unregisterAgents } from '@baton/store'
+import { codeOf } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
+import { registerAgents, unregisterAgents } from '@baton/store'
+import type { Pool } from '@baton/store'
 
 interface RegistrarParts {
   readonly pool: Pool

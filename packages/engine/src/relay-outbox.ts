@@ -8,8 +8,10 @@ import type {
   Pointer,
   QueueMark,
 } from '@baton/protocol/delivery'
-import { codeOf, crashPoint, fullJitterMs, type Logger, type Service } from '@baton/runtime'
-import { type Metrics, startSpan } from '@baton/telemetry'
+import { codeOf, crashPoint, fullJitterMs } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
+import { startSpan } from '@baton/telemetry'
+import type { Metrics } from '@baton/telemetry'
 import { createMarker } from './relay-marks.ts'
 import { createLaneQuotas, createWaterGauge, isFilled } from './relay-lanes.ts'
 

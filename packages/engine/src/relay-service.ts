@@ -1,13 +1,14 @@
 // A relay and a sweeper on given connections: what moves handoffs from Postgres to the queue.
 import type { AuditClient } from '@baton/audit'
-import { type EventShipper } from './ship-events.ts'
-import { type SweepDeps, createSweeper } from './sweep.ts'
+import type { EventShipper } from './ship-events.ts'
+import { createSweeper } from './sweep.ts'
+import type { SweepDeps } from './sweep.ts'
 import { createLossDetector } from './detect-loss.ts'
 import { createReceiptReconciler } from './reconcile-receipts.ts'
 import { createRelay } from './relay-outbox.ts'
-import { type Logger, type Service, crashPoint } from '@baton/runtime'
+import { crashPoint } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
 import {
-  type Pool,
   claimOutbox,
   deadLetterDepth,
   forgetOldMarks,
@@ -32,6 +33,7 @@ import {
   takeLostTails,
   writeReceiptMark,
 } from '@baton/store'
+import type { Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { Transport } from '@baton/transport'
 import { jobIdOf } from '@baton/transport/jobs'

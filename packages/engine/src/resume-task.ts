@@ -1,11 +1,13 @@
 // Takes a task up again after a rollback: at most one handoff ever takes up a rolled-back one.
 import type { AuditIntent, NewHandoff } from '@baton/protocol/delivery'
 import type { ResumableHandoff, ResumeState } from '@baton/protocol/notices'
-import { type Logger, crashPoint, permanent } from '@baton/runtime'
+import { crashPoint, permanent } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
-import { type ResumeChange, prepareResumption } from './prepare-resumption.ts'
+import { prepareResumption } from './prepare-resumption.ts'
+import type { ResumeChange } from './prepare-resumption.ts'
 import type { Sent } from './send-handoff.ts'
 
 export interface ResumeRequest {

@@ -1,8 +1,11 @@
 // Returns, corrections and resumption on Postgres, for the hooks of a sender and for the gateway alike.
-import { type Correction } from './prepare-revision.ts'
-import { type ResumeDeps, type ResumeRequest, resumeTask } from './resume-task.ts'
-import { type ReviseDeps, reviseHandoff } from './revise-handoff.ts'
-import { type Sent, refusedSend } from './send-handoff.ts'
+import type { Correction } from './prepare-revision.ts'
+import { resumeTask } from './resume-task.ts'
+import type { ResumeDeps, ResumeRequest } from './resume-task.ts'
+import { reviseHandoff } from './revise-handoff.ts'
+import type { ReviseDeps } from './revise-handoff.ts'
+import { refusedSend } from './send-handoff.ts'
+import type { Sent } from './send-handoff.ts'
 import type { KeyRing } from '@baton/protocol'
 import type {
   RevisionBase,
@@ -12,7 +15,6 @@ import type {
 } from '@baton/protocol/notices'
 import type { Logger } from '@baton/runtime'
 import {
-  type Pool,
   acknowledgeNotices,
   addAuditIntents,
   applyRevisions,
@@ -24,6 +26,7 @@ import {
   sendHandoffs,
   takeNotices,
 } from '@baton/store'
+import type { Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { createNotifier } from './notifier.ts'
 

@@ -1,14 +1,16 @@
 // What people decide about a dead letter. The decision, its records and its effect commit together.
 import { randomUUID } from 'node:crypto'
 import type { AuditEvent } from '@baton/ledger'
-import { type KeyRing, signRelease } from '@baton/protocol'
+import { signRelease } from '@baton/protocol'
+import type { KeyRing } from '@baton/protocol'
 import type { HeldDeadLetter, Resolution, StoredMessage, VotedAction } from '@baton/protocol/review'
 import { crashPoint } from '@baton/runtime'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
 import type { Redaction } from './decide/redact-message.ts'
 import type { RedactedMessage } from './redact-stored.ts'
 import type { Decider, ReviewOutcome, ReviewTables } from './decide/review-outcome.ts'
-import { type Proposal, proposeRedaction, proposeRelease } from './decide/review-proposal.ts'
+import { proposeRedaction, proposeRelease } from './decide/review-proposal.ts'
+import type { Proposal } from './decide/review-proposal.ts'
 import { reviewRuleOf, reviewersNeeded } from './decide/review-rules.ts'
 
 export interface ReviewDeps {

@@ -1,21 +1,18 @@
 // Review on Postgres: one transaction per decision, and what a dry run and a re-drive need around it.
-import { type DryRun, dryRun } from './decide/dry-run.ts'
-import {
-  type RedriveActTables,
-  type StartedRedrive,
-  startRedrive,
-  stopRedrive,
-} from './start-redrive.ts'
-import { type RedriveTables, advanceRedrive } from './redrive-letters.ts'
-import { type Reviewer, createReviewer } from './review-dead-letter.ts'
-import { type ReviewTables } from './decide/review-outcome.ts'
+import { dryRun } from './decide/dry-run.ts'
+import type { DryRun } from './decide/dry-run.ts'
+import { startRedrive, stopRedrive } from './start-redrive.ts'
+import type { RedriveActTables, StartedRedrive } from './start-redrive.ts'
+import { advanceRedrive } from './redrive-letters.ts'
+import type { RedriveTables } from './redrive-letters.ts'
+import { createReviewer } from './review-dead-letter.ts'
+import type { Reviewer } from './review-dead-letter.ts'
+import type { ReviewTables } from './decide/review-outcome.ts'
 import { redactStored } from './redact-stored.ts'
 import type { KeyRing } from '@baton/protocol'
 import type { QuarantinedMessage } from '@baton/protocol/review'
 import { createScanner } from '@baton/safety'
 import {
-  type Database,
-  type Pool,
   addAuditIntents,
   addRedrive,
   addRelease,
@@ -39,6 +36,7 @@ import {
   replaceMessage,
   setRedrive,
 } from '@baton/store'
+import type { Database, Pool } from '@baton/store'
 import { createNotifier } from './notifier.ts'
 
 interface ReviewParts {

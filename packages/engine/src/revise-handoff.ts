@@ -6,12 +6,14 @@ import type {
   RevisionBase,
   RevisionOutcome,
 } from '@baton/protocol/notices'
-import { type Logger, crashPoint, permanent } from '@baton/runtime'
+import { crashPoint, permanent } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { randomUUID } from 'node:crypto'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
-import { type Correction, prepareRevision } from './prepare-revision.ts'
+import { prepareRevision } from './prepare-revision.ts'
+import type { Correction } from './prepare-revision.ts'
 
 /** What becomes of a revision, and the event that commits with it. */
 export interface RevisionDecision {

@@ -1,5 +1,6 @@
 // Refuses to work on servers that may lose what they acknowledged, unless told to by name.
-import { type Life, type Logger, type Service, codeOf } from '@baton/runtime'
+import { codeOf } from '@baton/runtime'
+import type { Life, Logger, Service } from '@baton/runtime'
 import { createPool, requireSafePostgres } from '@baton/store'
 
 interface SafeServersParts {

@@ -1,5 +1,6 @@
 // The agent state, delivery, keys and quiet log that the tests of this package share.
-import { createKeyRing, judgeHandoff, type AgentState, type HandoffMessage } from '@baton/protocol'
+import { createKeyRing, judgeHandoff } from '@baton/protocol'
+import type { AgentState, HandoffMessage } from '@baton/protocol'
 import type { ClaimedHandoff, NewHandoff } from '@baton/protocol/delivery'
 import { createLogger } from '@baton/runtime'
 import { createScanner } from '@baton/safety'

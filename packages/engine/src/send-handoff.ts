@@ -1,15 +1,12 @@
 // Sending: every acknowledged handoff is durable with its checkpoint (I1); concurrent sends share a commit.
-import { createBatcher, crashPoint, permanent, type Batcher } from '@baton/runtime'
+import { createBatcher, crashPoint, permanent } from '@baton/runtime'
+import type { Batcher } from '@baton/runtime'
 import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
-import { type Metrics, messagingAttributes, startSpan } from '@baton/telemetry'
+import { messagingAttributes, startSpan } from '@baton/telemetry'
+import type { Metrics } from '@baton/telemetry'
 import { outboxFull } from './outbox-bound.ts'
-import {
-  type HandoffRequest,
-  type PrepareOptions,
-  type ReadyMessage,
-  prepareHandoff,
-  prepareMessage,
-} from './prepare-handoff.ts'
+import { prepareHandoff, prepareMessage } from './prepare-handoff.ts'
+import type { HandoffRequest, PrepareOptions, ReadyMessage } from './prepare-handoff.ts'
 
 export interface SendDeps extends PrepareOptions {
   /** Commits a set in one transaction; an Error answers for one that failed alone. */

@@ -1,16 +1,9 @@
 // The settings that several services share; each service's own stand beside its main.ts.
-import {
-  type Logger,
-  type Service,
-  integer,
-  oneOf,
-  optionalUrl,
-  secret,
-  text,
-  url,
-} from '@baton/runtime'
+import { integer, oneOf, optionalUrl, secret, text, url } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
 import { OUTBOX_BOUNDS } from './outbox-bound.ts'
-import { type Metrics, createOpsService, startTracing } from '@baton/telemetry'
+import { createOpsService, startTracing } from '@baton/telemetry'
+import type { Metrics } from '@baton/telemetry'
 import type { Transport } from '@baton/transport'
 import { createInProcessTransport } from '@baton/transport/in-process'
 

@@ -1,13 +1,9 @@
 // What becomes of a handoff whose receiver lacks what it requires: rerouted, tried again or brought to a person (S20).
-import { type Detail, type HandoffMessage } from '@baton/protocol'
+import type { Detail, HandoffMessage } from '@baton/protocol'
 import type { AuditIntent, ClaimedHandoff } from '@baton/protocol/delivery'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
-import {
-  type Settlement,
-  type SettlementOptions,
-  settleRetried,
-  settleStuck,
-} from './decide/outcome.ts'
+import { settleRetried, settleStuck } from './decide/outcome.ts'
+import type { Settlement, SettlementOptions } from './decide/outcome.ts'
 import { storableJson } from './storable-json.ts'
 
 export const BLOCKED_POLICIES = ['reroute', 'retry', 'escalate'] as const

@@ -1,28 +1,20 @@
 // Commits what a delivery came to: once, fenced by the epoch, in sets shared with other deliveries.
 import type { HandoffMessage } from '@baton/protocol'
 import type { AuditIntent, ClaimedHandoff, Ending, Fence, Retry } from '@baton/protocol/delivery'
-import {
-  type Logger,
-  codeOf,
-  crashPoint,
-  createBatcher,
-  fullJitterMs,
-  kindOf,
-} from '@baton/runtime'
+import { codeOf, crashPoint, createBatcher, fullJitterMs, kindOf } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { CompletedStep } from './decide/completed-step.ts'
 import type { Execution } from './execute-handoff.ts'
-import { type Blocked, type BlockedDeps, settleBlocked } from './settle-blocked.ts'
+import { settleBlocked } from './settle-blocked.ts'
+import type { Blocked, BlockedDeps } from './settle-blocked.ts'
 import {
-  type Quarantine,
-  type Refusal,
-  type Settled,
-  type Settlement,
   settleExecuted,
   settleFailed,
   settleQuarantined,
   settleRejected,
 } from './decide/outcome.ts'
+import type { Quarantine, Refusal, Settled, Settlement } from './decide/outcome.ts'
 
 /** Whether the epoch was still held; or, where the set was committed singly, why this one failed. */
 export type Committed = boolean | Error

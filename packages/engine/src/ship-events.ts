@@ -1,7 +1,8 @@
 // Lifecycle events reach the audit store at least once and are recorded once; then they are forgotten here.
 import type { AuditEntry, Receipt } from '@baton/ledger'
 import type { AuditIntent } from '@baton/protocol/delivery'
-import { codeOf, createBatcher, type Logger } from '@baton/runtime'
+import { codeOf, createBatcher } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 
 interface ShipDeps {
   record(entry: AuditEntry): Promise<Receipt>

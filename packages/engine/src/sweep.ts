@@ -1,6 +1,7 @@
 // The sweeper: whatever waits for time or was lost on the way is driven again from Postgres.
 import type { AuditIntent, ExpiredHandoff, QuietHandoff } from '@baton/protocol/delivery'
-import { codeOf, crashPoint, type Logger, type Service } from '@baton/runtime'
+import { codeOf, crashPoint } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
 

@@ -1,7 +1,9 @@
 // Hears what comes back to senders, woken by NOTIFY and by a poll, and has their hooks answer it; bounded in number and time.
 import type { SenderNotice } from '@baton/protocol/notices'
-import { type Logger, type Service, codeOf } from '@baton/runtime'
-import { type AnswerDeps, answerNotice } from './answer-notice.ts'
+import { codeOf } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
+import { answerNotice } from './answer-notice.ts'
+import type { AnswerDeps } from './answer-notice.ts'
 import type { NoticeHooks } from './notice-hooks.ts'
 
 export interface WatchDeps extends AnswerDeps {

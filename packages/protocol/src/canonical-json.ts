@@ -2,7 +2,8 @@
 import canonicalize from 'canonicalize'
 import { ProtocolError } from './detail.ts'
 import type { JsonValue } from './json.ts'
-import { DEFAULT_LIMITS, type Limits } from './limits.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import type { Limits } from './limits.ts'
 import { copyStrict } from './strict-value.ts'
 
 /**

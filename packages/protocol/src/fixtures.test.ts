@@ -2,14 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import {
-  deliveryOf,
-  judgeHandoff,
-  parseMessage,
-  validateHandoffMessage,
-  type HandoffMessage,
-  type Verdict,
-} from './index.ts'
+import { deliveryOf, judgeHandoff, parseMessage, validateHandoffMessage } from './index.ts'
+import type { HandoffMessage, Verdict } from './index.ts'
 import { sampleAgent, sampleKeyRing, sampleScan } from './sample-handoff.ts'
 
 const FOLDER = fileURLToPath(

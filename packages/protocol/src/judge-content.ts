@@ -1,8 +1,10 @@
 // The checks of I6 that look at the content: schema, completeness, budget, safety, in this order.
 import { checkBudget } from './checks/budget.ts'
 import { checkCompleteness } from './checks/completeness.ts'
-import { checkConsistency, type ConsistencyOptions } from './checks/consistency.ts'
-import { checkSafety, type Scan, type ScanVerdict } from './checks/safety.ts'
+import { checkConsistency } from './checks/consistency.ts'
+import type { ConsistencyOptions } from './checks/consistency.ts'
+import { checkSafety } from './checks/safety.ts'
+import type { Scan, ScanVerdict } from './checks/safety.ts'
 import type { Detail } from './detail.ts'
 import type { JsonValue } from './json.ts'
 import type { RejectionReason } from './rejection.ts'

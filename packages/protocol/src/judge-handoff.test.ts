@@ -4,7 +4,8 @@ import { describe, expect, it, vi } from 'vitest'
 import type { HandoffMessage } from './handoff-message.ts'
 import { judgeHandoff } from './judge-handoff.ts'
 import { sampleAgent, sampleKeyRing, sampleMessage, sampleScan } from './sample-handoff.ts'
-import { signHandoff, type Delivery } from './signature.ts'
+import { signHandoff } from './signature.ts'
+import type { Delivery } from './signature.ts'
 
 const options = { agent: sampleAgent, keyRing: sampleKeyRing, scan: sampleScan }
 const judge = (message: HandoffMessage, more: object = {}) =>

@@ -1,16 +1,20 @@
 // Judges a delivery in the order of I6: size, signature, schema, completeness, budget, safety.
 import type { AgentRegistration } from './agent-registration.ts'
 import type { TaskBudget } from './checks/consistency.ts'
-import { checkRelease, type OfferedRelease } from './checks/release.ts'
+import { checkRelease } from './checks/release.ts'
+import type { OfferedRelease } from './checks/release.ts'
 import type { Scan, ScanVerdict } from './checks/safety.ts'
 import type { Detail } from './detail.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { judgeContent, reject } from './judge-content.ts'
 import type { KeyRing } from './key-ring.ts'
-import { DEFAULT_LIMITS, type Limits } from './limits.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import type { Limits } from './limits.ts'
 import { checkSize, parseMessage } from './parse-message.ts'
-import { verifySignature, type Delivery, type SignatureProblem } from './signature.ts'
-import { NOT_CHECKED, type Checks, type Rejection, type Verdict } from './verdict.ts'
+import { verifySignature } from './signature.ts'
+import type { Delivery, SignatureProblem } from './signature.ts'
+import { NOT_CHECKED } from './verdict.ts'
+import type { Checks, Rejection, Verdict } from './verdict.ts'
 
 export interface JudgeOptions<V extends ScanVerdict = ScanVerdict> {
   /** The receiving agent; where none is known, what depends on it is not checked. */

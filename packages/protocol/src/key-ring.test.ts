@@ -1,7 +1,8 @@
 // A key ring has exactly one key that signs, and refuses weak or ambiguous ones.
 import { describe, expect, it } from 'vitest'
 import { ProtocolError } from './detail.ts'
-import { createKeyRing, type KeyRingOptions } from './key-ring.ts'
+import { createKeyRing } from './key-ring.ts'
+import type { KeyRingOptions } from './key-ring.ts'
 
 const secret = Buffer.alloc(32, 7)
 

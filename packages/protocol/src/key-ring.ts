@@ -1,5 +1,6 @@
 // The signing keys of a system: one signs, some still verify, some are no longer believed.
-import { createSecretKey, type KeyObject } from 'node:crypto'
+import { createSecretKey } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { ProtocolError } from './detail.ts'
 
 export type KeyStatus = 'active' | 'verify-only' | 'revoked'

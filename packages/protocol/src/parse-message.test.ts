@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalBytes } from './canonical-json.ts'
-import { parseMessage, type Parsed } from './parse-message.ts'
+import { parseMessage } from './parse-message.ts'
+import type { Parsed } from './parse-message.ts'
 
 const parse = (text: string): Parsed => parseMessage(Buffer.from(text))
 const json = fc

@@ -3,7 +3,8 @@ import { isUtf8 } from 'node:buffer'
 import { canonicalJson } from './canonical-json.ts'
 import type { Detail } from './detail.ts'
 import type { JsonValue } from './json.ts'
-import { DEFAULT_LIMITS, type Limits } from './limits.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import type { Limits } from './limits.ts'
 import { parseStrict } from './strict-parser.ts'
 
 export type Parsed =

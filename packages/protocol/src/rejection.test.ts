@@ -1,6 +1,7 @@
 // The routing table says what the source and the rulings say.
 import { describe, expect, it } from 'vitest'
-import { ROUTES, type RejectionReason, type Route } from './rejection.ts'
+import { ROUTES } from './rejection.ts'
+import type { RejectionReason, Route } from './rejection.ts'
 
 describe('routes', () => {
   it.each<[RejectionReason, Partial<Route>]>([

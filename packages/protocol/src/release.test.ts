@@ -2,8 +2,10 @@
 import { hash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { judgeHandoff } from './judge-handoff.ts'
-import { createKeyRing, type KeyStatus } from './key-ring.ts'
-import { type Release, signRelease, verifyRelease } from './release.ts'
+import { createKeyRing } from './key-ring.ts'
+import type { KeyStatus } from './key-ring.ts'
+import { signRelease, verifyRelease } from './release.ts'
+import type { Release } from './release.ts'
 import { sampleMessage } from './sample-handoff.ts'
 import { signHandoff } from './signature.ts'
 

@@ -1,7 +1,8 @@
 // Checks a message against the published JSON Schema of its version (E05).
 import handoff20 from '@baton/schemas/handoff/2.0.json' with { type: 'json' }
 import handoff21 from '@baton/schemas/handoff/2.1.json' with { type: 'json' }
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Detail } from './detail.ts'
 import type { HandoffMessage } from './handoff-message.ts'

@@ -1,6 +1,7 @@
 // Turns what the schema validator found into details a person can act on.
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { boundedPointer, DETAILS_MAX, type Detail } from './detail.ts'
+import { boundedPointer, DETAILS_MAX } from './detail.ts'
+import type { Detail } from './detail.ts'
 import { pointerTo } from './json.ts'
 
 /** One detail per place, at most DETAILS_MAX; the value itself is never repeated. */

@@ -2,7 +2,8 @@
 import { createSecretKey } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createKeyRing, type KeyRing, type KeyStatus } from './key-ring.ts'
+import { createKeyRing } from './key-ring.ts'
+import type { KeyRing, KeyStatus } from './key-ring.ts'
 import { sampleKeyRing, sampleMessage } from './sample-handoff.ts'
 import { deliveryOf, encodeMessage, signHandoff, verifySignature } from './signature.ts'
 

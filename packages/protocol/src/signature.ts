@@ -1,5 +1,6 @@
 // Signs and verifies the exact bytes of a message: HMAC-SHA-256 over its RFC 8785 form (E10).
-import { createHmac, hash, timingSafeEqual, type KeyObject } from 'node:crypto'
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { canonicalBytes } from './canonical-json.ts'
 import type { HandoffMessage } from './handoff-message.ts'
 import type { KeyRing } from './key-ring.ts'

@@ -1,6 +1,8 @@
 // A strict JSON parser in one pass: says where an error is, and refuses what JSON.parse lets pass.
-import { boundedPointer, type Detail } from './detail.ts'
-import { pointerTo, type JsonValue } from './json.ts'
+import { boundedPointer } from './detail.ts'
+import type { Detail } from './detail.ts'
+import { pointerTo } from './json.ts'
+import type { JsonValue } from './json.ts'
 import type { Limits } from './limits.ts'
 import { readNumber, readString, ScalarError } from './json-scalars.ts'
 

@@ -1,7 +1,10 @@
 // Takes a plain copy of an in-memory value, or says where it is not strict JSON within the limits.
-import { boundedPointer, type Detail } from './detail.ts'
-import { pointerTo, type JsonValue } from './json.ts'
-import { DEFAULT_LIMITS, type Limits } from './limits.ts'
+import { boundedPointer } from './detail.ts'
+import type { Detail } from './detail.ts'
+import { pointerTo } from './json.ts'
+import type { JsonValue } from './json.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import type { Limits } from './limits.ts'
 
 export type StrictCopy =
   | { readonly ok: true; readonly value: JsonValue; readonly integerKeys: boolean }

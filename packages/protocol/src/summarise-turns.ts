@@ -1,6 +1,7 @@
 // The built-in summariser: picks the statements that matter, word for word, within a token budget.
 import type { Turn } from './generated/handoff.ts'
-import { KINDS, statementsOf, type Statement, type StatementKind } from './statements.ts'
+import { KINDS, statementsOf } from './statements.ts'
+import type { Statement, StatementKind } from './statements.ts'
 import { countTokens } from './token-count.ts'
 
 export interface SummaryOptions {

@@ -3,7 +3,8 @@ import type { AgentRegistration } from './agent-registration.ts'
 import type { Scan, ScanVerdict } from './checks/safety.ts'
 import { judgeContent, reject } from './judge-content.ts'
 import { copyStrict } from './strict-value.ts'
-import { NOT_CHECKED, type Verdict } from './verdict.ts'
+import { NOT_CHECKED } from './verdict.ts'
+import type { Verdict } from './verdict.ts'
 
 export interface ValidateOptions<V extends ScanVerdict = ScanVerdict> {
   /** The receiving agent; without it required state and version range are not checked. */

@@ -1,7 +1,8 @@
 // The decision table: one class R finding or two suspect rules close together reject; a lone suspect never does.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decide, type Evidence, NEARBY } from './decision.ts'
+import { decide, NEARBY } from './decision.ts'
+import type { Evidence } from './decision.ts'
 
 const suspect: Evidence = {
   ruleId: 'a',

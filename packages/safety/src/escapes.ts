@@ -1,5 +1,6 @@
 // Decodes characters written as escapes: %XX, &#NN; and \uXXXX, where many of them stand together.
-import { type Derived, DERIVED_LENGTH_MAX } from './derived.ts'
+import { DERIVED_LENGTH_MAX } from './derived.ts'
+import type { Derived } from './derived.ts'
 import { PieceMap } from './span-map.ts'
 
 /** Fewer escapes than this are ordinary writing. */

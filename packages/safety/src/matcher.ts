@@ -1,10 +1,12 @@
 // Finds the rules that hit a normalised text: literals first, then RE2 sets around them, spans only for what hit.
 import { RE2JS, RE2Set } from 're2js'
 import type { Literal } from './automaton.ts'
-import { GATES, type Rewrite } from './rules/gates.ts'
+import { GATES } from './rules/gates.ts'
+import type { Rewrite } from './rules/gates.ts'
 import { RULE_GROUPS } from './rules/index.ts'
 import type { Rule, RuleGroup } from './rules/rule.ts'
-import { createSurvey, type Gates } from './survey.ts'
+import { createSurvey } from './survey.ts'
+import type { Gates } from './survey.ts'
 
 /** A rule and where it hit, in offsets of the text it was matched against. */
 export interface Hit {

@@ -8,7 +8,8 @@ import {
   isTag,
   isVariationSelector,
 } from './characters.ts'
-import { identityMap, PieceMap, type Span, type SpanMap } from './span-map.ts'
+import { identityMap, PieceMap } from './span-map.ts'
+import type { Span, SpanMap } from './span-map.ts'
 
 /** A text carried by characters that nobody sees. */
 export interface HiddenText {

@@ -1,5 +1,6 @@
 // Reads a normalised text in another order or spelling: rotated, backwards, spaced, leet, split over turns, letters only.
-import { type Derived, DERIVED_LENGTH_MAX } from './derived.ts'
+import { DERIVED_LENGTH_MAX } from './derived.ts'
+import type { Derived } from './derived.ts'
 import { createLiteralScan } from './automaton.ts'
 import type { Hint } from './matcher.ts'
 import { JOINED_ANCHORS, rotateLetters } from './rules/gates.ts'

@@ -1,12 +1,16 @@
 // Turns a message into a safety verdict, in one synchronous pass of bounded work.
 import { createHash } from 'node:crypto'
 import { computeArtefactId } from './artefact.ts'
-import { decide, type Evidence } from './decision.ts'
+import { decide } from './decision.ts'
+import type { Evidence } from './decision.ts'
 import { listFields, pointerOf } from './fields.ts'
-import { createMatcher, type Matcher } from './matcher.ts'
-import { fieldAt, type FieldSpan, joinFields, type MessageText } from './text.ts'
+import { createMatcher } from './matcher.ts'
+import type { Matcher } from './matcher.ts'
+import { fieldAt, joinFields } from './text.ts'
+import type { FieldSpan, MessageText } from './text.ts'
 import type { Finding, SafetyVerdict, Scanner } from './verdict.ts'
-import { readText, type ViewHit } from './views.ts'
+import { readText } from './views.ts'
+import type { ViewHit } from './views.ts'
 
 /** Most findings a verdict lists; the decision counts all of them. */
 export const FINDINGS_MAX = 128

@@ -1,7 +1,8 @@
 // A shut gate proves that its probe finds nothing, the runs are exact, and no probe runs behind a shut gate.
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createLiteralScan, type LiteralScan } from './automaton.ts'
+import { createLiteralScan } from './automaton.ts'
+import type { LiteralScan } from './automaton.ts'
 import * as decoders from './decoders.ts'
 import * as escapes from './escapes.ts'
 import * as rewrites from './rewrites.ts'

@@ -1,5 +1,6 @@
 // Reads a normalised text once: reports the literals in it and says which of the costly probes can find anything at all.
-import { buildAutomaton, type Literal, type Report } from './automaton.ts'
+import { buildAutomaton } from './automaton.ts'
+import type { Literal, Report } from './automaton.ts'
 import { JOINED_ANCHORS } from './rules/gates.ts'
 import type { Span } from './span-map.ts'
 

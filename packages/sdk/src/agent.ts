@@ -1,5 +1,5 @@
 // Defining an agent: checked when it is defined, not when its first handoff arrives.
-import { type Agent } from '@baton/engine'
+import type { Agent } from '@baton/engine'
 import { permanent } from '@baton/runtime'
 
 const TYPE = /^\P{Cc}{1,256}$/u

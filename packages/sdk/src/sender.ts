@@ -4,23 +4,17 @@ import {
   OUTBOX_BOUNDS,
   createHandoffSender,
   createOutboxBound,
-  type NoticeHooks,
   outboxFull,
   prepareHandoff,
   refusedSend,
-  type ReadyMessage,
-  type Sent,
 } from '@baton/engine'
-import { type Logger, type Service, createLogger, permanent } from '@baton/runtime'
-import {
-  type Database,
-  type Pool,
-  createPool,
-  notifyOutbox,
-  outboxDepth,
-  sendHandoffs,
-} from '@baton/store'
-import { createMetrics, type Metrics } from '@baton/telemetry'
+import type { NoticeHooks, ReadyMessage, Sent } from '@baton/engine'
+import { createLogger, permanent } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
+import { createPool, notifyOutbox, outboxDepth, sendHandoffs } from '@baton/store'
+import type { Database, Pool } from '@baton/store'
+import { createMetrics } from '@baton/telemetry'
+import type { Metrics } from '@baton/telemetry'
 import { inSetOrSingly } from '@baton/engine'
 import { CORRECTION_MS, noticeService } from '@baton/engine'
 import { createNotifier } from '@baton/engine'

@@ -1,5 +1,6 @@
 // The signing keys as one setting, so that rotating is changing one line (E10).
-import { type KeyRing, type KeyStatus, createKeyRing } from '@baton/protocol'
+import { createKeyRing } from '@baton/protocol'
+import type { KeyRing, KeyStatus } from '@baton/protocol'
 import { permanent } from '@baton/runtime'
 
 const ENTRY =

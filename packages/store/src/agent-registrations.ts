@@ -1,6 +1,7 @@
 // Which workers host which agent types now, and which type could take a handoff that was blocked elsewhere.
 import type { Fence } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 /** A worker renews its rows every 10 s; one that was not renewed for this long does not count. */
 const LIVE = `seen_at > clock_timestamp() - interval '30 seconds'`

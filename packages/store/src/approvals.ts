@@ -1,6 +1,7 @@
 // Approvals: handoffs held for a person, and the one decision about each (R13, R15).
 import type { ExpiredHandoff } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 import { CLEAR_ENDED, KNOWN } from './ended-outside.ts'
 import { TELL } from './notices.ts'
 import { QUEUE } from './successors.ts'

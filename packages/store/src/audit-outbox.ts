@@ -1,6 +1,7 @@
 // Lifecycle events on their way to the audit store; deleted only after a receipt.
 import type { AuditIntent } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 /** Stores events in the caller's transaction. */
 export async function addAuditIntents(

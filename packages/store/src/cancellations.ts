@@ -1,6 +1,7 @@
 // Cancellation: what does not execute ends at once; a running execution gets a grace, then it is shut out for good.
 import type { ExpiredHandoff } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 import { CLEAR_ENDED, CLOSE_APPROVALS, KNOWN, STOP_DUE } from './ended-outside.ts'
 
 const CANCEL_MAX = 500

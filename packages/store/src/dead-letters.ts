@@ -1,6 +1,7 @@
 // Dead letters as people look at them: lists, clusters, one with its votes, and what a dry run judges.
 import type { LiveAgent, QuarantinedMessage } from '@baton/protocol/review'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 export interface DeadLetterView {
   readonly handoffId: string

@@ -2,13 +2,8 @@
 import type { AuditIntent, Ending } from '@baton/protocol/delivery'
 import type { Database } from './database.ts'
 import { TELL } from './notices.ts'
-import {
-  type HandoffIds,
-  INTENTS,
-  fenceColumns,
-  intentColumns,
-  settledIds,
-} from './settlement-columns.ts'
+import { INTENTS, fenceColumns, intentColumns, settledIds } from './settlement-columns.ts'
+import type { HandoffIds } from './settlement-columns.ts'
 import { WAKE_SUCCESSORS } from './successors.ts'
 
 const END = `

@@ -1,5 +1,6 @@
 // Erasing handoffs: who names a person, what is still open, and text replaced by tombstones that keep its digest.
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 export interface SubjectHandoff {
   readonly handoffId: string

@@ -7,7 +7,8 @@ import type {
   RefusedClaim,
   StartedExecution,
 } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 import { RELEASE_JSON } from './releases.ts'
 
 const CLAIMABLE = `('QUEUED', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`

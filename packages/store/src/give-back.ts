@@ -1,6 +1,7 @@
 // Executions that their process gives back: somebody else is rung for at once, no attempt is counted.
 import type { Fence } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 import { REQUEUE } from './sweeps.ts'
 
 const GIVE_BACK = `

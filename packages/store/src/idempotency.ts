@@ -1,5 +1,6 @@
 // One answer per Idempotency-Key: the key commits with the send it stands for.
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 export interface KeyedRequest {
   readonly apiKeyId: string

@@ -1,5 +1,6 @@
 // How a rule answers: the ids of what breaks it, in one statement, at most 100.
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 const IDS_MAX = 100
 

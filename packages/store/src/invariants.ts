@@ -1,6 +1,7 @@
 // What must hold in the operational database at every instant. Each statement answers the ids of what breaks
 // its rule, at most 100. Used on live systems and after chaos, so each reads one consistent snapshot.
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 import { ids } from './invariant-ids.ts'
 import { reviewInvariantReads } from './review-invariants.ts'
 

@@ -1,6 +1,7 @@
 // What senders are told: notices are inserted by the statement that makes them true, taken with a lease, and told at least once.
 import type { SenderNotice, TakeRequest } from '@baton/protocol/notices'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 /** Begins an insert of notices; ends with `) n` after a select of the columns from handoff_id to details. */
 export const TELL = (kind: SenderNotice['kind']): string => `

@@ -6,7 +6,8 @@ import type {
   OutboxRow,
   QueueMark,
 } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 // Jumps from one (queue, priority) to the next along the index instead of reading every row.
 const LANES = `

@@ -1,6 +1,7 @@
 // How far relays have come in each queue, and what is published again when a queue lost its tail.
 import type { LostMark, LostTail, QueueMark } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 import { REQUEUE } from './sweeps.ts'
 
 // Jumps from the newest mark of one relay and queue to that of the next, past everything older.

@@ -1,5 +1,6 @@
 // What people and the gateway ask: one task, one handoff, lists for a screen. Never on the hot path.
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 export interface TaskView {
   readonly taskId: string

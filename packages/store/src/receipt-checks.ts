@@ -1,5 +1,6 @@
 // Receipts that executions hold, to be compared with the audit log, and how far that has come.
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 export interface HeldReceipt {
   readonly handoffId: string

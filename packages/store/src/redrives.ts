@@ -6,7 +6,8 @@ import type {
   RedriveState,
   RedriveStop,
 } from '@baton/protocol/review'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 const CANARY_MAX_S = 3_600
 

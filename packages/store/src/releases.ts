@@ -1,6 +1,7 @@
 // Releases: what people allowed one message to do once, signed; stored with the decision that gives it.
 import type { Release } from '@baton/protocol'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 /** A row `r` of `release` as ClaimedRelease; evaluated only for the few handoffs that have one. */
 export const RELEASE_JSON = `json_build_object('id', r.id, 'handoffId', r.handoff_id,

@@ -1,6 +1,7 @@
 // Taking up a task again whose handoff was rolled back or has expired: once per such handoff.
 import type { ResumableHandoff, ResumeState } from '@baton/protocol/notices'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 const LOCK_TASK = `select status from task where id = $1 for no key update`
 

@@ -7,7 +7,8 @@ import type {
   StoredMessage,
   Vote,
 } from '@baton/protocol/review'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 const HOLD = `
 select d.handoff_id as "handoffId", d.task_id as "taskId", h.parent_id as "parentId",

@@ -1,6 +1,7 @@
 // Corrections: the same handoff with other bytes. Executions are locked before handoffs, as by every settlement.
 import type { RevisableHandoff, Revision, RevisionBase } from '@baton/protocol/notices'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 import { concatenate } from './send-values.ts'
 import { QUEUE } from './successors.ts'
 

@@ -1,7 +1,8 @@
 // The atomic send (I1): task, checkpoint, handoff, body and outbox row commit together or not at all.
 import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
 import { transient } from '@baton/runtime'
-import { type Database, hasCode, run } from './database.ts'
+import { hasCode, run } from './database.ts'
+import type { Database } from './database.ts'
 import { sendValues } from './send-values.ts'
 
 // A task's first handoff brings its spent amount along; later ones add theirs to it. More than the task

@@ -1,6 +1,7 @@
 // What the database server says about itself: version, durability, and who may connect where.
 import { permanent } from '@baton/runtime'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 export interface ServerFacts {
   /** For example `18.4`. */

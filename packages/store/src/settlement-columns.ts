@@ -1,6 +1,7 @@
 // What every settlement shares: the fence, the events that commit with it, and who still held the epoch.
 import type { AuditIntent, Fence } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 /** Stores the events of what `from` (handoff_id) settled; its three parameters begin at `first`. */
 export const INTENTS = (from: string, first: number): string => `

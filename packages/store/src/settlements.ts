@@ -1,15 +1,11 @@
 // How an execution ends. Every statement is fenced by the epoch: a late settlement changes nothing.
 import type { AuditIntent, Completion, Retry } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 import { MAY_GO_ON } from './executions.ts'
 import { TELL } from './notices.ts'
-import {
-  type HandoffIds,
-  INTENTS,
-  fenceColumns,
-  intentColumns,
-  settledIds,
-} from './settlement-columns.ts'
+import { INTENTS, fenceColumns, intentColumns, settledIds } from './settlement-columns.ts'
+import type { HandoffIds } from './settlement-columns.ts'
 import { WAKE_SUCCESSORS } from './successors.ts'
 
 const COMPLETE = `

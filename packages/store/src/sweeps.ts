@@ -1,6 +1,7 @@
 // What the sweeper re-drives from Postgres. Any number of sweepers: rows are taken with SKIP LOCKED.
 import type { QuietHandoff } from '@baton/protocol/delivery'
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 import { QUEUE } from './successors.ts'
 
 const SWEEP_MAX = 500

@@ -1,5 +1,6 @@
 // What is asked about a set of tasks, such as the ones that one command sent. Never on the hot path.
-import { type Database, run } from './database.ts'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
 
 /** Those of `taskIds` of which no handoff is under way any more. */
 export async function findEndedTasks(

@@ -2,7 +2,8 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AuditUrls, createPool, readHeads } from '@baton/audit'
+import { createPool, readHeads } from '@baton/audit'
+import type { AuditUrls } from '@baton/audit'
 import { createCosigner, createNoteSigner, formatVerifierKey, sealLogOrigin } from '@baton/ledger'
 
 type Environment = Readonly<Record<string, string>>

@@ -1,8 +1,10 @@
 // A link that is worse than perfect still delivers every byte in order, until it resets.
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { type Link, openLink } from './link.ts'
+import { openLink } from './link.ts'
+import type { Link } from './link.ts'
 
 const opened: { close(): unknown }[] = []
 afterEach(async () => {

@@ -2,7 +2,8 @@
 import { createServer, connect } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { createFlow } from './link-flow.ts'
-import { type Conditions, PERFECT } from './link-conditions.ts'
+import { PERFECT } from './link-conditions.ts'
+import type { Conditions } from './link-conditions.ts'
 
 /** `up` is towards the server. */
 export type Direction = 'up' | 'down' | 'both'

@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AuditUrls, migrateAudit } from '@baton/audit'
-import { createPool, migrateStore, type Pool } from '@baton/store'
+import { migrateAudit } from '@baton/audit'
+import type { AuditUrls } from '@baton/audit'
+import { createPool, migrateStore } from '@baton/store'
+import type { Pool } from '@baton/store'
 import { eventually } from './eventually.ts'
 import { ROOT } from './folders.ts'
 

@@ -4,7 +4,8 @@ import { appendFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startPostgres } from '@baton/embedded'
-import { type OwnPostgres, ownFolder } from './own-servers.ts'
+import { ownFolder } from './own-servers.ts'
+import type { OwnPostgres } from './own-servers.ts'
 import { quietLogger } from './progress.ts'
 
 const run = promisify(execFile)

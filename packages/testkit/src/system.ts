@@ -2,10 +2,12 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import type { AuditUrls } from '@baton/audit'
 import { freePort } from '@baton/embedded'
-import { type LedgerServices, prepareLedgerServices } from './ledger-services.ts'
+import { prepareLedgerServices } from './ledger-services.ts'
+import type { LedgerServices } from './ledger-services.ts'
 import { createAuditDatabases, createStoreDatabase, PASSWORDS } from './migrated-databases.ts'
 import { uniqueDatabaseName, uniqueName } from './names.ts'
-import { type ServiceProcess, spawnService } from './service-process.ts'
+import { spawnService } from './service-process.ts'
+import type { ServiceProcess } from './service-process.ts'
 
 type Keeper = keyof LedgerServices['environments']
 /** Sealer, witness and archiver only in a system with a `ledgerFolder`. */

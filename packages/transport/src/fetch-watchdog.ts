@@ -1,5 +1,6 @@
 // Notices a worker that stops fetching: it is made anew once, and after that its process is told.
-import { type Logger, codeOf, permanent } from '@baton/runtime'
+import { codeOf, permanent } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 
 interface WatchdogDeps {
   readonly queue: string

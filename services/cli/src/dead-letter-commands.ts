@@ -1,5 +1,6 @@
 // The commands about dead letters: handoffs that wait for a person.
-import { type Command, InvalidArgumentError } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { collect, limit } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import type { Decision } from './commands/review.ts'

@@ -1,5 +1,6 @@
 // What the gateway answers comes out as it was meant: its data, or its own code, words and fix.
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createGatewayClient } from './gateway-client.ts'

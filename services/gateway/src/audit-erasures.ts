@@ -1,6 +1,7 @@
 // The auditor's erasure routes as the gateway calls them, with a token of its own; refusals keep their code.
 import type { ErasurePorts, ErasureView } from '@baton/engine'
-import { type ErrorCode, permanent, transient } from '@baton/runtime'
+import { permanent, transient } from '@baton/runtime'
+import type { ErrorCode } from '@baton/runtime'
 import { ProblemError } from './problem.ts'
 
 export interface AuditErasuresOptions {

@@ -1,8 +1,5 @@
 // Whether a message can be signed, stored and delivered. What the receiver judges is left to the receiver.
 import {
-  type Detail,
-  type HandoffMessage,
-  type KeyRing,
   ProtocolError,
   deliveryOf,
   microUSD,
@@ -10,6 +7,7 @@ import {
   validateHandoffMessage,
   verifySignature,
 } from '@baton/protocol'
+import type { Detail, HandoffMessage, KeyRing } from '@baton/protocol'
 import { ProblemError, invalidHandoff } from './problem.ts'
 
 /** Turns a pointer into the message into one into the posted body. */

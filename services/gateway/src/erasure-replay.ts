@@ -1,7 +1,8 @@
 // Erasures that a crash interrupted are completed, and what a restore brought back is erased again, from the start on.
 import { replayErasures } from '@baton/engine'
 import { codeOf } from '@baton/runtime'
-import { type ErasureRouteOptions, erasurePorts } from './erasure-routes.ts'
+import { erasurePorts } from './erasure-routes.ts'
+import type { ErasureRouteOptions } from './erasure-routes.ts'
 
 export interface Replay {
   start(): void

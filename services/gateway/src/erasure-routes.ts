@@ -1,20 +1,22 @@
 // Erasing people over HTTP: one person plans, another confirms. Who is meant stands in bodies only, never in a URL or log.
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { type ErasurePorts, confirmErasure, planErasure, replayErasures } from '@baton/engine'
+import { confirmErasure, planErasure, replayErasures } from '@baton/engine'
+import type { ErasurePorts } from '@baton/engine'
 import type { Logger } from '@baton/runtime'
 import {
-  type Pool,
   countErased,
   eraseHandoffs,
   findSubjectHandoffs,
   findUnreflected,
   inTransaction,
 } from '@baton/store'
+import type { Pool } from '@baton/store'
 import { bodyOf, operatorOf } from './acting.ts'
 import type { AuditErasures } from './audit-erasures.ts'
 import { ProblemError } from './problem.ts'
-import { type ById, readUuid } from './read-parameters.ts'
+import { readUuid } from './read-parameters.ts'
+import type { ById } from './read-parameters.ts'
 import { requireScope } from './request-context.ts'
 
 export interface ErasureRouteOptions {

@@ -4,7 +4,8 @@ import type { Metrics } from '@baton/telemetry'
 import { OPENAPI } from './openapi.ts'
 import { ProblemError } from './problem.ts'
 import { requireScope } from './request-context.ts'
-import { type SchemaDocument, readSchemaDocuments } from './schema-documents.ts'
+import { readSchemaDocuments } from './schema-documents.ts'
+import type { SchemaDocument } from './schema-documents.ts'
 
 interface OperationRouteOptions {
   readonly metrics: Pick<Metrics, 'expose'>

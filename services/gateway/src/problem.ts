@@ -1,7 +1,9 @@
 // Every error leaves as an RFC 9457 problem: stable code, where it is, how to mend it. No payload text.
 import { STATUS_CODES } from 'node:http'
-import { BatonError, type ErrorCode } from '@baton/runtime'
-import { ProtocolError, type Detail } from '@baton/protocol'
+import { BatonError } from '@baton/runtime'
+import type { ErrorCode } from '@baton/runtime'
+import { ProtocolError } from '@baton/protocol'
+import type { Detail } from '@baton/protocol'
 
 /** One thing that is wrong with the request, at a JSON pointer into its body. */
 export interface ProblemItem {

@@ -1,24 +1,10 @@
 // Reading one handoff, one task, a task's trace, and the list of tasks. Nothing here changes anything.
 import type { FastifyInstance } from 'fastify'
-import {
-  type HandoffView,
-  type Pool,
-  type TaskView,
-  findHandoff,
-  findTask,
-  listReturns,
-  listTaskHandoffs,
-  listTasks,
-} from '@baton/store'
+import { findHandoff, findTask, listReturns, listTaskHandoffs, listTasks } from '@baton/store'
+import type { HandoffView, Pool, TaskView } from '@baton/store'
 import type { AuditReads } from './audit-reads.ts'
-import {
-  type ById,
-  type ListQuery,
-  notFound,
-  readLimit,
-  readStatus,
-  readUuid,
-} from './read-parameters.ts'
+import { notFound, readLimit, readStatus, readUuid } from './read-parameters.ts'
+import type { ById, ListQuery } from './read-parameters.ts'
 import { requireScope } from './request-context.ts'
 import { readTaskTrace } from './task-trace.ts'
 import { showHandoff, showReturn, showTask } from './views.ts'

@@ -1,6 +1,7 @@
 // Reads request bodies from their bytes: strict JSON with a pointer to what is wrong, whatever the spelling.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { DEFAULT_LIMITS, type Detail, type JsonValue, parseMessage } from '@baton/protocol'
+import { DEFAULT_LIMITS, parseMessage } from '@baton/protocol'
+import type { Detail, JsonValue } from '@baton/protocol'
 import { ProblemError } from './problem.ts'
 
 export interface RequestBody {

@@ -2,8 +2,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatTracestate, parseTraceparent, parseTracestate } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
-import { type Span, startSpan } from '@baton/telemetry'
-import { type ApiKey, type Identified, type Scope, identify } from './api-keys.ts'
+import { startSpan } from '@baton/telemetry'
+import type { Span } from '@baton/telemetry'
+import { identify } from './api-keys.ts'
+import type { ApiKey, Identified, Scope } from './api-keys.ts'
 import { ProblemError } from './problem.ts'
 
 declare module 'fastify' {

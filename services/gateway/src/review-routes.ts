@@ -5,22 +5,17 @@ import { parseMessage } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import type { ReviewDesk } from '@baton/engine'
 import {
-  type Pool,
   findDeadLetter,
   findStoredMessage,
   listDeadLetterClusters,
   listDeadLetters,
   listVotes,
 } from '@baton/store'
+import type { Pool } from '@baton/store'
 import { bodyOf, operatorOf } from './acting.ts'
 import { ProblemError } from './problem.ts'
-import {
-  type ById,
-  type ListQuery,
-  readFilterText,
-  readLimit,
-  readUuid,
-} from './read-parameters.ts'
+import { readFilterText, readLimit, readUuid } from './read-parameters.ts'
+import type { ById, ListQuery } from './read-parameters.ts'
 import { requireScope } from './request-context.ts'
 import { DEAD_LETTER_UNKNOWN, throwRefusal } from './review-problems.ts'
 import {

@@ -1,15 +1,12 @@
 // Turns a posted correction into one that can be committed, or into a problem that says where it is wrong.
 import type { FastifyRequest } from 'fastify'
-import { type Correction, readMessage } from '@baton/engine'
-import {
-  type AgentState,
-  type HandoffConstraints,
-  type HandoffMessage,
-  type KeyRing,
-  buildHandoffMessage,
-} from '@baton/protocol'
+import { readMessage } from '@baton/engine'
+import type { Correction } from '@baton/engine'
+import { buildHandoffMessage } from '@baton/protocol'
+import type { AgentState, HandoffConstraints, HandoffMessage, KeyRing } from '@baton/protocol'
 import type { RevisionBase } from '@baton/protocol/notices'
-import { type Place, placed, requireDeliverable, requireSignature } from './deliverable.ts'
+import { placed, requireDeliverable, requireSignature } from './deliverable.ts'
+import type { Place } from './deliverable.ts'
 import { placeInState } from './message-pointer.ts'
 import { MESSAGE_REVISION, STATE_REVISION } from './return-schema.ts'
 import { requiredBody } from './request-body.ts'

@@ -1,6 +1,7 @@
 // The HTTP server around the routes: bounded in size, rate and time; whatever goes wrong is a problem+json.
 import rateLimit from '@fastify/rate-limit'
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '@baton/runtime'
 import type { ApiKey } from './api-keys.ts'
 import { HEADERS_BYTES_MAX, HEADERS_MS, REQUEST_MS, answerBrokenRequest } from './broken-request.ts'

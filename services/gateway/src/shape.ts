@@ -1,6 +1,7 @@
 // Says where a body differs from the form it should have, in pointers a caller can follow.
 import type { FastifyRequest } from 'fastify'
-import { ProblemError, type ProblemItem } from './problem.ts'
+import { ProblemError } from './problem.ts'
+import type { ProblemItem } from './problem.ts'
 
 const ERRORS_MAX = 50
 

@@ -1,17 +1,12 @@
 // Turns a posted body into something to send, or into a problem that says where it is wrong.
 import type { FastifyRequest } from 'fastify'
 import type { HandoffRequest, HandoffSender, ReadyMessage, Sent } from '@baton/engine'
-import {
-  type AgentState,
-  type Detail,
-  type HandoffMessage,
-  type KeyRing,
-  buildHandoffMessage,
-  microUSD,
-  parseTraceparent,
-} from '@baton/protocol'
-import { type Span, messagingAttributes, startSpan } from '@baton/telemetry'
-import { type Place, placed, requireDeliverable, requireSignature } from './deliverable.ts'
+import { buildHandoffMessage, microUSD, parseTraceparent } from '@baton/protocol'
+import type { AgentState, Detail, HandoffMessage, KeyRing } from '@baton/protocol'
+import { messagingAttributes, startSpan } from '@baton/telemetry'
+import type { Span } from '@baton/telemetry'
+import { placed, requireDeliverable, requireSignature } from './deliverable.ts'
+import type { Place } from './deliverable.ts'
 import { placeInState } from './message-pointer.ts'
 import { ProblemError, invalidHandoff } from './problem.ts'
 import { requiredBody } from './request-body.ts'

@@ -1,18 +1,18 @@
 // Commits a handoff: many share one commit; one with an Idempotency-Key commits together with its key.
-import { type HandoffSender, type Sent, createHandoffSender, refusedSend } from '@baton/engine'
-import { type KeyRing, ProtocolError } from '@baton/protocol'
+import { createHandoffSender, refusedSend } from '@baton/engine'
+import type { HandoffSender, Sent } from '@baton/engine'
+import { ProtocolError } from '@baton/protocol'
+import type { KeyRing } from '@baton/protocol'
 import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
 import { createNotifier, inSetOrSingly } from '@baton/engine'
 import {
-  type Database,
-  type KeyedRequest,
-  type Pool,
   findHandoff,
   inTransaction,
   isConflict,
   sendHandoffs,
   takeIdempotencyKey,
 } from '@baton/store'
+import type { Database, KeyedRequest, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { ProblemError, invalidHandoff } from './problem.ts'
 import type { Submission } from './submission.ts'

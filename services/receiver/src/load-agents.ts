@@ -2,7 +2,8 @@
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { permanent } from '@baton/runtime'
-import { type Agent, defineAgent } from '@baton/sdk'
+import { defineAgent } from '@baton/sdk'
+import type { Agent } from '@baton/sdk'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -2,7 +2,8 @@
 import { permanent } from '@baton/runtime'
 import type { Sent } from '@baton/sdk'
 import { describe, expect, it } from 'vitest'
-import { sendLines, type LineAnswer } from './send-lines.ts'
+import { sendLines } from './send-lines.ts'
+import type { LineAnswer } from './send-lines.ts'
 
 const sent = (handoffId: string): Sent => ({
   handoffId,

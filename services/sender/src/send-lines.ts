@@ -1,10 +1,6 @@
 // Sends one handoff per input line and answers one line each, only after its commit.
-import {
-  parseMessage,
-  type AgentState,
-  type Detail,
-  type HandoffConstraints,
-} from '@baton/protocol'
+import { parseMessage } from '@baton/protocol'
+import type { AgentState, Detail, HandoffConstraints } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
 import type { Sender, Sent } from '@baton/sdk'
 

@@ -1,22 +1,10 @@
 // Takes a review from hop to hop in memory: every message is built, signed and judged as a receiver would.
 import { randomBytes } from 'node:crypto'
-import {
-  type AgentState,
-  type HandoffMessage,
-  type Verdict,
-  createKeyRing,
-  judgeHandoff,
-  microUSD,
-  signHandoff,
-} from '@baton/protocol'
+import { createKeyRing, judgeHandoff, microUSD, signHandoff } from '@baton/protocol'
+import type { AgentState, HandoffMessage, Verdict } from '@baton/protocol'
 import { createScanner } from '@baton/safety'
-import {
-  type Agent,
-  type AgentContext,
-  type AgentResult,
-  buildHandoffMessage,
-  renderForAgent,
-} from '@baton/sdk'
+import { buildHandoffMessage, renderForAgent } from '@baton/sdk'
+import type { Agent, AgentContext, AgentResult } from '@baton/sdk'
 import { agents } from '../agents.ts'
 import type { ReviewRequest } from '../review-request.ts'
 

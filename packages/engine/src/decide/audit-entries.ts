@@ -1,7 +1,8 @@
 // What the audit store is told: structure in the record, text only in separately stored segments.
 import { randomUUID } from 'node:crypto'
 import type { AuditEntry, AuditEvent, EntryVerdicts, SegmentInput } from '@baton/ledger'
-import { type HandoffMessage, type Verdict, encodeMessage, microUSD } from '@baton/protocol'
+import { encodeMessage, microUSD } from '@baton/protocol'
+import type { HandoffMessage, Verdict } from '@baton/protocol'
 import type { AuditIntent, ClaimedHandoff, ExpiredHandoff } from '@baton/protocol/delivery'
 import type { SafetyVerdict } from '@baton/safety'
 import { subjectOf } from '../prepare-handoff.ts'

@@ -1,5 +1,6 @@
 // What would happen to a dead letter if it went back to the queue now; nothing is enqueued or stored.
-import { type AgentRegistration, type Detail, type KeyRing, judgeHandoff } from '@baton/protocol'
+import { judgeHandoff } from '@baton/protocol'
+import type { AgentRegistration, Detail, KeyRing } from '@baton/protocol'
 import type { LiveAgent, QuarantinedMessage } from '@baton/protocol/review'
 import type { Scanner } from '@baton/safety'
 

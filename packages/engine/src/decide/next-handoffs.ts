@@ -4,7 +4,8 @@ import type { AgentState, HandoffMessage } from '@baton/protocol'
 import type { ClaimedHandoff, NewHandoff } from '@baton/protocol/delivery'
 import type { AgentResult, NextHandoff } from '../agent.ts'
 import type { Execution } from '../execute-handoff.ts'
-import { type PrepareOptions, prepareHandoff } from '../prepare-handoff.ts'
+import { prepareHandoff } from '../prepare-handoff.ts'
+import type { PrepareOptions } from '../prepare-handoff.ts'
 
 type Done = Extract<Execution, { kind: 'done' }>
 

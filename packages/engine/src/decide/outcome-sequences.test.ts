@@ -1,9 +1,11 @@
 // Ten thousand lives of a handoff through the pure decisions: each ends, in time, in the state that its last trouble asks for.
-import { ROUTES, type RejectionReason } from '@baton/protocol'
+import { ROUTES } from '@baton/protocol'
+import type { RejectionReason } from '@baton/protocol'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { claimedFrom, sampleHandoff, sampleOptions } from '../sample-delivery.ts'
-import { settleFailed, settleQuarantined, settleRejected, type Settlement } from './outcome.ts'
+import { settleFailed, settleQuarantined, settleRejected } from './outcome.ts'
+import type { Settlement } from './outcome.ts'
 
 const BACKOFF = { baseMs: 100, capMs: 1_000 }
 const OPTIONS = { ...sampleOptions, backoff: BACKOFF }

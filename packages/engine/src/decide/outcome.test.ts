@@ -1,7 +1,8 @@
 // Every reason at every attempt goes where the routing table sends it, with the alert and escalation that belong to it.
 import type { AuditEntry } from '@baton/ledger'
 import { checkEntry } from '@baton/ledger'
-import { ROUTES, type RejectionReason } from '@baton/protocol'
+import { ROUTES } from '@baton/protocol'
+import type { RejectionReason } from '@baton/protocol'
 import { describe, expect, it } from 'vitest'
 import {
   claimedFrom,
@@ -10,14 +11,8 @@ import {
   sampleHandoff,
   sampleOptions,
 } from '../sample-delivery.ts'
-import {
-  settleExecuted,
-  settleFailed,
-  settleQuarantined,
-  settleRejected,
-  type Refusal,
-  type Settlement,
-} from './outcome.ts'
+import { settleExecuted, settleFailed, settleQuarantined, settleRejected } from './outcome.ts'
+import type { Refusal, Settlement } from './outcome.ts'
 
 const OPTIONS = { ...sampleOptions, backoff: { baseMs: 100, capMs: 1_000 } }
 const REASONS = Object.keys(ROUTES) as RejectionReason[]

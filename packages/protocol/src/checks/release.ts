@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto'
 import type { Detail } from '../detail.ts'
 import type { KeyRing } from '../key-ring.ts'
-import { type Release, verifyRelease } from '../release.ts'
+import { verifyRelease } from '../release.ts'
+import type { Release } from '../release.ts'
 import type { ScanVerdict } from './safety.ts'
 
 /** A release as the receiver found it, for one delivery. */

@@ -1,5 +1,6 @@
 // Runs the scanner that the caller brings, and fails closed (E07).
-import { DETAILS_MAX, type Detail } from '../detail.ts'
+import { DETAILS_MAX } from '../detail.ts'
+import type { Detail } from '../detail.ts'
 import type { HandoffMessage } from '../handoff-message.ts'
 
 /** What this package needs to know of a scanner's verdict; @baton/safety gives more. */

@@ -1,5 +1,6 @@
 // The override wording in languages of Asia with their own scripts.
-import { type Grammar, SPACED, UNSPACED } from './grammar.ts'
+import { SPACED, UNSPACED } from './grammar.ts'
+import type { Grammar } from './grammar.ts'
 
 export const ASIAN_GRAMMARS: readonly Grammar[] = [
   {

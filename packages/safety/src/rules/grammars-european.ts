@@ -1,5 +1,6 @@
 // The override wording in languages of Europe and in languages with Latin letters, without diacritics as text is folded.
-import { type Grammar, SPACED } from './grammar.ts'
+import { SPACED } from './grammar.ts'
+import type { Grammar } from './grammar.ts'
 
 export const EUROPEAN_GRAMMARS: readonly Grammar[] = [
   {

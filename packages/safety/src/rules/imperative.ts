@@ -1,5 +1,6 @@
 // The heuristic for orders that stand in data without any attack wording; it can never reject.
-import { oneOf, type Rule, type RuleGroup } from './rule.ts'
+import { oneOf } from './rule.ts'
+import type { Rule, RuleGroup } from './rule.ts'
 
 const ACT =
   oneOf(`transfer|wire|pay|refund|send|e-?mail|forward|share|publish|post|upload|export|download|retrieve|

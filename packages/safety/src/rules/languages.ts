@@ -1,8 +1,10 @@
 // The override rule in languages other than English.
-import { type Grammar, SPACED } from './grammar.ts'
+import { SPACED } from './grammar.ts'
+import type { Grammar } from './grammar.ts'
 import { ASIAN_GRAMMARS } from './grammars-asian.ts'
 import { EUROPEAN_GRAMMARS } from './grammars-european.ts'
-import { list, oneOf, type Rule, type RuleGroup } from './rule.ts'
+import { list, oneOf } from './rule.ts'
+import type { Rule, RuleGroup } from './rule.ts'
 
 const GRAMMARS = [...EUROPEAN_GRAMMARS, ...ASIAN_GRAMMARS]
 const LATIN = /^[a-z]/u

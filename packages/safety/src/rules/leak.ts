@@ -1,5 +1,6 @@
 // Rules for texts that try to carry data out or to keep the user in the dark.
-import { combine, list, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, list, oneOf, pattern, words } from './rule.ts'
+import type { Rule, RuleGroup } from './rule.ts'
 
 const SLOT = String.raw`(?:\{{1,3}|\$\{|\[|<|%7b|__)\s?(?:[a-z]+[ _.-])*(?:data|history|conversation|secrets?|passwords?|chat|messages?|summary|prompt|context|email|credentials?|info|information|contents?|text|response|answer|query|pii|notes|env)\b`
 const ENCODED = String.raw`(?:encoded?|base64|b64|url_?encoded?)[_-](?:data|history|conversation|secrets?|chat|context|text|message|summary)`

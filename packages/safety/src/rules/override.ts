@@ -1,5 +1,6 @@
 // Rules for texts that try to replace the receiver's orders.
-import { combine, list, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, list, oneOf, pattern, words } from './rule.ts'
+import type { Rule, RuleGroup } from './rule.ts'
 
 const DROP =
   oneOf(`ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|overlook|neglect|bypass|override|discard|dismiss|

@@ -1,5 +1,6 @@
 // Rules for texts that try to change who the receiver thinks it is, or what it may do.
-import { combine, list, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, list, oneOf, pattern, words } from './rule.ts'
+import type { Rule, RuleGroup } from './rule.ts'
 
 const LAWLESS =
   oneOf(`unfiltered|uncensored|unrestricted|amoral|unethical|immoral|jailbroken|unmoderated|evil|lawless|

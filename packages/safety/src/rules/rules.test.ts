@@ -4,7 +4,8 @@ import { createScanner } from '../scanner.ts'
 import { CONDUCT_VECTORS } from './conduct-vectors.ts'
 import { RULE_GROUPS } from './index.ts'
 import { LANGUAGE_VECTORS } from './language-vectors.ts'
-import { ORDER_VECTORS, type RuleVectors } from './vectors.ts'
+import { ORDER_VECTORS } from './vectors.ts'
+import type { RuleVectors } from './vectors.ts'
 
 const scanner = createScanner()
 

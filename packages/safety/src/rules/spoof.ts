@@ -1,5 +1,6 @@
 // Rules for texts that pretend to come from someone with authority over the receiver.
-import { combine, list, oneOf, pattern, type Rule, type RuleGroup, words } from './rule.ts'
+import { combine, list, oneOf, pattern, words } from './rule.ts'
+import type { Rule, RuleGroup } from './rule.ts'
 
 const AUTHORITIES = 'system|admin|administrator|developer|root|sysadmin'
 const AUTHORITY = oneOf(AUTHORITIES)

@@ -8,7 +8,8 @@ import { withDatabases } from '../instance/with-databases.ts'
 import { count, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
-import { type DeadLetterCase, type Evidence, findDeadLetter } from './find-dead-letter.ts'
+import { findDeadLetter } from './find-dead-letter.ts'
+import type { DeadLetterCase, Evidence } from './find-dead-letter.ts'
 
 interface DeadLettersOptions {
   readonly limit: number

@@ -3,12 +3,14 @@ import { BatonError, permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { type GatewayClient, withGateway } from '../gateway-client.ts'
+import { withGateway } from '../gateway-client.ts'
+import type { GatewayClient } from '../gateway-client.ts'
 import { PEOPLE } from '../instance/people.ts'
 import { interrupted } from '../main-job/run-reviews.ts'
 import { short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
-import { type DeadLetterCase, findDeadLetter } from './find-dead-letter.ts'
+import { findDeadLetter } from './find-dead-letter.ts'
+import type { DeadLetterCase } from './find-dead-letter.ts'
 
 export type Decision =
   | { readonly action: 'release'; readonly validHours?: number | undefined }
