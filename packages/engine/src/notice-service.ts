@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { NoticeHooks } from './notice-hooks.ts'
 import { createNoticeWatcher } from './watch-notices.ts'
-import type { SenderNotice } from '@baton/protocol/notices'
+import type { SenderNotice } from '@baton/store'
 import type { Logger, Service } from '@baton/runtime'
 import { listenToOutbox } from '@baton/store'
 import type { Returns } from './returns.ts'
