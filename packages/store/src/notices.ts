@@ -1,4 +1,6 @@
 // What senders are told: notices are inserted by the statement that makes them true, taken with a lease, and told at least once.
+import { listen } from '@baton/postgres'
+import type { Listener } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 
@@ -166,3 +168,9 @@ export async function sweepNotices(db: Database): Promise<number> {
 export async function notifySenders(db: Database): Promise<void> {
   await run(db, 'notify_senders', `select pg_notify('baton_senders', '')`)
 }
+
+/** Hears `notifySenders` on a connection of its own, until closed. */
+export const listenToSenders = (heard: {
+  readonly url: string
+  readonly onWake: () => void
+}): Listener => listen({ ...heard, channel: 'baton_senders' })

@@ -1,5 +1,7 @@
 // The outbox: rows wait here until a relay has published them; claiming deletes (no flag, no lease).
 import type { Priority, QueueMark } from '@baton/protocol'
+import { listen } from '@baton/postgres'
+import type { Listener } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 
@@ -118,3 +120,9 @@ export async function outboxDepth(db: Database, fromSeq = 0): Promise<OutboxDept
 export async function notifyOutbox(db: Database): Promise<void> {
   await run(db, 'notify_outbox', `select pg_notify('baton_outbox', '')`)
 }
+
+/** Hears `notifyOutbox` on a connection of its own, until closed. */
+export const listenToOutbox = (heard: {
+  readonly url: string
+  readonly onWake: () => void
+}): Listener => listen({ ...heard, channel: 'baton_outbox' })

@@ -1,6 +1,7 @@
 // The atomic send (I1): task, checkpoint, handoff, body and outbox row commit together or not at all.
 import { transient } from '@baton/runtime'
-import { hasCode, run } from './database.ts'
+import { hasCode } from '@baton/postgres'
+import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { sendValues } from './send-values.ts'
 
