@@ -6,8 +6,8 @@ import type { SourceFile } from './source-files.ts'
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['packages/transport'],
   ioredis: ['packages/transport'],
-  pg: ['packages/postgres'],
-  kysely: ['packages/postgres'],
+  pg: ['packages/store', 'packages/audit'],
+  kysely: ['packages/store', 'packages/audit'],
   '@aws-sdk/client-s3': ['packages/audit'],
   ajv: ['packages/protocol'],
   'ajv-formats': ['packages/protocol'],
@@ -42,7 +42,6 @@ const LAYER_OF: Readonly<Record<string, string>> = {
   engine: 'engine',
   sdk: 'surface',
   embedded: 'platform',
-  postgres: 'platform',
   infra: 'base',
   testkit: 'testing',
   test: 'testing',

@@ -1,13 +1,8 @@
 // What the sweeper re-drives from Postgres. Any number of sweepers: rows are taken with SKIP LOCKED.
-import type { ClaimRequest } from './executions.ts'
+import type { QuietHandoff } from '@baton/protocol/delivery'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { QUEUE } from './successors.ts'
-
-/** A published handoff that nobody has claimed for a while. */
-export interface QuietHandoff extends ClaimRequest {
-  readonly queue: string
-}
 
 const SWEEP_MAX = 500
 const BACKLOG_MAX = 5_000

@@ -115,10 +115,11 @@ export class Archiver implements Service {
   async #keepUp(targets: readonly ArchiveTarget[]): Promise<void> {
     const isDue = performance.now() - this.#keptUpAt >= this.#options.upkeepEveryMs
     if (!isDue || this.#halted) return
+    // Also before one that fails: appends wait for every attempt to drop a day that somebody reads.
+    this.#keptUpAt = performance.now()
     const findings = await dropDays(this.#options, { targets, archives: this.#archives })
     if (findings.length > 0) return this.#halt(findings)
     await expireChains(this.#options, targets)
-    this.#keptUpAt = performance.now()
   }
 
   #halt(findings: readonly Finding[]): void {

@@ -41,8 +41,6 @@ interface AuditorDependencies {
 export interface Auditor extends Service {
   /** Where it listens once it has started, for example http://127.0.0.1:8421. */
   readonly url: string
-  /** Whether its databases answer. */
-  ready(): Promise<boolean>
 }
 
 /** Records in one flush over all chains; one flush is under way at a time. */
@@ -60,7 +58,7 @@ interface Pools {
 export function createAuditor(dependencies: AuditorDependencies): Auditor {
   const { settings, logger, metrics } = dependencies
   const pools = openPools(settings)
-  const { reader } = pools
+  const { reader, writer } = pools
   const signer = createBatchSigner(settings.BATON_AUDIT_SIGNING_KEY)
   const vault = createSubjectVault({
     db: pools.vault,
@@ -74,14 +72,14 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
       : readBatchPublicKey(settings.BATON_SEAL_PUBLIC_KEY)
   const unsealedMaxMs = settings.BATON_AUDIT_UNSEALED_MAX_MS
   const watch =
-    sealKey && createSealWatch({ reader, publicKey: sealKey, unsealedMaxMs, metrics, logger })
+    sealKey && createSealWatch({ writer, publicKey: sealKey, unsealedMaxMs, metrics, logger })
   const covered = () => watch?.sizes
   const cold = openColdStore(settings)
-  const shared = { reader, writer: pools.writer, vault, batchKeys, sealKey, cold, metrics, logger }
+  const shared = { reader, writer, vault, batchKeys, sealKey, cold, metrics, logger }
   const recordsPerSecond = settings.BATON_AUDIT_SCRUB_PER_SECOND
   const scrubber = createScrubber({ ...shared, recordsPerSecond })
   const environment = settings.BATON_ENVIRONMENT
-  const log = new AuditLog({ db: pools.writer, vault, signer, environment })
+  const log = new AuditLog({ db: writer, vault, signer, environment })
   const batcher = createBatcher({
     name: 'audit append',
     flush: (entries: Parameters<AuditLog['append']>[0]) => log.append(entries),
@@ -108,10 +106,6 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
     mayRead: requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read'),
     metrics,
     bodyBytesMax: settings.BATON_AUDIT_BODY_BYTES_MAX,
-    connections: {
-      max: settings.BATON_AUDITOR_CONNECTIONS_MAX,
-      perAddressMax: settings.BATON_AUDITOR_CONNECTIONS_PER_ADDRESS_MAX,
-    },
     logger,
   })
   addTileRoutes(server, {
@@ -176,7 +170,6 @@ function asService(parts: ServiceParts): Auditor {
     get url() {
       return url
     },
-    ready: () => answers(pools),
     async start() {
       await requireSafety(pools.writer, { settings, logger })
       await makePartitions()

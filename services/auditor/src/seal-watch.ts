@@ -9,7 +9,8 @@ import type { Metrics } from '@baton/telemetry'
 import { ProblemError } from './problem.ts'
 
 interface SealWatchOptions {
-  readonly reader: Pool
+  /** Connected as audit_writer: appends depend on nothing that others who read could use up. */
+  readonly writer: Pool
   readonly publicKey: KeyObject
   readonly unsealedMaxMs: number
   readonly metrics: Pick<Metrics, 'auditUnsealedAgeSeconds' | 'auditUnwitnessedAgeSeconds'>
@@ -28,7 +29,7 @@ export interface SealWatch {
 const LOOK_EVERY_MS = 1_000
 
 export function createSealWatch(options: SealWatchOptions): SealWatch {
-  const { reader, publicKey, unsealedMaxMs, metrics, logger } = options
+  const { writer, publicKey, unsealedMaxMs, metrics, logger } = options
   let sizes: CoveredSizes | undefined
   /** Milliseconds since 1970; null when everything is sealed. */
   let unsealedSince: number | null = null
@@ -38,16 +39,16 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
   const age = (): number => (unsealedSince === null ? 0 : Date.now() - unsealedSince)
 
   async function look(): Promise<void> {
-    const seen = await readCoveredSizes(reader, publicKey)
+    const seen = await readCoveredSizes(writer, publicKey)
     const unsealed = seen.heads.flatMap(({ chain, size }) => {
       const seq = seen.sealed.get(chain) ?? 0
       return size > seq ? [{ chain, seq }] : []
     })
-    const oldest = await findOldestRecordTime(reader, unsealed)
+    const oldest = await findOldestRecordTime(writer, unsealed)
     sizes = seen
     unsealedSince = oldest === null ? null : oldest / 1_000
     metrics.auditUnsealedAgeSeconds.set(age() / 1_000)
-    metrics.auditUnwitnessedAgeSeconds.set((await unwitnessedMs(reader, seen)) / 1_000)
+    metrics.auditUnwitnessedAgeSeconds.set((await unwitnessedMs(writer, seen)) / 1_000)
     sayWhenBlocked()
   }
 
@@ -87,8 +88,8 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
   }
 }
 
-async function unwitnessedMs(reader: Pool, { witnessedSeals }: CoveredSizes): Promise<number> {
-  const seal = await readSeal(reader, witnessedSeals)
+async function unwitnessedMs(writer: Pool, { witnessedSeals }: CoveredSizes): Promise<number> {
+  const seal = await readSeal(writer, witnessedSeals)
   const at = seal === undefined ? undefined : readSealEntry(seal.body)?.at
   const micros = at === undefined ? undefined : parseInstant(at)
   return micros === undefined ? 0 : Math.max(0, Date.now() - micros / 1_000)

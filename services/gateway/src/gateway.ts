@@ -18,8 +18,7 @@ import { createRunningBound, requireRoomIn } from './back-pressure.ts'
 import { createErasureReplay } from './erasure-replay.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
 import { addHandoffRoutes } from './handoff-routes.ts'
-import { addOperationRoutes, createReadiness } from './operation-routes.ts'
-import type { Readiness } from './operation-routes.ts'
+import { addOperationRoutes } from './operation-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
 import { addRedriveRoutes } from './redrive-routes.ts'
 import { addReturnRoutes } from './return-routes.ts'
@@ -50,8 +49,6 @@ export interface GatewayOptions {
     /** Handoffs being sent at once. */
     readonly runningMax: number
     readonly connectionsMax: number
-    /** Of one address; of one /64 where it is IPv6. */
-    readonly connectionsPerAddressMax: number
     /** Handoffs that may wait for a relay. */
     readonly outboxMax: number
     /** How long the oldest of them may wait. */
@@ -67,8 +64,6 @@ export interface Gateway extends Service {
   readonly server: FastifyInstance
   /** Every route as `GET /v2/tasks/{id}`; known once the server is ready. */
   readonly routes: ReadonlySet<string>
-  /** Whether its database and the auditor answer. */
-  ready(): Promise<boolean>
 }
 
 const CONNECTIONS_MAX = 10
@@ -87,18 +82,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ pool, erasures, logger })
   const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
-  const readiness = createReadiness({
-    auditReady: () => audit.ready(),
-    databaseReady: () => pool.query({ text: 'select' }).then(answered, refused),
-  })
   const { apiKeys, limits } = options
   const { server, routes } = createServer({
     apiKeys,
     rateMax: limits.rateMax,
-    connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
+    connectionsMax: limits.connectionsMax,
     logger,
-    addRoutes: (scope) =>
-      addRoutes(scope, { options, pool, audit, submitter, erasures, readiness }),
+    addRoutes: (scope) => addRoutes(scope, { options, pool, audit, submitter, erasures }),
   })
   let url = ''
   let stopped: Promise<void> | undefined
@@ -108,10 +98,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     routes,
     get url() {
       return url
-    },
-    async ready() {
-      const { database, audit: recorded } = await readiness()
-      return database && recorded
     },
     async start() {
       url = await listen(server, options)
@@ -134,9 +120,9 @@ interface Parts {
 
 function addRoutes(
   scope: FastifyInstance,
-  parts: Parts & { readonly options: GatewayOptions; readonly readiness: Readiness },
+  parts: Parts & { readonly options: GatewayOptions },
 ): void {
-  const { options, pool, audit, submitter, erasures, readiness } = parts
+  const { options, pool, audit, submitter, erasures } = parts
   const { keyRing, limits, metrics, logger } = options
   const isFull = createOutboxBound({
     readDepth: (fromSeq) => outboxDepth(pool, fromSeq),
@@ -163,7 +149,11 @@ function addRoutes(
   addRedriveRoutes(scope, review)
   addErasureRoutes(scope, { pool, erasures, logger })
   addSteeringRoutes(scope, { pool, steering: createSteering(pool), logger })
-  addOperationRoutes(scope, { metrics, readiness })
+  addOperationRoutes(scope, {
+    metrics,
+    auditReady: () => audit.ready(),
+    databaseReady: () => pool.query({ text: 'select' }).then(answered, refused),
+  })
 }
 
 const answered = () => true
