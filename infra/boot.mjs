@@ -12,7 +12,10 @@ const CLI = 'services/cli/src/main.ts'
 const COMMANDS = {
   up: { run: [CLI, 'up'], about: 'set everything up and run the main job (-- --once --json)' },
   baton: { run: [CLI], about: 'the command line (-- --help)' },
-  test: { run: ['node_modules/vitest/vitest.mjs', 'run'], about: 'run all tests' },
+  test: {
+    run: ['infra/gate.mjs'],
+    about: 'the gate: format, layers, lint, types, dead code, generated files, all tests',
+  },
   bench: { run: ['test/bench/main.ts'], about: 'measure' },
   chaos: { run: ['test/chaos/main.ts'], about: 'break everything at once and check every promise' },
 }
@@ -34,7 +37,7 @@ async function main([name = '', ...args]) {
 async function runInForeground(node, args, env) {
   // Relative paths in arguments are meant from where the person typed the command.
   const cwd = process.env.INIT_CWD && existsSync(process.env.INIT_CWD) ? process.env.INIT_CWD : ROOT
-  const isTest = args[0].endsWith('vitest.mjs')
+  const isTest = args[0].endsWith('gate.mjs')
   const child = spawn(node, args, { cwd: isTest ? ROOT : cwd, env, stdio: 'inherit' })
   forwardSignals(child)
   return await new Promise((resolve, reject) => {
