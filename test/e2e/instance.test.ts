@@ -1,9 +1,10 @@
 // One instance, several commands: they share its services, notice each other, and clear up after a killed one.
 import { existsSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { spawnService } from '@baton/testkit'
+import { isAlive } from '@baton/embedded'
+import { pauseTree, spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openCommandLine } from './command-line.ts'
@@ -12,6 +13,14 @@ import { isFine, summaryOf } from './main-job.ts'
 
 const START_MAX_MS = 90_000
 const CONTRACT = fileURLToPath(new URL('../../services/cli/package.json', import.meta.url))
+
+/** Twenty seconds of waiting, and what two more commands take. */
+const PAUSED_MAX_MS = 120_000
+
+const recordIn = async (home: string) =>
+  JSON.parse(await readFile(join(home, 'pg.json'), 'utf8')) as {
+    readonly details: { readonly pid: number }
+  }
 
 describe('an instance that stays up', () => {
   let baton: CommandLine
@@ -53,6 +62,29 @@ describe('an instance that stays up', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toContain('BATON_INSTANCE_BUSY')
   })
+
+  it(
+    'keeps a Postgres that does not answer, whatever other commands find',
+    async () => {
+      const { pid } = (await recordIn(baton.home)).details
+      const resume = await pauseTree(pid)
+      const waited = await baton.run('tasks')
+      expect(waited.exitCode).toBe(1)
+      expect(waited.stderr).toMatch(
+        new RegExp(
+          `Waits for Postgres: process ${pid} .* process ${up.pid} \\(.*main.ts up .*uses it`,
+        ),
+      )
+      expect(waited.stderr).toContain('(BATON_SERVER_SILENT)')
+      expect(isAlive({ pid, startedAt: null })).toBe(true)
+      resume()
+      expect((await baton.run('tasks')).exitCode).toBe(0)
+      expect((await recordIn(baton.home)).details.pid).toBe(pid)
+      const review = await baton.run('review-contract', CONTRACT, '--json')
+      expect(review.exitCode).toBe(0)
+    },
+    PAUSED_MAX_MS,
+  )
 
   it('leaves services behind when it is killed, which the next command ends', async () => {
     await up.kill()

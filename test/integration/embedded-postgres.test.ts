@@ -1,14 +1,22 @@
-// A command that was killed leaves its Postgres running; the next command uses it and ends it.
-import { spawn } from 'node:child_process'
+// A command that was killed leaves its Postgres running; the next command uses it and ends it. One that does not
+// answer is ended only when nobody uses it.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isAlive, startPostgres } from '@baton/embedded'
+import { discardPostgres, startPostgres } from '@baton/embedded'
 import type { RunningPostgres } from '@baton/embedded'
-import { eventually } from '@baton/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import {
+  PAUSED_MAX_MS,
+  KEPT,
+  REPLACED,
+  pauseUnused,
+  pauseUsed,
+  kill,
+  logger,
+  runHolder,
+} from './embedded-fixture.ts'
 
-const logger = { info: () => undefined, warn: () => undefined }
 const folder = mkdtempSync(join(tmpdir(), 'baton-embedded-'))
 const dataDir = join(folder, 'pg')
 
@@ -24,20 +32,9 @@ let killed = { port: 0, home: '' }
 const running: RunningPostgres[] = []
 
 beforeAll(async () => {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, dataDir], {
-    cwd: new URL('.', import.meta.url),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let output = ''
-  child.stdout.on('data', (text) => (output += text))
-  await eventually(() => output.includes('\n'), { deadlineMs: 60_000, describe: 'Postgres runs' })
-  killed = JSON.parse(output) as typeof killed
-  child.kill('SIGKILL')
-  const { pid } = child
-  await eventually(() => pid !== undefined && !isAlive({ pid, startedAt: null }), {
-    deadlineMs: 30_000,
-    describe: 'the command is gone',
-  })
+  const holder = await runHolder<typeof killed>(PROGRAM, dataDir)
+  killed = holder.printed
+  await kill(holder.child)
 })
 
 afterAll(async () => {
@@ -56,4 +53,20 @@ it('is adopted on its port, shared, and stopped by the last user', async () => {
   const again = await startPostgres({ dataDir, logger })
   running.push(again)
   expect(again).toMatchObject({ source: 'started', port: killed.port, home: killed.home })
+})
+
+it('is ended only when nobody uses it', { timeout: PAUSED_MAX_MS }, async () => {
+  for (const postgres of running.splice(0)) await postgres.stop()
+  const { child } = await runHolder(PROGRAM, dataDir)
+  onTestFinished(async () => {
+    await kill(child)
+    await discardPostgres(dataDir)
+  })
+  const world = {
+    holder: child,
+    recordPath: `${dataDir}.json`,
+    join: (tell: (words: string) => void) => startPostgres({ dataDir, tell, logger }),
+  }
+  expect(await pauseUsed(world)).toEqual(KEPT)
+  expect(await pauseUnused(world)).toEqual(REPLACED)
 })

@@ -6,7 +6,8 @@ import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { transient } from '@baton/runtime'
-import { holderOf, isAlive } from '@baton/infra/lock'
+import { isAlive } from '@baton/infra/lock'
+import type { Holder } from '@baton/infra/lock'
 
 const run = promisify(execFile)
 const POLL_MS = 20
@@ -17,15 +18,17 @@ export interface EndStep {
   readonly waitMs: number
 }
 
-/** Sends each signal in turn until the process is gone. Throws BATON_PROCESS_STUCK when none helped. */
-export async function endProcess(pid: number, steps: readonly EndStep[]): Promise<void> {
-  const target = holderOf(pid)
+/**
+ * Sends each signal in turn until the process is gone; a later one with its id gets none.
+ * Throws BATON_PROCESS_STUCK when none helped.
+ */
+export async function endProcess(target: Holder, steps: readonly EndStep[]): Promise<void> {
   for (const { signal, waitMs } of steps) {
-    if (!sendSignal(pid, signal)) return
+    if (!isAlive(target) || !sendSignal(target.pid, signal)) return
     if (await settles(() => !isAlive(target), waitMs)) return
   }
-  throw transient('BATON_PROCESS_STUCK', `process ${pid} did not end`, {
-    fix: `End process ${pid} yourself, then try again.`,
+  throw transient('BATON_PROCESS_STUCK', `process ${target.pid} did not end`, {
+    fix: `End process ${target.pid} yourself, then try again.`,
   })
 }
 

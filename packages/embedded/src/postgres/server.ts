@@ -8,8 +8,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { permanent, transient } from '@baton/runtime'
 import { holderOf, isAlive } from '@baton/infra/lock'
+import type { Holder } from '@baton/infra/lock'
 import { commandLine, endProcess, settles } from '../server-process.ts'
 import type { EndStep } from '../server-process.ts'
+import type { ServerProcess } from '../shared-instance.ts'
 import { giveTo } from './account.ts'
 import type { Account } from './account.ts'
 
@@ -17,8 +19,11 @@ const run = promisify(execFile)
 /** Crash recovery of a full write-ahead log fits in this on a slow disk. */
 const START_MAX_MS = 180_000
 const PROBE_MAX_MS = 2_000
+/** A paused server hears nothing else. */
+const WAKE: EndStep = { signal: 'SIGCONT', waitMs: 0 }
+/** Asked to stop at once, it kills after 5 s the children that did not: none is left to hold its memory. */
 const AT_ONCE: readonly EndStep[] = [
-  { signal: 'SIGQUIT', waitMs: 3_000 },
+  { signal: 'SIGQUIT', waitMs: 8_000 },
   { signal: 'SIGKILL', waitMs: 5_000 },
 ]
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
@@ -86,8 +91,8 @@ async function removeDrafts(home: string): Promise<void> {
   await Promise.allSettled(left.map((name) => rm(join(home, name), { recursive: true })))
 }
 
-/** Starts the server and waits until it accepts connections. Returns its process id. */
-export async function launch(paths: ServerPaths, port: number): Promise<number> {
+/** Starts the server and waits until it accepts connections. */
+export async function launch(paths: ServerPaths, port: number): Promise<ServerProcess> {
   const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const log = await open(join(paths.home, 'server.log'), 'w')
   const child = spawn(
@@ -98,7 +103,7 @@ export async function launch(paths: ServerPaths, port: number): Promise<number> 
   await log.close()
   await started(child, paths)
   child.unref()
-  return child.pid as number
+  return { ...holderOf(child.pid), port }
 }
 
 async function started(child: ChildProcess, paths: ServerPaths): Promise<void> {
@@ -119,12 +124,14 @@ async function started(child: ChildProcess, paths: ServerPaths): Promise<void> {
   )
 }
 
-/** The server that runs on this home now, if any: its process id and port. */
-export async function runningServer(home: string): Promise<{ pid: number; port: number } | null> {
+/** The server that runs on this home now, if any. */
+export async function runningServer(home: string): Promise<ServerProcess | null> {
   const lines = await pidFile(home)
   const [pid, port] = [Number(lines[0]), Number(lines[3])]
-  if (!pid || !port || !isAlive(holderOf(pid))) return null
-  return (await commandLine(pid)).includes(join(home, 'data')) ? { pid, port } : null
+  if (!pid || !port) return null
+  const holder = holderOf(pid)
+  if (!isAlive(holder) || !(await commandLine(pid)).includes(join(home, 'data'))) return null
+  return { ...holder, port }
 }
 
 /** True when a Postgres answers on the port within two seconds. */
@@ -142,13 +149,16 @@ export async function answers(port: number): Promise<boolean> {
 }
 
 /** Fast shutdown: open transactions roll back, everything committed is on disk. */
-export async function stopServer(pid: number): Promise<void> {
-  await endProcess(pid, [{ signal: 'SIGINT', waitMs: 60_000 }, ...AT_ONCE])
+export async function stopServer(server: Holder): Promise<void> {
+  await endProcess(server, [WAKE, { signal: 'SIGINT', waitMs: 60_000 }, ...AT_ONCE])
 }
 
-/** For a server that does not answer any more; its next start recovers from the write-ahead log. */
-export async function abortServer(pid: number): Promise<void> {
-  await endProcess(pid, AT_ONCE)
+/**
+ * For a server that does not answer any more: it is asked for the same; if that does not help it ends at once, and
+ * its next start recovers from the write-ahead log.
+ */
+export async function abortServer(server: Holder): Promise<void> {
+  await endProcess(server, [WAKE, { signal: 'SIGINT', waitMs: 10_000 }, ...AT_ONCE])
 }
 
 /** Postgres itself writes its state into the eighth line of its pid file. */

@@ -3,11 +3,10 @@ import { rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { isAlive, holderOf } from '@baton/infra/lock'
 import { readSecret, writeNewSecret } from '../secret-file.ts'
 import { freePort, settles } from '../server-process.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
-import type { Engine } from '../shared-instance.ts'
+import type { Engine, ServerProcess } from '../shared-instance.ts'
 import { serverAccount } from './account.ts'
 import type { Account } from './account.ts'
 import { runnableBinaries } from './binaries.ts'
@@ -16,7 +15,7 @@ import { abortServer, answers, initialise, launch, runningServer, stopServer } f
 import type { ServerPaths } from './server.ts'
 import { clearStaleLock } from './stale-lock.ts'
 
-const LEFTOVER_WAIT_MS = 10_000
+const TITLE = 'Postgres'
 const START_ATTEMPTS_MAX = 5
 
 export interface PostgresOptions {
@@ -26,6 +25,8 @@ export interface PostgresOptions {
   readonly port?: number
   /** Delete the data when the last user leaves. For tests. */
   readonly temporary?: boolean
+  /** Told, in words for a person, what is waited for and what was ended. */
+  readonly tell?: (words: string) => void
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
@@ -39,21 +40,20 @@ export interface RunningPostgres {
   stop(): Promise<void>
 }
 
-interface ServerDetails {
+interface ServerDetails extends ServerProcess {
   readonly home: string
-  readonly port: number
-  readonly pid: number
 }
 
 /**
  * Starts the Postgres of `dataDir`, or adopts the one that already runs on it.
- * Throws BATON_POSTGRES_* with a fix when this machine cannot run it.
+ * Throws BATON_POSTGRES_* with a fix when this machine cannot run it, and BATON_SERVER_SILENT when it does not
+ * answer while somebody uses it.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const dataDir = resolve(options.dataDir)
   const secretPath = join(dirname(dataDir), 'secrets', basename(dataDir))
   const engine = postgresEngine({ ...options, dataDir }, secretPath)
-  const membership = await joinInstance(`${dataDir}.json`, engine)
+  const membership = await joinInstance(`${dataDir}.json`, engine, { tell: options.tell })
   const { home, port } = membership.details
   const password = await readSecret(secretPath)
   if (password === null) throw passwordLost(secretPath, home)
@@ -70,6 +70,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
 /** Stops and deletes a temporary Postgres whose command was killed; one in use stays as it is. */
 export async function discardPostgres(dataDir: string): Promise<void> {
   await discardInstance<ServerDetails>(`${resolve(dataDir)}.json`, {
+    title: TITLE,
     stop: async ({ home }) => {
       await stopOn(home)
       await rm(home, { recursive: true, force: true })
@@ -78,20 +79,31 @@ export async function discardPostgres(dataDir: string): Promise<void> {
 }
 
 function postgresEngine(options: PostgresOptions, secretPath: string): Engine<ServerDetails> {
+  const { temporary, logger } = options
   return {
-    isServing: async ({ home, pid, port }) =>
-      isAlive(holderOf(pid)) && (await runningServer(home))?.pid === pid && (await answers(port)),
+    title: TITLE,
+    logOf: ({ home }) => join(home, 'server.log'),
+    find: async (previous) => {
+      const { home } = await homeOf(options, secretPath, previous)
+      const server = await runningServer(home)
+      return server === null ? null : { home, ...server }
+    },
+    answers: ({ port }) => answers(port),
     start: (previous) => startServer(options, secretPath, previous),
     stop: async ({ home }) => {
       await stopOn(home)
-      if (options.temporary) await rm(home, { recursive: true, force: true })
+      if (temporary) await rm(home, { recursive: true, force: true })
+    },
+    abort: async (server) => {
+      logger.warn({ event: 'postgres.leftover_ended', pid: server.pid, port: server.port })
+      await abortServer(server)
     },
   }
 }
 
 async function stopOn(home: string): Promise<void> {
   const running = await runningServer(home)
-  if (running !== null) await stopServer(running.pid)
+  if (running !== null) await stopServer(running)
 }
 
 async function startServer(
@@ -99,16 +111,22 @@ async function startServer(
   secretPath: string,
   previous: ServerDetails | null,
 ): Promise<ServerDetails> {
-  const account = await serverAccount()
-  if (previous === null && (await readSecret(secretPath)) === null)
-    await dropForgotten(options, account)
-  const home = await serverHome(options.dataDir, account, previous?.home ?? null)
-  const leftover = await takeIn(home, options)
-  if (leftover !== null) return { home, ...leftover }
+  const { home, account } = await homeOf(options, secretPath, previous)
   await clearStaleLock(home)
   const paths = { home, account, bin: await runnableBinaries(account) }
   await prepareData(paths, secretPath)
   return { home, ...(await launchOnFreePort(paths, options.port ?? previous?.port)) }
+}
+
+async function homeOf(
+  options: PostgresOptions,
+  secretPath: string,
+  previous: ServerDetails | null,
+): Promise<{ readonly home: string; readonly account: Account }> {
+  const account = await serverAccount()
+  if (previous === null && (await readSecret(secretPath)) === null)
+    await dropForgotten(options, account)
+  return { home: await serverHome(options.dataDir, account, previous?.home ?? null), account }
 }
 
 /** Whoever deleted the checkout's state wants to start afresh, so data kept outside for it goes too. */
@@ -118,16 +136,6 @@ async function dropForgotten({ dataDir, logger }: PostgresOptions, account: Acco
     await stopOn(home)
     await rm(home, { recursive: true, force: true })
   }
-}
-
-/** A server that outlived its command is used as it is when it answers, and ended when it does not. */
-async function takeIn(home: string, { logger }: PostgresOptions) {
-  const leftover = await runningServer(home)
-  if (leftover === null) return null
-  logger.warn({ event: 'postgres.leftover_found', pid: leftover.pid, port: leftover.port })
-  if (await settles(() => answers(leftover.port), LEFTOVER_WAIT_MS)) return leftover
-  await abortServer(leftover.pid)
-  return null
 }
 
 async function prepareData(paths: ServerPaths, secretPath: string): Promise<void> {
@@ -142,7 +150,7 @@ async function launchOnFreePort(paths: ServerPaths, preferred: number | undefine
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort(attempt === 1 ? preferred : undefined)
     try {
-      return { port, pid: await launch(paths, port) }
+      return await launch(paths, port)
     } catch (error) {
       if (attempt === START_ATTEMPTS_MAX || !isWorthRetrying(error)) throw error
       await settles(() => false, 200 * attempt)

@@ -5,7 +5,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { transient } from '@baton/runtime'
 import { holderOf, isAlive } from '@baton/infra/lock'
-import { endProcess, settles } from '../server-process.ts'
+import type { Holder } from '@baton/infra/lock'
+import { commandLine, endProcess, settles } from '../server-process.ts'
 import type { ServerBinary } from './packages.ts'
 
 /** Loading a large append-only file fits in this. */
@@ -17,13 +18,13 @@ export interface RedisAddress {
   readonly password: string
 }
 
-/** Starts the server detached and waits until it answers. Returns its process id. */
+/** Starts the server detached and waits until it answers. */
 export async function launchRedis(
   binary: ServerBinary,
   dir: string,
   address: RedisAddress,
-): Promise<number> {
-  const settings = join(dir, 'redis.conf')
+): Promise<Holder> {
+  const settings = settingsPath(dir)
   await writeFile(settings, settingsText(dir, address), { mode: 0o600 })
   const log = await open(join(dir, 'server.log'), 'w')
   const child = spawn(binary.command, [settings], {
@@ -42,18 +43,25 @@ export async function launchRedis(
   await settles(async () => ended || (await answers(address)), START_MAX_MS)
   if (ended || !(await answers(address))) throw await startFailed(dir)
   child.unref()
-  return child.pid as number
+  return holderOf(child.pid)
 }
 
-/** A server left by a killed command on this folder, as its own settings and pid file describe it. */
-export async function leftoverRedis(dir: string): Promise<(RedisAddress & { pid: number }) | null> {
+/** The server that runs on this folder now, if any, as its own settings and pid file describe it. */
+export async function runningRedis(dir: string): Promise<(RedisAddress & Holder) | null> {
   const pid = Number(await readFile(join(dir, 'redis.pid'), 'utf8').catch(() => ''))
-  const settings = await readFile(join(dir, 'redis.conf'), 'utf8').catch(() => '')
+  const settings = await readFile(settingsPath(dir), 'utf8').catch(() => '')
   const port = Number(/^port (\d+)$/m.exec(settings)?.[1])
   const password = /^requirepass (\S+)$/m.exec(settings)?.[1]
-  if (!pid || !port || password === undefined || !isAlive(holderOf(pid))) return null
-  return { pid, port, password }
+  if (!pid || !port || password === undefined) return null
+  const holder = holderOf(pid)
+  if (!isAlive(holder) || !isOn(dir, port, await commandLine(pid))) return null
+  return { ...holder, port, password }
 }
+
+/** Names its settings while it starts and its port afterwards; another Redis with the same id does neither. */
+const isOn = (dir: string, port: number, command: string): boolean =>
+  /redis|valkey/.test(command) &&
+  (command.includes(settingsPath(dir)) || new RegExp(`:${port}\\b`).test(command))
 
 /** True when a Redis on the port accepts the password within two seconds. */
 export async function answers({ port, password }: RedisAddress): Promise<boolean> {
@@ -77,13 +85,16 @@ export async function answers({ port, password }: RedisAddress): Promise<boolean
   })
 }
 
-/** SIGTERM lets it finish writing its append-only file. */
-export async function stopRedis(pid: number): Promise<void> {
-  await endProcess(pid, [
+/** SIGTERM lets it finish writing its append-only file; it is woken first, in case it is paused. */
+export async function stopRedis(server: Holder): Promise<void> {
+  await endProcess(server, [
+    { signal: 'SIGCONT', waitMs: 0 },
     { signal: 'SIGTERM', waitMs: 10_000 },
     { signal: 'SIGKILL', waitMs: 5_000 },
   ])
 }
+
+const settingsPath = (dir: string): string => join(dir, 'redis.conf')
 
 function settingsText(dir: string, { port, password }: RedisAddress): string {
   return [

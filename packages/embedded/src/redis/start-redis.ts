@@ -4,17 +4,18 @@ import { mkdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Logger } from '@baton/runtime'
-import { holderOf, isAlive, withLock } from '@baton/infra/lock'
+import { withLock } from '@baton/infra/lock'
 import { readSecret, writeNewSecret } from '../secret-file.ts'
-import { commandLine, freePort } from '../server-process.ts'
+import { freePort } from '../server-process.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
-import type { Engine } from '../shared-instance.ts'
+import type { Engine, ServerProcess } from '../shared-instance.ts'
 import { unpackFromDistribution, unpackedServer } from './packages.ts'
 import type { ServerBinary } from './packages.ts'
-import { answers, launchRedis, leftoverRedis, stopRedis } from './server.ts'
+import { answers, launchRedis, runningRedis, stopRedis } from './server.ts'
 import type { RedisAddress } from './server.ts'
 
 const run = promisify(execFile)
+const TITLE = 'Redis'
 const UNPACK_WAIT_MS = 400_000
 
 export type RedisSource = 'path' | 'distribution'
@@ -39,6 +40,8 @@ export interface RedisOptions extends FindOptions {
   readonly dir: string
   /** Delete the data when the last user leaves. For tests. */
   readonly temporary?: boolean
+  /** Told, in words for a person, what is waited for and what was ended. */
+  readonly tell?: (words: string) => void
 }
 
 export interface RunningRedis {
@@ -49,8 +52,7 @@ export interface RunningRedis {
   stop(): Promise<void>
 }
 
-interface RedisDetails extends RedisAddress {
-  readonly pid: number
+interface RedisDetails extends RedisAddress, ServerProcess {
   readonly source: RedisSource
 }
 
@@ -66,12 +68,17 @@ export async function findRedis(options: FindOptions): Promise<FoundRedis | Unav
   return await fetchOnce(cacheDir, options.logger)
 }
 
-/** Starts the Redis of `dir`, or adopts the one that already runs on it; says why when there is none. */
+/**
+ * Starts the Redis of `dir`, or adopts the one that already runs on it; says why when there is none.
+ * Throws BATON_SERVER_SILENT when it does not answer while somebody uses it.
+ */
 export async function startRedis(options: RedisOptions): Promise<RunningRedis | Unavailable> {
   const found = await findRedis(options)
   if ('unavailable' in found) return found
   const dir = resolve(options.dir)
-  const membership = await joinInstance(`${dir}.json`, redisEngine({ ...options, dir }, found))
+  const membership = await joinInstance(`${dir}.json`, redisEngine({ ...options, dir }, found), {
+    tell: options.tell,
+  })
   const { port, password, pid, source } = membership.details
   options.logger.info({ event: 'redis.ready', port, source, joined: membership.source })
   return {
@@ -85,43 +92,49 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis | 
 /** Stops and deletes a temporary Redis whose command was killed; one in use stays as it is. */
 export async function discardRedis(dir: string): Promise<void> {
   await discardInstance<RedisDetails>(`${resolve(dir)}.json`, {
-    stop: async ({ pid }) => {
-      await stopOn(resolve(dir), pid)
+    title: TITLE,
+    stop: async () => {
+      await stopOn(resolve(dir))
       await rm(dir, { recursive: true, force: true })
     },
   })
 }
 
 function redisEngine(options: RedisOptions, found: FoundRedis): Engine<RedisDetails> {
+  const { dir, temporary, logger } = options
   return {
-    isServing: async (details) => isAlive(holderOf(details.pid)) && (await answers(details)),
-    start: async (previous) => await startServer(options, found, previous),
-    stop: async (details) => {
-      await stopOn(options.dir, details.pid)
-      if (options.temporary) await rm(options.dir, { recursive: true, force: true })
+    title: TITLE,
+    logOf: () => join(dir, 'server.log'),
+    find: async () => {
+      const server = await runningRedis(dir)
+      return server === null ? null : { ...server, source: found.source }
+    },
+    answers,
+    start: (previous) => startServer(dir, found, previous),
+    stop: async () => {
+      await stopOn(dir)
+      if (temporary) await rm(dir, { recursive: true, force: true })
+    },
+    abort: async (server) => {
+      logger.warn({ event: 'redis.leftover_ended', pid: server.pid, port: server.port })
+      await stopRedis(server)
     },
   }
 }
 
-async function stopOn(dir: string, pid: number): Promise<void> {
-  const running = await leftoverRedis(dir)
-  if (running?.pid === pid && (await looksLikeRedis(pid))) await stopRedis(pid)
+async function stopOn(dir: string): Promise<void> {
+  const running = await runningRedis(dir)
+  if (running !== null) await stopRedis(running)
 }
 
 async function startServer(
-  { dir, logger }: RedisOptions,
+  dir: string,
   found: FoundRedis,
   previous: RedisDetails | null,
 ): Promise<RedisDetails> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
-  const leftover = await leftoverRedis(dir)
-  if (leftover !== null) {
-    logger.warn({ event: 'redis.leftover_found', pid: leftover.pid, port: leftover.port })
-    if (await answers(leftover)) return { ...leftover, source: found.source }
-    if (await looksLikeRedis(leftover.pid)) await stopRedis(leftover.pid)
-  }
   const address = { port: await freePort(previous?.port), password: await passwordOf(dir) }
-  return { ...address, source: found.source, pid: await launchRedis(found, dir, address) }
+  return { ...address, source: found.source, ...(await launchRedis(found, dir, address)) }
 }
 
 async function passwordOf(dir: string): Promise<string> {
@@ -150,8 +163,4 @@ async function isOnPath(command: string): Promise<boolean> {
     () => true,
     () => false,
   )
-}
-
-async function looksLikeRedis(pid: number): Promise<boolean> {
-  return /redis|valkey/.test(await commandLine(pid))
 }

@@ -72,6 +72,7 @@ async function diagnoseQueue(context: Context): Promise<readonly Diagnosis[]> {
     dir: join(context.home, 'redis'),
     cacheDir: REDIS_CACHE,
     fetch: false,
+    tell: (words) => context.output.words(words),
     logger: openLog(context.home),
   })
   if ('unavailable' in redis) return [unknown('queue', rule, redis.unavailable)]

@@ -120,7 +120,7 @@ async function secretsToRead({ home, settings }: Context): Promise<ReadingSecret
   })
 }
 
-async function reachServer({ home, settings }: Context, logger: Logger) {
+async function reachServer({ home, settings, output }: Context, logger: Logger) {
   const given = settings.BATON_DATABASE_ADMIN_URL
   const adminUrlsOn = (operational: string): AdminUrls => ({
     operational,
@@ -130,7 +130,11 @@ async function reachServer({ home, settings }: Context, logger: Logger) {
     const description = `Postgres at ${new URL(given).host}`
     return { description, adminUrls: adminUrlsOn(given), stop: async () => undefined }
   }
-  const { superuserUrl, stop } = await startPostgres({ dataDir: join(home, 'pg'), logger })
+  const { superuserUrl, stop } = await startPostgres({
+    dataDir: join(home, 'pg'),
+    tell: (words) => output.words(words),
+    logger,
+  })
   return { description: 'embedded Postgres', adminUrls: adminUrlsOn(superuserUrl), stop }
 }
 

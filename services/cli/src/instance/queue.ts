@@ -37,7 +37,13 @@ export async function openQueue(
   if (choice === 'none') return inProcess('no Redis wanted')
   if (given !== undefined) return onGivenRedis(given, context.settings.BATON_ALLOW_UNSAFE_REDIS)
   const start = (fetch: boolean): Promise<RunningRedis | Unavailable> =>
-    startRedis({ dir: join(context.home, 'redis'), cacheDir: REDIS_CACHE, fetch, logger })
+    startRedis({
+      dir: join(context.home, 'redis'),
+      cacheDir: REDIS_CACHE,
+      fetch,
+      tell: (words) => context.output.words(words),
+      logger,
+    })
   const redis = choice === 'redis' ? await start(true) : await findOrFetch(start)
   if (!('unavailable' in redis)) return onRedis(redis.url, sourceOf(redis), () => redis.stop())
   if (choice === 'redis') throw unavailable(redis)
