@@ -1,7 +1,6 @@
 // Dead letters in an operational database, as a receiver leaves them there.
-import type { NewHandoff } from '@baton/protocol/delivery'
 import { endHandoffs, sendHandoffs } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { NewHandoff, Pool } from '@baton/store'
 import { claim, newHandoff } from './store-fixture.ts'
 
 export const ARTEFACT = 'ab'.repeat(32)

@@ -1,7 +1,7 @@
 // Two epochs of one handoff in one set, as of a process that claimed it again: only the later one commits anything (I4, I5).
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CompletedStep } from '@baton/engine'
-import type { ClaimedHandoff } from '@baton/protocol/delivery'
+import type { ClaimedHandoff } from '@baton/store'
 import { completeSteps, endSet, retrySet } from '@baton/engine'
 import { markExecuting } from '@baton/store'
 import { claim, executing, intentOf, newHandoff, openStore, receiptOf } from './store-fixture.ts'

@@ -1,8 +1,7 @@
 // An operational database of its own for one test file, and handoffs to put into it.
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import type { ClaimedHandoff, NewHandoff } from '@baton/protocol/delivery'
 import { claimExecutions, createPool, markExecuting, sendHandoffs } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { ClaimedHandoff, NewHandoff, Pool } from '@baton/store'
 import { acquirePostgres, createStoreDatabase, PASSWORDS, uniqueDatabaseName } from '@baton/testkit'
 
 export interface StoreFixture {

@@ -1,6 +1,7 @@
 // Marks tell what a queue may have lost, exactly one detector takes it, and only the unclaimed rings again.
 import { randomUUID } from 'node:crypto'
-import type { NewHandoff, QueueMark } from '@baton/protocol/delivery'
+import type { NewHandoff } from '@baton/store'
+import type { QueueMark } from '@baton/protocol'
 import {
   forgetOldMarks,
   listQueueMarks,

@@ -10,7 +10,7 @@ import {
   sweepRetries,
   takeNotices,
 } from '@baton/store'
-import type { NewHandoff } from '@baton/protocol/delivery'
+import type { NewHandoff } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { claim, intentOf, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'

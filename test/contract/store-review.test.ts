@@ -25,7 +25,7 @@ import {
   replaceMessage,
   sendHandoffs,
 } from '@baton/store'
-import type { NewHandoff } from '@baton/protocol/delivery'
+import type { NewHandoff } from '@baton/store'
 import { ARTEFACT, quarantine, quarantined } from './dead-letter-fixture.ts'
 import { claim, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { storeInvariants } from '@baton/engine'
-import type { NewHandoff } from '@baton/protocol/delivery'
+import type { NewHandoff } from '@baton/store'
 import {
   applyRevisions,
   claimExecutions,

@@ -1,8 +1,7 @@
 // What the model says of two handoffs is what Postgres holds of them.
 import { expect } from 'vitest'
-import type { Fence } from '@baton/protocol/delivery'
 import { completeExecutions, endHandoffs, retryHandoffs } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { Fence, Pool } from '@baton/store'
 import { isEnded, LAPSES_MAX } from '../model/statements.ts'
 import type { Handoff, World } from '../model/world.ts'
 import type { Real } from './store-sequence-sweeps.ts'

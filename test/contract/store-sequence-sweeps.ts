@@ -1,6 +1,6 @@
 // What happens to handoffs from outside their executions, on Postgres and on the model beside it.
 import assert from 'node:assert/strict'
-import type { NewHandoff } from '@baton/protocol/delivery'
+import type { NewHandoff } from '@baton/store'
 import {
   cancelAtOnce,
   endCanceledHandoffs,

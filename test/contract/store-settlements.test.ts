@@ -16,7 +16,7 @@ import {
   sendHandoffs,
 } from '@baton/store'
 import { storeInvariants } from '@baton/engine'
-import type { Ending } from '@baton/protocol/delivery'
+import type { Ending } from '@baton/store'
 import { claim, executing, intentOf, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 

@@ -1,6 +1,6 @@
 // The outbox and the sweeper on a real Postgres: everything is taken once, however many take at the same time.
 import { afterAll, beforeEach, beforeAll, describe, expect, it } from 'vitest'
-import type { NewHandoff } from '@baton/protocol/delivery'
+import type { NewHandoff } from '@baton/store'
 import {
   claimOutbox,
   expireHandoffs,

@@ -1,7 +1,7 @@
 // Bad input, wrong tokens, overload and an unsafe database are refused with what to do about it.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eventually } from '@baton/testkit'
+import { eventually, fetchAfresh, openCrowd } from '@baton/testkit'
 import { ARCHIVE_TOKEN, createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
@@ -96,6 +96,26 @@ describe('refusals', () => {
       deadlineMs: 30_000,
       describe: 'the refused request is taken later',
     })
+  })
+
+  test('connections beyond the bound, those that wait for longest first, and never probes or readers', async () => {
+    const narrow = await fixture.startAuditor({ BATON_AUDITOR_CONNECTIONS_MAX: '40' })
+    const crowd = await openCrowd(narrow.url, {
+      count: 60,
+      bytes: 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n',
+      until: 'data',
+    })
+    const ops = /"event":"ops.listening".*?"port":(\d+)/.exec(narrow.process.output())?.[1]
+    for (let time = 0; time < 10; time += 1) {
+      expect(await narrow.read('/v1/scrub')).toHaveProperty('recordsPerSecond')
+      expect(await fetchAfresh(`${narrow.url}/healthz`)).toBe(200)
+      expect(await fetchAfresh(`http://127.0.0.1:${ops}/readyz`)).toBe(200)
+    }
+    await eventually(() => crowd.open < 40, {
+      deadlineMs: 5_000,
+      describe: () => `the bound to hold; ${crowd.open} are open`,
+    })
+    crowd.close()
   })
 
   test('a database that could lose an acknowledged record', async () => {

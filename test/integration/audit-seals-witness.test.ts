@@ -17,7 +17,7 @@ import {
   toBase64,
 } from '@baton/ledger'
 import type { TreeNode } from '@baton/ledger'
-import { spawnService } from '@baton/testkit'
+import { fetchAfresh, openCrowd, spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { privateKey } from './audit-seals-fixture.ts'
 
@@ -125,6 +125,16 @@ describe('add-checkpoint', () => {
     expect((await add({ old: 0, size: 1, by: stranger })).status).toBe(404)
     expect((await fetch(`${url}/add-checkpoint`)).status).toBe(405)
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  })
+
+  test('it answers however many connections are kept open', async () => {
+    const crowd = await openCrowd(url, {
+      count: 84,
+      bytes: 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n',
+      until: 'data',
+    })
+    for (let time = 0; time < 10; time += 1) expect(await fetchAfresh(`${url}/healthz`)).toBe(200)
+    crowd.close()
   })
 
   test('of two that come at once, both old, one is taken', async () => {

@@ -32,6 +32,7 @@ const LIMITS = {
   rateMax: 100_000,
   runningMax: 64,
   connectionsMax: 64,
+  connectionsPerAddressMax: 64,
   outboxMax: 50_000,
   outboxAgeMaxMs: 30_000,
 }

@@ -1,6 +1,6 @@
 // The gateway as its own process: takes its settings, serves on the loopback interface, drains on SIGTERM.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { spawnService } from '@baton/testkit'
+import { eventually, fetchAfresh, openCrowd, spawnService } from '@baton/testkit'
 import { READ_TOKEN, keys, openGateway, stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
 
@@ -32,6 +32,30 @@ it('takes a handoff and ends cleanly when asked', async () => {
   })
   expect(response.status).toBe(202)
   expect(await service.stop()).toBe(0)
+})
+
+it('answers probes on a port of their own', async () => {
+  const service = await spawnService({ main: MAIN, env: settings() })
+  const port = /"event":"ops.listening".*?"port":(\d+)/.exec(service.output())?.[1]
+  const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+  expect([await ask('/healthz'), await ask('/readyz'), await ask('/metrics')]).toEqual([
+    200, 200, 200,
+  ])
+  const crowd = await openCrowd(`http://127.0.0.1:${port}`, {
+    count: 84,
+    bytes: 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n',
+    until: 'data',
+  })
+  for (let time = 0; time < 10; time += 1)
+    expect(await fetchAfresh(`http://127.0.0.1:${port}/healthz`)).toBe(200)
+  crowd.close()
+  fixture.auditor.down = true
+  await eventually(async () => (await ask('/readyz')) === 503, {
+    deadlineMs: 10_000,
+    describe: 'the gateway to say that the auditor is away',
+  })
+  fixture.auditor.down = false
+  await service.kill()
 })
 
 it('says everything that is wrong with its settings, and no secret', async () => {

@@ -3,7 +3,7 @@ import { settleFailed, settleQuarantined, settleRejected } from '@baton/engine'
 import type { Settlement } from '@baton/engine'
 import { createKeyRing } from '@baton/protocol'
 import type { RejectionReason } from '@baton/protocol'
-import type { ClaimedHandoff, Ending } from '@baton/protocol/delivery'
+import type { ClaimedHandoff, Ending } from '@baton/store'
 import type { Flaw } from './world.ts'
 
 export type Decision = 'retry' | Ending['state']

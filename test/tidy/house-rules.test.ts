@@ -61,7 +61,7 @@ describe('each rule catches', () => {
       librariesStayWithTheirOwners(file('services/relay/src/main.ts', "import pg from 'pg'")),
     ).toHaveLength(1)
     expect(
-      librariesStayWithTheirOwners(file('packages/store/src/a.ts', "import pg from 'pg'")),
+      librariesStayWithTheirOwners(file('packages/postgres/src/a.ts', "import pg from 'pg'")),
     ).toEqual([])
     expect(
       manifestsKeepToTheTable(

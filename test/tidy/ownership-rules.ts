@@ -6,8 +6,8 @@ import type { SourceFile } from './source-files.ts'
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
   bullmq: ['packages/transport'],
   ioredis: ['packages/transport'],
-  pg: ['packages/store', 'packages/audit'],
-  kysely: ['packages/store', 'packages/audit'],
+  pg: ['packages/postgres'],
+  kysely: ['packages/postgres'],
   '@aws-sdk/client-s3': ['packages/audit'],
   ajv: ['packages/protocol'],
   'ajv-formats': ['packages/protocol'],
@@ -42,6 +42,7 @@ const LAYER_OF: Readonly<Record<string, string>> = {
   engine: 'engine',
   sdk: 'surface',
   embedded: 'platform',
+  postgres: 'platform',
   infra: 'base',
   testkit: 'testing',
   test: 'testing',

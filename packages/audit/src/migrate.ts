@@ -1,10 +1,13 @@
 // Brings the audit databases to the current schema: roll-forward, safe to run twice or at once.
-import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import type { Migration } from 'kysely/migration'
-import pg from 'pg'
 import { formatOrigin } from '@baton/ledger'
-import { permanent } from '@baton/runtime'
+import {
+  applyMigrations,
+  ensureDatabase,
+  ensureRole,
+  locateDatabase,
+  withAdmin,
+} from '@baton/postgres'
+import type { Admin } from '@baton/postgres'
 
 /** Passwords of the roles that log in. A role without one exists and cannot log in. */
 export interface AuditPasswords {
@@ -73,20 +76,23 @@ export async function migrateAudit(
   options: MigrateOptions,
 ): Promise<MigratedAudit> {
   const databases = options.databases ?? DEFAULT_DATABASES
-  await withClient(adminUrl, async (turn) => {
+  await withAdmin(adminUrl, async (turn) => {
     await turn.query(TAKE_TURNS)
-    await withClient(adminUrl, (admin) =>
+    await withAdmin(adminUrl, (admin) =>
       createRolesAndDatabases(admin, databases, options.passwords),
     )
   })
-  const auditUrl = withTarget(adminUrl, { database: databases.audit })
-  const vaultUrl = withTarget(adminUrl, { database: databases.vault })
-  const applied = [
-    ...(await applyMigrations(auditUrl, 'audit')),
-    ...(await applyMigrations(vaultUrl, 'vault')),
-  ]
-  await withClient(auditUrl, (admin) => openChains(admin, options.log ?? {}))
+  const auditUrl = locateDatabase(adminUrl, { database: databases.audit })
+  const vaultUrl = locateDatabase(adminUrl, { database: databases.vault })
+  const applied = [...(await migrate(auditUrl, 'audit')), ...(await migrate(vaultUrl, 'vault'))]
+  await withAdmin(auditUrl, (admin) => openChains(admin, options.log ?? {}))
   return { urls: roleUrls(adminUrl, databases, options.passwords), applied }
+}
+
+async function migrate(url: string, name: 'audit' | 'vault'): Promise<readonly string[]> {
+  const folder = new URL(`../migrations/${name}/`, import.meta.url)
+  const applied = await applyMigrations({ url, folder, name, migrationTableSchema: 'public' })
+  return applied.map((migration) => `${name}/${migration}`)
 }
 
 function roleUrls(
@@ -102,38 +108,17 @@ function roleUrls(
   const eraser = { database: audit, role: 'audit_eraser', password: passwords.eraser ?? '' }
   const keeper = { database: vault, role: 'vault_keeper', password: passwords.vault }
   return {
-    writer: withTarget(adminUrl, writer),
-    reader: withTarget(adminUrl, reader),
-    sealer: withTarget(adminUrl, sealer),
-    vault: withTarget(adminUrl, keeper),
-    archiver: withTarget(adminUrl, archiver),
-    eraser: withTarget(adminUrl, eraser),
-  }
-}
-
-function withTarget(
-  url: string,
-  target: { database: string; role?: string; password?: string },
-): string {
-  const result = new URL(url)
-  result.pathname = `/${target.database}`
-  if (target.role !== undefined) result.username = target.role
-  if (target.password !== undefined) result.password = encodeURIComponent(target.password)
-  return result.href
-}
-
-async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
-  await client.connect()
-  try {
-    await work(client)
-  } finally {
-    await client.end()
+    writer: locateDatabase(adminUrl, writer),
+    reader: locateDatabase(adminUrl, reader),
+    sealer: locateDatabase(adminUrl, sealer),
+    vault: locateDatabase(adminUrl, keeper),
+    archiver: locateDatabase(adminUrl, archiver),
+    eraser: locateDatabase(adminUrl, eraser),
   }
 }
 
 async function createRolesAndDatabases(
-  admin: pg.Client,
+  admin: Admin,
   databases: { audit: string; vault: string },
   passwords: AuditPasswords,
 ): Promise<void> {
@@ -146,38 +131,13 @@ async function createRolesAndDatabases(
   await ensureRole(admin, 'vault_keeper', passwords.vault)
   for (const bound of READER_BOUNDS) await admin.query(bound)
   const auditRoles = ['writer', 'reader', 'sealer', 'eraser', 'archiver'].map((to) => `audit_${to}`)
-  await ensureDatabase(admin, databases.audit, auditRoles)
-  await ensureDatabase(admin, databases.vault, ['vault_keeper'])
-  const audit = pg.escapeIdentifier(databases.audit)
-  await admin.query(`alter database ${audit} set search_path = audit`)
+  const creation = 'template template0'
+  const audit = { roles: auditRoles, creation, searchPath: 'audit' }
+  await ensureDatabase(admin, databases.audit, audit)
+  await ensureDatabase(admin, databases.vault, { roles: ['vault_keeper'], creation })
 }
 
-async function ensureRole(
-  admin: pg.Client,
-  role: string,
-  password: string | undefined,
-): Promise<void> {
-  const known = await admin.query('select from pg_roles where rolname = $1', [role])
-  const login = password === undefined ? 'nologin' : `login password ${pg.escapeLiteral(password)}`
-  await admin.query(`${known.rowCount === 0 ? 'create' : 'alter'} role ${role} ${login}`)
-}
-
-async function ensureDatabase(
-  admin: pg.Client,
-  name: string,
-  roles: readonly string[],
-): Promise<void> {
-  const database = pg.escapeIdentifier(name)
-  const known = await admin.query('select from pg_database where datname = $1', [name])
-  if (known.rowCount === 0) await admin.query(`create database ${database} template template0`)
-  await admin.query(`revoke all on database ${database} from public`)
-  await admin.query(`grant connect on database ${database} to ${roles.join(', ')}`)
-}
-
-async function openChains(
-  admin: pg.Client,
-  log: NonNullable<MigrateOptions['log']>,
-): Promise<void> {
+async function openChains(admin: Admin, log: NonNullable<MigrateOptions['log']>): Promise<void> {
   const { base = 'baton', environment = 'development', shards = 4 } = log
   const numbers = Array.from({ length: shards }, (_, shard) => shard)
   const origins = numbers.map((shard) => formatOrigin({ base, environment, epoch: 1, shard }))
@@ -188,41 +148,4 @@ async function openChains(
      on conflict do nothing`,
     [numbers, origins, shards],
   )
-}
-
-async function applyMigrations(url: string, folder: 'audit' | 'vault'): Promise<readonly string[]> {
-  // Services never migrate, and this library is a sixth of everything they would load.
-  const { Kysely, PostgresDialect } = await import('kysely')
-  const { Migrator } = await import('kysely/migration')
-  const pool = new pg.Pool({ connectionString: url, max: 1 })
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
-  try {
-    const provider = { getMigrations: () => readMigrations(folder) }
-    const migrator = new Migrator({ db, provider, migrationTableSchema: 'public' })
-    const { error, results } = await migrator.migrateToLatest()
-    if (error !== undefined) {
-      const message = `a migration of the ${folder} database failed`
-      throw permanent('BATON_MIGRATION_FAILED', message, {
-        cause: error,
-        fix: 'Nothing was half-applied. Read the cause, mend it and run `baton migrate` again.',
-      })
-    }
-    return (results ?? []).map((result) => `${folder}/${result.migrationName}`)
-  } finally {
-    await db.destroy()
-  }
-}
-
-async function readMigrations(folder: string): Promise<Record<string, Migration>> {
-  const place = new URL(`../migrations/${folder}/`, import.meta.url)
-  const { sql } = await import('kysely')
-  const names = (await readdir(fileURLToPath(place))).filter((name) => name.endsWith('.sql'))
-  const migrations: Record<string, Migration> = {}
-  for (const name of names.toSorted()) {
-    const text = await readFile(new URL(name, place), 'utf8')
-    migrations[name.slice(0, -'.sql'.length)] = {
-      up: async (db) => void (await sql.raw(text).execute(db)),
-    }
-  }
-  return migrations
 }

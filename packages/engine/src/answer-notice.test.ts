@@ -1,5 +1,5 @@
 // A notice is answered by its hook within its time, on bytes that are the saved ones; what fails is told again.
-import type { RevisionOutcome, SenderNotice } from '@baton/protocol/notices'
+import type { RevisionOutcome, SenderNotice } from '@baton/store'
 import { describe, expect, it } from 'vitest'
 import { answerNotice } from './answer-notice.ts'
 import type { AnswerDeps } from './answer-notice.ts'

@@ -1,6 +1,6 @@
 // Answers one notice through the sender's hook. What the hook says commits or is told again; a failure is bounded by the lease.
 import { createHash } from 'node:crypto'
-import type { RevisionOutcome, SenderNotice } from '@baton/protocol/notices'
+import type { RevisionOutcome, SenderNotice } from '@baton/store'
 import { defect, transient } from '@baton/runtime'
 import type { NoticeHooks } from './notice-hooks.ts'
 import { readCheckpoint, readMessage } from './prepare-revision.ts'

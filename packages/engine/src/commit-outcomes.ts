@@ -3,7 +3,6 @@ import type { Committed } from './settle-handoff.ts'
 import type { CompletedStep } from './decide/completed-step.ts'
 import type { Settled } from './decide/outcome.ts'
 import { refusedSend } from './send-handoff.ts'
-import type { Ending, Fence, Retry } from '@baton/protocol/delivery'
 import {
   completeExecutions,
   endHandoffs,
@@ -11,7 +10,7 @@ import {
   retryHandoffs,
   sendHandoffs,
 } from '@baton/store'
-import type { Database, Pool } from '@baton/store'
+import type { Database, Ending, Fence, Pool, Retry } from '@baton/store'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import { ofLatestEpochs } from './latest-epochs.ts'
 

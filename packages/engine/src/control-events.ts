@@ -1,6 +1,5 @@
 // What ends or moves handoffs from outside their executions, each with its events in one transaction.
 import type { RerouteRequest } from './settle-blocked.ts'
-import type { AuditIntent, ExpiredHandoff } from '@baton/protocol/delivery'
 import { crashPoint } from '@baton/runtime'
 import {
   addAuditIntents,
@@ -9,7 +8,7 @@ import {
   inTransaction,
   rerouteHandoff,
 } from '@baton/store'
-import type { Database, Pool } from '@baton/store'
+import type { AuditIntent, Database, ExpiredHandoff, Pool } from '@baton/store'
 
 type EventsOf = (ended: readonly ExpiredHandoff[]) => readonly AuditIntent[]
 

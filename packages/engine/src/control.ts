@@ -2,7 +2,6 @@
 import { approvalEvent, cancelRequestEvents } from './steer-handoff.ts'
 import type { Actor } from './steer-handoff.ts'
 import { canceledEvents } from './sweep.ts'
-import type { AuditIntent, ExpiredHandoff } from '@baton/protocol/delivery'
 import { crashPoint } from '@baton/runtime'
 import {
   addAuditIntents,
@@ -17,7 +16,15 @@ import {
   isConflict,
   lockForCancel,
 } from '@baton/store'
-import type { ApprovalDecision, CancelTarget, Database, DecidedApproval, Pool } from '@baton/store'
+import type {
+  ApprovalDecision,
+  AuditIntent,
+  CancelTarget,
+  Database,
+  DecidedApproval,
+  ExpiredHandoff,
+  Pool,
+} from '@baton/store'
 import { createNotifier } from './notifier.ts'
 
 export interface ApprovalRequest extends Actor {

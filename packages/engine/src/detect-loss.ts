@@ -1,5 +1,6 @@
 // Notices within a second that a queue lost its tail, and publishes from Postgres what was in it.
-import type { LostMark, LostTail, QueueMark } from '@baton/protocol/delivery'
+import type { LostMark, LostTail } from '@baton/store'
+import type { QueueMark } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 

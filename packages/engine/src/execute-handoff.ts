@@ -1,6 +1,6 @@
 // Runs agent code under a lease: whoever loses the lease is aborted and can commit nothing.
 import type { HandoffMessage } from '@baton/protocol'
-import type { ClaimedHandoff } from '@baton/protocol/delivery'
+import type { ClaimedHandoff } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
 import { startSpan } from '@baton/telemetry'

@@ -1,6 +1,6 @@
 // A lease that is lost, or unanswered for its whole length, aborts the work that ran under it.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Fence, HeldLease } from '@baton/protocol/delivery'
+import type { Fence, HeldLease } from '@baton/store'
 import { HandoffCanceled } from './handoff-canceled.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { quietLogger } from './sample-delivery.ts'

@@ -1,5 +1,5 @@
 // Keeps the leases of everything a process executes, in one statement for all of them, and hears of cancellations.
-import type { Fence, HeldLease } from '@baton/protocol/delivery'
+import type { Fence, HeldLease } from '@baton/store'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { HandoffCanceled } from './handoff-canceled.ts'

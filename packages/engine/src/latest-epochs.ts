@@ -1,6 +1,6 @@
 // Of one handoff only the latest epoch of a set can still hold; the statements tell handoffs apart, not epochs.
 import type { Committed } from './settle-handoff.ts'
-import type { Fence } from '@baton/protocol/delivery'
+import type { Fence } from '@baton/store'
 
 /**
  * Commits for each handoff what its latest epoch came to, and answers false for the earlier ones: a

@@ -1,6 +1,6 @@
 // What a sender's own code is told when a handoff of its comes back, and what it may answer.
 import type { Checkpoint, HandoffMessage } from '@baton/protocol'
-import type { SenderNotice } from '@baton/protocol/notices'
+import type { SenderNotice } from '@baton/store'
 import type { ResumeChange } from './prepare-resumption.ts'
 import type { Correction } from './prepare-revision.ts'
 import type { Sent } from './send-handoff.ts'

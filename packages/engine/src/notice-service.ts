@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { NoticeHooks } from './notice-hooks.ts'
 import { createNoticeWatcher } from './watch-notices.ts'
-import type { SenderNotice } from '@baton/protocol/notices'
+import type { SenderNotice } from '@baton/store'
 import type { Logger, Service } from '@baton/runtime'
-import { listenToOutbox } from '@baton/store'
+import { listenToSenders } from '@baton/store'
 import type { Returns } from './returns.ts'
 
 interface NoticeParts {
@@ -40,7 +40,7 @@ export function noticeService(parts: NoticeParts): Service {
         correct: () => correction,
       }),
     resume: (request, notice) => returns.resume({ ...request, actor: actorOf(notice) }, operator),
-    listen: (onWake) => listenToOutbox({ url: databaseUrl, channel: 'baton_senders', onWake }),
+    listen: (onWake) => listenToSenders({ url: databaseUrl, onWake }),
     logger,
   })
 }

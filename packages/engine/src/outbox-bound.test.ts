@@ -1,5 +1,5 @@
 // The outbox is bounded by depth and by age, read seldom, and never in the way of what is critical.
-import type { OutboxDepth } from '@baton/protocol/delivery'
+import type { OutboxDepth } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { describe, expect, it } from 'vitest'
 import { createOutboxBound } from './outbox-bound.ts'

@@ -1,5 +1,5 @@
 // Says no to new work early, while more waits for delivery than may or the oldest waits too long (I12).
-import type { OutboxDepth } from '@baton/protocol/delivery'
+import type { OutboxDepth } from '@baton/store'
 import { transient } from '@baton/runtime'
 import type { BatonError } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'

@@ -9,7 +9,7 @@ import {
   signHandoff,
 } from '@baton/protocol'
 import type { AgentState, HandoffConstraints, HandoffMessage, KeyRing } from '@baton/protocol'
-import type { NewHandoff } from '@baton/protocol/delivery'
+import type { NewHandoff } from '@baton/store'
 import { permanent } from '@baton/runtime'
 
 export interface PrepareOptions {

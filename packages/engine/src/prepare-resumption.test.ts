@@ -1,5 +1,5 @@
 // A resumed handoff says what the rolled-back one said last, under a new id, with the same checkpoint, budget and trace.
-import type { ResumableHandoff } from '@baton/protocol/notices'
+import type { ResumableHandoff } from '@baton/store'
 import { describe, expect, it } from 'vitest'
 import { prepareHandoff } from './prepare-handoff.ts'
 import { prepareResumption } from './prepare-resumption.ts'

@@ -1,8 +1,7 @@
 // A rolled-back handoff as a new one: the sender goes on from its checkpoint, as it was or with changes.
 import { randomUUID } from 'node:crypto'
 import type { AgentState, HandoffConstraints, HandoffMessage } from '@baton/protocol'
-import type { NewHandoff } from '@baton/protocol/delivery'
-import type { ResumableHandoff } from '@baton/protocol/notices'
+import type { NewHandoff, ResumableHandoff } from '@baton/store'
 import { prepareHandoff, prepareSaved } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
 import { readCheckpoint, readMessage } from './prepare-revision.ts'

@@ -1,8 +1,7 @@
 // A sender's correction as the next revision of its handoff: other content, the same identity, target and trace.
 import { parseTraceparent } from '@baton/protocol'
 import type { AgentState, Checkpoint, HandoffConstraints, HandoffMessage } from '@baton/protocol'
-import type { NewHandoff } from '@baton/protocol/delivery'
-import type { Revision, RevisionBase } from '@baton/protocol/notices'
+import type { NewHandoff, Revision, RevisionBase } from '@baton/store'
 import { permanent } from '@baton/runtime'
 import { prepareHandoff, prepareSaved } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'

@@ -13,7 +13,6 @@ import { canceledEvents } from './sweep.ts'
 import { executeHandoff } from './execute-handoff.ts'
 import { judgeHandoff, unmetRequirements } from '@baton/protocol'
 import type { AgentRegistration, KeyRing } from '@baton/protocol'
-import type { ClaimedHandoff, ClaimRequest } from '@baton/protocol/delivery'
 import { createBatcher } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
@@ -26,7 +25,7 @@ import {
   notifySenders,
   releaseClaims,
 } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { ClaimRequest, ClaimedHandoff, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { createNotifier } from './notifier.ts'
 import { createRecorder, shipDecisions } from './recorder.ts'

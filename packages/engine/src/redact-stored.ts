@@ -1,7 +1,7 @@
 // A stored message with texts taken out, signed anew; refused where it still could not be delivered.
 import { parseMessage, signHandoff, validateHandoffMessage, verifySignature } from '@baton/protocol'
 import type { Detail, HandoffMessage, KeyRing } from '@baton/protocol'
-import type { StoredMessage } from '@baton/protocol/review'
+import type { StoredMessage } from '@baton/store'
 import type { Scanner } from '@baton/safety'
 import { redactMessage } from './decide/redact-message.ts'
 import type { Redaction } from './decide/redact-message.ts'

@@ -1,6 +1,6 @@
 // What a bulk re-drive does next, and what dead letters have in common: pure decisions.
 import { expect, it } from 'vitest'
-import type { CanaryState } from '@baton/protocol/review'
+import type { CanaryState } from '@baton/store'
 import { clusterOf } from './decide/dead-letter-cluster.ts'
 import { nextRedriveStep } from './redrive-letters.ts'
 import { reviewersNeeded } from './decide/review-rules.ts'

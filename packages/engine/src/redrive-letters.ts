@@ -1,13 +1,13 @@
 // Bulk re-drives: the canary first, then the rest at its rate; each turn is one transaction of the sweeper.
-import type { AuditIntent } from '@baton/protocol/delivery'
 import type {
+  AuditIntent,
   CanaryState,
   HeldDeadLetter,
   HeldRedrive,
   RedriveState,
   RedriveStop,
   Reopening,
-} from '@baton/protocol/review'
+} from '@baton/store'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
 
 /** The statements of one transaction that has a re-drive locked. */

@@ -1,5 +1,5 @@
 // Each claim is shared out by priority, starts near where the last one ended, and stops at the high-water mark.
-import type { OutboxRow } from '@baton/protocol/delivery'
+import type { OutboxRow } from '@baton/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BATCH_MAX, createLaneQuotas, createWaterGauge, isFilled } from './relay-lanes.ts'

@@ -1,5 +1,5 @@
 // How a relay shares one claim out over queues and priorities, and where it starts to look.
-import type { ClaimQuota, OutboxLane, OutboxRow } from '@baton/protocol/delivery'
+import type { ClaimQuota, OutboxLane, OutboxRow } from '@baton/store'
 
 /** Most rows in one claim. */
 export const BATCH_MAX = 200

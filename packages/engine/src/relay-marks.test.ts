@@ -1,5 +1,5 @@
 // A mark never covers up a loss: it is written over its own predecessor only, otherwise a new row begins.
-import type { NextMark } from '@baton/protocol/delivery'
+import type { NextMark } from '@baton/protocol'
 import { describe, expect, it } from 'vitest'
 import { createMarker } from './relay-marks.ts'
 

@@ -1,6 +1,6 @@
 // Marks how far a relay has come in each queue, without ever covering up that a queue lost something.
 import { randomUUID } from 'node:crypto'
-import type { NextMark, QueueMark } from '@baton/protocol/delivery'
+import type { NextMark, QueueMark } from '@baton/protocol'
 
 interface MarkerDeps {
   /** Writes marks behind what was published; answers whether each predecessor was still there. */

@@ -1,13 +1,6 @@
 // The relay: claims outbox rows, publishes pointers, marks and commits. Any number of relays, no leader.
-import type {
-  ClaimQuota,
-  Job,
-  NextMark,
-  OutboxLane,
-  OutboxRow,
-  Pointer,
-  QueueMark,
-} from '@baton/protocol/delivery'
+import type { ClaimQuota, OutboxLane, OutboxRow } from '@baton/store'
+import type { Job, NextMark, Pointer, QueueMark } from '@baton/protocol'
 import { codeOf, crashPoint, fullJitterMs } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { startSpan } from '@baton/telemetry'

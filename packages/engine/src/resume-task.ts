@@ -1,6 +1,5 @@
 // Takes a task up again after a rollback: at most one handoff ever takes up a rolled-back one.
-import type { AuditIntent, NewHandoff } from '@baton/protocol/delivery'
-import type { ResumableHandoff, ResumeState } from '@baton/protocol/notices'
+import type { AuditIntent, NewHandoff, ResumableHandoff, ResumeState } from '@baton/store'
 import { crashPoint, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'

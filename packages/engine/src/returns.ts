@@ -7,12 +7,6 @@ import type { ReviseDeps } from './revise-handoff.ts'
 import { refusedSend } from './send-handoff.ts'
 import type { Sent } from './send-handoff.ts'
 import type { KeyRing } from '@baton/protocol'
-import type {
-  RevisionBase,
-  RevisionOutcome,
-  SenderNotice,
-  TakeRequest,
-} from '@baton/protocol/notices'
 import type { Logger } from '@baton/runtime'
 import {
   acknowledgeNotices,
@@ -26,7 +20,7 @@ import {
   sendHandoffs,
   takeNotices,
 } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { Pool, RevisionBase, RevisionOutcome, SenderNotice, TakeRequest } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { createNotifier } from './notifier.ts'
 

@@ -10,7 +10,6 @@ import type { Reviewer } from './review-dead-letter.ts'
 import type { ReviewTables } from './decide/review-outcome.ts'
 import { redactStored } from './redact-stored.ts'
 import type { KeyRing } from '@baton/protocol'
-import type { QuarantinedMessage } from '@baton/protocol/review'
 import { createScanner } from '@baton/safety'
 import {
   addAuditIntents,
@@ -36,7 +35,7 @@ import {
   replaceMessage,
   setRedrive,
 } from '@baton/store'
-import type { Database, Pool } from '@baton/store'
+import type { Database, Pool, QuarantinedMessage } from '@baton/store'
 import { createNotifier } from './notifier.ts'
 
 interface ReviewParts {

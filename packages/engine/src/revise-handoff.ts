@@ -1,11 +1,11 @@
 // Commits a correction: the row locks decide between it, another correction and an execution that begins.
-import type { AuditIntent } from '@baton/protocol/delivery'
 import type {
+  AuditIntent,
   RevisableHandoff,
   Revision,
   RevisionBase,
   RevisionOutcome,
-} from '@baton/protocol/notices'
+} from '@baton/store'
 import { crashPoint, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'

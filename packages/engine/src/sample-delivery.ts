@@ -1,7 +1,7 @@
 // The agent state, delivery, keys and quiet log that the tests of this package share.
 import { createKeyRing, judgeHandoff } from '@baton/protocol'
 import type { AgentState, HandoffMessage } from '@baton/protocol'
-import type { ClaimedHandoff, NewHandoff } from '@baton/protocol/delivery'
+import type { ClaimedHandoff, NewHandoff } from '@baton/store'
 import { createLogger } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
 import type { Agent } from './agent.ts'

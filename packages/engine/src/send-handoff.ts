@@ -1,7 +1,7 @@
 // Sending: every acknowledged handoff is durable with its checkpoint (I1); concurrent sends share a commit.
 import { createBatcher, crashPoint, permanent } from '@baton/runtime'
 import type { Batcher } from '@baton/runtime'
-import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
+import type { NewHandoff, SendOutcome } from '@baton/store'
 import { messagingAttributes, startSpan } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import { outboxFull } from './outbox-bound.ts'

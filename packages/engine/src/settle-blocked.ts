@@ -1,6 +1,6 @@
 // What becomes of a handoff whose receiver lacks what it requires: rerouted, tried again or brought to a person (S20).
 import type { Detail, HandoffMessage } from '@baton/protocol'
-import type { AuditIntent, ClaimedHandoff } from '@baton/protocol/delivery'
+import type { AuditIntent, ClaimedHandoff } from '@baton/store'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
 import { settleRetried, settleStuck } from './decide/outcome.ts'
 import type { Settlement, SettlementOptions } from './decide/outcome.ts'

@@ -1,6 +1,6 @@
 // Commits what a delivery came to: once, fenced by the epoch, in sets shared with other deliveries.
 import type { HandoffMessage } from '@baton/protocol'
-import type { AuditIntent, ClaimedHandoff, Ending, Fence, Retry } from '@baton/protocol/delivery'
+import type { AuditIntent, ClaimedHandoff, Ending, Fence, Retry } from '@baton/store'
 import { codeOf, crashPoint, createBatcher, fullJitterMs, kindOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'

@@ -1,6 +1,6 @@
 // Lifecycle events reach the audit store at least once and are recorded once; then they are forgotten here.
 import type { AuditEntry, Receipt } from '@baton/ledger'
-import type { AuditIntent } from '@baton/protocol/delivery'
+import type { AuditIntent } from '@baton/store'
 import { codeOf, createBatcher } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 

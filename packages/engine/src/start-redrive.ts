@@ -1,8 +1,7 @@
 // Beginning and stopping a bulk re-drive: only letters that would pass today go in, never one's own, and both are recorded.
 import { randomUUID } from 'node:crypto'
 import type { AuditEvent } from '@baton/ledger'
-import type { AuditIntent } from '@baton/protocol/delivery'
-import type { HeldDeadLetter, NewRedrive, QuarantinedMessage } from '@baton/protocol/review'
+import type { AuditIntent, HeldDeadLetter, NewRedrive, QuarantinedMessage } from '@baton/store'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
 import type { DryRun } from './decide/dry-run.ts'
 import { CANARY_MAX } from './redrive-letters.ts'

@@ -1,6 +1,6 @@
 // What a person steers: approvals and cancellations, each with the event that names who decided.
 import { randomUUID } from 'node:crypto'
-import type { AuditIntent, ExpiredHandoff } from '@baton/protocol/delivery'
+import type { AuditIntent, ExpiredHandoff } from '@baton/store'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
 
 /** The operator of the API key that was used. */

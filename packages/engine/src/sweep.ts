@@ -1,5 +1,5 @@
 // The sweeper: whatever waits for time or was lost on the way is driven again from Postgres.
-import type { AuditIntent, ExpiredHandoff, QuietHandoff } from '@baton/protocol/delivery'
+import type { AuditIntent, ExpiredHandoff, QuietHandoff } from '@baton/store'
 import { codeOf, crashPoint } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'

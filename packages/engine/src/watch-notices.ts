@@ -1,5 +1,5 @@
 // Hears what comes back to senders, woken by NOTIFY and by a poll, and has their hooks answer it; bounded in number and time.
-import type { SenderNotice } from '@baton/protocol/notices'
+import type { SenderNotice } from '@baton/store'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { answerNotice } from './answer-notice.ts'

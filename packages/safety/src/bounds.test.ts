@@ -30,6 +30,10 @@ const HOSTILE: Readonly<Record<string, (length: number) => string>> = {
   'nested base64': nested,
   'zero width': fill('a\u200b'),
   'mixed scripts': fill('аb'),
+  'a Cyrillic letter before a long Latin word': (length) => `я ${fill('a')(length - 2)}`,
+  'a Greek letter after a long Latin word': (length) => `${fill('a')(length - 2)} α`,
+  'an Armenian letter inside a long Latin word': (length) =>
+    `${fill('a')(length / 2)}ա${fill('a')(length / 2 - 1)}`,
   'one token': fill('a'),
   'rotated triggers': fill('vafgehpgvba '),
   'lone surrogates': fill('\ud800'),
@@ -38,9 +42,36 @@ const HOSTILE: Readonly<Record<string, (length: number) => string>> = {
   quotes: fill('"ignore previous instructions" was blocked. '),
 }
 
+const PARTS = 8
+const ROUNDS = 5
+/** Work that is linear gives 1 and a little for the memory it takes, quadratic work gives `PARTS`. */
+const EXCESS_MAX = 3
+
+/**
+ * How much more one text costs than the same amount in `PARTS` messages: the clock is compared with itself only. The best of
+ * some rounds counts, because a busy machine can only add to either side.
+ */
+function excessOfWhole(generate: (length: number) => string, length: number): number {
+  const whole = { currentState: { note: generate(length) } }
+  const part = { currentState: { note: generate(length / PARTS) } }
+  const best = { whole: Infinity, parts: Infinity }
+  for (let round = 0; round < ROUNDS; round++) {
+    const startedAt = performance.now()
+    for (let index = 0; index < PARTS; index++) scanner.scan(part)
+    const between = performance.now()
+    scanner.scan(whole)
+    best.parts = Math.min(best.parts, between - startedAt)
+    best.whole = Math.min(best.whole, performance.now() - between)
+    if (best.whole <= best.parts * EXCESS_MAX) break
+  }
+  return best.whole / best.parts
+}
+
 describe('work', () => {
   for (const [name, generate] of Object.entries(HOSTILE)) {
     it(`${name}: is linear and within the limits`, () => {
+      for (const length of [32_768, 262_144])
+        expect(excessOfWhole(generate, length)).toBeLessThanOrEqual(EXCESS_MAX)
       for (const length of [4096, 16_384, 65_536, 262_144]) {
         const verdict = scanner.scan({ currentState: { note: generate(length) } })
         expect(verdict.views).toBeLessThanOrEqual(VIEWS_MAX + 1)

@@ -63,10 +63,17 @@ export function hasLookalikes(codePoint: number): boolean {
   return codePoint >= 0x370 && codePoint <= 0x58f
 }
 
-/** Replaces lookalikes in tokens that mix Latin with Greek, Cyrillic or Armenian; the length stays the same. */
+const LETTER_RUN = /[a-z\u0370-\u058f]+/gu
+const LOOKALIKE = /[\u0370-\u058f]/u
+const LATIN = /[a-z]/u
+
+/**
+ * Replaces lookalikes in tokens that mix Latin with Greek, Cyrillic or Armenian; the length stays the same. Whole runs are
+ * matched and judged afterwards: an expression that asks for the mixture itself starts anew at every letter of a plain run.
+ */
 export function foldLookalikes(text: string): string {
-  return text.replaceAll(/[a-z\u0370-\u058f]*[\u0370-\u058f][a-z\u0370-\u058f]*/gu, (token) =>
-    /[a-z]/u.test(token)
+  return text.replaceAll(LETTER_RUN, (token) =>
+    LOOKALIKE.test(token) && LATIN.test(token)
       ? Array.from(token, (character) => lookalikes.get(character) ?? character).join('')
       : token,
   )

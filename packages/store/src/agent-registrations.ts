@@ -1,5 +1,5 @@
 // Which workers host which agent types now, and which type could take a handoff that was blocked elsewhere.
-import type { Fence } from '@baton/protocol/delivery'
+import type { Fence } from './executions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 

@@ -1,5 +1,5 @@
 // Approvals: handoffs held for a person, and the one decision about each (R13, R15).
-import type { ExpiredHandoff } from '@baton/protocol/delivery'
+import type { ExpiredHandoff } from './ended-outside.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, KNOWN } from './ended-outside.ts'

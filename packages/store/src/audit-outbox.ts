@@ -1,7 +1,14 @@
 // Lifecycle events on their way to the audit store; deleted only after a receipt.
-import type { AuditIntent } from '@baton/protocol/delivery'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+
+/** A lifecycle event for the audit store; commits with the change it tells of. */
+export interface AuditIntent {
+  readonly id: string
+  readonly handoffId: string
+  /** JSON of the ledger's AuditEntry. */
+  readonly entry: string
+}
 
 /** Stores events in the caller's transaction. */
 export async function addAuditIntents(

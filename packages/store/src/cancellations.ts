@@ -1,5 +1,5 @@
 // Cancellation: what does not execute ends at once; a running execution gets a grace, then it is shut out for good.
-import type { ExpiredHandoff } from '@baton/protocol/delivery'
+import type { ExpiredHandoff } from './ended-outside.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, CLOSE_APPROVALS, KNOWN, STOP_DUE } from './ended-outside.ts'

@@ -1,7 +1,30 @@
 // Dead letters as people look at them: lists, clusters, one with its votes, and what a dry run judges.
-import type { LiveAgent, QuarantinedMessage } from '@baton/protocol/review'
+import type { StoredMessage } from './reviews.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+
+/** A quarantined message with what judging it today needs. */
+export interface QuarantinedMessage extends StoredMessage {
+  readonly handoffId: string
+  readonly reason: string
+  readonly round: number
+  readonly sentBy: string | null
+  readonly toAgent: string
+  readonly budgetMicroUSD: number
+  readonly parentRemainingMicroUSD: number | null
+  readonly taskStatus: string
+  readonly overdue: boolean
+  readonly canceling: boolean
+}
+
+/** An agent type as a live worker hosts it. */
+export interface LiveAgent {
+  readonly type: string
+  readonly version: string
+  readonly requires: readonly string[]
+  readonly capabilities: readonly string[]
+  readonly mcp: readonly string[]
+}
 
 export interface DeadLetterView {
   readonly handoffId: string

@@ -1,5 +1,19 @@
 // Ending handoffs from outside their executions, by deadline or by a person: nothing of them can go on afterwards.
+import type { Fence } from './executions.ts'
 import { WAKE_SUCCESSORS } from './successors.ts'
+
+/** What an event names of a handoff that was ended, approved or canceled from outside an execution. */
+export interface ExpiredHandoff extends Fence {
+  readonly taskId: string
+  readonly parentId: string | null
+  readonly attempt: number
+  readonly fromAgent: string
+  readonly fromVersion: string
+  readonly fromExecution: string
+  readonly toAgent: string
+  readonly toVersion: string | null
+  readonly traceparent: string
+}
 
 /**
  * Shuts the execution of every row of `due` (id) for good, so that no claim, start or result of it is

@@ -1,10 +1,24 @@
 // Handoffs that end without an effect: rejected, blocked, dead-lettered or rolled back. Fenced by the epoch.
-import type { AuditIntent, Ending } from '@baton/protocol/delivery'
+import type { AuditIntent } from './audit-outbox.ts'
+import type { Fence } from './executions.ts'
 import type { Database } from './database.ts'
 import { TELL } from './notices.ts'
 import { INTENTS, fenceColumns, intentColumns, settledIds } from './settlement-columns.ts'
 import type { HandoffIds } from './settlement-columns.ts'
 import { WAKE_SUCCESSORS } from './successors.ts'
+
+export interface Ending extends Fence {
+  readonly state: 'REJECTED' | 'BLOCKED' | 'DEAD_LETTERED' | 'ROLLED_BACK'
+  readonly taskStatus: 'PENDING_HANDOFF' | 'AWAITING_HUMAN'
+  readonly reason: string
+  readonly details: string
+  readonly costMicroUSD: number
+  readonly alert: boolean
+  readonly escalate: boolean
+  /** Of a dead letter: what its like have in common, and the scanner that judged it, if one did. */
+  readonly cluster?: string
+  readonly artefactId?: string | null
+}
 
 const END = `
 with input as (

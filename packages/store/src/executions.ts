@@ -1,15 +1,79 @@
 // Executions: claiming an epoch, recording the audit receipt, keeping the lease. All times are Postgres' own.
-import type {
-  ClaimedHandoff,
-  ClaimRequest,
-  Fence,
-  HeldLease,
-  RefusedClaim,
-  StartedExecution,
-} from '@baton/protocol/delivery'
+import type { OfferedRelease } from '@baton/protocol'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { RELEASE_JSON } from './releases.ts'
+
+export interface ClaimRequest {
+  readonly handoffId: string
+  readonly generation: number
+}
+
+/** A claimed handoff with its signed bytes; the epoch fences every later write. */
+export interface ClaimedHandoff {
+  readonly kind: 'claimed'
+  readonly handoffId: string
+  readonly taskId: string
+  readonly taskSeq: number
+  readonly epoch: number
+  /** How often an owner died or stalled while it held this handoff. */
+  readonly lapses: number
+  /** Whether somebody approved, released, corrected or resumed it: that stands in the log first. */
+  readonly decided: boolean
+  readonly attempt: number
+  readonly attemptsMax: number
+  readonly generation: number
+  readonly body: Uint8Array
+  readonly keyId: string
+  readonly signature: string
+  readonly fromAgent: string
+  readonly fromVersion: string
+  readonly fromExecution: string
+  readonly toAgent: string
+  readonly toVersion: string | null
+  /** The agent type that executes it instead of `toAgent`, which could not. */
+  readonly routedTo: string | null
+  readonly parentId: string | null
+  readonly traceparent: string
+  readonly tracestate: string | null
+  /** Time since the handoff was published, or queued where that is not yet visible. */
+  readonly queueSeconds: number
+  readonly budgetMicroUSD: number
+  /** How many handoffs of the task have failed before. */
+  readonly failedHandoffs: number
+  /** What the parent handoff left over; null for a task's first handoff. */
+  readonly parentRemainingMicroUSD: number | null
+  readonly sentBy: string | null
+  /** Under which it may pass the safety check; whether it still holds is judged, not assumed. */
+  readonly release: OfferedRelease | null
+}
+
+/** Not claimed: ended, held by a live lease, superseded by a later generation, or not its turn. */
+export interface RefusedClaim {
+  readonly kind: 'refused'
+}
+
+/** Names an execution and proves the right to settle it. */
+export interface Fence {
+  readonly handoffId: string
+  readonly epoch: number
+}
+
+/** A lease that still holds. Both times are null unless the handoff is being canceled. */
+export interface HeldLease {
+  readonly handoffId: string
+  /** Until when a result still commits, and how long that is from now, by Postgres' clock. */
+  readonly canceledUntil: Date | null
+  readonly graceMs: number | null
+}
+
+/** An execution that is about to start, with the receipt that proves its decision record. */
+export interface StartedExecution extends Fence {
+  readonly auditOrigin: string
+  readonly auditSeq: number
+  /** Lower-case hex. */
+  readonly auditHash: string
+}
 
 const CLAIMABLE = `('QUEUED', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
 

@@ -1,5 +1,5 @@
 // Deadlines: what has not ended by then ends EXPIRED, wherever it waits and also while it executes.
-import type { ExpiredHandoff } from '@baton/protocol/delivery'
+import type { ExpiredHandoff } from './ended-outside.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, CLOSE_APPROVALS, KNOWN, STOP_DUE } from './ended-outside.ts'

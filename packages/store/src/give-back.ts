@@ -1,5 +1,5 @@
 // Executions that their process gives back: somebody else is rung for at once, no attempt is counted.
-import type { Fence } from '@baton/protocol/delivery'
+import type { Fence } from './executions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { REQUEUE } from './sweeps.ts'

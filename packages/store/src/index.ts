@@ -2,8 +2,6 @@
 export { createPool, inTransaction, isConflict } from './database.ts'
 export type { Database, Pool } from './database.ts'
 export { migrateStore } from './migrate.ts'
-export { listenToOutbox } from './listen.ts'
-export type { Listener } from './listen.ts'
 export * from './send.ts'
 export * from './outbox.ts'
 export * from './executions.ts'
@@ -11,12 +9,20 @@ export * from './settlements.ts'
 export * from './endings.ts'
 export * from './sweeps.ts'
 export * from './expiry.ts'
+export type { ExpiredHandoff } from './ended-outside.ts'
 export * from './approvals.ts'
 export * from './cancellations.ts'
 export * from './agent-registrations.ts'
 export * from './queue-marks.ts'
 export * from './give-back.ts'
-export { acknowledgeNotices, notifySenders, sweepNotices, takeNotices } from './notices.ts'
+export {
+  acknowledgeNotices,
+  listenToSenders,
+  notifySenders,
+  sweepNotices,
+  takeNotices,
+} from './notices.ts'
+export type { SenderNotice, TakeRequest } from './notices.ts'
 export * from './revisions.ts'
 export * from './resumption.ts'
 export * from './audit-outbox.ts'

@@ -1,7 +1,47 @@
 // What senders are told: notices are inserted by the statement that makes them true, taken with a lease, and told at least once.
-import type { SenderNotice, TakeRequest } from '@baton/protocol/notices'
+import { listen } from '@baton/postgres'
+import type { Listener } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+
+/** What a sender is told: correct this message, or go on from your checkpoint. */
+export interface SenderNotice {
+  readonly noticeId: string
+  readonly kind: 'return' | 'rollback'
+  readonly handoffId: string
+  readonly taskId: string
+  readonly fromAgent: string
+  readonly toAgent: string
+  /** The attempt that failed, from 1. */
+  readonly attempt: number
+  readonly attemptsMax: number
+  /** The revision that was refused; a correction is the next one. */
+  readonly revision: number
+  readonly reason: string
+  /** What was wrong, where and how to mend it. */
+  readonly details: unknown
+  readonly traceparent: string
+  /** The exact signed bytes that were refused or rolled back. */
+  readonly body: Uint8Array
+  readonly keyId: string
+  readonly signature: string
+  /** The exact bytes of the sender's saved state. */
+  readonly checkpoint: Uint8Array
+  readonly checkpointSha256: Uint8Array
+  /** From then on another taker may be told. */
+  readonly leaseUntil: Date
+  /** When it is tried again unless it is corrected before; null where nothing is scheduled. */
+  readonly retryAt: Date | null
+}
+
+/** Who takes notices, for how long, and how many at most. */
+export interface TakeRequest {
+  readonly agents: readonly string[]
+  readonly kinds: readonly SenderNotice['kind'][]
+  readonly taker: string
+  readonly leaseMs: number
+  readonly limit: number
+}
 
 /** Begins an insert of notices; ends with `) n` after a select of the columns from handoff_id to details. */
 export const TELL = (kind: SenderNotice['kind']): string => `
@@ -128,3 +168,9 @@ export async function sweepNotices(db: Database): Promise<number> {
 export async function notifySenders(db: Database): Promise<void> {
   await run(db, 'notify_senders', `select pg_notify('baton_senders', '')`)
 }
+
+/** Hears `notifySenders` on a connection of its own, until closed. */
+export const listenToSenders = (heard: {
+  readonly url: string
+  readonly onWake: () => void
+}): Listener => listen({ ...heard, channel: 'baton_senders' })

@@ -1,13 +1,44 @@
 // The outbox: rows wait here until a relay has published them; claiming deletes (no flag, no lease).
-import type {
-  ClaimQuota,
-  OutboxDepth,
-  OutboxLane,
-  OutboxRow,
-  QueueMark,
-} from '@baton/protocol/delivery'
+import type { Priority, QueueMark } from '@baton/protocol'
+import { listen } from '@baton/postgres'
+import type { Listener } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+
+/** A row of the outbox: everything a doorbell needs, so that publishing reads no other table. */
+export interface OutboxRow {
+  readonly seq: number
+  readonly handoffId: string
+  readonly taskId: string
+  readonly generation: number
+  readonly queue: string
+  readonly priority: Priority
+  readonly sha256: Uint8Array
+  readonly bytes: number
+  readonly traceparent: string
+  readonly tracestate: string | null
+  readonly createdAt: Date
+}
+
+/** How much waits for a relay; `oldestSeq` lets the next look begin there. */
+export interface OutboxDepth {
+  readonly depth: number
+  readonly oldestAgeSeconds: number
+  readonly oldestSeq: number
+}
+
+/** Rows of one queue and priority. */
+export interface OutboxLane {
+  readonly queue: string
+  readonly priority: number
+}
+
+/** Which part of a lane to claim. */
+export interface ClaimQuota extends OutboxLane {
+  /** Low-water hint that keeps the scan off dead rows; correctness never depends on it. */
+  readonly afterSeq: number
+  readonly limit: number
+}
 
 // Jumps from one (queue, priority) to the next along the index instead of reading every row.
 const LANES = `
@@ -89,3 +120,9 @@ export async function outboxDepth(db: Database, fromSeq = 0): Promise<OutboxDept
 export async function notifyOutbox(db: Database): Promise<void> {
   await run(db, 'notify_outbox', `select pg_notify('baton_outbox', '')`)
 }
+
+/** Hears `notifyOutbox` on a connection of its own, until closed. */
+export const listenToOutbox = (heard: {
+  readonly url: string
+  readonly onWake: () => void
+}): Listener => listen({ ...heard, channel: 'baton_outbox' })

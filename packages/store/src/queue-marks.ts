@@ -1,8 +1,20 @@
 // How far relays have come in each queue, and what is published again when a queue lost its tail.
-import type { LostMark, LostTail, QueueMark } from '@baton/protocol/delivery'
+import type { QueueMark } from '@baton/protocol'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { REQUEUE } from './sweeps.ts'
+
+/** A mark that its queue no longer has, and the one it still has. */
+export interface LostMark extends QueueMark {
+  readonly survived: number | null
+}
+
+/** What a queue may have lost: all it was given from `since` until the loss was seen. */
+export interface LostTail {
+  readonly queue: string
+  readonly since: Date
+  readonly seenAt: Date
+}
 
 // Jumps from the newest mark of one relay and queue to that of the next, past everything older.
 const NEWEST = `

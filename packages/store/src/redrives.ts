@@ -1,13 +1,50 @@
 // Bulk re-drives: their letters, their canary and their pace stand in Postgres, so that any sweeper can go on.
-import type {
-  CanaryState,
-  HeldRedrive,
-  NewRedrive,
-  RedriveState,
-  RedriveStop,
-} from '@baton/protocol/review'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+
+export type RedriveState = 'CANARY' | 'RUNNING' | 'DONE' | 'STOPPED' | 'CANCELED'
+
+export interface NewRedrive {
+  readonly id: string
+  readonly cluster: string | null
+  readonly createdBy: string
+  readonly ratePerSecond: number
+  readonly letters: readonly RedriveLetter[]
+}
+
+export interface RedriveLetter {
+  readonly handoffId: string
+  readonly round: number
+  /** Goes first, and must complete before any other does. */
+  readonly canary: boolean
+  readonly actId: string
+}
+
+/** A re-drive whose turn has come; nobody else advances it meanwhile. */
+export interface HeldRedrive {
+  readonly id: string
+  readonly state: RedriveState
+  readonly createdBy: string
+  readonly ratePerSecond: number
+  readonly canaryOverdue: boolean
+}
+
+/** How a canary fares: not yet sent, passed over, or the state and reason of its handoff. */
+export interface CanaryState {
+  readonly handoffId: string
+  readonly letter: 'WAITING' | 'DRIVEN' | 'SKIPPED'
+  readonly state: string
+  readonly reason: string | null
+  readonly ended: boolean
+}
+
+/** Why a re-drive ended early. */
+export interface RedriveStop {
+  readonly code: 'CANARY_FAILED' | 'CANARY_LATE' | 'CANARY_GONE'
+  readonly handoffId?: string
+  readonly state?: string
+  readonly reason?: string | null
+}
 
 const CANARY_MAX_S = 3_600
 

@@ -1,7 +1,36 @@
 // Taking up a task again whose handoff was rolled back or has expired: once per such handoff.
-import type { ResumableHandoff, ResumeState } from '@baton/protocol/notices'
+import type { RevisionBase } from './revisions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+
+/** A handoff that ended without an effect and can be taken up again. */
+export interface ResumableHandoff extends RevisionBase {
+  readonly taskId: string
+  readonly parentId: string | null
+  readonly attempt: number
+  readonly attemptsMax: number
+  readonly epoch: number
+  readonly reason: string
+  readonly fromAgent: string
+  readonly fromVersion: string
+  readonly fromExecution: string
+  readonly toAgent: string
+  readonly toVersion: string | null
+  readonly spentMicroUSD: number
+  readonly sentBy: string | null
+}
+
+/** What stands in the way of resuming a task; `resumed` names the handoff that did it before. */
+export type ResumeState =
+  | { readonly kind: 'resumable'; readonly handoff: ResumableHandoff }
+  | {
+      readonly kind: 'resumed'
+      readonly handoffId: string
+      readonly taskSeq: number
+      readonly state: string
+      readonly traceparent: string
+    }
+  | { readonly kind: 'unknown' | 'ended' | 'nothing' }
 
 const LOCK_TASK = `select status from task where id = $1 for no key update`
 

@@ -1,14 +1,77 @@
 // What people decide about dead letters. The row of the letter is locked first, so that one decision wins.
-import type {
-  HeldDeadLetter,
-  NewVote,
-  Reopening,
-  Resolution,
-  StoredMessage,
-  Vote,
-} from '@baton/protocol/review'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+
+/** A dead letter with what a decision about it needs; nobody else decides while it is held. */
+export interface HeldDeadLetter {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly parentId: string | null
+  /** Of the execution that ended in quarantine. */
+  readonly epoch: number
+  readonly attempt: number
+  readonly fromAgent: string
+  readonly fromVersion: string
+  readonly fromExecution: string
+  readonly toAgent: string
+  readonly toVersion: string | null
+  readonly traceparent: string
+  readonly reason: string
+  /** Rises whenever the handoff is quarantined again; votes count within one round. */
+  readonly round: number
+  /** Null while it waits. */
+  readonly resolution: Resolution | null
+  /** The operator whose key sent it. */
+  readonly sentBy: string | null
+  /** The sender was asked for another message in this round. */
+  readonly asked: boolean
+  /** The scanner that judged it; null where none did. */
+  readonly artefactId: string | null
+  /** Lower-case hex digest of the bytes that wait. */
+  readonly sha256: string
+  readonly taskStatus: string
+  /** Its deadline has passed: whatever is decided, it would not execute any more. */
+  readonly overdue: boolean
+  /** The task or the handoff is being canceled. */
+  readonly canceling: boolean
+}
+
+export type Resolution = 'RELEASED' | 'REDACTED' | 'REDRIVEN' | 'REVISED' | 'DISCARDED' | 'CANCELED'
+
+export type VotedAction = 'RELEASE' | 'REDACT'
+
+export interface NewVote {
+  readonly id: string
+  readonly handoffId: string
+  readonly round: number
+  readonly action: VotedAction
+  /** Lower-case hex. */
+  readonly proposalSha256: string
+  /** JSON of what is proposed. */
+  readonly proposal: string
+  readonly reviewer: string
+}
+
+export interface Vote {
+  readonly action: VotedAction
+  readonly proposalSha256: string
+  readonly proposal: unknown
+  readonly reviewer: string
+  readonly createdAt: Date
+}
+
+/** Which dead letter goes back to the queue, under which release. */
+export interface Reopening {
+  readonly handoffId: string
+  readonly releaseId: string | null
+}
+
+/** The signed bytes of a handoff, as they are stored. */
+export interface StoredMessage {
+  readonly body: Uint8Array
+  readonly keyId: string
+  readonly signature: string
+}
 
 const HOLD = `
 select d.handoff_id as "handoffId", d.task_id as "taskId", h.parent_id as "parentId",

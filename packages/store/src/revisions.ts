@@ -1,9 +1,67 @@
 // Corrections: the same handoff with other bytes. Executions are locked before handoffs, as by every settlement.
-import type { RevisableHandoff, Revision, RevisionBase } from '@baton/protocol/notices'
+import type { NewHandoff } from './send.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { concatenate } from './send-values.ts'
 import { QUEUE } from './successors.ts'
+
+/** A handoff as its correction finds it. */
+export interface RevisionBase {
+  readonly handoffId: string
+  readonly revision: number
+  /** The exact signed bytes of that revision. */
+  readonly body: Uint8Array
+  readonly traceparent: string
+  readonly checkpoint: Uint8Array
+}
+
+/** A corrected message on its way into Postgres, as this revision of its handoff. */
+export interface Revision {
+  readonly revision: number
+  /** Signed; names the handoff's own task, parent, target and priority. */
+  readonly message: NewHandoff
+}
+
+/** What a revision meets, with every row locked that decides about it. */
+export interface RevisableHandoff {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly parentId: string | null
+  /** The revision that stands. */
+  readonly revision: number
+  /** Digest of what was asked for with the revision that is given; null where there was none. */
+  readonly askedSha256: Uint8Array | null
+  readonly state: string
+  readonly taskStatus: string
+  readonly attempt: number
+  readonly epoch: number
+  /** Somebody holds a live lease: it is being tried at this moment. */
+  readonly live: boolean
+  /** Its last attempt ended with a return. */
+  readonly returned: boolean
+  /** It waits as a dead letter whose sender was asked for a correction. */
+  readonly asked: boolean
+  readonly spentMicroUSD: number
+  readonly remainingMicroUSD: number
+  /** The most that remains for a handoff of the same task which names it as its parent; null without one. */
+  readonly childRemainingMicroUSD: number | null
+  readonly fromAgent: string
+  readonly fromVersion: string
+  readonly fromExecution: string
+  readonly toAgent: string
+  readonly toVersion: string | null
+  readonly traceparent: string
+}
+
+/**
+ * `stale`: another correction was there first. `claimed`: it is being tried at this moment.
+ * `closed`: it was not returned, or has ended. `budget`: the task's budget or what remains would change.
+ */
+export type RevisionOutcome =
+  | { readonly kind: 'revised'; readonly state: string }
+  | { readonly kind: 'duplicate'; readonly state: string }
+  | { readonly kind: 'stale'; readonly revision: number }
+  | { readonly kind: 'unknown' | 'claimed' | 'closed' | 'budget' }
 
 const LOCK_EXECUTIONS = `
 select handoff_id from execution where handoff_id = any($1::uuid[]) order by handoff_id for update`

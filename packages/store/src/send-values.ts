@@ -1,5 +1,5 @@
 // The parameters of the send statement: one array per column, and all bodies as one binary value.
-import type { NewHandoff } from '@baton/protocol/delivery'
+import type { NewHandoff } from './send.ts'
 
 /** In the order of the parameters $1 to $29 of the statement in send.ts. */
 export function sendValues(handoffs: readonly NewHandoff[]): unknown[] {

@@ -1,9 +1,53 @@
 // The atomic send (I1): task, checkpoint, handoff, body and outbox row commit together or not at all.
-import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
 import { transient } from '@baton/runtime'
-import { hasCode, run } from './database.ts'
+import { hasCode } from '@baton/postgres'
+import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { sendValues } from './send-values.ts'
+
+/** One signed handoff on its way into Postgres. */
+export interface NewHandoff {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly parentId: string | null
+  readonly fromAgent: string
+  readonly fromVersion: string
+  readonly fromExecution: string
+  readonly toAgent: string
+  readonly toVersion: string | null
+  readonly priority: number
+  readonly requiresApproval: boolean
+  readonly attemptsMax: number
+  readonly keyId: string
+  readonly signature: string
+  readonly traceparent: string
+  readonly tracestate: string | null
+  /** The earlier of `expiresAt` and `deadline`; never executed afterwards. */
+  readonly expiresAt: string | null
+  readonly spentMicroUSD: number
+  readonly remainingMicroUSD: number
+  /** What the sender spent since its own handoff was settled; added to the task. */
+  readonly addedCostMicroUSD: number
+  readonly body: Uint8Array
+  readonly sha256: Uint8Array
+  /** Digest of what the sender asked for: the same request again is a duplicate, not a conflict. */
+  readonly requestSha256: Uint8Array
+  readonly checkpointId: string
+  readonly checkpoint: Uint8Array
+  readonly checkpointSha256: Uint8Array
+  /** The operator whose API key sent it, or sent what led to it; nobody reviews a handoff of their own. */
+  readonly sentBy: string | null
+}
+
+/** `duplicate`: the same request was sent before, so the first send's answer holds. */
+export type SendOutcome =
+  | { readonly kind: 'sent' | 'duplicate'; readonly taskSeq: number; readonly state: string }
+  | { readonly kind: 'conflict' | 'task_ended' }
+  | {
+      readonly kind: 'budget_mismatch'
+      readonly budgetMicroUSD: number
+      readonly parentRemainingMicroUSD: number | null
+    }
 
 // A task's first handoff brings its spent amount along; later ones add theirs to it. More than the task
 // began with never remains, whatever parent a handoff names.

@@ -1,5 +1,6 @@
 // What every settlement shares: the fence, the events that commit with it, and who still held the epoch.
-import type { AuditIntent, Fence } from '@baton/protocol/delivery'
+import type { AuditIntent } from './audit-outbox.ts'
+import type { Fence } from './executions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 

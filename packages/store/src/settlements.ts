@@ -1,5 +1,6 @@
 // How an execution ends. Every statement is fenced by the epoch: a late settlement changes nothing.
-import type { AuditIntent, Completion, Retry } from '@baton/protocol/delivery'
+import type { AuditIntent } from './audit-outbox.ts'
+import type { Fence } from './executions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { MAY_GO_ON } from './executions.ts'
@@ -7,6 +8,23 @@ import { TELL } from './notices.ts'
 import { INTENTS, fenceColumns, intentColumns, settledIds } from './settlement-columns.ts'
 import type { HandoffIds } from './settlement-columns.ts'
 import { WAKE_SUCCESSORS } from './successors.ts'
+
+export interface Completion extends Fence {
+  readonly costMicroUSD: number
+  /** JSON of what the agent answered. */
+  readonly result: string
+  /** JSON of the task's final outcome where this handoff was its last; otherwise null. */
+  readonly taskResult: string | null
+}
+
+export interface Retry extends Fence {
+  readonly reason: string
+  /** JSON: what was wrong, where, how to mend it. */
+  readonly details: string
+  readonly delayMs: number
+  /** True hands the handoff back to its sender with the details (E09). */
+  readonly returned: boolean
+}
 
 const COMPLETE = `
 with input as (

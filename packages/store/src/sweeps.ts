@@ -1,8 +1,13 @@
 // What the sweeper re-drives from Postgres. Any number of sweepers: rows are taken with SKIP LOCKED.
-import type { QuietHandoff } from '@baton/protocol/delivery'
+import type { ClaimRequest } from './executions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { QUEUE } from './successors.ts'
+
+/** A published handoff that nobody has claimed for a while. */
+export interface QuietHandoff extends ClaimRequest {
+  readonly queue: string
+}
 
 const SWEEP_MAX = 500
 const BACKLOG_MAX = 5_000

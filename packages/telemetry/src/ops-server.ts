@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { transient } from '@baton/runtime'
+import { limitConnections, transient } from '@baton/runtime'
 import type { Metrics } from './metrics.ts'
 
 export interface OpsServerOptions {
@@ -19,6 +19,9 @@ export interface OpsServer {
   readonly port: number
   close(): Promise<void>
 }
+
+/** Few ask: one that collects metrics, and probes. */
+const CONNECTIONS = { max: 64, perAddressMax: 32 }
 
 interface Answer {
   readonly status: number
@@ -95,7 +98,7 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
         .catch(() => response.destroy())
     },
   )
-  server.maxConnections = 64
+  limitConnections(server, CONNECTIONS)
   const port = await listen(server, options)
   return {
     port,

@@ -16,6 +16,8 @@ export { createAuditDatabases, createStoreDatabase, PASSWORDS } from './migrated
 export { createSystem } from './system.ts'
 export type { ServiceName, System } from './system.ts'
 export { pauseTree } from './pause-tree.ts'
+export { fetchAfresh, openCrowd } from './crowd.ts'
+export type { Crowd } from './crowd.ts'
 export { openLink } from './link.ts'
 export type { Direction, Link } from './link.ts'
 export type { Conditions } from './link-conditions.ts'

@@ -1,9 +1,9 @@
 // The doorbell contract: pointers in, handlers called. Nothing here is a source of truth; a
 // transport may lose everything and Postgres re-drives it (I2).
 
-import type { Job, NextMark, Pointer, QueueMark } from '@baton/protocol/delivery'
+import type { Job, NextMark, Pointer, QueueMark } from '@baton/protocol'
 
-export type { Job, NextMark, Pointer, Priority, QueueMark } from '@baton/protocol/delivery'
+export type { Job, NextMark, Pointer, Priority, QueueMark } from '@baton/protocol'
 
 export interface JobReference {
   readonly queue: string

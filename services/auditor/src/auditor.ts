@@ -41,6 +41,8 @@ interface AuditorDependencies {
 export interface Auditor extends Service {
   /** Where it listens once it has started, for example http://127.0.0.1:8421. */
   readonly url: string
+  /** Whether its databases answer. */
+  ready(): Promise<boolean>
 }
 
 /** Records in one flush over all chains; one flush is under way at a time. */
@@ -106,6 +108,10 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
     mayRead: requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read'),
     metrics,
     bodyBytesMax: settings.BATON_AUDIT_BODY_BYTES_MAX,
+    connections: {
+      max: settings.BATON_AUDITOR_CONNECTIONS_MAX,
+      perAddressMax: settings.BATON_AUDITOR_CONNECTIONS_PER_ADDRESS_MAX,
+    },
     logger,
   })
   addTileRoutes(server, {
@@ -170,6 +176,7 @@ function asService(parts: ServiceParts): Auditor {
     get url() {
       return url
     },
+    ready: () => answers(pools),
     async start() {
       await requireSafety(pools.writer, { settings, logger })
       await makePartitions()

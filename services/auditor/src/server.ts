@@ -1,8 +1,8 @@
 // The auditor's HTTP interface: append, trace, verify, health, metrics.
 import fastify from 'fastify'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { BatonError, codeOf } from '@baton/runtime'
-import type { Logger } from '@baton/runtime'
+import { BatonError, codeOf, limitConnections } from '@baton/runtime'
+import type { ConnectionBounds, Logger } from '@baton/runtime'
 import type { TaskTrace, VerifyReport } from '@baton/audit'
 import type { Receipt } from '@baton/ledger'
 import type { Metrics } from '@baton/telemetry'
@@ -26,18 +26,39 @@ interface ServerOptions {
   readonly mayRead: RequireToken
   readonly metrics: Pick<Metrics, 'auditAppendSeconds' | 'expose'>
   readonly bodyBytesMax: number
+  readonly connections: ConnectionBounds
   readonly logger: Logger
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+const HEADERS_MS = 5_000
+/** For callers that are known; others have less time. */
+const IDLE_MS = 60_000
+
 export function createServer(options: ServerOptions): FastifyInstance {
-  const server = fastify({ logger: false, bodyLimit: options.bodyBytesMax, requestTimeout: 30_000 })
+  const server = fastify({
+    logger: false,
+    bodyLimit: options.bodyBytesMax,
+    requestTimeout: 30_000,
+    keepAliveTimeout: IDLE_MS,
+    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: 1_000 },
+  })
+  boundConnections(server, options.connections)
   readJsonStrictly(server)
   answerProblems(server, options.logger)
   addRecordRoutes(server, options)
   addHealthRoutes(server, options)
   return server
+}
+
+// Who has passed a route's own check is known; routes for everybody have none.
+function boundConnections(server: FastifyInstance, bounds: ConnectionBounds): void {
+  const { authenticated } = limitConnections(server.server, bounds)
+  server.addHook('onRoute', (route) => {
+    if (route.onRequest === undefined) return
+    route.preParsing = async (_, reply) => authenticated(reply.raw)
+  })
 }
 
 // Bytes that are not UTF-8 are refused instead of being replaced, so that what is hashed was sent.

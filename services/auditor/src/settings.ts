@@ -95,6 +95,25 @@ export const AUDITOR_SETTINGS = {
     default: 8421,
     help: 'the port to listen on; 0 takes any free one',
   }),
+  BATON_AUDITOR_CONNECTIONS_MAX: integer({
+    min: 1,
+    max: 65_535,
+    default: 512,
+    help: 'open connections; for one more, the one that is idle for longest is closed',
+  }),
+  BATON_AUDITOR_CONNECTIONS_PER_ADDRESS_MAX: integer({
+    min: 1,
+    max: 65_535,
+    default: 256,
+    help: 'of these, how many one address may have, or one /64 of IPv6; all that comes through a proxy is one address',
+  }),
+  BATON_OPS_HOST: text({ default: '127.0.0.1', help: 'where metrics and health are also served' }),
+  BATON_OPS_PORT: integer({
+    min: 0,
+    max: 65_535,
+    default: 0,
+    help: 'the port of metrics and health beside its own; 0 takes any free one',
+  }),
   BATON_AUDIT_QUEUED_MAX: integer({
     min: 256,
     max: 65_536,

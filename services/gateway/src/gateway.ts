@@ -18,7 +18,8 @@ import { createRunningBound, requireRoomIn } from './back-pressure.ts'
 import { createErasureReplay } from './erasure-replay.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
 import { addHandoffRoutes } from './handoff-routes.ts'
-import { addOperationRoutes } from './operation-routes.ts'
+import { addOperationRoutes, createReadiness } from './operation-routes.ts'
+import type { Readiness } from './operation-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
 import { addRedriveRoutes } from './redrive-routes.ts'
 import { addReturnRoutes } from './return-routes.ts'
@@ -49,6 +50,8 @@ export interface GatewayOptions {
     /** Handoffs being sent at once. */
     readonly runningMax: number
     readonly connectionsMax: number
+    /** Of one address; of one /64 where it is IPv6. */
+    readonly connectionsPerAddressMax: number
     /** Handoffs that may wait for a relay. */
     readonly outboxMax: number
     /** How long the oldest of them may wait. */
@@ -64,6 +67,8 @@ export interface Gateway extends Service {
   readonly server: FastifyInstance
   /** Every route as `GET /v2/tasks/{id}`; known once the server is ready. */
   readonly routes: ReadonlySet<string>
+  /** Whether its database and the auditor answer. */
+  ready(): Promise<boolean>
 }
 
 const CONNECTIONS_MAX = 10
@@ -82,13 +87,18 @@ export function createGateway(options: GatewayOptions): Gateway {
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ pool, erasures, logger })
   const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
+  const readiness = createReadiness({
+    auditReady: () => audit.ready(),
+    databaseReady: () => pool.query({ text: 'select' }).then(answered, refused),
+  })
   const { apiKeys, limits } = options
   const { server, routes } = createServer({
     apiKeys,
     rateMax: limits.rateMax,
-    connectionsMax: limits.connectionsMax,
+    connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
     logger,
-    addRoutes: (scope) => addRoutes(scope, { options, pool, audit, submitter, erasures }),
+    addRoutes: (scope) =>
+      addRoutes(scope, { options, pool, audit, submitter, erasures, readiness }),
   })
   let url = ''
   let stopped: Promise<void> | undefined
@@ -98,6 +108,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     routes,
     get url() {
       return url
+    },
+    async ready() {
+      const { database, audit: recorded } = await readiness()
+      return database && recorded
     },
     async start() {
       url = await listen(server, options)
@@ -120,9 +134,9 @@ interface Parts {
 
 function addRoutes(
   scope: FastifyInstance,
-  parts: Parts & { readonly options: GatewayOptions },
+  parts: Parts & { readonly options: GatewayOptions; readonly readiness: Readiness },
 ): void {
-  const { options, pool, audit, submitter, erasures } = parts
+  const { options, pool, audit, submitter, erasures, readiness } = parts
   const { keyRing, limits, metrics, logger } = options
   const isFull = createOutboxBound({
     readDepth: (fromSeq) => outboxDepth(pool, fromSeq),
@@ -149,11 +163,7 @@ function addRoutes(
   addRedriveRoutes(scope, review)
   addErasureRoutes(scope, { pool, erasures, logger })
   addSteeringRoutes(scope, { pool, steering: createSteering(pool), logger })
-  addOperationRoutes(scope, {
-    metrics,
-    auditReady: () => audit.ready(),
-    databaseReady: () => pool.query({ text: 'select' }).then(answered, refused),
-  })
+  addOperationRoutes(scope, { metrics, readiness })
 }
 
 const answered = () => true

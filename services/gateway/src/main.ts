@@ -7,8 +7,8 @@ import {
   runServices,
 } from '@baton/runtime'
 import { parseSigningKeys } from '@baton/sdk'
-import { safeServers } from '@baton/engine'
-import { createMetrics, startTracing } from '@baton/telemetry'
+import { opsService, safeServers } from '@baton/engine'
+import { createMetrics } from '@baton/telemetry'
 import { parseApiKeys } from './api-keys.ts'
 import { createGateway } from './gateway.ts'
 import { GATEWAY_SETTINGS } from './settings.ts'
@@ -16,6 +16,7 @@ import { GATEWAY_SETTINGS } from './settings.ts'
 async function main(): Promise<never> {
   const settings = readSettings(GATEWAY_SETTINGS, process.env)
   const logger = createLogger({ service: 'gateway', level: settings.BATON_LOG_LEVEL })
+  const metrics = createMetrics()
   const gateway = createGateway({
     host: settings.BATON_GATEWAY_HOST,
     port: settings.BATON_GATEWAY_PORT,
@@ -33,18 +34,18 @@ async function main(): Promise<never> {
       rateMax: settings.BATON_GATEWAY_RATE_MAX,
       runningMax: settings.BATON_GATEWAY_RUNNING_MAX,
       connectionsMax: settings.BATON_GATEWAY_CONNECTIONS_MAX,
+      connectionsPerAddressMax: settings.BATON_GATEWAY_CONNECTIONS_PER_ADDRESS_MAX,
       outboxMax: settings.BATON_OUTBOX_MAX,
       outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
     },
-    metrics: createMetrics(),
+    metrics,
     logger,
   })
-  const otlpEndpoint = settings.BATON_OTLP_URL
-  const tracing = await startTracing({ service: 'baton-gateway', otlpEndpoint })
-  const spans = { name: 'tracing', start: async () => undefined, stop: () => tracing.shutdown() }
   const life = createLife()
+  const ready = async () => !life.draining && (await gateway.ready())
+  const ops = opsService({ settings, service: 'baton-gateway', metrics, logger, ready })
   const safe = safeServers({ databaseUrl: settings.BATON_DATABASE_URL, settings, life, logger })
-  return await runServices([spans, safe, gateway], {
+  return await runServices([ops, safe, gateway], {
     logger,
     drainMs: settings.BATON_DRAIN_MS,
     life,

@@ -9,18 +9,15 @@ import type { SchemaDocument } from './schema-documents.ts'
 
 interface OperationRouteOptions {
   readonly metrics: Pick<Metrics, 'expose'>
-  /** Whether the operational database answers. */
-  readonly databaseReady: () => Promise<boolean>
-  readonly auditReady: () => Promise<boolean>
+  readonly readiness: Readiness
 }
 
 const PROBE = { config: { quiet: true, rateLimit: false as const } }
 
 export function addOperationRoutes(server: FastifyInstance, options: OperationRouteOptions): void {
-  const readiness = createReadiness(options)
   server.get('/healthz', PROBE, () => ({ status: 'ok' }))
   server.get('/readyz', PROBE, async (_, reply) => {
-    const checks = await readiness()
+    const checks = await options.readiness()
     if (checks.database && checks.audit) return { status: 'ready', checks }
     return reply.code(503).header('retry-after', '1').send({ status: 'not ready', checks })
   })
@@ -40,10 +37,18 @@ export function addOperationRoutes(server: FastifyInstance, options: OperationRo
 
 const READINESS_FRESH_MS = 500
 
-// Probes of several load balancers share one look at the database.
-function createReadiness({ databaseReady, auditReady }: OperationRouteOptions) {
+/** Whether what the gateway needs answers. */
+export type Readiness = () => Promise<{ readonly database: boolean; readonly audit: boolean }>
+
+interface ReadinessOptions {
+  readonly databaseReady: () => Promise<boolean>
+  readonly auditReady: () => Promise<boolean>
+}
+
+/** Probes of several load balancers share one look. */
+export function createReadiness({ databaseReady, auditReady }: ReadinessOptions): Readiness {
   let lookedAtMs = Number.NEGATIVE_INFINITY
-  let latest: Promise<{ database: boolean; audit: boolean }> | undefined
+  let latest: ReturnType<Readiness> | undefined
   const look = async () => {
     const [database, audit] = await Promise.all([databaseReady(), auditReady()])
     return { database, audit }

@@ -1,4 +1,5 @@
 // What every request carries: a span in the caller's trace, and who the caller is. Logged by route, never by URL.
+import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatTracestate, parseTraceparent, parseTracestate } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
@@ -27,18 +28,21 @@ const TRACESTATE_MAX = 512
 interface ContextOptions {
   readonly apiKeys: ReadonlyMap<string, ApiKey>
   readonly logger: Logger
+  /** Is told of every answer to a caller with a valid key. */
+  readonly authenticated: (response: ServerResponse) => void
 }
 
 /** Starts a span and identifies the caller before anything else; answers with `traceparent`. */
 export function addRequestContext(
   server: FastifyInstance,
-  { apiKeys, logger }: ContextOptions,
+  { apiKeys, logger, authenticated }: ContextOptions,
 ): void {
   for (const member of ['span', 'identified', 'problemCode'] as const)
     server.decorateRequest(member)
   server.addHook('onRequest', async (request, reply) => {
     request.span = spanOf(request)
     request.identified = identify(apiKeys, request.headers.authorization, Date.now())
+    if (request.identified.ok) authenticated(reply.raw)
     reply.header('traceparent', request.span.traceparent)
     reply.header('x-content-type-options', 'nosniff')
     reply.header('cache-control', 'no-store')

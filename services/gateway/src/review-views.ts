@@ -1,7 +1,6 @@
 // What the API shows of a review: the evidence, who voted for what, and what is still needed. Never the text.
 import { reviewersNeeded } from '@baton/engine'
-import type { Vote } from '@baton/protocol/review'
-import type { DeadLetterCase, RedriveView } from '@baton/store'
+import type { DeadLetterCase, RedriveView, Vote } from '@baton/store'
 import { showDeadLetter } from './views.ts'
 
 interface CaseContext {

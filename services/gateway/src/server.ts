@@ -2,7 +2,8 @@
 import rateLimit from '@fastify/rate-limit'
 import fastify from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Logger } from '@baton/runtime'
+import { limitConnections } from '@baton/runtime'
+import type { ConnectionBounds, Logger } from '@baton/runtime'
 import type { ApiKey } from './api-keys.ts'
 import { HEADERS_BYTES_MAX, HEADERS_MS, REQUEST_MS, answerBrokenRequest } from './broken-request.ts'
 import { ProblemError, problemBody, problemOf } from './problem.ts'
@@ -13,12 +14,13 @@ interface ServerOptions {
   readonly apiKeys: ReadonlyMap<string, ApiKey>
   /** Requests per minute and API key. */
   readonly rateMax: number
-  readonly connectionsMax: number
+  readonly connections: ConnectionBounds
   readonly logger: Logger
   /** Adds the routes; by then every bound is in place. */
   readonly addRoutes: (server: FastifyInstance) => void
 }
 
+/** For callers that are known; others have less time. */
 const IDLE_MS = 60_000
 
 export interface BoundedServer {
@@ -29,7 +31,7 @@ export interface BoundedServer {
 
 /** A server that is ready to listen. A slow or silent client loses its connection, not the others' time. */
 export function createServer(options: ServerOptions): BoundedServer {
-  const { apiKeys, logger, rateMax, connectionsMax, addRoutes } = options
+  const { apiKeys, logger, rateMax, connections, addRoutes } = options
   const server = fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
@@ -55,8 +57,8 @@ export function createServer(options: ServerOptions): BoundedServer {
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (_, request, reply) => void sendProblem(request, reply, URL_INVALID),
   })
-  server.server.maxConnections = connectionsMax
-  addRequestContext(server, { apiKeys, logger })
+  const { authenticated } = limitConnections(server.server, connections)
+  addRequestContext(server, { apiKeys, logger, authenticated })
   readJsonStrictly(server)
   answerProblems(server, logger)
   void server.register(rateLimit, {

@@ -9,16 +9,12 @@ import {
   UNSAFE_POSTGRES_SETTINGS,
 } from '@baton/engine'
 
-const { BATON_LOG_LEVEL, BATON_OTLP_URL, BATON_DRAIN_MS } = PROCESS_SETTINGS
-
 export const GATEWAY_SETTINGS = {
   ...STORE_SETTINGS,
   ...SIGNING_SETTINGS,
   ...OUTBOX_SETTINGS,
   ...UNSAFE_POSTGRES_SETTINGS,
-  BATON_LOG_LEVEL,
-  BATON_OTLP_URL,
-  BATON_DRAIN_MS,
+  ...PROCESS_SETTINGS,
   BATON_AUDIT_URL: url(['http', 'https'], {
     default: 'http://127.0.0.1:8421',
     help: 'The auditor, whose records a trace shows.',
@@ -54,6 +50,12 @@ export const GATEWAY_SETTINGS = {
     min: 1,
     max: 65_535,
     default: 512,
-    help: 'Open connections; more are closed at once. Each may hold one body of 1 MiB.',
+    help: 'Open connections; for one more, the one that is idle for longest is closed. Each may hold one body of 1 MiB.',
+  }),
+  BATON_GATEWAY_CONNECTIONS_PER_ADDRESS_MAX: integer({
+    min: 1,
+    max: 65_535,
+    default: 256,
+    help: 'Of these, how many one address may have, or one /64 of IPv6. All that comes through a proxy is one address.',
   }),
 }

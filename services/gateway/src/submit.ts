@@ -3,7 +3,6 @@ import { createHandoffSender, refusedSend } from '@baton/engine'
 import type { HandoffSender, Sent } from '@baton/engine'
 import { ProtocolError } from '@baton/protocol'
 import type { KeyRing } from '@baton/protocol'
-import type { NewHandoff, SendOutcome } from '@baton/protocol/delivery'
 import { createNotifier, inSetOrSingly } from '@baton/engine'
 import {
   findHandoff,
@@ -12,7 +11,7 @@ import {
   sendHandoffs,
   takeIdempotencyKey,
 } from '@baton/store'
-import type { Database, KeyedRequest, Pool } from '@baton/store'
+import type { Database, KeyedRequest, NewHandoff, Pool, SendOutcome } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { ProblemError, invalidHandoff } from './problem.ts'
 import type { Submission } from './submission.ts'

@@ -1,13 +1,13 @@
 // What the API shows of tasks and handoffs: dollars instead of micro-USD, RFC 3339 times, links.
 import { readMessage } from '@baton/engine'
 import { usdFromMicro } from '@baton/protocol'
-import type { SenderNotice } from '@baton/protocol/notices'
 import type {
   ApprovalView,
-  DecidedApproval,
   DeadLetterView,
+  DecidedApproval,
   HandoffView,
   ReturnView,
+  SenderNotice,
   TaskView,
 } from '@baton/store'
 

@@ -1,11 +1,13 @@
 // The witness over HTTP: POST add-checkpoint with the statuses of C2SP tlog-witness, and health.
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { codeOf } from '@baton/runtime'
+import { codeOf, limitConnections } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { readAddCheckpoint } from './read-request.ts'
 import type { Witness, WitnessAnswer } from './witnessed-logs.ts'
 
+/** Few ask: the sealer, and probes. */
+const CONNECTIONS = { max: 64, perAddressMax: 32 }
 /** A checkpoint with a hundred signatures and a proof is far below this. */
 const BODY_BYTES_MAX = 65_536
 
@@ -24,7 +26,7 @@ export function createWitnessServer(witness: Witness, logger: Logger): Server {
       .then((answer) => write(response, answer))
       .catch(() => response.destroy())
   })
-  server.maxConnections = 64
+  limitConnections(server, CONNECTIONS)
   return server
 }
 

@@ -1,7 +1,7 @@
 // The statements on audit.idem: has this been recorded, and what is a task's last record.
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { encodeArray, UUID } from './postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 
 export interface RecordedKey {
   readonly key: string
@@ -23,7 +23,7 @@ export function findRecordedKeys(db: Database, keys: readonly Buffer[]): Promise
        (extract(epoch from recorded_at) * 1000000)::bigint as "recordedAtMicros",
        record_hash as "recordHash", task_id as "taskId", task_seq as "taskSeq"
      from audit.idem where key = any($1::uuid[])`,
-    [encodeArray(UUID, keys)],
+    [BINARY.uuid.encode(keys)],
   )
 }
 
@@ -53,7 +53,7 @@ export async function findReceiptRecords(
        on r.chain = i.chain and r.seq = i.seq and r.recorded_at = i.recorded_at
      where i.key = any($1::uuid[]) and (r.seq is not null
        or i.seq < (select a.hot_from from audit.archive a where a.log = i.chain))`,
-    [encodeArray(UUID, keys)],
+    [BINARY.uuid.encode(keys)],
   )
   return new Map(rows.map((row) => [row.key.replaceAll('-', ''), row]))
 }
@@ -75,6 +75,6 @@ export function findTaskLasts(db: Database, taskIds: readonly Buffer[]): Promise
        select task_seq, record_hash from audit.idem i
        where i.task_id = t.task_id order by task_seq desc limit 1
      ) l`,
-    [encodeArray(UUID, taskIds)],
+    [BINARY.uuid.encode(taskIds)],
   )
 }

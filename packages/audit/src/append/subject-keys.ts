@@ -1,7 +1,7 @@
 // The statements on vault.subject_key, in a database that only the auditor reaches.
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { BYTEA, encodeArray, UUID } from './postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 
 export interface SubjectKeyRow {
   readonly subjectRef: string
@@ -33,7 +33,7 @@ export function findSubjectKeys(
     db,
     'find_subject_keys',
     `select ${COLUMNS} from vault.subject_key where lookup = any($1::bytea[])`,
-    [encodeArray(BYTEA, lookups)],
+    [BINARY.bytea.encode(lookups)],
   )
 }
 
@@ -46,7 +46,7 @@ export function readSubjectKeys(
     db,
     'read_subject_keys',
     `select ${COLUMNS} from vault.subject_key where subject_ref = any($1::uuid[])`,
-    [encodeArray(UUID, subjectRefs)],
+    [BINARY.uuid.encode(subjectRefs)],
   )
 }
 
@@ -68,27 +68,12 @@ export async function addSubjectKeys(
      from unnest($5::uuid[], $6::bytea[]) as m (subject_ref, member_lookup)
      where m.subject_ref in (select subject_ref from made)`,
     [
-      encodeArray(
-        UUID,
-        candidates.map((candidate) => candidate.subjectRef),
-      ),
-      encodeArray(
-        BYTEA,
-        candidates.map((candidate) => candidate.lookup),
-      ),
-      encodeArray(
-        BYTEA,
-        candidates.map((candidate) => candidate.wrappedKey),
-      ),
+      BINARY.uuid.encode(candidates.map((candidate) => candidate.subjectRef)),
+      BINARY.bytea.encode(candidates.map((candidate) => candidate.lookup)),
+      BINARY.bytea.encode(candidates.map((candidate) => candidate.wrappedKey)),
       candidates.map((candidate) => candidate.wrappingKeyId),
-      encodeArray(
-        UUID,
-        candidates.flatMap((one) => one.memberLookups.map(() => one.subjectRef)),
-      ),
-      encodeArray(
-        BYTEA,
-        candidates.flatMap((one) => one.memberLookups),
-      ),
+      BINARY.uuid.encode(candidates.flatMap((one) => one.memberLookups.map(() => one.subjectRef))),
+      BINARY.bytea.encode(candidates.flatMap((one) => one.memberLookups)),
     ],
   )
 }

@@ -3,7 +3,7 @@ import { TILE_WIDTH, uuidBytes } from '@baton/ledger'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
 import type { ColdSegments } from '../erasure/erasure-types.ts'
-import { encodeArray, UUID } from '../append/postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 import type { SubjectVault } from '../append/subject-vault.ts'
 import type { ColdStore } from './cold-store.ts'
 import { ColdTier } from './cold-tier.ts'
@@ -62,7 +62,7 @@ async function findBundles(db: Database, taskIds: readonly string[]): Promise<Bu
     db,
     'find_task_places',
     `select chain, seq from audit.idem where task_id = any($1::uuid[]) order by chain, seq`,
-    [encodeArray(UUID, taskIds.map(uuidBytes))],
+    [BINARY.uuid.encode(taskIds.map(uuidBytes))],
   )
   const bundles = rows.map(({ chain, seq }) => ({ chain, index: bundleOf(seq) }))
   return [...new Map(bundles.map((one) => [`${one.chain}/${one.index}`, one])).values()]

@@ -2,7 +2,7 @@
 import { uuidBytes } from '@baton/ledger'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { encodeArray, UUID } from '../append/postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 import { readTaskIndex } from './archive-positions.ts'
 import type { ColdRecord, ColdTier } from './cold-tier.ts'
 import { bundleOf } from './object-names.ts'
@@ -32,7 +32,7 @@ export async function readColdErasureRecords(
     db,
     'find_erasures_of_subjects',
     `select distinct erasure_id as id from audit.erased_subject where subject_ref = any($1::uuid[])`,
-    [encodeArray(UUID, subjectRefs.map(uuidBytes))],
+    [BINARY.uuid.encode(subjectRefs.map(uuidBytes))],
   )
   const found: RecordInBatch[] = []
   for (const { id } of erasures) {

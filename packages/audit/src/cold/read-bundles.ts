@@ -1,7 +1,7 @@
 // Reads what is to be archived out of the hot store: whole bundles of stored bytes, and nothing interpreted.
 import { TILE_WIDTH } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
-import { copyOut } from '../read/copy-out.ts'
+import { copyOut } from '@baton/postgres'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
 import { readSegments } from '../read/payloads.ts'

@@ -3,7 +3,7 @@ import { uuidBytes } from '@baton/ledger'
 import type { SegmentPlaceTuple } from '@baton/ledger'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { BIGINT, encodeArray, SMALLINT, UUID } from '../append/postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 
 /** Where a segment stands, and whose it is. */
 export interface SegmentAt {
@@ -20,7 +20,7 @@ export function findSegmentsOf(db: Database, subjectRefs: readonly string[]): Pr
     'find_segments_of',
     `select chain, seq, segment, subject_ref as "subjectRef" from audit.payload
      where subject_ref = any($1::uuid[]) order by chain, seq, segment`,
-    [encodeArray(UUID, subjectRefs.map(uuidBytes))],
+    [BINARY.uuid.encode(subjectRefs.map(uuidBytes))],
   )
 }
 
@@ -33,23 +33,11 @@ export async function closeSubjects(
   const { subjectRefs, cold } = closing
   await run(db, 'close_subjects', `select audit.close_subjects($1, $2, $3, $4, $5, $6)`, [
     erasureId,
-    encodeArray(UUID, subjectRefs.map(uuidBytes)),
-    encodeArray(
-      SMALLINT,
-      cold.map(({ chain }) => chain),
-    ),
-    encodeArray(
-      BIGINT,
-      cold.map(({ seq }) => seq),
-    ),
-    encodeArray(
-      SMALLINT,
-      cold.map(({ segment }) => segment),
-    ),
-    encodeArray(
-      UUID,
-      cold.map(({ subjectRef }) => uuidBytes(subjectRef)),
-    ),
+    BINARY.uuid.encode(subjectRefs.map(uuidBytes)),
+    BINARY.int2.encode(cold.map(({ chain }) => chain)),
+    BINARY.int8.encode(cold.map(({ seq }) => seq)),
+    BINARY.int2.encode(cold.map(({ segment }) => segment)),
+    BINARY.uuid.encode(cold.map(({ subjectRef }) => uuidBytes(subjectRef))),
   ])
 }
 

@@ -1,7 +1,7 @@
 // The statements of an erasure on the vault: who is meant, which keys go, and that they are gone.
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { encodeArray, UUID } from '../append/postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 
 interface KeyRow {
   readonly subjectRef: string
@@ -90,7 +90,7 @@ export async function destroyKeys(db: Database, subjectRefs: readonly Buffer[]):
     db,
     'destroy_keys',
     `delete from vault.subject_key where subject_ref = any($1::uuid[]) returning subject_ref`,
-    [encodeArray(UUID, subjectRefs)],
+    [BINARY.uuid.encode(subjectRefs)],
   )
   return rows.length
 }

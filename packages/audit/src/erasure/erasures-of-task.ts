@@ -6,7 +6,7 @@ import { readTierRecords } from '../cold/read-task.ts'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
 import { readErasedLists } from './erased-segments.ts'
-import { encodeArray, UUID } from '../append/postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 import type { RecordRow } from '../read/records.ts'
 
 export interface ErasureOfTask {
@@ -50,5 +50,5 @@ const findErasuresOf = (
     'find_erasures_of',
     `select distinct erasure_id as "erasureId" from audit.erased_subject
      where subject_ref = any($1::uuid[]) order by erasure_id`,
-    [encodeArray(UUID, subjectRefs.map(uuidBytes))],
+    [BINARY.uuid.encode(subjectRefs.map(uuidBytes))],
   )

@@ -2,7 +2,7 @@
 import { uuidBytes } from '@baton/ledger'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { encodeArray, UUID } from '../append/postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 
 export type ErasureState = 'PLANNED' | 'DEFERRED' | 'CONFIRMED' | 'ERASED' | 'COMPLETED'
 
@@ -104,7 +104,7 @@ export async function findHeldTasks(db: Database, taskIds: readonly string[]): P
     'find_held_tasks',
     `select task_id as "taskId" from audit.legal_hold where task_id = any($1::uuid[])
      order by task_id`,
-    [encodeArray(UUID, taskIds.map(uuidBytes))],
+    [BINARY.uuid.encode(taskIds.map(uuidBytes))],
   )
   return rows.map((row) => row.taskId)
 }
@@ -133,7 +133,7 @@ export function findSubjectRecords(
      join audit.head h on h.chain = p.chain
      where p.subject_ref = any($1::uuid[])
      group by h.origin, r.chain, r.seq, r.recorded_at order by r.recorded_at limit 1000`,
-    [encodeArray(UUID, subjectRefs.map(uuidBytes))],
+    [BINARY.uuid.encode(subjectRefs.map(uuidBytes))],
   )
 }
 

@@ -9,7 +9,7 @@ import type { RecordInBatch } from '../cold/erasure-records.ts'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
 import { listsOf } from './erased-segments.ts'
-import { encodeArray, UUID } from '../append/postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 
 /** By record: the subject of each erased segment, by segment number. */
 export type ErasedBySeq = ReadonlyMap<number, ReadonlyMap<number, string>>
@@ -79,7 +79,7 @@ export class GenuineErasures {
   /** The signed records of the erasures of these subjects. */
   async #recorded(subjectRefs: readonly string[]): Promise<RecordBody[]> {
     const rows = await run<RecordInBatch>(this.#db, 'read_erasure_records', RECORDS_IN_BATCHES, [
-      encodeArray(UUID, subjectRefs.map(uuidBytes)),
+      BINARY.uuid.encode(subjectRefs.map(uuidBytes)),
     ])
     const cold = await this.#recordedCold(subjectRefs)
     const byRecord = Map.groupBy([...rows, ...cold], (row) => `${row.chain}/${row.erasureSeq}`)
@@ -136,6 +136,6 @@ const readLists = async (db: Database, subjectRefs: readonly string[]) =>
       `select s.subject_ref as "subjectRef", h.origin, s.seq, s.segment
        from audit.erased_segment s join audit.head h on h.chain = s.chain
        where s.subject_ref = any($1::uuid[])`,
-      [encodeArray(UUID, subjectRefs.map(uuidBytes))],
+      [BINARY.uuid.encode(subjectRefs.map(uuidBytes))],
     ),
   )

@@ -2,7 +2,7 @@
 import type { RecordColumns } from '@baton/ledger'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { BIGINT, encodeArray, SMALLINT } from '../append/postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 
 export interface RecordRow extends RecordColumns {
   readonly chain: number
@@ -70,14 +70,8 @@ export async function findOldestRecordTime(
      from unnest($1::smallint[], $2::bigint[]) as p (chain, seq)
      join audit.record r on r.chain = p.chain and r.seq = p.seq`,
     [
-      encodeArray(
-        SMALLINT,
-        places.map(({ chain }) => chain),
-      ),
-      encodeArray(
-        BIGINT,
-        places.map(({ seq }) => seq),
-      ),
+      BINARY.int2.encode(places.map(({ chain }) => chain)),
+      BINARY.int8.encode(places.map(({ seq }) => seq)),
     ],
   )
   return rows[0]?.micros ?? null

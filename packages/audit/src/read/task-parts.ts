@@ -2,7 +2,7 @@
 import { openSegment, toBase64 } from '@baton/ledger'
 import type { BundleBatch, BundlePayload } from '@baton/ledger'
 import type { ColdTier } from '../cold/cold-tier.ts'
-import { copyOut } from './copy-out.ts'
+import { copyOut } from '@baton/postgres'
 import type { Snapshot } from '../database.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 

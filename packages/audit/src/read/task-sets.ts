@@ -2,7 +2,7 @@
 import { uuidBytes } from '@baton/ledger'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { encodeArray, UUID } from '../append/postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 
 export interface TaskTotals {
   readonly records: number
@@ -20,7 +20,7 @@ export async function readTaskTotals(
     'read_task_totals',
     `select task_id as "taskId", count(*) as records, coalesce(max(spent_micro), 0) as "spentMicroUSD"
      from audit.record where task_id = any($1::uuid[]) group by task_id`,
-    [encodeArray(UUID, taskIds.map(uuidBytes))],
+    [BINARY.uuid.encode(taskIds.map(uuidBytes))],
   )
   return new Map(rows.map(({ taskId, ...totals }) => [taskId, totals]))
 }

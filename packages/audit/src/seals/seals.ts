@@ -1,8 +1,7 @@
 // The statements on the copies of seals: what the sealer signed, for serving and for checking.
 import { run } from '../database.ts'
 import type { Database, Snapshot } from '../database.ts'
-import { copyOut } from '../read/copy-out.ts'
-import { BIGINT, encodeArray, SMALLINT } from '../append/postgres-binary.ts'
+import { BINARY, copyOut } from '@baton/postgres'
 
 /** One entry of the seal log as it is published. */
 export interface Seal {
@@ -35,14 +34,8 @@ export async function storeSeal(db: Database, seal: Seal): Promise<boolean> {
       at,
       Buffer.from(body),
       note,
-      encodeArray(
-        SMALLINT,
-        chains.map(({ chain }) => chain),
-      ),
-      encodeArray(
-        BIGINT,
-        chains.map(({ size }) => size),
-      ),
+      BINARY.int2.encode(chains.map(({ chain }) => chain)),
+      BINARY.int8.encode(chains.map(({ size }) => size)),
       chains.map((chain) => chain.note),
     ],
   )

@@ -11,7 +11,7 @@ import type { Tile } from '@baton/ledger'
 import { SEAL_LOG } from '../cold/archive-positions.ts'
 import { ColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
-import { copyOut } from '../read/copy-out.ts'
+import { copyOut } from '@baton/postgres'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
 

@@ -1,9 +1,9 @@
 // The statements on audit.tree_hash, and the leaves it is made from: hashes of full subtrees by range.
 import { hashLeaf } from '@baton/ledger'
-import { copyOut } from '../read/copy-out.ts'
+import { copyOut } from '@baton/postgres'
 import { run } from '../database.ts'
 import type { Database, Snapshot } from '../database.ts'
-import { BIGINT, encodeArray, SMALLINT } from '../append/postgres-binary.ts'
+import { BINARY } from '@baton/postgres'
 import type { TiledLog } from './tiles.ts'
 
 /** Nodes [from, to) of one level of a tree. */
@@ -33,14 +33,8 @@ export async function storeTreeHashes(
     'select audit.store_tree_hashes($1::smallint, $2::smallint[], $3::bigint[], $4::bytea[])',
     [
       logNumber(log),
-      encodeArray(
-        SMALLINT,
-        nodes.map(({ level }) => level),
-      ),
-      encodeArray(
-        BIGINT,
-        nodes.map(({ index }) => index),
-      ),
+      BINARY.int2.encode(nodes.map(({ level }) => level)),
+      BINARY.int8.encode(nodes.map(({ index }) => index)),
       nodes.map(({ hash }) => Buffer.from(hash)),
     ],
   )

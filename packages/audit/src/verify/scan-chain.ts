@@ -1,8 +1,8 @@
 // Reads one chain in bounded pages, each record with every row that refers to it, in a few set reads.
 import { readRecord } from '@baton/ledger'
 import type { RecordColumns, StoredBatch, StoredIndex, StoredRecord } from '@baton/ledger'
-import { copyOut } from '../read/copy-out.ts'
-import type { CopyFields } from '../read/copy-out.ts'
+import { copyOut } from '@baton/postgres'
+import type { CopyFields } from '@baton/postgres'
 import type { Snapshot } from '../database.ts'
 
 /** One stored record, its reading, and the rows that refer to it; its segments are read apart. */

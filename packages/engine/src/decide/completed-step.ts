@@ -1,7 +1,7 @@
 // A finished step as one transaction takes it: result, cost, the event that tells of it, what it sends next (I5).
 import { microUSD } from '@baton/protocol'
 import type { HandoffMessage } from '@baton/protocol'
-import type { AuditIntent, ClaimedHandoff, Completion, NewHandoff } from '@baton/protocol/delivery'
+import type { AuditIntent, ClaimedHandoff, Completion, NewHandoff } from '@baton/store'
 import { lifecycleEntry, toIntent } from './audit-entries.ts'
 import type { Execution } from '../execute-handoff.ts'
 

@@ -1,7 +1,7 @@
 // What would happen to a dead letter if it went back to the queue now; nothing is enqueued or stored.
 import { judgeHandoff } from '@baton/protocol'
 import type { AgentRegistration, Detail, KeyRing } from '@baton/protocol'
-import type { LiveAgent, QuarantinedMessage } from '@baton/protocol/review'
+import type { LiveAgent, QuarantinedMessage } from '@baton/store'
 import type { Scanner } from '@baton/safety'
 
 export interface DryRun {

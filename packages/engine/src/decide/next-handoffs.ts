@@ -1,7 +1,7 @@
 // An agent's answer becomes the next handoffs of its task; costs are deducted on the way (E20).
 import { createHash } from 'node:crypto'
 import type { AgentState, HandoffMessage } from '@baton/protocol'
-import type { ClaimedHandoff, NewHandoff } from '@baton/protocol/delivery'
+import type { ClaimedHandoff, NewHandoff } from '@baton/store'
 import type { AgentResult, NextHandoff } from '../agent.ts'
 import type { Execution } from '../execute-handoff.ts'
 import { prepareHandoff } from '../prepare-handoff.ts'

@@ -2,7 +2,7 @@
 import type { AuditEvent } from '@baton/ledger'
 import { ROUTES } from '@baton/protocol'
 import type { Detail, HandoffMessage, Verdict } from '@baton/protocol'
-import type { AuditIntent, ClaimedHandoff, Ending, Retry } from '@baton/protocol/delivery'
+import type { AuditIntent, ClaimedHandoff, Ending, Retry } from '@baton/store'
 import { codeOf, fullJitterMs } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import { lifecycleEntry, toIntent } from './audit-entries.ts'

@@ -1,14 +1,14 @@
 // The words in which a review is asked for and answered, and the statements it needs.
 import type { Detail, Release } from '@baton/protocol'
-import type { AuditIntent } from '@baton/protocol/delivery'
 import type {
+  AuditIntent,
   HeldDeadLetter,
   NewVote,
   Reopening,
   Resolution,
   StoredMessage,
   Vote,
-} from '@baton/protocol/review'
+} from '@baton/store'
 
 /** The statements of one transaction that has the letter locked. */
 export interface ReviewTables {

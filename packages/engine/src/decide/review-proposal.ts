@@ -1,6 +1,6 @@
 // What reviewers vote about, as one text: two people agree only where their texts are equal.
 import { createHash } from 'node:crypto'
-import type { HeldDeadLetter, VotedAction } from '@baton/protocol/review'
+import type { HeldDeadLetter, VotedAction } from '@baton/store'
 import type { Redaction } from './redact-message.ts'
 
 export interface Proposal {

@@ -1,5 +1,5 @@
 // What people may decide about a dead letter, and how many of them it takes: one table, by reason.
-import type { VotedAction } from '@baton/protocol/review'
+import type { VotedAction } from '@baton/store'
 
 export interface ReviewRule {
   /** Different people it takes to let it go on as it is; none can. */

@@ -78,6 +78,7 @@ function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
       BATON_AUDIT_WRAPPING_KEY: secrets.BATON_AUDIT_WRAPPING_KEY,
       BATON_AUDIT_LOOKUP_KEY: secrets.BATON_AUDIT_LOOKUP_KEY,
       BATON_AUDITOR_PORT: String(ports.auditor),
+      BATON_OPS_PORT: '0',
     },
   }
   return settings

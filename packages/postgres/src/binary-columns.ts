@@ -1,7 +1,9 @@
-// Arrays in Postgres' own binary form: bytes travel as they are, nothing is quoted or parsed.
+// Columns in Postgres' own binary form: bytes travel as they are, nothing is quoted or parsed.
+import type { ColumnType } from './columns.ts'
 
-/** How one element type is written. `oid` is the type's number in every Postgres. */
 interface ElementType<Value> {
+  readonly sql: string
+  /** The type's number in every Postgres. */
   readonly oid: number
   readonly bytes: (value: Value) => number
   readonly write: (value: Value, target: Buffer, offset: number) => void
@@ -9,39 +11,51 @@ interface ElementType<Value> {
 
 const POSTGRES_EPOCH_MICROS = 946_684_800_000_000n
 
+const binary = <Value>(element: ElementType<Value>): ColumnType<Value> => ({
+  sql: element.sql,
+  encode: (values) => encodeArray(element, values),
+})
+
 const fixed = (length: number) => () => length
 const copied = (value: Uint8Array, target: Buffer, offset: number): void =>
   target.set(value, offset)
 
-export const SMALLINT: ElementType<number> = {
-  oid: 21,
-  bytes: fixed(2),
-  write: (value, target, offset) => void target.writeInt16BE(value, offset),
+export const BINARY = {
+  int2: binary<number>({
+    sql: 'smallint',
+    oid: 21,
+    bytes: fixed(2),
+    write: (value, target, offset) => void target.writeInt16BE(value, offset),
+  }),
+  int4: binary<number>({
+    sql: 'integer',
+    oid: 23,
+    bytes: fixed(4),
+    write: (value, target, offset) => void target.writeInt32BE(value, offset),
+  }),
+  int8: binary<number>({
+    sql: 'bigint',
+    oid: 20,
+    bytes: fixed(8),
+    write: (value, target, offset) => void target.writeBigInt64BE(BigInt(value), offset),
+  }),
+  /** Microseconds since 1970. */
+  timestamptz: binary<number>({
+    sql: 'timestamptz',
+    oid: 1184,
+    bytes: fixed(8),
+    write: (value, target, offset) =>
+      void target.writeBigInt64BE(BigInt(value) - POSTGRES_EPOCH_MICROS, offset),
+  }),
+  bytea: binary<Uint8Array>({
+    sql: 'bytea',
+    oid: 17,
+    bytes: (value) => value.length,
+    write: copied,
+  }),
+  /** The 16 bytes of a UUID. */
+  uuid: binary<Uint8Array>({ sql: 'uuid', oid: 2950, bytes: fixed(16), write: copied }),
 }
-export const INTEGER: ElementType<number> = {
-  oid: 23,
-  bytes: fixed(4),
-  write: (value, target, offset) => void target.writeInt32BE(value, offset),
-}
-export const BIGINT: ElementType<number> = {
-  oid: 20,
-  bytes: fixed(8),
-  write: (value, target, offset) => void target.writeBigInt64BE(BigInt(value), offset),
-}
-/** Microseconds since 1970. */
-export const TIMESTAMPTZ: ElementType<number> = {
-  oid: 1184,
-  bytes: fixed(8),
-  write: (value, target, offset) =>
-    void target.writeBigInt64BE(BigInt(value) - POSTGRES_EPOCH_MICROS, offset),
-}
-export const BYTEA: ElementType<Uint8Array> = {
-  oid: 17,
-  bytes: (value) => value.length,
-  write: copied,
-}
-/** The 16 bytes of a UUID. */
-export const UUID: ElementType<Uint8Array> = { oid: 2950, bytes: fixed(16), write: copied }
 
 const HEADER_BYTES = 20
 const EMPTY_HEADER_BYTES = 12
@@ -52,10 +66,7 @@ const NULL_LENGTH = -1
  * One array parameter. The driver sends a Buffer in binary form, and a cast in the statement names
  * the array type. `null` elements become SQL nulls.
  */
-export function encodeArray<Value>(
-  type: ElementType<Value>,
-  values: readonly (Value | null)[],
-): Buffer {
+function encodeArray<Value>(type: ElementType<Value>, values: readonly (Value | null)[]): Buffer {
   if (values.length === 0) return emptyArray(type.oid)
   const target = Buffer.allocUnsafe(HEADER_BYTES + elementsBytes(type, values))
   target.writeInt32BE(1, 0) // dimensions

@@ -1,4 +1,4 @@
-// Hears the NOTIFY of the outbox, or of what senders are told. Only a hint: whoever listens also polls, so a lost one costs time, not work.
+// Hears a NOTIFY. Only a hint: whoever listens also polls, so a lost one costs time, not work.
 import pg from 'pg'
 
 export interface Listener {
@@ -7,8 +7,7 @@ export interface Listener {
 
 interface ListenOptions {
   readonly url: string
-  /** What is waited for: work for relays by default, or what senders are told. */
-  readonly channel?: 'baton_outbox' | 'baton_senders'
+  readonly channel: string
   readonly onWake: () => void
 }
 
@@ -16,7 +15,7 @@ const RECONNECT_MS = 1_000
 const PING_MS = 5_000
 
 /** Listens on a connection of its own and reconnects for ever, until closed. */
-export function listenToOutbox({ url, channel = 'baton_outbox', onWake }: ListenOptions): Listener {
+export function listen({ url, channel, onWake }: ListenOptions): Listener {
   let closed = false
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined

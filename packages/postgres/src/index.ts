@@ -1,0 +1,30 @@
+// Postgres as every database of Baton is used: bounded connections, classified errors, migrations, sets as columns.
+export { connectTo, hasCode } from './connect.ts'
+export type { Database, Pool, Snapshot } from './connect.ts'
+export {
+  applyMigrations,
+  ensureDatabase,
+  ensureRole,
+  locateDatabase,
+  withAdmin,
+} from './migrate.ts'
+export type { Admin } from './migrate.ts'
+export {
+  bool,
+  columns,
+  float8,
+  int2,
+  int4,
+  int8,
+  jsonb,
+  nullable,
+  text,
+  timestamptz,
+  uuid,
+} from './columns.ts'
+export type { ColumnType, RowOf } from './columns.ts'
+export { BINARY } from './binary-columns.ts'
+export { copyOut } from './copy-out.ts'
+export type { CopyFields } from './copy-out.ts'
+export { listen } from './listen.ts'
+export type { Listener } from './listen.ts'
