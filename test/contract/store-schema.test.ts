@@ -16,6 +16,8 @@ import {
   lookForSteering,
   markDispatched,
   markExecuting,
+  outboxDepth,
+  outboxQueueDepths,
   migrateStore,
   releaseClaims,
   retryHandoffs,
@@ -151,6 +153,8 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
   it.each<[string, (db: Database) => Promise<unknown>]>([
     ['send', (db) => sendHandoffs(db, set())],
     ['lanes', (db) => listOutboxLanes(db)],
+    ['outbox depth', (db) => outboxDepth(db)],
+    ['queue depths', (db) => outboxQueueDepths(db, ['reviewer', 'nobody'], 100)],
     [
       'claim outbox',
       (db) => claimOutbox(db, [{ queue: 'reviewer', priority: 2, afterSeq: 0, limit: 200 }]),

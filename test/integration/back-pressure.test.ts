@@ -18,7 +18,7 @@ it('refuses above the bound, takes priority 0 and next handoffs, and takes all a
   const sender = createSender({
     databaseUrl: pipeline.system.databaseUrl,
     keyRing: parseSigningKeys(pipeline.system.env['BATON_SIGNING_KEYS'] ?? ''),
-    outboxMax: 2,
+    outboxMax: 20,
   })
   const refused = { kind: 'transient', code: 'BATON_OUTBOX_FULL' }
   const waiting = () => sender.send(newTask(), 'nobody')
@@ -58,7 +58,7 @@ it('refuses above the bound, takes priority 0 and next handoffs, and takes all a
   await sender.close()
 })
 
-it('refuses while the oldest has waited too long, however few wait', async () => {
+it('refuses while the oldest of this agent type has waited too long, however few wait', async () => {
   const row = `insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, created_at)
     values ($1, $1, 1, 'elsewhere', 2, '', 1, '', now() - interval '31 seconds')`
   const id = randomUUID()
@@ -67,10 +67,12 @@ it('refuses while the oldest has waited too long, however few wait', async () =>
     databaseUrl: pipeline.system.databaseUrl,
     keyRing: parseSigningKeys(pipeline.system.env['BATON_SIGNING_KEYS'] ?? ''),
   })
-  await expect(sender.send(newTask(), 'nobody')).rejects.toMatchObject({
+  await expect(sender.send(newTask(), 'elsewhere')).rejects.toMatchObject({
     code: 'BATON_OUTBOX_FULL',
+    message: expect.stringContaining('1 handoff waits for agent type "elsewhere"'),
   })
-  await sender.send(newTask(), 'nobody', { priority: 0 })
+  await sender.send(newTask(), 'elsewhere', { priority: 0 })
+  await sender.send(newTask(), 'nobody')
   await pipeline.rows('delete from outbox where handoff_id = $1', [id])
   await sender.close()
 })

@@ -183,18 +183,6 @@ it.each(['"open', 'two words', '"a", "b"', '""', '"é"', 'x'.repeat(256)])(
   },
 )
 
-it('refuses handoffs over the outbox bound, but never critical ones', async () => {
-  const full = fixture.another({ outboxMax: 1 })
-  await post(fixture.gateway, stateBody())
-  await post(fixture.gateway, stateBody())
-  const refused = await post(full, stateBody())
-  expect(refused.statusCode).toBe(429)
-  expect(refused.json().code).toBe('BATON_OUTBOX_FULL')
-  expect(refused.headers['retry-after']).toBe('1')
-  const critical = await post(full, stateBody({}, { constraints: { priority: 0 } }))
-  expect(critical.statusCode).toBe(202)
-})
-
 it('answers 503 while as much is under way as may be', async () => {
   const narrow = fixture.another({ runningMax: 1 })
   await narrow.server.ready()

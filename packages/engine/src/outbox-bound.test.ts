@@ -1,62 +1,146 @@
-// The outbox is bounded by depth and by age, read seldom, and never in the way of what is critical.
-import type { OutboxDepth } from '@baton/store'
+// The outbox is bounded by depth and by age for each agent type and as a whole, and read seldom.
+import type { QueueDepth } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { describe, expect, it } from 'vitest'
 import { createOutboxBound } from './outbox-bound.ts'
 
-function bound(depth: Partial<OutboxDepth> = {}) {
-  const seen: number[] = []
-  const state = {
-    now: 0,
-    down: false,
-    depth: { depth: 0, oldestAgeSeconds: 0, oldestSeq: 0, ...depth },
-  }
-  const isFull = createOutboxBound({
-    readDepth: async (fromSeq) => {
-      seen.push(fromSeq)
-      if (state.down) throw new Error('no database')
-      return state.depth
-    },
-    depthMax: 10,
-    ageMaxMs: 30_000,
-    metrics: createMetrics(),
-    now: () => state.now,
-  })
-  return { seen, state, isFull }
+const DEPTH_MAX = 5_000
+
+interface World {
+  now: number
+  down: boolean
+  tookMs: number
+  whole: number
+  readonly queues: Map<string, Partial<QueueDepth>>
 }
 
-describe('the bound of the outbox', () => {
+function bound() {
+  const seen: (readonly string[])[] = []
+  const world: World = { now: 0, down: false, tookMs: 0, whole: 0, queues: new Map() }
+  const requireRoom = createOutboxBound({
+    async readDepth() {
+      if (world.down) throw new Error('no database')
+      return { depth: world.whole, oldestAgeSeconds: 0 }
+    },
+    async readQueueDepths(queues) {
+      seen.push(queues)
+      world.now += world.tookMs
+      if (world.down) throw new Error('no database')
+      const empty = { depth: 0, oldestAgeSeconds: 0, hosted: false }
+      return queues.map((queue) => ({ queue, ...empty, ...world.queues.get(queue) }))
+    },
+    depthMax: DEPTH_MAX,
+    ageMaxMs: 30_000,
+    metrics: createMetrics(),
+    now: () => world.now,
+  })
+  /** What a send is refused with; null where it is taken. */
+  const refusal = (agentType = 'reviewer', priority = 2) =>
+    requireRoom(agentType, priority).then(
+      () => null,
+      (error: Error) => error.message,
+    )
+  return { seen, world, refusal }
+}
+
+/** Which priorities are taken where so much waits. */
+async function taken(queue: Partial<QueueDepth>, whole = 0): Promise<readonly number[]> {
+  const { world, refusal } = bound()
+  world.whole = whole
+  world.queues.set('reviewer', queue)
+  const refusals = [await refusal('reviewer', 0), await refusal('reviewer', 2)]
+  return [0, 2].filter((_, index) => refusals[index] === null)
+}
+
+describe('what one agent type may have waiting', () => {
   it.each([
-    [{ depth: 10, oldestAgeSeconds: 30 }, false],
-    [{ depth: 11, oldestAgeSeconds: 0 }, true],
-    [{ depth: 1, oldestAgeSeconds: 30.1 }, true],
-    [{ depth: 0, oldestAgeSeconds: 0 }, false],
-  ])('%o: full is %s, and never for priority 0', async (depth, full) => {
-    const { isFull } = bound(depth)
-    expect(await isFull(2)).toBe(full)
-    expect(await isFull(0)).toBe(false)
+    [{ depth: 0, oldestAgeSeconds: 0 }, [0, 2]],
+    [{ depth: DEPTH_MAX, oldestAgeSeconds: 30 }, [0, 2]],
+    [{ depth: DEPTH_MAX + 1, oldestAgeSeconds: 0 }, [0]],
+    [{ depth: 1, oldestAgeSeconds: 30.1 }, [0]],
+    [{ depth: 2 * DEPTH_MAX, oldestAgeSeconds: 30.1 }, [0]],
+    [{ depth: 2 * DEPTH_MAX + 1, oldestAgeSeconds: 0 }, []],
+  ])('%o takes the priorities %j, hosted or not', async (queue, priorities) => {
+    expect(await taken(queue)).toEqual(priorities)
+    expect(await taken({ ...queue, hosted: true })).toEqual(priorities)
   })
 
-  it('is counted once for many callers, and again after 250 ms without making anybody wait', async () => {
-    const { seen, state, isFull } = bound()
-    await Promise.all(Array.from({ length: 50 }, () => isFull(1)))
-    expect(seen).toHaveLength(1)
-    state.depth = { depth: 11, oldestAgeSeconds: 0, oldestSeq: 9_000 }
-    state.now = 300
-    expect(await isFull(1)).toBe(false)
-    expect(await isFull(1)).toBe(true)
+  it('is its own: the one beside it is taken', async () => {
+    const { world, refusal } = bound()
+    world.queues.set('misstyped', { depth: 1, oldestAgeSeconds: 33.9 })
+    expect(await refusal('misstyped')).toBe(
+      '1 handoff waits for agent type "misstyped", the oldest for 33 s; no live receiver hosts it',
+    )
+    expect(await refusal()).toBeNull()
+  })
+})
+
+describe('what may wait in all', () => {
+  it.each([
+    [4 * DEPTH_MAX, [0, 2]],
+    [4 * DEPTH_MAX + 1, [0]],
+    [8 * DEPTH_MAX, [0]],
+    [8 * DEPTH_MAX + 1, []],
+  ])(
+    'at %i a type that nobody hosts is taken with the priorities %j',
+    async (whole, priorities) => {
+      expect(await taken({ depth: 0 }, whole)).toEqual(priorities)
+    },
+  )
+
+  it('never keeps a hosted type from having 1,000 waiting', async () => {
+    const whole = 8 * DEPTH_MAX + 1
+    expect(await taken({ depth: 1_000, hosted: true }, whole)).toEqual([0, 2])
+    expect(await taken({ depth: 1_001, hosted: true }, whole)).toEqual([])
+  })
+})
+
+describe('reading', () => {
+  it('happens once for many callers, and again after 250 ms without making anybody wait', async () => {
+    const { seen, world, refusal } = bound()
+    await Promise.all(Array.from({ length: 50 }, () => refusal()))
+    expect(seen).toEqual([['reviewer']])
+    world.queues.set('reviewer', { depth: DEPTH_MAX + 1 })
+    world.now = 300
+    expect(await refusal()).toBeNull()
+    expect(await refusal()).toMatch(/^5001 handoffs wait/)
     expect(seen).toHaveLength(2)
   })
 
-  it('starts behind what is dead, and counts all of it every five seconds', async () => {
-    const { seen, state, isFull } = bound({ oldestSeq: 20_000 })
-    for (state.now = 0; state.now <= 6_000; state.now += 2_000) await isFull(1)
-    expect(seen).toEqual([0, 15_000, 15_000, 0])
+  it('is shared by callers for many types, and of those only that were asked for since', async () => {
+    const { seen, world, refusal } = bound()
+    const types = Array.from({ length: 50 }, (_, nth) => `type-${nth}`)
+    await Promise.all(types.map((type) => refusal(type)))
+    expect(seen).toEqual([['type-0'], types.slice(1)])
+    world.now = 2_000
+    await refusal('type-7')
+    expect(seen[2]).toEqual(['type-7'])
+  })
+
+  it('is rarer the longer it takes', async () => {
+    const { seen, world, refusal } = bound()
+    world.tookMs = 100
+    await refusal()
+    world.now += 900
+    await refusal()
+    expect(seen).toHaveLength(1)
+    world.now += 101
+    await refusal()
+    expect(seen).toHaveLength(2)
+  })
+
+  it('remembers the last thousand types', async () => {
+    const { seen, refusal } = bound()
+    for (let nth = 0; nth <= 1_000; nth += 1) await refusal(`type-${nth}`)
+    await refusal('type-1')
+    expect(seen).toHaveLength(1_001)
+    await refusal('type-0')
+    expect(seen).toHaveLength(1_002)
   })
 
   it('lets a send tell by itself that the database is away', async () => {
-    const { state, isFull } = bound()
-    state.down = true
-    expect(await isFull(2)).toBe(false)
+    const { world, refusal } = bound()
+    world.down = true
+    expect(await refusal()).toBeNull()
   })
 })

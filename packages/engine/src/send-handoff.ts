@@ -4,15 +4,15 @@ import type { Batcher } from '@baton/runtime'
 import type { NewHandoff, SendOutcome } from '@baton/store'
 import { messagingAttributes, startSpan } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
-import { outboxFull } from './outbox-bound.ts'
+import type { RequireRoom } from './outbox-bound.ts'
 import { prepareHandoff, prepareMessage } from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions, ReadyMessage } from './prepare-handoff.ts'
 
 export interface SendDeps extends PrepareOptions {
   /** Commits a set in one transaction; an Error answers for one that failed alone. */
   sendHandoffs(handoffs: readonly NewHandoff[]): Promise<readonly (SendOutcome | Error)[]>
-  /** Whether a handoff of this priority must wait; nothing is refused without it. */
-  isFull?(priority: number): Promise<boolean>
+  /** Throws where a handoff must wait; nothing is refused without it. */
+  readonly requireRoom?: RequireRoom
   /** Tells relays that there is work; called after the commit. */
   wakeRelays(): void
   readonly metrics: Metrics
@@ -65,7 +65,7 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
   }
 
   async function commit(handoff: NewHandoff): Promise<Sent> {
-    if (await deps.isFull?.(handoff.priority)) throw outboxFull()
+    await deps.requireRoom?.(handoff.toAgent, handoff.priority)
     const outcome = await batcher.add(handoff)
     if (outcome instanceof Error) throw outcome
     if (outcome.kind !== 'sent' && outcome.kind !== 'duplicate') throw refusedSend(handoff, outcome)

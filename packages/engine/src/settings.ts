@@ -25,19 +25,19 @@ export const SIGNING_SETTINGS = {
   }),
 }
 
-/** When a sender is told to wait; priority 0 never is. */
+/** When a sender is told to wait. */
 export const OUTBOX_SETTINGS = {
   BATON_OUTBOX_MAX: integer({
     min: 1,
     max: 50_000,
     default: OUTBOX_BOUNDS.depthMax,
-    help: 'Handoffs waiting for a relay; above it only priority 0 is taken.',
+    help: 'Handoffs waiting for a relay per agent type, four times as many in all; above it only priority 0 is taken, to twice as many.',
   }),
   BATON_OUTBOX_AGE_MAX_MS: integer({
     min: 1_000,
     max: 86_400_000,
     default: OUTBOX_BOUNDS.ageMaxMs,
-    help: 'How long the oldest of them may wait; above it only priority 0 is taken.',
+    help: 'How long the oldest handoff of an agent type may wait for a relay; above it that type takes only priority 0.',
   }),
 }
 

@@ -4,14 +4,19 @@ import {
   OUTBOX_BOUNDS,
   createHandoffSender,
   createOutboxBound,
-  outboxFull,
   prepareHandoff,
   refusedSend,
 } from '@baton/engine'
 import type { NoticeHooks, ReadyMessage, Sent } from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { createPool, notifyOutbox, outboxDepth, sendHandoffs } from '@baton/store'
+import {
+  createPool,
+  notifyOutbox,
+  outboxDepth,
+  outboxQueueDepths,
+  sendHandoffs,
+} from '@baton/store'
 import type { Database, Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
@@ -29,7 +34,7 @@ export interface SenderOptions {
   /** The operator for whom is sent: nobody reviews a handoff of their own. Nobody by default. */
   readonly operator?: string
   readonly connectionsMax?: number
-  /** Handoffs that may wait for a relay; 50,000 by default. */
+  /** Handoffs of one agent type that may wait for a relay; 50,000 by default. Of all types together four times as many. */
   readonly outboxMax?: number
   /** How long the oldest of them may wait; 30 s by default. */
   readonly outboxAgeMaxMs?: number
@@ -52,8 +57,9 @@ export interface Sender {
   /**
    * Builds, signs and durably sends a handoff (I1); concurrent calls share a commit.
    * Throws permanent errors with a fix (invalid state, conflict, budget mismatch, ended task) and
-   * transient ones while the database does not answer or too much waits for delivery
-   * (BATON_OUTBOX_FULL; never for priority 0); repeating with the same handoffId is safe.
+   * transient ones while the database does not answer or too much waits for this agent type
+   * (BATON_OUTBOX_FULL; priority 0 passes until twice as much waits); repeating with the same
+   * handoffId is safe.
    */
   send(
     agentState: AgentState,
@@ -84,14 +90,15 @@ export function createSender(options: SenderOptions): Sender {
     connectionsMax,
   })
   const { operator: sentBy = null } = options
-  const isFull = createOutboxBound({
-    readDepth: (fromSeq) => outboxDepth(pool, fromSeq),
+  const requireRoom = createOutboxBound({
+    readDepth: (countMax) => outboxDepth(pool, countMax),
+    readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
     depthMax: options.outboxMax ?? OUTBOX_BOUNDS.depthMax,
     ageMaxMs: options.outboxAgeMaxMs ?? OUTBOX_BOUNDS.ageMaxMs,
     metrics,
   })
   const sender = createHandoffSender({
-    isFull,
+    requireRoom,
     keyRing,
     attemptsMax,
     sentBy,
@@ -107,7 +114,7 @@ export function createSender(options: SenderOptions): Sender {
     async sendIn(transaction, agentState, { agentType, constraints = {} }) {
       const request = { agentState, targetAgentType: agentType, constraints }
       const handoff = prepareHandoff(request, { keyRing, attemptsMax, sentBy })
-      if (await isFull(handoff.priority)) throw outboxFull()
+      await requireRoom(handoff.toAgent, handoff.priority)
       const [outcome] = await sendHandoffs(transaction, [handoff])
       if (outcome?.kind !== 'sent' && outcome?.kind !== 'duplicate') {
         throw refusedSend(handoff, outcome ?? { kind: 'conflict' })

@@ -4,7 +4,7 @@ import { run } from './database.ts'
 import type { Database } from './database.ts'
 
 /** A worker renews its rows every 10 s; one that was not renewed for this long does not count. */
-const LIVE = `seen_at > clock_timestamp() - interval '30 seconds'`
+export const LIVE = `seen_at > clock_timestamp() - interval '30 seconds'`
 
 export interface AgentRow {
   readonly type: string

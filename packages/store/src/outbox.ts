@@ -2,6 +2,7 @@
 import type { Priority, QueueMark } from '@baton/protocol'
 import { listen } from '@baton/postgres'
 import type { Listener } from '@baton/postgres'
+import { LIVE } from './agent-registrations.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 
@@ -20,11 +21,16 @@ export interface OutboxRow {
   readonly createdAt: Date
 }
 
-/** How much waits for a relay; `oldestSeq` lets the next look begin there. */
+/** How much waits for a relay. */
 export interface OutboxDepth {
   readonly depth: number
   readonly oldestAgeSeconds: number
-  readonly oldestSeq: number
+}
+
+/** How much waits for one agent type, and whether a live receiver hosts it. */
+export interface QueueDepth extends OutboxDepth {
+  readonly queue: string
+  readonly hosted: boolean
 }
 
 /** Rows of one queue and priority. */
@@ -102,18 +108,38 @@ export async function markDispatched(
   ])
 }
 
-// Starts behind the dead rows that a long snapshot keeps, where the caller knows where they end.
 const DEPTH = `
-with oldest as (select seq, created_at from outbox where seq >= $1 order by seq limit 1)
-select (select count(*) from (select from outbox where seq >= $1 limit 50001) counted) as depth,
-  coalesce((select extract(epoch from clock_timestamp() - created_at)::float8 from oldest), 0)
-    as "oldestAgeSeconds",
-  coalesce((select seq from oldest), $1) as "oldestSeq"`
+select (select count(*) from (select from outbox order by seq limit $1) counted) as depth,
+  coalesce((select extract(epoch from clock_timestamp() - created_at)::float8 from outbox
+    order by seq limit 1), 0) as "oldestAgeSeconds"`
 
-/** How much waits from `fromSeq` on, counted up to 50,001, and how long the oldest has waited. */
-export async function outboxDepth(db: Database, fromSeq = 0): Promise<OutboxDepth> {
-  const [row] = await run<OutboxDepth>(db, 'outbox_depth', DEPTH, [fromSeq])
-  return row ?? { depth: 0, oldestAgeSeconds: 0, oldestSeq: fromSeq }
+/** Twice what the whole outbox may hold at most: the most that a setting lets wait. */
+const COUNTED_MAX = 400_000
+
+/** How much waits in all, counted up to one more than `countMax`, and how long the oldest has waited. */
+export async function outboxDepth(db: Database, countMax = COUNTED_MAX): Promise<OutboxDepth> {
+  const [row] = await run<OutboxDepth>(db, 'outbox_depth', DEPTH, [countMax + 1])
+  return row ?? { depth: 0, oldestAgeSeconds: 0 }
+}
+
+// Each count stays within its queue's part of the index; a queue's oldest row is the first of one of its lanes.
+const QUEUE_DEPTHS = `
+select asked.queue,
+  (select count(*) from (select from outbox o where o.queue = asked.queue limit $2) counted) as depth,
+  coalesce((select extract(epoch from clock_timestamp() - min(first.created_at))::float8
+    from unnest('{0,1,2,3}'::smallint[]) as lane(priority) cross join lateral (
+      select o.created_at from outbox o where o.queue = asked.queue and o.priority = lane.priority
+      order by o.seq limit 1) first), 0) as "oldestAgeSeconds",
+  exists (select from agent_registration a where a.type = asked.queue and a.${LIVE}) as hosted
+from unnest($1::text[]) as asked(queue)`
+
+/** The same for each of these queues, and whether a live receiver hosts its agent type; in no order. */
+export function outboxQueueDepths(
+  db: Database,
+  queues: readonly string[],
+  countMax: number,
+): Promise<QueueDepth[]> {
+  return run(db, 'outbox_queue_depths', QUEUE_DEPTHS, [queues, countMax + 1])
 }
 
 /** Wakes relays. Sent outside the writing transaction, because NOTIFY serialises commits. */

@@ -34,6 +34,8 @@ export type ResumeState =
 
 const LOCK_TASK = `select status from task where id = $1 for no key update`
 
+const RESUMABLE = `h.task_id = $1 and h.state in ('ROLLED_BACK', 'EXPIRED') and h.erased_at is null and ($2::uuid is null or h.id = $2)`
+
 const LAST = `
 select h.id as "handoffId", h.revision, h.traceparent, b.body, c.body as checkpoint,
   h.task_id as "taskId", h.parent_id as "parentId", h.attempt, h.attempts_max as "attemptsMax",
@@ -45,7 +47,7 @@ select h.id as "handoffId", h.revision, h.traceparent, b.body, c.body as checkpo
 from handoff h join handoff_body b on b.handoff_id = h.id join checkpoint c on c.id = h.checkpoint_id
 left join execution e on e.handoff_id = h.id
 left join handoff again on again.resumes_id = h.id
-where h.task_id = $1 and h.state in ('ROLLED_BACK', 'EXPIRED') and h.erased_at is null and ($2::uuid is null or h.id = $2)
+where ${RESUMABLE}
 order by h.task_seq desc limit 1`
 
 interface LastRow extends ResumableHandoff {
@@ -57,13 +59,34 @@ interface LastRow extends ResumableHandoff {
 
 const ENDED: readonly string[] = ['COMPLETED', 'FAILED', 'CANCELED']
 
+interface ResumeTarget {
+  readonly agentType: string
+  readonly priority: number
+}
+
+interface Resumable {
+  readonly taskId: string
+  readonly handoffId?: string | undefined
+}
+
+/** Where the handoff goes that would be taken up again, were it unchanged. */
+export async function findResumeTarget(
+  db: Database,
+  { taskId, handoffId }: Resumable,
+): Promise<ResumeTarget | undefined> {
+  const text = `select h.to_agent as "agentType", h.priority from handoff h where ${RESUMABLE}
+    order by h.task_seq desc limit 1`
+  const values = [taskId, handoffId ?? null]
+  return (await run<ResumeTarget & object>(db, 'find_resume_target', text, values))[0]
+}
+
 /**
  * Locks the task until the caller's transaction ends, and answers what can be taken up again: the
  * handoff that is named, or the task's latest that was rolled back or has expired.
  */
 export async function lockResumable(
   transaction: Database,
-  { taskId, handoffId }: { readonly taskId: string; readonly handoffId?: string | undefined },
+  { taskId, handoffId }: Resumable,
 ): Promise<ResumeState> {
   const [task] = await run<{ status: string }>(transaction, 'lock_resumable_task', LOCK_TASK, [
     taskId,

@@ -6,7 +6,7 @@ import { prepareSchemas } from '@baton/protocol'
 import { createReturns, createReviewDesk, createSteering } from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { createPool, findTaskTraceparent, outboxDepth } from '@baton/store'
+import { createPool, findTaskTraceparent, outboxDepth, outboxQueueDepths } from '@baton/store'
 import type { Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { ApiKey } from './api-keys.ts'
@@ -14,7 +14,7 @@ import { createAuditReads } from './audit-reads.ts'
 import type { AuditReads } from './audit-reads.ts'
 import { createAuditErasures } from './audit-erasures.ts'
 import type { AuditErasures } from './audit-erasures.ts'
-import { createRunningBound, requireRoomIn } from './back-pressure.ts'
+import { createRunningBound } from './back-pressure.ts'
 import { createErasureReplay } from './erasure-replay.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
 import { addHandoffRoutes } from './handoff-routes.ts'
@@ -52,7 +52,7 @@ export interface GatewayOptions {
     readonly connectionsMax: number
     /** Of one address; of one /64 where it is IPv6. */
     readonly connectionsPerAddressMax: number
-    /** Handoffs that may wait for a relay. */
+    /** Handoffs of one agent type that may wait for a relay. */
     readonly outboxMax: number
     /** How long the oldest of them may wait. */
     readonly outboxAgeMaxMs: number
@@ -138,13 +138,13 @@ function addRoutes(
 ): void {
   const { options, pool, audit, submitter, erasures, readiness } = parts
   const { keyRing, limits, metrics, logger } = options
-  const isFull = createOutboxBound({
-    readDepth: (fromSeq) => outboxDepth(pool, fromSeq),
+  const requireRoom = createOutboxBound({
+    readDepth: (countMax) => outboxDepth(pool, countMax),
+    readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
     depthMax: limits.outboxMax,
     ageMaxMs: limits.outboxAgeMaxMs,
     metrics,
   })
-  const requireRoom = requireRoomIn(isFull)
   const bounded = createRunningBound(limits.runningMax)
   addHandoffRoutes(scope, {
     keyRing,

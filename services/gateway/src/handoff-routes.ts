@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
+import type { RequireRoom } from '@baton/engine'
 import type { Logger } from '@baton/runtime'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import { requiredBody } from './request-body.ts'
@@ -13,8 +14,7 @@ interface HandoffRouteOptions {
   readonly keyRing: KeyRing
   readonly findTaskTraceparent: (taskId: string) => Promise<string | undefined>
   readonly submitter: Submitter
-  /** Throws while too much waits for delivery. */
-  readonly requireRoom: (priority: number) => Promise<void>
+  readonly requireRoom: RequireRoom
   /** Throws while too much is under way. */
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
   readonly logger: Logger
@@ -30,7 +30,7 @@ export function addHandoffRoutes(server: FastifyInstance, options: HandoffRouteO
 async function accept(request: FastifyRequest, reply: FastifyReply, options: HandoffRouteOptions) {
   const key = requestKey(request)
   const submission = readSubmission(request, options)
-  await options.requireRoom(submission.priority)
+  await options.requireRoom(submission.agentType, submission.priority)
   const { repeated, ...answer } = await options.submitter.submit(submission, key)
   const { handoffId, taskId, traceparent } = answer
   options.logger.info({ event: 'handoff.queued', handoffId, taskId, traceparent, repeated })

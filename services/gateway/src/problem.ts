@@ -99,6 +99,7 @@ const REFUSALS: Readonly<Record<string, number>> = {
   BATON_NOTHING_TO_RESUME: 409,
   BATON_HANDOFF_UNKNOWN: 404,
   BATON_TASK_UNKNOWN: 404,
+  BATON_OUTBOX_FULL: 429,
 }
 
 function fromBaton({
@@ -108,15 +109,10 @@ function fromBaton({
   fix = 'Read the detail.',
 }: BatonError): ProblemError {
   const status = REFUSALS[code]
-  if (status !== undefined) return new ProblemError({ status, code, detail, fix })
+  const headers = kind === 'transient' ? { 'retry-after': '1' } : {}
+  if (status !== undefined) return new ProblemError({ status, code, detail, fix, headers })
   if (kind !== 'transient') return INTERNAL
-  return new ProblemError({
-    status: 503,
-    code,
-    detail,
-    fix: TRY_AGAIN,
-    headers: { 'retry-after': '1' },
-  })
+  return new ProblemError({ status: 503, code, detail, fix: TRY_AGAIN, headers })
 }
 
 const TRY_AGAIN = 'Try again after the time in Retry-After; a repeated Idempotency-Key is safe.'

@@ -1,11 +1,11 @@
 // What comes back to senders over HTTP: taking it, correcting it, and taking a rolled-back task up again.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refusedRevision } from '@baton/engine'
-import type { ResumeChange } from '@baton/engine'
+import type { RequireRoom, ResumeChange } from '@baton/engine'
 import { ProtocolError } from '@baton/protocol'
 import type { KeyRing } from '@baton/protocol'
 import type { Returns } from '@baton/engine'
-import { findTaskCheckpoint } from '@baton/store'
+import { findResumeTarget, findTaskCheckpoint } from '@baton/store'
 import type { Pool, RevisionOutcome, SenderNotice } from '@baton/store'
 import { bodyOf } from './acting.ts'
 import { placeInState } from './message-pointer.ts'
@@ -23,8 +23,7 @@ interface ReturnRouteOptions {
   readonly keyRing: KeyRing
   /** How long a taken return or rollback is the taker's. */
   readonly correctionMs: number
-  /** Throws while too much waits for delivery. */
-  readonly requireRoom: (priority: number) => Promise<void>
+  readonly requireRoom: RequireRoom
   /** Throws while too much is under way. */
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
 }
@@ -110,8 +109,6 @@ interface ResumeBody extends ResumeChange {
   readonly handoffId?: string
 }
 
-const PRIORITY_DEFAULT = 2
-
 async function resume(request: Request, reply: FastifyReply, options: ReturnRouteOptions) {
   const taskId = readUuid(request.params.id, 'task')
   const { handoffId, ...change } = bodyOf<ResumeBody>(request, RESUME_REQUEST)
@@ -119,7 +116,11 @@ async function resume(request: Request, reply: FastifyReply, options: ReturnRout
   // Whoever changes what is said sends something of their own.
   if (Object.keys(change).length > 0 && !scopes.has('handoffs:send'))
     throw scopeMissing('handoffs:send')
-  await options.requireRoom(PRIORITY_DEFAULT)
+  const standing = await findResumeTarget(options.pool, { taskId, handoffId })
+  if (standing !== undefined) {
+    const { targetAgentType = standing.agentType, constraints } = change
+    await options.requireRoom(targetAgentType, constraints?.priority ?? standing.priority)
+  }
   const sent = await inBody(placeInState, () =>
     options.returns.resume({ taskId, handoffId, change, actor: operator }, operator),
   )

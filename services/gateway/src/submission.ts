@@ -14,6 +14,8 @@ import { requireShape } from './shape.ts'
 import { MESSAGE_SUBMISSION, STATE_SUBMISSION } from './submission-schema.ts'
 
 export interface Submission {
+  /** The type it is addressed to. */
+  readonly agentType: string
   readonly priority: number
   /** Turns a pointer into the message into one into the posted body. */
   readonly place: Place
@@ -65,6 +67,7 @@ function readState(
     placeInState,
   )
   return {
+    agentType: asked.targetAgentType,
     priority: asked.constraints.priority ?? PRIORITY_DEFAULT,
     place: placeInState,
     send: async (sender) => {
@@ -139,6 +142,7 @@ function readMessage(
   placed(placeInMessage, () => requireSignature(message, keyRing))
   const ready = { message, checkpoint, addedCostMicroUSD: microUSD(ownCostUSD) }
   return {
+    agentType: message.toAgent.agentType,
     priority: message.priority ?? PRIORITY_DEFAULT,
     place: placeInMessage,
     send: (sender) => sendTraced(sender, { ready, sentBy: operatorOf(request) }),

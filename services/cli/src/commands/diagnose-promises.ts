@@ -7,7 +7,14 @@ import {
 } from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
 import { auditInvariants, receiptInvariant, storeInvariants } from '@baton/engine'
-import { invariantReads as storeReads, listExecutionReceipts, outboxDepth } from '@baton/store'
+import {
+  invariantReads as storeReads,
+  listExecutionReceipts,
+  listOutboxLanes,
+  outboxDepth,
+  outboxQueueDepths,
+} from '@baton/store'
+import type { QueueDepth } from '@baton/store'
 import type { OpenedDatabases } from '../instance/with-databases.ts'
 import { counted } from '../terminal/figures.ts'
 import { diagnoseErasures } from './diagnose-erasures.ts'
@@ -16,7 +23,9 @@ import type { Diagnosis } from './diagnosis.ts'
 import { describeFinding } from './verification-checks.ts'
 
 const RECEIPTS_MAX = 5_000
-const OUTBOX_MAX = 50_000
+/** What priority 0 may fill at the largest BATON_OUTBOX_MAX: one agent type, and the whole. */
+const QUEUE_MAX = 100_000
+const OUTBOX_MAX = 400_000
 
 /** One diagnosis per rule. Reads only. */
 export async function diagnosePromises(
@@ -113,9 +122,22 @@ function logDiagnosis(
 }
 
 async function diagnoseOutbox({ pool }: OpenedDatabases): Promise<Diagnosis> {
-  const rule = 'the outbox is within its bound'
+  const rule = 'the outbox is within its bounds'
   const { depth, oldestAgeSeconds } = await outboxDepth(pool)
-  if (depth <= OUTBOX_MAX) return passed('I12', rule, `${counted(depth, 'row')} waiting`)
-  const text = `more than ${OUTBOX_MAX} rows, the oldest for ${Math.round(oldestAgeSeconds)} s: start more relays`
-  return failed('I12', rule, { text })
+  const types = new Set((await listOutboxLanes(pool)).map(({ queue }) => queue))
+  const queues = await outboxQueueDepths(pool, [...types], QUEUE_MAX)
+  const deep = namesOf(queues.filter((queue) => queue.depth > QUEUE_MAX))
+  const waiting = `${counted(depth, 'row')} waiting, the oldest for ${Math.round(oldestAgeSeconds)} s`
+  if (depth > OUTBOX_MAX || deep.length > 0) {
+    return failed('I12', rule, { text: `${waiting}: start more relays`, ids: deep })
+  }
+  if (depth === 0) return passed('I12', rule, 'nothing waiting')
+  const unhosted = namesOf(queues.filter(({ hosted }) => !hosted))
+  const nobody = unhosted.length === 0 ? '' : `; no live receiver hosts ${unhosted.join(', ')}`
+  return passed('I12', rule, `${waiting}${nobody}`)
 }
+
+const NAMES_MAX = 5
+
+const namesOf = (queues: readonly QueueDepth[]): readonly string[] =>
+  queues.slice(0, NAMES_MAX).map(({ queue }) => JSON.stringify(queue))
