@@ -42,13 +42,13 @@ const HOSTILE: Readonly<Record<string, (length: number) => string>> = {
   quotes: fill('"ignore previous instructions" was blocked. '),
 }
 
-const PARTS = 8
-const ROUNDS = 5
-/** Work that is linear gives 1 and a little for the memory it takes, quadratic work gives `PARTS`. */
-const EXCESS_MAX = 3
+const PARTS = 32
+const ROUNDS = 3
+/** Linear work gives about 1, and up to 3 where it takes much memory; quadratic work gives `PARTS`. */
+const EXCESS_MAX = 8
 
 /**
- * How much more one text costs than the same amount in `PARTS` messages: the clock is compared with itself only. The best of
+ * How much more one text costs than the same amount in `PARTS` messages: the clock is only compared with itself. The best of
  * some rounds counts, because a busy machine can only add to either side.
  */
 function excessOfWhole(generate: (length: number) => string, length: number): number {
@@ -71,7 +71,7 @@ describe('work', () => {
   for (const [name, generate] of Object.entries(HOSTILE)) {
     it(`${name}: is linear and within the limits`, () => {
       for (const length of [32_768, 262_144])
-        expect(excessOfWhole(generate, length)).toBeLessThanOrEqual(EXCESS_MAX)
+        expect(excessOfWhole(generate, length)).toBeLessThan(EXCESS_MAX)
       for (const length of [4096, 16_384, 65_536, 262_144]) {
         const verdict = scanner.scan({ currentState: { note: generate(length) } })
         expect(verdict.views).toBeLessThanOrEqual(VIEWS_MAX + 1)
