@@ -1,5 +1,6 @@
 // While the audit store is down nothing is claimed: work waits in the queue instead of burning attempts (E12).
 import type { AuditClient } from '@baton/audit'
+import { isReady } from '@baton/http/client'
 import type { Logger } from '@baton/runtime'
 import type { Consumer } from '@baton/transport'
 
@@ -11,6 +12,7 @@ interface WatchParts {
 }
 
 const PROBE_MS = 500
+const ANSWER_MS = 1_000
 
 /** Pauses the consumers when the audit breaker opens and resumes them once the auditor is ready again. */
 export function watchAudit({ client, auditUrl, consumers, logger }: WatchParts): { close(): void } {
@@ -19,7 +21,7 @@ export function watchAudit({ client, auditUrl, consumers, logger }: WatchParts):
 
   async function probe(): Promise<void> {
     if (closed) return
-    if (await isReady(auditUrl)) {
+    if (await isReady(auditUrl, ANSWER_MS)) {
       client.unblock()
       logger.info({ event: 'audit.back' })
       await Promise.all(consumers().map((consumer) => consumer.resume()))
@@ -39,17 +41,5 @@ export function watchAudit({ client, auditUrl, consumers, logger }: WatchParts):
       closed = true
       clearTimeout(timer)
     },
-  }
-}
-
-async function isReady(auditUrl: string): Promise<boolean> {
-  try {
-    const response = await fetch(new URL('/readyz', auditUrl), {
-      signal: AbortSignal.timeout(1_000),
-    })
-    await response.arrayBuffer()
-    return response.ok
-  } catch {
-    return false
   }
 }

@@ -1,4 +1,4 @@
-// What Baton tells an operator about itself: metrics, spans, service levels, health.
+// What Baton tells an operator about itself: metrics, spans, service levels.
 export { createMetrics, HOPS } from './metrics.ts'
 export type { Hop, Metrics } from './metrics.ts'
 export { OVERFLOW_LABEL } from './instrument.ts'
@@ -12,4 +12,3 @@ export { messagingAttributes } from './messaging.ts'
 export type { HandoffOperation } from './messaging.ts'
 export { startTracing } from './tracing.ts'
 export type { Tracing, TracingOptions } from './tracing.ts'
-export { createOpsService } from './ops-service.ts'

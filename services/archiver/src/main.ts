@@ -8,7 +8,8 @@ import {
   readSettings,
   runServices,
 } from '@baton/runtime'
-import { createMetrics, createOpsService } from '@baton/telemetry'
+import { createOpsService } from '@baton/http/ops'
+import { createMetrics } from '@baton/telemetry'
 import { Archiver } from './archiver.ts'
 import { ARCHIVER_SETTINGS } from './settings.ts'
 

@@ -6,7 +6,8 @@ import {
   readSettings,
   runServices,
 } from '@baton/runtime'
-import { createMetrics, createOpsService } from '@baton/telemetry'
+import { createOpsService } from '@baton/http/ops'
+import { createMetrics } from '@baton/telemetry'
 import { createAuditor } from './auditor.ts'
 import { AUDITOR_SETTINGS } from './settings.ts'
 

@@ -1,8 +1,10 @@
 // The auditor's HTTP interface: append, trace, verify, health, metrics.
 import fastify from 'fastify'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { BatonError, codeOf, limitConnections } from '@baton/runtime'
-import type { ConnectionBounds, Logger } from '@baton/runtime'
+import { limitConnections } from '@baton/http/connections'
+import type { ConnectionBounds } from '@baton/http/connections'
+import { BatonError, codeOf } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import type { TaskTrace, VerifyReport } from '@baton/audit'
 import type { Receipt } from '@baton/ledger'
 import type { Metrics } from '@baton/telemetry'

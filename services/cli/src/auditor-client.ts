@@ -1,6 +1,7 @@
 // Asking the auditor over HTTP for what leaves the log: evidence, policies, drills.
-import { permanent, transient } from '@baton/runtime'
-import type { ErrorCode } from '@baton/runtime'
+import { createHttpClient } from '@baton/http/client'
+import type { HttpAnswer } from '@baton/http/client'
+import { permanent } from '@baton/runtime'
 import type { Context } from './context.ts'
 import { requireInstance } from './instance/databases.ts'
 import { openInstance } from './instance/instance.ts'
@@ -10,9 +11,9 @@ export interface AuditorClient {
   readonly url: string
   /** True for the instance of this home, whose databases can be read as well. */
   readonly isOwn: boolean
-  get(path: string): Promise<Response>
+  get(path: string): Promise<HttpAnswer>
   /** `withTexts` also shows the second token. Answers that are no success throw the problem's own code. */
-  post(path: string, body: object, options?: { readonly withTexts?: boolean }): Promise<Response>
+  post(path: string, body: object, options?: { readonly withTexts?: boolean }): Promise<HttpAnswer>
 }
 
 interface Tokens {
@@ -57,23 +58,22 @@ const TOKEN_NEEDED = permanent(
 const TIMEOUT_MS = 60_000
 
 function clientOf(url: string, tokens: Tokens, isOwn: boolean): AuditorClient {
-  const ask = async (path: string, init: RequestInit): Promise<Response> => {
-    const response = await reach(new URL(path, url), {
-      ...init,
-      headers: { ...init.headers, authorization: `Bearer ${tokens.evidence}` },
-    })
-    if (response.ok) return response
-    throw await refusal(response)
-  }
+  const { ask } = createHttpClient({
+    url,
+    name: `the auditor at ${new URL(url).origin}`,
+    token: tokens.evidence,
+    timeoutMs: TIMEOUT_MS,
+    unavailable: {
+      code: 'BATON_AUDIT_UNAVAILABLE',
+      fix: 'Check BATON_AUDIT_URL and that the auditor runs; repeating the command is safe.',
+    },
+  })
   return {
     url,
     isOwn,
-    get: (path) => ask(path, {}),
-    post(path, body, { withTexts = false } = {}) {
-      const second = withTexts ? textHeaders(tokens) : {}
-      const headers = { 'content-type': 'application/json', ...second }
-      return ask(path, { method: 'POST', body: JSON.stringify(body), headers })
-    },
+    get: (path) => ask(path),
+    post: async (path, body, { withTexts = false } = {}) =>
+      ask(path, { body, headers: withTexts ? textHeaders(tokens) : {} }),
   }
 }
 
@@ -82,30 +82,4 @@ function textHeaders({ payload }: Tokens): Record<string, string> {
   throw permanent('BATON_TOKEN_MISSING', 'no token that may show what was said', {
     fix: 'Set BATON_AUDIT_PAYLOAD_TOKEN, or leave out --with-payloads.',
   })
-}
-
-async function reach(url: URL, init: RequestInit): Promise<Response> {
-  try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    return await fetch(url, { ...init, signal, redirect: 'error' })
-  } catch (cause) {
-    throw transient('BATON_AUDIT_UNAVAILABLE', `the auditor at ${url.origin} did not answer`, {
-      cause,
-      fix: 'Check BATON_AUDIT_URL and that the auditor runs; repeating the command is safe.',
-    })
-  }
-}
-
-const CODE = /^BATON_[A-Z0-9_]+$/
-
-async function refusal(response: Response): Promise<Error> {
-  const problem: unknown = await response.json().catch(() => undefined)
-  const { code, detail, fix } = (problem ?? {}) as Readonly<Record<string, unknown>>
-  const known = typeof code === 'string' && CODE.test(code) ? (code as ErrorCode) : undefined
-  const kind = response.status >= 500 ? transient : permanent
-  return kind(
-    known ?? 'BATON_AUDIT_UNAVAILABLE',
-    typeof detail === 'string' ? detail : `the auditor answered ${response.status}`,
-    typeof fix === 'string' ? { fix } : {},
-  )
 }

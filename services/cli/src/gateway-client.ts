@@ -1,6 +1,6 @@
 // Acting through the gateway over HTTP, as one person: what is decided here is decided under their name.
-import type { ErrorCode } from '@baton/runtime'
-import { permanent, transient } from '@baton/runtime'
+import { createHttpClient } from '@baton/http/client'
+import { permanent } from '@baton/runtime'
 import type { Context } from './context.ts'
 import { openInstance } from './instance/instance.ts'
 import { ensurePeople, readPerson } from './instance/people.ts'
@@ -53,63 +53,20 @@ const KEY_NEEDED = permanent(
 const TIMEOUT_MS = 30_000
 
 export function createGatewayClient(url: string, key: string): GatewayClient {
-  const ask = (path: string, init: RequestInit) => answerOf(new URL(path, url), key, init)
+  const { json } = createHttpClient({
+    url,
+    name: `the gateway at ${new URL(url).origin}`,
+    token: key,
+    timeoutMs: TIMEOUT_MS,
+    unavailable: {
+      code: 'BATON_GATEWAY_UNAVAILABLE',
+      fix: 'Check BATON_GATEWAY_URL and that the gateway runs; repeating the command is safe.',
+    },
+  })
   return {
     url,
-    get: async <Answer>(path: string) => (await ask(path, {})) as Answer,
-    delete: async <Answer>(path: string) => (await ask(path, { method: 'DELETE' })) as Answer,
-    post: async <Answer>(path: string, body: object = {}) =>
-      (await ask(path, {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
-      })) as Answer,
+    get: (path) => json(path),
+    delete: (path) => json(path, { method: 'DELETE' }),
+    post: (path, body = {}) => json(path, { body }),
   }
-}
-
-async function answerOf(url: URL, key: string, init: RequestInit): Promise<unknown> {
-  const headers = { ...init.headers, authorization: `Bearer ${key}` }
-  const response = await reach(url, { ...init, headers })
-  const body = await readJson(response)
-  if (response.ok) return body
-  throw refusal(response.status, body)
-}
-
-async function reach(url: URL, init: RequestInit): Promise<Response> {
-  try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    return await fetch(url, { ...init, signal, redirect: 'error' })
-  } catch (cause) {
-    throw transient('BATON_GATEWAY_UNAVAILABLE', `the gateway at ${url.origin} did not answer`, {
-      cause,
-      fix: 'Check BATON_GATEWAY_URL and that the gateway runs; repeating the command is safe.',
-    })
-  }
-}
-
-async function readJson(response: Response): Promise<unknown> {
-  try {
-    return await response.json()
-  } catch {
-    return undefined
-  }
-}
-
-interface Problem {
-  readonly code?: unknown
-  readonly detail?: unknown
-  readonly fix?: unknown
-}
-
-const CODE = /^BATON_[A-Z0-9_]+$/
-
-function refusal(status: number, body: unknown): Error {
-  const { code, detail, fix } = (body ?? {}) as Problem
-  const known = typeof code === 'string' && CODE.test(code) ? (code as ErrorCode) : undefined
-  const kind = status === 429 || status >= 500 ? transient : permanent
-  return kind(
-    known ?? 'BATON_GATEWAY_UNAVAILABLE',
-    typeof detail === 'string' ? detail : `the gateway answered ${status}`,
-    typeof fix === 'string' ? { fix } : {},
-  )
 }

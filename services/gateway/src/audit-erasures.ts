@@ -1,7 +1,7 @@
 // The auditor's erasure routes as the gateway calls them, with a token of its own; refusals keep their code.
 import type { ErasurePorts, ErasureView } from '@baton/engine'
+import { createHttpClient, HttpRefusal } from '@baton/http/client'
 import { permanent, transient } from '@baton/runtime'
-import type { ErrorCode } from '@baton/runtime'
 import { ProblemError } from './problem.ts'
 
 export interface AuditErasuresOptions {
@@ -21,16 +21,16 @@ export interface AuditErasures {
 const TIMEOUT_MS = 60_000
 
 export function createAuditErasures({ url, token }: AuditErasuresOptions): AuditErasures {
-  async function ask<Answer>(path: string, body?: object): Promise<Answer> {
+  const { json } = createHttpClient({
+    url,
+    name: 'the auditor',
+    token,
+    timeoutMs: TIMEOUT_MS,
+    unavailable: { code: 'BATON_AUDIT_UNAVAILABLE' },
+  })
+  const ask = async <Answer>(path: string, body?: object): Promise<Answer> => {
     if (token === undefined) throw ERASURE_OFF
-    const response = await reach(new URL(path, url), {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const answer = (await response.json().catch(() => ({}))) as object
-    if (response.ok) return answer as Answer
-    throw refusal(response.status, answer)
+    return json<Answer>(path, body === undefined ? {} : { body }).catch(passOn)
   }
   return {
     ports: {
@@ -45,18 +45,6 @@ export function createAuditErasures({ url, token }: AuditErasuresOptions): Audit
   }
 }
 
-async function reach(url: URL, init: RequestInit): Promise<Response> {
-  try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    return await fetch(url, { ...init, signal, redirect: 'error' })
-  } catch (cause) {
-    throw unavailable(cause)
-  }
-}
-
-const unavailable = (cause?: unknown) =>
-  transient('BATON_AUDIT_UNAVAILABLE', 'the auditor did not answer', { cause })
-
 const ERASURE_OFF = new ProblemError({
   status: 503,
   code: 'BATON_ERASURE_OFF',
@@ -64,18 +52,15 @@ const ERASURE_OFF = new ProblemError({
   fix: 'Set BATON_AUDIT_ERASE_TOKEN for the gateway and the auditor.',
 })
 
-interface Problem {
-  readonly code?: string
-  readonly detail?: string
-  readonly fix?: string
-}
-
-function refusal(status: number, { code, detail = '', fix = '' }: Problem): Error {
+function passOn(error: unknown): never {
+  if (!(error instanceof HttpRefusal)) throw error
+  const { status, code, message: detail, fix = '' } = error
   if (status === 401 || (status === 403 && code === 'BATON_TOKEN_REFUSED')) {
-    return permanent('BATON_AUDIT_TOKEN_REFUSED', 'the auditor refused the erase token', {
+    throw permanent('BATON_AUDIT_TOKEN_REFUSED', 'the auditor refused the erase token', {
       fix: 'Set BATON_AUDIT_ERASE_TOKEN to the auditor’s own.',
     })
   }
-  if (code === undefined || status === 500) return unavailable()
-  return new ProblemError({ status, code: code as ErrorCode, detail, fix })
+  if (code === 'BATON_AUDIT_UNAVAILABLE' || status === 500)
+    throw transient('BATON_AUDIT_UNAVAILABLE', 'the auditor did not answer', { cause: error })
+  throw new ProblemError({ status, code, detail, fix })
 }

@@ -7,7 +7,8 @@ import {
   runServices,
 } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { createMetrics, createOpsService } from '@baton/telemetry'
+import { createOpsService } from '@baton/http/ops'
+import { createMetrics } from '@baton/telemetry'
 import { openParts } from './parts.ts'
 import type { Settings } from './parts.ts'
 import { recoverByCommand } from './recover-command.ts'

@@ -1,7 +1,8 @@
 // The witness over HTTP: POST add-checkpoint with the statuses of C2SP tlog-witness, and health.
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { codeOf, limitConnections } from '@baton/runtime'
+import { limitConnections } from '@baton/http/connections'
+import { codeOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { readAddCheckpoint } from './read-request.ts'
 import type { Witness, WitnessAnswer } from './witnessed-logs.ts'

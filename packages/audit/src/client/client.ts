@@ -1,7 +1,6 @@
 // Callers reach the audit store only through the auditor's HTTP interface, with an append token.
-import { Agent, request as httpRequest } from 'node:http'
-import { createBreaker, permanent, transient } from '@baton/runtime'
-import type { ErrorCode } from '@baton/runtime'
+import { createHttpClient, HttpRefusal } from '@baton/http/client'
+import { BatonError, createBreaker } from '@baton/runtime'
 import type { AuditEntry, Receipt } from '@baton/ledger'
 
 interface AuditClientOptions {
@@ -45,65 +44,46 @@ export interface HeldReceipt {
 /** `waiting` is recorded, and unsealed for longer than the auditor allows. */
 export type ReceiptState = 'sealed' | 'recorded' | 'waiting' | 'different' | 'missing'
 
-interface Answer {
-  readonly status: number
-  readonly body: string
-}
-
-interface Problem {
-  readonly code?: string
-  readonly detail?: string
-  readonly pointer?: string
-  readonly fix?: string
-}
-
-const unavailable = (cause: unknown) =>
-  transient('BATON_AUDIT_UNAVAILABLE', 'the auditor did not answer', {
-    cause,
-    fix: 'Check that the auditor runs and that its database answers; calls resume by themselves.',
-  })
-
 /** Connects nothing until the first call; keeps connections alive between calls. */
 export function createAuditClient(options: AuditClientOptions): AuditClient {
   const timeoutMs = options.timeoutMs ?? 2_000
-  const url = new URL('/v1/records', options.url)
-  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
-  const headers = { authorization: `Bearer ${options.token}`, 'content-type': 'application/json' }
-
-  const postTo = (target: URL, body: string) =>
-    new Promise<Answer>((resolve, reject) => {
-      const signal = AbortSignal.timeout(timeoutMs)
-      const sent = httpRequest(target, { method: 'POST', agent, headers, signal }, (response) => {
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('error', reject)
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
-        )
-      })
-      sent.on('error', reject)
-      sent.end(body)
-    })
-
-  const post = (body: string) => postTo(url, body)
-  const checkUrl = new URL('/v1/receipts/check', options.url)
-  const breaker = createBreaker('auditor', (body: string) => postReceipts(post, body), {
-    timeoutMs: timeoutMs * 2 + 100,
-    capacity: CALLS_MAX,
+  const http = createHttpClient({
+    url: options.url,
+    name: 'the auditor',
+    token: options.token,
+    timeoutMs,
+    unavailable: {
+      code: 'BATON_AUDIT_UNAVAILABLE',
+      fix: 'Check that the auditor runs and that its database answers; calls resume by themselves.',
+    },
+    refused: 'BATON_AUDIT_REFUSED',
   })
+
+  // Both are safe to repeat: an append is idempotent, a check changes nothing.
+  const post = <Answer>(path: string, body: object | string): Promise<Answer> =>
+    http.json<Answer>(path, { body, repeatable: true }).catch(sayWhere)
+
+  const breaker = createBreaker(
+    'auditor',
+    (body: string) => post<{ receipts: readonly Receipt[] }>('/v1/records', body),
+    { timeoutMs: timeoutMs * 2 + 100, capacity: CALLS_MAX },
+  )
   return {
     async append(entries) {
       const receipts: Receipt[] = []
-      for (const body of requestBodies(entries)) receipts.push(...(await breaker.fire(body)))
+      for (const body of requestBodies(entries)) {
+        receipts.push(...(await breaker.fire(body)).receipts)
+      }
       return receipts
     },
     async checkReceipts(receipts) {
       const states: ReceiptState[] = []
       for (let from = 0; from < receipts.length; from += RECEIPTS_MAX) {
-        const body = JSON.stringify({ receipts: receipts.slice(from, from + RECEIPTS_MAX) })
-        const answer = await postAgainIfStale((text) => postTo(checkUrl, text), body)
-        if (answer.status !== 200) throw refusal(answer)
-        states.push(...(JSON.parse(answer.body) as { states: ReceiptState[] }).states)
+        const some = receipts.slice(from, from + RECEIPTS_MAX)
+        const answer = await post<{ states: ReceiptState[] }>('/v1/receipts/check', {
+          receipts: some,
+        })
+        states.push(...answer.states)
       }
       return states
     },
@@ -114,7 +94,7 @@ export function createAuditClient(options: AuditClientOptions): AuditClient {
     onBlocked: (listener) => breaker.onChange(listener),
     close() {
       breaker.close()
-      agent.destroy()
+      http.close()
     },
   }
 }
@@ -144,44 +124,11 @@ function requestBodies(entries: readonly AuditEntry[]): string[] {
   return bodies
 }
 
-async function postReceipts(
-  post: (body: string) => Promise<Answer>,
-  body: string,
-): Promise<readonly Receipt[]> {
-  const answer = await postAgainIfStale(post, body)
-  if (answer.status === 200) return (JSON.parse(answer.body) as { receipts: Receipt[] }).receipts
-  throw refusal(answer)
-}
-
-// A kept connection may have been closed by the other side; the append is idempotent, so repeat it.
-async function postAgainIfStale(
-  post: (body: string) => Promise<Answer>,
-  body: string,
-): Promise<Answer> {
-  try {
-    return await post(body)
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ECONNRESET') throw unavailable(error)
-    return post(body).catch((second: unknown) => {
-      throw unavailable(second)
-    })
-  }
-}
-
-function refusal({ status, body }: Answer): Error {
-  const problem = parseProblem(body)
-  const code = (problem.code ?? 'BATON_AUDIT_REFUSED') as ErrorCode
-  const where = problem.pointer === undefined ? '' : ` at ${problem.pointer}`
-  const message = `the auditor answered ${status}: ${problem.detail ?? 'no detail'}${where}`
-  const context = problem.fix === undefined ? {} : { fix: problem.fix }
-  const again = status >= 500 || status === 429 || status === 408
-  return again ? transient(code, message, context) : permanent(code, message, context)
-}
-
-function parseProblem(body: string): Problem {
-  try {
-    return JSON.parse(body) as Problem
-  } catch {
-    return {}
-  }
+// The pointer says which of many entries was refused.
+function sayWhere(error: unknown): never {
+  if (!(error instanceof HttpRefusal)) throw error
+  const { kind, code, status, message, fix, pointer } = error
+  const where = pointer === undefined ? '' : ` at ${pointer}`
+  const context = fix === undefined ? {} : { fix }
+  throw new BatonError(kind, code, `the auditor answered ${status}: ${message}${where}`, context)
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { requireDurability } from '@baton/audit'
 import { startRedis } from '@baton/embedded'
+import { isReady } from '@baton/http/client'
 import { BatonError } from '@baton/runtime'
 import { findOwnedTables, findReachableDatabases, readServerFacts } from '@baton/store'
 import type { Context } from '../context.ts'
@@ -102,18 +103,7 @@ async function diagnoseServices({ home }: Context): Promise<Diagnosis> {
     return unknown('services', rule, `not running; handoffs wait until they do (${nextStep('up')})`)
   }
   const names = running.services.map(({ name }) => name).join(', ')
-  const ready = await isReady(running.gatewayUrl)
+  const ready = await isReady(running.gatewayUrl, ANSWER_MAX_MS)
   const text = `the gateway at ${running.gatewayUrl} is not ready; read ${join(home, 'logs')}`
   return ready ? passed('services', rule, names) : failed('services', rule, { text })
-}
-
-async function isReady(gatewayUrl: string): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(ANSWER_MAX_MS)
-    const response = await fetch(new URL('/readyz', gatewayUrl), { signal })
-    await response.arrayBuffer()
-    return response.ok
-  } catch {
-    return false
-  }
 }

@@ -34,7 +34,8 @@ export async function drill(context: Context, seed: number | undefined): Promise
   const { output } = context
   const body = seed === undefined ? {} : { seed }
   const report = await withAuditor(context, async (auditor) => {
-    return (await (await auditor.post('/v1/drills', body)).json()) as DrillReport
+    const { bytes } = await auditor.post('/v1/drills', body)
+    return JSON.parse(bytes.toString()) as DrillReport
   })
   if (output.json) output.data(JSON.stringify(report))
   const { taskId, records, coldRecords, traceMs, verifyMs, totalMs, limitMs, verdict, result } =

@@ -46,15 +46,14 @@ export async function evidence(context: Context, options: EvidenceOptions): Prom
     const startedAt = performance.now()
     const { withPayloads: withTexts } = options
     const path = `/v1/evidence/${taskId}`
-    const response = await auditor.post(path, { receipts }, { withTexts })
-    const bundle = new Uint8Array(await response.arrayBuffer())
+    const { bytes: bundle, headers } = await auditor.post(path, { receipts }, { withTexts })
     const exportMs = performance.now() - startedAt
-    const verdict = verdictOf(response.headers.get('baton-verdict'))
+    const verdict = verdictOf(headers['baton-verdict'])
     const file = options.out ?? `evidence-${short(taskId)}.tar`
     await writeOut(file, bundle)
     const { policyOut } = options
     if (policyOut !== undefined) {
-      await writeOut(policyOut, await (await auditor.get('/v1/policy')).text())
+      await writeOut(policyOut, (await auditor.get('/v1/policy')).bytes)
     }
     const policyFile = policyOut ?? 'auditor.policy'
     if (output.json) {
@@ -97,7 +96,7 @@ async function describeTask(context: Context, auditor: AuditorClient, task: stri
   })
 }
 
-const verdictOf = (text: string | null): Verdict =>
+const verdictOf = (text: unknown): Verdict =>
   text === 'valid' || text === 'tampered' ? text : 'incomplete'
 
 async function writeOut(file: string, data: string | Uint8Array): Promise<void> {

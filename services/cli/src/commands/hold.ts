@@ -1,6 +1,5 @@
 // `audit hold` and `audit unhold`: says to the auditor that a task must stay, or need not any longer.
-import { permanent, transient } from '@baton/runtime'
-import type { ErrorCode } from '@baton/runtime'
+import { createHttpClient } from '@baton/http/client'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -31,8 +30,21 @@ export async function hold(context: Context, { task, held }: HoldOptions): Promi
   const instance = await openInstance(context, { queue: 'any' })
   try {
     const { holdToken } = await ensureArchiveKeys(home)
-    const url = new URL(`/v1/holds/${taskId}`, instance.auditorUrl)
-    const answer = await put(url, { token: holdToken, body: { held, actor: actAs } })
+    const auditor = createHttpClient({
+      url: instance.auditorUrl,
+      name: 'the auditor',
+      token: holdToken,
+      timeoutMs: TIMEOUT_MS,
+      unavailable: {
+        code: 'BATON_AUDIT_UNAVAILABLE',
+        fix: 'Repeat the command: holding a task twice is holding it once.',
+      },
+      refused: 'BATON_AUDITOR_FAILED',
+    })
+    const answer = await auditor.json<Answer>(`/v1/holds/${taskId}`, {
+      method: 'PUT',
+      body: { held, actor: actAs },
+    })
     if (output.json) output.data(JSON.stringify(answer))
     const words = held ? 'held; nothing of it expires' : 'not held; it expires with its time'
     output.check('passed', 'task', `${taskId} is ${words}`)
@@ -42,26 +54,4 @@ export async function hold(context: Context, { task, held }: HoldOptions): Promi
   } finally {
     await instance.stop()
   }
-}
-
-async function put(
-  url: URL,
-  { token, body }: { readonly token: string; readonly body: object },
-): Promise<Answer> {
-  const response = await fetch(url, {
-    method: 'PUT',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }).catch((cause: unknown) => {
-    throw transient('BATON_AUDIT_UNAVAILABLE', 'the auditor did not answer', {
-      cause,
-      fix: 'Repeat the command: holding a task twice is holding it once.',
-    })
-  })
-  const answer = (await response.json()) as Answer & { code?: ErrorCode; detail?: string }
-  if (response.ok) return answer
-  const { code = 'BATON_AUDITOR_FAILED', detail = `the auditor answered ${response.status}` } =
-    answer
-  throw permanent(code, detail, { fix: 'Read the auditor’s log.' })
 }

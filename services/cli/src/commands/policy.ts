@@ -25,7 +25,9 @@ export async function policy(
 
 async function readPolicy(context: Context): Promise<string> {
   if (context.settings.BATON_AUDIT_URL !== undefined) {
-    return withAuditor(context, async (auditor) => (await auditor.get('/v1/policy')).text())
+    return withAuditor(context, async (auditor) =>
+      (await auditor.get('/v1/policy')).bytes.toString(),
+    )
   }
   try {
     return await readFile(sealFiles(context.home).policy, 'utf8')

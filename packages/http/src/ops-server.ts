@@ -2,8 +2,11 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { limitConnections, transient } from '@baton/runtime'
-import type { Metrics } from './metrics.ts'
+import { transient } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
+import { limitConnections } from './connections.ts'
+import { PROBLEM_TYPE, problemBody, ProblemError } from './problem.ts'
 
 export interface OpsServerOptions {
   /** Loopback unless somebody decides otherwise: metrics name agents and rates. */
@@ -26,7 +29,7 @@ const CONNECTIONS = { max: 64, perAddressMax: 32 }
 interface Answer {
   readonly status: number
   readonly contentType: string
-  readonly body: string
+  readonly body: string | Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -36,11 +39,38 @@ const json = (status: number, value: object): Answer => ({
   body: `${JSON.stringify(value)}\n`,
 })
 
-const problem = (status: number, title: string): Answer => ({
-  status,
-  contentType: 'application/problem+json',
-  body: `${JSON.stringify({ type: 'about:blank', title, status })}\n`,
+const refuse = (problem: ProblemError): Answer => ({
+  status: problem.status,
+  contentType: PROBLEM_TYPE,
+  body: problemBody(problem),
+  headers: problem.headers,
 })
+
+const METHOD_NOT_ALLOWED = refuse(
+  new ProblemError({
+    status: 405,
+    code: 'BATON_METHOD_NOT_ALLOWED',
+    detail: 'this path does not take this method',
+    fix: 'Use GET or HEAD.',
+    headers: { allow: 'GET, HEAD' },
+  }),
+)
+const ROUTE_UNKNOWN = refuse(
+  new ProblemError({
+    status: 404,
+    code: 'BATON_ROUTE_UNKNOWN',
+    detail: 'there is nothing at this path',
+    fix: 'Use /metrics, /healthz or /readyz.',
+  }),
+)
+const FAILED = refuse(
+  new ProblemError({
+    status: 500,
+    code: 'BATON_INTERNAL',
+    detail: 'the metrics cannot be read',
+    fix: 'Read the log of the process.',
+  }),
+)
 
 async function answerReady(ready: OpsServerOptions['ready']): Promise<Answer> {
   const isReady = await Promise.resolve()
@@ -51,9 +81,7 @@ async function answerReady(ready: OpsServerOptions['ready']): Promise<Answer> {
 }
 
 async function answer(request: IncomingMessage, options: OpsServerOptions): Promise<Answer> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return { ...problem(405, 'Method Not Allowed'), headers: { allow: 'GET, HEAD' } }
-  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') return METHOD_NOT_ALLOWED
   const path = (request.url ?? '/').split('?', 1)[0]
   if (path === '/metrics') {
     const { contentType, body } = await options.metrics.expose(request.headers.accept)
@@ -61,7 +89,7 @@ async function answer(request: IncomingMessage, options: OpsServerOptions): Prom
   }
   if (path === '/healthz') return json(200, { status: 'ok' })
   if (path === '/readyz') return answerReady(options.ready)
-  return problem(404, 'Not Found')
+  return ROUTE_UNKNOWN
 }
 
 function write(response: ServerResponse, { status, contentType, body, headers }: Answer): void {
@@ -93,7 +121,7 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
     { requestTimeout: 5_000, maxHeaderSize: 8_192 },
     (request, response) => {
       answer(request, options)
-        .catch(() => problem(500, 'Internal Server Error'))
+        .catch(() => FAILED)
         .then((reply) => write(response, reply))
         .catch(() => response.destroy())
     },
@@ -107,5 +135,26 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
         server.close(() => resolve())
         server.closeAllConnections()
       }),
+  }
+}
+
+interface OpsServiceOptions extends Pick<OpsServerOptions, 'metrics' | 'ready'> {
+  readonly settings: { readonly BATON_OPS_HOST: string; readonly BATON_OPS_PORT: number }
+  readonly logger: Logger
+}
+
+/** Serves what `startOpsServer` serves, and logs where: `ops.listening`. */
+export function createOpsService(options: OpsServiceOptions): Service {
+  const { settings, metrics, ready, logger } = options
+  const { BATON_OPS_HOST: host, BATON_OPS_PORT: port } = settings
+  let close = async (): Promise<void> => undefined
+  return {
+    name: 'ops',
+    async start() {
+      const server = await startOpsServer({ host, port, metrics, ready })
+      close = () => server.close()
+      logger.info({ event: 'ops.listening', host, port: server.port })
+    },
+    stop: () => close(),
   }
 }

@@ -1,8 +1,8 @@
 // A process's health answers from its start to its stop, and its log says where.
 import { createLogger } from '@baton/runtime'
 import { expect, it } from 'vitest'
-import { createMetrics } from './metrics.ts'
-import { createOpsService } from './ops-service.ts'
+import { createMetrics } from '@baton/telemetry'
+import { createOpsService } from './ops-server.ts'
 
 const settings = { BATON_OPS_HOST: '127.0.0.1', BATON_OPS_PORT: 0 }
 

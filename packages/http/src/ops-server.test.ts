@@ -1,6 +1,6 @@
 // The operations server tells health, readiness and metrics, and nothing else.
 import { afterEach, describe, expect, it } from 'vitest'
-import { createMetrics } from './metrics.ts'
+import { createMetrics } from '@baton/telemetry'
 import { startOpsServer } from './ops-server.ts'
 import type { OpsServer, OpsServerOptions } from './ops-server.ts'
 

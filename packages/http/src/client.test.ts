@@ -1,0 +1,186 @@
+// What the other side answers comes out as it was meant, over plain connections and over TLS that can be checked.
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createHttpClient, isReady } from './client.ts'
+import type { HttpClient } from './client.ts'
+
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+
+async function listen(server: Server, scheme = 'http'): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closers.push(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function clientOf(url: string, timeoutMs = 2_000): HttpClient {
+  const unavailable = { code: 'BATON_OTHER_UNAVAILABLE', fix: 'Start it.' } as const
+  const client = createHttpClient({
+    url,
+    name: 'the other',
+    token: 'secret',
+    timeoutMs,
+    unavailable,
+  })
+  closers.push(() => client.close())
+  return client
+}
+
+const serve = async (answer: RequestListener, timeoutMs?: number): Promise<HttpClient> =>
+  clientOf(await listen(createServer(answer)), timeoutMs)
+
+const problem = { code: 'BATON_NO', detail: 'no', fix: 'Ask.', pointer: '/a' }
+
+describe('the client', () => {
+  it('sends its token and JSON, and answers JSON', async () => {
+    const client = await serve((request, response) => {
+      request.setEncoding('utf8').on('data', (body) => {
+        const { authorization, 'content-type': type } = request.headers
+        response.end(JSON.stringify({ method: request.method, authorization, type, body }))
+      })
+    })
+    const said = { authorization: 'Bearer secret', type: 'application/json' }
+    expect(await client.json('/x', { body: { a: 1 } })).toEqual({
+      ...said,
+      method: 'POST',
+      body: '{"a":1}',
+    })
+    expect(await client.json('/x', { method: 'PUT', body: '[2]' })).toEqual({
+      ...said,
+      method: 'PUT',
+      body: '[2]',
+    })
+  })
+
+  it.each([
+    [400, 'permanent'],
+    [409, 'permanent'],
+    [408, 'transient'],
+    [429, 'transient'],
+    [500, 'transient'],
+    [503, 'transient'],
+  ])('turns a problem with %i into a %s error in its words', async (status, kind) => {
+    const client = await serve((_, response) =>
+      response.writeHead(status).end(JSON.stringify(problem)),
+    )
+    const { code, detail: message, fix, pointer } = problem
+    await expect(client.ask('/')).rejects.toMatchObject({
+      status,
+      kind,
+      code,
+      message,
+      fix,
+      pointer,
+    })
+  })
+
+  it.each([
+    [404, '<html>'],
+    [502, ''],
+    [403, 'null'],
+    [400, '{"code":"made up"}'],
+    [302, ''],
+    [200, '<html>'],
+  ])('has a code of its own for %i with a body that is not Baton’s: %s', async (status, body) => {
+    const client = await serve((_, response) => response.writeHead(status).end(body))
+    const code = 'BATON_OTHER_UNAVAILABLE'
+    await expect(client.json('/')).rejects.toMatchObject({ code })
+  })
+
+  it('waits no longer than it may, and says what to do', async () => {
+    const silent = await serve(() => undefined, 20)
+    const gone = clientOf('http://127.0.0.1:1')
+    for (const client of [silent, gone]) {
+      const error = { kind: 'transient', code: 'BATON_OTHER_UNAVAILABLE', fix: 'Start it.' }
+      await expect(client.ask('/')).rejects.toMatchObject(error)
+      await expect(client.ask('/')).rejects.not.toThrow(/secret/)
+    }
+  })
+
+  it('repeats only what may arrive twice', async () => {
+    let asked = 0
+    const client = await serve((request, response) => {
+      asked += 1
+      if (asked % 2 === 1) request.socket.resetAndDestroy()
+      else response.end('{}')
+    })
+    expect(await client.json('/', { body: {}, repeatable: true })).toEqual({})
+    await expect(client.json('/', { body: {} })).rejects.toThrow('the other did not answer')
+    expect(asked).toBe(3)
+  })
+})
+
+it('asks whether a process is ready, and takes silence for no', async () => {
+  const url = await listen(
+    createServer(({ url: path }, response) =>
+      response.writeHead(path === '/readyz' ? 200 : 404).end(),
+    ),
+  )
+  expect(await isReady(url, 2_000)).toBe(true)
+  expect(await isReady('http://127.0.0.1:1', 2_000)).toBe(false)
+})
+
+it('speaks TLS to an https URL, and only to whom it can check', async () => {
+  const { key, certificate } = createTestCertificate('127.0.0.1')
+  const server = createTlsServer({ key, cert: certificate }, (_, response) => response.end('{}'))
+  const url = await listen(server, 'https')
+  const unknown = await clientOf(url)
+    .ask('/')
+    .catch((error: Error) => error.cause)
+  expect(unknown).toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, certificate])
+  closers.push(() => setDefaultCACertificates(before))
+  expect(await clientOf(url).json('/')).toEqual({})
+})
+
+const der = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
+  const content = Buffer.concat(parts)
+  const { length } = content
+  const size = length < 128 ? [length] : [0x82, length >> 8, length & 0xff]
+  return Buffer.concat([Buffer.from([tag, ...size]), content])
+}
+const sequence = (...parts: readonly Uint8Array[]) => der(0x30, ...parts)
+const oid = (...bytes: readonly number[]) => der(0x06, Buffer.from(bytes))
+const time = (at: Date) =>
+  der(0x18, Buffer.from(`${at.toISOString().replaceAll(/\D/g, '').slice(0, 14)}Z`))
+
+const DAY_MS = 86_400_000
+
+/** Self-signed for an IPv4 address, made on the spot, so that no key stands in the repository. Both as PEM. */
+function createTestCertificate(address: string): { key: string; certificate: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
+  const name = sequence(
+    der(0x31, sequence(oid(0x55, 0x04, 0x03), der(0x0c, Buffer.from('baton test')))),
+  )
+  const addresses = sequence(der(0x87, Buffer.from(address.split('.').map(Number))))
+  const extension = sequence(oid(0x55, 0x1d, 0x11), der(0x04, addresses))
+  const now = Date.now()
+  const content = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.from([1])),
+    algorithm,
+    name,
+    sequence(time(new Date(now - DAY_MS)), time(new Date(now + DAY_MS))),
+    name,
+    publicKey.export({ format: 'der', type: 'spki' }),
+    der(0xa3, sequence(extension)),
+  )
+  const signature = der(0x03, Buffer.from([0]), sign('sha256', content, privateKey))
+  const body = sequence(content, algorithm, signature).toString('base64')
+  return {
+    key: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    certificate: `-----BEGIN CERTIFICATE-----\n${body.replaceAll(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`,
+  }
+}

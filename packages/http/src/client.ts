@@ -1,0 +1,166 @@
+// One way to ask another process over HTTP or HTTPS: bounded connections and waits, and its problems as errors.
+import { Pool, request as requestOnce } from 'undici'
+import { BatonError, transient } from '@baton/runtime'
+import type { ErrorCode } from '@baton/runtime'
+
+export interface HttpClientOptions {
+  /** Base URL of the process; its path is not used. */
+  readonly url: string
+  /** Who is asked, as errors name it, for example `the auditor`. */
+  readonly name: string
+  /** Sent as a bearer token with every request. */
+  readonly token?: string | undefined
+  /** How long one request may take, its answer included. */
+  readonly timeoutMs: number
+  /** What no answer, or one that is nothing of Baton's, is called, and what to do about it. */
+  readonly unavailable: { readonly code: ErrorCode; readonly fix?: string }
+  /** What a refusal without a code of its own is called; `unavailable.code` by default. */
+  readonly refused?: ErrorCode
+}
+
+export interface HttpRequest {
+  /** GET without a body, POST with one, unless it says otherwise. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Sent as JSON; a text is JSON already. */
+  readonly body?: object | string
+  readonly headers?: Readonly<Record<string, string>>
+  /** The request may reach the other side twice: it is repeated once where a kept connection had been closed. */
+  readonly repeatable?: boolean
+}
+
+export interface HttpAnswer {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly bytes: Buffer
+}
+
+export interface HttpClient {
+  /**
+   * The answer of a success. Throws `HttpRefusal` for any other: transient for 408, 429 and 5xx, permanent
+   * otherwise, with the code and words of its problem document. Throws the transient `unavailable.code` where no
+   * answer comes in time. Redirections are not followed.
+   */
+  ask(path: string, request?: HttpRequest): Promise<HttpAnswer>
+  /** The same, for an answer that is JSON. */
+  json<Answer>(path: string, request?: HttpRequest): Promise<Answer>
+  /** Ends its connections; what is under way fails. */
+  close(): void
+}
+
+/** What the other side refused, in its own words. It is no answer to whoever asked this process. */
+export class HttpRefusal extends BatonError {
+  readonly status: number
+  /** JSON pointer into the body that was sent. */
+  readonly pointer: string | undefined
+
+  constructor(
+    status: number,
+    { code, detail, fix, pointer }: Problem & { code: ErrorCode; detail: string },
+  ) {
+    const again = status >= 500 || status === 429 || status === 408
+    super(again ? 'transient' : 'permanent', code, detail, fix === undefined ? {} : { fix })
+    this.status = status
+    this.pointer = pointer
+  }
+}
+
+const CONNECTIONS_MAX = 8
+
+/** Connects nothing until it is first asked; keeps up to eight connections alive between requests. */
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { name, token, unavailable } = options
+  const pool = new Pool(new URL(options.url).origin, {
+    connections: CONNECTIONS_MAX,
+    allowH2: false,
+  })
+  const ownHeaders = token === undefined ? {} : { authorization: `Bearer ${token}` }
+
+  async function send(path: string, { method, body, headers }: HttpRequest) {
+    const given = body === undefined ? {} : { 'content-type': 'application/json' }
+    const answer = await pool.request({
+      path,
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: { ...ownHeaders, ...given, ...headers },
+      body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
+      signal: AbortSignal.timeout(options.timeoutMs),
+    })
+    const bytes = Buffer.from(await answer.body.arrayBuffer())
+    return { status: answer.statusCode, headers: answer.headers, bytes }
+  }
+
+  async function ask(path: string, request: HttpRequest = {}): Promise<HttpAnswer> {
+    const once = () => send(path, request)
+    const answer = await once()
+      .catch((error: unknown) => {
+        if (request.repeatable === true && wasCutOff(error)) return once()
+        throw error
+      })
+      .catch((cause: unknown) => {
+        const { code, fix } = unavailable
+        throw transient(
+          code,
+          `${name} did not answer`,
+          fix === undefined ? { cause } : { cause, fix },
+        )
+      })
+    if (answer.status < 200 || answer.status >= 300) throw refusal(answer, options)
+    return answer
+  }
+
+  return {
+    ask,
+    async json<Answer>(path: string, request?: HttpRequest) {
+      const { bytes } = await ask(path, request)
+      try {
+        return JSON.parse(bytes.toString()) as Answer
+      } catch (cause) {
+        throw transient(unavailable.code, `${name} answered what is no JSON`, { cause })
+      }
+    },
+    close: () => void pool.destroy(),
+  }
+}
+
+/** Whether the process at `url` says, within `timeoutMs`, that it may be given work. Never throws. */
+export async function isReady(url: string, timeoutMs: number): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const { statusCode, body } = await requestOnce(new URL('/readyz', url), { signal })
+    await body.dump()
+    return statusCode === 200
+  } catch {
+    return false
+  }
+}
+
+// A kept connection may have been closed by the other side while the request was on its way.
+const wasCutOff = (error: unknown): boolean =>
+  ['ECONNRESET', 'UND_ERR_SOCKET'].includes(String((error as { code?: unknown }).code))
+
+interface Problem {
+  readonly fix?: string
+  readonly pointer?: string
+}
+
+const CODE = /^BATON_[A-Z0-9_]+$/
+
+function refusal(
+  { status, bytes }: { readonly status: number; readonly bytes: Buffer },
+  { name, unavailable, refused = unavailable.code }: HttpClientOptions,
+): BatonError {
+  if (status < 400) return transient(unavailable.code, `${name} answered ${status}`)
+  const { code, detail, fix, pointer } = readProblem(bytes)
+  return new HttpRefusal(status, {
+    code: typeof code === 'string' && CODE.test(code) ? (code as ErrorCode) : refused,
+    detail: typeof detail === 'string' ? detail : `${name} answered ${status}`,
+    ...(typeof fix === 'string' ? { fix } : {}),
+    ...(typeof pointer === 'string' ? { pointer } : {}),
+  })
+}
+
+function readProblem(bytes: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    return (JSON.parse(bytes.toString()) ?? {}) as Readonly<Record<string, unknown>>
+  } catch {
+    return {}
+  }
+}

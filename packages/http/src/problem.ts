@@ -1,0 +1,63 @@
+// Every error leaves as an RFC 9457 problem: stable code, where it is, how to mend it. No payload text.
+import { STATUS_CODES } from 'node:http'
+import { BatonError } from '@baton/runtime'
+import type { ErrorCode } from '@baton/runtime'
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** One thing that is wrong with the request, at a JSON pointer into its body. */
+export interface ProblemItem {
+  readonly pointer: string
+  readonly rule: string
+  readonly detail: string
+  readonly fix: string
+  readonly expected?: string
+}
+
+export interface ProblemOptions {
+  readonly status: number
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly fix?: string | undefined
+  readonly pointer?: string | undefined
+  readonly errors?: readonly ProblemItem[]
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An answer that ends a request; thrown by whoever finds the problem. */
+export class ProblemError extends BatonError {
+  readonly status: number
+  readonly pointer: string | undefined
+  readonly errors: readonly ProblemItem[]
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor({ status, code, detail, fix, pointer, errors = [], headers = {} }: ProblemOptions) {
+    const kind = status === 429 || status === 503 ? 'transient' : 'permanent'
+    super(kind, code, detail, fix === undefined ? {} : { fix })
+    this.status = status
+    this.pointer = pointer ?? errors[0]?.pointer
+    this.errors = errors
+    this.headers = headers
+  }
+}
+
+/**
+ * What is sent as application/problem+json: bytes, because a text would be given a charset, which this type does
+ * not have. `traceId` finds the request in logs and traces.
+ */
+export function problemBody(problem: ProblemError, traceId?: string): Buffer {
+  const { status, code, message: detail, fix, pointer, errors } = problem
+  return Buffer.from(
+    JSON.stringify({
+      type: `urn:baton:problem:${code}`,
+      title: STATUS_CODES[status] ?? 'Error',
+      status,
+      detail,
+      code,
+      fix,
+      ...(pointer === undefined ? {} : { pointer }),
+      ...(errors.length === 0 ? {} : { errors }),
+      ...(traceId === undefined ? {} : { traceId }),
+    }),
+  )
+}
