@@ -177,25 +177,32 @@ describe('a server with bounds', () => {
     expect(next.closed).toBe(false)
   })
 
-  it.each([
-    ['bodies that do not come', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n'],
-    ['answers that nobody reads', GET.repeat(2)],
-  ])('does not count %s as requests under way', async (_, text) => {
-    const large = Buffer.alloc(16 * 1_048_576)
-    const { promise: allAsked, resolve: noteAllAsked } = Promise.withResolvers<void>()
-    let asked = 0
-    await listen(({ method }, response) => {
-      if (method === 'GET') response.end(large)
-      asked += 1
-      if (asked === 2) noteAllAsked()
+  describe.each([
+    ['a body that does not come', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n'],
+    ['an answer that nobody reads', GET.repeat(2)],
+  ])('%s', (_, text) => {
+    const fromKnown = text.replaceAll('host: a', 'host: a\r\nauthorization: me')
+
+    it.each([
+      ['is no request under way of somebody unknown', text, /^HTTP\/1.1 200 /],
+      ['is one of somebody known', fromKnown, /^closed$/],
+    ])('%s', async (_case, bytes, answered) => {
+      const large = Buffer.alloc(16 * 1_048_576)
+      const { promise: allAsked, resolve: noteAllAsked } = Promise.withResolvers<void>()
+      let asked = 0
+      await listen(({ method }, response) => {
+        if (method === 'GET') response.end(large)
+        asked += 1
+        if (asked === 2) noteAllAsked()
+      })
+      for (const socket of [await open(), await open()]) {
+        socket.pause()
+        socket.write(bytes)
+      }
+      await allAsked
+      expect(await ask(await open())).toMatch(answered)
+      expect(await ask(await open())).toMatch(answered)
     })
-    for (const socket of [await open(), await open()]) {
-      socket.pause()
-      socket.write(text)
-    }
-    await allAsked
-    expect(await ask(await open())).toMatch(/^HTTP\/1.1 200 /)
-    expect(await ask(await open())).toMatch(/^HTTP\/1.1 200 /)
   })
 
   it('lets those wait longer who are known, and says so', async () => {
