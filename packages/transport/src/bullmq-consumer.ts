@@ -4,8 +4,8 @@ import type { Logger } from '@baton/runtime'
 import { WaitingError } from 'bullmq'
 import type { Job as BullJob, Processor } from 'bullmq'
 import { startFetchWatchdog } from './fetch-watchdog.ts'
-import { queueNameOf } from './queue-name.ts'
 import { logErrors } from './bullmq-errors.ts'
+import { queueNameOf } from './bullmq-queues.ts'
 import { createRunningHandlers } from './running-handlers.ts'
 import type { RunningHandlers } from './running-handlers.ts'
 import { isPointer } from './transport.ts'
@@ -26,7 +26,7 @@ const FAILED_KEPT_SECONDS = 3_600
 const FAREWELL_MS = 3_000
 
 type PointerJob = BullJob<unknown, void>
-/** The part of BullMQ's worker that is the same on every backend. */
+/** The part of BullMQ's worker that is used here. */
 export interface PointerWorker {
   pause(withoutWaiting: boolean): Promise<void>
   resume(): Promise<void>
@@ -35,7 +35,7 @@ export interface PointerWorker {
   on(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** What every worker is opened with, whatever its backend. */
+/** What every worker is opened with. */
 const WORKER_SETTINGS = {
   lockDuration: LOCK_MS,
   stalledInterval: STALLED_CHECK_MS,
@@ -47,7 +47,7 @@ const WORKER_SETTINGS = {
 } as const
 export type WorkerSettings = typeof WORKER_SETTINGS & { readonly concurrency: number }
 
-/** How one backend makes its worker, and what it does when a stop no longer waits for it. */
+/** How a worker is made, and what it does when a stop no longer waits for it. */
 export interface WorkerBackend {
   openWorker(
     name: string,
@@ -71,6 +71,7 @@ interface State {
   paused: boolean
 }
 
+/** Starts to take jobs at once; a worker that stops fetching is made anew, once. */
 export function startBullmqConsumer(options: ConsumerOptions): Consumer {
   const { queue, concurrency, waiting, onStuck, stuckMs, logger } = options
   const running = createRunningHandlers()

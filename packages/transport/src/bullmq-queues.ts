@@ -1,6 +1,6 @@
-// BullMQ queue objects by agent type, made on first use, bounded in number, and published to in bulk.
+// BullMQ queues: a name of its own for every agent type, and objects made on first use, bounded in
+// number, and published to in bulk.
 import type { Queue } from 'bullmq'
-import { queueNameOf } from './queue-name.ts'
 import { jobIdOf } from './transport.ts'
 import type { Job, Pointer } from './transport.ts'
 
@@ -8,6 +8,21 @@ import type { Job, Pointer } from './transport.ts'
 const QUEUES_MAX = 500
 /** The name BullMQ shows for every job; the pointer says the rest. */
 const JOB_NAME = 'handoff'
+/** What a queue name of BullMQ and Redis Cluster could trip over. */
+const UNSAFE = /[^A-Za-z0-9._-]/g
+
+/**
+ * Maps an agent type to a BullMQ queue name: `{risk-scoring}`. The braces are a hash tag, so that all keys
+ * of one queue live in one slot of a Redis Cluster. Anything but letters, digits, `.`, `_` and `-`
+ * becomes `%` and four hex digits per UTF-16 unit, which no two types can share.
+ */
+export function queueNameOf(agentType: string): string {
+  const escaped = agentType.replace(
+    UNSAFE,
+    (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return `{${escaped}}`
+}
 
 export type PointerQueue = Queue<Pointer, void>
 
@@ -18,6 +33,7 @@ export interface BullmqQueues {
   close(): Promise<void>
 }
 
+/** Opens no queue yet; each is opened when a job for its agent type is published or asked for. */
 export function createBullmqQueues(open: (name: string) => PointerQueue): BullmqQueues {
   const queues = new Map<string, PointerQueue>()
   const of = (agentType: string): PointerQueue => {

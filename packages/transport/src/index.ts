@@ -12,7 +12,7 @@ export type {
   QueueMarks,
   Transport,
 } from './transport.ts'
-export { queueNameOf } from './queue-name.ts'
+export { queueNameOf } from './bullmq-queues.ts'
 export { startBullmqConsumer } from './bullmq-consumer.ts'
 export type { WorkerBackend } from './bullmq-consumer.ts'
 export { createInProcessTransport } from './in-process-transport.ts'
@@ -21,9 +21,3 @@ export { createRedisTransport } from './redis-transport.ts'
 export type { RedisTransportOptions } from './redis-transport.ts'
 export { checkRedisSafety, judgeRedis, requireSafeRedis } from './redis-safety.ts'
 export type { RedisFacts, RedisFinding } from './redis-safety.ts'
-export {
-  BULLMQ_SCHEMA,
-  createBullmqPostgresTransport,
-  migrateBullmqPostgres,
-} from './bullmq-postgres-transport.ts'
-export type { BullmqPostgresTransportOptions } from './bullmq-postgres-transport.ts'

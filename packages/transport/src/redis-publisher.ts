@@ -3,13 +3,10 @@ import type { Logger } from '@baton/runtime'
 import { Queue, QueueKeys } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { logErrors, PUBLISH_TIMEOUT_MS, within } from './bullmq-errors.ts'
-import { createBullmqQueues } from './bullmq-queues.ts'
+import { createBullmqQueues, queueNameOf } from './bullmq-queues.ts'
 import type { PointerQueue } from './bullmq-queues.ts'
 import { openRedis, publisherOptions } from './redis-connection.ts'
-import { queueNameOf } from './queue-name.ts'
-import { readMarks, writeMarks } from './redis-marks.ts'
-import type { KeyOf } from './redis-marks.ts'
-import type { Job, JobReference, QueueMarks } from './transport.ts'
+import type { Job, JobReference, NextMark, QueueMark, QueueMarks } from './transport.ts'
 
 export interface RedisPublisher {
   publish(jobs: readonly Job[]): Promise<void>
@@ -27,6 +24,18 @@ interface PublisherOptions {
 
 /** BullMQ writes four stream entries per job that nobody here reads: keep the stream short. */
 const EVENTS_KEPT = 100
+/** Longer than Postgres keeps a mark that nobody renews. */
+const KEPT_SECONDS = 2 * 3_600
+
+// A mark is never written over the place of one that was lost: the loss would go unseen.
+const WRITE = `
+if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
+return 1`
+
+type KeyOf = (agentType: string, part: string) => string
+
+/** Connects in the background; every call fails within two seconds where Redis does not answer. */
 export function createRedisPublisher(options: PublisherOptions): RedisPublisher {
   const redis = openRedis(options.url, publisherOptions)
   logErrors(redis, options.logger, 'publisher')
@@ -97,4 +106,30 @@ async function countWaiting(redis: Redis, agentType: string, keyOf: KeyOf): Prom
     redis.zcard(keyOf(agentType, 'prioritized')),
   ])
   return plain + prioritized
+}
+
+const markKey = ({ queue, relay }: QueueMark, keyOf: KeyOf): string => keyOf(queue, `mark:${relay}`)
+
+// One command a key: the queues of a Redis Cluster live in different slots.
+async function writeMarks(
+  redis: Redis,
+  marks: readonly NextMark[],
+  keyOf: KeyOf,
+): Promise<readonly boolean[]> {
+  const replies = await Promise.all(
+    marks.map((one) => {
+      const values = [one.previous ?? '', one.mark, KEPT_SECONDS]
+      return redis.eval(WRITE, 1, markKey(one, keyOf), ...values)
+    }),
+  )
+  return replies.map((reply) => reply === 1)
+}
+
+async function readMarks(
+  redis: Redis,
+  marks: readonly QueueMark[],
+  keyOf: KeyOf,
+): Promise<readonly (number | null)[]> {
+  const replies = await Promise.all(marks.map((one) => redis.get(markKey(one, keyOf))))
+  return replies.map((reply) => (reply === null ? null : Number(reply)))
 }

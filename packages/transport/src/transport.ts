@@ -43,7 +43,7 @@ export interface QueueMarks {
 }
 
 export interface Transport {
-  readonly kind: 'redis' | 'postgres' | 'in-process'
+  readonly kind: 'redis' | 'in-process'
   /**
    * Resolves when every job is accepted. A rejection is a transient BatonError and means *unknown*:
    * some jobs may be in. Publishing them again is safe, a job id that is still known is kept once.

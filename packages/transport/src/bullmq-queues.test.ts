@@ -1,6 +1,6 @@
 // Every agent type has a queue name of its own that BullMQ and Redis can take.
 import { describe, expect, it } from 'vitest'
-import { queueNameOf } from './queue-name.ts'
+import { queueNameOf } from './bullmq-queues.ts'
 
 describe('queue names', () => {
   it('keep ordinary agent types readable, inside a hash tag', () => {
