@@ -1,9 +1,7 @@
 // Recovers texts written in another alphabet of the machine: base64 and hex.
 import { isBinary, PROBE_LENGTH } from './base64-probe.ts'
-import { DERIVED_LENGTH_MAX } from './derived.ts'
-import type { Derived } from './derived.ts'
-import { PieceMap } from './span-map.ts'
-import type { Span } from './span-map.ts'
+import { DERIVED_LENGTH_MAX, PieceMap } from './span-map.ts'
+import type { Derived, Span } from './span-map.ts'
 import { encodedRuns } from './survey.ts'
 
 const HEX_RUN_MIN = 32

@@ -1,7 +1,6 @@
 // Decodes characters written as escapes: %XX, &#NN; and \uXXXX, where many of them stand together.
-import { DERIVED_LENGTH_MAX } from './derived.ts'
-import type { Derived } from './derived.ts'
-import { PieceMap } from './span-map.ts'
+import { DERIVED_LENGTH_MAX, PieceMap } from './span-map.ts'
+import type { Derived } from './span-map.ts'
 
 /** Fewer escapes than this are ordinary writing. */
 export const ESCAPES_MIN = 12

@@ -1,10 +1,9 @@
 // Reads a normalised text in another order or spelling: rotated, backwards, spaced, leet, split over turns, letters only.
-import { DERIVED_LENGTH_MAX } from './derived.ts'
-import type { Derived } from './derived.ts'
 import { createLiteralScan } from './automaton.ts'
 import type { Hint } from './matcher.ts'
 import { JOINED_ANCHORS, rotateLetters } from './rules/gates.ts'
-import { composeMaps, PieceMap, reverseMap, shiftMap } from './span-map.ts'
+import { composeMaps, DERIVED_LENGTH_MAX, PieceMap, reverseMap, shiftMap } from './span-map.ts'
+import type { Derived } from './span-map.ts'
 
 const BEFORE_HINT = 2048
 const JOINED_AROUND = 512

@@ -1,13 +1,16 @@
 // Turns a message into a safety verdict, in one synchronous pass of bounded work.
 import { createHash } from 'node:crypto'
-import { computeArtefactId } from './artefact.ts'
-import { decide } from './decision.ts'
+import { NORMALISER_VERSION } from './characters.ts'
+import { decide, NEARBY, QUOTED_SHARE, THRESHOLDS } from './decision.ts'
 import type { Evidence } from './decision.ts'
 import { listFields, pointerOf } from './fields.ts'
+import type { Field } from './fields.ts'
 import { createMatcher } from './matcher.ts'
 import type { Matcher } from './matcher.ts'
-import { fieldAt, joinFields } from './text.ts'
-import type { FieldSpan, MessageText } from './text.ts'
+import { GATES, JOINED_ANCHORS } from './rules/gates.ts'
+import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
+import { RULE_GROUPS } from './rules/index.ts'
+import type { Span } from './span-map.ts'
 import type { Finding, SafetyVerdict, Scanner } from './verdict.ts'
 import { readText } from './views.ts'
 import type { ViewHit } from './views.ts'
@@ -23,6 +26,27 @@ export function createScanner(): Scanner {
   const artefactId = computeArtefactId()
   const matcher = createMatcher()
   return { artefactId, scan: (message) => scanMessage(message, { artefactId, matcher }) }
+}
+
+/** SHA-256 (hex) over everything that decides; the property order below is part of the canonical form. */
+function computeArtefactId(): string {
+  const artefact = {
+    schema: 'baton-safety/1',
+    groups: RULE_GROUPS.map(({ id, anchors, rules }) => ({
+      id,
+      anchors,
+      rules: rules.map((rule) => [rule.id, rule.category, rule.effect, rule.weight, rule.pattern]),
+    })),
+    hidden: [HIDDEN_TEXT, HIDDEN_CHARACTERS, UNEXPLAINED_MIN],
+    gates: GATES.map(({ rewrite, anchors }) => ({ rewrite, anchors })),
+    joined: JOINED_ANCHORS,
+    thresholds: THRESHOLDS,
+    nearby: NEARBY,
+    quotedShare: QUOTED_SHARE,
+    normaliserVersion: NORMALISER_VERSION,
+    unicodeVersion: process.versions['unicode'] ?? 'none',
+  }
+  return createHash('sha256').update(JSON.stringify(artefact)).digest('hex')
 }
 
 function scanMessage(
@@ -75,5 +99,52 @@ function findingOf({ hit, at }: PlacedHit): Finding {
       .update(field.text.slice(...span))
       .digest('hex'),
     trust: field.trust,
+  }
+}
+
+/** All fields one after another, a line break between them. */
+interface MessageText {
+  readonly text: string
+  readonly fields: readonly Field[]
+  /** Where each field begins. */
+  readonly starts: readonly number[]
+}
+
+/** A place in one field. */
+interface FieldSpan {
+  readonly field: Field
+  readonly span: Span
+  /** The span went on into the next field. */
+  readonly crossed: boolean
+}
+
+// A payload that was split over fields is read as one.
+function joinFields(fields: readonly Field[]): MessageText {
+  const starts: number[] = []
+  let length = 0
+  for (const field of fields) {
+    starts.push(length)
+    length += field.text.length + 1
+  }
+  return { text: fields.map((field) => field.text).join('\n'), fields, starts }
+}
+
+/** The field in which a span of the text begins, and the part of the span inside it; a text with a span has a field. */
+function fieldAt(message: MessageText, [start, end]: Span): FieldSpan {
+  let low = 0
+  let high = message.starts.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((message.starts[middle] ?? 0) <= start) low = middle
+    else high = middle - 1
+  }
+  const field = message.fields[low]
+  if (field === undefined) throw new RangeError('A span was asked for in a message without text')
+  const offset = message.starts[low] ?? 0
+  const until = Math.min(field.text.length, end - offset)
+  return {
+    field,
+    span: [Math.min(start - offset, until), until],
+    crossed: end - offset > field.text.length,
   }
 }

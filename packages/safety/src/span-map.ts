@@ -1,4 +1,4 @@
-// Carries a span of a derived text back to the text it was derived from.
+// Texts derived from another one, each with the way of its spans back to the text it was derived from.
 
 /** A half-open span of UTF-16 offsets. */
 export type Span = readonly [start: number, end: number]
@@ -7,6 +7,16 @@ export type Span = readonly [start: number, end: number]
 export type SpanMap = (start: number, end: number) => Span
 
 export const identityMap: SpanMap = (start, end) => [start, end]
+
+/** A text read in another form, with the way back to where it stood. */
+export interface Derived {
+  readonly kind: string
+  readonly text: string
+  readonly map: SpanMap
+}
+
+/** Longest derived text; longer sources give several of them. */
+export const DERIVED_LENGTH_MAX = 8192
 
 /** The map of a text derived in two steps. */
 export function composeMaps(inner: SpanMap, outer: SpanMap): SpanMap {

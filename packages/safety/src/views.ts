@@ -1,6 +1,5 @@
 // Reads a text in every form it may hide in, within fixed bounds, and collects the rule hits with their original place.
 import { decodeRuns } from './decoders.ts'
-import type { Derived } from './derived.ts'
 import { decodeEscapes, ESCAPES_MIN } from './escapes.ts'
 import type { Hit, LocateBudget, Matcher } from './matcher.ts'
 import { normalise } from './normalise.ts'
@@ -10,7 +9,7 @@ import { joinLetters, joinSpaced, rewriteAt } from './rewrites.ts'
 import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
 import type { Rule } from './rules/rule.ts'
 import { composeMaps, identityMap } from './span-map.ts'
-import type { Span, SpanMap } from './span-map.ts'
+import type { Derived, Span, SpanMap } from './span-map.ts'
 import type { Gates } from './survey.ts'
 
 /** Most derived forms read per message, over all depths. */
