@@ -25,7 +25,10 @@ export interface AgentContext {
   renderContext(): string
 }
 
-/** Work passed on to another agent. What is left out carries over from the received message. */
+/**
+ * Work passed on to another agent. Context, remaining subtasks, constraints, priority, deadline and expiry carry over from the received message
+ * where they are left out; version range, requirements and approval are asked for anew, and labels of the data stay behind.
+ */
 export interface NextHandoff {
   readonly to: string
   /** Semantic version range the receiver must satisfy. */

@@ -104,7 +104,7 @@ export type ErasureRun =
   | { readonly kind: 'open'; readonly handoffIds: readonly string[] }
 
 /**
- * The second person's word and everything that follows from it. Refused while a handoff of the person is
+ * The second person's confirmation and everything that follows from it. Refused while a handoff of the person is
  * open: it could still execute, or be recorded, with the text that is being erased.
  */
 export async function confirmErasure(

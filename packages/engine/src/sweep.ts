@@ -26,7 +26,7 @@ export interface SweepDeps {
   endCanceled(
     eventsOf: (canceled: readonly ExpiredHandoff[]) => readonly AuditIntent[],
   ): Promise<readonly AuditIntent[]>
-  /** Forgets workers that went without saying so. */
+  /** Removes the registrations of workers that ended without unregistering. */
   sweepRegistrations(): Promise<void>
   /** Gives due bulk re-drives their turn; answers how many handoffs went back to the queue. */
   advanceRedrives(): Promise<number>

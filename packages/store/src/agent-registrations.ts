@@ -48,7 +48,7 @@ export async function unregisterAgents(db: Database, worker: string): Promise<vo
   await run(db, 'unregister_agents', 'delete from agent_registration where worker = $1', [worker])
 }
 
-/** Forgets workers that went without saying so. */
+/** Removes the registrations of workers that ended without unregistering. */
 export async function sweepRegistrations(db: Database): Promise<void> {
   const text = `delete from agent_registration where (type, worker) in (
     select type, worker from agent_registration

@@ -87,7 +87,7 @@ export const findUncommittedCompletions = (db: Database): Promise<readonly strin
      where h.state = 'COMPLETED' and (e.handoff_id is null or e.status <> 'DONE')`,
   )
 
-/** I5: a task that is said to run while nothing of it is under way: a step was committed by half. */
+/** I5: a task that is said to run while nothing of it is under way: a step was committed in part. */
 export const findHalfSteps = (db: Database): Promise<readonly string[]> =>
   ids(
     db,

@@ -12,7 +12,7 @@ export type Hop = (typeof HOPS)[number]
 
 /** One process's instruments. Each field is the metric `baton_<field in snake case>` (E18). */
 export interface Metrics {
-  /** Dispatch to accept (E17). `transport` is http, queue or temporal. */
+  /** Dispatch to accept (E17). `transport` is queue; http and temporal are names kept for other ways to travel. */
   readonly handoffLatencySeconds: Labelled<'transport' | 'from_agent' | 'to_agent', Histogram>
   /** `outcome` is the lifecycle state reached; `reason` is empty unless it was rejected. */
   readonly handoffsTotal: Labelled<'outcome' | 'reason', Counter>

@@ -97,7 +97,7 @@ export class Eraser {
     ]
   }
 
-  /** The second person's word. Then the audit side is erased at once; see `run`. */
+  /** The second person's confirmation. Then the audit side is erased at once; see `run`. */
   async confirm(confirmation: Confirmation): Promise<Confirmed> {
     const { db, vaultDb } = this.#options
     const { id, confirmedBy, subject, handoffIds } = confirmation

@@ -64,7 +64,7 @@ export function listErasures(db: Database, states: readonly ErasureState[]): Pro
   )
 }
 
-/** The second person's word, once. False where the plan is not waiting for it any more. */
+/** The second person's confirmation, once. False where the plan is not waiting for it any more. */
 export async function confirmErasure(
   db: Database,
   id: string,

@@ -43,7 +43,7 @@ export function decisionEntry(
 const usedRelease = ({ release }: ClaimedHandoff, { checks }: Verdict<SafetyVerdict>) =>
   release !== null && checks.safety === 'released' ? { release: release.id } : {}
 
-/** An event without text: what happened to which handoff, when tried for the how-manieth time. */
+/** An event without text: what happened to which handoff, in which attempt. */
 export function lifecycleEntry(
   known: Known | ExpiredHandoff,
   event: AuditEvent,
