@@ -1,6 +1,6 @@
 // The appending process of the audit benchmark: callers that share requests as a receiver's do, closed or open loop.
 import { randomUUID } from 'node:crypto'
-import { createAuditClient } from '@baton/audit'
+import { createAuditClient } from '@baton/audit/client'
 import { createBatcher } from '@baton/runtime'
 import { auditEntry } from './audit-entries.ts'
 

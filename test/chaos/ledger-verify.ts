@@ -1,12 +1,12 @@
 // What verifiers of their own say of the log in the end: all of it over both tiers, a scrub, and every receipt.
 import {
-  createAuditClient,
   createPool,
   createSubjectVault,
   readFileAnchor,
   scrubPiece,
   verifyChains,
 } from '@baton/audit'
+import { createAuditClient } from '@baton/audit/client'
 import type { Pool } from '@baton/audit'
 import { batchKeyId, readBatchPublicKey } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'

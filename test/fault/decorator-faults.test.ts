@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { createAuditClient } from '@baton/audit'
+import { createAuditClient } from '@baton/audit/client'
 import { createLogger } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import { createSender, createWorker, parseSigningKeys } from '@baton/sdk'
@@ -40,7 +40,7 @@ vi.mock(import('@baton/store'), async (original) => {
         : store.createPool(options),
   }
 })
-vi.mock(import('@baton/audit'), async (original) => {
+vi.mock(import('@baton/audit/client'), async (original) => {
   const audit = await original()
   return {
     ...audit,

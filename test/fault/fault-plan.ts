@@ -1,5 +1,5 @@
 // A seeded plan of what goes wrong with calls to Postgres, to the queue and to the auditor: each call may fail, or only seem to.
-import type { AuditClient } from '@baton/audit'
+import type { AuditClient } from '@baton/audit/client'
 import { transient } from '@baton/runtime'
 import type { Pool } from '@baton/store'
 import { randomFrom } from '@baton/testkit'

@@ -1,7 +1,9 @@
 // An audit store of its own for one test file: databases, a running auditor, a client, and a superuser.
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
-import { createAuditClient, createPool } from '@baton/audit'
-import type { AuditClient, AuditUrls, Pool } from '@baton/audit'
+import { createPool } from '@baton/audit'
+import { createAuditClient } from '@baton/audit/client'
+import type { AuditUrls, Pool } from '@baton/audit'
+import type { AuditClient } from '@baton/audit/client'
 import type { AuditEntry } from '@baton/ledger'
 import {
   acquirePostgres,

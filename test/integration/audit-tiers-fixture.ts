@@ -4,13 +4,13 @@ import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import {
   AuditLog,
-  createAuditClient,
   createPool,
   createSubjectVault,
   openColdStore,
   readArchivePositions,
   verifyChains,
 } from '@baton/audit'
+import { createAuditClient } from '@baton/audit/client'
 import type { ColdStore, Pool, SubjectVault, VerifyReport } from '@baton/audit'
 import { batchKeyId, createBatchSigner } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'

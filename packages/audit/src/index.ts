@@ -1,6 +1,4 @@
-// The audit store: its database, its append path, its readers, and the client everybody else uses.
-export { createAuditClient } from './client/client.ts'
-export type { AuditClient } from './client/client.ts'
+// The audit store: its database, its append path and its readers. Everybody else uses the client, an entry of its own.
 export { migrateAudit } from './migrate.ts'
 export type { AuditPasswords, AuditUrls, MigratedAudit } from './migrate.ts'
 export { createPool } from './database.ts'

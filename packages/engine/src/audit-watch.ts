@@ -1,5 +1,5 @@
 // While the audit store is down nothing is claimed: work waits in the queue instead of burning attempts (E12).
-import type { AuditClient } from '@baton/audit'
+import type { AuditClient } from '@baton/audit/client'
 import { isReady } from '@baton/http/client'
 import type { Logger } from '@baton/runtime'
 import type { Consumer } from '@baton/transport'

@@ -1,6 +1,6 @@
 // The receiving functions of a worker: the steps of receive-handoff.ts on Postgres, scanner and auditor.
 import { randomUUID } from 'node:crypto'
-import type { AuditClient } from '@baton/audit'
+import type { AuditClient } from '@baton/audit/client'
 import type { Agent } from './agent.ts'
 import type { BlockedPolicy } from './settle-blocked.ts'
 import type { EventShipper } from './ship-events.ts'

@@ -1,5 +1,5 @@
 // Appends to the audit store: decisions and events of a whole process share requests.
-import type { AuditClient } from '@baton/audit'
+import type { AuditClient } from '@baton/audit/client'
 import type { AuditEntry, Receipt } from '@baton/ledger'
 import { createEventShipper } from './ship-events.ts'
 import type { EventShipper } from './ship-events.ts'

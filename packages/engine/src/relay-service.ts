@@ -1,5 +1,5 @@
 // A relay and a sweeper on given connections: what moves handoffs from Postgres to the queue.
-import type { AuditClient } from '@baton/audit'
+import type { AuditClient } from '@baton/audit/client'
 import type { EventShipper } from './ship-events.ts'
 import { createSweeper } from './sweep.ts'
 import type { SweepDeps } from './sweep.ts'

@@ -1,6 +1,6 @@
 // A worker: the receiving side of one process, for the agents it hosts.
-import { createAuditClient } from '@baton/audit'
-import type { AuditClient } from '@baton/audit'
+import { createAuditClient } from '@baton/audit/client'
+import type { AuditClient } from '@baton/audit/client'
 import { createHeartbeat } from '@baton/engine'
 import type { Agent, BlockedPolicy, EventShipper } from '@baton/engine'
 import type { KeyRing } from '@baton/protocol'

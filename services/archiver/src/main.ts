@@ -1,5 +1,6 @@
 // Starts the archiver as a process of its own, never on the way of an append.
-import { createAuditClient, createPool, openColdStore } from '@baton/audit'
+import { createPool, openColdStore } from '@baton/audit'
+import { createAuditClient } from '@baton/audit/client'
 import { readBatchPublicKey } from '@baton/ledger'
 import {
   createLogger,

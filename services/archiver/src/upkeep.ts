@@ -9,7 +9,8 @@ import {
   readDayRanges,
   readHotDays,
 } from '@baton/audit'
-import type { ArchiveTarget, AuditClient, ColdStore, LogArchive, Pool } from '@baton/audit'
+import type { ArchiveTarget, ColdStore, LogArchive, Pool } from '@baton/audit'
+import type { AuditClient } from '@baton/audit/client'
 import type { Finding } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'

@@ -1,5 +1,5 @@
 // The relay process: outbox to queue, and the sweeper that re-drives what is due or lost.
-import { createAuditClient } from '@baton/audit'
+import { createAuditClient } from '@baton/audit/client'
 import {
   createLife,
   createLogger,
