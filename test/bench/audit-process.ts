@@ -1,8 +1,8 @@
 // The appending process of the audit benchmark: callers that share requests as a receiver's do, closed or open loop.
 import { randomUUID } from 'node:crypto'
 import { createAuditClient } from '@baton/audit/client'
+import { entryOf } from '@baton/ledger/fixtures/entry'
 import { createBatcher } from '@baton/runtime'
-import { auditEntry } from './audit-entries.ts'
 
 interface Load {
   readonly seconds: number
@@ -43,7 +43,7 @@ async function appendOne(dueAt: number): Promise<void> {
   appended += 1
   if (appended % RECORDS_PER_TASK === 0) taskId = randomUUID()
   try {
-    await batcher.add(auditEntry(taskId))
+    await batcher.add(entryOf({ taskId }))
     if (dueAt - startedAt < WARM_UP_MS) return
     counted += 1
     latenciesMs.push(performance.now() - dueAt)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createPool } from '@baton/store'
 import { uniqueDatabaseName } from '@baton/testkit'
 import { canonicalBytes, recordHash } from '@baton/ledger'
-import { auditEntry } from './audit-entries.ts'
+import { entryOf } from '@baton/ledger/fixtures/entry'
 
 interface ChainPlan {
   readonly adminUrl: string
@@ -34,7 +34,7 @@ export async function measurePlainChain(plan: ChainPlan): Promise<number> {
       })
       const seq = Number(rows[0]?.size)
       const previousRecordHash = rows[0]?.hash.toString('hex')
-      const body = canonicalBytes({ ...auditEntry(randomUUID()), seq, previousRecordHash })
+      const body = canonicalBytes({ ...entryOf({ taskId: randomUUID() }), seq, previousRecordHash })
       const hash = recordHash(body)
       await client.query({
         name: 'insert',

@@ -5,11 +5,11 @@ import { randomUUID } from 'node:crypto'
 import { createAuditClient } from '@baton/audit/client'
 import type { AuditClient } from '@baton/audit/client'
 import type { AuditEntry } from '@baton/ledger'
+import { entryOf } from '@baton/ledger/fixtures/entry'
 import { kindOf } from '@baton/runtime'
 import { createSender, parseSigningKeys } from '@baton/sdk'
 import { randomFrom } from '@baton/testkit'
 import type { SeededRandom } from '@baton/testkit'
-import { auditEntry } from '../bench/audit-entries.ts'
 import { answered } from './channels.ts'
 import { createDriver } from './driver.ts'
 import { pause } from './fault.ts'
@@ -140,7 +140,7 @@ function startAppender({ client, folder, random, perSecond }: AppenderOptions): 
         continue
       }
       const count = random.integer(1, BATCH_MAX)
-      const entries = Array.from({ length: count }, () => auditEntry(randomUUID()))
+      const entries = Array.from({ length: count }, () => entryOf({ taskId: randomUUID() }))
       writeLines(
         join(folder, OFFERED),
         entries.map(({ handoffId }) => handoffId),

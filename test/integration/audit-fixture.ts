@@ -1,10 +1,11 @@
 // An audit store of its own for one test file: databases, a running auditor, a client, and a superuser.
-import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { createPool } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
 import type { AuditUrls, Pool } from '@baton/audit'
 import type { AuditClient } from '@baton/audit/client'
 import type { AuditEntry } from '@baton/ledger'
+import { entryOf as bareEntryOf } from '@baton/ledger/fixtures/entry'
 import {
   acquirePostgres,
   createAuditDatabases,
@@ -136,37 +137,12 @@ async function startAuditor(env: Record<string, string>): Promise<RunningAuditor
   }
 }
 
-/** An entry that passes every check; `changes` replaces members. */
-export function entryOf(changes: Partial<AuditEntry> = {}): AuditEntry {
-  return {
-    event: 'HANDOFF_ACCEPTED',
-    taskId: randomUUID(),
-    handoffId: randomUUID(),
-    parentHandoffId: null,
-    attempt: 1,
-    epoch: 1,
-    fromAgent: { agentId: 'intake', agentVersion: '1.0.0', executionId: randomUUID() },
-    toAgent: { agentType: 'legal-analysis', agentVersion: null },
-    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-    verdicts: {
-      size: 'passed',
-      signature: 'passed',
-      schema: 'passed',
-      completeness: 'passed',
-      budget: 'passed',
-      safety: { decision: 'allow', artefactId: 'rules-1', findings: 0 },
-    },
-    reason: null,
-    cost: {
-      spentMicroUSD: 80_000,
-      remainingMicroUSD: 320_000,
-      promptTokens: 10,
-      completionTokens: 5,
-    },
+/** An entry that passes every check and has a text; `changes` replaces members. */
+export const entryOf = (changes: Partial<AuditEntry> = {}): AuditEntry =>
+  bareEntryOf({
     segments: [{ kind: 'message', subject: null, text: 'the message without personal data' }],
     ...changes,
-  }
-}
+  })
 
 interface ProblemBody {
   readonly code: string

@@ -16,7 +16,7 @@ const COLD_ERASURE = 'test/integration/audit-erasure-cold.test.ts'
 const SEGMENTS = 'packages/ledger/src/verify-segments.test.ts'
 const CHAIN = 'packages/ledger/src/verify-chain.test.ts'
 const NOTES = 'packages/ledger/src/note/note.test.ts'
-const BUNDLE = 'packages/ledger/src/fixtures/bundle-attacks.ts'
+const BUNDLE = 'packages/ledger/fixtures/bundle-attacks.ts'
 const FURTHER = 'packages/ledger/src/bundle/tamper.test.ts'
 const VECTORS = 'packages/ledger/src/tree/vectors.test.ts'
 

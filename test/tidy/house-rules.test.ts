@@ -1,6 +1,7 @@
 // The checkout keeps its own rules; and each rule is shown to catch what it is for.
 import { describe, expect, it } from 'vitest'
 import {
+  fixturesStayWithTests,
   importsPointDown,
   ledgerStandsAlone,
   librariesStayWithTheirOwners,
@@ -31,6 +32,9 @@ describe('the checkout', () => {
   it('imports only downwards', () => {
     expect(importsPointDown(code)).toEqual([])
     expect(ledgerStandsAlone(code)).toEqual([])
+  })
+  it('keeps what only tests need out of the product', () => {
+    expect(fixturesStayWithTests(code)).toEqual([])
   })
   it('leads a reader through one handoff by files that exist', () => {
     const readme = sourceFiles('README.md').find(({ path }) => path === 'README.md')
@@ -79,6 +83,11 @@ describe('each rule catches', () => {
     expect(
       ledgerStandsAlone(file('packages/ledger/src/a.ts', "import { a } from '@baton/schemas'")),
     ).toHaveLength(1)
+  })
+  it('fixtures in the product', () => {
+    const imports = "import { a } from '../fixtures/a.ts'"
+    expect(fixturesStayWithTests(file('packages/ledger/src/a.ts', imports))).toHaveLength(1)
+    expect(fixturesStayWithTests(file('packages/ledger/src/a.test.ts', imports))).toEqual([])
   })
   it('a table that is not true', () => {
     const row = (path: string) => `| 1 | \`${path}\` | what |`

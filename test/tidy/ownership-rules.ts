@@ -116,6 +116,19 @@ export function importsPointDown(files: readonly SourceFile[]): readonly string[
   })
 }
 
+/** What tests share stands in a `fixtures` folder beside `src`, and no product file imports it. */
+export function fixturesStayWithTests(files: readonly SourceFile[]): readonly string[] {
+  const isProduct = (path: string): boolean =>
+    /^(?:packages|services|examples)\/[\w-]+\/src\//.test(path) && !path.endsWith('.test.ts')
+  return files
+    .filter(({ path }) => isProduct(path) && !path.startsWith('packages/testkit/'))
+    .flatMap(({ path, text }) =>
+      importsOf(text)
+        .filter((name) => name.split('/').includes('fixtures'))
+        .map((name) => `${path}: only tests import ${name}`),
+    )
+}
+
 /** The log's arithmetic can be checked by outsiders with nothing but Node. */
 export function ledgerStandsAlone(files: readonly SourceFile[]): readonly string[] {
   return files

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { extractClauses } from './clause-extraction.ts'
 import { takeIn } from './intake.ts'
-import { AGPL_3_NOTICE, APACHE_2, BSD_3, ISC, MIT, MPL_2 } from './testing/samples.ts'
+import { AGPL_3_NOTICE, APACHE_2, BSD_3, ISC, MIT, MPL_2 } from '../fixtures/samples.ts'
 
 const sectionsOf = (text: string) => takeIn(text, 'sample@1.0.0').state.sections
 const kindsOf = (text: string) =>

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS, microUSD } from '@baton/protocol'
 import { agents, collectLicences, failingReview, plantedInjection, reviewRequest } from './index.ts'
 import type { LicenceText } from './index.ts'
-import { TRACEPARENT, runReview } from './testing/run-review.ts'
-import type { Hop } from './testing/run-review.ts'
-import { MIT } from './testing/samples.ts'
+import { TRACEPARENT, runReview } from '../fixtures/run-review.ts'
+import type { Hop } from '../fixtures/run-review.ts'
+import { MIT } from '../fixtures/samples.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const BUDGET = { budgetUSD: 0.25, traceparent: TRACEPARENT }

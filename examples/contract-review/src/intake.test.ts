@@ -1,7 +1,7 @@
 // Intake gives the same for the same text, loses no word, and is quick on hostile input.
 import { describe, expect, it } from 'vitest'
 import { takeIn } from './intake.ts'
-import { APACHE_2, MIT } from './testing/samples.ts'
+import { APACHE_2, MIT } from '../fixtures/samples.ts'
 
 function takeInOrRefuse(text: string): void {
   try {

@@ -9,8 +9,8 @@ import { extractClauses } from './clause-extraction.ts'
 import { readObjects } from './review-state.ts'
 import type { Issue, Section } from './review-state.ts'
 import { reviewRequest } from './review-request.ts'
-import { TRACEPARENT, contextFor } from './testing/run-review.ts'
-import { MIT } from './testing/samples.ts'
+import { TRACEPARENT, contextFor } from '../fixtures/run-review.ts'
+import { MIT } from '../fixtures/samples.ts'
 
 interface Asked {
   readonly headers: IncomingMessage['headers']

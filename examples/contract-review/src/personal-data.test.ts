@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { normaliseText } from './licence-text.ts'
 import { dataSubjectId, separatePersonalData } from './personal-data.ts'
-import { AGPL_3_NOTICE, BSD_3, ISC, MIT } from './testing/samples.ts'
+import { AGPL_3_NOTICE, BSD_3, ISC, MIT } from '../fixtures/samples.ts'
 
 const separate = (text: string, name = 'package') => separatePersonalData(normaliseText(text), name)
 

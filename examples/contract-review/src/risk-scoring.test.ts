@@ -4,7 +4,7 @@ import { extractClauses } from './clause-extraction.ts'
 import { takeIn } from './intake.ts'
 import { findIssues, listObligations } from './legal-analysis.ts'
 import { findingsOf, levelOf, scoreIssues } from './risk-scoring.ts'
-import { AGPL_3_NOTICE, APACHE_2, MIT, MPL_2 } from './testing/samples.ts'
+import { AGPL_3_NOTICE, APACHE_2, MIT, MPL_2 } from '../fixtures/samples.ts'
 
 function review(text: string) {
   const { licence, sections } = takeIn(text, 'sample@1.0.0').state

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { answerNotice } from './answer-notice.ts'
 import type { AnswerDeps } from './answer-notice.ts'
 import type { NoticeHooks } from './notice-hooks.ts'
-import { sampleHandoff, sampleState } from './sample-delivery.ts'
+import { sampleHandoff, sampleState } from '../fixtures/sample-delivery.ts'
 
 const handoff = sampleHandoff()
 

@@ -11,7 +11,7 @@ import {
   quietLogger,
   sampleAgent,
   sampleHandoff,
-} from './sample-delivery.ts'
+} from '../fixtures/sample-delivery.ts'
 
 const handoff = sampleHandoff()
 

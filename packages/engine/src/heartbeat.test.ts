@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Fence, HeldLease } from '@baton/store'
 import { HandoffCanceled } from './handoff-canceled.ts'
 import { createHeartbeat } from './heartbeat.ts'
-import { quietLogger } from './sample-delivery.ts'
+import { quietLogger } from '../fixtures/sample-delivery.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())

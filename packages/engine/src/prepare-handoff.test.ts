@@ -4,7 +4,12 @@ import { buildHandoffMessage, verifySignature } from '@baton/protocol'
 import type { HandoffMessage } from '@baton/protocol'
 import { describe, expect, it } from 'vitest'
 import { prepareHandoff, prepareMessage } from './prepare-handoff.ts'
-import { messageOf, sampleHandoff, sampleOptions, sampleState } from './sample-delivery.ts'
+import {
+  messageOf,
+  sampleHandoff,
+  sampleOptions,
+  sampleState,
+} from '../fixtures/sample-delivery.ts'
 
 const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest()
 const prepare = (constraints = {}, state = {}) =>

@@ -3,7 +3,7 @@ import type { ResumableHandoff } from '@baton/store'
 import { describe, expect, it } from 'vitest'
 import { prepareHandoff } from './prepare-handoff.ts'
 import { prepareResumption } from './prepare-resumption.ts'
-import { messageOf, sampleOptions, sampleState } from './sample-delivery.ts'
+import { messageOf, sampleOptions, sampleState } from '../fixtures/sample-delivery.ts'
 
 const constraints = {
   deadline: '2026-01-03T00:00:00Z',

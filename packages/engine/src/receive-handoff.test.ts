@@ -17,7 +17,7 @@ import {
   sampleHandoff,
   sampleOptions,
   sampleState,
-} from './sample-delivery.ts'
+} from '../fixtures/sample-delivery.ts'
 
 const RECEIPT: Receipt = {
   origin: 'test/0',

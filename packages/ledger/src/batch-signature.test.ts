@@ -7,7 +7,7 @@ import {
   readBatchPublicKey,
   verifyBatch,
 } from './batch-signature.ts'
-import { signer } from './fixtures/chain.ts'
+import { signer } from '../fixtures/chain.ts'
 import { LedgerError } from './ledger-error.ts'
 
 const statement = { origin: 'baton/test/1/s0', firstSeq: 3, lastSeq: 5, lastHash: 'ab'.repeat(32) }

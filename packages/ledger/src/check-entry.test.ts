@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkEntry } from './check-entry.ts'
-import { entryOf } from './fixtures/chain.ts'
+import { entryOf } from '../fixtures/entry.ts'
 
 const pointersOf = (value: unknown): readonly string[] => {
   const checked = checkEntry(value, '/entries/0')

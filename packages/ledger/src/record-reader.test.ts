@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import type { AuditEntry } from './audit-entry.ts'
 import { canonicalBytes, canonicalJson } from './canonical-json.ts'
 import { isRecordBody } from './check-record.ts'
-import { chainOf, entryOf } from './fixtures/chain.ts'
+import { chainOf } from '../fixtures/chain.ts'
+import { entryOf } from '../fixtures/entry.ts'
 import { RecordReader } from './record-reader.ts'
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }

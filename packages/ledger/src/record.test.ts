@@ -1,7 +1,7 @@
 // Record bytes are frozen per version: this golden record is never edited.
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from './canonical-json.ts'
-import { entryOf } from './fixtures/chain.ts'
+import { entryOf } from '../fixtures/entry.ts'
 import { formatInstant, parseInstant } from './instant.ts'
 import { LedgerError } from './ledger-error.ts'
 import { formatOrigin } from './origin.ts'

@@ -1,6 +1,7 @@
 // Costs of a task add up: chains, fan-outs, rebuilt handoffs, and the literal sum of the source.
 import { describe, expect, test } from 'vitest'
-import { chainOf, entryOf } from './fixtures/chain.ts'
+import { chainOf } from '../fixtures/chain.ts'
+import { entryOf } from '../fixtures/entry.ts'
 import { readRecord } from './record.ts'
 import type { RecordBody } from './record.ts'
 import { taskCost } from './task-cost.ts'

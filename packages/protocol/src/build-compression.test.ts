@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { AgentState, HandoffConstraints } from './agent-state.ts'
 import { buildHandoff, buildHandoffMessage } from './build-handoff.ts'
 import { canonicalJson } from './canonical-json.ts'
-import { sampleState } from './sample-handoff.ts'
+import { sampleState } from '../fixtures/sample-handoff.ts'
 import { countTokens } from './token-count.ts'
 
 const build = (changes: Partial<AgentState> = {}, constraints: HandoffConstraints = {}) =>

@@ -13,7 +13,7 @@ import {
   sampleMessage,
   sampleScan,
   sampleState,
-} from './sample-handoff.ts'
+} from '../fixtures/sample-handoff.ts'
 import { signHandoff } from './signature.ts'
 import { validateHandoffMessage } from './validate-handoff.ts'
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { deliveryOf, judgeHandoff, parseMessage, validateHandoffMessage } from './index.ts'
 import type { HandoffMessage, Verdict } from './index.ts'
-import { sampleAgent, sampleKeyRing, sampleScan } from './sample-handoff.ts'
+import { sampleAgent, sampleKeyRing, sampleScan } from '../fixtures/sample-handoff.ts'
 
 const FOLDER = fileURLToPath(
   new URL('fixtures/handoff/', import.meta.resolve('@baton/schemas/package.json')),

@@ -6,7 +6,12 @@ import { canonicalJson } from './canonical-json.ts'
 import { judgeHandoff } from './judge-handoff.ts'
 import { parseMessage } from './parse-message.ts'
 import type { RejectionReason } from './rejection.ts'
-import { sampleAgent, sampleKeyRing, sampleMessage, sampleScan } from './sample-handoff.ts'
+import {
+  sampleAgent,
+  sampleKeyRing,
+  sampleMessage,
+  sampleScan,
+} from '../fixtures/sample-handoff.ts'
 import { signHandoff } from './signature.ts'
 import type { Verdict } from './verdict.ts'
 

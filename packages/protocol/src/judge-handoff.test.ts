@@ -3,7 +3,12 @@ import { createHmac } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import type { HandoffMessage } from './handoff-message.ts'
 import { judgeHandoff } from './judge-handoff.ts'
-import { sampleAgent, sampleKeyRing, sampleMessage, sampleScan } from './sample-handoff.ts'
+import {
+  sampleAgent,
+  sampleKeyRing,
+  sampleMessage,
+  sampleScan,
+} from '../fixtures/sample-handoff.ts'
 import { signHandoff } from './signature.ts'
 import type { Delivery } from './signature.ts'
 

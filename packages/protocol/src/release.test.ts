@@ -6,7 +6,7 @@ import { createKeyRing } from './key-ring.ts'
 import type { KeyStatus } from './key-ring.ts'
 import { signRelease, verifyRelease } from './release.ts'
 import type { Release } from './release.ts'
-import { sampleMessage } from './sample-handoff.ts'
+import { sampleMessage } from '../fixtures/sample-handoff.ts'
 import { signHandoff } from './signature.ts'
 
 const ringOf = (status: KeyStatus = 'active', fill = 7) =>

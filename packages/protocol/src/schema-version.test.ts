@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import registry from '@baton/schemas/registry.json' with { type: 'json' }
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
-import { sampleMessage } from './sample-handoff.ts'
+import { sampleMessage } from '../fixtures/sample-handoff.ts'
 import { readSchemaVersion } from './schema-version.ts'
 import { validateHandoffMessage } from './validate-handoff.ts'
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createKeyRing } from './key-ring.ts'
 import type { KeyRing, KeyStatus } from './key-ring.ts'
-import { sampleKeyRing, sampleMessage } from './sample-handoff.ts'
+import { sampleKeyRing, sampleMessage } from '../fixtures/sample-handoff.ts'
 import { deliveryOf, encodeMessage, signHandoff, verifySignature } from './signature.ts'
 
 const text = (words: string) => Buffer.from(words)

@@ -1,6 +1,6 @@
 // Validation of a message in memory: any value gets a verdict.
 import { describe, expect, it } from 'vitest'
-import { sampleAgent, sampleMessage, sampleScan } from './sample-handoff.ts'
+import { sampleAgent, sampleMessage, sampleScan } from '../fixtures/sample-handoff.ts'
 import { validateHandoffMessage } from './validate-handoff.ts'
 
 describe('validateHandoffMessage', () => {

@@ -2,7 +2,7 @@
 import { checkEntry } from '@baton/ledger'
 import { describe, expect, it } from 'vitest'
 import { decisionEntry, lifecycleEntry, toIntent } from './audit-entries.ts'
-import { claimedFrom, judgeSample, sampleHandoff } from '../sample-delivery.ts'
+import { claimedFrom, judgeSample, sampleHandoff } from '../../fixtures/sample-delivery.ts'
 
 const CANARY = 'canary-words'
 const wordy = sampleHandoff({

@@ -9,7 +9,7 @@ import {
   sampleAgent,
   sampleHandoff,
   sampleOptions,
-} from '../sample-delivery.ts'
+} from '../../fixtures/sample-delivery.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-1111111111111111-01'

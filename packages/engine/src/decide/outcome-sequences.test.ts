@@ -3,7 +3,7 @@ import { ROUTES } from '@baton/protocol'
 import type { RejectionReason } from '@baton/protocol'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { claimedFrom, sampleHandoff, sampleOptions } from '../sample-delivery.ts'
+import { claimedFrom, sampleHandoff, sampleOptions } from '../../fixtures/sample-delivery.ts'
 import { settleFailed, settleQuarantined, settleRejected } from './outcome.ts'
 import type { Settlement } from './outcome.ts'
 

@@ -10,7 +10,7 @@ import {
   sampleAgent,
   sampleHandoff,
   sampleOptions,
-} from '../sample-delivery.ts'
+} from '../../fixtures/sample-delivery.ts'
 import { settleExecuted, settleFailed, settleQuarantined, settleRejected } from './outcome.ts'
 import type { Refusal, Settlement } from './outcome.ts'
 

@@ -1,7 +1,7 @@
 // Whatever the size, the growing tree is RFC 6962's, and a proof stands and falls with every bit.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { memoryTree, numberedEntries, withBitFlipped } from '../fixtures/memory-tree.ts'
+import { memoryTree, numberedEntries, withBitFlipped } from '../../fixtures/memory-tree.ts'
 import { LedgerError } from '../ledger-error.ts'
 import { CompactRange } from './compact-range.ts'
 import { rootOf } from './hash.ts'

@@ -1,7 +1,7 @@
 // A proof of any subset of leaves verifies, and nothing near it does.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { memoryTree, numberedEntries, withBitFlipped } from '../fixtures/memory-tree.ts'
+import { memoryTree, numberedEntries, withBitFlipped } from '../../fixtures/memory-tree.ts'
 import { proveSubset, verifySubset } from './subset.ts'
 import { proveInclusion } from './prove.ts'
 

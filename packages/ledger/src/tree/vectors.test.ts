@@ -7,8 +7,8 @@ import {
   LEAVES,
   ROOTS,
   SOME_HASH,
-} from '../fixtures/merkle-vectors.ts'
-import { memoryTree } from '../fixtures/memory-tree.ts'
+} from '../../fixtures/merkle-vectors.ts'
+import { memoryTree } from '../../fixtures/memory-tree.ts'
 import { EMPTY_ROOT, hashChildren, hashLeaf, rootOf } from './hash.ts'
 import { proveConsistency, proveInclusion } from './prove.ts'
 import { verifyConsistency, verifyInclusion } from './verify.ts'

@@ -2,7 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import type { HandoffMessage } from '../handoff-message.ts'
 import { judgeHandoff } from '../judge-handoff.ts'
-import { sampleAgent, sampleKeyRing, sampleMessage, sampleScan } from '../sample-handoff.ts'
+import {
+  sampleAgent,
+  sampleKeyRing,
+  sampleMessage,
+  sampleScan,
+} from '../../fixtures/sample-handoff.ts'
 import { signHandoff } from '../signature.ts'
 import type { TaskBudget } from './consistency.ts'
 
