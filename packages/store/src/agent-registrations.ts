@@ -1,6 +1,8 @@
 // Which workers host which agent types now, and which type could take a handoff that was blocked elsewhere.
 import type { Fence } from './executions.ts'
+import { columns, int4, jsonb, nullable, text } from '@baton/postgres'
 import { run } from './database.ts'
+import { PUBLISH, QUEUE } from './publications.ts'
 import type { Database } from './database.ts'
 
 /** A worker renews its rows every 10 s; one that was not renewed for this long does not count. */
@@ -15,12 +17,19 @@ export interface AgentRow {
   readonly contextWindowTokens: number | null
 }
 
+const HOSTED = columns({
+  type: text,
+  version: text,
+  lists: jsonb,
+  contextWindowTokens: nullable(int4),
+})
+
 const REGISTER = `
 insert into agent_registration as a (type, worker, version, requires, capabilities, mcp, context_window)
 select t.type, $1, t.version, array(select jsonb_array_elements_text(t.lists -> 'requires')),
   array(select jsonb_array_elements_text(t.lists -> 'capabilities')),
-  array(select jsonb_array_elements_text(t.lists -> 'mcp')), t.context_window
-from unnest($2::text[], $3::text[], $4::jsonb[], $5::int[]) as t(type, version, lists, context_window)
+  array(select jsonb_array_elements_text(t.lists -> 'mcp')), t.context_window_tokens
+from ${HOSTED.unnest('t', { after: 1 })}
 order by t.type
 on conflict (type, worker) do update set version = excluded.version, requires = excluded.requires,
   capabilities = excluded.capabilities, mcp = excluded.mcp, context_window = excluded.context_window,
@@ -32,15 +41,11 @@ export async function registerAgents(
   worker: string,
   agents: readonly AgentRow[],
 ): Promise<void> {
-  await run(db, 'register_agents', REGISTER, [
-    worker,
-    agents.map((agent) => agent.type),
-    agents.map((agent) => agent.version),
-    agents.map(({ requires, capabilities, mcp }) =>
-      JSON.stringify({ requires, capabilities, mcp }),
-    ),
-    agents.map((agent) => agent.contextWindowTokens),
-  ])
+  const hosted = agents.map(({ requires, capabilities, mcp, ...agent }) => ({
+    ...agent,
+    lists: JSON.stringify({ requires, capabilities, mcp }),
+  }))
+  await run(db, 'register_agents', REGISTER, [worker, ...HOSTED.values(hosted)])
 }
 
 /** Says that a worker hosts nothing any more. */
@@ -101,11 +106,8 @@ with target as (
     state = 'QUEUED', generation = h.generation + 1, queued_at = clock_timestamp(),
     reason = 'BLOCKED', last_error = $7
   from stopped s, target where h.id = s.handoff_id and h.ended_at is null and not h.cancel_requested
-  returning h.*
-), rung as (
-  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
-  select id, task_id, generation, routed_to, priority, body_sha256, body_bytes, traceparent, tracestate
-  from routed
+  returning h.*, ${QUEUE} as queue
+), rung as (${PUBLISH('routed')}
 )
 select routed_to as "routedTo" from routed`
 

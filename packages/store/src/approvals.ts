@@ -4,7 +4,8 @@ import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, KNOWN } from './ended-outside.ts'
 import { TELL } from './notices.ts'
-import { QUEUE } from './successors.ts'
+import { PUBLISH, QUEUE } from './publications.ts'
+import { IN_TIME } from './states.ts'
 
 export interface ApprovalView {
   readonly handoffId: string
@@ -25,7 +26,7 @@ export function listApprovals(db: Database, limit: number): Promise<ApprovalView
       h.expires_at as "expiresAt"
     from approval a join handoff h on h.id = a.handoff_id
     where a.closed_at is null and h.state = 'AWAITING_APPROVAL'
-      and (h.expires_at is null or h.expires_at > clock_timestamp())
+      and ${IN_TIME}
     order by a.requested_at limit $1`
   return run(db, 'list_approvals', text, [limit])
 }
@@ -58,7 +59,7 @@ export async function findApproval(
 const WAITING = `
 waiting as (
   select h.id from handoff h where h.id = $1 and h.state = 'AWAITING_APPROVAL'
-    and not h.cancel_requested and (h.expires_at is null or h.expires_at > clock_timestamp())
+    and not h.cancel_requested and ${IN_TIME}
   for update
 ), decided as (
   update approval set closed_at = clock_timestamp(), decision = $2, decided_by = $3, reason_code = $4
@@ -71,10 +72,7 @@ with ${WAITING}, ended as (
   update handoff set state = 'QUEUED', queued_at = clock_timestamp()
   where id in (select handoff_id from decided)
   returning *, ${QUEUE} as queue, 0 as epoch
-), rung as (
-  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
-  select id, task_id, generation, queue, priority, body_sha256, body_bytes, traceparent, tracestate
-  from ended
+), rung as (${PUBLISH('ended')}
 )
 select ${KNOWN} from ended e`
 

@@ -1,4 +1,5 @@
 // Lifecycle events on their way to the audit store; deleted only after a receipt.
+import { columns, text, uuid } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 
@@ -10,6 +11,8 @@ export interface AuditIntent {
   readonly entry: string
 }
 
+export const EVENTS = columns({ id: uuid, handoffId: uuid, entry: text })
+
 /** Stores events in the caller's transaction. */
 export async function addAuditIntents(
   db: Database,
@@ -18,8 +21,8 @@ export async function addAuditIntents(
   await run(
     db,
     'add_audit_intents',
-    `insert into audit_outbox (id, handoff_id, entry) select * from unnest($1::uuid[], $2::uuid[], $3::text[])`,
-    [intents.map((i) => i.id), intents.map((i) => i.handoffId), intents.map((i) => i.entry)],
+    `insert into audit_outbox (id, handoff_id, entry) select * from ${EVENTS.unnest('i')}`,
+    EVENTS.values(intents),
   )
 }
 

@@ -3,6 +3,7 @@ import type { ExpiredHandoff } from './ended-outside.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, CLOSE_APPROVALS, KNOWN, STOP_DUE } from './ended-outside.ts'
+import { ENDED_TASK } from './states.ts'
 
 const CANCEL_MAX = 500
 
@@ -58,7 +59,7 @@ const LOCK_EXECUTIONS = `select from execution where handoff_id = any($1::uuid[]
 const LOCK_HANDOFFS = `select from handoff where id = any($1::uuid[]) order by id for update`
 const LOCK_TASK = `
 update task set cancel_requested = true, updated_at = clock_timestamp()
-where id = $1 and status not in ('COMPLETED', 'FAILED', 'CANCELED')`
+where id = $1 and status not in ${ENDED_TASK}`
 
 // Two cancellations of one task would otherwise meet in the middle of what is sent meanwhile.
 const TAKE_TURNS = `select pg_advisory_xact_lock(7246052, hashtext($1::text))`
@@ -140,7 +141,7 @@ export async function closeCanceledTask(db: Database, taskId: string): Promise<v
 /** Ends a task of which nothing is open; answers whether it is CANCELED now. */
 export async function cancelIdleTask(db: Database, taskId: string): Promise<boolean> {
   const text = `update task set status = 'CANCELED', updated_at = clock_timestamp()
-    where id = $1 and cancel_requested and status not in ('COMPLETED', 'FAILED', 'CANCELED')
+    where id = $1 and cancel_requested and status not in ${ENDED_TASK}
       and not exists (select from handoff where task_id = $1 and ended_at is null)
     returning id`
   return (await run(db, 'cancel_idle_task', text, [taskId])).length > 0

@@ -1,8 +1,10 @@
 // Executions: claiming an epoch, recording the audit receipt, keeping the lease. All times are Postgres' own.
 import type { OfferedRelease } from '@baton/protocol'
+import { columns, int4, int8, text, uuid } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
-import { RELEASE_JSON } from './releases.ts'
+import { REQUEUE } from './publications.ts'
+import { CLAIMABLE, EARLIER_IS_OPEN, IN_TIME, LEASED } from './states.ts'
 
 export interface ClaimRequest {
   readonly handoffId: string
@@ -75,21 +77,26 @@ export interface StartedExecution extends Fence {
   readonly auditHash: string
 }
 
-const CLAIMABLE = `('QUEUED', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')`
+const CLAIMS = columns({ handoffId: uuid, generation: int4 })
+
+/** A row `r` of `release` as ClaimedRelease; evaluated only for the few handoffs that have one. */
+const RELEASE_JSON = `json_build_object('id', r.id, 'handoffId', r.handoff_id,
+  'sha256', encode(r.body_sha256, 'hex'), 'artefactId', r.artefact_id, 'reason', r.reason,
+  'reviewers', r.reviewers, 'keyId', r.key_id, 'signature', r.signature,
+  'expiresAt', to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+  'expired', r.expires_at <= clock_timestamp())`
 
 const CLAIM = `
 with input as (
-  select * from unnest($1::uuid[], $2::int[]) as t(handoff_id, generation)
+  select * from ${CLAIMS.unnest('t')}
 ), claimed as (
   insert into execution as e (handoff_id, epoch, status, owner, lease_until, generation)
   select h.id, 1, 'CLAIMED', $3, clock_timestamp() + $4 * interval '1 millisecond', h.generation
   from input i join handoff h on h.id = i.handoff_id and h.generation = i.generation
   where h.state in ${CLAIMABLE}
-    and (h.expires_at is null or h.expires_at > clock_timestamp())
+    and ${IN_TIME}
     and not h.cancel_requested
-    and not exists (select from handoff earlier
-      where earlier.task_id = h.task_id and earlier.task_seq < h.task_seq
-        and earlier.ended_at is null)
+    and not ${EARLIER_IS_OPEN}
   order by h.id
   on conflict (handoff_id) do update set
     epoch = e.epoch + 1, status = 'CLAIMED', owner = excluded.owner,
@@ -126,9 +133,9 @@ export async function claimExecutions(
   for (const { handoffId, generation } of requests) {
     wanted.set(handoffId, Math.max(generation, wanted.get(handoffId) ?? 0))
   }
+  const claims = [...wanted].map(([handoffId, generation]) => ({ handoffId, generation }))
   const rows = await run<Omit<ClaimedHandoff, 'kind'>>(db, 'claim_executions', CLAIM, [
-    [...wanted.keys()],
-    [...wanted.values()],
+    ...CLAIMS.values(claims),
     owner,
     leaseMs,
   ])
@@ -141,15 +148,22 @@ export async function claimExecutions(
   })
 }
 
+const STARTED = columns({
+  handoffId: uuid,
+  epoch: int4,
+  auditOrigin: text,
+  auditSeq: int8,
+  auditHash: text,
+})
+
 const MARK_EXECUTING = `
 with started as (
-  update execution e set status = 'EXECUTING', audit_origin = i.origin, audit_seq = i.seq,
-    audit_hash = decode(i.hash, 'hex')
-  from unnest($1::uuid[], $2::int[], $3::text[], $4::bigint[], $5::text[])
-    as i(handoff_id, epoch, origin, seq, hash), handoff h
+  update execution e set status = 'EXECUTING', audit_origin = i.audit_origin, audit_seq = i.audit_seq,
+    audit_hash = decode(i.audit_hash, 'hex')
+  from ${STARTED.unnest('i')}, handoff h
   where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'CLAIMED'
     and e.lease_until > clock_timestamp() and h.id = e.handoff_id and not h.cancel_requested
-    and h.state in ${CLAIMABLE} and (h.expires_at is null or h.expires_at > clock_timestamp())
+    and h.state in ${CLAIMABLE} and ${IN_TIME}
   returning e.handoff_id, e.epoch
 ), accepted as (
   update handoff set state = 'EXECUTING', accepted_at = coalesce(accepted_at, clock_timestamp())
@@ -173,13 +187,12 @@ export async function markExecuting(
   db: Database,
   started: readonly StartedExecution[],
 ): Promise<readonly (number | undefined)[]> {
-  const rows = await run<Fence & { latencySeconds: number }>(db, 'mark_executing', MARK_EXECUTING, [
-    started.map((one) => one.handoffId),
-    started.map((one) => one.epoch),
-    started.map((one) => one.auditOrigin),
-    started.map((one) => one.auditSeq),
-    started.map((one) => one.auditHash),
-  ])
+  const rows = await run<Fence & { latencySeconds: number }>(
+    db,
+    'mark_executing',
+    MARK_EXECUTING,
+    STARTED.values(started),
+  )
   const accepted = new Map(rows.map((row) => [row.handoffId, row]))
   return started.map(({ handoffId, epoch }) => {
     const row = accepted.get(handoffId)
@@ -187,17 +200,19 @@ export async function markExecuting(
   })
 }
 
+const FENCES = columns({ handoffId: uuid, epoch: int4 })
+
 /** A running execution `e` of handoff `h` ends at its deadline, and with the grace of a cancellation. */
-export const MAY_GO_ON = `(h.expires_at is null or h.expires_at > clock_timestamp())
+export const MAY_GO_ON = `${IN_TIME}
   and (not h.cancel_requested or h.cancel_grace_until > clock_timestamp())`
 const CANCELED_UNTIL = `h.cancel_grace_until as "canceledUntil",
   extract(epoch from h.cancel_grace_until - clock_timestamp())::float8 * 1000 as "graceMs"`
 
 const EXTEND = `
 update execution e set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
-from unnest($1::uuid[], $2::int[]) as i(handoff_id, epoch), handoff h
+from ${FENCES.unnest('i')}, handoff h
 where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id
-  and e.status in ('CLAIMED', 'EXECUTING') and ${MAY_GO_ON}
+  and e.status in ${LEASED} and ${MAY_GO_ON}
 returning e.handoff_id as "handoffId", ${CANCELED_UNTIL}`
 
 /**
@@ -209,18 +224,14 @@ export function extendLeases(
   leases: readonly Fence[],
   leaseMs: number,
 ): Promise<HeldLease[]> {
-  return run(db, 'extend_leases', EXTEND, [
-    leases.map((lease) => lease.handoffId),
-    leases.map((lease) => lease.epoch),
-    leaseMs,
-  ])
+  return run(db, 'extend_leases', EXTEND, [...FENCES.values(leases), leaseMs])
 }
 
 const LOOK = `
 select * from (
   select i.handoff_id as "handoffId",
-    (e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING') and ${MAY_GO_ON}) as held, ${CANCELED_UNTIL}
-  from unnest($1::uuid[], $2::int[]) as i(handoff_id, epoch)
+    (e.epoch = i.epoch and e.status in ${LEASED} and ${MAY_GO_ON}) as held, ${CANCELED_UNTIL}
+  from ${FENCES.unnest('i')}
   join execution e on e.handoff_id = i.handoff_id join handoff h on h.id = i.handoff_id) looked
 where not held or "canceledUntil" is not null`
 
@@ -229,17 +240,14 @@ export function lookForSteering(
   db: Database,
   leases: readonly Fence[],
 ): Promise<(HeldLease & { readonly held: boolean })[]> {
-  return run(db, 'look_for_steering', LOOK, [
-    leases.map((lease) => lease.handoffId),
-    leases.map((lease) => lease.epoch),
-  ])
+  return run(db, 'look_for_steering', LOOK, FENCES.values(leases))
 }
 
 const RELEASE = `
 with released as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
-  from unnest($1::uuid[], $2::int[]) as i(handoff_id, epoch)
-  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING')
+  from ${FENCES.unnest('i')}
+  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ${LEASED}
   returning e.handoff_id
 ), queued as (
   update handoff set state = 'QUEUED'
@@ -255,9 +263,36 @@ export async function releaseClaims(
   leases: readonly Fence[],
   delayMs: number,
 ): Promise<void> {
-  await run(db, 'release_claims', RELEASE, [
-    leases.map((lease) => lease.handoffId),
-    leases.map((lease) => lease.epoch),
-    delayMs,
-  ])
+  await run(db, 'release_claims', RELEASE, [...FENCES.values(leases), delayMs])
+}
+
+const GIVE_BACK = `
+with taken as (
+  update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
+  from ${FENCES.unnest('i')}
+  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ${LEASED}
+  returning e.handoff_id
+), ${REQUEUE}`
+
+/**
+ * Gives executions back: their leases end and the handoffs are published again, each as its next
+ * generation. No attempt is counted.
+ */
+export async function giveBackExecutions(db: Database, leases: readonly Fence[]): Promise<void> {
+  const sorted = leases.toSorted((a, b) => (a.handoffId < b.handoffId ? -1 : 1))
+  await run(db, 'give_back_executions', GIVE_BACK, FENCES.values(sorted))
+}
+
+const GIVE_BACK_ALL = `
+with taken as (
+  update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
+  where e.handoff_id in (
+    select handoff_id from execution where status in ${LEASED} and owner = $1
+      and lease_until > '-infinity' order by handoff_id for update)
+  returning e.handoff_id
+), ${REQUEUE}`
+
+/** The same for everything that one owner holds, whatever became of it there; answers how much. */
+export async function giveBackAll(db: Database, owner: string): Promise<number> {
+  return (await run(db, 'give_back_all', GIVE_BACK_ALL, [owner])).length
 }

@@ -2,19 +2,34 @@
 export { createPool, inTransaction, isConflict } from './database.ts'
 export type { Database, Pool } from './database.ts'
 export { migrateStore } from './migrate.ts'
-export * from './send.ts'
+export { sendHandoffs } from './send.ts'
+export type { NewHandoff, SendOutcome } from './send.ts'
 export * from './outbox.ts'
-export * from './executions.ts'
+export {
+  claimExecutions,
+  extendLeases,
+  giveBackAll,
+  giveBackExecutions,
+  lookForSteering,
+  markExecuting,
+  releaseClaims,
+} from './executions.ts'
+export type {
+  ClaimedHandoff,
+  ClaimRequest,
+  Fence,
+  HeldLease,
+  RefusedClaim,
+  StartedExecution,
+} from './executions.ts'
 export * from './settlements.ts'
-export * from './endings.ts'
 export * from './sweeps.ts'
-export * from './expiry.ts'
+export { expireHandoffs } from './ended-outside.ts'
 export type { ExpiredHandoff } from './ended-outside.ts'
 export * from './approvals.ts'
 export * from './cancellations.ts'
 export * from './agent-registrations.ts'
 export * from './queue-marks.ts'
-export * from './give-back.ts'
 export {
   acknowledgeNotices,
   listenToSenders,
@@ -25,13 +40,18 @@ export {
 export type { SenderNotice, TakeRequest } from './notices.ts'
 export * from './revisions.ts'
 export * from './resumption.ts'
-export * from './audit-outbox.ts'
+export {
+  addAuditIntents,
+  deleteAuditIntents,
+  listAuditIntents,
+  listHandoffIntents,
+} from './audit-outbox.ts'
+export type { AuditIntent } from './audit-outbox.ts'
 export * from './idempotency.ts'
 export * from './reads.ts'
 export * from './dead-letters.ts'
 export * from './reviews.ts'
 export * from './redrives.ts'
-export { addRelease, releaseEnd } from './releases.ts'
 export * from './task-sets.ts'
 export * from './invariants.ts'
 export * from './receipt-checks.ts'

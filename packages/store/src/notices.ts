@@ -3,6 +3,7 @@ import { listen } from '@baton/postgres'
 import type { Listener } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+import { ENDED_TASK, LEASED } from './states.ts'
 
 /** What a sender is told: correct this message, or go on from your checkpoint. */
 export interface SenderNotice {
@@ -64,7 +65,7 @@ with waiting as (
   order by n.created_at limit $4
 ), looked as (
   select n.id, n.kind, n.handoff_id, n.takes < ${TAKES_MAX} and case
-      when n.kind = 'rollback' then t.status not in ('COMPLETED', 'FAILED', 'CANCELED')
+      when n.kind = 'rollback' then t.status not in ${ENDED_TASK}
         and not exists (select from handoff later where later.resumes_id = h.id)
       when h.state = 'DEAD_LETTERED' then h.revision = n.revision and exists (select from dead_letter d
         where d.handoff_id = h.id and d.asked_at is not null and d.resolved_at is null)
@@ -81,7 +82,7 @@ with waiting as (
   update handoff h set state = 'QUEUED', generation = h.generation + 1
   from taken n where n.holds and n.kind = 'return' and h.id = n.handoff_id
     and h.state in ('QUEUED', 'DISPATCHED') and not exists (select from execution e
-      where e.handoff_id = h.id and e.status in ('CLAIMED', 'EXECUTING') and e.lease_until > clock_timestamp())
+      where e.handoff_id = h.id and e.status in ${LEASED} and e.lease_until > clock_timestamp())
   returning h.id, least(n.lease_until, coalesce(h.expires_at, 'infinity')) as due
 ), held_back as (
   insert into retry as r (handoff_id, due) select id, due from parked order by id

@@ -1,6 +1,6 @@
 // The outbox: rows wait here until a relay has published them; claiming deletes (no flag, no lease).
 import type { Priority, QueueMark } from '@baton/protocol'
-import { listen } from '@baton/postgres'
+import { columns, int2, int4, int8, listen, text, uuid } from '@baton/postgres'
 import type { Listener } from '@baton/postgres'
 import { LIVE } from './agent-registrations.ts'
 import { run } from './database.ts'
@@ -62,10 +62,12 @@ export function listOutboxLanes(db: Database): Promise<OutboxLane[]> {
   return run(db, 'list_outbox_lanes', LANES)
 }
 
+const QUOTAS = columns({ queue: text, priority: int2, afterSeq: int8, quota: int4 })
+
 const CLAIM = `
 delete from outbox where seq = any(array(
   select claimed.seq
-  from unnest($1::text[], $2::smallint[], $3::bigint[], $4::int[]) as lane(queue, priority, after_seq, quota)
+  from ${QUOTAS.unnest('lane')}
   cross join lateral (
     select o.seq from outbox o
     where o.queue = lane.queue and o.priority = lane.priority and o.seq > lane.after_seq
@@ -75,13 +77,11 @@ returning seq, handoff_id as "handoffId", task_id as "taskId", generation, queue
 
 /** Deletes and returns rows; they are back if the transaction does not commit. */
 export function claimOutbox(db: Database, lanes: readonly ClaimQuota[]): Promise<OutboxRow[]> {
-  return run(db, 'claim_outbox', CLAIM, [
-    lanes.map((lane) => lane.queue),
-    lanes.map((lane) => lane.priority),
-    lanes.map((lane) => lane.afterSeq),
-    lanes.map((lane) => lane.limit),
-  ])
+  const quotas = lanes.map((lane) => ({ ...lane, quota: lane.limit }))
+  return run(db, 'claim_outbox', CLAIM, QUOTAS.values(quotas))
 }
+
+const MARKS = columns({ queue: text, relay: uuid, mark: int8 })
 
 // Rows that somebody holds are skipped, never waited for: a receiver's are past DISPATCHED, a person's
 // stay QUEUED and are found by sweepForgotten should their job get lost.
@@ -92,7 +92,7 @@ with dispatched as (
                for no key update skip locked)
 )
 insert into queue_mark (queue, relay, mark)
-select queue, relay, mark from unnest($2::text[], $3::uuid[], $4::bigint[]) as m(queue, relay, mark)`
+select queue, relay, mark from ${MARKS.unnest('m', { after: 1 })}`
 
 /** Marks published handoffs and how far the relay has come; run in the claim's transaction. */
 export async function markDispatched(
@@ -100,12 +100,7 @@ export async function markDispatched(
   handoffIds: readonly string[],
   marks: readonly QueueMark[] = [],
 ): Promise<void> {
-  await run(db, 'mark_dispatched', MARK_DISPATCHED, [
-    handoffIds,
-    marks.map((mark) => mark.queue),
-    marks.map((mark) => mark.relay),
-    marks.map((mark) => mark.mark),
-  ])
+  await run(db, 'mark_dispatched', MARK_DISPATCHED, [handoffIds, ...MARKS.values(marks)])
 }
 
 const DEPTH = `

@@ -1,8 +1,10 @@
 // How far relays have come in each queue, and what is published again when a queue lost its tail.
 import type { QueueMark } from '@baton/protocol'
+import { columns, int8, text, uuid } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
-import { REQUEUE } from './sweeps.ts'
+import { QUEUE, REQUEUE } from './publications.ts'
+import { EARLIER_IS_OPEN, IS_HELD } from './states.ts'
 
 /** A mark that its queue no longer has, and the one it still has. */
 export interface LostMark extends QueueMark {
@@ -33,13 +35,14 @@ export function listQueueMarks(db: Database): Promise<QueueMark[]> {
   return run(db, 'list_queue_marks', NEWEST)
 }
 
+const LOST = columns({ queue: text, relay: uuid, mark: int8, survived: int8 })
+
 // Deleting decides who publishes again: of several that see the same loss, one gets the rows.
 const TAKE_LOST = `
 with gone as (
-  delete from queue_mark m using unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[])
-    as i(queue, relay, newest, survived)
-  where m.queue = i.queue and m.relay = i.relay and m.mark <= i.newest
-  returning m.queue, m.relay, m.mark, m.marked_at, i.newest, i.survived
+  delete from queue_mark m using ${LOST.unnest('i')}
+  where m.queue = i.queue and m.relay = i.relay and m.mark <= i.mark
+  returning m.queue, m.relay, m.mark, m.marked_at, i.mark as newest, i.survived
 ), tails as (
   select queue, min(marked_at) filter (where mark = survived) - interval '1 second' as since
   from gone group by queue, relay having bool_or(mark = newest)
@@ -50,12 +53,8 @@ from tails group by queue`
 /** Takes lost tails, so that nobody else does: per queue, when what is lost was published. */
 export function takeLostTails(db: Database, lost: readonly LostMark[]): Promise<LostTail[]> {
   const sorted = lost.toSorted((a, b) => (a.queue + a.relay < b.queue + b.relay ? -1 : 1))
-  return run(db, 'take_lost_tails', TAKE_LOST, [
-    sorted.map((one) => one.queue),
-    sorted.map((one) => one.relay),
-    sorted.map((one) => one.mark),
-    sorted.map((one) => one.survived ?? 0),
-  ])
+  const rows = sorted.map((one) => ({ ...one, survived: one.survived ?? 0 }))
+  return run(db, 'take_lost_tails', TAKE_LOST, LOST.values(rows))
 }
 
 // What others published meanwhile may ring once more: a second ring changes nothing.
@@ -63,10 +62,9 @@ const REDRIVE_TAIL = `
 with taken as (
   select h.id as handoff_id from handoff h
   where h.ended_at is null and h.dispatched_at >= $2 and h.dispatched_at <= $3
-    and h.state = 'DISPATCHED' and coalesce(h.routed_to, h.to_agent) = $1
-    and not exists (select from execution e where e.handoff_id = h.id and e.status in ('CLAIMED', 'EXECUTING'))
-    and not exists (select from handoff earlier where earlier.task_id = h.task_id
-      and earlier.task_seq < h.task_seq and earlier.ended_at is null)
+    and h.state = 'DISPATCHED' and ${QUEUE} = $1
+    and not ${IS_HELD}
+    and not ${EARLIER_IS_OPEN}
   order by h.dispatched_at limit $4 for no key update of h skip locked
 ), ${REQUEUE}`
 

@@ -1,4 +1,5 @@
 // Bulk re-drives: their letters, their canary and their pace stand in Postgres, so that any sweeper can go on.
+import { bool, columns, int4, uuid } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 
@@ -48,6 +49,8 @@ export interface RedriveStop {
 
 const CANARY_MAX_S = 3_600
 
+const LETTERS = columns({ handoffId: uuid, round: int4, canary: bool, actId: uuid })
+
 const ADD = `
 with made as (
   insert into redrive (id, state, cluster, created_by, rate_per_second, canary_until)
@@ -55,8 +58,7 @@ with made as (
 )
 insert into redrive_letter (redrive_id, position, handoff_id, round, canary, act_id)
 select $1, ord, handoff_id, round, canary, act_id
-from unnest($5::uuid[], $6::int[], $7::boolean[], $8::uuid[]) with ordinality
-  as t(handoff_id, round, canary, act_id, ord)
+from ${LETTERS.unnest('t', { after: 4, ordinality: 'ord' })}
 on conflict (handoff_id) where state = 'WAITING' do nothing
 returning handoff_id as "handoffId"`
 
@@ -70,10 +72,7 @@ export async function addRedrive(
     cluster,
     createdBy,
     ratePerSecond,
-    letters.map((letter) => letter.handoffId),
-    letters.map((letter) => letter.round),
-    letters.map((letter) => letter.canary),
-    letters.map((letter) => letter.actId),
+    ...LETTERS.values(letters),
   ])
   return new Set(rows.map((row) => row.handoffId))
 }

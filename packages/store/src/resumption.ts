@@ -2,6 +2,7 @@
 import type { RevisionBase } from './revisions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+import { hasTaskEnded } from './states.ts'
 
 /** A handoff that ended without an effect and can be taken up again. */
 export interface ResumableHandoff extends RevisionBase {
@@ -57,8 +58,6 @@ interface LastRow extends ResumableHandoff {
   readonly againTraceparent: string | null
 }
 
-const ENDED: readonly string[] = ['COMPLETED', 'FAILED', 'CANCELED']
-
 interface ResumeTarget {
   readonly agentType: string
   readonly priority: number
@@ -94,7 +93,7 @@ export async function lockResumable(
   if (task === undefined) return { kind: 'unknown' }
   const values = [taskId, handoffId ?? null]
   const [row] = await run<LastRow & object>(transaction, 'find_resumable', LAST, values)
-  if (row === undefined) return { kind: ENDED.includes(task.status) ? 'ended' : 'nothing' }
+  if (row === undefined) return { kind: hasTaskEnded(task.status) ? 'ended' : 'nothing' }
   const { againId, againSeq, againState, againTraceparent, ...handoff } = row
   if (againId !== null) {
     return {
@@ -105,7 +104,7 @@ export async function lockResumable(
       traceparent: againTraceparent ?? '',
     }
   }
-  return ENDED.includes(task.status) ? { kind: 'ended' } : { kind: 'resumable', handoff }
+  return hasTaskEnded(task.status) ? { kind: 'ended' } : { kind: 'resumable', handoff }
 }
 
 const LINK = `

@@ -1,4 +1,7 @@
 // What people decide about dead letters. The row of the letter is locked first, so that one decision wins.
+import type { Release } from '@baton/protocol'
+import { columns, nullable, uuid } from '@baton/postgres'
+import { PUBLICATION, PUBLISH } from './publications.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 
@@ -136,18 +139,19 @@ export function listVotes(db: Database, handoffId: string, round: number): Promi
   )
 }
 
+const REOPENED = columns({ handoffId: uuid, releaseId: nullable(uuid) })
+
 // The same handoff again: a new generation rings, the lease is free at once, and one more attempt is allowed.
 const REOPEN = `
 with input as (
-  select * from unnest($1::uuid[], $2::uuid[]) as t(handoff_id, release_id)
+  select * from ${REOPENED.unnest('t')}
 ), reopened as (
   update handoff h set state = 'QUEUED', reason = null, ended_at = null, release_id = i.release_id,
     generation = h.generation + 1, attempt = h.attempt + 1,
     attempts_max = greatest(h.attempts_max, h.attempt + 1), queued_at = clock_timestamp(),
     dispatched_at = null, blocked_at_types = '{}'
   from input i where h.id = i.handoff_id and h.state = 'DEAD_LETTERED'
-  returning h.id, h.task_id, h.generation, coalesce(h.routed_to, h.to_agent) as queue, h.priority,
-    h.body_sha256, h.body_bytes, h.traceparent, h.tracestate
+  returning ${PUBLICATION}
 ), freed as (
   update execution e set status = 'ABANDONED', lapses = 0, lease_until = clock_timestamp(),
     generation = r.generation
@@ -159,10 +163,7 @@ with input as (
 ), resolved as (
   update dead_letter set resolved_at = clock_timestamp(), resolution = $3
   where handoff_id in (select id from reopened)
-), rung as (
-  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
-  select id, task_id, generation, queue, priority, body_sha256, body_bytes, traceparent, tracestate
-  from reopened
+), rung as (${PUBLISH('reopened')}
 )
 select id from reopened`
 
@@ -173,8 +174,7 @@ export async function reopenHandoffs(
   resolution: Exclude<Resolution, 'DISCARDED'>,
 ): Promise<number> {
   const rows = await run(db, 'reopen_handoffs', REOPEN, [
-    reopenings.map((one) => one.handoffId),
-    reopenings.map((one) => one.releaseId),
+    ...REOPENED.values(reopenings),
     resolution,
   ])
   return rows.length
@@ -243,4 +243,37 @@ export async function replaceMessage(
   { body, keyId, signature }: StoredMessage,
 ): Promise<void> {
   await run(db, 'replace_message', REPLACE, [handoffId, body, keyId, signature])
+}
+
+/** When something that is given now for so many hours ends: Postgres' clock, whole milliseconds, RFC 3339. */
+export async function releaseEnd(db: Database, hours: number): Promise<string> {
+  const [row] = await run<{ end: string }>(
+    db,
+    'release_end',
+    `select to_char((clock_timestamp() + $1 * interval '1 hour') at time zone 'UTC',
+       'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as end`,
+    [hours],
+  )
+  return row?.end ?? ''
+}
+
+/** Stores a signed release; run it in the transaction that reopens the handoff under it. */
+export async function addRelease(db: Database, release: Release): Promise<void> {
+  await run(
+    db,
+    'add_release',
+    `insert into release (id, handoff_id, body_sha256, artefact_id, reason, reviewers, expires_at,
+       key_id, signature) values ($1, $2, decode($3, 'hex'), $4, $5, $6, $7, $8, $9)`,
+    [
+      release.id,
+      release.handoffId,
+      release.sha256,
+      release.artefactId,
+      release.reason,
+      release.reviewers,
+      release.expiresAt,
+      release.keyId,
+      release.signature,
+    ],
+  )
 }

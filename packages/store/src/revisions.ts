@@ -1,9 +1,11 @@
 // Corrections: the same handoff with other bytes. Executions are locked before handoffs, as by every settlement.
 import type { NewHandoff } from './send.ts'
+import { BINARY, columns, int4, int8, nullable, text, timestamptz, uuid } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
-import { concatenate } from './send-values.ts'
-import { QUEUE } from './successors.ts'
+import { PUBLISH, QUEUE } from './publications.ts'
+import { packBodies, stateOf } from './send.ts'
+import { LEASED } from './states.ts'
 
 /** A handoff as its correction finds it. */
 export interface RevisionBase {
@@ -69,12 +71,14 @@ select handoff_id from execution where handoff_id = any($1::uuid[]) order by han
 const LOCK_HANDOFFS = `
 select h.id from handoff h where h.id = any($1::uuid[]) order by h.id for update`
 
+const WANTED = columns({ handoffId: uuid, revision: int4 })
+
 const FACTS = `
 select h.id as "handoffId", h.task_id as "taskId", h.parent_id as "parentId", h.revision,
   case when h.revision = i.revision then coalesce(h.revision_sha256, h.request_sha256)
     else old.asked_sha256 end as "askedSha256",
   h.state, t.status as "taskStatus", h.attempt, coalesce(e.epoch, 0) as epoch,
-  coalesce(e.status in ('CLAIMED', 'EXECUTING') and e.lease_until > clock_timestamp(), false) as live,
+  coalesce(e.status in ${LEASED} and e.lease_until > clock_timestamp(), false) as live,
   h.ended_at is null and not h.cancel_requested and exists (select from handoff_return r
     where r.handoff_id = h.id and r.attempt = h.attempt - 1) as returned,
   h.state = 'DEAD_LETTERED' and exists (select from dead_letter d where d.handoff_id = h.id
@@ -84,7 +88,7 @@ select h.id as "handoffId", h.task_id as "taskId", h.parent_id as "parentId", h.
     as "childRemainingMicroUSD",
   h.from_agent as "fromAgent", h.from_version as "fromVersion", h.from_execution as "fromExecution",
   h.to_agent as "toAgent", h.to_version as "toVersion", h.traceparent
-from unnest($1::uuid[], $2::int[]) as i(handoff_id, revision)
+from ${WANTED.unnest('i')}
 join handoff h on h.id = i.handoff_id join task t on t.id = h.task_id
 left join execution e on e.handoff_id = h.id
 left join handoff_revision old on old.handoff_id = h.id and old.revision = i.revision`
@@ -101,17 +105,37 @@ export async function lockRevisable(
   const ids = wanted.map((one) => one.handoffId)
   await run(transaction, 'lock_revised_executions', LOCK_EXECUTIONS, [ids])
   await run(transaction, 'lock_revised_handoffs', LOCK_HANDOFFS, [ids])
-  return run(transaction, 'read_revisable', FACTS, [ids, wanted.map((one) => one.revision)])
+  return run(transaction, 'read_revisable', FACTS, WANTED.values(wanted))
 }
+
+const REVISED = columns({
+  handoffId: uuid,
+  revision: int4,
+  state: text,
+  keyId: text,
+  signature: text,
+  fromVersion: text,
+  fromExecution: uuid,
+  toVersion: nullable(text),
+  expiresAt: nullable(timestamptz),
+  spentMicroUSD: int8,
+  remainingMicroUSD: int8,
+  tracestate: nullable(text),
+  sha256: BINARY.bytea,
+  requestSha256: BINARY.bytea,
+  checkpointId: uuid,
+  checkpointSha256: BINARY.bytea,
+  sentBy: nullable(text),
+  bodyFrom: int4,
+  bodyBytes: int4,
+  checkpointFrom: int4,
+  checkpointBytes: int4,
+})
+const BODIES = `$${REVISED.width + 1}::bytea`
 
 const APPLY = `
 with input as (
-  select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[],
-    $8::text[], $9::timestamptz[], $10::bigint[], $11::bigint[], $13::int[], $14::int[], $15::int[], $16::int[],
-    $17::bytea[], $18::bytea[], $19::uuid[], $20::bytea[], $21::text[], $22::text[])
-    as t(handoff_id, revision, state, key_id, signature, from_version, from_execution, to_version,
-    expires_at, spent, remaining, body_from, body_bytes, checkpoint_from, checkpoint_bytes, sha256,
-    checkpoint_sha256, checkpoint_id, asked_sha256, tracestate, sent_by)
+  select * from ${REVISED.unnest('t')}
 ), before as (
   select h.* from handoff h where h.id in (select handoff_id from input)
 ), kept as (
@@ -124,20 +148,20 @@ with input as (
     generation = h.generation + 1
   from before h where e.handoff_id = h.id
 ), bodies as (
-  update handoff_body b set body = substring($12::bytea from i.body_from for i.body_bytes)
+  update handoff_body b set body = substring(${BODIES} from i.body_from for i.body_bytes)
   from input i where b.handoff_id = i.handoff_id
 ), saved as (
   insert into checkpoint (id, task_id, body, sha256)
-  select i.checkpoint_id, h.task_id, substring($12::bytea from i.checkpoint_from for i.checkpoint_bytes),
+  select i.checkpoint_id, h.task_id, substring(${BODIES} from i.checkpoint_from for i.checkpoint_bytes),
     i.checkpoint_sha256
   from input i join before h on h.id = i.handoff_id
 ), revised as (
-  update handoff h set revision = i.revision, revision_sha256 = i.asked_sha256, state = i.state,
+  update handoff h set revision = i.revision, revision_sha256 = i.request_sha256, state = i.state,
     generation = h.generation + 1, queued_at = clock_timestamp(), dispatched_at = null, ended_at = null,
     reason = null, last_error = null, release_id = null, body_sha256 = i.sha256,
     body_bytes = i.body_bytes, key_id = i.key_id, signature = i.signature,
     from_version = i.from_version, from_execution = i.from_execution, to_version = i.to_version,
-    expires_at = i.expires_at, spent_micro_usd = i.spent, remaining_micro_usd = i.remaining,
+    expires_at = i.expires_at, spent_micro_usd = i.spent_micro_usd, remaining_micro_usd = i.remaining_micro_usd,
     checkpoint_id = i.checkpoint_id, tracestate = i.tracestate,
     sent_by = coalesce(i.sent_by, h.sent_by)
   from input i where h.id = i.handoff_id
@@ -163,9 +187,7 @@ with input as (
     from revised r join before b on b.id = r.id group by r.task_id) c
   where t.id = c.task_id
 )
-insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
-select id, task_id, generation, queue, priority, body_sha256, body_bytes, traceparent, tracestate
-from revised where state = 'QUEUED'`
+${PUBLISH("revised where state = 'QUEUED'")}`
 
 /**
  * Replaces the messages of handoffs that `lockRevisable` has locked in this transaction; the caller
@@ -176,32 +198,10 @@ export async function applyRevisions(
   transaction: Database,
   revisions: readonly Revision[],
 ): Promise<void> {
-  const messages = revisions.map((one) => one.message)
-  const { blob, starts } = concatenate(messages.flatMap((one) => [one.body, one.checkpoint]))
-  await run(transaction, 'apply_revisions', APPLY, [
-    messages.map((one) => one.handoffId),
-    revisions.map((one) => one.revision),
-    messages.map((one) => (one.requiresApproval ? 'AWAITING_APPROVAL' : 'QUEUED')),
-    messages.map((one) => one.keyId),
-    messages.map((one) => one.signature),
-    messages.map((one) => one.fromVersion),
-    messages.map((one) => one.fromExecution),
-    messages.map((one) => one.toVersion),
-    messages.map((one) => one.expiresAt),
-    messages.map((one) => one.spentMicroUSD),
-    messages.map((one) => one.remainingMicroUSD),
-    blob,
-    messages.map((_, index) => starts[2 * index]),
-    messages.map((one) => one.body.byteLength),
-    messages.map((_, index) => starts[2 * index + 1]),
-    messages.map((one) => one.checkpoint.byteLength),
-    messages.map((one) => Buffer.from(one.sha256)),
-    messages.map((one) => Buffer.from(one.checkpointSha256)),
-    messages.map((one) => one.checkpointId),
-    messages.map((one) => Buffer.from(one.requestSha256)),
-    messages.map((one) => one.tracestate),
-    messages.map((one) => one.sentBy),
-  ])
+  const { bodies, placed } = packBodies(
+    revisions.map(({ revision, message }) => ({ ...message, revision, state: stateOf(message) })),
+  )
+  await run(transaction, 'apply_revisions', APPLY, [...REVISED.values(placed), bodies])
 }
 
 const BASE = `

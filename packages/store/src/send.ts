@@ -1,9 +1,20 @@
 // The atomic send (I1): task, checkpoint, handoff, body and outbox row commit together or not at all.
 import { transient } from '@baton/runtime'
-import { hasCode } from '@baton/postgres'
+import {
+  BINARY,
+  columns,
+  hasCode,
+  int2,
+  int4,
+  int8,
+  nullable,
+  text,
+  timestamptz,
+  uuid,
+} from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
-import { sendValues } from './send-values.ts'
+import { ENDED_TASK, hasTaskEnded } from './states.ts'
 
 /** One signed handoff on its way into Postgres. */
 export interface NewHandoff {
@@ -49,25 +60,47 @@ export type SendOutcome =
       readonly parentRemainingMicroUSD: number | null
     }
 
+const HANDOFFS = columns({
+  handoffId: uuid,
+  taskId: uuid,
+  parentId: nullable(uuid),
+  fromAgent: text,
+  fromVersion: text,
+  fromExecution: uuid,
+  toAgent: text,
+  toVersion: nullable(text),
+  priority: int2,
+  state: text,
+  attemptsMax: int4,
+  keyId: text,
+  signature: text,
+  traceparent: text,
+  tracestate: nullable(text),
+  expiresAt: nullable(timestamptz),
+  spentMicroUSD: int8,
+  remainingMicroUSD: int8,
+  addedCostMicroUSD: int8,
+  sha256: BINARY.bytea,
+  requestSha256: BINARY.bytea,
+  checkpointId: uuid,
+  checkpointSha256: BINARY.bytea,
+  sentBy: nullable(text),
+  bodyFrom: int4,
+  bodyBytes: int4,
+  checkpointFrom: int4,
+  checkpointBytes: int4,
+})
+const BODIES = `$${HANDOFFS.width + 1}::bytea`
+
 // A task's first handoff brings its spent amount along; later ones add theirs to it. More than the task
 // began with never remains, whatever parent a handoff names.
-// Bodies travel as one binary parameter and are cut apart by offset where they are stored: no hex, no
-// array parsing, and no wide rows between the steps.
 const SEND = `
 with input as (
-  select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::uuid[], $7::text[],
-    $8::text[], $9::smallint[], $10::text[], $11::int[], $12::text[], $13::text[], $14::text[],
-    $15::text[], $16::timestamptz[], $17::bigint[], $18::bigint[],
-    $20::int[], $21::int[], $22::int[], $23::int[], $24::bytea[], $25::bytea[], $26::uuid[], $27::bytea[],
-    $28::bigint[], $29::text[])
-    with ordinality as t(handoff_id, task_id, parent_id, from_agent, from_version, from_execution,
-    to_agent, to_version, priority, state, attempts_max, key_id, signature, traceparent, tracestate,
-    expires_at, spent, remaining, body_from, body_bytes, checkpoint_from, checkpoint_bytes, sha256,
-    checkpoint_sha256, checkpoint_id, request_sha256, added_cost, sent_by, ord)
+  select * from ${HANDOFFS.unnest('t', { ordinality: 'ord' })}
 ), unknown as (
-  select i.*, least(parent.remaining_micro_usd, root.remaining_micro_usd, i.remaining) as remaining_most,
+  select i.*, least(parent.remaining_micro_usd, root.remaining_micro_usd, i.remaining_micro_usd) as remaining_most,
     coalesce(task.budget_micro_usd,
-      first_value(i.spent + i.remaining) over (partition by i.task_id order by i.ord)) as budget
+      first_value(i.spent_micro_usd + i.remaining_micro_usd) over (partition by i.task_id order by i.ord)) as budget
   from input i
   left join task on task.id = i.task_id
   left join handoff parent on parent.id = i.parent_id
@@ -76,27 +109,28 @@ with input as (
 ), fresh as (
   select u.*, row_number() over (partition by task_id order by ord) as nth,
          count(*) over (partition by task_id) as total
-  from unknown u where spent + remaining = budget and remaining <= remaining_most
+  from unknown u where spent_micro_usd + remaining_micro_usd = budget and remaining_micro_usd <= remaining_most
 ), tasks as (
   insert into task as t (id, status, checkpoint_id, next_seq, budget_micro_usd, spent_micro_usd)
   select task_id, 'PENDING_HANDOFF', (array_agg(checkpoint_id order by nth desc))[1], 1 + count(*),
-         (array_agg(spent + remaining order by nth))[1], (array_agg(spent order by nth))[1] + coalesce(sum(added_cost) filter (where nth > 1), 0)
+         (array_agg(spent_micro_usd + remaining_micro_usd order by nth))[1],
+         (array_agg(spent_micro_usd order by nth))[1] + coalesce(sum(added_cost_micro_usd) filter (where nth > 1), 0)
   from fresh group by task_id order by task_id
   on conflict (id) do update set
     status = 'PENDING_HANDOFF', checkpoint_id = excluded.checkpoint_id,
-    spent_micro_usd = t.spent_micro_usd + (select sum(added_cost) from fresh where task_id = t.id),
+    spent_micro_usd = t.spent_micro_usd + (select sum(added_cost_micro_usd) from fresh where task_id = t.id),
     next_seq = t.next_seq + excluded.next_seq - 1, updated_at = clock_timestamp()
-  where t.status not in ('COMPLETED', 'FAILED', 'CANCELED') and not t.cancel_requested
+  where t.status not in ${ENDED_TASK} and not t.cancel_requested
   returning id, next_seq, budget_micro_usd
 ), accepted as (
   select f.*, t.next_seq - f.total - 1 + f.nth as seq
-  from fresh f join tasks t on t.id = f.task_id and t.budget_micro_usd = f.spent + f.remaining
+  from fresh f join tasks t on t.id = f.task_id and t.budget_micro_usd = f.spent_micro_usd + f.remaining_micro_usd
 ), bodies as (
   insert into handoff_body (handoff_id, body)
-  select handoff_id, substring($19::bytea from body_from for body_bytes) from accepted
+  select handoff_id, substring(${BODIES} from body_from for body_bytes) from accepted
 ), checkpoints as (
   insert into checkpoint (id, task_id, body, sha256)
-  select checkpoint_id, task_id, substring($19::bytea from checkpoint_from for checkpoint_bytes),
+  select checkpoint_id, task_id, substring(${BODIES} from checkpoint_from for checkpoint_bytes),
     checkpoint_sha256
   from accepted
 ), published as (
@@ -113,16 +147,18 @@ insert into handoff (id, task_id, task_seq, parent_id, from_agent, from_version,
   key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by)
 select handoff_id, task_id, seq, parent_id, from_agent, from_version, from_execution, to_agent,
   to_version, priority, state, attempts_max, checkpoint_id, sha256, request_sha256, body_bytes, key_id, signature,
-  traceparent, tracestate, expires_at, spent, remaining, sent_by
+  traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by
 from accepted
 returning id as "handoffId", task_seq as "taskSeq", state`
+
+const REFUSED = columns({ handoffId: uuid, taskId: uuid, parentId: nullable(uuid) })
 
 const WHY_NOT_SENT = `
 select i.handoff_id as "handoffId", known.request_sha256 as "requestSha256", known.task_seq as "taskSeq",
        known.state,
        case when task.cancel_requested then 'CANCELED' else task.status end as status, task.budget_micro_usd as "budgetMicroUSD",
        parent.remaining_micro_usd as "parentRemainingMicroUSD"
-from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as i(handoff_id, task_id, parent_id)
+from ${REFUSED.unnest('i')}
 left join handoff known on known.id = i.handoff_id
 left join task on task.id = i.task_id
 left join handoff parent on parent.id = i.parent_id`
@@ -168,8 +204,10 @@ export async function sendHandoffs(
 const UNIQUE_VIOLATION = '23505'
 
 async function insertAll(db: Database, handoffs: readonly NewHandoff[]): Promise<SentRow[]> {
+  const { bodies, placed } = packBodies(handoffs)
+  const rows = placed.map((one) => ({ ...one, state: stateOf(one) }))
   try {
-    return await run<SentRow>(db, 'send_handoffs', SEND, sendValues(handoffs))
+    return await run<SentRow>(db, 'send_handoffs', SEND, [...HANDOFFS.values(rows), bodies])
   } catch (error) {
     if (!hasCode(error, UNIQUE_VIOLATION)) throw error
     throw transient('BATON_SEND_RACE', 'the same handoff is being sent twice at this moment', {
@@ -182,11 +220,7 @@ async function whyNotSent(
   db: Database,
   handoffs: readonly NewHandoff[],
 ): Promise<Map<string, RefusedRow>> {
-  const rows = await run<RefusedRow>(db, 'why_not_sent', WHY_NOT_SENT, [
-    handoffs.map((handoff) => handoff.handoffId),
-    handoffs.map((handoff) => handoff.taskId),
-    handoffs.map((handoff) => handoff.parentId),
-  ])
+  const rows = await run<RefusedRow>(db, 'why_not_sent', WHY_NOT_SENT, REFUSED.values(handoffs))
   return new Map(rows.map((row) => [row.handoffId, row]))
 }
 
@@ -197,12 +231,41 @@ function refusal(handoff: NewHandoff, row: RefusedRow | undefined): SendOutcome 
       ? { kind: 'duplicate', taskSeq: row.taskSeq ?? 0, state: row.state ?? '' }
       : { kind: 'conflict' }
   }
-  if (row?.status != null && ['COMPLETED', 'FAILED', 'CANCELED'].includes(row.status)) {
-    return { kind: 'task_ended' }
-  }
+  if (row?.status != null && hasTaskEnded(row.status)) return { kind: 'task_ended' }
   return {
     kind: 'budget_mismatch',
     budgetMicroUSD: row?.budgetMicroUSD ?? handoff.spentMicroUSD + handoff.remainingMicroUSD,
     parentRemainingMicroUSD: row?.parentRemainingMicroUSD ?? null,
   }
+}
+
+/** Where a message that has just been stored waits. */
+export const stateOf = (message: Pick<NewHandoff, 'requiresApproval'>): string =>
+  message.requiresApproval ? 'AWAITING_APPROVAL' : 'QUEUED'
+
+interface Bodies {
+  readonly body: Uint8Array
+  readonly checkpoint: Uint8Array
+}
+
+/**
+ * Bodies travel as one binary parameter and are cut apart by offset where they are stored: no hex, no
+ * array parsing, and no wide rows between the steps. Postgres counts bytes from 1.
+ */
+export function packBodies<Message extends Bodies>(messages: readonly Message[]) {
+  let next = 1
+  const place = ({ byteLength }: Uint8Array): number => {
+    const from = next
+    next += byteLength
+    return from
+  }
+  const placed = messages.map((message) => ({
+    ...message,
+    bodyFrom: place(message.body),
+    bodyBytes: message.body.byteLength,
+    checkpointFrom: place(message.checkpoint),
+    checkpointBytes: message.checkpoint.byteLength,
+  }))
+  const bodies = Buffer.concat(messages.flatMap((one) => [one.body, one.checkpoint]))
+  return { bodies, placed }
 }

@@ -1,13 +1,23 @@
-// How an execution ends. Every statement is fenced by the epoch: a late settlement changes nothing.
+// How an execution ends: with a result, with another attempt, or without an effect. Every statement is fenced
+// by the epoch: a late settlement changes nothing.
+import { bool, columns, float8, int4, int8, jsonb, nullable, text, uuid } from '@baton/postgres'
+import { EVENTS } from './audit-outbox.ts'
 import type { AuditIntent } from './audit-outbox.ts'
-import type { Fence } from './executions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { MAY_GO_ON } from './executions.ts'
+import type { Fence } from './executions.ts'
 import { TELL } from './notices.ts'
-import { INTENTS, fenceColumns, intentColumns, settledIds } from './settlement-columns.ts'
-import type { HandoffIds } from './settlement-columns.ts'
-import { WAKE_SUCCESSORS } from './successors.ts'
+import { WAKE_SUCCESSORS } from './publications.ts'
+import { LEASED } from './states.ts'
+
+/** Stores the events of what `from` (handoff_id) settled; the set stands behind `after` parameters. */
+const STORE_EVENTS = (from: string, after: number): string => `
+intents as (
+  insert into audit_outbox (id, handoff_id, entry)
+  select i.id, i.handoff_id, i.entry from ${EVENTS.unnest('i', { after })}
+  where i.handoff_id in (select handoff_id from ${from})
+)`
 
 export interface Completion extends Fence {
   readonly costMicroUSD: number
@@ -17,25 +27,23 @@ export interface Completion extends Fence {
   readonly taskResult: string | null
 }
 
-export interface Retry extends Fence {
-  readonly reason: string
-  /** JSON: what was wrong, where, how to mend it. */
-  readonly details: string
-  readonly delayMs: number
-  /** True hands the handoff back to its sender with the details (E09). */
-  readonly returned: boolean
-}
+const COMPLETED = columns({
+  handoffId: uuid,
+  epoch: int4,
+  costMicroUSD: int8,
+  result: text,
+  taskResult: nullable(text),
+})
 
 const COMPLETE = `
 with input as (
-  select * from unnest($1::uuid[], $2::int[], $3::bigint[], $4::text[], $5::text[])
-    as t(handoff_id, epoch, cost, result, task_result)
+  select * from ${COMPLETED.unnest('t')}
 ), done as (
-  update execution e set status = 'DONE', result = i.result, cost_micro_usd = i.cost
+  update execution e set status = 'DONE', result = i.result, cost_micro_usd = i.cost_micro_usd
   from input i, handoff h
   where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'EXECUTING'
     and h.id = e.handoff_id and ${MAY_GO_ON}
-  returning e.handoff_id, i.cost, i.task_result
+  returning e.handoff_id, i.cost_micro_usd as cost, i.task_result
 ), ended as (
   update handoff h set state = 'COMPLETED', reason = null, ended_at = clock_timestamp()
   from done d where h.id = d.handoff_id
@@ -52,7 +60,7 @@ with input as (
         and h.ended_at is null and h.id not in (select id from ended))
       then t.status when c.result is null then 'CANCELED' else 'COMPLETED' end
   from totals c join locked on locked.id = c.task_id where t.id = c.task_id
-), ${WAKE_SUCCESSORS}, ${INTENTS('done', 6)}
+), ${WAKE_SUCCESSORS}, ${STORE_EVENTS('done', COMPLETED.width)}
 select id as "handoffId", cancel_requested as canceled from ended`
 
 /**
@@ -68,25 +76,36 @@ export async function completeExecutions(
     db,
     'complete_executions',
     COMPLETE,
-    [
-      ...fenceColumns(completions),
-      completions.map((one) => one.costMicroUSD),
-      completions.map((one) => one.result),
-      completions.map((one) => one.taskResult),
-      ...intentColumns(intents),
-    ],
+    [...COMPLETED.values(completions), ...EVENTS.values(intents)],
   )
   return new Map(rows.map((row) => [row.handoffId, row]))
 }
 
+export interface Retry extends Fence {
+  readonly reason: string
+  /** JSON: what was wrong, where, how to mend it. */
+  readonly details: string
+  readonly delayMs: number
+  /** True hands the handoff back to its sender with the details (E09). */
+  readonly returned: boolean
+}
+
+const RETRIED = columns({
+  handoffId: uuid,
+  epoch: int4,
+  reason: text,
+  details: jsonb,
+  delayMs: float8,
+  returned: bool,
+})
+
 const RETRY = `
 with input as (
-  select * from unnest($1::uuid[], $2::int[], $3::text[], $4::jsonb[], $5::float8[], $6::boolean[])
-    as t(handoff_id, epoch, reason, details, delay_ms, returned)
+  select * from ${RETRIED.unnest('t')}
 ), stopped as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
   from input i, handoff h
-  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING')
+  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ${LEASED}
     and h.id = e.handoff_id and not h.cancel_requested
   returning e.handoff_id
 ), returned as (
@@ -111,7 +130,7 @@ with input as (
   insert into retry (handoff_id, due)
   select id, clock_timestamp() + delay_ms * interval '1 millisecond' from waiting
   on conflict (handoff_id) do update set due = excluded.due
-), ${INTENTS('stopped', 7)}
+), ${STORE_EVENTS('stopped', RETRIED.width)}
 select handoff_id as "handoffId" from stopped`
 
 /** Schedules another attempt; answers which of them still held their epoch. */
@@ -120,12 +139,112 @@ export function retryHandoffs(
   retries: readonly Retry[],
   intents: readonly AuditIntent[],
 ): Promise<HandoffIds> {
-  return settledIds(db, 'retry_handoffs', RETRY, [
-    ...fenceColumns(retries),
-    retries.map((one) => one.reason),
-    retries.map((one) => one.details),
-    retries.map((one) => one.delayMs),
-    retries.map((one) => one.returned),
-    ...intentColumns(intents),
-  ])
+  const values = [...RETRIED.values(retries), ...EVENTS.values(intents)]
+  return settledIds(db, 'retry_handoffs', RETRY, values)
+}
+
+export interface Ending extends Fence {
+  readonly state: 'REJECTED' | 'BLOCKED' | 'DEAD_LETTERED' | 'ROLLED_BACK'
+  readonly taskStatus: 'PENDING_HANDOFF' | 'AWAITING_HUMAN'
+  readonly reason: string
+  readonly details: string
+  readonly costMicroUSD: number
+  readonly alert: boolean
+  readonly escalate: boolean
+  /** Of a dead letter: what its like have in common, and the scanner that judged it, if one did. */
+  readonly cluster?: string
+  readonly artefactId?: string | null
+}
+
+const ENDED = columns({
+  handoffId: uuid,
+  epoch: int4,
+  state: text,
+  taskStatus: text,
+  reason: text,
+  details: jsonb,
+  costMicroUSD: int8,
+  alert: bool,
+  escalate: bool,
+  cluster: text,
+  artefactId: nullable(text),
+})
+
+const END = `
+with input as (
+  select * from ${ENDED.unnest('t')}
+), stopped as (
+  update execution e set status = 'DONE', cost_micro_usd = i.cost_micro_usd
+  from input i, handoff h
+  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ${LEASED}
+    and h.id = e.handoff_id and not h.cancel_requested
+  returning e.handoff_id
+), ended as (
+  update handoff h set state = i.state, reason = i.reason, last_error = i.details,
+    ended_at = clock_timestamp(), release_id = null
+  from stopped s join input i on i.handoff_id = s.handoff_id where h.id = s.handoff_id
+  returning h.id, h.task_id, h.task_seq, h.attempt, h.checkpoint_id, h.body_sha256,
+    h.from_agent, h.revision, i.*
+), locked as (
+  select id from task where id in (select task_id from ended) order by id for no key update
+), tasks as (
+  update task t set updated_at = clock_timestamp(),
+    status = case when t.cancel_requested then 'CANCELED' else e.task_status end,
+    spent_micro_usd = t.spent_micro_usd + e.cost_micro_usd,
+    checkpoint_id = case when e.task_status = 'PENDING_HANDOFF' then e.checkpoint_id else t.checkpoint_id end,
+    failed_handoffs = t.failed_handoffs + 1
+  from ended e join locked on locked.id = e.task_id where t.id = e.task_id
+), quarantined as (
+  insert into dead_letter as d (handoff_id, task_id, reason, details, epoch, attempt, message_sha256,
+    artefact_id, cluster)
+  select id, task_id, reason, details, epoch, attempt, body_sha256, artefact_id, cluster
+  from ended where state = 'DEAD_LETTERED'
+  on conflict (handoff_id) do update set reason = excluded.reason, details = excluded.details,
+    epoch = excluded.epoch, attempt = excluded.attempt, message_sha256 = excluded.message_sha256,
+    artefact_id = excluded.artefact_id, cluster = excluded.cluster, round = d.round + 1,
+    created_at = excluded.created_at, resolved_at = null, resolution = null, asked_at = null
+), told as (
+  ${TELL('rollback')}
+  select id, task_id, from_agent, attempt, revision, reason, details
+  from ended where task_status = 'PENDING_HANDOFF') n
+), alerts as (
+  insert into alert (kind, handoff_id, task_id, reason)
+  select 'handoff.' || lower(state), id, task_id, reason from ended where alert
+), escalations as (
+  insert into escalation (handoff_id, task_id, attempts, reason)
+  select id, task_id, attempt, reason from ended where escalate
+  on conflict (handoff_id) do update set attempts = excluded.attempts, reason = excluded.reason,
+    created_at = excluded.created_at, resolved_at = null
+), ${WAKE_SUCCESSORS}, ${STORE_EVENTS('stopped', ENDED.width)}
+select handoff_id as "handoffId" from stopped`
+
+/**
+ * Ends handoffs without an effect: rejected, dead-lettered or rolled back to the sender's
+ * checkpoint (E15). Answers which of them still held their epoch.
+ */
+export function endHandoffs(
+  db: Database,
+  endings: readonly Ending[],
+  intents: readonly AuditIntent[],
+): Promise<HandoffIds> {
+  const ended = endings.map((one) => ({
+    ...one,
+    cluster: one.cluster ?? one.reason,
+    artefactId: one.artefactId ?? null,
+  }))
+  const values = [...ENDED.values(ended), ...EVENTS.values(intents)]
+  return settledIds(db, 'end_handoffs', END, values)
+}
+
+type HandoffIds = ReadonlySet<string>
+
+/** Answers the handoffs that still held their epoch. */
+async function settledIds(
+  db: Database,
+  name: string,
+  statement: string,
+  values: unknown[],
+): Promise<HandoffIds> {
+  const rows = await run<{ handoffId: string }>(db, name, statement, values)
+  return new Set(rows.map((row) => row.handoffId))
 }

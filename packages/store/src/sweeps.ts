@@ -1,8 +1,10 @@
 // What the sweeper re-drives from Postgres. Any number of sweepers: rows are taken with SKIP LOCKED.
+import { columns, int4, uuid } from '@baton/postgres'
 import type { ClaimRequest } from './executions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
-import { QUEUE } from './successors.ts'
+import { QUEUE, REQUEUE } from './publications.ts'
+import { EARLIER_IS_OPEN, IS_HELD, LEASED } from './states.ts'
 
 /** A published handoff that nobody has claimed for a while. */
 export interface QuietHandoff extends ClaimRequest {
@@ -11,20 +13,6 @@ export interface QuietHandoff extends ClaimRequest {
 
 const SWEEP_MAX = 500
 const BACKLOG_MAX = 5_000
-
-// Every re-drive is a new generation, so that an older ring of the doorbell is recognised as stale.
-export const REQUEUE = `
-queued as (
-  update handoff set state = 'QUEUED', generation = generation + 1, queued_at = clock_timestamp()
-  where id in (select handoff_id from taken)
-    and state in ('QUEUED', 'DISPATCHED', 'ACCEPTED', 'EXECUTING')
-  returning id, task_id, generation, ${QUEUE} as queue, priority, body_sha256, body_bytes, traceparent, tracestate
-), rung as (
-  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, tracestate)
-  select id, task_id, generation, queue, priority, body_sha256, body_bytes, traceparent, tracestate
-  from queued
-)
-select id from queued`
 
 const RETRIES = `
 with taken as (
@@ -43,7 +31,7 @@ const LAPSED = `
 with taken as (
   update execution set status = 'ABANDONED', lapses = lapses + 1 where handoff_id in (
     select handoff_id from execution
-    where status in ('CLAIMED', 'EXECUTING') and lease_until < clock_timestamp()
+    where status in ${LEASED} and lease_until < clock_timestamp()
     order by lease_until limit ${SWEEP_MAX} for update skip locked)
   returning handoff_id
 ), ${REQUEUE}`
@@ -54,12 +42,11 @@ export async function sweepLapsedLeases(db: Database): Promise<number> {
 }
 
 const QUIET = `
-select h.id as "handoffId", h.generation, coalesce(h.routed_to, h.to_agent) as queue from handoff h
+select h.id as "handoffId", h.generation, ${QUEUE} as queue from handoff h
 where h.ended_at is null and h.state = 'DISPATCHED' and h.dispatched_at < clock_timestamp() - $1 * interval '1 millisecond'
-  and not exists (select from execution e where e.handoff_id = h.id and e.status in ('CLAIMED', 'EXECUTING'))
+  and not ${IS_HELD}
   and not exists (select from retry r where r.handoff_id = h.id)
-  and not exists (select from handoff earlier where earlier.task_id = h.task_id
-    and earlier.task_seq < h.task_seq and earlier.ended_at is null)
+  and not ${EARLIER_IS_OPEN}
 order by h.dispatched_at limit ${SWEEP_MAX}`
 
 /** Published handoffs that nobody has claimed for `quietMs`: their job may be lost. */
@@ -67,10 +54,12 @@ export function listQuietHandoffs(db: Database, quietMs: number): Promise<QuietH
   return run(db, 'list_quiet_handoffs', QUIET, [quietMs])
 }
 
+const LOST = columns({ handoffId: uuid, generation: int4 })
+
 const REDRIVE = `
 with taken as (
-  select h.id as handoff_id from unnest($1::uuid[], $2::int[]) as i(id, generation)
-  join handoff h on h.id = i.id and h.generation = i.generation and h.state = 'DISPATCHED'
+  select h.id as handoff_id from ${LOST.unnest('i')}
+  join handoff h on h.id = i.handoff_id and h.generation = i.generation and h.state = 'DISPATCHED'
   for no key update of h skip locked
 ), ${REQUEUE}`
 
@@ -79,11 +68,7 @@ export async function redriveHandoffs(
   db: Database,
   lost: readonly QuietHandoff[],
 ): Promise<number> {
-  const rows = await run(db, 'redrive_handoffs', REDRIVE, [
-    lost.map((one) => one.handoffId),
-    lost.map((one) => one.generation),
-  ])
-  return rows.length
+  return (await run(db, 'redrive_handoffs', REDRIVE, LOST.values(lost))).length
 }
 
 // NOT IN is one hashed pass over the outbox, which has no index by handoff. With a longer backlog nothing
@@ -96,9 +81,8 @@ with taken as (
     and h.queued_at < clock_timestamp() - $1 * interval '1 millisecond'
     and h.id not in (select handoff_id from outbox)
     and not exists (select from retry r where r.handoff_id = h.id)
-    and not exists (select from execution e where e.handoff_id = h.id and e.status in ('CLAIMED', 'EXECUTING'))
-    and not exists (select from handoff earlier where earlier.task_id = h.task_id
-      and earlier.task_seq < h.task_seq and earlier.ended_at is null)
+    and not ${IS_HELD}
+    and not ${EARLIER_IS_OPEN}
   limit ${SWEEP_MAX} for no key update of h skip locked
 ), ${REQUEUE}`
 

@@ -1,0 +1,26 @@
+// The states that statements and code distinguish, and the conditions on them that several statements share.
+
+const list = (states: readonly string[]): string =>
+  `(${states.map((one) => `'${one}'`).join(', ')})`
+
+/** A task of which nothing is executed any more. */
+const TASK_ENDED: readonly string[] = ['COMPLETED', 'FAILED', 'CANCELED']
+export const hasTaskEnded = (status: string): boolean => TASK_ENDED.includes(status)
+export const ENDED_TASK = list(TASK_ENDED)
+
+/** A handoff that may be claimed, and one that has not ended. */
+export const CLAIMABLE = list(['QUEUED', 'DISPATCHED', 'ACCEPTED', 'EXECUTING'])
+export const OPEN = list(['QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING'])
+
+/** An execution that somebody holds under a lease. */
+export const LEASED = list(['CLAIMED', 'EXECUTING'])
+
+/** Handoff `h` is held by an execution, whether or not its lease still runs. */
+export const IS_HELD = `exists (select from execution e where e.handoff_id = h.id and e.status in ${LEASED})`
+
+/** Handoff `h` must wait its turn: an earlier one of its task is still open. */
+export const EARLIER_IS_OPEN = `exists (select from handoff earlier
+  where earlier.task_id = h.task_id and earlier.task_seq < h.task_seq and earlier.ended_at is null)`
+
+/** The deadline of handoff `h` has not passed. */
+export const IN_TIME = `(h.expires_at is null or h.expires_at > clock_timestamp())`
