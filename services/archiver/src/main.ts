@@ -11,7 +11,7 @@ import {
 } from '@baton/runtime'
 import { createOpsService } from '@baton/http/ops'
 import { createMetrics } from '@baton/telemetry'
-import { Archiver } from './archiver.ts'
+import { createArchiver } from './archiver.ts'
 import { ARCHIVER_SETTINGS } from './settings.ts'
 
 const STATEMENT_MS = 300_000
@@ -35,7 +35,7 @@ async function main(): Promise<never> {
   if (store === undefined) throw storeless()
   const logger = createLogger({ service: 'archiver', level: settings.BATON_LOG_LEVEL })
   const metrics = createMetrics()
-  const archiver = new Archiver({
+  const archiver = createArchiver({
     pool: createPool({
       url: settings.BATON_AUDIT_ARCHIVER_URL,
       applicationName: 'baton-archiver',

@@ -9,7 +9,7 @@ import {
 import { readHeads, readTrace, requireDurability } from '@baton/audit'
 import type { Pool } from '@baton/audit'
 import { createBatchSigner, readBatchPublicKey } from '@baton/ledger'
-import { createBatcher, permanent } from '@baton/runtime'
+import { createBatcher, every, permanent } from '@baton/runtime'
 import type { Logger, readSettings, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
@@ -165,12 +165,18 @@ interface ServiceParts extends AuditorDependencies {
 function asService(parts: ServiceParts): Auditor {
   const { server, pools, watch, scrubber, evidence, erasure, drain, settings, logger } = parts
   let url = ''
-  let timer: NodeJS.Timeout | undefined
   let stopped: Promise<void> | undefined
   const makePartitions = async () => {
     const made = await extendPartitions(pools.writer)
     if (made > 0) logger.info({ event: 'audit.partitions_made', made })
   }
+  const partitions = every({
+    name: 'partitions',
+    everyMs: PARTITIONS_EVERY_MS,
+    firstAfterMs: PARTITIONS_EVERY_MS,
+    run: makePartitions,
+    failed: (error) => logger.error({ event: 'audit.partitions_failed', error }),
+  })
   return {
     name: 'auditor',
     get url() {
@@ -181,23 +187,18 @@ function asService(parts: ServiceParts): Auditor {
       await requireSafety(pools.writer, { settings, logger })
       await makePartitions()
       await watch?.start()
-      timer = setInterval(() => {
-        makePartitions().catch((error: unknown) => {
-          logger.error({ event: 'audit.partitions_failed', error })
-        })
-      }, PARTITIONS_EVERY_MS)
+      await partitions.start()
       await evidence.prepare(server)
       await erasure.prepare(server)
       url = await listen(server, settings)
-      scrubber.start()
-      evidence.start()
+      await scrubber.start()
+      await evidence.start()
       logger.info({ event: 'audit.listening', url })
     },
     stop() {
-      clearInterval(timer)
-      watch?.stop()
-      const readers = Promise.all([scrubber.stop(), evidence.stop()])
-      stopped ??= readers.then(() => stopInOrder(server, drain, pools)).then(() => erasure.stop())
+      stopped ??= Promise.all([partitions.stop(), watch?.stop(), scrubber.stop(), evidence.stop()])
+        .then(() => stopInOrder(server, drain, pools))
+        .then(() => erasure.stop())
       return stopped
     },
   }

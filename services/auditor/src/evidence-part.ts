@@ -34,7 +34,7 @@ interface EvidencePartOptions {
 export interface EvidencePart {
   /** Reads keys, policy and page, and adds the routes where there is a token for them. */
   prepare(server: FastifyInstance): Promise<void>
-  start(): void
+  start(): Promise<void>
   stop(): Promise<void>
 }
 

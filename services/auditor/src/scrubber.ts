@@ -2,8 +2,8 @@
 import { readScrubPosition, scrubPiece, storeScrubPosition } from '@baton/audit'
 import type { ColdStore, Pool, ScrubPass, ScrubPosition, SubjectVault } from '@baton/audit'
 import type { Finding } from '@baton/ledger'
-import { codeOf } from '@baton/runtime'
-import type { Logger } from '@baton/runtime'
+import { codeOf, every } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { KeyObject } from 'node:crypto'
 
@@ -31,9 +31,7 @@ export interface ScrubStatus {
   readonly findings: readonly Finding[]
 }
 
-export interface Scrubber {
-  start(): void
-  stop(): Promise<void>
+export interface Scrubber extends Service {
   status(): ScrubStatus
 }
 
@@ -51,9 +49,6 @@ export function createScrubber(options: ScrubberOptions): Scrubber {
   const findings: Finding[] = []
   let position: ScrubPosition | undefined
   let perSecond = options.recordsPerSecond
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
-  let stopped = false
 
   function report(found: readonly Finding[]): void {
     if (found.length === 0) return
@@ -82,25 +77,17 @@ export function createScrubber(options: ScrubberOptions): Scrubber {
     return Math.max(0, PASS_EVERY_MS - tookMs)
   }
 
-  function schedule(waitMs: number): void {
-    if (stopped) return
-    timer = setTimeout(() => {
-      running = piece()
-        .catch((error: unknown) => {
-          logger.warn({ event: 'audit.scrub_failed', code: codeOf(error), error })
-          return FAILED_WAIT_MS
-        })
-        .then(schedule)
-    }, waitMs)
-  }
-
-  return {
-    start: () => schedule(0),
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
+  const pieces = every({
+    name: 'scrubber',
+    everyMs: PASS_EVERY_MS,
+    run: piece,
+    failed(error) {
+      logger.warn({ event: 'audit.scrub_failed', code: codeOf(error), error })
+      return FAILED_WAIT_MS
     },
+  })
+  return {
+    ...pieces,
     status: () => ({
       passStartedAt: position?.passStartedAt ?? null,
       passRecords: position?.passRecords ?? 0,

@@ -3,8 +3,8 @@ import type { KeyObject } from 'node:crypto'
 import { findOldestRecordTime, readCoveredSizes, readSeal } from '@baton/audit'
 import type { CoveredSizes, Pool } from '@baton/audit'
 import { parseInstant, readSealEntry } from '@baton/ledger'
-import { codeOf } from '@baton/runtime'
-import type { Logger } from '@baton/runtime'
+import { codeOf, every } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { ProblemError } from './problem.ts'
 
@@ -17,11 +17,10 @@ interface SealWatchOptions {
   readonly logger: Logger
 }
 
-export interface SealWatch {
+/** Fails its start when the first look fails. */
+export interface SealWatch extends Service {
   /** What seals cover, as it was seen last; undefined before the first look. */
   readonly sizes: CoveredSizes | undefined
-  start(): Promise<void>
-  stop(): void
   /** Throws the 503 problem BATON_AUDIT_UNSEALED while the oldest unsealed record is too old. */
   requireSealing(): void
 }
@@ -33,7 +32,6 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
   let sizes: CoveredSizes | undefined
   /** Milliseconds since 1970; null when everything is sealed. */
   let unsealedSince: number | null = null
-  let timer: NodeJS.Timeout | undefined
   let blocked = false
 
   const age = (): number => (unsealedSince === null ? 0 : Date.now() - unsealedSince)
@@ -60,27 +58,22 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
     blocked = isBlocked
   }
 
-  const lookAgain = (): void => {
-    timer = setTimeout(() => {
-      look()
-        .catch((error: unknown) =>
-          logger.warn({ event: 'audit.seal_watch_failed', code: codeOf(error), error }),
-        )
-        .finally(() => timer !== undefined && lookAgain())
-    }, LOOK_EVERY_MS)
-  }
-
+  const looks = every({
+    name: 'seal-watch',
+    everyMs: LOOK_EVERY_MS,
+    firstAfterMs: LOOK_EVERY_MS,
+    run: look,
+    failed: (error) =>
+      logger.warn({ event: 'audit.seal_watch_failed', code: codeOf(error), error }),
+  })
   return {
+    ...looks,
     get sizes() {
       return sizes
     },
     async start() {
       await look()
-      lookAgain()
-    },
-    stop() {
-      clearTimeout(timer)
-      timer = undefined
+      await looks.start()
     },
     requireSealing() {
       if (age() > unsealedMaxMs) throw unsealed(unsealedMaxMs)

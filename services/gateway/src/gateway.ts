@@ -116,7 +116,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async start() {
       url = await listen(server, options)
       logger.info({ event: 'gateway.listening', url })
-      if (eraseToken !== undefined) replay.start()
+      if (eraseToken !== undefined) await replay.start()
     },
     stop() {
       stopped ??= replay.stop().then(() => stopInOrder({ server, submitter, audit, pool }))

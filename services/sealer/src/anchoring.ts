@@ -26,12 +26,35 @@ interface AnchoringOptions {
   readonly logger: Logger
 }
 
-export interface Anchored {
+interface Anchored {
   /** The tree that each anchor has acknowledged by now, by name. */
   readonly anchored: SealerState['anchored']
   /** Why nothing more may be signed; undefined when no anchor objects. */
   readonly conflict: string | undefined
   readonly witnessed: boolean
+}
+
+/** Shows seals to the anchors in the background, one after the other. */
+export function createAnchoring(options: AnchoringOptions & { readonly anchorEveryMs: number }) {
+  let shownAt = Number.NEGATIVE_INFINITY
+  let showing: Promise<void> = Promise.resolve()
+  return {
+    /** Whether some anchor lacks the newest seal and the last was shown long enough ago. */
+    isDue({ anchored, tree }: SealerState): boolean {
+      const isBehind = options.anchors.some(({ name }) => anchored[name]?.size !== tree.size)
+      return isBehind && performance.now() - shownAt >= options.anchorEveryMs
+    },
+    show(state: SealerState, onShown: (result: Anchored) => void): void {
+      shownAt = performance.now()
+      showing = showing
+        .then(async () => onShown(await anchorSeal(state, options)))
+        .catch((error: unknown) =>
+          options.logger.warn({ event: 'seal.anchor_failed', code: codeOf(error), error }),
+        )
+    },
+    /** Resolves when everything that was shown so far has been. */
+    finished: () => showing,
+  }
 }
 
 /** Anchors that do not answer are logged and asked again with the next seal. */

@@ -12,12 +12,12 @@ import { createMetrics } from '@baton/telemetry'
 import { openParts } from './parts.ts'
 import type { Settings } from './parts.ts'
 import { recoverByCommand } from './recover-command.ts'
-import { Sealer } from './sealer.ts'
+import { createSealer } from './sealer.ts'
 import { SEALER_SETTINGS } from './settings.ts'
 
 async function seal(settings: Settings, logger: Logger): Promise<never> {
   const metrics = createMetrics()
-  const sealer = new Sealer({
+  const sealer = createSealer({
     ...(await openParts(settings)),
     everyMs: settings.BATON_SEAL_EVERY_MS,
     heartbeatMs: settings.BATON_SEAL_HEARTBEAT_MS,

@@ -2,11 +2,11 @@
 import { inSnapshot, storeSeal } from '@baton/audit'
 import type { Anchor, Pool } from '@baton/audit'
 import type { Finding, Policy } from '@baton/ledger'
-import { codeOf, crashPoint, kindOf } from '@baton/runtime'
+import { codeOf, crashPoint, every, kindOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { KeyObject } from 'node:crypto'
-import { anchorSeal } from './anchoring.ts'
+import { createAnchoring } from './anchoring.ts'
 import { checkChains } from './check-chains.ts'
 import type { CheckedChains } from './check-chains.ts'
 import { signSeal } from './sign-seal.ts'
@@ -34,134 +34,139 @@ export interface SealerOptions {
 const RECORDS_MAX = 100_000
 const FINDINGS_LOGGED_MAX = 10
 
-/** Stays up and unready after a finding, so that what it saw can be read from its metrics and log. */
-export class Sealer implements Service {
-  readonly name = 'sealer'
-  readonly #options: SealerOptions
-  readonly #anchors: readonly Anchor[]
-  #state: SealerState | undefined
-  /** Whether the database may lack the newest seal: none follows before it is there. */
-  #unpublished = false
-  #halted = false
-  #started = false
-  #stopped = false
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> = Promise.resolve()
-  #anchoring: Promise<void> = Promise.resolve()
-  #sealedAt = Number.NEGATIVE_INFINITY
-  #anchoredAt = Number.NEGATIVE_INFINITY
-
-  constructor(options: SealerOptions) {
-    this.#options = options
-    this.#anchors = options.anchors(() => this.#state?.anchored ?? {})
-  }
-
+export interface Sealer extends Service {
   /** False once something was found that must not be sealed; only a person and a restart end that. */
-  get sealing(): boolean {
-    return !this.#halted
+  readonly sealing: boolean
+}
+
+/** Stays up and unready after a finding, so that what it saw can be read from its metrics and log. */
+export function createSealer(options: SealerOptions): Sealer {
+  const { pool, batchKeys, everyMs, metrics, logger } = options
+  const log = createSealLog(options)
+  const anchors = options.anchors(() => log.state?.anchored ?? {})
+  const anchoring = createAnchoring({ ...options, anchors })
+  let phase: 'starting' | 'sealing' | 'halted' = 'starting'
+  let stopped: Promise<void> | undefined
+
+  function halt(findings: readonly Finding[]): void {
+    phase = 'halted'
+    report(findings, options)
   }
 
-  async start(): Promise<void> {
-    const { pool, logger, statePath } = this.#options
-    this.#state = await readState(statePath)
-    await checkStartPatiently(this.#state, { pool, anchors: this.#anchors, logger })
-    if (this.#state !== undefined) await this.#publish(this.#state)
-    this.#started = true
-    if (!this.#halted) this.#next()
+  function haltFor(rule: Finding['rule'], message: string): void {
+    halt([{ origin: 'seals', seq: log.state?.seal.seq ?? null, rule, message }])
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true
-    clearTimeout(this.#timer)
-    await this.#running
-    if (this.#started && !this.#halted) await this.#guardedRound()
-    this.#anchorWhenDue(true)
-    await this.#anchoring
-    await this.#options.pool.end()
+  async function publish(): Promise<void> {
+    if (!(await log.publish())) haltFor('SEAL_LOG', OTHER_ENTRY)
   }
 
-  #next(): void {
-    this.#running = this.#guardedRound()
-  }
-
-  async #guardedRound(): Promise<void> {
-    const { logger, everyMs } = this.#options
-    try {
-      await this.#round()
-    } catch (error) {
-      if (kindOf(error) === 'defect') this.#haltFor('SEAL_LOG', String(codeOf(error)))
-      logger.error({ event: 'seal.failed', code: codeOf(error), error })
-    }
-    if (this.#stopped || this.#halted) return
-    this.#timer = setTimeout(() => this.#next(), everyMs)
-  }
-
-  async #round(): Promise<void> {
-    const { pool, batchKeys, heartbeatMs } = this.#options
-    const state = this.#state
-    if (state !== undefined && this.#unpublished) await this.#publish(state)
-    if (this.#halted) return
+  async function sealGrowth(): Promise<void> {
     const checked = await inSnapshot(pool, (snapshot) =>
-      checkChains(snapshot, { state, batchKeys, recordsMax: RECORDS_MAX }),
+      checkChains(snapshot, { state: log.state, batchKeys, recordsMax: RECORDS_MAX }),
     )
-    if (checked.findings.length > 0) return this.#halt(checked.findings)
-    const isQuiet = !checked.grew && performance.now() - this.#sealedAt < heartbeatMs
-    if (state === undefined || !isQuiet) await this.#seal(checked)
-    const size = this.#state?.tree.size
-    const isBehind = this.#anchors.some(({ name }) => this.#state?.anchored[name]?.size !== size)
-    if (isBehind) this.#anchorWhenDue(false)
-  }
-
-  async #seal(checked: CheckedChains): Promise<void> {
-    const { signingKey, statePath, metrics } = this.#options
-    const nowMicros = Date.now() * 1_000
-    const next = signSeal(checked.chains, { signingKey, nowMicros, previous: this.#state })
-    crashPoint('sealer.before_state')
-    await writeState(statePath, next)
-    this.#state = next
-    this.#unpublished = true
-    await this.#publish(next)
-    this.#sealedAt = performance.now()
+    if (checked.findings.length > 0) return halt(checked.findings)
+    if (!checked.grew && log.quietMs < options.heartbeatMs) return
+    await log.sign(checked.chains)
+    await publish()
     metrics.sealsTotal.inc()
     crashPoint('sealer.after_publish')
   }
 
-  async #publish(next: SealerState): Promise<void> {
-    crashPoint('sealer.before_publish')
-    if (await storeSeal(this.#options.pool, next.seal)) this.#unpublished = false
-    else this.#haltFor('SEAL_LOG', 'another entry stands in its place in the database')
+  function showAnchors(): void {
+    if (phase !== 'sealing' || log.state === undefined || !log.isPublished()) return
+    anchoring.show(log.state, ({ anchored, conflict }) => {
+      log.rememberAnchored(anchored)
+      if (conflict !== undefined) haltFor('SEAL_ANCHOR', conflict)
+    })
   }
 
-  #anchorWhenDue(isLast: boolean): void {
-    const { anchorEveryMs, logger } = this.#options
-    const isDue = isLast || performance.now() - this.#anchoredAt >= anchorEveryMs
-    const sealed = this.#state
-    if (sealed === undefined || this.#unpublished || this.#halted || !isDue) return
-    this.#anchoredAt = performance.now()
-    this.#anchoring = this.#anchoring
-      .then(() => this.#showAnchors(sealed))
-      .catch((error: unknown) =>
-        logger.warn({ event: 'seal.anchor_failed', code: codeOf(error), error }),
-      )
+  async function round(): Promise<number> {
+    await publish()
+    if (phase === 'sealing') await sealGrowth()
+    if (log.state !== undefined && anchoring.isDue(log.state)) showAnchors()
+    return phase === 'sealing' ? everyMs : Infinity
   }
 
-  async #showAnchors(sealed: SealerState): Promise<void> {
-    const { pool, policy, logger } = this.#options
-    const result = await anchorSeal(sealed, { pool, anchors: this.#anchors, policy, logger })
-    if (this.#state !== undefined) this.#state = { ...this.#state, anchored: result.anchored }
-    if (result.conflict !== undefined) this.#haltFor('SEAL_ANCHOR', result.conflict)
+  function failed(error: unknown): number {
+    if (kindOf(error) === 'defect') haltFor('SEAL_LOG', codeOf(error))
+    logger.error({ event: 'seal.failed', code: codeOf(error), error })
+    return phase === 'sealing' ? everyMs : Infinity
   }
 
-  #haltFor(rule: Finding['rule'], message: string): void {
-    const last = this.#state?.seal.seq ?? null
-    this.#halt([{ origin: 'seals', seq: last, rule, message }])
+  const rounds = every({ name: 'sealer', everyMs, run: round, failed })
+
+  async function sealTheRest(): Promise<void> {
+    await rounds.stop()
+    if (phase === 'sealing') await round().catch(failed)
+    showAnchors()
+    await anchoring.finished()
+    await pool.end()
   }
 
-  #halt(findings: readonly Finding[]): void {
-    const { metrics, logger } = this.#options
-    this.#halted = true
-    metrics.auditTamperDetectedTotal.inc()
-    const shown = findings.slice(0, FINDINGS_LOGGED_MAX)
-    logger.error({ event: 'audit.tamper_detected', findings: shown })
+  return {
+    name: rounds.name,
+    get sealing() {
+      return phase !== 'halted'
+    },
+    async start() {
+      await log.open()
+      await checkStartPatiently(log.state, { pool, anchors, logger })
+      await publish()
+      if (phase === 'halted') return
+      phase = 'sealing'
+      await rounds.start()
+    },
+    stop: () => (stopped ??= sealTheRest()),
+  }
+}
+
+function report(findings: readonly Finding[], { metrics, logger }: SealerOptions): void {
+  metrics.auditTamperDetectedTotal.inc()
+  const shown = findings.slice(0, FINDINGS_LOGGED_MAX)
+  logger.error({ event: 'audit.tamper_detected', findings: shown })
+}
+
+const OTHER_ENTRY = 'another entry stands in its place in the database'
+
+/** The seal log as this sealer signs it: on its own disk first, then in the database. */
+function createSealLog({ pool, statePath, signingKey }: SealerOptions) {
+  let state: SealerState | undefined
+  /** What the database is known to have: no seal follows one that it may lack. */
+  let publishedSeq: number | undefined
+  let signedAt = Number.NEGATIVE_INFINITY
+  const isPublished = () => state?.seal.seq === publishedSeq
+  return {
+    isPublished,
+    get state() {
+      return state
+    },
+    /** Since the newest seal was signed by this process. */
+    get quietMs() {
+      return performance.now() - signedAt
+    },
+    async open(): Promise<void> {
+      state = await readState(statePath)
+    },
+    async sign(chains: CheckedChains['chains']): Promise<void> {
+      const nowMicros = Date.now() * 1_000
+      const next = signSeal(chains, { signingKey, nowMicros, previous: state })
+      crashPoint('sealer.before_state')
+      await writeState(statePath, next)
+      state = next
+      signedAt = performance.now()
+    },
+    /** Gives the database the newest seal if it may lack it; false where another entry stands in its place. */
+    async publish(): Promise<boolean> {
+      if (state === undefined || isPublished()) return true
+      crashPoint('sealer.before_publish')
+      const { seal } = state
+      const isStored = await storeSeal(pool, seal)
+      if (isStored) publishedSeq = seal.seq
+      return isStored
+    },
+    rememberAnchored(anchored: SealerState['anchored']): void {
+      if (state !== undefined) state = { ...state, anchored }
+    },
   }
 }

@@ -1,10 +1,9 @@
 // What was signed last, kept where the database cannot reach it: written whole, durable before it counts.
-import { open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import type { Seal } from '@baton/audit'
 import { CompactRange, formatSealEntry, fromBase64, readSealEntry } from '@baton/ledger'
 import type { ChainStart, SealEntry, TreeState } from '@baton/ledger'
-import { crashPoint, permanent } from '@baton/runtime'
+import { crashPoint, permanent, replaceFile } from '@baton/runtime'
 
 /** The sealed part of one chain. */
 export interface SealedPart extends ChainStart {
@@ -74,30 +73,8 @@ export async function writeState(path: string, state: SealerState): Promise<void
     seal: { ...seal, body: readSealEntry(seal.body) as SealEntry },
     anchored,
   }
-  const draft = `${path}.draft`
-  await writeDurably(draft, `${JSON.stringify(stored)}\n`)
-  crashPoint('sealer.before_rename')
-  await rename(draft, path)
-  await syncFolder(dirname(path))
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+  const text = `${JSON.stringify(stored)}\n`
+  await replaceFile(path, text, () => crashPoint('sealer.before_rename'))
 }
 
 const unreadable = (path: string, cause: unknown) =>

@@ -1,6 +1,5 @@
 // What the witness has cosigned of each log: checked and stored as one step, durable before it answers.
-import { open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import {
   equalBytes,
   fromBase64,
@@ -12,7 +11,7 @@ import {
   verifyConsistency,
 } from '@baton/ledger'
 import type { Checkpoint, Cosigner, VerifierKey } from '@baton/ledger'
-import { crashPoint, permanent } from '@baton/runtime'
+import { crashPoint, permanent, replaceFile } from '@baton/runtime'
 import type { AddCheckpoint } from './read-request.ts'
 
 interface Head {
@@ -107,31 +106,9 @@ async function store(
     origin: name,
     root: toBase64(head.root),
   }))
-  const draft = `${path}.draft`
-  await writeDurably(draft, `${JSON.stringify({ v: 1, heads: stored })}\n`)
-  crashPoint('witness.before_rename')
-  await rename(draft, path)
-  await syncFolder(dirname(path))
+  const text = `${JSON.stringify({ v: 1, heads: stored })}\n`
+  await replaceFile(path, text, () => crashPoint('witness.before_rename'))
   heads.set(origin, { size, root })
-}
-
-async function writeDurably(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }
 
 interface StoredHeads {

@@ -1,0 +1,36 @@
+// Replaces a file as one step: after a crash or a power cut the old text stands there or the new one, whole.
+import { open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/**
+ * When it resolves the new text survives a power cut; until then the old one does. Only this user may
+ * read the file. `beforeRename` runs while the new text stands beside the old one.
+ */
+export async function replaceFile(
+  path: string,
+  text: string,
+  beforeRename: () => void = () => undefined,
+): Promise<void> {
+  const draft = `${path}.draft`
+  const file = await open(draft, 'w', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  beforeRename()
+  await rename(draft, path)
+  await syncFolder(dirname(path))
+}
+
+// The rename itself has to reach the disk. Windows can open no folder, and writes renames down by itself.
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
