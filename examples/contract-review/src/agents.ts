@@ -1,11 +1,11 @@
 // The receiving agents of the contract review, ready for a worker.
-import { readSettings } from '@baton/runtime'
 import type { Agent } from '@baton/sdk'
 import { clauseExtraction } from './clause-extraction.ts'
 import { createLegalAnalysis } from './legal-analysis.ts'
 import type { ModelOptions } from './model-opinion.ts'
 import { riskScoring } from './risk-scoring.ts'
-import { CONTRACT_REVIEW_SETTINGS, modelFrom } from './settings.ts'
+import { modelFrom } from './settings.ts'
+import type { Environment } from './settings.ts'
 import { unreliableReview } from './unreliable-review.ts'
 
 /**
@@ -27,6 +27,5 @@ export const agents = reviewAgents()
  * The agents as CONTRACT_REVIEW_SETTINGS in `environment` want them: deterministic ones unless a
  * language model is given. Throws BATON_SETTINGS_INVALID.
  */
-export const createAgents = (
-  environment: Readonly<Record<string, string | undefined>>,
-): readonly Agent[] => reviewAgents(modelFrom(readSettings(CONTRACT_REVIEW_SETTINGS, environment)))
+export const createAgents = (environment: Environment): readonly Agent[] =>
+  reviewAgents(modelFrom(environment))

@@ -1,7 +1,7 @@
 // Moves the people out of a licence text: names and contacts go to the personal data, placeholders stay behind (E26).
 import { createHash } from 'node:crypto'
-import type { JsonObject } from '@baton/protocol'
 import { permanent } from '@baton/sdk'
+import type { JsonObject } from '@baton/sdk'
 import { findNamedHolders } from './holder-lines.ts'
 import type { NamedHolder } from './holder-lines.ts'
 import type { HolderReference } from './review-state.ts'

@@ -1,6 +1,6 @@
 // What travels in `currentState` between the agents of the contract review, and how it is read back safely.
-import type { JsonObject, JsonValue } from '@baton/protocol'
 import { permanent } from '@baton/sdk'
+import type { JsonObject, JsonValue } from '@baton/sdk'
 import type { ClauseKind } from './clause-kinds.ts'
 
 /** Which licence is under review. Written by intake, carried unchanged by everybody. */

@@ -1,11 +1,9 @@
 // A language model is asked only when a key or a base URL is given, and wrong settings stop the start.
-import { readSettings } from '@baton/runtime'
 import { describe, expect, it } from 'vitest'
 import { createAgents } from './agents.ts'
-import { CONTRACT_REVIEW_SETTINGS, modelFrom } from './settings.ts'
+import { modelFrom } from './settings.ts'
 
-const modelOf = (environment: Record<string, string>) =>
-  modelFrom(readSettings(CONTRACT_REVIEW_SETTINGS, environment))
+const modelOf = (environment: Record<string, string>) => modelFrom(environment)
 
 describe('the language model', () => {
   it('is none without a key and a base URL', () => {

@@ -19,6 +19,13 @@ export type {
   Sent,
 } from '@baton/engine'
 export { buildHandoffMessage, validateHandoffMessage, createKeyRing } from '@baton/protocol'
-export type { AgentState, HandoffConstraints, HandoffMessage, KeyRing } from '@baton/protocol'
+export type {
+  AgentState,
+  HandoffConstraints,
+  HandoffMessage,
+  JsonObject,
+  JsonValue,
+  KeyRing,
+} from '@baton/protocol'
 export { renderForAgent } from '@baton/safety'
 export { permanent, transient } from '@baton/runtime'

@@ -6,7 +6,7 @@ import { GATEWAY_SETTINGS } from '@baton/gateway/settings'
 import { RECEIVER_SETTINGS } from '@baton/receiver/settings'
 import { RELAY_SETTINGS } from '@baton/relay/settings'
 import { describeSettings, permanent } from '@baton/runtime'
-import type { SettingRow, SettingsSpec } from '@baton/runtime'
+import type { SettingRow } from '@baton/runtime'
 import { SEALER_SETTINGS } from '@baton/sealer/settings'
 import { SENDER_SETTINGS } from '@baton/sender/settings'
 import { WITNESS_SETTINGS } from '@baton/witness/settings'
@@ -17,16 +17,16 @@ import { CLI_SETTINGS } from '../settings.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 
-const SERVICES: Readonly<Record<string, SettingsSpec>> = {
-  cli: CLI_SETTINGS,
-  gateway: GATEWAY_SETTINGS,
-  sender: SENDER_SETTINGS,
-  relay: RELAY_SETTINGS,
-  receiver: RECEIVER_SETTINGS,
-  auditor: AUDITOR_SETTINGS,
-  sealer: SEALER_SETTINGS,
-  archiver: ARCHIVER_SETTINGS,
-  witness: WITNESS_SETTINGS,
+const SERVICES: Readonly<Record<string, readonly SettingRow[]>> = {
+  cli: describeSettings(CLI_SETTINGS),
+  gateway: describeSettings(GATEWAY_SETTINGS),
+  sender: describeSettings(SENDER_SETTINGS),
+  relay: describeSettings(RELAY_SETTINGS),
+  receiver: describeSettings(RECEIVER_SETTINGS),
+  auditor: describeSettings(AUDITOR_SETTINGS),
+  sealer: describeSettings(SEALER_SETTINGS),
+  archiver: describeSettings(ARCHIVER_SETTINGS),
+  witness: describeSettings(WITNESS_SETTINGS),
   'contract-review': CONTRACT_REVIEW_SETTINGS,
 }
 
@@ -54,7 +54,7 @@ function rowsOf(service: string | undefined): readonly Row[] {
   }
   const rows = Object.entries(SERVICES)
     .filter(([name]) => service === undefined || name === service)
-    .flatMap(([name, spec]) => describeSettings(spec).map((row) => ({ ...row, service: name })))
+    .flatMap(([name, settings]) => settings.map((row) => ({ ...row, service: name })))
   // The same name may have another default or meaning elsewhere; then it stands twice.
   const same = Map.groupBy(rows, ({ name, kind, bounds, help, default: preset }) =>
     JSON.stringify([name, kind, bounds, help, preset]),
