@@ -1,6 +1,6 @@
 // The recovery times that Baton promises, each caused and measured with real processes.
 import { readFileSync } from 'node:fs'
-import { relayService } from '@baton/engine'
+import { createRelay } from '@baton/engine'
 import { createLogger } from '@baton/runtime'
 import { createMetrics } from '@baton/telemetry'
 import { createRedisTransport } from '@baton/transport'
@@ -182,7 +182,7 @@ const heldSnapshot = ({ snapshotMinutes }: RecoveryOptions) =>
     const pool = openTimedPool(databaseUrl, { statement: 'claim_outbox', tookMs })
     const metrics = createMetrics()
     const parts = { pool, databaseUrl, transport, waitingMax: 5_000, metrics, logger }
-    const relay = relayService(parts)
+    const relay = createRelay(parts)
     const snapshot = await world.pool.connect()
     await snapshot.query('set idle_in_transaction_session_timeout = 0; set transaction_timeout = 0')
     await snapshot.query('begin isolation level repeatable read')

@@ -41,7 +41,7 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     edits: [
       {
         file: 'packages/engine/src/sweep.ts',
-        find: `await step('redrive', () => redrive(deps))`,
+        find: `await step('redrive', () => redrive(parts))`,
         replace: ``,
       },
     ],
@@ -71,13 +71,13 @@ export const KNOWN_BAD: readonly KnownBad[] = [
       'outbox rows are deleted in a transaction of their own, before they are published, and the sweep that mends it is off',
     edits: [
       {
-        file: 'packages/engine/src/relay-service.ts',
-        find: `await claimOutbox(transaction, quotas)`,
-        replace: `await claimOutbox(pool, quotas)`,
+        file: 'packages/engine/src/relay-outbox.ts',
+        find: `await claimOutbox(transaction, asked)`,
+        replace: `await claimOutbox(pool, asked)`,
       },
       {
         file: 'packages/engine/src/sweep.ts',
-        find: `await deps.sweepForgotten(deps.quietMs)`,
+        find: `await sweepForgotten(pool, quietMs)`,
         replace: `0`,
       },
     ],

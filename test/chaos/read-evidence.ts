@@ -1,9 +1,8 @@
 // Reads a drained system: both databases past every role and link, the auditor's own verification, the doctor's rules.
 import { createHash } from 'node:crypto'
 import { EVENT_NUMBERS } from '@baton/ledger'
-import { createPool as createAuditPool, invariantReads as auditReads } from '@baton/audit'
-import { auditInvariants, storeInvariants } from '@baton/engine'
-import { createPool, invariantReads as storeReads } from '@baton/store'
+import { auditInvariants, createPool as createAuditPool } from '@baton/audit'
+import { createPool, storeInvariants } from '@baton/store'
 import type { Pool } from '@baton/store'
 import type { System } from '@baton/testkit'
 import { listWaiting } from './drain.ts'
@@ -129,7 +128,7 @@ async function brokenRules(
   pool: Pool,
   auditPool: ReturnType<typeof createAuditPool>,
 ): Promise<Evidence['rules']> {
-  const rules = [...storeInvariants(storeReads(pool)), ...auditInvariants(auditReads(auditPool))]
+  const rules = [...storeInvariants(pool), ...auditInvariants(auditPool)]
   const broken: { promise: string; rule: string; ids: readonly string[] }[] = []
   for (const { promise, rule, check } of rules) {
     const ids = await check()

@@ -1,7 +1,7 @@
 // Cancellation on a real Postgres: at once where nothing executes, after a grace where something does, and for good.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSteering } from '@baton/engine'
+import { requestCancel } from '@baton/engine'
 import type { Canceled } from '@baton/engine'
 import {
   claimExecutions,
@@ -22,10 +22,8 @@ import { claim, executing, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
-let steering: ReturnType<typeof createSteering>
 beforeAll(async () => {
   store = await openStore('store cancellations')
-  steering = createSteering(store.pool)
 })
 afterAll(() => store.close())
 
@@ -33,9 +31,9 @@ type CanceledNow = Extract<Canceled, { kind: 'canceled' }>
 type Fence = { readonly handoffId: string; readonly epoch: number }
 const GRACE_MS = 60_000
 const cancel = (handoffId: string, graceMs = GRACE_MS) =>
-  steering.cancel({ handoffId, graceMs, actor: 'ann' })
+  requestCancel(store.pool, { handoffId, graceMs, actor: 'ann' })
 const cancelTask = (taskId: string, graceMs = GRACE_MS) =>
-  steering.cancel({ taskId, graceMs, actor: 'ann' })
+  requestCancel(store.pool, { taskId, graceMs, actor: 'ann' })
 const complete = async (fence: Fence, taskResult: string | null = null) => {
   const completion = { ...fence, costMicroUSD: 30, result: '1', taskResult }
   return completeExecutions(store.pool, [completion], [])

@@ -1,8 +1,7 @@
 // The rules about dead letters and releases notice when they are broken, and name what broke them.
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { storeInvariants } from '@baton/engine'
-import { addRelease, invariantReads, releaseEnd, reopenHandoffs } from '@baton/store'
+import { addRelease, storeInvariants, releaseEnd, reopenHandoffs } from '@baton/store'
 import { ARTEFACT, quarantined } from './dead-letter-fixture.ts'
 import { openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
@@ -15,7 +14,7 @@ afterEach(() => store.close())
 
 async function broken(): Promise<Record<string, readonly string[]>> {
   const found: Record<string, readonly string[]> = {}
-  for (const { rule, check } of storeInvariants(invariantReads(store.pool))) {
+  for (const { rule, check } of storeInvariants(store.pool)) {
     const ids = await check()
     if (ids.length > 0) found[rule] = ids
   }

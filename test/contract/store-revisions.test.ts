@@ -1,7 +1,6 @@
 // Corrections on a real Postgres: same handoff, other bytes, old bytes kept; a claim and a correction never both win.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { storeInvariants } from '@baton/engine'
 import type { NewHandoff } from '@baton/store'
 import {
   applyRevisions,
@@ -11,7 +10,7 @@ import {
   findTask,
   findTaskCheckpoint,
   inTransaction,
-  invariantReads,
+  storeInvariants,
   lockRevisable,
   retryHandoffs,
   sendHandoffs,
@@ -101,7 +100,7 @@ describe('a correction', () => {
     const handoff = await returned({ spentMicroUSD: 100, remainingMicroUSD: 900 })
     await apply(corrected(handoff, { spentMicroUSD: 150, remainingMicroUSD: 850 }))
     expect(await findTask(store.pool, handoff.taskId)).toMatchObject({ spentMicroUSD: 150 })
-    const reads = storeInvariants(invariantReads(store.pool))
+    const reads = storeInvariants(store.pool)
     for (const invariant of reads)
       expect([invariant.rule, await invariant.check()]).toEqual([invariant.rule, []])
   })

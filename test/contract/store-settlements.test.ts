@@ -7,7 +7,7 @@ import {
   findHandoff,
   findTask,
   findTaskCheckpoint,
-  invariantReads,
+  storeInvariants,
   listAlerts,
   listDeadLetters,
   listEscalations,
@@ -15,7 +15,6 @@ import {
   retryHandoffs,
   sendHandoffs,
 } from '@baton/store'
-import { storeInvariants } from '@baton/engine'
 import type { Ending } from '@baton/store'
 import { claim, executing, intentOf, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
@@ -222,7 +221,7 @@ async function sent() {
 
 it('leaves every promise of the database kept after all of this', async () => {
   const checked = await Promise.all(
-    storeInvariants(invariantReads(store.pool)).map(async ({ rule, check }) => ({
+    storeInvariants(store.pool).map(async ({ rule, check }) => ({
       rule,
       ids: await check(),
     })),

@@ -1,7 +1,7 @@
 // Steering against everything else at the same moment: one of them wins, and what has ended never executes or commits.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSteering } from '@baton/engine'
+import { answerApproval, requestCancel } from '@baton/engine'
 import {
   claimExecutions,
   claimOutbox,
@@ -12,7 +12,7 @@ import {
   findHandoff,
   findTask,
   giveBackExecutions,
-  invariantReads,
+  storeInvariants,
   markExecuting,
   releaseClaims,
   retryHandoffs,
@@ -25,18 +25,16 @@ import { executing, newHandoff, openStore, receiptOf } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
-let steering: ReturnType<typeof createSteering>
 beforeAll(async () => {
   store = await openStore('store steering races')
-  steering = createSteering(store.pool)
 })
 afterAll(() => store.close())
 
 type Fence = { readonly handoffId: string; readonly epoch: number }
 const cancel = (handoffId: string, graceMs = 60_000) =>
-  steering.cancel({ handoffId, graceMs, actor: 'ann' })
+  requestCancel(store.pool, { handoffId, graceMs, actor: 'ann' })
 const cancelTask = (taskId: string, graceMs = 60_000) =>
-  steering.cancel({ taskId, graceMs, actor: 'ann' })
+  requestCancel(store.pool, { taskId, graceMs, actor: 'ann' })
 const complete = async (fence: Fence, taskResult: string | null = null) => {
   const completion = { ...fence, costMicroUSD: 30, result: '1', taskResult }
   return completeExecutions(store.pool, [completion], [])
@@ -166,9 +164,14 @@ function actionsOn({ handoffId, taskId }: { handoffId: string; taskId: string })
     cancelTask: () => cancelTask(taskId),
     endGrace: () => set(`cancel_grace_until = least(cancel_grace_until, now() - interval '1 ms')`),
     approve: () =>
-      steering.decide({ handoffId, decision: 'approve', actor: 'ann', reasonCode: null }),
+      answerApproval(store.pool, {
+        handoffId,
+        decision: 'approve',
+        actor: 'ann',
+        reasonCode: null,
+      }),
     refuse: () =>
-      steering.decide({ handoffId, decision: 'reject', actor: 'ann', reasonCode: null }),
+      answerApproval(store.pool, { handoffId, decision: 'reject', actor: 'ann', reasonCode: null }),
   }
   return { actions, seen }
 }
@@ -200,8 +203,8 @@ describe('in any order, two or three at a time', () => {
   })
 
   it('and every promise about the database holds afterwards', async () => {
-    const reads = Object.entries(invariantReads(store.pool))
-    const broken = await Promise.all(reads.map(async ([name, read]) => [name, await read()]))
+    const rules = storeInvariants(store.pool)
+    const broken = await Promise.all(rules.map(async ({ rule, check }) => [rule, await check()]))
     expect(broken.filter(([, ids]) => ids !== undefined && ids.length > 0)).toEqual([])
   })
 })

@@ -8,7 +8,7 @@ import { createLogger } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import { createSender, createWorker, parseSigningKeys } from '@baton/sdk'
 import type { Sender } from '@baton/sdk'
-import { relayService, shipperFor, sweeperService } from '@baton/engine'
+import { createRelay, createEventShipper, createSweeper } from '@baton/engine'
 import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
@@ -76,15 +76,15 @@ function servicesOf({ system, transport, agents }: Parts): readonly Service[] {
   const keyRing = parseSigningKeys(system.env['BATON_SIGNING_KEYS'] ?? '')
   const client = createAuditClient(audit)
   const pool = createPool({ url: databaseUrl, applicationName: 'baton-relay', connectionsMax: 4 })
-  const shipper = shipperFor({ pool, client, metrics, logger })
+  const shipper = createEventShipper({ pool, client, metrics, logger })
   const bounds = { waitingMax: 1_000, quietMs: 500 }
   const relay = { ...bounds, pool, databaseUrl, transport, metrics, logger }
   const backoff = { baseMs: 5, capMs: 20 }
   const common = { agents, databaseUrl, keyRing, audit, transport, backoff, metrics, logger }
   return [
     { name: 'connections', start: async () => undefined, stop: () => pool.end() },
-    relayService(relay),
-    sweeperService({ ...relay, shipper }),
+    createRelay(relay),
+    createSweeper({ ...relay, shipper }),
     createWorker({ ...common, leaseMs: 1_000, quietMs: 500 }),
   ]
 }

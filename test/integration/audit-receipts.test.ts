@@ -1,8 +1,8 @@
 // Two databases witness each other: a receipt that an execution holds shows what the audit log lost.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createReceiptReconciler } from '@baton/engine'
-import type { ExecutionReceipt } from '@baton/engine'
+import { reconcile } from '@baton/engine'
+import type { HeldReceipt } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
@@ -12,7 +12,7 @@ import type { Sealing } from './audit-seals-fixture.ts'
 let fixture: AuditFixture
 let sealing: Sealing
 let auditor: RunningAuditor
-let held: ExecutionReceipt[] = []
+let held: HeldReceipt[] = []
 
 beforeAll(async () => {
   fixture = await createAuditFixture(1)
@@ -48,7 +48,7 @@ describe('receipts', () => {
 
   test('T06 T11 show a record that is gone or another one, head and batches and all', async () => {
     const stranger = { handoffId: randomUUID(), epoch: 1, hash: 'ab'.repeat(32) }
-    const edited = { ...(held[0] as ExecutionReceipt), hash: 'ab'.repeat(32) }
+    const edited = { ...(held[0] as HeldReceipt), hash: 'ab'.repeat(32) }
     expect(await auditor.client.checkReceipts([stranger, edited])).toEqual(['missing', 'different'])
     await fixture.superuser.query({ text: 'delete from audit.record where seq = 5' })
     expect(await auditor.client.checkReceipts(held)).toEqual([
@@ -75,19 +75,21 @@ describe('receipts', () => {
 })
 
 describe('the reconciler', () => {
-  const run = async (executions: readonly ExecutionReceipt[], mark?: string) => {
+  const run = async (executions: readonly HeldReceipt[], mark?: string) => {
     const error = vi.fn()
     const inc = vi.fn()
     const marks: string[] = []
-    const reconciler = createReceiptReconciler({
-      listNewestReceipts: async () => [],
-      listExecutionsAfter: async (after) => executions.filter(({ handoffId }) => handoffId > after),
-      readMark: async () => mark,
-      writeMark: async (handoffId) => void marks.push(handoffId),
-      check: (receipts) => auditor.client.checkReceipts(receipts),
+    const parts = {
+      client: auditor.client,
       everyMs: 10,
       metrics: { auditTamperDetectedTotal: { inc } },
       logger: { error, warn: vi.fn() } as never,
+    }
+    const reconciler = reconcile(parts, {
+      listNewest: async () => [],
+      listAfter: async (after) => executions.filter(({ handoffId }) => handoffId > after),
+      readMark: async () => mark,
+      writeMark: async (handoffId) => void marks.push(handoffId),
     })
     await reconciler.start()
     await eventually(() => marks.length > 0, { deadlineMs: 30_000, describe: () => 'a round' })
@@ -98,7 +100,7 @@ describe('the reconciler', () => {
   test('counts and names what does not match, and begins anew when it is through', async () => {
     const { error, inc, marks } = await run(held)
     expect(inc).toHaveBeenCalled()
-    const { handoffId, epoch } = held[5] as ExecutionReceipt
+    const { handoffId, epoch } = held[5] as HeldReceipt
     expect(error.mock.calls[0]?.[0]).toMatchObject({
       event: 'receipts.unmatched',
       count: 1,

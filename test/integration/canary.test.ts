@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLogger } from '@baton/runtime'
 import { transient } from '@baton/sdk'
-import { relayService, sweeperService, shipperFor } from '@baton/engine'
+import { createRelay, createSweeper, createEventShipper } from '@baton/engine'
 import { createAuditClient } from '@baton/audit/client'
 import { startTracing } from '@baton/telemetry'
 import type { TracingOptions } from '@baton/telemetry'
@@ -80,7 +80,7 @@ describeWith('a message full of canaries', await acquireRedis(), (redis) => {
     const monitor = await watchRedis(redis.url)
     const { pool, metrics, system } = pipeline
     const client = createAuditClient({ url: system.auditorUrl, token: system.tokens.append })
-    const shipper = shipperFor({ pool, client, metrics, logger })
+    const shipper = createEventShipper({ pool, client, metrics, logger })
     const relay = {
       pool,
       databaseUrl: system.databaseUrl,
@@ -89,7 +89,7 @@ describeWith('a message full of canaries', await acquireRedis(), (redis) => {
       metrics,
       logger,
     }
-    const services = [relayService(relay), sweeperService({ ...relay, shipper })]
+    const services = [createRelay(relay), createSweeper({ ...relay, shipper })]
     for (const service of services) await service.start()
 
     const good = recordingAgent('canary-good', {

@@ -1,7 +1,7 @@
 // Canceling work under way: the agent is told within two seconds, its result counts within the grace, nothing counts after it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HandoffCanceled, transient } from '@baton/sdk'
-import { createSteering } from '@baton/engine'
+import { requestCancel } from '@baton/engine'
 import { findTask, listTaskHandoffs } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { answer, gate, openPipeline, recordingAgent } from './pipeline-fixture.ts'
@@ -14,9 +14,9 @@ beforeAll(async () => {
 afterAll(() => pipeline.close())
 
 const cancel = (handoffId: string, graceMs: number) =>
-  createSteering(pipeline.pool).cancel({ handoffId, graceMs, actor: 'ann' })
+  requestCancel(pipeline.pool, { handoffId, graceMs, actor: 'ann' })
 const cancelTask = (taskId: string, graceMs: number) =>
-  createSteering(pipeline.pool).cancel({ taskId, graceMs, actor: 'ann' })
+  requestCancel(pipeline.pool, { taskId, graceMs, actor: 'ann' })
 const eventsOf = async (handoffId: string) => {
   const { rows } = await pipeline.audit.query<{ event: string }>({
     text: 'select event from handoff_events where handoffid = $1 order by timestamp',

@@ -1,7 +1,6 @@
 // E09 over HTTP: a sender in any language takes what was refused, and corrects it.
 import { randomUUID } from 'node:crypto'
-import { storeInvariants } from '@baton/engine'
-import { findTaskCheckpoint, invariantReads, sweepRetries } from '@baton/store'
+import { findTaskCheckpoint, storeInvariants, sweepRetries } from '@baton/store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { claim } from '../contract/store-fixture.ts'
 import { expectProblem, get } from './gateway-fixture.ts'
@@ -171,7 +170,7 @@ describe('correcting', () => {
     }
     const refused = await revise(of, correction(of, { cost: dearer }))
     expect([refused.statusCode, refused.json().code]).toEqual([422, 'BATON_BUDGET_MISMATCH'])
-    const invariants = storeInvariants(invariantReads(returning.pool))
+    const invariants = storeInvariants(returning.pool)
     for (const { rule, check } of invariants.filter(({ promise }) => promise === 'I8')) {
       expect([rule, await check()]).toEqual([rule, []])
     }

@@ -1,8 +1,7 @@
 // A dead letter before people, on the whole system: two release it, it executes once, and the trace shows who decided.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '@baton/testkit'
-import { findDeadLetter, findTask, invariantReads } from '@baton/store'
-import { storeInvariants } from '@baton/engine'
+import { findDeadLetter, findTask, storeInvariants } from '@baton/store'
 import { recordingAgent } from './pipeline-fixture.ts'
 import { openReview } from './review-fixture.ts'
 import type { ReviewSystem } from './review-fixture.ts'
@@ -220,7 +219,7 @@ it.each([
 )
 
 it('leaves every promise of the database kept after all of this', async () => {
-  const rules = storeInvariants(invariantReads(review.pipeline.pool))
+  const rules = storeInvariants(review.pipeline.pool)
   const checked = await Promise.all(
     rules.map(async ({ rule, check }) => ({ rule, ids: await check() })),
   )

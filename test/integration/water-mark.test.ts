@@ -1,6 +1,6 @@
 // However much waits for delivery, Redis holds only so much of it; the rest waits in Postgres and follows.
 import { createLogger } from '@baton/runtime'
-import { relayService } from '@baton/engine'
+import { createRelay } from '@baton/engine'
 import { outboxDepth, sendHandoffs } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { acquireRedis, describeWith, eventually, uniqueName } from '@baton/testkit'
@@ -27,7 +27,7 @@ describeWith('the high-water mark of a queue', await acquireRedis(), ({ url }) =
     const { pool, databaseUrl } = store
     const metrics = createMetrics()
     const parts = { pool, databaseUrl, transport, waitingMax: WAITING_MAX, metrics, logger }
-    const relay = relayService(parts)
+    const relay = createRelay(parts)
     await relay.start()
     await eventually(async () => (await transport.waiting('reviewer')) >= WAITING_MAX, {
       ...DEADLINE,

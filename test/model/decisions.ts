@@ -1,6 +1,6 @@
 // What the pipeline's own pure functions decide, asked once per case, so that the model cannot drift from them.
-import { settleFailed, settleQuarantined, settleRejected } from '@baton/engine'
-import type { Settlement } from '@baton/engine'
+import { decideFailed, decideQuarantined, decideRejected } from '@baton/engine'
+import type { Outcome } from '@baton/engine'
 import { createKeyRing } from '@baton/protocol'
 import type { RejectionReason } from '@baton/protocol'
 import type { ClaimedHandoff, Ending } from '@baton/store'
@@ -66,16 +66,16 @@ const claimedAt = (attempt: number, attemptsMax: number): ClaimedHandoff => ({
   decided: false,
 })
 
-function decided(settlement: Settlement): Decision {
-  if (settlement.kind === 'complete') throw new Error('nothing here completes')
-  return settlement.kind === 'retry' ? 'retry' : settlement.settled.change.state
+function decided(outcome: Outcome): Decision {
+  if (outcome.kind === 'complete') throw new Error('nothing here completes')
+  return outcome.kind === 'retry' ? 'retry' : outcome.change.state
 }
 
 /** Decisions for handoffs that may be tried `attemptsMax` times. */
 export function decisionsFor(attemptsMax: number): Decisions {
   const rejected = (flaw: Flaw, attempt: number) =>
     decided(
-      settleRejected(
+      decideRejected(
         claimedAt(attempt, attemptsMax),
         { valid: false, reason: flaw as RejectionReason, details: [], checks: CHECKS },
         OPTIONS,
@@ -83,13 +83,13 @@ export function decisionsFor(attemptsMax: number): Decisions {
     )
   const failed = (retry: boolean, attempt: number) =>
     decided(
-      settleFailed(claimedAt(attempt, attemptsMax), { code: 'BATON_AGENT_FAILED', retry }, OPTIONS),
+      decideFailed(claimedAt(attempt, attemptsMax), { code: 'BATON_AGENT_FAILED', retry }, OPTIONS),
     )
   return {
     rejected: remembered(rejected),
     failed: remembered(failed),
     quarantined: remembered(() =>
-      decided(settleQuarantined(claimedAt(1, attemptsMax), { reason: 'POISON', details: [] })),
+      decided(decideQuarantined(claimedAt(1, attemptsMax), { reason: 'POISON', details: [] })),
     ),
   }
 }

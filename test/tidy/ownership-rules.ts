@@ -106,7 +106,7 @@ export function manifestsKeepToTheTable(files: readonly SourceFile[]): readonly 
 export function importsPointDown(files: readonly SourceFile[]): readonly string[] {
   return files.flatMap(({ path, text }) => {
     const own = layerOf(path)
-    if (own === 'testing' || own === null || /\.test\.ts$|\/testing\//.test(path)) return []
+    if (own === 'testing' || own === null || /\.test\.ts$|\/fixtures\//.test(path)) return []
     return importsOf(text).flatMap((name) => {
       const target = /^@baton\/([\w-]+)/.exec(name)?.[1]
       if (target === undefined || path.split('/').includes(target)) return []

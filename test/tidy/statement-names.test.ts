@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest'
 import { sourceFiles } from './source-files.ts'
 
-const NAMED = /\b(?:run|ids|settledIds)(?:<[^;(]*?>)?\(\s*\w+(?:\.\w+)?,\s*'([a-z_0-9]+)'/g
+const NAMED =
+  /(?:\b(?:run|ids|settledIds)(?:<[^;(]*?>)?\(\s*\w+(?:\.\w+)?,\s*|\bstatement: )'([a-z_0-9]+)'/g
 
 it.each(['store', 'audit'])('each statement of packages/%s has a name of its own', (owner) => {
   const files = sourceFiles('.ts').filter(

@@ -1,6 +1,7 @@
 // What an agent is to Baton: a type, a version, the state it needs, and one function.
 import type { AgentRegistration, HandoffMessage, JsonObject, JsonValue } from '@baton/protocol'
-import type { NoticeHooks } from './notice-hooks.ts'
+import { BatonError } from '@baton/runtime'
+import type { NoticeHooks } from './answer-notices.ts'
 
 /** What one execution is given. Everything from other agents is data, never instructions (E22). */
 export interface AgentContext {
@@ -23,6 +24,20 @@ export interface AgentContext {
   idempotencyKey(step: string): string
   /** The handoff's context for a prompt's user turn, fenced as data (E22). */
   renderContext(): string
+}
+
+/** The reason of `context.signal` after a cancellation: a result still counts until `graceUntil`. */
+export class HandoffCanceled extends BatonError {
+  /** By the database's clock. */
+  readonly graceUntil: Date
+
+  constructor(graceUntil: Date) {
+    const until = graceUntil.toISOString()
+    super('permanent', 'BATON_HANDOFF_CANCELED', `canceled; a result counts until ${until}`, {
+      fix: 'Stop, or answer before then: what was done by that time is kept.',
+    })
+    this.graceUntil = graceUntil
+  }
 }
 
 /**

@@ -1,20 +1,16 @@
 // Erasing a person: planned by one, confirmed by another, carried through every store, and safe to run again.
 import { crashPoint } from '@baton/runtime'
-
-/** A handoff that names the person; `open` where it may still execute, be released or be recorded. */
-export interface SubjectHandoff {
-  readonly handoffId: string
-  readonly taskId: string
-  readonly open: boolean
-}
+import {
+  countErased,
+  eraseHandoffs,
+  findSubjectHandoffs,
+  findUnreflected,
+  inTransaction,
+} from '@baton/store'
+import type { ErasedRows, Pool, SubjectHandoff } from '@baton/store'
 
 /** How many items of the person a place held, and how many it holds now. */
-export interface ErasedStore {
-  readonly name: string
-  readonly before: number
-  readonly after: number
-  readonly note?: string
-}
+type ErasedStore = ErasedRows & { readonly note?: string }
 
 /** An erasure as the audit store knows it; names no person. */
 export interface ErasureView {
@@ -31,25 +27,23 @@ interface Named {
   readonly taskIds: readonly string[]
 }
 
-export interface ErasurePorts {
-  findHandoffs(subject: string): Promise<readonly SubjectHandoff[]>
-  /** In a transaction of its own, at most 100 at once. */
-  eraseHandoffs(handoffIds: readonly string[]): Promise<void>
-  countErased(handoffIds: readonly string[]): Promise<readonly ErasedStore[]>
-  /** Those whose text is stored. */
-  findUnreflected(handoffIds: readonly string[]): Promise<readonly string[]>
-  readonly audit: {
-    plan(plan: Named & { readonly basis: string; readonly requestedBy: string }): Promise<{
-      readonly state: 'PLANNED' | 'DEFERRED'
-      readonly stores: readonly ErasedStore[]
-      readonly heldTaskIds: readonly string[]
-    }>
-    /** Erases the audit side. Throws where the plan, the person or the confirming operator do not fit. */
-    confirm(confirmation: Named & { readonly confirmedBy: string }): Promise<ErasureView>
-    complete(id: string, stores: readonly ErasedStore[]): Promise<object>
-    list(): Promise<readonly ErasureView[]>
-    replay(): Promise<object>
-  }
+/** The audit side of an erasure, which only the auditor can carry out. */
+export interface AuditErasures {
+  plan(plan: Named & { readonly basis: string; readonly requestedBy: string }): Promise<{
+    readonly state: 'PLANNED' | 'DEFERRED'
+    readonly stores: readonly ErasedStore[]
+    readonly heldTaskIds: readonly string[]
+  }>
+  /** Erases the audit side. Throws where the plan, the person or the confirming operator do not fit. */
+  confirm(confirmation: Named & { readonly confirmedBy: string }): Promise<ErasureView>
+  complete(id: string, stores: readonly ErasedStore[]): Promise<object>
+  list(): Promise<readonly ErasureView[]>
+  replay(): Promise<object>
+}
+
+interface ErasureParts {
+  readonly pool: Pool
+  readonly erasures: AuditErasures
 }
 
 export interface ErasureRequest {
@@ -81,13 +75,13 @@ const openIds = (handoffs: readonly SubjectHandoff[]): string[] =>
 
 /** Says what would be erased; nothing is, but the request is noted for the second person (E26). */
 export async function planErasure(
-  ports: ErasurePorts,
+  parts: ErasureParts,
   { id, subject, operator, basis }: ErasureRequest & { readonly basis: string },
 ): Promise<ErasurePlanView> {
-  const handoffs = await ports.findHandoffs(subject)
+  const handoffs = await findSubjectHandoffs(parts.pool, subject)
   const found = idsOf(handoffs)
-  const planned = await ports.audit.plan({ id, subject, basis, requestedBy: operator, ...found })
-  const operational = await ports.countErased(found.handoffIds)
+  const planned = await parts.erasures.plan({ id, subject, basis, requestedBy: operator, ...found })
+  const operational = await countErased(parts.pool, found.handoffIds)
   return {
     erasureId: id,
     state: planned.state,
@@ -108,28 +102,29 @@ export type ErasureRun =
  * open: it could still execute, or be recorded, with the text that is being erased.
  */
 export async function confirmErasure(
-  ports: ErasurePorts,
+  parts: ErasureParts,
   { id, subject, operator }: ErasureRequest,
 ): Promise<ErasureRun> {
-  const handoffs = await ports.findHandoffs(subject)
+  const handoffs = await findSubjectHandoffs(parts.pool, subject)
   const open = openIds(handoffs)
   if (open.length > 0) return { kind: 'open', handoffIds: open }
   const named = { id, subject, confirmedBy: operator, ...idsOf(handoffs) }
-  const erasure = await ports.audit.confirm(named)
-  return { kind: 'completed', receipt: await finishErasure(ports, erasure) }
+  const erasure = await parts.erasures.confirm(named)
+  return { kind: 'completed', receipt: await finishErasure(parts, erasure) }
 }
 
 /** Erases the operational stores and has the audit store record the end; answers the receipt. */
-async function finishErasure(ports: ErasurePorts, erasure: ErasureView): Promise<object> {
-  await eraseAll(ports, erasure.handoffIds)
+async function finishErasure(parts: ErasureParts, erasure: ErasureView): Promise<object> {
+  await eraseAll(parts.pool, erasure.handoffIds)
   crashPoint('erasure.after_store')
-  const stores = [...(await ports.countErased(erasure.handoffIds)), ...ELSEWHERE]
-  return ports.audit.complete(erasure.id, stores)
+  const stores = [...(await countErased(parts.pool, erasure.handoffIds)), ...ELSEWHERE]
+  return parts.erasures.complete(erasure.id, stores)
 }
 
-async function eraseAll(ports: ErasurePorts, handoffIds: readonly string[]): Promise<void> {
+async function eraseAll(pool: Pool, handoffIds: readonly string[]): Promise<void> {
   for (let from = 0; from < handoffIds.length; from += AT_ONCE) {
-    await ports.eraseHandoffs(handoffIds.slice(from, from + AT_ONCE))
+    const some = handoffIds.slice(from, from + AT_ONCE)
+    await inTransaction(pool, (transaction) => eraseHandoffs(transaction, some))
   }
 }
 
@@ -158,19 +153,19 @@ export interface ErasureReplay {
  * every erasure there was, so it can be left out. Safe to repeat.
  */
 export async function replayErasures(
-  ports: ErasurePorts,
+  parts: ErasureParts,
   { restored = true }: { readonly restored?: boolean } = {},
 ): Promise<ErasureReplay> {
-  const audit = await ports.audit.replay()
+  const audit = await parts.erasures.replay()
   const completed: string[] = []
   let handoffs = 0
-  for (const erasure of await ports.audit.list()) {
+  for (const erasure of await parts.erasures.list()) {
     if (erasure.state === 'CONFIRMED' || erasure.state === 'ERASED') {
-      await finishErasure(ports, erasure)
+      await finishErasure(parts, erasure)
       completed.push(erasure.id)
     } else if (restored && erasure.state === 'COMPLETED') {
-      const stored = await ports.findUnreflected(erasure.handoffIds)
-      await eraseAll(ports, stored)
+      const stored = await findUnreflected(parts.pool, erasure.handoffIds)
+      await eraseAll(parts.pool, stored)
       handoffs += stored.length
     }
   }

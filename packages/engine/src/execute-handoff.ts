@@ -6,7 +6,7 @@ import { renderForAgent } from '@baton/safety'
 import { startSpan } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
-import { HandoffCanceled } from './handoff-canceled.ts'
+import { HandoffCanceled } from './agent.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 /** How agent code ended. A failure carries a code, never the agent's own text. */

@@ -1,7 +1,7 @@
 // A lease that is lost, or unanswered for its whole length, aborts the work that ran under it.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Fence, HeldLease } from '@baton/store'
-import { HandoffCanceled } from './handoff-canceled.ts'
+import { HandoffCanceled } from './agent.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { quietLogger } from '../fixtures/sample-delivery.ts'
 

@@ -2,7 +2,7 @@
 import type { Fence, HeldLease } from '@baton/store'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { HandoffCanceled } from './handoff-canceled.ts'
+import { HandoffCanceled } from './agent.ts'
 
 interface HeartbeatDeps {
   /** Extends the leases; answers those that still hold. */

@@ -8,7 +8,13 @@ import {
   parseTracestate,
   signHandoff,
 } from '@baton/protocol'
-import type { AgentState, HandoffConstraints, HandoffMessage, KeyRing } from '@baton/protocol'
+import type {
+  AgentState,
+  Checkpoint,
+  HandoffConstraints,
+  HandoffMessage,
+  KeyRing,
+} from '@baton/protocol'
 import type { NewHandoff } from '@baton/store'
 import { permanent } from '@baton/runtime'
 
@@ -145,6 +151,14 @@ function checkpointOf(message: HandoffMessage, checkpointId: string, saved: Save
     asked === undefined ? document : `${document.slice(0, -1)},"request":${asked}}`,
   )
 }
+
+/** The document a sender saved; see schemas/checkpoint/1.json. */
+export const readCheckpoint = (bytes: Uint8Array): Checkpoint =>
+  JSON.parse(Buffer.from(bytes).toString('utf8')) as Checkpoint
+
+/** The message of signed bytes that were judged before. */
+export const readMessage = (bytes: Uint8Array): HandoffMessage =>
+  JSON.parse(Buffer.from(bytes).toString('utf8')) as HandoffMessage
 
 // The earlier of both, in UTC: Postgres knows fewer zone offsets and no leap seconds.
 function earliest(...instants: readonly (string | undefined)[]): string | null {

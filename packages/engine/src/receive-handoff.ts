@@ -9,7 +9,7 @@ import { messagingAttributes, startSpan } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
 import { blockedEntry, decisionEntry } from './decide/audit-entries.ts'
 import type { Execution } from './execute-handoff.ts'
-import type { Settler } from './settle-handoff.ts'
+import type { Settler } from './commit-outcome.ts'
 import type { Quarantine } from './decide/outcome.ts'
 
 export interface ReceiveDeps {

@@ -1,31 +1,30 @@
 // Compares the receipts that executions hold with the audit log: two databases witness each other.
+import type { AuditClient } from '@baton/audit/client'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
+import type { HeldReceipt, Pool } from '@baton/store'
+import {
+  listExecutionsAfter,
+  listNewestReceipts,
+  readReceiptMark,
+  writeReceiptMark,
+} from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 
-/** What an execution holds. `hash` is lower-case hex. */
-export interface ExecutionReceipt {
-  readonly handoffId: string
-  readonly epoch: number
-  readonly hash: string
-}
-
-/** What the audit log says to a receipt; `waiting` is recorded and not sealed for too long. */
-export type ReceiptState = 'sealed' | 'recorded' | 'waiting' | 'different' | 'missing'
-
-export interface ReconcileDeps {
-  listNewestReceipts(tasks: number): Promise<readonly ExecutionReceipt[]>
-  listExecutionsAfter(
-    handoffId: string,
-    limit: number,
-  ): Promise<readonly (Omit<ExecutionReceipt, 'hash'> & { readonly hash: string | null })[]>
-  readMark(): Promise<string | undefined>
-  writeMark(handoffId: string): Promise<void>
-  /** Answer i is about receipt i. Throws transient errors while the auditor does not answer. */
-  check(receipts: readonly ExecutionReceipt[]): Promise<readonly ReceiptState[]>
+interface ReconcileParts {
+  readonly client: Pick<AuditClient, 'checkReceipts'>
+  /** A minute by default. */
   readonly everyMs?: number
   readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
   readonly logger: Logger
+}
+
+/** What is compared, and how far a pass has come. */
+interface Receipts {
+  listNewest(tasks: number): Promise<readonly HeldReceipt[]>
+  listAfter(handoffId: string, limit: number): ReturnType<typeof listExecutionsAfter>
+  readMark(): Promise<string | undefined>
+  writeMark(handoffId: string): Promise<void>
 }
 
 const EVERY_MS = 60_000
@@ -38,36 +37,47 @@ const SHOWN_MAX = 20
  * Once a minute: the newest receipts, and the next five thousand of a pass over all of them that
  * begins anew when it is through. A restart goes on where the pass was. Any number may run.
  */
-export function createReceiptReconciler(deps: ReconcileDeps): Service {
-  const { logger, everyMs = EVERY_MS } = deps
+export function createReceiptReconciler(parts: ReconcileParts & { readonly pool: Pool }): Service {
+  const { pool } = parts
+  return reconcile(parts, {
+    listNewest: (tasks) => listNewestReceipts(pool, tasks),
+    listAfter: (handoffId, limit) => listExecutionsAfter(pool, handoffId, limit),
+    readMark: () => readReceiptMark(pool),
+    writeMark: (handoffId) => writeReceiptMark(pool, handoffId),
+  })
+}
+
+/** The same for receipts that are kept anywhere. */
+export function reconcile(parts: ReconcileParts, receipts: Receipts): Service {
+  const { client, logger, everyMs = EVERY_MS } = parts
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
   let stopped = false
 
-  async function compare(receipts: readonly ExecutionReceipt[]): Promise<void> {
-    if (receipts.length === 0) return
-    const states = await deps.check(receipts)
-    const bad = receipts.filter((_, at) => /^(?:waiting|different|missing)$/.test(states[at] ?? ''))
+  async function compare(held: readonly HeldReceipt[]): Promise<void> {
+    if (held.length === 0) return
+    const states = await client.checkReceipts(held)
+    const bad = held.filter((_, at) => /^(?:waiting|different|missing)$/.test(states[at] ?? ''))
     if (bad.length === 0) return
-    deps.metrics.auditTamperDetectedTotal.inc()
+    parts.metrics.auditTamperDetectedTotal.inc()
     const shown = bad.slice(0, SHOWN_MAX)
     logger.error({
       event: 'receipts.unmatched',
       count: bad.length,
       handoffs: shown.map(({ handoffId, epoch }) => ({ handoffId, epoch })),
-      states: shown.map((receipt) => states[receipts.indexOf(receipt)]),
+      states: shown.map((receipt) => states[held.indexOf(receipt)]),
     })
   }
 
   async function round(): Promise<void> {
-    await compare(await deps.listNewestReceipts(NEWEST_TASKS))
-    const after = (await deps.readMark()) ?? FIRST
-    const executions = await deps.listExecutionsAfter(after, PASS_EXECUTIONS)
+    await compare(await receipts.listNewest(NEWEST_TASKS))
+    const after = (await receipts.readMark()) ?? FIRST
+    const executions = await receipts.listAfter(after, PASS_EXECUTIONS)
     await compare(
       executions.flatMap(({ hash, ...rest }) => (hash === null ? [] : [{ ...rest, hash }])),
     )
     const isThrough = executions.length < PASS_EXECUTIONS
-    await deps.writeMark(isThrough ? FIRST : (executions.at(-1)?.handoffId ?? FIRST))
+    await receipts.writeMark(isThrough ? FIRST : (executions.at(-1)?.handoffId ?? FIRST))
   }
 
   function schedule(): void {

@@ -1,13 +1,25 @@
 // Takes a task up again after a rollback: at most one handoff ever takes up a rolled-back one.
-import type { AuditIntent, NewHandoff, ResumableHandoff, ResumeState } from '@baton/store'
+import { randomUUID } from 'node:crypto'
+import type { AgentState, HandoffConstraints, HandoffMessage } from '@baton/protocol'
 import { crashPoint, permanent } from '@baton/runtime'
-import type { Logger } from '@baton/runtime'
-import type { Metrics } from '@baton/telemetry'
+import { addAuditIntents, inTransaction, linkResumed, lockResumable } from '@baton/store'
+import type { NewHandoff, ResumableHandoff, ResumeState } from '@baton/store'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { prepareHandoff, prepareSaved, readCheckpoint, readMessage } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
-import { prepareResumption } from './prepare-resumption.ts'
-import type { ResumeChange } from './prepare-resumption.ts'
+import type { ReturnParts } from './revise-handoff.ts'
+import { sendOne } from './send-handoff.ts'
 import type { Sent } from './send-handoff.ts'
+import { wakeRelays } from './wake.ts'
+
+/** What is done differently this time; nothing by default. */
+export interface ResumeChange {
+  /** Builds the message anew; without it the message goes out again as it stood last. */
+  readonly agentState?: AgentState
+  readonly targetAgentType?: string
+  /** Only with agentState; those that were asked for stay where it is left out. */
+  readonly constraints?: HandoffConstraints
+}
 
 export interface ResumeRequest {
   readonly taskId: string
@@ -16,33 +28,8 @@ export interface ResumeRequest {
   readonly change?: ResumeChange
   /** Who answers for it: the person, or the sending agent itself. */
   readonly actor: string
-}
-
-/** The handoff that takes up `resumes`, and the event that commits with it. */
-export interface Resumption {
-  readonly handoff: NewHandoff
-  readonly resumesId: string
-  readonly intents: readonly AuditIntent[]
-}
-
-export type ResumeOutcome =
-  | Exclude<ResumeState, { readonly kind: 'resumable' }>
-  | {
-      readonly kind: 'sent'
-      readonly handoff: NewHandoff
-      readonly taskSeq: number
-      readonly state: string
-    }
-
-export interface ResumeDeps extends PrepareOptions {
-  /** In one transaction: locks the task, and sends what `prepare` makes where there is something to resume. */
-  commitResumption(
-    request: Pick<ResumeRequest, 'taskId' | 'handoffId'>,
-    prepare: (handoff: ResumableHandoff) => Resumption,
-  ): Promise<ResumeOutcome>
-  wakeRelays(): void
-  readonly metrics: Metrics
-  readonly logger: Logger
+  /** The operator for whom it is changed. */
+  readonly sentBy: string | null
 }
 
 /**
@@ -50,40 +37,45 @@ export interface ResumeDeps extends PrepareOptions {
  * longer. Repeating it answers the first one as `duplicate`. Throws BATON_TASK_UNKNOWN,
  * BATON_TASK_ENDED and BATON_NOTHING_TO_RESUME.
  */
-export async function resumeTask(deps: ResumeDeps, request: ResumeRequest): Promise<Sent> {
-  const { taskId, change = {}, actor } = request
+export async function resumeTask(parts: ReturnParts, request: ResumeRequest): Promise<Sent> {
+  const { pool, metrics, logger } = parts
+  const { taskId } = request
   crashPoint('resume.before_commit')
-  const outcome = await deps.commitResumption(request, (resumable) => {
-    const handoff = prepareResumption(resumable, change, deps)
-    return {
-      handoff,
-      resumesId: resumable.handoffId,
-      intents: [resumed(resumable, handoff, actor)],
-    }
-  })
+  const outcome = await commit(parts, request)
   crashPoint('resume.after_commit')
   if (outcome.kind === 'sent') {
-    const { handoffId, traceparent } = outcome.handoff
-    deps.wakeRelays()
-    deps.metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
-    deps.metrics.resumesTotal.inc()
-    deps.logger.info({ event: 'task.resumed', taskId, handoffId })
-    const { taskSeq, state } = outcome
-    return { handoffId, taskId, taskSeq, state, duplicate: false, traceparent }
+    const { handoffId } = outcome.sent
+    wakeRelays(pool)
+    metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
+    metrics.resumesTotal.inc()
+    logger.info({ event: 'task.resumed', taskId, handoffId })
+    return outcome.sent
   }
   if (outcome.kind !== 'resumed') throw refusedResumption(taskId, outcome.kind)
   const { kind: _, ...first } = outcome
   return { ...first, taskId, duplicate: true }
 }
 
-// Stands with the handoff that was rolled back; the act's id is the handoff that takes it up.
-function resumed(
-  resumable: ResumableHandoff,
-  { handoffId }: NewHandoff,
-  actor: string,
-): AuditIntent {
-  const act = { id: handoffId, actor }
-  return toIntent({ ...lifecycleEntry(resumable, 'TASK_RESUMED', resumable.reason), act })
+type Resumed =
+  | Exclude<ResumeState, { readonly kind: 'resumable' }>
+  | { readonly kind: 'sent'; readonly sent: Sent }
+
+function commit(parts: ReturnParts, request: ResumeRequest): Promise<Resumed> {
+  const { change = {}, actor, sentBy } = request
+  const onCompressed = () => parts.metrics.contextCompressionsTotal.inc()
+  return inTransaction(parts.pool, async (transaction) => {
+    const standing = await lockResumable(transaction, request)
+    if (standing.kind !== 'resumable') return standing
+    const resumable = standing.handoff
+    const handoff = prepareResumption(resumable, change, { ...parts, sentBy, onCompressed })
+    const { handoffId } = handoff
+    const sent = await sendOne(transaction, handoff)
+    await linkResumed(transaction, { handoffId, resumesId: resumable.handoffId })
+    // Stands with the handoff that was rolled back; the act's id is the handoff that takes it up.
+    const entry = lifecycleEntry(resumable, 'TASK_RESUMED', resumable.reason)
+    await addAuditIntents(transaction, [toIntent({ ...entry, act: { id: handoffId, actor } })])
+    return { kind: 'sent', sent }
+  })
 }
 
 function refusedResumption(taskId: string, kind: 'unknown' | 'ended' | 'nothing'): Error {
@@ -103,4 +95,93 @@ function refusedResumption(taskId: string, kind: 'unknown' | 'ended' | 'nothing'
       fix: 'A task is resumed after a rollback; a dead letter waits for a reviewer instead.',
     },
   )
+}
+
+/**
+ * The handoff that takes up a rolled-back or expired one: a fresh id, timestamp and signature; the
+ * same task, parent, sender, trace and budget. A deadline or expiry that has passed is left out, for
+ * whoever resumes decides to be late. Its checkpoint is what the sender had saved.
+ */
+export function prepareResumption(
+  handoff: ResumableHandoff,
+  change: ResumeChange,
+  options: PrepareOptions,
+): NewHandoff {
+  const own = {
+    ...options,
+    attemptsMax: handoff.attemptsMax,
+    sentBy: authorOf(handoff, change, options),
+  }
+  const prepared =
+    change.agentState === undefined
+      ? sameMessage(handoff, change, own)
+      : otherMessage(handoff, { ...change, agentState: change.agentState }, own)
+  const added = prepared.spentMicroUSD - handoff.spentMicroUSD
+  return { ...prepared, addedCostMicroUSD: Math.max(0, added) }
+}
+
+// Who changes what is said answers for it; who only repeats it does not.
+const authorOf = (
+  { sentBy }: ResumableHandoff,
+  { agentState }: ResumeChange,
+  options: PrepareOptions,
+): string | null => (agentState === undefined ? sentBy : (options.sentBy ?? sentBy))
+
+function sameMessage(
+  handoff: ResumableHandoff,
+  { targetAgentType }: ResumeChange,
+  options: PrepareOptions,
+): Omit<NewHandoff, 'addedCostMicroUSD'> {
+  const { signature: _, signatureKeyId: _key, ...standing } = readMessage(handoff.body)
+  const { state, request } = readCheckpoint(handoff.checkpoint)
+  const timestamp = new Date().toISOString()
+  const message = {
+    ...withoutPassed(standing, Date.parse(timestamp)),
+    handoffId: randomUUID(),
+    timestamp,
+    ...(targetAgentType === undefined ? {} : { toAgent: { agentType: targetAgentType } }),
+  } as HandoffMessage
+  const asked = request === undefined ? {} : { asked: JSON.stringify(request) }
+  const prepared = prepareSaved(message, { state, ...asked }, options)
+  return { ...prepared, traceparent: handoff.traceparent }
+}
+
+function otherMessage(
+  handoff: ResumableHandoff,
+  change: ResumeChange & { readonly agentState: AgentState },
+  options: PrepareOptions,
+): NewHandoff {
+  const { agentState, targetAgentType = handoff.toAgent, constraints } = change
+  const saved = readCheckpoint(handoff.checkpoint).request?.constraints ?? {}
+  const asked = withoutPassed(saved as HandoffConstraints, Date.now())
+  return prepareHandoff(
+    {
+      agentState: {
+        ...agentState,
+        taskId: handoff.taskId,
+        handoffId: randomUUID(),
+        parentHandoffId: handoff.parentId,
+        agent: { ...agentState.agent, agentId: handoff.fromAgent },
+      },
+      targetAgentType,
+      constraints: constraints ?? asked,
+    },
+    { ...options, traceparent: handoff.traceparent },
+  )
+}
+
+interface Limited {
+  readonly deadline?: string
+  readonly expiresAt?: string
+}
+
+function withoutPassed<Part extends Limited>(part: Part, nowMs: number): Part {
+  const { deadline, expiresAt, ...rest } = part
+  const isAhead = (instant: string | undefined) =>
+    instant !== undefined && !(Date.parse(instant) <= nowMs)
+  return {
+    ...rest,
+    ...(isAhead(deadline) ? { deadline } : {}),
+    ...(isAhead(expiresAt) ? { expiresAt } : {}),
+  } as Part
 }

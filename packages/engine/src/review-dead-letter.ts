@@ -3,22 +3,42 @@ import { randomUUID } from 'node:crypto'
 import type { AuditEvent } from '@baton/ledger'
 import { signRelease } from '@baton/protocol'
 import type { KeyRing } from '@baton/protocol'
-import type { HeldDeadLetter, Resolution, StoredMessage, VotedAction } from '@baton/store'
 import { crashPoint } from '@baton/runtime'
+import type { Scanner } from '@baton/safety'
+import {
+  addAuditIntents,
+  addRelease,
+  addVote,
+  askSender,
+  discardDeadLetter,
+  findStoredMessage,
+  holdDeadLetters,
+  inTransaction,
+  listVotes,
+  releaseEnd,
+  reopenHandoffs,
+  replaceMessage,
+} from '@baton/store'
+import type { Database, HeldDeadLetter, Pool } from '@baton/store'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { redactStored } from './decide/redact-message.ts'
 import type { Redaction } from './decide/redact-message.ts'
-import type { RedactedMessage } from './redact-stored.ts'
-import type { Decider, ReviewOutcome, ReviewTables } from './decide/review-outcome.ts'
-import { proposeRedaction, proposeRelease } from './decide/review-proposal.ts'
-import type { Proposal } from './decide/review-proposal.ts'
-import { reviewRuleOf, reviewersNeeded } from './decide/review-rules.ts'
+import {
+  agreementOn,
+  decidedBefore,
+  proposeRedaction,
+  proposeRelease,
+  redactionsOf,
+  reviewRuleOf,
+  whyNotReopened,
+} from './decide/review.ts'
+import type { Decider, Proposal, ReviewOutcome } from './decide/review.ts'
+import { wakeRelays } from './wake.ts'
 
-export interface ReviewDeps {
-  transact<Result>(work: (tables: ReviewTables) => Promise<Result>): Promise<Result>
-  /** Called after a handoff went back to the queue. */
-  wakeRelays(): void
+interface ReviewParts {
+  readonly pool: Pool
   readonly keyRing: KeyRing
-  redact(stored: StoredMessage, redactions: readonly Redaction[]): RedactedMessage
+  readonly scanner: Scanner
 }
 
 export interface Reviewer {
@@ -30,180 +50,143 @@ export interface Reviewer {
   askSender(decider: Decider): Promise<ReviewOutcome>
 }
 
-export function createReviewer(deps: ReviewDeps): Reviewer {
+/** A letter that nobody else can decide about meanwhile, and who decides. */
+interface Held {
+  readonly transaction: Database
+  readonly letter: HeldDeadLetter
+  readonly reviewer: string
+}
+
+export function createReviewer(parts: ReviewParts): Reviewer {
   async function decide(
     { handoffId, reviewer }: Decider,
     work: (held: Held) => Promise<ReviewOutcome>,
   ): Promise<ReviewOutcome> {
-    const outcome = await deps.transact(async (tables): Promise<ReviewOutcome> => {
-      const letter = (await tables.hold([handoffId])).get(handoffId)
+    const outcome = await inTransaction(parts.pool, async (transaction): Promise<ReviewOutcome> => {
+      const letter = (await holdDeadLetters(transaction, [handoffId])).get(handoffId)
       if (letter === undefined) return { kind: 'refused', why: 'unknown' }
       if (letter.sentBy === reviewer) return { kind: 'refused', why: 'own' }
-      const result = await work({ tables, letter, reviewer })
+      const result = await work({ transaction, letter, reviewer })
       crashPoint('review.before_commit')
       return result
     })
     crashPoint('review.after_commit')
-    if (outcome.kind === 'decided' && outcome.resolution !== 'DISCARDED') deps.wakeRelays()
+    if (outcome.kind === 'decided' && outcome.resolution !== 'DISCARDED') wakeRelays(parts.pool)
     return outcome
   }
 
   return {
-    release: (decider, validHours) => decide(decider, (held) => release(held, validHours, deps)),
-    redact: (decider, asked) => decide(decider, (held) => redact(held, asked, deps)),
+    release: (decider, validHours) => decide(decider, (held) => release(held, validHours, parts)),
+    redact: (decider, asked) => decide(decider, (held) => redact(held, asked, parts)),
     discard: (decider) => decide(decider, discard),
     askSender: (decider) => decide(decider, ask),
   }
 }
 
-/** A letter that nobody else can decide about meanwhile, and who decides. */
-interface Held {
-  readonly tables: ReviewTables
-  readonly letter: HeldDeadLetter
-  readonly reviewer: string
-}
-
 async function release(
   held: Held,
   validHours: number,
-  { keyRing }: ReviewDeps,
+  { keyRing }: ReviewParts,
 ): Promise<ReviewOutcome> {
-  const { letter } = held
-  const settled = settledBefore(letter, 'RELEASED') ?? whyNotReopened(letter, 'RELEASE')
-  if (settled !== undefined) return settled
-  const { overrides } = reviewRuleOf(letter.reason)
-  if (overrides && letter.artefactId === null) return { kind: 'refused', why: 'no_verdict' }
+  const { transaction, letter } = held
+  const refused = decidedBefore(letter, 'RELEASED') ?? whyNotReopened(letter, 'RELEASE')
+  if (refused !== undefined) return refused
+  const { handoffId, sha256, reason, artefactId } = letter
+  const { overrides } = reviewRuleOf(reason)
+  if (overrides && artefactId === null) return { kind: 'refused', why: 'no_verdict' }
   const voted = await vote(held, proposeRelease(letter, overrides ? validHours : null))
   if (voted.kind === 'waiting') return voted
+  if (!overrides) return takeEffect(held, null, 'RELEASED')
+  const expiresAt = await releaseEnd(transaction, validHours)
+  const terms = { id: randomUUID(), handoffId, sha256, reason, expiresAt }
   const { reviewers } = voted
-  const releaseId = overrides ? await giveRelease(held, { validHours, reviewers, keyRing }) : null
-  return takeEffect(held, releaseId, 'RELEASED')
+  const given = signRelease({ ...terms, reviewers, artefactId: artefactId ?? '' }, keyRing)
+  await addRelease(transaction, given)
+  return takeEffect(held, given.id, 'RELEASED')
 }
 
 async function redact(
   held: Held,
   asked: readonly Redaction[] | string,
-  deps: ReviewDeps,
+  { keyRing, scanner }: ReviewParts,
 ): Promise<ReviewOutcome> {
-  const { tables, letter } = held
-  const settled = settledBefore(letter, 'REDACTED') ?? whyNotReopened(letter, 'REDACT')
-  if (settled !== undefined) return settled
-  const proposal = await proposedRedaction(held, asked)
-  if (proposal === undefined) return { kind: 'refused', why: 'no_proposal' }
-  const stored = await tables.findMessage(letter.handoffId)
+  const { transaction, letter } = held
+  const refused = decidedBefore(letter, 'REDACTED') ?? whyNotReopened(letter, 'REDACT')
+  if (refused !== undefined) return refused
+  const { handoffId, round } = letter
+  const redactions =
+    typeof asked === 'string'
+      ? redactionsOf(await listVotes(transaction, handoffId, round), asked)
+      : asked
+  if (redactions === undefined) return { kind: 'refused', why: 'no_proposal' }
+  const proposal = proposeRedaction(letter, redactions)
+  const stored = await findStoredMessage(transaction, handoffId)
   if (stored === undefined) return { kind: 'refused', why: 'unknown' }
-  const redacted = deps.redact(stored, proposal.redactions)
+  const redacted = redactStored(stored, proposal.redactions, { keyRing, scan: scanner.scan })
   if (!redacted.ok) {
     const { details, unsafe } = redacted
     return { kind: 'refused', why: 'redaction', details, unsafe }
   }
   const voted = await vote(held, proposal)
   if (voted.kind === 'waiting') return voted
-  await tables.replaceMessage(letter.handoffId, redacted.signed)
+  await replaceMessage(transaction, handoffId, redacted.signed)
   return takeEffect(held, null, 'REDACTED')
 }
 
 async function discard(held: Held): Promise<ReviewOutcome> {
-  const settled = settledBefore(held.letter, 'DISCARDED')
-  if (settled !== undefined) return settled
-  await held.tables.discard(held.letter.handoffId)
+  const refused = decidedBefore(held.letter, 'DISCARDED')
+  if (refused !== undefined) return refused
+  await discardDeadLetter(held.transaction, held.letter.handoffId)
   await recordAct(held, 'DEAD_LETTER_DISCARDED')
   return { kind: 'decided', resolution: 'DISCARDED', repeated: false }
 }
 
 async function ask(held: Held): Promise<ReviewOutcome> {
-  const { tables, letter } = held
-  const settled = whyNotReopened(letter, undefined)
-  if (settled !== undefined) return settled
+  const { transaction, letter } = held
+  const refused = whyNotReopened(letter, undefined)
+  if (refused !== undefined) return refused
   if (letter.asked) return { kind: 'asked', repeated: true }
-  await tables.askSender(letter.handoffId, randomUUID())
+  await askSender(transaction, letter.handoffId, randomUUID())
   await recordAct(held, 'SENDER_ASKED')
   return { kind: 'asked', repeated: false }
 }
-
-/** The first answer again where the same was decided before; a refusal where something else was. */
-function settledBefore(letter: HeldDeadLetter, resolution: Resolution): ReviewOutcome | undefined {
-  if (letter.resolution === null) return undefined
-  return letter.resolution === resolution
-    ? { kind: 'decided', resolution, repeated: true }
-    : { kind: 'refused', why: 'resolved', resolution: letter.resolution }
-}
-
-function whyNotReopened(
-  letter: HeldDeadLetter,
-  action: VotedAction | undefined,
-): ReviewOutcome | undefined {
-  const { reason, resolution } = letter
-  if (resolution !== null) return { kind: 'refused', why: 'resolved', resolution }
-  if (action !== undefined && reviewersNeeded(reason, action) === null)
-    return { kind: 'refused', why: 'not_allowed', reason }
-  if (ENDED.has(letter.taskStatus) || letter.canceling)
-    return { kind: 'refused', why: 'task_ended' }
-  return letter.overdue ? { kind: 'refused', why: 'overdue' } : undefined
-}
-
-const ENDED: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELED'])
 
 type Voted =
   | Extract<ReviewOutcome, { kind: 'waiting' }>
   | { readonly kind: 'agreed'; readonly reviewers: readonly string[] }
 
-async function vote(held: Held, { action, sha256, text }: Proposal): Promise<Voted> {
-  const { tables, letter, reviewer } = held
+async function vote(held: Held, proposal: Proposal): Promise<Voted> {
+  const { transaction, letter, reviewer } = held
   const { handoffId, round, reason } = letter
+  const { action, sha256, text } = proposal
   const id = randomUUID()
-  const ballot = { handoffId, round, action, proposalSha256: sha256, proposal: text }
-  const fresh = await tables.addVote({ ...ballot, id, reviewer })
-  if (fresh) await recordAct(held, 'RELEASE_APPROVED', id)
-  const votes = await tables.listVotes(handoffId, round)
-  const agreeing = votes.filter((one) => one.action === action && one.proposalSha256 === sha256)
-  const reviewers = [...new Set(agreeing.map((one) => one.reviewer))]
-  const needed = reviewersNeeded(reason, action) ?? Number.POSITIVE_INFINITY
+  const ballot = { id, handoffId, round, action, proposalSha256: sha256, proposal: text, reviewer }
+  if (await addVote(transaction, ballot)) await recordAct(held, 'RELEASE_APPROVED', id)
+  const votes = await listVotes(transaction, handoffId, round)
+  const { reviewers, needed } = agreementOn(proposal, votes, reason)
   if (reviewers.length >= needed) return { kind: 'agreed', reviewers }
   return { kind: 'waiting', reviewers, needed, proposal: sha256 }
 }
 
-interface Giving {
-  readonly validHours: number
-  readonly reviewers: readonly string[]
-  readonly keyRing: KeyRing
-}
-
-async function giveRelease({ tables, letter }: Held, giving: Giving): Promise<string> {
-  const { validHours, reviewers, keyRing } = giving
-  const { handoffId, sha256, reason, artefactId } = letter
-  const expiresAt = await tables.releaseEnd(validHours)
-  const terms = { id: randomUUID(), handoffId, sha256, reason, reviewers, expiresAt }
-  await tables.addRelease(signRelease({ ...terms, artefactId: artefactId ?? '' }, keyRing))
-  return terms.id
-}
-
 // The consequence of the votes is nobody's own act; the votes stand in the chain right before it.
 async function takeEffect(
-  { tables, letter }: Held,
+  { transaction, letter }: Held,
   releaseId: string | null,
   resolution: 'RELEASED' | 'REDACTED',
 ): Promise<ReviewOutcome> {
-  await tables.reopen([{ handoffId: letter.handoffId, releaseId }], resolution)
+  await reopenHandoffs(transaction, [{ handoffId: letter.handoffId, releaseId }], resolution)
   const event = resolution === 'RELEASED' ? 'HANDOFF_RELEASED' : 'HANDOFF_REDACTED'
   const entry = lifecycleEntry(letter, event, letter.reason)
-  await tables.record([toIntent(releaseId === null ? entry : { ...entry, release: releaseId })])
+  const release = releaseId === null ? {} : { release: releaseId }
+  await addAuditIntents(transaction, [toIntent({ ...entry, ...release })])
   return { kind: 'decided', resolution, repeated: false }
 }
 
-const recordAct = (
-  { tables, letter, reviewer }: Held,
+function recordAct(
+  { transaction, letter, reviewer }: Held,
   event: AuditEvent,
   id: string = randomUUID(),
-): Promise<void> =>
-  tables.record([
-    toIntent({ ...lifecycleEntry(letter, event, letter.reason), act: { id, actor: reviewer } }),
-  ])
-
-async function proposedRedaction({ tables, letter }: Held, asked: readonly Redaction[] | string) {
-  if (typeof asked !== 'string') return proposeRedaction(letter, asked)
-  const votes = await tables.listVotes(letter.handoffId, letter.round)
-  const first = votes.find((one) => one.action === 'REDACT' && one.proposalSha256 === asked)
-  const { redactions } = (first?.proposal ?? {}) as { redactions?: readonly Redaction[] }
-  return redactions === undefined ? undefined : proposeRedaction(letter, redactions)
+): Promise<void> {
+  const entry = lifecycleEntry(letter, event, letter.reason)
+  return addAuditIntents(transaction, [toIntent({ ...entry, act: { id, actor: reviewer } })])
 }

@@ -1,115 +1,173 @@
-// Commits a correction: the row locks decide between it, another correction and an execution that begins.
-import type {
-  AuditIntent,
-  RevisableHandoff,
-  Revision,
-  RevisionBase,
-  RevisionOutcome,
-} from '@baton/store'
+// A sender's correction as the next revision of its handoff: other content, the same identity, target and trace.
+import { randomUUID } from 'node:crypto'
+import { parseTraceparent } from '@baton/protocol'
+import type { AgentState, HandoffConstraints, HandoffMessage, KeyRing } from '@baton/protocol'
 import { crashPoint, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
+import {
+  addAuditIntents,
+  applyRevisions,
+  findRevisionBase,
+  inTransaction,
+  lockRevisable,
+} from '@baton/store'
+import type { NewHandoff, Pool, Revision, RevisionBase } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
-import { randomUUID } from 'node:crypto'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { decideRevision } from './decide/revision.ts'
+import type { RevisionOutcome } from './decide/revision.ts'
+import { prepareHandoff, prepareSaved, readCheckpoint, readMessage } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
-import { prepareRevision } from './prepare-revision.ts'
-import type { Correction } from './prepare-revision.ts'
+import { wakeRelays } from './wake.ts'
 
-/** What becomes of a revision, and the event that commits with it. */
-export interface RevisionDecision {
-  readonly outcome: RevisionOutcome
-  readonly intents: readonly AuditIntent[]
-}
+/**
+ * What a sender gives to mend a returned handoff: the corrected agent state, from which the message is
+ * built anew, or the corrected message. Constraints that are left out stay as they were asked for; a
+ * checkpoint that is left out stays as it was saved.
+ */
+export type Correction =
+  | { readonly agentState: AgentState; readonly constraints?: HandoffConstraints }
+  | { readonly message: HandoffMessage; readonly checkpoint?: object }
 
-export interface ReviseDeps extends PrepareOptions {
-  /** In one transaction: locks the handoff, asks `decide`, and applies what was decided to be revised. */
-  commitRevision(
-    revision: Revision,
-    decide: (standing: RevisableHandoff | undefined) => RevisionDecision,
-  ): Promise<RevisionOutcome>
-  wakeRelays(): void
+/** What correcting and resuming work with. */
+export interface ReturnParts {
+  readonly pool: Pool
+  readonly keyRing: KeyRing
+  readonly attemptsMax: number
   readonly metrics: Metrics
   readonly logger: Logger
 }
 
 export interface ReviseRequest {
-  readonly base: RevisionBase
-  readonly correction: Correction
+  readonly handoffId: string
   /** The revision that it wants to be: the one that was returned, plus one. */
   readonly revision: number
   /** Who answers for it: the operator, or the sending agent itself. */
   readonly actor: string
+  /** The operator whose message it is from now on; nobody leaves it as it was. */
+  readonly sentBy: string | null
+  /** Makes the correction of the message that stands. */
+  correct(base: RevisionBase): Correction
 }
 
 /**
- * Makes the correction the next revision of its handoff and publishes it at once (E09). Repeating the
- * same correction answers `duplicate`. Throws permanent errors where it cannot be prepared.
+ * Makes the correction the next revision of its handoff and publishes it at once (E09): the row locks
+ * decide between it, another correction and an execution that begins. Repeating the same correction
+ * answers `duplicate`. Throws what `correct` throws, BATON_REVISION_INVALID where it would be another
+ * handoff, and what a send throws.
  */
 export async function reviseHandoff(
-  deps: ReviseDeps,
-  { base, correction, revision, actor }: ReviseRequest,
+  parts: ReturnParts,
+  { handoffId, revision, actor, sentBy, correct }: ReviseRequest,
 ): Promise<RevisionOutcome> {
-  const prepared = prepareRevision(base, correction, { ...deps, revision })
+  const { pool, metrics, logger } = parts
+  const base = await findRevisionBase(pool, handoffId)
+  if (base === undefined) return { kind: 'unknown' }
+  const onCompressed = () => metrics.contextCompressionsTotal.inc()
+  const message = prepareRevision(base, correct(base), { ...parts, sentBy, onCompressed })
   crashPoint('returns.before_commit')
-  const outcome = await deps.commitRevision(prepared, (standing) =>
-    decideRevision(standing, prepared, actor),
-  )
+  const outcome = await commit(pool, { revision, message }, actor)
   crashPoint('returns.after_commit')
   if (outcome.kind === 'revised') {
-    deps.wakeRelays()
-    deps.metrics.revisionsTotal.inc()
-    const { handoffId, taskId } = prepared.message
-    deps.logger.info({ event: 'handoff.revised', handoffId, taskId, revision })
+    wakeRelays(pool)
+    metrics.revisionsTotal.inc()
+    logger.info({ event: 'handoff.revised', handoffId, taskId: message.taskId, revision })
   }
   return outcome
 }
 
-/** What a revision meets decides what becomes of it; pure. */
-export function decideRevision(
-  standing: RevisableHandoff | undefined,
-  revision: Revision,
-  actor: string,
-): RevisionDecision {
-  const outcome = outcomeOf(standing, revision)
-  if (standing === undefined || outcome.kind !== 'revised') return { outcome, intents: [] }
-  const act = { id: randomUUID(), actor }
-  return {
-    outcome,
-    intents: [toIntent({ ...lifecycleEntry(standing, 'HANDOFF_REVISED'), act })],
-  }
+function commit(pool: Pool, wanted: Revision, actor: string): Promise<RevisionOutcome> {
+  return inTransaction(pool, async (transaction) => {
+    const { revision, message } = wanted
+    const [standing] = await lockRevisable(transaction, [
+      { handoffId: message.handoffId, revision },
+    ])
+    const outcome = decideRevision(standing, wanted)
+    if (standing === undefined || outcome.kind !== 'revised') return outcome
+    await applyRevisions(transaction, [wanted])
+    const act = { id: randomUUID(), actor }
+    const entry = lifecycleEntry(standing, 'HANDOFF_REVISED')
+    await addAuditIntents(transaction, [toIntent({ ...entry, act })])
+    return outcome
+  })
 }
 
-const OPEN_TASK: readonly string[] = ['PENDING_HANDOFF', 'RUNNING', 'AWAITING_HUMAN']
-
-function outcomeOf(
-  standing: RevisableHandoff | undefined,
-  { revision, message }: Revision,
-): RevisionOutcome {
-  if (standing === undefined) return { kind: 'unknown' }
-  const { askedSha256, state } = standing
-  if (askedSha256 !== null && Buffer.from(askedSha256).equals(message.requestSha256)) {
-    return { kind: 'duplicate', state }
-  }
-  if (revision !== standing.revision + 1) return { kind: 'stale', revision: standing.revision }
-  if (standing.live) return { kind: 'claimed' }
-  const isOpen = standing.returned || standing.asked
-  if (!isOpen || !OPEN_TASK.includes(standing.taskStatus)) return { kind: 'closed' }
-  if (!keepsBudget(standing, message)) return { kind: 'budget' }
-  return { kind: 'revised', state: message.requiresApproval ? 'AWAITING_APPROVAL' : 'QUEUED' }
+// Through the same checks as a send (E09). Task, parent, sender, target type, priority, trace and a
+// demand for approval are kept; with another of them it would be another handoff.
+function prepareRevision(
+  base: RevisionBase,
+  correction: Correction,
+  options: PrepareOptions,
+): NewHandoff {
+  const standing = readMessage(base.body)
+  const message =
+    'message' in correction
+      ? correctedMessage(base, correction, options)
+      : rebuilt({ base, standing }, correction, options)
+  refuseOtherHandoff(standing, message)
+  return message
 }
 
-type Budget = Pick<RevisableHandoff, 'spentMicroUSD' | 'remainingMicroUSD'>
+function correctedMessage(
+  base: RevisionBase,
+  { message, checkpoint }: Extract<Correction, { message: unknown }>,
+  options: PrepareOptions,
+): NewHandoff {
+  const given = parseTraceparent(message.traceparent)
+  const kept = parseTraceparent(base.traceparent)
+  if (given !== undefined && given.traceId !== kept?.traceId) throw other('/traceparent')
+  const { state, request } = readCheckpoint(base.checkpoint)
+  const saved =
+    checkpoint === undefined
+      ? { state, ...(request === undefined ? {} : { asked: JSON.stringify(request) }) }
+      : { state: checkpoint }
+  const prepared = prepareSaved(message, saved, options)
+  return { ...prepared, addedCostMicroUSD: 0, requestSha256: prepared.sha256 }
+}
 
-// What the correction itself cost is spent of what remained, and not of what a child was promised.
-const keepsBudget = (
-  before: Budget & Pick<RevisableHandoff, 'childRemainingMicroUSD'>,
-  after: Budget,
-): boolean =>
-  after.spentMicroUSD + after.remainingMicroUSD ===
-    before.spentMicroUSD + before.remainingMicroUSD &&
-  after.remainingMicroUSD <= before.remainingMicroUSD &&
-  (before.childRemainingMicroUSD === null ||
-    after.remainingMicroUSD >= before.childRemainingMicroUSD)
+interface Standing {
+  readonly base: RevisionBase
+  readonly standing: HandoffMessage
+}
+
+function rebuilt(
+  { base, standing }: Standing,
+  { agentState, constraints }: Extract<Correction, { agentState: unknown }>,
+  options: PrepareOptions,
+): NewHandoff {
+  const { handoffId, parentHandoffId, toAgent } = standing
+  const asked = readCheckpoint(base.checkpoint).request?.constraints as
+    | HandoffConstraints
+    | undefined
+  return prepareHandoff(
+    {
+      agentState: { handoffId, parentHandoffId, ...agentState },
+      targetAgentType: toAgent.agentType,
+      constraints: constraints ?? asked ?? {},
+    },
+    { ...options, traceparent: base.traceparent },
+  )
+}
+
+function refuseOtherHandoff(standing: HandoffMessage, revised: NewHandoff): void {
+  const kept = [
+    ['/handoffId', standing.handoffId, revised.handoffId],
+    ['/taskId', standing.taskId, revised.taskId],
+    ['/parentHandoffId', standing.parentHandoffId, revised.parentId],
+    ['/fromAgent/agentId', standing.fromAgent.agentId, revised.fromAgent],
+    ['/toAgent/agentType', standing.toAgent.agentType, revised.toAgent],
+    ['/priority', standing.priority ?? 2, revised.priority],
+  ] as const
+  const changed = kept.find(([, before, after]) => before !== after)
+  if (changed !== undefined) throw other(changed[0])
+  if (standing.requiresApproval === true && !revised.requiresApproval)
+    throw other('/requiresApproval')
+}
+
+const other = (pointer: string) =>
+  permanent('BATON_REVISION_INVALID', `${pointer} is not the returned handoff's`, {
+    fix: 'Correct what the details name and keep task, parent, sender, target, priority, trace and approval; or let it roll back and send a new handoff.',
+  })
 
 type RefusedRevision = Exclude<RevisionOutcome, { readonly kind: 'revised' | 'duplicate' }>
 

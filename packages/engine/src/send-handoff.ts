@@ -1,20 +1,19 @@
 // Sending: every acknowledged handoff is durable with its checkpoint (I1); concurrent sends share a commit.
 import { createBatcher, crashPoint, permanent } from '@baton/runtime'
-import type { Batcher } from '@baton/runtime'
-import type { NewHandoff, SendOutcome } from '@baton/store'
+import { sendHandoffs } from '@baton/store'
+import type { Database, NewHandoff, Pool, SendOutcome } from '@baton/store'
 import { messagingAttributes, startSpan } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
+import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { RequireRoom } from './outbox-bound.ts'
 import { prepareHandoff, prepareMessage } from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions, ReadyMessage } from './prepare-handoff.ts'
+import { wakeRelays } from './wake.ts'
 
-export interface SendDeps extends PrepareOptions {
-  /** Commits a set in one transaction; an Error answers for one that failed alone. */
-  sendHandoffs(handoffs: readonly NewHandoff[]): Promise<readonly (SendOutcome | Error)[]>
+interface SenderParts extends PrepareOptions {
+  readonly pool: Pool
   /** Throws where a handoff must wait; nothing is refused without it. */
   readonly requireRoom?: RequireRoom
-  /** Tells relays that there is work; called after the commit. */
-  wakeRelays(): void
   readonly metrics: Metrics
 }
 
@@ -29,6 +28,9 @@ export interface Sent {
   readonly traceparent: string
 }
 
+/** Commits a signed handoff; throws where it cannot be sent. */
+type Commit = (handoff: NewHandoff) => Promise<Sent>
+
 export interface HandoffSender {
   /**
    * Builds, signs and sends; `sentBy` is the operator for whom. Throws permanent errors with a fix
@@ -37,6 +39,11 @@ export interface HandoffSender {
   send(request: HandoffRequest, sentBy?: string | null): Promise<Sent>
   /** Signs and sends a message that was built elsewhere. */
   sendMessage(ready: ReadyMessage, sentBy?: string | null): Promise<Sent>
+}
+
+export interface SharedSender extends HandoffSender {
+  /** The same, but each handoff commits by itself through `commit`, with whatever else commits there. */
+  through(commit: Commit): HandoffSender
   drain(): Promise<void>
 }
 
@@ -44,46 +51,39 @@ const SET_MAX = 64
 const LINGER_MS = 20
 const QUEUED_MAX = 10_000
 
-export function createHandoffSender(deps: SendDeps): HandoffSender {
-  const batcher: Batcher<NewHandoff, SendOutcome | Error> = createBatcher({
+/** Sends for a whole process: concurrent handoffs commit in one statement, and one that is bad fails alone. */
+export function createHandoffSender(parts: SenderParts): SharedSender {
+  const { pool, metrics } = parts
+  const batcher = createBatcher({
     name: 'send',
     maxItems: SET_MAX,
     maxQueued: QUEUED_MAX,
     lingerMs: LINGER_MS,
-    flush: async (handoffs) => {
-      crashPoint('sender.before_commit')
-      const outcomes = await deps.sendHandoffs(handoffs)
-      crashPoint('sender.after_commit')
-      deps.wakeRelays()
-      return outcomes
-    },
+    flush: (handoffs: readonly NewHandoff[]) =>
+      inSetOrSingly(handoffs, (set) => sendHandoffs(pool, set)),
   })
+  const preparing = { ...parts, onCompressed: () => metrics.contextCompressionsTotal.inc() }
 
-  const preparing: PrepareOptions = {
-    ...deps,
-    onCompressed: () => deps.metrics.contextCompressionsTotal.inc(),
-  }
-
-  async function commit(handoff: NewHandoff): Promise<Sent> {
-    await deps.requireRoom?.(handoff.toAgent, handoff.priority)
+  async function commitInSet(handoff: NewHandoff): Promise<Sent> {
     const outcome = await batcher.add(handoff)
     if (outcome instanceof Error) throw outcome
-    if (outcome.kind !== 'sent' && outcome.kind !== 'duplicate') throw refusedSend(handoff, outcome)
-    if (outcome.kind === 'sent')
-      deps.metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
-    return {
-      handoffId: handoff.handoffId,
-      taskId: handoff.taskId,
-      taskSeq: outcome.taskSeq,
-      state: outcome.state,
-      duplicate: outcome.kind === 'duplicate',
-      traceparent: handoff.traceparent,
-    }
+    return sentOrRefused(handoff, outcome)
   }
 
-  return {
-    async send({ agentState, targetAgentType, constraints }, sentBy = deps.sentBy ?? null) {
+  async function committed(handoff: NewHandoff, commit: Commit): Promise<Sent> {
+    await parts.requireRoom?.(handoff.toAgent, handoff.priority)
+    crashPoint('sender.before_commit')
+    const sent = await commit(handoff)
+    crashPoint('sender.after_commit')
+    wakeRelays(pool)
+    if (!sent.duplicate) metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
+    return sent
+  }
+
+  const through = (commit: Commit): HandoffSender => ({
+    async send(request, sentBy = parts.sentBy ?? null) {
       const startedAt = performance.now()
+      const { agentState, targetAgentType } = request
       const span = startSpan({
         name: `send ${targetAgentType}`,
         kind: 'producer',
@@ -91,21 +91,35 @@ export function createHandoffSender(deps: SendDeps): HandoffSender {
         tracestate: agentState.tracestate,
       })
       try {
-        const handoff = prepareHandoff(
-          { agentState, targetAgentType, constraints },
-          { ...preparing, traceparent: span.traceparent, sentBy },
-        )
-        deps.metrics.hopSeconds.build.observe((performance.now() - startedAt) / 1000)
+        const { traceparent } = span
+        const handoff = prepareHandoff(request, { ...preparing, traceparent, sentBy })
+        metrics.hopSeconds.build.observe((performance.now() - startedAt) / 1000)
         span.setAttributes(sendAttributes(handoff))
-        return await commit(handoff)
+        return await committed(handoff, commit)
       } finally {
         span.end()
       }
     },
-    sendMessage: async (ready, sentBy = deps.sentBy ?? null) =>
-      commit(prepareMessage(ready, { ...deps, sentBy })),
-    drain: () => batcher.drain(),
-  }
+    sendMessage: async (ready, sentBy = parts.sentBy ?? null) =>
+      committed(prepareMessage(ready, { ...parts, sentBy }), commit),
+  })
+  return { ...through(commitInSet), through, drain: () => batcher.drain() }
+}
+
+/**
+ * Sends one handoff in the caller's transaction, so that it commits with whatever else commits
+ * there. Throws where it cannot be sent, which rolls all of it back.
+ */
+export async function sendOne(transaction: Database, handoff: NewHandoff): Promise<Sent> {
+  const [outcome = { kind: 'conflict' }] = await sendHandoffs(transaction, [handoff])
+  return sentOrRefused(handoff, outcome)
+}
+
+function sentOrRefused(handoff: NewHandoff, outcome: SendOutcome): Sent {
+  if (outcome.kind !== 'sent' && outcome.kind !== 'duplicate') throw refusedSend(handoff, outcome)
+  const { handoffId, taskId, traceparent } = handoff
+  const { taskSeq, state } = outcome
+  return { handoffId, taskId, taskSeq, state, duplicate: outcome.kind === 'duplicate', traceparent }
 }
 
 const sendAttributes = (handoff: NewHandoff) =>

@@ -1,81 +1,80 @@
 // The sweeper: whatever waits for time or was lost on the way is driven again from Postgres.
-import type { AuditIntent, ExpiredHandoff, QuietHandoff } from '@baton/store'
 import { codeOf, crashPoint } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
-import type { Metrics } from '@baton/telemetry'
+import type { Service } from '@baton/runtime'
+import {
+  addAuditIntents,
+  deadLetterDepth,
+  expireHandoffs,
+  inTransaction,
+  listAuditIntents,
+  listQuietHandoffs,
+  outboxDepth,
+  redriveHandoffs,
+  sweepForgotten,
+  sweepLapsedLeases,
+  sweepNotices,
+  sweepRegistrations,
+  sweepRetries,
+} from '@baton/store'
+import type { AuditIntent, Pool, QuietHandoff } from '@baton/store'
+import type { Transport } from '@baton/transport'
+import { jobIdOf } from '@baton/transport/jobs'
+import { endCanceled } from './cancel.ts'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { createLossDetector } from './detect-loss.ts'
+import type { EventShipper } from './record-audit.ts'
+import { advanceRedrives } from './redrive.ts'
+import type { RelayParts } from './relay-outbox.ts'
+import { wakeRelays } from './wake.ts'
 
-export interface SweepDeps {
-  /** A published job that nobody claimed for this long is looked for in the queue. */
-  readonly quietMs: number
-  sweepRetries(): Promise<number>
-  sweepLapsedLeases(): Promise<number>
-  /** Publishes queued handoffs for which nothing would ring any more. */
-  sweepForgotten(quietMs: number): Promise<number>
-  /** Forgets notices that senders have dealt with, and very old ones. */
-  sweepNotices(): Promise<number>
-  listQuietHandoffs(quietMs: number): Promise<readonly QuietHandoff[]>
-  redriveHandoffs(lost: readonly QuietHandoff[]): Promise<number>
-  /** Which of these the queue no longer has. */
-  missing(jobs: readonly QuietHandoff[]): Promise<readonly QuietHandoff[]>
-  /** Ends expired handoffs and stores the events in the same transaction. */
-  expire(
-    eventsOf: (expired: readonly ExpiredHandoff[]) => readonly AuditIntent[],
-  ): Promise<readonly AuditIntent[]>
-  /** Ends canceled handoffs that execute no more or whose grace is over, likewise. */
-  endCanceled(
-    eventsOf: (canceled: readonly ExpiredHandoff[]) => readonly AuditIntent[],
-  ): Promise<readonly AuditIntent[]>
-  /** Removes the registrations of workers that ended without unregistering. */
-  sweepRegistrations(): Promise<void>
-  /** Gives due bulk re-drives their turn; answers how many handoffs went back to the queue. */
-  advanceRedrives(): Promise<number>
-  listAuditIntents(olderThanMs: number): Promise<readonly AuditIntent[]>
-  ship(intents: readonly AuditIntent[]): Promise<void>
-  wakeRelays(): void
-  outboxDepth(): Promise<{ depth: number; oldestAgeSeconds: number }>
-  deadLetterDepth(): Promise<number>
-  readonly metrics: Metrics
-  readonly logger: Logger
+interface SweeperParts extends RelayParts {
+  readonly shipper: EventShipper
+  /** How long a published handoff may stay unclaimed before its job is looked for; 5 s by default. */
+  readonly quietMs?: number
 }
 
 const INTERVAL_MS = 1_000
+const QUIET_MS = 5_000
 const UNSHIPPED_MS = 3_000
 
-/** Sweeps once a second. Any number may run: rows are taken with SKIP LOCKED. */
-export function createSweeper(deps: SweepDeps): Service {
+/**
+ * Sweeps once a second, and looks for queues that lost their end. Any number may run: rows are taken
+ * with SKIP LOCKED.
+ */
+export function createSweeper(parts: SweeperParts): Service {
+  const { pool, shipper, metrics, logger } = parts
+  const { marks } = parts.transport
+  const detector = marks === null ? null : createLossDetector({ pool, marks, logger })
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
   let stopping = false
 
-  async function step(name: string, work: () => Promise<void>): Promise<void> {
+  async function step(name: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work()
     } catch (error) {
-      deps.logger.warn({ event: 'sweep.failed', step: name, code: codeOf(error) })
+      logger.warn({ event: 'sweep.failed', step: name, code: codeOf(error) })
     }
   }
 
-  async function endDue(outcome: string, end: () => Promise<readonly AuditIntent[]>) {
-    const intents = await end()
+  async function endDue(outcome: string, intents: readonly AuditIntent[]): Promise<void> {
     if (intents.length === 0) return
-    deps.metrics.handoffsTotal.with({ outcome, reason: outcome }).inc(intents.length)
-    deps.wakeRelays()
-    await deps.ship(intents)
+    metrics.handoffsTotal.with({ outcome, reason: outcome }).inc(intents.length)
+    wakeRelays(pool)
+    await shipper.ship(intents)
   }
 
   async function sweep(): Promise<void> {
-    await step('redrive', () => redrive(deps))
-    await step('expire', () => endDue('EXPIRED', () => deps.expire(expiryEvents)))
-    await step('cancel', () => endDue('CANCELED', () => deps.endCanceled(canceledEvents)))
-    await step('registrations', () => deps.sweepRegistrations())
-    await step(
-      'redrives',
-      async () => void ((await deps.advanceRedrives()) > 0 && deps.wakeRelays()),
-    )
-    await step('events', async () => deps.ship(await deps.listAuditIntents(UNSHIPPED_MS)))
-    await step('notices', async () => void (await deps.sweepNotices()))
-    await step('gauges', () => measure(deps))
+    await step('redrive', () => redrive(parts))
+    await step('expire', async () => endDue('EXPIRED', await expire(pool)))
+    await step('cancel', async () => endDue('CANCELED', await endCanceled(pool)))
+    await step('registrations', () => sweepRegistrations(pool))
+    await step('redrives', async () => {
+      if ((await advanceRedrives(pool)) > 0) wakeRelays(pool)
+    })
+    await step('events', async () => shipper.ship(await listAuditIntents(pool, UNSHIPPED_MS)))
+    await step('notices', () => sweepNotices(pool))
+    await step('gauges', () => measure(parts))
   }
 
   function schedule(): void {
@@ -89,39 +88,55 @@ export function createSweeper(deps: SweepDeps): Service {
     name: 'sweeper',
     async start() {
       schedule()
+      await detector?.start()
     },
     async stop() {
       stopping = true
       clearTimeout(timer)
-      await running
+      await Promise.all([running, detector?.stop()])
     },
   }
 }
 
-async function redrive(deps: SweepDeps): Promise<void> {
-  const retries = await deps.sweepRetries()
-  const lapsed = await deps.sweepLapsedLeases()
-  const quiet = await deps.listQuietHandoffs(deps.quietMs)
+async function redrive({ pool, transport, logger, quietMs = QUIET_MS }: SweeperParts) {
+  const retries = await sweepRetries(pool)
+  const lapsed = await sweepLapsedLeases(pool)
+  const quiet = await listQuietHandoffs(pool, quietMs)
   crashPoint('sweeper.after_select')
-  const lost = quiet.length === 0 ? [] : await deps.missing(quiet)
-  const redriven = lost.length === 0 ? 0 : await deps.redriveHandoffs(lost)
+  const gone = quiet.length === 0 ? [] : await missing(transport, quiet)
+  const lost = gone.length === 0 ? 0 : await redriveHandoffs(pool, gone)
   crashPoint('sweeper.after_commit')
-  const forgotten = await deps.sweepForgotten(deps.quietMs)
-  if (retries + lapsed + redriven + forgotten === 0) return
-  deps.wakeRelays()
-  deps.logger.info({ event: 'sweep.redriven', retries, lapsed, lost: redriven, forgotten })
+  const forgotten = await sweepForgotten(pool, quietMs)
+  if (retries + lapsed + lost + forgotten === 0) return
+  wakeRelays(pool)
+  logger.info({ event: 'sweep.redriven', retries, lapsed, lost, forgotten })
 }
 
-const expiryEvents = (expired: readonly ExpiredHandoff[]): readonly AuditIntent[] =>
-  expired.map((one) => toIntent(lifecycleEntry(one, 'HANDOFF_EXPIRED', 'EXPIRED')))
+// What the queue no longer has.
+async function missing(
+  transport: Transport,
+  quiet: readonly QuietHandoff[],
+): Promise<readonly QuietHandoff[]> {
+  const jobs = quiet.map((one) => ({ queue: one.queue, jobId: jobIdOf(one) }))
+  const gone = new Set(await transport.missing(jobs))
+  return quiet.filter((one) => gone.has(jobIdOf(one)))
+}
 
-/** The events of canceled handoffs that have ended now. */
-export const canceledEvents = (canceled: readonly ExpiredHandoff[]): readonly AuditIntent[] =>
-  canceled.map((one) => toIntent(lifecycleEntry(one, 'HANDOFF_CANCELED', 'CANCELED')))
+/** Ends what is past its deadline; answers the events that committed with it. */
+function expire(pool: Pool): Promise<readonly AuditIntent[]> {
+  return inTransaction(pool, async (transaction) => {
+    const expired = await expireHandoffs(transaction)
+    const intents = expired.map((one) =>
+      toIntent(lifecycleEntry(one, 'HANDOFF_EXPIRED', 'EXPIRED')),
+    )
+    if (intents.length > 0) await addAuditIntents(transaction, intents)
+    return intents
+  })
+}
 
-async function measure(deps: SweepDeps): Promise<void> {
-  const { depth, oldestAgeSeconds } = await deps.outboxDepth()
-  deps.metrics.outboxDepth.set(depth)
-  deps.metrics.outboxOldestAgeSeconds.set(oldestAgeSeconds)
-  deps.metrics.deadLetterDepth.set(await deps.deadLetterDepth())
+async function measure({ pool, metrics }: SweeperParts): Promise<void> {
+  const { depth, oldestAgeSeconds } = await outboxDepth(pool)
+  metrics.outboxDepth.set(depth)
+  metrics.outboxOldestAgeSeconds.set(oldestAgeSeconds)
+  metrics.deadLetterDepth.set(await deadLetterDepth(pool))
 }

@@ -3,27 +3,18 @@ import type { AgentState, HandoffConstraints, KeyRing } from '@baton/protocol'
 import {
   OUTBOX_BOUNDS,
   createHandoffSender,
+  createNoticeWatcher,
   createOutboxBound,
   prepareHandoff,
-  refusedSend,
+  sendOne,
 } from '@baton/engine'
 import type { NoticeHooks, ReadyMessage, Sent } from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import {
-  createPool,
-  notifyOutbox,
-  outboxDepth,
-  outboxQueueDepths,
-  sendHandoffs,
-} from '@baton/store'
+import { createPool, notifyOutbox, outboxDepth, outboxQueueDepths } from '@baton/store'
 import type { Database, Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
-import { inSetOrSingly } from '@baton/engine'
-import { CORRECTION_MS, noticeService } from '@baton/engine'
-import { createNotifier } from '@baton/engine'
-import { createReturns } from '@baton/engine'
 
 export interface SenderOptions {
   /** The operational database. */
@@ -97,15 +88,7 @@ export function createSender(options: SenderOptions): Sender {
     ageMaxMs: options.outboxAgeMaxMs ?? OUTBOX_BOUNDS.ageMaxMs,
     metrics,
   })
-  const sender = createHandoffSender({
-    requireRoom,
-    keyRing,
-    attemptsMax,
-    sentBy,
-    metrics,
-    sendHandoffs: (handoffs) => inSetOrSingly(handoffs, (set) => sendHandoffs(pool, set)),
-    wakeRelays: createNotifier(pool),
-  })
+  const sender = createHandoffSender({ pool, requireRoom, keyRing, attemptsMax, sentBy, metrics })
   const watcher = watchReturns(options, { pool, attemptsMax, metrics })
   return {
     send: (agentState, targetAgentType, constraints = {}) =>
@@ -115,20 +98,7 @@ export function createSender(options: SenderOptions): Sender {
       const request = { agentState, targetAgentType: agentType, constraints }
       const handoff = prepareHandoff(request, { keyRing, attemptsMax, sentBy })
       await requireRoom(handoff.toAgent, handoff.priority)
-      const [outcome] = await sendHandoffs(transaction, [handoff])
-      if (outcome?.kind !== 'sent' && outcome?.kind !== 'duplicate') {
-        throw refusedSend(handoff, outcome ?? { kind: 'conflict' })
-      }
-      const { handoffId, taskId, traceparent } = handoff
-      const { taskSeq, state } = outcome
-      return {
-        handoffId,
-        taskId,
-        taskSeq,
-        state,
-        duplicate: outcome.kind === 'duplicate',
-        traceparent,
-      }
+      return sendOne(transaction, handoff)
     },
     async close() {
       await watcher?.stop()
@@ -150,10 +120,10 @@ interface WatchParts {
 function watchReturns(options: SenderOptions, parts: WatchParts): Service | undefined {
   const hooks = hooksOf(options)
   if (hooks.size === 0) return undefined
-  const { keyRing, databaseUrl, correctionMs = CORRECTION_MS, operator = null } = options
+  const { keyRing, databaseUrl, correctionMs, operator = null } = options
   const { logger = createLogger({ service: 'sender' }) } = options
-  const returns = createReturns({ ...parts, keyRing, logger })
-  const watcher = noticeService({ returns, databaseUrl, hooks, correctionMs, operator, logger })
+  const given = { keyRing, databaseUrl, hooks, correctionMs, operator, logger }
+  const watcher = createNoticeWatcher({ ...parts, ...given })
   void watcher.start()
   return watcher
 }

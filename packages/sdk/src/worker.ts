@@ -1,8 +1,18 @@
 // A worker: the receiving side of one process, for the agents it hosts.
 import { createAuditClient } from '@baton/audit/client'
 import type { AuditClient } from '@baton/audit/client'
-import { createHeartbeat } from '@baton/engine'
-import type { Agent, BlockedPolicy, EventShipper } from '@baton/engine'
+import {
+  createEventShipper,
+  createHeartbeat,
+  createNoticeWatcher,
+  createReceiptReconciler,
+  createReceiver,
+  createRegistrar,
+  createRelay,
+  createSweeper,
+  watchAudit,
+} from '@baton/engine'
+import type { Agent, Backoff, BlockedPolicy, EventShipper, Receiver } from '@baton/engine'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf, createLogger } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -11,14 +21,6 @@ import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import type { Consumer, Transport } from '@baton/transport'
-import { watchAudit } from '@baton/engine'
-import { CORRECTION_MS, noticeService } from '@baton/engine'
-import { createReceiver } from '@baton/engine'
-import type { Receiver } from '@baton/engine'
-import { shipperFor } from '@baton/engine'
-import { createRegistrar } from '@baton/engine'
-import { receiptService, relayService, sweeperService } from '@baton/engine'
-import { createReturns } from '@baton/engine'
 
 export interface WorkerOptions {
   readonly agents: readonly Agent[]
@@ -31,7 +33,7 @@ export interface WorkerOptions {
   /** Most handoffs under way at once per agent type; 32 by default. */
   readonly concurrency?: number
   /** First and largest wait between attempts; 1 s doubling to 60 s by default. */
-  readonly backoff?: { readonly baseMs: number; readonly capMs: number }
+  readonly backoff?: Backoff
   /** How long a claim holds without a heartbeat; 8 s by default. Postgres' clock decides. */
   readonly leaseMs?: number
   /** How long a published handoff may stay unclaimed before its job is looked for; 5 s by default. */
@@ -73,7 +75,7 @@ export function createWorker(options: WorkerOptions): Worker {
     connectionsMax: options.connectionsMax ?? 10,
   })
   const client = createAuditClient(options.audit)
-  const shipper = shipperFor({ pool, client, metrics, logger })
+  const shipper = createEventShipper({ pool, client, metrics, logger })
   const heartbeat = createHeartbeat({
     extendLeases: (fences) => extendLeases(pool, fences, leaseMs),
     lookForSteering: (fences) => lookForSteering(pool, fences),
@@ -144,10 +146,10 @@ function ownHooks(options: WorkerOptions, { pool, metrics, logger }: RelayInside
     ({ onReturn, onRollback }) => onReturn !== undefined || onRollback !== undefined,
   )
   if (hooked.length === 0) return []
-  const { keyRing, attemptsMax = 3, databaseUrl, correctionMs = CORRECTION_MS } = options
-  const returns = createReturns({ pool, keyRing, attemptsMax, metrics, logger })
+  const { keyRing, attemptsMax = 3, databaseUrl, correctionMs } = options
   const hooks = new Map(hooked.map((agent) => [agent.type, agent]))
-  return [noticeService({ returns, databaseUrl, hooks, correctionMs, operator: null, logger })]
+  const given = { keyRing, attemptsMax, databaseUrl, correctionMs, hooks, operator: null }
+  return [createNoticeWatcher({ ...given, pool, metrics, logger })]
 }
 
 interface RelayInside {
@@ -190,8 +192,8 @@ function ownRelay(
     logger,
   }
   return [
-    relayService(relay),
-    sweeperService({ ...relay, shipper }),
-    receiptService({ ...relay, client }),
+    createRelay(relay),
+    createSweeper({ ...relay, shipper }),
+    createReceiptReconciler({ ...relay, client }),
   ]
 }

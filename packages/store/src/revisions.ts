@@ -55,16 +55,6 @@ export interface RevisableHandoff {
   readonly traceparent: string
 }
 
-/**
- * `stale`: another correction was there first. `claimed`: it is being tried at this moment.
- * `closed`: it was not returned, or has ended. `budget`: the task's budget or what remains would change.
- */
-export type RevisionOutcome =
-  | { readonly kind: 'revised'; readonly state: string }
-  | { readonly kind: 'duplicate'; readonly state: string }
-  | { readonly kind: 'stale'; readonly revision: number }
-  | { readonly kind: 'unknown' | 'claimed' | 'closed' | 'budget' }
-
 const LOCK_EXECUTIONS = `
 select handoff_id from execution where handoff_id = any($1::uuid[]) order by handoff_id for update`
 

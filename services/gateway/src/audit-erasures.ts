@@ -1,5 +1,5 @@
 // The auditor's erasure routes as the gateway calls them, with a token of its own; refusals keep their code.
-import type { ErasurePorts, ErasureView } from '@baton/engine'
+import type { AuditErasures as AuditSide, ErasureView } from '@baton/engine'
 import { createHttpClient, HttpRefusal } from '@baton/http/client'
 import { permanent, transient } from '@baton/runtime'
 import { ProblemError } from './problem.ts'
@@ -10,8 +10,7 @@ export interface AuditErasuresOptions {
   readonly token: string | undefined
 }
 
-export interface AuditErasures {
-  readonly ports: ErasurePorts['audit']
+export interface AuditErasures extends AuditSide {
   find(id: string): Promise<ErasureView>
   /** Records in which a person has segments, without text. */
   search(subject: string): Promise<{ readonly records: readonly object[] }>
@@ -33,13 +32,11 @@ export function createAuditErasures({ url, token }: AuditErasuresOptions): Audit
     return json<Answer>(path, body === undefined ? {} : { body }).catch(passOn)
   }
   return {
-    ports: {
-      plan: (plan) => ask('/v1/erasures', plan),
-      confirm: ({ id, ...rest }) => ask(`/v1/erasures/${id}/confirm`, rest),
-      complete: (id, stores) => ask(`/v1/erasures/${id}/complete`, { stores }),
-      list: async () => (await ask<{ erasures: readonly ErasureView[] }>('/v1/erasures')).erasures,
-      replay: () => ask('/v1/erasures/replay', {}),
-    },
+    plan: (plan) => ask('/v1/erasures', plan),
+    confirm: ({ id, ...rest }) => ask(`/v1/erasures/${id}/confirm`, rest),
+    complete: (id, stores) => ask(`/v1/erasures/${id}/complete`, { stores }),
+    list: async () => (await ask<{ erasures: readonly ErasureView[] }>('/v1/erasures')).erasures,
+    replay: () => ask('/v1/erasures/replay', {}),
     find: (id) => ask(`/v1/erasures/${id}`),
     search: (subject) => ask('/v1/subjects/search', { subject }),
   }

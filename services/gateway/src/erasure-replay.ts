@@ -2,7 +2,6 @@
 import { replayErasures } from '@baton/engine'
 import { codeOf, every } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
-import { erasurePorts } from './erasure-routes.ts'
 import type { ErasureRouteOptions } from './erasure-routes.ts'
 
 const AGAIN_MS = 60_000
@@ -10,13 +9,12 @@ const AGAIN_MS = 60_000
 /** Runs once a minute: looks for what a restore brought back until that has succeeded once, then only for what is unfinished. */
 export function createErasureReplay(options: ErasureRouteOptions): Service {
   const { logger } = options
-  const ports = erasurePorts(options)
   let restored = true
   return every({
     name: 'erasure-replay',
     everyMs: AGAIN_MS,
     async run() {
-      const { completed, handoffs } = await replayErasures(ports, { restored })
+      const { completed, handoffs } = await replayErasures(options, { restored })
       restored = false
       if (completed.length + handoffs > 0) {
         logger.warn({ event: 'erasure.replayed', completed, handoffs })

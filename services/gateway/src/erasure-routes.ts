@@ -2,15 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { confirmErasure, planErasure, replayErasures } from '@baton/engine'
-import type { ErasurePorts } from '@baton/engine'
 import type { Logger } from '@baton/runtime'
-import {
-  countErased,
-  eraseHandoffs,
-  findSubjectHandoffs,
-  findUnreflected,
-  inTransaction,
-} from '@baton/store'
+import { findSubjectHandoffs } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { bodyOf, operatorOf } from './acting.ts'
 import type { AuditErasures } from './audit-erasures.ts'
@@ -24,14 +17,6 @@ export interface ErasureRouteOptions {
   readonly erasures: AuditErasures
   readonly logger: Logger
 }
-
-export const erasurePorts = ({ pool, erasures }: ErasureRouteOptions): ErasurePorts => ({
-  findHandoffs: (subject) => findSubjectHandoffs(pool, subject),
-  eraseHandoffs: (ids) => inTransaction(pool, (transaction) => eraseHandoffs(transaction, ids)),
-  countErased: (ids) => countErased(pool, ids),
-  findUnreflected: (ids) => findUnreflected(pool, ids),
-  audit: erasures.ports,
-})
 
 const SUBJECT = { type: 'string', pattern: '^[^\\n]{1,256}$' }
 const PLAN_REQUEST = {
@@ -59,7 +44,6 @@ interface Subject {
 
 export function addErasureRoutes(server: FastifyInstance, options: ErasureRouteOptions): void {
   const { pool, erasures, logger } = options
-  const ports = erasurePorts(options)
   const onlyPlanners = { preParsing: requireScope('erasures:plan') }
   const onlyApprovers = { preParsing: requireScope('erasures:approve') }
 
@@ -69,7 +53,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRouteO
       PLAN_REQUEST,
     )
     const operator = operatorOf(request)
-    const plan = await planErasure(ports, { id: randomUUID(), subject, basis, operator })
+    const plan = await planErasure(options, { id: randomUUID(), subject, basis, operator })
     const { erasureId, state } = plan
     logger.info({ event: 'erasure.planned', erasureId, operator, state })
     return reply.code(201).send(plan)
@@ -79,7 +63,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRouteO
     const id = readUuid(request.params.id, 'erasure')
     const { subject } = bodyOf<Subject>(request, SUBJECT_REQUEST)
     const operator = operatorOf(request)
-    const run = await confirmErasure(ports, { id, subject, operator })
+    const run = await confirmErasure(options, { id, subject, operator })
     if (run.kind === 'open') throw stillOpen(run.handoffIds)
     logger.info({ event: 'erasure.completed', erasureId: id, operator })
     return run.receipt
@@ -90,7 +74,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRouteO
   )
 
   server.post('/v2/erasures/replay', onlyApprovers, async (request) => {
-    const replay = await replayErasures(ports)
+    const replay = await replayErasures(options)
     const { completed, handoffs } = replay
     const operator = operatorOf(request)
     logger.info({ event: 'erasure.replayed', operator, completed, handoffs })

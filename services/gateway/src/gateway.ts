@@ -1,11 +1,11 @@
 // The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
 import type { FastifyInstance } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
-import { createOutboxBound } from '@baton/engine'
 import { prepareSchemas } from '@baton/protocol'
-import { createReturns, createReviewDesk, createSteering } from '@baton/engine'
+import { createOutboxBound, createReviewer } from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
+import { createScanner } from '@baton/safety'
 import { createPool, findTaskTraceparent, outboxDepth, outboxQueueDepths } from '@baton/store'
 import type { Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -155,14 +155,14 @@ function addRoutes(
     bounded,
   })
   const { attemptsMax, correctionMs } = options
-  const returns = createReturns({ pool, keyRing, attemptsMax, metrics, logger })
-  addReturnRoutes(scope, { pool, returns, keyRing, correctionMs, requireRoom, bounded })
+  const returns = { pool, keyRing, attemptsMax, metrics, logger }
+  addReturnRoutes(scope, { ...returns, correctionMs, requireRoom, bounded })
   addReadRoutes(scope, { pool, audit })
-  const review = { pool, desk: createReviewDesk({ pool, keyRing }), logger }
-  addReviewRoutes(scope, review)
-  addRedriveRoutes(scope, review)
+  const review = { pool, keyRing, scanner: createScanner() }
+  addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), logger })
+  addRedriveRoutes(scope, { ...review, logger })
   addErasureRoutes(scope, { pool, erasures, logger })
-  addSteeringRoutes(scope, { pool, steering: createSteering(pool), logger })
+  addSteeringRoutes(scope, { pool, logger })
   addOperationRoutes(scope, { metrics, readiness })
 }
 

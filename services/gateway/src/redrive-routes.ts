@@ -1,14 +1,17 @@
 // Many dead letters at once: try out what would happen, and send back what would pass, canary first.
 import type { FastifyInstance } from 'fastify'
-import type { LeftOut } from '@baton/engine'
-import type { TriedLetter } from '@baton/engine'
+import { startRedrive, stopRedrive, tryOut } from '@baton/engine'
+import type { LeftOut, TriedLetter } from '@baton/engine'
+import type { KeyRing } from '@baton/protocol'
+import type { Logger } from '@baton/runtime'
+import type { Scanner } from '@baton/safety'
 import { findRedrive, listClusterLetters } from '@baton/store'
+import type { Pool } from '@baton/store'
 import { bodyOf, operatorOf } from './acting.ts'
 import { ProblemError } from './problem.ts'
 import { readUuid } from './read-parameters.ts'
 import type { ById } from './read-parameters.ts'
 import { requireScope } from './request-context.ts'
-import type { ReviewRouteOptions } from './review-routes.ts'
 import {
   DRY_RUN_MAX,
   DRY_RUN_REQUEST,
@@ -19,23 +22,30 @@ import {
 } from './review-schema.ts'
 import { showRedrive } from './review-views.ts'
 
+interface RedriveRouteOptions {
+  readonly pool: Pool
+  readonly keyRing: KeyRing
+  readonly scanner: Scanner
+  readonly logger: Logger
+}
+
 interface Selection {
   readonly handoffIds?: readonly string[]
   readonly cluster?: string
 }
 
-export function addRedriveRoutes(server: FastifyInstance, options: ReviewRouteOptions): void {
-  const { pool, desk, logger } = options
+export function addRedriveRoutes(server: FastifyInstance, options: RedriveRouteOptions): void {
+  const { pool, scanner, logger } = options
   const onlyRedrivers = { preParsing: requireScope('dead-letters:redrive') }
 
   server.post('/v2/dead-letters/dry-run', onlyRedrivers, async (request) => {
     const asked = bodyOf<Selection>(request, DRY_RUN_REQUEST)
     const handoffIds = await select(options, asked, DRY_RUN_MAX)
-    const tried = await desk.tryOut(handoffIds)
+    const tried = await tryOut(options, handoffIds)
     const found = new Set(tried.map(({ handoffId }) => handoffId))
     const gone = handoffIds.filter((handoffId) => !found.has(handoffId))
     return {
-      scanner: desk.artefactId,
+      scanner: scanner.artefactId,
       wouldPass: tried.filter(({ wouldPass }) => wouldPass).length,
       letters: tried.map(showTried),
       notWaiting: gone,
@@ -45,7 +55,7 @@ export function addRedriveRoutes(server: FastifyInstance, options: ReviewRouteOp
   server.post('/v2/dead-letters/redrive', onlyRedrivers, async (request, reply) => {
     const asked = bodyOf<Selection & { ratePerSecond?: number }>(request, REDRIVE_REQUEST)
     const createdBy = operatorOf(request)
-    const started = await desk.startRedrive({
+    const started = await startRedrive(options, {
       handoffIds: await select(options, asked, REDRIVE_MAX),
       cluster: asked.cluster ?? null,
       createdBy,
@@ -70,20 +80,20 @@ export function addRedriveRoutes(server: FastifyInstance, options: ReviewRouteOp
     bodyOf(request, EMPTY_REQUEST)
     const redriveId = readUuid(request.params.id, 're-drive')
     const operator = operatorOf(request)
-    const canceled = await desk.stopRedrive(redriveId, operator)
+    const canceled = await stopRedrive(pool, redriveId, operator)
     if (canceled) logger.info({ event: 'redrive.canceled', redriveId, operator })
     return readRedrive(options, redriveId)
   })
 }
 
-async function readRedrive({ pool }: ReviewRouteOptions, id: string): Promise<object> {
+async function readRedrive({ pool }: RedriveRouteOptions, id: string): Promise<object> {
   const redrive = await findRedrive(pool, readUuid(id, 're-drive'))
   if (redrive === undefined) throw REDRIVE_UNKNOWN
   return showRedrive(redrive)
 }
 
 async function select(
-  { pool }: ReviewRouteOptions,
+  { pool }: RedriveRouteOptions,
   { handoffIds, cluster }: Selection,
   most: number,
 ): Promise<readonly string[]> {

@@ -1,12 +1,10 @@
 // What comes back to senders over HTTP: taking it, correcting it, and taking a rolled-back task up again.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { refusedRevision } from '@baton/engine'
-import type { RequireRoom, ResumeChange } from '@baton/engine'
+import { refusedRevision, resumeTask, reviseHandoff } from '@baton/engine'
+import type { RequireRoom, ResumeChange, ReturnParts, RevisionOutcome } from '@baton/engine'
 import { ProtocolError } from '@baton/protocol'
-import type { KeyRing } from '@baton/protocol'
-import type { Returns } from '@baton/engine'
-import { findResumeTarget, findTaskCheckpoint } from '@baton/store'
-import type { Pool, RevisionOutcome, SenderNotice } from '@baton/store'
+import { acknowledgeNotices, findResumeTarget, findTaskCheckpoint, takeNotices } from '@baton/store'
+import type { SenderNotice } from '@baton/store'
 import { bodyOf } from './acting.ts'
 import { placeInState } from './message-pointer.ts'
 import { ProblemError, invalidHandoff } from './problem.ts'
@@ -17,10 +15,7 @@ import { RESUME_REQUEST, TAKE_REQUEST } from './return-schema.ts'
 import { readRevision } from './revision.ts'
 import { showNotice } from './views.ts'
 
-interface ReturnRouteOptions {
-  readonly pool: Pool
-  readonly returns: Returns
-  readonly keyRing: KeyRing
+interface ReturnRouteOptions extends ReturnParts {
   /** How long a taken return or rollback is the taker's. */
   readonly correctionMs: number
   readonly requireRoom: RequireRoom
@@ -59,9 +54,9 @@ interface TakeBody {
 
 const TAKE_LIMIT = 10
 
-async function take(request: FastifyRequest, { returns, correctionMs }: ReturnRouteOptions) {
+async function take(request: FastifyRequest, { pool, correctionMs }: ReturnRouteOptions) {
   const { agents, kinds, limit } = bodyOf<TakeBody>(request, TAKE_REQUEST)
-  const notices = await returns.take({
+  const notices = await takeNotices(pool, {
     agents: [...new Set(agents)],
     kinds: kinds ?? ['return', 'rollback'],
     limit: limit ?? TAKE_LIMIT,
@@ -71,9 +66,10 @@ async function take(request: FastifyRequest, { returns, correctionMs }: ReturnRo
   return { notices: notices.map(showNotice) }
 }
 
-async function acknowledge(request: Request, { returns }: ReturnRouteOptions) {
+async function acknowledge(request: Request, { pool }: ReturnRouteOptions) {
   const noticeId = readUuid(request.params.id, 'notice')
-  if (!(await returns.acknowledge(noticeId, keyOf(request).id))) throw NOTICE_UNKNOWN
+  const held = await acknowledgeNotices(pool, [noticeId], keyOf(request).id)
+  if (!held.has(noticeId)) throw NOTICE_UNKNOWN
   return { noticeId, acknowledged: true }
 }
 
@@ -82,7 +78,7 @@ async function revise(request: Request, reply: FastifyReply, options: ReturnRout
   const { revision, place, correct } = readRevision(request, options.keyRing)
   const { operator } = keyOf(request)
   const call = { handoffId, revision, correct, actor: operator, sentBy: operator }
-  const outcome = await inBody(place, () => options.returns.revise(call))
+  const outcome = await inBody(place, () => reviseHandoff(options, call))
   const { state } = takenOrProblem(handoffId, outcome)
   const repeated = outcome.kind === 'duplicate'
   return reply
@@ -122,7 +118,7 @@ async function resume(request: Request, reply: FastifyReply, options: ReturnRout
     await options.requireRoom(targetAgentType, constraints?.priority ?? standing.priority)
   }
   const sent = await inBody(placeInState, () =>
-    options.returns.resume({ taskId, handoffId, change, actor: operator }, operator),
+    resumeTask(options, { taskId, handoffId, change, actor: operator, sentBy: operator }),
   )
   const { duplicate: repeated, ...answer } = sent
   return reply

@@ -1,9 +1,9 @@
 // Dead letters over HTTP: look at the evidence, and decide as one person. The text needs a scope of its own.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Redaction, ReviewOutcome } from '@baton/engine'
+import type { Redaction, Reviewer, ReviewOutcome } from '@baton/engine'
 import { parseMessage } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
-import type { ReviewDesk } from '@baton/engine'
+import type { Scanner } from '@baton/safety'
 import {
   findDeadLetter,
   findStoredMessage,
@@ -27,9 +27,10 @@ import {
 import { showCase } from './review-views.ts'
 import { showDeadLetter } from './views.ts'
 
-export interface ReviewRouteOptions {
+interface ReviewRouteOptions {
   readonly pool: Pool
-  readonly desk: ReviewDesk
+  readonly scanner: Scanner
+  readonly reviewer: Reviewer
   readonly logger: Logger
 }
 
@@ -39,7 +40,7 @@ export function addReviewRoutes(server: FastifyInstance, options: ReviewRouteOpt
   addDecidingRoutes(server, options)
 }
 
-function addReadingRoutes(server: FastifyInstance, { pool, desk }: ReviewRouteOptions): void {
+function addReadingRoutes(server: FastifyInstance, { pool, scanner }: ReviewRouteOptions): void {
   const onlyReaders = { preParsing: requireScope('handoffs:read') }
 
   server.get<ListQuery>('/v2/dead-letters', onlyReaders, async ({ query }) => {
@@ -60,7 +61,7 @@ function addReadingRoutes(server: FastifyInstance, { pool, desk }: ReviewRouteOp
     const letter = await findDeadLetter(pool, handoffId)
     if (letter === undefined) throw DEAD_LETTER_UNKNOWN
     const votes = await listVotes(pool, handoffId, letter.round)
-    const { artefactId } = desk
+    const { artefactId } = scanner
     return showCase(letter, { votes, operator: operatorOf(request), artefactId })
   })
 }
@@ -88,7 +89,7 @@ function addMessageRoute(server: FastifyInstance, { pool, logger }: ReviewRouteO
 }
 
 function addDecidingRoutes(server: FastifyInstance, options: ReviewRouteOptions): void {
-  const { desk, logger } = options
+  const { reviewer, logger } = options
   const onlyReviewers = { preParsing: requireScope('dead-letters:review') }
   const decide = (
     action: string,
@@ -106,16 +107,16 @@ function addDecidingRoutes(server: FastifyInstance, options: ReviewRouteOptions)
 
   decide('release', (request, decider) => {
     const body = bodyOf<{ validHours?: number }>(request, RELEASE_REQUEST)
-    return desk.release(decider, body.validHours ?? VALID_HOURS_DEFAULT)
+    return reviewer.release(decider, body.validHours ?? VALID_HOURS_DEFAULT)
   })
-  decide('redact', (request, decider) => desk.redact(decider, readRedactions(request)))
+  decide('redact', (request, decider) => reviewer.redact(decider, readRedactions(request)))
   decide('discard', (request, decider) => {
     bodyOf(request, EMPTY_REQUEST)
-    return desk.discard(decider)
+    return reviewer.discard(decider)
   })
   decide('ask-sender', (request, decider) => {
     bodyOf(request, EMPTY_REQUEST)
-    return desk.askSender(decider)
+    return reviewer.askSender(decider)
   })
 }
 

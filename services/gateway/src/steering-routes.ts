@@ -1,7 +1,8 @@
 // What people decide about handoffs under way: approvals and cancellations. Every decision names who made it.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from '@baton/runtime'
-import type { ApprovalRequest, Canceled, Decided, Steering } from '@baton/engine'
+import { answerApproval, requestCancel } from '@baton/engine'
+import type { ApprovalRequest, Canceled, Decided } from '@baton/engine'
 import { listApprovals, listLiveAgents } from '@baton/store'
 import type { CancelTarget, Pool } from '@baton/store'
 import { ProblemError } from './problem.ts'
@@ -14,7 +15,6 @@ import { showApproval, showDecidedApproval } from './views.ts'
 
 interface SteeringRouteOptions {
   readonly pool: Pool
-  readonly steering: Steering
   readonly logger: Logger
 }
 
@@ -65,7 +65,7 @@ async function decide(request: Request, handoffId: string, options: SteeringRout
     readonly reasonCode?: string
   }
   const actor = actorOf(request)
-  const decided = await options.steering.decide({ handoffId, decision, reasonCode, actor })
+  const decided = await answerApproval(options.pool, { handoffId, decision, reasonCode, actor })
   const approval = decidedOrProblem(decided)
   const { repeated } = decided as Decided & { kind: 'decided' }
   options.logger.info({ event: 'approval.decided', handoffId, decision, actor, repeated })
@@ -99,7 +99,7 @@ async function cancel(request: Request, target: CancelTarget, options: SteeringR
   requireShape(request, CANCELLATION, value)
   const { graceMs = GRACE_MS_DEFAULT } = value as { readonly graceMs?: number }
   const actor = actorOf(request)
-  const outcome = await options.steering.cancel({ ...target, graceMs, actor })
+  const outcome = await requestCancel(options.pool, { ...target, graceMs, actor })
   if (outcome.kind === 'unknown')
     throw notFound(target.handoffId === undefined ? 'task' : 'handoff')
   if (outcome.kind === 'ended') throw endedBefore(target, outcome)

@@ -1,17 +1,10 @@
 // Commits a handoff: many share one commit; one with an Idempotency-Key commits together with its key.
-import { createHandoffSender, refusedSend } from '@baton/engine'
+import { createHandoffSender, sendOne } from '@baton/engine'
 import type { HandoffSender, Sent } from '@baton/engine'
 import { ProtocolError } from '@baton/protocol'
 import type { KeyRing } from '@baton/protocol'
-import { createNotifier, inSetOrSingly } from '@baton/engine'
-import {
-  findHandoff,
-  inTransaction,
-  isConflict,
-  sendHandoffs,
-  takeIdempotencyKey,
-} from '@baton/store'
-import type { Database, KeyedRequest, NewHandoff, Pool, SendOutcome } from '@baton/store'
+import { findHandoff, inTransaction, isConflict, takeIdempotencyKey } from '@baton/store'
+import type { Database, KeyedRequest, NewHandoff, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { ProblemError, invalidHandoff } from './problem.ts'
 import type { Submission } from './submission.ts'
@@ -38,31 +31,11 @@ export interface Submitter {
 
 export function createSubmitter(options: SubmitterOptions): Submitter {
   const { pool } = options
-  const shared = { ...options, wakeRelays: createNotifier(pool) }
-  const sender = createHandoffSender({
-    ...shared,
-    sendHandoffs: (handoffs) => inSetOrSingly(handoffs, (set) => sendHandoffs(pool, set)),
-  })
-
-  async function submitOnce(submission: Submission, key: RequestKey): Promise<Submitted> {
-    let firstId: string | undefined
-    const once = createHandoffSender({
-      ...shared,
-      sendHandoffs: ([handoff]) =>
-        inTransaction(pool, async (transaction) => {
-          const { outcome, repeatOf } = await sendWithKey(transaction, handoff as NewHandoff, key)
-          firstId = repeatOf
-          return [outcome]
-        }),
-    })
-    const sent = await sendPlaced(submission, once)
-    return answerFor(pool, firstId === undefined ? sent : { ...sent, handoffId: firstId })
-  }
-
+  const sender = createHandoffSender(options)
   return {
     async submit(submission, key) {
-      if (key !== undefined) return submitOnce(submission, key)
-      return answerFor(pool, await sendPlaced(submission, sender))
+      const own = key === undefined ? sender : sender.through((one) => sendOnce(pool, one, key))
+      return answerFor(pool, await sendPlaced(submission, own))
     },
     drain: () => sender.drain(),
   }
@@ -92,25 +65,22 @@ async function answerFor(pool: Pool, sent: Sent): Promise<Submitted> {
   }
 }
 
-interface KeyedOutcome {
-  readonly outcome: SendOutcome
-  readonly repeatOf?: string
-}
-
 // A refused send throws, which gives the key back: the caller may mend the body and use it again.
-async function sendWithKey(
-  transaction: Database,
-  handoff: NewHandoff,
-  key: RequestKey,
-): Promise<KeyedOutcome> {
-  const taken = await takeKey(transaction, { ...key, handoffId: handoff.handoffId })
-  if (taken.kind === 'other_request') throw KEY_REUSED
-  if (taken.kind === 'repeated') {
-    return { outcome: { kind: 'duplicate', taskSeq: 0, state: '' }, repeatOf: taken.handoffId }
-  }
-  const [outcome = { kind: 'conflict' }] = await sendHandoffs(transaction, [handoff])
-  if (outcome.kind !== 'sent' && outcome.kind !== 'duplicate') throw refusedSend(handoff, outcome)
-  return { outcome }
+function sendOnce(pool: Pool, handoff: NewHandoff, key: RequestKey): Promise<Sent> {
+  return inTransaction(pool, async (transaction) => {
+    const taken = await takeKey(transaction, { ...key, handoffId: handoff.handoffId })
+    if (taken.kind === 'other_request') throw KEY_REUSED
+    if (taken.kind === 'new') return sendOne(transaction, handoff)
+    const { taskId, traceparent } = handoff
+    return {
+      handoffId: taken.handoffId,
+      taskId,
+      traceparent,
+      taskSeq: 0,
+      state: '',
+      duplicate: true,
+    }
+  })
 }
 
 // Waits for a first request that is about to commit, but not longer than the lock time-out.

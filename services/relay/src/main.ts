@@ -9,13 +9,13 @@ import {
   runServices,
 } from '@baton/runtime'
 import {
+  createEventShipper,
+  createReceiptReconciler,
+  createRelay,
+  createSweeper,
   opsService,
   openTransport,
-  receiptService,
-  relayService,
   safeServers,
-  shipperFor,
-  sweeperService,
   transportService,
 } from '@baton/engine'
 import { createPool, outboxDepth } from '@baton/store'
@@ -38,7 +38,7 @@ async function main(): Promise<never> {
     url: settings.BATON_AUDIT_URL,
     token: settings.BATON_AUDIT_APPEND_TOKEN,
   })
-  const shipper = shipperFor({ pool, client, metrics, logger })
+  const shipper = createEventShipper({ pool, client, metrics, logger })
   const waitingMax = settings.BATON_RELAY_WAITING_MAX
   const quietMs = settings.BATON_QUIET_MS
   const parts = { pool, databaseUrl, transport, waitingMax, quietMs, metrics, logger }
@@ -51,9 +51,9 @@ async function main(): Promise<never> {
       safeServers({ databaseUrl, redisUrl: settings.BATON_REDIS_URL, settings, life, logger }),
       transportService(transport),
       opsService({ settings, service: 'baton-relay', metrics, logger, ready }),
-      relayService(parts),
-      sweeperService({ ...parts, shipper }),
-      receiptService({ ...parts, client }),
+      createRelay(parts),
+      createSweeper({ ...parts, shipper }),
+      createReceiptReconciler({ ...parts, client }),
     ],
     { logger, drainMs: settings.BATON_DRAIN_MS + 5_000, life },
   )

@@ -13,56 +13,51 @@ async function ids(db: Database, name: string, text: string): Promise<readonly s
   return rows.map((row) => row.id)
 }
 
-/** I3: handoffs that were completed without a decision before it in their chain. */
-const findUndecidedCompletions = (db: Database): Promise<readonly string[]> =>
-  ids(
-    db,
-    'find_undecided_completions',
-    `select r.handoff_id as id from audit.record r where r.event = 4 and ${NEW}
-       and not exists (select from audit.record d where d.handoff_id = r.handoff_id
-         and d.event = 1 and d.chain = r.chain and d.seq < r.seq)`,
-  )
-
-/** I4: handoffs that were completed more than once. */
-const findRepeatedCompletions = (db: Database): Promise<readonly string[]> =>
-  ids(
-    db,
-    'find_repeated_completions',
-    `select handoff_id as id from audit.record where event = 4 and ${NEW}
-     group by handoff_id having count(*) > 1`,
-  )
-
 const BODY = (alias: string): string => `convert_from(${alias}.body, 'UTF8')::jsonb`
 
-/** I6: handoffs accepted although the scanner rejected them, without the release being recorded before. */
-const findUnreleasedAcceptances = (db: Database): Promise<readonly string[]> =>
-  ids(
-    db,
-    'find_unreleased_acceptances',
-    `select r.handoff_id as id from audit.record r where r.event = 1 and ${NEW}
-       and ${BODY('r')} #>> '{verdicts,safety,decision}' = 'reject'
-       and not exists (select from audit.record d where d.handoff_id = r.handoff_id and d.event = 14
-         and d.chain = r.chain and d.seq < r.seq
-         and ${BODY('d')} ->> 'release' = ${BODY('r')} ->> 'release')`,
-  )
+const RULES = [
+  {
+    promise: 'I3',
+    rule: 'every execution of the last day was decided before',
+    statement: 'find_undecided_completions',
+    breaches: `select r.handoff_id as id from audit.record r where r.event = 4 and ${NEW}
+        and not exists (select from audit.record d where d.handoff_id = r.handoff_id
+          and d.event = 1 and d.chain = r.chain and d.seq < r.seq)`,
+  },
+  {
+    promise: 'I6',
+    rule: 'nothing that the scanner rejects was accepted in the last day without a release before it',
+    statement: 'find_unreleased_acceptances',
+    breaches: `select r.handoff_id as id from audit.record r where r.event = 1 and ${NEW}
+        and ${BODY('r')} #>> '{verdicts,safety,decision}' = 'reject'
+        and not exists (select from audit.record d where d.handoff_id = r.handoff_id and d.event = 14
+          and d.chain = r.chain and d.seq < r.seq
+          and ${BODY('d')} ->> 'release' = ${BODY('r')} ->> 'release')`,
+  },
+  {
+    promise: 'I4',
+    rule: 'no handoff of the last day was completed twice',
+    statement: 'find_repeated_completions',
+    breaches: `select handoff_id as id from audit.record where event = 4 and ${NEW}
+      group by handoff_id having count(*) > 1`,
+  },
+  {
+    promise: 'I9',
+    rule: 'all records of a task of the last day name one trace',
+    statement: 'find_split_records',
+    breaches: `select task_id as id from audit.record where ${NEW} group by task_id
+      having count(distinct split_part(
+        convert_from(body, 'UTF8')::jsonb ->> 'traceparent', '-', 2)) > 1`,
+  },
+] as const
 
-/** I9: tasks whose records name more than one trace. */
-const findSplitRecords = (db: Database): Promise<readonly string[]> =>
-  ids(
-    db,
-    'find_split_records',
-    `select task_id as id from audit.record where ${NEW} group by task_id
-     having count(distinct split_part(
-       convert_from(body, 'UTF8')::jsonb ->> 'traceparent', '-', 2)) > 1`,
-  )
-
-/** The rules above, bound to one database; the names are the ones the pipeline knows them by. */
-export const invariantReads = (db: Database) => ({
-  findUndecidedCompletions: () => findUndecidedCompletions(db),
-  findRepeatedCompletions: () => findRepeatedCompletions(db),
-  findUnreleasedAcceptances: () => findUnreleasedAcceptances(db),
-  findSplitRecords: () => findSplitRecords(db),
-})
+/** Every rule, bound to one database; each check answers at most 100 ids, none where the rule holds. */
+export const auditInvariants = (db: Database) =>
+  RULES.map(({ promise, rule, statement, breaches }) => ({
+    promise,
+    rule,
+    check: () => ids(db, statement, breaches),
+  }))
 
 /** The hash (lower-case hex) of each of `recordIds` that is recorded. */
 export async function findRecordHashes(

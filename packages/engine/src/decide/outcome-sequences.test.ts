@@ -4,8 +4,8 @@ import type { RejectionReason } from '@baton/protocol'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { claimedFrom, sampleHandoff, sampleOptions } from '../../fixtures/sample-delivery.ts'
-import { settleFailed, settleQuarantined, settleRejected } from './outcome.ts'
-import type { Settlement } from './outcome.ts'
+import { decideFailed, decideQuarantined, decideRejected } from './outcome.ts'
+import type { Outcome } from './outcome.ts'
 
 const BACKOFF = { baseMs: 100, capMs: 1_000 }
 const OPTIONS = { ...sampleOptions, backoff: BACKOFF }
@@ -40,14 +40,14 @@ interface Try {
   readonly attemptsMax: number
 }
 
-function decide(one: Trouble, at: Try): Settlement {
+function decide(one: Trouble, at: Try): Outcome {
   const claimed = claimedFrom(handoff, { ...at, epoch: at.attempt })
-  if (one.kind === 'poison') return settleQuarantined(claimed, { reason: 'POISON', details: [] })
+  if (one.kind === 'poison') return decideQuarantined(claimed, { reason: 'POISON', details: [] })
   if (one.kind === 'failed') {
-    return settleFailed(claimed, { code: 'BATON_AGENT_FAILED', retry: one.retry }, OPTIONS)
+    return decideFailed(claimed, { code: 'BATON_AGENT_FAILED', retry: one.retry }, OPTIONS)
   }
   const { reason } = one
-  return settleRejected(claimed, { valid: false, reason, details: [], checks: CHECKS }, OPTIONS)
+  return decideRejected(claimed, { valid: false, reason, details: [], checks: CHECKS }, OPTIONS)
 }
 
 /** What the routing table and the attempts left ask for. */
@@ -61,9 +61,9 @@ function wanted(one: Trouble, { attempt, attemptsMax }: Try): string {
   return route.deadLetter ? 'DEAD_LETTERED' : 'REJECTED'
 }
 
-function seen(settlement: Settlement): string {
-  if (settlement.kind === 'complete') return 'COMPLETED'
-  return settlement.kind === 'retry' ? 'retry' : settlement.settled.change.state
+function seen(outcome: Outcome): string {
+  if (outcome.kind === 'complete') return 'COMPLETED'
+  return outcome.kind === 'retry' ? 'retry' : outcome.change.state
 }
 
 it(`${LIVES} lives end within their attempts, with jitter inside its bounds`, () => {
@@ -74,13 +74,13 @@ it(`${LIVES} lives end within their attempts, with jitter inside its bounds`, ()
       let ended = false
       for (const [index, one] of troubles.entries()) {
         const at = { attempt: index + 1, attemptsMax }
-        const settlement = decide(one, at)
-        expect(seen(settlement)).toBe(wanted(one, at))
-        if (settlement.kind !== 'retry') {
+        const outcome = decide(one, at)
+        expect(seen(outcome)).toBe(wanted(one, at))
+        if (outcome.kind !== 'retry') {
           ended = true
           break
         }
-        const { delayMs } = settlement.settled.change
+        const { delayMs } = outcome.change
         expect(delayMs).toBeGreaterThanOrEqual(0)
         expect(delayMs).toBeLessThan(Math.min(BACKOFF.capMs, BACKOFF.baseMs * 2 ** index))
       }
@@ -88,6 +88,6 @@ it(`${LIVES} lives end within their attempts, with jitter inside its bounds`, ()
     },
   )
   const report = fc.check(lives, { numRuns: LIVES })
-  process.stderr.write(`settlement sequences: seed ${report.seed}\n`)
+  process.stderr.write(`outcome sequences: seed ${report.seed}\n`)
   expect(fc.defaultReportMessage(report) ?? 'no counterexample').toBe('no counterexample')
 })

@@ -11,8 +11,8 @@ import {
   sampleHandoff,
   sampleOptions,
 } from '../../fixtures/sample-delivery.ts'
-import { settleExecuted, settleFailed, settleQuarantined, settleRejected } from './outcome.ts'
-import type { Refusal, Settlement } from './outcome.ts'
+import { decideExecuted, decideFailed, decideQuarantined, decideRejected } from './outcome.ts'
+import type { Refusal, Outcome } from './outcome.ts'
 
 const OPTIONS = { ...sampleOptions, backoff: { baseMs: 100, capMs: 1_000 } }
 const REASONS = Object.keys(ROUTES) as RejectionReason[]
@@ -34,15 +34,13 @@ const refusal = (reason: RejectionReason): Refusal => ({
   },
 })
 
-const intentsOf = (settlement: Settlement) =>
-  settlement.kind === 'complete' ? settlement.step.intents : settlement.settled.intents
-const eventsOf = (settlement: Settlement): string[] =>
-  intentsOf(settlement).map((intent) => (JSON.parse(intent.entry) as AuditEntry).event)
+const eventsOf = ({ intents }: Outcome): string[] =>
+  intents.map((intent) => (JSON.parse(intent.entry) as AuditEntry).event)
 
 /** What happens, in one line. */
-function outcome(settlement: Settlement): string {
-  if (settlement.kind === 'complete') return 'completed'
-  const { change } = settlement.settled
+function outcome(decided: Outcome): string {
+  if (decided.kind === 'complete') return 'completed'
+  const { change } = decided
   if (!('state' in change)) return change.returned ? 'returned' : 'tried again'
   return [
     change.state,
@@ -79,37 +77,37 @@ describe('a refused handoff (E07 to E10)', () => {
     [1, 2, 3].map((attempt) => [reason, attempt, EXPECTED[reason][attempt - 1]] as const),
   )
   it.each(table)('%s at attempt %i: %s', (reason, attempt, expected) => {
-    const settlement = settleRejected(at(attempt), refusal(reason), OPTIONS)
-    expect(outcome(settlement)).toBe(expected)
-    expect(settlement.kind === 'complete').toBe(false)
-    for (const intent of intentsOf(settlement)) {
+    const decided = decideRejected(at(attempt), refusal(reason), OPTIONS)
+    expect(outcome(decided)).toBe(expected)
+    expect(decided.kind === 'complete').toBe(false)
+    for (const intent of decided.intents) {
       expect(checkEntry(JSON.parse(intent.entry))).toMatchObject({ ok: true })
     }
   })
 
   it('is told of each time it is returned', () => {
-    expect(eventsOf(settleRejected(at(1), refusal('SCHEMA_INVALID'), OPTIONS))).toEqual([
+    expect(eventsOf(decideRejected(at(1), refusal('SCHEMA_INVALID'), OPTIONS))).toEqual([
       'HANDOFF_RETURNED',
     ])
   })
 
   it('rolls back at the last attempt allowed, and escalates only from the third failure on', () => {
     const claimed = claimedFrom(handoff, { attempt: 2, attemptsMax: 2 })
-    const settlement = settleRejected(claimed, refusal('SCHEMA_INVALID'), OPTIONS)
-    expect(outcome(settlement)).toBe('ROLLED_BACK PENDING_HANDOFF alert')
+    const decided = decideRejected(claimed, refusal('SCHEMA_INVALID'), OPTIONS)
+    expect(outcome(decided)).toBe('ROLLED_BACK PENDING_HANDOFF alert')
   })
 
   it('waits within its bounds before the next attempt', () => {
     for (let attempt = 1; attempt < 3; attempt += 1) {
-      const settlement = settleRejected(at(attempt), refusal('SCHEMA_INVALID'), OPTIONS)
-      const change = settlement.kind === 'retry' ? settlement.settled.change : undefined
+      const decided = decideRejected(at(attempt), refusal('SCHEMA_INVALID'), OPTIONS)
+      const change = decided.kind === 'retry' ? decided.change : undefined
       expect(change?.delayMs).toBeGreaterThanOrEqual(0)
       expect(change?.delayMs).toBeLessThan(100 * 2 ** (attempt - 1))
     }
   })
 
   it('for safety names places and rules, never the text', () => {
-    const settlement = settleRejected(
+    const decided = decideRejected(
       at(1),
       {
         ...refusal('SAFETY_VIOLATION'),
@@ -137,7 +135,7 @@ describe('a refused handoff (E07 to E10)', () => {
       },
       OPTIONS,
     )
-    const details = settlement.kind === 'end' ? settlement.settled.change.details : ''
+    const details = decided.kind === 'end' ? decided.change.details : ''
     expect(JSON.parse(details)).toHaveLength(20)
     expect(JSON.parse(details)[0]).toMatchObject({ pointer: '/currentState/note', span: [3, 9] })
   })
@@ -145,7 +143,7 @@ describe('a refused handoff (E07 to E10)', () => {
 
 describe('a failed execution (E15)', () => {
   const failed = (attempt: number, retry: boolean) =>
-    settleFailed(at(attempt), { code: 'BATON_AGENT_FAILED', retry }, OPTIONS)
+    decideFailed(at(attempt), { code: 'BATON_AGENT_FAILED', retry }, OPTIONS)
 
   it('is tried again, then rolled back with an alert and an escalation', () => {
     expect([1, 2, 3].map((attempt) => outcome(failed(attempt, true)))).toEqual([
@@ -164,7 +162,7 @@ describe('a failed execution (E15)', () => {
   it('escalates the third failed handoff of a task, whatever its attempt', () => {
     const of = (failedHandoffs: number) =>
       outcome(
-        settleFailed(
+        decideFailed(
           claimedFrom(handoff, { failedHandoffs }),
           { code: 'BATON_TEST', retry: false },
           OPTIONS,
@@ -175,7 +173,7 @@ describe('a failed execution (E15)', () => {
   })
 
   it('that keeps killing its owners goes to a person, and its task back to the sender', () => {
-    const poison = settleQuarantined(at(1), { reason: 'POISON', details: [] })
+    const poison = decideQuarantined(at(1), { reason: 'POISON', details: [] })
     expect(outcome(poison)).toBe('DEAD_LETTERED PENDING_HANDOFF alert escalate')
     expect(eventsOf(poison)).toEqual(['DEAD_LETTERED', 'HUMAN_ESCALATED'])
   })
@@ -189,8 +187,8 @@ describe('a finished execution (I5)', () => {
     tokens: { prompt: 3, completion: 4 },
     next: [],
   }
-  const settle = (changes: object) =>
-    settleExecuted(
+  const finished = (changes: object) =>
+    decideExecuted(
       at(1),
       {
         message: messageOf(handoff),
@@ -205,8 +203,8 @@ describe('a finished execution (I5)', () => {
     )
 
   it('ends the task with its result where nothing is passed on, and books the cost', () => {
-    const settlement = settle({ result: 'the end' })
-    const step = settlement.kind === 'complete' ? settlement.step : undefined
+    const decided = finished({ result: 'the end' })
+    const step = decided.kind === 'complete' ? decided : undefined
     expect(step?.completion).toMatchObject({
       costMicroUSD: 100_000,
       result: '{"fine":true}',
@@ -219,14 +217,14 @@ describe('a finished execution (I5)', () => {
   })
 
   it('leaves the task open where it is passed on', () => {
-    const settlement = settle({ next: [{ to: 'writer', taskDescription: 'write' }] })
-    const step = settlement.kind === 'complete' ? settlement.step : undefined
+    const decided = finished({ next: [{ to: 'writer', taskDescription: 'write' }] })
+    const step = decided.kind === 'complete' ? decided : undefined
     expect(step?.completion.taskResult).toBeNull()
     expect(step?.next).toHaveLength(1)
   })
 
   it('that cannot be sent on is the agent’s failure, at once', () => {
-    const settlement = settle({ next: [{ to: '', taskDescription: '' }] })
-    expect(outcome(settlement)).toBe('ROLLED_BACK PENDING_HANDOFF alert')
+    const decided = finished({ next: [{ to: '', taskDescription: '' }] })
+    expect(outcome(decided)).toBe('ROLLED_BACK PENDING_HANDOFF alert')
   })
 })

@@ -1,33 +1,52 @@
-// What a delivery comes to: decided here without I/O, committed once by settle-handoff.ts.
+// What a delivery comes to: decided here without I/O, committed once by commit-outcome.ts.
 import type { AuditEvent } from '@baton/ledger'
-import { ROUTES } from '@baton/protocol'
+import { ROUTES, microUSD } from '@baton/protocol'
 import type { Detail, HandoffMessage, Verdict } from '@baton/protocol'
-import type { AuditIntent, ClaimedHandoff, Ending, Retry } from '@baton/store'
+import type {
+  AuditIntent,
+  ClaimedHandoff,
+  Completion,
+  Ending,
+  NewHandoff,
+  Retry,
+} from '@baton/store'
 import { codeOf, fullJitterMs } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import { lifecycleEntry, toIntent } from './audit-entries.ts'
-import { completedStep } from './completed-step.ts'
-import type { CompletedStep } from './completed-step.ts'
-import { clusterOf } from './dead-letter-cluster.ts'
+import { clusterOf } from './review.ts'
+import type { AgentResult } from '../agent.ts'
 import type { Execution } from '../execute-handoff.ts'
 import { nextHandoffs } from './next-handoffs.ts'
 import type { PrepareOptions } from '../prepare-handoff.ts'
 import { storableJson } from '../storable-json.ts'
 
+/** A result, its cost and the handoffs it sends next: one transaction (I5). */
+export interface CompletedStep {
+  readonly completion: Completion
+  readonly intents: readonly AuditIntent[]
+  readonly next: readonly NewHandoff[]
+}
+
 /** A change of a handoff's state with the events that tell of it. */
-export interface Settled<Change> {
+export interface ToldChange<Change> {
   readonly change: Change
   readonly intents: readonly AuditIntent[]
 }
 
-export type Settlement =
-  | { readonly kind: 'complete'; readonly step: CompletedStep }
-  | { readonly kind: 'retry'; readonly settled: Settled<Retry> }
-  | { readonly kind: 'end'; readonly settled: Settled<Ending> }
+export type Outcome =
+  | ({ readonly kind: 'complete' } & CompletedStep)
+  | ({ readonly kind: 'retry' } & ToldChange<Retry>)
+  | ({ readonly kind: 'end' } & ToldChange<Ending>)
 
-export interface SettlementOptions extends PrepareOptions {
-  readonly backoff: { readonly baseMs: number; readonly capMs: number }
+export interface Backoff {
+  readonly baseMs: number
+  readonly capMs: number
 }
+
+type OutcomeOptions = PrepareOptions & { readonly backoff: Backoff }
+
+export const BLOCKED_POLICIES = ['reroute', 'retry', 'escalate'] as const
+export type BlockedPolicy = (typeof BLOCKED_POLICIES)[number]
 
 /** An execution that ended by itself, well or badly. */
 export type Ended = Exclude<Execution, { readonly kind: 'abandoned' | 'canceled' }>
@@ -42,47 +61,74 @@ const isEscalated = ({ attempt, failedHandoffs }: ClaimedHandoff): boolean =>
 const FINDINGS_KEPT_MAX = 20
 
 /** What an execution comes to; an answer that cannot be sent on counts as the agent's failure. */
-export function settleExecuted(
+export function decideExecuted(
   claimed: ClaimedHandoff,
   { message, execution }: { message: HandoffMessage; execution: Ended },
-  options: SettlementOptions,
-): Settlement {
-  if (execution.kind === 'failed') return settleFailed(claimed, execution, options)
+  options: OutcomeOptions,
+): Outcome {
+  if (execution.kind === 'failed') return decideFailed(claimed, execution, options)
   try {
     const next = nextHandoffs({ claimed, message, execution }, options)
-    return { kind: 'complete', step: completedStep(claimed, { message, execution, next }) }
+    return completed(claimed, { message, result: execution.result, next })
   } catch (error) {
-    return settleFailed(claimed, { code: codeOf(error), retry: false }, options)
+    return decideFailed(claimed, { code: codeOf(error), retry: false }, options)
+  }
+}
+
+interface Done {
+  readonly message: HandoffMessage
+  readonly result: AgentResult
+  readonly next: readonly NewHandoff[]
+}
+
+// The agent's own cost is added to what the message had spent; amounts are integer micro-USD.
+function completed(claimed: ClaimedHandoff, { message, result, next }: Done): Outcome {
+  const { handoffId, epoch } = claimed
+  const { costSpentSoFarUSD, costBudgetRemainingUSD } = message.costTracking
+  const costMicroUSD = microUSD(result.costUSD)
+  const cost = {
+    spentMicroUSD: microUSD(costSpentSoFarUSD) + costMicroUSD,
+    remainingMicroUSD: microUSD(costBudgetRemainingUSD) - costMicroUSD,
+    promptTokens: result.tokens.prompt,
+    completionTokens: result.tokens.completion,
+  }
+  const answer = result.subtask.result ?? null
+  const taskResult = next.length === 0 ? JSON.stringify(result.result ?? answer) : null
+  return {
+    kind: 'complete',
+    completion: { handoffId, epoch, costMicroUSD, result: JSON.stringify(answer), taskResult },
+    intents: [toIntent({ ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'), cost })],
+    next,
   }
 }
 
 /** Tried again while attempts last, then rolled back to the sender's checkpoint (E15). */
-export function settleFailed(
+export function decideFailed(
   claimed: ClaimedHandoff,
   { code, retry }: { readonly code: string; readonly retry: boolean },
-  { backoff }: SettlementOptions,
-): Settlement {
+  { backoff }: { readonly backoff: Backoff },
+): Outcome {
   const fix = 'See the agent’s own log for this handoff id.'
   const why = { reason: code, details: [{ pointer: '', rule: 'execution', message: code, fix }] }
   if (!retry || claimed.attempt >= claimed.attemptsMax) return rolledBack(claimed, why)
   const change = retryOf(claimed, { ...why, returned: false }, backoff)
   const intents = [toIntent(lifecycleEntry(claimed, 'EXECUTION_FAILED', code))]
-  return { kind: 'retry', settled: { change, intents } }
+  return { kind: 'retry', change, intents }
 }
 
 /** Follows the routing table: returned to the sender (E09), dead-lettered (E07, E10) or ended (E08). */
-export function settleRejected(
+export function decideRejected(
   claimed: ClaimedHandoff,
   verdict: Refusal,
-  { backoff }: SettlementOptions,
-): Settlement {
+  { backoff }: { readonly backoff: Backoff },
+): Outcome {
   const route = ROUTES[verdict.reason]
   const artefactId = verdict.checks.scan?.artefactId ?? null
   const why = { reason: verdict.reason, details: detailsOf(verdict), artefactId }
   if (route.retry && claimed.attempt < claimed.attemptsMax) {
     const change = retryOf(claimed, { ...why, returned: true }, backoff)
     const intents = [toIntent(lifecycleEntry(claimed, 'HANDOFF_RETURNED', verdict.reason))]
-    return { kind: 'retry', settled: { change, intents } }
+    return { kind: 'retry', change, intents }
   }
   if (route.rollBack) return rolledBack(claimed, why)
   const { taskStatus, alert } = route
@@ -100,7 +146,7 @@ export interface Quarantine {
  * Out of everybody's way and in front of a person: for what no further attempt can mend. What kills
  * its owners rolls the task back too, since its sender can go on from the checkpoint.
  */
-export function settleQuarantined(claimed: ClaimedHandoff, why: Quarantine): Settlement {
+export function decideQuarantined(claimed: ClaimedHandoff, why: Quarantine): Outcome {
   const isPoison = why.reason === 'POISON'
   return ended(claimed, {
     ...endingOf(claimed, why),
@@ -111,18 +157,23 @@ export function settleQuarantined(claimed: ClaimedHandoff, why: Quarantine): Set
   })
 }
 
-/** Tried again by the same agent type after a wait; nothing was wrong with the message. */
-export function settleRetried(
+/**
+ * Its receiver lacks what it requires and no other agent type takes it (S20). Where the policy says so
+ * it is tried again while attempts last, for nothing was wrong with the message; otherwise it ends at
+ * no cost, and a person decides what becomes of its task.
+ */
+export function decideBlocked(
   claimed: ClaimedHandoff,
-  why: Why,
-  { backoff }: SettlementOptions,
-): Settlement {
-  const change = retryOf(claimed, { ...why, returned: false }, backoff)
-  return { kind: 'retry', settled: { change, intents: [] } }
-}
-
-/** Nobody here can take it: it ends at no cost, and a person decides what becomes of its task. */
-export function settleStuck(claimed: ClaimedHandoff, why: Why): Settlement {
+  unmet: readonly Detail[],
+  { blockedPolicy, backoff }: { readonly blockedPolicy: BlockedPolicy; readonly backoff: Backoff },
+): Outcome {
+  const why = { reason: 'BLOCKED', details: unmet }
+  if (blockedPolicy === 'retry' && claimed.attempt < claimed.attemptsMax)
+    return {
+      kind: 'retry',
+      change: retryOf(claimed, { ...why, returned: false }, backoff),
+      intents: [],
+    }
   return ended(claimed, {
     ...endingOf(claimed, why),
     state: 'BLOCKED',
@@ -132,13 +183,13 @@ export function settleStuck(claimed: ClaimedHandoff, why: Why): Settlement {
   })
 }
 
-export interface Why {
+interface Why {
   readonly reason: string
   readonly details: readonly object[]
   readonly artefactId?: string | null
 }
 
-function rolledBack(claimed: ClaimedHandoff, why: Why): Settlement {
+function rolledBack(claimed: ClaimedHandoff, why: Why): Outcome {
   return ended(claimed, {
     ...endingOf(claimed, why),
     state: 'ROLLED_BACK',
@@ -159,19 +210,19 @@ const endingOf = (claimed: ClaimedHandoff, { reason, details, artefactId = null 
   artefactId,
 })
 
-function ended(claimed: ClaimedHandoff, change: Ending): Settlement {
+function ended(claimed: ClaimedHandoff, change: Ending): Outcome {
   const events: AuditEvent[] = [
     ...(change.state === 'REJECTED' || change.state === 'BLOCKED' ? [] : [change.state]),
     ...(change.escalate ? (['HUMAN_ESCALATED'] as const) : []),
   ]
   const intents = events.map((event) => toIntent(lifecycleEntry(claimed, event, change.reason)))
-  return { kind: 'end', settled: { change, intents } }
+  return { kind: 'end', change, intents }
 }
 
 function retryOf(
   claimed: ClaimedHandoff,
   { reason, details, returned }: Why & { readonly returned: boolean },
-  backoff: SettlementOptions['backoff'],
+  backoff: Backoff,
 ): Retry {
   return {
     handoffId: claimed.handoffId,

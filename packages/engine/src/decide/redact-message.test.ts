@@ -1,7 +1,6 @@
 // Redaction takes out what is named, keeps the rest byte for byte, and never touches who, where to and how much.
 import { expect, it } from 'vitest'
-import { redactMessage } from './redact-message.ts'
-import { redactStored } from '../redact-stored.ts'
+import { redactMessage, redactStored } from './redact-message.ts'
 import { createScanner } from '@baton/safety'
 import { messageOf, sampleHandoff, sampleOptions } from '../../fixtures/sample-delivery.ts'
 

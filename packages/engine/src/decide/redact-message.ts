@@ -1,5 +1,8 @@
-// Takes text out of a message at places that a reviewer names; the envelope is never touched.
-import type { Detail, HandoffMessage, JsonValue } from '@baton/protocol'
+// Takes text out of a message at places that a reviewer names, and signs what is left; the envelope is never touched.
+import { parseMessage, signHandoff, validateHandoffMessage, verifySignature } from '@baton/protocol'
+import type { Detail, HandoffMessage, JsonValue, KeyRing } from '@baton/protocol'
+import type { Scanner } from '@baton/safety'
+import type { StoredMessage } from '@baton/store'
 
 /** UTF-16 offsets [start, end) in the string at the pointer, as evidence gives them. */
 export type Span = readonly [start: number, end: number]
@@ -111,3 +114,41 @@ const wrong = (pointer: string, message: string): Detail => ({
   message,
   fix: 'Name places as the evidence of the dead letter does, such as /currentState/text.',
 })
+
+export type RedactedMessage =
+  | { readonly ok: true; readonly signed: StoredMessage }
+  /** `unsafe`: the places were right, and what is left is still rejected there. */
+  | { readonly ok: false; readonly details: readonly Detail[]; readonly unsafe: boolean }
+
+/**
+ * Redacts and signs with the active key, where the bytes are still the ones that were signed before:
+ * nobody's signature is put under what somebody changed in the database. What is left must pass schema and safety without anybody's
+ * help, so that a redaction is never a way around the scanner.
+ */
+export function redactStored(
+  stored: StoredMessage,
+  redactions: readonly Redaction[],
+  { keyRing, scan }: { readonly keyRing: KeyRing; readonly scan: Scanner['scan'] },
+): RedactedMessage {
+  if (!verifySignature(stored.body, stored, keyRing).ok)
+    return { ok: false, details: [UNTRUSTED], unsafe: false }
+  const parsed = parseMessage(stored.body)
+  if (!parsed.ok) return { ok: false, details: parsed.details, unsafe: false }
+  const redacted = redactMessage(parsed.value as unknown as HandoffMessage, redactions)
+  if (!redacted.ok) return { ...redacted, unsafe: false }
+  const verdict = validateHandoffMessage(redacted.message, { scan })
+  if (!verdict.valid && BLOCKING.has(verdict.reason))
+    return { ok: false, details: verdict.details, unsafe: verdict.reason === 'SAFETY_VIOLATION' }
+  const { bytes, keyId, signature } = signHandoff(redacted.message, keyRing)
+  return { ok: true, signed: { body: bytes, keyId, signature } }
+}
+
+const BLOCKING: ReadonlySet<string> = new Set(['SCHEMA_INVALID', 'SAFETY_VIOLATION'])
+
+const UNTRUSTED: Detail = {
+  pointer: '/signature',
+  rule: 'signature',
+  message:
+    'The quarantined bytes are not the ones that were signed, or their key is not believed any more',
+  fix: 'Discard it, or ask its sender to send it again.',
+}

@@ -1,19 +1,8 @@
 // The promises I1 to I12 on a live system: the same rules that tests and chaos campaigns check.
-import {
-  invariantReads as auditReads,
-  findExcessPrivileges,
-  findRecordHashes,
-  verifyChains,
-} from '@baton/audit'
+import { auditInvariants, findExcessPrivileges, findRecordHashes, verifyChains } from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
-import { auditInvariants, receiptInvariant, storeInvariants } from '@baton/engine'
-import {
-  invariantReads as storeReads,
-  listExecutionReceipts,
-  listOutboxLanes,
-  outboxDepth,
-  outboxQueueDepths,
-} from '@baton/store'
+import { receiptInvariant } from '@baton/engine'
+import { listOutboxLanes, outboxDepth, outboxQueueDepths, storeInvariants } from '@baton/store'
 import type { QueueDepth } from '@baton/store'
 import type { OpenedDatabases } from '../instance/with-databases.ts'
 import { counted } from '../terminal/figures.ts'
@@ -22,7 +11,6 @@ import { failed, judged, passed } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { describeFinding } from './verification-checks.ts'
 
-const RECEIPTS_MAX = 5_000
 /** What priority 0 may fill at the largest BATON_OUTBOX_MAX: one agent type, and the whole. */
 const QUEUE_MAX = 100_000
 const OUTBOX_MAX = 400_000
@@ -34,12 +22,9 @@ export async function diagnosePromises(
 ): Promise<readonly Diagnosis[]> {
   const { pool, audit } = opened
   const rules = [
-    ...storeInvariants(storeReads(pool)),
-    ...auditInvariants(auditReads(audit.pool)),
-    receiptInvariant({
-      listExecutionReceipts: () => listExecutionReceipts(pool, RECEIPTS_MAX),
-      findRecordHashes: (recordIds) => findRecordHashes(audit.pool, recordIds),
-    }),
+    ...storeInvariants(pool),
+    ...auditInvariants(audit.pool),
+    receiptInvariant(pool, (recordIds) => findRecordHashes(audit.pool, recordIds)),
   ]
   const diagnoses: Diagnosis[] = []
   for (const { promise, rule, check } of rules) {

@@ -1,9 +1,9 @@
 // A notice is answered by its hook within its time, on bytes that are the saved ones; what fails is told again.
-import type { RevisionOutcome, SenderNotice } from '@baton/store'
+import type { SenderNotice } from '@baton/store'
 import { describe, expect, it } from 'vitest'
-import { answerNotice } from './answer-notice.ts'
-import type { AnswerDeps } from './answer-notice.ts'
-import type { NoticeHooks } from './notice-hooks.ts'
+import { answerNotice } from './answer-notices.ts'
+import type { AnswerDeps, NoticeHooks } from './answer-notices.ts'
+import type { RevisionOutcome } from './decide/revision.ts'
 import { sampleHandoff, sampleState } from '../fixtures/sample-delivery.ts'
 
 const handoff = sampleHandoff()

@@ -1,12 +1,10 @@
-// Appends to the audit store: decisions and events of a whole process share requests.
+// What the audit store is told: decisions before anything executes, lifecycle events once they have committed.
 import type { AuditClient } from '@baton/audit/client'
 import type { AuditEntry, Receipt } from '@baton/ledger'
-import { createEventShipper } from './ship-events.ts'
-import type { EventShipper } from './ship-events.ts'
-import { createBatcher, transient } from '@baton/runtime'
+import { codeOf, createBatcher, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { deleteAuditIntents, listHandoffIntents } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { AuditIntent, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { Single } from './in-set-or-singly.ts'
@@ -15,10 +13,8 @@ const SET_MAX = 128
 const LINGER_MS = 20
 const QUEUED_MAX = 4_096
 
-export interface Recorder {
-  /** Resolves with the receipt once the entry is durable; rejects where it alone was refused. */
-  record(entry: AuditEntry): Promise<Receipt>
-}
+/** Resolves with the receipt once the entry is durable; rejects where it alone was refused. */
+export type Recorder = (entry: AuditEntry) => Promise<Receipt>
 
 /** Entries of concurrent callers travel in one request; a refused one does not refuse the others. */
 export function createRecorder(client: AuditClient, metrics: Metrics): Recorder {
@@ -35,12 +31,10 @@ export function createRecorder(client: AuditClient, metrics: Metrics): Recorder 
       return receipts
     },
   })
-  return {
-    async record(entry) {
-      const receipt = await batcher.add(entry)
-      if (receipt instanceof Error) throw receipt
-      return receipt
-    },
+  return async (entry) => {
+    const receipt = await batcher.add(entry)
+    if (receipt instanceof Error) throw receipt
+    return receipt
   }
 }
 
@@ -51,13 +45,49 @@ interface ShipperParts {
   readonly logger: Logger
 }
 
-/** Ships lifecycle events on a queue of their own. */
-export function shipperFor({ pool, client, metrics, logger }: ShipperParts): EventShipper {
-  return createEventShipper({
-    ...createRecorder(client, metrics),
-    deleteIntents: (ids) => deleteAuditIntents(pool, ids),
-    logger,
+export interface EventShipper {
+  /** Ships events that have committed; a failure leaves them for the sweeper. */
+  ship(intents: readonly AuditIntent[]): Promise<void>
+  drain(): Promise<void>
+}
+
+/**
+ * Lifecycle events reach the audit store at least once, on a queue of their own, and are recorded
+ * once; then they are forgotten in Postgres.
+ */
+export function createEventShipper({ pool, client, metrics, logger }: ShipperParts): EventShipper {
+  const record = createRecorder(client, metrics)
+  const deletions = createBatcher<string, void>({
+    name: 'forget events',
+    maxItems: 256,
+    maxQueued: 20_000,
+    lingerMs: 50,
+    flush: async (ids) => {
+      await deleteAuditIntents(pool, ids)
+      return ids.map(() => undefined)
+    },
   })
+  const underWay = new Set<Promise<void>>()
+
+  async function shipOne({ id, handoffId, entry }: AuditIntent): Promise<void> {
+    try {
+      await record(JSON.parse(entry) as AuditEntry)
+      await deletions.add(id)
+    } catch (error) {
+      logger.warn({ event: 'event.unshipped', code: codeOf(error), handoffId })
+    }
+  }
+
+  return {
+    async ship(intents) {
+      const shipping = Promise.all(intents.map(shipOne)).then(() => undefined)
+      underWay.add(shipping)
+      await shipping.finally(() => underWay.delete(shipping))
+    },
+    async drain() {
+      await Promise.all(underWay)
+    },
+  }
 }
 
 /**

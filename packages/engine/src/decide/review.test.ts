@@ -1,9 +1,8 @@
 // What a bulk re-drive does next, and what dead letters have in common: pure decisions.
 import { expect, it } from 'vitest'
 import type { CanaryState } from '@baton/store'
-import { clusterOf } from './decide/dead-letter-cluster.ts'
-import { nextRedriveStep } from './redrive-letters.ts'
-import { reviewersNeeded } from './decide/review-rules.ts'
+import { nextRedriveStep } from './redrive.ts'
+import { clusterOf, reviewersNeeded } from './review.ts'
 
 const canary = (letter: CanaryState['letter'], state = 'QUEUED'): CanaryState => ({
   handoffId: 'h',

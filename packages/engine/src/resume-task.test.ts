@@ -2,7 +2,7 @@
 import type { ResumableHandoff } from '@baton/store'
 import { describe, expect, it } from 'vitest'
 import { prepareHandoff } from './prepare-handoff.ts'
-import { prepareResumption } from './prepare-resumption.ts'
+import { prepareResumption } from './resume-task.ts'
 import { messageOf, sampleOptions, sampleState } from '../fixtures/sample-delivery.ts'
 
 const constraints = {

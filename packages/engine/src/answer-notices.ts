@@ -1,0 +1,303 @@
+// What comes back to senders is answered by their own code: a return with a correction, a rollback by resuming. What a
+// hook says commits or is told again; a failure is bounded by the lease.
+import { createHash, randomUUID } from 'node:crypto'
+import type { Checkpoint, HandoffMessage } from '@baton/protocol'
+import { codeOf, defect, transient } from '@baton/runtime'
+import type { Service } from '@baton/runtime'
+import { acknowledgeNotices, listenToSenders, takeNotices } from '@baton/store'
+import type { SenderNotice } from '@baton/store'
+import type { RevisionOutcome } from './decide/revision.ts'
+import { readCheckpoint, readMessage } from './prepare-handoff.ts'
+import { resumeTask } from './resume-task.ts'
+import type { ResumeChange } from './resume-task.ts'
+import { refusedRevision, reviseHandoff } from './revise-handoff.ts'
+import type { Correction, ReturnParts } from './revise-handoff.ts'
+import type { Sent } from './send-handoff.ts'
+
+interface Told extends Pick<
+  SenderNotice,
+  | 'handoffId'
+  | 'taskId'
+  | 'fromAgent'
+  | 'toAgent'
+  | 'attempt'
+  | 'attemptsMax'
+  | 'reason'
+  | 'details'
+  | 'traceparent'
+> {
+  /** What the sender saved: its state, and the request the message was built from. */
+  readonly saved: Checkpoint
+}
+
+/** A refused handoff: `details` say what was wrong, at which JSON pointer, and how to mend it (E09). */
+export interface ReturnedHandoff extends Told {
+  readonly revision: number
+  /** The message that was refused. */
+  readonly message: HandoffMessage
+  /** When it is tried again as it is, unless it is corrected before. */
+  readonly retryAt: Date | null
+}
+
+/** A handoff that came to nothing; its task waits at the sender's checkpoint (E15). */
+export interface RolledBackHandoff extends Told {
+  /** The exact bytes that were saved, compared with their digest. */
+  readonly checkpoint: Uint8Array
+  /**
+   * Sends it again as a new handoff, as it stood or with changes. Only the first call sends;
+   * repeating it answers the same handoff as a duplicate.
+   */
+  resume(change?: ResumeChange): Promise<Sent>
+}
+
+/** Hooks may be called again for the same handoff: after a crash, an error or a lease that ended. */
+export interface NoticeHooks {
+  /** Answers the correction, or nothing where it has none: then the attempts go on as they were. */
+  onReturn?(returned: ReturnedHandoff): Promise<Correction | undefined>
+  /** Resumes the task, does something else about it, or leaves it to a person. */
+  onRollback?(rolledBack: RolledBackHandoff): Promise<void>
+}
+
+interface WatchParts extends ReturnParts {
+  readonly databaseUrl: string
+  /** Hooks by the agent that sent. */
+  readonly hooks: ReadonlyMap<string, NoticeHooks>
+  /** How long a hook has; 30 s by default. */
+  readonly correctionMs?: number | undefined
+  /** The operator for whom is corrected and resumed; the agent itself where there is none. */
+  readonly operator: string | null
+}
+
+const CORRECTION_MS = 30_000
+const POLL_MS = 500
+const FAILED_WAIT_MS = 2_000
+const UNDER_WAY_MAX = 8
+const STOP_WAIT_MS = 5_000
+
+/**
+ * Hears what comes back to senders, woken by NOTIFY and by a poll, and has their hooks answer it, at
+ * most eight at once. Start it only where there are hooks. A stop waits up to five seconds for those
+ * under way.
+ */
+export function createNoticeWatcher(parts: WatchParts): Service {
+  const { pool, hooks, correctionMs = CORRECTION_MS, logger } = parts
+  const taker = randomUUID()
+  const wanted = kindsWanted(hooks)
+  const underWay = new Set<Promise<void>>()
+  let stopping = false
+  let wake: () => void = () => undefined
+  let loop: Promise<void> = Promise.resolve()
+  let listener: { close(): Promise<void> } | undefined
+
+  const answers = answersOn(parts, taker)
+
+  function pause(waitMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, waitMs)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  function answer(notice: SenderNotice): void {
+    const answering = answerLogged(parts, answers, notice).finally(() => {
+      underWay.delete(answering)
+      wake()
+    })
+    underWay.add(answering)
+  }
+
+  /** Whether as much was there as was asked for. */
+  async function pass(): Promise<boolean> {
+    let more = false
+    for (const { kind, agents } of wanted) {
+      const limit = UNDER_WAY_MAX - underWay.size
+      if (limit === 0) return false
+      const request = { kinds: [kind], agents, taker, leaseMs: correctionMs, limit }
+      const notices = await takeNotices(pool, request)
+      for (const notice of notices) answer(notice)
+      more ||= notices.length === limit
+    }
+    return more
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping) {
+      // Armed before the pass, so that a NOTIFY that comes during it is not missed.
+      const woken = pause(POLL_MS)
+      try {
+        if (!(await pass())) await woken
+      } catch (error) {
+        logger.warn({ event: 'notices.unread', code: codeOf(error) })
+        if (!stopping) await pause(FAILED_WAIT_MS)
+      }
+    }
+  }
+
+  return {
+    name: 'notices',
+    async start() {
+      const { databaseUrl: url } = parts
+      listener = listenToSenders({ url, onWake: () => wake() })
+      loop = run()
+    },
+    async stop() {
+      stopping = true
+      wake()
+      await loop
+      // A hook that takes longer is not waited for: it is told again elsewhere after its lease.
+      await Promise.race([Promise.all(underWay), pause(STOP_WAIT_MS)])
+      wake()
+      await listener?.close()
+    },
+  }
+}
+
+/** What an answer does: it commits here, for the operator or else for the agent itself. */
+function answersOn(parts: WatchParts, taker: string): AnswerDeps {
+  const { pool, operator, correctionMs = CORRECTION_MS } = parts
+  const actorOf = ({ fromAgent }: SenderNotice): string => operator ?? fromAgent
+  return {
+    correctionMs,
+    acknowledge: async ({ noticeId }) => void (await acknowledgeNotices(pool, [noticeId], taker)),
+    revise: (notice, correction) =>
+      reviseHandoff(parts, {
+        handoffId: notice.handoffId,
+        revision: notice.revision + 1,
+        actor: actorOf(notice),
+        sentBy: operator,
+        correct: () => correction,
+      }),
+    resume: (notice, change) => {
+      const { taskId, handoffId } = notice
+      const actor = actorOf(notice)
+      return resumeTask(parts, { taskId, handoffId, change, actor, sentBy: operator })
+    },
+  }
+}
+
+// The code alone: a hook's message could carry what the handoff said.
+async function answerLogged(
+  { hooks, logger }: WatchParts,
+  deps: AnswerDeps,
+  notice: SenderNotice,
+): Promise<void> {
+  const { kind, handoffId, taskId, attempt } = notice
+  try {
+    await answerNotice(deps, notice, hooks.get(notice.fromAgent) ?? {})
+    logger.debug({ event: 'notice.answered', kind, handoffId, taskId, attempt })
+  } catch (error) {
+    const code = codeOf(error)
+    logger.warn({ event: 'notice.unanswered', code, kind, handoffId, taskId, attempt })
+  }
+}
+
+function kindsWanted(
+  hooks: ReadonlyMap<string, NoticeHooks>,
+): readonly { readonly kind: SenderNotice['kind']; readonly agents: readonly string[] }[] {
+  const having = (hook: keyof NoticeHooks) =>
+    [...hooks].filter(([, own]) => own[hook] !== undefined).map(([agent]) => agent)
+  const all = [
+    { kind: 'return', agents: having('onReturn') },
+    { kind: 'rollback', agents: having('onRollback') },
+  ] as const
+  return all.filter(({ agents }) => agents.length > 0)
+}
+
+export interface AnswerDeps {
+  revise(notice: SenderNotice, correction: Correction): Promise<RevisionOutcome>
+  resume(notice: SenderNotice, change: ResumeChange): Promise<Sent>
+  /** Told and done with; a return that was not corrected is then tried again at once. */
+  acknowledge(notice: SenderNotice): Promise<void>
+  /** How long a hook may take. */
+  readonly correctionMs: number
+}
+
+/** Throws what the hook throws, and BATON_HOOK_SLOW; the notice is then told again after its lease. */
+export async function answerNotice(
+  deps: AnswerDeps,
+  notice: SenderNotice,
+  hooks: NoticeHooks,
+): Promise<void> {
+  refuseDamage(notice)
+  if (notice.kind === 'return') await answerReturn(deps, notice, hooks)
+  else await answerRollback(deps, notice, hooks)
+}
+
+async function answerReturn(
+  deps: AnswerDeps,
+  notice: SenderNotice,
+  hooks: NoticeHooks,
+): Promise<void> {
+  const { revision, retryAt } = notice
+  const returned = { ...toldOf(notice), revision, retryAt, message: readMessage(notice.body) }
+  const correction = await within(deps.correctionMs, hooks.onReturn?.(returned))
+  if (correction === undefined) return deps.acknowledge(notice)
+  const outcome = await deps.revise(notice, correction)
+  if (outcome.kind === 'budget') throw refusedRevision(notice.handoffId, outcome)
+  // Also where it was corrected by somebody else or tried again meanwhile: nothing is left to do for this notice.
+  await deps.acknowledge(notice)
+}
+
+async function answerRollback(
+  deps: AnswerDeps,
+  notice: SenderNotice,
+  hooks: NoticeHooks,
+): Promise<void> {
+  await within(
+    deps.correctionMs,
+    hooks.onRollback?.({
+      ...toldOf(notice),
+      checkpoint: notice.checkpoint,
+      resume: (change = {}) => deps.resume(notice, change),
+    }),
+  )
+  await deps.acknowledge(notice)
+}
+
+const toldOf = (notice: SenderNotice) => ({
+  handoffId: notice.handoffId,
+  taskId: notice.taskId,
+  fromAgent: notice.fromAgent,
+  toAgent: notice.toAgent,
+  attempt: notice.attempt,
+  attemptsMax: notice.attemptsMax,
+  reason: notice.reason,
+  details: notice.details,
+  traceparent: notice.traceparent,
+  saved: readCheckpoint(notice.checkpoint),
+})
+
+// I7: nobody goes on from bytes that are not the ones that were saved.
+function refuseDamage({ checkpoint, checkpointSha256, handoffId }: SenderNotice): void {
+  const found = createHash('sha256').update(checkpoint).digest()
+  if (found.equals(checkpointSha256)) return
+  throw defect(
+    'BATON_CHECKPOINT_DAMAGED',
+    `the checkpoint of handoff ${handoffId} is not what was saved`,
+    {
+      fix: 'Restore the database from a backup; `baton doctor` names every damaged checkpoint.',
+    },
+  )
+}
+
+function within<Result>(
+  limitMs: number,
+  work: Promise<Result> | undefined,
+): Promise<Result | undefined> {
+  if (work === undefined) return Promise.resolve(undefined)
+  return new Promise((resolve, reject) => {
+    const slow = () =>
+      reject(
+        transient('BATON_HOOK_SLOW', `the hook did not answer within ${limitMs} ms`, {
+          fix: 'Answer sooner, or raise the correction time.',
+        }),
+      )
+    const timer = setTimeout(slow, limitMs)
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer))
+  })
+}

@@ -1,0 +1,130 @@
+// A person cancels a handoff or a whole task (R16). Safe to repeat; what executes gets a grace, the rest ends at once.
+import { randomUUID } from 'node:crypto'
+import { crashPoint } from '@baton/runtime'
+import {
+  addAuditIntents,
+  cancelAtOnce,
+  cancelIdleTask,
+  closeCanceledTask,
+  endCanceledHandoffs,
+  findCancelState,
+  graceExecutions,
+  inTransaction,
+  isConflict,
+  lockForCancel,
+} from '@baton/store'
+import type { AuditIntent, CancelTarget, Database, ExpiredHandoff, Pool } from '@baton/store'
+import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { wakeRelays } from './wake.ts'
+
+export type CancelRequest = CancelTarget & {
+  /** How long a result of what executes still commits. */
+  readonly graceMs: number
+  /** The operator of the API key that was used. */
+  readonly actor: string
+}
+
+export type Canceled =
+  | {
+      readonly kind: 'canceled'
+      /** Ended by this request. */
+      readonly ended: readonly string[]
+      /** Still executing; until when a result of each commits. */
+      readonly stopping: readonly { readonly handoffId: string; readonly graceUntil: Date }[]
+      readonly taskId: string
+      readonly taskStatus: string
+      /** True where it had been asked for before, so that nothing was left to do. */
+      readonly repeated: boolean
+    }
+  /** It ended before, in this state. */
+  | { readonly kind: 'ended'; readonly state: string }
+  | { readonly kind: 'unknown' }
+
+/** Commits the request with its events, one per handoff that it reached, and wakes relays. */
+export async function requestCancel(pool: Pool, request: CancelRequest): Promise<Canceled> {
+  const outcome = await inTurns(() =>
+    inTransaction(pool, (transaction) => cancel(transaction, request)),
+  )
+  if (outcome.kind === 'canceled' && !outcome.repeated) {
+    crashPoint('cancel.after_commit')
+    wakeRelays(pool)
+  }
+  return outcome
+}
+
+/** Ends canceled handoffs that execute no more or whose grace is over; answers the events that committed with it. */
+export function endCanceled(pool: Pool): Promise<readonly AuditIntent[]> {
+  return inTransaction(pool, async (transaction) => {
+    const intents = (await endCanceledHandoffs(transaction)).map(canceledEvent)
+    if (intents.length > 0) await addAuditIntents(transaction, intents)
+    return intents
+  })
+}
+
+const TRIES_MAX = 3
+
+// A step that hands on while its task is canceled may hold what the cancellation needs, and wait for it.
+async function inTurns<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isConflict(error) || tried >= TRIES_MAX) throw error
+    }
+  }
+}
+
+async function cancel(transaction: Database, request: CancelRequest): Promise<Canceled> {
+  const { taskId } = request
+  const before = await findCancelState(transaction, request)
+  if (before === undefined) return { kind: 'unknown' }
+  const open = await lockForCancel(transaction, request, before.taskId)
+  const { taskStatus, state } = (await findCancelState(transaction, request)) ?? before
+  const had = request.handoffId === undefined ? taskStatus : state
+  if (open.length === 0 && ENDED.has(had)) return { kind: 'ended', state: had }
+  const stopping = await graceExecutions(transaction, open, request.graceMs)
+  const graced = new Set(stopping.map((one) => one.handoffId))
+  const ended = await cancelAtOnce(
+    transaction,
+    open.filter((id) => !graced.has(id)),
+  )
+  const idle = taskId !== undefined && (await cancelIdleTask(transaction, taskId))
+  if (taskId !== undefined) await closeCanceledTask(transaction, taskId)
+  const asked = taskId === undefined ? before.cancelRequested : before.taskCancelRequested
+  const repeated = asked && ended.length === 0 && !idle
+  if (!repeated) {
+    const reached = open.length === 0 ? [before.known] : [...stopping, ...ended]
+    const intents = [...requestEvents(reached, request.actor), ...ended.map(canceledEvent)]
+    await addAuditIntents(transaction, intents)
+    crashPoint('cancel.before_commit')
+  }
+  const after = await findCancelState(transaction, request)
+  return {
+    kind: 'canceled',
+    ended: ended.map((one) => one.handoffId),
+    stopping: stopping.map(({ handoffId, graceUntil }) => ({ handoffId, graceUntil })),
+    taskId: before.taskId,
+    taskStatus: after?.taskStatus ?? before.taskStatus,
+    repeated,
+  }
+}
+
+/** States in which there is nothing left to cancel; CANCELED itself is the answer that was asked for. */
+const ENDED = new Set([
+  'COMPLETED',
+  'PARTIAL',
+  'FAILED',
+  'REJECTED',
+  'BLOCKED',
+  'EXPIRED',
+  'DEAD_LETTERED',
+  'ROLLED_BACK',
+])
+
+function requestEvents(reached: readonly ExpiredHandoff[], actor: string): readonly AuditIntent[] {
+  const act = { id: randomUUID(), actor }
+  return reached.map((one) => toIntent({ ...lifecycleEntry(one, 'CANCEL_REQUESTED'), act }))
+}
+
+const canceledEvent = (one: ExpiredHandoff): AuditIntent =>
+  toIntent(lifecycleEntry(one, 'HANDOFF_CANCELED', 'CANCELED'))

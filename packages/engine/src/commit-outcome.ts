@@ -1,0 +1,313 @@
+// Commits what a delivery came to: once, fenced by the epoch, in sets shared with other deliveries (I4, I5).
+import type { HandoffMessage } from '@baton/protocol'
+import { codeOf, crashPoint, createBatcher, fullJitterMs, kindOf } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import {
+  completeExecutions,
+  endHandoffs,
+  giveBackExecutions,
+  inTransaction,
+  releaseClaims,
+  retryHandoffs,
+  sendHandoffs,
+} from '@baton/store'
+import type {
+  AuditIntent,
+  ClaimedHandoff,
+  Database,
+  Ending,
+  Fence,
+  Pool,
+  Retry,
+} from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
+import { endCanceled } from './cancel.ts'
+import {
+  decideBlocked,
+  decideExecuted,
+  decideFailed,
+  decideQuarantined,
+  decideRejected,
+} from './decide/outcome.ts'
+import type {
+  Backoff,
+  BlockedPolicy,
+  CompletedStep,
+  Outcome,
+  Quarantine,
+  Refusal,
+  ToldChange,
+} from './decide/outcome.ts'
+import type { Execution } from './execute-handoff.ts'
+import { inSetOrSingly } from './in-set-or-singly.ts'
+import type { PrepareOptions } from './prepare-handoff.ts'
+import type { EventShipper } from './record-audit.ts'
+import { rerouteBlocked } from './reroute.ts'
+import type { Blocked } from './reroute.ts'
+import { refusedSend } from './send-handoff.ts'
+import { wakeRelays, wakeSenders } from './wake.ts'
+
+export interface Settler {
+  executed(claimed: ClaimedHandoff, message: HandoffMessage, execution: Execution): Promise<void>
+  rejected(claimed: ClaimedHandoff, verdict: Refusal): Promise<void>
+  blocked(blocked: Blocked): Promise<void>
+  /** No further attempt can mend it: a person must look. */
+  quarantined(claimed: ClaimedHandoff, why: Quarantine): Promise<void>
+  /** Nothing was decided: somebody may claim it again in a while, no attempt is counted. */
+  released(claimed: Fence): Promise<void>
+  drain(): Promise<void>
+}
+
+interface SettlerParts extends PrepareOptions {
+  readonly pool: Pool
+  readonly shipper: EventShipper
+  readonly backoff: Backoff
+  readonly blockedPolicy: BlockedPolicy
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+const LIMITS = { maxItems: 64, maxQueued: 10_000, lingerMs: 20 }
+/** About as long as a lease holds: a restart of Postgres costs no execution. */
+const COMMIT_TRIES_MAX = 12
+const COMMIT_WAIT = { baseMs: 100, capMs: 1_000 }
+/** How long a claim rests that was given back for want of a receipt; meanwhile consumers pause. */
+const RELEASED_MIN_MS = 500
+const RELEASED_WAIT = { baseMs: 1_000, capMs: 1_000 }
+
+export function createSettler(parts: SettlerParts): Settler {
+  const { pool, shipper, metrics, backoff, blockedPolicy } = parts
+  const options = { ...parts, onCompressed: () => metrics.contextCompressionsTotal.inc() }
+  const sets = createSets(pool)
+
+  /** Commits with a few tries while the lease still holds; a lost epoch changes nothing. */
+  async function commit(claimed: ClaimedHandoff, outcome: Outcome): Promise<void> {
+    const startedAt = performance.now()
+    if (outcome.kind === 'end') crashPoint('rollback.before_commit')
+    const held = await withTries(() => sets.commit(outcome))
+    if (outcome.kind === 'end') crashPoint('rollback.after_commit')
+    metrics.hopSeconds.settle.observe((performance.now() - startedAt) / 1000)
+    if (!held) return fenced(claimed, outcome)
+    wakeFor(pool, outcome)
+    if (outcome.intents.length > 0) void shipper.ship(outcome.intents)
+    report(parts, claimed, outcome)
+  }
+
+  // What is being canceled is neither tried again nor rolled back: its claim goes back, and it ends CANCELED.
+  async function fenced(claimed: ClaimedHandoff, outcome: Outcome): Promise<void> {
+    metrics.fencedCommitsTotal.inc()
+    if (outcome.kind !== 'complete') await sets.giveBack(claimed)
+  }
+
+  return {
+    async executed(claimed, message, execution) {
+      if (execution.kind === 'abandoned') return sets.giveBack(claimed)
+      if (execution.kind === 'canceled') {
+        await sets.giveBack(claimed)
+        const intents = await endCanceled(pool)
+        wakeRelays(pool)
+        return void shipper.ship(intents)
+      }
+      try {
+        await commit(claimed, decideExecuted(claimed, { message, execution }, options))
+      } catch (error) {
+        if (kindOf(error) !== 'permanent') throw error
+        // What the agent asked for cannot be stored, now or later.
+        const failure = { code: codeOf(error), retry: false }
+        await commit(claimed, decideFailed(claimed, failure, { backoff }))
+      }
+    },
+    rejected: (claimed, verdict) => commit(claimed, decideRejected(claimed, verdict, { backoff })),
+    async blocked(blocked) {
+      const { claimed, unmet } = blocked
+      const intent = blockedPolicy === 'reroute' ? await rerouteBlocked(pool, blocked) : undefined
+      if (intent === undefined)
+        return commit(claimed, decideBlocked(claimed, unmet, { blockedPolicy, backoff }))
+      wakeRelays(pool)
+      metrics.handoffsTotal.with({ outcome: 'BLOCKED', reason: 'REROUTED' }).inc()
+      void shipper.ship([intent])
+    },
+    quarantined: (claimed, why) => commit(claimed, decideQuarantined(claimed, why)),
+    released: sets.release,
+    drain: sets.drain,
+  }
+}
+
+/** Deliveries that come to the same kind of outcome at the same time share a statement. */
+function createSets(pool: Pool) {
+  const completions = createBatcher({
+    name: 'complete',
+    ...LIMITS,
+    flush: (steps: readonly CompletedStep[]) => completeSteps(pool, steps),
+  })
+  const retries = createBatcher({
+    name: 'retry',
+    ...LIMITS,
+    flush: (set: readonly ToldChange<Retry>[]) => retrySet(pool, set),
+  })
+  const endings = createBatcher({
+    name: 'end',
+    ...LIMITS,
+    flush: (set: readonly ToldChange<Ending>[]) => endSet(pool, set),
+  })
+  const releases = createBatcher<Fence, void>({
+    name: 'release',
+    ...LIMITS,
+    flush: async (fences) => {
+      await releaseClaims(pool, fences, RELEASED_MIN_MS + fullJitterMs(0, RELEASED_WAIT))
+      return fences.map(() => undefined)
+    },
+  })
+  const handBacks = createBatcher<Fence, void>({
+    name: 'release',
+    ...LIMITS,
+    flush: async (fences) => {
+      await giveBackExecutions(pool, fences)
+      wakeRelays(pool)
+      return fences.map(() => undefined)
+    },
+  })
+  const all = [completions, retries, endings, releases, handBacks]
+  return {
+    commit(outcome: Outcome): Promise<Committed> {
+      if (outcome.kind === 'complete') return completions.add(outcome)
+      return outcome.kind === 'retry' ? retries.add(outcome) : endings.add(outcome)
+    },
+    /** Somebody may claim it again in a while. */
+    release: releases.add,
+    /** Somebody may claim it at once. */
+    giveBack: handBacks.add,
+    drain: async () => void (await Promise.all(all.map((batcher) => batcher.drain()))),
+  }
+}
+
+/** Whether the epoch was still held; or, where the set was committed singly, why this one failed. */
+export type Committed = boolean | Error
+
+/** Commits results together with the handoffs they send next (I5); answers who held the epoch. */
+export function completeSteps(
+  pool: Pool,
+  steps: readonly CompletedStep[],
+): Promise<readonly Committed[]> {
+  return ofLatestEpochs(
+    steps,
+    ({ completion }) => completion,
+    (set) => {
+      // One statement is a transaction of its own; only what sends on needs a longer one.
+      const sendsOn = set.some(({ next }) => next.length > 0)
+      if (!sendsOn) return completeIn(pool, set)
+      return inTransaction(pool, (transaction) => completeIn(transaction, set))
+    },
+  )
+}
+
+async function completeIn(
+  transaction: Database,
+  steps: readonly CompletedStep[],
+): Promise<readonly Committed[]> {
+  const done = await completeExecutions(
+    transaction,
+    steps.map(({ completion }) => completion),
+    steps.flatMap(({ intents }) => intents),
+  )
+  const answers = steps.map(({ completion }) => done.get(completion.handoffId))
+  // A canceled step keeps its result and hands nothing on.
+  const next = steps.flatMap((step, index) => (answers[index]?.canceled === false ? step.next : []))
+  const outcomes = next.length === 0 ? [] : await sendHandoffs(transaction, next)
+  for (const [index, outcome] of outcomes.entries()) {
+    const handoff = next[index]
+    if (outcome.kind !== 'sent' && handoff !== undefined) throw refusedSend(handoff, outcome)
+  }
+  return answers.map((answer) => answer !== undefined)
+}
+
+/** Returns handoffs to their senders, or has them tried again. */
+export const retrySet = (pool: Pool, set: readonly ToldChange<Retry>[]) =>
+  changeSet(set, (changes, intents) => retryHandoffs(pool, changes, intents))
+
+/** Ends handoffs without an effect. */
+export const endSet = (pool: Pool, set: readonly ToldChange<Ending>[]) =>
+  changeSet(set, (changes, intents) => endHandoffs(pool, changes, intents))
+
+/** `statement` changes what still holds its epoch and answers the handoffs that did. */
+function changeSet<Change extends Fence>(
+  all: readonly ToldChange<Change>[],
+  statement: (
+    changes: readonly Change[],
+    intents: readonly AuditIntent[],
+  ) => Promise<ReadonlySet<string>>,
+): Promise<readonly Committed[]> {
+  return ofLatestEpochs(
+    all,
+    ({ change }) => change,
+    async (set) => {
+      const held = await statement(
+        set.map(({ change }) => change),
+        set.flatMap(({ intents }) => intents),
+      )
+      return set.map(({ change }) => held.has(change.handoffId))
+    },
+  )
+}
+
+/**
+ * Commits for each handoff what its latest epoch came to, in one set where that goes, and answers false
+ * for the earlier ones: a later claim stands, so theirs cannot. The statements tell handoffs apart, not
+ * epochs, so that without it an earlier step of the same set would pass as committed (I4).
+ */
+async function ofLatestEpochs<Item>(
+  items: readonly Item[],
+  fenceOf: (item: Item) => Fence,
+  commit: (set: readonly Item[]) => Promise<readonly Committed[]>,
+): Promise<readonly Committed[]> {
+  const latest = new Map<string, Item>()
+  for (const item of items) {
+    const { handoffId, epoch } = fenceOf(item)
+    const known = latest.get(handoffId)
+    if (known === undefined || fenceOf(known).epoch < epoch) latest.set(handoffId, item)
+  }
+  const committing = [...latest.values()]
+  const answers = await inSetOrSingly(committing, commit)
+  const answerOf = new Map(committing.map((item, index) => [item, answers[index] ?? false]))
+  return items.map((item) => answerOf.get(item) ?? false)
+}
+
+async function withTries(attempt: () => Promise<Committed>): Promise<boolean> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      const committed = await attempt()
+      if (committed instanceof Error) throw committed
+      return committed
+    } catch (error) {
+      if (kindOf(error) !== 'transient' || tried >= COMMIT_TRIES_MAX) throw error
+      const waitMs = fullJitterMs(tried, COMMIT_WAIT)
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+    }
+  }
+}
+
+function wakeFor(pool: Pool, outcome: Outcome): void {
+  if (outcome.kind === 'complete' && outcome.next.length > 0) wakeRelays(pool)
+  if (outcome.kind === 'end' || (outcome.kind === 'retry' && outcome.change.returned))
+    wakeSenders(pool)
+}
+
+function report({ metrics, logger }: SettlerParts, claimed: ClaimedHandoff, outcome: Outcome) {
+  if (outcome.kind === 'complete')
+    return metrics.handoffsTotal.with({ outcome: 'COMPLETED', reason: '' }).inc()
+  const { change } = outcome
+  const state = 'state' in change ? change.state : 'QUEUED'
+  metrics.handoffsTotal.with({ outcome: state, reason: change.reason }).inc()
+  if (!('state' in change)) return
+  if (change.state === 'ROLLED_BACK') metrics.rollbacksTotal.inc()
+  if (change.escalate) metrics.escalationsTotal.inc()
+  if (!change.alert) return
+  logger.warn({
+    event: 'alert',
+    state: change.state,
+    reason: change.reason,
+    handoffId: claimed.handoffId,
+    taskId: claimed.taskId,
+    escalated: change.escalate,
+  })
+}

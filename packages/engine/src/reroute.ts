@@ -1,0 +1,37 @@
+// A blocked handoff goes to another live agent type that has all it needs (S20); the event of it commits with it.
+import type { Detail, HandoffMessage } from '@baton/protocol'
+import { crashPoint } from '@baton/runtime'
+import { addAuditIntents, inTransaction, rerouteHandoff } from '@baton/store'
+import type { AuditIntent, ClaimedHandoff, Pool } from '@baton/store'
+import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { storableJson } from './storable-json.ts'
+
+/** It passed every check, but its receiver lacks what it requires. */
+export interface Blocked {
+  readonly claimed: ClaimedHandoff
+  readonly message: HandoffMessage
+  readonly unmet: readonly Detail[]
+}
+
+/** Answers the event once it is published for another type; undefined where no live one can take it. */
+export function rerouteBlocked(
+  pool: Pool,
+  { claimed, message, unmet }: Blocked,
+): Promise<AuditIntent | undefined> {
+  return inTransaction(pool, async (transaction) => {
+    const routedTo = await rerouteHandoff(transaction, {
+      handoffId: claimed.handoffId,
+      epoch: claimed.epoch,
+      type: claimed.routedTo ?? claimed.toAgent,
+      capabilities: message.requirements?.capabilities ?? [],
+      mcp: message.requirements?.mcp ?? [],
+      stateKeys: Object.keys(message.currentState),
+      details: storableJson(unmet),
+    })
+    if (routedTo === undefined) return undefined
+    const intent = toIntent(lifecycleEntry({ ...claimed, routedTo }, 'HANDOFF_REROUTED', 'BLOCKED'))
+    await addAuditIntents(transaction, [intent])
+    crashPoint('reroute.before_commit')
+    return intent
+  })
+}
