@@ -18,7 +18,6 @@ export interface KnownBad {
 }
 
 const SETTLEMENTS = 'packages/store/src/settlements.ts'
-const ENDINGS = 'packages/store/src/endings.ts'
 const EXECUTIONS = 'packages/store/src/executions.ts'
 const RECEIVE = 'packages/engine/src/receive-handoff.ts'
 
@@ -111,13 +110,13 @@ export const KNOWN_BAD: readonly KnownBad[] = [
       },
       {
         file: EXECUTIONS,
-        find: `update execution e set lease_until = clock_timestamp() + $3 * interval '1 millisecond'\nfrom unnest`,
-        replace: `update execution e set lease_until = to_timestamp($3::float8 / 1000)\nfrom unnest`,
+        find: `update execution e set lease_until = clock_timestamp() + $3 * interval '1 millisecond'`,
+        replace: `update execution e set lease_until = to_timestamp($3::float8 / 1000)`,
       },
       {
         file: EXECUTIONS,
-        find: `    leases.map((lease) => lease.epoch),\n    leaseMs,\n`,
-        replace: `    leases.map((lease) => lease.epoch),\n    Date.now() + leaseMs,\n`,
+        find: `[...FENCES.values(leases), leaseMs]`,
+        replace: `[...FENCES.values(leases), Date.now() + leaseMs]`,
       },
     ],
     breaks: ['I2', 'I10'],
@@ -128,13 +127,13 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     edits: [
       {
         file: EXECUTIONS,
-        find: `where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id\n  and e.status in ('CLAIMED', 'EXECUTING') and \${MAY_GO_ON}`,
-        replace: `where e.handoff_id = i.handoff_id and h.id = e.handoff_id\n  and e.status in ('CLAIMED', 'EXECUTING') and \${MAY_GO_ON}`,
+        find: `where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id\n  and e.status in \${LEASED} and \${MAY_GO_ON}`,
+        replace: `where e.handoff_id = i.handoff_id and h.id = e.handoff_id\n  and e.status in \${LEASED} and \${MAY_GO_ON}`,
       },
       {
         file: EXECUTIONS,
-        find: `(e.epoch = i.epoch and e.status in ('CLAIMED', 'EXECUTING') and \${MAY_GO_ON}) as held`,
-        replace: `(e.status in ('CLAIMED', 'EXECUTING') and \${MAY_GO_ON}) as held`,
+        find: `(e.epoch = i.epoch and e.status in \${LEASED} and \${MAY_GO_ON}) as held`,
+        replace: `(e.status in \${LEASED} and \${MAY_GO_ON}) as held`,
       },
     ],
     breaks: ['I7'],
@@ -174,27 +173,22 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     about: 'the task is rolled back in a transaction of its own, after the handoff has ended',
     edits: [
       {
-        file: ENDINGS,
-        find: `import type { Database } from './database.ts'`,
-        replace: `import { type Database, run } from './database.ts'`,
-      },
-      {
-        file: ENDINGS,
+        file: SETTLEMENTS,
         find: `checkpoint_id = case when e.task_status = 'PENDING_HANDOFF' then e.checkpoint_id else t.checkpoint_id end,`,
         replace: ``,
       },
       {
-        file: ENDINGS,
+        file: SETTLEMENTS,
         find: `status = case when t.cancel_requested then 'CANCELED' else e.task_status end,`,
         replace: ``,
       },
       {
-        file: ENDINGS,
-        find: `  return settledIds(db, 'end_handoffs', END, [`,
-        replace: `  return endThenRollBack(db, endings, [`,
+        file: SETTLEMENTS,
+        find: `  return settledIds(db, 'end_handoffs', END, values)`,
+        replace: `  return endThenRollBack(db, endings, values)`,
       },
       {
-        file: ENDINGS,
+        file: SETTLEMENTS,
         find: `export function endHandoffs(`,
         replace: `async function endThenRollBack(db: Database, endings: readonly Ending[], values: unknown[]) {
   const held = await settledIds(db, 'end_handoffs', END, values)
