@@ -1,5 +1,4 @@
 // `npm run bench -- audit`: appends through the service beside a chain with one lock per record, and reading again.
-import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { createPool, verifyChains } from '@baton/audit'
 import { batchKeyId, createBatchSigner } from '@baton/ledger'
@@ -8,6 +7,7 @@ import type { System } from '@baton/testkit'
 import { generateKeyPairSync } from 'node:crypto'
 import { measurePlainChain } from './plain-chain.ts'
 import { runScript } from './run-script.ts'
+import { MACHINE, recordMeasurements } from './results.ts'
 import { spreadOf } from './statistics.ts'
 import type { Spread } from './statistics.ts'
 
@@ -41,7 +41,15 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`)
 const appendUnder = (system: System, load: object): Promise<LoadFigures> =>
   runScript<LoadFigures>('test/bench/audit-process.ts', { argument: load, env: system.env })
 
-async function measureVerify(system: System, signingKey: string): Promise<object> {
+interface VerifyFigures {
+  readonly ok: boolean
+  readonly records: number
+  readonly perSecond: number
+  readonly cpuUsPerRecord: number
+  readonly residentMiB: number
+}
+
+async function measureVerify(system: System, signingKey: string): Promise<VerifyFigures> {
   const pool = createPool({
     url: system.auditUrls.reader,
     applicationName: 'bench',
@@ -99,7 +107,7 @@ async function main(): Promise<void> {
     say('verification of everything from Postgres, without payloads')
     const verification = await measureVerify(system, signingKey)
     const report = {
-      machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
+      machine: MACHINE,
       goals: GOALS,
       plainChainPerSecond: plainPerSecond,
       appendPerSecond: Math.round(closed.perSecond),
@@ -116,6 +124,21 @@ async function main(): Promise<void> {
     )
     say(`append, ${report.open.perSecond}/s    ${show(report.open)}`)
     say(`verification       ${JSON.stringify(verification)}`)
+    recordMeasurements([
+      {
+        what: 'audit: append, closed loop',
+        figures: `${report.appendPerSecond} records/s, ${report.timesPlainChain} times a chain with one lock and one commit per record; ${show(report.closed)}`,
+      },
+      {
+        what: `audit: append, ${values.rate}/s`,
+        figures: show(report.open),
+        promised: `p99 ${GOALS.openP99Ms} ms`,
+      },
+      {
+        what: 'audit: verification from Postgres',
+        figures: `${verification.perSecond} records/s of ${verification.records}, ${verification.cpuUsPerRecord} us CPU each, ${verification.residentMiB} MiB`,
+      },
+    ])
     if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
   } finally {
     await system.stop()

@@ -1,12 +1,14 @@
 // `npm run bench`: what one handoff costs, end to end, beside plain BullMQ and the database's own floor.
-import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { startOwnPostgres, startOwnRedis } from '@baton/testkit'
 import { measureFloor } from './floor.ts'
 import { measurePlainQueue } from './plain-queue.ts'
+import { MACHINE, recordMeasurements } from './results.ts'
+import type { Measurement } from './results.ts'
 import { runLoad } from './system-under-load.ts'
 import type { LoadPlan, LoadResult, Servers } from './system-under-load.ts'
 import { serverPid } from './server-pid.ts'
+import type { Spread } from './statistics.ts'
 
 const HELP = `npm run bench -- [options]     npm run bench -- recovery|verify|audit|trace [--help]
   --seconds N      length of the closed loops (60)
@@ -122,7 +124,7 @@ async function measure(args: Arguments, servers: Servers): Promise<Report> {
     })
   }
   return {
-    machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
+    machine: MACHINE,
     queue: args.redis ? 'redis' : 'in-process',
     floorCommitsPerSecond,
     plainQueueJobsPerSecond: plain,
@@ -156,6 +158,27 @@ function printReport(report: Report): void {
   }
 }
 
+const spread = ({ p50, p95, p99, max }: Spread): string =>
+  `p50 ${p50}, p95 ${p95}, p99 ${p99}, max ${max} ms`
+
+function measurementsOf(report: Report): readonly Measurement[] {
+  const plain = Object.entries(report.plainQueueJobsPerSecond).map(([bytes, rate]) => ({
+    what: `plain BullMQ, ${bytes} bytes`,
+    figures: `${rate} jobs/s`,
+  }))
+  const loads = report.loads.map((load) => {
+    const ratio =
+      load.ratioToPlainQueue === null ? '' : `, ${load.ratioToPlainQueue} of plain BullMQ`
+    const latency = `accepted ${spread(load.dispatchToAcceptMs)}; audited ${spread(load.endToAuditedMs)}`
+    return {
+      what: `${load.name}, ${report.queue}`,
+      figures: `${load.completedPerSecond} handoffs/s${ratio}; ${latency}`,
+    }
+  })
+  const floor = { what: 'floor: commits of one row', figures: `${report.floorCommitsPerSecond}/s` }
+  return [floor, ...plain, ...loads]
+}
+
 async function main(): Promise<void> {
   const args = readArguments()
   const postgres = await startOwnPostgres()
@@ -173,6 +196,7 @@ async function main(): Promise<void> {
       redisUrl: redis?.url,
     })
     printReport(report)
+    recordMeasurements(measurementsOf(report))
     if (args.json) process.stdout.write(`${JSON.stringify(report)}\n`)
   } finally {
     if (redis !== undefined && !('unavailable' in redis)) await redis.stop()

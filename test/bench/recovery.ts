@@ -1,8 +1,8 @@
 // `npm run bench -- recovery`: how long it takes until work goes on after each fault, against what is promised.
-import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { RECOVERY_CASES } from './recovery-cases.ts'
 import type { RecoveryOptions } from './recovery-cases.ts'
+import { MACHINE, recordMeasurements } from './results.ts'
 import { spreadOf } from './statistics.ts'
 import type { Spread } from './statistics.ts'
 
@@ -67,9 +67,16 @@ else {
     snapshotMinutes: Number(values['snapshot-minutes']),
     waiting: Number(values.waiting),
   })
-  const machine = `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`
-  say(`\n${machine}\n${''.padEnd(15)}      p50      p99      max`)
+  say(`\n${MACHINE}\n${''.padEnd(15)}      p50      p99      max`)
   for (const figure of figures) say(rowOf(figure))
-  if (values.json) process.stdout.write(`${JSON.stringify({ machine, recovery: figures })}\n`)
+  recordMeasurements(
+    figures.map(({ name, unit, target, samples, spread: { p50, p99, max } }) => ({
+      what: `recovery: ${name}`,
+      figures: `p50 ${p50}, p99 ${p99}, max ${max} ${unit} of ${samples}`,
+      promised: `${target} ${unit}`,
+    })),
+  )
+  if (values.json)
+    process.stdout.write(`${JSON.stringify({ machine: MACHINE, recovery: figures })}\n`)
   process.exitCode = figures.every(({ kept }) => kept) ? 0 : 1
 }

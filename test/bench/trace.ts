@@ -1,7 +1,7 @@
 // `npm run bench -- trace`: how long a ten-hop trace takes out of a large log, hot and cold.
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import {
@@ -17,6 +17,7 @@ import { createBatchSigner } from '@baton/ledger'
 import { startOwnPostgres } from '@baton/testkit'
 import { fillLog, HOPS, SHARDS } from './fill-log.ts'
 import { dropDays } from './log-tables.ts'
+import { MACHINE, recordMeasurements } from './results.ts'
 import { spreadOf } from './statistics.ts'
 import type { Spread } from './statistics.ts'
 
@@ -159,7 +160,7 @@ async function run(plan: Plan) {
     await makeCold({ superuser, archiver, store }, filled, plan.coldDays)
     const { coldTasks, hotTasks } = filled
     return {
-      machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
+      machine: MACHINE,
       records: plan.records,
       hops: HOPS,
       hotMs: await measure({ pool: reader, store, tasks: hotTasks, tier: 'hot' }, plan.traces),
@@ -192,6 +193,18 @@ async function main(): Promise<void> {
       say(`  ${tier}  p50 ${p50}  p95 ${p95}  p99 ${p99}  max ${max} ms (promised p99 ${goal} ms)`)
       if (p99 > goal) process.exitCode = 1
     }
+    recordMeasurements(
+      (
+        [
+          ['hot', report.hotMs, HOT_GOAL_MS],
+          ['cold', report.coldMs, COLD_GOAL_MS],
+        ] as const
+      ).map(([tier, { p50, p95, p99, max }, goal]) => ({
+        what: `trace of ${HOPS} hops out of ${report.records} records, ${tier}`,
+        figures: `p50 ${p50}, p95 ${p95}, p99 ${p99}, max ${max} ms`,
+        promised: `p99 ${goal} ms`,
+      })),
+    )
     if (values.json) process.stdout.write(`${JSON.stringify(report)}\n`)
   } finally {
     await postgres.stop()
