@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApiKey, createGateway, parseApiKeys } from '@baton/gateway'
-import type { Gateway, GatewayOptions } from '@baton/gateway'
+import type { Dialect, Gateway, GatewayOptions } from '@baton/gateway'
 import { createLogger } from '@baton/runtime'
 import { createKeyRing } from '@baton/sdk'
 import { createPool } from '@baton/store'
@@ -45,7 +45,11 @@ export interface GatewayFixture {
   /** Everything logged so far. */
   log(): string
   /** Another gateway on the same database, with other bounds. */
-  another(limits?: Partial<GatewayOptions['limits']>, databaseUrl?: string): Gateway
+  another(
+    limits?: Partial<GatewayOptions['limits']>,
+    databaseUrl?: string,
+    dialects?: readonly Dialect[],
+  ): Gateway
   close(): Promise<void>
 }
 
@@ -63,7 +67,7 @@ export async function openGateway(
     destination: { write: (line: string) => void lines.push(line) },
   })
   const opened: Gateway[] = []
-  const another: GatewayFixture['another'] = (limits = {}, url = databaseUrl) => {
+  const another: GatewayFixture['another'] = (limits = {}, url = databaseUrl, dialects = []) => {
     const gateway = createGateway({
       host: '127.0.0.1',
       port: 0,
@@ -80,6 +84,7 @@ export async function openGateway(
       limits: { ...LIMITS, ...limits },
       metrics: createMetrics(),
       logger,
+      dialects,
     })
     opened.push(gateway)
     return gateway

@@ -2,7 +2,7 @@
 import type { AuditErasures as AuditSide, ErasureView } from '@baton/engine'
 import { createHttpClient, HttpRefusal } from '@baton/http/client'
 import { permanent, transient } from '@baton/runtime'
-import { ProblemError } from './problem.ts'
+import { ProblemError } from '@baton/http/server'
 
 export interface AuditErasuresOptions {
   readonly url: string
@@ -45,7 +45,7 @@ export function createAuditErasures({ url, token }: AuditErasuresOptions): Audit
 const ERASURE_OFF = new ProblemError({
   status: 503,
   code: 'BATON_ERASURE_OFF',
-  detail: 'This gateway has no token for erasures',
+  detail: 'this gateway has no token for erasures',
   fix: 'Set BATON_AUDIT_ERASE_TOKEN for the gateway and the auditor.',
 })
 

@@ -1,5 +1,5 @@
 // Says no early: too many requests at once answer 503 (I12).
-import { ProblemError } from './problem.ts'
+import { ProblemError } from '@baton/http/server'
 
 /** Runs `work` unless `runningMax` are under way already: then throws 503 BATON_OVERLOADED. */
 export function createRunningBound(runningMax: number) {
@@ -18,7 +18,7 @@ export function createRunningBound(runningMax: number) {
 const OVERLOADED = new ProblemError({
   status: 503,
   code: 'BATON_OVERLOADED',
-  detail: 'The gateway has as many requests under way as it takes',
+  detail: 'the gateway has as many requests under way as it takes',
   fix: 'Try again after the time in Retry-After, and spread requests over time.',
   headers: { 'retry-after': '1' },
 })

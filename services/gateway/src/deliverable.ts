@@ -8,7 +8,8 @@ import {
   verifySignature,
 } from '@baton/protocol'
 import type { Detail, HandoffMessage, KeyRing } from '@baton/protocol'
-import { ProblemError, invalidHandoff } from './problem.ts'
+import { ProblemError } from '@baton/http/server'
+import { invalidHandoff } from './problem.ts'
 
 /** Turns a pointer into the message into one into the posted body. */
 export type Place = (pointer: string) => string
@@ -46,7 +47,7 @@ function checkTracestate({ tracestate }: HandoffMessage): readonly Detail[] {
     {
       pointer: '/tracestate',
       rule: 'tracestate',
-      message: 'This is not a W3C tracestate',
+      message: 'this is not a W3C tracestate',
       fix: 'Send key=value members separated by commas, or leave the field out.',
     },
   ]
@@ -62,7 +63,7 @@ function checkInstants(message: HandoffMessage): readonly Detail[] {
     .map((field) => ({
       pointer: `/${field}`,
       rule: 'timeZone',
-      message: 'There is no time zone this far from UTC',
+      message: 'there is no time zone this far from UTC',
       fix: 'Send the time in UTC, with a Z at its end.',
     }))
 }
@@ -74,7 +75,7 @@ function checkTaskBudget({ costTracking }: HandoffMessage): readonly Detail[] {
     {
       pointer: '/costTracking/costBudgetRemainingUSD',
       rule: 'budget',
-      message: 'More is overspent than was ever spent: the budget of the task would be negative',
+      message: 'more is overspent than was ever spent: the budget of the task would be negative',
       fix: 'Give the budget as spent plus remaining; together they are zero or more.',
     },
   ]
@@ -91,7 +92,7 @@ export function requireSignature(message: HandoffMessage, keyRing: KeyRing): voi
   throw new ProblemError({
     status: 422,
     code: 'BATON_SIGNATURE_INVALID',
-    detail: 'The signature does not belong to this message, or its key is not known here',
+    detail: 'the signature does not belong to this message, or its key is not known here',
     fix: 'Leave signature and signatureKeyId out, and Baton signs; or sign with a key it knows.',
     pointer: '/message/signature',
   })

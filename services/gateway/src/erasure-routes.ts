@@ -5,12 +5,11 @@ import { confirmErasure, planErasure, replayErasures } from '@baton/engine'
 import type { Logger } from '@baton/runtime'
 import { findSubjectHandoffs } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { bodyOf, operatorOf } from './acting.ts'
+import { operatorOf } from './acting.ts'
 import type { AuditErasures } from './audit-erasures.ts'
-import { ProblemError } from './problem.ts'
-import { readUuid } from './read-parameters.ts'
-import type { ById } from './read-parameters.ts'
-import { requireScope } from './request-context.ts'
+import { ProblemError } from '@baton/http/server'
+import { answers, only, onlyById, problemsIn } from './operation.ts'
+import type { ById } from './operation.ts'
 
 export interface ErasureRouteOptions {
   readonly pool: Pool
@@ -18,62 +17,42 @@ export interface ErasureRouteOptions {
   readonly logger: Logger
 }
 
-const SUBJECT = { type: 'string', pattern: '^[^\\n]{1,256}$' }
-const PLAN_REQUEST = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['subject'],
-  properties: {
-    subject: SUBJECT,
-    basis: { type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' },
-  },
-}
-const SUBJECT_REQUEST = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['subject'],
-  properties: { subject: SUBJECT },
-}
-
-/** The right to erasure in general; a request that rests on one of its grounds names it by its own code. */
-const BASIS_DEFAULT = 'GDPR_ART_17_1'
-
 interface Subject {
   readonly subject: string
 }
 
-export function addErasureRoutes(server: FastifyInstance, options: ErasureRouteOptions): void {
+export function addErasureRoutes(scope: FastifyInstance, options: ErasureRouteOptions): void {
   const { pool, erasures, logger } = options
-  const onlyPlanners = { preParsing: requireScope('erasures:plan') }
-  const onlyApprovers = { preParsing: requireScope('erasures:approve') }
 
-  server.post('/v2/erasures', onlyPlanners, async (request, reply) => {
-    const { subject, basis = BASIS_DEFAULT } = bodyOf<Subject & { readonly basis?: string }>(
-      request,
-      PLAN_REQUEST,
-    )
-    const operator = operatorOf(request)
-    const plan = await planErasure(options, { id: randomUUID(), subject, basis, operator })
-    const { erasureId, state } = plan
-    logger.info({ event: 'erasure.planned', erasureId, operator, state })
-    return reply.code(201).send(plan)
-  })
-
-  server.post<ById>('/v2/erasures/:id/confirm', onlyApprovers, async (request) => {
-    const id = readUuid(request.params.id, 'erasure')
-    const { subject } = bodyOf<Subject>(request, SUBJECT_REQUEST)
-    const operator = operatorOf(request)
-    const run = await confirmErasure(options, { id, subject, operator })
-    if (run.kind === 'open') throw stillOpen(run.handoffIds)
-    logger.info({ event: 'erasure.completed', erasureId: id, operator })
-    return run.receipt
-  })
-
-  server.get<ById>('/v2/erasures/:id', onlyPlanners, (request) =>
-    erasures.find(readUuid(request.params.id, 'erasure')),
+  scope.post<{ Body: Subject & { readonly basis?: string } }>(
+    '/erasures',
+    PLAN_ERASURE,
+    async (request, reply) => {
+      const { subject, basis = BASIS_DEFAULT } = request.body
+      const operator = operatorOf(request)
+      const plan = await planErasure(options, { id: randomUUID(), subject, basis, operator })
+      const { erasureId, state } = plan
+      logger.info({ event: 'erasure.planned', erasureId, operator, state })
+      return reply.code(201).send(plan)
+    },
   )
 
-  server.post('/v2/erasures/replay', onlyApprovers, async (request) => {
+  scope.post<ById & { Body: Subject }>(
+    '/erasures/:id/confirm',
+    CONFIRM_ERASURE,
+    async (request) => {
+      const { id } = request.params
+      const operator = operatorOf(request)
+      const run = await confirmErasure(options, { id, subject: request.body.subject, operator })
+      if (run.kind === 'open') throw stillOpen(run.handoffIds)
+      logger.info({ event: 'erasure.completed', erasureId: id, operator })
+      return run.receipt
+    },
+  )
+
+  scope.get<ById>('/erasures/:id', READ_ERASURE, ({ params }) => erasures.find(params.id))
+
+  scope.post('/erasures/replay', REPLAY_ERASURES, async (request) => {
     const replay = await replayErasures(options)
     const { completed, handoffs } = replay
     const operator = operatorOf(request)
@@ -81,8 +60,8 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRouteO
     return replay
   })
 
-  server.post('/v2/subjects/search', onlyPlanners, async (request) => {
-    const { subject } = bodyOf<Subject>(request, SUBJECT_REQUEST)
+  scope.post<{ Body: Subject }>('/subjects/search', SEARCH_SUBJECT, async (request) => {
+    const { subject } = request.body
     const operator = operatorOf(request)
     const handoffs = await findSubjectHandoffs(pool, subject)
     const { records } = await erasures.search(subject)
@@ -90,6 +69,141 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRouteO
     return { handoffs, records }
   })
 }
+
+/** The right to erasure in general; a request that rests on one of its grounds names it by its own code. */
+const BASIS_DEFAULT = 'GDPR_ART_17_1'
+
+const SUBJECT = {
+  type: 'string',
+  pattern: '^[^\\n]{1,256}$',
+  description: 'The id under which messages name the person in dataSubjects.',
+}
+
+const closed = (properties: object) => ({
+  type: 'object',
+  additionalProperties: false,
+  required: ['subject'],
+  properties,
+})
+
+const text = { type: 'string' }
+const integer = { type: 'integer' }
+const uuid = { type: 'string', format: 'uuid' }
+const uuids = { type: 'array', items: uuid }
+const objects = { type: 'array', items: { type: 'object' } }
+
+/** An answer in which these members always stand, and perhaps others. */
+const answer = (required: Record<string, object>, others: object = {}) => ({
+  type: 'object',
+  required: Object.keys(required),
+  properties: { ...required, ...others },
+})
+
+const STORES = {
+  type: 'array',
+  items: answer({ name: text, before: integer, after: integer }, { note: text }),
+}
+
+const problems = problemsIn({
+  403: 'The key lacks the scope, or who planned an erasure confirms it',
+  422: 'The body does not have this form',
+  429: 'Too many requests',
+  503: 'The database or the auditor does not answer, or nobody can be erased here',
+})
+
+const PLAN_ERASURE = only('erasures:plan', {
+  operationId: 'planErasure',
+  summary: 'Plan the erasure of a person; nothing is erased yet',
+  body: closed({
+    subject: SUBJECT,
+    basis: {
+      type: 'string',
+      pattern: '^[A-Z][A-Z0-9_]{0,63}$',
+      default: BASIS_DEFAULT,
+      description: 'The legal ground as a code; it stands in the audit record.',
+    },
+  }),
+  response: {
+    201: answers(
+      'What would be erased, and what stands against it',
+      answer({
+        erasureId: uuid,
+        state: { enum: ['PLANNED', 'DEFERRED'] },
+        handoffs: integer,
+        taskIds: uuids,
+        openHandoffIds: uuids,
+        heldTaskIds: uuids,
+        stores: STORES,
+      }),
+    ),
+    ...problems([422]),
+  },
+})
+
+const CONFIRM_ERASURE = onlyById('erasure', 'erasures:approve', {
+  operationId: 'confirmErasure',
+  summary: 'Confirm as a second person, and erase; repeating it is safe',
+  body: closed({ subject: SUBJECT }),
+  response: {
+    200: answers(
+      'The signed receipt: every store with its counts, and the records that prove it',
+      answer({
+        erasureId: uuid,
+        stores: STORES,
+        segments: { type: 'object' },
+        records: objects,
+        sha256: text,
+        signature: text,
+      }),
+    ),
+    ...problems([404, 422], {
+      409: 'A handoff of the person is open, a legal hold stands, or the plan is about somebody else',
+    }),
+  },
+})
+
+const READ_ERASURE = onlyById('erasure', 'erasures:plan', {
+  operationId: 'readErasure',
+  summary: 'How far an erasure has come, with its receipt',
+  response: {
+    200: answers(
+      'The erasure; it names no person',
+      answer(
+        {
+          id: uuid,
+          state: { enum: ['PLANNED', 'DEFERRED', 'CONFIRMED', 'ERASED', 'COMPLETED'] },
+          basis: text,
+          requestedBy: text,
+          receipt: { type: ['object', 'null'] },
+        },
+        { confirmedBy: { type: ['string', 'null'] }, handoffIds: uuids, taskIds: uuids },
+      ),
+    ),
+    ...problems([404]),
+  },
+})
+
+const REPLAY_ERASURES = only('erasures:approve', {
+  operationId: 'replayErasures',
+  summary: 'Complete interrupted erasures, and erase again what a restored database brought back',
+  response: {
+    200: answers(
+      'What there was to do; nothing in the ordinary case',
+      answer({ completed: uuids, handoffs: integer, audit: { type: 'object' } }),
+    ),
+    ...problems([], { 409: 'Something of a person is still stored' }),
+  },
+})
+
+const SEARCH_SUBJECT = only('erasures:plan', {
+  operationId: 'searchSubject',
+  summary: 'The tasks, handoffs and records that name a person, without any text',
+  body: closed({ subject: SUBJECT }),
+  response: {
+    200: answers('Where the person stands', answer({ handoffs: objects, records: objects })),
+    ...problems([422]),
+  },
+})
 
 const SHOWN_MAX = 20
 

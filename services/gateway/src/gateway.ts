@@ -9,6 +9,7 @@ import { createScanner } from '@baton/safety'
 import { createPool, findTaskTraceparent, outboxDepth, outboxQueueDepths } from '@baton/store'
 import type { Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
+import { identify } from './api-keys.ts'
 import type { ApiKey } from './api-keys.ts'
 import { createAuditReads } from './audit-reads.ts'
 import type { AuditReads } from './audit-reads.ts'
@@ -17,7 +18,8 @@ import type { AuditErasures } from './audit-erasures.ts'
 import { createRunningBound } from './back-pressure.ts'
 import { createErasureReplay } from './erasure-replay.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
-import { addHandoffRoutes } from './handoff-routes.ts'
+import { faceOf, JSON_FACE } from './dialect.ts'
+import type { Dialect, Face } from './dialect.ts'
 import { addOperationRoutes, createReadiness } from './operation-routes.ts'
 import type { Readiness } from './operation-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
@@ -28,6 +30,7 @@ import { addSteeringRoutes } from './steering-routes.ts'
 import { createServer } from './server.ts'
 import { createSubmitter } from './submit.ts'
 import type { Submitter } from './submit.ts'
+import { createV2, REQUEST_MS } from './v2.ts'
 
 export interface GatewayOptions {
   readonly host: string
@@ -59,6 +62,8 @@ export interface GatewayOptions {
   }
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Further ways to be called, beside `/v2`. */
+  readonly dialects?: readonly Dialect[]
 }
 
 export interface Gateway extends Service {
@@ -92,13 +97,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     databaseReady: () => pool.query({ text: 'select' }).then(answered, refused),
   })
   const { apiKeys, limits } = options
+  const authentication: Face['authentication'] = ({ headers }) =>
+    identify(apiKeys, headers.authorization, Date.now())
   const { server, routes } = createServer({
-    apiKeys,
+    authentication,
     rateMax: limits.rateMax,
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
     logger,
-    addRoutes: (scope) =>
-      addRoutes(scope, { options, pool, audit, submitter, erasures, readiness }),
+    faces: facesOf({ options, pool, audit, submitter, erasures, readiness, authentication }),
   })
   let url = ''
   let stopped: Promise<void> | undefined
@@ -132,12 +138,15 @@ interface Parts {
   readonly submitter: Submitter
 }
 
-function addRoutes(
-  scope: FastifyInstance,
-  parts: Parts & { readonly options: GatewayOptions; readonly readiness: Readiness },
-): void {
-  const { options, pool, audit, submitter, erasures, readiness } = parts
-  const { keyRing, limits, metrics, logger } = options
+interface FaceParts extends Parts {
+  readonly options: GatewayOptions
+  readonly readiness: Readiness
+  readonly authentication: Face['authentication']
+}
+
+function facesOf(parts: FaceParts): readonly Face[] {
+  const { options, pool, audit, submitter, erasures, readiness, authentication } = parts
+  const { keyRing, limits, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const requireRoom = createOutboxBound({
     readDepth: (countMax) => outboxDepth(pool, countMax),
     readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
@@ -146,24 +155,30 @@ function addRoutes(
     metrics,
   })
   const bounded = createRunningBound(limits.runningMax)
-  addHandoffRoutes(scope, {
+  const returns = { pool, keyRing, attemptsMax, metrics, logger }
+  const review = { pool, keyRing, scanner: createScanner() }
+  const v2 = createV2({
+    authentication,
     keyRing,
     findTaskTraceparent: (taskId) => findTaskTraceparent(pool, taskId),
-    logger,
-    submitter,
-    requireRoom,
-    bounded,
+    addRoutes(scope) {
+      addReturnRoutes(scope, { ...returns, correctionMs, requireRoom, bounded })
+      addReadRoutes(scope, { pool, audit })
+      addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), logger })
+      addRedriveRoutes(scope, { ...review, logger })
+      addErasureRoutes(scope, { pool, erasures, logger })
+      addSteeringRoutes(scope, { pool, logger })
+    },
   })
-  const { attemptsMax, correctionMs } = options
-  const returns = { pool, keyRing, attemptsMax, metrics, logger }
-  addReturnRoutes(scope, { ...returns, correctionMs, requireRoom, bounded })
-  addReadRoutes(scope, { pool, audit })
-  const review = { pool, keyRing, scanner: createScanner() }
-  addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), logger })
-  addRedriveRoutes(scope, { ...review, logger })
-  addErasureRoutes(scope, { pool, erasures, logger })
-  addSteeringRoutes(scope, { pool, logger })
-  addOperationRoutes(scope, { metrics, readiness })
+  const operations = {
+    ...JSON_FACE,
+    path: '',
+    authentication,
+    requestMs: REQUEST_MS,
+    addRoutes: (scope: FastifyInstance) => addOperationRoutes(scope, { metrics, readiness }),
+  }
+  const sending = { submitter, requireRoom, bounded, logger }
+  return [...[v2, ...dialects].map((dialect) => faceOf(dialect, sending)), operations]
 }
 
 const answered = () => true

@@ -1,5 +1,5 @@
 // Reads the Idempotency-Key header (draft-ietf-httpapi-idempotency-key-header-07).
-import { ProblemError } from './problem.ts'
+import { ProblemError } from '@baton/http/server'
 
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
 const BARE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/
@@ -18,7 +18,7 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
   throw new ProblemError({
     status: 400,
     code: 'BATON_IDEMPOTENCY_KEY_INVALID',
-    detail: `The Idempotency-Key is not one string of 1 to ${LENGTH_MAX} printable ASCII characters`,
+    detail: `the Idempotency-Key is not one string of 1 to ${LENGTH_MAX} printable ASCII characters`,
     fix: 'Send one key in quotes, for example Idempotency-Key: "8e03978e-40d5-43dd-bc93-6894a57f9324".',
   })
 }

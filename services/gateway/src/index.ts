@@ -1,4 +1,5 @@
 // What starts and tests a gateway inside another process.
 export { createGateway } from './gateway.ts'
 export type { Gateway, GatewayOptions } from './gateway.ts'
+export type { Dialect } from './dialect.ts'
 export { createApiKey, parseApiKeys } from './api-keys.ts'

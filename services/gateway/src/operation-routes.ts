@@ -1,9 +1,8 @@
 // What operators and tools ask: health, readiness, metrics, schemas, the description of this interface.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Metrics } from '@baton/telemetry'
-import { OPENAPI } from './openapi.ts'
-import { ProblemError } from './problem.ts'
-import { requireScope } from './request-context.ts'
+import { addHealthRoutes, ProblemError } from '@baton/http/server'
+import { answers, only, open, problem } from './operation.ts'
 import { readSchemaDocuments } from './schema-documents.ts'
 import type { SchemaDocument } from './schema-documents.ts'
 
@@ -14,26 +13,60 @@ interface OperationRouteOptions {
 
 const PROBE = { config: { quiet: true, rateLimit: false as const } }
 
-export function addOperationRoutes(server: FastifyInstance, options: OperationRouteOptions): void {
-  server.get('/healthz', PROBE, () => ({ status: 'ok' }))
-  server.get('/readyz', PROBE, async (_, reply) => {
-    const checks = await options.readiness()
-    if (checks.database && checks.audit) return { status: 'ready', checks }
-    return reply.code(503).header('retry-after', '1').send({ status: 'not ready', checks })
-  })
-  server.get(
-    '/metrics',
-    { ...PROBE, preParsing: requireScope('metrics:read') },
-    async (request, reply) => {
-      const { contentType, body } = await options.metrics.expose(request.headers.accept)
-      return reply.header('content-type', contentType).header('vary', 'accept').send(body)
+export function addOperationRoutes(
+  scope: FastifyInstance,
+  { metrics, readiness }: OperationRouteOptions,
+): void {
+  addHealthRoutes(scope, {
+    metrics,
+    ready: async () => {
+      const checks = await readiness()
+      return { isReady: checks.database && checks.audit, checks }
     },
+    routes: {
+      healthz: { ...PROBE, ...HEALTH },
+      readyz: { ...PROBE, ...READINESS },
+      metrics: { ...PROBE, ...METRICS },
+    },
+  })
+  scope.get('/openapi.json', DESCRIBE, (_, reply) =>
+    reply.header('cache-control', FOR_A_WHILE).send(scope.swagger()),
   )
-  server.get('/openapi.json', (_, reply) =>
-    reply.header('cache-control', 'public, max-age=300').send(OPENAPI),
-  )
-  addSchemaRoutes(server)
+  addSchemaRoutes(scope)
 }
+
+const HEALTH = open({
+  operationId: 'health',
+  summary: 'Whether the process is alive',
+  response: {
+    200: answers('It is', { type: 'object', properties: { status: { const: 'ok' } } }),
+  },
+})
+
+const READINESS = open({
+  operationId: 'readiness',
+  summary: 'Whether handoffs can be taken and traced now',
+  response: {
+    200: answers('The database and the auditor answer', 'Readiness'),
+    503: answers('One of them does not', 'Readiness'),
+  },
+})
+
+const METRICS = only('metrics:read', {
+  operationId: 'metrics',
+  summary: 'Metrics as Prometheus text or, by Accept, OpenMetrics',
+  response: {
+    200: { description: 'The metrics', content: { 'text/plain': { schema: { type: 'string' } } } },
+    401: problem('No valid API key'),
+    403: problem('The key lacks the scope'),
+  },
+})
+
+const DESCRIBE = open({
+  operationId: 'describe',
+  summary: 'This document',
+  response: { 200: answers('OpenAPI 3.1', { type: 'object' }) },
+})
 
 const READINESS_FRESH_MS = 500
 
@@ -66,15 +99,15 @@ export function createReadiness({ databaseReady, auditReady }: ReadinessOptions)
 const FOR_EVER = 'public, max-age=31536000, immutable'
 const FOR_A_WHILE = 'public, max-age=300'
 
-function addSchemaRoutes(server: FastifyInstance): void {
+function addSchemaRoutes(scope: FastifyInstance): void {
   const { registry, byPath } = readSchemaDocuments()
-  server.get('/schemas', (request, reply) =>
+  scope.get('/schemas', LIST_SCHEMAS, (request, reply) =>
     sendDocument(reply, registry, {
       known: request.headers['if-none-match'],
       caching: FOR_A_WHILE,
     }),
   )
-  server.get<{ Params: { '*': string } }>('/schemas/*', (request, reply) => {
+  scope.get<{ Params: { '*': string } }>('/schemas/*', READ_SCHEMA, (request, reply) => {
     const document = byPath.get(request.params['*'])
     if (document === undefined) throw NO_SUCH_SCHEMA
     return sendDocument(reply, document, {
@@ -83,6 +116,43 @@ function addSchemaRoutes(server: FastifyInstance): void {
     })
   })
 }
+
+const text = { type: 'string' }
+
+const LIST_SCHEMAS = open({
+  operationId: 'listSchemas',
+  summary: 'The registry: every published schema with its SHA-256',
+  response: {
+    200: answers('The registry', {
+      type: 'array',
+      items: { type: 'object', properties: { id: text, path: text, sha256: text } },
+    }),
+  },
+})
+
+const READ_SCHEMA = open({
+  operationId: 'readSchema',
+  summary: 'One published schema; it never changes',
+  params: {
+    type: 'object',
+    properties: {
+      '*': {
+        type: 'string',
+        description: 'A path of the registry, slashes included.',
+        examples: ['handoff/2.1.json'],
+      },
+    },
+  },
+  response: {
+    200: {
+      description: 'The schema',
+      content: { 'application/schema+json': { schema: { type: 'object' } } },
+    },
+    304: { description: 'It is the one named by If-None-Match', type: 'null' },
+    404: problem('There is no such thing'),
+    429: problem('Too many requests, or too much waits for delivery; see Retry-After'),
+  },
+})
 
 interface Conditions {
   readonly known: string | undefined
@@ -103,6 +173,6 @@ function sendDocument(
 const NO_SUCH_SCHEMA = new ProblemError({
   status: 404,
   code: 'BATON_SCHEMA_UNKNOWN',
-  detail: 'The registry has no schema at this path',
+  detail: 'the registry has no schema at this path',
   fix: 'GET /schemas lists all of them.',
 })

@@ -1,44 +1,9 @@
-// Every error leaves as an RFC 9457 problem: stable code, where it is, how to mend it. No payload text.
-import { STATUS_CODES } from 'node:http'
+// Which problem each error of the layers below becomes.
+import { ProblemError } from '@baton/http/server'
 import { BatonError } from '@baton/runtime'
 import type { ErrorCode } from '@baton/runtime'
 import { ProtocolError } from '@baton/protocol'
 import type { Detail } from '@baton/protocol'
-
-/** One thing that is wrong with the request, at a JSON pointer into its body. */
-export interface ProblemItem {
-  readonly pointer: string
-  readonly rule: string
-  readonly detail: string
-  readonly fix: string
-  readonly expected?: string
-}
-
-interface ProblemOptions {
-  readonly status: number
-  readonly code: ErrorCode
-  readonly detail: string
-  readonly fix: string
-  readonly pointer?: string | undefined
-  readonly errors?: readonly ProblemItem[]
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-/** An answer that ends a request; thrown by whoever finds the problem. */
-export class ProblemError extends BatonError {
-  readonly status: number
-  readonly pointer: string | undefined
-  readonly errors: readonly ProblemItem[]
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor({ status, code, detail, fix, pointer, errors = [], headers = {} }: ProblemOptions) {
-    super(status === 429 || status === 503 ? 'transient' : 'permanent', code, detail, { fix })
-    this.status = status
-    this.pointer = pointer ?? errors[0]?.pointer
-    this.errors = errors
-    this.headers = headers
-  }
-}
 
 /** 422 with every detail; `place` turns a pointer into the message into one into the body. */
 export function invalidHandoff(
@@ -56,25 +21,9 @@ export function invalidHandoff(
   return new ProblemError({
     status: 422,
     code,
-    detail: errors[0]?.detail ?? 'The handoff is not valid',
+    detail: errors[0]?.detail ?? 'the handoff is not valid',
     fix: errors[0]?.fix ?? 'Read the errors.',
     errors,
-  })
-}
-
-/** What is sent: application/problem+json. `traceId` finds the request in logs and traces. */
-export function problemBody(problem: ProblemError, traceId: string | undefined): string {
-  const { status, code, message: detail, fix, pointer, errors } = problem
-  return JSON.stringify({
-    type: `urn:baton:problem:${code}`,
-    title: STATUS_CODES[status] ?? 'Error',
-    status,
-    detail,
-    code,
-    fix,
-    ...(pointer === undefined ? {} : { pointer }),
-    ...(errors.length === 0 ? {} : { errors }),
-    ...(traceId === undefined ? {} : { traceId }),
   })
 }
 
@@ -120,7 +69,7 @@ const TRY_AGAIN = 'Try again after the time in Retry-After; a repeated Idempoten
 const INTERNAL = new ProblemError({
   status: 500,
   code: 'BATON_INTERNAL',
-  detail: 'The gateway failed; nothing was stored unless a repetition with the same key says so',
+  detail: 'the gateway failed; nothing was stored unless a repetition with the same key says so',
   fix: 'Report the traceId to the operator.',
 })
 
@@ -128,20 +77,20 @@ const FRAMEWORK: Readonly<Record<string, ProblemError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: new ProblemError({
     status: 413,
     code: 'BATON_BODY_TOO_LARGE',
-    detail: 'The body is larger than a handoff may be',
+    detail: 'the body is larger than a handoff may be',
     fix: 'Compress the conversation, or send references to large data; a message takes at most 1 MiB.',
   }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new ProblemError({
     status: 415,
     code: 'BATON_MEDIA_TYPE_UNSUPPORTED',
-    detail: 'The content type is not application/json',
+    detail: 'the content type is not application/json',
     fix: 'Send JSON in UTF-8 with the header Content-Type: application/json.',
     headers: { accept: 'application/json' },
   }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: new ProblemError({
     status: 400,
     code: 'BATON_BODY_CUT_OFF',
-    detail: 'The body is not as long as Content-Length says',
+    detail: 'the body is not as long as Content-Length says',
     fix: 'Send the whole body, or leave Content-Length to the HTTP library.',
   }),
 }
@@ -153,7 +102,7 @@ function fromFramework(error: unknown): ProblemError | undefined {
   return new ProblemError({
     status: statusCode,
     code: 'BATON_REQUEST_INVALID',
-    detail: 'The request cannot be read',
+    detail: 'the request cannot be read',
     fix: 'Compare it with /openapi.json.',
   })
 }

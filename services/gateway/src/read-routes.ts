@@ -3,9 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import { findHandoff, findTask, listReturns, listTaskHandoffs, listTasks } from '@baton/store'
 import type { HandoffView, Pool, TaskView } from '@baton/store'
 import type { AuditReads } from './audit-reads.ts'
-import { notFound, readLimit, readStatus, readUuid } from './read-parameters.ts'
-import type { ById, ListQuery } from './read-parameters.ts'
-import { requireScope } from './request-context.ts'
+import { notFound } from './not-found.ts'
+import { answers, listQuery, onlyById, onlyList, problems, ref, TRACED } from './operation.ts'
+import type { ById } from './operation.ts'
+import { TASK_STATUSES } from './refused-request.ts'
 import { readTaskTrace } from './task-trace.ts'
 import { showHandoff, showReturn, showTask } from './views.ts'
 
@@ -14,42 +15,81 @@ interface ReadRouteOptions {
   readonly audit: AuditReads
 }
 
-export function addReadRoutes(server: FastifyInstance, { pool, audit }: ReadRouteOptions): void {
-  const onlyReaders = { preParsing: requireScope('handoffs:read') }
-
-  server.get<ById>('/v2/handoffs/:id', onlyReaders, async ({ params }) => {
-    const handoffId = readUuid(params.id, 'handoff')
-    const handoff = await findHandoff(pool, handoffId)
+export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRouteOptions): void {
+  scope.get<ById>('/handoffs/:id', READ_HANDOFF, async ({ params }) => {
+    const handoff = await findHandoff(pool, params.id)
     if (handoff === undefined) throw notFound('handoff')
-    const returns = await listReturns(pool, handoffId)
+    const returns = await listReturns(pool, params.id)
     return { ...showHandoff(handoff), returns: returns.map(showReturn) }
   })
 
-  server.get<ById>('/v2/tasks/:id', onlyReaders, async ({ params }) =>
+  scope.get<ById>('/tasks/:id', READ_TASK, async ({ params }) =>
     showWhole(await readWhole(pool, params.id)),
   )
 
-  server.get<ById>('/v2/tasks/:id/trace', onlyReaders, async ({ params }) => {
+  scope.get<ById>('/tasks/:id/trace', TRACE_TASK, async ({ params }) => {
     const whole = await readWhole(pool, params.id)
     const recorded = await readTaskTrace(audit, params.id, whole.handoffs)
     return { ...showWhole(whole), audit: recorded }
   })
 
-  server.get<ListQuery>('/v2/tasks', onlyReaders, async ({ query }) => {
-    const status = readStatus(query['status'])
-    const limit = readLimit(query['limit'])
-    const tasks = await listTasks(pool, status === undefined ? { limit } : { status, limit })
-    return { tasks: tasks.map(showTask) }
-  })
+  scope.get<{ Querystring: { limit: number; status?: string } }>(
+    '/tasks',
+    LIST_TASKS,
+    async ({ query: { limit, status } }) => {
+      const tasks = await listTasks(pool, status === undefined ? { limit } : { status, limit })
+      return { tasks: tasks.map(showTask) }
+    },
+  )
 }
+
+const READ_HANDOFF = onlyById('handoff', 'handoffs:read', {
+  operationId: 'readHandoff',
+  summary: 'One handoff: its state, attempts, returns, cost and result',
+  ...TRACED,
+  response: { 200: answers('The handoff', 'Handoff'), ...problems([404]) },
+})
+
+const READ_TASK = onlyById('task', 'handoffs:read', {
+  operationId: 'readTask',
+  summary: 'One task and its handoffs in the order they were sent',
+  ...TRACED,
+  response: { 200: answers('The task', 'TaskWithHandoffs'), ...problems([404]) },
+})
+
+const TRACE_TASK = onlyById('task', 'handoffs:read', {
+  operationId: 'traceTask',
+  summary: 'One task with its records in the tamper-evident audit log',
+  description:
+    "Answers 503 while the audit log cannot be read: half a trace would look like all of it. Answers 502 where trying again does not help until an operator corrects the gateway's settings.",
+  ...TRACED,
+  response: {
+    200: answers('The task, its handoffs, and what the audit log says', 'TaskTrace'),
+    ...problems([404], {
+      502: 'The auditor refuses the gateway; an operator must correct its settings',
+    }),
+  },
+})
+
+const LIST_TASKS = onlyList('handoffs:read', {
+  operationId: 'listTasks',
+  summary: 'Tasks, newest first',
+  querystring: listQuery({ status: { enum: TASK_STATUSES } }),
+  response: {
+    200: answers('The tasks; [] where there is none', {
+      type: 'object',
+      properties: { tasks: { type: 'array', items: ref('Task') } },
+    }),
+    ...problems([]),
+  },
+})
 
 interface WholeTask {
   readonly task: TaskView
   readonly handoffs: readonly HandoffView[]
 }
 
-async function readWhole(pool: Pool, id: string): Promise<WholeTask> {
-  const taskId = readUuid(id, 'task')
+async function readWhole(pool: Pool, taskId: string): Promise<WholeTask> {
   const [task, handoffs] = await Promise.all([
     findTask(pool, taskId),
     listTaskHandoffs(pool, taskId),

@@ -7,19 +7,12 @@ import type { Logger } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
 import { findRedrive, listClusterLetters } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { bodyOf, operatorOf } from './acting.ts'
-import { ProblemError } from './problem.ts'
-import { readUuid } from './read-parameters.ts'
-import type { ById } from './read-parameters.ts'
-import { requireScope } from './request-context.ts'
-import {
-  DRY_RUN_MAX,
-  DRY_RUN_REQUEST,
-  EMPTY_REQUEST,
-  RATE_DEFAULT,
-  REDRIVE_MAX,
-  REDRIVE_REQUEST,
-} from './review-schema.ts'
+import { operatorOf } from './acting.ts'
+import { ProblemError } from '@baton/http/server'
+import { answers, only, onlyById, ref } from './operation.ts'
+import type { ById } from './operation.ts'
+import { reviewProblems } from './review-routes.ts'
+import { DRY_RUN_MAX, RATE_DEFAULT, REDRIVE_MAX } from './review-schema.ts'
 import { showRedrive } from './review-views.ts'
 
 interface RedriveRouteOptions {
@@ -34,13 +27,11 @@ interface Selection {
   readonly cluster?: string
 }
 
-export function addRedriveRoutes(server: FastifyInstance, options: RedriveRouteOptions): void {
+export function addRedriveRoutes(scope: FastifyInstance, options: RedriveRouteOptions): void {
   const { pool, scanner, logger } = options
-  const onlyRedrivers = { preParsing: requireScope('dead-letters:redrive') }
 
-  server.post('/v2/dead-letters/dry-run', onlyRedrivers, async (request) => {
-    const asked = bodyOf<Selection>(request, DRY_RUN_REQUEST)
-    const handoffIds = await select(options, asked, DRY_RUN_MAX)
+  scope.post<{ Body: Selection }>('/dead-letters/dry-run', DRY_RUN, async (request) => {
+    const handoffIds = await select(options, request.body, DRY_RUN_MAX)
     const tried = await tryOut(options, handoffIds)
     const found = new Set(tried.map(({ handoffId }) => handoffId))
     const gone = handoffIds.filter((handoffId) => !found.has(handoffId))
@@ -52,33 +43,36 @@ export function addRedriveRoutes(server: FastifyInstance, options: RedriveRouteO
     }
   })
 
-  server.post('/v2/dead-letters/redrive', onlyRedrivers, async (request, reply) => {
-    const asked = bodyOf<Selection & { ratePerSecond?: number }>(request, REDRIVE_REQUEST)
-    const createdBy = operatorOf(request)
-    const started = await startRedrive(options, {
-      handoffIds: await select(options, asked, REDRIVE_MAX),
-      cluster: asked.cluster ?? null,
-      createdBy,
-      ratePerSecond: asked.ratePerSecond ?? RATE_DEFAULT,
-    })
-    const { redriveId, taken, leftOut } = started
-    if (redriveId === undefined) throw nothingPasses(leftOut)
-    logger.info({ event: 'redrive.started', redriveId, operator: createdBy, letters: taken })
-    const redrive = await findRedrive(pool, redriveId)
-    const shown = redrive === undefined ? {} : showRedrive(redrive)
-    return reply
-      .code(202)
-      .header('location', `/v2/dead-letters/redrives/${redriveId}`)
-      .send({ ...shown, redriveId, taken, leftOut })
-  })
+  scope.post<{ Body: Selection & { ratePerSecond?: number } }>(
+    '/dead-letters/redrive',
+    REDRIVE,
+    async (request, reply) => {
+      const asked = request.body
+      const createdBy = operatorOf(request)
+      const started = await startRedrive(options, {
+        handoffIds: await select(options, asked, REDRIVE_MAX),
+        cluster: asked.cluster ?? null,
+        createdBy,
+        ratePerSecond: asked.ratePerSecond ?? RATE_DEFAULT,
+      })
+      const { redriveId, taken, leftOut } = started
+      if (redriveId === undefined) throw nothingPasses(leftOut)
+      logger.info({ event: 'redrive.started', redriveId, operator: createdBy, letters: taken })
+      const redrive = await findRedrive(pool, redriveId)
+      const shown = redrive === undefined ? {} : showRedrive(redrive)
+      return reply
+        .code(202)
+        .header('location', `/v2/dead-letters/redrives/${redriveId}`)
+        .send({ ...shown, redriveId, taken, leftOut })
+    },
+  )
 
-  server.get<ById>('/v2/dead-letters/redrives/:id', onlyRedrivers, async ({ params }) =>
+  scope.get<ById>('/dead-letters/redrives/:id', GET_REDRIVE, ({ params }) =>
     readRedrive(options, params.id),
   )
 
-  server.delete<ById>('/v2/dead-letters/redrives/:id', onlyRedrivers, async (request) => {
-    bodyOf(request, EMPTY_REQUEST)
-    const redriveId = readUuid(request.params.id, 're-drive')
+  scope.delete<ById>('/dead-letters/redrives/:id', CANCEL_REDRIVE, async (request) => {
+    const redriveId = request.params.id
     const operator = operatorOf(request)
     const canceled = await stopRedrive(pool, redriveId, operator)
     if (canceled) logger.info({ event: 'redrive.canceled', redriveId, operator })
@@ -86,8 +80,44 @@ export function addRedriveRoutes(server: FastifyInstance, options: RedriveRouteO
   })
 }
 
+const DRY_RUN = only('dead-letters:redrive', {
+  operationId: 'dryRunDeadLetters',
+  summary: "Judge stored messages by today's schema, scanner and agents; nothing is enqueued",
+  body: ref('DryRunRequest'),
+  response: {
+    200: answers('What would happen to each', 'DryRunResult'),
+    ...reviewProblems([422]),
+  },
+})
+
+const REDRIVE = only('dead-letters:redrive', {
+  operationId: 'redriveDeadLetters',
+  summary: 'Send back what would pass: a canary of five first, the rest at a bounded rate',
+  body: ref('RedriveRequest'),
+  response: {
+    202: answers('Begun; leftOut stays where it is', 'Redrive'),
+    ...reviewProblems([422], { 409: 'None of them can go back as it is' }),
+  },
+})
+
+const UNKNOWN = { 404: 'There is no such re-drive' }
+
+const GET_REDRIVE = onlyById('re-drive', 'dead-letters:redrive', {
+  operationId: 'getRedrive',
+  summary: 'A bulk re-drive with its counts',
+  response: { 200: answers('The re-drive', 'Redrive'), ...reviewProblems([], UNKNOWN) },
+})
+
+const CANCEL_REDRIVE = onlyById('re-drive', 'dead-letters:redrive', {
+  operationId: 'cancelRedrive',
+  summary: 'Stop a bulk re-drive; what went back already goes on',
+  'x-optional-body': true,
+  body: ref('EmptyRequest'),
+  response: { 200: answers('The re-drive, ended', 'Redrive'), ...reviewProblems([], UNKNOWN) },
+})
+
 async function readRedrive({ pool }: RedriveRouteOptions, id: string): Promise<object> {
-  const redrive = await findRedrive(pool, readUuid(id, 're-drive'))
+  const redrive = await findRedrive(pool, id)
   if (redrive === undefined) throw REDRIVE_UNKNOWN
   return showRedrive(redrive)
 }
@@ -114,14 +144,14 @@ const showTried = ({ handoffId, wouldPass, reason, details, agents }: TriedLette
 const ONE_SELECTION = new ProblemError({
   status: 422,
   code: 'BATON_REQUEST_INVALID',
-  detail: 'Either handoffIds or a cluster says which dead letters are meant',
+  detail: 'either handoffIds or a cluster says which dead letters are meant',
   fix: 'Send one of the two.',
 })
 
 const REDRIVE_UNKNOWN = new ProblemError({
   status: 404,
   code: 'BATON_REDRIVE_UNKNOWN',
-  detail: 'There is no re-drive with this id',
+  detail: 'there is no re-drive with this id',
   fix: 'Use the redriveId that POST /v2/dead-letters/redrive answered.',
 })
 
@@ -131,7 +161,7 @@ const nothingPasses = (leftOut: readonly LeftOut[]) =>
   new ProblemError({
     status: 409,
     code: 'BATON_REDRIVE_EMPTY',
-    detail: 'None of these dead letters can go back to the queue as it is',
+    detail: 'none of these dead letters can go back to the queue as it is',
     fix: 'A dry run says why; what the scanner still rejects needs two reviewers to release it.',
     errors: leftOut.slice(0, ITEMS_MAX).map(({ handoffId, reason }, index) => ({
       pointer: `/handoffIds/${index}`,

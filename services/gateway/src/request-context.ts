@@ -1,13 +1,11 @@
 // What every request carries: a span in the caller's trace, and who the caller is. Logged by route, never by URL.
-import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formatTracestate, parseTraceparent, parseTracestate } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import { startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
-import { identify } from './api-keys.ts'
-import type { ApiKey, Identified, Scope } from './api-keys.ts'
-import { ProblemError } from './problem.ts'
+import type { Identified, Scope } from './api-keys.ts'
+import { ProblemError } from '@baton/http/server'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,24 +23,12 @@ declare module 'fastify' {
 
 const TRACESTATE_MAX = 512
 
-interface ContextOptions {
-  readonly apiKeys: ReadonlyMap<string, ApiKey>
-  readonly logger: Logger
-  /** Is told of every answer to a caller with a valid key. */
-  readonly authenticated: (response: ServerResponse) => void
-}
-
-/** Starts a span and identifies the caller before anything else; answers with `traceparent`. */
-export function addRequestContext(
-  server: FastifyInstance,
-  { apiKeys, logger, authenticated }: ContextOptions,
-): void {
+/** Starts a span before anything else; answers with `traceparent`. */
+export function addRequestContext(server: FastifyInstance, logger: Logger): void {
   for (const member of ['span', 'identified', 'problemCode'] as const)
     server.decorateRequest(member)
   server.addHook('onRequest', async (request, reply) => {
     request.span = spanOf(request)
-    request.identified = identify(apiKeys, request.headers.authorization, Date.now())
-    if (request.identified.ok) authenticated(reply.raw)
     reply.header('traceparent', request.span.traceparent)
     reply.header('x-content-type-options', 'nosniff')
     reply.header('cache-control', 'no-store')
@@ -112,17 +98,17 @@ const unauthorized = (code: `BATON_${string}`, detail: string, fix: string) =>
 const UNAUTHORIZED = {
   missing: unauthorized(
     'BATON_API_KEY_MISSING',
-    'The request carries no API key',
+    'the request carries no API key',
     'Send the header Authorization: Bearer bk_<id>_<secret>.',
   ),
   unknown: unauthorized(
     'BATON_API_KEY_INVALID',
-    'This is not a valid API key',
+    'this is not a valid API key',
     'Send the key exactly as it was made; ask the operator for a new one if it is lost.',
   ),
   expired: unauthorized(
     'BATON_API_KEY_EXPIRED',
-    'The API key has expired',
+    'the API key has expired',
     'Ask the operator for a new key.',
   ),
 }
@@ -131,6 +117,6 @@ export const scopeMissing = (scope: Scope) =>
   new ProblemError({
     status: 403,
     code: 'BATON_SCOPE_MISSING',
-    detail: `The API key does not have the scope ${scope}`,
+    detail: `the API key does not have the scope ${scope}`,
     fix: 'Use a key with this scope, or ask the operator to add it.',
   })

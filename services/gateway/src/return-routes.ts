@@ -2,16 +2,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refusedRevision, resumeTask, reviseHandoff } from '@baton/engine'
 import type { RequireRoom, ResumeChange, ReturnParts, RevisionOutcome } from '@baton/engine'
+import { ProblemError } from '@baton/http/server'
 import { ProtocolError } from '@baton/protocol'
 import { acknowledgeNotices, findResumeTarget, findTaskCheckpoint, takeNotices } from '@baton/store'
 import type { SenderNotice } from '@baton/store'
-import { bodyOf } from './acting.ts'
+import { keyOf } from './acting.ts'
 import { placeInState } from './message-pointer.ts'
-import { ProblemError, invalidHandoff } from './problem.ts'
-import { notFound, readUuid } from './read-parameters.ts'
-import type { ById } from './read-parameters.ts'
-import { requireScope, scopeMissing } from './request-context.ts'
-import { RESUME_REQUEST, TAKE_REQUEST } from './return-schema.ts'
+import { invalidHandoff } from './problem.ts'
+import { notFound } from './not-found.ts'
+import {
+  answers,
+  LOCATION,
+  messageOr,
+  only,
+  onlyById,
+  problems,
+  ref,
+  requireBody,
+  TRACED,
+} from './operation.ts'
+import type { ById } from './operation.ts'
+import { scopeMissing } from './request-context.ts'
 import { readRevision } from './revision.ts'
 import { showNotice } from './views.ts'
 
@@ -26,24 +37,101 @@ interface ReturnRouteOptions extends ReturnParts {
 type Request = FastifyRequest<ById>
 
 /** A key with `handoffs:return` answers for every agent of the installation: senders share one trust. */
-export function addReturnRoutes(server: FastifyInstance, options: ReturnRouteOptions): void {
+export function addReturnRoutes(scope: FastifyInstance, options: ReturnRouteOptions): void {
   const { bounded } = options
-  const onlySenders = { preParsing: requireScope('handoffs:return') }
-  server.post('/v2/returns/take', onlySenders, (request) => bounded(() => take(request, options)))
-  server.post<ById>('/v2/returns/:id/acknowledge', onlySenders, (request) =>
+  scope.post<Taking>('/returns/take', TAKE_RETURNS, (request) =>
+    bounded(() => take(request, options)),
+  )
+  scope.post<ById>('/returns/:id/acknowledge', ACKNOWLEDGE_RETURN, (request) =>
     acknowledge(request, options),
   )
-  server.post<ById>('/v2/handoffs/:id/revisions', onlySenders, (request, reply) =>
+  scope.post<ById>('/handoffs/:id/revisions', REVISE_HANDOFF, (request, reply) =>
     bounded(() => revise(request, reply, options)),
   )
-  server.get<ById>('/v2/tasks/:id/checkpoint', onlySenders, (request, reply) =>
+  scope.get<ById>('/tasks/:id/checkpoint', READ_CHECKPOINT, (request, reply) =>
     sendCheckpoint(request, reply, options),
   )
-  server.post<ById>(
-    '/v2/tasks/:id/resume',
-    { preParsing: requireScope('tasks:resume') },
-    (request, reply) => bounded(() => resume(request, reply, options)),
+  scope.post<Resuming>('/tasks/:id/resume', RESUME_TASK, (request, reply) =>
+    bounded(() => resume(request, reply, options)),
   )
+}
+
+const TAKE_RETURNS = only('handoffs:return', {
+  operationId: 'takeReturns',
+  summary:
+    'Take what has come back to senders: refused handoffs to correct, rolled-back tasks to resume',
+  description:
+    'Told at least once: what is neither corrected nor acknowledged within the correction time is told again, at most five times. A taken return is not tried again meanwhile. The scope holds for every agent of the installation.',
+  ...TRACED,
+  body: ref('TakeRequest'),
+  response: {
+    200: answers('What came back, oldest first; empty where there is nothing', 'Notices'),
+    ...problems([415, 422]),
+  },
+})
+
+const ACKNOWLEDGE_RETURN = onlyById('notice', 'handoffs:return', {
+  operationId: 'acknowledgeReturn',
+  summary: 'Say that it is dealt with; a return that was not corrected is tried again at once',
+  ...TRACED,
+  response: { 200: answers('It will not be told again', 'Acknowledged'), ...problems([404]) },
+})
+
+const REVISE_HANDOFF = {
+  ...onlyById('handoff', 'handoffs:return', {
+    operationId: 'reviseHandoff',
+    summary: 'Correct a returned handoff; answered once the correction is durable',
+    description:
+      'Becomes the next revision of the same handoff and is delivered at once. Task, parent, sender, target type, priority, trace, budget and a demand for approval stay as they were. Repeating the same correction answers as the first time.',
+    ...TRACED,
+    body: messageOr('MessageRevision', 'StateRevision'),
+    response: {
+      202: answers('The correction is durable', 'Revised', LOCATION),
+      ...problems([404, 413, 415, 422], {
+        409: 'Corrected by somebody else, being tried at this moment, or waiting for no correction',
+      }),
+    },
+  }),
+  preValidation: requireBody,
+}
+
+const READ_CHECKPOINT = onlyById('task', 'handoffs:return', {
+  operationId: 'readCheckpoint',
+  summary: 'The exact bytes the sender of the task saved last',
+  ...TRACED,
+  response: {
+    200: answers(
+      'The checkpoint: /schemas/checkpoint/1.json',
+      { type: 'object' },
+      {
+        'Content-Digest': {
+          type: 'string',
+          description: 'SHA-256 of the body, as RFC 9530 writes it.',
+        },
+      },
+    ),
+    ...problems([404]),
+  },
+})
+
+const RESUME_TASK = onlyById('task', 'tasks:resume', {
+  operationId: 'resumeTask',
+  summary: 'Take a task up again after a rollback or an expiry',
+  description:
+    'Sends the latest rolled-back or expired handoff as a new one, as it stood or with changes; a change needs the scope handoffs:send too. A deadline that has passed is left out. At most one handoff takes up each: repeating it answers the first. Where that one may have come back meanwhile, name handoffId.',
+  ...TRACED,
+  'x-optional-body': true,
+  body: ref('ResumeRequest'),
+  response: {
+    202: answers('The new handoff is durable', 'Resumed', LOCATION),
+    ...problems([404, 413, 415, 422], {
+      409: 'The task has ended, or nothing of it was rolled back or has expired',
+    }),
+  },
+})
+
+interface Taking {
+  Body: TakeBody
 }
 
 interface TakeBody {
@@ -54,8 +142,8 @@ interface TakeBody {
 
 const TAKE_LIMIT = 10
 
-async function take(request: FastifyRequest, { pool, correctionMs }: ReturnRouteOptions) {
-  const { agents, kinds, limit } = bodyOf<TakeBody>(request, TAKE_REQUEST)
+async function take(request: FastifyRequest<Taking>, { pool, correctionMs }: ReturnRouteOptions) {
+  const { agents, kinds, limit } = request.body
   const notices = await takeNotices(pool, {
     agents: [...new Set(agents)],
     kinds: kinds ?? ['return', 'rollback'],
@@ -67,14 +155,14 @@ async function take(request: FastifyRequest, { pool, correctionMs }: ReturnRoute
 }
 
 async function acknowledge(request: Request, { pool }: ReturnRouteOptions) {
-  const noticeId = readUuid(request.params.id, 'notice')
+  const noticeId = request.params.id
   const held = await acknowledgeNotices(pool, [noticeId], keyOf(request).id)
   if (!held.has(noticeId)) throw NOTICE_UNKNOWN
   return { noticeId, acknowledged: true }
 }
 
 async function revise(request: Request, reply: FastifyReply, options: ReturnRouteOptions) {
-  const handoffId = readUuid(request.params.id, 'handoff')
+  const handoffId = request.params.id
   const { revision, place, correct } = readRevision(request, options.keyRing)
   const { operator } = keyOf(request)
   const call = { handoffId, revision, correct, actor: operator, sentBy: operator }
@@ -93,7 +181,7 @@ function takenOrProblem(handoffId: string, outcome: RevisionOutcome) {
 }
 
 async function sendCheckpoint(request: Request, reply: FastifyReply, { pool }: ReturnRouteOptions) {
-  const found = await findTaskCheckpoint(pool, readUuid(request.params.id, 'task'))
+  const found = await findTaskCheckpoint(pool, request.params.id)
   if (found === undefined) throw notFound('task')
   return reply
     .header('content-type', 'application/json')
@@ -101,13 +189,21 @@ async function sendCheckpoint(request: Request, reply: FastifyReply, { pool }: R
     .send(found.body)
 }
 
+interface Resuming extends ById {
+  Body: ResumeBody
+}
+
 interface ResumeBody extends ResumeChange {
   readonly handoffId?: string
 }
 
-async function resume(request: Request, reply: FastifyReply, options: ReturnRouteOptions) {
-  const taskId = readUuid(request.params.id, 'task')
-  const { handoffId, ...change } = bodyOf<ResumeBody>(request, RESUME_REQUEST)
+async function resume(
+  request: FastifyRequest<Resuming>,
+  reply: FastifyReply,
+  options: ReturnRouteOptions,
+) {
+  const taskId = request.params.id
+  const { handoffId, ...change } = request.body
   const { operator, scopes } = keyOf(request)
   // Whoever changes what is said sends something of their own.
   if (Object.keys(change).length > 0 && !scopes.has('handoffs:send'))
@@ -140,15 +236,9 @@ async function inBody<Result>(
   }
 }
 
-// The scope was checked before the body was read, so the key is known.
-function keyOf({ identified }: FastifyRequest) {
-  if (!identified.ok) throw new Error('no key')
-  return identified.key
-}
-
 const NOTICE_UNKNOWN = new ProblemError({
   status: 404,
   code: 'BATON_NOTICE_UNKNOWN',
-  detail: 'There is no such notice, or this key has not taken it',
+  detail: 'there is no such notice, or this key has not taken it',
   fix: 'Acknowledge with the key that took it; what was dealt with is forgotten after an hour.',
 })

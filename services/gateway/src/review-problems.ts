@@ -1,18 +1,19 @@
 // Why a review decided nothing, as a problem with a stable code and the next thing to do.
 import type { ReviewRefusal } from '@baton/engine'
-import { ProblemError, invalidHandoff } from './problem.ts'
+import { ProblemError } from '@baton/http/server'
+import { invalidHandoff } from './problem.ts'
 
 export const DEAD_LETTER_UNKNOWN = new ProblemError({
   status: 404,
   code: 'BATON_DEAD_LETTER_UNKNOWN',
-  detail: 'There is no dead letter of this handoff',
+  detail: 'there is no dead letter of this handoff',
   fix: 'GET /v2/dead-letters lists those that wait.',
 })
 
 const OWN = new ProblemError({
   status: 403,
   code: 'BATON_REVIEW_OWN_HANDOFF',
-  detail: 'This handoff was sent with a key of the same operator; nobody reviews their own',
+  detail: 'this handoff was sent with a key of the same operator; nobody reviews their own',
   fix: 'Have two other people decide.',
 })
 
@@ -21,25 +22,25 @@ const conflict = (code: `BATON_${string}`, detail: string, fix: string) =>
 
 const TASK_ENDED = conflict(
   'BATON_TASK_ENDED',
-  'The task has ended or is being canceled; the handoff would not execute any more',
+  'the task has ended or is being canceled; the handoff would not execute any more',
   'Discard the dead letter.',
 )
 
 const OVERDUE = conflict(
   'BATON_HANDOFF_OVERDUE',
-  'The deadline of this handoff has passed; it would not execute any more',
+  'the deadline of this handoff has passed; it would not execute any more',
   'Discard the dead letter, and have its sender send a new handoff.',
 )
 
 const NO_VERDICT = conflict(
   'BATON_RELEASE_IMPOSSIBLE',
-  'No scanner gave a verdict about this message, so there is none that a release could override',
+  'no scanner gave a verdict about this message, so there is none that a release could override',
   'Try a dry run; if the message passes now, re-drive it. Otherwise redact it or ask its sender.',
 )
 
 const NO_PROPOSAL = conflict(
   'BATON_PROPOSAL_UNKNOWN',
-  'Nobody has proposed this about the message as it waits now',
+  'nobody has proposed this about the message as it waits now',
   'Read the dead letter again and name a proposal it lists, or name the redactions themselves.',
 )
 
@@ -61,13 +62,13 @@ export function throwRefusal(refusal: ReviewRefusal): never {
     case 'resolved':
       throw conflict(
         'BATON_DEAD_LETTER_RESOLVED',
-        `It was decided before: ${refusal.resolution}`,
+        `it was decided before: ${refusal.resolution}`,
         'Read the handoff to see what became of it.',
       )
     case 'not_allowed':
       throw conflict(
         'BATON_REVIEW_NOT_ALLOWED',
-        `A message refused for ${refusal.reason} is never passed on: nobody vouches for its bytes`,
+        `a message refused for ${refusal.reason} is never passed on: nobody vouches for its bytes`,
         'Discard it, or ask its sender to send it again.',
       )
     case 'redaction': {

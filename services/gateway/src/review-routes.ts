@@ -1,5 +1,5 @@
 // Dead letters over HTTP: look at the evidence, and decide as one person. The text needs a scope of its own.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Redaction, Reviewer, ReviewOutcome } from '@baton/engine'
 import { parseMessage } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
@@ -12,18 +12,13 @@ import {
   listVotes,
 } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { bodyOf, operatorOf } from './acting.ts'
-import { ProblemError } from './problem.ts'
-import { readFilterText, readLimit, readUuid } from './read-parameters.ts'
-import type { ById, ListQuery } from './read-parameters.ts'
-import { requireScope } from './request-context.ts'
+import { operatorOf } from './acting.ts'
+import { ProblemError } from '@baton/http/server'
+import { answers, listQuery, onlyById, onlyList, problems, problemsIn, ref } from './operation.ts'
+import type { ById, ListQuery } from './operation.ts'
+import { FILTER_MAX } from './refused-request.ts'
 import { DEAD_LETTER_UNKNOWN, throwRefusal } from './review-problems.ts'
-import {
-  EMPTY_REQUEST,
-  REDACT_REQUEST,
-  RELEASE_REQUEST,
-  VALID_HOURS_DEFAULT,
-} from './review-schema.ts'
+import { VALID_HOURS_DEFAULT } from './review-schema.ts'
 import { showCase } from './review-views.ts'
 import { showDeadLetter } from './views.ts'
 
@@ -34,30 +29,29 @@ interface ReviewRouteOptions {
   readonly logger: Logger
 }
 
-export function addReviewRoutes(server: FastifyInstance, options: ReviewRouteOptions): void {
-  addReadingRoutes(server, options)
-  addMessageRoute(server, options)
-  addDecidingRoutes(server, options)
+export function addReviewRoutes(scope: FastifyInstance, options: ReviewRouteOptions): void {
+  addReadingRoutes(scope, options)
+  addMessageRoute(scope, options)
+  addDecidingRoutes(scope, options)
 }
 
-function addReadingRoutes(server: FastifyInstance, { pool, scanner }: ReviewRouteOptions): void {
-  const onlyReaders = { preParsing: requireScope('handoffs:read') }
+interface LettersQuery {
+  Querystring: { limit: number; reason?: string; cluster?: string }
+}
 
-  server.get<ListQuery>('/v2/dead-letters', onlyReaders, async ({ query }) => {
-    const letters = await listDeadLetters(pool, {
-      limit: readLimit(query['limit']),
-      reason: readFilterText(query['reason'], 'reason'),
-      cluster: readFilterText(query['cluster'], 'cluster'),
-    })
+function addReadingRoutes(scope: FastifyInstance, { pool, scanner }: ReviewRouteOptions): void {
+  scope.get<LettersQuery>('/dead-letters', LIST_DEAD_LETTERS, async ({ query }) => {
+    const { limit, reason, cluster } = query
+    const letters = await listDeadLetters(pool, { limit, reason, cluster })
     return { deadLetters: letters.map(showDeadLetter) }
   })
 
-  server.get<ListQuery>('/v2/dead-letters/clusters', onlyReaders, async ({ query }) => ({
-    clusters: await listDeadLetterClusters(pool, readLimit(query['limit'])),
+  scope.get<ListQuery>('/dead-letters/clusters', LIST_CLUSTERS, async ({ query }) => ({
+    clusters: await listDeadLetterClusters(pool, query.limit),
   }))
 
-  server.get<ById>('/v2/dead-letters/:id', onlyReaders, async (request) => {
-    const handoffId = readUuid(request.params.id, 'handoff')
+  scope.get<ById>('/dead-letters/:id', GET_DEAD_LETTER, async (request) => {
+    const handoffId = request.params.id
     const letter = await findDeadLetter(pool, handoffId)
     if (letter === undefined) throw DEAD_LETTER_UNKNOWN
     const votes = await listVotes(pool, handoffId, letter.round)
@@ -66,11 +60,50 @@ function addReadingRoutes(server: FastifyInstance, { pool, scanner }: ReviewRout
   })
 }
 
+const listOf = (name: string, schema: string) => ({
+  type: 'object',
+  properties: { [name]: { type: 'array', items: ref(schema) } },
+})
+
+const FILTER = { type: 'string', maxLength: FILTER_MAX, pattern: String.raw`^\P{Cc}*$` }
+
+const LIST_DEAD_LETTERS = onlyList('handoffs:read', {
+  operationId: 'listDeadLetters',
+  summary: 'Dead letters that wait for a person, oldest first',
+  querystring: listQuery({ reason: FILTER, cluster: FILTER }),
+  response: {
+    200: answers('The dead letters; [] where there is none', listOf('deadLetters', 'DeadLetter')),
+    ...problems([]),
+  },
+})
+
+/** The problems of everything that reviewers do. */
+export const reviewProblems = problemsIn({
+  404: 'There is no such dead letter',
+  422: 'The body has another form',
+  429: 'Too many requests; see Retry-After',
+  503: 'A database does not answer; see Retry-After',
+})
+
+const LIST_CLUSTERS = onlyList('handoffs:read', {
+  operationId: 'listDeadLetterClusters',
+  summary: 'Waiting dead letters by what they have in common, the largest cluster first',
+  response: {
+    200: answers('The clusters', listOf('clusters', 'DeadLetterCluster')),
+    ...reviewProblems([]),
+  },
+})
+
+const GET_DEAD_LETTER = onlyById('handoff', 'handoffs:read', {
+  operationId: 'getDeadLetter',
+  summary: 'One dead letter: evidence, proposals, and what is still needed; never the text',
+  response: { 200: answers('The dead letter', 'DeadLetterCase'), ...reviewProblems([404]) },
+})
+
 // Whoever reads what was quarantined is in the log by name; the text is not.
-function addMessageRoute(server: FastifyInstance, { pool, logger }: ReviewRouteOptions): void {
-  const onlyReviewers = { preParsing: requireScope('dead-letters:review') }
-  server.get<ById>('/v2/dead-letters/:id/message', onlyReviewers, async (request) => {
-    const handoffId = readUuid(request.params.id, 'handoff')
+function addMessageRoute(scope: FastifyInstance, { pool, logger }: ReviewRouteOptions): void {
+  scope.get<ById>('/dead-letters/:id/message', GET_MESSAGE, async (request) => {
+    const handoffId = request.params.id
     const letter = await findDeadLetter(pool, handoffId)
     const stored = await findStoredMessage(pool, handoffId)
     if (letter === undefined || stored === undefined) throw DEAD_LETTER_UNKNOWN
@@ -88,36 +121,118 @@ function addMessageRoute(server: FastifyInstance, { pool, logger }: ReviewRouteO
   })
 }
 
-function addDecidingRoutes(server: FastifyInstance, options: ReviewRouteOptions): void {
-  const { reviewer, logger } = options
-  const onlyReviewers = { preParsing: requireScope('dead-letters:review') }
-  const decide = (
-    action: string,
-    work: (request: FastifyRequest, decider: Decider) => Promise<ReviewOutcome>,
-  ) =>
-    server.post<ById>(`/v2/dead-letters/:id/${action}`, onlyReviewers, async (request, reply) => {
-      const handoffId = readUuid(request.params.id, 'handoff')
-      const decider = { handoffId, reviewer: operatorOf(request) }
-      const outcome = await work(request, decider)
-      if (outcome.kind === 'refused') throwRefusal(outcome)
-      const { reviewer: operator } = decider
-      logger.info({ event: 'review.decided', handoffId, operator, action, kind: outcome.kind })
-      return answer(reply, handoffId, outcome)
-    })
+const GET_MESSAGE = onlyById('handoff', 'dead-letters:review', {
+  operationId: 'getDeadLetterMessage',
+  summary: 'The quarantined message itself; who reads it is logged',
+  response: {
+    200: answers('The message; bytesBase64 where it is not JSON', {
+      type: 'object',
+      properties: {
+        handoffId: { type: 'string', format: 'uuid' },
+        keyId: { type: 'string' },
+        signature: { type: 'string' },
+        message: {},
+        bytesBase64: { type: ['string', 'null'] },
+      },
+    }),
+    ...reviewProblems([404]),
+  },
+})
 
-  decide('release', (request, decider) => {
-    const body = bodyOf<{ validHours?: number }>(request, RELEASE_REQUEST)
-    return reviewer.release(decider, body.validHours ?? VALID_HOURS_DEFAULT)
-  })
-  decide('redact', (request, decider) => reviewer.redact(decider, readRedactions(request)))
-  decide('discard', (request, decider) => {
-    bodyOf(request, EMPTY_REQUEST)
-    return reviewer.discard(decider)
-  })
-  decide('ask-sender', (request, decider) => {
-    bodyOf(request, EMPTY_REQUEST)
-    return reviewer.askSender(decider)
-  })
+interface Decision {
+  readonly path: string
+  readonly operation: {
+    readonly operationId: string
+    readonly summary: string
+    readonly body: object
+    readonly 'x-optional-body'?: true
+  }
+  /** Whether one vote may not be enough. */
+  readonly needsVotes: boolean
+  readonly decide: (
+    reviewer: Reviewer,
+    decider: Decider,
+    body: DecisionBody,
+  ) => Promise<ReviewOutcome>
+}
+
+interface DecisionBody {
+  readonly validHours?: number
+  readonly redactions?: readonly Redaction[]
+  readonly proposal?: string
+}
+
+const DECISIONS: readonly Decision[] = [
+  {
+    path: 'release',
+    operation: {
+      operationId: 'releaseDeadLetter',
+      summary: 'Vote to let it go on as it is; a safety violation needs two people',
+      body: ref('ReleaseRequest'),
+    },
+    needsVotes: true,
+    decide: (reviewer, decider, { validHours = VALID_HOURS_DEFAULT }) =>
+      reviewer.release(decider, validHours),
+  },
+  {
+    path: 'redact',
+    operation: {
+      operationId: 'redactDeadLetter',
+      summary: 'Vote to let it go on with texts taken out and signed anew',
+      body: ref('RedactRequest'),
+    },
+    needsVotes: true,
+    decide: async (reviewer, decider, body) => reviewer.redact(decider, readRedactions(body)),
+  },
+  {
+    path: 'discard',
+    operation: {
+      operationId: 'discardDeadLetter',
+      summary: 'Give it up for good; its task fails where nothing else of it is open',
+      'x-optional-body': true,
+      body: ref('EmptyRequest'),
+    },
+    needsVotes: false,
+    decide: (reviewer, decider) => reviewer.discard(decider),
+  },
+  {
+    path: 'ask-sender',
+    operation: {
+      operationId: 'askSender',
+      summary: 'Hand it back to its sender, whose correction takes its place',
+      'x-optional-body': true,
+      body: ref('EmptyRequest'),
+    },
+    needsVotes: false,
+    decide: (reviewer, decider) => reviewer.askSender(decider),
+  },
+]
+
+function addDecidingRoutes(scope: FastifyInstance, { reviewer, logger }: ReviewRouteOptions): void {
+  for (const { path: action, operation, needsVotes, decide } of DECISIONS) {
+    const response = {
+      200: answers('Decided; repeated says that it had been decided so before', 'ReviewOutcome'),
+      ...(needsVotes ? { 202: answers('Voted; more people are needed', 'ReviewOutcome') } : {}),
+      ...reviewProblems([404], {
+        403: "The key lacks the scope, or the handoff is one's own",
+        409: 'It was decided otherwise, or cannot be decided so',
+        422: 'The body has another form, or names places that are not there',
+      }),
+    }
+    const options = onlyById('handoff', 'dead-letters:review', { ...operation, response })
+    scope.post<ById & { Body: DecisionBody }>(
+      `/dead-letters/:id/${action}`,
+      options,
+      async (request, reply) => {
+        const handoffId = request.params.id
+        const operator = operatorOf(request)
+        const outcome = await decide(reviewer, { handoffId, reviewer: operator }, request.body)
+        if (outcome.kind === 'refused') throwRefusal(outcome)
+        logger.info({ event: 'review.decided', handoffId, operator, action, kind: outcome.kind })
+        return answer(reply, handoffId, outcome)
+      },
+    )
+  }
 }
 
 interface Decider {
@@ -137,18 +252,14 @@ function answer(
     .send({ handoffId, outcome: kind, ...rest, links })
 }
 
-function readRedactions(request: FastifyRequest): readonly Redaction[] | string {
-  const body = bodyOf<{ redactions?: readonly Redaction[]; proposal?: string }>(
-    request,
-    REDACT_REQUEST,
-  )
+function readRedactions(body: DecisionBody): readonly Redaction[] | string {
   const asked = body.redactions ?? body.proposal
   if (asked !== undefined && (body.redactions === undefined || body.proposal === undefined))
     return asked
   throw new ProblemError({
     status: 422,
     code: 'BATON_REQUEST_INVALID',
-    detail: 'Either redactions or a proposal says what is taken out',
+    detail: 'either redactions or a proposal says what is taken out',
     fix: 'Send one of the two.',
   })
 }

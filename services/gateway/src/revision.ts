@@ -8,9 +8,6 @@ import type { RevisionBase } from '@baton/store'
 import { placed, requireDeliverable, requireSignature } from './deliverable.ts'
 import type { Place } from './deliverable.ts'
 import { placeInState } from './message-pointer.ts'
-import { MESSAGE_REVISION, STATE_REVISION } from './return-schema.ts'
-import { requiredBody } from './request-body.ts'
-import { requireShape } from './shape.ts'
 
 export interface PostedRevision {
   readonly revision: number
@@ -34,12 +31,10 @@ interface MessageBody {
 
 const placeInMessage: Place = (pointer) => `/message${pointer}`
 
-/** Reads `{ revision, agentState, constraints }` or `{ revision, message, checkpoint }`. */
+/** Reads `{ revision, agentState, constraints }` or `{ revision, message, checkpoint }`, whose outer form was checked. */
 export function readRevision(request: FastifyRequest, keyRing: KeyRing): PostedRevision {
-  const value: unknown = requiredBody(request).value
-  const isMessage = typeof value === 'object' && value !== null && Object.hasOwn(value, 'message')
-  requireShape(request, isMessage ? MESSAGE_REVISION : STATE_REVISION, value)
-  return isMessage ? ofMessage(value as MessageBody, keyRing) : ofState(value as StateBody)
+  const body = request.body as StateBody | MessageBody
+  return 'message' in body ? ofMessage(body, keyRing) : ofState(body)
 }
 
 function ofState({ revision, agentState, constraints }: StateBody): PostedRevision {

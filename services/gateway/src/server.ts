@@ -1,28 +1,30 @@
-// The HTTP server around the routes: bounded in size, rate and time; whatever goes wrong is a problem+json.
+// The HTTP server around the faces: bounded in size, rate and time; whatever goes wrong is answered as its face says it.
 import rateLimit from '@fastify/rate-limit'
-import fastify from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { limitConnections } from '@baton/http/connections'
-import type { ConnectionBounds } from '@baton/http/connections'
+import { createHttpServer, ProblemError } from '@baton/http/server'
+import type { ConnectionBounds } from '@baton/http/server'
 import type { Logger } from '@baton/runtime'
-import type { ApiKey } from './api-keys.ts'
-import { HEADERS_BYTES_MAX, HEADERS_MS, REQUEST_MS, answerBrokenRequest } from './broken-request.ts'
-import { ProblemError, problemBody, problemOf } from './problem.ts'
-import { BODY_BYTES_MAX, readJsonStrictly } from './request-body.ts'
+import type { Span } from '@baton/telemetry'
+import { ANSWER_SCHEMAS } from './answer-schemas.ts'
+import type { Identified } from './api-keys.ts'
+import { readAs } from './dialect.ts'
+import type { Face } from './dialect.ts'
+import { describeRoutes } from './openapi.ts'
+import { problemOf } from './problem.ts'
+import { refusedRequest } from './refused-request.ts'
+import { BODY_BYTES_MAX } from './request-body.ts'
 import { addRequestContext } from './request-context.ts'
+import { REQUEST_SCHEMAS } from './request-schemas.ts'
 
 interface ServerOptions {
-  readonly apiKeys: ReadonlyMap<string, ApiKey>
+  /** Whose request it is where no face says otherwise. */
+  readonly authentication: (request: FastifyRequest) => Identified
   /** Requests per minute and API key. */
   readonly rateMax: number
   readonly connections: ConnectionBounds
   readonly logger: Logger
-  /** Adds the routes; by then every bound is in place. */
-  readonly addRoutes: (server: FastifyInstance) => void
+  readonly faces: readonly Face[]
 }
-
-/** For callers that are known; others have less time. */
-const IDLE_MS = 60_000
 
 export interface BoundedServer {
   readonly server: FastifyInstance
@@ -30,38 +32,37 @@ export interface BoundedServer {
   readonly routes: ReadonlySet<string>
 }
 
-/** A server that is ready to listen. A slow or silent client loses its connection, not the others' time. */
+/** A server that is ready to listen. */
 export function createServer(options: ServerOptions): BoundedServer {
-  const { apiKeys, logger, rateMax, connections, addRoutes } = options
-  const server = fastify({
-    logger: false,
-    bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: REQUEST_MS,
-    connectionTimeout: IDLE_MS,
-    keepAliveTimeout: IDLE_MS,
-    http: {
-      headersTimeout: HEADERS_MS,
-      connectionsCheckingInterval: 1_000,
-      maxHeaderSize: HEADERS_BYTES_MAX,
-    },
-    routerOptions: { maxParamLength: 256 },
-    ajv: {
-      customOptions: {
-        allErrors: true,
-        coerceTypes: false,
-        removeAdditional: false,
-        useDefaults: false,
-        ownProperties: true,
-        allowUnionTypes: true,
-      },
-    },
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (_, request, reply) => void sendProblem(request, reply, URL_INVALID),
+  const { authentication, logger, rateMax, connections, faces } = options
+  const requestMs = Math.max(...faces.map((face) => face.requestMs))
+  const note = (request: FastifyRequest, problem: ProblemError, error?: unknown) => {
+    request.problemCode = problem.code
+    if (problem.status >= 500) logger.error({ event: 'http.failed', code: problem.code, error })
+    // A path that cannot be read is refused before the request has a span.
+    return (request as { readonly span?: Span }).span?.traceId
+  }
+  const { server, authenticated } = createHttpServer({
+    bodyBytesMax: BODY_BYTES_MAX,
+    requestMs,
+    silentMs: SILENT_MS,
+    connections,
+    problemOf,
+    routeUnknown: ROUTE_UNKNOWN,
+    onProblem: note,
   })
-  const { authenticated } = limitConnections(server.server, connections)
-  addRequestContext(server, { apiKeys, logger, authenticated })
-  readJsonStrictly(server)
-  answerProblems(server, logger)
+  const identify = (
+    whose: Face['authentication'],
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) => {
+    request.identified = whose(request)
+    if (request.identified.ok) authenticated(reply.raw)
+  }
+  addRequestContext(server, logger)
+  server.addHook('onRequest', async (request, reply) => identify(authentication, request, reply))
+  server.setSchemaErrorFormatter(refusedRequest('thing'))
+  for (const schema of [...ANSWER_SCHEMAS, ...REQUEST_SCHEMAS]) server.addSchema(schema)
   void server.register(rateLimit, {
     max: rateMax,
     timeWindow: 60_000,
@@ -69,40 +70,54 @@ export function createServer(options: ServerOptions): BoundedServer {
     keyGenerator: ({ identified, ip }) => (identified.ok ? identified.key.id : `address ${ip}`),
     errorResponseBuilder: (_, { ttl }) => rateLimited(ttl),
   })
+  describeRoutes(server)
   const routes = new Set<string>()
-  void server.register(async (scope) => {
-    const allowed = collectMethods(scope)
-    addRoutes(scope)
-    for (const [url, methods] of allowed)
-      for (const method of methods) routes.add(routeName(method, url))
-    routes.delete('')
-    refuseOtherMethods(scope, allowed)
-  })
+  for (const face of faces) {
+    const openFace = async (scope: FastifyInstance) => {
+      readAs(scope, face, requestMs)
+      if (face.authentication !== authentication)
+        scope.addHook('onRequest', async (request, reply) =>
+          identify(face.authentication, request, reply),
+        )
+      answerProblems(scope, face, note)
+      const allowed = collectMethods(scope)
+      face.addRoutes(scope)
+      for (const [path, { url, methods }] of allowed) {
+        for (const method of methods) routes.add(routeName(method, url))
+        refuseOtherMethods(scope, path, methods)
+      }
+      routes.delete('')
+    }
+    void server.register(openFace, { prefix: face.path })
+  }
   return { server, routes }
 }
 
-function answerProblems(server: FastifyInstance, logger: Logger): void {
-  server.setErrorHandler((error, request, reply) => {
-    const problem = problemOf(error)
-    if (problem.status >= 500) logger.error({ event: 'http.failed', code: problem.code, error })
-    return sendProblem(request, reply, problem)
-  })
-  server.setNotFoundHandler((request, reply) => sendProblem(request, reply, ROUTE_UNKNOWN))
+type Note = (request: FastifyRequest, problem: ProblemError, error?: unknown) => string | undefined
+
+function answerProblems(scope: FastifyInstance, face: Face, note: Note): void {
+  const answer = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { problem, error }: { readonly problem: ProblemError; readonly error?: unknown },
+  ) => {
+    const envelope = face.errorEnvelope(problem, note(request, problem, error))
+    return reply
+      .code(envelope.status ?? problem.status)
+      .headers(problem.headers)
+      .header('cache-control', 'no-store')
+      .header('content-type', envelope.contentType)
+      .send(envelope.body)
+  }
+  scope.setErrorHandler((error, request, reply) =>
+    answer(request, reply, { problem: problemOf(error), error }),
+  )
+  if (face.path === '') return
+  scope.setNotFoundHandler((request, reply) => answer(request, reply, { problem: ROUTE_UNKNOWN }))
 }
 
-function sendProblem(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  problem: ProblemError,
-): FastifyReply {
-  request.problemCode = problem.code
-  return reply
-    .code(problem.status)
-    .headers(problem.headers)
-    .header('cache-control', 'no-store')
-    .header('content-type', 'application/problem+json')
-    .send(problemBody(problem, request.span?.traceId))
-}
+/** How long a connection may be silent while its request is worked on. */
+const SILENT_MS = 60_000
 
 // HEAD comes with every GET and is not described by itself.
 const routeName = (method: string, url: string): string =>
@@ -110,13 +125,18 @@ const routeName = (method: string, url: string): string =>
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
-function collectMethods(server: FastifyInstance): ReadonlyMap<string, Set<string>> {
-  const allowed = new Map<string, Set<string>>()
-  server.addHook('onRoute', ({ url, method, config }) => {
+interface Allowed {
+  readonly url: string
+  readonly methods: Set<string>
+}
+
+function collectMethods(scope: FastifyInstance): ReadonlyMap<string, Allowed> {
+  const allowed = new Map<string, Allowed>()
+  scope.addHook('onRoute', ({ url, routePath, method, config }) => {
     if (config?.refused === true) return
-    const methods = allowed.get(url) ?? new Set()
+    const { methods } = allowed.get(routePath) ?? { methods: new Set<string>() }
     for (const name of [method].flat()) methods.add(name)
-    allowed.set(url, methods)
+    allowed.set(routePath, { url, methods })
   })
   return allowed
 }
@@ -129,37 +149,25 @@ declare module 'fastify' {
 }
 
 // The body of a refused request is not read.
-function refuseOtherMethods(
-  server: FastifyInstance,
-  allowed: ReadonlyMap<string, Set<string>>,
-): void {
-  for (const [url, methods] of allowed) {
-    const refused = METHODS.filter((method) => !methods.has(method))
-    const problem = methodNotAllowed([...methods].join(', '))
-    const refuse = async () => {
-      throw problem
-    }
-    server.route({
-      method: refused,
-      url,
-      config: { refused: true },
-      preParsing: refuse,
-      handler: refuse,
-    })
+function refuseOtherMethods(scope: FastifyInstance, url: string, allowed: Set<string>): void {
+  const problem = methodNotAllowed([...allowed].join(', '))
+  const refuse = async () => {
+    throw problem
   }
+  scope.route({
+    method: METHODS.filter((method) => !allowed.has(method)),
+    url,
+    config: { refused: true },
+    schema: { hide: true },
+    preParsing: refuse,
+    handler: refuse,
+  })
 }
-
-const URL_INVALID = new ProblemError({
-  status: 400,
-  code: 'BATON_URL_INVALID',
-  detail: 'The path of the request cannot be read',
-  fix: 'Encode the path as UTF-8 with percent-encoding, and keep parameters short.',
-})
 
 const ROUTE_UNKNOWN = new ProblemError({
   status: 404,
   code: 'BATON_ROUTE_UNKNOWN',
-  detail: 'There is nothing at this path',
+  detail: 'there is nothing at this path',
   fix: 'GET /openapi.json lists every path.',
 })
 
@@ -167,7 +175,7 @@ const methodNotAllowed = (allow: string) =>
   new ProblemError({
     status: 405,
     code: 'BATON_METHOD_NOT_ALLOWED',
-    detail: 'This path does not take this method',
+    detail: 'this path does not take this method',
     fix: `Use ${allow}.`,
     headers: { allow },
   })
@@ -176,7 +184,7 @@ const rateLimited = (ttlMs: number) =>
   new ProblemError({
     status: 429,
     code: 'BATON_RATE_LIMITED',
-    detail: 'More requests than this key may send in a minute',
+    detail: 'more requests than this key may send in a minute',
     fix: 'Send again after the time in Retry-After, and spread requests over time.',
     headers: { 'retry-after': String(Math.max(1, Math.ceil(ttlMs / 1000))) },
   })

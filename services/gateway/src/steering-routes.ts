@@ -3,14 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from '@baton/runtime'
 import { answerApproval, requestCancel } from '@baton/engine'
 import type { ApprovalRequest, Canceled, Decided } from '@baton/engine'
+import { ProblemError } from '@baton/http/server'
 import { listApprovals, listLiveAgents } from '@baton/store'
 import type { CancelTarget, Pool } from '@baton/store'
-import { ProblemError } from './problem.ts'
-import { notFound, readLimit, readUuid } from './read-parameters.ts'
-import type { ById, ListQuery } from './read-parameters.ts'
-import type { RequestBody } from './request-body.ts'
-import { requireScope } from './request-context.ts'
-import { requireShape } from './shape.ts'
+import { operatorOf } from './acting.ts'
+import { notFound } from './not-found.ts'
+import { answers, onlyById, onlyList, problems, ref } from './operation.ts'
+import type { ById, ListQuery } from './operation.ts'
 import { showApproval, showDecidedApproval } from './views.ts'
 
 interface SteeringRouteOptions {
@@ -18,53 +17,125 @@ interface SteeringRouteOptions {
   readonly logger: Logger
 }
 
-const onlyReaders = { preParsing: requireScope('handoffs:read') }
-
-export function addSteeringRoutes(server: FastifyInstance, options: SteeringRouteOptions): void {
+export function addSteeringRoutes(scope: FastifyInstance, options: SteeringRouteOptions): void {
   const { pool } = options
-  server.get<ListQuery>('/v2/approvals', onlyReaders, async ({ query }) => {
-    const approvals = await listApprovals(pool, readLimit(query['limit']))
+  scope.get<ListQuery>('/approvals', LIST_APPROVALS, async ({ query }) => {
+    const approvals = await listApprovals(pool, query.limit)
     return { approvals: approvals.map(showApproval) }
   })
 
-  server.get<ListQuery>('/v2/agents', onlyReaders, async ({ query }) => ({
-    agents: await listLiveAgents(pool, readLimit(query['limit'])),
+  scope.get<ListQuery>('/agents', LIST_AGENTS, async ({ query }) => ({
+    agents: await listLiveAgents(pool, query.limit),
   }))
 
-  server.post<ById>(
-    '/v2/approvals/:id',
-    { preParsing: requireScope('approvals:decide') },
-    async (request) => decide(request, readUuid(request.params.id, 'handoff'), options),
+  scope.post<Deciding>('/approvals/:id', DECIDE_APPROVAL, (request) => decide(request, options))
+  scope.post<Canceling>('/handoffs/:id/cancel', CANCEL_HANDOFF, (request) =>
+    cancel(request, { handoffId: request.params.id }, options),
   )
-
-  const onlyCancelers = { preParsing: requireScope('handoffs:cancel') }
-  server.post<ById>('/v2/handoffs/:id/cancel', onlyCancelers, (request) =>
-    cancel(request, { handoffId: readUuid(request.params.id, 'handoff') }, options),
-  )
-  server.post<ById>('/v2/tasks/:id/cancel', onlyCancelers, (request) =>
-    cancel(request, { taskId: readUuid(request.params.id, 'task') }, options),
+  scope.post<Canceling>('/tasks/:id/cancel', CANCEL_TASK, (request) =>
+    cancel(request, { taskId: request.params.id }, options),
   )
 }
 
-type Request = FastifyRequest<ById>
-
-const DECISION = {
+const listOf = (name: string, schema: string) => ({
   type: 'object',
-  additionalProperties: false,
-  required: ['decision'],
-  properties: {
-    decision: { enum: ['approve', 'reject'] },
-    reasonCode: { type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' },
+  properties: { [name]: { type: 'array', items: ref(schema) } },
+})
+
+const LIST_APPROVALS = onlyList('handoffs:read', {
+  operationId: 'listApprovals',
+  summary: 'Handoffs that wait for an approval, oldest first',
+  response: {
+    200: answers('The handoffs; [] where none waits', listOf('approvals', 'Approval')),
+    ...problems([]),
   },
+})
+
+const LIST_AGENTS = onlyList('handoffs:read', {
+  operationId: 'listAgents',
+  summary: 'Agent types with a live worker, by name',
+  response: {
+    200: answers('The agent types; [] where none is live', listOf('agents', 'Agent')),
+    ...problems([]),
+  },
+})
+
+interface Deciding extends ById {
+  Body: Pick<ApprovalRequest, 'decision'> & { readonly reasonCode?: string }
 }
 
-async function decide(request: Request, handoffId: string, options: SteeringRouteOptions) {
-  const value = valueOf(request)
-  requireShape(request, DECISION, value)
-  const { decision, reasonCode = null } = value as unknown as Pick<ApprovalRequest, 'decision'> & {
-    readonly reasonCode?: string
-  }
-  const actor = actorOf(request)
+const DECIDE_APPROVAL = onlyById('handoff', 'approvals:decide', {
+  operationId: 'decideApproval',
+  summary: 'Approve or refuse a handoff; the first decision is final and repeating it is safe',
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['decision'],
+    properties: {
+      decision: { enum: ['approve', 'reject'] },
+      reasonCode: {
+        type: 'string',
+        pattern: '^[A-Z][A-Z0-9_]{0,63}$',
+        description: 'Goes into the audit record, so it is a code and never text.',
+      },
+    },
+  },
+  response: {
+    200: answers('The decision that stands', 'DecidedApproval'),
+    ...problems([404], {
+      409: 'It was decided otherwise before, has expired or was canceled',
+      422: 'The body has another form',
+    }),
+  },
+})
+
+interface Canceling extends ById {
+  Body: { readonly graceMs?: number }
+}
+
+const GRACE_MS_MAX = 3_600_000
+const GRACE_MS_DEFAULT = 5_000
+
+const CANCELLATION = {
+  'x-optional-body': true,
+  body: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      graceMs: {
+        type: 'integer',
+        minimum: 0,
+        maximum: GRACE_MS_MAX,
+        default: GRACE_MS_DEFAULT,
+        description: 'How long a result of a running execution still counts; 0 ends it at once.',
+      },
+    },
+  },
+} as const
+
+const canceled = (ended: string) => ({
+  200: answers('What was ended and what is stopping', 'Cancellation'),
+  ...problems([404], { 409: ended, 422: 'The body has another form' }),
+})
+
+const CANCEL_HANDOFF = onlyById('handoff', 'handoffs:cancel', {
+  operationId: 'cancelHandoff',
+  summary: 'Cancel a handoff; a running execution is told and gets a grace',
+  ...CANCELLATION,
+  response: canceled('The handoff had ended before'),
+})
+
+const CANCEL_TASK = onlyById('task', 'handoffs:cancel', {
+  operationId: 'cancelTask',
+  summary: 'Cancel a task: everything open in it; it takes no further handoffs',
+  ...CANCELLATION,
+  response: canceled('The task had ended before'),
+})
+
+async function decide(request: FastifyRequest<Deciding>, options: SteeringRouteOptions) {
+  const handoffId = request.params.id
+  const { decision, reasonCode = null } = request.body
+  const actor = operatorOf(request)
   const decided = await answerApproval(options.pool, { handoffId, decision, reasonCode, actor })
   const approval = decidedOrProblem(decided)
   const { repeated } = decided as Decided & { kind: 'decided' }
@@ -80,25 +151,18 @@ function decidedOrProblem(decided: Decided) {
   throw new ProblemError({
     status: 409,
     code: 'BATON_APPROVAL_CLOSED',
-    detail: `The handoff waits for no approval any more: it ${why}`,
+    detail: `the handoff waits for no approval any more: it ${why}`,
     fix: 'GET /v2/handoffs/{id} says how it stands; the first decision is final.',
   })
 }
 
-const GRACE_MS_MAX = 3_600_000
-const GRACE_MS_DEFAULT = 5_000
-
-const CANCELLATION = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { graceMs: { type: 'integer', minimum: 0, maximum: GRACE_MS_MAX } },
-}
-
-async function cancel(request: Request, target: CancelTarget, options: SteeringRouteOptions) {
-  const value = valueOf(request) ?? {}
-  requireShape(request, CANCELLATION, value)
-  const { graceMs = GRACE_MS_DEFAULT } = value as { readonly graceMs?: number }
-  const actor = actorOf(request)
+async function cancel(
+  request: FastifyRequest<Canceling>,
+  target: CancelTarget,
+  options: SteeringRouteOptions,
+) {
+  const { graceMs = GRACE_MS_DEFAULT } = request.body
+  const actor = operatorOf(request)
   const outcome = await requestCancel(options.pool, { ...target, graceMs, actor })
   if (outcome.kind === 'unknown')
     throw notFound(target.handoffId === undefined ? 'task' : 'handoff')
@@ -120,23 +184,14 @@ function endedBefore(target: CancelTarget, { state }: Canceled & { kind: 'ended'
   return new ProblemError({
     status: 409,
     code: what === 'task' ? 'BATON_TASK_ENDED' : 'BATON_HANDOFF_ENDED',
-    detail: `The ${what} had ended before: it is ${state}`,
+    detail: `the ${what} had ended before: it is ${state}`,
     fix: 'Nothing of it executes any more; there is nothing to cancel.',
   })
-}
-
-// Nothing was parsed where nothing was sent.
-const valueOf = (request: Request) => (request.body as RequestBody | undefined)?.value ?? null
-
-// The scope was checked before the body was read, so the key is known.
-function actorOf({ identified }: Request): string {
-  if (!identified.ok) throw new Error('no key')
-  return identified.key.operator
 }
 
 const APPROVAL_UNKNOWN = new ProblemError({
   status: 404,
   code: 'BATON_APPROVAL_UNKNOWN',
-  detail: 'No handoff with this id was ever held for approval',
+  detail: 'no handoff with this id was ever held for approval',
   fix: 'GET /v2/approvals lists those that wait.',
 })

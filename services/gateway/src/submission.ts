@@ -8,10 +8,7 @@ import type { Span } from '@baton/telemetry'
 import { placed, requireDeliverable, requireSignature } from './deliverable.ts'
 import type { Place } from './deliverable.ts'
 import { placeInState } from './message-pointer.ts'
-import { ProblemError, invalidHandoff } from './problem.ts'
-import { requiredBody } from './request-body.ts'
-import { requireShape } from './shape.ts'
-import { MESSAGE_SUBMISSION, STATE_SUBMISSION } from './submission-schema.ts'
+import { invalidHandoff } from './problem.ts'
 
 export interface Submission {
   /** The type it is addressed to. */
@@ -43,16 +40,15 @@ interface MessageSubmission {
 const PRIORITY_DEFAULT = 2
 
 /**
- * Reads `{ agentState, targetAgentType, constraints }` or `{ message, checkpoint }`. What the
+ * Reads `{ agentState, targetAgentType, constraints }` or `{ message, checkpoint }`, whose outer form was checked. What the
  * receiver judges (completeness, budget, safety) is left to it, so that the refusal is on record;
  * what could never be delivered throws a 422 problem here.
  */
 export function readSubmission(request: FastifyRequest, deps: SubmissionDeps): Submission {
-  const value: unknown = requiredBody(request).value
-  const isMessage = typeof value === 'object' && value !== null && Object.hasOwn(value, 'message')
-  return isMessage
-    ? readMessage(request, value as MessageSubmission, deps.keyRing)
-    : readState(request, value as StateSubmission, deps)
+  const body = request.body as StateSubmission | MessageSubmission
+  return 'message' in body
+    ? readMessage(request, body, deps.keyRing)
+    : readState(request, body, deps)
 }
 
 function readState(
@@ -60,7 +56,6 @@ function readState(
   body: StateSubmission,
   deps: SubmissionDeps,
 ): Submission {
-  requireShape(request, STATE_SUBMISSION, body)
   const asked = withTrace(body, request.span)
   requireDeliverable(
     placed(placeInState, () => uncompressed(asked)),
@@ -123,7 +118,7 @@ function withTrace(body: StateSubmission, span: Span): HandoffRequest {
 const BROKEN_TRACE: Detail = {
   pointer: '/agentState/traceparent',
   rule: 'traceparent',
-  message: 'This is not a W3C traceparent',
+  message: 'this is not a W3C traceparent',
   fix: 'Send 00-<32 hex>-<16 hex>-<2 hex> with ids that are not zero, or leave the field out.',
 }
 
@@ -134,9 +129,6 @@ function readMessage(
   body: MessageSubmission,
   keyRing: KeyRing,
 ): Submission {
-  const given: unknown = body.checkpoint
-  if (given === undefined || given === null) throw CHECKPOINT_MISSING
-  requireShape(request, MESSAGE_SUBMISSION, body)
   const { message, checkpoint, ownCostUSD = 0 } = body
   requireDeliverable(message, placeInMessage)
   placed(placeInMessage, () => requireSignature(message, keyRing))
@@ -171,11 +163,3 @@ async function sendTraced(sender: HandoffSender, { ready, sentBy }: TracedSend):
     span.end()
   }
 }
-
-const CHECKPOINT_MISSING = new ProblemError({
-  status: 422,
-  code: 'BATON_CHECKPOINT_MISSING',
-  detail: 'A ready message needs the checkpoint its sender resumes from after a rollback',
-  fix: 'Add "checkpoint": { ... }, the state of the sending agent; {} where it keeps none.',
-  pointer: '/checkpoint',
-})

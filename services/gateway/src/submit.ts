@@ -6,7 +6,8 @@ import type { KeyRing } from '@baton/protocol'
 import { findHandoff, inTransaction, isConflict, takeIdempotencyKey } from '@baton/store'
 import type { Database, KeyedRequest, NewHandoff, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
-import { ProblemError, invalidHandoff } from './problem.ts'
+import { ProblemError } from '@baton/http/server'
+import { invalidHandoff } from './problem.ts'
 import type { Submission } from './submission.ts'
 
 interface SubmitterOptions {
@@ -95,7 +96,7 @@ async function takeKey(transaction: Database, request: KeyedRequest) {
 const KEY_REUSED = new ProblemError({
   status: 422,
   code: 'BATON_IDEMPOTENCY_KEY_REUSED',
-  detail: 'This Idempotency-Key was used for another body',
+  detail: 'this Idempotency-Key was used for another body',
   fix: 'Use a new key for a new handoff; repeat exactly the same body to repeat a request.',
 })
 

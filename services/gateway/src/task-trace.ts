@@ -2,7 +2,7 @@
 import { BatonError } from '@baton/runtime'
 import type { HandoffView } from '@baton/store'
 import type { AuditReads, AuditTrace } from './audit-reads.ts'
-import { ProblemError } from './problem.ts'
+import { ProblemError } from '@baton/http/server'
 
 export interface RecordedTrace extends AuditTrace {
   /** Handoffs that were accepted although the log has no such decision (I3); each is an alarm. */
@@ -31,7 +31,7 @@ export async function readTaskTrace(
 const MISCONFIGURED = new ProblemError({
   status: 502,
   code: 'BATON_AUDIT_TOKEN_REFUSED',
-  detail: 'The auditor refuses the gateway’s read token',
+  detail: 'the auditor refuses the gateway’s read token',
   fix: 'Trying again does not help: tell the operator to give the gateway the BATON_AUDIT_READ_TOKEN of the auditor.',
 })
 
@@ -52,7 +52,7 @@ async function askAuditor(audit: AuditReads, taskId: string): Promise<AuditTrace
     throw new ProblemError({
       status: 503,
       code: 'BATON_AUDIT_UNAVAILABLE',
-      detail: 'The audit log cannot be read now',
+      detail: 'the audit log cannot be read now',
       fix: 'Try again after the time in Retry-After; /v2/tasks/{id} shows the task meanwhile.',
       headers: { 'retry-after': '1' },
     })

@@ -1,0 +1,187 @@
+// An HTTP server in bounds: sizes, times and connections are limited before anything is read, and what goes wrong is a problem.
+import type { Socket } from 'node:net'
+import fastify from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { limitConnections } from './connections.ts'
+import type { ConnectionBounds, ConnectionLimit } from './connections.ts'
+import { PROBLEM_TYPE, problemBody, ProblemError } from './problem.ts'
+
+export { ProblemError, problemBody, PROBLEM_TYPE } from './problem.ts'
+export type { ProblemItem, ProblemOptions } from './problem.ts'
+export { addHealthRoutes } from './health.ts'
+export type { ConnectionBounds } from './connections.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The bytes of the body as they came; undefined where there was none. */
+    bodyBytes: Buffer | undefined
+  }
+}
+
+export interface HttpServerOptions {
+  readonly bodyBytesMax: number
+  /** How long a request may take to arrive. */
+  readonly requestMs: number
+  /** How long a connection may be silent, also while its request is worked on; without it, for ever. */
+  readonly silentMs?: number
+  readonly connections: ConnectionBounds
+  /** The problem that any thrown value becomes. */
+  readonly problemOf: (error: unknown) => ProblemError
+  readonly routeUnknown: ProblemError
+  /** Hears of every problem that is answered, and says under which trace it is found. */
+  readonly onProblem?: (
+    request: FastifyRequest,
+    problem: ProblemError,
+    error?: unknown,
+  ) => string | undefined
+}
+
+export interface HttpServer {
+  readonly server: FastifyInstance
+  /** Says that the caller of a request has proven who they are. */
+  readonly authenticated: ConnectionLimit['authenticated']
+}
+
+/** How long headers may take to arrive, and how large they may be. */
+const HEADERS_MS = 5_000
+const HEADERS_BYTES_MAX = 16_384
+/** For callers that are known; others have less time. */
+const IDLE_MS = 60_000
+
+/** Schemas are checked as they are written, every difference is told of, and nothing is changed by the check. */
+const AJV = {
+  allErrors: true,
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  ownProperties: true,
+  allowUnionTypes: true,
+} as const
+
+/**
+ * A server that is ready for routes. A slow or silent client loses its connection, not the others' time. Schemas of
+ * answers describe them and change nothing: what is sent is what the route answers.
+ */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { bodyBytesMax, requestMs, silentMs = 0, connections, routeUnknown } = options
+  const server = fastify({
+    logger: false,
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestMs,
+    connectionTimeout: silentMs,
+    keepAliveTimeout: IDLE_MS,
+    http: {
+      headersTimeout: HEADERS_MS,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: HEADERS_BYTES_MAX,
+    },
+    routerOptions: { maxParamLength: 256 },
+    ajv: { customOptions: { ...AJV, keywords: ['x-examples'] } },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestMs),
+    frameworkErrors: (_, request, reply) => void answer(request, reply, URL_INVALID),
+  })
+  const answer = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    problem: ProblemError,
+    error?: unknown,
+  ) => sendProblem(reply, problem, options.onProblem?.(request, problem, error))
+  server.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  server.removeAllContentTypeParsers()
+  server.decorateRequest('bodyBytes')
+  server.setErrorHandler((error, request, reply) =>
+    answer(request, reply, options.problemOf(error), error),
+  )
+  server.setNotFoundHandler((request, reply) => answer(request, reply, routeUnknown))
+  const { authenticated } = limitConnections(server.server, connections)
+  return { server, authenticated }
+}
+
+/** Answers with a problem; `traceId` finds the request in logs and traces. */
+export const sendProblem = (
+  reply: FastifyReply,
+  problem: ProblemError,
+  traceId?: string,
+): FastifyReply =>
+  reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .header('cache-control', 'no-store')
+    .header('content-type', PROBLEM_TYPE)
+    .send(problemBody(problem, traceId))
+
+/** Reads bodies of one content type with `parse`, which throws a problem for what it cannot read. The bytes are kept beside. */
+export function readBodies(
+  scope: FastifyInstance,
+  contentType: string,
+  parse: (bytes: Buffer) => unknown,
+): void {
+  scope.addContentTypeParser(contentType, { parseAs: 'buffer' }, (request, body, done) => {
+    const bytes = body as Buffer
+    try {
+      request.bodyBytes = bytes
+      done(null, parse(bytes))
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+}
+
+/** Ends a request of this scope that takes longer than `requestMs` to arrive: for scopes that wait less than their server. */
+export function limitArrival(scope: FastifyInstance, requestMs: number): void {
+  scope.addHook('onRequest', async ({ raw }) => {
+    const timer = setTimeout(() => {
+      if (!raw.complete) answerBrokenRequest(TOO_SLOW, raw.socket, requestMs)
+    }, requestMs)
+    raw.once('close', () => clearTimeout(timer))
+  })
+}
+
+const TOO_SLOW: Broken = Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+
+type Broken = Error & { readonly code?: string }
+
+/** Writes a problem to the socket, which is all that is known of such a request, and ends it. */
+function answerBrokenRequest(error: Broken, socket: Socket, requestMs: number): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return
+  const problem = brokenProblem(error.code, requestMs)
+  const body = problemBody(problem)
+  const head = [
+    `HTTP/1.1 ${problem.status} Refused`,
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${body.length}`,
+    'connection: close',
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  socket.end(body)
+}
+
+function brokenProblem(code: string | undefined, requestMs: number): ProblemError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new ProblemError({
+      status: 408,
+      code: 'BATON_REQUEST_TOO_SLOW',
+      detail: 'the request did not arrive in time',
+      fix: `Send the headers within ${HEADERS_MS / 1000} s and the body within ${requestMs / 1000} s.`,
+    })
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new ProblemError({
+      status: 431,
+      code: 'BATON_HEADERS_TOO_LARGE',
+      detail: 'the headers are larger than they may be',
+      fix: `Send at most ${HEADERS_BYTES_MAX} bytes of headers.`,
+    })
+  return new ProblemError({
+    status: 400,
+    code: 'BATON_REQUEST_INVALID',
+    detail: 'this is not an HTTP/1.1 request',
+    fix: 'Use an HTTP client library.',
+  })
+}
+
+const URL_INVALID = new ProblemError({
+  status: 400,
+  code: 'BATON_URL_INVALID',
+  detail: 'the path of the request cannot be read',
+  fix: 'Encode the path as UTF-8 with percent-encoding, and keep parameters short.',
+})

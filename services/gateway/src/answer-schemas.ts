@@ -1,0 +1,358 @@
+// What the gateway answers, by the names under which OpenAPI lists it. Descriptions only: nothing is cut to their form.
+import { ref } from './operation.ts'
+
+const text = { type: 'string' }
+const textOrNull = { type: ['string', 'null'] }
+const uuid = { type: 'string', format: 'uuid' }
+const time = { type: 'string', format: 'date-time' }
+const integer = { type: 'integer' }
+const yesOrNo = { type: 'boolean' }
+const object = { type: 'object' }
+const usd = { type: 'number', description: 'US dollars.' }
+
+const listOf = (items: object) => ({ type: 'array', items })
+const described = (schema: object, description: string) => ({ ...schema, description })
+const record = (properties: object, required?: readonly string[]) => ({
+  type: 'object',
+  properties,
+  ...(required === undefined ? {} : { required }),
+})
+
+const ANSWERS = {
+  Sent: record(
+    {
+      handoffId: uuid,
+      taskId: uuid,
+      taskSeq: described(integer, 'Place of the handoff in its task, from 1.'),
+      traceparent: text,
+    },
+    ['handoffId', 'taskId', 'taskSeq', 'traceparent'],
+  ),
+  Handoff: record({
+    revision: described(integer, '1 as it was first sent; one more with every correction.'),
+    resumesHandoffId: described(
+      textOrNull,
+      'The rolled-back or expired handoff that it takes up again.',
+    ),
+    routedTo: described(
+      textOrNull,
+      'The agent type that gets it instead, after it was blocked at toAgent.',
+    ),
+    approval: {
+      type: ['object', 'null'],
+      properties: {
+        decision: {
+          enum: ['approve', 'reject', null],
+          description: 'Null where nobody has decided.',
+        },
+        decidedBy: textOrNull,
+      },
+      description: 'Null where it was never held for a person.',
+    },
+    cancelRequested: yesOrNo,
+    cancelGraceUntil: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'Until when a result still counts although it is being canceled.',
+    },
+    handoffId: uuid,
+    taskId: uuid,
+    taskSeq: integer,
+    parentHandoffId: textOrNull,
+    fromAgent: text,
+    toAgent: text,
+    state: {
+      enum: [
+        'QUEUED',
+        'AWAITING_APPROVAL',
+        'DISPATCHED',
+        'ACCEPTED',
+        'EXECUTING',
+        'COMPLETED',
+        'PARTIAL',
+        'FAILED',
+        'REJECTED',
+        'BLOCKED',
+        'EXPIRED',
+        'CANCELED',
+        'DEAD_LETTERED',
+        'ROLLED_BACK',
+      ],
+    },
+    reason: textOrNull,
+    details: { description: 'What was wrong, where, and how to mend it.' },
+    attempt: integer,
+    attemptsMax: integer,
+    priority: { type: 'integer', minimum: 0, maximum: 3 },
+    traceparent: text,
+    spentUSD: usd,
+    remainingUSD: usd,
+    costUSD: { type: ['number', 'null'] },
+    result: { description: 'What the agent answered.' },
+    createdAt: time,
+    acceptedAt: textOrNull,
+    endedAt: textOrNull,
+    expiresAt: textOrNull,
+    returns: described(
+      listOf(object),
+      'Every time it was handed back to its sender; only where one handoff is read.',
+    ),
+    links: object,
+  }),
+  Notice: record({
+    noticeId: uuid,
+    kind: { type: 'string', enum: ['return', 'rollback'] },
+    handoffId: uuid,
+    taskId: uuid,
+    fromAgent: text,
+    toAgent: text,
+    attempt: described(integer, 'The attempt that failed, from 1.'),
+    attemptsMax: integer,
+    revision: described(integer, 'The revision that was refused; a correction is the next one.'),
+    reason: text,
+    details: {
+      description: 'What was wrong, at which JSON pointer of the message, and how to mend it.',
+    },
+    traceparent: text,
+    message: described(object, 'The message as it was refused.'),
+    checkpointSha256: text,
+    leaseUntil: described(time, 'Until then nobody else is told.'),
+    retryAt: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'When it is tried again unless it is corrected before.',
+    },
+    links: object,
+  }),
+  Notices: record({ notices: listOf(ref('Notice')) }),
+  Acknowledged: record({ noticeId: uuid, acknowledged: { const: true } }),
+  Revised: record({
+    handoffId: uuid,
+    revision: integer,
+    state: text,
+    repeated: described(yesOrNo, 'True where the same correction had been taken before.'),
+  }),
+  Resumed: record({
+    handoffId: uuid,
+    taskId: uuid,
+    taskSeq: integer,
+    state: text,
+    traceparent: text,
+    repeated: described(
+      yesOrNo,
+      'True where it had been resumed before; the answer is that handoff.',
+    ),
+  }),
+  Task: record({
+    taskId: uuid,
+    status: text,
+    budgetUSD: usd,
+    spentUSD: usd,
+    failedHandoffs: integer,
+    handoffs: described(integer, 'How many there are.'),
+    checkpointId: textOrNull,
+    result: { description: 'The final outcome.' },
+    createdAt: time,
+    updatedAt: time,
+    links: object,
+  }),
+  TaskWithHandoffs: record({ task: ref('Task'), handoffs: listOf(ref('Handoff')) }),
+  TaskTrace: record({
+    task: ref('Task'),
+    handoffs: listOf(ref('Handoff')),
+    audit: described(
+      record(
+        {
+          records: listOf(
+            record(
+              {
+                recordHash: {
+                  type: 'string',
+                  pattern: '^[0-9a-f]{64}$',
+                  description: 'Recomputed from the stored bytes.',
+                },
+                assurance: {
+                  enum: ['committed', 'sealed', 'witnessed', 'archived'],
+                  description:
+                    'How well it is kept; each includes the ones before it: durable, signed, seen outside the database, copied to the cold store.',
+                },
+                tier: {
+                  enum: ['hot', 'cold'],
+                  description: 'Whether the database still has it, or the cold store alone.',
+                },
+                body: described(object, 'The decision record.'),
+              },
+              ['recordHash', 'assurance', 'tier', 'body'],
+            ),
+          ),
+          verified: described(
+            yesOrNo,
+            'Nothing missing, nothing changed, and every accepted handoff has its decision.',
+          ),
+          unrecorded: described(
+            listOf(text),
+            'Handoffs that were accepted although the log has no such decision; each is an alarm.',
+          ),
+        },
+        ['records', 'verified', 'unrecorded'],
+      ),
+      "The auditor's answer: records in their order, gaps, findings, cost.",
+    ),
+  }),
+  DeadLetter: record({
+    handoffId: uuid,
+    taskId: uuid,
+    fromAgent: text,
+    toAgent: text,
+    reason: text,
+    details: {},
+    createdAt: time,
+    resolvedAt: textOrNull,
+    links: object,
+  }),
+  DeadLetterCase: {
+    allOf: [
+      ref('DeadLetter'),
+      record({
+        sentBy: textOrNull,
+        sha256: text,
+        bytes: integer,
+        revision: integer,
+        state: text,
+        artefactId: textOrNull,
+        scanner: record({ reviewed: textOrNull, now: text }),
+        own: yesOrNo,
+        release: {
+          type: ['object', 'null'],
+          properties: { needed: { type: ['integer', 'null'] } },
+        },
+        redact: { type: ['object', 'null'], properties: { needed: { type: ['integer', 'null'] } } },
+        proposals: listOf(
+          record({
+            proposal: text,
+            action: { enum: ['RELEASE', 'REDACT'] },
+            content: {},
+            reviewers: listOf(record({ reviewer: text, at: time })),
+          }),
+        ),
+      }),
+    ],
+  },
+  DeadLetterCluster: record({
+    cluster: text,
+    reason: text,
+    count: integer,
+    oldestAt: time,
+    newestAt: time,
+    exampleId: uuid,
+  }),
+  ReviewOutcome: record({
+    handoffId: uuid,
+    outcome: { enum: ['waiting', 'decided', 'asked'] },
+    reviewers: listOf(text),
+    needed: integer,
+    proposal: text,
+    resolution: text,
+    repeated: yesOrNo,
+    links: object,
+  }),
+  DryRunResult: record({
+    scanner: text,
+    wouldPass: integer,
+    letters: listOf(
+      record({
+        handoffId: uuid,
+        wouldPass: yesOrNo,
+        reason: textOrNull,
+        details: listOf(object),
+        agents: { description: 'Versions of the receiving agent that are live, or unknown' },
+      }),
+    ),
+    notWaiting: listOf(uuid),
+  }),
+  Redrive: record({
+    redriveId: uuid,
+    state: { enum: ['CANARY', 'RUNNING', 'DONE', 'STOPPED', 'CANCELED'] },
+    cluster: textOrNull,
+    createdBy: text,
+    stoppedBy: textOrNull,
+    why: { type: ['object', 'null'] },
+    ratePerSecond: integer,
+    canaryIds: listOf(uuid),
+    waiting: integer,
+    driven: integer,
+    skipped: integer,
+    completed: integer,
+    taken: integer,
+    leftOut: listOf(record({ handoffId: uuid, reason: text })),
+    createdAt: time,
+    endedAt: textOrNull,
+    links: object,
+  }),
+  Approval: record({
+    handoffId: uuid,
+    taskId: uuid,
+    fromAgent: text,
+    toAgent: text,
+    sentBy: described(textOrNull, 'The operator whose key sent it'),
+    priority: integer,
+    requestedAt: time,
+    expiresAt: { type: ['string', 'null'], format: 'date-time' },
+    links: object,
+  }),
+  DecidedApproval: record({
+    handoffId: uuid,
+    taskId: uuid,
+    decision: { enum: ['approve', 'reject'] },
+    decidedBy: described(text, 'The operator of the key that decided'),
+    reasonCode: textOrNull,
+    decidedAt: time,
+    state: text,
+    repeated: yesOrNo,
+    links: object,
+  }),
+  Cancellation: record({
+    ended: described(listOf(uuid), 'Handoffs that this request ended'),
+    stopping: described(
+      listOf(record({ handoffId: uuid, graceUntil: time })),
+      'Handoffs that still execute: a result before graceUntil counts, then they end CANCELED',
+    ),
+    taskId: uuid,
+    taskStatus: text,
+    repeated: yesOrNo,
+  }),
+  Agent: record({
+    type: text,
+    versions: listOf(text),
+    requires: listOf(text),
+    capabilities: described(listOf(text), 'What every live worker of this type can do'),
+    mcp: described(listOf(text), 'MCP servers that every live worker of this type can reach'),
+    workers: integer,
+    seenAt: time,
+  }),
+  Readiness: record({
+    status: { enum: ['ready', 'not ready'] },
+    checks: record({ database: yesOrNo, audit: yesOrNo }),
+  }),
+  Problem: described(
+    record(
+      {
+        type: described(text, 'urn:baton:problem:<code>'),
+        title: text,
+        status: integer,
+        detail: text,
+        code: { type: 'string', pattern: '^BATON_' },
+        fix: text,
+        pointer: text,
+        errors: listOf(
+          record({ pointer: text, rule: text, detail: text, fix: text, expected: text }),
+        ),
+        traceId: described(text, 'Finds the request in logs and traces.'),
+      },
+      ['type', 'title', 'status', 'detail', 'code', 'fix'],
+    ),
+    'RFC 9457. `code` is stable; `pointer` and the pointers of `errors` lead into the request body.',
+  ),
+}
+
+export const ANSWER_SCHEMAS = Object.entries(ANSWERS).map(([$id, schema]) => ({ $id, ...schema }))

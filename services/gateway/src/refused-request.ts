@@ -1,0 +1,91 @@
+// Says where a request differs from the form it should have, in pointers a caller can follow.
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
+import { ProblemError } from '@baton/http/server'
+import type { ProblemItem } from '@baton/http/server'
+
+export const LIMIT_MAX = 500
+export const FILTER_MAX = 1_024
+export const TASK_STATUSES = [
+  'PENDING_HANDOFF',
+  'RUNNING',
+  'AWAITING_HUMAN',
+  'COMPLETED',
+  'FAILED',
+  'CANCELED',
+]
+
+const ERRORS_MAX = 50
+
+/**
+ * The problem of a request that is not what its route takes: 400 BATON_PARAMETER_INVALID for its path and query,
+ * 422 BATON_REQUEST_INVALID with every difference of its body. `what` is what the id in the path is of.
+ */
+export const refusedRequest =
+  (what: string) =>
+  (errors: readonly FastifySchemaValidationError[], part: string): ProblemError => {
+    if (part === 'body') return invalidBody(errors)
+    const name = errors[0]?.instancePath.slice(1) ?? ''
+    const [detail, fix] = PARAMETERS[name] ?? [
+      `the ${what} id is not a lower-case UUID`,
+      'Use the id as it was answered.',
+    ]
+    return new ProblemError({ status: 400, code: 'BATON_PARAMETER_INVALID', detail, fix })
+  }
+
+const filter = (name: string) =>
+  [
+    `the query parameter ${name} cannot be read`,
+    `Give one text of at most ${FILTER_MAX} characters.`,
+  ] as const
+
+const PARAMETERS: Readonly<Record<string, readonly [detail: string, fix: string]>> = {
+  limit: [
+    'the query parameter limit is out of bounds',
+    `Use a whole number from 1 to ${LIMIT_MAX}.`,
+  ],
+  status: [
+    'the query parameter status is not a task status',
+    `Use one of ${TASK_STATUSES.join(', ')}.`,
+  ],
+  reason: filter('reason'),
+  cluster: filter('cluster'),
+}
+
+function invalidBody(found: readonly FastifySchemaValidationError[]): ProblemError {
+  const errors = found
+    .filter(({ keyword }) => keyword !== 'propertyNames' && keyword !== 'if')
+    .slice(0, ERRORS_MAX)
+    .map(itemOf)
+  return new ProblemError({
+    status: 422,
+    code: 'BATON_REQUEST_INVALID',
+    detail: errors[0]?.detail ?? 'the body does not have the form of a handoff',
+    fix: errors[0]?.fix ?? 'Compare it with /openapi.json.',
+    errors,
+  })
+}
+
+function itemOf(error: FastifySchemaValidationError & { propertyName?: string }): ProblemItem {
+  const { instancePath, keyword: rule, message = '', params, propertyName } = error
+  const member = params['missingProperty'] ?? params['additionalProperty'] ?? propertyName
+  const pointer = typeof member === 'string' ? `${instancePath}/${escaped(member)}` : instancePath
+  return {
+    pointer,
+    rule,
+    detail: DETAILS[rule] ?? `the value ${message}`,
+    fix: FIXES[rule] ?? `Make it fit: it ${message}.`,
+  }
+}
+
+const escaped = (token: string): string =>
+  token.slice(0, 256).replaceAll('~', '~0').replaceAll('/', '~1')
+
+const DETAILS: Readonly<Record<string, string>> = {
+  required: 'the field is missing',
+  additionalProperties: 'there is no such field here',
+}
+
+const FIXES: Readonly<Record<string, string>> = {
+  required: 'Add the field.',
+  additionalProperties: 'Remove the field, or correct its name; /openapi.json lists all of them.',
+}

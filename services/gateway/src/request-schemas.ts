@@ -1,0 +1,26 @@
+// What may be posted, by the names under which OpenAPI lists it.
+import { MESSAGE_REVISION, RESUME_REQUEST, STATE_REVISION, TAKE_REQUEST } from './return-schema.ts'
+import {
+  DRY_RUN_REQUEST,
+  EMPTY_REQUEST,
+  REDACT_REQUEST,
+  REDRIVE_REQUEST,
+  RELEASE_REQUEST,
+} from './review-schema.ts'
+import { MESSAGE_SUBMISSION, STATE_SUBMISSION } from './submission-schema.ts'
+
+const REQUESTS = {
+  StateSubmission: STATE_SUBMISSION,
+  MessageSubmission: MESSAGE_SUBMISSION,
+  TakeRequest: TAKE_REQUEST,
+  StateRevision: STATE_REVISION,
+  MessageRevision: MESSAGE_REVISION,
+  ResumeRequest: RESUME_REQUEST,
+  ReleaseRequest: RELEASE_REQUEST,
+  RedactRequest: REDACT_REQUEST,
+  EmptyRequest: EMPTY_REQUEST,
+  DryRunRequest: DRY_RUN_REQUEST,
+  RedriveRequest: REDRIVE_REQUEST,
+}
+
+export const REQUEST_SCHEMAS = Object.entries(REQUESTS).map(([$id, schema]) => ({ $id, ...schema }))

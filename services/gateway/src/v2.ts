@@ -1,0 +1,142 @@
+// POST /v2/handoffs: Baton's own dialect. Answered with 202 only once the handoff is durable.
+import { hash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { KeyRing } from '@baton/protocol'
+import { ProblemError } from '@baton/http/server'
+import { JSON_FACE } from './dialect.ts'
+import type { Dialect, Face } from './dialect.ts'
+import { readIdempotencyKey } from './idempotency-key.ts'
+import {
+  answers,
+  LOCATION,
+  only,
+  messageOr,
+  problems,
+  requireBody,
+  TRACE_HEADERS,
+} from './operation.ts'
+import { readSubmission } from './submission.ts'
+import type { RequestKey, Submitted } from './submit.ts'
+
+interface V2Options {
+  readonly authentication: Face['authentication']
+  readonly keyRing: KeyRing
+  /** What the task's first handoff was sent under; undefined where it has none. */
+  readonly findTaskTraceparent: (taskId: string) => Promise<string | undefined>
+  /** Everything beside sending. */
+  readonly addRoutes: (scope: FastifyInstance) => void
+}
+
+/** How long a request may take to arrive. */
+export const REQUEST_MS = 15_000
+
+export const createV2 = (options: V2Options): Dialect => ({
+  ...JSON_FACE,
+  path: '/v2',
+  authentication: options.authentication,
+  requestMs: REQUEST_MS,
+  post: {
+    path: '/handoffs',
+    options: {
+      ...only('handoffs:send', SEND_HANDOFF),
+      preValidation: [readKey, requireBody, requireCheckpoint],
+    },
+  },
+  toSubmission: (request) => readSubmission(request, options),
+  requestKey,
+  fromOutcome: answerSent,
+  addRoutes: options.addRoutes,
+})
+
+const SEND_HANDOFF = {
+  operationId: 'sendHandoff',
+  summary: 'Send a handoff; answered once it is durable',
+  description:
+    "Takes what an agent knows at the end of its execution, or a message that was built elsewhere together with the sender's checkpoint. The receiver judges completeness, budget and safety; a handoff it refuses is on record and shows up under its id.",
+  headers: {
+    type: 'object',
+    properties: {
+      'Idempotency-Key': {
+        type: 'string',
+        description:
+          'One string of 1 to 255 characters, quoted or bare. A repetition with the same body gets the first answer; 409 while the first is running, 422 with another body.',
+        examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
+      },
+      ...TRACE_HEADERS,
+    },
+  },
+  body: {
+    ...messageOr('MessageSubmission', 'StateSubmission'),
+    'x-examples': {
+      agentState: {
+        summary: 'The first handoff of a task',
+        value: {
+          agentState: {
+            taskId: '5d0f2c8e-7d3c-4f0a-9d53-0a3f7a0a1c11',
+            agent: { agentId: 'intake-agent', agentVersion: '1.0.0' },
+            taskDescription: 'INITIAL',
+            completedSubtasks: [],
+            remainingSubtasks: [{ subtaskId: 'extract', description: 'Extract the clauses' }],
+            currentState: { document: '...' },
+            cost: {
+              spentSoFarUSD: 0,
+              budgetRemainingUSD: 0.4,
+              ownCostUSD: 0,
+              tokenSpent: { prompt: 0, completion: 0 },
+            },
+          },
+          targetAgentType: 'clause-extraction',
+          constraints: { priority: 2, list: ['language:en'] },
+        },
+      },
+    },
+  },
+  response: {
+    202: answers(
+      'The handoff is durable; Location names it. The same answer for a repeated Idempotency-Key.',
+      'Sent',
+      {
+        ...LOCATION,
+        traceparent: { type: 'string', description: 'The trace context the handoff carries.' },
+        'Idempotency-Replayed': {
+          const: 'true',
+          description: 'Present where an earlier request had sent it.',
+        },
+      },
+    ),
+    ...problems([413, 415, 422, 500], { 409: 'It conflicts with what was sent before' }),
+  },
+}
+
+async function readKey({ headers }: FastifyRequest): Promise<void> {
+  readIdempotencyKey(headers['idempotency-key'])
+}
+
+function requestKey(request: FastifyRequest): RequestKey | undefined {
+  const key = readIdempotencyKey(request.headers['idempotency-key'])
+  const { identified, bodyBytes } = request
+  if (key === undefined || !identified.ok || bodyBytes === undefined) return undefined
+  return { apiKeyId: identified.key.id, key, requestSha256: hash('sha256', bodyBytes, 'buffer') }
+}
+
+function answerSent(reply: FastifyReply, { repeated, ...answer }: Submitted): FastifyReply {
+  if (repeated) reply.header('idempotency-replayed', 'true')
+  return reply
+    .code(202)
+    .header('location', `/v2/handoffs/${answer.handoffId}`)
+    .header('traceparent', answer.traceparent)
+    .send(answer)
+}
+
+async function requireCheckpoint({ body }: FastifyRequest): Promise<void> {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'message')) return
+  if (((body as { checkpoint?: unknown }).checkpoint ?? null) === null) throw CHECKPOINT_MISSING
+}
+
+const CHECKPOINT_MISSING = new ProblemError({
+  status: 422,
+  code: 'BATON_CHECKPOINT_MISSING',
+  detail: 'a ready message needs the checkpoint its sender resumes from after a rollback',
+  fix: 'Add "checkpoint": { ... }, the state of the sending agent; {} where it keeps none.',
+  pointer: '/checkpoint',
+})

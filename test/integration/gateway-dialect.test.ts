@@ -1,0 +1,137 @@
+// Another protocol is one plugin: its own content type, authentication and errors, and what it is sent becomes a handoff.
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Dialect, Gateway } from '@baton/gateway'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { get, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
+
+/** A protocol of one line: `<task> <agent type>`, answered with `OK <handoff>` or `NO <code>`. */
+const telegraph: Dialect = {
+  path: '/telegraph',
+  contentTypes: { 'text/x-telegraph': String },
+  authentication: ({ headers }) =>
+    headers['x-operator'] === 'marconi'
+      ? {
+          ok: true,
+          key: {
+            id: 'telegraph',
+            operator: 'marconi',
+            scopes: new Set(['handoffs:send']),
+            sha256: Buffer.alloc(32),
+            expiresAtMs: undefined,
+          },
+        }
+      : { ok: false, why: 'missing' },
+  requestMs: 50,
+  post: { path: '/send', options: { schema: { hide: true, body: { type: 'string' } } } },
+  toSubmission({ body, span }) {
+    const [taskId = '', targetAgentType = ''] = (body as string).split(' ')
+    const { agentState } = stateBody({ taskId, traceparent: span.traceparent })
+    return {
+      priority: 2,
+      agentType: targetAgentType,
+      place: (pointer) => pointer,
+      send: (sender) =>
+        sender.send(
+          {
+            agentState: agentState as unknown as Parameters<typeof sender.send>[0]['agentState'],
+            targetAgentType,
+            constraints: {},
+          },
+          'marconi',
+        ),
+    }
+  },
+  fromOutcome: (reply, { handoffId }) =>
+    reply.header('content-type', 'text/x-telegraph').send(`OK ${handoffId}`),
+  errorEnvelope: ({ code }) => ({
+    status: 200,
+    contentType: 'text/x-telegraph',
+    body: `NO ${code}`,
+  }),
+}
+
+let fixture: GatewayFixture
+let gateway: Gateway
+beforeAll(async () => {
+  fixture = await openGateway()
+  gateway = fixture.another({}, undefined, [telegraph])
+  await gateway.start()
+})
+afterAll(() => fixture.close())
+
+interface Asking {
+  readonly url?: string
+  readonly method?: 'POST' | 'PUT'
+  readonly headers?: Record<string, string>
+}
+
+async function telegraphed(payload: string, asking: Asking = {}) {
+  const { url = '/telegraph/send', method = 'POST', headers = { 'x-operator': 'marconi' } } = asking
+  const response = await gateway.server.inject({
+    method,
+    url,
+    headers: { 'content-type': 'text/x-telegraph', ...headers },
+    payload,
+  })
+  expect(response.headers['content-type']).toMatch(/^text\/x-telegraph/)
+  expect(response.statusCode).toBe(200)
+  return response.body
+}
+
+it('makes a handoff of what it is sent, under the name of who sent it', async () => {
+  const taskId = randomUUID()
+  const [word, handoffId] = (await telegraphed(`${taskId} clause-extraction`)).split(' ')
+  expect(word).toBe('OK')
+  const handoff = (await get(gateway, `/v2/handoffs/${handoffId}`)).json()
+  expect(handoff).toMatchObject({ handoffId, taskId, toAgent: 'clause-extraction' })
+  const { rows } = await fixture.pool.query({
+    text: 'select sent_by from handoff where id = $1',
+    values: [handoffId],
+  })
+  expect(rows).toEqual([{ sent_by: 'marconi' }])
+})
+
+it('refuses in its own words', async () => {
+  const line = `${randomUUID()} clause-extraction`
+  const bearer = { authorization: `Bearer ${keys.operator.key}` }
+  expect(await telegraphed(line, { headers: bearer })).toBe('NO BATON_API_KEY_MISSING')
+  const json = { 'x-operator': 'marconi', 'content-type': 'application/json' }
+  expect(await telegraphed('{}', { headers: json })).toBe('NO BATON_MEDIA_TYPE_UNSUPPORTED')
+  expect(await telegraphed('no-uuid clause-extraction')).toBe('NO BATON_HANDOFF_INVALID')
+  expect(await telegraphed(line, { method: 'PUT' })).toBe('NO BATON_METHOD_NOT_ALLOWED')
+  expect(await telegraphed(line, { url: '/telegraph/nowhere' })).toBe('NO BATON_ROUTE_UNKNOWN')
+})
+
+it('changes nothing for the others', async () => {
+  expect((await post(gateway, stateBody())).statusCode).toBe(202)
+  const operator = { 'x-operator': 'marconi' }
+  const anonymous = await get(gateway, '/v2/tasks', { authorization: '', ...operator })
+  expect(anonymous.json()).toMatchObject({ status: 401, code: 'BATON_API_KEY_INVALID' })
+  const line = await post(gateway, 'x', { headers: { 'content-type': 'text/x-telegraph' } })
+  expect(line.json()).toMatchObject({ status: 415, code: 'BATON_MEDIA_TYPE_UNSUPPORTED' })
+  const lost = await get(gateway, '/nowhere')
+  expect(lost.json()).toMatchObject({ status: 404, code: 'BATON_ROUTE_UNKNOWN' })
+  const described = (await get(gateway, '/openapi.json')).json()
+  expect(Object.keys(described.paths).filter((path) => path.includes('telegraph'))).toEqual([])
+})
+
+it('waits for a request as long as it says, and for others longer', async () => {
+  const { hostname, port } = new URL(gateway.url)
+  const begin = (path: string, type: string) => {
+    const socket = connect(Number(port), hostname)
+    const head = `POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-type: ${type}\r\n`
+    const who = `x-operator: marconi\r\nauthorization: Bearer ${keys.sender.key}\r\n`
+    socket.write(`${head}${who}content-length: 2\r\n\r\n{`)
+    return socket
+  }
+  const patient = begin('/v2/handoffs', 'application/json')
+  const [answer] = await once(begin('/telegraph/send', 'text/x-telegraph'), 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1.1 408 /)
+  patient.write('}')
+  const [refusal] = await once(patient, 'data')
+  expect(String(refusal)).toMatch(/^HTTP\/1.1 422 /)
+  patient.destroy()
+})
