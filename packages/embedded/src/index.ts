@@ -1,7 +1,19 @@
-// The servers Baton needs on a machine that has none: Postgres and Redis, without root and without Docker.
+// What Baton needs on a machine that has nothing: Postgres and Redis, without root and without Docker, and a
+// place for the processes, ports and secrets of an instance.
+export { startChild } from './child-service.ts'
+export type { ChildService } from './child-service.ts'
+export {
+  endLeftovers,
+  forgetInstance,
+  runningInstance,
+  watchOwner,
+  writeInstance,
+} from './instance-record.ts'
+export type { InstanceRecord } from './instance-record.ts'
+export { choosePorts, freePort } from './ports.ts'
 export { discardPostgres, startPostgres } from './postgres/start-postgres.ts'
 export type { PostgresOptions, RunningPostgres } from './postgres/start-postgres.ts'
-export { discardRedis, findRedis, startRedis } from './redis/start-redis.ts'
+export { discardRedis, findRedis, startOrFetchRedis, startRedis } from './redis/start-redis.ts'
 export type { FoundRedis, RedisOptions, RunningRedis, Unavailable } from './redis/start-redis.ts'
-export { freePort } from './server-process.ts'
+export { ensureSecretFile, newSecret, readSecretFile } from './secret-files.ts'
 export { holderOf, isAlive, withLock } from '@baton/infra/lock'

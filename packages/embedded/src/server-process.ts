@@ -1,8 +1,6 @@
-// Ends server processes for sure, and finds a free loopback port for new ones.
+// Ends server processes for sure.
 import { execFile } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { transient } from '@baton/runtime'
@@ -45,22 +43,6 @@ export async function settles(
   }
 }
 
-/** Systems give connections their ports from above these, so that none takes a port before it is listened on. */
-const PORTS = { from: 10_000, below: 32_768 }
-const PORTS_TRIED_MAX = 100
-
-/** A loopback port: `preferred` when it is free, otherwise any that nobody is given by chance. */
-export async function freePort(preferred?: number): Promise<number> {
-  if (preferred !== undefined && (await isFree(preferred))) return preferred
-  for (let tried = 0; tried < PORTS_TRIED_MAX; tried += 1) {
-    const port = randomInt(PORTS.from, PORTS.below)
-    if (await isFree(port)) return port
-  }
-  throw transient('BATON_NO_FREE_PORT', 'no free port on 127.0.0.1', {
-    fix: 'End programs that hold ports on this machine, then try again.',
-  })
-}
-
 /** The command line of a process; empty when it cannot be known. */
 export async function commandLine(pid: number): Promise<string> {
   const fromProc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
@@ -69,16 +51,6 @@ export async function commandLine(pid: number): Promise<string> {
     stdout: '',
   }))
   return listed.stdout
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer()
-  return await new Promise((resolve) => {
-    server.once('error', () => resolve(false))
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      server.close(() => resolve(true))
-    })
-  })
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): boolean {

@@ -5,7 +5,6 @@ import { permanent } from '@baton/runtime'
 import type { Context } from './context.ts'
 import { requireInstance } from './instance/databases.ts'
 import { openInstance } from './instance/instance.ts'
-import { ensureEvidenceKeys } from './instance/evidence-keys.ts'
 
 export interface AuditorClient {
   readonly url: string
@@ -30,7 +29,7 @@ export async function withAuditor<Result>(
   context: Context,
   work: (client: AuditorClient) => Promise<Result>,
 ): Promise<Result> {
-  const { settings, home } = context
+  const { settings } = context
   if (settings.BATON_AUDIT_URL !== undefined) {
     const evidence = settings.BATON_AUDIT_EVIDENCE_TOKEN
     if (evidence === undefined) throw TOKEN_NEEDED
@@ -40,8 +39,8 @@ export async function withAuditor<Result>(
   await requireInstance(context)
   const instance = await openInstance(context, { queue: 'any' })
   try {
-    const keys = await ensureEvidenceKeys(home)
-    const tokens = { evidence: keys.evidenceToken, payload: keys.payloadToken }
+    const { evidenceToken: evidence, payloadToken: payload } = instance.databases.keys.evidence
+    const tokens = { evidence, payload }
     const client = clientOf(instance.auditorUrl, tokens, true)
     return await Promise.race([work(client), instance.failed])
   } finally {

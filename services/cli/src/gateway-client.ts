@@ -3,7 +3,7 @@ import { createHttpClient } from '@baton/http/client'
 import { permanent } from '@baton/runtime'
 import type { Context } from './context.ts'
 import { openInstance } from './instance/instance.ts'
-import { ensurePeople, readPerson } from './instance/people.ts'
+import { readPerson } from './instance/secrets.ts'
 
 export interface GatewayClient {
   readonly url: string
@@ -32,7 +32,7 @@ export async function withGateway<Result>(
   const instance = await openInstance(context, { queue: 'any' })
   try {
     const key = context.actAs === undefined ? given : undefined
-    const own = key ?? (await ensurePeople(context.home))[person]
+    const own = key ?? instance.databases.keys.people[person]
     return await Promise.race([
       work(createGatewayClient(instance.gatewayUrl, own)),
       instance.failed,

@@ -1,12 +1,12 @@
 // A Redis for a checkout, when the machine has one or its distribution offers one: shared by all commands.
 import { execFile } from 'node:child_process'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Logger } from '@baton/runtime'
 import { withLock } from '@baton/infra/lock'
-import { readSecret, writeNewSecret } from '../secret-file.ts'
-import { freePort } from '../server-process.ts'
+import { readSecret, writeNewSecret } from '../secret-files.ts'
+import { freePort } from '../ports.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
 import type { Engine, ServerProcess } from '../shared-instance.ts'
 import { unpackFromDistribution, unpackedServer } from './packages.ts'
@@ -87,6 +87,43 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis | 
     pid,
     stop: () => membership.leave(),
   }
+}
+
+const FETCH_AGAIN_MS = 24 * 3_600_000
+const FETCH_MAX_MS = 25_000
+
+/**
+ * Starts the Redis that is there, or fetches one: within 25 s, and not again for a day where that
+ * failed, because a package server may take as long as it likes.
+ */
+export async function startOrFetchRedis(
+  options: Omit<RedisOptions, 'fetch'>,
+): Promise<RunningRedis | Unavailable> {
+  const failure = `${resolve(options.cacheDir)}.not-available`
+  const found = await startRedis({ ...options, fetch: false })
+  if (!('unavailable' in found) || (await failedLately(failure))) return found
+  const started = startRedis({ ...options, fetch: true })
+  const timeout = AbortSignal.timeout(FETCH_MAX_MS)
+  const late = new Promise<Unavailable>((settle) => {
+    timeout.addEventListener('abort', () => settle({ unavailable: 'fetching one took too long' }))
+  })
+  const fetched = await Promise.race([started, late])
+  if ('unavailable' in fetched) {
+    await rememberFailure(failure, fetched.unavailable)
+    void started.then((redis) => ('unavailable' in redis ? undefined : redis.stop()))
+  }
+  return fetched
+}
+
+// Where it cannot be remembered, it is tried again next time.
+async function rememberFailure(path: string, reason: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true }).catch(() => undefined)
+  await writeFile(path, `${Date.now()} ${reason}\n`).catch(() => undefined)
+}
+
+async function failedLately(path: string): Promise<boolean> {
+  const at = Number((await readFile(path, 'utf8').catch(() => '')).split(' ', 1)[0])
+  return at > 0 && Date.now() - at < FETCH_AGAIN_MS
 }
 
 /** Stops and deletes a temporary Redis whose command was killed; one in use stays as it is. */

@@ -1,7 +1,7 @@
 // Whether what was erased is still gone: texts, payloads and keys, as after a restore that nobody replayed.
 import { findUndoneErasures, listErasures } from '@baton/audit'
 import { findUnreflected } from '@baton/store'
-import type { OpenedDatabases } from '../instance/with-databases.ts'
+import type { OpenedDatabases } from '../instance/databases.ts'
 import { counted } from '../terminal/figures.ts'
 import { failed, passed } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'

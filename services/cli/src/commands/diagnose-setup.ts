@@ -1,15 +1,15 @@
 // What the promises rest on: databases that keep what they acknowledge, roles that cannot do harm, a safe queue.
 import { join } from 'node:path'
 import { requireDurability } from '@baton/audit'
-import { startRedis } from '@baton/embedded'
+import { runningInstance, startRedis } from '@baton/embedded'
 import { isReady } from '@baton/http/client'
 import { BatonError } from '@baton/runtime'
 import { findOwnedTables, findReachableDatabases, readServerFacts } from '@baton/store'
+import { openLog } from '../context.ts'
 import type { Context } from '../context.ts'
-import { openLog } from '../instance/instance.ts'
-import { runningInstance } from '../instance/instance-record.ts'
 import { REDIS_CACHE } from '../instance/queue.ts'
-import type { OpenedDatabases } from '../instance/with-databases.ts'
+import type { Serving } from '../instance/services.ts'
+import type { OpenedDatabases } from '../instance/databases.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { failed, judged, passed, unknown } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
@@ -67,7 +67,7 @@ async function diagnoseQueue(context: Context): Promise<readonly Diagnosis[]> {
   const rule = 'Redis loses no job silently'
   const given = context.settings.BATON_REDIS_URL
   if (given !== undefined) return diagnoseRedis(rule, given)
-  const running = await runningInstance(context.home)
+  const running = await runningInstance<Serving>(context.home)
   if (running?.queue !== 'redis') return [unknown('queue', rule, 'no Redis is in use')]
   const redis = await startRedis({
     dir: join(context.home, 'redis'),
@@ -98,7 +98,7 @@ const ANSWER_MAX_MS = 2_000
 
 async function diagnoseServices({ home }: Context): Promise<Diagnosis> {
   const rule = 'the services are ready'
-  const running = await runningInstance(home)
+  const running = await runningInstance<Serving>(home)
   if (running === null) {
     return unknown('services', rule, `not running; handoffs wait until they do (${nextStep('up')})`)
   }

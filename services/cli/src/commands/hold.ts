@@ -3,9 +3,8 @@ import { createHttpClient } from '@baton/http/client'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { ensureArchiveKeys } from '../instance/archive-keys.ts'
 import { openInstance } from '../instance/instance.ts'
-import { withDatabases } from '../instance/with-databases.ts'
+import { withDatabases } from '../instance/databases.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { findTask } from './find-task.ts'
 
@@ -25,11 +24,11 @@ const OPERATOR = 'operator'
 
 /** Against the auditor of the instance, which is started where it does not run. */
 export async function hold(context: Context, { task, held }: HoldOptions): Promise<ExitCode> {
-  const { output, home, actAs = OPERATOR } = context
+  const { output, actAs = OPERATOR } = context
   const taskId = await withDatabases(context, ({ pool }) => findTask(pool, task))
   const instance = await openInstance(context, { queue: 'any' })
   try {
-    const { holdToken } = await ensureArchiveKeys(home)
+    const { holdToken } = instance.databases.keys.archive
     const auditor = createHttpClient({
       url: instance.auditorUrl,
       name: 'the auditor',

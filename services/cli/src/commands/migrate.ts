@@ -1,10 +1,9 @@
 // `migrate`: creates or updates databases, roles and chains; safe to run again.
-import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { openDatabases } from '../instance/databases.ts'
-import { openLog } from '../instance/instance.ts'
-import { migrateDatabases } from '../instance/migrations.ts'
+import { migrateDatabases, openDatabases } from '../instance/databases.ts'
+import { openLog } from '../context.ts'
+import type { Context } from '../context.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 
 export async function migrate(context: Context): Promise<ExitCode> {

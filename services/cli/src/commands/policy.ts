@@ -5,7 +5,7 @@ import { withAuditor } from '../auditor-client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { sealFiles } from '../instance/seal-keys.ts'
+import { sealFiles } from '../instance/seals.ts'
 
 /** Prints the policy, or writes it to a file. */
 export async function policy(

@@ -9,7 +9,7 @@ import {
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { withDatabases } from '../instance/with-databases.ts'
+import { withDatabases } from '../instance/databases.ts'
 import type { AuditReader } from '../instance/audit-reader.ts'
 import { count, counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'

@@ -1,18 +1,18 @@
 // The two databases of an instance and who connects to them as what: embedded ones, or given ones.
 import { join } from 'node:path'
-import { openColdStore } from '@baton/audit'
+import { migrateAudit, openColdStore } from '@baton/audit'
 import type { ColdStore } from '@baton/audit'
 import { startPostgres } from '@baton/embedded'
-import { permanent } from '@baton/runtime'
+import { BatonError, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
+import { createPool, migrateStore } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { openLog } from '../context.ts'
 import type { CliSettings, Context } from '../context.ts'
-import { coldFolderOf, ensureArchiveKeys } from './archive-keys.ts'
-import type { ArchiveKeys } from './archive-keys.ts'
-import { ensureErasureKeys } from './erasure-keys.ts'
-import type { ErasureKeys } from './erasure-keys.ts'
-import { ensureSealKeys, publicHalf, readSealKeys, sealFiles } from './seal-keys.ts'
-import type { SealKeys } from './seal-keys.ts'
-import { ensureSecrets, readGivenSecrets, readSecrets } from './secrets.ts'
+import { openAuditReader } from './audit-reader.ts'
+import type { AuditReader } from './audit-reader.ts'
+import { publicHalf, sealFiles } from './seals.ts'
+import { ensureSecrets, readGivenSecrets, readSecrets, readStored } from './secrets.ts'
 import type { ReadingSecrets, Secrets } from './secrets.ts'
 
 /** Databases as commands reach them that only read. Each URL is of the one role its user may be. */
@@ -31,16 +31,16 @@ export interface ReadableDatabases {
 
 /** Databases with everything that services and migrations need. */
 export interface Databases extends ReadableDatabases {
-  readonly secrets: Secrets
-  readonly sealKeys: SealKeys
-  readonly archiveKeys: ArchiveKeys
-  readonly erasureKeys: ErasureKeys
+  readonly secrets: Secrets['development']
+  /** All secrets of the instance. */
+  readonly keys: Secrets
   readonly urls: ReadableDatabases['urls'] & {
     readonly auditWriter: string
     readonly auditSealer: string
     readonly auditArchiver: string
     readonly auditEraser: string
   }
+  /** Of superusers. */
   readonly adminUrls: AdminUrls
 }
 
@@ -52,13 +52,12 @@ interface AdminUrls {
 /** Reaches the databases; makes secrets and starts the embedded Postgres where none are given. Does not migrate. */
 export async function openDatabases(context: Context, logger: Logger): Promise<Databases> {
   const { home, settings, output } = context
-  const { secrets, made } = await ensureSecrets(home, settings)
+  const { secrets: keys, made } = await ensureSecrets(home, settings)
   if (made)
     output.step('passed', 'secrets', `made in ${join(home, 'secrets')}, for development only`)
-  const sealKeys = await ensureSealKeys(home)
-  const archiveKeys = await ensureArchiveKeys(home)
-  const erasureKeys = await ensureErasureKeys(home)
-  const [seals, cold] = [sealsOf(context, sealKeys), coldOf(context)]
+  const { development: secrets } = keys
+  const seals = sealsOf(context, keys.seals.sealing)
+  const cold = coldOf(context)
   // Last: whatever fails above leaves no Postgres running.
   const { adminUrls, ...server } = await reachServer(context, logger)
   const auditAs = (user: string, password: string): string =>
@@ -66,34 +65,86 @@ export async function openDatabases(context: Context, logger: Logger): Promise<D
   const urls = {
     ...readingUrls(settings, adminUrls, secrets),
     auditWriter: auditAs('audit_writer', secrets.BATON_AUDIT_WRITER_PASSWORD),
-    auditSealer: auditAs('audit_sealer', sealKeys.sealerPassword),
-    auditArchiver: auditAs('audit_archiver', archiveKeys.archiverPassword),
-    auditEraser: auditAs('audit_eraser', erasureKeys.eraserPassword),
+    auditSealer: auditAs('audit_sealer', keys.seals.sealerPassword),
+    auditArchiver: auditAs('audit_archiver', keys.archive.archiverPassword),
+    auditEraser: auditAs('audit_eraser', keys.erasure.eraserPassword),
   }
-  return {
-    ...server,
-    secrets,
-    sealKeys,
-    archiveKeys,
-    erasureKeys,
-    seals,
-    cold,
-    urls,
-    adminUrls,
-  }
+  return { ...server, secrets, keys, seals, cold, urls, adminUrls }
 }
 
 /**
- * Reaches the databases of an existing instance, or given ones with secrets from the environment
- * alone. Throws BATON_INSTANCE_MISSING where there is neither.
+ * Brings them to the current schema; safe to run at every start. Answers the names of the migrations
+ * applied now. Throws BATON_MIGRATION_FAILED.
  */
-export async function reachDatabases(context: Context, logger: Logger): Promise<ReadableDatabases> {
+export async function migrateDatabases(
+  { adminUrls, keys }: Databases,
+  settings: CliSettings,
+): Promise<readonly string[]> {
+  const { development, seals, archive, erasure } = keys
+  try {
+    const [store, audit] = await Promise.all([
+      migrateStore({
+        adminUrl: adminUrls.operational,
+        database: settings.BATON_DATABASE_NAME,
+        appPassword: development.BATON_APP_PASSWORD,
+      }),
+      migrateAudit(adminUrls.audit, {
+        passwords: {
+          writer: development.BATON_AUDIT_WRITER_PASSWORD,
+          reader: development.BATON_AUDIT_READER_PASSWORD,
+          vault: development.BATON_VAULT_PASSWORD,
+          sealer: seals.sealerPassword,
+          archiver: archive.archiverPassword,
+          eraser: erasure.eraserPassword,
+        },
+        log: { environment: settings.BATON_ENVIRONMENT },
+      }),
+    ])
+    return [...store.map((name) => `store/${name}`), ...audit.applied]
+  } catch (cause) {
+    if (cause instanceof BatonError) throw cause
+    throw permanent('BATON_MIGRATION_FAILED', 'the databases could not be prepared', {
+      cause,
+      fix: 'Check BATON_DATABASE_ADMIN_URL: it must name a superuser of a Postgres that answers.',
+    })
+  }
+}
+
+export interface OpenedDatabases {
+  readonly databases: ReadableDatabases
+  /** The operational database, as baton_app. */
+  readonly pool: Pool
+  readonly audit: AuditReader
+}
+
+/**
+ * Runs `work` on the databases of an existing instance, or on given ones with secrets from the
+ * environment alone, and lets go of them again. Connections are made on first use. Throws
+ * BATON_INSTANCE_MISSING where there is nothing to read.
+ */
+export async function withDatabases<Result>(
+  context: Context,
+  work: (opened: OpenedDatabases) => Promise<Result>,
+): Promise<Result> {
+  const databases = await reachDatabases(context)
+  const applicationName = 'baton-cli'
+  const pool = createPool({ url: databases.urls.app, applicationName, connectionsMax: 2 })
+  const audit = openAuditReader(databases, context.settings)
+  try {
+    return await work({ databases, pool, audit })
+  } finally {
+    await Promise.all([pool.end(), audit.close()])
+    await databases.stop()
+  }
+}
+
+async function reachDatabases(context: Context): Promise<ReadableDatabases> {
+  const { home, settings } = context
   const secrets = await secretsToRead(context)
-  const seals = sealsOf(context, await readSealKeys(context.home))
+  const seals = sealsOf(context, (await readStored(home, 'seals'))?.sealing)
   const cold = coldOf(context)
-  const { adminUrls, ...server } = await reachServer(context, logger)
-  const urls = readingUrls(context.settings, adminUrls, secrets)
-  return { ...server, secrets, seals, cold, urls }
+  const { adminUrls, ...server } = await reachServer(context, openLog(home))
+  return { ...server, secrets, seals, cold, urls: readingUrls(settings, adminUrls, secrets) }
 }
 
 /** Throws BATON_INSTANCE_MISSING where a command would make an empty instance only to find nothing in it. */
@@ -101,14 +152,22 @@ export async function requireInstance(context: Context): Promise<void> {
   if (context.settings.BATON_DATABASE_ADMIN_URL === undefined) await secretsToRead(context)
 }
 
-const sealsOf = ({ home, settings }: Context, keys: SealKeys | null) => ({
-  publicKey:
-    settings.BATON_SEAL_PUBLIC_KEY ?? (keys === null ? undefined : publicHalf(keys.sealing)),
+const sealsOf = ({ home, settings }: Context, sealing: string | undefined) => ({
+  publicKey: settings.BATON_SEAL_PUBLIC_KEY ?? (sealing && publicHalf(sealing)),
   anchorFile: settings.BATON_SEAL_ANCHOR_FILE ?? sealFiles(home).anchor,
 })
 
 const coldOf = ({ home, settings }: Context): ColdStore | undefined =>
   openColdStore({ ...settings, BATON_COLD_FOLDER: coldFolderOf(settings, home) })
+
+/** The folder of the cold store, where it is one: the one that is named, else one of the instance. */
+export function coldFolderOf(
+  settings: Readonly<Record<'BATON_COLD_FOLDER' | 'BATON_COLD_S3_BUCKET', string | undefined>>,
+  home: string,
+): string | undefined {
+  const { BATON_COLD_FOLDER: folder, BATON_COLD_S3_BUCKET: bucket } = settings
+  return folder || (bucket ? undefined : join(home, 'cold'))
+}
 
 async function secretsToRead({ home, settings }: Context): Promise<ReadingSecrets> {
   const isGiven = settings.BATON_DATABASE_ADMIN_URL !== undefined

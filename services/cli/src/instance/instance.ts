@@ -1,24 +1,20 @@
 // A running Baton on this machine: databases, queue and services; starts what is not running and stops it again.
-import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { withLock } from '@baton/embedded'
-import { createLogger, permanent } from '@baton/runtime'
+import { endLeftovers, runningInstance, watchOwner, withLock } from '@baton/embedded'
+import type { InstanceRecord } from '@baton/embedded'
+import { permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
+import { openLog } from '../context.ts'
 import type { Context } from '../context.ts'
-import { openDatabases } from './databases.ts'
+import { migrateDatabases, openDatabases } from './databases.ts'
 import type { Databases } from './databases.ts'
-import { endLeftovers, runningInstance, watchOwner } from './instance-record.ts'
-import type { InstanceRecord } from './instance-record.ts'
-import { migrateDatabases } from './migrations.ts'
 import { openQueue } from './queue.ts'
 import type { Queue, QueueChoice } from './queue.ts'
 import { startServices } from './services.ts'
+import type { Serving } from './services.ts'
 
-export interface Instance {
+export interface Instance extends Serving {
   readonly databases: Databases
-  readonly queue: Queue['kind']
-  readonly gatewayUrl: string
-  readonly auditorUrl: string
   /** Rejects with BATON_SERVICE_ENDED when a service ends by itself. */
   readonly failed: Promise<never>
   /** Drains and stops what this command started, in order. Safe to call twice. */
@@ -31,42 +27,45 @@ interface OpenOptions {
 
 const LOCK_WAIT_MS = 120_000
 
-/** A log of this command itself in `.baton/logs/cli.log`. */
-export function openLog(home: string): Logger {
-  mkdirSync(join(home, 'logs'), { recursive: true, mode: 0o700 })
-  const destination = createWriteStream(join(home, 'logs', 'cli.log'), { flags: 'a', mode: 0o600 })
-  return createLogger({ service: 'cli', destination })
+/** Runs `work` while no other command starts or ends services of this home. */
+export function withInstanceLock<Result>(
+  { home, output }: Context,
+  work: (running: InstanceRecord<Serving> | null) => Promise<Result>,
+): Promise<Result> {
+  const onWait = () => output.words('Waiting for another command that is starting Baton here.')
+  return withLock(join(home, 'instance.lock'), { waitMs: LOCK_WAIT_MS, onWait }, async () =>
+    work(await runningInstance<Serving>(home)),
+  )
 }
 
 /** Uses the services of another command that serves this home, or starts all of them. */
 export async function openInstance(context: Context, options: OpenOptions): Promise<Instance> {
   const logger = openLog(context.home)
-  const lock = join(context.home, 'instance.lock')
-  const onWait = () =>
-    context.output.words('Waiting for another command that is starting Baton here.')
-  return withLock(lock, { waitMs: LOCK_WAIT_MS, onWait }, async () => {
-    const running = await runningInstance(context.home)
-    return running === null
+  return withInstanceLock(context, (running) =>
+    running === null
       ? startInstance(context, { ...options, logger })
-      : joinInstance(context, { ...options, logger, running })
-  })
+      : joinInstance(context, { ...options, logger, running }),
+  )
+}
+
+interface JoinOptions extends OpenOptions {
+  readonly logger: Logger
+  readonly running: InstanceRecord<Serving>
 }
 
 async function joinInstance(
   context: Context,
-  options: OpenOptions & { readonly logger: Logger; readonly running: InstanceRecord },
+  { running, logger, queue: choice }: JoinOptions,
 ): Promise<Instance> {
-  const { running, logger } = options
-  if (options.queue !== 'any' && (options.queue === 'redis') !== (running.queue === 'redis')) {
-    throw otherQueue(running)
-  }
+  const { queue, gatewayUrl, auditorUrl } = running
+  if (choice !== 'any' && (choice === 'redis') !== (queue === 'redis')) throw otherQueue(running)
   const databases = await openDatabases(context, logger)
   const watch = watchOwner(context.home, running)
   return {
     databases,
-    queue: running.queue,
-    gatewayUrl: running.gatewayUrl,
-    auditorUrl: running.auditorUrl,
+    queue,
+    gatewayUrl,
+    auditorUrl,
     failed: watch.gone,
     async stop() {
       watch.close()
@@ -75,12 +74,10 @@ async function joinInstance(
   }
 }
 
-async function startInstance(
-  context: Context,
-  options: OpenOptions & { readonly logger: Logger },
-): Promise<Instance> {
-  const { home } = context
-  const ended = await endLeftovers(home)
+type StartOptions = OpenOptions & { readonly logger: Logger }
+
+async function startInstance(context: Context, options: StartOptions): Promise<Instance> {
+  const ended = await endLeftovers(context.home)
   if (ended.length > 0) context.output.step('passed', 'leftovers', `ended: ${ended.join(', ')}`)
   const started: Stoppable[] = []
   const stop = async () => {
@@ -91,8 +88,7 @@ async function startInstance(
     const services = await startServices({ context, databases, queue })
     started.push(services)
     context.output.step('passed', 'services', services.names.join(', '))
-    const { gatewayUrl, auditorUrl, failed } = services
-    return { databases, queue: queue.kind, gatewayUrl, auditorUrl, failed, stop }
+    return { ...services, databases, stop }
   } catch (error) {
     await stop()
     throw error
@@ -104,7 +100,7 @@ type Stoppable = { stop(): Promise<void> }
 /** Postgres and Redis start side by side; each is stopped again when the other fails. */
 async function openStores(
   context: Context,
-  { queue: choice, logger }: OpenOptions & { readonly logger: Logger },
+  { queue: choice, logger }: StartOptions,
   started: Stoppable[],
 ): Promise<{ databases: Databases; queue: Queue }> {
   const keep = <Opened extends Stoppable>(opened: Opened): Opened => {
@@ -128,7 +124,7 @@ const migrated = (context: Context) => async (databases: Databases) => {
   return databases
 }
 
-const otherQueue = ({ queue, owner }: InstanceRecord) =>
+const otherQueue = ({ queue, owner }: InstanceRecord<Serving>) =>
   permanent(
     'BATON_INSTANCE_BUSY',
     `process ${owner.pid} serves this instance with queue ${queue}`,

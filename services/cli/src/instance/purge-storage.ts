@@ -2,9 +2,9 @@
 import { createPool } from '@baton/audit'
 import type { Pool } from '@baton/audit'
 import { permanent } from '@baton/runtime'
+import { openLog } from '../context.ts'
 import type { Context } from '../context.ts'
 import { openDatabases } from './databases.ts'
-import { openLog } from './instance.ts'
 
 export interface Purged {
   /** Tables that were rewritten. */

@@ -1,7 +1,6 @@
 // Which queue an instance uses: the Redis it is given, one that is found or fetched, or none at all.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { startRedis } from '@baton/embedded'
+import { join } from 'node:path'
+import { startOrFetchRedis, startRedis } from '@baton/embedded'
 import type { RunningRedis, Unavailable } from '@baton/embedded'
 import { kindOf, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -21,9 +20,6 @@ export interface Queue {
 
 /** A Redis binary is unpacked once per checkout, whatever the home. */
 export const REDIS_CACHE = join(ROOT, '.baton', 'redis-server')
-const FAILED_FETCH = `${REDIS_CACHE}.not-available`
-const FETCH_AGAIN_MS = 24 * 3_600_000
-const FETCH_MAX_MS = 25_000
 
 /**
  * Opens the queue. Throws BATON_REDIS_UNAVAILABLE where Redis was asked for and does not answer, and
@@ -36,15 +32,16 @@ export async function openQueue(
   const given = context.settings.BATON_REDIS_URL
   if (choice === 'none') return inProcess('no Redis wanted')
   if (given !== undefined) return onGivenRedis(given, context.settings.BATON_ALLOW_UNSAFE_REDIS)
-  const start = (fetch: boolean): Promise<RunningRedis | Unavailable> =>
-    startRedis({
-      dir: join(context.home, 'redis'),
-      cacheDir: REDIS_CACHE,
-      fetch,
-      tell: (words) => context.output.words(words),
-      logger,
-    })
-  const redis = choice === 'redis' ? await start(true) : await findOrFetch(start)
+  const options = {
+    dir: join(context.home, 'redis'),
+    cacheDir: REDIS_CACHE,
+    tell: context.output.words,
+    logger,
+  }
+  const redis =
+    choice === 'redis'
+      ? await startRedis({ ...options, fetch: true })
+      : await startOrFetchRedis(options)
   if (!('unavailable' in redis)) return onRedis(redis.url, sourceOf(redis), () => redis.stop())
   if (choice === 'redis') throw unavailable(redis)
   return inProcess(`${redis.unavailable}; set BATON_REDIS_URL to use one`)
@@ -66,36 +63,6 @@ async function onGivenRedis(url: string, allowUnsafe: boolean): Promise<Queue> {
       fix: 'Check BATON_REDIS_URL and that the server runs, or run with --no-redis.',
     })
   }
-}
-
-// Fetching may take as long as a package server likes, so it is bounded and not tried every time.
-async function findOrFetch(
-  start: (fetch: boolean) => Promise<RunningRedis | Unavailable>,
-): Promise<RunningRedis | Unavailable> {
-  const found = await start(false)
-  if (!('unavailable' in found) || (await fetchFailedLately())) return found
-  const started = start(true)
-  const timeout = AbortSignal.timeout(FETCH_MAX_MS)
-  const late = new Promise<Unavailable>((resolve) => {
-    timeout.addEventListener('abort', () => resolve({ unavailable: 'fetching one took too long' }))
-  })
-  const fetched = await Promise.race([started, late])
-  if ('unavailable' in fetched) {
-    await rememberFailure(fetched.unavailable)
-    void started.then((redis) => ('unavailable' in redis ? undefined : redis.stop()))
-  }
-  return fetched
-}
-
-// Where it cannot be remembered, it is tried again next time.
-async function rememberFailure(reason: string): Promise<void> {
-  await mkdir(dirname(FAILED_FETCH), { recursive: true }).catch(() => undefined)
-  await writeFile(FAILED_FETCH, `${Date.now()} ${reason}\n`).catch(() => undefined)
-}
-
-async function fetchFailedLately(): Promise<boolean> {
-  const at = Number((await readFile(FAILED_FETCH, 'utf8').catch(() => '')).split(' ', 1)[0])
-  return at > 0 && Date.now() - at < FETCH_AGAIN_MS
 }
 
 const sourceOf = ({ source }: RunningRedis): string =>

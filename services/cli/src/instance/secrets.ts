@@ -1,59 +1,122 @@
-// Development keys and passwords: made once, readable by their owner only, overruled by the environment.
+// The secrets of an embedded instance: made once, each file for those who need it, overruled by the environment.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { optionalSecret, readSettings, secret } from '@baton/runtime'
-import { readSecretFile, secretsUnreadable, storeSecretsOnce } from './secret-files.ts'
+import { ensureSecretFile, newSecret, readSecretFile } from '@baton/embedded'
+import { optionalSecret, permanent, readSettings, secret } from '@baton/runtime'
 
-/** By the name of the setting that overrules each. */
-export interface Secrets {
-  readonly BATON_APP_PASSWORD: string
-  readonly BATON_AUDIT_WRITER_PASSWORD: string
-  readonly BATON_AUDIT_READER_PASSWORD: string
-  readonly BATON_VAULT_PASSWORD: string
-  readonly BATON_SIGNING_KEYS: string
-  readonly BATON_AUDIT_APPEND_TOKEN: string
-  readonly BATON_AUDIT_READ_TOKEN: string
-  readonly BATON_AUDIT_SIGNING_KEY: string
-  readonly BATON_AUDIT_WRAPPING_KEY: string
-  readonly BATON_AUDIT_LOOKUP_KEY: string
-  /** What a program that sends and reads handoffs sends as `Authorization: Bearer <key>`. */
-  readonly BATON_API_KEY: string
-}
+const symmetricKey = (): string => randomBytes(32).toString('base64')
+/** Ed25519, PKCS #8 DER in base64. */
+const signingKey = (): string =>
+  generateKeyPairSync('ed25519')
+    .privateKey.export({ format: 'der', type: 'pkcs8' })
+    .toString('base64')
+/** What somebody sends as `Authorization: Bearer <key>`. */
+const apiKey = (id: string) => (): string => `bk_${id}_${randomBytes(32).toString('base64url')}`
+
+/** How each secret is made, by its file under `secrets/` and its name in there; homes that are older have other files. */
+const FILES = {
+  /** By the name of the setting that overrules each. */
+  development: {
+    BATON_APP_PASSWORD: newSecret,
+    BATON_AUDIT_WRITER_PASSWORD: newSecret,
+    BATON_AUDIT_READER_PASSWORD: newSecret,
+    BATON_VAULT_PASSWORD: newSecret,
+    BATON_SIGNING_KEYS: () => `development:active:${symmetricKey()}`,
+    BATON_AUDIT_APPEND_TOKEN: newSecret,
+    BATON_AUDIT_READ_TOKEN: newSecret,
+    BATON_AUDIT_SIGNING_KEY: signingKey,
+    BATON_AUDIT_WRAPPING_KEY: symmetricKey,
+    BATON_AUDIT_LOOKUP_KEY: symmetricKey,
+    /** For programs that send and read handoffs. */
+    BATON_API_KEY: apiKey('development'),
+  },
+  seals: { sealerPassword: newSecret, sealing: signingKey, witnessing: signingKey },
+  archive: { archiverPassword: newSecret, archiveToken: newSecret, holdToken: newSecret },
+  erasure: { eraserPassword: newSecret, eraseToken: newSecret },
+  /** The second token, together with the first, also shows what was said. */
+  evidence: { evidenceToken: newSecret, payloadToken: newSecret, exporting: signingKey },
+  /** `reviewer-1` and `reviewer-2` are two people: some decisions need two. */
+  people: {
+    operator: apiKey('operator'),
+    'reviewer-1': apiKey('reviewer-1'),
+    'reviewer-2': apiKey('reviewer-2'),
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, () => string>>>>
+
+type FileName = keyof typeof FILES
+export type Person = keyof (typeof FILES)['people']
+export const PEOPLE = Object.keys(FILES.people) as readonly Person[]
+
+type Content<Name extends FileName> = { readonly [Key in keyof (typeof FILES)[Name]]: string }
+/** Everything that services and migrations need, by file. */
+export type Secrets = { readonly [Name in FileName]: Content<Name> }
 
 /** Secrets that the environment gives; an absent or empty one is not given. */
-export type GivenSecrets = Readonly<Partial<Record<keyof Secrets, string | undefined>>>
+export type GivenSecrets = Readonly<
+  Partial<Record<keyof Content<'development'>, string | undefined>>
+>
 
-/** What commands that only read have at least. */
-export interface ReadingSecrets {
-  readonly BATON_APP_PASSWORD: string
-  readonly BATON_AUDIT_READER_PASSWORD: string
-  readonly BATON_VAULT_PASSWORD: string
-  readonly BATON_AUDIT_WRAPPING_KEY: string
-  readonly BATON_AUDIT_LOOKUP_KEY: string
-  /** Reading needs the public key only, which BATON_AUDIT_TRUSTED_KEYS can give. */
-  readonly BATON_AUDIT_SIGNING_KEY: string | undefined
-  /** Only for sending. */
-  readonly BATON_SIGNING_KEYS: string | undefined
+export const secretsPath = (home: string, name: FileName): string =>
+  join(home, 'secrets', `${name}.json`)
+
+/**
+ * All secrets; files that are missing are made and stored first, `made` says that this home had none
+ * at all. Throws BATON_SECRETS_UNREADABLE.
+ */
+export async function ensureSecrets(
+  home: string,
+  given: GivenSecrets,
+): Promise<{ readonly secrets: Secrets; readonly made: boolean }> {
+  const files = await Promise.all(
+    (Object.keys(FILES) as FileName[]).map(async (name) => {
+      const path = secretsPath(home, name)
+      return [name, await ensureSecretFile(path, () => makeAll(FILES[name]))] as const
+    }),
+  )
+  const stored = Object.fromEntries(
+    files.map(([name, { content }]) => [name, content]),
+  ) as unknown as Secrets
+  const made = files.some(([name, file]) => name === 'development' && file.made)
+  return { secrets: { ...stored, development: overruled(stored.development, given) }, made }
+}
+
+const makeAll = (makers: Readonly<Record<string, () => string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(makers).map(([name, make]) => [name, make()]))
+
+/** One stored file, or null where this home has it not yet. Throws BATON_SECRETS_UNREADABLE. */
+export const readStored = <Name extends FileName>(
+  home: string,
+  name: Name,
+): Promise<Content<Name> | null> => readSecretFile(secretsPath(home, name))
+
+const overruled = (stored: Content<'development'>, given: GivenSecrets): Content<'development'> => {
+  const names = Object.keys(stored) as (keyof GivenSecrets)[]
+  return Object.fromEntries(
+    names.map((name) => [name, given[name] || stored[name]]),
+  ) as unknown as Content<'development'>
 }
 
 const READING_SETTINGS = {
-  BATON_APP_PASSWORD: secret({ help: 'password of role baton_app' }),
-  BATON_AUDIT_READER_PASSWORD: secret({ help: 'password of role audit_reader' }),
-  BATON_VAULT_PASSWORD: secret({ help: 'password of role vault_keeper' }),
-  BATON_AUDIT_WRAPPING_KEY: secret({ help: 'the auditor’s wrapping key' }),
-  BATON_AUDIT_LOOKUP_KEY: secret({ help: 'the auditor’s lookup key' }),
-  BATON_AUDIT_SIGNING_KEY: optionalSecret({ help: 'the auditor’s signing key' }),
-  BATON_SIGNING_KEYS: optionalSecret({ help: 'the keys that sign handoffs' }),
+  BATON_APP_PASSWORD: secret({ help: 'Password of role baton_app.' }),
+  BATON_AUDIT_READER_PASSWORD: secret({ help: 'Password of role audit_reader.' }),
+  BATON_VAULT_PASSWORD: secret({ help: 'Password of role vault_keeper.' }),
+  BATON_AUDIT_WRAPPING_KEY: secret({ help: 'The auditor’s wrapping key.' }),
+  BATON_AUDIT_LOOKUP_KEY: secret({ help: 'The auditor’s lookup key.' }),
+  /** Reading needs the public key only, which BATON_AUDIT_TRUSTED_KEYS can give. */
+  BATON_AUDIT_SIGNING_KEY: optionalSecret({ help: 'The auditor’s signing key.' }),
+  /** Only for sending. */
+  BATON_SIGNING_KEYS: optionalSecret({ help: 'The keys that sign handoffs.' }),
 }
 
-const token = (): string => randomBytes(24).toString('base64url')
-const key = (): string => randomBytes(32).toString('base64')
+/** What commands that only read have at least. */
+export type ReadingSecrets = ReturnType<typeof readSettings<typeof READING_SETTINGS>>
 
-export const secretsPath = (home: string): string => join(home, 'secrets', 'development.json')
-
-/** The stored secrets, or null when this home has none yet. Throws BATON_SECRETS_UNREADABLE. */
-export async function readSecrets(home: string, given: GivenSecrets): Promise<Secrets | null> {
-  const stored = await readSecretFile<Secrets>(secretsPath(home))
+/** The stored secrets as the environment overrules them, or null where this home has none yet. */
+export async function readSecrets(
+  home: string,
+  given: GivenSecrets,
+): Promise<ReadingSecrets | null> {
+  const stored = await readStored(home, 'development')
   return stored === null ? null : overruled(stored, given)
 }
 
@@ -67,40 +130,11 @@ export function readGivenSecrets(given: GivenSecrets): ReadingSecrets | null {
   return readSettings(READING_SETTINGS, given)
 }
 
-/** The stored secrets; missing ones are made and stored first. `made` says that the file is new. */
-export async function ensureSecrets(
-  home: string,
-  given: GivenSecrets,
-): Promise<{ secrets: Secrets; made: boolean }> {
-  const known = await readSecrets(home, given)
-  if (known !== null) return { secrets: known, made: false }
-  const path = secretsPath(home)
-  const made = await storeSecretsOnce(path, newSecrets())
-  const secrets = await readSecrets(home, given)
-  if (secrets === null) throw secretsUnreadable(path)
-  return { secrets, made }
-}
-
-function newSecrets(): Secrets {
-  const { privateKey } = generateKeyPairSync('ed25519')
-  return {
-    BATON_APP_PASSWORD: token(),
-    BATON_AUDIT_WRITER_PASSWORD: token(),
-    BATON_AUDIT_READER_PASSWORD: token(),
-    BATON_VAULT_PASSWORD: token(),
-    BATON_SIGNING_KEYS: `development:active:${key()}`,
-    BATON_AUDIT_APPEND_TOKEN: token(),
-    BATON_AUDIT_READ_TOKEN: token(),
-    BATON_AUDIT_SIGNING_KEY: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
-    BATON_AUDIT_WRAPPING_KEY: key(),
-    BATON_AUDIT_LOOKUP_KEY: key(),
-    BATON_API_KEY: `bk_development_${randomBytes(32).toString('base64url')}`,
-  }
-}
-
-function overruled(stored: Secrets, given: GivenSecrets): Secrets {
-  const names = Object.keys(stored) as (keyof Secrets)[]
-  return Object.fromEntries(
-    names.map((name) => [name, given[name] || stored[name]]),
-  ) as unknown as Secrets
+/** Throws BATON_USAGE for a name that an instance does not know. */
+export function readPerson(name: string): Person {
+  const known = PEOPLE.find((person) => person === name)
+  if (known !== undefined) return known
+  throw permanent('BATON_USAGE', `an instance has nobody called ${JSON.stringify(name)}`, {
+    fix: `Give --as one of ${PEOPLE.join(', ')}, or a key of your own as BATON_API_KEY.`,
+  })
 }

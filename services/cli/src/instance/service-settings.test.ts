@@ -1,25 +1,15 @@
 // Every service is told what it needs and no more: operational services hold no credential of the audit database.
+import { generateKeyPairSync } from 'node:crypto'
 import { parseApiKeys } from '@baton/gateway'
 import { describe, expect, it } from 'vitest'
-import type { Databases } from './databases.ts'
 import { serviceSettings } from './service-settings.ts'
+import type { Known } from './service-settings.ts'
 
 const secret = (name: string) => `secret-${name}`
-const databases: Databases = {
-  description: 'Postgres',
-  secrets: {
-    BATON_APP_PASSWORD: secret('app'),
-    BATON_AUDIT_WRITER_PASSWORD: secret('writer'),
-    BATON_AUDIT_READER_PASSWORD: secret('reader'),
-    BATON_VAULT_PASSWORD: secret('vault'),
-    BATON_SIGNING_KEYS: secret('signing'),
-    BATON_AUDIT_APPEND_TOKEN: secret('append'),
-    BATON_AUDIT_READ_TOKEN: secret('read'),
-    BATON_AUDIT_SIGNING_KEY: secret('batch'),
-    BATON_AUDIT_WRAPPING_KEY: secret('wrap'),
-    BATON_AUDIT_LOOKUP_KEY: secret('lookup'),
-    BATON_API_KEY: 'bk_development_secret-api',
-  },
+const signing = generateKeyPairSync('ed25519')
+  .privateKey.export({ format: 'der', type: 'pkcs8' })
+  .toString('base64')
+const databases: Known['databases'] = {
   urls: {
     app: 'app-url',
     auditWriter: 'writer-url',
@@ -29,21 +19,42 @@ const databases: Databases = {
     auditReader: 'reader-url',
     vault: 'vault-url',
   },
-  sealKeys: {
-    sealerPassword: 'secret-sealer',
-    sealing: 'secret-sealing',
-    witnessing: 'secret-witness',
+  keys: {
+    development: {
+      BATON_APP_PASSWORD: secret('app'),
+      BATON_AUDIT_WRITER_PASSWORD: secret('writer'),
+      BATON_AUDIT_READER_PASSWORD: secret('reader'),
+      BATON_VAULT_PASSWORD: secret('vault'),
+      BATON_SIGNING_KEYS: secret('signing'),
+      BATON_AUDIT_APPEND_TOKEN: secret('append'),
+      BATON_AUDIT_READ_TOKEN: secret('read'),
+      BATON_AUDIT_SIGNING_KEY: secret('batch'),
+      BATON_AUDIT_WRAPPING_KEY: secret('wrap'),
+      BATON_AUDIT_LOOKUP_KEY: secret('lookup'),
+      BATON_API_KEY: 'bk_development_secret-api',
+    },
+    seals: {
+      sealerPassword: secret('sealer'),
+      sealing: signing,
+      witnessing: secret('witness'),
+    },
+    erasure: { eraserPassword: secret('eraser'), eraseToken: secret('erase') },
+    archive: {
+      archiverPassword: secret('archiver'),
+      archiveToken: secret('archive'),
+      holdToken: secret('hold'),
+    },
+    evidence: {
+      evidenceToken: secret('evidence'),
+      payloadToken: secret('payload'),
+      exporting: secret('exporting'),
+    },
+    people: {
+      operator: 'bk_operator_o',
+      'reviewer-1': 'bk_reviewer-1_r',
+      'reviewer-2': 'bk_reviewer-2_s',
+    },
   },
-  erasureKeys: { eraserPassword: 'secret-eraser', eraseToken: 'secret-erase' },
-  archiveKeys: {
-    archiverPassword: 'secret-archiver',
-    archiveToken: 'secret-archive',
-    holdToken: 'secret-hold',
-  },
-  cold: undefined,
-  seals: { publicKey: 'public', anchorFile: '/anchor' },
-  adminUrls: { operational: 'admin-url', audit: 'admin-url' },
-  stop: async () => undefined,
 }
 const environment = {
   PATH: '/bin',
@@ -60,19 +71,9 @@ const settings = (kind: 'redis' | 'in-process') =>
     environment,
     home: '/home',
     databases,
-    queue: {
-      kind,
-      description: '',
-      redisUrl: kind === 'redis' ? 'redis-url' : undefined,
-      stop: async () => undefined,
-    },
-    people: {
-      operator: 'bk_operator_o',
-      'reviewer-1': 'bk_reviewer-1_r',
-      'reviewer-2': 'bk_reviewer-2_s',
-    },
+    redisUrl: kind === 'redis' ? 'redis-url' : undefined,
     ports: { gateway: 1, auditor: 2, witness: 3 },
-    seals: { sealer: { BATON_SEAL_SIGNING_KEY: 'secret-sealing' }, witness: {}, auditor: {} },
+    log: { witnessName: 'witness', verifierKey: 'log', batchKeys: ['public'] },
   })
 
 describe('serviceSettings', () => {
@@ -93,6 +94,7 @@ describe('serviceSettings', () => {
     'gives the %s nothing that opens the audit databases',
     (name) => {
       const told = JSON.stringify(settings('redis').get(name))
+      expect(told).not.toContain(signing)
       for (const hidden of [
         'writer',
         'reader',

@@ -3,17 +3,21 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { ROOT } from '../context.ts'
 import type { Environment } from '../context.ts'
-import { coldFolderOf } from './archive-keys.ts'
+import { coldFolderOf } from './databases.ts'
 import type { Databases } from './databases.ts'
-import { PEOPLE, SCOPES_OF } from './people.ts'
-import type { PeopleKeys } from './people.ts'
-import type { SealSettings } from './prepare-seals.ts'
-import type { Queue } from './queue.ts'
+import { publicHalf, sealFiles } from './seals.ts'
+import type { SealLog } from './seals.ts'
+import { PEOPLE } from './secrets.ts'
+import type { Person, Secrets } from './secrets.ts'
 
-export interface Ports {
-  readonly gateway: number
-  readonly auditor: number
-  readonly witness: number
+export interface Known {
+  readonly environment: Environment
+  readonly home: string
+  readonly databases: Pick<Databases, 'keys' | 'urls'>
+  /** Undefined where the queue stays within the receiver. */
+  readonly redisUrl: string | undefined
+  readonly ports: Readonly<Record<'gateway' | 'auditor' | 'witness', number>>
+  readonly log: SealLog
 }
 
 /** The agents that an instance hosts: the contract review. */
@@ -21,115 +25,111 @@ const AGENTS = join(ROOT, 'examples', 'contract-review', 'src', 'index.ts')
 /** Short, because the one agent that fails on purpose should not hold up the main job. */
 const RETRY_BASE_MS = '200'
 
-/** Environments by the folder of the service under `services/`. */
-export function serviceSettings(parts: {
-  readonly environment: Environment
-  readonly home: string
-  readonly databases: Databases
-  readonly people: PeopleKeys
-  readonly queue: Queue
-  readonly ports: Ports
-  readonly seals: SealSettings
-}): ReadonlyMap<string, Environment> {
-  const { environment, queue } = parts
-  const own = ownSettings(parts)
-  const relay = queue.kind === 'redis' ? ['relay'] : []
-  const services = ['gateway', ...relay, 'receiver', 'auditor', 'sealer', 'archiver', 'witness']
-  return new Map(services.map((name) => [name, { ...withoutSecrets(environment), ...own[name] }]))
+/** Environments by the folder of the service under `services/`; a relay only where there is Redis. */
+export function serviceSettings(known: Known): ReadonlyMap<string, Environment> {
+  const passedOn = withoutSecrets(known.environment)
+  const services = Object.entries(settingsTable(known)).filter(
+    ([name]) => name !== 'relay' || known.redisUrl !== undefined,
+  )
+  return new Map(services.map(([name, own]) => [name, { ...passedOn, ...own }]))
 }
 
-function ownSettings(parts: Parameters<typeof serviceSettings>[0]) {
-  const { databases, queue, ports } = parts
-  const { secrets, urls } = databases
+function settingsTable({ environment, home, databases, redisUrl, ports, log }: Known) {
+  const { urls, keys } = databases
+  const { development, seals, archive, erasure, evidence } = keys
+  const files = sealFiles(home)
+  const BATON_AUDIT_URL = `http://127.0.0.1:${ports.auditor}`
+  const BATON_SEAL_PUBLIC_KEY = publicHalf(seals.sealing)
+  /** Whatever else is said of the cold store stands in the environment. */
+  const cold = { BATON_COLD_FOLDER: coldFolderOf(environment, home) }
   const delivery = {
     BATON_DATABASE_URL: urls.app,
-    BATON_REDIS_URL: queue.redisUrl ?? '',
-    BATON_AUDIT_URL: `http://127.0.0.1:${ports.auditor}`,
-    BATON_AUDIT_APPEND_TOKEN: secrets.BATON_AUDIT_APPEND_TOKEN,
-    BATON_SIGNING_KEYS: secrets.BATON_SIGNING_KEYS,
+    BATON_REDIS_URL: redisUrl ?? '',
+    BATON_AUDIT_URL,
+    BATON_AUDIT_APPEND_TOKEN: development.BATON_AUDIT_APPEND_TOKEN,
+    BATON_SIGNING_KEYS: development.BATON_SIGNING_KEYS,
     BATON_OPS_PORT: '0',
   }
-  const settings: Readonly<Record<string, Environment>> = {
+  return {
+    gateway: {
+      ...delivery,
+      BATON_AUDIT_READ_TOKEN: development.BATON_AUDIT_READ_TOKEN,
+      BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
+      BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(keys),
+      BATON_GATEWAY_PORT: String(ports.gateway),
+    },
     relay: delivery,
     receiver: {
-      ...languageModel(parts.environment),
+      ...languageModel(environment),
       BATON_RETRY_BASE_MS: RETRY_BASE_MS,
       ...delivery,
       BATON_AGENTS: AGENTS,
     },
-    gateway: gatewaySettings(parts, delivery),
-    sealer: parts.seals.sealer,
-    witness: parts.seals.witness,
-    archiver: archiverSettings(parts, delivery),
     auditor: {
-      ...parts.seals.auditor,
-      ...coldStore(parts),
-      BATON_AUDIT_ARCHIVE_TOKEN: databases.archiveKeys.archiveToken,
-      BATON_AUDIT_HOLD_TOKEN: databases.archiveKeys.holdToken,
+      ...cold,
+      BATON_AUDITOR_PORT: String(ports.auditor),
       BATON_AUDIT_WRITER_URL: urls.auditWriter,
       BATON_AUDIT_READER_URL: urls.auditReader,
-      BATON_VAULT_URL: urls.vault,
       BATON_AUDIT_ERASER_URL: urls.auditEraser,
-      BATON_AUDIT_ERASE_TOKEN: databases.erasureKeys.eraseToken,
-      BATON_AUDIT_APPEND_TOKEN: secrets.BATON_AUDIT_APPEND_TOKEN,
-      BATON_AUDIT_READ_TOKEN: secrets.BATON_AUDIT_READ_TOKEN,
-      BATON_AUDIT_SIGNING_KEY: secrets.BATON_AUDIT_SIGNING_KEY,
-      BATON_AUDIT_TRUSTED_KEYS: parts.environment['BATON_AUDIT_TRUSTED_KEYS'],
-      BATON_AUDIT_WRAPPING_KEY: secrets.BATON_AUDIT_WRAPPING_KEY,
-      BATON_AUDIT_LOOKUP_KEY: secrets.BATON_AUDIT_LOOKUP_KEY,
-      BATON_AUDITOR_PORT: String(ports.auditor),
+      BATON_VAULT_URL: urls.vault,
+      BATON_AUDIT_APPEND_TOKEN: development.BATON_AUDIT_APPEND_TOKEN,
+      BATON_AUDIT_READ_TOKEN: development.BATON_AUDIT_READ_TOKEN,
+      BATON_AUDIT_ARCHIVE_TOKEN: archive.archiveToken,
+      BATON_AUDIT_HOLD_TOKEN: archive.holdToken,
+      BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
+      BATON_AUDIT_EVIDENCE_TOKEN: evidence.evidenceToken,
+      BATON_AUDIT_PAYLOAD_TOKEN: evidence.payloadToken,
+      BATON_AUDIT_SIGNING_KEY: development.BATON_AUDIT_SIGNING_KEY,
+      BATON_AUDIT_TRUSTED_KEYS: environment['BATON_AUDIT_TRUSTED_KEYS'],
+      BATON_AUDIT_WRAPPING_KEY: development.BATON_AUDIT_WRAPPING_KEY,
+      BATON_AUDIT_LOOKUP_KEY: development.BATON_AUDIT_LOOKUP_KEY,
+      BATON_SEAL_PUBLIC_KEY,
+      BATON_EVIDENCE_SIGNING_KEY: evidence.exporting,
+      BATON_EVIDENCE_POLICY_FILE: files.policy,
       BATON_OPS_PORT: '0',
     },
-  }
-  return settings
-}
-
-function gatewaySettings(
-  { environment, databases, people, ports }: Parameters<typeof serviceSettings>[0],
-  delivery: Environment,
-): Environment {
-  const { secrets } = databases
-  return {
-    ...delivery,
-    BATON_AUDIT_READ_TOKEN: secrets.BATON_AUDIT_READ_TOKEN,
-    BATON_AUDIT_ERASE_TOKEN: databases.erasureKeys.eraseToken,
-    BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(secrets.BATON_API_KEY, people),
-    BATON_GATEWAY_PORT: String(ports.gateway),
-  }
-}
-
-const archiverSettings = (
-  parts: Parameters<typeof serviceSettings>[0],
-  { BATON_AUDIT_URL }: Environment,
-): Environment => ({
-  BATON_SEAL_PUBLIC_KEY: parts.seals.auditor['BATON_SEAL_PUBLIC_KEY'],
-  ...coldStore(parts),
-  BATON_AUDIT_URL,
-  BATON_AUDIT_ARCHIVE_TOKEN: parts.databases.archiveKeys.archiveToken,
-  BATON_AUDIT_ARCHIVER_URL: parts.databases.urls.auditArchiver,
-  BATON_OPS_PORT: '0',
-})
-
-/** Whatever else is said of the cold store stands in the environment. */
-const coldStore = ({
-  environment,
-  home,
-}: Pick<Parameters<typeof serviceSettings>[0], 'environment' | 'home'>): Environment => ({
-  BATON_COLD_FOLDER: coldFolderOf(
-    {
-      BATON_COLD_FOLDER: environment['BATON_COLD_FOLDER'],
-      BATON_COLD_S3_BUCKET: environment['BATON_COLD_S3_BUCKET'],
+    sealer: {
+      BATON_AUDIT_SEALER_URL: urls.auditSealer,
+      BATON_SEAL_SIGNING_KEY: seals.sealing,
+      BATON_AUDIT_TRUSTED_KEYS: log.batchKeys.join(','),
+      BATON_SEALER_STATE_FILE: files.state,
+      BATON_SEAL_ANCHOR_FILE: files.anchor,
+      BATON_SEAL_POLICY_FILE: files.policy,
+      BATON_OPS_PORT: '0',
     },
-    home,
-  ),
-})
+    archiver: {
+      ...cold,
+      BATON_AUDIT_ARCHIVER_URL: urls.auditArchiver,
+      BATON_AUDIT_URL,
+      BATON_AUDIT_ARCHIVE_TOKEN: archive.archiveToken,
+      BATON_SEAL_PUBLIC_KEY,
+      BATON_OPS_PORT: '0',
+    },
+    witness: {
+      BATON_WITNESS_NAME: log.witnessName,
+      BATON_WITNESS_SIGNING_KEY: seals.witnessing,
+      BATON_WITNESS_LOGS: log.verifierKey,
+      BATON_WITNESS_STATE_FILE: files.witnessState,
+      BATON_WITNESS_PORT: String(ports.witness),
+    },
+  } satisfies Readonly<Record<string, Environment>>
+}
 
-const PROGRAM_SCOPES = 'handoffs:send+handoffs:read+handoffs:return+metrics:read'
+const PROGRAM = 'handoffs:send+handoffs:read+handoffs:return+metrics:read'
+const REVIEWER =
+  'handoffs:read+approvals:decide+dead-letters:review+dead-letters:redrive+tasks:resume+erasures:plan+erasures:approve'
+
+/** What each person may do at the gateway. */
+const SCOPES_OF: Readonly<Record<Person, string>> = {
+  operator: `handoffs:send+handoffs:return+handoffs:cancel+metrics:read+${REVIEWER}`,
+  'reviewer-1': REVIEWER,
+  'reviewer-2': REVIEWER,
+}
 
 // Programs act for the operator: what they send, the operator cannot release.
-const apiKeyEntries = (programs: string, people: PeopleKeys): string =>
+const apiKeyEntries = ({ development, people }: Secrets): string =>
   [
-    apiKeyEntry(programs, { operator: 'operator', scopes: PROGRAM_SCOPES }),
+    apiKeyEntry(development.BATON_API_KEY, { operator: 'operator', scopes: PROGRAM }),
     ...PEOPLE.map((name) => apiKeyEntry(people[name], { operator: name, scopes: SCOPES_OF[name] })),
   ].join(',')
 

@@ -1,20 +1,23 @@
 // All services of an instance: started together, stopped in order, moved to other ports when theirs were taken.
 import { join } from 'node:path'
-import type { Context } from '../context.ts'
-import { startChild } from './child-service.ts'
-import type { ChildService } from './child-service.ts'
+import { choosePorts, forgetInstance, startChild, writeInstance } from '@baton/embedded'
+import type { ChildService } from '@baton/embedded'
+import { ROOT } from '../context.ts'
+import type { Context, Environment } from '../context.ts'
 import type { Databases } from './databases.ts'
-import { forgetInstance, writeInstance } from './instance-record.ts'
-import { ensurePeople } from './people.ts'
-import { choosePorts } from './ports.ts'
-import { prepareSeals } from './prepare-seals.ts'
 import type { Queue } from './queue.ts'
+import { prepareSeals } from './seals.ts'
 import { serviceSettings } from './service-settings.ts'
 
-export interface RunningServices {
-  readonly names: readonly string[]
+/** What other commands must know of the services to use them. */
+export interface Serving {
+  readonly queue: Queue['kind']
   readonly gatewayUrl: string
   readonly auditorUrl: string
+}
+
+export interface RunningServices extends Serving {
+  readonly names: readonly string[]
   /** Rejects with BATON_SERVICE_ENDED when one of them ends by itself. */
   readonly failed: Promise<never>
   /** Lets them drain, the auditor last. */
@@ -28,7 +31,6 @@ interface Parts {
 }
 
 const ATTEMPTS_MAX = 5
-export const WITNESS_PORT = 8_422
 
 /** Resolves when all are ready. Throws BATON_SERVICE_START_FAILED, with nothing left running. */
 export async function startServices(parts: Parts): Promise<RunningServices> {
@@ -45,32 +47,54 @@ async function tryStart(
   { context, databases, queue }: Parts,
   attempt: number,
 ): Promise<RunningServices> {
-  const { environment, home } = context
-  const { BATON_GATEWAY_PORT: gateway, BATON_AUDITOR_PORT: auditor } = context.settings
-  const ports = await choosePorts({ gateway, auditor, witness: WITNESS_PORT }, attempt)
-  const trustedKeys = context.settings.BATON_AUDIT_TRUSTED_KEYS
-  const seals = await prepareSeals({ home, databases, ports, trustedKeys })
-  const people = await ensurePeople(home)
-  const settings = serviceSettings({ environment, home, databases, people, queue, ports, seals })
-  const logsDir = join(home, 'logs')
-  const services = [...settings].map(([name, own]) =>
-    startChild({ name, environment: own, logsDir }),
-  )
+  const { home } = context
+  const { redisUrl, kind } = queue
+  const { settings, urls } = await settleServices(context, { databases, redisUrl }, attempt)
+  const services = [...settings].map(([name, own]) => startService(name, own, home))
   const stop = () => stopInOrder(services, home)
   try {
-    const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
-    const auditorUrl = `http://127.0.0.1:${ports.auditor}`
-    await writeInstance(home, { services, queue: queue.kind, gatewayUrl, auditorUrl })
+    const serving = { queue: kind, gatewayUrl: urls.gateway, auditorUrl: urls.auditor }
+    await writeInstance<Serving>(home, services, serving)
     await Promise.all(services.map((service) => service.ready))
     const failed = Promise.race(services.map((service) => service.ended))
     failed.catch(() => undefined)
-    const names = services.map(({ name }) => name)
-    return { names, gatewayUrl, auditorUrl, failed, stop }
+    return { ...serving, names: services.map(({ name }) => name), failed, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
+
+const WITNESS_PORT = 8_422
+
+/** Chooses ports, writes the policy that names the witness there, and says what each service is told. */
+export async function settleServices(
+  { environment, home, settings }: Context,
+  { databases, redisUrl }: Pick<Parts, 'databases'> & Pick<Queue, 'redisUrl'>,
+  attempt: number,
+) {
+  const { BATON_GATEWAY_PORT: gateway, BATON_AUDITOR_PORT: auditor } = settings
+  const ports = await choosePorts({ gateway, auditor, witness: WITNESS_PORT }, attempt)
+  const urlOf = (port: number) => `http://127.0.0.1:${port}`
+  const urls = { gateway: urlOf(ports.gateway), auditor: urlOf(ports.auditor) }
+  const witnessUrl = urlOf(ports.witness)
+  const trustedKeys = settings.BATON_AUDIT_TRUSTED_KEYS
+  const log = await prepareSeals({ home, databases, witnessUrl, trustedKeys })
+  const known = { environment, home, databases, redisUrl, ports, log }
+  return { settings: serviceSettings(known), urls }
+}
+
+/** The program of a folder of `services/`. */
+export const serviceMain = (name: string): string => join(ROOT, 'services', name, 'src', 'main.ts')
+
+export const startService = (name: string, environment: Environment, home: string): ChildService =>
+  startChild({
+    name,
+    main: serviceMain(name),
+    folder: ROOT,
+    environment,
+    logsDir: join(home, 'logs'),
+  })
 
 /** Somebody took the port between the choice and the start. */
 function lostItsPort(error: unknown): boolean {

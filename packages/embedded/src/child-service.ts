@@ -5,13 +5,15 @@ import { createWriteStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { transient } from '@baton/runtime'
-import { ROOT } from '../context.ts'
-import type { Environment } from '../context.ts'
 
 interface ChildOptions {
-  /** A folder of `services/`. */
+  /** Its log is named after it. */
   readonly name: string
-  readonly environment: Environment
+  /** The program, absolute; it runs with `folder` as its working directory. */
+  readonly main: string
+  readonly folder: string
+  /** All of its environment: nothing is inherited. */
+  readonly environment: Readonly<Record<string, string | undefined>>
   readonly logsDir: string
 }
 
@@ -38,8 +40,8 @@ const LOG_LINES = 8
 export function startChild(options: ChildOptions): ChildService {
   const logPath = join(options.logsDir, `${options.name}.log`)
   // Its own process group: Ctrl-C in a terminal reaches this process alone, which then drains in order.
-  const child = spawn(process.execPath, [join(ROOT, 'services', options.name, 'src', 'main.ts')], {
-    cwd: ROOT,
+  const child = spawn(process.execPath, [options.main], {
+    cwd: options.folder,
     env: options.environment,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { freePort } from './server-process.ts'
+import { freePort } from './ports.ts'
 
 /** Where Linux begins, the lowest of all systems. */
 const CONNECTIONS_FROM = 32_768

@@ -1,28 +1,26 @@
 // Which processes serve an instance now, so that a second command uses them instead of starting its own.
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { holderOf, isAlive } from '@baton/embedded'
 import { transient } from '@baton/runtime'
+import { holderOf, isAlive } from '@baton/infra/lock'
+import type { Holder } from '@baton/infra/lock'
 
-interface Process {
-  readonly pid: number
-  readonly startedAt: string | null
-}
-
-export interface InstanceRecord {
+interface Running {
   /** The command that started the services and will stop them. */
-  readonly owner: Process
-  readonly services: readonly (Process & { readonly name: string })[]
-  readonly queue: 'redis' | 'in-process'
-  readonly gatewayUrl: string
-  readonly auditorUrl: string
+  readonly owner: Holder
+  readonly services: readonly (Holder & { readonly name: string })[]
 }
+
+/** What a command says of the services it has started, and who they are. */
+export type InstanceRecord<Details> = Details & Running
 
 const pathOf = (home: string): string => join(home, 'instance.json')
 
 /** The record of a command that still runs, or null. */
-export async function runningInstance(home: string): Promise<InstanceRecord | null> {
-  const record = await read(home)
+export async function runningInstance<Details>(
+  home: string,
+): Promise<InstanceRecord<Details> | null> {
+  const record = await read<Details>(home)
   return record !== null && isAlive(record.owner) ? record : null
 }
 
@@ -35,7 +33,7 @@ interface OwnerWatch {
 const LOOK_EVERY_MS = 1_000
 
 /** Watches the other command whose services are used. */
-export function watchOwner(home: string, { owner }: InstanceRecord): OwnerWatch {
+export function watchOwner(home: string, { owner }: Running): OwnerWatch {
   let timer: NodeJS.Timeout | undefined
   const gone = new Promise<never>((_, reject) => {
     timer = setInterval(() => {
@@ -63,29 +61,27 @@ export async function endLeftovers(home: string): Promise<readonly string[]> {
   return leftover.map(({ name }) => name)
 }
 
-export async function writeInstance(
+/** Says that this process serves the instance, with which services. */
+export async function writeInstance<Details extends object>(
   home: string,
-  instance: {
-    readonly services: readonly { readonly name: string; readonly pid: number }[]
-    readonly queue: InstanceRecord['queue']
-    readonly gatewayUrl: string
-    readonly auditorUrl: string
-  },
+  children: readonly { readonly name: string; readonly pid: number }[],
+  details: Details,
 ): Promise<void> {
-  const services = instance.services.map(({ name, pid }) => ({ name, ...holderOf(pid) }))
-  const record: InstanceRecord = { ...instance, owner: holderOf(), services }
+  const services = children.map(({ name, pid }) => ({ name, ...holderOf(pid) }))
+  const record: InstanceRecord<Details> = { ...details, owner: holderOf(), services }
   const draft = `${pathOf(home)}.${process.pid}.draft`
   await writeFile(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 })
   await rename(draft, pathOf(home))
 }
 
+/** Called before the services are stopped: nobody is to begin to use them. */
 export async function forgetInstance(home: string): Promise<void> {
   await rm(pathOf(home), { force: true })
 }
 
-async function read(home: string): Promise<InstanceRecord | null> {
+async function read<Details>(home: string): Promise<InstanceRecord<Details> | null> {
   try {
-    return JSON.parse(await readFile(pathOf(home), 'utf8')) as InstanceRecord
+    return JSON.parse(await readFile(pathOf(home), 'utf8')) as InstanceRecord<Details>
   } catch {
     return null
   }

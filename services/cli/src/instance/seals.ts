@@ -1,0 +1,95 @@
+// What the sealer and the witness of an instance keep on disk, and the policy that names them.
+import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createPool, readHeads } from '@baton/audit'
+import {
+  createCosigner,
+  createNoteSigner,
+  formatVerifierKey,
+  sealLogOrigin,
+  SIGNATURE_TYPES,
+  verifierKey,
+} from '@baton/ledger'
+import { permanent } from '@baton/runtime'
+import type { Databases } from './databases.ts'
+
+/** Where an instance keeps what its sealer signed, its anchor and its witness. */
+export const sealFiles = (home: string) => {
+  const folder = join(home, 'seals')
+  return {
+    folder,
+    state: join(folder, 'sealer.json'),
+    anchor: join(folder, 'anchor.jsonl'),
+    policy: join(folder, 'policy'),
+    witnessState: join(folder, 'witness.json'),
+  }
+}
+
+/** SPKI DER in base64: what everybody may know of a private key. */
+export function publicHalf(pkcs8: string): string {
+  const key = createPrivateKey({ key: Buffer.from(pkcs8, 'base64'), format: 'der', type: 'pkcs8' })
+  return createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64')
+}
+
+/** Who seals an instance's log and who watches, as their settings have it. */
+export interface SealLog {
+  readonly witnessName: string
+  /** The sealer's, as a C2SP verifier key. */
+  readonly verifierKey: string
+  /** Public keys that batches may be signed with, the one of now first. */
+  readonly batchKeys: readonly string[]
+}
+
+interface Parts {
+  readonly home: string
+  readonly databases: Databases
+  readonly witnessUrl: string
+  /** Public keys that batches were signed with earlier, as settings have them. */
+  readonly trustedKeys: string | undefined
+}
+
+/** Writes the policy that names the instance's own witness where it listens now. */
+export async function prepareSeals(parts: Parts): Promise<SealLog> {
+  const { home, databases, witnessUrl, trustedKeys = '' } = parts
+  const { seals, evidence, development } = databases.keys
+  const files = sealFiles(home)
+  await mkdir(files.folder, { recursive: true, mode: 0o700 })
+  const origin = await logOrigin(databases)
+  const named = (role: string) => origin.replace(/seals$/, role)
+  const log = formatVerifierKey(createNoteSigner({ name: origin, pkcs8: seals.sealing }).key)
+  const witnessName = named('witness')
+  const witness = createCosigner({ name: witnessName, pkcs8: seals.witnessing }).key
+  const exporter = createNoteSigner({ name: named('evidence'), pkcs8: evidence.exporting }).key
+  const earlier = trustedKeys.split(',').filter((key) => key !== '')
+  const batchKeys = [publicHalf(development.BATON_AUDIT_SIGNING_KEY), ...earlier]
+  const policy = [
+    `log ${log}`,
+    `witness own ${formatVerifierKey(witness)} ${witnessUrl}`,
+    'quorum own',
+    // Comments for tools that know only C2SP tlog-policy: who appends, and who exports evidence.
+    ...batchKeys.map((key) => `# baton-key batch ${appenderKey(named('append'), key)}`),
+    `# baton-key exporter ${formatVerifierKey(exporter)}`,
+    '',
+  ]
+  await writeFile(files.policy, policy.join('\n'), { mode: 0o600 })
+  return { witnessName, verifierKey: log, batchKeys }
+}
+
+function appenderKey(name: string, spki: string): string {
+  const raw = Uint8Array.from(Buffer.from(spki, 'base64').subarray(-32))
+  return formatVerifierKey(verifierKey(name, SIGNATURE_TYPES.ed25519, raw))
+}
+
+async function logOrigin({ urls }: Databases): Promise<string> {
+  const pool = createPool({ url: urls.auditReader, applicationName: 'baton-cli' })
+  try {
+    const origin = (await readHeads(pool))[0]?.origin
+    if (origin !== undefined) return sealLogOrigin(origin)
+  } finally {
+    await pool.end()
+  }
+  throw permanent('BATON_AUDIT_CHAINS_MISSING', 'the audit database holds no chain', {
+    fix: 'Run `baton migrate`; if chains existed before, treat this as tampering.',
+  })
+}
