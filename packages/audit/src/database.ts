@@ -1,5 +1,7 @@
-// Connections to the audit databases.
+// Connections to the audit databases, and statements on their tables.
 import { connectTo, hasCode } from '@baton/postgres'
+import { statementsOn } from '@baton/postgres/statements'
+import type { AuditTables, VaultTables } from './generated/tables.ts'
 
 export type { Database, Pool, Snapshot } from '@baton/postgres'
 
@@ -10,6 +12,10 @@ export const { createPool, inSnapshot, run } = connectTo({
   unavailableFix: 'Check that the audit database is up; appends resume by themselves.',
   connectionsMax: 4,
 })
+
+/** Statements on the log, and on the vault: `run` runs them. */
+export const audit = statementsOn<AuditTables>()
+export const vault = statementsOn<VaultTables>()
 
 /** What audit.append raises for a segment under a key that has been erased meanwhile. */
 const SUBJECT_ERASED = 'BT001'

@@ -17,8 +17,6 @@ export type { ChainReport, VerifyReport } from './verify/verify-chains.ts'
 export { requireDurability } from './append/durability.ts'
 export { extendPartitions } from './append/partitions.ts'
 export { auditInvariants, findExcessPrivileges, findRecordHashes } from './read/invariants.ts'
-export { readTaskTotals } from './read/task-sets.ts'
-export type { TaskTotals } from './read/task-sets.ts'
 export { checkGrowth } from './verify/check-growth.ts'
 export {
   readChainCheckpoints,
@@ -44,7 +42,8 @@ export { readSealedLog } from './seals/sealed-chains.ts'
 export type { SealedLog } from './seals/sealed-chains.ts'
 export { assuranceOf, readCoveredSizes, sealerKey } from './read/assurance.ts'
 export type { Assurance, CoveredSizes } from './read/assurance.ts'
-export { findOldestRecordTime } from './read/records.ts'
+export { findOldestRecordTime, readTaskTotals } from './read/records.ts'
+export type { TaskTotals } from './read/records.ts'
 export { findTaskInTiers, hasExpired } from './cold/find-task-in-tiers.ts'
 export { findReceiptRecords } from './append/idempotency.ts'
 export { readScrubPosition, scrubPiece, storeScrubPosition } from './verify/scrub.ts'
@@ -75,8 +74,7 @@ export {
   readTaskIndex,
 } from './cold/archive-positions.ts'
 export { Eraser } from './erasure/eraser.ts'
-export { listErasures } from './erasure/erasures.ts'
-export { findUndoneErasures } from './erasure/undone-erasures.ts'
+export { findUndoneErasures, listErasures } from './erasure/erasures.ts'
 export type {
   ColdSegments,
   Confirmed,

@@ -1,5 +1,6 @@
 // Connections to a database: bounded, never hanging, and with errors classified once.
 import pg from 'pg'
+import type { Compilable } from 'kysely'
 import { BatonError, permanent, transient } from '@baton/runtime'
 
 /** A pool or one connection inside a transaction; every statement takes it first. */
@@ -40,16 +41,21 @@ interface DatabaseTraits {
   readonly session?: readonly string[]
 }
 
-interface Connections {
-  /** Opens a pool whose every wait is bounded: 2 s to connect, and what a statement may take. */
-  createPool(options: PoolOptions): Pool
-  /** Runs one prepared statement and returns its rows; errors come out classified. */
-  run<Row extends pg.QueryResultRow>(
+interface RunStatement {
+  <Row>(db: Database, name: string, statement: Compilable<Row>): Promise<Row[]>
+  <Row extends pg.QueryResultRow>(
     db: Database,
     name: string,
     text: string,
     values?: unknown[],
   ): Promise<Row[]>
+}
+
+interface Connections {
+  /** Opens a pool whose every wait is bounded: 2 s to connect, and what a statement may take. */
+  createPool(options: PoolOptions): Pool
+  /** Runs one prepared statement, as text or written on `statementsOn`, and returns its rows; errors come out classified. */
+  run: RunStatement
   /** Runs `work` in one transaction; anything it throws rolls everything back. */
   inTransaction<Result>(
     pool: Pool,
@@ -106,9 +112,15 @@ export function connectTo(traits: DatabaseTraits): Connections {
 
   return {
     createPool: (options) => openPool(traits, options),
-    async run(db, name, text, values = []) {
+    async run(
+      db: Database,
+      name: string,
+      statement: string | Compilable<unknown>,
+      values: unknown[] = [],
+    ) {
+      const asked = typeof statement === 'string' ? { text: statement, values } : written(statement)
       try {
-        return (await db.query<never>({ name, text, values })).rows
+        return (await db.query<never>({ name, ...asked })).rows
       } catch (error) {
         throw classify(error)
       }
@@ -119,6 +131,11 @@ export function connectTo(traits: DatabaseTraits): Connections {
         read({ client, query: (statement) => client.query(statement) }),
       ),
   }
+}
+
+function written(statement: Compilable<unknown>): { text: string; values: unknown[] } {
+  const { sql: text, parameters } = statement.compile()
+  return { text, values: [...parameters] }
 }
 
 interface TransactionKind {

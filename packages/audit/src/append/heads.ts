@@ -1,5 +1,6 @@
-// The statements on audit.head: one row per chain, moved only inside audit.append.
-import { run } from '../database.ts'
+// What is read of audit.head: one row per chain, moved only inside audit.append.
+import { micros } from '@baton/postgres/statements'
+import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 
 export interface ChainHead {
@@ -16,12 +17,13 @@ export interface ChainHead {
 }
 
 /** Every chain of every epoch, in order of chain. */
-export function readHeads(db: Database): Promise<ChainHead[]> {
-  return run<ChainHead>(
+export const readHeads = (db: Database): Promise<ChainHead[]> =>
+  run(
     db,
     'read_heads',
-    `select chain, origin, epoch, shard, shards, size, last_hash as "lastHash",
-       (extract(epoch from last_recorded_at) * 1000000)::bigint as "lastMicros"
-     from audit.head order by chain`,
+    audit
+      .selectFrom('audit.head')
+      .select(['chain', 'origin', 'epoch', 'shard', 'shards', 'size', 'last_hash as lastHash'])
+      .select(({ ref }) => micros(ref('last_recorded_at')).as('lastMicros'))
+      .orderBy('chain'),
   )
-}

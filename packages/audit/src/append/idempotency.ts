@@ -1,7 +1,9 @@
-// The statements on audit.idem: has this been recorded, and what is a task's last record.
-import { run } from '../database.ts'
-import type { Database } from '../database.ts'
+// The statements on audit.idem: has this been recorded, and what is a task's last record. The last of them is text: every
+// append of a task that is not remembered waits for it, and its lateral join says best what it does.
 import { BINARY } from '@baton/postgres'
+import { anyOf, micros, sql } from '@baton/postgres/statements'
+import { audit, run } from '../database.ts'
+import type { Database } from '../database.ts'
 
 export interface RecordedKey {
   readonly key: string
@@ -16,14 +18,15 @@ export interface RecordedKey {
 
 /** The rows of those of `keys` (16 bytes each) that are recorded. */
 export function findRecordedKeys(db: Database, keys: readonly Buffer[]): Promise<RecordedKey[]> {
-  return run<RecordedKey>(
+  return run(
     db,
     'find_recorded_keys',
-    `select key, request_hash as "requestHash", chain, seq,
-       (extract(epoch from recorded_at) * 1000000)::bigint as "recordedAtMicros",
-       record_hash as "recordHash", task_id as "taskId", task_seq as "taskSeq"
-     from audit.idem where key = any($1::uuid[])`,
-    [BINARY.uuid.encode(keys)],
+    audit
+      .selectFrom('audit.idem')
+      .select(['key', 'request_hash as requestHash', 'chain', 'seq', 'record_hash as recordHash'])
+      .select(['task_id as taskId', 'task_seq as taskSeq'])
+      .select(({ ref }) => micros(ref('recorded_at')).as('recordedAtMicros'))
+      .where('key', '=', anyOf(BINARY.uuid, keys)),
   )
 }
 
@@ -43,17 +46,29 @@ export async function findReceiptRecords(
   db: Database,
   keys: readonly Buffer[],
 ): Promise<ReadonlyMap<string, ReceiptRecord>> {
-  const rows = await run<ReceiptRecord & { readonly key: string }>(
+  const rows = await run(
     db,
     'find_receipt_records',
-    `select i.key, i.chain, i.seq, encode(coalesce(r.record_hash, i.record_hash), 'hex') as "recordHash",
-       (extract(epoch from i.recorded_at) * 1000000)::bigint as "recordedAtMicros"
-     from audit.idem i
-     left join audit.record r
-       on r.chain = i.chain and r.seq = i.seq and r.recorded_at = i.recorded_at
-     where i.key = any($1::uuid[]) and (r.seq is not null
-       or i.seq < (select a.hot_from from audit.archive a where a.log = i.chain))`,
-    [BINARY.uuid.encode(keys)],
+    audit
+      .selectFrom('audit.idem as i')
+      .leftJoin('audit.record as r', (on) =>
+        on
+          .onRef('r.chain', '=', 'i.chain')
+          .onRef('r.seq', '=', 'i.seq')
+          .onRef('r.recorded_at', '=', 'i.recorded_at'),
+      )
+      .select(['i.key', 'i.chain', 'i.seq'])
+      .select(({ fn, ref }) => [
+        sql<string>`encode(${fn.coalesce('r.record_hash', 'i.record_hash')}, 'hex')`.as(
+          'recordHash',
+        ),
+        micros(ref('i.recorded_at')).as('recordedAtMicros'),
+      ])
+      .where('i.key', '=', anyOf(BINARY.uuid, keys))
+      .where(({ eb, or, selectFrom }) => {
+        const archive = selectFrom('audit.archive as a').whereRef('a.log', '=', 'i.chain')
+        return or([eb('r.seq', 'is not', null), eb('i.seq', '<', archive.select('a.hot_from'))])
+      }),
   )
   return new Map(rows.map((row) => [row.key.replaceAll('-', ''), row]))
 }

@@ -1,7 +1,9 @@
-// The statements on vault.subject_key, in a database that only the auditor reaches.
-import { run } from '../database.ts'
+// The statements on vault.subject_key, in a database that only the auditor reaches. Storing keys is text: what is made decides
+// which members are, in one statement.
+import { BINARY, columns, text } from '@baton/postgres'
+import { anyOf } from '@baton/postgres/statements'
+import { run, vault } from '../database.ts'
 import type { Database } from '../database.ts'
-import { BINARY } from '@baton/postgres'
 
 export interface SubjectKeyRow {
   readonly subjectRef: string
@@ -21,59 +23,55 @@ export interface SubjectKeyCandidate {
   readonly wrappingKeyId: string
 }
 
-const COLUMNS = `subject_ref as "subjectRef", lookup, wrapped_key as "wrappedKey",
-  wrapping_key_id as "wrappingKeyId"`
+const SUBJECT_KEYS = vault
+  .selectFrom('vault.subject_key')
+  .select(['subject_ref as subjectRef', 'lookup', 'wrapped_key as wrappedKey'])
+  .select('wrapping_key_id as wrappingKeyId')
 
 /** The rows of those of `lookups` that are known. */
-export function findSubjectKeys(
+export const findSubjectKeys = (
   db: Database,
   lookups: readonly Buffer[],
-): Promise<SubjectKeyRow[]> {
-  return run<SubjectKeyRow>(
-    db,
-    'find_subject_keys',
-    `select ${COLUMNS} from vault.subject_key where lookup = any($1::bytea[])`,
-    [BINARY.bytea.encode(lookups)],
-  )
-}
+): Promise<SubjectKeyRow[]> =>
+  run(db, 'find_subject_keys', SUBJECT_KEYS.where('lookup', '=', anyOf(BINARY.bytea, lookups)))
 
 /** The rows of those of `subjectRefs` whose key still exists. */
-export function readSubjectKeys(
+export const readSubjectKeys = (
   db: Database,
   subjectRefs: readonly Buffer[],
-): Promise<SubjectKeyRow[]> {
-  return run<SubjectKeyRow>(
+): Promise<SubjectKeyRow[]> =>
+  run(
     db,
     'read_subject_keys',
-    `select ${COLUMNS} from vault.subject_key where subject_ref = any($1::uuid[])`,
-    [BINARY.uuid.encode(subjectRefs)],
+    SUBJECT_KEYS.where('subject_ref', '=', anyOf(BINARY.uuid, subjectRefs)),
   )
-}
+
+const KEYS = columns({
+  subjectRef: BINARY.uuid,
+  lookup: BINARY.bytea,
+  wrappedKey: BINARY.bytea,
+  wrappingKeyId: text,
+})
+const MEMBERS = columns({ subjectRef: BINARY.uuid, memberLookup: BINARY.bytea })
+const ADD_KEYS = `with made as (
+    insert into vault.subject_key (subject_ref, lookup, wrapped_key, wrapping_key_id)
+    select * from ${KEYS.unnest('k')}
+    on conflict (lookup) do nothing returning subject_ref
+  )
+  insert into vault.subject_member (subject_ref, member_lookup)
+  select m.subject_ref, m.member_lookup from ${MEMBERS.unnest('m', { after: KEYS.width })}
+  where m.subject_ref in (select subject_ref from made)`
 
 /** Stores the candidates whose lookup nobody else stored meanwhile. */
 export async function addSubjectKeys(
   db: Database,
   candidates: readonly SubjectKeyCandidate[],
 ): Promise<void> {
-  await run(
-    db,
-    'add_subject_keys',
-    `with made as (
-       insert into vault.subject_key (subject_ref, lookup, wrapped_key, wrapping_key_id)
-       select * from unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::text[])
-       on conflict (lookup) do nothing returning subject_ref
-     )
-     insert into vault.subject_member (subject_ref, member_lookup)
-     select m.subject_ref, m.member_lookup
-     from unnest($5::uuid[], $6::bytea[]) as m (subject_ref, member_lookup)
-     where m.subject_ref in (select subject_ref from made)`,
-    [
-      BINARY.uuid.encode(candidates.map((candidate) => candidate.subjectRef)),
-      BINARY.bytea.encode(candidates.map((candidate) => candidate.lookup)),
-      BINARY.bytea.encode(candidates.map((candidate) => candidate.wrappedKey)),
-      candidates.map((candidate) => candidate.wrappingKeyId),
-      BINARY.uuid.encode(candidates.flatMap((one) => one.memberLookups.map(() => one.subjectRef))),
-      BINARY.bytea.encode(candidates.flatMap((one) => one.memberLookups)),
-    ],
+  const members = candidates.flatMap(({ subjectRef, memberLookups }) =>
+    memberLookups.map((memberLookup) => ({ subjectRef, memberLookup })),
   )
+  await run(db, 'add_subject_keys', ADD_KEYS, [
+    ...KEYS.values(candidates),
+    ...MEMBERS.values(members),
+  ])
 }

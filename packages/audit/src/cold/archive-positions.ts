@@ -1,5 +1,7 @@
-// The statements on audit.archive: how far each log stands in the cold store, and what is gone from the hot one.
-import { run } from '../database.ts'
+// The statements on audit.archive: how far each log stands in the cold store, and what is gone from the hot one. Calls of the
+// functions that move it, and what is asked of the catalog, are text: kysely knows the columns of neither.
+import { micros } from '@baton/postgres/statements'
+import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 
 /** The number of the seal log among the archived logs. */
@@ -42,12 +44,14 @@ export const positionOf = (
 export async function readArchivePositions(
   db: Database,
 ): Promise<ReadonlyMap<number, ArchivePosition>> {
-  const rows = await run<ArchivePosition>(
+  const rows = await run(
     db,
     'read_archive_positions',
-    `select log, size, tail, hot_from as "hotFrom", min_index as "minIndex", start_hash as "startHash",
-       (extract(epoch from start_at) * 1000000)::bigint as "startMicros", removed
-     from audit.archive`,
+    audit
+      .selectFrom('audit.archive')
+      .select(['log', 'size', 'tail', 'hot_from as hotFrom', 'min_index as minIndex'])
+      .select(['start_hash as startHash', 'removed'])
+      .select(({ ref }) => micros(ref('start_at')).as('startMicros')),
   )
   return new Map(rows.map((row) => [row.log, row]))
 }
@@ -78,16 +82,25 @@ export async function readHotDays(db: Database): Promise<readonly string[]> {
 }
 
 /** The records of one day by chain: the first and the last. */
-export const readDayRanges = (db: Database, day: string) =>
-  run<{ chain: number; first: number; last: number }>(
+export const readDayRanges = (
+  db: Database,
+  day: string,
+): Promise<{ chain: number; first: number; last: number }[]> => {
+  const start = new Date(`${day}T00:00:00Z`)
+  return run(
     db,
     'read_day_ranges',
-    `select chain, min(seq) as first, max(seq) as last from audit.record
-     where recorded_at >= ($1 || ' 00:00:00+00')::timestamptz
-       and recorded_at < ($1 || ' 00:00:00+00')::timestamptz + interval '1 day'
-     group by chain order by chain`,
-    [day],
+    audit
+      .selectFrom('audit.record')
+      .select(({ fn }) => ['chain', fn.min('seq').as('first'), fn.max('seq').as('last')])
+      .where('recorded_at', '>=', start)
+      .where('recorded_at', '<', new Date(start.getTime() + DAY_MS))
+      .groupBy('chain')
+      .orderBy('chain'),
   )
+}
+
+const DAY_MS = 86_400_000
 
 /** Why a day cannot be dropped. */
 export type DropObstacle = 'HOT' | 'EARLIER_DAY' | 'NOT_ARCHIVED' | 'LEGAL_HOLD'
@@ -163,24 +176,30 @@ export interface LegalHold {
 
 /** Every task that is held now, oldest hold first. */
 export const readLegalHolds = (db: Database): Promise<LegalHold[]> =>
-  run<LegalHold>(
+  run(
     db,
     'read_legal_holds',
-    `select task_id as "taskId", chain, seq, held_at as "heldAt"
-     from audit.legal_hold order by held_at, task_id`,
+    audit
+      .selectFrom('audit.legal_hold')
+      .select(['task_id as taskId', 'chain', 'seq', 'held_at as heldAt'])
+      .orderBy('held_at')
+      .orderBy('task_id'),
   )
 
-/** The first record of each chain that a held task has from `fromSeq` on; chains without one are left out. */
+/** The first record of a chain from `fromSeq` on that a held task has; null where there is none. */
 export async function readHeldFrom(
   db: Database,
   { chain, fromSeq }: { readonly chain: number; readonly fromSeq: number },
 ): Promise<number | null> {
-  const rows = await run<{ seq: number | null }>(
+  const rows = await run(
     db,
     'read_held_from',
-    `select min(i.seq) as seq from audit.legal_hold h join audit.idem i on i.task_id = h.task_id
-     where i.chain = $1 and i.seq >= $2`,
-    [chain, fromSeq],
+    audit
+      .selectFrom('audit.legal_hold as h')
+      .innerJoin('audit.idem as i', 'i.task_id', 'h.task_id')
+      .select(({ fn }) => fn.min<number | null>('i.seq').as('seq'))
+      .where('i.chain', '=', chain)
+      .where('i.seq', '>=', fromSeq),
   )
   return rows[0]?.seq ?? null
 }
@@ -190,11 +209,14 @@ export async function findIndexedTask(
   db: Database,
   { chain, seq }: { readonly chain: number; readonly seq: number },
 ): Promise<string | undefined> {
-  const rows = await run<{ taskId: string }>(
+  const rows = await run(
     db,
     'find_indexed_task',
-    'select task_id as "taskId" from audit.idem where chain = $1 and seq = $2',
-    [chain, seq],
+    audit
+      .selectFrom('audit.idem')
+      .select('task_id as taskId')
+      .where('chain', '=', chain)
+      .where('seq', '=', seq),
   )
   return rows[0]?.taskId
 }
@@ -208,10 +230,13 @@ export interface IndexedRecord {
 
 /** Every record of a task that was ever appended, whichever tier it stands in, in order of (chain, seq). */
 export const readTaskIndex = (db: Database, taskId: string): Promise<IndexedRecord[]> =>
-  run<IndexedRecord>(
+  run(
     db,
     'read_task_index',
-    `select chain, seq, task_seq as "taskSeq", record_hash as "recordHash"
-     from audit.idem where task_id = $1 order by chain, seq`,
-    [taskId],
+    audit
+      .selectFrom('audit.idem')
+      .select(['chain', 'seq', 'task_seq as taskSeq', 'record_hash as recordHash'])
+      .where('task_id', '=', taskId)
+      .orderBy('chain')
+      .orderBy('seq'),
   )

@@ -1,7 +1,8 @@
 // Where a chain begins once its first records have expired: the tree before them is known from hash tiles alone.
 import { CompactRange, equalBytes, LedgerError, nodesOfRange, TILE_WIDTH } from '@baton/ledger'
 import type { ChainStart, Finding } from '@baton/ledger'
-import { run } from '../database.ts'
+import { one } from '@baton/postgres/statements'
+import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 import { bundleOf } from './object-names.ts'
 import type { ColdTier } from './cold-tier.ts'
@@ -61,12 +62,16 @@ async function findBatchStart(
   db: Database,
   { chain, seq }: { readonly chain: number; readonly seq: number },
 ): Promise<number> {
-  const rows = await run<{ first: number }>(
+  const rows = await run(
     db,
     'find_batch_start',
-    `select first_seq as first from audit.batch_sig where chain = $1 and last_seq >= $2
-     order by last_seq limit 1`,
-    [chain, seq],
+    audit
+      .selectFrom('audit.batch_sig')
+      .select('first_seq as first')
+      .where('chain', '=', chain)
+      .where('last_seq', '>=', seq)
+      .orderBy('last_seq')
+      .limit(one),
   )
   return Math.min(seq, rows[0]?.first ?? seq)
 }

@@ -9,7 +9,7 @@ import {
 } from '@baton/ledger'
 import type { Finding, FindingRule } from '@baton/ledger'
 import type { Database } from '../database.ts'
-import { readSegments } from '../read/payloads.ts'
+import { readSegments } from '../read/segments.ts'
 import type { ColdLog } from './cold-log.ts'
 import type { LogArchive } from './log-archive.ts'
 import { bundleOf } from './object-names.ts'

@@ -8,7 +8,7 @@ import {
   tileHashReader,
 } from '@baton/ledger'
 import type { HashReader, Tile } from '@baton/ledger'
-import type { SegmentRow } from '../read/payloads.ts'
+import type { SegmentRow } from '../read/segments.ts'
 import type { ColdStore } from './cold-store.ts'
 import { decodeObject } from './compression.ts'
 import { payloadName, tileName } from './object-names.ts'

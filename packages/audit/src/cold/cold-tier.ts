@@ -11,7 +11,7 @@ import {
 import type { Finding, FindingRule, RecordColumns } from '@baton/ledger'
 import type { Database } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
-import type { SegmentRow } from '../read/payloads.ts'
+import type { SegmentRow } from '../read/segments.ts'
 import { positionOf, readArchivePositions } from './archive-positions.ts'
 import type { ArchivePosition } from './archive-positions.ts'
 import { ColdLog } from './cold-log.ts'

@@ -1,9 +1,10 @@
 // What the cold store holds of people who are erased: segments that stand nowhere else, and the objects they are in.
 import { TILE_WIDTH, uuidBytes } from '@baton/ledger'
-import { run } from '../database.ts'
+import { BINARY } from '@baton/postgres'
+import { anyOf } from '@baton/postgres/statements'
+import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 import type { ColdSegments } from '../erasure/erasure-types.ts'
-import { BINARY } from '@baton/postgres'
 import type { SubjectVault } from '../append/subject-vault.ts'
 import type { ColdStore } from './cold-store.ts'
 import { ColdTier } from './cold-tier.ts'
@@ -58,11 +59,15 @@ interface Bundle {
 
 /** The bundles in which records of these tasks stand, wherever the records are now. */
 async function findBundles(db: Database, taskIds: readonly string[]): Promise<Bundle[]> {
-  const rows = await run<{ chain: number; seq: number }>(
+  const rows = await run(
     db,
     'find_task_places',
-    `select chain, seq from audit.idem where task_id = any($1::uuid[]) order by chain, seq`,
-    [BINARY.uuid.encode(taskIds.map(uuidBytes))],
+    audit
+      .selectFrom('audit.idem')
+      .select(['chain', 'seq'])
+      .where('task_id', '=', anyOf(BINARY.uuid, taskIds.map(uuidBytes)))
+      .orderBy('chain')
+      .orderBy('seq'),
   )
   const bundles = rows.map(({ chain, seq }) => ({ chain, index: bundleOf(seq) }))
   return [...new Map(bundles.map((one) => [`${one.chain}/${one.index}`, one])).values()]

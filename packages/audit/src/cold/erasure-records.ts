@@ -1,8 +1,8 @@
 // The records of erasures that have left the database, each with the batch that an append service signed.
-import { uuidBytes } from '@baton/ledger'
-import { run } from '../database.ts'
+import { one } from '@baton/postgres/statements'
+import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { BINARY } from '@baton/postgres'
+import { findErasuresOf } from '../erasure/erased-segments.ts'
 import { readTaskIndex } from './archive-positions.ts'
 import type { ColdRecord, ColdTier } from './cold-tier.ts'
 import { bundleOf } from './object-names.ts'
@@ -28,14 +28,9 @@ export async function readColdErasureRecords(
   subjectRefs: readonly string[],
 ): Promise<readonly RecordInBatch[]> {
   if (!(await tier.isUsed())) return []
-  const erasures = await run<{ id: string }>(
-    db,
-    'find_erasures_of_subjects',
-    `select distinct erasure_id as id from audit.erased_subject where subject_ref = any($1::uuid[])`,
-    [BINARY.uuid.encode(subjectRefs.map(uuidBytes))],
-  )
+  const erasures = await findErasuresOf(db, subjectRefs)
   const found: RecordInBatch[] = []
-  for (const { id } of erasures) {
+  for (const id of erasures) {
     for (const { chain, seq } of await readTaskIndex(db, id)) {
       const { hotFrom } = await tier.position(chain)
       if (seq < hotFrom) found.push(...(await runOf(db, tier, { chain, seq })))
@@ -49,12 +44,16 @@ async function runOf(
   tier: ColdTier,
   { chain, seq }: { readonly chain: number; readonly seq: number },
 ): Promise<readonly RecordInBatch[]> {
-  const batches = await run<Omit<RecordInBatch, 'chain' | 'origin' | 'erasureSeq' | 'body'>>(
+  const batches = await run(
     db,
     'find_batch_of_record',
-    `select first_seq as "firstSeq", last_seq as "lastSeq", key_id as "keyId", signature
-     from audit.batch_sig where chain = $1 and last_seq >= $2 order by last_seq limit 1`,
-    [chain, seq],
+    audit
+      .selectFrom('audit.batch_sig')
+      .select(['first_seq as firstSeq', 'last_seq as lastSeq', 'key_id as keyId', 'signature'])
+      .where('chain', '=', chain)
+      .where('last_seq', '>=', seq)
+      .orderBy('last_seq')
+      .limit(one),
   )
   const [batch] = batches
   const origin = (await tier.log(chain))?.origin

@@ -9,7 +9,7 @@ import {
   TILE_WIDTH,
 } from '@baton/ledger'
 import type { Finding, TreeNode } from '@baton/ledger'
-import type { SegmentRow } from '../read/payloads.ts'
+import type { SegmentRow } from '../read/segments.ts'
 import { ColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
 import { decodeObject, encodeObject } from './compression.ts'

@@ -1,6 +1,6 @@
 // The encrypted segments of one bundle as bytes. Only ciphertext: without its subject's key none can be read.
 import { decodeUtf8, encodeUtf8, formatUuid, uuidBytes } from '@baton/ledger'
-import type { SegmentRow } from '../read/payloads.ts'
+import type { SegmentRow } from '../read/segments.ts'
 
 const MARK = encodeUtf8('baton-payload/1\n')
 /** seq, segment, subjectRef, length of nonce, length of ciphertext. */

@@ -1,9 +1,10 @@
 // Which segments an erasure closes, lists and deletes: the statements.
 import { uuidBytes } from '@baton/ledger'
 import type { SegmentPlaceTuple } from '@baton/ledger'
-import { run } from '../database.ts'
+import { BINARY, columns } from '@baton/postgres'
+import { anyOf, sql } from '@baton/postgres/statements'
+import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { BINARY } from '@baton/postgres'
 
 /** Where a segment stands, and whose it is. */
 export interface SegmentAt {
@@ -14,15 +15,29 @@ export interface SegmentAt {
 }
 
 /** The segments of subjects that the hot store holds. */
-export function findSegmentsOf(db: Database, subjectRefs: readonly string[]): Promise<SegmentAt[]> {
-  return run<SegmentAt & object>(
+export const findSegmentsOf = (
+  db: Database,
+  subjectRefs: readonly string[],
+): Promise<SegmentAt[]> =>
+  run(
     db,
     'find_segments_of',
-    `select chain, seq, segment, subject_ref as "subjectRef" from audit.payload
-     where subject_ref = any($1::uuid[]) order by chain, seq, segment`,
-    [BINARY.uuid.encode(subjectRefs.map(uuidBytes))],
+    audit
+      .selectFrom('audit.payload')
+      .select(['chain', 'seq', 'segment', 'subject_ref as subjectRef'])
+      .where('subject_ref', '=', anyOf(BINARY.uuid, subjectRefs.map(uuidBytes)))
+      .orderBy('chain')
+      .orderBy('seq')
+      .orderBy('segment'),
   )
-}
+
+const SEGMENTS = columns({
+  chain: BINARY.int2,
+  seq: BINARY.int8,
+  segment: BINARY.int2,
+  subjectRef: BINARY.uuid,
+})
+const CLOSE_SUBJECTS = `select audit.close_subjects($1, $2, ${SEGMENTS.parameters({ after: 2 })})`
 
 /** No segment can be added to the subjects any more, and the list of those they have is final. */
 export async function closeSubjects(
@@ -31,13 +46,10 @@ export async function closeSubjects(
   closing: { readonly subjectRefs: readonly string[]; readonly cold: readonly SegmentAt[] },
 ): Promise<void> {
   const { subjectRefs, cold } = closing
-  await run(db, 'close_subjects', `select audit.close_subjects($1, $2, $3, $4, $5, $6)`, [
+  await run(db, 'close_subjects', CLOSE_SUBJECTS, [
     erasureId,
     BINARY.uuid.encode(subjectRefs.map(uuidBytes)),
-    BINARY.int2.encode(cold.map(({ chain }) => chain)),
-    BINARY.int8.encode(cold.map(({ seq }) => seq)),
-    BINARY.int2.encode(cold.map(({ segment }) => segment)),
-    BINARY.uuid.encode(cold.map(({ subjectRef }) => uuidBytes(subjectRef))),
+    ...SEGMENTS.values(cold.map((at) => ({ ...at, subjectRef: uuidBytes(at.subjectRef) }))),
   ])
 }
 
@@ -57,17 +69,56 @@ export interface ErasedList {
   readonly places: readonly SegmentPlaceTuple[]
 }
 
+/** The erasures of which one of these subjects is, in order of their ids. */
+export async function findErasuresOf(
+  db: Database,
+  subjectRefs: readonly string[],
+): Promise<string[]> {
+  const rows = await run(
+    db,
+    'find_erasures_of',
+    audit
+      .selectFrom('audit.erased_subject')
+      .select('erasure_id as id')
+      .distinct()
+      .where('subject_ref', '=', anyOf(BINARY.uuid, subjectRefs.map(uuidBytes)))
+      .orderBy('erasure_id'),
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** The final list of each subject of an erasure, subjects and places in order. */
 export async function readErasedLists(db: Database, erasureId: string): Promise<ErasedList[]> {
-  const rows = await run<PlaceRow>(
+  const rows = await run(
     db,
     'read_erased_lists',
-    `select e.subject_ref as "subjectRef", h.origin, s.seq, s.segment
-     from audit.erased_subject e
-     left join audit.erased_segment s on s.subject_ref = e.subject_ref
-     left join audit.head h on h.chain = s.chain
-     where e.erasure_id = $1 order by e.subject_ref, h.origin collate "C", s.seq, s.segment`,
-    [erasureId],
+    audit
+      .selectFrom('audit.erased_subject as e')
+      .leftJoin('audit.erased_segment as s', 's.subject_ref', 'e.subject_ref')
+      .leftJoin('audit.head as h', 'h.chain', 's.chain')
+      .select(['e.subject_ref as subjectRef', 'h.origin', 's.seq', 's.segment'])
+      .where('e.erasure_id', '=', erasureId)
+      .orderBy('e.subject_ref')
+      .orderBy(sql`h.origin collate "C"`)
+      .orderBy('s.seq')
+      .orderBy('s.segment'),
+  )
+  return listsOf(rows)
+}
+
+/** The lists of subjects, whichever erasure they are of; places in no order. */
+export async function readListsOf(
+  db: Database,
+  subjectRefs: readonly string[],
+): Promise<ErasedList[]> {
+  const rows = await run(
+    db,
+    'read_lists_of_subjects',
+    audit
+      .selectFrom('audit.erased_segment as s')
+      .innerJoin('audit.head as h', 'h.chain', 's.chain')
+      .select(['s.subject_ref as subjectRef', 'h.origin', 's.seq', 's.segment'])
+      .where('s.subject_ref', '=', anyOf(BINARY.uuid, subjectRefs.map(uuidBytes))),
   )
   return listsOf(rows)
 }
@@ -79,7 +130,7 @@ interface PlaceRow {
   readonly segment: number | null
 }
 
-export function listsOf(rows: readonly PlaceRow[]): ErasedList[] {
+function listsOf(rows: readonly PlaceRow[]): ErasedList[] {
   const lists = new Map<string, SegmentPlaceTuple[]>()
   for (const { subjectRef, origin, seq, segment } of rows) {
     const places = lists.get(subjectRef) ?? []
@@ -94,17 +145,19 @@ export interface RecordAt {
   readonly seq: number
 }
 
+const erasedOf = (erasureId: string) =>
+  audit
+    .selectFrom('audit.erased_subject as e')
+    .innerJoin('audit.erased_segment as s', 's.subject_ref', 'e.subject_ref')
+    .where('e.erasure_id', '=', erasureId)
+
 /** The records of which an erasure erased segments, wherever they stand, in order. */
-export function findErasedPlaces(db: Database, erasureId: string): Promise<RecordAt[]> {
-  return run<RecordAt & object>(
+export const findErasedPlaces = (db: Database, erasureId: string): Promise<RecordAt[]> =>
+  run(
     db,
     'find_erased_places',
-    `select distinct s.chain, s.seq
-     from audit.erased_subject e join audit.erased_segment s on s.subject_ref = e.subject_ref
-     where e.erasure_id = $1 order by s.chain, s.seq`,
-    [erasureId],
+    erasedOf(erasureId).select(['s.chain', 's.seq']).distinct().orderBy('s.chain').orderBy('s.seq'),
   )
-}
 
 export interface ErasedRecord extends RecordAt {
   readonly body: Buffer
@@ -113,14 +166,17 @@ export interface ErasedRecord extends RecordAt {
 }
 
 /** The records of the hot store of which an erasure erased segments. */
-export function readErasedRecords(db: Database, erasureId: string): Promise<ErasedRecord[]> {
-  return run<ErasedRecord & object>(
+export const readErasedRecords = (db: Database, erasureId: string): Promise<ErasedRecord[]> =>
+  run(
     db,
     'read_erased_records',
-    `select r.chain, r.seq, r.body, array_agg(s.segment order by s.segment) as segments
-     from audit.erased_subject e join audit.erased_segment s on s.subject_ref = e.subject_ref
-     join audit.record r on r.chain = s.chain and r.seq = s.seq
-     where e.erasure_id = $1 group by r.chain, r.seq, r.recorded_at order by r.chain, r.seq`,
-    [erasureId],
+    erasedOf(erasureId)
+      .innerJoin('audit.record as r', (on) =>
+        on.onRef('r.chain', '=', 's.chain').onRef('r.seq', '=', 's.seq'),
+      )
+      .select(['r.chain', 'r.seq', 'r.body'])
+      .select(sql<number[]>`array_agg(s.segment order by s.segment)`.as('segments'))
+      .groupBy(['r.chain', 'r.seq', 'r.recorded_at'])
+      .orderBy('r.chain')
+      .orderBy('r.seq'),
   )
-}

@@ -9,8 +9,8 @@ import type { Database } from '../database.ts'
 import { findErasedPlaces, readErasedRecords } from './erased-segments.ts'
 import type { RecordAt } from './erased-segments.ts'
 import { GenuineErasures } from './genuine-erasures.ts'
-import { readSegments } from '../read/payloads.ts'
-import type { SegmentRow } from '../read/payloads.ts'
+import { readSegments } from '../read/segments.ts'
+import type { SegmentRow } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 
 /** The cold tier, read as audit_reader. */

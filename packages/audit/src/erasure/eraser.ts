@@ -141,7 +141,7 @@ export class Eraser {
     crashPoint('erasure.after_key')
     await erased.erasePayload(db, id)
     crashPoint('erasure.after_payloads')
-    await erasures.advanceErasure(db, id, { state: 'ERASED' })
+    await erasures.markErased(db, id)
     return this.#confirmed(id)
   }
 
@@ -191,7 +191,7 @@ export class Eraser {
 
   /** Keeps the receipt and ends the erasure. */
   async file(id: string, receipt: object): Promise<Erasure> {
-    await erasures.advanceErasure(this.#options.db, id, { state: 'COMPLETED', receipt })
+    await erasures.completeErasure(this.#options.db, id, receipt)
     return this.#confirmed(id)
   }
 

@@ -1,7 +1,9 @@
-// The statements of an erasure on the vault: who is meant, which keys go, and that they are gone.
-import { run } from '../database.ts'
-import type { Database } from '../database.ts'
+// The statements of an erasure on the vault: who is meant, which keys go, and that they are gone. The one that detaches them is
+// text: five parts that are one.
 import { BINARY } from '@baton/postgres'
+import { anyOf } from '@baton/postgres/statements'
+import { run, vault } from '../database.ts'
+import type { Database } from '../database.ts'
 
 interface KeyRow {
   readonly subjectRef: string
@@ -14,8 +16,10 @@ export async function noteErasure(db: Database, erasureId: string, lookup: Buffe
   await run(
     db,
     'note_erasure',
-    `insert into vault.erasure (erasure_id, lookup) values ($1, $2) on conflict do nothing`,
-    [erasureId, lookup],
+    vault
+      .insertInto('vault.erasure')
+      .values({ erasure_id: erasureId, lookup })
+      .onConflict((conflict) => conflict.doNothing()),
   )
 }
 
@@ -28,23 +32,26 @@ export async function isErasureOf(
   const rows = await run(
     db,
     'is_erasure_of',
-    `select from vault.erasure where erasure_id = $1 and lookup = $2`,
-    [erasureId, lookup],
+    vault
+      .selectFrom('vault.erasure')
+      .select('erasure_id')
+      .where('erasure_id', '=', erasureId)
+      .where('lookup', '=', lookup),
   )
   return rows.length > 0
 }
 
 /** The keys that protect data of the subject: its own, and those of sets that it belongs to. */
 export async function findKeysOfSubject(db: Database, lookup: Buffer): Promise<string[]> {
-  return refs(
-    await run<KeyRow>(
-      db,
-      'find_keys_of_subject',
-      `select subject_ref as "subjectRef" from vault.subject_key where lookup = $1
-       union select subject_ref from vault.subject_member where member_lookup = $1`,
-      [lookup],
-    ),
-  )
+  const ownKey = vault
+    .selectFrom('vault.subject_key')
+    .select('subject_ref as subjectRef')
+    .where('lookup', '=', lookup)
+  const keysOfSets = vault
+    .selectFrom('vault.subject_member')
+    .select('subject_ref as subjectRef')
+    .where('member_lookup', '=', lookup)
+  return refs(await run(db, 'find_keys_of_subject', ownKey.union(keysOfSets)))
 }
 
 /**
@@ -73,15 +80,12 @@ export async function detachKeys(db: Database, erasureId: string): Promise<void>
 
 /** The keys that an erasure has detached, in order. */
 export async function readDetachedKeys(db: Database, erasureId: string): Promise<string[]> {
-  return refs(
-    await run<KeyRow>(
-      db,
-      'read_detached_keys',
-      `select subject_ref as "subjectRef" from vault.erasure_key where erasure_id = $1
-       order by subject_ref`,
-      [erasureId],
-    ),
-  )
+  const detached = vault
+    .selectFrom('vault.erasure_key')
+    .select('subject_ref as subjectRef')
+    .where('erasure_id', '=', erasureId)
+    .orderBy('subject_ref')
+  return refs(await run(db, 'read_detached_keys', detached))
 }
 
 /** Destroys keys; answers how many there were. */
@@ -89,8 +93,10 @@ export async function destroyKeys(db: Database, subjectRefs: readonly Buffer[]):
   const rows = await run(
     db,
     'destroy_keys',
-    `delete from vault.subject_key where subject_ref = any($1::uuid[]) returning subject_ref`,
-    [BINARY.uuid.encode(subjectRefs)],
+    vault
+      .deleteFrom('vault.subject_key')
+      .where('subject_ref', '=', anyOf(BINARY.uuid, subjectRefs))
+      .returning('subject_ref'),
   )
   return rows.length
 }

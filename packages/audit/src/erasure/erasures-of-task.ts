@@ -1,12 +1,10 @@
 // The erasures that a task's records need to be understood: of each subject in them whose key was destroyed.
-import { readRecord, uuidBytes } from '@baton/ledger'
+import { readRecord } from '@baton/ledger'
 import type { SegmentPlaceTuple } from '@baton/ledger'
 import type { ColdTier } from '../cold/cold-tier.ts'
 import { readTierRecords } from '../cold/read-task.ts'
-import { run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { readErasedLists } from './erased-segments.ts'
-import { BINARY } from '@baton/postgres'
+import { findErasuresOf, readErasedLists } from './erased-segments.ts'
 import type { RecordRow } from '../read/records.ts'
 
 export interface ErasureOfTask {
@@ -25,7 +23,7 @@ export async function readErasuresOf(
     rows.flatMap(({ body }) => readRecord(body)?.payload.map(({ subjectRef }) => subjectRef) ?? []),
   )
   const found: ErasureOfTask[] = []
-  for (const { erasureId } of await findErasuresOf(db, [...subjects])) {
+  for (const erasureId of await findErasuresOf(db, [...subjects])) {
     const lists = new Map(
       (await readErasedLists(db, erasureId)).map((list) => [list.subjectRef, list.places]),
     )
@@ -40,15 +38,3 @@ export async function readErasuresOf(
     (left, right) => left.row.chain - right.row.chain || left.row.seq - right.row.seq,
   )
 }
-
-const findErasuresOf = (
-  db: Database,
-  subjectRefs: readonly string[],
-): Promise<{ erasureId: string }[]> =>
-  run(
-    db,
-    'find_erasures_of',
-    `select distinct erasure_id as "erasureId" from audit.erased_subject
-     where subject_ref = any($1::uuid[]) order by erasure_id`,
-    [BINARY.uuid.encode(subjectRefs.map(uuidBytes))],
-  )

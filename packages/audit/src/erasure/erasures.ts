@@ -1,8 +1,10 @@
-// The statements on audit.erasure: how far each has come, what holds it, and what proves it.
+// The statements on audit.erasure: how far each has come, what holds it, what proves it, and what has been undone.
 import { uuidBytes } from '@baton/ledger'
-import { run } from '../database.ts'
+import { BINARY, text } from '@baton/postgres'
+import { anyOf, sql } from '@baton/postgres/statements'
+import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { BINARY } from '@baton/postgres'
+import type { SubjectVault } from '../append/subject-vault.ts'
 
 export type ErasureState = 'PLANNED' | 'DEFERRED' | 'CONFIRMED' | 'ERASED' | 'COMPLETED'
 
@@ -21,9 +23,13 @@ export interface Erasure {
   readonly receipt: object | null
 }
 
-const COLUMNS = `id, state, basis, requested_by as "requestedBy", requested_at as "requestedAt",
-  confirmed_by as "confirmedBy", confirmed_at as "confirmedAt", completed_at as "completedAt",
-  handoff_ids as "handoffIds", task_ids as "taskIds", receipt`
+const ERASURES = audit
+  .selectFrom('audit.erasure')
+  .select(['id', 'state', 'basis', 'receipt', 'handoff_ids as handoffIds', 'task_ids as taskIds'])
+  .select(['requested_by as requestedBy', 'requested_at as requestedAt'])
+  .select(['confirmed_by as confirmedBy', 'confirmed_at as confirmedAt'])
+  .select('completed_at as completedAt')
+  .$narrowType<{ state: ErasureState; receipt: object | null }>()
 
 export type NewErasure = Pick<
   Erasure,
@@ -35,34 +41,31 @@ export async function addErasure(db: Database, erasure: NewErasure): Promise<voi
   await run(
     db,
     'add_erasure',
-    `insert into audit.erasure (id, state, basis, requested_by, handoff_ids, task_ids)
-     values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
-    [
-      erasure.id,
-      erasure.state,
-      erasure.basis,
-      erasure.requestedBy,
-      erasure.handoffIds,
-      erasure.taskIds,
-    ],
+    audit
+      .insertInto('audit.erasure')
+      .values({
+        id: erasure.id,
+        state: erasure.state,
+        basis: erasure.basis,
+        requested_by: erasure.requestedBy,
+        handoff_ids: erasure.handoffIds,
+        task_ids: erasure.taskIds,
+      })
+      .onConflict((conflict) => conflict.doNothing()),
   )
 }
 
 export async function findErasure(db: Database, id: string): Promise<Erasure | undefined> {
-  const text = `select ${COLUMNS} from audit.erasure where id = $1`
-  return (await run<Erasure & object>(db, 'find_erasure', text, [id]))[0]
+  return (await run(db, 'find_erasure', ERASURES.where('id', '=', id)))[0]
 }
 
 /** Those in one of `states`, oldest first; at most 1,000. */
-export function listErasures(db: Database, states: readonly ErasureState[]): Promise<Erasure[]> {
-  return run<Erasure & object>(
+export const listErasures = (db: Database, states: readonly ErasureState[]): Promise<Erasure[]> =>
+  run(
     db,
     'list_erasures',
-    `select ${COLUMNS} from audit.erasure where state = any($1::text[])
-     order by requested_at limit 1000`,
-    [states],
+    ERASURES.where('state', '=', anyOf(text, states)).orderBy('requested_at').limit(sql.lit(1000)),
   )
-}
 
 /** The second person's confirmation, once. False where the plan is not waiting for it any more. */
 export async function confirmErasure(
@@ -73,38 +76,63 @@ export async function confirmErasure(
   const rows = await run(
     db,
     'confirm_erasure',
-    `update audit.erasure set state = 'CONFIRMED', confirmed_by = $2, confirmed_at = now(),
-       handoff_ids = $3, task_ids = $4
-     where id = $1 and state = 'PLANNED' and requested_by <> $2 returning id`,
-    [id, confirmed.by, confirmed.handoffIds, confirmed.taskIds],
+    audit
+      .updateTable('audit.erasure')
+      .set({
+        state: 'CONFIRMED',
+        confirmed_by: confirmed.by,
+        confirmed_at: sql<Date>`now()`,
+        handoff_ids: confirmed.handoffIds,
+        task_ids: confirmed.taskIds,
+      })
+      .where('id', '=', id)
+      .where('state', '=', 'PLANNED')
+      .where('requested_by', '<>', confirmed.by)
+      .returning('id'),
   )
   return rows.length > 0
 }
 
-/** Moves an erasure on; never back. */
-export async function advanceErasure(
-  db: Database,
-  id: string,
-  to: { readonly state: 'ERASED' | 'COMPLETED'; readonly receipt?: object },
-): Promise<void> {
+/** The keys and payloads are gone; changes nothing but a confirmed erasure. */
+export async function markErased(db: Database, id: string): Promise<void> {
   await run(
     db,
-    'advance_erasure',
-    `update audit.erasure set state = $2, receipt = coalesce($3, receipt),
-       completed_at = case when $2 = 'COMPLETED' then now() end
-     where id = $1 and (state, $2) in (('CONFIRMED', 'ERASED'), ('ERASED', 'COMPLETED'))`,
-    [id, to.state, to.receipt === undefined ? null : JSON.stringify(to.receipt)],
+    'mark_erased',
+    audit
+      .updateTable('audit.erasure')
+      .set({ state: 'ERASED' })
+      .where('id', '=', id)
+      .where('state', '=', 'CONFIRMED'),
+  )
+}
+
+/** Ends an erasure with its receipt; changes nothing but one that has erased. */
+export async function completeErasure(db: Database, id: string, receipt: object): Promise<void> {
+  await run(
+    db,
+    'complete_erasure',
+    audit
+      .updateTable('audit.erasure')
+      .set({
+        state: 'COMPLETED',
+        receipt: JSON.stringify(receipt),
+        completed_at: sql<Date>`now()`,
+      })
+      .where('id', '=', id)
+      .where('state', '=', 'ERASED'),
   )
 }
 
 /** Those of `taskIds` that must not be erased now. */
 export async function findHeldTasks(db: Database, taskIds: readonly string[]): Promise<string[]> {
-  const rows = await run<{ taskId: string }>(
+  const rows = await run(
     db,
     'find_held_tasks',
-    `select task_id as "taskId" from audit.legal_hold where task_id = any($1::uuid[])
-     order by task_id`,
-    [BINARY.uuid.encode(taskIds.map(uuidBytes))],
+    audit
+      .selectFrom('audit.legal_hold')
+      .select('task_id as taskId')
+      .where('task_id', '=', anyOf(BINARY.uuid, taskIds.map(uuidBytes)))
+      .orderBy('task_id'),
   )
   return rows.map((row) => row.taskId)
 }
@@ -119,45 +147,69 @@ export interface SubjectRecord {
 }
 
 /** The records in which subjects have segments, without any text; at most 1,000. */
-export function findSubjectRecords(
+export const findSubjectRecords = (
   db: Database,
   subjectRefs: readonly string[],
-): Promise<SubjectRecord[]> {
-  return run<SubjectRecord & object>(
+): Promise<SubjectRecord[]> =>
+  run(
     db,
     'find_subject_records',
-    `select h.origin, r.seq, r.task_id as "taskId", r.handoff_id as "handoffId",
-       r.event as "eventNumber", array_agg(p.segment order by p.segment) as segments
-     from audit.payload p
-     join audit.record r on r.chain = p.chain and r.seq = p.seq and r.recorded_at = p.recorded_at
-     join audit.head h on h.chain = p.chain
-     where p.subject_ref = any($1::uuid[])
-     group by h.origin, r.chain, r.seq, r.recorded_at order by r.recorded_at limit 1000`,
-    [BINARY.uuid.encode(subjectRefs.map(uuidBytes))],
+    audit
+      .selectFrom('audit.payload as p')
+      .innerJoin('audit.record as r', (on) =>
+        on
+          .onRef('r.chain', '=', 'p.chain')
+          .onRef('r.seq', '=', 'p.seq')
+          .onRef('r.recorded_at', '=', 'p.recorded_at'),
+      )
+      .innerJoin('audit.head as h', 'h.chain', 'p.chain')
+      .select(['h.origin', 'r.seq', 'r.task_id as taskId', 'r.handoff_id as handoffId'])
+      .select('r.event as eventNumber')
+      .select(sql<number[]>`array_agg(p.segment order by p.segment)`.as('segments'))
+      .where('p.subject_ref', '=', anyOf(BINARY.uuid, subjectRefs.map(uuidBytes)))
+      .groupBy(['h.origin', 'r.chain', 'r.seq', 'r.recorded_at'])
+      .orderBy('r.recorded_at')
+      .limit(sql.lit(1000)),
   )
-}
 
-/** Subjects of erasures that are past their request: no key of theirs may exist. */
-export async function readErasedSubjects(db: Database): Promise<string[]> {
-  const rows = await run<{ subjectRef: string }>(
+/** The subjects of erasures past their request: no key of theirs may exist, and no payload. */
+const ERASED_SUBJECTS = audit
+  .selectFrom('audit.erased_subject as s')
+  .innerJoin('audit.erasure as e', 'e.id', 's.erasure_id')
+  .where('e.state', 'in', [sql.lit('ERASED'), sql.lit('COMPLETED')])
+
+const readErased = (db: Database): Promise<{ subjectRef: string; id: string }[]> =>
+  run(
     db,
     'read_erased_subjects',
-    `select s.subject_ref as "subjectRef" from audit.erased_subject s
-     join audit.erasure e on e.id = s.erasure_id where e.state in ('ERASED', 'COMPLETED')`,
+    ERASED_SUBJECTS.select(['s.subject_ref as subjectRef', 's.erasure_id as id']),
   )
-  return rows.map((row) => row.subjectRef)
-}
+
+/** Subjects of erasures that are past their request: no key of theirs may exist. */
+export const readErasedSubjects = async (db: Database): Promise<string[]> =>
+  (await readErased(db)).map(({ subjectRef }) => subjectRef)
 
 /** Erasures past their request of which payloads are stored, as after a restore. */
 export async function findUnreflectedErasures(db: Database): Promise<string[]> {
-  const rows = await run<{ id: string }>(
+  const rows = await run(
     db,
     'find_unreflected_erasures',
-    `select distinct s.erasure_id as id from audit.erased_subject s
-     join audit.payload p on p.subject_ref = s.subject_ref
-     join audit.erasure e on e.id = s.erasure_id where e.state in ('ERASED', 'COMPLETED')`,
+    ERASED_SUBJECTS.innerJoin('audit.payload as p', 'p.subject_ref', 's.subject_ref')
+      .select('s.erasure_id as id')
+      .distinct(),
   )
   return rows.map((row) => row.id)
+}
+
+/** Ids of erasures past their request of which a payload or a key is stored, sorted. As audit_reader. */
+export async function findUndoneErasures(
+  db: Database,
+  vault: Pick<SubjectVault, 'keysOf'>,
+): Promise<string[]> {
+  const subjects = await readErased(db)
+  const keys = await vault.keysOf(new Set(subjects.map(({ subjectRef }) => subjectRef)))
+  const withKey = subjects.filter(({ subjectRef }) => keys.has(subjectRef)).map(({ id }) => id)
+  return [...new Set([...withKey, ...(await findUnreflectedErasures(db))])].toSorted()
 }
 
 export interface ErasureProof {
@@ -169,13 +221,20 @@ export interface ErasureProof {
 }
 
 /** The records that prove an erasure, in order of their chain. */
-export function readProofs(db: Database, erasureId: string): Promise<ErasureProof[]> {
-  return run(
+export const readProofs = (db: Database, erasureId: string): Promise<ErasureProof[]> =>
+  run(
     db,
     'read_erasure_proofs',
-    `select h.origin, r.seq, r.event as "eventNumber", encode(r.record_hash, 'hex') as "recordHash"
-     from audit.record r join audit.head h on h.chain = r.chain
-     where r.handoff_id = $1 and r.event between 20 and 22 order by r.chain, r.seq`,
-    [erasureId],
+    audit
+      .selectFrom('audit.record as r')
+      .innerJoin('audit.head as h', 'h.chain', 'r.chain')
+      .select(['h.origin', 'r.seq', 'r.event as eventNumber'])
+      .select(sql<string>`encode(r.record_hash, 'hex')`.as('recordHash'))
+      .where('r.handoff_id', '=', erasureId)
+      .where(({ between }) => between('r.event', FIRST_ERASURE_EVENT, LAST_ERASURE_EVENT))
+      .orderBy('r.chain')
+      .orderBy('r.seq'),
   )
-}
+
+const FIRST_ERASURE_EVENT = 20
+const LAST_ERASURE_EVENT = 22

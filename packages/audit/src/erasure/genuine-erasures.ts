@@ -6,9 +6,9 @@ import { ColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { readColdErasureRecords } from '../cold/erasure-records.ts'
 import type { RecordInBatch } from '../cold/erasure-records.ts'
-import { run } from '../database.ts'
+import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { listsOf } from './erased-segments.ts'
+import { readListsOf } from './erased-segments.ts'
 import { BINARY } from '@baton/postgres'
 
 /** By record: the subject of each erased segment, by segment number. */
@@ -39,12 +39,14 @@ export class GenuineErasures {
   }
 
   async of({ chain, firstSeq, lastSeq }: Range): Promise<ErasedBySeq> {
-    const rows = await run<{ seq: number; segment: number; subjectRef: string }>(
+    const rows = await run(
       this.#db,
       'read_erased_segments',
-      `select seq, segment, subject_ref as "subjectRef" from audit.erased_segment
-       where chain = $1 and seq between $2 and $3`,
-      [chain, firstSeq, lastSeq],
+      audit
+        .selectFrom('audit.erased_segment')
+        .select(['seq', 'segment', 'subject_ref as subjectRef'])
+        .where('chain', '=', chain)
+        .where(({ between }) => between('seq', firstSeq, lastSeq)),
     )
     if (rows.length === 0) return NONE
     await this.#learn(new Set(rows.map((row) => row.subjectRef)))
@@ -62,7 +64,7 @@ export class GenuineErasures {
     if (unknown.length === 0) return
     const genuine = await this.#recorded(unknown)
     const lists = new Map(
-      (await readLists(this.#db, unknown)).map((one) => [one.subjectRef, one.places]),
+      (await readListsOf(this.#db, unknown)).map((one) => [one.subjectRef, one.places]),
     )
     for (const ref of unknown) {
       const { segments, listSha256 } = erasureOf(ref, lists.get(ref) ?? [])
@@ -116,7 +118,7 @@ export class GenuineErasures {
 
 const NONE: ErasedBySeq = new Map()
 
-// Each erasure record with those behind it up to the end of its batch, in order.
+// Each erasure record with those behind it up to the end of its batch, in order. A lateral join says it best.
 const RECORDS_IN_BATCHES = `
 select e.chain, h.origin, e.seq as "erasureSeq", r.body, b.first_seq as "firstSeq",
   b.last_seq as "lastSeq", b.key_id as "keyId", b.signature
@@ -127,15 +129,3 @@ cross join lateral (select * from audit.batch_sig b where b.chain = e.chain and 
   order by b.last_seq limit 1) b
 join audit.record r on r.chain = e.chain and r.seq between e.seq and b.last_seq
 order by e.chain, e.seq, r.seq`
-
-const readLists = async (db: Database, subjectRefs: readonly string[]) =>
-  listsOf(
-    await run(
-      db,
-      'read_lists_of_subjects',
-      `select s.subject_ref as "subjectRef", h.origin, s.seq, s.segment
-       from audit.erased_segment s join audit.head h on h.chain = s.chain
-       where s.subject_ref = any($1::uuid[])`,
-      [BINARY.uuid.encode(subjectRefs.map(uuidBytes))],
-    ),
-  )

@@ -1,8 +1,11 @@
-// The reading statements on audit.record: always the stored bytes, never a view of them.
+// The reading statements on audit.record: always the stored bytes, never a view of them. The one that joins a set is text:
+// kysely has no word for it.
+import { uuidBytes } from '@baton/ledger'
 import type { RecordColumns } from '@baton/ledger'
-import { run } from '../database.ts'
+import { BINARY, columns } from '@baton/postgres'
+import { anyOf, micros, one } from '@baton/postgres/statements'
+import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { BINARY } from '@baton/postgres'
 
 export interface RecordRow extends RecordColumns {
   readonly chain: number
@@ -11,48 +14,90 @@ export interface RecordRow extends RecordColumns {
   readonly recordHash: Buffer
 }
 
-const COLUMNS = `chain, seq, (extract(epoch from recorded_at) * 1000000)::bigint as "recordedAtMicros",
-  task_id as "taskId", handoff_id as "handoffId", event as "eventNumber",
-  spent_micro as "spentMicroUSD", body, record_hash as "recordHash"`
-
 /** All records of a task in order of (chain, seq); clocks may differ, a chain's order cannot. */
 export function readTaskRecords(db: Database, taskId: string): Promise<RecordRow[]> {
-  return run<RecordRow>(
+  return run(
     db,
     'read_task_records',
-    `select ${COLUMNS} from audit.record where task_id = $1 order by chain, seq, recorded_at`,
-    [taskId],
+    audit
+      .selectFrom('audit.record')
+      .select(['chain', 'seq', 'task_id as taskId', 'handoff_id as handoffId'])
+      .select(['event as eventNumber', 'spent_micro as spentMicroUSD'])
+      .select(['body', 'record_hash as recordHash'])
+      .select(({ ref }) => micros(ref('recorded_at')).as('recordedAtMicros'))
+      .where('task_id', '=', taskId)
+      .orderBy('chain')
+      .orderBy('seq')
+      .orderBy('recorded_at'),
   )
+}
+
+interface Place {
+  readonly chain: number
+  readonly seq: number
 }
 
 /** The stored bytes of one record that stands in the database. */
 export async function readRecordAt(
   db: Database,
-  { chain, seq }: { readonly chain: number; readonly seq: number },
+  { chain, seq }: Place,
 ): Promise<Buffer | undefined> {
-  const rows = await run<{ body: Buffer }>(
+  const rows = await run(
     db,
     'read_record_at',
-    'select body from audit.record where chain = $1 and seq = $2',
-    [chain, seq],
+    audit
+      .selectFrom('audit.record')
+      .select('body')
+      .where('chain', '=', chain)
+      .where('seq', '=', seq),
   )
   return rows[0]?.body
 }
 
 /** The task of the first record of a chain from `seq` on that stands in the database. */
-export async function findTaskAt(
-  db: Database,
-  { chain, seq }: { readonly chain: number; readonly seq: number },
-): Promise<string | undefined> {
-  const rows = await run<{ taskId: string }>(
+export async function findTaskAt(db: Database, { chain, seq }: Place): Promise<string | undefined> {
+  const rows = await run(
     db,
     'find_task_at',
-    `select task_id as "taskId" from audit.record
-     where chain = $1 and seq >= $2 order by seq limit 1`,
-    [chain, seq],
+    audit
+      .selectFrom('audit.record')
+      .select('task_id as taskId')
+      .where('chain', '=', chain)
+      .where('seq', '>=', seq)
+      .orderBy('seq')
+      .limit(one),
   )
   return rows[0]?.taskId
 }
+
+export interface TaskTotals {
+  readonly records: number
+  /** The highest running total that was recorded, in micro-USD. */
+  readonly spentMicroUSD: number
+}
+
+/** Records and cost by task, of those of `taskIds` that the log knows. */
+export async function readTaskTotals(
+  db: Database,
+  taskIds: readonly string[],
+): Promise<ReadonlyMap<string, TaskTotals>> {
+  const rows = await run(
+    db,
+    'read_task_totals',
+    audit
+      .selectFrom('audit.record')
+      .select('task_id as taskId')
+      .select(({ fn, lit }) => [
+        fn.countAll<number>().as('records'),
+        fn.coalesce(fn.max('spent_micro'), lit(0)).as('spentMicroUSD'),
+      ])
+      .where('task_id', '=', anyOf(BINARY.uuid, taskIds.map(uuidBytes)))
+      .groupBy('task_id'),
+  )
+  return new Map(rows.map(({ taskId, ...totals }) => [taskId, totals]))
+}
+
+const PLACES = columns({ chain: BINARY.int2, seq: BINARY.int8 })
 
 /**
  * The earliest time (microseconds since 1970) among the records at these places; null when there is
@@ -67,12 +112,8 @@ export async function findOldestRecordTime(
     db,
     'find_oldest_record_time',
     `select (extract(epoch from min(r.recorded_at)) * 1000000)::bigint as micros
-     from unnest($1::smallint[], $2::bigint[]) as p (chain, seq)
-     join audit.record r on r.chain = p.chain and r.seq = p.seq`,
-    [
-      BINARY.int2.encode(places.map(({ chain }) => chain)),
-      BINARY.int8.encode(places.map(({ seq }) => seq)),
-    ],
+     from ${PLACES.unnest('p')} join audit.record r on r.chain = p.chain and r.seq = p.seq`,
+    PLACES.values(places),
   )
   return rows[0]?.micros ?? null
 }

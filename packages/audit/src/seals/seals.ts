@@ -1,7 +1,8 @@
 // The statements on the copies of seals: what the sealer signed, for serving and for checking.
-import { run } from '../database.ts'
+import { BINARY, columns, copyOut, text } from '@baton/postgres'
+import { one } from '@baton/postgres/statements'
+import { audit, run } from '../database.ts'
 import type { Database, Snapshot } from '../database.ts'
-import { BINARY, copyOut } from '@baton/postgres'
 
 /** One entry of the seal log as it is published. */
 export interface Seal {
@@ -21,24 +22,20 @@ export interface Seal {
   }[]
 }
 
+const CHECKPOINTS = columns({ chain: BINARY.int2, size: BINARY.int8, note: text })
+const STORE_SEAL = `select audit.store_seal($1::bigint, $2::timestamptz, $3::bytea, $4::text,
+  ${CHECKPOINTS.parameters({ after: 4 })}) as stored`
+
 /** Safe to repeat. Answers false when another entry stands at this place. */
 export async function storeSeal(db: Database, seal: Seal): Promise<boolean> {
   const { seq, at, body, note, chains } = seal
-  const rows = await run<{ stored: boolean }>(
-    db,
-    'store_seal',
-    `select audit.store_seal($1::bigint, $2::timestamptz, $3::bytea, $4::text,
-       $5::smallint[], $6::bigint[], $7::text[]) as stored`,
-    [
-      seq,
-      at,
-      Buffer.from(body),
-      note,
-      BINARY.int2.encode(chains.map(({ chain }) => chain)),
-      BINARY.int8.encode(chains.map(({ size }) => size)),
-      chains.map((chain) => chain.note),
-    ],
-  )
+  const rows = await run<{ stored: boolean }>(db, 'store_seal', STORE_SEAL, [
+    seq,
+    at,
+    Buffer.from(body),
+    note,
+    ...CHECKPOINTS.values(chains),
+  ])
   return rows[0]?.stored === true
 }
 
@@ -61,10 +58,10 @@ export interface ChainCheckpointRow {
 
 /** The newest signed checkpoint of each chain that has one. */
 export const readChainCheckpoints = (db: Database): Promise<ChainCheckpointRow[]> =>
-  run<ChainCheckpointRow>(
+  run(
     db,
     'read_chain_checkpoints',
-    'select chain, size, note from audit.chain_checkpoint order by chain',
+    audit.selectFrom('audit.chain_checkpoint').select(['chain', 'size', 'note']).orderBy('chain'),
   )
 
 export interface SealRow {
@@ -73,25 +70,16 @@ export interface SealRow {
   readonly note: string
 }
 
+const SEALS = audit.selectFrom('audit.seal').select(['seq', 'body', 'note'])
+
 /** The newest entry of the seal log. */
 export async function readLastSeal(db: Database): Promise<SealRow | undefined> {
-  const rows = await run<SealRow>(
-    db,
-    'read_last_seal',
-    'select seq, body, note from audit.seal order by seq desc limit 1',
-  )
-  return rows[0]
+  return (await run(db, 'read_last_seal', SEALS.orderBy('seq', 'desc').limit(one)))[0]
 }
 
 /** The entry at one place of the seal log. */
 export async function readSeal(db: Database, seq: number): Promise<SealRow | undefined> {
-  const rows = await run<SealRow>(
-    db,
-    'read_seal',
-    'select seq, body, note from audit.seal where seq = $1',
-    [seq],
-  )
-  return rows[0]
+  return (await run(db, 'read_seal', SEALS.where('seq', '=', seq)))[0]
 }
 
 const PAGE_SEALS = 2_000
@@ -124,10 +112,6 @@ export interface WitnessedRow {
 
 /** The newest checkpoint of the seal log that enough witnesses have cosigned. */
 export async function readWitnessed(db: Database): Promise<WitnessedRow | undefined> {
-  const rows = await run<WitnessedRow>(
-    db,
-    'read_witnessed',
-    'select size, note from audit.witnessed',
-  )
-  return rows[0]
+  const statement = audit.selectFrom('audit.witnessed').select(['size', 'note'])
+  return (await run(db, 'read_witnessed', statement))[0]
 }

@@ -1,9 +1,8 @@
 // The statements on audit.tree_hash, and the leaves it is made from: hashes of full subtrees by range.
 import { hashLeaf } from '@baton/ledger'
-import { copyOut } from '@baton/postgres'
-import { run } from '../database.ts'
+import { BINARY, columns, copyOut } from '@baton/postgres'
+import { audit, run } from '../database.ts'
 import type { Database, Snapshot } from '../database.ts'
-import { BINARY } from '@baton/postgres'
 import type { TiledLog } from './tiles.ts'
 
 /** Nodes [from, to) of one level of a tree. */
@@ -21,35 +20,31 @@ export interface StoredNode {
 /** The number of a log in its tables. */
 const logNumber = (log: TiledLog): number => (log === 'seals' ? -1 : log.chain)
 
+const NODES = columns({ level: BINARY.int2, index: BINARY.int8, hash: BINARY.bytea })
+
 /** Safe to repeat: what stands already stays. As audit_writer. */
 export async function storeTreeHashes(
   db: Database,
   log: TiledLog,
   nodes: readonly StoredNode[],
 ): Promise<void> {
-  await run(
-    db,
-    'store_tree_hashes',
-    'select audit.store_tree_hashes($1::smallint, $2::smallint[], $3::bigint[], $4::bytea[])',
-    [
-      logNumber(log),
-      BINARY.int2.encode(nodes.map(({ level }) => level)),
-      BINARY.int8.encode(nodes.map(({ index }) => index)),
-      nodes.map(({ hash }) => Buffer.from(hash)),
-    ],
-  )
+  const statement = `select audit.store_tree_hashes($1::smallint, ${NODES.parameters({ after: 1 })})`
+  await run(db, 'store_tree_hashes', statement, [logNumber(log), ...NODES.values(nodes)])
 }
 
 /** How many hashes of a level are stored; they are stored in order, without a gap. */
 export async function countTreeHashes(db: Database, log: TiledLog, level: number): Promise<number> {
-  const rows = await run<{ stored: number }>(
+  const rows = await run(
     db,
     'count_tree_hashes',
-    `select coalesce(max(index) + 1, 0)::bigint as stored from audit.tree_hash
-     where log = $1 and level = $2`,
-    [logNumber(log), level],
+    audit
+      .selectFrom('audit.tree_hash')
+      .select(({ fn }) => fn.max('index').as('last'))
+      .where('log', '=', logNumber(log))
+      .where('level', '=', level),
   )
-  return rows[0]?.stored ?? 0
+  const last = rows[0]?.last ?? null
+  return last === null ? 0 : last + 1
 }
 
 /** The stored hashes of a level in these ranges, by index; those that are not stored are left out. */

@@ -7,12 +7,12 @@ import { ColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { scanTiers } from '../cold/scan-tiers.ts'
 import { openChainCheckpoints } from '../read/assurance.ts'
-import { inSnapshot, run } from '../database.ts'
+import { audit, inSnapshot, run } from '../database.ts'
 import type { Database, Pool, Snapshot } from '../database.ts'
 import { GenuineErasures } from '../erasure/genuine-erasures.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
-import { openableSegments, withSegments } from '../read/open-segments.ts'
+import { openableSegments, withSegments } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 
 /** Where a pass is. Nothing that is relied on follows from it, so it may stand in the database. */
@@ -65,12 +65,9 @@ export interface Scrubbed {
 }
 
 export const readScrubPosition = async (db: Database): Promise<ScrubPosition | undefined> => {
-  const rows = await run<{ reached: ScrubPosition }>(
-    db,
-    'read_scrub',
-    'select reached from audit.scrub',
-  )
-  return rows[0]?.reached
+  const statement = audit.selectFrom('audit.scrub').select('reached')
+  return (await run(db, 'read_scrub', statement.$narrowType<{ reached: ScrubPosition }>()))[0]
+    ?.reached
 }
 
 /** As audit_writer. */

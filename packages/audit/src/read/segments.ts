@@ -1,11 +1,35 @@
-// The payload segments of a page of records, with the keys that open them and what was erased of them.
-import type { StoredRecord, StoredSegment } from '@baton/ledger'
+// Payload segments as they are stored, and those of a page of records with the keys that open them and what was erased of them.
+import type { SealedSegment, StoredRecord, StoredSegment } from '@baton/ledger'
+import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
 import type { ErasedBySeq, GenuineErasures } from '../erasure/genuine-erasures.ts'
-import { readSegments } from './payloads.ts'
 import type { ScannedRecord } from '../verify/scan-chain.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
+
+interface SeqRange {
+  readonly chain: number
+  readonly firstSeq: number
+  readonly lastSeq: number
+}
+
+export interface SegmentRow extends SealedSegment {
+  readonly seq: number
+  readonly segment: number
+  readonly subjectRef: string
+}
+
+/** The segments of the records of a range that the database holds. */
+export const readSegments = (db: Database, range: SeqRange): Promise<SegmentRow[]> =>
+  run(
+    db,
+    'read_segments',
+    audit
+      .selectFrom('audit.payload')
+      .select(['seq', 'segment', 'subject_ref as subjectRef', 'nonce', 'ciphertext'])
+      .where('chain', '=', range.chain)
+      .where(({ between }) => between('seq', range.firstSeq, range.lastSeq)),
+  )
 
 type Vault = Pick<SubjectVault, 'keysOf'> | undefined
 

@@ -1,0 +1,152 @@
+// Writes the tables of a database as types, from its migrations; with --check it only says whether they are up to date.
+// A contract test holds what is written to what a migrated database says of itself.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+
+const DATABASES = [
+  { of: 'packages/audit/migrations/audit/', named: 'AuditTables', in: 'audit' },
+  { of: 'packages/audit/migrations/vault/', named: 'VaultTables', in: 'audit' },
+] as const
+
+const root = new URL('../', import.meta.url)
+
+interface Column {
+  readonly type: string
+  readonly isNullable: boolean
+  /** Whether an insert may leave it out. */
+  readonly hasDefault: boolean
+}
+
+type Tables = Map<string, Map<string, Column>>
+
+/** The tables that these migrations leave behind, one after the other. */
+function readTables(migrations: readonly string[]): Tables {
+  const tables: Tables = new Map()
+  for (const migration of migrations) {
+    const text = migration.replaceAll(/--.*$/gm, '')
+    for (const [, name = '', body = ''] of text.matchAll(/^create table (\S+) \(\n(.*?)^\)/gms)) {
+      tables.set(name, columnsOf(items(body)))
+    }
+    for (const [, name = '', body = ''] of text.matchAll(/^alter table (\S+)\s(.*?);/gms)) {
+      for (const item of items(body)) alter(tables.get(name) ?? new Map(), item)
+    }
+  }
+  return tables
+}
+
+/** What stands between the commas that no parenthesis encloses. */
+function items(body: string): string[] {
+  const found = ['']
+  let depth = 0
+  for (const character of body) {
+    depth += Number(character === '(') - Number(character === ')')
+    if (character === ',' && depth === 0) found.push('')
+    else found.push(`${found.pop() ?? ''}${character}`)
+  }
+  return found.map((item) => item.replaceAll(/\s+/g, ' ').trim()).filter((item) => item !== '')
+}
+
+const CONSTRAINT = /^(?:primary key|unique|constraint|check|foreign key|exclude)\b/
+
+function columnsOf(definitions: readonly string[]): Map<string, Column> {
+  const columns = definitions.filter((item) => !CONSTRAINT.test(item)).map(columnOf)
+  const keys = definitions.flatMap(
+    (item) => /^primary key \((.*)\)/.exec(item)?.[1]?.split(', ') ?? [],
+  )
+  return new Map(
+    columns.map(({ name, ...column }) => [
+      name,
+      keys.includes(name) ? { ...column, isNullable: false } : column,
+    ]),
+  )
+}
+
+function columnOf(definition: string): Column & { readonly name: string } {
+  const [name = '', type = ''] = definition.split(' ')
+  return {
+    name,
+    type,
+    isNullable: !/ (?:not null|primary key)\b/.test(definition),
+    hasDefault: / (?:default|generated)\b/.test(definition),
+  }
+}
+
+const LEAVES_COLUMNS =
+  /^(?:add constraint|validate constraint|enable|disable|alter column \S+ set storage)\b/
+
+function alter(columns: Map<string, Column>, item: string): void {
+  const added = /^add column (.*)/.exec(item)?.[1]
+  const [, changed = '', isNullable] =
+    /^alter column (\S+) (drop not null|set not null)/.exec(item) ?? []
+  const column = columns.get(changed)
+  if (added !== undefined) {
+    const { name, ...rest } = columnOf(added)
+    columns.set(name, rest)
+  } else if (column !== undefined) {
+    columns.set(changed, { ...column, isNullable: isNullable === 'drop not null' })
+  } else if (!LEAVES_COLUMNS.test(item)) {
+    throw new TypeError(`what becomes of a table is not known: ${item}`)
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  boolean: 'boolean',
+  bytea: 'Buffer',
+  bigint: 'number',
+  float8: 'number',
+  integer: 'number',
+  jsonb: 'unknown',
+  smallint: 'number',
+  text: 'string',
+  timestamptz: 'Date',
+  uuid: 'string',
+}
+
+function typeOf({ type, isNullable, hasDefault }: Column): string {
+  const element = TYPES[type.replace('[]', '')]
+  if (element === undefined) throw new TypeError(`the type ${type} has no counterpart`)
+  const value = type.endsWith('[]') ? `readonly ${element}[]` : element
+  const told = isNullable && value !== 'unknown' ? `${value} | null` : value
+  return hasDefault ? `Generated<${told}>` : told
+}
+
+function render(named: string, tables: Tables): string {
+  const rendered = [...tables].map(([table, columns]) => {
+    const lines = [...columns].map(([name, column]) => `    ${name}: ${typeOf(column)}\n`)
+    return `  '${table}': {\n${lines.join('')}  }\n`
+  })
+  return `export interface ${named} {\n${rendered.join('')}}\n`
+}
+
+const GENERATED_TYPE = '@baton/postgres/statements'
+const BANNER = `// Generated from the migrations by infra/generate-tables.ts; do not edit.
+import type { Generated } from '${GENERATED_TYPE}'
+`
+
+function pageOf(owner: string): string {
+  const databases = DATABASES.filter((database) => database.in === owner)
+  const tables = databases.map(({ of, named }) => {
+    const folder = new URL(of, root)
+    const names = readdirSync(folder).filter((name) => name.endsWith('.sql'))
+    return render(
+      named,
+      readTables(names.toSorted().map((name) => readFileSync(new URL(name, folder), 'utf8'))),
+    )
+  })
+  return [BANNER, ...tables].join('\n')
+}
+
+const check = process.argv.includes('--check')
+for (const owner of new Set(DATABASES.map((database) => database.in))) {
+  const path = `packages/${owner}/src/generated/tables.ts`
+  const wanted = pageOf(owner)
+  let found = ''
+  try {
+    found = readFileSync(new URL(path, root), 'utf8')
+  } catch {
+    // Written for the first time.
+  }
+  if (wanted === found) continue
+  console.error(`${check ? 'out of date' : 'written'}: ${path}`)
+  if (check) process.exitCode = 1
+  else writeFileSync(new URL(path, root), wanted)
+}
