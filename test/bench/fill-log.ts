@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import {
   buildRecord,
-  CompactRange,
+  createCompactRange,
   formatUuid,
   GENESIS_HASH,
   recordIdBytes,
   shardOf,
 } from '@baton/ledger'
-import type { AuditEntry, BatchSigner } from '@baton/ledger'
+import type { AuditEntry, BatchSigner, CompactRange } from '@baton/ledger'
 import type { Pool } from '@baton/audit'
 import { copyIn, CopyRows } from './copy-in.ts'
 import { finishTables, prepareTables } from './log-tables.ts'
@@ -110,7 +110,7 @@ export async function fillLog(options: FillOptions): Promise<Filled> {
 const newChain = (origin: string, chain: number): Chain => ({
   chain,
   origin,
-  tree: CompactRange.empty(),
+  tree: createCompactRange(),
   size: 0,
   lastHash: GENESIS_HASH,
   lastMicros: 0,

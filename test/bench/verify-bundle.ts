@@ -26,7 +26,7 @@ export function wholeChain(records: number): WholeChain {
   const bodies: Uint8Array[] = []
   const leaves: [number, string][] = []
   const batches: ledger.BundleBatch[] = []
-  const tree = ledger.CompactRange.empty()
+  const tree = ledger.createCompactRange()
   let last: Uint8Array = ledger.GENESIS_HASH
   let task = { taskId: '', seq: -1, hash: last }
   for (let seq = 0; seq < records; seq += 1) {

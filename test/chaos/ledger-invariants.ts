@@ -1,5 +1,5 @@
 // What must hold of the log whatever was killed: nothing acknowledged lost, nothing forked, nothing done without a receipt.
-import { CompactRange, fromHex, toHex } from '@baton/ledger'
+import { createCompactRange, fromHex, toHex } from '@baton/ledger'
 import type { Violation } from './check.ts'
 import { groupBy } from './evidence.ts'
 import type { LedgerEvidence, LogCopy } from './ledger-evidence.ts'
@@ -51,7 +51,7 @@ function equivocations({ checkpoints, foreignNotes }: LedgerEvidence): readonly 
 
 /** The root over the first leaves, for each of the sizes that the log has reached. */
 function rootsAt({ leaves }: LogCopy, sizes: ReadonlySet<number>): ReadonlyMap<number, string> {
-  const tree = CompactRange.empty()
+  const tree = createCompactRange()
   const roots = new Map([[0, toHex(tree.root())]])
   for (const leaf of leaves) {
     tree.append(fromHex(leaf) ?? new Uint8Array(32))

@@ -1,5 +1,5 @@
 // The evidence of a small log in which everything holds, for tests that break it in one place.
-import { CompactRange, fromHex, hashLeaf, toHex } from '@baton/ledger'
+import { createCompactRange, fromHex, hashLeaf, toHex } from '@baton/ledger'
 import type {
   AcknowledgedAppend,
   LedgerEvidence,
@@ -13,7 +13,7 @@ export const SEALS = 'baton/test/seals'
 const leaf = (text: string): string => toHex(hashLeaf(Buffer.from(text)))
 
 export const rootOf = (leaves: readonly string[]): string => {
-  const tree = CompactRange.empty()
+  const tree = createCompactRange()
   for (const hash of leaves) tree.append(fromHex(hash) ?? new Uint8Array(32))
   return toHex(tree.root())
 }

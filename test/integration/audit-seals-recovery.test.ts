@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   canonicalBytes,
-  CompactRange,
+  createCompactRange,
   createNoteSigner,
   formatCheckpoint,
   formatVerifierKey,
@@ -70,7 +70,7 @@ async function resignNewestSeal(): Promise<void> {
   })
   const last = JSON.parse(rows.at(-1)?.body.toString() ?? '') as { at: string }
   const body = Buffer.from(canonicalBytes({ ...last, at: last.at.replace(/^2/, '3') }))
-  const tree = CompactRange.empty()
+  const tree = createCompactRange()
   for (const row of rows.with(-1, { seq: rows.length - 1, body })) tree.append(hashLeaf(row.body))
   const log = createNoteSigner({ name: 'baton/development/seals', pkcs8: sealing.sealKey })
   const text = formatCheckpoint({ origin: log.key.name, size: tree.size, root: tree.root() })

@@ -1,4 +1,5 @@
-// What the append service signs about a batch, and how its key is named.
+// What the append service signs about a batch, and how its key is named; without node:crypto's keys, so
+// that the page of a bundle can check it too.
 import { encodeUtf8, toHex } from './bytes.ts'
 import { sha256 } from './sha256.ts'
 

@@ -1,6 +1,8 @@
-// Nothing reaches a record that is not on this list: names, types, lengths and value ranges.
+// Nothing reaches a record that is not on this list: names, types, lengths and value ranges. And a
+// body that differs from it is not read as a record.
 import type { AuditEntry } from './audit-entry.ts'
 import { isAuditEvent } from './audit-event.ts'
+import { parseInstant } from './instant.ts'
 import {
   count,
   integer,
@@ -29,7 +31,7 @@ const wellFormed = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= SEGMENT_CHARACTERS_MAX && value.isWellFormed()
 
 /** The members that an entry and its record share. */
-export const STRUCTURAL_MEMBERS = {
+const STRUCTURAL_MEMBERS = {
   event: must('an event the log knows', isAuditEvent),
   taskId: uuid,
   handoffId: uuid,
@@ -98,4 +100,39 @@ export function checkEntry(value: unknown, pointer = ''): CheckedEntry {
   if (problems.length === 0) return { ok: true, entry: value as AuditEntry }
   const placed = problems.map((problem) => ({ ...problem, pointer: pointer + problem.pointer }))
   return { ok: false, problems: placed }
+}
+
+const sha256 = matching('64 lower-case hex digits', /^[0-9a-f]{64}$/)
+
+const recordRule = object({
+  ...STRUCTURAL_MEMBERS,
+  v: must('1', (value) => value === 1),
+  origin: name,
+  seq: count,
+  previousRecordHash: sha256,
+  recordId: uuid,
+  recordedAt: must(
+    'a time with six fraction digits',
+    (value) => typeof value === 'string' && parseInstant(value) !== undefined,
+  ),
+  taskSeq: count,
+  previousTaskRecordHash: sha256,
+  payload: list(
+    object({
+      segment: count,
+      kind: oneOf('message', 'personal'),
+      subjectRef: uuid,
+      commitment: sha256,
+      bytes: count,
+    }),
+    256,
+  ),
+  keyIds: object({ batch: name, wrap: name }),
+})
+
+/** Whether a parsed body has exactly the members of version 1, each of its type and form. */
+export function isRecordBody(value: unknown): boolean {
+  const problems: EntryProblem[] = []
+  recordRule(value, problems)
+  return problems.length === 0
 }

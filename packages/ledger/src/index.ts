@@ -16,12 +16,13 @@ export type { EntryProblem } from './rules.ts'
 export { LedgerError } from './ledger-error.ts'
 export type { LedgerErrorCode } from './ledger-error.ts'
 export { canonicalBytes, canonicalJson } from './canonical-json.ts'
-export { recordId, recordIdBytes, formatUuid, uuidBytes } from './record-id.ts'
-export { GENESIS_HASH, recordHash } from './record-hash.ts'
+export { recordId, recordIdBytes } from './record.ts'
+export { formatUuid, uuidBytes } from './uuid.ts'
+export { GENESIS_HASH, recordHash } from './record.ts'
 export { formatInstant, parseInstant } from './instant.ts'
 export { formatOrigin, sealLogOrigin } from './origin.ts'
 export type { Origin } from './origin.ts'
-export { shardOf } from './shard.ts'
+export { shardOf } from './origin.ts'
 export { BODY_BYTES_MAX, buildRecord, readRecord } from './record.ts'
 export type {
   BuiltRecord,
@@ -53,7 +54,8 @@ export { compareSegments, erasureOf } from './erasure-list.ts'
 export { judgeSegments } from './verify-segments.ts'
 export type { JudgedSegment, SegmentVerdict } from './verify-segments.ts'
 export type { RecordErasure, SegmentPlaceTuple } from './erasure-list.ts'
-export { ChainVerifier } from './verify-chain.ts'
+export { createChainVerifier } from './verify-chain.ts'
+export type { ChainVerifier } from './verify-chain.ts'
 export type {
   ChainStart,
   StoredBatch,
@@ -79,8 +81,12 @@ export {
 export { EMPTY_ROOT, hashChildren, hashLeaf, rootOf } from './tree/hash.ts'
 export { foldNodes, nodesOfRange } from './tree/nodes.ts'
 export type { HashReader, TreeNode } from './tree/nodes.ts'
-export { CompactRange } from './tree/compact-range.ts'
-export type { TreeState } from './tree/compact-range.ts'
+export {
+  compactRangeFromNodes,
+  compactRangeFromState,
+  createCompactRange,
+} from './tree/compact-range.ts'
+export type { CompactRange, TreeState } from './tree/compact-range.ts'
 export {
   planConsistency,
   planInclusion,
@@ -128,7 +134,7 @@ export { rootFromSubset, planSubset, proveSubset, verifySubset } from './tree/su
 export type { SubsetClaim } from './tree/subset.ts'
 export { parseAuditorPolicy } from './bundle/auditor-policy.ts'
 export type { AuditorPolicy, ParsedAuditorPolicy } from './bundle/auditor-policy.ts'
-export { proveChain } from './bundle/chain-proof.ts'
+export { proveChain } from './bundle/write.ts'
 export { BUNDLE_FORMAT } from './bundle/format.ts'
 export type {
   BundleBatch,
@@ -149,4 +155,4 @@ export type {
   SegmentReport,
   SegmentStatus,
 } from './bundle/report.ts'
-export type { CheckId } from './bundle/check-titles.ts'
+export type { CheckId } from './bundle/checks.ts'

@@ -1,5 +1,8 @@
 // The name of a chain says whose it is, and every record carries it: no record fits another chain.
+// Which chain it is follows from the task alone, so that the records of a task have one order.
+import { hash } from 'node:crypto'
 import { LedgerError } from './ledger-error.ts'
+import { uuidBytes } from './uuid.ts'
 
 export interface Origin {
   /** Who runs the log, for example `baton.example.com/audit`; schemeless, no spaces. */
@@ -25,3 +28,8 @@ export function formatOrigin({ base, environment, epoch, shard }: Origin): strin
 /** The name of the seal log over the chains of one log, whatever their epoch: `<base>/<environment>/seals`. */
 export const sealLogOrigin = (chainOrigin: string): string =>
   `${chainOrigin.split('/').slice(0, -2).join('/')}/seals`
+
+/** The chain of a task: SHA-256(16 bytes of taskId) mod shards, from the first 6 bytes of the digest. */
+export function shardOf(taskId: string, shards: number): number {
+  return hash('sha256', uuidBytes(taskId), 'buffer').readUIntBE(0, 6) % shards
+}

@@ -1,11 +1,11 @@
 // The reader of usual records says what parsing and the rules would say of the same bytes, or nothing.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AuditEntry } from './audit-entry.ts'
-import { canonicalBytes, canonicalJson } from './canonical-json.ts'
-import { isRecordBody } from './check-record.ts'
 import { chainOf } from '../fixtures/chain.ts'
 import { entryOf } from '../fixtures/entry.ts'
+import type { AuditEntry } from './audit-entry.ts'
+import { canonicalBytes, canonicalJson } from './canonical-json.ts'
+import { isRecordBody } from './check-entry.ts'
 import { RecordReader } from './record-reader.ts'
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }

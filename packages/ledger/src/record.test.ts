@@ -1,14 +1,11 @@
 // Record bytes are frozen per version: this golden record is never edited.
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from './canonical-json.ts'
 import { entryOf } from '../fixtures/entry.ts'
+import { canonicalJson } from './canonical-json.ts'
 import { formatInstant, parseInstant } from './instant.ts'
 import { LedgerError } from './ledger-error.ts'
-import { formatOrigin } from './origin.ts'
-import { GENESIS_HASH } from './record-hash.ts'
-import { recordId } from './record-id.ts'
-import { buildRecord, readRecord } from './record.ts'
-import { shardOf } from './shard.ts'
+import { formatOrigin, shardOf } from './origin.ts'
+import { buildRecord, GENESIS_HASH, readRecord, recordId } from './record.ts'
 
 const TASK = '3f2504e0-4f89-41d3-9a0c-0305e82c3301'
 const HANDOFF = '7c9e6679-7425-40de-944b-e07fc1f90ae7'

@@ -1,14 +1,15 @@
-// Version 1 of the record: allow-listed structural fields, integers only, no message text.
+// Version 1 of the record: allow-listed structural fields, integers only, no message text. Made, named,
+// hashed and read here.
+import { hash } from 'node:crypto'
 import type { AuditEntry, EntryAct, EntryCost, EntryVerdicts, SegmentInput } from './audit-entry.ts'
 import type { AuditEvent } from './audit-event.ts'
 import { canonicalBytes } from './canonical-json.ts'
-import { isRecordBody } from './check-record.ts'
+import { isRecordBody } from './check-entry.ts'
 import type { RecordErasure } from './erasure-list.ts'
 import { formatInstant } from './instant.ts'
 import { LedgerError } from './ledger-error.ts'
-import { recordHash } from './record-hash.ts'
-import { recordId } from './record-id.ts'
 import { RecordReader } from './record-reader.ts'
+import { uuidBytes, uuidOfDigest } from './uuid.ts'
 
 /** The largest body: the entry length of C2SP tlog-tiles is a uint16. */
 export const BODY_BYTES_MAX = 65_535
@@ -75,6 +76,37 @@ export interface BuiltRecord {
   readonly body: Buffer
   readonly hash: Buffer
 }
+
+/** What the first record of a chain, and the first record of a task, link to. */
+export const GENESIS_HASH = Buffer.alloc(32)
+
+/** Its first byte stays 0; the rest is written anew for each record. */
+const LEAF = new Uint8Array(65_536)
+
+/**
+ * SHA-256(0x00 || body): 32 bytes. It is also the RFC 6962 leaf hash of the record: one hash serves the
+ * chain and the tree.
+ */
+export function recordHash(body: Uint8Array): Buffer {
+  const leaf = body.length < LEAF.length ? LEAF : new Uint8Array(1 + body.length)
+  leaf.set(body, 1)
+  // Node makes a text much faster than a new Buffer.
+  return Buffer.from(hash('sha256', leaf.subarray(0, 1 + body.length), 'latin1'), 'latin1')
+}
+
+type Identity = Pick<AuditEntry, 'handoffId' | 'event' | 'epoch' | 'act'>
+
+/**
+ * The idempotency key of an entry, the same on every machine: the UUIDv8 made from
+ * SHA-256(handoffId | event | epoch), and | act where a person acted.
+ */
+export function recordId({ handoffId, event, epoch, act }: Identity): string {
+  const identity = `${handoffId}|${event}|${epoch}`
+  return uuidOfDigest(hash('sha256', act === undefined ? identity : `${identity}|${act.id}`, 'hex'))
+}
+
+/** The same key as 16 bytes. */
+export const recordIdBytes = (entry: Identity): Buffer => uuidBytes(recordId(entry))
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 

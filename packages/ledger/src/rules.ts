@@ -1,4 +1,5 @@
 // Small checks of values that came from outside; together they make an allow-list.
+import { UUID } from './uuid.ts'
 
 /** One thing that is wrong: where, what, and what would be right. Never quotes a value. */
 export interface EntryProblem {
@@ -103,8 +104,5 @@ export const name = matching(
   'a name of 1 to 256 printable characters',
   /^[!-~](?:[ -~]{0,254}[!-~])?$/,
 )
-export const uuid = matching(
-  'a lower-case UUID',
-  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
-)
+export const uuid = matching('a lower-case UUID', UUID)
 export const count = integer(0, Number.MAX_SAFE_INTEGER)

@@ -2,8 +2,14 @@
 import { createSecretKey } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openSegment, opensCommitment, saltText, sealSegment, textOf } from './segment.ts'
-import { takeRandomBytes } from './random-bytes.ts'
+import {
+  opensCommitment,
+  openSegment,
+  saltText,
+  sealSegment,
+  takeRandomBytes,
+  textOf,
+} from './segment.ts'
 
 const key = createSecretKey(Buffer.alloc(32, 1))
 const place = { origin: 'baton/test/1/s0', seq: 4, segment: 0 }

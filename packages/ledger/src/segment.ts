@@ -1,7 +1,12 @@
 // Text stands encrypted beside the log; the record holds a salted commitment that says nothing.
-import { createCipheriv, createDecipheriv, hash, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  hash,
+  randomFillSync,
+  timingSafeEqual,
+} from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { takeRandomBytes } from './random-bytes.ts'
 
 const DOMAIN = Buffer.from('baton/commit/v1\n')
 const SALT_BYTES = 32
@@ -98,3 +103,18 @@ export function opensCommitment(
 
 /** The text of an opened segment. */
 export const textOf = (salted: Buffer): string => salted.toString('utf8', SALT_BYTES)
+
+const BLOCK_BYTES = 16_384
+
+let block = Buffer.alloc(0)
+let used = 0
+
+/** `length` fresh random bytes, at most a block; no byte is ever handed out twice. */
+export function takeRandomBytes(length: number): Buffer {
+  if (used + length > block.length) {
+    block = randomFillSync(Buffer.allocUnsafeSlow(BLOCK_BYTES))
+    used = 0
+  }
+  used += length
+  return block.subarray(used - length, used)
+}

@@ -2,12 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { chainOf } from '../fixtures/chain.ts'
 import { entryOf } from '../fixtures/entry.ts'
-import { readRecord } from './record.ts'
+import type { AuditEntry } from './audit-entry.ts'
+import { readRecord, recordHash } from './record.ts'
 import type { RecordBody } from './record.ts'
 import { taskCost } from './task-cost.ts'
 import { traceGaps } from './verify-task.ts'
-import { recordHash } from './record-hash.ts'
-import type { AuditEntry } from './audit-entry.ts'
 
 const uuid = (digit: string) =>
   `${digit.repeat(8)}-${digit.repeat(4)}-4${digit.repeat(3)}-8${digit.repeat(3)}-${digit.repeat(12)}`

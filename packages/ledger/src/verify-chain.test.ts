@@ -1,14 +1,14 @@
 // Every way to tamper with a stored chain is found and located; an untouched one never alarms.
-import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { batchKeys, chainOf, ORIGIN } from '../fixtures/chain.ts'
-import { entryOf } from '../fixtures/entry.ts'
 import type { FixtureChain } from '../fixtures/chain.ts'
+import { entryOf } from '../fixtures/entry.ts'
 import type { Finding } from './finding.ts'
-import { recordHash } from './record-hash.ts'
+import { recordHash } from './record.ts'
 import type { StoredRecord } from './stored-record.ts'
-import { ChainVerifier } from './verify-chain.ts'
+import { createChainVerifier } from './verify-chain.ts'
 
 const tasks = [randomUUID(), randomUUID()]
 const segments = [{ kind: 'message' as const, subject: null, text: 'a message' }]
@@ -18,7 +18,7 @@ const eight = (): FixtureChain =>
   )
 
 function verify({ records, head }: FixtureChain, keys = batchKeys): readonly Finding[] {
-  const verifier = new ChainVerifier({ origin: ORIGIN, batchKeys: keys })
+  const verifier = createChainVerifier({ origin: ORIGIN, batchKeys: keys })
   const findings = records.flatMap((record) => [...verifier.next(record)])
   return [...findings, ...verifier.finish(head)]
 }
@@ -150,7 +150,7 @@ describe('a tampered chain', () => {
 
   test('T17 a record of another chain', () => {
     const chain = eight()
-    const verifier = new ChainVerifier({ origin: 'baton/test/1/s1', batchKeys })
+    const verifier = createChainVerifier({ origin: 'baton/test/1/s1', batchKeys })
     expect(rulesAt(verifier.next(chain.records[0] as StoredRecord))).toContain('RECORD_ORIGIN@0')
   })
 

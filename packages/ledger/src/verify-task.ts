@@ -1,5 +1,5 @@
 // A task's records alone show whether a middle one is missing, edited or out of order.
-import { GENESIS_HASH } from './record-hash.ts'
+import { GENESIS_HASH } from './record.ts'
 import type { RecordBody } from './record.ts'
 
 /** A place in a trace where something should stand and does not. */

@@ -2,8 +2,10 @@
 import { inSnapshot, scanSeals, storeWitnessed } from '@baton/audit'
 import type { Anchor, AnchoredCheckpoint, AnchorOutcome, Pool } from '@baton/audit'
 import {
-  CompactRange,
+  compactRangeFromState,
+  createCompactRange,
   encodeUtf8,
+  formatNote,
   fromBase64,
   hashLeaf,
   meetsQuorum,
@@ -11,7 +13,6 @@ import {
   openNote,
   proveConsistency,
   splitNote,
-  formatNote,
 } from '@baton/ledger'
 import type { Policy, TreeNode, TreeState } from '@baton/ledger'
 import { codeOf } from '@baton/runtime'
@@ -83,7 +84,7 @@ async function ask(
   state: SealerState,
   { pool, logger }: { pool: Pool; logger: Logger },
 ): Promise<AnchorOutcome | undefined> {
-  const tree = CompactRange.fromState(state.tree)
+  const tree = compactRangeFromState(state.tree)
   const checkpoint: AnchoredCheckpoint = {
     note: state.seal.note,
     size: tree.size,
@@ -111,8 +112,8 @@ async function prove(
   { state, fromSize, known }: ProofOptions,
 ): Promise<readonly Uint8Array[]> {
   if (fromSize === 0 || fromSize === state.tree.size) return []
-  const start = known?.size === fromSize ? known : CompactRange.empty().state()
-  const tree = CompactRange.fromState(start)
+  const start = known?.size === fromSize ? known : createCompactRange().state()
+  const tree = compactRangeFromState(start)
   const hashes = new Map<string, Uint8Array>()
   const name = ({ level, index }: TreeNode): string => `${level}/${index}`
   nodesOfRange(0, start.size).forEach((node, at) =>

@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import { checkGrowth, readHeads } from '@baton/audit'
 import type { ChainHead, Snapshot } from '@baton/audit'
-import { CompactRange, GENESIS_HASH } from '@baton/ledger'
+import { compactRangeFromState, createCompactRange, GENESIS_HASH } from '@baton/ledger'
 import type { ChainStart, Finding } from '@baton/ledger'
 import type { CheckedChain } from './sign-seal.ts'
 import type { SealedPart, SealerState } from './state-file.ts'
@@ -34,7 +34,7 @@ export async function checkChains(
   const chains: CheckedChain[] = []
   for (const head of heads) {
     const part = parts.get(head.origin)
-    const tree = part === undefined ? CompactRange.empty() : CompactRange.fromState(part.tree)
+    const tree = part === undefined ? createCompactRange() : compactRangeFromState(part.tree)
     const growth = await checkGrowth(snapshot, {
       ...options,
       head,

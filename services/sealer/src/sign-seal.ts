@@ -1,7 +1,8 @@
 // One seal out of what was checked: the chains' checkpoints, the entry that lists them, the seal log's checkpoint.
 import type { ChainHead, Seal } from '@baton/audit'
 import {
-  CompactRange,
+  compactRangeFromState,
+  createCompactRange,
   createNoteSigner,
   formatCheckpoint,
   formatInstant,
@@ -14,7 +15,7 @@ import {
   signNote,
   toBase64,
 } from '@baton/ledger'
-import type { ChainStart, SealEntry } from '@baton/ledger'
+import type { ChainStart, CompactRange, SealEntry } from '@baton/ledger'
 import { defect } from '@baton/runtime'
 import type { SealedPart, SealerState } from './state-file.ts'
 
@@ -57,7 +58,7 @@ export function signSeal(checked: readonly CheckedChain[], options: SignOptions)
   }
   mustFollow(previous, entry)
   const body = formatSealEntry(entry)
-  const tree = previous === undefined ? CompactRange.empty() : CompactRange.fromState(previous.tree)
+  const tree = previous === undefined ? createCompactRange() : compactRangeFromState(previous.tree)
   tree.append(hashLeaf(body))
   const origin = sealLogOrigin((checked[0] as CheckedChain).head.origin)
   const seal: Seal = {

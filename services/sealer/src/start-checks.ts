@@ -1,7 +1,7 @@
 // Before the first seal: nobody outside may know more of the seal log than the state file does.
 import { readLastSeal } from '@baton/audit'
 import type { Anchor, AnchoredHead, Pool } from '@baton/audit'
-import { CompactRange, equalBytes } from '@baton/ledger'
+import { compactRangeFromState, equalBytes } from '@baton/ledger'
 import { codeOf, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { SealerState } from './state-file.ts'
@@ -62,7 +62,7 @@ function compare(
   if (state === undefined) throw lost(name, head.size)
   if (head.size > state.tree.size) throw behind(name, state.tree.size, head.size)
   const isSame = head.size === state.tree.size && head.root !== null
-  if (isSame && !equalBytes(head.root, CompactRange.fromState(state.tree).root())) {
+  if (isSame && !equalBytes(head.root, compactRangeFromState(state.tree).root())) {
     throw forked(name, head.size)
   }
 }

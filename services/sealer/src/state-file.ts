@@ -1,7 +1,7 @@
 // What was signed last, kept where the database cannot reach it: written whole, durable before it counts.
 import { readFile } from 'node:fs/promises'
 import type { Seal } from '@baton/audit'
-import { CompactRange, formatSealEntry, fromBase64, readSealEntry } from '@baton/ledger'
+import { compactRangeFromState, formatSealEntry, fromBase64, readSealEntry } from '@baton/ledger'
 import type { ChainStart, SealEntry, TreeState } from '@baton/ledger'
 import { crashPoint, permanent, replaceFile } from '@baton/runtime'
 
@@ -50,7 +50,7 @@ function fromStored(stored: Stored): SealerState {
   const { tree, chains, seal, anchored, v } = stored
   const body = formatSealEntry(seal.body)
   const trees = [tree, ...chains.map((part) => part.tree), ...Object.values(anchored)]
-  for (const one of trees) CompactRange.fromState(one)
+  for (const one of trees) compactRangeFromState(one)
   if (v !== 1 || tree.size !== seal.seq + 1) throw new Error('the parts do not fit each other')
   const parts = chains.map((part) => {
     const lastHash = fromBase64(part.lastHash)

@@ -1,6 +1,13 @@
 // Where a chain begins once its first records have expired: the tree before them is known from hash tiles alone.
-import { CompactRange, equalBytes, LedgerError, nodesOfRange, TILE_WIDTH } from '@baton/ledger'
-import type { ChainStart, Finding } from '@baton/ledger'
+import {
+  compactRangeFromNodes,
+  createCompactRange,
+  equalBytes,
+  LedgerError,
+  nodesOfRange,
+  TILE_WIDTH,
+} from '@baton/ledger'
+import type { ChainStart, CompactRange, Finding } from '@baton/ledger'
 import { one } from '@baton/postgres/statements'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
@@ -27,7 +34,7 @@ export async function beginningOf(
   { chain, origin }: { readonly chain: number; readonly origin: string },
 ): Promise<ChainBeginning> {
   const { minIndex, startHash, startMicros } = await tier.position(chain)
-  if (minIndex === 0) return { ...WHOLE, tree: CompactRange.empty() }
+  if (minIndex === 0) return { ...WHOLE, tree: createCompactRange() }
   const start: ChainStart = { size: minIndex, lastHash: startHash, lastMicros: startMicros }
   const signedFrom = await findBatchStart(db, { chain, seq: minIndex })
   const untold = await checkExpiryRecord(db, tier, { chain, origin, toIndex: minIndex })
@@ -42,7 +49,7 @@ export async function beginningOf(
     return { ...report(message, 'TILE_MISSING'), tree: undefined }
   }
   try {
-    const tree = CompactRange.fromNodes(
+    const tree = compactRangeFromNodes(
       minIndex,
       await log.nodes(minIndex)(nodesOfRange(0, minIndex)),
     )

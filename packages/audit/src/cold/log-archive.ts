@@ -1,6 +1,7 @@
 // Writes one log to the cold store, bundle by bundle; what stands there already must be the same.
 import {
-  CompactRange,
+  compactRangeFromNodes,
+  compactRangeFromState,
   encodeEntryBundle,
   encodeHashTile,
   equalBytes,
@@ -8,7 +9,7 @@ import {
   nodesOfRange,
   TILE_WIDTH,
 } from '@baton/ledger'
-import type { Finding, TreeNode } from '@baton/ledger'
+import type { CompactRange, Finding, TreeNode } from '@baton/ledger'
 import type { SegmentRow } from '../read/segments.ts'
 import { ColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
@@ -56,7 +57,7 @@ export class LogArchive {
     const { store, origin, size } = options
     const log = new ColdLog(store, origin)
     const nodes = await log.nodes(size)(nodesOfRange(0, size))
-    const range = CompactRange.fromNodes(size, nodes)
+    const range = compactRangeFromNodes(size, nodes)
     const pending: Uint8Array[][] = []
     for (let level = 1; TILE_WIDTH ** level <= size; level += 1) {
       const items = Math.floor(size / TILE_WIDTH ** level)
@@ -83,7 +84,7 @@ export class LogArchive {
 
   /** A copy of the tree, to see what it would be with more leaves. */
   tree(): CompactRange {
-    return CompactRange.fromState(this.#range.state())
+    return compactRangeFromState(this.#range.state())
   }
 
   /** Stores a full bundle, its payloads and the hash tiles that it completes. */

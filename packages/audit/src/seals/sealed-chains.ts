@@ -1,7 +1,12 @@
 // What a sealer must know of its chains, read again from both tiers and compared with what was signed of them.
 import type { KeyObject } from 'node:crypto'
-import { ChainVerifier, CompactRange, readSealEntry } from '@baton/ledger'
-import type { ChainStart, Finding, SealedChain } from '@baton/ledger'
+import {
+  compactRangeFromState,
+  createChainVerifier,
+  createCompactRange,
+  readSealEntry,
+} from '@baton/ledger'
+import type { ChainStart, CompactRange, Finding, SealedChain } from '@baton/ledger'
 import { beginningOf } from '../cold/chain-beginning.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { ColdTier } from '../cold/cold-tier.ts'
@@ -81,11 +86,11 @@ async function readSealedChain(
   const { chain, origin } = head
   const tier = new ColdTier(snapshot, cold)
   const beginning = await beginningOf(snapshot, tier, head)
-  const tree = copyOf(beginning.tree ?? CompactRange.empty())
+  const tree = copyOf(beginning.tree ?? createCompactRange())
   const roots = new SealedRoots(origin, targets, copyOf(tree))
   const signatures = { signedFrom: beginning.signedFrom, signaturesFrom: sealed.size }
   const start = beginning.start && { start: beginning.start }
-  const verifier = new ChainVerifier({ origin, batchKeys, ...signatures, ...start })
+  const verifier = createChainVerifier({ origin, batchKeys, ...signatures, ...start })
   const findings: Finding[] = [...beginning.findings]
   const range = { chain, fromSeq: 0, toSeq: sealed.size }
   for await (const page of scanTiers(snapshot, tier, range)) {
@@ -102,7 +107,7 @@ async function readSealedChain(
   return { state: { head, end, tree }, findings }
 }
 
-const copyOf = (tree: CompactRange): CompactRange => CompactRange.fromState(tree.state())
+const copyOf = (tree: CompactRange): CompactRange => compactRangeFromState(tree.state())
 
 const missing = ({ origin, size }: SealedChain): Finding => ({
   origin,

@@ -1,6 +1,6 @@
 // One chain compared with its seals, root by root, while it is read.
-import { CompactRange, equalBytes } from '@baton/ledger'
-import type { Finding } from '@baton/ledger'
+import { createCompactRange, equalBytes } from '@baton/ledger'
+import type { CompactRange, Finding } from '@baton/ledger'
 
 /** What a chain must look like at one size. */
 export interface SealTarget {
@@ -17,7 +17,7 @@ export class SealedRoots {
   #agreed = 0
 
   /** `tree` is what stands before the first record that will be appended. */
-  constructor(origin: string, targets: readonly SealTarget[], tree = CompactRange.empty()) {
+  constructor(origin: string, targets: readonly SealTarget[], tree = createCompactRange()) {
     this.#origin = origin
     this.#targets = targets
     this.#tree = tree

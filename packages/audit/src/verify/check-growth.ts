@@ -1,6 +1,6 @@
 // What the sealer reads: the records that a chain gained, re-hashed from their bytes and checked one by one.
 import type { KeyObject } from 'node:crypto'
-import { ChainVerifier } from '@baton/ledger'
+import { createChainVerifier } from '@baton/ledger'
 import type { ChainStart, Finding } from '@baton/ledger'
 import type { Snapshot } from '../database.ts'
 import type { ChainHead } from '../append/heads.ts'
@@ -28,7 +28,7 @@ interface Growth {
 export async function checkGrowth(snapshot: Snapshot, options: GrowthOptions): Promise<Growth> {
   const { head, start, batchKeys, onLeaves, recordsMax } = options
   const { chain, origin } = head
-  const verifier = new ChainVerifier({ origin, batchKeys, start })
+  const verifier = createChainVerifier({ origin, batchKeys, start })
   const shrunk = shrinkage(head, start)
   if (shrunk !== undefined) return { findings: [shrunk], end: start }
   if (head.size === start.size) return { findings: verifier.finish(head), end: start }

@@ -1,7 +1,14 @@
 // Re-reads the log piece by piece for ever: bytes, columns, index, batches, payloads and sealed roots.
 import type { KeyObject } from 'node:crypto'
-import { ChainVerifier, CompactRange, equalBytes, fromBase64, toBase64 } from '@baton/ledger'
-import type { ChainStart, Finding, TreeState } from '@baton/ledger'
+import {
+  compactRangeFromState,
+  createChainVerifier,
+  createCompactRange,
+  equalBytes,
+  fromBase64,
+  toBase64,
+} from '@baton/ledger'
+import type { ChainStart, CompactRange, Finding, TreeState } from '@baton/ledger'
 import { beginningOf } from '../cold/chain-beginning.ts'
 import { ColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
@@ -146,7 +153,7 @@ const beginning = (
   size: 0,
   lastHash: '00'.repeat(32),
   lastMicros: 0,
-  tree: CompactRange.empty().state(),
+  tree: createCompactRange().state(),
   target: target === undefined ? null : { size: target.size, root: toBase64(target.root) },
 })
 
@@ -167,9 +174,9 @@ async function verifyPiece(
   const { at, signedFrom, findings } = await pastExpired(snapshot, tier, { head, at: before })
   const erasures = new GenuineErasures(options.pool, batchKeys, options.cold)
   const start: ChainStart = { ...at, lastHash: Buffer.from(at.lastHash, 'hex') }
-  const verifier = new ChainVerifier({ origin, batchKeys, start, signedFrom })
+  const verifier = createChainVerifier({ origin, batchKeys, start, signedFrom })
   const toSeq = at.size + options.records
-  const tree = CompactRange.fromState(at.tree)
+  const tree = compactRangeFromState(at.tree)
   let waiting: Uint8Array[] = []
   let records = 0
   for await (const page of scanTiers(snapshot, tier, { chain, fromSeq: at.size, toSeq })) {
@@ -207,7 +214,7 @@ async function pastExpired(
   const moved = { ...at, size, lastHash, lastMicros }
   const behind =
     tree === undefined
-      ? { ...moved, tree: CompactRange.empty().state(), target: null }
+      ? { ...moved, tree: createCompactRange().state(), target: null }
       : { ...moved, tree: tree.state() }
   return { at: behind, signedFrom, findings: [...findings] }
 }

@@ -1,6 +1,6 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
-import { ChainVerifier } from '@baton/ledger'
+import { createChainVerifier } from '@baton/ledger'
 import type { Finding, FindingRule } from '@baton/ledger'
 import { beginningOf } from '../cold/chain-beginning.ts'
 import { ColdTier } from '../cold/cold-tier.ts'
@@ -159,7 +159,12 @@ async function verifyChain(
   report.add(findings)
   const sealed = new SealedRoots(origin, tree === undefined ? [] : options.targets, tree)
   const signatures = { signedFrom, signaturesFrom: full ? 0 : sealed.size }
-  const verifier = new ChainVerifier({ origin, batchKeys, ...signatures, ...(start && { start }) })
+  const verifier = createChainVerifier({
+    origin,
+    batchKeys,
+    ...signatures,
+    ...(start && { start }),
+  })
   let records = 0
   for await (const page of scanTiers(snapshot, tier, { chain, fromSeq: 0 })) {
     const segments = await openableSegments(snapshot, {

@@ -1,6 +1,6 @@
 // The seal log, re-derived from its copies: what was signed of each chain, and whether anchors agree.
 import {
-  CompactRange,
+  createCompactRange,
   encodeUtf8,
   equalBytes,
   fromBase64,
@@ -13,7 +13,7 @@ import {
   SIGNATURE_TYPES,
   verifierKey,
 } from '@baton/ledger'
-import type { Checkpoint, Finding, FindingRule, SealEntry } from '@baton/ledger'
+import type { Checkpoint, CompactRange, Finding, FindingRule, SealEntry } from '@baton/ledger'
 import type { KeyObject } from 'node:crypto'
 import type { Anchor, AnchoredHead } from '../seals/anchors/anchor.ts'
 import type { Snapshot } from '../database.ts'
@@ -108,7 +108,7 @@ const askAnchors = (anchors: SealTrust['anchors']): Promise<readonly AskedAnchor
 
 class SealLog {
   readonly #origin: string
-  readonly #tree = CompactRange.empty()
+  readonly #tree = createCompactRange()
   readonly #findings: Finding[] = []
   readonly #targets = new Map<string, SealTarget[]>()
   readonly #watched = new Map<number, Uint8Array | undefined>()

@@ -1,6 +1,6 @@
 // The auditor's trust roots: a C2SP policy whose comments may also name the keys of Baton's services.
-import { decodeUtf8 } from '../bytes.ts'
 import { batchKeyIdOf } from '../batch-statement.ts'
+import { decodeUtf8 } from '../bytes.ts'
 import { LedgerError } from '../ledger-error.ts'
 import { readVerifierKey, SIGNATURE_TYPES } from '../note/key.ts'
 import type { VerifierKey } from '../note/key.ts'

@@ -1,12 +1,60 @@
-// The table of checks. A verification runs all of them; a test may take one out and see what slips by.
-import type { CheckId } from './check-titles.ts'
-import type { Check } from './check.ts'
+// One check of a bundle: it sees every record once, and writes down what is wrong.
 import * as container from './checks/container.ts'
 import * as payloads from './checks/payloads.ts'
 import * as records from './checks/records.ts'
 import * as seal from './checks/seal.ts'
 import * as service from './checks/service.ts'
 import { checkTaskEnd } from './checks/task-end.ts'
+import type { Evidence } from './evidence.ts'
+import type { EvidenceRecord } from './records.ts'
+import type { CheckLog, SegmentReport } from './report.ts'
+
+export const CHECK_TITLES = {
+  CONTAINER: 'The container holds its files and not one byte more',
+  MANIFEST_DIGEST: 'The manifest and its signature are the ones that were written',
+  VERSION: 'The bundle is of a version that this verifier knows',
+  MANIFEST: 'Every file is listed, and has the listed size and digest',
+  EXPORTER_SIGNATURE: 'Who exported the bundle signed its manifest',
+  RECORD_FORM: 'Every record can be read',
+  RECORD_CANONICAL: 'Every record has the one form that its content may have',
+  RECORD_ORDER: 'Records stand in the order of their chain, each once',
+  RECORD_TASK: 'Every record belongs to the task',
+  RECORD_HASH: 'Every record has the hash that the bundle lists for it',
+  RECORD_LINK: 'Neighbouring records of a chain are linked',
+  TASK_LINK: 'No record of the task is missing from its middle, and none is changed',
+  INCLUSION: 'Every record stands in the sealed tree of its chain',
+  CHAIN_CHECKPOINT: 'Checkpoints of the chains agree with the seal',
+  SEAL_ENTRY: 'The seal can be read and lists the chains',
+  SEAL_INCLUSION: 'The seal stands in the seal log',
+  SEAL_SIGNATURE: 'A log of your policy signed the seal log',
+  WITNESS_QUORUM: 'The witnesses of your policy saw the seal log',
+  SEAL_TIME: 'Records, seal and witnesses agree on the time',
+  BATCH_SIGNATURE: 'An append service of your policy recorded every record',
+  RECEIPT: 'Every receipt has its record',
+  ERASURE: 'Every erasure says exactly what it erased',
+  PAYLOAD: 'Every text is what its record committed to, or is lawfully erased',
+  TASK_END: 'Every accepted handoff has an end',
+} as const
+
+export type CheckId = keyof typeof CHECK_TITLES
+
+export interface CheckVisitor {
+  /** Called with each record of the task, then with each erasure record. */
+  readonly record?: (record: EvidenceRecord) => void
+  readonly end?: () => void
+}
+
+export interface CheckContext {
+  readonly evidence: Evidence
+  readonly log: CheckLog
+  /** For the report: what became of each segment. */
+  readonly segments: SegmentReport[]
+}
+
+/** Begins a check; what needs no record is done at once. */
+export type Check = (context: CheckContext) => CheckVisitor
+
+export type CheckTable = Readonly<Partial<Record<CheckId, Check>>>
 
 export const CHECKS: Readonly<Record<CheckId, Check>> = {
   CONTAINER: container.checkContainer,

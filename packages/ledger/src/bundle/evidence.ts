@@ -3,8 +3,7 @@ import { decodeUtf8, encodeUtf8, fromBase64 } from '../bytes.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { openNote } from '../note/note.ts'
 import type { OpenedNote } from '../note/note.ts'
-import type { Rule } from '../rules.ts'
-import type { EntryProblem } from '../rules.ts'
+import type { EntryProblem, Rule } from '../rules.ts'
 import { readSealEntry } from '../seal-entry.ts'
 import type { SealEntry } from '../seal-entry.ts'
 import { parseTlogProof } from '../tlog/proof.ts'
@@ -27,7 +26,8 @@ import type {
   ErasureList,
   Manifest,
 } from './format.ts'
-import { ListedLeaves } from './listed-leaves.ts'
+import { createListedLeaves } from './leaves.ts'
+import type { ListedLeaves } from './leaves.ts'
 import { readTar } from './tar.ts'
 import type { TarReading } from './tar.ts'
 
@@ -71,7 +71,9 @@ export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence 
     files,
     manifest: readJson(files.get(FILES.manifest), { rule: manifestRule, canonical: true }),
     chains,
-    leaves: new Map((chains ?? []).map(({ origin, leaves }) => [origin, new ListedLeaves(leaves)])),
+    leaves: new Map(
+      (chains ?? []).map(({ origin, leaves }) => [origin, createListedLeaves(leaves)]),
+    ),
     batches: part(FILES.batches, batchesRule),
     receipts: part(FILES.receipts, receiptsRule),
     erasureLists: part(FILES.erasureLists, erasureListsRule),

@@ -1,10 +1,12 @@
-// The files of an evidence bundle, version baton-evidence/1, and the form of each JSON among them.
-import type { BatchStatement } from '../batch-statement.ts'
-import { isHex } from '../bytes.ts'
+// The files of an evidence bundle, version baton-evidence/1, the form of each JSON among them, and
+// what vouches for the manifest.
 import type { Receipt } from '../audit-entry.ts'
+import type { BatchStatement } from '../batch-statement.ts'
+import { concatBytes, encodeUtf8, isHex, toBase64 } from '../bytes.ts'
 import type { SegmentPlaceTuple } from '../erasure-list.ts'
 import { count, list, matching, must, name, object, oneOf, orNull, uuid } from '../rules.ts'
 import type { Rule } from '../rules.ts'
+import { sha256, sha256Hex } from '../sha256.ts'
 
 export const BUNDLE_FORMAT = 'baton-evidence/1'
 
@@ -84,7 +86,7 @@ export interface BundlePayload {
 export type ErasureList = readonly SegmentPlaceTuple[]
 
 const SHA256_DIGITS = 64
-const sha256 = must(
+const digest = must(
   '64 lower-case hex digits',
   (value) => typeof value === 'string' && value.length === SHA256_DIGITS && isHex(value),
 )
@@ -108,7 +110,7 @@ export const manifestRule = object({
   taskId: orNull(uuid),
   records: count,
   payloads: oneOf('included', 'withheld'),
-  files: list(object({ name, bytes: count, sha256 }), MANY),
+  files: list(object({ name, bytes: count, sha256: digest }), MANY),
 })
 
 export const proofRule = list(
@@ -116,7 +118,7 @@ export const proofRule = list(
     origin: name,
     size: count,
     checkpoint: orNull(text),
-    leaves: list(tuple(count, sha256), MANY),
+    leaves: list(tuple(count, digest), MANY),
     hashes: list(base64, MANY),
   }),
   MANY,
@@ -127,7 +129,7 @@ export const batchesRule = list(
     origin: name,
     firstSeq: count,
     lastSeq: count,
-    lastHash: sha256,
+    lastHash: digest,
     keyId: name,
     signature: base64,
   }),
@@ -135,10 +137,18 @@ export const batchesRule = list(
 )
 
 export const receiptsRule = list(
-  object({ origin: name, seq: count, recordHash: sha256, recordedAt: name }),
+  object({ origin: name, seq: count, recordHash: digest, recordedAt: name }),
   MANY,
 )
 
 export const erasureListsRule = list(list(tuple(name, count, count), MANY), MANY)
 
 export const payloadRule = object({ origin: name, seq: count, segment: count, salted: base64 })
+
+/** The text of the note that an exporter signs about the bytes of a manifest. */
+export const exporterText = (manifest: Uint8Array): string =>
+  `${BUNDLE_FORMAT}\n${toBase64(sha256(manifest))}\n`
+
+/** Over what no list covers: the manifest and its note. A line of hex. */
+export const manifestDigest = (manifest: Uint8Array, note: Uint8Array | undefined): Uint8Array =>
+  encodeUtf8(`${sha256Hex(concatBytes([manifest, note ?? new Uint8Array(0)]))}\n`)

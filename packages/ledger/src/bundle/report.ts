@@ -1,5 +1,5 @@
 // What a verification of a bundle says: each check with its outcome, each finding with its place.
-import type { CheckId } from './check-titles.ts'
+import type { CheckId } from './checks.ts'
 
 /** What a check found wrong, and where. Never holds a text of the bundle. */
 export interface BundleFinding {
@@ -48,44 +48,41 @@ export type FindingPlace = Partial<Pick<BundleFinding, 'file' | 'origin' | 'seq'
 const FINDINGS_MAX = 100
 
 /** Where one check writes down what it finds. */
-export class CheckLog {
-  readonly #id: CheckId
-  readonly #title: string
-  readonly #findings: BundleFinding[] = []
-  #result: CheckResult = 'ok'
-  #note: string | null = null
+export interface CheckLog {
+  fail(place: FindingPlace, message: string): void
+  /** Something that would have to be there is not. */
+  lack(place: FindingPlace, message: string): void
+  skip(why: string): void
+  note(text: string): void
+  report(): CheckReport
+}
 
-  constructor(id: CheckId, title: string) {
-    this.#id = id
-    this.#title = title
+export function createCheckLog(id: CheckId, title: string): CheckLog {
+  const findings: BundleFinding[] = []
+  let result: CheckResult = 'ok'
+  let note: string | null = null
+
+  function add({ file = null, origin = null, seq = null }: FindingPlace, message: string): void {
+    if (findings.length >= FINDINGS_MAX) return
+    findings.push({ rule: id, file, origin, seq, message })
   }
 
-  fail(place: FindingPlace, message: string): void {
-    this.#result = 'failed'
-    this.#add(place, message)
-  }
-
-  lack(place: FindingPlace, message: string): void {
-    if (this.#result !== 'failed') this.#result = 'incomplete'
-    this.#add(place, message)
-  }
-
-  skip(why: string): void {
-    if (this.#result === 'ok') this.#result = 'skipped'
-    this.#note = why
-  }
-
-  note(text: string): void {
-    this.#note = text
-  }
-
-  report(): CheckReport {
-    const [id, title] = [this.#id, this.#title]
-    return { id, title, result: this.#result, note: this.#note, findings: this.#findings }
-  }
-
-  #add({ file = null, origin = null, seq = null }: FindingPlace, message: string): void {
-    if (this.#findings.length >= FINDINGS_MAX) return
-    this.#findings.push({ rule: this.#id, file, origin, seq, message })
+  return {
+    fail(place, message) {
+      result = 'failed'
+      add(place, message)
+    },
+    lack(place, message) {
+      if (result !== 'failed') result = 'incomplete'
+      add(place, message)
+    },
+    skip(why) {
+      if (result === 'ok') result = 'skipped'
+      note = why
+    },
+    note(text) {
+      note = text
+    },
+    report: () => ({ id, title, result, note, findings }),
   }
 }

@@ -1,6 +1,5 @@
 // Each check of a bundle is guarded: some tampering is caught by it alone, and slips by without it.
 import { describe, expect, test } from 'vitest'
-import { toHex } from '../bytes.ts'
 import { ATTACKS, NO_EXPORTER, NO_SERVICES } from '../../fixtures/bundle-attacks.ts'
 import type { Attack, Without } from '../../fixtures/bundle-attacks.ts'
 import {
@@ -13,9 +12,9 @@ import {
 } from '../../fixtures/bundle-changes.ts'
 import { TASK } from '../../fixtures/evidence-task.ts'
 import { evidenceOf, NOW, policyOf, readBody } from '../../fixtures/evidence.ts'
-import { CHECK_TITLES } from './check-titles.ts'
-import type { CheckId } from './check-titles.ts'
-import { CHECKS } from './checks.ts'
+import { toHex } from '../bytes.ts'
+import { CHECK_TITLES, CHECKS } from './checks.ts'
+import type { CheckId } from './checks.ts'
 import { verifyBundle, verifyWith } from './verify.ts'
 
 const verify = (bytes: Uint8Array, without?: Without) =>

@@ -1,13 +1,11 @@
 // Verifies an evidence bundle offline, against nothing but the auditor's own policy.
-import { CHECK_TITLES } from './check-titles.ts'
-import type { CheckId } from './check-titles.ts'
-import type { CheckTable } from './check.ts'
-import { CHECKS } from './checks.ts'
+import { CHECK_TITLES, CHECKS } from './checks.ts'
+import type { CheckId, CheckTable } from './checks.ts'
 import { readEvidence } from './evidence.ts'
 import type { ReadOptions } from './evidence.ts'
 import { FILES } from './format.ts'
 import { visitRecords } from './records.ts'
-import { CheckLog } from './report.ts'
+import { createCheckLog } from './report.ts'
 import type { BundleReport, CheckReport, SegmentReport } from './report.ts'
 
 /**
@@ -26,7 +24,7 @@ export function verifyWith(
   const evidence = readEvidence(bytes, options)
   const segments: SegmentReport[] = []
   const running = Object.entries(table).map(([id, check]) => {
-    const log = new CheckLog(id as CheckId, CHECK_TITLES[id as CheckId])
+    const log = createCheckLog(id as CheckId, CHECK_TITLES[id as CheckId])
     return { log, visitor: check({ evidence, log, segments }) }
   })
   const visits = running.flatMap(({ visitor }) => visitor.record ?? [])

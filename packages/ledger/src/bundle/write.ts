@@ -1,10 +1,12 @@
 // Makes an evidence bundle: the same parts give the same bytes, on every machine.
-import { encodeUtf8, concatBytes, toBase64, toHex } from '../bytes.ts'
+import { concatBytes, encodeUtf8, toBase64, toHex } from '../bytes.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { formatNote } from '../note/note.ts'
 import type { NoteSigner } from '../note/signer.ts'
 import { sha256 } from '../sha256.ts'
-import { BUNDLE_FORMAT, FILES, UNLISTED } from './format.ts'
+import type { HashReader } from '../tree/nodes.ts'
+import { proveSubset } from '../tree/subset.ts'
+import { BUNDLE_FORMAT, exporterText, FILES, manifestDigest, UNLISTED } from './format.ts'
 import type {
   BundleBatch,
   BundlePayload,
@@ -13,7 +15,6 @@ import type {
   ErasureList,
   Manifest,
 } from './format.ts'
-import { exporterText, manifestDigest } from './manifest.ts'
 import { writeTar } from './tar.ts'
 import type { TarFile } from './tar.ts'
 
@@ -104,3 +105,26 @@ function wrap(parts: BundleParts, files: readonly TarFile[], exporter?: NoteSign
 
 const noteOf = (text: string, exporter: NoteSigner): Uint8Array =>
   encodeUtf8(formatNote({ text, signatures: [exporter.sign(text)] }))
+
+interface ChainProofOptions {
+  readonly origin: string
+  /** The size that the seal of the bundle gives for the chain, never the current one. */
+  readonly size: number
+  /** The chain's own checkpoint of that size, as signed; null without one. */
+  readonly checkpoint: string | null
+  /** The seqs of the bundle's records and of the ends of their batches; those at or after `size` are left out. */
+  readonly seqs: readonly number[]
+  readonly read: HashReader
+}
+
+/** Reads the hashes of a chain's stored tree into its part of `proof.json`. */
+export async function proveChain(options: ChainProofOptions): Promise<ChainProof> {
+  const { origin, size, checkpoint, read } = options
+  const indexes = [...new Set(options.seqs)]
+    .filter((seq) => seq < size)
+    .sort((left, right) => left - right)
+  const known = await read(indexes.map((index) => ({ level: 0, index })))
+  const leaves = indexes.map((seq, at) => [seq, toHex(known[at] as Uint8Array)] as const)
+  const hashes = await proveSubset(read, { indexes, size })
+  return { origin, size, checkpoint, leaves, hashes: hashes.map(toBase64) }
+}

@@ -28,74 +28,82 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/
 /** Thrown by the readers of single lines and turned into an outcome by `parsePolicy`. */
 class PolicyFault extends Error {}
 
-class PolicyBuilder {
-  readonly logs: VerifierKey[] = []
-  readonly witnesses = new Map<string, VerifierKey>()
-  readonly groups = new Map<string, Group>()
-  readonly #members = new Set<string>()
-  quorum: string | null | undefined
+interface PolicyBuilder {
+  /** Takes the items of one line. Throws a PolicyFault. */
+  line(items: readonly string[]): void
+  /** Undefined while there was no quorum line. */
+  policy(): Policy | undefined
+}
 
-  line(items: readonly string[]): void {
-    const [keyword, ...rest] = items
-    if (keyword === 'log') this.#log(rest)
-    else if (keyword === 'witness') this.#witness(rest)
-    else if (keyword === 'group') this.#group(rest)
-    else if (keyword === 'quorum') this.#quorum(rest)
-    else throw new PolicyFault('a line starts with log, witness, group or quorum')
-  }
+function createPolicyBuilder(): PolicyBuilder {
+  const logs: VerifierKey[] = []
+  const witnesses = new Map<string, VerifierKey>()
+  const groups = new Map<string, Group>()
+  const grouped = new Set<string>()
+  let quorum: string | null | undefined
 
-  #log([text, , ...rest]: readonly string[]): void {
-    if (text === undefined || rest.length > 0) throw new PolicyFault('log <vkey> [<url>]')
-    const key = readKey(text, SIGNATURE_TYPES.ed25519, 'a log signs with key type 0x01')
-    if (this.logs.some((other) => equalBytes(other.publicKey, key.publicKey))) {
-      throw new PolicyFault('the key of this log is listed twice')
-    }
-    this.logs.push(key)
-  }
-
-  #witness([name, text, , ...rest]: readonly string[]): void {
-    if (name === undefined || text === undefined || rest.length > 0) {
-      throw new PolicyFault('witness <name> <vkey> [<url>]')
-    }
-    this.#mustBeNew(name)
-    const key = readKey(text, SIGNATURE_TYPES.cosignature, 'a witness signs with key type 0x04')
-    for (const other of this.witnesses.values()) {
-      if (equalBytes(other.publicKey, key.publicKey)) {
-        throw new PolicyFault('the key of this witness is listed twice')
-      }
-    }
-    this.witnesses.set(name, key)
-  }
-
-  #group([name, threshold, ...members]: readonly string[]): void {
-    if (name === undefined || threshold === undefined || members.length === 0) {
-      throw new PolicyFault('group <name> all|any|<k> <name>...')
-    }
-    this.#mustBeNew(name)
-    for (const member of members) {
-      this.#mustExist(member)
-      if (this.#members.has(member)) throw new PolicyFault('a name is a member of one group only')
-      this.#members.add(member)
-    }
-    this.groups.set(name, { threshold: readThreshold(threshold, members.length), members })
-  }
-
-  #quorum([name, ...rest]: readonly string[]): void {
-    if (name === undefined || rest.length > 0) throw new PolicyFault('quorum <name>')
-    if (this.quorum !== undefined) throw new PolicyFault('there is exactly one quorum line')
-    if (name !== 'none') this.#mustExist(name)
-    this.quorum = name === 'none' ? null : name
-  }
-
-  #mustBeNew(name: string): void {
-    const isTaken = name === 'none' || this.witnesses.has(name) || this.groups.has(name)
+  function mustBeNew(name: string): void {
+    const isTaken = name === 'none' || witnesses.has(name) || groups.has(name)
     if (isTaken) throw new PolicyFault('this name is taken')
   }
 
-  #mustExist(name: string): void {
-    if (!this.witnesses.has(name) && !this.groups.has(name)) {
+  function mustExist(name: string): void {
+    if (!witnesses.has(name) && !groups.has(name)) {
       throw new PolicyFault('a name is used before its line')
     }
+  }
+
+  const takers: Readonly<Record<string, (items: readonly string[]) => void>> = {
+    log([text, , ...rest]) {
+      if (text === undefined || rest.length > 0) throw new PolicyFault('log <vkey> [<url>]')
+      const key = readKey(text, SIGNATURE_TYPES.ed25519, 'a log signs with key type 0x01')
+      if (logs.some((other) => equalBytes(other.publicKey, key.publicKey))) {
+        throw new PolicyFault('the key of this log is listed twice')
+      }
+      logs.push(key)
+    },
+    witness([name, text, , ...rest]) {
+      if (name === undefined || text === undefined || rest.length > 0) {
+        throw new PolicyFault('witness <name> <vkey> [<url>]')
+      }
+      mustBeNew(name)
+      const key = readKey(text, SIGNATURE_TYPES.cosignature, 'a witness signs with key type 0x04')
+      for (const other of witnesses.values()) {
+        if (equalBytes(other.publicKey, key.publicKey)) {
+          throw new PolicyFault('the key of this witness is listed twice')
+        }
+      }
+      witnesses.set(name, key)
+    },
+    group([name, threshold, ...members]) {
+      if (name === undefined || threshold === undefined || members.length === 0) {
+        throw new PolicyFault('group <name> all|any|<k> <name>...')
+      }
+      mustBeNew(name)
+      for (const member of members) {
+        mustExist(member)
+        if (grouped.has(member)) throw new PolicyFault('a name is a member of one group only')
+        grouped.add(member)
+      }
+      groups.set(name, { threshold: readThreshold(threshold, members.length), members })
+    },
+    quorum([name, ...rest]) {
+      if (name === undefined || rest.length > 0) throw new PolicyFault('quorum <name>')
+      if (quorum !== undefined) throw new PolicyFault('there is exactly one quorum line')
+      if (name !== 'none') mustExist(name)
+      quorum = name === 'none' ? null : name
+    },
+  }
+
+  return {
+    line([keyword = '', ...rest]) {
+      const take = Object.hasOwn(takers, keyword) ? takers[keyword] : undefined
+      if (take === undefined) {
+        throw new PolicyFault('a line starts with log, witness, group or quorum')
+      }
+      take(rest)
+    },
+    policy: () => (quorum === undefined ? undefined : { logs, witnesses, groups, quorum }),
   }
 }
 
@@ -121,7 +129,7 @@ function readThreshold(text: string, members: number): number {
 
 /** Reads a policy file; the outcome names the first wrong line, counted from 1. */
 export function parsePolicy(bytes: Uint8Array): ParsedPolicy {
-  const builder = new PolicyBuilder()
+  const builder = createPolicyBuilder()
   const lines = decodeUtf8(bytes)?.split('\n')
   if (lines === undefined) return { ok: false, line: 1, message: 'the file is not UTF-8' }
   for (const [at, text] of lines.entries()) {
@@ -135,8 +143,8 @@ export function parsePolicy(bytes: Uint8Array): ParsedPolicy {
       return { ok: false, line: at + 1, message: error.message }
     }
   }
-  const { logs, witnesses, groups, quorum } = builder
-  if (quorum !== undefined) return { ok: true, policy: { logs, witnesses, groups, quorum } }
+  const policy = builder.policy()
+  if (policy !== undefined) return { ok: true, policy }
   return { ok: false, line: lines.length, message: 'there is exactly one quorum line' }
 }
 

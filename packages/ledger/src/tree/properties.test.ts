@@ -3,7 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { memoryTree, numberedEntries, withBitFlipped } from '../../fixtures/memory-tree.ts'
 import { LedgerError } from '../ledger-error.ts'
-import { CompactRange } from './compact-range.ts'
+import {
+  compactRangeFromNodes,
+  compactRangeFromState,
+  createCompactRange,
+} from './compact-range.ts'
 import { rootOf } from './hash.ts'
 import { nodesOfRange } from './nodes.ts'
 import { proveConsistency, proveInclusion, readRoot } from './prove.ts'
@@ -25,9 +29,9 @@ describe('the growing tree', () => {
   test('goes on from its state as if it had never stopped', () => {
     fc.assert(
       fc.property(fc.nat(LARGEST), (stop) => {
-        const before = CompactRange.empty()
+        const before = createCompactRange()
         for (const hash of tree.leafHashes.slice(0, stop)) before.append(hash)
-        const after = CompactRange.fromState(JSON.parse(JSON.stringify(before.state())))
+        const after = compactRangeFromState(JSON.parse(JSON.stringify(before.state())))
         for (const hash of tree.leafHashes.slice(stop)) after.append(hash)
         expect(after.size).toBe(LARGEST)
         expect(same(after.root(), root(LARGEST))).toBe(true)
@@ -37,14 +41,14 @@ describe('the growing tree', () => {
   })
 
   test('refuses a state that is no tree', async () => {
-    const { hashes } = CompactRange.fromNodes(3, await tree.read(nodesOfRange(0, 3))).state()
+    const { hashes } = compactRangeFromNodes(3, await tree.read(nodesOfRange(0, 3))).state()
     for (const state of [
       { size: 4, hashes },
       { size: -1, hashes: [] },
       { size: 1.5, hashes },
       { size: 3, hashes: [hashes[0] as string, 'short'] },
     ]) {
-      expect(() => CompactRange.fromState(state)).toThrow(LedgerError)
+      expect(() => compactRangeFromState(state)).toThrow(LedgerError)
     }
   })
 })

@@ -59,58 +59,48 @@ export function rootFromSubset(claim: SubsetClaim): Uint8Array | undefined {
   if (!Number.isSafeInteger(size) || size < 1 || !areLeaves(indexes, size)) return undefined
   if (leafHashes.length !== indexes.length * HASH_BYTES) return undefined
   if (!proof.every((hash) => hash.length === HASH_BYTES)) return undefined
-  return new SubsetFold(claim).root()
+  return foldSubset(claim)
 }
 
 /** Goes through a tree once from the left; the hashes on the way to the root are the only ones kept. */
-class SubsetFold {
-  readonly #claim: SubsetClaim
+function foldSubset({ size, indexes, leafHashes, proof }: SubsetClaim): Uint8Array | undefined {
   /** An inner node for each level, filled anew for each subtree there. */
-  readonly #inners: Uint8Array[] = []
-  #nextLeaf = 0
-  #nextHash = 0
-
-  constructor(claim: SubsetClaim) {
-    this.#claim = claim
-  }
-
-  root(): Uint8Array | undefined {
-    const { size, indexes, proof } = this.#claim
-    this.#fold(0, widthOf(size), 0)
-    const isUsedUp = this.#nextHash === proof.length && this.#nextLeaf === indexes.length
-    return isUsedUp ? this.#inners[0]?.slice(LEFT, LEFT + HASH_BYTES) : undefined
-  }
+  const inners: Uint8Array[] = []
+  let nextLeaf = 0
+  let nextHash = 0
 
   // Slots count the halves of the inner nodes, left before right, from level to level.
-  #fold(start: number, width: number, slot: number): void {
-    const { size, indexes } = this.#claim
+  function fold(start: number, width: number, slot: number): void {
     const level = slot >> 1
-    const target = (this.#inners[level] ??= newInner())
+    const target = (inners[level] ??= newInner())
     const from = slot % 2 === 0 ? LEFT : RIGHT
     const end = start + width < size ? start + width : size
-    const index = indexes[this.#nextLeaf]
-    if (index === undefined || index >= end) return this.#putProof(target, from)
-    if (width === 1) return this.#putLeaf(target, from)
+    const index = indexes[nextLeaf]
+    if (index === undefined || index >= end) return putProof(target, from)
+    if (width === 1) return putLeaf(target, from)
     const half = width / 2
     const below = (level + 1) * 2
-    if (start + half >= size) return this.#fold(start, half, slot)
-    this.#fold(start, half, below)
-    this.#fold(start + half, half, below + 1)
-    putInnerHash(this.#inners[level + 1] as Uint8Array, target, from)
+    if (start + half >= size) return fold(start, half, slot)
+    fold(start, half, below)
+    fold(start + half, half, below + 1)
+    putInnerHash(inners[level + 1] as Uint8Array, target, from)
   }
 
-  #putProof(target: Uint8Array, from: number): void {
-    const hash = this.#claim.proof[this.#nextHash]
-    this.#nextHash += 1
+  function putProof(target: Uint8Array, from: number): void {
+    const hash = proof[nextHash]
+    nextHash += 1
     if (hash !== undefined) target.set(hash, from)
   }
 
-  #putLeaf(target: Uint8Array, from: number): void {
-    const { leafHashes } = this.#claim
-    const leaf = this.#nextLeaf * HASH_BYTES
+  function putLeaf(target: Uint8Array, from: number): void {
+    const leaf = nextLeaf * HASH_BYTES
     for (let at = 0; at < HASH_BYTES; at += 1) target[from + at] = leafHashes[leaf + at] as number
-    this.#nextLeaf += 1
+    nextLeaf += 1
   }
+
+  fold(0, widthOf(size), 0)
+  const isUsedUp = nextHash === proof.length && nextLeaf === indexes.length
+  return isUsedUp ? inners[0]?.slice(LEFT, LEFT + HASH_BYTES) : undefined
 }
 
 function areLeaves(indexes: readonly number[], size: number): boolean {

@@ -3,22 +3,6 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createPublicKey, hash, verify } from "node:crypto";
 
-// \0rolldown/runtime.js
-var __defProp = Object.defineProperty;
-var __exportAll = (all, no_symbols) => {
-	let target = {};
-	for (var name in all) {
-		__defProp(target, name, {
-			get: all[name],
-			enumerable: true
-		});
-	}
-	if (!no_symbols) {
-		__defProp(target, Symbol.toStringTag, { value: "Module" });
-	}
-	return target;
-};
-
 // packages/ledger/src/bytes.ts
 const STRICT_UTF_8 = new TextDecoder("utf-8", {
 	fatal: true,
@@ -107,7 +91,7 @@ function equalBytes(left, right) {
 }
 
 // packages/ledger/src/sha256.ts
-function sha256$2(bytes) {
+function sha256$1(bytes) {
 	const digest = /* @__PURE__ */ new Uint8Array(32);
 	putSha256(bytes, digest, 0);
 	return digest;
@@ -123,7 +107,7 @@ const batchStatementBytes = (statement) => {
 	const { origin, firstSeq, lastSeq, lastHash } = statement;
 	return encodeUtf8(`baton/batch/v1\n${origin}\n${firstSeq}\n${lastSeq}\n${lastHash}\n`);
 };
-const batchKeyIdOf = (publicKey) => toHex(sha256$2(publicKey)).slice(0, 16);
+const batchKeyIdOf = (publicKey) => toHex(sha256$1(publicKey)).slice(0, 16);
 
 // packages/ledger/src/ledger-error.ts
 var LedgerError = class extends Error {
@@ -145,7 +129,7 @@ const SIGNATURE_TYPES = {
 const isKeyName = (name) => name !== "" && name.isWellFormed() && !/[\s\u0085+\u0000-\u001f]/u.test(name);
 const isKnownType = (type) => type === SIGNATURE_TYPES.ed25519 || type === SIGNATURE_TYPES.cosignature;
 const keyMaterial = (type, publicKey) => concatBytes([new Uint8Array([type]), publicKey]);
-const keyIdOf = (name, material) => toHex(sha256$2(concatBytes([encodeUtf8(`${name}\n`), material])).subarray(0, 4));
+const keyIdOf = (name, material) => toHex(sha256$1(concatBytes([encodeUtf8(`${name}\n`), material])).subarray(0, 4));
 function verifierKey(name, type, publicKey) {
 	if (!isKeyName(name) || publicKey.length !== 32) throw new LedgerError("BATON_KEY_INVALID", "a note key needs a name and 32 bytes");
 	return {
@@ -178,59 +162,66 @@ function splitKey(text) {
 // packages/ledger/src/tlog/policy.ts
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
 var PolicyFault = class extends Error {};
-var PolicyBuilder = class {
-	logs = [];
-	witnesses = /* @__PURE__ */ new Map();
-	groups = /* @__PURE__ */ new Map();
-	#members = /* @__PURE__ */ new Set();
-	quorum;
-	line(items) {
-		const [keyword, ...rest] = items;
-		if (keyword === "log") this.#log(rest);
-		else if (keyword === "witness") this.#witness(rest);
-		else if (keyword === "group") this.#group(rest);
-		else if (keyword === "quorum") this.#quorum(rest);
-		else throw new PolicyFault("a line starts with log, witness, group or quorum");
+function createPolicyBuilder() {
+	const logs = [];
+	const witnesses = /* @__PURE__ */ new Map();
+	const groups = /* @__PURE__ */ new Map();
+	const grouped = /* @__PURE__ */ new Set();
+	let quorum;
+	function mustBeNew(name) {
+		if (name === "none" || witnesses.has(name) || groups.has(name)) throw new PolicyFault("this name is taken");
 	}
-	#log([text, , ...rest]) {
-		if (text === void 0 || rest.length > 0) throw new PolicyFault("log <vkey> [<url>]");
-		const key = readKey$1(text, SIGNATURE_TYPES.ed25519, "a log signs with key type 0x01");
-		if (this.logs.some((other) => equalBytes(other.publicKey, key.publicKey))) throw new PolicyFault("the key of this log is listed twice");
-		this.logs.push(key);
+	function mustExist(name) {
+		if (!witnesses.has(name) && !groups.has(name)) throw new PolicyFault("a name is used before its line");
 	}
-	#witness([name, text, , ...rest]) {
-		if (name === void 0 || text === void 0 || rest.length > 0) throw new PolicyFault("witness <name> <vkey> [<url>]");
-		this.#mustBeNew(name);
-		const key = readKey$1(text, SIGNATURE_TYPES.cosignature, "a witness signs with key type 0x04");
-		for (const other of this.witnesses.values()) if (equalBytes(other.publicKey, key.publicKey)) throw new PolicyFault("the key of this witness is listed twice");
-		this.witnesses.set(name, key);
-	}
-	#group([name, threshold, ...members]) {
-		if (name === void 0 || threshold === void 0 || members.length === 0) throw new PolicyFault("group <name> all|any|<k> <name>...");
-		this.#mustBeNew(name);
-		for (const member of members) {
-			this.#mustExist(member);
-			if (this.#members.has(member)) throw new PolicyFault("a name is a member of one group only");
-			this.#members.add(member);
+	const takers = {
+		log([text, , ...rest]) {
+			if (text === void 0 || rest.length > 0) throw new PolicyFault("log <vkey> [<url>]");
+			const key = readKey$1(text, SIGNATURE_TYPES.ed25519, "a log signs with key type 0x01");
+			if (logs.some((other) => equalBytes(other.publicKey, key.publicKey))) throw new PolicyFault("the key of this log is listed twice");
+			logs.push(key);
+		},
+		witness([name, text, , ...rest]) {
+			if (name === void 0 || text === void 0 || rest.length > 0) throw new PolicyFault("witness <name> <vkey> [<url>]");
+			mustBeNew(name);
+			const key = readKey$1(text, SIGNATURE_TYPES.cosignature, "a witness signs with key type 0x04");
+			for (const other of witnesses.values()) if (equalBytes(other.publicKey, key.publicKey)) throw new PolicyFault("the key of this witness is listed twice");
+			witnesses.set(name, key);
+		},
+		group([name, threshold, ...members]) {
+			if (name === void 0 || threshold === void 0 || members.length === 0) throw new PolicyFault("group <name> all|any|<k> <name>...");
+			mustBeNew(name);
+			for (const member of members) {
+				mustExist(member);
+				if (grouped.has(member)) throw new PolicyFault("a name is a member of one group only");
+				grouped.add(member);
+			}
+			groups.set(name, {
+				threshold: readThreshold(threshold, members.length),
+				members
+			});
+		},
+		quorum([name, ...rest]) {
+			if (name === void 0 || rest.length > 0) throw new PolicyFault("quorum <name>");
+			if (quorum !== void 0) throw new PolicyFault("there is exactly one quorum line");
+			if (name !== "none") mustExist(name);
+			quorum = name === "none" ? null : name;
 		}
-		this.groups.set(name, {
-			threshold: readThreshold(threshold, members.length),
-			members
-		});
-	}
-	#quorum([name, ...rest]) {
-		if (name === void 0 || rest.length > 0) throw new PolicyFault("quorum <name>");
-		if (this.quorum !== void 0) throw new PolicyFault("there is exactly one quorum line");
-		if (name !== "none") this.#mustExist(name);
-		this.quorum = name === "none" ? null : name;
-	}
-	#mustBeNew(name) {
-		if (name === "none" || this.witnesses.has(name) || this.groups.has(name)) throw new PolicyFault("this name is taken");
-	}
-	#mustExist(name) {
-		if (!this.witnesses.has(name) && !this.groups.has(name)) throw new PolicyFault("a name is used before its line");
-	}
-};
+	};
+	return {
+		line([keyword = "", ...rest]) {
+			const take = Object.hasOwn(takers, keyword) ? takers[keyword] : void 0;
+			if (take === void 0) throw new PolicyFault("a line starts with log, witness, group or quorum");
+			take(rest);
+		},
+		policy: () => quorum === void 0 ? void 0 : {
+			logs,
+			witnesses,
+			groups,
+			quorum
+		}
+	};
+}
 function readKey$1(text, type, rule) {
 	let key;
 	try {
@@ -250,7 +241,7 @@ function readThreshold(text, members) {
 	throw new PolicyFault("a threshold is all, any or a number from 1 to the number of members");
 }
 function parsePolicy(bytes) {
-	const builder = new PolicyBuilder();
+	const builder = createPolicyBuilder();
 	const lines = decodeUtf8(bytes)?.split("\n");
 	if (lines === void 0) return {
 		ok: false,
@@ -272,15 +263,10 @@ function parsePolicy(bytes) {
 			};
 		}
 	}
-	const { logs, witnesses, groups, quorum } = builder;
-	if (quorum !== void 0) return {
+	const policy = builder.policy();
+	if (policy !== void 0) return {
 		ok: true,
-		policy: {
-			logs,
-			witnesses,
-			groups,
-			quorum
-		}
+		policy
 	};
 	return {
 		ok: false,
@@ -380,34 +366,6 @@ function formatFinding({ rule, file, origin, seq, message }) {
 	const record = seq === null ? "" : ` record ${seq}`;
 	return `${rule}: ${[...[file, origin === null ? null : `${origin}${record}`].filter((part) => part !== null), message].join(": ")}`;
 }
-
-// packages/ledger/src/bundle/check-titles.ts
-const CHECK_TITLES = {
-	CONTAINER: "The container holds its files and not one byte more",
-	MANIFEST_DIGEST: "The manifest and its signature are the ones that were written",
-	VERSION: "The bundle is of a version that this verifier knows",
-	MANIFEST: "Every file is listed, and has the listed size and digest",
-	EXPORTER_SIGNATURE: "Who exported the bundle signed its manifest",
-	RECORD_FORM: "Every record can be read",
-	RECORD_CANONICAL: "Every record has the one form that its content may have",
-	RECORD_ORDER: "Records stand in the order of their chain, each once",
-	RECORD_TASK: "Every record belongs to the task",
-	RECORD_HASH: "Every record has the hash that the bundle lists for it",
-	RECORD_LINK: "Neighbouring records of a chain are linked",
-	TASK_LINK: "No record of the task is missing from its middle, and none is changed",
-	INCLUSION: "Every record stands in the sealed tree of its chain",
-	CHAIN_CHECKPOINT: "Checkpoints of the chains agree with the seal",
-	SEAL_ENTRY: "The seal can be read and lists the chains",
-	SEAL_INCLUSION: "The seal stands in the seal log",
-	SEAL_SIGNATURE: "A log of your policy signed the seal log",
-	WITNESS_QUORUM: "The witnesses of your policy saw the seal log",
-	SEAL_TIME: "Records, seal and witnesses agree on the time",
-	BATCH_SIGNATURE: "An append service of your policy recorded every record",
-	RECEIPT: "Every receipt has its record",
-	ERASURE: "Every erasure says exactly what it erased",
-	PAYLOAD: "Every text is what its record committed to, or is lawfully erased",
-	TASK_END: "Every accepted handoff has an end"
-};
 
 // packages/ledger/src/ed25519.ts
 const SPKI_PREFIX = new Uint8Array([
@@ -545,6 +503,9 @@ function openNote(note, keys) {
 }
 const isSameSignature = (left, right) => left.name === right.name && left.keyId === right.keyId && equalBytes(left.bytes, right.bytes);
 
+// packages/ledger/src/uuid.ts
+const UUID$1 = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 // packages/ledger/src/rules.ts
 const must = (expected, fits) => (value, problems) => {
 	if (fits(value)) return;
@@ -624,7 +585,7 @@ function placeUnder(problems, from, step) {
 	}
 }
 const name = matching("a name of 1 to 256 printable characters", /^[!-~](?:[ -~]{0,254}[!-~])?$/);
-const uuid = matching("a lower-case UUID", /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+const uuid = matching("a lower-case UUID", UUID$1);
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 
 // packages/ledger/src/bundle/format.ts
@@ -651,7 +612,7 @@ const UNLISTED = [
 	FILES.manifestDigest
 ];
 const SHA256_DIGITS = 64;
-const sha256$1 = must("64 lower-case hex digits", (value) => typeof value === "string" && value.length === SHA256_DIGITS && isHex(value));
+const digest = must("64 lower-case hex digits", (value) => typeof value === "string" && value.length === SHA256_DIGITS && isHex(value));
 const base64 = matching("base64", /^[A-Za-z0-9+/]*={0,2}$/);
 const text = must("a text", (value) => typeof value === "string");
 const MANY = Number.MAX_SAFE_INTEGER;
@@ -672,28 +633,28 @@ const manifestRule = object({
 	files: list(object({
 		name,
 		bytes: count,
-		sha256: sha256$1
+		sha256: digest
 	}), MANY)
 });
 const proofRule = list(object({
 	origin: name,
 	size: count,
 	checkpoint: orNull(text),
-	leaves: list(tuple(count, sha256$1), MANY),
+	leaves: list(tuple(count, digest), MANY),
 	hashes: list(base64, MANY)
 }), MANY);
 const batchesRule = list(object({
 	origin: name,
 	firstSeq: count,
 	lastSeq: count,
-	lastHash: sha256$1,
+	lastHash: digest,
 	keyId: name,
 	signature: base64
 }), MANY);
 const receiptsRule = list(object({
 	origin: name,
 	seq: count,
-	recordHash: sha256$1,
+	recordHash: digest,
 	recordedAt: name
 }), MANY);
 const erasureListsRule = list(list(tuple(name, count, count), MANY), MANY);
@@ -703,9 +664,7 @@ const payloadRule = object({
 	segment: count,
 	salted: base64
 });
-
-// packages/ledger/src/bundle/manifest.ts
-const exporterText = (manifest) => `${BUNDLE_FORMAT}\n${toBase64(sha256$2(manifest))}\n`;
+const exporterText = (manifest) => `${BUNDLE_FORMAT}\n${toBase64(sha256$1(manifest))}\n`;
 const manifestDigest = (manifest, note) => encodeUtf8(`${sha256Hex(concatBytes([manifest, note ?? /* @__PURE__ */ new Uint8Array(0)]))}\n`);
 
 // packages/ledger/src/bundle/checks/container.ts
@@ -781,7 +740,7 @@ function compareSegments(left, right) {
 }
 function erasureOf(subjectRef, places) {
 	const lines = [...places].sort(compareSegments).map((place) => `${place.join(" ")}\n`);
-	const listSha256 = toHex(sha256$2(encodeUtf8(lines.join(""))));
+	const listSha256 = toHex(sha256$1(encodeUtf8(lines.join(""))));
 	return {
 		subjectRef,
 		segments: places.length,
@@ -876,6 +835,31 @@ const EVENT_NUMBERS = {
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
 
+// packages/ledger/src/instant.ts
+const PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+const MINUTE_LENGTH = 16;
+const MICROS_PER_SECOND = 1e6;
+const ZERO$1 = 48;
+let parsed = {
+	minute: "",
+	micros: NaN
+};
+const parseInstant = (instant) => PATTERN.test(instant) ? microsOfForm(instant) : void 0;
+function microsOfForm(instant) {
+	const minute = instant.slice(0, MINUTE_LENGTH);
+	if (minute !== parsed.minute) parsed = {
+		minute,
+		micros: Date.parse(`${minute}:00Z`) * 1e3
+	};
+	let micros = 0;
+	for (let at = 17; at < instant.length - 1; at += 1) {
+		const digit = instant.charCodeAt(at) - ZERO$1;
+		if (digit >= 0) micros = micros * 10 + digit;
+	}
+	if (Number.isNaN(parsed.micros) || micros >= 60 * MICROS_PER_SECOND) return void 0;
+	return parsed.micros + micros;
+}
+
 // packages/ledger/src/check-entry.ts
 const SEGMENTS_MAX = 256;
 const SUBJECTS_MAX = 256;
@@ -939,33 +923,6 @@ const entryRule = object({
 		text: must("text without lone surrogates, at most 4 Mi characters", wellFormed)
 	}), SEGMENTS_MAX)
 });
-
-// packages/ledger/src/instant.ts
-const PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
-const MINUTE_LENGTH = 16;
-const MICROS_PER_SECOND = 1e6;
-const ZERO$1 = 48;
-let parsed = {
-	minute: "",
-	micros: NaN
-};
-const parseInstant = (instant) => PATTERN.test(instant) ? microsOfForm(instant) : void 0;
-function microsOfForm(instant) {
-	const minute = instant.slice(0, MINUTE_LENGTH);
-	if (minute !== parsed.minute) parsed = {
-		minute,
-		micros: Date.parse(`${minute}:00Z`) * 1e3
-	};
-	let micros = 0;
-	for (let at = 17; at < instant.length - 1; at += 1) {
-		const digit = instant.charCodeAt(at) - ZERO$1;
-		if (digit >= 0) micros = micros * 10 + digit;
-	}
-	if (Number.isNaN(parsed.micros) || micros >= 60 * MICROS_PER_SECOND) return void 0;
-	return parsed.micros + micros;
-}
-
-// packages/ledger/src/check-record.ts
 const sha256 = matching("64 lower-case hex digits", /^[0-9a-f]{64}$/);
 const recordRule = object({
 	...STRUCTURAL_MEMBERS,
@@ -1237,18 +1194,18 @@ function parseCheckpoint(text) {
 }
 
 // packages/ledger/src/tree/hash.ts
-const EMPTY_ROOT = sha256$2(/* @__PURE__ */ new Uint8Array(0));
+const EMPTY_ROOT = sha256$1(/* @__PURE__ */ new Uint8Array(0));
 const INNER = /* @__PURE__ */ new Uint8Array(65);
 INNER[0] = 1;
 function hashLeaf(entry) {
 	const prefixed = new Uint8Array(1 + entry.length);
 	prefixed.set(entry, 1);
-	return sha256$2(prefixed);
+	return sha256$1(prefixed);
 }
 function hashChildren(left, right) {
 	INNER.set(left, 1);
 	INNER.set(right, 33);
-	return sha256$2(INNER);
+	return sha256$1(INNER);
 }
 function newInner() {
 	const inner = /* @__PURE__ */ new Uint8Array(65);
@@ -1298,49 +1255,40 @@ function rootFromSubset(claim) {
 	if (!Number.isSafeInteger(size) || size < 1 || !areLeaves(indexes, size)) return void 0;
 	if (leafHashes.length !== indexes.length * HASH_BYTES$1) return void 0;
 	if (!proof.every((hash) => hash.length === HASH_BYTES$1)) return void 0;
-	return new SubsetFold(claim).root();
+	return foldSubset(claim);
 }
-var SubsetFold = class {
-	#claim;
-	#inners = [];
-	#nextLeaf = 0;
-	#nextHash = 0;
-	constructor(claim) {
-		this.#claim = claim;
-	}
-	root() {
-		const { size, indexes, proof } = this.#claim;
-		this.#fold(0, widthOf(size), 0);
-		return this.#nextHash === proof.length && this.#nextLeaf === indexes.length ? this.#inners[0]?.slice(LEFT, LEFT + HASH_BYTES$1) : void 0;
-	}
-	#fold(start, width, slot) {
-		const { size, indexes } = this.#claim;
+function foldSubset({ size, indexes, leafHashes, proof }) {
+	const inners = [];
+	let nextLeaf = 0;
+	let nextHash = 0;
+	function fold(start, width, slot) {
 		const level = slot >> 1;
-		const target = this.#inners[level] ??= newInner();
+		const target = inners[level] ??= newInner();
 		const from = slot % 2 === 0 ? LEFT : RIGHT;
 		const end = start + width < size ? start + width : size;
-		const index = indexes[this.#nextLeaf];
-		if (index === void 0 || index >= end) return this.#putProof(target, from);
-		if (width === 1) return this.#putLeaf(target, from);
+		const index = indexes[nextLeaf];
+		if (index === void 0 || index >= end) return putProof(target, from);
+		if (width === 1) return putLeaf(target, from);
 		const half = width / 2;
 		const below = (level + 1) * 2;
-		if (start + half >= size) return this.#fold(start, half, slot);
-		this.#fold(start, half, below);
-		this.#fold(start + half, half, below + 1);
-		putInnerHash(this.#inners[level + 1], target, from);
+		if (start + half >= size) return fold(start, half, slot);
+		fold(start, half, below);
+		fold(start + half, half, below + 1);
+		putInnerHash(inners[level + 1], target, from);
 	}
-	#putProof(target, from) {
-		const hash = this.#claim.proof[this.#nextHash];
-		this.#nextHash += 1;
+	function putProof(target, from) {
+		const hash = proof[nextHash];
+		nextHash += 1;
 		if (hash !== void 0) target.set(hash, from);
 	}
-	#putLeaf(target, from) {
-		const { leafHashes } = this.#claim;
-		const leaf = this.#nextLeaf * HASH_BYTES$1;
+	function putLeaf(target, from) {
+		const leaf = nextLeaf * HASH_BYTES$1;
 		for (let at = 0; at < HASH_BYTES$1; at += 1) target[from + at] = leafHashes[leaf + at];
-		this.#nextLeaf += 1;
+		nextLeaf += 1;
 	}
-};
+	fold(0, widthOf(size), 0);
+	return nextHash === proof.length && nextLeaf === indexes.length ? inners[0]?.slice(LEFT, LEFT + HASH_BYTES$1) : void 0;
+}
 function areLeaves(indexes, size) {
 	let before = -1;
 	for (const index of indexes) {
@@ -1350,82 +1298,65 @@ function areLeaves(indexes, size) {
 	return indexes.length > 0 && Number.isSafeInteger(before);
 }
 
-// packages/ledger/src/bundle/listed-leaves.ts
-var ListedLeaves = class {
-	#leaves;
-	#place = 0;
-	constructor(leaves) {
-		this.#leaves = leaves;
-	}
-	placeOf(seq) {
-		if (this.#leaves[this.#place]?.[0] !== seq) {
-			const isNext = this.#leaves[this.#place + 1]?.[0] === seq;
-			this.#place = isNext ? this.#place + 1 : this.#search(seq);
-		}
-		return this.#leaves[this.#place]?.[0] === seq ? this.#place : -1;
-	}
-	hashOf(seq) {
-		return this.#leaves[this.placeOf(seq)]?.[1];
-	}
-	#search(seq) {
+// packages/ledger/src/bundle/leaves.ts
+function createListedLeaves(leaves) {
+	let place = 0;
+	function search(seq) {
 		let low = 0;
-		let high = this.#leaves.length;
+		let high = leaves.length;
 		while (low < high) {
 			const middle = low + high >> 1;
-			if ((this.#leaves[middle]?.[0] ?? 0) < seq) low = middle + 1;
+			if ((leaves[middle]?.[0] ?? 0) < seq) low = middle + 1;
 			else high = middle;
 		}
 		return low;
 	}
-};
-
-// packages/ledger/src/bundle/computed-leaves.ts
+	function placeOf(seq) {
+		if (leaves[place]?.[0] !== seq) place = leaves[place + 1]?.[0] === seq ? place + 1 : search(seq);
+		return leaves[place]?.[0] === seq ? place : -1;
+	}
+	return {
+		placeOf,
+		hashOf: (seq) => leaves[placeOf(seq)]?.[1]
+	};
+}
 const HASH_BYTES = 32;
-var ComputedLeaves = class {
-	#proof;
-	#listed;
-	#hashes;
-	#isComputed;
-	#records = 0;
-	#unlisted = 0;
-	constructor(proof) {
-		const leaves = proof?.leaves ?? [];
-		this.#proof = proof;
-		this.#listed = new ListedLeaves(leaves);
-		this.#hashes = new Uint8Array(leaves.length * HASH_BYTES);
-		this.#isComputed = new Uint8Array(leaves.length);
-	}
-	put(seq, hashHex) {
-		const place = this.#listed.placeOf(seq);
-		this.#records += 1;
-		if (place < 0) {
-			this.#unlisted += 1;
-			return;
+function createComputedLeaves(proof) {
+	const leaves = proof?.leaves ?? [];
+	const listed = createListedLeaves(leaves);
+	const leafHashes = new Uint8Array(leaves.length * HASH_BYTES);
+	const isComputed = new Uint8Array(leaves.length);
+	let records = 0;
+	let unlisted = 0;
+	return {
+		put(seq, hashHex) {
+			const place = listed.placeOf(seq);
+			records += 1;
+			if (place < 0) {
+				unlisted += 1;
+				return;
+			}
+			isComputed[place] = 1;
+			putHex(hashHex, leafHashes, place * HASH_BYTES);
+		},
+		leadTo(root) {
+			if (records === 0) return true;
+			if (proof === void 0 || unlisted > 0) return false;
+			const indexes = leaves.map(([index, hash], place) => {
+				if (isComputed[place] === 0) putHex(hash, leafHashes, place * HASH_BYTES);
+				return index;
+			});
+			const hashes = proof.hashes.map((hash) => fromBase64(hash) ?? /* @__PURE__ */ new Uint8Array(0));
+			const found = rootFromSubset({
+				size: proof.size,
+				indexes,
+				leafHashes,
+				proof: hashes
+			});
+			return found !== void 0 && toBase64(found) === root;
 		}
-		this.#isComputed[place] = 1;
-		putHex(hashHex, this.#hashes, place * HASH_BYTES);
-	}
-	leadTo(root) {
-		if (this.#records === 0) return true;
-		if (this.#proof === void 0 || this.#unlisted > 0) return false;
-		const { size, leaves, hashes } = this.#proof;
-		const indexes = leaves.map(([index], place) => {
-			if (this.#isComputed[place] === 0) this.#putListed(place);
-			return index;
-		});
-		const proof = hashes.map((hash) => fromBase64(hash) ?? /* @__PURE__ */ new Uint8Array(0));
-		const found = rootFromSubset({
-			size,
-			indexes,
-			leafHashes: this.#hashes,
-			proof
-		});
-		return found !== void 0 && toBase64(found) === root;
-	}
-	#putListed(place) {
-		putHex(this.#proof?.leaves[place]?.[1] ?? "", this.#hashes, place * HASH_BYTES);
-	}
-};
+	};
+}
 
 // packages/ledger/src/bundle/checks/seal.ts
 const SKEW_SECONDS = 300;
@@ -1434,7 +1365,7 @@ const sealedChain = (seal, origin) => seal?.chains.find((chain) => chain.origin 
 const checkInclusion = ({ evidence: { chains = [], seal }, log }) => {
 	const sealed = new Map((seal?.chains ?? []).map((chain) => [chain.origin, chain]));
 	const claims = /* @__PURE__ */ new Map();
-	for (const origin of sealed.keys()) claims.set(origin, new ComputedLeaves(chains.find((chain) => chain.origin === origin)));
+	for (const origin of sealed.keys()) claims.set(origin, createComputedLeaves(chains.find((chain) => chain.origin === origin)));
 	return {
 		record(record) {
 			if (record.body === void 0) return;
@@ -1683,6 +1614,32 @@ const checkTaskEnd = ({ log }) => {
 };
 
 // packages/ledger/src/bundle/checks.ts
+const CHECK_TITLES = {
+	CONTAINER: "The container holds its files and not one byte more",
+	MANIFEST_DIGEST: "The manifest and its signature are the ones that were written",
+	VERSION: "The bundle is of a version that this verifier knows",
+	MANIFEST: "Every file is listed, and has the listed size and digest",
+	EXPORTER_SIGNATURE: "Who exported the bundle signed its manifest",
+	RECORD_FORM: "Every record can be read",
+	RECORD_CANONICAL: "Every record has the one form that its content may have",
+	RECORD_ORDER: "Records stand in the order of their chain, each once",
+	RECORD_TASK: "Every record belongs to the task",
+	RECORD_HASH: "Every record has the hash that the bundle lists for it",
+	RECORD_LINK: "Neighbouring records of a chain are linked",
+	TASK_LINK: "No record of the task is missing from its middle, and none is changed",
+	INCLUSION: "Every record stands in the sealed tree of its chain",
+	CHAIN_CHECKPOINT: "Checkpoints of the chains agree with the seal",
+	SEAL_ENTRY: "The seal can be read and lists the chains",
+	SEAL_INCLUSION: "The seal stands in the seal log",
+	SEAL_SIGNATURE: "A log of your policy signed the seal log",
+	WITNESS_QUORUM: "The witnesses of your policy saw the seal log",
+	SEAL_TIME: "Records, seal and witnesses agree on the time",
+	BATCH_SIGNATURE: "An append service of your policy recorded every record",
+	RECEIPT: "Every receipt has its record",
+	ERASURE: "Every erasure says exactly what it erased",
+	PAYLOAD: "Every text is what its record committed to, or is lawfully erased",
+	TASK_END: "Every accepted handoff has an end"
+};
 const CHECKS = {
 	CONTAINER: checkContainer,
 	MANIFEST_DIGEST: checkManifestDigest,
@@ -1860,7 +1817,7 @@ function readEvidence(bytes, options) {
 			canonical: true
 		}),
 		chains,
-		leaves: new Map((chains ?? []).map(({ origin, leaves }) => [origin, new ListedLeaves(leaves)])),
+		leaves: new Map((chains ?? []).map(({ origin, leaves }) => [origin, createListedLeaves(leaves)])),
 		batches: part(FILES.batches, batchesRule),
 		receipts: part(FILES.receipts, receiptsRule),
 		erasureLists: part(FILES.erasureLists, erasureListsRule),
@@ -1903,13 +1860,13 @@ function readPayloads(bytes) {
 	return payloads;
 }
 
-// packages/ledger/src/byte-forms.ts
-const WORD$1 = 4;
+// packages/ledger/src/byte-reader.ts
+const WORD = 4;
 function literal(text) {
 	const bytes = encodeUtf8(text);
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-	const words = new Int32Array(Math.ceil(bytes.length / WORD$1));
-	for (let at = 0; at < words.length; at += 1) words[at] = view.getInt32(Math.min(at * WORD$1, bytes.length - WORD$1), true);
+	const words = new Int32Array(Math.ceil(bytes.length / WORD));
+	for (let at = 0; at < words.length; at += 1) words[at] = view.getInt32(Math.min(at * WORD, bytes.length - WORD), true);
 	return {
 		length: bytes.length,
 		words
@@ -1945,8 +1902,6 @@ function form(places) {
 	};
 }
 const misfit = (pair, kind) => ~PAIRS[pair] & kind;
-
-// packages/ledger/src/byte-reader.ts
 const QUOTE = 34;
 const BACKSLASH = 92;
 const SPACE = 32;
@@ -1954,7 +1909,6 @@ const TILDE = 126;
 const MINUS = 45;
 const ZERO = 48;
 const NINE = 57;
-const WORD = 4;
 const NAME_MAX = 256;
 const DIGITS_MAX = 15;
 const isOfName = (byte) => byte !== void 0 && byte >= SPACE && byte <= TILDE && byte !== 34 && byte !== BACKSLASH;
@@ -2072,19 +2026,8 @@ var ByteReader = class {
 	}
 };
 
-// packages/ledger/src/record-forms.ts
-var record_forms_exports = /* @__PURE__ */ __exportAll({
-	BEFORE: () => BEFORE$1,
-	INSTANT: () => INSTANT,
-	NULL: () => NULL,
-	REASON: () => REASON,
-	REFERENCES: () => REFERENCES,
-	SHA256: () => SHA256,
-	TRACEPARENT: () => TRACEPARENT,
-	UUID: () => UUID,
-	VERDICTS: () => VERDICTS
-});
-const BEFORE$1 = {
+// packages/ledger/src/record-reader.ts
+const BEFORE = {
 	attempt: literal("{\"attempt\":"),
 	cost: literal(",\"cost\":"),
 	completionTokens: literal("{\"completionTokens\":"),
@@ -2131,9 +2074,6 @@ const REFERENCE = `\\{"bytes":${COUNT},"commitment":"${HEX(64)}","kind":"(?:mess
 const REFERENCES = new RegExp(`${REFERENCE}(?:,${REFERENCE}){0,255}`, "y");
 const VERDICTS = new RegExp(`\\{"budget":${OUTCOME},"completeness":${OUTCOME},"safety":\\{"artefactId":(?:null|${NAME}),"decision":"(?:allow|flag|reject|skipped)","findings":${SMALL}\\},"schema":${OUTCOME},"signature":${OUTCOME},"size":${OUTCOME}\\}`, "y");
 const REASON = /"[A-Z][A-Z0-9_]{0,63}"/y;
-
-// packages/ledger/src/record-reader.ts
-const { BEFORE } = record_forms_exports;
 const ATTEMPT_MAX = 1e6;
 const unread = () => ({
 	from: 0,
@@ -2358,52 +2298,45 @@ function isReference(value) {
 
 // packages/ledger/src/bundle/report.ts
 const FINDINGS_MAX = 100;
-var CheckLog = class {
-	#id;
-	#title;
-	#findings = [];
-	#result = "ok";
-	#note = null;
-	constructor(id, title) {
-		this.#id = id;
-		this.#title = title;
-	}
-	fail(place, message) {
-		this.#result = "failed";
-		this.#add(place, message);
-	}
-	lack(place, message) {
-		if (this.#result !== "failed") this.#result = "incomplete";
-		this.#add(place, message);
-	}
-	skip(why) {
-		if (this.#result === "ok") this.#result = "skipped";
-		this.#note = why;
-	}
-	note(text) {
-		this.#note = text;
-	}
-	report() {
-		const [id, title] = [this.#id, this.#title];
-		return {
-			id,
-			title,
-			result: this.#result,
-			note: this.#note,
-			findings: this.#findings
-		};
-	}
-	#add({ file = null, origin = null, seq = null }, message) {
-		if (this.#findings.length >= FINDINGS_MAX) return;
-		this.#findings.push({
-			rule: this.#id,
+function createCheckLog(id, title) {
+	const findings = [];
+	let result = "ok";
+	let note = null;
+	function add({ file = null, origin = null, seq = null }, message) {
+		if (findings.length >= FINDINGS_MAX) return;
+		findings.push({
+			rule: id,
 			file,
 			origin,
 			seq,
 			message
 		});
 	}
-};
+	return {
+		fail(place, message) {
+			result = "failed";
+			add(place, message);
+		},
+		lack(place, message) {
+			if (result !== "failed") result = "incomplete";
+			add(place, message);
+		},
+		skip(why) {
+			if (result === "ok") result = "skipped";
+			note = why;
+		},
+		note(text) {
+			note = text;
+		},
+		report: () => ({
+			id,
+			title,
+			result,
+			note,
+			findings
+		})
+	};
+}
 
 // packages/ledger/src/bundle/verify.ts
 const verifyBundle = (bytes, options) => verifyWith(CHECKS, bytes, options);
@@ -2411,7 +2344,7 @@ function verifyWith(table, bytes, options) {
 	const evidence = readEvidence(bytes, options);
 	const segments = [];
 	const running = Object.entries(table).map(([id, check]) => {
-		const log = new CheckLog(id, CHECK_TITLES[id]);
+		const log = createCheckLog(id, CHECK_TITLES[id]);
 		return {
 			log,
 			visitor: check({

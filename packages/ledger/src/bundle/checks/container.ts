@@ -1,10 +1,9 @@
 // Every byte of the file: the container, the digest over the manifest, and the manifest's list.
-import { decodeUtf8, equalBytes, encodeUtf8 } from '../../bytes.ts'
+import { decodeUtf8, encodeUtf8, equalBytes } from '../../bytes.ts'
 import { openNote } from '../../note/note.ts'
 import { sha256Hex } from '../../sha256.ts'
-import type { Check } from '../check.ts'
-import { BUNDLE_FORMAT, FILES, UNLISTED } from '../format.ts'
-import { exporterText, manifestDigest } from '../manifest.ts'
+import type { Check } from '../checks.ts'
+import { BUNDLE_FORMAT, exporterText, FILES, manifestDigest, UNLISTED } from '../format.ts'
 
 const NO_RECORDS = {}
 const KNOWN: readonly string[] = Object.values(FILES)

@@ -1,8 +1,8 @@
 // Record by record: form, order, task, and the hashes that link each record to the ones before it.
 import { detached } from '../../bytes.ts'
 import { canonicalJson } from '../../canonical-json.ts'
-import { isRecordBody } from '../../check-record.ts'
-import type { Check } from '../check.ts'
+import { isRecordBody } from '../../check-entry.ts'
+import type { Check } from '../checks.ts'
 import { FILES } from '../format.ts'
 import type { EvidenceRecord } from '../records.ts'
 import type { FindingPlace } from '../report.ts'

@@ -8,10 +8,11 @@ import type { Checkpoint } from '../../tlog/checkpoint.ts'
 import { meetsQuorum } from '../../tlog/policy.ts'
 import { hashLeaf } from '../../tree/hash.ts'
 import { verifyInclusion } from '../../tree/verify.ts'
-import type { Check } from '../check.ts'
+import type { Check } from '../checks.ts'
 import type { Evidence } from '../evidence.ts'
 import { FILES } from '../format.ts'
-import { ComputedLeaves } from '../computed-leaves.ts'
+import { createComputedLeaves } from '../leaves.ts'
+import type { ComputedLeaves } from '../leaves.ts'
 import { placeOf } from './records.ts'
 
 /** How far clocks may be apart. */
@@ -25,7 +26,7 @@ export const checkInclusion: Check = ({ evidence: { chains = [], seal }, log }) 
   const sealed = new Map((seal?.chains ?? []).map((chain) => [chain.origin, chain]))
   const claims = new Map<string, ComputedLeaves>()
   for (const origin of sealed.keys()) {
-    claims.set(origin, new ComputedLeaves(chains.find((chain) => chain.origin === origin)))
+    claims.set(origin, createComputedLeaves(chains.find((chain) => chain.origin === origin)))
   }
   return {
     record(record) {

@@ -1,11 +1,11 @@
 // What the services of the log vouch for themselves: signatures of batches, and receipts.
-import { fromBase64 } from '../../bytes.ts'
 import { batchStatementBytes } from '../../batch-statement.ts'
+import { fromBase64 } from '../../bytes.ts'
 import { verifyEd25519 } from '../../ed25519.ts'
-import type { Check } from '../check.ts'
+import type { Check } from '../checks.ts'
 import { FILES } from '../format.ts'
 import type { BundleBatch } from '../format.ts'
-import type { ListedLeaves } from '../listed-leaves.ts'
+import type { ListedLeaves } from '../leaves.ts'
 import type { CheckLog } from '../report.ts'
 import { placeOf } from './records.ts'
 

@@ -1,6 +1,6 @@
 // A trace that stops in the middle of a handoff cannot say how the task went.
 import type { AuditEvent } from '../../audit-event.ts'
-import type { Check } from '../check.ts'
+import type { Check } from '../checks.ts'
 import { FILES } from '../format.ts'
 
 const ENDS: readonly AuditEvent[] = [
