@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import type { RequestOptions } from 'node:http'
+import { quietLogger } from './progress.ts'
 
 const PING_MAX_MS = 1_000
 const POSTGRES_IMAGE = 'postgres:18-alpine'
@@ -12,8 +13,23 @@ export interface Container {
   stop(): Promise<void>
 }
 
+/** Starts a container where an engine answers; null where none does, and with a word of why where it then fails. */
+export async function whereDockerAnswers(
+  name: string,
+  start: () => Promise<Container>,
+  logger: Pick<typeof quietLogger, 'warn'> = quietLogger,
+): Promise<Container | null> {
+  if (!(await dockerAnswers())) return null
+  try {
+    return await start()
+  } catch (error) {
+    logger.warn({ event: 'testkit.container_failed', name, reason: String(error) })
+    return null
+  }
+}
+
 /** True when a Docker engine answers within a second. */
-export async function dockerAnswers(): Promise<boolean> {
+async function dockerAnswers(): Promise<boolean> {
   const target = pingTarget(process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock')
   if (target === null) return false
   return await new Promise((resolve) => {

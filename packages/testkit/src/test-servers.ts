@@ -3,8 +3,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { discardPostgres, discardRedis, isAlive, startPostgres, startRedis } from '@baton/embedded'
 import type { Unavailable } from '@baton/embedded'
-import { dockerAnswers, startPostgresContainer, startRedisContainer } from './docker.ts'
-import type { Container } from './docker.ts'
+import { startPostgresContainer, startRedisContainer, whereDockerAnswers } from './docker.ts'
 import { REDIS_CACHE, TEST_STATE } from './folders.ts'
 import { quietLogger } from './progress.ts'
 
@@ -27,7 +26,7 @@ const RUN = `run-${process.pid}`
 export async function startTestPostgres(): Promise<TestPostgres & Stoppable> {
   const given = process.env['BATON_TEST_POSTGRES_URL']
   if (given) return { adminUrl: given, source: 'env', stop: async () => undefined }
-  const container = await tryContainer('Postgres', startPostgresContainer)
+  const container = await whereDockerAnswers('Postgres', startPostgresContainer)
   if (container !== null)
     return { adminUrl: container.url, source: 'testcontainers', stop: container.stop }
   await removeAbandonedRuns()
@@ -42,7 +41,7 @@ export async function startTestPostgres(): Promise<TestPostgres & Stoppable> {
 export async function startTestRedis(): Promise<(TestRedis & Stoppable) | Unavailable> {
   const given = process.env['BATON_TEST_REDIS_URL']
   if (given) return { url: given, source: 'env', stop: async () => undefined }
-  const container = await tryContainer('Redis', startRedisContainer)
+  const container = await whereDockerAnswers('Redis', startRedisContainer)
   if (container !== null) return { ...container, source: 'testcontainers' }
   return await startRedis({
     dir: join(TEST_STATE, RUN, 'redis'),
@@ -51,19 +50,6 @@ export async function startTestRedis(): Promise<(TestRedis & Stoppable) | Unavai
     temporary: true,
     logger: quietLogger,
   })
-}
-
-async function tryContainer(
-  name: string,
-  start: () => Promise<Container>,
-): Promise<Container | null> {
-  if (!(await dockerAnswers())) return null
-  try {
-    return await start()
-  } catch (error) {
-    quietLogger.warn({ event: 'testkit.container_failed', name, reason: String(error) })
-    return null
-  }
 }
 
 /** Ends and deletes what killed runs left behind. Living runs, also of other people, are not touched. */
