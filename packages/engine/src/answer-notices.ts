@@ -1,8 +1,9 @@
 // What comes back to senders is answered by their own code: a return with a correction, a rollback by resuming. What a
 // hook says commits or is told again; a failure is bounded by the lease.
 import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Checkpoint, HandoffMessage } from '@baton/protocol'
-import { codeOf, defect, transient } from '@baton/runtime'
+import { codeOf, defect, every, transient } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import { acknowledgeNotices, listenToSenders, takeNotices } from '@baton/store'
 import type { SenderNotice } from '@baton/store'
@@ -84,72 +85,51 @@ export function createNoticeWatcher(parts: WatchParts): Service {
   const taker = randomUUID()
   const wanted = kindsWanted(hooks)
   const underWay = new Set<Promise<void>>()
-  let stopping = false
-  let wake: () => void = () => undefined
-  let loop: Promise<void> = Promise.resolve()
   let listener: { close(): Promise<void> } | undefined
 
   const answers = answersOn(parts, taker)
 
-  function pause(waitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, waitMs)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
   function answer(notice: SenderNotice): void {
     const answering = answerLogged(parts, answers, notice).finally(() => {
       underWay.delete(answering)
-      wake()
+      passes.wake()
     })
     underWay.add(answering)
   }
 
-  /** Whether as much was there as was asked for. */
-  async function pass(): Promise<boolean> {
-    let more = false
+  /** Takes what there is; goes on at once where as much was there as was asked for. */
+  async function pass(): Promise<number> {
+    let waitMs = POLL_MS
     for (const { kind, agents } of wanted) {
       const limit = UNDER_WAY_MAX - underWay.size
-      if (limit === 0) return false
+      if (limit === 0) return POLL_MS
       const request = { kinds: [kind], agents, taker, leaseMs: correctionMs, limit }
       const notices = await takeNotices(pool, request)
       for (const notice of notices) answer(notice)
-      more ||= notices.length === limit
+      if (notices.length === limit) waitMs = 0
     }
-    return more
+    return waitMs
   }
 
-  async function run(): Promise<void> {
-    while (!stopping) {
-      // Armed before the pass, so that a NOTIFY that comes during it is not missed.
-      const woken = pause(POLL_MS)
-      try {
-        if (!(await pass())) await woken
-      } catch (error) {
-        logger.warn({ event: 'notices.unread', code: codeOf(error) })
-        if (!stopping) await pause(FAILED_WAIT_MS)
-      }
-    }
-  }
-
-  return {
+  const passes = every({
     name: 'notices',
+    everyMs: POLL_MS,
+    run: pass,
+    failed(error) {
+      logger.warn({ event: 'notices.unread', code: codeOf(error) })
+      return FAILED_WAIT_MS
+    },
+  })
+  return {
+    name: passes.name,
     async start() {
-      const { databaseUrl: url } = parts
-      listener = listenToSenders({ url, onWake: () => wake() })
-      loop = run()
+      listener = listenToSenders({ url: parts.databaseUrl, onWake: passes.wake })
+      await passes.start()
     },
     async stop() {
-      stopping = true
-      wake()
-      await loop
+      await passes.stop()
       // A hook that takes longer is not waited for: it is told again elsewhere after its lease.
-      await Promise.race([Promise.all(underWay), pause(STOP_WAIT_MS)])
-      wake()
+      await Promise.race([Promise.all(underWay), wait(STOP_WAIT_MS, undefined, { ref: false })])
       await listener?.close()
     },
   }

@@ -1,5 +1,5 @@
 // Notices within a second that a queue lost its tail, and publishes from Postgres what was in it.
-import { codeOf } from '@baton/runtime'
+import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { forgetOldMarks, listQueueMarks, redriveTail, takeLostTails } from '@baton/store'
 import type { LostMark, LostTail, Pool } from '@baton/store'
@@ -21,46 +21,27 @@ const FORGET_EVERY_MS = 60_000
  * a replica lags), so where a mark survived, what was published before it did too. Any number may run.
  */
 export function createLossDetector({ pool, marks, logger }: LossParts): Service {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
-  let stopping = false
   let forgottenAt = performance.now()
 
   async function look(): Promise<void> {
-    try {
-      const lost = await findLost(pool, marks)
-      const tails = lost.length === 0 ? [] : await takeLostTails(pool, lost)
-      for (const tail of tails) {
-        const redriven = await redriveAll(pool, tail)
-        logger.warn({ event: 'queue.tail_lost', queue: tail.queue, redriven })
-      }
-      if (performance.now() - forgottenAt < FORGET_EVERY_MS) return
-      forgottenAt = performance.now()
-      await forgetOldMarks(pool)
-    } catch (error) {
-      // A server that is away has lost nothing yet: it is asked again.
-      logger.debug({ event: 'marks.unread', code: codeOf(error) })
+    const lost = await findLost(pool, marks)
+    const tails = lost.length === 0 ? [] : await takeLostTails(pool, lost)
+    for (const tail of tails) {
+      const redriven = await redriveAll(pool, tail)
+      logger.warn({ event: 'queue.tail_lost', queue: tail.queue, redriven })
     }
+    if (performance.now() - forgottenAt < FORGET_EVERY_MS) return
+    forgottenAt = performance.now()
+    await forgetOldMarks(pool)
   }
 
-  function schedule(): void {
-    if (stopping) return
-    timer = setTimeout(() => {
-      running = look().finally(schedule)
-    }, INTERVAL_MS)
-  }
-
-  return {
+  return every({
     name: 'loss-detector',
-    async start() {
-      running = look().finally(schedule)
-    },
-    async stop() {
-      stopping = true
-      clearTimeout(timer)
-      await running
-    },
-  }
+    everyMs: INTERVAL_MS,
+    run: look,
+    // A server that is away has lost nothing yet: it is asked again.
+    failed: (error) => logger.debug({ event: 'marks.unread', code: codeOf(error) }),
+  })
 }
 
 // Postgres first: a mark is in the queue before it commits, so the queue's is never the older one.

@@ -1,6 +1,6 @@
 // Keeps the leases of everything a process executes, in one statement for all of them, and hears of cancellations.
 import type { Fence, HeldLease } from '@baton/store'
-import { codeOf } from '@baton/runtime'
+import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { HandoffCanceled } from './agent.ts'
 
@@ -50,45 +50,32 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   const intervalMs = Math.floor(leaseMs / BEATS_PER_LEASE)
   const tickMs = Math.floor(intervalMs / Math.ceil(intervalMs / LOOK_MS))
   const leases = createLeases(logger)
-  let timer: NodeJS.Timeout | undefined
-  let beating: Promise<void> = Promise.resolve()
-  let stopping = false
 
   async function beat(): Promise<void> {
     const now = performance.now()
     const all = leases.all()
     const isDue = (one: Held): boolean => now - one.renewedAt >= intervalMs - tickMs / 2
-    try {
-      await renew(deps, leases, all.filter(isDue))
-      await look(
-        deps,
-        leases,
-        all.filter((one) => !isDue(one) && now - one.since >= LOOK_MS / 2),
-      )
-    } catch (error) {
+    await renew(deps, leases, all.filter(isDue))
+    await look(
+      deps,
+      leases,
+      all.filter((one) => !isDue(one) && now - one.since >= LOOK_MS / 2),
+    )
+  }
+
+  const beats = every({
+    name: 'heartbeat',
+    everyMs: tickMs,
+    firstAfterMs: tickMs,
+    run: beat,
+    failed(error) {
       logger.warn({ event: 'lease.unanswered', code: codeOf(error) })
       const lapsed = leases.all().filter((one) => performance.now() - one.renewedAt > leaseMs)
       for (const one of lapsed) leases.lose(one, 'no answer for a whole lease')
-    }
-  }
-
-  function schedule(): void {
-    if (stopping) return
-    timer = setTimeout(() => {
-      beating = beat().finally(schedule)
-    }, tickMs)
-  }
-
+    },
+  })
   return {
-    name: 'heartbeat',
-    async start() {
-      schedule()
-    },
-    async stop() {
-      stopping = true
-      clearTimeout(timer)
-      await beating
-    },
+    ...beats,
     hold: (fence) => leases.hold(fence),
     abortAll() {
       for (const one of leases.all()) leases.lose(one, 'draining')

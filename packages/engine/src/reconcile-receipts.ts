@@ -1,6 +1,6 @@
 // Compares the receipts that executions hold with the audit log: two databases witness each other.
 import type { AuditClient } from '@baton/audit/client'
-import { codeOf } from '@baton/runtime'
+import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import type { HeldReceipt, Pool } from '@baton/store'
 import {
@@ -50,9 +50,6 @@ export function createReceiptReconciler(parts: ReconcileParts & { readonly pool:
 /** The same for receipts that are kept anywhere. */
 export function reconcile(parts: ReconcileParts, receipts: Receipts): Service {
   const { client, logger, everyMs = EVERY_MS } = parts
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
-  let stopped = false
 
   async function compare(held: readonly HeldReceipt[]): Promise<void> {
     if (held.length === 0) return
@@ -80,26 +77,11 @@ export function reconcile(parts: ReconcileParts, receipts: Receipts): Service {
     await receipts.writeMark(isThrough ? FIRST : (executions.at(-1)?.handoffId ?? FIRST))
   }
 
-  function schedule(): void {
-    if (stopped) return
-    timer = setTimeout(() => {
-      running = round()
-        .catch((error: unknown) =>
-          logger.warn({ event: 'receipts.unchecked', code: codeOf(error) }),
-        )
-        .finally(schedule)
-    }, everyMs)
-  }
-
-  return {
+  return every({
     name: 'receipts',
-    async start() {
-      schedule()
-    },
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await running
-    },
-  }
+    everyMs,
+    firstAfterMs: everyMs,
+    run: round,
+    failed: (error) => logger.warn({ event: 'receipts.unchecked', code: codeOf(error) }),
+  })
 }

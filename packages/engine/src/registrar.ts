@@ -1,7 +1,7 @@
 // Says which agents this process hosts, so that others can be told and blocked handoffs find them.
 import { randomUUID } from 'node:crypto'
 import type { AgentRegistration } from '@baton/protocol'
-import { codeOf } from '@baton/runtime'
+import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { registerAgents, unregisterAgents } from '@baton/store'
 import type { Pool } from '@baton/store'
@@ -25,37 +25,27 @@ export function createRegistrar({ pool, agents, logger }: RegistrarParts): Servi
     mcp: agent.mcp ?? [],
     contextWindowTokens: agent.contextWindowTokens ?? null,
   }))
-  let timer: NodeJS.Timeout | undefined
-  let renewing: Promise<void> = Promise.resolve()
-  let stopping = false
-
+  const register = () => registerAgents(pool, worker, rows)
   // Handoffs are executed without it too; the next time may succeed.
-  async function quietly(work: () => Promise<void>): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
-      logger.warn({ event: 'agents.unregistered', code: codeOf(error) })
-    }
-  }
+  const failed = (error: unknown): void =>
+    logger.warn({ event: 'agents.unregistered', code: codeOf(error) })
 
-  function schedule(): void {
-    if (stopping) return
-    timer = setTimeout(() => {
-      renewing = quietly(() => registerAgents(pool, worker, rows)).finally(schedule)
-    }, RENEW_MS)
-  }
-
-  return {
+  const renewals = every({
     name: 'registrar',
+    everyMs: RENEW_MS,
+    firstAfterMs: RENEW_MS,
+    run: register,
+    failed,
+  })
+  return {
+    name: renewals.name,
     async start() {
-      await quietly(() => registerAgents(pool, worker, rows))
-      schedule()
+      await register().catch(failed)
+      await renewals.start()
     },
     async stop() {
-      stopping = true
-      clearTimeout(timer)
-      await renewing
-      await quietly(() => unregisterAgents(pool, worker))
+      await renewals.stop()
+      await unregisterAgents(pool, worker).catch(failed)
     },
   }
 }

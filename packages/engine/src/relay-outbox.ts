@@ -1,7 +1,7 @@
 // The relay: claims outbox rows, publishes pointers, marks and commits. Any number of relays, no leader.
 import { randomUUID } from 'node:crypto'
 import type { Job, NextMark, Pointer, QueueMark } from '@baton/protocol'
-import { codeOf, crashPoint, fullJitterMs } from '@baton/runtime'
+import { codeOf, crashPoint, every, fullJitterMs } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import {
   claimOutbox,
@@ -44,9 +44,6 @@ export function createRelay(parts: RelayParts): Service {
   const quotas = createLaneQuotas()
   const gauge = createWaterGauge({ ...parts, waiting: (queue) => transport.waiting(queue) })
   const marker = createMarker({ writeMarks: transport.marks?.write ?? null })
-  let stopping = false
-  let wake: () => void = () => undefined
-  let loop: Promise<void> = Promise.resolve()
   let listener: { close(): Promise<void> } | undefined
 
   // Rows are claimed by deleting them: a relay that dies before its commit has claimed nothing.
@@ -70,46 +67,29 @@ export function createRelay(parts: RelayParts): Service {
     })
   }
 
-  function idle(waitMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, waitMs)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
-  async function run(): Promise<void> {
-    let failures = 0
-    while (!stopping) {
-      // Armed before the pass, so that a NOTIFY that comes during it is not missed.
-      const woken = idle(POLL_MS)
-      try {
-        const { published, more } = await pass()
-        if (published > 0) crashPoint('relay.after_commit')
-        failures = 0
-        if (more) continue
-        if (published >= CROWD_ROWS) await new Promise((resolve) => setTimeout(resolve, LINGER_MS))
-        await woken
-      } catch (error) {
-        failures += 1
-        logger.warn({ event: 'relay.failed', code: codeOf(error), failures })
-        await idle(50 + fullJitterMs(failures, { baseMs: 100, capMs: 1_000 }))
-      }
-    }
-  }
-
-  return {
+  const passes = every({
     name: 'relay',
+    everyMs: POLL_MS,
+    async run() {
+      const { published, more } = await pass()
+      if (published > 0) crashPoint('relay.after_commit')
+      if (more) return 0
+      if (published >= CROWD_ROWS) await new Promise((resolve) => setTimeout(resolve, LINGER_MS))
+      return POLL_MS
+    },
+    failed(error, failures) {
+      logger.warn({ event: 'relay.failed', code: codeOf(error), failures })
+      return 50 + fullJitterMs(failures, { baseMs: 100, capMs: 1_000 })
+    },
+  })
+  return {
+    name: passes.name,
     async start() {
-      listener = listenToOutbox({ url: parts.databaseUrl, onWake: () => wake() })
-      loop = run()
+      listener = listenToOutbox({ url: parts.databaseUrl, onWake: passes.wake })
+      await passes.start()
     },
     async stop() {
-      stopping = true
-      wake()
-      await loop
+      await passes.stop()
       await listener?.close()
     },
   }

@@ -1,6 +1,6 @@
 // Refuses to work on servers that may lose what they acknowledged, unless told to by name.
-import { codeOf } from '@baton/runtime'
-import type { Life, Logger, Service } from '@baton/runtime'
+import { codeOf, every } from '@baton/runtime'
+import type { Life, Logger, Periodic, Service } from '@baton/runtime'
 import { createPool, requireSafePostgres } from '@baton/store'
 
 interface SafeServersParts {
@@ -23,8 +23,7 @@ const REFUSALS: ReadonlySet<string> = new Set(['BATON_POSTGRES_UNSAFE', 'BATON_R
  */
 export function safeServers(parts: SafeServersParts): Service {
   const { life, logger } = parts
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
+  let open = checksOf(parts)
 
   async function ask(check: Check): Promise<boolean> {
     try {
@@ -37,29 +36,31 @@ export function safeServers(parts: SafeServersParts): Service {
     }
   }
 
-  async function askAgain(open: readonly Check[]): Promise<void> {
-    try {
-      await askAll(open)
-    } catch (error) {
-      life.fail(error as Error)
-    }
+  /** Answers how long to wait before those that gave no answer are asked again. */
+  async function askAll(): Promise<number> {
+    const answered = await Promise.all(open.map(ask))
+    open = open.filter((_, index) => answered[index] === false)
+    return open.length === 0 ? Infinity : ASK_AGAIN_MS
   }
 
-  async function askAll(checks: readonly Check[]): Promise<void> {
-    const answered = await Promise.all(checks.map(ask))
-    const open = checks.filter((_, index) => answered[index] === false)
-    if (open.length === 0 || stopped) return
-    timer = setTimeout(() => void askAgain(open), ASK_AGAIN_MS)
-    timer.unref()
-  }
-
+  let asking: Periodic | undefined
   return {
     name: 'safe-servers',
-    start: () => askAll(checksOf(parts)),
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
+    async start() {
+      const firstAfterMs = await askAll()
+      asking = every({
+        name: 'safe-servers',
+        everyMs: ASK_AGAIN_MS,
+        firstAfterMs,
+        run: askAll,
+        failed(error) {
+          life.fail(error as Error)
+          return Infinity
+        },
+      })
+      await asking.start()
     },
+    stop: async () => asking?.stop(),
   }
 }
 

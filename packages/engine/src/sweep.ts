@@ -1,5 +1,5 @@
 // The sweeper: whatever waits for time or was lost on the way is driven again from Postgres.
-import { codeOf, crashPoint } from '@baton/runtime'
+import { codeOf, crashPoint, every } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import {
   addAuditIntents,
@@ -45,17 +45,13 @@ export function createSweeper(parts: SweeperParts): Service {
   const { pool, shipper, metrics, logger } = parts
   const { marks } = parts.transport
   const detector = marks === null ? null : createLossDetector({ pool, marks, logger })
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
-  let stopping = false
 
-  async function step(name: string, work: () => Promise<unknown>): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
-      logger.warn({ event: 'sweep.failed', step: name, code: codeOf(error) })
-    }
-  }
+  const failed = (name: string, error: unknown): void =>
+    logger.warn({ event: 'sweep.failed', step: name, code: codeOf(error) })
+
+  // What one step cannot do keeps no other from its work.
+  const step = (name: string, work: () => Promise<unknown>): Promise<unknown> =>
+    work().catch((error: unknown) => failed(name, error))
 
   async function endDue(outcome: string, intents: readonly AuditIntent[]): Promise<void> {
     if (intents.length === 0) return
@@ -77,24 +73,17 @@ export function createSweeper(parts: SweeperParts): Service {
     await step('gauges', () => measure(parts))
   }
 
-  function schedule(): void {
-    if (stopping) return
-    timer = setTimeout(() => {
-      running = sweep().finally(schedule)
-    }, INTERVAL_MS)
-  }
-
-  return {
+  const sweeps = every({
     name: 'sweeper',
-    async start() {
-      schedule()
-      await detector?.start()
-    },
-    async stop() {
-      stopping = true
-      clearTimeout(timer)
-      await Promise.all([running, detector?.stop()])
-    },
+    everyMs: INTERVAL_MS,
+    firstAfterMs: INTERVAL_MS,
+    run: sweep,
+    failed: (error) => failed('sweep', error),
+  })
+  return {
+    name: sweeps.name,
+    start: async () => void (await Promise.all([sweeps.start(), detector?.start()])),
+    stop: async () => void (await Promise.all([sweeps.stop(), detector?.stop()])),
   }
 }
 

@@ -95,14 +95,18 @@ export function createWorker(options: WorkerOptions): Worker {
   const registrar = createRegistrar({ pool, agents: options.agents, logger })
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
-  let watch: { close(): void } | undefined
+  const watch = watchAudit({
+    client,
+    auditUrl: options.audit.url,
+    consumers: () => consumers,
+    logger,
+  })
   let stopped: Promise<void> | undefined
 
   async function drain(): Promise<void> {
-    watch?.close()
     const abort = setTimeout(() => heartbeat.abortAll(), drainMs)
     // From this line on nothing new starts; the rest waits for what is under way.
-    const finished = Promise.all(consumers.map((consumer) => consumer.stop()))
+    const finished = Promise.all([watch, ...consumers].map((one) => one.stop()))
     for (const service of inner.toReversed()) await service.stop()
     await finished
     clearTimeout(abort)
@@ -120,12 +124,7 @@ export function createWorker(options: WorkerOptions): Worker {
       await heartbeat.start()
       await registrar.start()
       consumers = await consumeAll(options, receiver)
-      watch = watchAudit({
-        client,
-        auditUrl: options.audit.url,
-        consumers: () => consumers,
-        logger,
-      })
+      await watch.start()
       for (const service of inner) await service.start()
     },
     stop: () => (stopped ??= drain()),
