@@ -63,7 +63,7 @@ function table(settings: readonly Setting[]): string {
     setting.kind,
     shownDefault(setting),
     setting.bounds.replaceAll('|', '\\|'),
-    sentence(setting.help).replaceAll('|', '\\|'),
+    setting.help.replaceAll('|', '\\|'),
   ])
   const widths = HEADINGS.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -78,9 +78,6 @@ function shownDefault({ default: preset }: Setting): string {
   if (preset === 'required') return '**required**'
   return preset === '-' ? 'none' : `\`${preset}\``
 }
-
-const sentence = (help: string): string =>
-  `${help.charAt(0).toUpperCase()}${help.slice(1)}${help.endsWith('.') ? '' : '.'}`
 
 function readTarget(): string {
   try {

@@ -5,8 +5,8 @@ import { createLogger } from '@baton/runtime'
 import { transient } from '@baton/sdk'
 import { createRelay, createSweeper, createEventShipper } from '@baton/engine'
 import { createAuditClient } from '@baton/audit/client'
-import { startTracing } from '@baton/telemetry'
-import type { TracingOptions } from '@baton/telemetry'
+import { startTelemetry } from '@baton/telemetry'
+import type { TelemetryOptions } from '@baton/telemetry'
 import { acquireRedis, describeWith, uniqueName } from '@baton/testkit'
 import { createRedisTransport } from '@baton/transport'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
@@ -14,7 +14,7 @@ import { newTask } from '../fault/driver.ts'
 import { answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
 import type { Pipeline } from './pipeline-fixture.ts'
 
-type Exporter = NonNullable<TracingOptions['exporter']>
+type Exporter = NonNullable<TelemetryOptions['exporter']>
 
 let planted = 0
 const canary = (): string => `canary${(planted += 1)}zz`
@@ -72,7 +72,7 @@ function wordyTask() {
 
 describeWith('a message full of canaries', await acquireRedis(), (redis) => {
   it('leaves none of them outside the bodies, the segments and the checkpoint', async () => {
-    const tracing = await startTracing({ service: 'test', exporter })
+    const tracing = await startTelemetry({ service: 'test', exporter })
     const lines: string[] = []
     const destination = { write: (line: string) => void lines.push(line) }
     const logger = createLogger({ service: 'test', level: 'debug', destination })

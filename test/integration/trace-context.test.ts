@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AgentContext } from '@baton/sdk'
 import { listTaskHandoffs } from '@baton/store'
-import { startTracing } from '@baton/telemetry'
-import type { TracingOptions } from '@baton/telemetry'
+import { startTelemetry } from '@baton/telemetry'
+import type { TelemetryOptions } from '@baton/telemetry'
 import { eventually } from '@baton/testkit'
 import { createInProcessTransport } from '@baton/transport'
 import type { Job } from '@baton/transport'
@@ -12,7 +12,7 @@ import { newTask } from '../fault/driver.ts'
 import { answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
 import type { Pipeline } from './pipeline-fixture.ts'
 
-type Exporter = NonNullable<TracingOptions['exporter']>
+type Exporter = NonNullable<TelemetryOptions['exporter']>
 type Exported = Parameters<Exporter['export']>[0][number]
 
 const spans: Exported[] = []
@@ -34,7 +34,7 @@ const TRACESTATE = 'vendor=opaque,other=1'
 const traceOf = (traceparent: string | undefined): string => traceparent?.split('-')[1] ?? ''
 
 it('carries one trace id and the tracestate through every hop of a chain', async () => {
-  const tracing = await startTracing({ service: 'test', exporter })
+  const tracing = await startTelemetry({ service: 'test', exporter })
   const quiet = createLogger({ service: 'test', level: 'silent' })
   const transport = createInProcessTransport({ logger: quiet })
   const jobs: Job[] = []

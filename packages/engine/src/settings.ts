@@ -1,10 +1,7 @@
 // The settings that several services share; each service's own stand beside its main.ts.
-import { integer, oneOf, optionalUrl, secret, text, url } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import { integer, optionalUrl, secret, text, url } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import { OUTBOX_BOUNDS } from './outbox-bound.ts'
-import { createOpsService } from '@baton/http/ops'
-import { startTracing } from '@baton/telemetry'
-import type { Metrics } from '@baton/telemetry'
 import type { Transport } from '@baton/transport'
 import { createInProcessTransport } from '@baton/transport/in-process'
 
@@ -82,32 +79,6 @@ export const AUDIT_CLIENT_SETTINGS = {
   BATON_AUDIT_APPEND_TOKEN: secret({ help: 'Token that may append audit records.' }),
 }
 
-export const PROCESS_SETTINGS = {
-  BATON_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], {
-    default: 'info',
-    help: 'Least severe log line written.',
-  }),
-  BATON_OPS_HOST: text({
-    default: '127.0.0.1',
-    help: 'Where /metrics, /healthz and /readyz listen.',
-  }),
-  BATON_OPS_PORT: integer({
-    min: 0,
-    max: 65_535,
-    default: 0,
-    help: 'Port of /metrics, /healthz and /readyz; 0 picks a free one and logs it.',
-  }),
-  BATON_OTLP_URL: optionalUrl(['http', 'https'], {
-    help: 'OTLP/HTTP endpoint for spans, for example http://127.0.0.1:4318/v1/traces.',
-  }),
-  BATON_DRAIN_MS: integer({
-    min: 0,
-    max: 600_000,
-    default: 25_000,
-    help: 'How long a stop waits for work under way, in milliseconds.',
-  }),
-}
-
 interface QueueValues {
   readonly BATON_REDIS_URL: string | undefined
   readonly BATON_QUEUE_PREFIX: string
@@ -119,42 +90,4 @@ export async function openTransport(settings: QueueValues, logger: Logger): Prom
   if (redisUrl === undefined) return createInProcessTransport({ logger })
   const { createRedisTransport } = await import('@baton/transport')
   return createRedisTransport({ url: redisUrl, prefix, logger })
-}
-
-/** Closes a transport after everything that uses it has stopped. */
-export const transportService = (transport: Transport): Service => ({
-  name: 'transport',
-  start: async () => undefined,
-  stop: () => transport.close(),
-})
-
-interface OpsParts {
-  readonly settings: {
-    readonly BATON_OPS_HOST: string
-    readonly BATON_OPS_PORT: number
-    readonly BATON_OTLP_URL: string | undefined
-  }
-  readonly service: string
-  readonly metrics: Metrics
-  readonly logger: Logger
-  /** Whether this process can do its work right now. */
-  ready(): Promise<boolean>
-}
-
-/** Serves health and metrics and exports spans for the life of a process. */
-export function opsService({ settings, service, metrics, logger, ready }: OpsParts): Service {
-  const ops = createOpsService({ settings, metrics, logger, ready })
-  let shutDown = async (): Promise<void> => undefined
-  return {
-    ...ops,
-    async start() {
-      const tracing = await startTracing({
-        service,
-        ...(settings.BATON_OTLP_URL === undefined ? {} : { otlpEndpoint: settings.BATON_OTLP_URL }),
-      })
-      shutDown = () => tracing.shutdown()
-      await ops.start()
-    },
-    stop: async () => void (await Promise.all([ops.stop(), shutDown()])),
-  }
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { transient } from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import type { Life, Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { limitConnections } from './connections.ts'
 import { PROBLEM_TYPE, problemBody, ProblemError } from './problem.ts'
@@ -140,12 +140,15 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
 
 interface OpsServiceOptions extends Pick<OpsServerOptions, 'metrics' | 'ready'> {
   readonly settings: { readonly BATON_OPS_HOST: string; readonly BATON_OPS_PORT: number }
+  /** While the process drains it is not ready, whatever `ready` says. */
+  readonly life: Pick<Life, 'draining'>
   readonly logger: Logger
 }
 
 /** Serves what `startOpsServer` serves, and logs where: `ops.listening`. */
 export function createOpsService(options: OpsServiceOptions): Service {
-  const { settings, metrics, ready, logger } = options
+  const { settings, life, metrics, logger } = options
+  const ready = async () => !life.draining && (await options.ready())
   const { BATON_OPS_HOST: host, BATON_OPS_PORT: port } = settings
   let close = async (): Promise<void> => undefined
   return {

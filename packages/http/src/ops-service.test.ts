@@ -10,13 +10,17 @@ it('serves while it runs, logs its port, and stops twice', async () => {
   const lines: string[] = []
   const destination = { write: (line: string) => lines.push(line) }
   const logger = createLogger({ service: 'test', level: 'info', destination })
-  const ops = createOpsService({ settings, metrics: createMetrics(), logger, ready: () => true })
+  const life = { draining: false }
+  const metrics = createMetrics()
+  const ops = createOpsService({ settings, life, metrics, logger, ready: () => true })
   await ops.stop()
   await ops.start()
   const { event, port } = JSON.parse(lines[0] ?? '{}') as { event: string; port: number }
   expect(event).toBe('ops.listening')
   const url = `http://127.0.0.1:${port}/readyz`
   expect((await fetch(url)).status).toBe(200)
+  life.draining = true
+  expect((await fetch(url)).status).toBe(503)
   await ops.stop()
   await ops.stop()
   await expect(fetch(url)).rejects.toThrow()

@@ -12,7 +12,8 @@ export { crashPoint } from './crash-point.ts'
 export { every } from './every.ts'
 export type { Periodic } from './every.ts'
 export { replaceFile } from './replace-file.ts'
-export { createLife, runServices, describeStartFailure } from './service.ts'
+export { OPS_SETTINGS, PROCESS_SETTINGS } from './process-settings.ts'
+export { closing, describeStartFailure } from './service.ts'
 export type { Life, Service } from './service.ts'
 export {
   readSettings,
@@ -28,4 +29,4 @@ export {
   url,
   optionalUrl,
 } from './settings.ts'
-export type { SettingRow, SettingsSpec } from './settings.ts'
+export type { SettingRow, Settings, SettingsSpec } from './settings.ts'

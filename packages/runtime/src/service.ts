@@ -16,6 +16,8 @@ interface RunOptions {
   /** How long a stop may take before the process ends anyway. */
   readonly drainMs: number
   readonly life?: Life
+  /** Whether stdout gets the line `ready`; true by default. */
+  readonly isAnnounced?: boolean
 }
 
 /** What the parts of one process tell each other about its end. */
@@ -24,19 +26,28 @@ export interface Life {
   readonly draining: boolean
   /** Ends the process in order and with exit code 1, for its supervisor to start it anew. */
   fail(error: Error): void
+  /** Ends the process in order, because nothing is left to do. */
+  end(): void
 }
 
 interface RunningLife extends Life {
   draining: boolean
-  readonly failed: Promise<Error>
+  readonly ended: Promise<Error | 'done'>
 }
 
 /** Makes the life of a process; hand it to its services and to `runServices`. */
 export function createLife(): Life {
-  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>()
-  const life: RunningLife = { draining: false, fail, failed }
+  const { promise: ended, resolve } = Promise.withResolvers<Error | 'done'>()
+  const life: RunningLife = { draining: false, fail: resolve, end: () => resolve('done'), ended }
   return life
 }
+
+/** Something that needs no start and is closed when everything that uses it has stopped. */
+export const closing = (name: string, close: () => Promise<void>): Service => ({
+  name,
+  start: async () => undefined,
+  stop: close,
+})
 
 async function stopAll(services: readonly Service[], logger: Logger): Promise<void> {
   for (const service of services.toReversed()) {
@@ -83,18 +94,19 @@ function abortAll(services: readonly Service[], logger: Logger): void {
 }
 
 /**
- * Starts the services in order, waits for SIGTERM or SIGINT, stops them in reverse order and ends
- * the process: 0 after a clean drain, 1 when a start failed, `life.fail` was called or the drain ran
- * out of time, 130 on a second signal, which aborts what is under way and gives it back first. The
- * line `ready` on stdout tells a supervisor that everything has started.
+ * Starts the services in order, waits for SIGTERM, SIGINT or `life.end`, stops them in reverse order
+ * and ends the process: 0 after a clean drain (or what `process.exitCode` was set to), 1 when a start
+ * failed, `life.fail` was called or the drain ran out of time, 130 on a second signal, which aborts
+ * what is under way and gives it back first. The line `ready` on stdout tells a supervisor that
+ * everything has started.
  */
 export async function runServices(
   services: readonly Service[],
-  { logger, drainMs, life = createLife() }: RunOptions,
+  { logger, drainMs, life = createLife(), isAnnounced = true }: RunOptions,
 ): Promise<never> {
   const running = life as RunningLife
   const signals = listenToSignals()
-  const ending = Promise.race([signals.first, running.failed])
+  const ending = Promise.race([signals.first, running.ended])
   const started: Service[] = []
   try {
     for (const service of services) {
@@ -107,11 +119,11 @@ export async function runServices(
     await stopAll(started, logger)
     process.exit(1)
   }
-  process.stdout.write('ready\n')
+  if (isAnnounced) process.stdout.write('ready\n')
   logger.info({ event: 'service.started', services: services.map((service) => service.name) })
   const why = await ending
   running.draining = true
-  process.exitCode = describeEnding(why, logger)
+  describeEnding(why, logger)
   void signals.insisted.then(() => abortAll(started, logger))
   setTimeout(() => process.exit(1), drainMs).unref()
   await stopAll(started, logger)
@@ -119,14 +131,12 @@ export async function runServices(
   process.exit()
 }
 
-function describeEnding(why: Error | NodeJS.Signals, logger: Logger): number {
-  if (typeof why === 'string') {
-    logger.info({ event: 'service.draining', signal: why })
-    return 0
-  }
+function describeEnding(why: Error | NodeJS.Signals | 'done', logger: Logger): void {
+  if (why === 'done') return
+  if (typeof why === 'string') return logger.info({ event: 'service.draining', signal: why })
   logger.fatal({ event: 'service.failed', error: why })
   process.stderr.write(`${describeStartFailure(why)}\n`)
-  return 1
+  process.exitCode = 1
 }
 
 /** What a person needs when a process does not start: the code, what is wrong and how to mend it. */

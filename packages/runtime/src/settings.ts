@@ -21,7 +21,10 @@ interface Common<Value> {
   readonly optional?: boolean
 }
 
-type Settings<Spec> = { [Name in keyof Spec]: Spec[Name] extends Kind<infer Value> ? Value : never }
+/** The values that `readSettings` answers for a spec. */
+export type Settings<Spec> = {
+  [Name in keyof Spec]: Spec[Name] extends Kind<infer Value> ? Value : never
+}
 
 function kind<Value>(
   name: string,

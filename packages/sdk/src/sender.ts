@@ -64,6 +64,8 @@ export interface Sender {
    * rows and the handoff commit together. Relays are woken by their poll.
    */
   sendIn(transaction: Database, agentState: AgentState, target: SendTarget): Promise<Sent>
+  /** Whether the operational database answers. */
+  ready(): Promise<boolean>
   /** Waits for sends and hooks under way and closes the connections. */
   close(): Promise<void>
 }
@@ -100,6 +102,11 @@ export function createSender(options: SenderOptions): Sender {
       await requireRoom(handoff.toAgent, handoff.priority)
       return sendOne(transaction, handoff)
     },
+    ready: () =>
+      pool.query({ text: 'select' }).then(
+        () => true,
+        () => false,
+      ),
     async close() {
       await watcher?.stop()
       await sender.drain()

@@ -36,6 +36,8 @@ export interface Metrics {
   readonly sealsTotal: Counter
   readonly fencedCommitsTotal: Counter
   readonly hopSeconds: Readonly<Record<Hop, Histogram>>
+  /** What is exported other than by `expose`. */
+  readonly registry: Registry
   /** The text for `GET /metrics`, in the format the client's Accept header asks for. */
   expose(accept?: string): Promise<Exposition>
 }
@@ -48,6 +50,7 @@ export function createMetrics(): Metrics {
     ...recoveryInstruments(registry),
     ...auditInstruments(registry),
     hopSeconds: hopInstruments(registry),
+    registry,
     expose: (accept) => expose(registry, accept),
   }
 }

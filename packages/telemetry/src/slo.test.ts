@@ -1,6 +1,6 @@
-// Latency is judged by the published targets, exactly at their edges.
+// The published targets are kept, and each is an edge of the buckets.
 import { describe, expect, it } from 'vitest'
-import { judgeLatency, LATENCY_EDGES_SECONDS, LATENCY_TARGETS } from './slo.ts'
+import { LATENCY_EDGES_SECONDS, LATENCY_TARGETS } from './slo.ts'
 
 describe('latency targets (E17)', () => {
   it('are the published ones', () => {
@@ -9,20 +9,6 @@ describe('latency targets (E17)', () => {
       queue: { p99Ms: 500, maxMs: 2_000 },
       temporal: { p99Ms: 1_000, maxMs: 5_000 },
     })
-  })
-
-  it.each([
-    ['http', 200, 'met'],
-    ['http', 200.1, 'slow'],
-    ['http', 500, 'slow'],
-    ['http', 500.1, 'breach'],
-    ['queue', 499, 'met'],
-    ['queue', 501, 'slow'],
-    ['queue', 2_001, 'breach'],
-    ['temporal', 1_000, 'met'],
-    ['temporal', 5_001, 'breach'],
-  ] as const)('judge %s after %d ms as %s', (transport, latencyMs, verdict) => {
-    expect(judgeLatency(transport, latencyMs)).toBe(verdict)
   })
 
   it('are all bucket edges, so that the share within a target is exact', () => {

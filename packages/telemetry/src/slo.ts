@@ -17,16 +17,6 @@ export const LATENCY_TARGETS = {
   temporal: { p99Ms: 1_000, maxMs: 5_000 },
 } as const satisfies Record<HandoffTransport, LatencyTarget>
 
-/** `slow` counts against the 1 % that may exceed p99; `breach` exceeds the maximum and alerts. */
-export type LatencyVerdict = 'met' | 'slow' | 'breach'
-
-/** Judges one handoff's latency against the target of its transport (E17). */
-export function judgeLatency(transport: HandoffTransport, latencyMs: number): LatencyVerdict {
-  const { p99Ms, maxMs } = LATENCY_TARGETS[transport]
-  if (latencyMs > maxMs) return 'breach'
-  return latencyMs > p99Ms ? 'slow' : 'met'
-}
-
 /**
  * Upper bucket edges in seconds for every latency histogram. Each target above is an edge, so that
  * the share within a target is exact and never interpolated.

@@ -1,13 +1,13 @@
 // Every span has valid ids and one trace, with and without a recorder.
 import { trace, SpanKind, SpanStatusCode } from '@opentelemetry/api'
-import { InMemorySpanExporter } from '@opentelemetry/sdk-trace-node'
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter } from '@opentelemetry/sdk-trace'
+import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { messagingAttributes } from './messaging.ts'
 import { startSpan } from './span.ts'
 import { readTraceparent } from './trace-context.ts'
-import { startTracing } from './tracing.ts'
-import type { Tracing } from './tracing.ts'
+import { startTelemetry } from './telemetry.ts'
+import type { Telemetry } from './telemetry.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT_SPAN = '00f067aa0ba902b7'
@@ -45,7 +45,7 @@ describe('spans without a recorder', () => {
   })
 
   it('stay unrecorded when tracing starts without exporter and endpoint', async () => {
-    const tracing = await startTracing({ service: 'relay' })
+    const tracing = await startTelemetry({ service: 'relay' })
     expect(tracing.recording).toBe(false)
     expect(startSpan({ name: 'x', parent: PARENT }).traceId).toBe(TRACE)
     await tracing.shutdown()
@@ -54,11 +54,11 @@ describe('spans without a recorder', () => {
 
 describe('recorded spans', () => {
   let exporter: InMemorySpanExporter
-  let tracing: Tracing
+  let tracing: Telemetry
 
   beforeEach(async () => {
     exporter = new InMemorySpanExporter()
-    tracing = await startTracing({ service: 'receiver', exporter })
+    tracing = await startTelemetry({ service: 'receiver', exporter })
   })
   afterEach(() => tracing.shutdown())
 
@@ -136,7 +136,7 @@ describe('recorded spans', () => {
     await tracing.shutdown()
     expect(startSpan({ name: 'x', parent: PARENT }).traceId).toBe(TRACE)
     exporter = new InMemorySpanExporter()
-    tracing = await startTracing({ service: 'receiver', exporter })
+    tracing = await startTelemetry({ service: 'receiver', exporter })
     startSpan({ name: 'again' }).end()
     expect((await exported()).map((span) => span.name)).toEqual(['again'])
   })

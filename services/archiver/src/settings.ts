@@ -1,62 +1,47 @@
 // What an archiver is told: where it reads, where it keeps, and when it may let go.
 import { COLD_STORE_SETTINGS } from '@baton/audit'
-import { flag, integer, oneOf, secret, text, url } from '@baton/runtime'
+import { flag, integer, OPS_SETTINGS, PROCESS_SETTINGS, secret, text, url } from '@baton/runtime'
 
 export const ARCHIVER_SETTINGS = {
   BATON_AUDIT_ARCHIVER_URL: url(['postgres', 'postgresql'], {
-    help: 'the audit database, as the role audit_archiver',
+    help: 'The audit database, as the role audit_archiver.',
   }),
   BATON_SEAL_PUBLIC_KEY: text({
-    help: 'the sealer’s public key: SPKI DER in base64. Nothing is archived that it did not sign',
+    help: 'The sealer’s public key: SPKI DER in base64. Nothing is archived that it did not sign.',
   }),
-  BATON_AUDIT_URL: url(['http', 'https'], { help: 'the auditor, which records every drop' }),
+  BATON_AUDIT_URL: url(['http', 'https'], { help: 'The auditor, which records every drop.' }),
   BATON_AUDIT_ARCHIVE_TOKEN: secret({
-    help: 'the bearer token with which it records what left a store, and nothing else',
+    help: 'The bearer token with which it records what left a store, and nothing else.',
   }),
   ...COLD_STORE_SETTINGS,
   BATON_ARCHIVE_EVERY_MS: integer({
     min: 50,
     max: 3_600_000,
     default: 60_000,
-    help: 'how often full bundles are archived',
+    help: 'How often full bundles are archived.',
   }),
   BATON_ARCHIVE_UPKEEP_EVERY_MS: integer({
     min: 100,
     max: 86_400_000,
     default: 3_600_000,
-    help: 'how often it is looked whether a day may be dropped or a bundle has expired',
+    help: 'How often it is looked whether a day may be dropped or a bundle has expired.',
   }),
   BATON_AUDIT_HOT_DAYS: integer({
     min: 1,
     max: 3_650,
     default: 30,
-    help: 'how many days of records stay in the audit database',
+    help: 'How many days of records stay in the audit database.',
   }),
   BATON_AUDIT_RETENTION_DAYS: integer({
     min: 183,
     max: 36_500,
     default: 400,
-    help: 'how long records are kept at all; 183 days are the least that the AI Act allows',
+    help: 'How long records are kept at all; 183 days are the least that the AI Act allows.',
   }),
   BATON_AUDIT_DROP_WITNESSED: flag({
     default: true,
-    help: 'a day is dropped only under seals that a witness has cosigned, not merely under seals',
+    help: 'A day is dropped only under seals that a witness has cosigned, not merely under seals.',
   }),
-  BATON_OPS_HOST: text({ default: '127.0.0.1', help: 'where metrics and health are served' }),
-  BATON_OPS_PORT: integer({
-    min: 0,
-    max: 65_535,
-    default: 0,
-    help: 'the port of metrics and health; 0 takes any free one',
-  }),
-  BATON_DRAIN_MS: integer({
-    min: 100,
-    max: 300_000,
-    default: 10_000,
-    help: 'how long a stop may take',
-  }),
-  BATON_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], {
-    default: 'info',
-    help: 'the least severe log line that is written',
-  }),
+  ...PROCESS_SETTINGS,
+  ...OPS_SETTINGS,
 }

@@ -10,7 +10,7 @@ import { readHeads, readTrace, requireDurability } from '@baton/audit'
 import type { Pool } from '@baton/audit'
 import { createBatchSigner, readBatchPublicKey } from '@baton/ledger'
 import { createBatcher, every, permanent } from '@baton/runtime'
-import type { Logger, readSettings, Service } from '@baton/runtime'
+import type { Logger, Service, Settings } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
 import { identifyAppender, requireToken } from './access.ts'
@@ -30,7 +30,7 @@ import type { AUDITOR_SETTINGS } from './settings.ts'
 import { addTileRoutes } from './tile-routes.ts'
 import { batchKeysOf, oneAtATime, verify } from './verification.ts'
 
-export type AuditorSettings = ReturnType<typeof readSettings<typeof AUDITOR_SETTINGS>>
+export type AuditorSettings = Settings<typeof AUDITOR_SETTINGS>
 
 interface AuditorDependencies {
   readonly settings: AuditorSettings

@@ -3,12 +3,12 @@ import { createWriteStream, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLogger } from '@baton/runtime'
-import type { Logger, readSettings } from '@baton/runtime'
+import type { Logger, Settings } from '@baton/runtime'
 import type { CLI_SETTINGS } from './settings.ts'
 import type { Output } from './terminal/output.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
-export type CliSettings = ReturnType<typeof readSettings<typeof CLI_SETTINGS>>
+export type CliSettings = Settings<typeof CLI_SETTINGS>
 
 export interface Context {
   readonly output: Output

@@ -1,8 +1,15 @@
 // What a gateway process is told.
-import { integer, optionalSecret, secret, text, url } from '@baton/runtime'
+import {
+  OPS_SETTINGS,
+  PROCESS_SETTINGS,
+  integer,
+  optionalSecret,
+  secret,
+  text,
+  url,
+} from '@baton/runtime'
 import {
   OUTBOX_SETTINGS,
-  PROCESS_SETTINGS,
   RETURN_SETTINGS,
   SIGNING_SETTINGS,
   STORE_SETTINGS,
@@ -15,6 +22,7 @@ export const GATEWAY_SETTINGS = {
   ...OUTBOX_SETTINGS,
   ...UNSAFE_POSTGRES_SETTINGS,
   ...PROCESS_SETTINGS,
+  ...OPS_SETTINGS,
   BATON_AUDIT_URL: url(['http', 'https'], {
     default: 'http://127.0.0.1:8421',
     help: 'The auditor, whose records a trace shows.',

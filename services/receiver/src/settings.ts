@@ -1,9 +1,8 @@
 // What a receiver process is told.
-import { integer, oneOf, text } from '@baton/runtime'
+import { OPS_SETTINGS, PROCESS_SETTINGS, integer, oneOf, text } from '@baton/runtime'
 import {
   AUDIT_CLIENT_SETTINGS,
   BLOCKED_POLICIES,
-  PROCESS_SETTINGS,
   QUEUE_SETTINGS,
   RECOVERY_SETTINGS,
   RETURN_SETTINGS,
@@ -23,6 +22,7 @@ export const RECEIVER_SETTINGS = {
   ...AUDIT_CLIENT_SETTINGS,
   ...SIGNING_SETTINGS,
   ...PROCESS_SETTINGS,
+  ...OPS_SETTINGS,
   BATON_AGENTS: text({
     help: 'Module that exports `agents` or `createAgents(environment)`: a path, or a package this process can import.',
   }),

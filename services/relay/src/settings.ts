@@ -1,8 +1,7 @@
 // What a relay process is told.
-import { integer } from '@baton/runtime'
+import { OPS_SETTINGS, PROCESS_SETTINGS, integer } from '@baton/runtime'
 import {
   AUDIT_CLIENT_SETTINGS,
-  PROCESS_SETTINGS,
   QUEUE_SETTINGS,
   RECOVERY_SETTINGS,
   STORE_SETTINGS,
@@ -18,6 +17,7 @@ export const RELAY_SETTINGS = {
   ...RECOVERY_SETTINGS,
   ...AUDIT_CLIENT_SETTINGS,
   ...PROCESS_SETTINGS,
+  ...OPS_SETTINGS,
   BATON_RELAY_WAITING_MAX: integer({
     min: 1,
     max: 100_000,

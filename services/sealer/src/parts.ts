@@ -20,11 +20,11 @@ import {
 } from '@baton/ledger'
 import type { NoteSigner } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
-import type { readSettings } from '@baton/runtime'
+import type { Settings } from '@baton/runtime'
 import type { SealerOptions } from './sealer.ts'
 import type { SEALER_SETTINGS } from './settings.ts'
 
-export type Settings = ReturnType<typeof readSettings<typeof SEALER_SETTINGS>>
+export type SealerSettings = Settings<typeof SEALER_SETTINGS>
 
 export type SealerParts = Pick<
   SealerOptions,
@@ -34,7 +34,7 @@ export type SealerParts = Pick<
 const STATEMENT_MS = 60_000
 
 /** Throws BATON_AUDIT_CHAINS_MISSING, and BATON_SETTINGS_INVALID where no anchor is named. */
-export async function openParts(settings: Settings): Promise<SealerParts> {
+export async function openParts(settings: SealerSettings): Promise<SealerParts> {
   const pool = createPool({
     url: settings.BATON_AUDIT_SEALER_URL,
     applicationName: 'baton-sealer',
@@ -52,7 +52,7 @@ export async function openParts(settings: Settings): Promise<SealerParts> {
   }
 }
 
-function trustedKeys(settings: Settings): SealerOptions['batchKeys'] {
+function trustedKeys(settings: SealerSettings): SealerOptions['batchKeys'] {
   const keys = settings.BATON_AUDIT_TRUSTED_KEYS.split(',').filter((key) => key !== '')
   return new Map(keys.map(readBatchPublicKey).map((key) => [batchKeyId(key), key]))
 }
@@ -72,7 +72,7 @@ function emptyNote(signer: NoteSigner): string {
 }
 
 async function readAnchors(
-  settings: Settings,
+  settings: SealerSettings,
   signer: NoteSigner,
 ): Promise<Pick<SealerOptions, 'anchors' | 'policy'>> {
   const { BATON_SEAL_ANCHOR_FILE: anchorFile, BATON_SEAL_POLICY_FILE: policyFile } = settings
@@ -94,7 +94,10 @@ async function readAnchors(
   return { anchors, policy }
 }
 
-async function readBuckets(settings: Settings, { key }: NoteSigner): Promise<readonly Anchor[]> {
+async function readBuckets(
+  settings: SealerSettings,
+  { key }: NoteSigner,
+): Promise<readonly Anchor[]> {
   const bucket = settings.BATON_SEAL_S3_BUCKET
   if (bucket === undefined) return []
   const { BATON_SEAL_S3_REGION: region, BATON_SEAL_S3_ENDPOINT: endpoint } = settings

@@ -5,7 +5,7 @@ import { createBatchSigner } from '@baton/ledger'
 import { codeOf, describeStartFailure } from '@baton/runtime'
 import type { BatonError, Logger } from '@baton/runtime'
 import { openParts } from './parts.ts'
-import type { Settings } from './parts.ts'
+import type { SealerSettings } from './parts.ts'
 import { recoverState } from './recover.ts'
 import type { Recovered } from './recover.ts'
 
@@ -25,7 +25,7 @@ const FINDINGS_SHOWN_MAX = 20
 
 /** Answers the exit code. Throws what a start throws: unusable settings, a database that is away. */
 export async function recoverByCommand(
-  settings: Settings,
+  settings: SealerSettings,
   { logger, json, write }: CommandParts,
 ): Promise<number> {
   const { anchors, ...parts } = await openParts(settings)

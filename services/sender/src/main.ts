@@ -1,50 +1,64 @@
 // The sender process, for programs in any language: one JSON request per line in, one answer per line out.
 import { createInterface } from 'node:readline'
-import { createLogger, describeStartFailure, readSettings } from '@baton/runtime'
+import type { Interface } from 'node:readline'
+import { createOpsService } from '@baton/http/ops'
+import { closing } from '@baton/runtime'
+import type { Life, Logger, Service } from '@baton/runtime'
+import { runProcess } from '@baton/runtime/process'
 import { createSender, parseSigningKeys } from '@baton/sdk'
-import { opsService } from '@baton/engine'
-import { createMetrics } from '@baton/telemetry'
 import { sendLines } from './send-lines.ts'
+import type { LineAnswer, SendLinesOptions } from './send-lines.ts'
 import { SENDER_SETTINGS } from './settings.ts'
 
-async function main(): Promise<number> {
-  const settings = readSettings(SENDER_SETTINGS, process.env)
-  const logger = createLogger({ service: 'sender', level: settings.BATON_LOG_LEVEL })
-  const metrics = createMetrics()
-  const sender = createSender({
-    databaseUrl: settings.BATON_DATABASE_URL,
-    keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
-    attemptsMax: settings.BATON_ATTEMPTS_MAX,
-    outboxMax: settings.BATON_OUTBOX_MAX,
-    outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
-    metrics,
-  })
-  const ops = opsService({
-    settings,
-    service: 'baton-sender',
-    metrics,
-    logger,
-    ready: async () => true,
-  })
-  await ops.start()
-  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
-  // A drain reads no further line; every line read so far is still answered.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => lines.close())
-  const counts = await sendLines({
-    lines,
-    sender,
-    answer: (answer) => process.stdout.write(`${JSON.stringify(answer)}\n`),
-    underWayMax: settings.BATON_SENDER_UNDER_WAY_MAX,
-  })
-  logger.info({ event: 'sender.finished', ...counts })
-  await sender.close()
-  await ops.stop()
-  return counts.refused === 0 ? 0 : 1
+await runProcess('sender', {
+  settings: SENDER_SETTINGS,
+  stdoutIsData: true,
+  build({ settings, logger, metrics, life }) {
+    const sender = createSender({
+      databaseUrl: settings.BATON_DATABASE_URL,
+      keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
+      attemptsMax: settings.BATON_ATTEMPTS_MAX,
+      outboxMax: settings.BATON_OUTBOX_MAX,
+      outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
+      metrics,
+    })
+    const answer = (one: LineAnswer) => process.stdout.write(`${JSON.stringify(one)}\n`)
+    const underWayMax = settings.BATON_SENDER_UNDER_WAY_MAX
+    return [
+      createOpsService({ settings, life, metrics, logger, ready: sender.ready }),
+      closing('sender', () => sender.close()),
+      answersTo(process.stdin, { sender, answer, underWayMax, life, logger }),
+    ]
+  },
+})
+
+interface Answering extends Omit<SendLinesOptions, 'lines'> {
+  readonly life: Life
+  readonly logger: Logger
 }
 
-try {
-  process.exit(await main())
-} catch (error) {
-  process.stderr.write(`${describeStartFailure(error as Error)}\n`)
-  process.exit(1)
+/** Ends the process when every line is answered. A drain reads no further line; those read so far are answered. */
+function answersTo(input: NodeJS.ReadStream, { life, logger, ...options }: Answering): Service {
+  let lines: Interface | undefined
+  let answered: Promise<void> = Promise.resolve()
+
+  async function answerAll(read: Interface): Promise<void> {
+    const counts = await sendLines({ ...options, lines: read })
+    logger.info({ event: 'sender.finished', ...counts })
+    if (counts.refused > 0) process.exitCode = 1
+    life.end()
+  }
+
+  return {
+    name: 'answers',
+    async start() {
+      lines = createInterface({ input, crlfDelay: Infinity })
+      answered = answerAll(lines)
+      answered.catch(life.fail)
+    },
+    async stop() {
+      lines?.close()
+      await answered
+    },
+  }
 }

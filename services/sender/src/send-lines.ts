@@ -17,7 +17,7 @@ export type LineAnswer =
       }
     }
 
-interface SendLinesOptions {
+export interface SendLinesOptions {
   readonly lines: AsyncIterable<string>
   readonly sender: Pick<Sender, 'send'>
   readonly answer: (answer: LineAnswer) => void

@@ -1,12 +1,13 @@
 // What a sender process is told.
-import { integer } from '@baton/runtime'
-import { OUTBOX_SETTINGS, PROCESS_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/engine'
+import { OPS_SETTINGS, PROCESS_SETTINGS, integer } from '@baton/runtime'
+import { OUTBOX_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/engine'
 
 export const SENDER_SETTINGS = {
   ...STORE_SETTINGS,
   ...SIGNING_SETTINGS,
   ...OUTBOX_SETTINGS,
   ...PROCESS_SETTINGS,
+  ...OPS_SETTINGS,
   BATON_SENDER_UNDER_WAY_MAX: integer({
     min: 1,
     max: 10_000,

@@ -1,21 +1,17 @@
 // Starts a witness as a process of its own, best with other people than those who run the log.
 import type { AddressInfo } from 'node:net'
 import { createCosigner, formatVerifierKey, readVerifierKey } from '@baton/ledger'
-import {
-  createLogger,
-  describeStartFailure,
-  permanent,
-  readSettings,
-  runServices,
-} from '@baton/runtime'
-import type { Logger, Service } from '@baton/runtime'
+import { permanent } from '@baton/runtime'
+import type { Logger, Service, Settings } from '@baton/runtime'
+import { runProcess } from '@baton/runtime/process'
 import { createWitnessServer } from './server.ts'
 import { WITNESS_SETTINGS } from './settings.ts'
 import { openWitness } from './witnessed-logs.ts'
 
-type Settings = ReturnType<typeof readSettings<typeof WITNESS_SETTINGS>>
-
-async function createService(settings: Settings, logger: Logger): Promise<Service> {
+async function createService(
+  settings: Settings<typeof WITNESS_SETTINGS>,
+  logger: Logger,
+): Promise<Service> {
   const { BATON_WITNESS_NAME: name, BATON_WITNESS_SIGNING_KEY: pkcs8 } = settings
   const cosigner = createCosigner({ name, pkcs8 })
   const logs = settings.BATON_WITNESS_LOGS.split(',').map((key) => readVerifierKey(key.trim()))
@@ -51,12 +47,7 @@ const cannotListen = (where: string, cause: unknown) =>
     fix: 'Stop the process that has the port, or set BATON_WITNESS_PORT.',
   })
 
-try {
-  const settings = readSettings(WITNESS_SETTINGS, process.env)
-  const logger = createLogger({ service: 'witness', level: settings.BATON_LOG_LEVEL })
-  const service = await createService(settings, logger)
-  await runServices([service], { logger, drainMs: settings.BATON_DRAIN_MS })
-} catch (error) {
-  process.stderr.write(`${describeStartFailure(error as Error)}\n`)
-  process.exit(1)
-}
+await runProcess('witness', {
+  settings: WITNESS_SETTINGS,
+  build: async ({ settings, logger }) => [await createService(settings, logger)],
+})

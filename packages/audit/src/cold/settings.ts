@@ -1,30 +1,30 @@
 // Where the cold store is: a folder or a bucket, told to every process in the same words.
 import { integer, optionalText, optionalUrl, permanent, text } from '@baton/runtime'
-import type { readSettings } from '@baton/runtime'
+import type { Settings } from '@baton/runtime'
 import type { ColdStore } from './cold-store.ts'
 import { createFileColdStore } from './file-cold-store.ts'
 import { createS3ColdStore } from './s3-cold-store.ts'
 
 export const COLD_STORE_SETTINGS = {
   BATON_COLD_FOLDER: optionalText({
-    help: 'the cold store as a folder, on other disks than the audit database',
+    help: 'The cold store as a folder, on other disks than the audit database.',
   }),
   BATON_COLD_S3_BUCKET: optionalText({
-    help: 'the cold store as an S3 bucket; credentials come from the AWS SDK’s own chain',
+    help: 'The cold store as an S3 bucket; credentials come from the AWS SDK’s own chain.',
   }),
-  BATON_COLD_S3_REGION: text({ default: 'us-east-1', help: 'the region of the bucket' }),
+  BATON_COLD_S3_REGION: text({ default: 'us-east-1', help: 'The region of the bucket.' }),
   BATON_COLD_S3_ENDPOINT: optionalUrl(['http', 'https'], {
-    help: 'another S3 service than AWS',
+    help: 'Another S3 service than AWS.',
   }),
   BATON_COLD_S3_LOCK_DAYS: integer({
     min: 0,
     max: 36_500,
     default: 0,
-    help: 'Object Lock in COMPLIANCE mode for each object, at most the retention; 0 for none',
+    help: 'Object Lock in COMPLIANCE mode for each object, at most the retention; 0 for none.',
   }),
 }
 
-type ColdStoreSettings = ReturnType<typeof readSettings<typeof COLD_STORE_SETTINGS>>
+type ColdStoreSettings = Settings<typeof COLD_STORE_SETTINGS>
 
 /** The store that the settings name; undefined when they name none. Throws BATON_SETTINGS_INVALID. */
 export function openColdStore(settings: ColdStoreSettings): ColdStore | undefined {

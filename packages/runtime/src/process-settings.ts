@@ -1,0 +1,32 @@
+// What every process is told about its own life; each service's other settings stand beside its main.ts.
+import { integer, oneOf, optionalUrl, text } from './settings.ts'
+
+export const PROCESS_SETTINGS = {
+  BATON_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], {
+    default: 'info',
+    help: 'Least severe log line written.',
+  }),
+  BATON_OTLP_URL: optionalUrl(['http', 'https'], {
+    help: 'OTLP/HTTP endpoint for spans, for example http://127.0.0.1:4318/v1/traces.',
+  }),
+  BATON_DRAIN_MS: integer({
+    min: 0,
+    max: 600_000,
+    default: 25_000,
+    help: 'How long a stop waits for work under way, in milliseconds; five seconds later the process ends anyway.',
+  }),
+}
+
+/** Where the server for an operator's tools listens, in processes that have one. */
+export const OPS_SETTINGS = {
+  BATON_OPS_HOST: text({
+    default: '127.0.0.1',
+    help: 'Where /metrics, /healthz and /readyz listen.',
+  }),
+  BATON_OPS_PORT: integer({
+    min: 0,
+    max: 65_535,
+    default: 0,
+    help: 'Port of /metrics, /healthz and /readyz; 0 picks a free one and logs it.',
+  }),
+}

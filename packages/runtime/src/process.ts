@@ -1,0 +1,81 @@
+// The life of every Baton process, from its environment to its exit code: a main.ts says only what runs in it.
+import { createMetrics, startTelemetry } from '@baton/telemetry'
+import type { Metrics, Telemetry, TelemetryOptions } from '@baton/telemetry'
+import { createLogger } from './logger.ts'
+import type { Logger } from './logger.ts'
+import type { PROCESS_SETTINGS } from './process-settings.ts'
+import { createLife, describeStartFailure, runServices } from './service.ts'
+import type { Life, Service } from './service.ts'
+import { readSettings } from './settings.ts'
+import type { Settings, SettingsSpec } from './settings.ts'
+
+/** What a process has before its services: they are made with it. */
+export interface ProcessParts<Spec extends SettingsSpec> {
+  readonly settings: Settings<Spec>
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly life: Life
+}
+
+interface ProcessOptions<Spec extends SettingsSpec> {
+  readonly settings: Spec
+  /** Answers what runs, in the order in which it starts; it stops the other way round. */
+  build(parts: ProcessParts<Spec>): readonly Service[] | Promise<readonly Service[]>
+  /** Whether stdout carries the process's own answers: then it gets no line `ready`. */
+  readonly stdoutIsData?: boolean
+}
+
+/** After the drain whoever gives up its work still gives it back; a supervisor's usual 30 s are not over then. */
+const GIVE_BACK_MS = 5_000
+
+/**
+ * Runs the process called `name` until it is told to stop, with what `runServices` says about its end.
+ * Wrong settings and whatever `build` throws are printed with their fix, and the exit code is 1.
+ */
+export async function runProcess<Spec extends SettingsSpec & typeof PROCESS_SETTINGS>(
+  name: string,
+  { settings: spec, build, stdoutIsData = false }: ProcessOptions<Spec>,
+): Promise<never> {
+  return runCommand(async () => {
+    const settings = readSettings(spec, process.env)
+    const own: Settings<typeof PROCESS_SETTINGS> = settings
+    const logger = createLogger({ service: name, level: own.BATON_LOG_LEVEL })
+    const metrics = createMetrics()
+    const life = createLife()
+    const services = await build({ settings, logger, metrics, life })
+    const telemetry = telemetryService({
+      service: `baton-${name}`,
+      environment: process.env,
+      otlpUrl: own.BATON_OTLP_URL,
+      metrics,
+    })
+    const drainMs = own.BATON_DRAIN_MS + GIVE_BACK_MS
+    return runServices([telemetry, ...services], {
+      logger,
+      drainMs,
+      life,
+      isAnnounced: !stdoutIsData,
+    })
+  })
+}
+
+function telemetryService(options: TelemetryOptions): Service {
+  let telemetry: Telemetry | undefined
+  return {
+    name: 'telemetry',
+    async start() {
+      telemetry = await startTelemetry(options)
+    },
+    stop: async () => telemetry?.shutdown(),
+  }
+}
+
+/** Ends the process with the exit code that `run` answers; what it throws is printed with its fix, as 1. */
+export async function runCommand(run: () => Promise<number>): Promise<never> {
+  try {
+    process.exit(await run())
+  } catch (error) {
+    process.stderr.write(`${describeStartFailure(error as Error)}\n`)
+    process.exit(1)
+  }
+}
