@@ -1,13 +1,6 @@
 // From agent state to the signed row that one transaction commits: build, compress, sign, checkpoint.
 import { createHash, randomUUID } from 'node:crypto'
-import {
-  buildHandoff,
-  microUSD,
-  newTraceparent,
-  parseTraceparent,
-  parseTracestate,
-  signHandoff,
-} from '@baton/protocol'
+import { buildHandoff, microUSD, signHandoff } from '@baton/protocol'
 import type {
   AgentState,
   Checkpoint,
@@ -17,6 +10,7 @@ import type {
 } from '@baton/protocol'
 import type { NewHandoff } from '@baton/store'
 import { permanent } from '@baton/runtime'
+import { newTraceparent, parseTraceparent, parseTracestate } from '@baton/telemetry'
 
 export interface PrepareOptions {
   readonly keyRing: KeyRing

@@ -1,6 +1,5 @@
 // A sender's correction as the next revision of its handoff: other content, the same identity, target and trace.
 import { randomUUID } from 'node:crypto'
-import { parseTraceparent } from '@baton/protocol'
 import type { AgentState, HandoffConstraints, HandoffMessage, KeyRing } from '@baton/protocol'
 import { crashPoint, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -12,6 +11,7 @@ import {
   lockRevisable,
 } from '@baton/store'
 import type { NewHandoff, Pool, Revision, RevisionBase } from '@baton/store'
+import { parseTraceparent } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
 import { decideRevision } from './decide/revision.ts'

@@ -60,13 +60,5 @@ export {
   type SignedHandoff,
 } from './signature.ts'
 export { countTokens } from './token-count.ts'
-export {
-  childTraceparent,
-  formatTraceparent,
-  newTraceparent,
-  parseTraceparent,
-  type Traceparent,
-} from './traceparent.ts'
-export { formatTracestate, parseTracestate, type TracestateMember } from './tracestate.ts'
 export { validateHandoffMessage, type ValidateOptions } from './validate-handoff.ts'
 export type { Acceptance, CheckResult, Checks, Rejection, Verdict } from './verdict.ts'

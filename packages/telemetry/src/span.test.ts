@@ -5,7 +5,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { messagingAttributes } from './messaging.ts'
 import { startSpan } from './span.ts'
-import { readTraceparent } from './trace-context.ts'
+import { parseTraceparent } from './trace-context.ts'
 import { startTelemetry } from './telemetry.ts'
 import type { Telemetry } from './telemetry.ts'
 
@@ -31,7 +31,7 @@ describe('spans without a recorder', () => {
 
   it.each([undefined, '', 'nonsense'])('start a new sampled trace for parent %j', (parent) => {
     const span = startSpan({ name: 'x', parent, tracestate: 'vendor=1' })
-    expect(readTraceparent(span.traceparent)).toMatchObject({ spanId: span.spanId, flags: 1 })
+    expect(parseTraceparent(span.traceparent)).toMatchObject({ spanId: span.spanId, flags: 1 })
     expect(span.traceId).not.toBe(TRACE)
     expect(span.tracestate).toBeUndefined()
   })

@@ -11,11 +11,11 @@ import {
 import type { Attributes, Context, Link, Span as RecordedSpan, Tracer } from '@opentelemetry/api'
 import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions'
 import {
+  formatTraceparent,
   newSpanId,
   newTraceId,
-  readTraceparent,
+  parseTraceparent,
   SAMPLED,
-  writeTraceparent,
 } from './trace-context.ts'
 import type { TraceContext } from './trace-context.ts'
 
@@ -63,7 +63,7 @@ function recordingTracer(): Tracer | undefined {
 
 /** Starts a span. Costs about a microsecond while no OpenTelemetry provider is registered. */
 export function startSpan(options: SpanOptions): Span {
-  const parent = options.parent === undefined ? undefined : readTraceparent(options.parent)
+  const parent = options.parent === undefined ? undefined : parseTraceparent(options.parent)
   const tracestate = parent === undefined ? undefined : options.tracestate
   const tracer = recordingTracer()
   if (tracer === undefined) return unrecordedSpan(parent, tracestate)
@@ -87,7 +87,7 @@ function recordingOptions({ kind = 'internal', attributes, links }: SpanOptions)
 }
 
 function toLink(traceparent: string): Link[] {
-  const linked = readTraceparent(traceparent)
+  const linked = parseTraceparent(traceparent)
   if (linked === undefined) return []
   const { traceId, spanId, flags } = linked
   return [{ context: { traceId, spanId, traceFlags: flags, isRemote: true } }]
@@ -119,7 +119,7 @@ function ownContext(
 function unrecordedSpan(parent: TraceContext | undefined, tracestate: string | undefined): Span {
   const traceId = parent?.traceId ?? newTraceId()
   const spanId = newSpanId()
-  const traceparent = writeTraceparent({ traceId, spanId, flags: parent?.flags ?? SAMPLED })
+  const traceparent = formatTraceparent({ traceId, spanId, flags: parent?.flags ?? SAMPLED })
   return {
     traceparent,
     tracestate,
@@ -139,7 +139,7 @@ interface Identity {
 function recordedSpan(recorded: RecordedSpan, { own, tracestate }: Identity): Span {
   let ended = false
   return {
-    traceparent: writeTraceparent(own),
+    traceparent: formatTraceparent(own),
     tracestate,
     traceId: own.traceId,
     spanId: own.spanId,

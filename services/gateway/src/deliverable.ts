@@ -3,12 +3,12 @@ import {
   ProtocolError,
   deliveryOf,
   microUSD,
-  parseTracestate,
   validateHandoffMessage,
   verifySignature,
 } from '@baton/protocol'
 import type { Detail, HandoffMessage, KeyRing } from '@baton/protocol'
 import { ProblemError } from '@baton/http/server'
+import { parseTracestate } from '@baton/telemetry'
 import { invalidHandoff } from './problem.ts'
 
 /** Turns a pointer into the message into one into the posted body. */

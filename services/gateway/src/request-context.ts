@@ -1,8 +1,7 @@
 // What every request carries: a span in the caller's trace, and who the caller is. Logged by route, never by URL.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { formatTracestate, parseTraceparent, parseTracestate } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
-import { startSpan } from '@baton/telemetry'
+import { formatTracestate, parseTraceparent, parseTracestate, startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
 import type { Identified, Scope } from './api-keys.ts'
 import { ProblemError } from '@baton/http/server'

@@ -1,9 +1,9 @@
 // Turns a posted body into something to send, or into a problem that says where it is wrong.
 import type { FastifyRequest } from 'fastify'
 import type { HandoffRequest, HandoffSender, ReadyMessage, Sent } from '@baton/engine'
-import { buildHandoffMessage, microUSD, parseTraceparent } from '@baton/protocol'
+import { buildHandoffMessage, microUSD } from '@baton/protocol'
 import type { AgentState, Detail, HandoffMessage, KeyRing } from '@baton/protocol'
-import { messagingAttributes, startSpan } from '@baton/telemetry'
+import { messagingAttributes, parseTraceparent, startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
 import { placed, requireDeliverable, requireSignature } from './deliverable.ts'
 import type { Place } from './deliverable.ts'

@@ -1,8 +1,9 @@
 // From what a person types to the agent state of a task's first handoff.
 import { randomUUID } from 'node:crypto'
-import { newTraceparent, parseMessage } from '@baton/protocol'
+import { parseMessage } from '@baton/protocol'
 import type { AgentState } from '@baton/protocol'
 import { permanent } from '@baton/runtime'
+import { newTraceparent } from '@baton/telemetry'
 import { readInput } from './read-input.ts'
 
 export interface StateFlags {

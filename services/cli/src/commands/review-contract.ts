@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { reviewRequest } from '@baton/contract-review'
 import type { ReviewFindings } from '@baton/contract-review'
-import { newTraceparent } from '@baton/protocol'
+import { newTraceparent } from '@baton/telemetry'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'

@@ -7,7 +7,7 @@ import {
 } from '@baton/contract-review'
 import type { ReviewRequest } from '@baton/contract-review'
 import { permanent } from '@baton/runtime'
-import { newTraceparent } from '@baton/protocol'
+import { newTraceparent } from '@baton/telemetry'
 
 /** What one review may cost. */
 export const BUDGET_USD = 0.5
