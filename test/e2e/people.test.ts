@@ -1,6 +1,6 @@
 // What people decide from the command line on an embedded instance: under their own name, twice safely, seen by everybody.
 import { randomUUID } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
@@ -40,11 +40,13 @@ async function answer<Value = Json>(...args: string[]): Promise<Value> {
   return JSON.parse(stdout) as Value
 }
 
+async function keyOf(person: string): Promise<string> {
+  const keys = await readFile(join(baton.home, 'secrets', 'people.json'), 'utf8')
+  return (JSON.parse(keys) as Record<string, string>)[person] ?? ''
+}
+
 /** A handoff that waits for a person, sent by the operator. */
 async function held(): Promise<{ handoffId: string; taskId: string }> {
-  const keys = JSON.parse(
-    await readFile(join(baton.home, 'secrets', 'people.json'), 'utf8'),
-  ) as Record<string, string>
   const agentState = {
     taskId: randomUUID(),
     agent: { agentId: 'intake', agentVersion: '1.0.0' },
@@ -63,7 +65,7 @@ async function held(): Promise<{ handoffId: string; taskId: string }> {
   const response = await fetch(new URL('/v2/handoffs', gatewayUrl), {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${keys['operator']}`,
+      authorization: `Bearer ${await keyOf('operator')}`,
       'content-type': 'application/json',
     },
     body: JSON.stringify({ agentState, targetAgentType: 'unreliable-review', constraints }),
@@ -71,6 +73,30 @@ async function held(): Promise<{ handoffId: string; taskId: string }> {
   expect(response.status).toBe(202)
   return (await response.json()) as { handoffId: string; taskId: string }
 }
+
+it('reads through a gateway that is named, and makes no instance of its own', async () => {
+  const { taskId } = await held()
+  const elsewhere = await openCommandLine({
+    BATON_GATEWAY_URL: gatewayUrl,
+    BATON_API_KEY: await keyOf('reviewer-1'),
+  })
+  const asked = [
+    ['tasks', '--limit', '1'],
+    ['task', 'show', taskId.slice(0, 13)],
+    ['dlq', 'ls'],
+    ['approvals', 'ls'],
+  ]
+  for (const args of asked) {
+    const { exitCode, stdout, stderr } = await elsewhere.run(...args, '--json')
+    expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining('BATON_')])
+    expect(stdout).toBe((await baton.run(...args, '--json')).stdout)
+  }
+  const unknown = await elsewhere.run('trace', randomUUID())
+  expect([unknown.exitCode, unknown.stderr]).toEqual([5, expect.stringContaining('no task')])
+  expect(await readdir(elsewhere.home)).toEqual([])
+  await elsewhere.discard()
+  expect(await answer('cancel', taskId)).toMatchObject({ taskId })
+})
 
 it('agents shows who is there', async () => {
   const agents = await answer<Json[]>('agents')

@@ -144,3 +144,20 @@ test('health, readiness and metrics', async () => {
   const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
   expect(metrics).toMatch(/baton_audit_append_seconds_count \d+/)
 })
+
+test('the auditor says how far each chain stands in which tier', async () => {
+  const { store, oldestHotDay, chains, holds } = await auditor.read<{
+    readonly store: string | null
+    readonly oldestHotDay: string
+    readonly chains: readonly { readonly origin: string; readonly records: number }[]
+    readonly holds: readonly object[]
+  }>('/v1/tiers')
+  expect([store, holds]).toEqual([null, []])
+  expect(oldestHotDay).toMatch(/^\d{4}-\d{2}-\d{2}$/)
+  const { rows } = await fixture.reader.query<{ records: number }>({
+    text: 'select count(*)::integer as records from audit.record',
+  })
+  expect(chains.reduce((sum, { records }) => sum + records, 0)).toBe(rows[0]?.records)
+  const untouched = { sealed: 0, archived: 0, partial: 0, hotFrom: 0, minIndex: 0 }
+  for (const chain of chains) expect(chain).toMatchObject(untouched)
+})

@@ -105,8 +105,34 @@ it('lists tasks by status and dead letters that wait', async () => {
   ])
 })
 
+it('finds tasks by the first digits of their id', async () => {
+  const { taskId } = (await post(fixture.gateway, stateBody())).json()
+  for (const idPrefix of [taskId, taskId.slice(0, 13), taskId.replaceAll('-', '').slice(0, 12)]) {
+    const { tasks } = (await get(fixture.gateway, `/v2/tasks?idPrefix=${idPrefix}`)).json()
+    expect(tasks.map((task: { taskId: string }) => task.taskId)).toEqual([taskId])
+  }
+  const other = taskId.replace(/^./, (digit: string) => (digit === '0' ? '1' : '0'))
+  const found = await get(fixture.gateway, `/v2/tasks?idPrefix=${other}`)
+  expect(found.json()).toEqual({ tasks: [] })
+})
+
+it('lists the receipts that the executions of a task hold', async () => {
+  const { taskId, handoffId } = (await post(fixture.gateway, stateBody())).json()
+  const read = async () => (await get(fixture.gateway, `/v2/tasks/${taskId}/receipts`)).json()
+  expect(await read()).toEqual({ receipts: [] })
+  await fixture.pool.query({
+    text: `insert into execution (handoff_id, epoch, status, owner, lease_until, audit_origin, audit_seq, audit_hash)
+      values ($1, 1, 'EXECUTING', $1, now(), 'chain', 7, decode(repeat('ab', 32), 'hex'))`,
+    values: [handoffId],
+  })
+  const receipt = { origin: 'chain', seq: 7, recordHash: 'ab'.repeat(32) }
+  expect(await read()).toEqual({ receipts: [receipt] })
+})
+
 it.each([
   '/v2/tasks?status=DONE',
+  '/v2/tasks?idPrefix=7f3',
+  '/v2/tasks?idPrefix=7F3C',
   '/v2/tasks?limit=0',
   '/v2/dead-letters?limit=many',
   '/v2/tasks?limit=1&limit=2',

@@ -28,15 +28,20 @@ export async function findTask(db: Database, taskId: string): Promise<TaskView |
 }
 
 interface TaskFilter {
-  readonly status?: string
+  readonly status?: string | undefined
+  /** The first hexadecimal digits of their ids, with or without dashes. */
+  readonly idPrefix?: string | undefined
   readonly limit: number
 }
 
 /** Newest tasks first, at most `limit`. */
-export function listTasks(db: Database, { status, limit }: TaskFilter): Promise<TaskView[]> {
-  const text = `select ${TASK_COLUMNS} from task t where $1::text is null or t.status = $1
+export function listTasks(db: Database, filter: TaskFilter): Promise<TaskView[]> {
+  const digits = filter.idPrefix?.replaceAll('-', '') ?? ''
+  const text = `select ${TASK_COLUMNS} from task t where ($1::text is null or t.status = $1)
+      and t.id between $3::uuid and $4::uuid
     order by t.created_at desc limit $2`
-  return run(db, 'list_tasks', text, [status ?? null, limit])
+  const range = [digits.padEnd(32, '0'), digits.padEnd(32, 'f')]
+  return run(db, 'list_tasks', text, [filter.status ?? null, filter.limit, ...range])
 }
 
 export interface HandoffView {

@@ -112,15 +112,3 @@ export async function countUnshippedEvents(
   const [row] = await run<{ count: number }>(db, 'count_unshipped_events', text, [taskIds])
   return row?.count ?? 0
 }
-
-const PREFIX_MATCHES_MAX = 10
-
-/** The tasks whose id starts with these hexadecimal digits (with or without dashes); at most ten. */
-export async function findTaskIds(db: Database, prefix: string): Promise<readonly string[]> {
-  const digits = prefix.replaceAll('-', '').toLowerCase()
-  const text = `select id from task where id between $1::uuid and $2::uuid order by id
-    limit ${PREFIX_MATCHES_MAX}`
-  const range = [digits.padEnd(32, '0'), digits.padEnd(32, 'f')]
-  const rows = await run<{ id: string }>(db, 'find_task_ids', text, range)
-  return rows.map((row) => row.id)
-}

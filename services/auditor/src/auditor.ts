@@ -27,6 +27,7 @@ import { createSealWatch } from './seal-watch.ts'
 import type { SealWatch } from './seal-watch.ts'
 import { createServer } from './server.ts'
 import type { AUDITOR_SETTINGS } from './settings.ts'
+import { addTierRoutes } from './tier-routes.ts'
 import { addTileRoutes } from './tile-routes.ts'
 import { batchKeysOf, oneAtATime, verify } from './verification.ts'
 
@@ -114,11 +115,9 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
     },
     logger,
   })
-  addTileRoutes(server, {
-    reader,
-    cold,
-    mayRead: requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read'),
-  })
+  const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
+  addTileRoutes(server, { reader, cold, mayRead })
+  addTierRoutes(server, { reader, cold, sealKey, mayRead })
   const holdToken = settings.BATON_AUDIT_HOLD_TOKEN
   const mayHold = holdToken === undefined ? undefined : requireToken(holdToken, 'hold')
   addHoldRoutes(server, { reader, batcher, mayHold })

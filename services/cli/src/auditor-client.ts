@@ -1,66 +1,66 @@
-// Asking the auditor over HTTP for what leaves the log: evidence, policies, drills.
+// Asking the auditor over HTTP: for what stands where, for what leaves the log, and for what must stay.
 import { createHttpClient } from '@baton/http/client'
-import type { HttpAnswer } from '@baton/http/client'
+import type { HttpClient } from '@baton/http/client'
 import { permanent } from '@baton/runtime'
-import type { Context } from './context.ts'
+import type { CliSettings, Context } from './context.ts'
 import { requireInstance } from './instance/databases.ts'
 import { openInstance } from './instance/instance.ts'
+import type { Secrets } from './instance/secrets.ts'
 
-export interface AuditorClient {
-  readonly url: string
-  /** True for the instance of this home, whose databases can be read as well. */
-  readonly isOwn: boolean
-  get(path: string): Promise<HttpAnswer>
-  /** `withTexts` also shows the second token. Answers that are no success throw the problem's own code. */
-  post(path: string, body: object, options?: { readonly withTexts?: boolean }): Promise<HttpAnswer>
-}
+/** What somebody wants from the auditor, each with a token of its own. */
+export type Permission = 'read' | 'evidence' | 'payload' | 'hold'
 
-interface Tokens {
-  readonly evidence: string
-  readonly payload: string | undefined
+export interface AuditorClient extends Pick<HttpClient, 'ask' | 'json'> {
+  /** The header that also shows the second token, which lets out what was said. Throws where there is none. */
+  withTexts(): Readonly<Record<string, string>>
 }
 
 /**
- * Runs `work` against the auditor that BATON_AUDIT_URL names, with BATON_AUDIT_EVIDENCE_TOKEN;
- * otherwise against the instance of this home, which is started where it does not run. Throws
- * BATON_INSTANCE_MISSING where there is none.
+ * Runs `work` with a permission against the auditor that BATON_AUDIT_URL names; otherwise against the
+ * instance of this home, which is started where it does not run. Throws BATON_INSTANCE_MISSING where
+ * there is none, BATON_TOKEN_MISSING without a token.
  */
 export async function withAuditor<Result>(
   context: Context,
+  permission: Permission,
   work: (client: AuditorClient) => Promise<Result>,
 ): Promise<Result> {
   const { settings } = context
-  if (settings.BATON_AUDIT_URL !== undefined) {
-    const evidence = settings.BATON_AUDIT_EVIDENCE_TOKEN
-    if (evidence === undefined) throw TOKEN_NEEDED
-    const tokens = { evidence, payload: settings.BATON_AUDIT_PAYLOAD_TOKEN }
-    return work(clientOf(settings.BATON_AUDIT_URL, tokens, false))
-  }
+  const url = settings.BATON_AUDIT_URL
+  if (url !== undefined) return work(clientOf(url, permission, givenTokens(settings)))
   await requireInstance(context)
   const instance = await openInstance(context, { queue: 'any' })
   try {
-    const { evidenceToken: evidence, payloadToken: payload } = instance.databases.keys.evidence
-    const tokens = { evidence, payload }
-    const client = clientOf(instance.auditorUrl, tokens, true)
+    const client = clientOf(instance.auditorUrl, permission, ownTokens(instance.databases.keys))
     return await Promise.race([work(client), instance.failed])
   } finally {
     await instance.stop()
   }
 }
 
-const TOKEN_NEEDED = permanent(
-  'BATON_TOKEN_MISSING',
-  'no token for evidence from the auditor at BATON_AUDIT_URL',
-  { fix: 'Set BATON_AUDIT_EVIDENCE_TOKEN to the auditor’s own.' },
-)
+type Tokens = Readonly<Record<Permission, string | undefined>>
+
+const givenTokens = (settings: CliSettings): Tokens => ({
+  read: settings.BATON_AUDIT_READ_TOKEN,
+  evidence: settings.BATON_AUDIT_EVIDENCE_TOKEN,
+  payload: settings.BATON_AUDIT_PAYLOAD_TOKEN,
+  hold: settings.BATON_AUDIT_HOLD_TOKEN,
+})
+
+const ownTokens = ({ development, evidence, archive }: Secrets): Tokens => ({
+  read: development.BATON_AUDIT_READ_TOKEN,
+  evidence: evidence.evidenceToken,
+  payload: evidence.payloadToken,
+  hold: archive.holdToken,
+})
 
 const TIMEOUT_MS = 60_000
 
-function clientOf(url: string, tokens: Tokens, isOwn: boolean): AuditorClient {
-  const { ask } = createHttpClient({
+function clientOf(url: string, permission: Permission, tokens: Tokens): AuditorClient {
+  const { ask, json } = createHttpClient({
     url,
     name: `the auditor at ${new URL(url).origin}`,
-    token: tokens.evidence,
+    token: tokens[permission] ?? tokenMissing(permission),
     timeoutMs: TIMEOUT_MS,
     unavailable: {
       code: 'BATON_AUDIT_UNAVAILABLE',
@@ -68,17 +68,17 @@ function clientOf(url: string, tokens: Tokens, isOwn: boolean): AuditorClient {
     },
   })
   return {
-    url,
-    isOwn,
-    get: (path) => ask(path),
-    post: async (path, body, { withTexts = false } = {}) =>
-      ask(path, { body, headers: withTexts ? textHeaders(tokens) : {} }),
+    ask,
+    json,
+    withTexts: () => ({
+      'baton-payload-authorization': `Bearer ${tokens.payload ?? tokenMissing('payload')}`,
+    }),
   }
 }
 
-function textHeaders({ payload }: Tokens): Record<string, string> {
-  if (payload !== undefined) return { 'baton-payload-authorization': `Bearer ${payload}` }
-  throw permanent('BATON_TOKEN_MISSING', 'no token that may show what was said', {
-    fix: 'Set BATON_AUDIT_PAYLOAD_TOKEN, or leave out --with-payloads.',
+function tokenMissing(permission: Permission): never {
+  const setting = `BATON_AUDIT_${permission.toUpperCase()}_TOKEN`
+  throw permanent('BATON_TOKEN_MISSING', `no ${permission} token for the auditor`, {
+    fix: `Set ${setting} to the auditor’s own${permission === 'payload' ? ', or leave out --with-payloads' : ''}.`,
   })
 }

@@ -1,7 +1,10 @@
-// Acting through the gateway over HTTP, as one person: what is decided here is decided under their name.
+// Reading and acting through the gateway over HTTP, as one person: what is decided is decided under their name.
 import { createHttpClient } from '@baton/http/client'
+import type { HttpAnswer } from '@baton/http/client'
 import { permanent } from '@baton/runtime'
+import { openLog } from './context.ts'
 import type { Context } from './context.ts'
+import { withDatabases } from './instance/databases.ts'
 import { openInstance } from './instance/instance.ts'
 import { readPerson } from './instance/secrets.ts'
 
@@ -9,6 +12,8 @@ export interface GatewayClient {
   readonly url: string
   /** The JSON of a successful answer; any other throws the problem's own code, detail and fix. */
   get<Answer>(path: string): Promise<Answer>
+  /** The same for an answer that is not read here. */
+  ask(path: string): Promise<HttpAnswer>
   /** The same for a POST; without a body, `{}` is posted. */
   post<Answer>(path: string, body?: object): Promise<Answer>
   delete<Answer>(path: string): Promise<Answer>
@@ -23,23 +28,51 @@ export async function withGateway<Result>(
   context: Context,
   work: (client: GatewayClient) => Promise<Result>,
 ): Promise<Result> {
-  const { BATON_GATEWAY_URL: url, BATON_API_KEY: given } = context.settings
-  if (url !== undefined) {
-    if (given === undefined) throw KEY_NEEDED
-    return work(createGatewayClient(url, given))
-  }
+  const given = namedGateway(context)
+  if (given !== undefined) return work(given)
+  const { BATON_API_KEY: own } = context.settings
   const person = readPerson(context.actAs ?? 'operator')
   const instance = await openInstance(context, { queue: 'any' })
   try {
-    const key = context.actAs === undefined ? given : undefined
-    const own = key ?? instance.databases.keys.people[person]
+    const key = (context.actAs === undefined && own) || instance.databases.keys.people[person]
     return await Promise.race([
-      work(createGatewayClient(instance.gatewayUrl, own)),
+      work(createGatewayClient(instance.gatewayUrl, key)),
       instance.failed,
     ])
   } finally {
     await instance.stop()
   }
+}
+
+/**
+ * Runs `work`, which only reads, against the gateway that BATON_GATEWAY_URL names, with BATON_API_KEY; otherwise
+ * against one in this process on the databases of this home, so that no service has to run. Throws
+ * BATON_INSTANCE_MISSING where there is nothing to read.
+ */
+export async function withReadingGateway<Result>(
+  context: Context,
+  work: (client: GatewayClient) => Promise<Result>,
+): Promise<Result> {
+  const given = namedGateway(context)
+  if (given !== undefined) return work(given)
+  const person = readPerson(context.actAs ?? 'operator')
+  return withDatabases(context, async (opened) => {
+    const { openReadingGateway } = await import('./instance/reading-gateway.ts')
+    const logger = openLog(context.home)
+    const { url, key, stop } = await openReadingGateway(opened, { person, logger })
+    try {
+      return await work(createGatewayClient(url, key))
+    } finally {
+      await stop()
+    }
+  })
+}
+
+function namedGateway({ settings }: Context): GatewayClient | undefined {
+  const { BATON_GATEWAY_URL: url, BATON_API_KEY: key } = settings
+  if (url === undefined) return undefined
+  if (key === undefined) throw KEY_NEEDED
+  return createGatewayClient(url, key)
 }
 
 const KEY_NEEDED = permanent(
@@ -53,7 +86,7 @@ const KEY_NEEDED = permanent(
 const TIMEOUT_MS = 30_000
 
 export function createGatewayClient(url: string, key: string): GatewayClient {
-  const { json } = createHttpClient({
+  const { ask, json } = createHttpClient({
     url,
     name: `the gateway at ${new URL(url).origin}`,
     token: key,
@@ -66,6 +99,7 @@ export function createGatewayClient(url: string, key: string): GatewayClient {
   return {
     url,
     get: (path) => json(path),
+    ask: (path) => ask(path),
     delete: (path) => json(path, { method: 'DELETE' }),
     post: (path, body = {}) => json(path, { body }),
   }

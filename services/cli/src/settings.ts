@@ -55,13 +55,16 @@ export const CLI_SETTINGS = {
   BATON_AUDIT_LOOKUP_KEY: madeSecret('Key that finds a data subject'),
   BATON_API_KEY: madeSecret('API key that the gateway of an instance takes'),
   BATON_GATEWAY_URL: optionalUrl(['http', 'https'], {
-    help: 'The gateway that commands act through. Without it the one of the instance is used, and started where it does not run.',
+    help: 'The gateway that commands read and act through. Without it the instance is used, and started where it does not run.',
   }),
   BATON_AUDIT_URL: optionalUrl(['http', 'https'], {
-    help: 'The auditor that evidence and drills are asked from. Without it the one of the instance is used.',
+    help: 'The auditor that commands ask. Without it the one of the instance is used.',
   }),
   BATON_AUDIT_EVIDENCE_TOKEN: optionalSecret({
     help: 'Token for evidence and drills, for the auditor at BATON_AUDIT_URL.',
+  }),
+  BATON_AUDIT_HOLD_TOKEN: optionalSecret({
+    help: 'Token that may hold tasks and lift holds, for the auditor at BATON_AUDIT_URL.',
   }),
   BATON_AUDIT_PAYLOAD_TOKEN: optionalSecret({
     help: 'Second token for evidence that shows what was said, for the auditor at BATON_AUDIT_URL.',

@@ -35,7 +35,7 @@ export function addTask(program: Command, run: Run): void {
     .description('show the handoffs of a task')
     .argument('<task>', TASK)
     .action(async (id: string, _: object, command: Command) => {
-      const { showTask } = await import('./commands/task.ts')
+      const { showTask } = await import('./commands/tasks.ts')
       await run(command, (context) => showTask(context, id))
     })
   task
@@ -43,7 +43,7 @@ export function addTask(program: Command, run: Run): void {
     .description('write the exact bytes its sender saved last to standard output')
     .argument('<task>', TASK)
     .action(async (id: string, _: object, command: Command) => {
-      const { showCheckpoint } = await import('./commands/task.ts')
+      const { showCheckpoint } = await import('./commands/tasks.ts')
       await run(command, (context) => showCheckpoint(context, id))
     })
   task
@@ -52,7 +52,7 @@ export function addTask(program: Command, run: Run): void {
     .argument('<task>', TASK)
     .option('--to <agent>', 'to another agent type than before')
     .action(async (id: string, { to }: { to?: string }, command: Command) => {
-      const { resumeTask } = await import('./commands/task.ts')
+      const { resumeTask } = await import('./commands/tasks.ts')
       await run(command, (context) => resumeTask(context, { task: id, to }))
     })
 }

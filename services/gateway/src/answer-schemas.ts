@@ -28,6 +28,14 @@ const ANSWERS = {
     },
     ['handoffId', 'taskId', 'taskSeq', 'traceparent'],
   ),
+  Receipt: record(
+    {
+      origin: described(text, 'The chain of the audit log.'),
+      seq: described(integer, 'Position in the chain, from 0.'),
+      recordHash: described(text, 'SHA-256 of the record, in hexadecimal.'),
+    },
+    ['origin', 'seq', 'recordHash'],
+  ),
   Handoff: record({
     revision: described(integer, '1 as it was first sent; one more with every correction.'),
     resumesHandoffId: described(

@@ -46,6 +46,8 @@ export interface GatewayOptions {
     readonly url: string
     readonly readToken: string
     readonly eraseToken?: string | undefined
+    /** How the log is read; from the auditor by default. */
+    readonly reads?: AuditReads
   }
   readonly limits: {
     /** Requests per minute and API key. */
@@ -87,7 +89,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     applicationName: 'baton-gateway',
     connectionsMax: CONNECTIONS_MAX,
   })
-  const audit = createAuditReads(options.audit)
+  const audit = options.audit.reads ?? createAuditReads(options.audit)
   const { url: auditUrl, eraseToken } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ pool, erasures, logger })

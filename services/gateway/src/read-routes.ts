@@ -1,6 +1,13 @@
 // Reading one handoff, one task, a task's trace, and the list of tasks. Nothing here changes anything.
 import type { FastifyInstance } from 'fastify'
-import { findHandoff, findTask, listReturns, listTaskHandoffs, listTasks } from '@baton/store'
+import {
+  findHandoff,
+  findTask,
+  listReturns,
+  listTaskHandoffs,
+  listTaskReceipts,
+  listTasks,
+} from '@baton/store'
 import type { HandoffView, Pool, TaskView } from '@baton/store'
 import type { AuditReads } from './audit-reads.ts'
 import { notFound } from './not-found.ts'
@@ -33,11 +40,15 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
     return { ...showWhole(whole), audit: recorded }
   })
 
-  scope.get<{ Querystring: { limit: number; status?: string } }>(
+  scope.get<ById>('/tasks/:id/receipts', LIST_RECEIPTS, async ({ params }) => ({
+    receipts: await listTaskReceipts(pool, params.id),
+  }))
+
+  scope.get<{ Querystring: { limit: number; status?: string; idPrefix?: string } }>(
     '/tasks',
     LIST_TASKS,
-    async ({ query: { limit, status } }) => {
-      const tasks = await listTasks(pool, status === undefined ? { limit } : { status, limit })
+    async ({ query: { limit, status, idPrefix } }) => {
+      const tasks = await listTasks(pool, { status, idPrefix, limit })
       return { tasks: tasks.map(showTask) }
     },
   )
@@ -71,10 +82,31 @@ const TRACE_TASK = onlyById('task', 'handoffs:read', {
   },
 })
 
+const LIST_RECEIPTS = onlyById('task', 'handoffs:read', {
+  operationId: 'listTaskReceipts',
+  summary: "The receipts of the audit log that the task's executions hold",
+  description:
+    'A request for evidence gives them to the auditor: every record that one of them names must then be in the log.',
+  response: {
+    200: answers('The receipts; [] where nothing was executed', {
+      type: 'object',
+      properties: { receipts: { type: 'array', items: ref('Receipt') } },
+    }),
+    ...problems([]),
+  },
+})
+
 const LIST_TASKS = onlyList('handoffs:read', {
   operationId: 'listTasks',
   summary: 'Tasks, newest first',
-  querystring: listQuery({ status: { enum: TASK_STATUSES } }),
+  querystring: listQuery({
+    status: { enum: TASK_STATUSES },
+    idPrefix: {
+      type: 'string',
+      pattern: '^(?:[0-9a-f]-?){4,32}$',
+      description: 'Only tasks whose id begins with these digits.',
+    },
+  }),
   response: {
     200: answers('The tasks; [] where there is none', {
       type: 'object',

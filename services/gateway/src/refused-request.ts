@@ -3,7 +3,7 @@ import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import { ProblemError } from '@baton/http/server'
 import type { ProblemItem } from '@baton/http/server'
 
-export const LIMIT_MAX = 500
+export const LIMIT_MAX = 1_000
 export const FILTER_MAX = 1_024
 export const TASK_STATUSES = [
   'PENDING_HANDOFF',
@@ -46,6 +46,10 @@ const PARAMETERS: Readonly<Record<string, readonly [detail: string, fix: string]
   status: [
     'the query parameter status is not a task status',
     `Use one of ${TASK_STATUSES.join(', ')}.`,
+  ],
+  idPrefix: [
+    'the query parameter idPrefix is not the beginning of a task id',
+    'Use at least its first 4 hexadecimal digits, in lower case.',
   ],
   reason: filter('reason'),
   cluster: filter('cluster'),

@@ -2,8 +2,8 @@
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { withGateway } from '../gateway-client.ts'
-import { short } from '../terminal/figures.ts'
+import { withGateway, withReadingGateway } from '../gateway-client.ts'
+import { instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 
@@ -24,7 +24,7 @@ export async function listWaiting(
 ): Promise<ExitCode> {
   const { output } = context
   const path = `/v2/approvals?limit=${limit}`
-  const { approvals } = await withGateway(context, (gateway) =>
+  const { approvals } = await withReadingGateway(context, (gateway) =>
     gateway.get<{ approvals: readonly Approval[] }>(path),
   )
   if (output.json) output.data(JSON.stringify(approvals))
@@ -56,8 +56,6 @@ const table = (approvals: readonly Approval[]): string =>
       one.expiresAt === null ? '' : instant(one.expiresAt),
     ]),
   )
-
-const instant = (text: string): string => text.slice(0, 19).replace('T', ' ')
 
 interface Decision {
   readonly handoffId: string

@@ -1,15 +1,13 @@
 // `dlq ls`, `show`, `clusters`: handoffs that were stopped and wait for a person; the text only where asked for.
-import { listDeadLetters } from '@baton/store'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { withGateway } from '../gateway-client.ts'
-import { withDatabases } from '../instance/databases.ts'
-import { count, short } from '../terminal/figures.ts'
+import { withGateway, withReadingGateway } from '../gateway-client.ts'
+import { count, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { findDeadLetter } from './find-dead-letter.ts'
-import type { DeadLetterCase, Evidence } from './find-dead-letter.ts'
+import type { DeadLetter, DeadLetterCase, Evidence } from './find-dead-letter.ts'
 
 interface DeadLettersOptions {
   readonly limit: number
@@ -22,7 +20,13 @@ export async function deadLetters(
   options: DeadLettersOptions,
 ): Promise<ExitCode> {
   const { output } = context
-  const found = await withDatabases(context, ({ pool }) => listDeadLetters(pool, options))
+  const { limit, ...filters } = options
+  const given = Object.entries(filters).filter(([, text]) => text !== undefined)
+  const query = new URLSearchParams({ limit: String(limit), ...Object.fromEntries(given) })
+  const path = `/v2/dead-letters?${query.toString()}`
+  const { deadLetters: found } = await withReadingGateway(context, (gateway) =>
+    gateway.get<{ deadLetters: readonly DeadLetter[] }>(path),
+  )
   if (output.json) output.data(JSON.stringify(found))
   else if (found.length > 0) output.data(table(found))
   const first = found[0]
@@ -31,7 +35,7 @@ export async function deadLetters(
   return EXIT.fine
 }
 
-const table = (found: Awaited<ReturnType<typeof listDeadLetters>>): string =>
+const table = (found: readonly DeadLetter[]): string =>
   renderTable(
     [
       { title: 'HANDOFF' },
@@ -47,15 +51,12 @@ const table = (found: Awaited<ReturnType<typeof listDeadLetters>>): string =>
       `${letter.fromAgent} → ${letter.toAgent}`,
       letter.reason,
       placeOf(letter.details),
-      instant(letter.createdAt.toISOString()),
+      instant(letter.createdAt),
     ]),
   )
 
-const instant = (text: string): string => text.slice(0, 19).replace('T', ' ')
-
-/** The first place and rule; `details` is what the settling receiver stored. */
-function placeOf(details: unknown): string {
-  const [first] = Array.isArray(details) ? (details as Evidence[]) : []
+/** The first place and rule. */
+function placeOf([first]: readonly Evidence[]): string {
   if (first === undefined) return ''
   return `${first.pointer ?? ''} ${first.rule ?? ''}`.trim()
 }
@@ -65,7 +66,8 @@ export async function showDeadLetter(
   { letterId, text }: { readonly letterId: string; readonly text: boolean },
 ): Promise<ExitCode> {
   const { output } = context
-  return withGateway(context, async (gateway) => {
+  // Whoever reads the text is named in the log of the gateway that runs.
+  return (text ? withGateway : withReadingGateway)(context, async (gateway) => {
     const letter = await findDeadLetter(gateway, letterId)
     const path = `/v2/dead-letters/${letter.handoffId}/message`
     const message = text ? await gateway.get<object>(path) : undefined
@@ -133,7 +135,7 @@ interface Cluster {
 
 export async function deadLetterClusters(context: Context): Promise<ExitCode> {
   const { output } = context
-  const { clusters } = await withGateway(context, (gateway) =>
+  const { clusters } = await withReadingGateway(context, (gateway) =>
     gateway.get<{ clusters: readonly Cluster[] }>('/v2/dead-letters/clusters'),
   )
   if (output.json) output.data(JSON.stringify(clusters))

@@ -33,10 +33,9 @@ const PROOF_MARKS: Readonly<Record<DrillReport['verdict'], Mark>> = {
 export async function drill(context: Context, seed: number | undefined): Promise<ExitCode> {
   const { output } = context
   const body = seed === undefined ? {} : { seed }
-  const report = await withAuditor(context, async (auditor) => {
-    const { bytes } = await auditor.post('/v1/drills', body)
-    return JSON.parse(bytes.toString()) as DrillReport
-  })
+  const report = await withAuditor(context, 'evidence', (auditor) =>
+    auditor.json<DrillReport>('/v1/drills', { body }),
+  )
   if (output.json) output.data(JSON.stringify(report))
   const { taskId, records, coldRecords, traceMs, verifyMs, totalMs, limitMs, verdict, result } =
     report

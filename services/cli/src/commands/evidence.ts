@@ -1,13 +1,11 @@
 // `evidence`: writes everything that proves one task to a file that verifies without Baton.
 import { writeFile } from 'node:fs/promises'
 import { permanent } from '@baton/runtime'
-import { listTaskReceipts } from '@baton/store'
-import type { AuditorClient } from '../auditor-client.ts'
 import { withAuditor } from '../auditor-client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { withDatabases } from '../instance/databases.ts'
+import { withReadingGateway } from '../gateway-client.ts'
 import { count, milliseconds, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark } from '../terminal/output.ts'
@@ -41,19 +39,21 @@ const SENTENCES: Readonly<Record<Verdict, string>> = {
 /** Exit code 3 where the log was tampered with, 4 where something is still missing; the file is written all the same. */
 export async function evidence(context: Context, options: EvidenceOptions): Promise<ExitCode> {
   const { output } = context
-  return withAuditor(context, async (auditor) => {
-    const { taskId, receipts } = await describeTask(context, auditor, options.task)
+  return withAuditor(context, 'evidence', async (auditor) => {
+    const { taskId, receipts } = await describeTask(context, options.task)
     const startedAt = performance.now()
     const { withPayloads: withTexts } = options
-    const path = `/v1/evidence/${taskId}`
-    const { bytes: bundle, headers } = await auditor.post(path, { receipts }, { withTexts })
+    const { bytes: bundle, headers } = await auditor.ask(`/v1/evidence/${taskId}`, {
+      body: { receipts },
+      headers: withTexts ? auditor.withTexts() : {},
+    })
     const exportMs = performance.now() - startedAt
     const verdict = verdictOf(headers['baton-verdict'])
     const file = options.out ?? `evidence-${short(taskId)}.tar`
     await writeOut(file, bundle)
     const { policyOut } = options
     if (policyOut !== undefined) {
-      await writeOut(policyOut, (await auditor.get('/v1/policy')).bytes)
+      await writeOut(policyOut, (await auditor.ask('/v1/policy')).bytes)
     }
     const policyFile = policyOut ?? 'auditor.policy'
     if (output.json) {
@@ -87,12 +87,15 @@ const TEXTS = {
   withheld: 'left out; --with-payloads puts in what was said',
 } as const
 
-// Receipts first: every record that one of them names must then be in the log.
-async function describeTask(context: Context, auditor: AuditorClient, task: string) {
-  if (!auditor.isOwn) return { taskId: task, receipts: [] }
-  return withDatabases(context, async ({ pool }) => {
-    const taskId = await findTask(pool, task)
-    return { taskId, receipts: await listTaskReceipts(pool, taskId) }
+// Receipts first: every record that one of them names must then be in the log. They stand in the operational database,
+// which is not at hand where only the auditor is named.
+async function describeTask(context: Context, task: string) {
+  const { BATON_AUDIT_URL: auditor, BATON_GATEWAY_URL: gateway } = context.settings
+  if (auditor !== undefined && gateway === undefined) return { taskId: task, receipts: [] }
+  return withReadingGateway(context, async (client) => {
+    const taskId = await findTask(client, task)
+    const path = `/v2/tasks/${taskId}/receipts`
+    return { taskId, ...(await client.get<{ receipts: readonly object[] }>(path)) }
   })
 }
 

@@ -18,8 +18,8 @@ export interface Proposal {
   readonly reviewers: readonly { readonly reviewer: string; readonly at: string }[]
 }
 
-/** A dead letter as the gateway shows it. */
-export interface DeadLetterCase {
+/** A dead letter as the gateway lists it. */
+export interface DeadLetter {
   readonly handoffId: string
   readonly taskId: string
   readonly fromAgent: string
@@ -32,6 +32,9 @@ export interface DeadLetterCase {
   readonly askedAt: string | null
   readonly resolvedAt: string | null
   readonly resolution: string | null
+}
+
+export interface DeadLetterCase extends DeadLetter {
   readonly sentBy: string | null
   readonly bytes: number
   readonly release: { readonly needed: number | null } | null

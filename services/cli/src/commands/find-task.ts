@@ -1,29 +1,100 @@
-// A person names a task by its id or by the first digits of it.
-import { permanent } from '@baton/runtime'
-import { findTaskIds } from '@baton/store'
-import type { Pool } from '@baton/store'
+// Tasks as the gateway shows them, and what a person means who names one by the first digits of its id.
+import { BatonError, permanent } from '@baton/runtime'
+import { microUSD } from '@baton/protocol'
+import type { HandoffView, TaskView } from '@baton/store'
+import type { Context } from '../context.ts'
+import { withReadingGateway } from '../gateway-client.ts'
+import type { GatewayClient } from '../gateway-client.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 
-const DIGITS = /^[0-9a-f]{4,32}$/
+/** A row of the database as JSON: instants are texts. */
+type Shown<View> = {
+  readonly [Key in keyof View]: View[Key] extends Date | null
+    ? string | Extract<View[Key], null>
+    : View[Key]
+}
+export type Task = Shown<TaskView>
+export type Handoff = Shown<HandoffView>
+
+type TaskAnswer = Omit<Task, 'budgetMicroUSD' | 'spentMicroUSD'> & {
+  readonly budgetUSD: number
+  readonly spentUSD: number
+}
+type HandoffAnswer = Omit<Handoff, 'spentMicroUSD' | 'remainingMicroUSD' | 'costMicroUSD'> & {
+  readonly spentUSD: number
+  readonly remainingUSD: number
+  readonly costUSD: number | null
+}
+
+const taskOf = ({ budgetUSD, spentUSD, ...rest }: TaskAnswer): Task => ({
+  ...rest,
+  budgetMicroUSD: microUSD(budgetUSD),
+  spentMicroUSD: microUSD(spentUSD),
+})
+
+const handoffOf = ({ spentUSD, remainingUSD, costUSD, ...rest }: HandoffAnswer): Handoff => ({
+  ...rest,
+  spentMicroUSD: microUSD(spentUSD),
+  remainingMicroUSD: microUSD(remainingUSD),
+  costMicroUSD: costUSD === null ? null : microUSD(costUSD),
+})
+
+/** Newest first. `query` as /v2/tasks takes it. */
+export async function listTasks(
+  gateway: GatewayClient,
+  query: Readonly<Record<string, string>>,
+): Promise<readonly Task[]> {
+  const path = `/v2/tasks?${new URLSearchParams(query).toString()}`
+  return (await gateway.get<{ tasks: readonly TaskAnswer[] }>(path)).tasks.map(taskOf)
+}
+
+/** Throws BATON_TASK_NOT_FOUND. */
+export async function readTask(
+  gateway: GatewayClient,
+  taskId: string,
+): Promise<{ readonly task: Task; readonly handoffs: readonly Handoff[] }> {
+  type Answer = { task: TaskAnswer; handoffs: readonly HandoffAnswer[] }
+  const { task, handoffs } = await orNotFound(taskId, gateway.get<Answer>(`/v2/tasks/${taskId}`))
+  return { task: taskOf(task), handoffs: handoffs.map(handoffOf) }
+}
+
+/** The answer, or BATON_TASK_NOT_FOUND with the words of this command line. */
+export async function orNotFound<Answer>(text: string, asked: Promise<Answer>): Promise<Answer> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof BatonError && error.code === 'BATON_TASK_UNKNOWN') throw taskNotFound(text)
+    throw error
+  }
+}
+
+const DIGITS = /^(?:[0-9a-f]-?){4,32}$/
 const FULL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/**
- * The whole task id. A whole id is not looked up: the audit log may know tasks that are gone from the
- * operational database. Throws BATON_USAGE or BATON_TASK_NOT_FOUND.
- */
-export async function findTask(pool: Pool, text: string): Promise<string> {
+/** The whole task id. Throws BATON_USAGE or BATON_TASK_NOT_FOUND. */
+export const findTask = (gateway: GatewayClient, text: string): Promise<string> =>
+  wholeTaskId(text, (idPrefix) => listTasks(gateway, { idPrefix, limit: '2' }))
+
+/** The same for a command that otherwise needs no gateway. */
+export const nameTask = async (context: Context, text: string): Promise<string> =>
+  FULL.test(text) ? text : withReadingGateway(context, (gateway) => findTask(gateway, text))
+
+/** The same where `list` answers up to two tasks. A whole id is not looked up: the audit log may know tasks that are gone. */
+export async function wholeTaskId(
+  text: string,
+  list: (idPrefix: string) => Promise<readonly { readonly taskId: string }[]>,
+): Promise<string> {
   const given = text.trim().toLowerCase()
   if (FULL.test(given)) return given
-  if (!DIGITS.test(given.replaceAll('-', ''))) throw notAnId(text)
-  const [found, second] = await findTaskIds(pool, given)
-  if (found === undefined) throw taskNotFound(text)
-  if (second === undefined) return found
+  if (!DIGITS.test(given)) throw notAnId(text)
+  const found = await list(given)
+  const [first, second] = found.map(({ taskId }) => taskId).toSorted()
+  if (first === undefined) throw taskNotFound(text)
+  if (second === undefined) return first
   throw permanent(
     'BATON_USAGE',
-    `several tasks start with ${text}, such as ${found} and ${second}`,
-    {
-      fix: 'Give more digits.',
-    },
+    `several tasks start with ${text}, such as ${first} and ${second}`,
+    { fix: 'Give more digits.' },
   )
 }
 

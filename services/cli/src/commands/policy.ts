@@ -25,8 +25,8 @@ export async function policy(
 
 async function readPolicy(context: Context): Promise<string> {
   if (context.settings.BATON_AUDIT_URL !== undefined) {
-    return withAuditor(context, async (auditor) =>
-      (await auditor.get('/v1/policy')).bytes.toString(),
+    return withAuditor(context, 'evidence', async (auditor) =>
+      (await auditor.ask('/v1/policy')).bytes.toString(),
     )
   }
   try {

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withGateway } from '../gateway-client.ts'
-import { counted, short } from '../terminal/figures.ts'
+import { counted, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 
@@ -53,7 +53,7 @@ const table = ({ handoffs, records }: Found): string =>
       one.handoffId,
       short(one.taskId),
       one.open ? `${one.state} (open)` : one.state,
-      one.createdAt.slice(0, 19).replace('T', ' '),
+      instant(one.createdAt),
       String(records.filter((record) => record.handoffId === one.handoffId).length),
     ]),
   )

@@ -1,13 +1,15 @@
-// `tasks`: the newest tasks and how they stand.
+// `tasks` and `task`: how they stand, the checkpoint a sender saved, and taking one up again after a rollback.
+import { hash } from 'node:crypto'
 import { permanent } from '@baton/runtime'
-import { listTasks } from '@baton/store'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { withDatabases } from '../instance/databases.ts'
-import { dollars, short } from '../terminal/figures.ts'
+import { withGateway, withReadingGateway } from '../gateway-client.ts'
+import { dollars, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { findTask, listTasks, orNotFound, readTask } from './find-task.ts'
+import type { Handoff, Task } from './find-task.ts'
 
 const STATUSES = ['PENDING_HANDOFF', 'RUNNING', 'AWAITING_HUMAN', 'COMPLETED', 'FAILED', 'CANCELED']
 
@@ -19,10 +21,10 @@ interface TasksOptions {
 export async function tasks(context: Context, options: TasksOptions): Promise<ExitCode> {
   const { output } = context
   const status = options.status === undefined ? undefined : readStatus(options.status)
-  const filter = { limit: options.limit, ...(status === undefined ? {} : { status }) }
-  const found = await withDatabases(context, ({ pool }) => listTasks(pool, filter))
+  const query = { limit: String(options.limit), ...(status === undefined ? {} : { status }) }
+  const found = await withReadingGateway(context, (gateway) => listTasks(gateway, query))
   if (output.json) output.data(JSON.stringify(found))
-  else if (found.length > 0) output.data(table(found))
+  else if (found.length > 0) output.data(taskTable(found))
   const first = found[0]
   if (first === undefined) {
     output.words(status === undefined ? 'No task yet.' : `No task is ${status}.`)
@@ -39,7 +41,7 @@ function readStatus(text: string): string {
   })
 }
 
-const table = (found: Awaited<ReturnType<typeof listTasks>>): string =>
+const taskTable = (found: readonly Task[]): string =>
   renderTable(
     [
       { title: 'TASK' },
@@ -56,7 +58,7 @@ const table = (found: Awaited<ReturnType<typeof listTasks>>): string =>
       String(task.handoffs),
       dollars(task.spentMicroUSD),
       dollars(task.budgetMicroUSD),
-      task.createdAt.toISOString().slice(0, 19).replace('T', ' '),
+      instant(task.createdAt),
       aboutOf(task.result),
     ]),
   )
@@ -65,4 +67,84 @@ const table = (found: Awaited<ReturnType<typeof listTasks>>): string =>
 function aboutOf(result: unknown): string {
   const licence = (result as { licence?: unknown } | null)?.licence
   return typeof licence === 'string' ? licence : ''
+}
+
+export async function showTask(context: Context, text: string): Promise<ExitCode> {
+  const { output } = context
+  const { task, handoffs } = await withReadingGateway(context, async (gateway) =>
+    readTask(gateway, await findTask(gateway, text)),
+  )
+  if (output.json) output.data(JSON.stringify({ ...task, handoffs }))
+  else output.data(`Task ${task.taskId} is ${task.status}.\n\n${handoffTable(handoffs)}`)
+  output.words(`\nSpent ${dollars(task.spentMicroUSD)} of ${dollars(task.budgetMicroUSD)}.`)
+  output.next(stepFor(task, handoffs))
+  return EXIT.fine
+}
+
+const handoffTable = (handoffs: readonly Handoff[]): string =>
+  renderTable(
+    [
+      { title: 'HANDOFF' },
+      { title: 'FROM → TO', widthMax: 44 },
+      { title: 'STATE' },
+      { title: 'TRY', align: 'right' },
+      { title: 'REVISION', align: 'right' },
+      { title: 'REASON', widthMax: 28 },
+    ],
+    handoffs.map((handoff) => [
+      handoff.handoffId,
+      `${handoff.fromAgent} → ${handoff.toAgent}`,
+      handoff.state,
+      `${handoff.attempt}/${handoff.attemptsMax}`,
+      String(handoff.revision),
+      handoff.reason ?? '',
+    ]),
+  )
+
+function stepFor({ taskId, status }: Task, handoffs: readonly Handoff[]): string {
+  const isBack = ['ROLLED_BACK', 'EXPIRED'].includes(handoffs.at(-1)?.state ?? '')
+  const isOpen = ['PENDING_HANDOFF', 'AWAITING_HUMAN'].includes(status)
+  return nextStep(`${isBack && isOpen ? 'task resume' : 'trace'} ${short(taskId)}`)
+}
+
+/** Nothing but the exact bytes goes to stdout, without a line end. */
+export async function showCheckpoint(context: Context, text: string): Promise<ExitCode> {
+  const { output } = context
+  const { taskId, bytes } = await withReadingGateway(context, async (gateway) => {
+    const whole = await findTask(gateway, text)
+    const asked = gateway.ask(`/v2/tasks/${whole}/checkpoint`)
+    return { taskId: whole, bytes: (await orNotFound(text, asked)).bytes }
+  })
+  output.bytes(bytes)
+  output.words(`sha-256 ${hash('sha256', bytes)}, ${bytes.byteLength} bytes`)
+  output.next(nextStep(`task show ${short(taskId)}`))
+  return EXIT.fine
+}
+
+interface Resumed {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly state: string
+  readonly repeated: boolean
+}
+
+/** Through the gateway, as the person who acts. */
+export async function resumeTask(
+  context: Context,
+  { task, to }: { readonly task: string; readonly to: string | undefined },
+): Promise<ExitCode> {
+  const { output } = context
+  const body = to === undefined ? {} : { targetAgentType: to }
+  const resumed = await withGateway(context, async (gateway) => {
+    const taskId = await findTask(gateway, task)
+    return gateway.post<Resumed>(`/v2/tasks/${taskId}/resume`, body)
+  })
+  const { taskId } = resumed
+  if (output.json) output.data(JSON.stringify(resumed))
+  else {
+    const how = resumed.repeated ? 'was resumed before with' : 'is resumed with'
+    output.data(`Task ${taskId} ${how} handoff ${resumed.handoffId}.`)
+  }
+  output.next(`it is delivered while services run: ${nextStep(`task show ${short(taskId)}`)}`)
+  return EXIT.fine
 }

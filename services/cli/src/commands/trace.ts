@@ -1,34 +1,36 @@
 // `trace`: what happened to a task, rebuilt from the audit log alone, with every record checked.
-import { readTrace } from '@baton/audit'
 import type { TaskTrace, TraceRecord } from '@baton/audit'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { withDatabases } from '../instance/databases.ts'
+import { withReadingGateway } from '../gateway-client.ts'
 import { counted, dollars, elapsed, milliseconds, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { keptLegend } from './describe-kept.ts'
-import { findTask, taskNotFound } from './find-task.ts'
+import { findTask, orNotFound, taskNotFound } from './find-task.ts'
+
+/** What the log says, and the handoffs that it should know and does not. */
+interface RecordedTrace extends TaskTrace {
+  readonly unrecorded: readonly string[]
+}
 
 /** Exit code 3 when a record is missing or was changed, 5 when the log knows nothing of the task. */
 export async function trace(context: Context, task: string): Promise<ExitCode> {
-  return withDatabases(context, async ({ pool, audit }) => {
-    const taskId = await findTask(pool, task)
+  return withReadingGateway(context, async (gateway) => {
+    const taskId = await findTask(gateway, task)
     const startedAt = performance.now()
-    const found = await readTrace(audit.pool, taskId, {
-      covered: await audit.covered(),
-      cold: audit.cold,
-    })
+    const asked = gateway.get<{ audit: RecordedTrace }>(`/v2/tasks/${taskId}/trace`)
+    const { audit: found } = await orNotFound(task, asked)
     const traceMs = performance.now() - startedAt
-    if (found.records.length === 0 && found.findings.length === 0) throw taskNotFound(task)
+    if (found.records.length === 0 && (found.findings ?? []).length === 0) throw taskNotFound(task)
     print(context, found, traceMs)
     return found.verified ? EXIT.fine : EXIT.verificationFailed
   })
 }
 
-function print({ output }: Context, found: TaskTrace, traceMs: number): void {
-  const { taskId, records, expired, gaps, findings, verified, cost } = found
+function print({ output }: Context, found: RecordedTrace, traceMs: number): void {
+  const { taskId, records, expired, gaps, findings, unrecorded, verified, cost } = found
   if (output.json) output.data(JSON.stringify({ ...found, traceMs }))
   else {
     output.data(`Task ${taskId}\n`)
@@ -45,6 +47,7 @@ function print({ output }: Context, found: TaskTrace, traceMs: number): void {
   const problems = [
     ...gaps.map(({ message }) => message),
     ...findings.map(({ message }) => message),
+    ...unrecorded.map((handoffId) => `handoff ${handoffId} was accepted without a record of it`),
   ]
   for (const problem of problems) output.step('failed', 'record', problem)
   if (verified)

@@ -1,6 +1,8 @@
 // `verify`: recomputes the audit log from its stored bytes and says, check by check, what that proves.
 import { readTrace, verifyChains } from '@baton/audit'
 import type { TaskTrace, VerifyReport } from '@baton/audit'
+import { listTasks } from '@baton/store'
+import type { Pool } from '@baton/store'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -9,7 +11,7 @@ import { count, counted, dollars, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
 import { summariseKept } from './describe-kept.ts'
-import { findTask, taskNotFound } from './find-task.ts'
+import { taskNotFound, wholeTaskId } from './find-task.ts'
 import { checksOf, describeFinding, verdictOf } from './verification-checks.ts'
 
 const FINDINGS_SHOWN_MAX = 20
@@ -27,7 +29,7 @@ export async function verify(
 ): Promise<ExitCode> {
   return withDatabases(context, async ({ pool, audit }) => {
     if (task !== undefined) {
-      const found = await readTrace(audit.pool, await findTask(pool, task), {
+      const found = await readTrace(audit.pool, await wholeTaskId(task, listIn(pool)), {
         covered: await audit.covered(),
         cold: audit.cold,
       })
@@ -48,6 +50,8 @@ export async function verify(
     return printReport(context.output, report)
   })
 }
+
+const listIn = (pool: Pool) => (idPrefix: string) => listTasks(pool, { idPrefix, limit: 2 })
 
 function printReport(output: Output, report: VerifyReport): ExitCode {
   const verdict = verdictOf(report)

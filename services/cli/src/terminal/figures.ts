@@ -24,3 +24,6 @@ export const counted = (value: number, noun: string): string =>
 
 /** The first part of a UUID or hash; enough to find it again with this command line. */
 export const short = (id: string): string => id.slice(0, 8)
+
+/** The UTC time of an RFC 3339 text, to the second. */
+export const instant = (text: string): string => text.slice(0, 19).replace('T', ' ')
