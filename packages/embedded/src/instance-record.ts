@@ -1,7 +1,7 @@
 // Which processes serve an instance now, so that a second command uses them instead of starting its own.
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { transient } from '@baton/runtime'
+import { replaceFile, transient } from '@baton/runtime'
 import { holderOf, isAlive } from '@baton/infra/lock'
 import type { Holder } from '@baton/infra/lock'
 
@@ -69,9 +69,7 @@ export async function writeInstance<Details extends object>(
 ): Promise<void> {
   const services = children.map(({ name, pid }) => ({ name, ...holderOf(pid) }))
   const record: InstanceRecord<Details> = { ...details, owner: holderOf(), services }
-  const draft = `${pathOf(home)}.${process.pid}.draft`
-  await writeFile(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 })
-  await rename(draft, pathOf(home))
+  await replaceFile(pathOf(home), `${JSON.stringify(record, null, 2)}\n`)
 }
 
 /** Called before the services are stopped: nobody is to begin to use them. */

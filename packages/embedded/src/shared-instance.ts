@@ -4,10 +4,10 @@
 // Nobody ends a server that a living process uses, whatever the server does. Who uses it is read, judged and
 // acted upon under one lock, which every user held when it was entered in the record.
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { permanent, transient } from '@baton/runtime'
+import { permanent, replaceFile, transient } from '@baton/runtime'
 import { holderOf, isAlive, withLock } from '@baton/infra/lock'
 import type { Holder } from '@baton/infra/lock'
 import { commandLine, settles } from './server-process.ts'
@@ -227,7 +227,5 @@ async function readRecord<Details>(recordPath: string): Promise<InstanceRecord<D
 }
 
 async function writeRecord<Details>(recordPath: string, record: InstanceRecord<Details>) {
-  const draft = `${recordPath}.${process.pid}.draft`
-  await writeFile(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 })
-  await rename(draft, recordPath)
+  await replaceFile(recordPath, `${JSON.stringify(record, null, 2)}\n`)
 }

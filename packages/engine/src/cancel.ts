@@ -1,5 +1,7 @@
 // A person cancels a handoff or a whole task (R16). Safe to repeat; what executes gets a grace, the rest ends at once.
 import { randomUUID } from 'node:crypto'
+import pRetry from 'p-retry'
+import type { Options } from 'p-retry'
 import { crashPoint } from '@baton/runtime'
 import {
   addAuditIntents,
@@ -42,8 +44,9 @@ export type Canceled =
 
 /** Commits the request with its events, one per handoff that it reached, and wakes relays. */
 export async function requestCancel(pool: Pool, request: CancelRequest): Promise<Canceled> {
-  const outcome = await inTurns(() =>
-    inTransaction(pool, (transaction) => cancel(transaction, request)),
+  const outcome = await pRetry(
+    () => inTransaction(pool, (transaction) => cancel(transaction, request)),
+    IN_TURNS,
   )
   if (outcome.kind === 'canceled' && !outcome.repeated) {
     crashPoint('cancel.after_commit')
@@ -61,17 +64,11 @@ export function endCanceled(pool: Pool): Promise<readonly AuditIntent[]> {
   })
 }
 
-const TRIES_MAX = 3
-
 // A step that hands on while its task is canceled may hold what the cancellation needs, and wait for it.
-async function inTurns<Result>(attempt: () => Promise<Result>): Promise<Result> {
-  for (let tried = 1; ; tried += 1) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!isConflict(error) || tried >= TRIES_MAX) throw error
-    }
-  }
+const IN_TURNS: Options = {
+  retries: 2,
+  minTimeout: 0,
+  shouldRetry: ({ error }) => isConflict(error),
 }
 
 async function cancel(transaction: Database, request: CancelRequest): Promise<Canceled> {

@@ -4,6 +4,7 @@ import type { Anchor, AnchoredHead, Pool } from '@baton/audit'
 import { compactRangeFromState, equalBytes } from '@baton/ledger'
 import { codeOf, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
+import pRetry from 'p-retry'
 import type { SealerState } from './state-file.ts'
 
 interface StartParts {
@@ -38,21 +39,17 @@ const ANCHORS_WAIT_MS = 15_000
 const ASK_AGAIN_MS = 250
 
 /** `checkStart`, repeated while an anchor that must answer is still starting itself. */
-export async function checkStartPatiently(
+export const checkStartPatiently = (
   state: SealerState | undefined,
   parts: StartParts,
-): Promise<void> {
-  const until = performance.now() + ANCHORS_WAIT_MS
-  for (;;) {
-    try {
-      return await checkStart(state, parts)
-    } catch (error) {
-      const isAway = codeOf(error) === 'BATON_ANCHOR_UNAVAILABLE'
-      if (!isAway || performance.now() > until) throw error
-      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
-    }
-  }
-}
+): Promise<void> =>
+  pRetry(() => checkStart(state, parts), {
+    retries: ANCHORS_WAIT_MS / ASK_AGAIN_MS,
+    maxRetryTime: ANCHORS_WAIT_MS,
+    minTimeout: ASK_AGAIN_MS,
+    factor: 1,
+    shouldRetry: ({ error }) => codeOf(error) === 'BATON_ANCHOR_UNAVAILABLE',
+  })
 
 function compare(
   state: SealerState | undefined,

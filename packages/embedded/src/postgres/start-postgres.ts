@@ -1,11 +1,11 @@
 // An embedded Postgres 18 for a checkout: durable, loopback only, password only, shared by all its commands.
 import { rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import pRetry from 'p-retry'
 import { permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { readSecret, writeNewSecret } from '../secret-files.ts'
 import { freePort } from '../ports.ts'
-import { settles } from '../server-process.ts'
 import { discardInstance, joinInstance } from '../shared-instance.ts'
 import type { Engine, ServerProcess } from '../shared-instance.ts'
 import { serverAccount } from './account.ts'
@@ -148,20 +148,19 @@ async function prepareData(paths: ServerPaths, secretPath: string): Promise<void
 
 /** Another process may take the port between the choice and the start, so a failed start tries another one. */
 async function launchOnFreePort(paths: ServerPaths, preferred: number | undefined) {
-  for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort(attempt === 1 ? preferred : undefined)
-    try {
-      return await launch(paths, port)
-    } catch (error) {
-      if (attempt === START_ATTEMPTS_MAX || !isWorthRetrying(error)) throw error
-      await settles(() => false, 200 * attempt)
-    }
-  }
+  return pRetry(
+    async (attempt) => launch(paths, await freePort(attempt === 1 ? preferred : undefined)),
+    {
+      retries: START_ATTEMPTS_MAX - 1,
+      minTimeout: 200,
+      shouldRetry: ({ error }) => isWorthRetrying(error),
+    },
+  )
 }
 
 /** A taken port, or the last children of a killed server that are still leaving. */
-function isWorthRetrying(error: unknown): boolean {
-  return error instanceof Error && /could not bind|shared memory block/.test(error.message)
+function isWorthRetrying(error: Error): boolean {
+  return /could not bind|shared memory block/.test(error.message)
 }
 
 function passwordLost(secretPath: string, home: string) {

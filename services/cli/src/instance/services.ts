@@ -1,5 +1,6 @@
 // All services of an instance: started together, stopped in order, moved to other ports when theirs were taken.
 import { join } from 'node:path'
+import pRetry from 'p-retry'
 import { choosePorts, forgetInstance, startChild, writeInstance } from '@baton/embedded'
 import type { ChildService } from '@baton/embedded'
 import { ROOT } from '../context.ts'
@@ -33,15 +34,12 @@ interface Parts {
 const ATTEMPTS_MAX = 5
 
 /** Resolves when all are ready. Throws BATON_SERVICE_START_FAILED, with nothing left running. */
-export async function startServices(parts: Parts): Promise<RunningServices> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await tryStart(parts, attempt)
-    } catch (error) {
-      if (attempt === ATTEMPTS_MAX || !lostItsPort(error)) throw error
-    }
-  }
-}
+export const startServices = (parts: Parts): Promise<RunningServices> =>
+  pRetry((attempt) => tryStart(parts, attempt), {
+    retries: ATTEMPTS_MAX - 1,
+    minTimeout: 0,
+    shouldRetry: ({ error }) => lostItsPort(error),
+  })
 
 async function tryStart(
   { context, databases, queue }: Parts,
@@ -97,11 +95,8 @@ export const startService = (name: string, environment: Environment, home: strin
   })
 
 /** Somebody took the port between the choice and the start. */
-function lostItsPort(error: unknown): boolean {
-  return (
-    error instanceof Error && /BATON_(?:GATEWAY|AUDITOR|WITNESS)_LISTEN_FAILED/.test(error.message)
-  )
-}
+const lostItsPort = ({ message }: Error): boolean =>
+  /BATON_(?:GATEWAY|AUDITOR|WITNESS)_LISTEN_FAILED/.test(message)
 
 const LAST = ['auditor', 'sealer', 'archiver', 'witness']
 
