@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util'
 import {
   archiveLog,
   createPool,
-  LogArchive,
+  openLogArchive,
   migrateAudit,
   openColdStore,
   readTrace,
@@ -91,7 +91,7 @@ async function makeCold(
       text: 'insert into audit.chain_checkpoint (chain, size, note) values ($1, $2, $3)',
       values: [chain, sealed.size, 'bench'],
     })
-    const archive = await LogArchive.open({ store, origin, size: 0 })
+    const archive = await openLogArchive({ store, origin, size: 0 })
     const findings = await archiveLog({
       pool: archiver,
       log: { log: chain, origin },

@@ -1,5 +1,11 @@
 // The logs as they stand in the end, read past every service: the database as a superuser, the cold store object by object.
-import { LogArchive, openColdStore, readArchivePositions, readHeads, sealerKey } from '@baton/audit'
+import {
+  openLogArchive,
+  openColdStore,
+  readArchivePositions,
+  readHeads,
+  sealerKey,
+} from '@baton/audit'
 import type { ColdStore, Pool } from '@baton/audit'
 import {
   EVENT_NUMBERS,
@@ -89,7 +95,7 @@ export async function readColdLogs(pool: Pool, folder: string): Promise<readonly
   const copies: LogCopy[] = []
   for (const { log, size, tail } of (await readArchivePositions(pool)).values()) {
     const origin = origins.get(log) ?? sealLogOrigin(heads[0]?.origin ?? '')
-    const cold = (await LogArchive.open({ store, origin, size })).reread()
+    const cold = (await openLogArchive({ store, origin, size })).reread()
     const leaves: string[] = []
     for (let index = 0; index * TILE_WIDTH < tail; index += 1) {
       const width = Math.min(TILE_WIDTH, tail - index * TILE_WIDTH)

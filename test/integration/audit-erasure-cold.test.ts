@@ -4,7 +4,14 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { AuditLog, createPool, Eraser, findUndoneErasures, readErasedLists } from '@baton/audit'
+import {
+  createAuditLog,
+  createPool,
+  createEraser,
+  findUndoneErasures,
+  readErasedLists,
+} from '@baton/audit'
+import type { Eraser } from '@baton/audit'
 import type { ErasureOutcome, Pool } from '@baton/audit'
 import { createBatchSigner } from '@baton/ledger'
 import type { Receipt } from '@baton/ledger'
@@ -81,8 +88,8 @@ function openEraser(daysAgo: number): Eraser {
   const signer = createBatchSigner(fixture.signingKey)
   const nowMicros = () => (Date.now() - daysAgo * DAY_MS) * 1_000
   const db = open(fixture.urls.writer)
-  const log = new AuditLog({ db, vault, signer, environment: 'test', nowMicros })
-  return new Eraser({
+  const log = createAuditLog({ db, vault, signer, environment: 'test', nowMicros })
+  return createEraser({
     db: open(fixture.urls.eraser),
     vaultDb: open(fixture.urls.vault),
     vault,

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  AuditLog,
+  createAuditLog,
   createPool,
   createSubjectVault,
   openColdStore,
@@ -88,7 +88,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
     async append(daysAgo, count, changes = {}) {
       await ensurePartition(fixture, daysAgo)
       const nowMicros = () => (Date.now() - daysAgo * DAY_MS) * 1_000
-      const log = new AuditLog({ db: writer, vault, signer, environment: 'test', nowMicros })
+      const log = createAuditLog({ db: writer, vault, signer, environment: 'test', nowMicros })
       const entries = Array.from({ length: count }, () =>
         entryOf({ taskId: taskOfShard(0, shards), handoffId: randomUUID(), ...changes }),
       )

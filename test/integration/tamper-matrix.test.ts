@@ -1,7 +1,7 @@
 // The tamper matrix: every row is caught and located wherever it applies, and no check could be missing.
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { AuditLog, createPool, createSubjectVault } from '@baton/audit'
+import { createAuditLog, createPool, createSubjectVault } from '@baton/audit'
 import { createBatchSigner, writeBundle } from '@baton/ledger'
 import { randomBytes } from 'node:crypto'
 import { entryOf, problemOf } from './audit-fixture.ts'
@@ -122,7 +122,7 @@ describe('at the append', () => {
     const [db, vaultDb] = [open(fixture.urls.writer), open(fixture.urls.vault)]
     const key = () => randomBytes(32).toString('base64')
     const vault = createSubjectVault({ db: vaultDb, wrappingKey: key(), lookupKey: key() })
-    const log = new AuditLog({
+    const log = createAuditLog({
       db,
       vault,
       signer: createBatchSigner(fixture.signingKey),

@@ -1,6 +1,6 @@
 // Copies what is sealed to the cold store, minutes behind; stops for good at the first thing that does not fit.
-import { archiveLog, LogArchive, readArchiveTargets } from '@baton/audit'
-import type { ArchiveTarget } from '@baton/audit'
+import { archiveLog, openLogArchive, readArchiveTargets } from '@baton/audit'
+import type { ArchiveTarget, LogArchive } from '@baton/audit'
 import { LedgerError } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
 import { codeOf, every } from '@baton/runtime'
@@ -110,7 +110,7 @@ async function archiveOne(one: OneLog): Promise<readonly Finding[]> {
   const { pool, store, metrics, archives, target, withTail, isStopped } = one
   const { log, origin, position } = target
   const archive =
-    archives.get(log) ?? (await LogArchive.open({ store, origin, size: position.size }))
+    archives.get(log) ?? (await openLogArchive({ store, origin, size: position.size }))
   archives.set(log, archive)
   return archiveLog({
     pool,

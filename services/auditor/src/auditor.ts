@@ -1,11 +1,12 @@
 // The audit service as one long-lived thing: starts only on a durable database, drains before it stops.
 import {
-  AuditLog,
+  createAuditLog,
   createPool,
   createSubjectVault,
   extendPartitions,
   openColdStore,
 } from '@baton/audit'
+import type { AuditLog } from '@baton/audit'
 import { readHeads, readTrace, requireDurability } from '@baton/audit'
 import type { Pool } from '@baton/audit'
 import { createBatchSigner, readBatchPublicKey } from '@baton/ledger'
@@ -82,7 +83,7 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
   const recordsPerSecond = settings.BATON_AUDIT_SCRUB_PER_SECOND
   const scrubber = createScrubber({ ...shared, recordsPerSecond })
   const environment = settings.BATON_ENVIRONMENT
-  const log = new AuditLog({ db: writer, vault, signer, environment })
+  const log = createAuditLog({ db: writer, vault, signer, environment })
   const batcher = createBatcher({
     name: 'audit append',
     flush: (entries: Parameters<AuditLog['append']>[0]) => log.append(entries),

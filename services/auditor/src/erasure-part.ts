@@ -1,7 +1,7 @@
 // The auditor's share of an erasure: the eraser's role, its routes, and the replay before traffic is taken.
 import { createPrivateKey, hash, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { createPool, Eraser } from '@baton/audit'
+import { createPool, createEraser } from '@baton/audit'
 import type { AppendOutcome, ColdStore, Pool, SubjectVault } from '@baton/audit'
 import { canonicalJson } from '@baton/ledger'
 import type { AuditEntry, BatchSigner, Receipt } from '@baton/ledger'
@@ -40,7 +40,7 @@ export function createErasurePart(parts: ErasureParts): ErasurePart {
       : createPool({ url, applicationName: 'baton-auditor', connectionsMax: 2 })
   const eraser =
     db &&
-    new Eraser({
+    createEraser({
       db,
       vaultDb,
       vault,

@@ -14,7 +14,8 @@ import type { RecordedKey } from './idempotency.ts'
 import { prepareEntry } from './prepared-entry.ts'
 import type { PreparedEntry } from './prepared-entry.ts'
 import type { SubjectVault } from './subject-vault.ts'
-import { TaskLasts } from '../read/task-lasts.ts'
+import { createTaskLasts } from './task-lasts.ts'
+import type { TaskPosition } from './task-lasts.ts'
 
 interface AuditLogOptions {
   /** Connected as audit_writer. */
@@ -31,6 +32,13 @@ export type AppendOutcome =
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
   | { readonly kind: 'conflict'; readonly origin: string; readonly seq: number }
 
+export interface AuditLog {
+  /** Outcome i answers entry i. Throws transient errors when nothing is known to be stored. */
+  append(entries: readonly AuditEntry[]): Promise<readonly AppendOutcome[]>
+}
+
+type Outcomes = ReadonlyMap<PreparedEntry, AppendOutcome>
+
 /** How often one flush is built again because another writer was faster. */
 const ATTEMPTS_MAX = 50
 
@@ -39,167 +47,160 @@ const ATTEMPTS_MAX = 50
  * Chain heads and task positions are remembered between calls; the compare-and-set of audit.append
  * finds out when another writer has moved a chain, and then they are read again.
  */
-export class AuditLog {
-  readonly #db: Database
-  readonly #vault: SubjectVault
-  readonly #signer: BatchSigner
-  readonly #environment: string
-  readonly #nowMicros: () => number
-  readonly #tasks = new TaskLasts()
-  /** The chains of the current epoch by shard; empty when they have to be read. */
-  #heads: ChainHead[] = []
+export function createAuditLog(options: AuditLogOptions): AuditLog {
+  const { db, vault, signer, environment, nowMicros = () => Date.now() * 1000 } = options
+  const memory = createChainMemory(db)
 
-  constructor(options: AuditLogOptions) {
-    this.#db = options.db
-    this.#vault = options.vault
-    this.#signer = options.signer
-    this.#environment = options.environment
-    this.#nowMicros = options.nowMicros ?? (() => Date.now() * 1000)
-  }
-
-  /** Outcome i answers entry i. Throws transient errors when nothing is known to be stored. */
-  async append(entries: readonly AuditEntry[]): Promise<readonly AppendOutcome[]> {
-    const { requestKey } = this.#vault
-    const options = { requestKey, environment: this.#environment, nowMicros: this.#nowMicros() }
-    const prepared = entries.map((entry) => prepareEntry(entry, options))
-    const firsts = firstOfEachKey(prepared)
-    const outcomes = await this.#store([...firsts.values()])
-    return prepared.map((one) => {
-      const first = firsts.get(one.keyText) as PreparedEntry
-      const outcome = outcomes.get(first) as AppendOutcome
-      return one === first ? outcome : repeated(one, first, outcome)
+  async function build(prepared: readonly PreparedEntry[]): Promise<BuiltBatch> {
+    const work = await memory.workOf(prepared)
+    const segments = prepared.flatMap((one) => one.segments)
+    const names = new Map(segments.map((each) => [each.subjectName, each.memberNames]))
+    return buildBatch(work, {
+      signer,
+      wrappingKeyId: vault.wrappingKeyId,
+      subjects: await vault.obtain(names),
+      nowMicros: nowMicros(),
+      taskPosition: memory.taskPosition,
     })
   }
 
-  async #store(
-    prepared: readonly PreparedEntry[],
-  ): Promise<ReadonlyMap<PreparedEntry, AppendOutcome>> {
-    const outcomes = new Map<PreparedEntry, AppendOutcome>()
-    let rest = prepared
-    for (let attempt = 0; rest.length > 0; attempt += 1) {
-      if (attempt === ATTEMPTS_MAX) throw contended()
-      const answered = await this.#tryStore(rest)
-      for (const [one, outcome] of answered) outcomes.set(one, outcome)
-      rest = rest.filter((one) => !outcomes.has(one))
-    }
-    return outcomes
-  }
-
   /** Answers what could be decided; an empty map asks for another attempt. */
-  async #tryStore(
-    prepared: readonly PreparedEntry[],
-  ): Promise<ReadonlyMap<PreparedEntry, AppendOutcome>> {
+  async function tryStore(prepared: readonly PreparedEntry[]): Promise<Outcomes> {
     try {
-      const built = await this.#build(prepared)
+      const built = await build(prepared)
       crashPoint('auditor.before_append')
-      const appended = await appendBatch(this.#db, built.batch)
+      const appended = await appendBatch(db, built.batch)
       crashPoint('auditor.after_append')
       if (!appended) {
-        this.#forgetChains(built)
+        memory.forget(built.heads)
         return new Map()
       }
-      return this.#remember(built)
+      memory.keep(built)
+      return new Map(
+        [...built.receipts].map(([one, receipt]) => [one, { kind: 'receipt', receipt }]),
+      )
     } catch (error) {
       // Whether the batch was committed is not known here, so nothing remembered may be used.
-      this.#forgetAll()
-      if (isRepeatedKey(error)) return this.#answerRecorded(prepared)
+      memory.forget()
+      if (isRepeatedKey(error)) return findRecorded(db, prepared)
       if (isErasedSubject(error)) {
-        this.#vault.forget()
+        vault.forget()
         return new Map()
       }
       throw error
     }
   }
 
-  async #build(prepared: readonly PreparedEntry[]): Promise<BuiltBatch> {
-    const work = await this.#chainWork(prepared)
-    await this.#loadTasks(work)
-    const segments = prepared.flatMap((one) => one.segments)
-    const names = new Map(segments.map((each) => [each.subjectName, each.memberNames]))
-    return buildBatch(work, {
-      signer: this.#signer,
-      wrappingKeyId: this.#vault.wrappingKeyId,
-      subjects: await this.#vault.obtain(names),
-      nowMicros: this.#nowMicros(),
-      taskPosition: ({ chain }, taskId) => {
-        const position = this.#tasks.get(chain, taskId)
-        return position ?? { nextSeq: 0, lastHash: Buffer.alloc(32) }
-      },
-    })
-  }
-
-  async #chainWork(prepared: readonly PreparedEntry[]): Promise<ChainWork[]> {
-    if (this.#heads.length === 0) this.#heads = await readCurrentChains(this.#db)
-    const byShard = Map.groupBy(prepared, ({ entry }) => shardOf(entry.taskId, this.#heads.length))
-    return [...byShard].map(([shard, entries]) => ({
-      head: this.#heads[shard] as ChainHead,
-      entries,
-    }))
-  }
-
-  async #loadTasks(work: readonly ChainWork[]): Promise<void> {
-    const unknown = new Map<string, number>()
-    for (const { head, entries } of work) {
-      for (const { entry } of entries) {
-        const known = this.#tasks.get(head.chain, entry.taskId) !== undefined
-        if (!known) unknown.set(entry.taskId, head.chain)
-      }
-    }
-    if (unknown.size === 0) return
-    const lasts = await findTaskLasts(this.#db, [...unknown.keys()].map(uuidBytes))
-    for (const [taskId, chain] of unknown) this.#tasks.set(chain, taskId)
-    for (const { taskId, taskSeq, recordHash } of lasts) {
-      const position = { nextSeq: taskSeq + 1, lastHash: recordHash }
-      this.#tasks.set(unknown.get(taskId) as number, taskId, position)
-    }
-  }
-
-  #remember(built: BuiltBatch): ReadonlyMap<PreparedEntry, AppendOutcome> {
-    for (const head of built.heads) this.#heads[head.shard] = head
-    for (const { chain, taskId, position } of built.positions) {
-      this.#tasks.set(chain, taskId, position)
-    }
-    const receipts = [...built.receipts]
-    return new Map(receipts.map(([one, receipt]) => [one, { kind: 'receipt', receipt }] as const))
-  }
-
-  #forgetChains(built: BuiltBatch): void {
-    for (const { chain } of built.heads) this.#tasks.forget(chain)
-    this.#heads = []
-  }
-
-  #forgetAll(): void {
-    for (const { chain } of this.#heads) this.#tasks.forget(chain)
-    this.#heads = []
-  }
-
-  async #answerRecorded(
-    prepared: readonly PreparedEntry[],
-  ): Promise<ReadonlyMap<PreparedEntry, AppendOutcome>> {
-    this.#heads = await readCurrentChains(this.#db)
-    const rows = await findRecordedKeys(
-      this.#db,
-      prepared.map((one) => one.key),
-    )
-    const byKey = new Map(rows.map((row) => [row.key.replaceAll('-', ''), row]))
+  async function store(prepared: readonly PreparedEntry[]): Promise<Outcomes> {
     const outcomes = new Map<PreparedEntry, AppendOutcome>()
-    for (const one of prepared) {
-      const row = byKey.get(one.keyText)
-      if (row !== undefined) outcomes.set(one, this.#recordedOutcome(one, row))
+    let rest = prepared
+    for (let attempt = 0; rest.length > 0; attempt += 1) {
+      if (attempt === ATTEMPTS_MAX) throw contended()
+      for (const [one, outcome] of await tryStore(rest)) outcomes.set(one, outcome)
+      rest = rest.filter((one) => !outcomes.has(one))
     }
     return outcomes
   }
 
-  #recordedOutcome(one: PreparedEntry, row: RecordedKey): AppendOutcome {
-    const origin = this.#heads.find((head) => head.chain === row.chain)?.origin ?? ''
-    if (!one.requestHash.equals(row.requestHash)) return { kind: 'conflict', origin, seq: row.seq }
-    const recordHash = row.recordHash.toString('hex')
-    const recordedAt = formatInstant(row.recordedAtMicros)
-    return {
-      kind: 'receipt',
-      receipt: { origin, seq: row.seq, recordHash, recordedAt, duplicate: true },
+  return {
+    async append(entries) {
+      const preparing = { requestKey: vault.requestKey, environment, nowMicros: nowMicros() }
+      const prepared = entries.map((entry) => prepareEntry(entry, preparing))
+      const firsts = firstOfEachKey(prepared)
+      const outcomes = await store([...firsts.values()])
+      return prepared.map((one) => {
+        const first = firsts.get(one.keyText) as PreparedEntry
+        const outcome = outcomes.get(first) as AppendOutcome
+        return one === first ? outcome : repeated(one, first, outcome)
+      })
+    },
+  }
+}
+
+/** What is remembered between two appends. */
+interface ChainMemory {
+  /** The entries by chain, once their heads and the positions of their tasks are known. */
+  workOf(prepared: readonly PreparedEntry[]): Promise<readonly ChainWork[]>
+  taskPosition(head: ChainHead, taskId: string): TaskPosition
+  keep(stored: BuiltBatch): void
+  /** All heads are read again, and the tasks of these chains; of every chain by default. */
+  forget(chains?: readonly ChainHead[]): void
+}
+
+function createChainMemory(db: Database): ChainMemory {
+  const tasks = createTaskLasts()
+  /** The chains of the current epoch by shard; empty when they have to be read. */
+  let heads: ChainHead[] = []
+
+  async function loadTasks(work: readonly ChainWork[]): Promise<void> {
+    const unknown = new Map<string, number>()
+    for (const { head, entries } of work) {
+      for (const { entry } of entries) {
+        const known = tasks.get(head.chain, entry.taskId) !== undefined
+        if (!known) unknown.set(entry.taskId, head.chain)
+      }
+    }
+    if (unknown.size === 0) return
+    const lasts = await findTaskLasts(db, [...unknown.keys()].map(uuidBytes))
+    for (const [taskId, chain] of unknown) tasks.set(chain, taskId)
+    for (const { taskId, taskSeq, recordHash } of lasts) {
+      const position = { nextSeq: taskSeq + 1, lastHash: recordHash }
+      tasks.set(unknown.get(taskId) as number, taskId, position)
     }
   }
+
+  return {
+    async workOf(prepared) {
+      if (heads.length === 0) heads = await readCurrentChains(db)
+      const byShard = Map.groupBy(prepared, ({ entry }) => shardOf(entry.taskId, heads.length))
+      const work = [...byShard].map(([shard, entries]) => ({
+        head: heads[shard] as ChainHead,
+        entries,
+      }))
+      await loadTasks(work)
+      return work
+    },
+    taskPosition: ({ chain }, taskId) =>
+      tasks.get(chain, taskId) ?? { nextSeq: 0, lastHash: Buffer.alloc(32) },
+    keep({ heads: moved, positions }) {
+      for (const head of moved) heads[head.shard] = head
+      for (const { chain, taskId, position } of positions) tasks.set(chain, taskId, position)
+    },
+    forget(chains = heads) {
+      for (const { chain } of chains) tasks.forget(chain)
+      heads = []
+    },
+  }
+}
+
+/** What was answered to those of these entries that are recorded already. */
+async function findRecorded(db: Database, prepared: readonly PreparedEntry[]): Promise<Outcomes> {
+  const origins = new Map((await readHeads(db)).map(({ chain, origin }) => [chain, origin]))
+  const rows = await findRecordedKeys(
+    db,
+    prepared.map((one) => one.key),
+  )
+  const byKey = new Map(rows.map((row) => [row.key.replaceAll('-', ''), row]))
+  const outcomes = new Map<PreparedEntry, AppendOutcome>()
+  for (const one of prepared) {
+    const row = byKey.get(one.keyText)
+    if (row === undefined) continue
+    outcomes.set(one, recordedOutcome(one, row, origins.get(row.chain) ?? ''))
+  }
+  return outcomes
+}
+
+function recordedOutcome(one: PreparedEntry, row: RecordedKey, origin: string): AppendOutcome {
+  const { seq, requestHash, recordHash, recordedAtMicros } = row
+  if (!one.requestHash.equals(requestHash)) return { kind: 'conflict', origin, seq }
+  const receipt = {
+    origin,
+    seq,
+    recordHash: recordHash.toString('hex'),
+    recordedAt: formatInstant(recordedAtMicros),
+    duplicate: true,
+  }
+  return { kind: 'receipt', receipt }
 }
 
 function firstOfEachKey(prepared: readonly PreparedEntry[]): Map<string, PreparedEntry> {

@@ -1,11 +1,11 @@
 // Entries become hashed, linked, sealed and signed rows; pure but for nonces and salts.
 import { buildRecord, EVENT_NUMBERS, sealSegment, uuidBytes } from '@baton/ledger'
-import type { AuditEntry, BatchSigner, PayloadReference, Receipt, RecordKeys } from '@baton/ledger'
+import type { AuditEntry, BatchSigner, PayloadReference, Receipt } from '@baton/ledger'
 import type { ChainMove, NewBatch, NewRecord, NewSegment } from './append-batch.ts'
 import type { ChainHead } from './heads.ts'
 import type { PreparedEntry, PreparedSegment } from './prepared-entry.ts'
 import type { SubjectKey } from './subject-vault.ts'
-import type { TaskPosition } from '../read/task-lasts.ts'
+import type { TaskPosition } from './task-lasts.ts'
 
 export interface BuildContext {
   readonly signer: BatchSigner
@@ -32,132 +32,106 @@ export interface BuiltBatch {
 
 /** Builds one call of audit.append for all of `work`. */
 export function buildBatch(work: readonly ChainWork[], context: BuildContext): BuiltBatch {
-  const chains = work.map((one) => new ChainBuilder(one.head, context).addAll(one.entries))
+  const chains = work.map((one) => buildChain(one, context))
   return {
     batch: {
       keyId: context.signer.keyId,
-      moves: chains.map((chain) => chain.move()),
-      records: chains.flatMap((chain) => chain.records),
-      segments: chains.flatMap((chain) => chain.segments),
+      moves: chains.map(({ start, head }) => moveOf(start, head, context.signer)),
+      records: chains.flatMap(({ records }) => records),
+      segments: chains.flatMap(({ segments }) => segments),
     },
-    heads: chains.map((chain) => chain.movedHead()),
-    positions: chains.flatMap((chain) => chain.positions()),
-    receipts: new Map(chains.flatMap((chain) => [...chain.receipts])),
+    heads: chains.map(({ head }) => head),
+    positions: chains.flatMap(({ head: { chain }, tasks }) =>
+      [...tasks].map(([taskId, position]) => ({ chain, taskId, position })),
+    ),
+    receipts: new Map(chains.flatMap(({ receipts }) => [...receipts])),
   }
 }
 
-type SegmentRecord = Pick<NewSegment, 'chain' | 'seq' | 'recordedAtMicros'>
+interface BuiltChain {
+  readonly start: ChainHead
+  /** As it is with these records. */
+  readonly head: ChainHead
+  readonly records: readonly NewRecord[]
+  readonly segments: readonly NewSegment[]
+  readonly receipts: ReadonlyMap<PreparedEntry, Receipt>
+  readonly tasks: ReadonlyMap<string, TaskPosition>
+}
 
-class ChainBuilder {
-  readonly records: NewRecord[] = []
-  readonly segments: NewSegment[] = []
-  readonly receipts = new Map<PreparedEntry, Receipt>()
-  readonly #context: BuildContext
-  readonly #keyIds: RecordKeys
-  readonly #start: ChainHead
-  readonly #tasks = new Map<string, TaskPosition>()
-  #size: number
-  #lastHash: Buffer
-  #lastMicros: number
-
-  constructor(head: ChainHead, context: BuildContext) {
-    this.#context = context
-    this.#keyIds = { batch: context.signer.keyId, wrap: context.wrappingKeyId }
-    this.#start = head
-    this.#size = head.size
-    this.#lastHash = head.lastHash
-    this.#lastMicros = head.lastMicros
-  }
-
-  addAll(entries: readonly PreparedEntry[]): this {
-    for (const prepared of entries) this.#add(prepared)
-    return this
-  }
-
-  #add(prepared: PreparedEntry): void {
-    const { entry } = prepared
-    const { origin } = this.#start
-    const seq = this.#size
+function buildChain({ head: start, entries }: ChainWork, context: BuildContext): BuiltChain {
+  const { chain, origin } = start
+  const keyIds = { batch: context.signer.keyId, wrap: context.wrappingKeyId }
+  const records: NewRecord[] = []
+  const segments: NewSegment[] = []
+  const receipts = new Map<PreparedEntry, Receipt>()
+  const tasks = new Map<string, TaskPosition>()
+  let { size: seq, lastHash, lastMicros } = start
+  for (const prepared of entries) {
+    const { entry, key, requestHash } = prepared
     // A chain's time never repeats or goes back, also when the clock does.
-    const recordedAtMicros = Math.max(this.#context.nowMicros, this.#lastMicros + 1)
-    const task =
-      this.#tasks.get(entry.taskId) ?? this.#context.taskPosition(this.#start, entry.taskId)
+    const recordedAtMicros = Math.max(context.nowMicros, lastMicros + 1)
+    const task = tasks.get(entry.taskId) ?? context.taskPosition(start, entry.taskId)
     const place = {
       origin,
       seq,
-      previousRecordHash: this.#lastHash,
+      previousRecordHash: lastHash,
       taskSeq: task.nextSeq,
       previousTaskRecordHash: task.lastHash,
       recordedAtMicros,
     }
-    const payload = prepared.segments.map((one, segment) => this.#reference(one, segment))
-    const { body, hash, recordedAt } = buildRecord(entry, place, { payload, keyIds: this.#keyIds })
-    const at = { chain: this.#start.chain, seq, recordedAtMicros }
-    this.records.push({
-      ...at,
-      ...columns(entry),
-      ...keysOf(prepared),
-      body,
-      hash,
-      taskSeq: task.nextSeq,
-    })
-    prepared.segments.forEach((one, segment) => this.#seal(one, segment, at))
-    const receipt = { origin, seq, recordHash: hash.toString('hex'), recordedAt, duplicate: false }
-    this.receipts.set(prepared, receipt)
-    this.#tasks.set(entry.taskId, { nextSeq: task.nextSeq + 1, lastHash: hash })
-    this.#size = seq + 1
-    this.#lastHash = hash
-    this.#lastMicros = recordedAtMicros
-  }
-
-  #subject({ subjectName }: PreparedSegment): SubjectKey {
-    return this.#context.subjects.get(subjectName) as SubjectKey
-  }
-
-  #reference(one: PreparedSegment, segment: number): PayloadReference {
-    const { subjectRef } = this.#subject(one)
-    const committed = one.commitment.toString('hex')
-    return { bytes: one.bytes, commitment: committed, kind: one.kind, segment, subjectRef }
-  }
-
-  #seal(one: PreparedSegment, segment: number, at: SegmentRecord): void {
-    const { subjectRef, key } = this.#subject(one)
-    const place = { origin: this.#start.origin, seq: at.seq, segment }
-    const sealed = sealSegment(key, place, one.salted)
-    this.segments.push({ ...at, segment, subjectRef: uuidBytes(subjectRef), ...sealed })
-  }
-
-  move(): ChainMove {
-    const { chain, origin, size: expectedSize, lastHash: expectedHash } = this.#start
-    const lastHash = this.#lastHash.toString('hex')
-    const statement = { origin, firstSeq: expectedSize, lastSeq: this.#size - 1, lastHash }
-    const signature = this.#context.signer.sign(statement)
-    const { size, lastMicros } = this.movedHead()
-    return {
-      chain,
-      expectedSize,
-      expectedHash,
-      size,
-      lastHash: this.#lastHash,
-      lastMicros,
-      signature,
+    const payload = prepared.segments.map((one, segment) => referenceOf(one, segment, context))
+    const { body, hash, recordedAt } = buildRecord(entry, place, { payload, keyIds })
+    const at = { chain, seq, recordedAtMicros }
+    const taskSeq = task.nextSeq
+    records.push({ ...at, ...columnsOf(entry), key, requestHash, body, hash, taskSeq })
+    for (const [segment, one] of prepared.segments.entries()) {
+      const { subjectRef, key: subjectKey } = subjectOf(one, context)
+      const sealed = sealSegment(subjectKey, { origin, seq, segment }, one.salted)
+      segments.push({ ...at, segment, subjectRef: uuidBytes(subjectRef), ...sealed })
     }
+    const recordHash = hash.toString('hex')
+    receipts.set(prepared, { origin, seq, recordHash, recordedAt, duplicate: false })
+    tasks.set(entry.taskId, { nextSeq: taskSeq + 1, lastHash: hash })
+    seq += 1
+    lastHash = hash
+    lastMicros = recordedAtMicros
   }
-
-  movedHead(): ChainHead {
-    const moved = { size: this.#size, lastHash: this.#lastHash, lastMicros: this.#lastMicros }
-    return { ...this.#start, ...moved }
-  }
-
-  positions(): { chain: number; taskId: string; position: TaskPosition }[] {
-    const { chain } = this.#start
-    return [...this.#tasks].map(([taskId, position]) => ({ chain, taskId, position }))
+  return {
+    start,
+    head: { ...start, size: seq, lastHash, lastMicros },
+    records,
+    segments,
+    receipts,
+    tasks,
   }
 }
 
-const keysOf = ({ key, requestHash }: PreparedEntry) => ({ key, requestHash })
+const subjectOf = ({ subjectName }: PreparedSegment, { subjects }: BuildContext): SubjectKey =>
+  subjects.get(subjectName) as SubjectKey
 
-const columns = (entry: AuditEntry) => ({
+function referenceOf(
+  one: PreparedSegment,
+  segment: number,
+  context: BuildContext,
+): PayloadReference {
+  const { subjectRef } = subjectOf(one, context)
+  const commitment = one.commitment.toString('hex')
+  return { bytes: one.bytes, commitment, kind: one.kind, segment, subjectRef }
+}
+
+function moveOf(start: ChainHead, head: ChainHead, signer: BatchSigner): ChainMove {
+  const { chain, origin, size: expectedSize, lastHash: expectedHash } = start
+  const { size, lastHash, lastMicros } = head
+  const signature = signer.sign({
+    origin,
+    firstSeq: expectedSize,
+    lastSeq: size - 1,
+    lastHash: lastHash.toString('hex'),
+  })
+  return { chain, expectedSize, expectedHash, size, lastHash, lastMicros, signature }
+}
+
+const columnsOf = (entry: AuditEntry) => ({
   taskId: uuidBytes(entry.taskId),
   handoffId: uuidBytes(entry.handoffId),
   eventNumber: EVENT_NUMBERS[entry.event],

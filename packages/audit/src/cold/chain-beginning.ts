@@ -11,9 +11,9 @@ import type { ChainStart, CompactRange, Finding } from '@baton/ledger'
 import { one } from '@baton/postgres/statements'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
-import { bundleOf } from './object-names.ts'
+import { bundleOf } from './objects.ts'
 import type { ColdTier } from './cold-tier.ts'
-import { checkExpiryRecord } from './expiry-record.ts'
+import { checkExpiryRecord } from './upkeep-records.ts'
 
 export interface ChainBeginning {
   /** Undefined for a chain that is whole. */

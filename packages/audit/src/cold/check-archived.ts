@@ -12,7 +12,7 @@ import type { Database } from '../database.ts'
 import { readSegments } from '../read/segments.ts'
 import type { ColdLog } from './cold-log.ts'
 import type { LogArchive } from './log-archive.ts'
-import { bundleOf } from './object-names.ts'
+import { bundleOf } from './objects.ts'
 
 interface CheckOptions {
   /** Connected as audit_archiver. */

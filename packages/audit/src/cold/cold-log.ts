@@ -10,9 +10,7 @@ import {
 import type { HashReader, Tile } from '@baton/ledger'
 import type { SegmentRow } from '../read/segments.ts'
 import type { ColdStore } from './cold-store.ts'
-import { decodeObject } from './compression.ts'
-import { payloadName, tileName } from './object-names.ts'
-import { decodePayloads } from './payload-object.ts'
+import { decodeObject, decodePayloads, payloadName, tileName } from './objects.ts'
 
 /** An object as it was found. */
 export type Found<Content> =
@@ -25,103 +23,106 @@ const PAYLOAD_BYTES_MAX = 1_073_741_824
 /** Tiles above the lowest: each stands for 65,536 records at least. */
 const TILES_REMEMBERED_MAX = 512
 
-export class ColdLog {
+/** One log of the store, as far as it stands there. */
+export interface ColdLog {
   readonly origin: string
-  readonly #store: ColdStore
-  readonly #upper = new Map<string, readonly Uint8Array[]>()
-
-  constructor(store: ColdStore, origin: string) {
-    this.#store = store
-    this.origin = origin
-  }
-
   /** The entries of a bundle, in order. A full bundle also answers for its first `width` entries. */
-  async bundle(index: number, width = TILE_WIDTH): Promise<Found<readonly Uint8Array[]>> {
-    return this.#widest<readonly Uint8Array[]>({ level: 'entries', index, width }, async (tile) => {
-      const name = tileName(this.origin, tile)
-      const bytes = await this.#read(name, BUNDLE_BYTES_MAX)
-      return decoded(bytes, (content) => decodeEntryBundle(content, tile.width))
-    })
-  }
-
+  bundle(index: number, width?: number): Promise<Found<readonly Uint8Array[]>>
   /** The hashes of a tile that stands in the store, not made from those below it. */
-  async tile(level: number, index: number, width: number): Promise<Found<readonly Uint8Array[]>> {
-    return this.#widest<readonly Uint8Array[]>({ level, index, width }, async (tile) => {
-      const name = tileName(this.origin, tile)
-      const known = this.#upper.get(name)
-      if (known !== undefined) return { kind: 'found', content: known }
-      const bytes = await this.#read(name, tile.width * 32)
-      const found = decoded<readonly Uint8Array[]>(bytes, (content) =>
-        decodeHashTile(content, tile.width),
-      )
-      if (found.kind === 'found' && level > 0) this.#remember(name, found.content)
-      return found
-    })
-  }
-
-  async segments(index: number, width = TILE_WIDTH): Promise<Found<readonly SegmentRow[]>> {
-    const full = payloadName(this.origin, { index, width: TILE_WIDTH })
-    const bytes =
-      (await this.#read(full, PAYLOAD_BYTES_MAX)) ??
-      (await this.#read(payloadName(this.origin, { index, width }), PAYLOAD_BYTES_MAX))
-    return decoded(bytes, decodePayloads)
-  }
-
+  tile(level: number, index: number, width: number): Promise<Found<readonly Uint8Array[]>>
+  segments(index: number, width?: number): Promise<Found<readonly SegmentRow[]>>
   /**
    * The first `width` hashes of a tile. Where the store has no such tile above the lowest level yet,
    * they are hashed from the tiles below. Rejects with BATON_TILE_INVALID.
    */
-  async hashes({ level, index, width }: Tile & { level: number }): Promise<readonly Uint8Array[]> {
-    const found = await this.tile(level, index, width)
-    if (found.kind === 'found') return found.content.slice(0, width)
-    if (found.kind === 'unreadable' || level === 0) throw tileInvalid(this.origin, level, index)
-    const below = Array.from({ length: width }, (_, at) => index * TILE_WIDTH + at)
-    const hashes: Uint8Array[] = []
-    for (const at of below) {
-      const tile = { level: level - 1, index: at, width: TILE_WIDTH }
-      hashes.push(rootOf(await this.hashes(tile)))
-    }
-    return hashes
-  }
-
+  hashes(tile: HashTile): Promise<readonly Uint8Array[]>
   /** One hash of a level of tiles; undefined where the store cannot tell it. */
-  async hash({ level, index }: { level: number; index: number }): Promise<Uint8Array | undefined> {
-    const at = index % TILE_WIDTH
-    const tile = { level, index: Math.floor(index / TILE_WIDTH), width: at + 1 }
-    try {
-      return (await this.hashes(tile))[at]
-    } catch (error) {
-      if (error instanceof LedgerError) return undefined
-      throw error
-    }
-  }
-
+  hash(node: { readonly level: number; readonly index: number }): Promise<Uint8Array | undefined>
   /** Reads the nodes of a tree of `size` leaves, all of which are archived. */
-  nodes(size: number): HashReader {
-    return tileHashReader({
-      size,
-      readTile: async (tile) => Buffer.concat(await this.hashes(tile as Tile & { level: number })),
+  nodes(size: number): HashReader
+}
+
+type HashTile = Tile & { readonly level: number }
+
+/** Remembers upper tiles: they are few and read for every proof. */
+export function createColdLog(store: ColdStore, origin: string): ColdLog {
+  const upper = new Map<string, readonly Uint8Array[]>()
+
+  function remember(name: string, hashes: readonly Uint8Array[]): void {
+    if (upper.size >= TILES_REMEMBERED_MAX) upper.clear()
+    upper.set(name, hashes)
+  }
+
+  const tile: ColdLog['tile'] = (level, index, width) =>
+    widest<readonly Uint8Array[]>({ level, index, width }, async (asked) => {
+      const name = tileName(origin, asked)
+      const known = upper.get(name)
+      if (known !== undefined) return { kind: 'found', content: known }
+      const bytes = await read(store, name, asked.width * 32)
+      const found = decoded(bytes, (content) => decodeHashTile(content, asked.width))
+      if (found.kind === 'found' && level > 0) remember(name, found.content)
+      return found
     })
+
+  const hashes: ColdLog['hashes'] = async ({ level, index, width }) => {
+    const found = await tile(level, index, width)
+    if (found.kind === 'found') return found.content.slice(0, width)
+    if (found.kind === 'unreadable' || level === 0) throw tileInvalid(origin, level, index)
+    const made: Uint8Array[] = []
+    for (let at = 0; at < width; at += 1) {
+      const below = { level: level - 1, index: index * TILE_WIDTH + at, width: TILE_WIDTH }
+      made.push(rootOf(await hashes(below)))
+    }
+    return made
   }
 
-  async #read(name: string, bytesMax: number): Promise<Uint8Array | undefined | null> {
-    const bytes = await this.#store.get(name)
-    if (bytes === undefined) return undefined
-    return (await decodeObject(name, bytes, bytesMax)) ?? null
+  return {
+    origin,
+    bundle: (index, width = TILE_WIDTH) =>
+      widest<readonly Uint8Array[]>({ level: 'entries', index, width }, async (asked) => {
+        const bytes = await read(store, tileName(origin, asked), BUNDLE_BYTES_MAX)
+        return decoded(bytes, (content) => decodeEntryBundle(content, asked.width))
+      }),
+    tile,
+    segments: (index, width = TILE_WIDTH) =>
+      widest({ level: 'entries', index, width }, async (asked) =>
+        decoded(await read(store, payloadName(origin, asked), PAYLOAD_BYTES_MAX), decodePayloads),
+      ),
+    hashes,
+    async hash({ level, index }) {
+      const at = index % TILE_WIDTH
+      try {
+        return (await hashes({ level, index: Math.floor(index / TILE_WIDTH), width: at + 1 }))[at]
+      } catch (error) {
+        if (error instanceof LedgerError) return undefined
+        throw error
+      }
+    },
+    nodes: (size) =>
+      tileHashReader({
+        size,
+        readTile: async (asked) => Buffer.concat(await hashes(asked as HashTile)),
+      }),
   }
+}
 
-  async #widest<Content>(
-    tile: Tile,
-    read: (tile: Tile) => Promise<Found<Content>>,
-  ): Promise<Found<Content>> {
-    const full = await read({ ...tile, width: TILE_WIDTH })
-    return full.kind === 'missing' && tile.width < TILE_WIDTH ? read(tile) : full
-  }
+/** Undefined where there is no such object, null where its bytes are not what was put. */
+async function read(
+  store: ColdStore,
+  name: string,
+  bytesMax: number,
+): Promise<Uint8Array | undefined | null> {
+  const bytes = await store.get(name)
+  return bytes === undefined ? undefined : ((await decodeObject(name, bytes, bytesMax)) ?? null)
+}
 
-  #remember(name: string, hashes: readonly Uint8Array[]): void {
-    if (this.#upper.size >= TILES_REMEMBERED_MAX) this.#upper.clear()
-    this.#upper.set(name, hashes)
-  }
+/** The full tile where it stands already, else the partial one. */
+async function widest<Content>(
+  tile: Tile,
+  readTile: (tile: Tile) => Promise<Found<Content>>,
+): Promise<Found<Content>> {
+  const full = await readTile({ ...tile, width: TILE_WIDTH })
+  return full.kind === 'missing' && tile.width < TILE_WIDTH ? readTile(tile) : full
 }
 
 function decoded<Content>(

@@ -4,11 +4,18 @@ import { BINARY } from '@baton/postgres'
 import { anyOf } from '@baton/postgres/statements'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
-import type { ColdSegments } from '../erasure/erasure-types.ts'
+import type { SegmentAt } from '../erasure/erased-segments.ts'
+import type { ErasedStore } from '../erasure/eraser.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 import type { ColdStore } from './cold-store.ts'
-import { ColdTier } from './cold-tier.ts'
-import { bundleOf, payloadName } from './object-names.ts'
+import { createColdTier } from './cold-tier.ts'
+import { bundleOf, payloadName } from './objects.ts'
+
+/** What of people is kept where the hot store is not: segments, and objects that hold them encrypted. */
+export interface ColdSegments {
+  readonly segments: readonly SegmentAt[]
+  readonly stores: readonly ErasedStore[]
+}
 
 interface Options {
   /** Connected as audit_reader. */
@@ -26,7 +33,7 @@ export async function readErasedObjects(
   subjectRefs: readonly string[],
   taskIds: readonly string[],
 ): Promise<ColdSegments> {
-  const tier = new ColdTier(db, store)
+  const tier = createColdTier(db, store)
   const wanted = new Set(subjectRefs)
   const keys = await vault.keysOf(wanted)
   const segments: ColdSegments['segments'][number][] = []

@@ -5,7 +5,7 @@ import type { Database } from '../database.ts'
 import { findErasuresOf } from '../erasure/erased-segments.ts'
 import { readTaskIndex } from './archive-positions.ts'
 import type { ColdRecord, ColdTier } from './cold-tier.ts'
-import { bundleOf } from './object-names.ts'
+import { bundleOf } from './objects.ts'
 
 /** One record of the run from an erasure record to the end of its batch. */
 export interface RecordInBatch {

@@ -9,11 +9,10 @@ import {
   readHeldFrom,
 } from './archive-positions.ts'
 import type { ArchivePosition } from './archive-positions.ts'
-import { ColdLog } from './cold-log.ts'
+import { createColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
-import { expiryEntry } from './upkeep-records.ts'
-import { findExpiryRecord } from './expiry-record.ts'
-import { bundleOf, partialPrefix, payloadName, tileName } from './object-names.ts'
+import { expiryEntry, findExpiryRecord } from './upkeep-records.ts'
+import { bundleOf, partialPrefix, payloadName, tileName } from './objects.ts'
 
 interface ExpireOptions {
   /** Connected as audit_archiver. */
@@ -56,7 +55,7 @@ async function findExpiry({ db, store, origin, position, beforeMicros }: ExpireO
   const held = await readHeldFrom(db, { chain, fromSeq: minIndex })
   const needed = [...(held === null ? [] : [held]), ...(await readNeeded(db, { chain, origin }))]
   const bundlesEnd = Math.min(bundleOf(hotFrom), ...needed.map(bundleOf))
-  const log = new ColdLog(store, origin)
+  const log = createColdLog(store, origin)
   let found: { readonly toIndex: number; readonly last: RecordBody } | undefined
   for (let index = bundleOf(minIndex); index < bundlesEnd; index += 1) {
     const bundle = await log.bundle(index)

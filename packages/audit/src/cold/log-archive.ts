@@ -11,11 +11,10 @@ import {
 } from '@baton/ledger'
 import type { CompactRange, Finding, TreeNode } from '@baton/ledger'
 import type { SegmentRow } from '../read/segments.ts'
-import { ColdLog } from './cold-log.ts'
+import { createColdLog } from './cold-log.ts'
+import type { ColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
-import { decodeObject, encodeObject } from './compression.ts'
-import { payloadName, tileName } from './object-names.ts'
-import { encodePayloads } from './payload-object.ts'
+import { decodeObject, encodeObject, encodePayloads, payloadName, tileName } from './objects.ts'
 
 /** The records of one bundle, in order. */
 export interface BundleContent {
@@ -35,113 +34,85 @@ interface LogArchiveOptions {
 }
 
 /** One log at one moment: what is archived, and the hashes that the next tiles are made of. */
-export class LogArchive {
+export interface LogArchive {
   readonly log: ColdLog
-  readonly #store: ColdStore
-  readonly #range: CompactRange
-  /** By level: the hashes of the tile that is not full yet. */
-  readonly #pending: Uint8Array[][]
-
-  private constructor(
-    { store }: LogArchiveOptions,
-    parts: { log: ColdLog; range: CompactRange; pending: Uint8Array[][] },
-  ) {
-    this.log = parts.log
-    this.#store = store
-    this.#range = parts.range
-    this.#pending = parts.pending
-  }
-
-  /** Rejects with BATON_TILE_INVALID when the store does not hold what the position says. */
-  static async open(options: LogArchiveOptions): Promise<LogArchive> {
-    const { store, origin, size } = options
-    const log = new ColdLog(store, origin)
-    const nodes = await log.nodes(size)(nodesOfRange(0, size))
-    const range = compactRangeFromNodes(size, nodes)
-    const pending: Uint8Array[][] = []
-    for (let level = 1; TILE_WIDTH ** level <= size; level += 1) {
-      const items = Math.floor(size / TILE_WIDTH ** level)
-      const width = items % TILE_WIDTH
-      const index = Math.floor(items / TILE_WIDTH)
-      pending[level] = width === 0 ? [] : [...(await log.hashes({ level, index, width }))]
-    }
-    return new LogArchive(options, { log, range, pending })
-  }
-
+  /** Records in full bundles. */
+  readonly size: number
   /** The same log with nothing remembered, for reading what really stands there. */
-  reread(): ColdLog {
-    return new ColdLog(this.#store, this.log.origin)
-  }
-
-  get size(): number {
-    return this.#range.size
-  }
-
+  reread(): ColdLog
   /** The root over what is archived in full bundles. */
-  root(): Uint8Array {
-    return this.#range.root()
-  }
-
+  root(): Uint8Array
   /** A copy of the tree, to see what it would be with more leaves. */
-  tree(): CompactRange {
-    return compactRangeFromState(this.#range.state())
-  }
-
+  tree(): CompactRange
   /** Stores a full bundle, its payloads and the hash tiles that it completes. */
-  async append({ entries, segments }: BundleContent): Promise<readonly Finding[]> {
-    const index = this.size / TILE_WIDTH
-    const objects = bundleObjects(this.log.origin, { index, width: TILE_WIDTH, entries, segments })
-    for (const entry of entries) {
-      this.#range.append(hashLeaf(entry), (node, hash) => {
-        const tile = this.#complete(node, hash)
-        if (tile !== undefined) objects.push(tile)
-      })
-    }
-    return this.#put(objects)
-  }
-
+  append(bundle: BundleContent): Promise<readonly Finding[]>
   /** Stores what is left of the log as C2SP partial tiles; the next full ones stand beside them. */
-  async appendTail({ entries, segments }: BundleContent): Promise<readonly Finding[]> {
-    const width = entries.length
-    const { origin } = this.log
-    const index = this.size / TILE_WIDTH
-    const objects = bundleObjects(origin, { index, width, entries, segments })
-    objects.push(tileObject(origin, { level: 0, index, hashes: entries.map(hashLeaf) }))
-    this.#pending.forEach((hashes, level) => {
-      if (level === 0 || hashes.length === 0) return
-      const at = Math.floor(this.size / TILE_WIDTH ** (level + 1))
-      objects.push(tileObject(origin, { level, index: at, hashes }))
-    })
-    return this.#put(objects)
-  }
+  appendTail(bundle: BundleContent): Promise<readonly Finding[]>
+}
 
-  #complete({ level, index }: TreeNode, hash: Uint8Array): StoredObject | undefined {
+/** Rejects with BATON_TILE_INVALID when the store does not hold what the position says. */
+export async function openLogArchive(options: LogArchiveOptions): Promise<LogArchive> {
+  const { store, origin } = options
+  const log = createColdLog(store, origin)
+  const { range, pending } = await readTree(log, options.size)
+
+  function complete({ level, index }: TreeNode, hash: Uint8Array): StoredObject | undefined {
     if (level % TILE_HEIGHT !== 0) return undefined
     const tileLevel = level / TILE_HEIGHT
-    const hashes = (this.#pending[tileLevel] ??= [])
+    const hashes = (pending[tileLevel] ??= [])
     hashes.push(hash)
     if (hashes.length < TILE_WIDTH) return undefined
-    this.#pending[tileLevel] = []
-    const at = Math.floor(index / TILE_WIDTH)
-    return tileObject(this.log.origin, { level: tileLevel, index: at, hashes })
+    pending[tileLevel] = []
+    return tileObject(origin, { level: tileLevel, index: Math.floor(index / TILE_WIDTH), hashes })
   }
 
-  async #put(objects: readonly StoredObject[]): Promise<readonly Finding[]> {
-    const findings: Finding[] = []
-    for (const { name, bytes, firstSeq, mayDiffer } of objects) {
-      const put = await this.#store.putIfAbsent(name, await encodeObject(name, bytes))
-      if (put === 'stored' || mayDiffer || (await this.#holds(name, bytes))) continue
-      const message = `the cold store holds another object as ${name}`
-      findings.push({ origin: this.log.origin, seq: firstSeq, rule: 'TILE_HASH', message })
-    }
-    return findings
+  return {
+    log,
+    get size() {
+      return range.size
+    },
+    reread: () => createColdLog(store, origin),
+    root: () => range.root(),
+    tree: () => compactRangeFromState(range.state()),
+    append(bundle) {
+      const objects = bundleObjects(origin, range.size / TILE_WIDTH, bundle)
+      for (const entry of bundle.entries) {
+        range.append(hashLeaf(entry), (node, hash) => {
+          const tile = complete(node, hash)
+          if (tile !== undefined) objects.push(tile)
+        })
+      }
+      return put(options, objects)
+    },
+    appendTail(bundle) {
+      const index = range.size / TILE_WIDTH
+      const objects = bundleObjects(origin, index, bundle)
+      const hashes = bundle.entries.map(hashLeaf)
+      objects.push(tileObject(origin, { level: 0, index, hashes }))
+      pending.forEach((upper, level) => {
+        if (level === 0 || upper.length === 0) return
+        const at = Math.floor(range.size / TILE_WIDTH ** (level + 1))
+        objects.push(tileObject(origin, { level, index: at, hashes: upper }))
+      })
+      return put(options, objects)
+    },
   }
+}
 
-  async #holds(name: string, bytes: Uint8Array): Promise<boolean> {
-    const stored = await this.#store.get(name)
-    const decoded = stored && (await decodeObject(name, stored, OBJECT_BYTES_MAX))
-    return decoded !== undefined && equalBytes(decoded, bytes)
+/** The tree of a log's full bundles, and by level the hashes of the tile that is not full yet. */
+async function readTree(
+  log: ColdLog,
+  size: number,
+): Promise<{ readonly range: CompactRange; readonly pending: Uint8Array[][] }> {
+  const range = compactRangeFromNodes(size, await log.nodes(size)(nodesOfRange(0, size)))
+  const pending: Uint8Array[][] = []
+  for (let level = 1; TILE_WIDTH ** level <= size; level += 1) {
+    const items = Math.floor(size / TILE_WIDTH ** level)
+    const width = items % TILE_WIDTH
+    const index = Math.floor(items / TILE_WIDTH)
+    pending[level] = width === 0 ? [] : [...(await log.hashes({ level, index, width }))]
   }
+  return { range, pending }
 }
 
 interface StoredObject {
@@ -152,11 +123,32 @@ interface StoredObject {
   readonly mayDiffer?: true
 }
 
+async function put(
+  { store, origin }: LogArchiveOptions,
+  objects: readonly StoredObject[],
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for (const { name, bytes, firstSeq, mayDiffer } of objects) {
+    const outcome = await store.putIfAbsent(name, await encodeObject(name, bytes))
+    if (outcome === 'stored' || mayDiffer || (await holds(store, name, bytes))) continue
+    const message = `the cold store holds another object as ${name}`
+    findings.push({ origin, seq: firstSeq, rule: 'TILE_HASH', message })
+  }
+  return findings
+}
+
+async function holds(store: ColdStore, name: string, bytes: Uint8Array): Promise<boolean> {
+  const stored = await store.get(name)
+  const decoded = stored && (await decodeObject(name, stored, OBJECT_BYTES_MAX))
+  return decoded !== undefined && equalBytes(decoded, bytes)
+}
+
 function bundleObjects(
   origin: string,
-  bundle: BundleContent & { readonly index: number; readonly width: number },
+  index: number,
+  { entries, segments }: BundleContent,
 ): StoredObject[] {
-  const { index, width, entries, segments } = bundle
+  const width = entries.length
   const firstSeq = index * TILE_WIDTH
   const name = tileName(origin, { level: 'entries', index, width })
   const objects: StoredObject[] = [{ name, bytes: encodeEntryBundle(entries), firstSeq }]

@@ -1,13 +1,15 @@
-// A task's records out of both tiers, in their order, each as the database would have it.
+// A task out of both tiers: its records in their order, each as the database would have it, and which task a record is of.
 import { equalBytes } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
 import type { Database } from '../database.ts'
-import { readTaskRecords } from '../read/records.ts'
+import { findTaskAt, readTaskRecords } from '../read/records.ts'
 import type { RecordRow } from '../read/records.ts'
-import { readTaskIndex } from './archive-positions.ts'
+import { findIndexedTask, readTaskIndex } from './archive-positions.ts'
 import type { IndexedRecord } from './archive-positions.ts'
+import type { ColdStore } from './cold-store.ts'
+import { createColdTier } from './cold-tier.ts'
 import type { ColdRecord, ColdTier } from './cold-tier.ts'
-import { bundleOf } from './object-names.ts'
+import { bundleOf } from './objects.ts'
 
 export interface TaskRecords {
   /** In order of (chain, seq). */
@@ -55,8 +57,7 @@ export async function readTierRecords(
   }
 }
 
-const placeOf = ({ chain, seq }: { readonly chain: number; readonly seq: number }): string =>
-  `${chain}/${seq}`
+const placeOf = ({ chain, seq }: Place): string => `${chain}/${seq}`
 
 const rowOf = ({ columns, body, recordHash }: ColdRecord, chain: number): RecordRow => ({
   ...columns,
@@ -69,4 +70,36 @@ async function differs(tier: ColdTier, { chain, seq }: IndexedRecord): Promise<F
   const origin = (await tier.log(chain))?.origin ?? ''
   const message = 'the record of the cold store is not the one that was appended'
   return { origin, seq, rule: 'RECORD_INDEX', message }
+}
+
+interface Place {
+  readonly chain: number
+  readonly seq: number
+}
+
+/**
+ * The task of a record. One that the cold store should have and has not is looked up in the index, so
+ * that the task can be named: its trace says what is missing. Undefined where the log knows no such record.
+ */
+export async function findTaskInTiers(
+  db: Database,
+  cold: ColdStore | undefined,
+  place: Place,
+): Promise<string | undefined> {
+  const tier = createColdTier(db, cold)
+  const { hotFrom } = await tier.position(place.chain)
+  if (place.seq >= hotFrom) return findTaskAt(db, place)
+  const records = await tier.bundle(place.chain, bundleOf(place.seq))
+  const record = records.find(({ seq }) => seq === place.seq)
+  return record?.reading?.taskId ?? findIndexedTask(db, place)
+}
+
+/** Whether records of a task have expired: then its links begin in the middle. */
+export async function hasExpired(db: Database, taskId: string): Promise<boolean> {
+  const tier = createColdTier(db, undefined)
+  if (!(await tier.isUsed())) return false
+  for (const { chain, seq } of await readTaskIndex(db, taskId)) {
+    if (seq < (await tier.position(chain)).minIndex) return true
+  }
+  return false
 }

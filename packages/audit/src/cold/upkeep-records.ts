@@ -1,6 +1,13 @@
-// The records of what leaves a store: one task per log, whose trace is the history of its upkeep.
+// The records of what leaves a store: one task per log, whose trace is the history of its upkeep. What is merely marked as
+// expired in the database, and not recorded, was removed by somebody.
 import { createHash } from 'node:crypto'
-import type { AuditEntry } from '@baton/ledger'
+import { readRecord, recordIdBytes, sealLogOrigin } from '@baton/ledger'
+import type { AuditEntry, Finding, RecordBody } from '@baton/ledger'
+import { findRecordedKeys } from '../append/idempotency.ts'
+import type { Database } from '../database.ts'
+import { readRecordAt } from '../read/records.ts'
+import type { ColdTier } from './cold-tier.ts'
+import { bundleOf } from './objects.ts'
 
 /** The same text gives the same UUID, version 8. */
 function uuidOf(text: string): string {
@@ -41,7 +48,7 @@ export const dropEntry = (sealLog: string, day: string): AuditEntry =>
     reason: `DAY_${day.replaceAll('-', '')}`,
   })
 
-export interface Expiry {
+interface Expiry {
   readonly chain: number
   /** The first record that is kept. */
   readonly toIndex: number
@@ -53,3 +60,41 @@ export const expiryEntry = (sealLog: string, { chain, toIndex }: Expiry): AuditE
     handoffId: uuidOf(`baton/expiry/v1|${sealLog}|${chain}|${toIndex}`),
     reason: `EXPIRED_CHAIN_${chain}_BELOW_${toIndex}`,
   })
+
+/** Where the record of an expiry stands; undefined where it was never recorded. */
+export async function findExpiryRecord(
+  db: Database,
+  origin: string,
+  expiry: Expiry,
+): Promise<{ readonly chain: number; readonly seq: number } | undefined> {
+  const key = recordIdBytes(expiryEntry(sealLogOrigin(origin), expiry))
+  return (await findRecordedKeys(db, [key]))[0]
+}
+
+/** A finding where a chain begins late and no record tells why. That the record is genuine, its own chain proves. */
+export async function checkExpiryRecord(
+  db: Database,
+  tier: ColdTier,
+  { origin, ...expiry }: Expiry & { readonly origin: string },
+): Promise<readonly Finding[]> {
+  const place = await findExpiryRecord(db, origin, expiry)
+  const body = place && (await readBody(db, tier, place))
+  const entry = expiryEntry(sealLogOrigin(origin), expiry)
+  const { handoffId, event, reason } = entry
+  if (body?.handoffId === handoffId && body.event === event && body.reason === reason) return []
+  const message = `records 0 to ${expiry.toIndex - 1} are marked as expired, and no record says so`
+  return [{ origin, seq: 0, rule: 'RECORD_SEQ', message }]
+}
+
+async function readBody(
+  db: Database,
+  tier: ColdTier,
+  { chain, seq }: { readonly chain: number; readonly seq: number },
+): Promise<RecordBody | undefined> {
+  if (seq >= (await tier.position(chain)).hotFrom) {
+    const body = await readRecordAt(db, { chain, seq })
+    return body && readRecord(body)
+  }
+  const records = await tier.bundle(chain, bundleOf(seq))
+  return records.find((record) => record.seq === seq)?.reading
+}

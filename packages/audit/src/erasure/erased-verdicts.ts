@@ -3,12 +3,13 @@ import { judgeSegments, readRecord } from '@baton/ledger'
 import type { RecordBody, SegmentVerdict } from '@baton/ledger'
 import type { KeyObject } from 'node:crypto'
 import type { ColdStore } from '../cold/cold-store.ts'
-import { ColdTier } from '../cold/cold-tier.ts'
-import { bundleOf } from '../cold/object-names.ts'
+import { createColdTier } from '../cold/cold-tier.ts'
+import type { ColdTier } from '../cold/cold-tier.ts'
+import { bundleOf } from '../cold/objects.ts'
 import type { Database } from '../database.ts'
 import { findErasedPlaces, readErasedRecords } from './erased-segments.ts'
 import type { RecordAt } from './erased-segments.ts'
-import { GenuineErasures } from './genuine-erasures.ts'
+import { createGenuineErasures } from './genuine-erasures.ts'
 import { readSegments } from '../read/segments.ts'
 import type { SegmentRow } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
@@ -41,7 +42,7 @@ export async function judgeErased(
 ): Promise<Record<SegmentVerdict, number>> {
   const { db, vault, batchKeys, cold } = options
   const counts = { present: 0, erased: 0, missing: 0, mismatch: 0 }
-  const genuine = new GenuineErasures(cold?.db ?? db, batchKeys, cold?.store)
+  const genuine = createGenuineErasures(cold?.db ?? db, batchKeys, cold?.store)
   const touched = [
     ...(await readHot(db, erasureId)),
     ...(cold === undefined ? [] : await readCold(cold, erasureId)),
@@ -68,7 +69,7 @@ async function readHot(db: Database, erasureId: string): Promise<Touched[]> {
 }
 
 async function readCold({ db, store }: ColdReading, erasureId: string): Promise<Touched[]> {
-  const tier = new ColdTier(db, store)
+  const tier = createColdTier(db, store)
   const places: RecordAt[] = []
   for (const place of await findErasedPlaces(db, erasureId)) {
     const { hotFrom, minIndex } = await tier.position(place.chain)

@@ -1,13 +1,14 @@
 // Erases a person from the audit store without losing the proof: planned by one, confirmed by another, safe to rerun.
-import { uuidBytes } from '@baton/ledger'
-import type { AuditEntry, Receipt } from '@baton/ledger'
+// No answer names the person.
+import { erasureOf, uuidBytes } from '@baton/ledger'
+import type { AuditEntry, Receipt, SegmentVerdict } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 import { readErasedObjects } from '../cold/erased-objects.ts'
+import type { ColdSegments } from '../cold/erased-objects.ts'
 import type { Database } from '../database.ts'
 import { judgeErased } from './erased-verdicts.ts'
 import type { ColdReading } from './erased-verdicts.ts'
-import { erasureEntries } from './erasure-entries.ts'
 import {
   destroyKeys,
   detachKeys,
@@ -18,16 +19,7 @@ import {
 } from './erasure-keys.ts'
 import * as erased from './erased-segments.ts'
 import * as erasures from './erasures.ts'
-import type { Erasure, SubjectRecord } from './erasures.ts'
-import type {
-  ColdSegments,
-  Confirmation,
-  Confirmed,
-  ErasedStore,
-  ErasureOutcome,
-  ErasurePlan,
-  Planned,
-} from './erasure-types.ts'
+import type { Erasure, ErasureProof, SubjectRecord } from './erasures.ts'
 import { subjectName } from '../append/prepared-entry.ts'
 import { readSubjectKeys } from '../append/subject-keys.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
@@ -46,91 +38,84 @@ interface EraserOptions {
   readonly cold: ColdReading | undefined
 }
 
-const NO_COLD: ColdSegments = { segments: [], stores: [] }
+/** One place where data of the person stood: how many items before and after, and why where there are none. */
+export interface ErasedStore {
+  readonly name: string
+  readonly before: number
+  readonly after: number
+  readonly note?: string
+}
 
-export class Eraser {
-  readonly #options: EraserOptions
+export interface ErasurePlan extends Pick<
+  Erasure,
+  'id' | 'basis' | 'requestedBy' | 'handoffIds' | 'taskIds'
+> {
+  readonly subject: string
+}
 
-  constructor(options: EraserOptions) {
-    this.#options = options
-  }
+export interface Planned {
+  readonly state: 'PLANNED' | 'DEFERRED'
+  readonly stores: readonly ErasedStore[]
+  /** Tasks under a legal hold: nothing is erased while there is one. */
+  readonly heldTaskIds: readonly string[]
+}
 
-  #lookup = (subject: string): Buffer =>
-    this.#options.vault.lookupOf(subjectName(this.#options.environment, subject))
+type Confirmation = Pick<Erasure, 'id' | 'handoffIds' | 'taskIds'> & {
+  readonly subject: string
+  readonly confirmedBy: string
+}
 
-  /** What the cold tier holds of subjects, in the records of these tasks. */
-  async #readCold(refs: readonly string[], taskIds: readonly string[]): Promise<ColdSegments> {
-    const { cold, vault } = this.#options
-    return cold === undefined ? NO_COLD : readErasedObjects({ ...cold, vault }, refs, taskIds)
-  }
+export type Confirmed =
+  | { readonly kind: 'erased'; readonly erasure: Erasure }
+  | {
+      readonly kind: 'refused'
+      readonly why: 'unknown' | 'own' | 'other_subject' | 'held' | 'state'
+    }
 
+/** What every store answered, and the records that prove it; without the person. */
+export interface ErasureOutcome {
+  readonly erasure: Erasure
+  readonly stores: readonly ErasedStore[]
+  readonly verdicts: Readonly<Record<SegmentVerdict, number>>
+  readonly records: readonly ErasureProof[]
+}
+
+export interface Eraser {
   /** Counts what would go, and notes the request. A legal hold defers it, which is recorded. */
-  async plan(plan: ErasurePlan): Promise<Planned> {
-    const { db, vaultDb, append } = this.#options
-    const lookup = this.#lookup(plan.subject)
-    const refs = await findKeysOfSubject(vaultDb, lookup)
-    const taskIds = await this.#tasksOf(refs, plan.taskIds)
-    const heldTaskIds = await erasures.findHeldTasks(db, taskIds)
-    const state = heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'
-    if (state === 'PLANNED') await noteErasure(vaultDb, plan.id, lookup)
-    await erasures.addErasure(db, { ...plan, taskIds, state })
-    if (state === 'DEFERRED') {
-      await append(erasureEntries(plan, { event: 'ERASURE_DEFERRED', actor: plan.requestedBy }))
-    }
-    return { state, heldTaskIds, stores: await this.#stores(refs, taskIds) }
-  }
-
-  async #tasksOf(refs: readonly string[], known: readonly string[]): Promise<string[]> {
-    const records = await erasures.findSubjectRecords(this.#options.db, refs)
-    return [...new Set([...known, ...records.map((record) => record.taskId)])].toSorted()
-  }
-
-  async #stores(refs: readonly string[], taskIds: readonly string[]): Promise<ErasedStore[]> {
-    const { db, vaultDb } = this.#options
-    const keys = await readSubjectKeys(vaultDb, refs.map(uuidBytes))
-    const hot = await erased.findSegmentsOf(db, refs)
-    const cold = await this.#readCold(refs, taskIds)
-    return [
-      store('audit payload segments', hot.length),
-      store('subject keys', keys.length),
-      ...cold.stores,
-    ]
-  }
-
-  /** The second person's confirmation. Then the audit side is erased at once; see `run`. */
-  async confirm(confirmation: Confirmation): Promise<Confirmed> {
-    const { db, vaultDb } = this.#options
-    const { id, confirmedBy, subject, handoffIds } = confirmation
-    const found = await erasures.findErasure(db, id)
-    if (found === undefined) return { kind: 'refused', why: 'unknown' }
-    if (found.requestedBy === confirmedBy) return { kind: 'refused', why: 'own' }
-    if (found.state === 'PLANNED') {
-      const lookup = this.#lookup(subject)
-      if (!(await isErasureOf(vaultDb, id, lookup)))
-        return { kind: 'refused', why: 'other_subject' }
-      const refs = await findKeysOfSubject(vaultDb, lookup)
-      const taskIds = await this.#tasksOf(refs, confirmation.taskIds)
-      const held = await erasures.findHeldTasks(db, taskIds)
-      if (held.length > 0) return { kind: 'refused', why: 'held' }
-      await erasures.confirmErasure(db, id, { by: confirmedBy, handoffIds, taskIds })
-    }
-    const isDeferred = found.state === 'DEFERRED'
-    return isDeferred
-      ? { kind: 'refused', why: 'state' }
-      : { kind: 'erased', erasure: await this.run(id) }
-  }
-
+  plan(plan: ErasurePlan): Promise<Planned>
+  /** The second person's word. Then the audit side is erased at once; see `run`. */
+  confirm(confirmation: Confirmation): Promise<Confirmed>
   /**
    * Records the request with the final list of segments, destroys the keys, deletes the payloads. The list
    * is final because the keys were taken out of the map from people to keys, and closed for appends, first.
    */
-  async run(id: string): Promise<Erasure> {
-    const { db, vaultDb, vault, append } = this.#options
-    const erasure = await this.#confirmed(id)
+  run(id: string): Promise<Erasure>
+  /** Records the end, then looks at every segment again. Call it once the other stores are erased. */
+  complete(id: string): Promise<ErasureOutcome>
+  /** Keeps the receipt and ends the erasure. */
+  file(id: string, receipt: object): Promise<Erasure>
+  /**
+   * Carries on what a crash interrupted, and erases again what a restored backup brought back. Answers what
+   * it found to do; nothing in the ordinary case.
+   */
+  replay(): Promise<{ resumed: number; keys: number; payloads: number }>
+  find(id: string): Promise<Erasure | undefined>
+  list(states: readonly erasures.ErasureState[]): Promise<Erasure[]>
+  /** Where a person stands in the log, without text. */
+  search(subject: string): Promise<SubjectRecord[]>
+}
+
+/** Plans and carries out erasures on the log, its cold tier and the vault. */
+export function createEraser(options: EraserOptions): Eraser {
+  const { db, vaultDb, vault, append } = options
+  const reach = reachOf(options)
+
+  async function run(id: string): Promise<Erasure> {
+    const erasure = await readKnown(db, id)
     if (erasure.state !== 'CONFIRMED') return erasure
     await detachKeys(vaultDb, id)
     const subjectRefs = await readDetachedKeys(vaultDb, id)
-    const cold = await this.#readCold(subjectRefs, erasure.taskIds)
+    const cold = await reach.readCold(subjectRefs, erasure.taskIds)
     await erased.closeSubjects(db, id, { subjectRefs, cold: cold.segments })
     const lists = await erased.readErasedLists(db, id)
     const actor = erasure.requestedBy
@@ -142,89 +127,151 @@ export class Eraser {
     await erased.erasePayload(db, id)
     crashPoint('erasure.after_payloads')
     await erasures.markErased(db, id)
-    return this.#confirmed(id)
+    return readKnown(db, id)
   }
 
-  async #confirmed(id: string): Promise<Erasure> {
-    const erasure = await erasures.findErasure(this.#options.db, id)
-    if (erasure === undefined) throw new TypeError('only a known erasure is run')
-    return erasure
+  return {
+    run,
+    async plan(plan) {
+      const lookup = reach.lookupOf(plan.subject)
+      const refs = await findKeysOfSubject(vaultDb, lookup)
+      const taskIds = await reach.tasksOf(refs, plan.taskIds)
+      const heldTaskIds = await erasures.findHeldTasks(db, taskIds)
+      const state = heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'
+      if (state === 'PLANNED') await noteErasure(vaultDb, plan.id, lookup)
+      await erasures.addErasure(db, { ...plan, taskIds, state })
+      if (state === 'DEFERRED') {
+        await append(erasureEntries(plan, { event: 'ERASURE_DEFERRED', actor: plan.requestedBy }))
+      }
+      return { state, heldTaskIds, stores: await reach.countStores(refs, taskIds) }
+    },
+    async confirm(confirmation) {
+      const why = await confirmPlan(options, reach, confirmation)
+      if (why !== undefined) return { kind: 'refused', why }
+      return { kind: 'erased', erasure: await run(confirmation.id) }
+    },
+    async complete(id) {
+      const erasure = await run(id)
+      const lists = await erased.readErasedLists(db, id)
+      const actor = erasure.confirmedBy ?? ''
+      crashPoint('erasure.before_completed')
+      await append(erasureEntries(erasure, { event: 'ERASURE_COMPLETED', actor }, lists))
+      return {
+        erasure,
+        stores: await reach.countErased(erasure, lists),
+        verdicts: await judgeErased(options, id),
+        records: await erasures.readProofs(db, id),
+      }
+    },
+    async file(id, receipt) {
+      await erasures.completeErasure(db, id, receipt)
+      return readKnown(db, id)
+    },
+    async replay() {
+      const open = await erasures.listErasures(db, ['CONFIRMED'])
+      for (const { id } of open) await run(id)
+      return { resumed: open.length, ...(await eraseAgain(options)) }
+    },
+    find: (id) => erasures.findErasure(db, id),
+    list: (states) => erasures.listErasures(db, states),
+    async search(subject) {
+      const refs = await findKeysOfSubject(vaultDb, reach.lookupOf(subject))
+      return erasures.findSubjectRecords(db, refs)
+    },
   }
+}
 
-  /** Records the end, then looks at every segment again. Call it once the other stores are erased. */
-  async complete(id: string): Promise<ErasureOutcome> {
-    const { db, append } = this.#options
-    const erasure = await this.run(id)
-    const lists = await erased.readErasedLists(db, id)
-    const actor = erasure.confirmedBy ?? ''
-    crashPoint('erasure.before_completed')
-    await append(erasureEntries(erasure, { event: 'ERASURE_COMPLETED', actor }, lists))
-    const subjectRefs = lists.map((list) => list.subjectRef)
-    return {
-      erasure,
-      stores: await this.#erasedStores(erasure, subjectRefs),
-      verdicts: await judgeErased(this.#options, id),
-      records: await erasures.readProofs(db, id),
-    }
+/** What a restore brought back of erasures that are past their request. */
+async function eraseAgain({ db, vaultDb, vault }: EraserOptions) {
+  const refs = await erasures.readErasedSubjects(db)
+  const keys = await destroyKeys(vaultDb, refs.map(uuidBytes))
+  if (keys > 0) vault.forget()
+  let payloads = 0
+  for (const id of await erasures.findUnreflectedErasures(db)) {
+    payloads += await erased.erasePayload(db, id)
   }
+  return { keys, payloads }
+}
 
-  async #erasedStores(erasure: Erasure, subjectRefs: readonly string[]): Promise<ErasedStore[]> {
-    const { db, vaultDb } = this.#options
-    const lists = await erased.readErasedLists(db, erasure.id)
-    const listed = lists.reduce((sum, { places }) => sum + places.length, 0)
-    const hot = await erased.findSegmentsOf(db, subjectRefs)
-    const keys = await readSubjectKeys(vaultDb, subjectRefs.map(uuidBytes))
-    const cold = await this.#readCold(subjectRefs, erasure.taskIds)
-    const mapped = keys.filter((key) => key.lookup !== null).length
-    return [
-      store('audit payload segments', listed, hot.length),
-      store('subject keys', subjectRefs.length, keys.length),
-      store('map from people to keys', subjectRefs.length, mapped),
-      noted('audit records', 'hold salted commitments whose salts are erased, and no text'),
-      noted(
-        'keys in memory',
-        'dropped here at once; elsewhere within 60 s, and refused until then',
-      ),
-      ...cold.stores,
-    ]
-  }
+async function readKnown(db: Database, id: string): Promise<Erasure> {
+  const erasure = await erasures.findErasure(db, id)
+  if (erasure === undefined) throw new TypeError('only a known erasure is run')
+  return erasure
+}
 
-  /** Keeps the receipt and ends the erasure. */
-  async file(id: string, receipt: object): Promise<Erasure> {
-    await erasures.completeErasure(this.#options.db, id, receipt)
-    return this.#confirmed(id)
-  }
+/** Confirms a plan; why not, where it may not be. What was confirmed before stays confirmed. */
+async function confirmPlan(
+  { db, vaultDb }: EraserOptions,
+  reach: Reach,
+  { id, confirmedBy, subject, ...confirmed }: Confirmation,
+): Promise<Extract<Confirmed, { kind: 'refused' }>['why'] | undefined> {
+  const found = await erasures.findErasure(db, id)
+  if (found === undefined) return 'unknown'
+  if (found.requestedBy === confirmedBy) return 'own'
+  if (found.state === 'DEFERRED') return 'state'
+  if (found.state !== 'PLANNED') return undefined
+  const lookup = reach.lookupOf(subject)
+  if (!(await isErasureOf(vaultDb, id, lookup))) return 'other_subject'
+  const refs = await findKeysOfSubject(vaultDb, lookup)
+  const taskIds = await reach.tasksOf(refs, confirmed.taskIds)
+  if ((await erasures.findHeldTasks(db, taskIds)).length > 0) return 'held'
+  const { handoffIds } = confirmed
+  await erasures.confirmErasure(db, id, { by: confirmedBy, handoffIds, taskIds })
+  return undefined
+}
 
-  /**
-   * Carries on what a crash interrupted, and erases again what a restored backup brought back. Answers what
-   * it found to do; nothing in the ordinary case.
-   */
-  async replay(): Promise<{ resumed: number; keys: number; payloads: number }> {
-    const { db, vaultDb, vault } = this.#options
-    const open = await erasures.listErasures(db, ['CONFIRMED'])
-    for (const { id } of open) await this.run(id)
-    const refs = await erasures.readErasedSubjects(db)
-    const keys = await destroyKeys(vaultDb, refs.map(uuidBytes))
-    if (keys > 0) vault.forget()
-    let payloads = 0
-    for (const id of await erasures.findUnreflectedErasures(db)) {
-      payloads += await erased.erasePayload(db, id)
-    }
-    return { resumed: open.length, keys, payloads }
-  }
+/** What of a person stands where. */
+interface Reach {
+  lookupOf(subject: string): Buffer
+  /** What the cold tier holds of subjects, in the records of these tasks. */
+  readCold(refs: readonly string[], taskIds: readonly string[]): Promise<ColdSegments>
+  /** The known tasks, and those in whose records the subjects have segments. */
+  tasksOf(refs: readonly string[], known: readonly string[]): Promise<string[]>
+  countStores(refs: readonly string[], taskIds: readonly string[]): Promise<ErasedStore[]>
+  countErased(erasure: Erasure, lists: readonly erased.ErasedList[]): Promise<ErasedStore[]>
+}
 
-  find(id: string): Promise<Erasure | undefined> {
-    return erasures.findErasure(this.#options.db, id)
-  }
+const NO_COLD: ColdSegments = { segments: [], stores: [] }
 
-  list(states: readonly erasures.ErasureState[]): Promise<Erasure[]> {
-    return erasures.listErasures(this.#options.db, states)
-  }
-
-  /** Where a person stands in the log, without text. */
-  async search(subject: string): Promise<SubjectRecord[]> {
-    const refs = await findKeysOfSubject(this.#options.vaultDb, this.#lookup(subject))
-    return erasures.findSubjectRecords(this.#options.db, refs)
+function reachOf({ db, vaultDb, vault, environment, cold }: EraserOptions): Reach {
+  const readCold: Reach['readCold'] = async (refs, taskIds) =>
+    cold === undefined ? NO_COLD : readErasedObjects({ ...cold, vault }, refs, taskIds)
+  return {
+    lookupOf: (subject) => vault.lookupOf(subjectName(environment, subject)),
+    readCold,
+    async tasksOf(refs, known) {
+      const records = await erasures.findSubjectRecords(db, refs)
+      return [...new Set([...known, ...records.map((record) => record.taskId)])].toSorted()
+    },
+    async countStores(refs, taskIds) {
+      const keys = await readSubjectKeys(vaultDb, refs.map(uuidBytes))
+      const hot = await erased.findSegmentsOf(db, refs)
+      const { stores } = await readCold(refs, taskIds)
+      return [
+        store('audit payload segments', hot.length),
+        store('subject keys', keys.length),
+        ...stores,
+      ]
+    },
+    async countErased({ taskIds }, lists) {
+      const refs = lists.map(({ subjectRef }) => subjectRef)
+      const listed = lists.reduce((sum, { places }) => sum + places.length, 0)
+      const hot = await erased.findSegmentsOf(db, refs)
+      const keys = await readSubjectKeys(vaultDb, refs.map(uuidBytes))
+      const { stores } = await readCold(refs, taskIds)
+      const mapped = keys.filter((key) => key.lookup !== null).length
+      return [
+        store('audit payload segments', listed, hot.length),
+        store('subject keys', refs.length, keys.length),
+        store('map from people to keys', refs.length, mapped),
+        noted('audit records', 'hold salted commitments whose salts are erased, and no text'),
+        noted(
+          'keys in memory',
+          'dropped here at once; elsewhere within 60 s, and refused until then',
+        ),
+        ...stores,
+      ]
+    },
   }
 }
 
@@ -234,3 +281,46 @@ const store = (name: string, before: number, after = before): ErasedStore => ({
   after,
 })
 const noted = (name: string, note: string): ErasedStore => ({ name, before: 0, after: 0, note })
+
+interface Told {
+  readonly event: 'ERASURE_REQUESTED' | 'ERASURE_COMPLETED' | 'ERASURE_DEFERRED'
+  /** The operator behind it. */
+  readonly actor: string
+}
+
+const SPAN_CHARACTERS = 16
+
+/**
+ * What the log says of an erasure: a code, numbers and digests, who asked and who confirmed; never of whom.
+ * One entry for each subject whose key an erasure destroys; one without a list where it destroys none.
+ * The same lists give the same entries, so that an erasure can be run again.
+ */
+function erasureEntries(
+  { id, basis }: Pick<Erasure, 'id' | 'basis'>,
+  { event, actor }: Told,
+  lists: readonly erased.ErasedList[] = [],
+): AuditEntry[] {
+  const hex = id.replaceAll('-', '')
+  const entry: AuditEntry = {
+    event,
+    taskId: id,
+    handoffId: id,
+    parentHandoffId: null,
+    attempt: 0,
+    epoch: 0,
+    fromAgent: { agentId: 'baton-auditor', agentVersion: '1', executionId: id },
+    toAgent: { agentType: 'baton-auditor', agentVersion: null },
+    traceparent: `00-${hex}-${hex.slice(-SPAN_CHARACTERS)}-01`,
+    verdicts: null,
+    reason: event === 'ERASURE_DEFERRED' ? 'LEGAL_HOLD' : basis,
+    cost: null,
+    act: { id, actor },
+    segments: [],
+  }
+  if (lists.length === 0) return [entry]
+  return lists.map(({ subjectRef, places }, epoch) => ({
+    ...entry,
+    epoch,
+    erasure: erasureOf(subjectRef, places),
+  }))
+}

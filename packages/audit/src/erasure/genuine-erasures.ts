@@ -2,23 +2,18 @@
 import { erasureOf, readRecord, recordHash, uuidBytes, verifyBatch } from '@baton/ledger'
 import type { RecordBody } from '@baton/ledger'
 import type { KeyObject } from 'node:crypto'
-import { ColdTier } from '../cold/cold-tier.ts'
+import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { readColdErasureRecords } from '../cold/erasure-records.ts'
 import type { RecordInBatch } from '../cold/erasure-records.ts'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 import { readListsOf } from './erased-segments.ts'
+import type { SeqRange } from '../read/segments.ts'
 import { BINARY } from '@baton/postgres'
 
 /** By record: the subject of each erased segment, by segment number. */
 export type ErasedBySeq = ReadonlyMap<number, ReadonlyMap<number, string>>
-
-interface Range {
-  readonly chain: number
-  readonly firstSeq: number
-  readonly lastSeq: number
-}
 
 /**
  * Answers about the segments of a range of records which of them a genuine erasure names (I11). The list
@@ -26,94 +21,92 @@ interface Range {
  * ERASURE_REQUESTED or ERASURE_COMPLETED that an append service has signed. One for each verification;
  * it reads what is committed now, so that an erasure that runs meanwhile is no false alarm.
  */
-export class GenuineErasures {
-  readonly #db: Database
-  readonly #batchKeys: ReadonlyMap<string, KeyObject>
-  readonly #cold: ColdStore | undefined
-  readonly #known = new Map<string, boolean>()
+export interface GenuineErasures {
+  of(range: SeqRange): Promise<ErasedBySeq>
+}
 
-  constructor(db: Database, batchKeys: ReadonlyMap<string, KeyObject>, cold?: ColdStore) {
-    this.#db = db
-    this.#batchKeys = batchKeys
-    this.#cold = cold
+export function createGenuineErasures(
+  db: Database,
+  batchKeys: ReadonlyMap<string, KeyObject>,
+  cold?: ColdStore,
+): GenuineErasures {
+  const known = new Map<string, boolean>()
+
+  /** The signed records of the erasures of these subjects. */
+  async function readRecorded(subjectRefs: readonly string[]): Promise<RecordBody[]> {
+    const refs = BINARY.uuid.encode(subjectRefs.map(uuidBytes))
+    const rows = await run<RecordInBatch>(db, 'read_erasure_records', RECORDS_IN_BATCHES, [refs])
+    const gone =
+      cold === undefined
+        ? []
+        : await readColdErasureRecords(db, createColdTier(db, cold), subjectRefs)
+    const byRecord = Map.groupBy([...rows, ...gone], (row) => `${row.chain}/${row.erasureSeq}`)
+    return [...byRecord.values()].flatMap((run) => signedRecord(run, batchKeys) ?? [])
   }
 
-  async of({ chain, firstSeq, lastSeq }: Range): Promise<ErasedBySeq> {
-    const rows = await run(
-      this.#db,
-      'read_erased_segments',
-      audit
-        .selectFrom('audit.erased_segment')
-        .select(['seq', 'segment', 'subject_ref as subjectRef'])
-        .where('chain', '=', chain)
-        .where(({ between }) => between('seq', firstSeq, lastSeq)),
-    )
-    if (rows.length === 0) return NONE
-    await this.#learn(new Set(rows.map((row) => row.subjectRef)))
-    const erased = new Map<number, Map<number, string>>()
-    for (const { seq, segment, subjectRef } of rows) {
-      if (this.#known.get(subjectRef) !== true) continue
-      const segments = erased.get(seq) ?? new Map<number, string>()
-      erased.set(seq, segments.set(segment, subjectRef))
-    }
-    return erased
-  }
-
-  async #learn(subjectRefs: ReadonlySet<string>): Promise<void> {
-    const unknown = [...subjectRefs].filter((ref) => !this.#known.has(ref))
+  async function learn(subjectRefs: ReadonlySet<string>): Promise<void> {
+    const unknown = [...subjectRefs].filter((ref) => !known.has(ref))
     if (unknown.length === 0) return
-    const genuine = await this.#recorded(unknown)
+    const recorded = await readRecorded(unknown)
     const lists = new Map(
-      (await readListsOf(this.#db, unknown)).map((one) => [one.subjectRef, one.places]),
+      (await readListsOf(db, unknown)).map((list) => [list.subjectRef, list.places]),
     )
     for (const ref of unknown) {
       const { segments, listSha256 } = erasureOf(ref, lists.get(ref) ?? [])
-      const fits = genuine.some(
+      const fits = recorded.some(
         ({ erasure }) =>
           erasure?.subjectRef === ref &&
           erasure.segments === segments &&
           erasure.listSha256 === listSha256,
       )
-      this.#known.set(ref, fits)
+      known.set(ref, fits)
     }
   }
 
-  /** The signed records of the erasures of these subjects. */
-  async #recorded(subjectRefs: readonly string[]): Promise<RecordBody[]> {
-    const rows = await run<RecordInBatch>(this.#db, 'read_erasure_records', RECORDS_IN_BATCHES, [
-      BINARY.uuid.encode(subjectRefs.map(uuidBytes)),
-    ])
-    const cold = await this.#recordedCold(subjectRefs)
-    const byRecord = Map.groupBy([...rows, ...cold], (row) => `${row.chain}/${row.erasureSeq}`)
-    return [...byRecord.values()].flatMap((rowsOfOne) => {
-      const body = this.#signedRecord(rowsOfOne)
-      return body === undefined ? [] : [body]
-    })
+  return {
+    async of({ chain, firstSeq, lastSeq }) {
+      const rows = await run(
+        db,
+        'read_erased_segments',
+        audit
+          .selectFrom('audit.erased_segment')
+          .select(['seq', 'segment', 'subject_ref as subjectRef'])
+          .where('chain', '=', chain)
+          .where(({ between }) => between('seq', firstSeq, lastSeq)),
+      )
+      if (rows.length === 0) return NONE
+      await learn(new Set(rows.map((row) => row.subjectRef)))
+      const erased = new Map<number, Map<number, string>>()
+      for (const { seq, segment, subjectRef } of rows) {
+        if (known.get(subjectRef) !== true) continue
+        const segments = erased.get(seq) ?? new Map<number, string>()
+        erased.set(seq, segments.set(segment, subjectRef))
+      }
+      return erased
+    },
   }
+}
 
-  async #recordedCold(subjectRefs: readonly string[]): Promise<readonly RecordInBatch[]> {
-    if (this.#cold === undefined) return []
-    return readColdErasureRecords(this.#db, new ColdTier(this.#db, this.#cold), subjectRefs)
+/** The first record of a run that ends a batch, where every link and the batch's signature hold. */
+function signedRecord(
+  rows: readonly RecordInBatch[],
+  batchKeys: ReadonlyMap<string, KeyObject>,
+): RecordBody | undefined {
+  const [first] = rows
+  if (first === undefined) return undefined
+  let before: string | undefined
+  for (const [index, row] of rows.entries()) {
+    const body = readRecord(row.body)
+    if (body?.origin !== first.origin || body.seq !== first.erasureSeq + index) return undefined
+    if (before !== undefined && body.previousRecordHash !== before) return undefined
+    before = recordHash(row.body).toString('hex')
   }
-
-  /** The first record of a run that ends a batch, where every link and the batch's signature hold. */
-  #signedRecord(rows: readonly RecordInBatch[]): RecordBody | undefined {
-    const [first] = rows
-    if (first === undefined) return undefined
-    let before: string | undefined
-    for (const [index, row] of rows.entries()) {
-      const body = readRecord(row.body)
-      if (body?.origin !== first.origin || body.seq !== first.erasureSeq + index) return undefined
-      if (before !== undefined && body.previousRecordHash !== before) return undefined
-      before = recordHash(row.body).toString('hex')
-    }
-    const { origin, firstSeq, lastSeq, keyId, signature } = first
-    const key = this.#batchKeys.get(keyId)
-    const isWhole = lastSeq === first.erasureSeq + rows.length - 1
-    if (key === undefined || before === undefined || !isWhole) return undefined
-    const isSigned = verifyBatch({ origin, firstSeq, lastSeq, lastHash: before }, signature, key)
-    return isSigned ? readRecord(first.body) : undefined
-  }
+  const { origin, firstSeq, lastSeq, keyId, signature } = first
+  const key = batchKeys.get(keyId)
+  const isWhole = lastSeq === first.erasureSeq + rows.length - 1
+  if (key === undefined || before === undefined || !isWhole) return undefined
+  const isSigned = verifyBatch({ origin, firstSeq, lastSeq, lastHash: before }, signature, key)
+  return isSigned ? readRecord(first.body) : undefined
 }
 
 const NONE: ErasedBySeq = new Map()

@@ -3,7 +3,7 @@ import { differingColumns, readRecord, recordHash, taskCost, traceGaps } from '@
 import type { Finding, RecordBody, TaskCost, TraceGap } from '@baton/ledger'
 import { assuranceOf } from './assurance.ts'
 import type { Assurance, CoveredSizes } from './assurance.ts'
-import { ColdTier } from '../cold/cold-tier.ts'
+import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { readTierRecords } from '../cold/read-task.ts'
 import type { Database } from '../database.ts'
@@ -47,7 +47,7 @@ export async function readTrace(
   taskId: string,
   { covered, cold }: TraceOptions = {},
 ): Promise<TaskTrace> {
-  const tier = new ColdTier(db, cold)
+  const tier = createColdTier(db, cold)
   const { rows, expired, expiredHash, ...found } = await readTierRecords(db, tier, taskId)
   const origins = new Map((await readHeads(db)).map((head) => [head.chain, head.origin]))
   const records: TraceRecord[] = []

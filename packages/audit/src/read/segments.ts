@@ -7,7 +7,8 @@ import type { ErasedBySeq, GenuineErasures } from '../erasure/genuine-erasures.t
 import type { ScannedRecord } from '../verify/scan-chain.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 
-interface SeqRange {
+/** Records of a chain, both ends included. */
+export interface SeqRange {
   readonly chain: number
   readonly firstSeq: number
   readonly lastSeq: number

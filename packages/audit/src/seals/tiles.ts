@@ -9,7 +9,7 @@ import {
 } from '@baton/ledger'
 import type { Tile } from '@baton/ledger'
 import { SEAL_LOG } from '../cold/archive-positions.ts'
-import { ColdTier } from '../cold/cold-tier.ts'
+import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { copyOut } from '@baton/postgres'
 import { inSnapshot } from '../database.ts'
@@ -46,7 +46,7 @@ export function readTile(
     const { level, index, width } = tile
     if (width > tileWidth(tile, size)) return undefined
     const from = index * TILE_WIDTH
-    const tier = new ColdTier(snapshot, cold)
+    const tier = createColdTier(snapshot, cold)
     const number = log === 'seals' ? SEAL_LOG : log.chain
     const { hotFrom } = await tier.position(number)
     const coldLog = hotFrom === 0 ? undefined : await tier.log(number)

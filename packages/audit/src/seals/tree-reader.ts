@@ -3,7 +3,8 @@ import { rootOf } from '@baton/ledger'
 import type { HashReader, TreeNode } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { ColdStore } from '../cold/cold-store.ts'
-import { ColdTier } from '../cold/cold-tier.ts'
+import { createColdTier } from '../cold/cold-tier.ts'
+import type { ColdTier } from '../cold/cold-tier.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
 import type { TiledLog } from './tiles.ts'
@@ -150,7 +151,7 @@ export async function extendTreeHashes(extension: Extension): Promise<number> {
     if (to <= from) continue
     const nodes = await inSnapshot(reader, async (snapshot): Promise<StoredNode[]> => {
       const wanted = indexesOf([{ from, to }]).map((index) => ({ level, index }))
-      const tier = new ColdTier(snapshot, cold)
+      const tier = createColdTier(snapshot, cold)
       const hashes = await treeReader(snapshot, { log, stored: true, tier })(wanted)
       return wanted.map((node, at) => ({ ...node, hash: hashes[at] as Uint8Array }))
     })

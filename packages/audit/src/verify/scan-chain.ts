@@ -1,8 +1,9 @@
-// Reads one chain in bounded pages, each record with every row that refers to it, in a few set reads.
+// Reads one chain in bounded pages, out of one tier or both: each record with every row that refers to it, in a few set reads.
 import { readRecord } from '@baton/ledger'
 import type { RecordColumns, StoredBatch, StoredIndex, StoredRecord } from '@baton/ledger'
 import { copyOut } from '@baton/postgres'
 import type { CopyFields } from '@baton/postgres'
+import type { ColdTier } from '../cold/cold-tier.ts'
 import type { Snapshot } from '../database.ts'
 
 /** One stored record, its reading, and the rows that refer to it; its segments are read apart. */
@@ -10,7 +11,7 @@ export interface ScannedRecord extends StoredRecord {
   readonly columns: RecordColumns & { readonly recordedAtMicros: number }
 }
 
-export interface ScanRange {
+interface ScanRange {
   readonly chain: number
   /** The first record. */
   readonly fromSeq: number
@@ -98,7 +99,7 @@ function draftOf(fields: CopyFields): Draft {
 }
 
 /** A record that was read elsewhere, with the rows of the database that refer to it. */
-export function completeRecords(
+function completeRecords(
   snapshot: Snapshot,
   chain: number,
   records: readonly Pick<Draft, 'seq' | 'body' | 'reading' | 'recordHash' | 'columns'>[],
@@ -198,4 +199,19 @@ async function readBatches(
     }),
   )
   return new Map(batches.map((batch) => [batch.lastSeq, batch]))
+}
+
+/** As `scanChain`, what was dropped out of the cold store and the rest from the database. What the cold store lacks is left out and told by `tier.takeFindings`. */
+export async function* scanTiers(
+  snapshot: Snapshot,
+  tier: ColdTier,
+  range: ScanRange,
+): AsyncGenerator<readonly ScannedRecord[]> {
+  const { chain, fromSeq, toSeq = Number.MAX_SAFE_INTEGER } = range
+  const { hotFrom } = await tier.position(chain)
+  for await (const records of tier.scan({ chain, fromSeq, toSeq })) {
+    yield await completeRecords(snapshot, chain, records)
+  }
+  if (toSeq <= hotFrom) return
+  yield* scanChain(snapshot, { ...range, fromSeq: Math.max(fromSeq, hotFrom) })
 }

@@ -10,13 +10,14 @@ import {
 } from '@baton/ledger'
 import type { ChainStart, CompactRange, Finding, TreeState } from '@baton/ledger'
 import { beginningOf } from '../cold/chain-beginning.ts'
-import { ColdTier } from '../cold/cold-tier.ts'
+import { createColdTier } from '../cold/cold-tier.ts'
+import type { ColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
-import { scanTiers } from '../cold/scan-tiers.ts'
+import { scanTiers } from './scan-chain.ts'
 import { openChainCheckpoints } from '../read/assurance.ts'
 import { audit, inSnapshot, run } from '../database.ts'
 import type { Database, Pool, Snapshot } from '../database.ts'
-import { GenuineErasures } from '../erasure/genuine-erasures.ts'
+import { createGenuineErasures } from '../erasure/genuine-erasures.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { openableSegments, withSegments } from '../read/segments.ts'
@@ -90,78 +91,80 @@ export function scrubPiece(
   return inSnapshot(options.pool, async (snapshot) => {
     const heads = await readHeads(snapshot)
     const targets = await openChainCheckpoints(snapshot, heads, options.sealKey)
-    const at = before ?? startOf(heads[0], { targets, options, lastPass: null })
-    const index = heads.findIndex(({ chain }) => chain === at.chain)
-    const head = heads[index]
+    const { head, at, advance } = cursorAt(before, { heads, targets, now: options.now })
+    const piece = head && (await verifyPiece(snapshot, { head, at, options }))
+    const { findings = [], records = 0 } = piece ?? {}
     const total = heads.reduce((sum, { size }) => sum + size, 0)
-    if (head === undefined) {
-      const position = startOf(heads[0], { targets, options, lastPass: at.lastPass })
-      return { findings: [], records: 0, position, isThrough: false, total }
-    }
-    const piece = await verifyPiece(snapshot, { head, at, options })
-    const counted = {
-      ...piece.position,
-      passRecords: at.passRecords + piece.records,
-      passFindings: at.passFindings + piece.findings.length,
-    }
-    const { findings, records } = piece
-    if (!piece.isChainThrough) {
-      return { findings, records, position: counted, isThrough: false, total }
-    }
-    const next = heads[index + 1]
-    const target = next === undefined ? undefined : targets.get(next.chain)
-    const position =
-      next === undefined
-        ? startOf(heads[0], { targets, options, lastPass: passOf(counted, options.now()) })
-        : { ...counted, ...beginning(next, target) }
-    return { findings, records, position, isThrough: next === undefined, total }
+    return { findings, records, ...advance(piece), total }
   })
 }
 
-type Targets = Awaited<ReturnType<typeof openChainCheckpoints>>
-
-const passOf = (position: ScrubPosition, now: Date): ScrubPass => ({
-  startedAt: position.passStartedAt,
-  endedAt: now.toISOString(),
-  records: position.passRecords,
-  findings: position.passFindings,
-})
-
-function startOf(
-  head: ChainHead | undefined,
-  parts: {
-    readonly targets: Targets
-    readonly options: Pick<ScrubOptions, 'now'>
-    readonly lastPass: ScrubPass | null
-  },
-): ScrubPosition {
-  const { targets, options, lastPass } = parts
-  return {
-    ...beginning(head, head && targets.get(head.chain)),
-    passStartedAt: options.now().toISOString(),
-    passRecords: 0,
-    passFindings: 0,
-    lastPass,
-  }
+/** A place in a pass, which goes through the chains in order and then begins again. */
+interface Cursor {
+  readonly at: ScrubPosition
+  /** The chain it stands in; undefined where that is gone. */
+  readonly head: ChainHead | undefined
+  /** The place behind a piece that was verified here, and whether the piece was the last of the pass. */
+  advance(piece: Piece | undefined): Pick<Scrubbed, 'position' | 'isThrough'>
 }
-
-const beginning = (
-  head: ChainHead | undefined,
-  target: { readonly size: number; readonly root: Uint8Array } | undefined,
-) => ({
-  chain: head?.chain ?? 0,
-  size: 0,
-  lastHash: '00'.repeat(32),
-  lastMicros: 0,
-  tree: createCompactRange().state(),
-  target: target === undefined ? null : { size: target.size, root: toBase64(target.root) },
-})
 
 interface Piece {
   readonly findings: readonly Finding[]
   readonly records: number
-  readonly position: ScrubPosition
+  /** Where its last record stands. */
+  readonly reached: ScrubPosition
   readonly isChainThrough: boolean
+}
+
+interface Course {
+  readonly heads: readonly ChainHead[]
+  readonly targets: Awaited<ReturnType<typeof openChainCheckpoints>>
+  readonly now: () => Date
+}
+
+function cursorAt(before: ScrubPosition | undefined, { heads, targets, now }: Course): Cursor {
+  const startOf = (head: ChainHead | undefined) => {
+    const target = head && targets.get(head.chain)
+    return {
+      chain: head?.chain ?? 0,
+      size: 0,
+      lastHash: '00'.repeat(32),
+      lastMicros: 0,
+      tree: createCompactRange().state(),
+      target: target === undefined ? null : { size: target.size, root: toBase64(target.root) },
+    }
+  }
+  const startPass = (lastPass: ScrubPass | null): ScrubPosition => ({
+    ...startOf(heads[0]),
+    passStartedAt: now().toISOString(),
+    passRecords: 0,
+    passFindings: 0,
+    lastPass,
+  })
+  const at = before ?? startPass(null)
+  const index = heads.findIndex(({ chain }) => chain === at.chain)
+  return {
+    at,
+    head: heads[index],
+    advance(piece) {
+      if (piece === undefined) return { position: startPass(at.lastPass), isThrough: false }
+      const passRecords = at.passRecords + piece.records
+      const passFindings = at.passFindings + piece.findings.length
+      const position = { ...piece.reached, passRecords, passFindings }
+      if (!piece.isChainThrough) return { position, isThrough: false }
+      const next = heads[index + 1]
+      if (next !== undefined) {
+        return { position: { ...position, ...startOf(next) }, isThrough: false }
+      }
+      const pass = {
+        startedAt: at.passStartedAt,
+        endedAt: now().toISOString(),
+        records: passRecords,
+        findings: passFindings,
+      }
+      return { position: startPass(pass), isThrough: true }
+    },
+  }
 }
 
 async function verifyPiece(
@@ -170,9 +173,9 @@ async function verifyPiece(
 ): Promise<Piece> {
   const { batchKeys, vault } = options
   const { chain, origin } = head
-  const tier = new ColdTier(snapshot, options.cold)
+  const tier = createColdTier(snapshot, options.cold)
   const { at, signedFrom, findings } = await pastExpired(snapshot, tier, { head, at: before })
-  const erasures = new GenuineErasures(options.pool, batchKeys, options.cold)
+  const erasures = createGenuineErasures(options.pool, batchKeys, options.cold)
   const start: ChainStart = { ...at, lastHash: Buffer.from(at.lastHash, 'hex') }
   const verifier = createChainVerifier({ origin, batchKeys, start, signedFrom })
   const toSeq = at.size + options.records
@@ -195,8 +198,8 @@ async function verifyPiece(
   if (toSeq >= head.size) findings.push(...verifier.finish(head))
   if (isChainThrough) findings.push(...shortOfTarget(tree, { origin, at }))
   const { size, lastHash, lastMicros } = verifier.signedEnd
-  const reached = { size, lastMicros, lastHash: Buffer.from(lastHash).toString('hex') }
-  return { findings, records, position: { ...at, ...reached, tree: tree.state() }, isChainThrough }
+  const end = { size, lastMicros, lastHash: Buffer.from(lastHash).toString('hex') }
+  return { findings, records, reached: { ...at, ...end, tree: tree.state() }, isChainThrough }
 }
 
 /** What has expired since is not looked for: the chain begins behind it. */

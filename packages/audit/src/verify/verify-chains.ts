@@ -3,18 +3,19 @@ import type { KeyObject } from 'node:crypto'
 import { createChainVerifier } from '@baton/ledger'
 import type { Finding, FindingRule } from '@baton/ledger'
 import { beginningOf } from '../cold/chain-beginning.ts'
-import { ColdTier } from '../cold/cold-tier.ts'
+import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
-import { scanTiers } from '../cold/scan-tiers.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
-import { GenuineErasures } from '../erasure/genuine-erasures.ts'
+import { createGenuineErasures } from '../erasure/genuine-erasures.ts'
+import type { GenuineErasures } from '../erasure/genuine-erasures.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { openableSegments, withSegments } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
-import { SealedRoots } from '../seals/sealed-roots.ts'
-import type { SealTarget } from '../seals/sealed-roots.ts'
+import { scanTiers } from './scan-chain.ts'
+import { createSealedRoots } from './sealed-roots.ts'
+import type { SealTarget } from './sealed-roots.ts'
 import { verifySeals } from './verify-seals.ts'
 import type { SealReport, SealTrust, VerifiedSeals } from './verify-seals.ts'
 
@@ -62,52 +63,54 @@ const FINDINGS_MAX = 1_000
 export function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
   return inSnapshot(options.pool, async (db) => {
     const heads = await readHeads(db)
-    const erasures = new GenuineErasures(options.pool, options.batchKeys, options.cold)
-    const report = new ReportBuilder(options.onProgress)
-    report.add(missingChains(heads))
+    const erasures = createGenuineErasures(options.pool, options.batchKeys, options.cold)
+    const found = collectFindings(options.onProgress)
+    found.add(missingChains(heads))
     const seals = options.seals && (await verifySeals(db, heads, options.seals))
-    report.add(seals?.findings ?? [])
-    report.add(unknownChains(heads, seals))
+    found.add(seals?.findings ?? [])
+    found.add(unknownChains(heads, seals))
     for (const head of heads) {
       const targets = seals?.targets.get(head.origin) ?? []
-      await verifyChain(db, head, { ...options, report, targets, erasures })
+      await verifyChain(db, head, { ...options, found, targets, erasures })
     }
-    return report.finish(seals?.report ?? null)
+    return found.report(seals?.report ?? null)
   })
 }
 
-class ReportBuilder {
-  readonly #onProgress: ((records: number) => void) | undefined
-  readonly #findings: Finding[] = []
-  readonly #chains: ChainReport[] = []
-  readonly #byRule: Partial<Record<FindingRule, number>> = {}
-  #total = 0
-  #records = 0
+/** What a verification found, added up while it reads. */
+interface Findings {
+  add(findings: readonly Finding[]): void
+  page(records: number): void
+  chain(report: ChainReport): void
+  report(seals: SealReport | null): VerifyReport
+}
 
-  constructor(onProgress: ((records: number) => void) | undefined) {
-    this.#onProgress = onProgress
-  }
-
-  add(findings: readonly Finding[]): void {
-    this.#total += findings.length
-    for (const { rule } of findings) this.#byRule[rule] = (this.#byRule[rule] ?? 0) + 1
-    this.#findings.push(...findings.slice(0, FINDINGS_MAX - this.#findings.length))
-  }
-
-  page(records: number): void {
-    this.#records += records
-    this.#onProgress?.(this.#records)
-  }
-
-  chain(report: ChainReport): void {
-    this.#chains.push(report)
-  }
-
-  finish(seals: SealReport | null): VerifyReport {
-    const findings = this.#findings
-    const counts = { findingsTotal: this.#total, findingsByRule: this.#byRule }
-    const rest = { records: this.#records, chains: this.#chains, seals, findings }
-    return { ok: this.#total === 0, ...rest, ...counts }
+function collectFindings(onProgress: VerifyOptions['onProgress']): Findings {
+  const findings: Finding[] = []
+  const chains: ChainReport[] = []
+  const findingsByRule: Partial<Record<FindingRule, number>> = {}
+  let findingsTotal = 0
+  let records = 0
+  return {
+    add(more) {
+      findingsTotal += more.length
+      for (const { rule } of more) findingsByRule[rule] = (findingsByRule[rule] ?? 0) + 1
+      findings.push(...more.slice(0, FINDINGS_MAX - findings.length))
+    },
+    page(more) {
+      records += more
+      onProgress?.(records)
+    },
+    chain: (report) => void chains.push(report),
+    report: (seals) => ({
+      ok: findingsTotal === 0,
+      records,
+      chains,
+      seals,
+      findings,
+      findingsTotal,
+      findingsByRule,
+    }),
   }
 }
 
@@ -142,7 +145,7 @@ function unknownChains(heads: readonly ChainHead[], seals: VerifiedSeals | undef
 }
 
 interface ChainOptions extends VerifyOptions {
-  readonly report: ReportBuilder
+  readonly found: Findings
   readonly targets: readonly SealTarget[]
   readonly erasures: GenuineErasures
 }
@@ -152,12 +155,12 @@ async function verifyChain(
   head: ChainHead,
   options: ChainOptions,
 ): Promise<void> {
-  const { report, batchKeys, vault, erasures, full = false } = options
+  const { found, batchKeys, vault, erasures, full = false } = options
   const { chain, origin } = head
-  const tier = new ColdTier(snapshot, options.cold)
+  const tier = createColdTier(snapshot, options.cold)
   const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
-  report.add(findings)
-  const sealed = new SealedRoots(origin, tree === undefined ? [] : options.targets, tree)
+  found.add(findings)
+  const sealed = createSealedRoots(origin, tree === undefined ? [] : options.targets, tree)
   const signatures = { signedFrom, signaturesFrom: full ? 0 : sealed.size }
   const verifier = createChainVerifier({
     origin,
@@ -175,16 +178,16 @@ async function verifyChain(
       tier,
     })
     for (const scanned of page) {
-      report.add(verifier.next(withSegments(scanned, segments)))
-      report.add(sealed.append(verifier.lastHash))
+      found.add(verifier.next(withSegments(scanned, segments)))
+      found.add(sealed.append(verifier.lastHash))
     }
     records += page.length
-    report.page(page.length)
+    found.page(page.length)
   }
-  report.add(tier.takeFindings())
-  report.add(verifier.finish(head))
-  report.add(sealed.finish())
-  report.chain({
+  found.add(tier.takeFindings())
+  found.add(verifier.finish(head))
+  found.add(sealed.finish())
+  found.chain({
     origin: head.origin,
     records,
     sealed: Math.min(records, sealed.size - (start?.size ?? 0)),

@@ -18,7 +18,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Anchor, AnchoredHead } from '../seals/anchors/anchor.ts'
 import type { Snapshot } from '../database.ts'
 import type { ChainHead } from '../append/heads.ts'
-import type { SealTarget } from '../seals/sealed-roots.ts'
+import type { SealTarget } from './sealed-roots.ts'
 import { readLastSeal, readWitnessed, scanSeals } from '../seals/seals.ts'
 
 /** Who signs seals and where they were shown; none of it comes from the database. */
@@ -60,7 +60,7 @@ export async function verifySeals(
   trust: SealTrust,
 ): Promise<VerifiedSeals> {
   const origin = sealLogOrigin(heads[0]?.origin ?? '')
-  const log = new SealLog(origin)
+  const log = createSealLog(origin)
   const anchored = await askAnchors(trust.anchors)
   const witnessed = await readWitnessed(snapshot)
   for (const { head } of anchored) if (head !== undefined) log.watch(head.size)
@@ -72,7 +72,7 @@ export async function verifySeals(
     return opened.ok ? parseCheckpoint(opened.text) : undefined
   }
   const last = await readLastSeal(snapshot)
-  if (last !== undefined) log.compareNewest(open(last.note))
+  if (last !== undefined) compareNewest(log, open(last.note))
   if (witnessed !== undefined) {
     log.compare(open(witnessed.note), 'the witnessed checkpoint', 'SEAL_SIGNATURE')
   }
@@ -80,7 +80,27 @@ export async function verifySeals(
     if (foreign) log.report(null, 'SEAL_ANCHOR', `the anchor ${name} holds a foreign checkpoint`)
     if (head !== undefined) log.compare(head, `the anchor ${name}`, 'SEAL_ANCHOR')
   }
-  return log.finish({ witnessed: witnessed?.size ?? 0, anchored })
+  return {
+    report: reportOf(log, witnessed?.size ?? 0, anchored),
+    findings: log.findings,
+    targets: log.targets,
+    tree: log.tree,
+  }
+}
+
+function reportOf(
+  { tree, sealedAt }: SealLog,
+  witnessed: number,
+  anchored: readonly AskedAnchor[],
+): SealReport {
+  const known = anchored.flatMap(({ head }) => (head === undefined ? [] : [head.size]))
+  return {
+    entries: tree.size,
+    sealedAt: sealedAt(),
+    witnessed: Math.min(tree.size, Math.max(witnessed, ...known)),
+    anchorsAgreed: known.length,
+    anchorsUnasked: anchored.filter(({ answered }) => !answered).length,
+  }
 }
 
 const rawKey = (key: KeyObject): Uint8Array =>
@@ -106,96 +126,87 @@ const askAnchors = (anchors: SealTrust['anchors']): Promise<readonly AskedAnchor
     }),
   )
 
-class SealLog {
-  readonly #origin: string
-  readonly #tree = createCompactRange()
-  readonly #findings: Finding[] = []
-  readonly #targets = new Map<string, SealTarget[]>()
-  readonly #watched = new Map<number, Uint8Array | undefined>()
-  #previous: SealEntry | undefined
-
-  constructor(origin: string) {
-    this.#origin = origin
-  }
-
+/** The seal log while it is read again. */
+interface SealLog {
   /** Remembers the root at a size that something will be compared with. */
-  watch(size: number): void {
-    this.#watched.set(size, undefined)
-  }
-
-  report(seq: number | null, rule: FindingRule, message: string): void {
-    this.#findings.push({ origin: this.#origin, seq, rule, message })
-  }
-
-  next({ seq, body }: { readonly seq: number; readonly body: Uint8Array }): void {
-    if (seq !== this.#tree.size) {
-      this.report(this.#tree.size, 'SEAL_LOG', 'an entry of the seal log is missing')
-      while (this.#tree.size < seq) this.#tree.append(hashLeaf(new Uint8Array(0)))
-    }
-    this.#tree.append(hashLeaf(body))
-    if (this.#watched.has(this.#tree.size)) this.#watched.set(this.#tree.size, this.#tree.root())
-    const entry = readSealEntry(body)
-    if (entry === undefined) return this.report(seq, 'SEAL_LOG', 'the entry cannot be read')
-    const fault = this.#previous === undefined ? undefined : sealFault(this.#previous, entry)
-    if (fault !== undefined) {
-      this.report(seq, 'SEAL_LOG', `the entry cannot follow the one before it: ${fault}`)
-    }
-    this.#previous = entry
-    for (const chain of entry.chains) {
-      const root = fromBase64(chain.root) as Uint8Array
-      this.#addTarget(chain.origin, { size: chain.size, root })
-    }
-  }
-
-  #addTarget(origin: string, target: SealTarget): void {
-    const targets = this.#targets.get(origin) ?? []
-    this.#targets.set(origin, targets)
-    if (targets.at(-1)?.size === target.size) return
-    targets.push(target)
-    if (targets.length <= TARGETS_MAX) return
-    const thinned = targets.filter((_, at) => at % 2 === 1 || at === targets.length - 1)
-    this.#targets.set(origin, thinned)
-  }
-
-  /** An entry that was added without the key could carry the note of the entry before it. */
-  compareNewest(head: AnchoredHead | undefined): void {
-    const size = this.#tree.size
-    if (head === undefined || head.size >= size) {
-      return this.compare(head, 'the newest checkpoint', 'SEAL_SIGNATURE')
-    }
-    const message = `the newest checkpoint covers ${head.size} entries, there are ${size}`
-    this.report(head.size, 'SEAL_SIGNATURE', message)
-  }
-
+  watch(size: number): void
+  next(row: { readonly seq: number; readonly body: Uint8Array }): void
+  report(seq: number | null, rule: FindingRule, message: string): void
   /** That a signed head is the tree of these entries, or of their first ones. */
-  compare(head: AnchoredHead | undefined, name: string, rule: FindingRule): void {
-    const size = this.#tree.size
-    if (head === undefined) return this.report(null, rule, `${name} is not signed by the sealer`)
-    if (head.size > size) {
-      const message = `${name} knows ${head.size} seals, the database has ${size}`
-      return this.report(size, rule, message)
-    }
-    if (head.root === null || head.size === 0) return
-    const root = head.size === size ? this.#tree.root() : this.#watched.get(head.size)
-    if (root !== undefined && equalBytes(root, head.root)) return
-    this.report(head.size - 1, rule, `${name} knows another seal log up to here`)
+  compare(head: AnchoredHead | undefined, name: string, rule: FindingRule): void
+  readonly findings: readonly Finding[]
+  readonly targets: ReadonlyMap<string, readonly SealTarget[]>
+  readonly tree: CompactRange
+  /** When the newest entry was made; null when there is none. */
+  sealedAt(): string | null
+}
+
+function createSealLog(origin: string): SealLog {
+  const tree = createCompactRange()
+  const findings: Finding[] = []
+  const targets = new Map<string, SealTarget[]>()
+  const watched = new Map<number, Uint8Array | undefined>()
+  let previous: SealEntry | undefined
+
+  function report(seq: number | null, rule: FindingRule, message: string): void {
+    findings.push({ origin, seq, rule, message })
   }
 
-  finish({
-    witnessed,
-    anchored,
-  }: {
-    readonly witnessed: number
-    readonly anchored: readonly AskedAnchor[]
-  }): VerifiedSeals {
-    const known = anchored.flatMap(({ head }) => (head === undefined ? [] : [head.size]))
-    const report: SealReport = {
-      entries: this.#tree.size,
-      sealedAt: this.#previous?.at ?? null,
-      witnessed: Math.min(this.#tree.size, Math.max(witnessed, 0, ...known)),
-      anchorsAgreed: known.length,
-      anchorsUnasked: anchored.filter(({ answered }) => !answered).length,
-    }
-    return { report, findings: this.#findings, targets: this.#targets, tree: this.#tree }
+  return {
+    watch: (size) => void watched.set(size, undefined),
+    report,
+    next({ seq, body }) {
+      if (seq !== tree.size) {
+        report(tree.size, 'SEAL_LOG', 'an entry of the seal log is missing')
+        while (tree.size < seq) tree.append(hashLeaf(new Uint8Array(0)))
+      }
+      tree.append(hashLeaf(body))
+      if (watched.has(tree.size)) watched.set(tree.size, tree.root())
+      const entry = readSealEntry(body)
+      if (entry === undefined) return report(seq, 'SEAL_LOG', 'the entry cannot be read')
+      const fault = previous === undefined ? undefined : sealFault(previous, entry)
+      if (fault !== undefined) {
+        report(seq, 'SEAL_LOG', `the entry cannot follow the one before it: ${fault}`)
+      }
+      previous = entry
+      for (const { origin: chain, size, root } of entry.chains) {
+        addTarget(targets, chain, { size, root: fromBase64(root) as Uint8Array })
+      }
+    },
+    compare(head, name, rule) {
+      const { size } = tree
+      if (head === undefined) return report(null, rule, `${name} is not signed by the sealer`)
+      if (head.size > size) {
+        return report(size, rule, `${name} knows ${head.size} seals, the database has ${size}`)
+      }
+      if (head.root === null || head.size === 0) return
+      const root = head.size === size ? tree.root() : watched.get(head.size)
+      if (root !== undefined && equalBytes(root, head.root)) return
+      report(head.size - 1, rule, `${name} knows another seal log up to here`)
+    },
+    findings,
+    targets,
+    tree,
+    sealedAt: () => previous?.at ?? null,
   }
+}
+
+function addTarget(targets: Map<string, SealTarget[]>, origin: string, target: SealTarget): void {
+  const known = targets.get(origin) ?? []
+  targets.set(origin, known)
+  if (known.at(-1)?.size === target.size) return
+  known.push(target)
+  if (known.length <= TARGETS_MAX) return
+  const thinned = known.filter((_, at) => at % 2 === 1 || at === known.length - 1)
+  targets.set(origin, thinned)
+}
+
+/** An entry that was added without the key could carry the note of the entry before it. */
+function compareNewest(log: SealLog, head: AnchoredHead | undefined): void {
+  const { size } = log.tree
+  if (head === undefined || head.size >= size) {
+    return log.compare(head, 'the newest checkpoint', 'SEAL_SIGNATURE')
+  }
+  const message = `the newest checkpoint covers ${head.size} entries, there are ${size}`
+  log.report(head.size, 'SEAL_SIGNATURE', message)
 }

@@ -1,7 +1,16 @@
 // A C2SP tlog-witness as an anchor: it cosigns a checkpoint only after checking that it extends its last one.
-import { encodeUtf8, formatNote, openNote, readDecimal, splitNote, toBase64 } from '@baton/ledger'
-import type { VerifierKey } from '@baton/ledger'
-import { transient } from '@baton/runtime'
+import {
+  decodeUtf8,
+  encodeUtf8,
+  formatNote,
+  openNote,
+  parsePolicy,
+  readDecimal,
+  splitNote,
+  toBase64,
+} from '@baton/ledger'
+import type { Policy, VerifierKey } from '@baton/ledger'
+import { permanent, transient } from '@baton/runtime'
 import type { Anchor, AnchoredCheckpoint, AnchorOutcome } from './anchor.ts'
 
 interface WitnessOptions {
@@ -100,3 +109,32 @@ const badSignature = (key: VerifierKey): never => {
     fix: 'Give the verifier key that the witness prints when it starts.',
   })
 }
+
+/** Where a witness of a C2SP policy file is reached; the policy says who it is. */
+interface PolicyWitness {
+  readonly key: VerifierKey
+  readonly url: string
+}
+
+/** The policy and the witnesses that have a URL in it. Throws BATON_POLICY_INVALID with the line. */
+export function readWitnessUrls(file: Uint8Array): {
+  readonly policy: Policy
+  readonly witnesses: readonly PolicyWitness[]
+} {
+  const parsed = parsePolicy(file)
+  if (!parsed.ok) throw policyInvalid(`line ${parsed.line}: ${parsed.message}`)
+  const witnesses: PolicyWitness[] = []
+  for (const line of (decodeUtf8(file) ?? '').split('\n')) {
+    const [keyword, name = '', , url] = line.split(/[ \t]+/).filter((item) => item !== '')
+    const key = keyword === 'witness' ? parsed.policy.witnesses.get(name) : undefined
+    if (key === undefined || url === undefined) continue
+    if (!URL.canParse(url)) throw policyInvalid(`the witness ${name} has no valid URL`)
+    witnesses.push({ key, url })
+  }
+  return { policy: parsed.policy, witnesses }
+}
+
+const policyInvalid = (what: string) =>
+  permanent('BATON_POLICY_INVALID', `the policy file cannot be used: ${what}`, {
+    fix: 'Write it as C2SP tlog-policy says: log, witness, group and quorum lines.',
+  })

@@ -1,4 +1,4 @@
-// The audit database must survive a crash with everything it acknowledged.
+// What must be so before anything is acknowledged: a database that loses nothing, and partitions to append to.
 import { permanent } from '@baton/runtime'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
@@ -24,4 +24,14 @@ export async function requireDurability(
   throw permanent('BATON_AUDIT_NOT_DURABLE', `the audit database runs with ${names} off`, {
     fix: `Set ${names} to on in the audit database. To start all the same, set BATON_ALLOW_UNSAFE_POSTGRES=1.`,
   })
+}
+
+/** Makes the partitions from yesterday to seven days ahead; answers how many were missing. */
+export async function extendPartitions(db: Database): Promise<number> {
+  const rows = await run<{ made: number }>(
+    db,
+    'extend_partitions',
+    'select audit.extend_partitions() as made',
+  )
+  return rows[0]?.made ?? 0
 }

@@ -1,4 +1,4 @@
-// What a sealer must know of its chains, read again from both tiers and compared with what was signed of them.
+// What the sealer reads of its chains: what was sealed, from both tiers and compared with what was signed, and what they gained since.
 import type { KeyObject } from 'node:crypto'
 import {
   compactRangeFromState,
@@ -9,17 +9,17 @@ import {
 import type { ChainStart, CompactRange, Finding, SealedChain } from '@baton/ledger'
 import { beginningOf } from '../cold/chain-beginning.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
-import { ColdTier } from '../cold/cold-tier.ts'
-import { scanTiers } from '../cold/scan-tiers.ts'
+import { createColdTier } from '../cold/cold-tier.ts'
+import { scanChain, scanTiers } from './scan-chain.ts'
 import type { Snapshot } from '../database.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { readHeads } from '../append/heads.ts'
-import { readLastSeal } from './seals.ts'
-import type { SealRow } from './seals.ts'
-import { SealedRoots } from './sealed-roots.ts'
+import { readLastSeal } from '../seals/seals.ts'
+import type { SealRow } from '../seals/seals.ts'
+import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
-import { verifySeals } from '../verify/verify-seals.ts'
-import type { SealTrust } from '../verify/verify-seals.ts'
+import { verifySeals } from './verify-seals.ts'
+import type { SealTrust } from './verify-seals.ts'
 
 /** A chain up to its newest seal. */
 export interface SealedChainState {
@@ -60,7 +60,7 @@ export async function readSealedLog(
   const chains: SealedChainState[] = []
   for (const sealed of entry.chains) {
     const head = heads.find(({ origin }) => origin === sealed.origin)
-    if (head === undefined) found.push(missing(sealed))
+    if (head === undefined) found.push(missingChain(sealed))
     else {
       const of = { head, sealed, targets: targets.get(sealed.origin) ?? [] }
       const { state, ...read } = await readSealedChain(snapshot, of, options)
@@ -84,10 +84,10 @@ async function readSealedChain(
   { batchKeys, cold }: SealedLogOptions,
 ): Promise<{ readonly state: SealedChainState; readonly findings: readonly Finding[] }> {
   const { chain, origin } = head
-  const tier = new ColdTier(snapshot, cold)
+  const tier = createColdTier(snapshot, cold)
   const beginning = await beginningOf(snapshot, tier, head)
   const tree = copyOf(beginning.tree ?? createCompactRange())
-  const roots = new SealedRoots(origin, targets, copyOf(tree))
+  const roots = createSealedRoots(origin, targets, copyOf(tree))
   const signatures = { signedFrom: beginning.signedFrom, signaturesFrom: sealed.size }
   const start = beginning.start && { start: beginning.start }
   const verifier = createChainVerifier({ origin, batchKeys, ...signatures, ...start })
@@ -109,7 +109,7 @@ async function readSealedChain(
 
 const copyOf = (tree: CompactRange): CompactRange => compactRangeFromState(tree.state())
 
-const missing = ({ origin, size }: SealedChain): Finding => ({
+const missingChain = ({ origin, size }: SealedChain): Finding => ({
   origin,
   seq: null,
   rule: 'CHAIN_MISSING',
@@ -122,3 +122,51 @@ const unsigned = (origin: string, seq: number): Finding => ({
   rule: 'BATCH_COVER',
   message: 'records from here on were sealed and are in no signed batch',
 })
+
+interface GrowthOptions {
+  readonly head: ChainHead
+  /** Where the sealed part ends. */
+  readonly start: ChainStart
+  /** Trusted public keys of append services, by key id. */
+  readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** Takes the leaf hashes of whole batches, in order. */
+  readonly onLeaves: (hashes: readonly Uint8Array[]) => void
+  /** Records read at most; what is left comes next time. */
+  readonly recordsMax: number
+}
+
+interface Growth {
+  readonly findings: readonly Finding[]
+  /** Where the part ends that may be sealed now: the end of a signed batch. */
+  readonly end: ChainStart
+}
+
+/** Re-hashes the records that a chain gained. Stops at the first page with a finding: nothing from there on may be sealed. */
+export async function checkGrowth(snapshot: Snapshot, options: GrowthOptions): Promise<Growth> {
+  const { head, start, batchKeys, onLeaves, recordsMax } = options
+  const { chain, origin } = head
+  const verifier = createChainVerifier({ origin, batchKeys, start })
+  const shrunk = shrinkage(head, start)
+  if (shrunk !== undefined) return { findings: [shrunk], end: start }
+  if (head.size === start.size) return { findings: verifier.finish(head), end: start }
+  const toSeq = Math.min(head.size, start.size + recordsMax)
+  let waiting: Uint8Array[] = []
+  for await (const page of scanChain(snapshot, { chain, fromSeq: start.size, toSeq })) {
+    const findings = page.flatMap((record) => verifier.next(record))
+    if (findings.length > 0) return { findings, end: start }
+    for (const { recordHash, batch } of page) {
+      waiting.push(recordHash)
+      if (batch === undefined) continue
+      onLeaves(waiting)
+      waiting = []
+    }
+  }
+  const findings = toSeq === head.size ? verifier.finish(head) : []
+  return { findings, end: verifier.signedEnd }
+}
+
+function shrinkage(head: ChainHead, start: ChainStart): Finding | undefined {
+  if (head.size >= start.size) return undefined
+  const message = `the chain has ${head.size} records, ${start.size} were sealed`
+  return { origin: head.origin, seq: head.size, rule: 'SEAL_SIZE', message }
+}
