@@ -1,4 +1,4 @@
-// What a worker does with a job: receive-handoff.ts and settle-handoff.ts, one interleaved step at a time.
+// What a worker does with a job: receive-handoff.ts and commit-outcome.ts, one interleaved step at a time.
 import type { Decision } from './decisions.ts'
 import { fetchMoves } from './moves-queue.ts'
 import type { Bounds, Move } from './protocol.ts'
