@@ -1,9 +1,7 @@
-// The settings that several services share; each service's own stand beside its main.ts.
-import { integer, optionalUrl, secret, text, url } from '@baton/runtime'
-import type { Logger } from '@baton/runtime'
+// The settings that several services share; each service's own stand beside its main.ts. An entry of its own, because
+// every command of the command line reads some of them and few load the engine.
+import { flag, integer, optionalUrl, secret, text, url } from '@baton/runtime'
 import { OUTBOX_BOUNDS } from './outbox-bound.ts'
-import type { Transport } from '@baton/transport'
-import { createInProcessTransport } from '@baton/transport/in-process'
 
 export const STORE_SETTINGS = {
   BATON_DATABASE_URL: url(['postgres', 'postgresql'], {
@@ -79,15 +77,17 @@ export const AUDIT_CLIENT_SETTINGS = {
   BATON_AUDIT_APPEND_TOKEN: secret({ help: 'Token that may append audit records.' }),
 }
 
-interface QueueValues {
-  readonly BATON_REDIS_URL: string | undefined
-  readonly BATON_QUEUE_PREFIX: string
+/** How somebody says by name that a server may lose what it acknowledged. */
+export const UNSAFE_POSTGRES_SETTINGS = {
+  BATON_ALLOW_UNSAFE_POSTGRES: flag({
+    default: false,
+    help: 'Start although fsync, full_page_writes or synchronous_commit is off in Postgres.',
+  }),
 }
 
-/** Redis where a URL is given, whose client is loaded only then; otherwise the doorbell inside this process. */
-export async function openTransport(settings: QueueValues, logger: Logger): Promise<Transport> {
-  const { BATON_REDIS_URL: redisUrl, BATON_QUEUE_PREFIX: prefix } = settings
-  if (redisUrl === undefined) return createInProcessTransport({ logger })
-  const { createRedisTransport } = await import('@baton/transport')
-  return createRedisTransport({ url: redisUrl, prefix, logger })
+export const UNSAFE_REDIS_SETTINGS = {
+  BATON_ALLOW_UNSAFE_REDIS: flag({
+    default: false,
+    help: 'Start although Redis has no append-only file or evicts keys.',
+  }),
 }

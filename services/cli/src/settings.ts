@@ -1,7 +1,7 @@
 // What the command line is told by the environment.
 import { COLD_STORE_SETTINGS } from '@baton/audit'
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
-import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/engine/unsafe-settings'
+import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/engine/settings'
 import { integer, optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
