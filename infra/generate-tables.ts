@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 const DATABASES = [
+  { of: 'packages/store/migrations/', named: 'Tables', in: 'store' },
   { of: 'packages/audit/migrations/audit/', named: 'AuditTables', in: 'audit' },
   { of: 'packages/audit/migrations/vault/', named: 'VaultTables', in: 'audit' },
 ] as const
@@ -11,6 +12,8 @@ const root = new URL('../', import.meta.url)
 
 interface Column {
   readonly type: string
+  /** The texts that a check allows, where it names them all. */
+  readonly choices: readonly string[]
   readonly isNullable: boolean
   /** Whether an insert may leave it out. */
   readonly hasDefault: boolean
@@ -65,9 +68,16 @@ function columnOf(definition: string): Column & { readonly name: string } {
   return {
     name,
     type,
+    choices: choicesOf(name, definition),
     isNullable: !/ (?:not null|primary key)\b/.test(definition),
     hasDefault: / (?:default|generated)\b/.test(definition),
   }
+}
+
+/** From `check (name in ('a', 'b'))`. */
+function choicesOf(name: string, definition: string): string[] {
+  const [, checked, list = ''] = / check \((\w+) in ?\(([^)]*)\)\)/.exec(definition) ?? []
+  return checked === name ? list.split(',').map((choice) => choice.trim()) : []
 }
 
 const LEAVES_COLUMNS =
@@ -101,8 +111,8 @@ const TYPES: Readonly<Record<string, string>> = {
   uuid: 'string',
 }
 
-function typeOf({ type, isNullable, hasDefault }: Column): string {
-  const element = TYPES[type.replace('[]', '')]
+function typeOf({ type, choices, isNullable, hasDefault }: Column): string {
+  const element = choices.length > 0 ? choices.join(' | ') : TYPES[type.replace('[]', '')]
   if (element === undefined) throw new TypeError(`the type ${type} has no counterpart`)
   const value = type.endsWith('[]') ? `readonly ${element}[]` : element
   const told = isNullable && value !== 'unknown' ? `${value} | null` : value

@@ -11,7 +11,7 @@ import type { Expression, RawBuilder } from 'kysely'
 import type { ColumnType } from './columns.ts'
 
 export { sql }
-export type { Generated } from 'kysely'
+export type { Generated, NotNull } from 'kysely'
 
 /** Writes statements on these tables for `run`; has no connection. */
 export const statementsOn = <Tables>(): Kysely<Tables> =>

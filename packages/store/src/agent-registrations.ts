@@ -1,7 +1,7 @@
 // Which workers host which agent types now, and which type could take a handoff that was blocked elsewhere.
 import type { Fence } from './executions.ts'
 import { columns, int4, jsonb, nullable, text } from '@baton/postgres'
-import { run } from './database.ts'
+import { run, tables } from './database.ts'
 import { PUBLISH, QUEUE } from './publications.ts'
 import type { Database } from './database.ts'
 
@@ -50,7 +50,8 @@ export async function registerAgents(
 
 /** Says that a worker hosts nothing any more. */
 export async function unregisterAgents(db: Database, worker: string): Promise<void> {
-  await run(db, 'unregister_agents', 'delete from agent_registration where worker = $1', [worker])
+  const written = tables.deleteFrom('agent_registration').where('worker', '=', worker)
+  await run(db, 'unregister_agents', written)
 }
 
 /** Removes the registrations of workers that ended without unregistering. */

@@ -1,6 +1,7 @@
 // Approvals: handoffs held for a person, and the one decision about each (R13, R15).
 import type { ExpiredHandoff } from './ended-outside.ts'
-import { run } from './database.ts'
+import { sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, KNOWN } from './ended-outside.ts'
 import { TELL } from './notices.ts'
@@ -21,14 +22,25 @@ export interface ApprovalView {
 
 /** Handoffs that wait for a decision, oldest first. */
 export function listApprovals(db: Database, limit: number): Promise<ApprovalView[]> {
-  const text = `select a.handoff_id as "handoffId", a.task_id as "taskId", h.from_agent as "fromAgent",
-      h.to_agent as "toAgent", h.sent_by as "sentBy", h.priority, a.requested_at as "requestedAt",
-      h.expires_at as "expiresAt"
-    from approval a join handoff h on h.id = a.handoff_id
-    where a.closed_at is null and h.state = 'AWAITING_APPROVAL'
-      and ${IN_TIME}
-    order by a.requested_at limit $1`
-  return run(db, 'list_approvals', text, [limit])
+  const written = tables
+    .selectFrom('approval as a')
+    .innerJoin('handoff as h', 'h.id', 'a.handoff_id')
+    .select([
+      'a.handoff_id as handoffId',
+      'a.task_id as taskId',
+      'h.from_agent as fromAgent',
+      'h.to_agent as toAgent',
+      'h.sent_by as sentBy',
+      'h.priority',
+      'a.requested_at as requestedAt',
+      'h.expires_at as expiresAt',
+    ])
+    .where('a.closed_at', 'is', null)
+    .where('h.state', '=', 'AWAITING_APPROVAL')
+    .where(sql<boolean>`${sql.raw(IN_TIME)}`)
+    .orderBy('a.requested_at')
+    .limit(limit)
+  return run(db, 'list_approvals', written)
 }
 
 export type ApprovalDecision = 'approve' | 'reject'
@@ -49,10 +61,20 @@ export async function findApproval(
   db: Database,
   handoffId: string,
 ): Promise<DecidedApproval | undefined> {
-  const text = `select a.handoff_id as "handoffId", a.task_id as "taskId", a.decision,
-      a.decided_by as "decidedBy", a.reason_code as "reasonCode", a.closed_at as "decidedAt", h.state
-    from approval a join handoff h on h.id = a.handoff_id where a.handoff_id = $1`
-  return (await run<DecidedApproval & object>(db, 'find_approval', text, [handoffId]))[0]
+  const written = tables
+    .selectFrom('approval as a')
+    .innerJoin('handoff as h', 'h.id', 'a.handoff_id')
+    .select([
+      'a.handoff_id as handoffId',
+      'a.task_id as taskId',
+      'a.decision',
+      'a.decided_by as decidedBy',
+      'a.reason_code as reasonCode',
+      'a.closed_at as decidedAt',
+      'h.state',
+    ])
+    .where('a.handoff_id', '=', handoffId)
+  return (await run(db, 'find_approval', written))[0]
 }
 
 // The handoff's row is locked first: of an approval, a refusal, an expiry and a cancellation one wins.

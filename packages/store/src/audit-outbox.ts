@@ -1,6 +1,7 @@
 // Lifecycle events on their way to the audit store; deleted only after a receipt.
 import { columns, text, uuid } from '@baton/postgres'
-import { run } from './database.ts'
+import { anyOf, sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 
 /** A lifecycle event for the audit store; commits with the change it tells of. */
@@ -26,32 +27,29 @@ export async function addAuditIntents(
   )
 }
 
+const STORED = tables
+  .selectFrom('audit_outbox')
+  .select(['id', 'handoff_id as handoffId', 'entry'])
+  .orderBy('created_at')
+  .limit(sql.lit(256))
+
 /** Events that were not shipped by the process that wrote them, oldest first. */
 export function listAuditIntents(db: Database, olderThanMs: number): Promise<AuditIntent[]> {
-  return run(
-    db,
-    'list_audit_intents',
-    `select id, handoff_id as "handoffId", entry from audit_outbox
-     where created_at < clock_timestamp() - $1 * interval '1 millisecond'
-     order by created_at limit 256`,
-    [olderThanMs],
+  const written = STORED.where(
+    'created_at',
+    '<',
+    sql<Date>`clock_timestamp() - ${olderThanMs} * interval '1 millisecond'`,
   )
+  return run(db, 'list_audit_intents', written)
 }
 
 /** What waits to be recorded about one handoff, oldest first. Few handoffs are ever asked about. */
 export function listHandoffIntents(db: Database, handoffId: string): Promise<AuditIntent[]> {
-  return run(
-    db,
-    'list_handoff_intents',
-    `select id, handoff_id as "handoffId", entry from audit_outbox where handoff_id = $1
-     order by created_at limit 256`,
-    [handoffId],
-  )
+  return run(db, 'list_handoff_intents', STORED.where('handoff_id', '=', handoffId))
 }
 
 /** Forgets events that the audit store has acknowledged. */
 export async function deleteAuditIntents(db: Database, ids: readonly string[]): Promise<void> {
-  await run(db, 'delete_audit_intents', `delete from audit_outbox where id = any($1::uuid[])`, [
-    ids,
-  ])
+  const written = tables.deleteFrom('audit_outbox').where('id', '=', anyOf(uuid, ids))
+  await run(db, 'delete_audit_intents', written)
 }

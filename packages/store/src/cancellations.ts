@@ -1,9 +1,10 @@
 // Cancellation: what does not execute ends at once; a running execution gets a grace, then it is shut out for good.
 import type { ExpiredHandoff } from './ended-outside.ts'
-import { run } from './database.ts'
+import { sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, CLOSE_APPROVALS, KNOWN, STOP_DUE } from './ended-outside.ts'
-import { ENDED_TASK } from './states.ts'
+import { ENDED_TASK, TASK_ENDED } from './states.ts'
 
 const CANCEL_MAX = 500
 
@@ -140,11 +141,19 @@ export async function closeCanceledTask(db: Database, taskId: string): Promise<v
 
 /** Ends a task of which nothing is open; answers whether it is CANCELED now. */
 export async function cancelIdleTask(db: Database, taskId: string): Promise<boolean> {
-  const text = `update task set status = 'CANCELED', updated_at = clock_timestamp()
-    where id = $1 and cancel_requested and status not in ${ENDED_TASK}
-      and not exists (select from handoff where task_id = $1 and ended_at is null)
-    returning id`
-  return (await run(db, 'cancel_idle_task', text, [taskId])).length > 0
+  const written = tables
+    .updateTable('task')
+    .set({ status: 'CANCELED', updated_at: sql<Date>`clock_timestamp()` })
+    .where('id', '=', taskId)
+    .where('cancel_requested', '=', true)
+    .where('status', 'not in', TASK_ENDED)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(selectFrom('handoff').where('task_id', '=', taskId).where('ended_at', 'is', null)),
+      ),
+    )
+    .returning('id')
+  return (await run(db, 'cancel_idle_task', written)).length > 0
 }
 
 export interface CancelState {

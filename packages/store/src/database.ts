@@ -1,6 +1,8 @@
 // Connections to the operational database.
 import { BatonError } from '@baton/runtime'
 import { connectTo, hasCode } from '@baton/postgres'
+import { statementsOn } from '@baton/postgres/statements'
+import type { Tables } from './generated/tables.ts'
 
 export type { Database, Pool } from '@baton/postgres'
 
@@ -21,6 +23,9 @@ export const { createPool, inTransaction, run } = connectTo({
   connectionsMax: 10,
   session: [...BY_INDEX, 'transaction_timeout=10000', 'tcp_user_timeout=10000'],
 })
+
+/** Writes the statements that are not hot; `run` runs them. */
+export const tables = statementsOn<Tables>()
 
 /** True for what the same set survives when its items are committed one by one. */
 export function isConflict(error: unknown): boolean {

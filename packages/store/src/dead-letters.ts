@@ -1,6 +1,9 @@
 // Dead letters as people look at them: lists, clusters, one with its votes, and what a dry run judges.
+import { text, uuid } from '@baton/postgres'
+import { LIVE } from './agent-registrations.ts'
 import type { StoredMessage } from './reviews.ts'
-import { run } from './database.ts'
+import { anyOf, sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 
 /** A quarantined message with what judging it today needs. */
@@ -42,9 +45,24 @@ export interface DeadLetterView {
   readonly resolution: string | null
 }
 
-const COLUMNS = `d.handoff_id as "handoffId", d.task_id as "taskId", h.from_agent as "fromAgent",
-  h.to_agent as "toAgent", d.reason, d.cluster, d.details, d.round, d.attempt,
-  d.created_at as "createdAt", d.asked_at as "askedAt", d.resolved_at as "resolvedAt", d.resolution`
+const LETTERS = tables
+  .selectFrom('dead_letter as d')
+  .innerJoin('handoff as h', 'h.id', 'd.handoff_id')
+  .select([
+    'd.handoff_id as handoffId',
+    'd.task_id as taskId',
+    'h.from_agent as fromAgent',
+    'h.to_agent as toAgent',
+    'd.reason',
+    'd.cluster',
+    'd.details',
+    'd.round',
+    'd.attempt',
+    'd.created_at as createdAt',
+    'd.asked_at as askedAt',
+    'd.resolved_at as resolvedAt',
+    'd.resolution',
+  ])
 
 export interface DeadLetterFilter {
   readonly limit: number
@@ -57,13 +75,14 @@ export function listDeadLetters(
   db: Database,
   filter: number | DeadLetterFilter,
 ): Promise<DeadLetterView[]> {
-  const { limit, reason, cluster }: DeadLetterFilter =
-    typeof filter === 'number' ? { limit: filter } : filter
-  const text = `select ${COLUMNS} from dead_letter d join handoff h on h.id = d.handoff_id
-    where d.resolved_at is null and ($2::text is null or d.reason = $2)
-      and ($3::text is null or d.cluster = $3)
-    order by d.created_at limit $1`
-  return run(db, 'list_dead_letters', text, [limit, reason ?? null, cluster ?? null])
+  const asked: DeadLetterFilter = typeof filter === 'number' ? { limit: filter } : filter
+  const { limit, reason = null, cluster = null } = asked
+  const written = LETTERS.where('d.resolved_at', 'is', null)
+    .where(sql<boolean>`(${reason}::text is null or d.reason = ${reason})`)
+    .where(sql<boolean>`(${cluster}::text is null or d.cluster = ${cluster})`)
+    .orderBy('d.created_at')
+    .limit(limit)
+  return run(db, 'list_dead_letters', written)
 }
 
 export interface DeadLetterCase extends DeadLetterView {
@@ -84,11 +103,16 @@ export async function findDeadLetter(
   db: Database,
   handoffId: string,
 ): Promise<DeadLetterCase | undefined> {
-  const text = `select ${COLUMNS}, h.sent_by as "sentBy", d.artefact_id as "artefactId",
-      encode(h.body_sha256, 'hex') as sha256, h.body_bytes as bytes, h.revision, h.state,
-      h.expires_at as "expiresAt"
-    from dead_letter d join handoff h on h.id = d.handoff_id where d.handoff_id = $1`
-  return (await run<DeadLetterCase & object>(db, 'find_dead_letter', text, [handoffId]))[0]
+  const written = LETTERS.select([
+    'h.sent_by as sentBy',
+    'd.artefact_id as artefactId',
+    sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
+    'h.body_bytes as bytes',
+    'h.revision',
+    'h.state',
+    'h.expires_at as expiresAt',
+  ]).where('d.handoff_id', '=', handoffId)
+  return (await run(db, 'find_dead_letter', written))[0]
 }
 
 export interface DeadLetterCluster {
@@ -103,15 +127,22 @@ export interface DeadLetterCluster {
 
 /** Waiting dead letters by their cluster, the largest first. */
 export function listDeadLetterClusters(db: Database, limit: number): Promise<DeadLetterCluster[]> {
-  return run(
-    db,
-    'list_dead_letter_clusters',
-    `select coalesce(cluster, reason) as cluster, min(reason) as reason, count(*) as count,
-       min(created_at) as "oldestAt", max(created_at) as "newestAt",
-       (array_agg(handoff_id order by created_at))[1] as "exampleId"
-     from dead_letter where resolved_at is null group by 1 order by count(*) desc, 1 limit $1`,
-    [limit],
-  )
+  const written = tables
+    .selectFrom('dead_letter')
+    .select(({ fn }) => [
+      fn.coalesce('cluster', 'reason').as('cluster'),
+      fn.min('reason').as('reason'),
+      fn.countAll<number>().as('count'),
+      fn.min('created_at').as('oldestAt'),
+      fn.max('created_at').as('newestAt'),
+      sql<string>`(array_agg(handoff_id order by created_at))[1]`.as('exampleId'),
+    ])
+    .where('resolved_at', 'is', null)
+    .groupBy(({ fn }) => fn.coalesce('cluster', 'reason'))
+    .orderBy('count', 'desc')
+    .orderBy('cluster')
+    .limit(limit)
+  return run(db, 'list_dead_letter_clusters', written)
 }
 
 /** The waiting letters of a cluster, oldest first. */
@@ -120,46 +151,63 @@ export async function listClusterLetters(
   cluster: string,
   limit: number,
 ): Promise<readonly string[]> {
-  const text = `select handoff_id as id from dead_letter
-    where resolved_at is null and cluster = $1 order by created_at limit $2`
-  const rows = await run<{ id: string }>(db, 'list_cluster_letters', text, [cluster, limit])
-  return rows.map((row) => row.id)
+  const written = tables
+    .selectFrom('dead_letter')
+    .select('handoff_id as id')
+    .where('resolved_at', 'is', null)
+    .where('cluster', '=', cluster)
+    .orderBy('created_at')
+    .limit(limit)
+  return (await run(db, 'list_cluster_letters', written)).map((row) => row.id)
 }
 
 /** What a dry run judges: those of `handoffIds` that still wait, with their bytes. */
-export async function listQuarantinedMessages(
+export function listQuarantinedMessages(
   db: Database,
   handoffIds: readonly string[],
 ): Promise<QuarantinedMessage[]> {
-  const text = `select d.handoff_id as "handoffId", d.reason, d.round, h.sent_by as "sentBy",
-      coalesce(h.routed_to, h.to_agent) as "toAgent", b.body, h.key_id as "keyId", h.signature,
-      t.budget_micro_usd as "budgetMicroUSD", p.remaining_micro_usd as "parentRemainingMicroUSD",
-      t.status as "taskStatus", coalesce(h.expires_at <= clock_timestamp(), false) as overdue,
-      h.cancel_requested or t.cancel_requested as canceling
-    from dead_letter d join handoff h on h.id = d.handoff_id
-    join handoff_body b on b.handoff_id = d.handoff_id join task t on t.id = d.task_id
-    left join handoff p on p.id = h.parent_id
-    where d.handoff_id = any($1::uuid[]) and d.resolved_at is null`
-  return run(db, 'list_quarantined_messages', text, [handoffIds])
+  const written = tables
+    .selectFrom('dead_letter as d')
+    .innerJoin('handoff as h', 'h.id', 'd.handoff_id')
+    .innerJoin('handoff_body as b', 'b.handoff_id', 'd.handoff_id')
+    .innerJoin('task as t', 't.id', 'd.task_id')
+    .leftJoin('handoff as p', 'p.id', 'h.parent_id')
+    .select(({ fn }) => [
+      'd.handoff_id as handoffId',
+      'd.reason',
+      'd.round',
+      'h.sent_by as sentBy',
+      fn.coalesce('h.routed_to', 'h.to_agent').as('toAgent'),
+      'b.body',
+      'h.key_id as keyId',
+      'h.signature',
+      't.budget_micro_usd as budgetMicroUSD',
+      'p.remaining_micro_usd as parentRemainingMicroUSD',
+      't.status as taskStatus',
+      sql<boolean>`coalesce(h.expires_at <= clock_timestamp(), false)`.as('overdue'),
+      sql<boolean>`h.cancel_requested or t.cancel_requested`.as('canceling'),
+    ])
+    .where('d.handoff_id', '=', anyOf(uuid, handoffIds))
+    .where('d.resolved_at', 'is', null)
+  return run(db, 'list_quarantined_messages', written)
 }
 
 /** The agents that live workers host now, of these types. */
 export function listHostedAgents(db: Database, types: readonly string[]): Promise<LiveAgent[]> {
-  return run(
-    db,
-    'list_hosted_agents',
-    `select distinct type, version, requires, capabilities, mcp from agent_registration
-     where type = any($1::text[]) and seen_at > clock_timestamp() - interval '30 seconds'`,
-    [types],
-  )
+  const written = tables
+    .selectFrom('agent_registration')
+    .select(['type', 'version', 'requires', 'capabilities', 'mcp'])
+    .distinct()
+    .where('type', '=', anyOf(text, types))
+    .where(sql<boolean>`${sql.raw(LIVE)}`)
+  return run(db, 'list_hosted_agents', written)
 }
 
 /** Dead letters that wait for a person. */
 export async function deadLetterDepth(db: Database): Promise<number> {
-  const [row] = await run<{ depth: number }>(
-    db,
-    'dead_letter_depth',
-    'select count(*) as depth from dead_letter where resolved_at is null',
-  )
-  return row?.depth ?? 0
+  const written = tables
+    .selectFrom('dead_letter')
+    .select(({ fn }) => fn.countAll<number>().as('depth'))
+    .where('resolved_at', 'is', null)
+  return (await run(db, 'dead_letter_depth', written))[0]?.depth ?? 0
 }

@@ -1,5 +1,7 @@
 // Erasing handoffs: who names a person, what is still open, and text replaced by tombstones that keep its digest.
-import { run } from './database.ts'
+import { uuid } from '@baton/postgres'
+import { anyOf, sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 
 export interface SubjectHandoff {
@@ -148,12 +150,10 @@ export async function findUnreflected(
   db: Database,
   handoffIds: readonly string[],
 ): Promise<string[]> {
-  const rows = await run<{ id: string }>(
-    db,
-    'find_unreflected',
-    `select b.handoff_id as id from handoff_body b
-     where b.handoff_id = any($1::uuid[]) and not ${IS_ERASED('b.body')}`,
-    [handoffIds],
-  )
-  return rows.map((row) => row.id)
+  const written = tables
+    .selectFrom('handoff_body as b')
+    .select('b.handoff_id as id')
+    .where('b.handoff_id', '=', anyOf(uuid, handoffIds))
+    .where(sql<boolean>`not ${sql.raw(IS_ERASED('b.body'))}`)
+  return (await run(db, 'find_unreflected', written)).map((row) => row.id)
 }

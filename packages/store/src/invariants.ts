@@ -1,6 +1,7 @@
 // What must hold in the operational database at every instant: the one list of it, for tests, chaos campaigns and
 // `doctor`. Each statement answers the ids of what breaks its rule. Used on live systems, so each reads one consistent snapshot.
-import { run } from './database.ts'
+import { sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { LEASED, OPEN } from './states.ts'
 
@@ -209,12 +210,16 @@ export function listExecutionReceipts(
   db: Database,
   limit: number,
 ): Promise<readonly ExecutionReceipt[]> {
-  return run(
-    db,
-    'list_execution_receipts',
-    `select e.handoff_id as "handoffId", e.epoch, encode(e.audit_hash, 'hex') as "auditHash"
-     from execution e join handoff h on h.id = e.handoff_id
-     where e.audit_hash is not null order by h.created_at desc limit $1`,
-    [limit],
-  )
+  const written = tables
+    .selectFrom('execution as e')
+    .innerJoin('handoff as h', 'h.id', 'e.handoff_id')
+    .select([
+      'e.handoff_id as handoffId',
+      'e.epoch',
+      sql<string>`encode(e.audit_hash, 'hex')`.as('auditHash'),
+    ])
+    .where('e.audit_hash', 'is not', null)
+    .orderBy('h.created_at', 'desc')
+    .limit(limit)
+  return run(db, 'list_execution_receipts', written)
 }

@@ -1,5 +1,6 @@
 // What people and the gateway ask: one task, one handoff, lists for a screen. Never on the hot path.
-import { run } from './database.ts'
+import { one, sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 
 export interface TaskView {
@@ -15,16 +16,28 @@ export interface TaskView {
   readonly updatedAt: Date
 }
 
-const TASK_COLUMNS = `
-  t.id as "taskId", t.status, t.budget_micro_usd as "budgetMicroUSD",
-  t.spent_micro_usd as "spentMicroUSD", t.failed_handoffs as "failedHandoffs",
-  (select count(*) from handoff h where h.task_id = t.id) as handoffs,
-  t.checkpoint_id as "checkpointId", t.result::json as result, t.created_at as "createdAt",
-  t.updated_at as "updatedAt"`
+const TASKS = tables
+  .selectFrom('task as t')
+  .select(({ selectFrom, fn }) => [
+    't.id as taskId',
+    't.status',
+    't.budget_micro_usd as budgetMicroUSD',
+    't.spent_micro_usd as spentMicroUSD',
+    't.failed_handoffs as failedHandoffs',
+    selectFrom('handoff as h')
+      .whereRef('h.task_id', '=', 't.id')
+      .select(fn.countAll<number>().as('handoffs'))
+      .$asScalar()
+      .$notNull()
+      .as('handoffs'),
+    't.checkpoint_id as checkpointId',
+    sql<unknown>`t.result::json`.as('result'),
+    't.created_at as createdAt',
+    't.updated_at as updatedAt',
+  ])
 
 export async function findTask(db: Database, taskId: string): Promise<TaskView | undefined> {
-  const text = `select ${TASK_COLUMNS} from task t where t.id = $1`
-  return (await run<TaskView & object>(db, 'find_task', text, [taskId]))[0]
+  return (await run(db, 'find_task', TASKS.where('t.id', '=', taskId)))[0]
 }
 
 interface TaskFilter {
@@ -36,12 +49,14 @@ interface TaskFilter {
 
 /** Newest tasks first, at most `limit`. */
 export function listTasks(db: Database, filter: TaskFilter): Promise<TaskView[]> {
+  const status = filter.status ?? null
   const digits = filter.idPrefix?.replaceAll('-', '') ?? ''
-  const text = `select ${TASK_COLUMNS} from task t where ($1::text is null or t.status = $1)
-      and t.id between $3::uuid and $4::uuid
-    order by t.created_at desc limit $2`
-  const range = [digits.padEnd(32, '0'), digits.padEnd(32, 'f')]
-  return run(db, 'list_tasks', text, [filter.status ?? null, filter.limit, ...range])
+  const written = TASKS.where(sql<boolean>`(${status}::text is null or t.status = ${status})`)
+    .where('t.id', '>=', digits.padEnd(32, '0'))
+    .where('t.id', '<=', digits.padEnd(32, 'f'))
+    .orderBy('t.created_at', 'desc')
+    .limit(filter.limit)
+  return run(db, 'list_tasks', written)
 }
 
 export interface HandoffView {
@@ -79,32 +94,54 @@ export interface HandoffView {
   readonly cancelGraceUntil: Date | null
 }
 
-const HANDOFF_COLUMNS = `
-  h.id as "handoffId", h.task_id as "taskId", h.task_seq as "taskSeq",
-  h.parent_id as "parentHandoffId", h.from_agent as "fromAgent", h.to_agent as "toAgent", h.state,
-  h.reason, h.last_error as details, h.attempt, h.attempts_max as "attemptsMax", h.priority, h.revision, h.resumes_id as "resumesHandoffId",
-  h.traceparent, h.spent_micro_usd as "spentMicroUSD", h.remaining_micro_usd as "remainingMicroUSD",
-  e.cost_micro_usd as "costMicroUSD", e.result::json as result, h.created_at as "createdAt",
-  h.accepted_at as "acceptedAt", h.ended_at as "endedAt", h.expires_at as "expiresAt",
-  h.routed_to as "routedTo", h.cancel_requested as "cancelRequested",
-  h.cancel_grace_until as "cancelGraceUntil", case when a.handoff_id is not null
-    then json_build_object('decision', a.decision, 'decidedBy', a.decided_by) end as approval`
-const HANDOFF_FROM = `from handoff h left join execution e on e.handoff_id = h.id
-  left join approval a on a.handoff_id = h.id`
+const HANDOFFS = tables
+  .selectFrom('handoff as h')
+  .leftJoin('execution as e', 'e.handoff_id', 'h.id')
+  .leftJoin('approval as a', 'a.handoff_id', 'h.id')
+  .select([
+    'h.id as handoffId',
+    'h.task_id as taskId',
+    'h.task_seq as taskSeq',
+    'h.parent_id as parentHandoffId',
+    'h.from_agent as fromAgent',
+    'h.to_agent as toAgent',
+    'h.state',
+    'h.reason',
+    'h.last_error as details',
+    'h.attempt',
+    'h.attempts_max as attemptsMax',
+    'h.revision',
+    'h.resumes_id as resumesHandoffId',
+    'h.priority',
+    'h.traceparent',
+    'h.spent_micro_usd as spentMicroUSD',
+    'h.remaining_micro_usd as remainingMicroUSD',
+    'e.cost_micro_usd as costMicroUSD',
+    sql<unknown>`e.result::json`.as('result'),
+    'h.created_at as createdAt',
+    'h.accepted_at as acceptedAt',
+    'h.ended_at as endedAt',
+    'h.expires_at as expiresAt',
+    'h.routed_to as routedTo',
+    sql<HandoffView['approval']>`case when a.handoff_id is not null
+      then json_build_object('decision', a.decision, 'decidedBy', a.decided_by) end`.as('approval'),
+    'h.cancel_requested as cancelRequested',
+    'h.cancel_grace_until as cancelGraceUntil',
+  ])
 
 export async function findHandoff(
   db: Database,
   handoffId: string,
 ): Promise<HandoffView | undefined> {
-  const text = `select ${HANDOFF_COLUMNS} ${HANDOFF_FROM} where h.id = $1`
-  return (await run<HandoffView & object>(db, 'find_handoff', text, [handoffId]))[0]
+  return (await run(db, 'find_handoff', HANDOFFS.where('h.id', '=', handoffId)))[0]
 }
 
 /** A task's handoffs in the order they were sent; at most 1,000. */
 export function listTaskHandoffs(db: Database, taskId: string): Promise<HandoffView[]> {
-  const text = `select ${HANDOFF_COLUMNS} ${HANDOFF_FROM} where h.task_id = $1
-    order by h.task_seq limit 1000`
-  return run(db, 'list_task_handoffs', text, [taskId])
+  const written = HANDOFFS.where('h.task_id', '=', taskId)
+    .orderBy('h.task_seq')
+    .limit(sql.lit(1_000))
+  return run(db, 'list_task_handoffs', written)
 }
 
 /** What a task's first handoff was sent under; undefined where nothing of the task was sent. */
@@ -112,9 +149,13 @@ export async function findTaskTraceparent(
   db: Database,
   taskId: string,
 ): Promise<string | undefined> {
-  const text = 'select traceparent from handoff where task_id = $1 order by task_seq limit 1'
-  const rows = await run<{ traceparent: string }>(db, 'find_task_traceparent', text, [taskId])
-  return rows[0]?.traceparent
+  const written = tables
+    .selectFrom('handoff')
+    .select('traceparent')
+    .where('task_id', '=', taskId)
+    .orderBy('task_seq')
+    .limit(one)
+  return (await run(db, 'find_task_traceparent', written))[0]?.traceparent
 }
 
 /** The exact bytes the sender saved before the handoff; undefined where there is no such task. */
@@ -122,9 +163,12 @@ export async function findTaskCheckpoint(
   db: Database,
   taskId: string,
 ): Promise<{ body: Buffer; sha256: Buffer } | undefined> {
-  const text = `select c.body, c.sha256 from task t join checkpoint c on c.id = t.checkpoint_id
-    where t.id = $1`
-  return (await run<{ body: Buffer; sha256: Buffer }>(db, 'find_checkpoint', text, [taskId]))[0]
+  const written = tables
+    .selectFrom('task as t')
+    .innerJoin('checkpoint as c', 'c.id', 't.checkpoint_id')
+    .select(['c.body', 'c.sha256'])
+    .where('t.id', '=', taskId)
+  return (await run(db, 'find_checkpoint', written))[0]
 }
 
 export interface ReturnView {
@@ -138,9 +182,19 @@ export interface ReturnView {
 
 /** Every time a handoff was handed back to its sender, first attempt first. */
 export function listReturns(db: Database, handoffId: string): Promise<ReturnView[]> {
-  const text = `select handoff_id as "handoffId", attempt, reason, details, retry_at as "retryAt",
-    created_at as "createdAt" from handoff_return where handoff_id = $1 order by attempt`
-  return run(db, 'list_returns', text, [handoffId])
+  const written = tables
+    .selectFrom('handoff_return')
+    .select([
+      'handoff_id as handoffId',
+      'attempt',
+      'reason',
+      'details',
+      'retry_at as retryAt',
+      'created_at as createdAt',
+    ])
+    .where('handoff_id', '=', handoffId)
+    .orderBy('attempt')
+  return run(db, 'list_returns', written)
 }
 
 export interface AlertView {
@@ -153,9 +207,18 @@ export interface AlertView {
 
 /** Newest alerts first. */
 export function listAlerts(db: Database, limit: number): Promise<AlertView[]> {
-  const text = `select kind, handoff_id as "handoffId", task_id as "taskId", reason,
-    created_at as "createdAt" from alert order by id desc limit $1`
-  return run(db, 'list_alerts', text, [limit])
+  const written = tables
+    .selectFrom('alert')
+    .select([
+      'kind',
+      'handoff_id as handoffId',
+      'task_id as taskId',
+      'reason',
+      'created_at as createdAt',
+    ])
+    .orderBy('id', 'desc')
+    .limit(limit)
+  return run(db, 'list_alerts', written)
 }
 
 export interface EscalationView {
@@ -168,18 +231,28 @@ export interface EscalationView {
 
 /** Escalations that wait for a person, oldest first. */
 export function listEscalations(db: Database, limit: number): Promise<EscalationView[]> {
-  const text = `select handoff_id as "handoffId", task_id as "taskId", attempts, reason,
-    created_at as "createdAt" from escalation where resolved_at is null order by created_at limit $1`
-  return run(db, 'list_escalations', text, [limit])
+  const written = tables
+    .selectFrom('escalation')
+    .select([
+      'handoff_id as handoffId',
+      'task_id as taskId',
+      'attempts',
+      'reason',
+      'created_at as createdAt',
+    ])
+    .where('resolved_at', 'is', null)
+    .orderBy('created_at')
+    .limit(limit)
+  return run(db, 'list_escalations', written)
 }
 
 /** How many handoffs stand in each state. */
 export function countHandoffStates(
   db: Database,
 ): Promise<{ state: string; reason: string | null; count: number }[]> {
-  return run(
-    db,
-    'count_handoff_states',
-    'select state, reason, count(*) as count from handoff group by state, reason',
-  )
+  const written = tables
+    .selectFrom('handoff')
+    .select(({ fn }) => ['state', 'reason', fn.countAll<number>().as('count')])
+    .groupBy(['state', 'reason'])
+  return run(db, 'count_handoff_states', written)
 }

@@ -1,6 +1,7 @@
 // Bulk re-drives: their letters, their canary and their pace stand in Postgres, so that any sweeper can go on.
 import { bool, columns, int4, uuid } from '@baton/postgres'
-import { run } from './database.ts'
+import { one, sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 
 export type RedriveState = 'CANARY' | 'RUNNING' | 'DONE' | 'STOPPED' | 'CANCELED'
@@ -79,24 +80,40 @@ export async function addRedrive(
 
 /** Locks the re-drive that has waited longest for its turn; none where nothing is due. */
 export async function holdDueRedrive(db: Database): Promise<HeldRedrive | undefined> {
-  const text = `select id, state, created_by as "createdBy", rate_per_second as "ratePerSecond",
-      canary_until <= clock_timestamp() as "canaryOverdue"
-    from redrive where ended_at is null and next_at <= clock_timestamp()
-    order by next_at limit 1 for update skip locked`
-  return (await run<HeldRedrive & object>(db, 'hold_due_redrive', text))[0]
+  const written = tables
+    .selectFrom('redrive')
+    .select([
+      'id',
+      'state',
+      'created_by as createdBy',
+      'rate_per_second as ratePerSecond',
+      sql<boolean>`canary_until <= clock_timestamp()`.as('canaryOverdue'),
+    ])
+    .where('ended_at', 'is', null)
+    .where('next_at', '<=', sql<Date>`clock_timestamp()`)
+    .orderBy('next_at')
+    .limit(one)
+    .forUpdate()
+    .skipLocked()
+  return (await run(db, 'hold_due_redrive', written))[0]
 }
 
 /** How the canary of a re-drive fares. */
 export function listCanary(db: Database, redriveId: string): Promise<CanaryState[]> {
-  return run(
-    db,
-    'list_canary',
-    `select l.handoff_id as "handoffId", l.state as letter, h.state, h.reason,
-       h.ended_at is not null as ended
-     from redrive_letter l join handoff h on h.id = l.handoff_id
-     where l.redrive_id = $1 and l.canary order by l.position`,
-    [redriveId],
-  )
+  const written = tables
+    .selectFrom('redrive_letter as l')
+    .innerJoin('handoff as h', 'h.id', 'l.handoff_id')
+    .select([
+      'l.handoff_id as handoffId',
+      'l.state as letter',
+      'h.state',
+      'h.reason',
+      sql<boolean>`h.ended_at is not null`.as('ended'),
+    ])
+    .where('l.redrive_id', '=', redriveId)
+    .where('l.canary', '=', true)
+    .orderBy('l.position')
+  return run(db, 'list_canary', written)
 }
 
 export interface WaitingLetter {
@@ -111,14 +128,15 @@ export function listWaitingLetters(
   redriveId: string,
   { canary, limit }: { readonly canary: boolean; readonly limit: number },
 ): Promise<WaitingLetter[]> {
-  return run(
-    db,
-    'list_waiting_letters',
-    `select handoff_id as "handoffId", round, act_id as "actId" from redrive_letter
-     where redrive_id = $1 and state = 'WAITING' and (canary or not $2)
-     order by position limit $3`,
-    [redriveId, canary, limit],
-  )
+  const written = tables
+    .selectFrom('redrive_letter')
+    .select(['handoff_id as handoffId', 'round', 'act_id as actId'])
+    .where('redrive_id', '=', redriveId)
+    .where('state', '=', 'WAITING')
+    .where(sql<boolean>`(canary or not ${canary})`)
+    .orderBy('position')
+    .limit(limit)
+  return run(db, 'list_waiting_letters', written)
 }
 
 /** Notes which letters went back to the queue and which were passed over. */
@@ -179,10 +197,13 @@ export async function findFirstLetter(
   db: Database,
   redriveId: string,
 ): Promise<string | undefined> {
-  const text = `select handoff_id as "handoffId" from redrive_letter where redrive_id = $1
-    order by position limit 1`
-  return (await run<{ handoffId: string }>(db, 'find_first_letter', text, [redriveId]))[0]
-    ?.handoffId
+  const written = tables
+    .selectFrom('redrive_letter')
+    .select('handoff_id as handoffId')
+    .where('redrive_id', '=', redriveId)
+    .orderBy('position')
+    .limit(one)
+  return (await run(db, 'find_first_letter', written))[0]?.handoffId
 }
 
 export interface RedriveView {

@@ -1,6 +1,7 @@
 // Taking up a task again whose handoff was rolled back or has expired: once per such handoff.
 import type { RevisionBase } from './revisions.ts'
-import { run } from './database.ts'
+import { one, sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { hasTaskEnded } from './states.ts'
 
@@ -33,29 +34,17 @@ export type ResumeState =
     }
   | { readonly kind: 'unknown' | 'ended' | 'nothing' }
 
-const LOCK_TASK = `select status from task where id = $1 for no key update`
-
-const RESUMABLE = `h.task_id = $1 and h.state in ('ROLLED_BACK', 'EXPIRED') and h.erased_at is null and ($2::uuid is null or h.id = $2)`
-
-const LAST = `
-select h.id as "handoffId", h.revision, h.traceparent, b.body, c.body as checkpoint,
-  h.task_id as "taskId", h.parent_id as "parentId", h.attempt, h.attempts_max as "attemptsMax",
-  coalesce(e.epoch, 0) as epoch, coalesce(h.reason, h.state) as reason, h.from_agent as "fromAgent",
-  h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
-  h.to_version as "toVersion", h.spent_micro_usd as "spentMicroUSD", h.sent_by as "sentBy",
-  again.id as "againId", again.task_seq as "againSeq", again.state as "againState",
-  again.traceparent as "againTraceparent"
-from handoff h join handoff_body b on b.handoff_id = h.id join checkpoint c on c.id = h.checkpoint_id
-left join execution e on e.handoff_id = h.id
-left join handoff again on again.resumes_id = h.id
-where ${RESUMABLE}
-order by h.task_seq desc limit 1`
-
-interface LastRow extends ResumableHandoff {
-  readonly againId: string | null
-  readonly againSeq: number | null
-  readonly againState: string | null
-  readonly againTraceparent: string | null
+/** Those of a task that can be taken up again, the last one first. */
+const resumable = ({ taskId, handoffId }: Resumable) => {
+  const named = handoffId ?? null
+  return tables
+    .selectFrom('handoff as h')
+    .where('h.task_id', '=', taskId)
+    .where('h.state', 'in', ['ROLLED_BACK', 'EXPIRED'])
+    .where('h.erased_at', 'is', null)
+    .where(sql<boolean>`(${named}::uuid is null or h.id = ${named})`)
+    .orderBy('h.task_seq', 'desc')
+    .limit(one)
 }
 
 interface ResumeTarget {
@@ -71,12 +60,10 @@ interface Resumable {
 /** Where the handoff goes that would be taken up again, were it unchanged. */
 export async function findResumeTarget(
   db: Database,
-  { taskId, handoffId }: Resumable,
+  target: Resumable,
 ): Promise<ResumeTarget | undefined> {
-  const text = `select h.to_agent as "agentType", h.priority from handoff h where ${RESUMABLE}
-    order by h.task_seq desc limit 1`
-  const values = [taskId, handoffId ?? null]
-  return (await run<ResumeTarget & object>(db, 'find_resume_target', text, values))[0]
+  const written = resumable(target).select(['h.to_agent as agentType', 'h.priority'])
+  return (await run(db, 'find_resume_target', written))[0]
 }
 
 /**
@@ -85,14 +72,45 @@ export async function findResumeTarget(
  */
 export async function lockResumable(
   transaction: Database,
-  { taskId, handoffId }: Resumable,
+  target: Resumable,
 ): Promise<ResumeState> {
-  const [task] = await run<{ status: string }>(transaction, 'lock_resumable_task', LOCK_TASK, [
-    taskId,
-  ])
+  const locked = tables
+    .selectFrom('task')
+    .select('status')
+    .where('id', '=', target.taskId)
+    .forNoKeyUpdate()
+  const [task] = await run(transaction, 'lock_resumable_task', locked)
   if (task === undefined) return { kind: 'unknown' }
-  const values = [taskId, handoffId ?? null]
-  const [row] = await run<LastRow & object>(transaction, 'find_resumable', LAST, values)
+  const last = resumable(target)
+    .innerJoin('handoff_body as b', 'b.handoff_id', 'h.id')
+    .innerJoin('checkpoint as c', 'c.id', 'h.checkpoint_id')
+    .leftJoin('execution as e', 'e.handoff_id', 'h.id')
+    .leftJoin('handoff as again', 'again.resumes_id', 'h.id')
+    .select(({ fn, val }) => [
+      'h.id as handoffId',
+      'h.revision',
+      'h.traceparent',
+      'b.body',
+      'c.body as checkpoint',
+      'h.task_id as taskId',
+      'h.parent_id as parentId',
+      'h.attempt',
+      'h.attempts_max as attemptsMax',
+      fn.coalesce('e.epoch', val(0)).as('epoch'),
+      fn.coalesce('h.reason', 'h.state').as('reason'),
+      'h.from_agent as fromAgent',
+      'h.from_version as fromVersion',
+      'h.from_execution as fromExecution',
+      'h.to_agent as toAgent',
+      'h.to_version as toVersion',
+      'h.spent_micro_usd as spentMicroUSD',
+      'h.sent_by as sentBy',
+      'again.id as againId',
+      'again.task_seq as againSeq',
+      'again.state as againState',
+      'again.traceparent as againTraceparent',
+    ])
+  const [row] = await run(transaction, 'find_resumable', last)
   if (row === undefined) return { kind: hasTaskEnded(task.status) ? 'ended' : 'nothing' }
   const { againId, againSeq, againState, againTraceparent, ...handoff } = row
   if (againId !== null) {

@@ -1,8 +1,9 @@
 // What people decide about dead letters. The row of the letter is locked first, so that one decision wins.
 import type { Release } from '@baton/protocol'
 import { columns, nullable, uuid } from '@baton/postgres'
+import { sql } from '@baton/postgres/statements'
 import { PUBLICATION, PUBLISH } from './publications.ts'
-import { run } from './database.ts'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 
 /** A dead letter with what a decision about it needs; nobody else decides while it is held. */
@@ -108,35 +109,42 @@ export async function holdDeadLetters(
 
 /** Stores a vote; false where this person has voted for the same before. */
 export async function addVote(db: Database, vote: NewVote): Promise<boolean> {
-  const rows = await run(
-    db,
-    'add_vote',
-    `insert into review_vote (id, handoff_id, round, action, proposal_sha256, proposal, reviewer)
-     values ($1, $2, $3, $4, decode($5, 'hex'), $6, $7)
-     on conflict (handoff_id, round, action, proposal_sha256, reviewer) do nothing returning id`,
-    [
-      vote.id,
-      vote.handoffId,
-      vote.round,
-      vote.action,
-      vote.proposalSha256,
-      vote.proposal,
-      vote.reviewer,
-    ],
-  )
-  return rows.length > 0
+  const written = tables
+    .insertInto('review_vote')
+    .values({
+      id: vote.id,
+      handoff_id: vote.handoffId,
+      round: vote.round,
+      action: vote.action,
+      proposal_sha256: Buffer.from(vote.proposalSha256, 'hex'),
+      proposal: vote.proposal,
+      reviewer: vote.reviewer,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['handoff_id', 'round', 'action', 'proposal_sha256', 'reviewer'])
+        .doNothing(),
+    )
+    .returning('id')
+  return (await run(db, 'add_vote', written)).length > 0
 }
 
 /** The votes of one round, first one first. */
 export function listVotes(db: Database, handoffId: string, round: number): Promise<Vote[]> {
-  return run(
-    db,
-    'list_votes',
-    `select action, encode(proposal_sha256, 'hex') as "proposalSha256", proposal, reviewer,
-       created_at as "createdAt" from review_vote where handoff_id = $1 and round = $2
-     order by created_at, id`,
-    [handoffId, round],
-  )
+  const written = tables
+    .selectFrom('review_vote')
+    .select([
+      'action',
+      sql<string>`encode(proposal_sha256, 'hex')`.as('proposalSha256'),
+      'proposal',
+      'reviewer',
+      'created_at as createdAt',
+    ])
+    .where('handoff_id', '=', handoffId)
+    .where('round', '=', round)
+    .orderBy('created_at')
+    .orderBy('id')
+  return run(db, 'list_votes', written)
 }
 
 const REOPENED = columns({ handoffId: uuid, releaseId: nullable(uuid) })
@@ -216,9 +224,12 @@ export async function findStoredMessage(
   db: Database,
   handoffId: string,
 ): Promise<StoredMessage | undefined> {
-  const text = `select b.body, h.key_id as "keyId", h.signature from handoff h
-    join handoff_body b on b.handoff_id = h.id where h.id = $1`
-  return (await run<StoredMessage & object>(db, 'find_stored_message', text, [handoffId]))[0]
+  const written = tables
+    .selectFrom('handoff as h')
+    .innerJoin('handoff_body as b', 'b.handoff_id', 'h.id')
+    .select(['b.body', 'h.key_id as keyId', 'h.signature'])
+    .where('h.id', '=', handoffId)
+  return (await run(db, 'find_stored_message', written))[0]
 }
 
 const REPLACE = `
@@ -259,21 +270,16 @@ export async function releaseEnd(db: Database, hours: number): Promise<string> {
 
 /** Stores a signed release; run it in the transaction that reopens the handoff under it. */
 export async function addRelease(db: Database, release: Release): Promise<void> {
-  await run(
-    db,
-    'add_release',
-    `insert into release (id, handoff_id, body_sha256, artefact_id, reason, reviewers, expires_at,
-       key_id, signature) values ($1, $2, decode($3, 'hex'), $4, $5, $6, $7, $8, $9)`,
-    [
-      release.id,
-      release.handoffId,
-      release.sha256,
-      release.artefactId,
-      release.reason,
-      release.reviewers,
-      release.expiresAt,
-      release.keyId,
-      release.signature,
-    ],
-  )
+  const written = tables.insertInto('release').values({
+    id: release.id,
+    handoff_id: release.handoffId,
+    body_sha256: Buffer.from(release.sha256, 'hex'),
+    artefact_id: release.artefactId,
+    reason: release.reason,
+    reviewers: [...release.reviewers],
+    expires_at: new Date(release.expiresAt),
+    key_id: release.keyId,
+    signature: release.signature,
+  })
+  await run(db, 'add_release', written)
 }

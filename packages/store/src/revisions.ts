@@ -1,7 +1,7 @@
 // Corrections: the same handoff with other bytes. Executions are locked before handoffs, as by every settlement.
 import type { NewHandoff } from './send.ts'
 import { BINARY, columns, int4, int8, nullable, text, timestamptz, uuid } from '@baton/postgres'
-import { run } from './database.ts'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { PUBLISH, QUEUE } from './publications.ts'
 import { packBodies, stateOf } from './send.ts'
@@ -194,15 +194,16 @@ export async function applyRevisions(
   await run(transaction, 'apply_revisions', APPLY, [...REVISED.values(placed), bodies])
 }
 
-const BASE = `
-select h.id as "handoffId", h.revision, h.traceparent, b.body, c.body as checkpoint
-from handoff h join handoff_body b on b.handoff_id = h.id join checkpoint c on c.id = h.checkpoint_id
-where h.id = $1`
-
 /** The message and the checkpoint that a correction starts from. */
 export async function findRevisionBase(
   db: Database,
   handoffId: string,
 ): Promise<RevisionBase | undefined> {
-  return (await run<RevisionBase & object>(db, 'find_revision_base', BASE, [handoffId]))[0]
+  const written = tables
+    .selectFrom('handoff as h')
+    .innerJoin('handoff_body as b', 'b.handoff_id', 'h.id')
+    .innerJoin('checkpoint as c', 'c.id', 'h.checkpoint_id')
+    .select(['h.id as handoffId', 'h.revision', 'h.traceparent', 'b.body', 'c.body as checkpoint'])
+    .where('h.id', '=', handoffId)
+  return (await run(db, 'find_revision_base', written))[0]
 }

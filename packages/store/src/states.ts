@@ -4,8 +4,9 @@ const list = (states: readonly string[]): string =>
   `(${states.map((one) => `'${one}'`).join(', ')})`
 
 /** A task of which nothing is executed any more. */
-const TASK_ENDED: readonly string[] = ['COMPLETED', 'FAILED', 'CANCELED']
-export const hasTaskEnded = (status: string): boolean => TASK_ENDED.includes(status)
+export const TASK_ENDED = ['COMPLETED', 'FAILED', 'CANCELED'] as const
+export const hasTaskEnded = (status: string): boolean =>
+  TASK_ENDED.some((ended) => ended === status)
 export const ENDED_TASK = list(TASK_ENDED)
 
 /** A handoff that may be claimed, and one that has not ended. */

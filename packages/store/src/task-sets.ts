@@ -1,5 +1,8 @@
 // What is asked about a set of tasks, such as the ones that one command sent. Never on the hot path.
-import { run } from './database.ts'
+import { uuid } from '@baton/postgres'
+import { anyOf } from '@baton/postgres/statements'
+import type { NotNull } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 
 /** Those of `taskIds` of which no handoff is under way any more. */
@@ -27,11 +30,16 @@ export async function countTaskSetHandoffs(
   db: Database,
   taskIds: readonly string[],
 ): Promise<HandoffFigures> {
-  const text = `select count(*) as handoffs, count(accepted_at) as accepted,
-      count(*) filter (where state = 'DEAD_LETTERED') as "deadLettered",
-      count(*) filter (where state = 'ROLLED_BACK') as "rolledBack"
-    from handoff where task_id = any($1::uuid[])`
-  const [row] = await run<HandoffFigures & object>(db, 'count_task_set_handoffs', text, [taskIds])
+  const written = tables
+    .selectFrom('handoff')
+    .select(({ fn }) => [
+      fn.countAll<number>().as('handoffs'),
+      fn.count<number>('accepted_at').as('accepted'),
+      fn.countAll<number>().filterWhere('state', '=', 'DEAD_LETTERED').as('deadLettered'),
+      fn.countAll<number>().filterWhere('state', '=', 'ROLLED_BACK').as('rolledBack'),
+    ])
+    .where('task_id', '=', anyOf(uuid, taskIds))
+  const [row] = await run(db, 'count_task_set_handoffs', written)
   return row ?? { handoffs: 0, accepted: 0, deadLettered: 0, rolledBack: 0 }
 }
 
@@ -40,13 +48,16 @@ export async function countTaskSetReasons(
   db: Database,
   taskIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const text = `select reason, count(*) as count from handoff
-    where task_id = any($1::uuid[]) and reason is not null
-      and state in ('REJECTED', 'DEAD_LETTERED', 'ROLLED_BACK')
-    group by reason order by reason`
-  const rows = await run<{ reason: string; count: number }>(db, 'count_task_set_reasons', text, [
-    taskIds,
-  ])
+  const written = tables
+    .selectFrom('handoff')
+    .select(({ fn }) => ['reason', fn.countAll<number>().as('count')])
+    .where('task_id', '=', anyOf(uuid, taskIds))
+    .where('reason', 'is not', null)
+    .where('state', 'in', ['REJECTED', 'DEAD_LETTERED', 'ROLLED_BACK'])
+    .groupBy('reason')
+    .orderBy('reason')
+    .$narrowType<{ reason: NotNull }>()
+  const rows = await run(db, 'count_task_set_reasons', written)
   return new Map(rows.map((row) => [row.reason, row.count]))
 }
 
@@ -107,8 +118,10 @@ export async function countUnshippedEvents(
   db: Database,
   taskIds: readonly string[],
 ): Promise<number> {
-  const text = `select count(*) as count from audit_outbox a join handoff h on h.id = a.handoff_id
-    where h.task_id = any($1::uuid[])`
-  const [row] = await run<{ count: number }>(db, 'count_unshipped_events', text, [taskIds])
-  return row?.count ?? 0
+  const written = tables
+    .selectFrom('audit_outbox as a')
+    .innerJoin('handoff as h', 'h.id', 'a.handoff_id')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('h.task_id', '=', anyOf(uuid, taskIds))
+  return (await run(db, 'count_unshipped_events', written))[0]?.count ?? 0
 }

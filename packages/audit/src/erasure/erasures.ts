@@ -176,7 +176,7 @@ export const findSubjectRecords = (
 const ERASED_SUBJECTS = audit
   .selectFrom('audit.erased_subject as s')
   .innerJoin('audit.erasure as e', 'e.id', 's.erasure_id')
-  .where('e.state', 'in', [sql.lit('ERASED'), sql.lit('COMPLETED')])
+  .where('e.state', 'in', [sql.lit('ERASED' as const), sql.lit('COMPLETED' as const)])
 
 const readErased = (db: Database): Promise<{ subjectRef: string; id: string }[]> =>
   run(

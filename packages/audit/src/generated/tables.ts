@@ -100,7 +100,7 @@ export interface AuditTables {
   }
   'audit.erasure': {
     id: string
-    state: string
+    state: 'PLANNED' | 'DEFERRED' | 'CONFIRMED' | 'ERASED' | 'COMPLETED'
     basis: string
     requested_by: string
     requested_at: Generated<Date>

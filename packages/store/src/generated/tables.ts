@@ -1,0 +1,267 @@
+// Generated from the migrations by infra/generate-tables.ts; do not edit.
+import type { Generated } from '@baton/postgres/statements'
+
+export interface Tables {
+  'task': {
+    id: string
+    status: 'PENDING_HANDOFF' | 'RUNNING' | 'AWAITING_HUMAN' | 'COMPLETED' | 'FAILED' | 'CANCELED'
+    checkpoint_id: string | null
+    next_seq: Generated<number>
+    failed_handoffs: Generated<number>
+    budget_micro_usd: number
+    spent_micro_usd: Generated<number>
+    result: string | null
+    created_at: Generated<Date>
+    updated_at: Generated<Date>
+    cancel_requested: Generated<boolean>
+  }
+  'checkpoint': {
+    id: string
+    task_id: string
+    body: Buffer
+    sha256: Buffer
+    created_at: Generated<Date>
+    erased_at: Date | null
+  }
+  'handoff': {
+    id: string
+    task_id: string
+    task_seq: number
+    parent_id: string | null
+    from_agent: string
+    from_version: string
+    from_execution: string
+    to_agent: string
+    to_version: string | null
+    priority: number
+    state: 'QUEUED' | 'AWAITING_APPROVAL' | 'DISPATCHED' | 'ACCEPTED' | 'EXECUTING' | 'COMPLETED' | 'PARTIAL' | 'FAILED' | 'REJECTED' | 'BLOCKED' | 'EXPIRED' | 'CANCELED' | 'DEAD_LETTERED' | 'ROLLED_BACK'
+    reason: string | null
+    generation: Generated<number>
+    attempt: Generated<number>
+    attempts_max: number
+    checkpoint_id: string
+    body_sha256: Buffer
+    request_sha256: Buffer
+    body_bytes: number
+    key_id: string
+    signature: string
+    traceparent: string
+    tracestate: string | null
+    expires_at: Date | null
+    spent_micro_usd: number
+    remaining_micro_usd: number
+    cancel_requested: Generated<boolean>
+    last_error: unknown
+    created_at: Generated<Date>
+    queued_at: Generated<Date>
+    dispatched_at: Date | null
+    accepted_at: Date | null
+    ended_at: Date | null
+    revision: Generated<number>
+    revision_sha256: Buffer | null
+    resumes_id: string | null
+    sent_by: string | null
+    release_id: string | null
+    routed_to: string | null
+    blocked_at_types: Generated<readonly string[]>
+    cancel_grace_until: Date | null
+    erased_at: Date | null
+  }
+  'handoff_body': {
+    handoff_id: string
+    body: Buffer
+  }
+  'outbox': {
+    seq: Generated<number>
+    handoff_id: string
+    task_id: string
+    generation: number
+    queue: string
+    priority: number
+    sha256: Buffer
+    bytes: number
+    traceparent: string
+    tracestate: string | null
+    created_at: Generated<Date>
+  }
+  'retry': {
+    handoff_id: string
+    due: Date
+  }
+  'execution': {
+    handoff_id: string
+    epoch: number
+    status: 'CLAIMED' | 'EXECUTING' | 'DONE' | 'ABANDONED'
+    owner: string
+    lease_until: Date
+    lapses: Generated<number>
+    audit_origin: string | null
+    audit_seq: number | null
+    audit_hash: Buffer | null
+    result: string | null
+    cost_micro_usd: Generated<number>
+    generation: Generated<number>
+  }
+  'handoff_return': {
+    handoff_id: string
+    attempt: number
+    reason: string
+    details: unknown
+    retry_at: Date | null
+    created_at: Generated<Date>
+  }
+  'dead_letter': {
+    handoff_id: string
+    task_id: string
+    reason: string
+    details: unknown
+    created_at: Generated<Date>
+    resolved_at: Date | null
+    resolution: string | null
+    round: Generated<number>
+    epoch: number | null
+    attempt: number | null
+    message_sha256: Buffer | null
+    artefact_id: string | null
+    cluster: string | null
+    asked_at: Date | null
+  }
+  'alert': {
+    id: Generated<number>
+    kind: string
+    handoff_id: string
+    task_id: string
+    reason: string
+    created_at: Generated<Date>
+  }
+  'escalation': {
+    handoff_id: string
+    task_id: string
+    attempts: number
+    reason: string
+    created_at: Generated<Date>
+    resolved_at: Date | null
+  }
+  'audit_outbox': {
+    id: string
+    handoff_id: string
+    entry: string
+    created_at: Generated<Date>
+  }
+  'idempotency_key': {
+    api_key_id: string
+    key: string
+    request_sha256: Buffer
+    handoff_id: string
+    created_at: Generated<Date>
+  }
+  'handoff_revision': {
+    handoff_id: string
+    revision: number
+    body: Buffer
+    body_sha256: Buffer
+    asked_sha256: Buffer
+    key_id: string
+    signature: string
+    checkpoint_id: string
+    replaced_at: Generated<Date>
+  }
+  'sender_notice': {
+    id: string
+    kind: 'return' | 'rollback'
+    handoff_id: string
+    task_id: string
+    from_agent: string
+    attempt: number
+    revision: number
+    reason: string
+    details: unknown
+    created_at: Generated<Date>
+    lease_until: Date | null
+    taker: string | null
+    takes: Generated<number>
+    acknowledged_at: Date | null
+  }
+  'review_vote': {
+    id: string
+    handoff_id: string
+    round: number
+    action: 'RELEASE' | 'REDACT'
+    proposal_sha256: Buffer
+    proposal: unknown
+    reviewer: string
+    created_at: Generated<Date>
+  }
+  'release': {
+    id: string
+    handoff_id: string
+    body_sha256: Buffer
+    artefact_id: string
+    reason: string
+    reviewers: readonly string[]
+    expires_at: Date
+    key_id: string
+    signature: string
+    created_at: Generated<Date>
+  }
+  'redrive': {
+    id: string
+    state: 'CANARY' | 'RUNNING' | 'DONE' | 'STOPPED' | 'CANCELED'
+    cluster: string | null
+    created_by: string
+    rate_per_second: number
+    next_at: Generated<Date>
+    canary_until: Date
+    stopped_by: string | null
+    why: unknown
+    created_at: Generated<Date>
+    ended_at: Date | null
+  }
+  'redrive_letter': {
+    redrive_id: string
+    position: number
+    handoff_id: string
+    round: number
+    canary: boolean
+    state: Generated<'WAITING' | 'DRIVEN' | 'SKIPPED'>
+    act_id: string
+  }
+  'approval': {
+    handoff_id: string
+    task_id: string
+    requested_at: Generated<Date>
+    closed_at: Date | null
+    decision: 'approve' | 'reject' | null
+    decided_by: string | null
+    reason_code: string | null
+  }
+  'agent_registration': {
+    type: string
+    worker: string
+    version: string
+    requires: readonly string[]
+    capabilities: readonly string[]
+    mcp: readonly string[]
+    context_window: number | null
+    seen_at: Generated<Date>
+  }
+  'queue_mark': {
+    queue: string
+    relay: string
+    mark: number
+    marked_at: Generated<Date>
+  }
+  'receipt_check': {
+    id: Generated<boolean>
+    after_handoff: string
+    checked_at: Date
+  }
+  'subject_pepper': {
+    id: Generated<boolean>
+    pepper: Buffer
+  }
+  'handoff_subject': {
+    subject_lookup: Buffer
+    handoff_id: string
+  }
+}
