@@ -30,6 +30,7 @@ interface PrepareOptions {
 
 const MICROS_PER_DAY = 86_400_000_000
 
+/** Salts its texts anew; the same request always has the same key and hash. */
 export function prepareEntry(entry: AuditEntry, options: PrepareOptions): PreparedEntry {
   const key = recordIdBytes(entry)
   const segments = entry.segments.map((segment) => ({

@@ -35,6 +35,7 @@ const NOTHING = {
   removed: 0,
 }
 
+/** The position of a log; all zero where nothing of it is archived. */
 export const positionOf = (
   positions: ReadonlyMap<number, ArchivePosition>,
   log: number,
@@ -105,6 +106,7 @@ const DAY_MS = 86_400_000
 /** Why a day cannot be dropped. */
 export type DropObstacle = 'HOT' | 'EARLIER_DAY' | 'NOT_ARCHIVED' | 'LEGAL_HOLD'
 
+/** Why a day (YYYY-MM-DD) cannot be dropped while `hotDays` days must stay; null where it can. */
 export async function findDropObstacle(
   db: Database,
   { day, hotDays }: { readonly day: string; readonly hotDays: number },
@@ -157,6 +159,7 @@ export async function expireRecords(db: Database, expiry: Expiry): Promise<void>
   )
 }
 
+/** As audit_archiver. The objects of the records below `toIndex`, which have expired, are removed. */
 export async function markRemoved(
   db: Database,
   { chain, toIndex }: { readonly chain: number; readonly toIndex: number },

@@ -21,6 +21,7 @@ export interface ColdStore {
 /** Hash tiles do not compress. */
 export const isCompressed = (name: string): boolean => !/\/tile\/\d+\//.test(name)
 
+/** A transient BATON_COLD_STORE_UNAVAILABLE; `what` is what the store does not do. */
 export const coldStoreUnavailable = (what: string, cause: unknown) =>
   transient('BATON_COLD_STORE_UNAVAILABLE', `the cold store does not ${what}`, {
     cause,

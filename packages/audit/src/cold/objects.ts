@@ -9,6 +9,7 @@ import { isCompressed } from './cold-store.ts'
 const ENTRIES = 'tile/entries/'
 const PAYLOADS = 'payload/'
 
+/** A bundle of entries or a tile of hashes, full or partial. */
 export const tileName = (origin: string, tile: Tile): string => `${origin}/${tilePath(tile)}`
 
 /** The encrypted segments of the records of one entry bundle. */
@@ -27,6 +28,7 @@ const decompress = promisify(zstdDecompress)
 /** Higher levels gain nothing on records and cost several times as much. */
 const LEVEL = 3
 
+/** The bytes to store: zstd, but for hash tiles. */
 export const encodeObject = async (name: string, bytes: Uint8Array): Promise<Uint8Array> =>
   isCompressed(name)
     ? compress(bytes, {
@@ -55,7 +57,10 @@ const MARK = encodeUtf8('baton-payload/1\n')
 /** seq, segment, subjectRef, length of nonce, length of ciphertext. */
 const HEADER_BYTES = 8 + 2 + 16 + 2 + 4
 
-/** The encrypted segments of one bundle: without its subject's key none can be read. In order, so that the same segments always make the same bytes. */
+/**
+ * The encrypted segments of one bundle: without its subject's key none can be read. In order of seq and
+ * segment, so that the same segments always make the same bytes.
+ */
 export function encodePayloads(rows: readonly SegmentRow[]): Uint8Array {
   const sorted = rows.toSorted((left, right) =>
     left.seq === right.seq ? left.segment - right.segment : left.seq - right.seq,

@@ -55,6 +55,7 @@ export async function addErasure(db: Database, erasure: NewErasure): Promise<voi
   )
 }
 
+/** How far an erasure has come; undefined where none has this id. */
 export async function findErasure(db: Database, id: string): Promise<Erasure | undefined> {
   return (await run(db, 'find_erasure', ERASURES.where('id', '=', id)))[0]
 }

@@ -25,6 +25,7 @@ export interface GenuineErasures {
   of(range: SeqRange): Promise<ErasedBySeq>
 }
 
+/** `batchKeys` are the trusted public keys of append services, by key id; without `cold` what left the database is not read. */
 export function createGenuineErasures(
   db: Database,
   batchKeys: ReadonlyMap<string, KeyObject>,

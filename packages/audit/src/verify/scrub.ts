@@ -72,6 +72,7 @@ export interface Scrubbed {
   readonly total: number
 }
 
+/** Where the pass under way stands; undefined before the first. */
 export const readScrubPosition = async (db: Database): Promise<ScrubPosition | undefined> => {
   const statement = audit.selectFrom('audit.scrub').select('reached')
   return (await run(db, 'read_scrub', statement.$narrowType<{ reached: ScrubPosition }>()))[0]

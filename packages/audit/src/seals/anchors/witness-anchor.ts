@@ -40,6 +40,7 @@ function requestBody(
   return `old ${from}\n${hashes}\n${note}`
 }
 
+/** Throws BATON_ANCHOR_UNAVAILABLE while the witness does not answer, or signs with another key. */
 export function createWitnessAnchor(options: WitnessOptions): Anchor {
   const { key, timeoutMs = 1_000 } = options
   const url = new URL('add-checkpoint', options.url.endsWith('/') ? options.url : `${options.url}/`)
