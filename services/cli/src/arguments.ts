@@ -17,16 +17,34 @@ export const collect = (value: string, before: readonly string[]): readonly stri
   value,
 ]
 
-export function positiveNumber(text: string): number {
-  const value = Number(text)
-  if (text.trim() !== '' && Number.isFinite(value) && value > 0) return value
-  throw new InvalidArgumentError('Expected a number above 0.')
+function number(words: string, fits: (value: number, text: string) => boolean) {
+  return (text: string): number => {
+    const value = Number(text)
+    if (text.trim() !== '' && fits(value, text)) return value
+    throw new InvalidArgumentError(`Expected a ${words}.`)
+  }
 }
 
-const LIMIT_MAX = 1_000
+export const positiveNumber = number(
+  'number above 0',
+  (value) => Number.isFinite(value) && value > 0,
+)
 
-export function limit(text: string): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && value >= 1 && value <= LIMIT_MAX) return value
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${LIMIT_MAX}.`)
+/** Both bounds are allowed. */
+export const numberBetween = (min: number, max: number) =>
+  number(`number from ${min} to ${max}`, (value) => value >= min && value <= max)
+
+export const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  number(
+    `whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`}`,
+    (value, text) => /^\d+$/.test(text) && value >= min && value <= max,
+  )
+
+/** How many rows a list has. */
+export const limit = wholeNumber(1, 1_000)
+
+/** A reason or ground that goes on record. */
+export function code(text: string): string {
+  if (/^[A-Z][A-Z0-9_]{0,63}$/.test(text)) return text
+  throw new InvalidArgumentError('Expected capital letters, digits and underscores.')
 }

@@ -1,10 +1,8 @@
-// The commands for auditors: verifying, evidence, the policy to verify it with, and drills.
+// The commands for auditors: verifying, evidence, the policy to verify it with, where records stand, and drills.
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
-import { InvalidArgumentError } from 'commander'
-import { TASK } from './arguments.ts'
+import { TASK, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
-import { addTiers } from './tier-commands.ts'
 
 interface VerifyFlags {
   readonly full?: boolean
@@ -84,15 +82,34 @@ export function addAudit(program: Command, run: Run): void {
   audit
     .command('drill')
     .description('rebuild a random past task against ten seconds, and record that')
-    .option('--seed <number>', 'choose the same task again', seedOf)
+    .option('--seed <number>', 'choose the same task again', wholeNumber(0))
     .action(async (options: { seed?: number }, command: Command) => {
       const { drill } = await import('./commands/drill.ts')
       await run(command, (context) => drill(context, options.seed))
     })
 }
 
-function seedOf(text: string): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value
-  throw new InvalidArgumentError('Expected a whole number from 0.')
+function addTiers(audit: Command, run: Run): void {
+  audit
+    .command('tiers')
+    .description('where the records stand: database, cold store, expired, held')
+    .action(async (_: object, command: Command) => {
+      const { tiers } = await import('./commands/tiers.ts')
+      await run(command, tiers)
+    })
+  for (const [name, held, what] of HOLDS) {
+    audit
+      .command(name)
+      .description(what)
+      .argument('<task>', TASK)
+      .action(async (task: string, _: object, command: Command) => {
+        const { hold } = await import('./commands/hold.ts')
+        await run(command, (context) => hold(context, { task, held }))
+      })
+  }
 }
+
+const HOLDS = [
+  ['hold', true, 'keep the records of a task from every deletion, for a court or an inquiry'],
+  ['unhold', false, 'let the records of a task go when their time is over'],
+] as const

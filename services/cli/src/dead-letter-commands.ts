@@ -1,7 +1,6 @@
 // The commands about dead letters: handoffs that wait for a person.
-import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
-import { collect, limit } from './arguments.ts'
+import { collect, limit, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import type { Decision } from './commands/review.ts'
 
@@ -62,7 +61,11 @@ function addDeciding(letters: Command, run: Run): void {
     .command('release')
     .description('agree to let it go on as it is; a safety violation needs two people')
     .argument('<letter>', LETTER)
-    .option('--hours <number>', 'how long the release may be made use of (default: 24)', hours)
+    .option(
+      '--hours <number>',
+      'how long the release may be made use of (default: 24)',
+      wholeNumber(1, 168),
+    )
     .action((letterId: string, flags: { hours?: number }, command: Command) =>
       decide(letterId, { action: 'release', validHours: flags.hours }, command),
     )
@@ -114,7 +117,11 @@ function addBulk(letters: Command, run: Run): void {
     .description('send back those that would pass: five first, the rest when these completed')
     .argument('[letters...]', LETTER)
     .option('--cluster <cluster>', 'all letters of a cluster')
-    .option('--rate <number>', 'how many a second after the first five (default: 10)', rate)
+    .option(
+      '--rate <number>',
+      'how many a second after the first five (default: 10)',
+      wholeNumber(1, 100),
+    )
     .option('--no-wait', 'do not follow it')
     .option('--show <id>', 'how a re-drive stands that was begun before')
     .option('--stop <id>', 'end one that was begun before')
@@ -128,13 +135,4 @@ function addBulk(letters: Command, run: Run): void {
           : showRedrive(context, { redriveId: known, stop: stop !== undefined }),
       )
     })
-}
-
-const hours = (text: string): number => between(text, 168)
-const rate = (text: string): number => between(text, 100)
-
-function between(text: string, most: number): number {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${most}.`)
 }

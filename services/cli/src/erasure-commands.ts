@@ -1,6 +1,6 @@
 // The commands about a person: where they stand, and erasing them with two people.
 import type { Command } from 'commander'
-import { InvalidArgumentError } from 'commander'
+import { code } from './arguments.ts'
 import type { Run } from './arguments.ts'
 
 interface EraseFlags {
@@ -41,9 +41,4 @@ export function addSubject(program: Command, run: Run): void {
       const { showSubject } = await import('./commands/subject.ts')
       await run(command, (context) => showSubject(context, subject))
     })
-}
-
-function code(text: string): string {
-  if (/^[A-Z][A-Z0-9_]{0,63}$/.test(text)) return text
-  throw new InvalidArgumentError('Expected capital letters, digits and underscores.')
 }

@@ -6,6 +6,7 @@ import { openLog } from './context.ts'
 import type { Context } from './context.ts'
 import { withDatabases } from './instance/databases.ts'
 import { openInstance } from './instance/instance.ts'
+import type { QueueChoice } from './instance/queue.ts'
 import { readPerson } from './instance/secrets.ts'
 
 export interface GatewayClient {
@@ -27,12 +28,13 @@ export interface GatewayClient {
 export async function withGateway<Result>(
   context: Context,
   work: (client: GatewayClient) => Promise<Result>,
+  queue: QueueChoice = 'any',
 ): Promise<Result> {
   const given = namedGateway(context)
   if (given !== undefined) return work(given)
   const { BATON_API_KEY: own } = context.settings
   const person = readPerson(context.actAs ?? 'operator')
-  const instance = await openInstance(context, { queue: 'any' })
+  const instance = await openInstance(context, { queue })
   try {
     const key = (context.actAs === undefined && own) || instance.databases.keys.people[person]
     return await Promise.race([

@@ -1,7 +1,6 @@
 // The commands that steer work under way: approvals, cancellation, and which agents are there.
-import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
-import { limit } from './arguments.ts'
+import { code, limit, numberBetween } from './arguments.ts'
 import type { Run } from './arguments.ts'
 
 export function addApprovals(program: Command, run: Run): void {
@@ -32,6 +31,7 @@ export function addApprovals(program: Command, run: Run): void {
 }
 
 const GRACE_S_DEFAULT = 5
+const GRACE_S_MAX = 3_600
 
 export function addCancel(program: Command, run: Run): void {
   program
@@ -41,7 +41,7 @@ export function addCancel(program: Command, run: Run): void {
     .option(
       '--grace <seconds>',
       'how long a result of what executes now still counts',
-      graceSeconds,
+      numberBetween(0, GRACE_S_MAX),
       GRACE_S_DEFAULT,
     )
     .action(async (id: string, options: { grace: number }, command: Command) => {
@@ -58,17 +58,4 @@ export function addAgents(program: Command, run: Run): void {
       const { agents } = await import('./commands/agents.ts')
       await run(command, agents)
     })
-}
-
-function code(text: string): string {
-  if (/^[A-Z][A-Z0-9_]{0,63}$/.test(text)) return text
-  throw new InvalidArgumentError('Expected capital letters, digits and underscores.')
-}
-
-const GRACE_S_MAX = 3_600
-
-function graceSeconds(text: string): number {
-  const value = Number(text)
-  if (text.trim() !== '' && value >= 0 && value <= GRACE_S_MAX) return value
-  throw new InvalidArgumentError(`Expected a number from 0 to ${GRACE_S_MAX}.`)
 }

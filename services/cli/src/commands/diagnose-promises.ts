@@ -1,12 +1,24 @@
 // The promises I1 to I12 on a live system: the same rules that tests and chaos campaigns check.
-import { auditInvariants, findExcessPrivileges, findRecordHashes, verifyChains } from '@baton/audit'
+import {
+  auditInvariants,
+  findExcessPrivileges,
+  findRecordHashes,
+  findUndoneErasures,
+  listErasures,
+  verifyChains,
+} from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
 import { receiptInvariant } from '@baton/engine'
-import { listOutboxLanes, outboxDepth, outboxQueueDepths, storeInvariants } from '@baton/store'
+import {
+  findUnreflected,
+  listOutboxLanes,
+  outboxDepth,
+  outboxQueueDepths,
+  storeInvariants,
+} from '@baton/store'
 import type { QueueDepth } from '@baton/store'
 import type { OpenedDatabases } from '../instance/databases.ts'
 import { counted } from '../terminal/figures.ts'
-import { diagnoseErasures } from './diagnose-erasures.ts'
 import { failed, judged, passed } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { describeFinding } from './verification-checks.ts'
@@ -103,6 +115,25 @@ function logDiagnosis(
   return failed(about, rule, {
     text: counted(findings.length, 'finding'),
     ids: findings.slice(0, IDS_MAX).map(describeFinding),
+  })
+}
+
+const ERASED = 'what was erased is gone from every store'
+
+/** Names erasures, and handoffs whose text is there although their erasure is complete. Reads only. */
+async function diagnoseErasures({ pool, audit }: OpenedDatabases): Promise<Diagnosis> {
+  const completed = await listErasures(audit.pool, ['COMPLETED'])
+  const undone = await findUndoneErasures(audit.pool, audit.vault)
+  const texts = await findUnreflected(
+    pool,
+    completed.flatMap(({ handoffIds }) => handoffIds),
+  )
+  if (undone.length + texts.length === 0) {
+    return passed('I11', ERASED, counted(completed.length, 'erasure'))
+  }
+  return failed('I11', ERASED, {
+    text: `${counted(undone.length, 'erasure')} and ${counted(texts.length, 'handoff')} came back; run: erase --replay`,
+    ids: [...undone, ...texts].slice(0, IDS_MAX),
   })
 }
 

@@ -48,11 +48,17 @@ export async function listTasks(
   return (await gateway.get<{ tasks: readonly TaskAnswer[] }>(path)).tasks.map(taskOf)
 }
 
+export interface WholeTask {
+  readonly task: Task
+  readonly handoffs: readonly Handoff[]
+}
+
+/** Nothing of it is under way any more. */
+export const hasEnded = ({ handoffs }: Pick<WholeTask, 'handoffs'>): boolean =>
+  handoffs.every(({ endedAt }) => endedAt !== null)
+
 /** Throws BATON_TASK_NOT_FOUND. */
-export async function readTask(
-  gateway: GatewayClient,
-  taskId: string,
-): Promise<{ readonly task: Task; readonly handoffs: readonly Handoff[] }> {
+export async function readTask(gateway: GatewayClient, taskId: string): Promise<WholeTask> {
   type Answer = { task: TaskAnswer; handoffs: readonly HandoffAnswer[] }
   const { task, handoffs } = await orNotFound(taskId, gateway.get<Answer>(`/v2/tasks/${taskId}`))
   return { task: taskOf(task), handoffs: handoffs.map(handoffOf) }

@@ -5,11 +5,11 @@ import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withGateway } from '../gateway-client.ts'
 import type { GatewayClient } from '../gateway-client.ts'
-import { interrupted } from '../main-job/run-reviews.ts'
 import { counted, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { findDeadLetter } from './find-dead-letter.ts'
+import { follow } from './follow.ts'
 
 interface Selection {
   readonly letters: readonly string[]
@@ -127,22 +127,17 @@ function tell({ output }: Context, redrive: Redrive): ExitCode {
   return state === 'STOPPED' ? EXIT.failure : EXIT.fine
 }
 
-async function untilEnded(
-  { interrupt, output }: Context,
+const untilEnded = (
+  context: Context,
   gateway: GatewayClient,
   { redriveId }: Redrive,
-): Promise<Redrive> {
-  const startedAt = performance.now()
-  for (;;) {
-    const redrive = await gateway.get<Redrive>(`/v2/dead-letters/redrives/${redriveId}`)
-    const settled = redrive.endedAt !== null && redrive.completed >= redrive.driven
-    const late = performance.now() - startedAt > WAIT_MS
-    if (settled || late || redrive.state === 'STOPPED' || redrive.state === 'CANCELED') {
-      output.endProgress()
-      return redrive
-    }
-    if (interrupt.aborted) throw interrupted()
-    output.progress(`${redrive.state}: ${redrive.driven} sent back, ${redrive.completed} completed`)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
-  }
-}
+): Promise<Redrive> =>
+  follow(context, {
+    look: () => gateway.get<Redrive>(`/v2/dead-letters/redrives/${redriveId}`),
+    ended: ({ endedAt, completed, driven, state }) =>
+      (endedAt !== null && completed >= driven) || state === 'STOPPED' || state === 'CANCELED',
+    waitMs: WAIT_MS,
+    everyMs: LOOK_EVERY_MS,
+    progress: ({ state, driven, completed }) =>
+      `${state}: ${driven} sent back, ${completed} completed`,
+  })

@@ -11,10 +11,9 @@ import { BUDGET_USD } from '../main-job/contracts.ts'
 import { dollars, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Output } from '../terminal/output.ts'
-import { describeEnd } from './describe-end.ts'
+import type { WholeTask } from './find-task.ts'
 import { readInput } from './read-input.ts'
-import { runOneTask } from './run-one-task.ts'
-import type { EndedTask } from './run-one-task.ts'
+import { describeEnd, runOneTask } from './run-one-task.ts'
 
 interface ReviewContractOptions {
   readonly file: string
@@ -36,17 +35,13 @@ export async function reviewContract(
     budgetUSD: BUDGET_USD,
     traceparent: newTraceparent(),
   })
-  const ended = await runOneTask(context, {
-    queue,
-    timeoutMs: TIMEOUT_MS,
-    send: (sender) => sender.send(request.agentState, request.targetAgentType, request.constraints),
-  })
+  const ended = await runOneTask(context, request, { queue, timeoutMs: TIMEOUT_MS })
   print(context.output, ended)
   context.output.next(nextStep(`trace ${short(ended.task.taskId)}`))
   return ended.task.status === 'COMPLETED' ? EXIT.fine : EXIT.failure
 }
 
-function print(output: Output, ended: EndedTask): void {
+function print(output: Output, ended: WholeTask): void {
   const { task } = ended
   const findings = task.status === 'COMPLETED' ? (task.result as ReviewFindings) : null
   const end = describeEnd(ended)

@@ -6,11 +6,13 @@ import type { ExitCode } from '../exit-codes.ts'
 import { withGateway } from '../gateway-client.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import { PEOPLE } from '../instance/secrets.ts'
-import { interrupted } from '../main-job/run-reviews.ts'
 import { short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { findDeadLetter } from './find-dead-letter.ts'
 import type { DeadLetterCase } from './find-dead-letter.ts'
+import { hasEnded, readTask } from './find-task.ts'
+import type { WholeTask } from './find-task.ts'
+import { follow } from './follow.ts'
 
 export type Decision =
   | { readonly action: 'release'; readonly validHours?: number | undefined }
@@ -23,11 +25,6 @@ interface Outcome {
   readonly needed?: number
   readonly resolution?: string
   readonly repeated?: boolean
-}
-
-interface Task {
-  readonly task: { readonly status: string }
-  readonly handoffs: readonly { readonly state: string; readonly endedAt: string | null }[]
 }
 
 /** Decides; where the handoff goes back to the queue, waits up to half a minute for the end of its task. */
@@ -80,12 +77,10 @@ function describe(letter: DeadLetterCase, outcome: Outcome): string {
   return `${reviewers.join(', ')} agreed (${what}); ${missing} more ${missing === 1 ? 'reviewer is' : 'reviewers are'} needed.`
 }
 
-const describeTask = (whole: Task): string =>
-  isOver(whole)
+const describeTask = (whole: WholeTask): string =>
+  hasEnded(whole)
     ? `Its task is ${whole.task.status}.`
     : `Its task is ${whole.task.status}; it goes on while the services run.`
-
-const isOver = ({ handoffs }: Task): boolean => handoffs.every(({ endedAt }) => endedAt !== null)
 
 interface Following {
   readonly context: Context
@@ -119,21 +114,11 @@ const withPerson = (error: unknown, about: Omit<Following, 'outcome'>): unknown 
 const WAIT_MS = 30_000
 const LOOK_EVERY_MS = 200
 
-async function untilEnded(
-  { interrupt, output }: Context,
-  gateway: GatewayClient,
-  taskId: string,
-): Promise<Task> {
-  const startedAt = performance.now()
-  for (;;) {
-    const whole = await gateway.get<Task>(`/v2/tasks/${taskId}`)
-    const waitedMs = performance.now() - startedAt
-    if (isOver(whole) || waitedMs > WAIT_MS) {
-      output.endProgress()
-      return whole
-    }
-    if (interrupt.aborted) throw interrupted()
-    output.progress(`its task is ${whole.task.status}, ${Math.round(waitedMs / 1000)} s`)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
-  }
-}
+const untilEnded = (context: Context, gateway: GatewayClient, taskId: string): Promise<WholeTask> =>
+  follow(context, {
+    look: () => readTask(gateway, taskId),
+    ended: hasEnded,
+    waitMs: WAIT_MS,
+    everyMs: LOOK_EVERY_MS,
+    progress: ({ task }, seconds) => `its task is ${task.status}, ${seconds} s`,
+  })

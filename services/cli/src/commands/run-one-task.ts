@@ -1,91 +1,86 @@
-// Sends one handoff on a running instance, waits for the end of its task, and tells how it ended.
-import { createSender, parseSigningKeys } from '@baton/sdk'
-import { SIGNING_SETTINGS } from '@baton/engine'
-import type { Sender } from '@baton/sdk'
-import { createPool, findEndedTasks, findTask, listTaskHandoffs } from '@baton/store'
-import type { HandoffView, Pool, TaskView } from '@baton/store'
-import { readSettings, transient } from '@baton/runtime'
+// Sends one handoff through the gateway, waits for the end of its task, and says how it ended.
+import { transient } from '@baton/runtime'
+import type { AgentState, HandoffConstraints, Sent } from '@baton/sdk'
 import type { Context } from '../context.ts'
-import type { ReadableDatabases } from '../instance/databases.ts'
-import { openInstance } from '../instance/instance.ts'
+import { withGateway } from '../gateway-client.ts'
+import type { GatewayClient } from '../gateway-client.ts'
 import type { QueueChoice } from '../instance/queue.ts'
-import { interrupted } from '../main-job/run-reviews.ts'
 import { nextStep } from '../terminal/next-steps.ts'
+import { hasEnded, readTask } from './find-task.ts'
+import type { WholeTask } from './find-task.ts'
+import { follow } from './follow.ts'
 
-type Send = (sender: Sender) => ReturnType<Sender['send']>
-
-interface OneTask {
-  readonly send: Send
-  readonly queue: QueueChoice
-  readonly timeoutMs: number
+/** A handoff as POST /v2/handoffs takes it. */
+export interface Submission {
+  readonly agentState: AgentState
+  readonly targetAgentType: string
+  readonly constraints: HandoffConstraints
 }
 
-export interface EndedTask {
-  readonly task: TaskView
-  readonly handoffs: readonly HandoffView[]
+interface RunOptions {
+  readonly queue: QueueChoice
+  readonly timeoutMs: number
 }
 
 const LOOK_EVERY_MS = 50
 
 /** Starts what is not running and stops it again. Throws BATON_TASK_UNDER_WAY when the wait is over. */
-export async function runOneTask(context: Context, options: OneTask): Promise<EndedTask> {
-  const instance = await openInstance(context, { queue: options.queue })
-  const pool = createPool({
-    url: instance.databases.urls.app,
-    applicationName: 'baton-cli',
-    connectionsMax: 2,
-  })
-  try {
-    const { taskId } = await sendOnce(instance.databases, options.send)
-    await Promise.race([untilEnded({ context, pool, taskId, ...options }), instance.failed])
-    const task = await findTask(pool, taskId)
-    if (task === undefined) throw underWay(taskId)
-    return { task, handoffs: await listTaskHandoffs(pool, taskId) }
-  } finally {
-    context.output.endProgress()
-    await pool.end()
-    await instance.stop()
+export function runOneTask(
+  context: Context,
+  submission: Submission,
+  { queue, timeoutMs }: RunOptions,
+): Promise<WholeTask> {
+  const work = async (gateway: GatewayClient) => {
+    const { taskId } = await gateway.post<Sent>('/v2/handoffs', submission)
+    const ended = await follow(context, {
+      look: () => readTask(gateway, taskId),
+      ended: hasEnded,
+      waitMs: timeoutMs,
+      everyMs: LOOK_EVERY_MS,
+      progress: (_, seconds) => `task ${taskId} is under way, ${seconds} s`,
+    })
+    if (!hasEnded(ended)) throw underWay(taskId)
+    return ended
   }
-}
-
-/**
- * Commits one handoff; it is delivered as soon as the services run. Throws BATON_SETTINGS_INVALID
- * without signing keys.
- */
-export async function sendOnce({ urls, secrets }: ReadableDatabases, send: Send) {
-  const { BATON_SIGNING_KEYS: signingKeys } = secrets
-  const given = readSettings(SIGNING_SETTINGS, { BATON_SIGNING_KEYS: signingKeys })
-  const sender = createSender({
-    databaseUrl: urls.app,
-    keyRing: parseSigningKeys(given.BATON_SIGNING_KEYS),
-    connectionsMax: 1,
-    operator: 'operator',
-  })
-  try {
-    return await send(sender)
-  } finally {
-    await sender.close()
-  }
-}
-
-async function untilEnded(wait: {
-  readonly context: Context
-  readonly pool: Pool
-  readonly taskId: string
-  readonly timeoutMs: number
-}): Promise<void> {
-  const { context, pool, taskId, timeoutMs } = wait
-  const startedAt = performance.now()
-  while (!(await findEndedTasks(pool, [taskId])).has(taskId)) {
-    if (context.interrupt.aborted) throw interrupted()
-    const waitedMs = performance.now() - startedAt
-    if (waitedMs > timeoutMs) throw underWay(taskId)
-    context.output.progress(`task ${taskId} is under way, ${Math.round(waitedMs / 1000)} s`)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
-  }
+  return withGateway(context, work, queue)
 }
 
 const underWay = (taskId: string) =>
   transient('BATON_TASK_UNDER_WAY', `task ${taskId} has not ended yet`, {
     fix: `It is not lost. Is there an agent of that type? Look later with \`${nextStep(`trace ${taskId}`)}\`.`,
   })
+
+interface End {
+  readonly reason: string | null
+  readonly details: unknown
+  readonly text: string
+}
+
+const PLACES_MAX = 5
+
+const AFTERWARDS: Readonly<Record<string, string>> = {
+  DEAD_LETTERED: 'It waits for a person and is not tried again.',
+  ROLLED_BACK: 'The task stands at its sender’s checkpoint again.',
+  REJECTED: 'It was not executed.',
+  EXPIRED: 'Its time was over before it could be executed.',
+}
+
+/** Why a task ended without a result, in words: the reason, the places, and what happens now. */
+export function describeEnd({ task, handoffs }: WholeTask): End {
+  const last = handoffs.at(-1)
+  const reason = last?.reason ?? null
+  const state = last?.state ?? task.status
+  const places = placesOf(last?.details).map((place) => `\n    ${place}`)
+  const text = `${state}${reason === null ? '' : `: ${reason}`}. ${AFTERWARDS[state] ?? ''}${places.join('')}`
+  return { reason, details: last?.details ?? null, text: `  ✗ ${text.trimEnd()}` }
+}
+
+function placesOf(details: unknown): string[] {
+  if (!Array.isArray(details)) return []
+  return (details as { pointer?: string; rule?: string; message?: string }[])
+    .slice(0, PLACES_MAX)
+    .map(
+      ({ pointer = '', rule = '', message = '' }) =>
+        `${pointer || '(whole message)'}: ${message} (${rule})`,
+    )
+}

@@ -1,18 +1,23 @@
 // `send`: one handoff from the command line, durable at once, and by default watched until its task has ended.
-import type { Sender } from '@baton/sdk'
+import { SIGNING_SETTINGS } from '@baton/engine'
+import { readSettings } from '@baton/runtime'
+import { createSender, parseSigningKeys } from '@baton/sdk'
+import type { Sent } from '@baton/sdk'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
+import { withGateway } from '../gateway-client.ts'
 import { withDatabases } from '../instance/databases.ts'
+import type { ReadableDatabases } from '../instance/databases.ts'
 import type { QueueChoice } from '../instance/queue.ts'
 import { dollars, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { readAgentState } from './agent-state.ts'
 import type { StateFlags } from './agent-state.ts'
-import { describeEnd } from './describe-end.ts'
-import { runOneTask, sendOnce } from './run-one-task.ts'
-import type { EndedTask } from './run-one-task.ts'
+import type { WholeTask } from './find-task.ts'
+import { describeEnd, runOneTask } from './run-one-task.ts'
+import type { Submission } from './run-one-task.ts'
 
 interface SendOptions extends StateFlags {
   readonly to: string
@@ -25,31 +30,46 @@ interface SendOptions extends StateFlags {
 
 export async function send(context: Context, options: SendOptions): Promise<ExitCode> {
   const agentState = await readAgentState(options)
-  const dispatch = (sender: Sender) =>
-    sender.send(agentState, options.to, { list: options.constraint })
-  if (!options.wait) return commitOnly(context, dispatch)
-  const ended = await runOneTask(context, {
-    queue: options.queue,
-    timeoutMs: options.timeout * 1000,
-    send: dispatch,
-  })
+  const constraints = { list: options.constraint }
+  const submission = { agentState, targetAgentType: options.to, constraints }
+  if (!options.wait) return commitOnly(context, submission)
+  const timeoutMs = options.timeout * 1_000
+  const ended = await runOneTask(context, submission, { queue: options.queue, timeoutMs })
   print(context, ended)
   return ended.task.status === 'COMPLETED' ? EXIT.fine : EXIT.failure
 }
 
-async function commitOnly(
-  context: Context,
-  dispatch: (sender: Sender) => ReturnType<Sender['send']>,
-): Promise<ExitCode> {
-  const { output } = context
-  const sent = await withDatabases(context, ({ databases }) => sendOnce(databases, dispatch))
+async function commitOnly(context: Context, submission: Submission): Promise<ExitCode> {
+  const { output, settings } = context
+  const sent =
+    settings.BATON_GATEWAY_URL === undefined
+      ? await withDatabases(context, ({ databases }) => commit(databases, submission))
+      : await withGateway(context, (gateway) => gateway.post<Sent>('/v2/handoffs', submission))
   if (output.json) output.data(JSON.stringify(sent))
   else output.data(`Handoff ${sent.handoffId} of task ${sent.taskId} is ${sent.state}.`)
   output.next(`it is delivered while services run: ${nextStep('up')}`)
   return EXIT.fine
 }
 
-function print({ output }: Context, ended: EndedTask): void {
+/** Into the databases of this home, where no service has to run for it. Throws BATON_SETTINGS_INVALID without signing keys. */
+async function commit({ urls, secrets }: ReadableDatabases, submission: Submission): Promise<Sent> {
+  const { BATON_SIGNING_KEYS: signingKeys } = secrets
+  const given = readSettings(SIGNING_SETTINGS, { BATON_SIGNING_KEYS: signingKeys })
+  const sender = createSender({
+    databaseUrl: urls.app,
+    keyRing: parseSigningKeys(given.BATON_SIGNING_KEYS),
+    connectionsMax: 1,
+    operator: 'operator',
+  })
+  const { agentState, targetAgentType, constraints } = submission
+  try {
+    return await sender.send(agentState, targetAgentType, constraints)
+  } finally {
+    await sender.close()
+  }
+}
+
+function print({ output }: Context, ended: WholeTask): void {
   const { task, handoffs } = ended
   if (output.json) output.data(JSON.stringify({ ...task, handoffs: ended.handoffs }))
   else output.data(table(handoffs))
@@ -59,7 +79,7 @@ function print({ output }: Context, ended: EndedTask): void {
   output.next(nextStep(`trace ${short(task.taskId)}`))
 }
 
-const table = (handoffs: EndedTask['handoffs']): string =>
+const table = (handoffs: WholeTask['handoffs']): string =>
   renderTable(
     [
       { title: 'HANDOFF' },

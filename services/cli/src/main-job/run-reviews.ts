@@ -1,9 +1,10 @@
 // Sends reviews as tasks, a bounded number at a time, and waits until each has ended.
 import type { ReviewRequest } from '@baton/contract-review'
-import { permanent, transient } from '@baton/runtime'
+import { transient } from '@baton/runtime'
 import type { Sender } from '@baton/sdk'
 import { findEndedTasks } from '@baton/store'
 import type { Pool } from '@baton/store'
+import { interrupted } from '../commands/follow.ts'
 
 export interface RunParts {
   readonly sender: Sender
@@ -78,11 +79,6 @@ async function pause(ms: number, interrupt: AbortSignal): Promise<void> {
     interrupt.addEventListener('abort', onAbort, { once: true })
   })
 }
-
-export const interrupted = () =>
-  permanent('BATON_INTERRUPTED', 'interrupted', {
-    fix: 'Nothing that was sent is lost: it goes on when Baton is started again.',
-  })
 
 function stalled(open: ReadonlySet<string>) {
   const [first = ''] = open
