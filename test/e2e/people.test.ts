@@ -74,7 +74,7 @@ async function held(): Promise<{ handoffId: string; taskId: string }> {
   return (await response.json()) as { handoffId: string; taskId: string }
 }
 
-it('reads through a gateway that is named, and makes no instance of its own', async () => {
+it('reads and sends through a gateway that is named, and makes no instance of its own', async () => {
   const { taskId } = await held()
   const elsewhere = await openCommandLine({
     BATON_GATEWAY_URL: gatewayUrl,
@@ -93,6 +93,12 @@ it('reads through a gateway that is named, and makes no instance of its own', as
   }
   const unknown = await elsewhere.run('trace', randomUUID())
   expect([unknown.exitCode, unknown.stderr]).toEqual([5, expect.stringContaining('no task')])
+  const operator = { BATON_API_KEY: await keyOf('operator') }
+  const send = ['send', '--to', 'unreliable-review', '--no-wait', '--json']
+  const sent = JSON.parse((await elsewhere.runWith(operator, ...send)).stdout) as Json
+  expect(await answer('task', 'show', String(sent['taskId']))).toMatchObject({
+    handoffs: [{ handoffId: sent['handoffId'] }],
+  })
   expect(await readdir(elsewhere.home)).toEqual([])
   await elsewhere.discard()
   expect(await answer('cancel', taskId)).toMatchObject({ taskId })

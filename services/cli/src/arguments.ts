@@ -1,14 +1,15 @@
 // What the definitions of commands share: how a command is run, and how its arguments are read.
 import { InvalidArgumentError } from 'commander'
-import type { Command } from 'commander'
 import type { Context } from './context.ts'
 import type { ExitCode } from './exit-codes.ts'
 
-/** Opens a command's context once its options are known, and runs it. */
-export type Run = (
-  command: Command,
-  action: (context: Context) => Promise<ExitCode>,
-) => Promise<void>
+/**
+ * Makes a command's action of its work: opens the context once the options are known. Commander gives
+ * the arguments in their order, then the options, then the command.
+ */
+export type Run = <Given extends readonly unknown[]>(
+  work: (context: Context, ...given: Given) => Promise<ExitCode>,
+) => (...given: unknown[]) => Promise<void>
 
 export const TASK = 'task id, or the first digits of one'
 

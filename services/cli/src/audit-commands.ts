@@ -21,16 +21,17 @@ export function addVerify(program: Command, run: Run): void {
       'the keys to verify a bundle against; never out of the bundle itself',
     )
     .option('--full', 'verify the batch signatures that seals vouch for once more')
-    .action(async (what: string | undefined, options: VerifyFlags, command: Command) => {
-      if (what !== undefined && (options.policy !== undefined || isMeantAsFile(what))) {
-        const { verifyFile } = await import('./commands/verify-bundle.ts')
+    .action(
+      run(async (context, what: string | undefined, options: VerifyFlags) => {
         const { policy } = options
-        await run(command, (context) => verifyFile(context, { file: what, policy }))
-        return
-      }
-      const { verify } = await import('./commands/verify.ts')
-      await run(command, (context) => verify(context, what, options))
-    })
+        if (what !== undefined && (policy !== undefined || isMeantAsFile(what))) {
+          const { verifyFile } = await import('./commands/verify-bundle.ts')
+          return verifyFile(context, { file: what, policy })
+        }
+        const { verify } = await import('./commands/verify.ts')
+        return verify(context, what, options)
+      }),
+    )
 }
 
 /** A file that is there, or a path: no id of a task has a dot or a slash. */
@@ -51,11 +52,13 @@ export function addEvidence(program: Command, run: Run): void {
     .option('--out <file>', 'where to write it (default: evidence-<task>.tar)')
     .option('--with-payloads', 'put in what was said; needs a permission of its own')
     .option('--policy-out <file>', 'also write the policy that it is verified against')
-    .action(async (task: string, flags: EvidenceFlags, command: Command) => {
-      const { evidence } = await import('./commands/evidence.ts')
-      const { out, policyOut, withPayloads = false } = flags
-      await run(command, (context) => evidence(context, { task, out, policyOut, withPayloads }))
-    })
+    .action(
+      run(async (context, task: string, flags: EvidenceFlags) => {
+        const { evidence } = await import('./commands/evidence.ts')
+        const { out, policyOut, withPayloads = false } = flags
+        return evidence(context, { task, out, policyOut, withPayloads })
+      }),
+    )
 }
 
 export function addPolicy(program: Command, run: Run): void {
@@ -63,10 +66,11 @@ export function addPolicy(program: Command, run: Run): void {
     .command('policy')
     .description('print the public keys that evidence is verified against')
     .option('--out <file>', 'write them to a file')
-    .action(async (options: { out?: string }, command: Command) => {
-      const { policy } = await import('./commands/policy.ts')
-      await run(command, (context) => policy(context, options))
-    })
+    .action(
+      run(async (context, options: { out?: string }) =>
+        (await import('./commands/policy.ts')).policy(context, options),
+      ),
+    )
 }
 
 export function addAudit(program: Command, run: Run): void {
@@ -75,37 +79,35 @@ export function addAudit(program: Command, run: Run): void {
   audit
     .command('recover-seals')
     .description('make the sealer’s lost state file anew, where its anchors vouch for the database')
-    .action(async (_: object, command: Command) => {
-      const { recoverSeals } = await import('./commands/recover-seals.ts')
-      await run(command, recoverSeals)
-    })
+    .action(
+      run(async (context) => (await import('./commands/recover-seals.ts')).recoverSeals(context)),
+    )
   audit
     .command('drill')
     .description('rebuild a random past task against ten seconds, and record that')
     .option('--seed <number>', 'choose the same task again', wholeNumber(0))
-    .action(async (options: { seed?: number }, command: Command) => {
-      const { drill } = await import('./commands/drill.ts')
-      await run(command, (context) => drill(context, options.seed))
-    })
+    .action(
+      run(async (context, { seed }: { seed?: number }) =>
+        (await import('./commands/drill.ts')).drill(context, seed),
+      ),
+    )
 }
 
 function addTiers(audit: Command, run: Run): void {
   audit
     .command('tiers')
     .description('where the records stand: database, cold store, expired, held')
-    .action(async (_: object, command: Command) => {
-      const { tiers } = await import('./commands/tiers.ts')
-      await run(command, tiers)
-    })
+    .action(run(async (context) => (await import('./commands/tiers.ts')).tiers(context)))
   for (const [name, held, what] of HOLDS) {
     audit
       .command(name)
       .description(what)
       .argument('<task>', TASK)
-      .action(async (task: string, _: object, command: Command) => {
-        const { hold } = await import('./commands/hold.ts')
-        await run(command, (context) => hold(context, { task, held }))
-      })
+      .action(
+        run(async (context, task: string) =>
+          (await import('./commands/hold.ts')).hold(context, { task, held }),
+        ),
+      )
   }
 }
 

@@ -28,35 +28,36 @@ function addReading(letters: Command, run: Run): void {
     .option('--limit <number>', 'how many', limit, 20)
     .option('--reason <reason>', 'only of this reason, such as SAFETY_VIOLATION')
     .option('--cluster <cluster>', 'only of this cluster')
-    .action(async (flags: ListFlags, command: Command) => {
-      const { deadLetters } = await import('./commands/dead-letters.ts')
-      await run(command, (context) => deadLetters(context, flags))
-    })
+    .action(
+      run(async (context, flags: ListFlags) =>
+        (await import('./commands/dead-letters.ts')).deadLetters(context, flags),
+      ),
+    )
   letters
     .command('show')
     .description('show the evidence of one, who agreed to what, and what is still needed')
     .argument('<letter>', LETTER)
     .option('--text', 'also the quarantined message; who reads it is logged')
-    .action(async (letterId: string, flags: { text?: boolean }, command: Command) => {
-      const { showDeadLetter } = await import('./commands/dead-letters.ts')
-      await run(command, (context) =>
-        showDeadLetter(context, { letterId, text: flags.text === true }),
-      )
-    })
+    .action(
+      run(async (context, letterId: string, { text = false }: { text?: boolean }) =>
+        (await import('./commands/dead-letters.ts')).showDeadLetter(context, { letterId, text }),
+      ),
+    )
   letters
     .command('clusters')
     .description('group them by what they have in common, the largest group first')
-    .action(async (_: object, command: Command) => {
-      const { deadLetterClusters } = await import('./commands/dead-letters.ts')
-      await run(command, deadLetterClusters)
-    })
+    .action(
+      run(async (context) =>
+        (await import('./commands/dead-letters.ts')).deadLetterClusters(context),
+      ),
+    )
 }
 
 function addDeciding(letters: Command, run: Run): void {
-  const decide = async (letterId: string, decision: Decision, command: Command) => {
-    const { review } = await import('./commands/review.ts')
-    await run(command, (context) => review(context, letterId, decision))
-  }
+  const decide = <Flags>(decisionOf: (flags: Flags) => Decision) =>
+    run(async (context, letterId: string, flags: Flags) =>
+      (await import('./commands/review.ts')).review(context, letterId, decisionOf(flags)),
+    )
   letters
     .command('release')
     .description('agree to let it go on as it is; a safety violation needs two people')
@@ -66,31 +67,23 @@ function addDeciding(letters: Command, run: Run): void {
       'how long the release may be made use of (default: 24)',
       wholeNumber(1, 168),
     )
-    .action((letterId: string, flags: { hours?: number }, command: Command) =>
-      decide(letterId, { action: 'release', validHours: flags.hours }, command),
-    )
+    .action(decide(({ hours }: { hours?: number }) => ({ action: 'release', validHours: hours })))
   letters
     .command('redact')
     .description('agree to let it go on without some texts; by default those of the evidence')
     .argument('<letter>', LETTER)
     .option('--at <pointer>', 'a place to take out; may be repeated', collect, [])
-    .action((letterId: string, flags: { at: readonly string[] }, command: Command) =>
-      decide(letterId, { action: 'redact', at: flags.at }, command),
-    )
+    .action(decide(({ at }: { at: readonly string[] }) => ({ action: 'redact', at })))
   letters
     .command('discard')
     .description('give it up for good')
     .argument('<letter>', LETTER)
-    .action((letterId: string, _: object, command: Command) =>
-      decide(letterId, { action: 'discard' }, command),
-    )
+    .action(decide(() => ({ action: 'discard' })))
   letters
     .command('ask')
     .description('ask its sender for another message')
     .argument('<letter>', LETTER)
-    .action((letterId: string, _: object, command: Command) =>
-      decide(letterId, { action: 'ask-sender' }, command),
-    )
+    .action(decide(() => ({ action: 'ask-sender' })))
 }
 
 interface RedriveFlags {
@@ -107,11 +100,12 @@ function addBulk(letters: Command, run: Run): void {
     .description('judge them by today’s schema, rules and agents; nothing is enqueued')
     .argument('[letters...]', LETTER)
     .option('--cluster <cluster>', 'all letters of a cluster')
-    .action(async (ids: readonly string[], flags: { cluster?: string }, command: Command) => {
-      const { dryRunLetters } = await import('./commands/redrive.ts')
-      const selection = { letters: ids, cluster: flags.cluster }
-      await run(command, (context) => dryRunLetters(context, selection))
-    })
+    .action(
+      run(async (context, letterIds: readonly string[], { cluster }: { cluster?: string }) => {
+        const { dryRunLetters } = await import('./commands/redrive.ts')
+        return dryRunLetters(context, { letters: letterIds, cluster })
+      }),
+    )
   letters
     .command('redrive')
     .description('send back those that would pass: five first, the rest when these completed')
@@ -125,14 +119,14 @@ function addBulk(letters: Command, run: Run): void {
     .option('--no-wait', 'do not follow it')
     .option('--show <id>', 'how a re-drive stands that was begun before')
     .option('--stop <id>', 'end one that was begun before')
-    .action(async (ids: readonly string[], flags: RedriveFlags, command: Command) => {
-      const { redriveLetters, showRedrive } = await import('./commands/redrive.ts')
-      const { show, stop } = flags
-      const known = stop ?? show
-      await run(command, (context) =>
-        known === undefined
-          ? redriveLetters(context, { letters: ids, ...flags })
-          : showRedrive(context, { redriveId: known, stop: stop !== undefined }),
-      )
-    })
+    .action(
+      run(async (context, letterIds: readonly string[], flags: RedriveFlags) => {
+        const { redriveLetters, showRedrive } = await import('./commands/redrive.ts')
+        const { show, stop } = flags
+        const known = stop ?? show
+        return known === undefined
+          ? redriveLetters(context, { letters: letterIds, ...flags })
+          : showRedrive(context, { redriveId: known, stop: stop !== undefined })
+      }),
+    )
 }

@@ -26,10 +26,11 @@ export function addErase(program: Command, run: Run): void {
       '--purge-storage',
       'also rewrite the touched tables and drop old write-ahead log; needs the superuser',
     )
-    .action(async (subject: string | undefined, flags: EraseFlags, command: Command) => {
-      const { erase } = await import('./commands/erase.ts')
-      await run(command, (context) => erase(context, { ...flags, subject }))
-    })
+    .action(
+      run(async (context, subject: string | undefined, flags: EraseFlags) =>
+        (await import('./commands/erase.ts')).erase(context, { ...flags, subject }),
+      ),
+    )
 }
 
 export function addSubject(program: Command, run: Run): void {
@@ -37,8 +38,9 @@ export function addSubject(program: Command, run: Run): void {
     .command('subject')
     .description('list the tasks, handoffs and records of a person, without any text')
     .argument('<subject>', 'the id under which messages name the person in dataSubjects')
-    .action(async (subject: string, _: object, command: Command) => {
-      const { showSubject } = await import('./commands/subject.ts')
-      await run(command, (context) => showSubject(context, subject))
-    })
+    .action(
+      run(async (context, subject: string) =>
+        (await import('./commands/subject.ts')).showSubject(context, subject),
+      ),
+    )
 }

@@ -9,8 +9,7 @@ import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
-import { addAgents, addApprovals, addCancel } from './steering-commands.ts'
-import { addTask, addTasks, addTrace } from './task-commands.ts'
+import { addAgents, addApprovals, addCancel, addTask, addTasks, addTrace } from './task-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
 export interface GlobalOptions {
@@ -43,9 +42,16 @@ export async function runProgram(
   options: ProgramOptions,
 ): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.fine
-  const program = createProgram(options, async (command, action) => {
-    exitCode = await action(options.openContext(command.optsWithGlobals<GlobalOptions>()))
-  })
+  const run: Run =
+    <Given extends readonly unknown[]>(
+      work: (context: Context, ...given: Given) => Promise<ExitCode>,
+    ) =>
+    async (...given: unknown[]) => {
+      const command = given.at(-1) as Command
+      const context = options.openContext(command.optsWithGlobals<GlobalOptions>())
+      exitCode = await work(context, ...(given as unknown as Given))
+    }
+  const program = createProgram(options, run)
   try {
     await program.parseAsync([...args], { from: 'user' })
     return exitCode
@@ -112,22 +118,24 @@ function addUp(program: Command, run: Run): void {
   withQueue(program.command('up'))
     .description('start everything, review all installed licences, and stay up')
     .option('--once', 'stop when the reviews are done; fails when any promise was broken')
-    .action(async (options: QueueOptions & { once?: boolean }, command: Command) => {
-      const { up } = await import('./commands/up.ts')
-      await run(command, (context) =>
-        up(context, { once: options.once === true, queue: queueOf(options) }),
-      )
-    })
+    .action(
+      run(async (context, options: QueueOptions & { once?: boolean }) => {
+        const { up } = await import('./commands/up.ts')
+        return up(context, { once: options.once === true, queue: queueOf(options) })
+      }),
+    )
 }
 
 function addReviewContract(program: Command, run: Run): void {
   withQueue(program.command('review-contract'))
     .description('review a contract or licence of your own')
     .argument('<file>', 'a text file, or - for standard input')
-    .action(async (file: string, options: QueueOptions, command: Command) => {
-      const { reviewContract } = await import('./commands/review-contract.ts')
-      await run(command, (context) => reviewContract(context, { file, queue: queueOf(options) }))
-    })
+    .action(
+      run(async (context, file: string, options: QueueOptions) => {
+        const { reviewContract } = await import('./commands/review-contract.ts')
+        return reviewContract(context, { file, queue: queueOf(options) })
+      }),
+    )
 }
 
 interface SendFlags extends QueueOptions {
@@ -155,20 +163,19 @@ function addSend(program: Command, run: Run): void {
     .option('--budget <usd>', 'what the task may cost, in US dollars', positiveNumber, 1)
     .option('--no-wait', 'only commit it; it is delivered when the services run')
     .option('--timeout <seconds>', 'how long to wait for the end of the task', positiveNumber, 60)
-    .action(async (flags: SendFlags, command: Command) => {
-      const { send } = await import('./commands/send.ts')
-      await run(command, (context) => send(context, { ...flags, queue: queueOf(flags) }))
-    })
+    .action(
+      run(async (context, flags: SendFlags) => {
+        const { send } = await import('./commands/send.ts')
+        return send(context, { ...flags, queue: queueOf(flags) })
+      }),
+    )
 }
 
 function addDoctor(program: Command, run: Run): void {
   program
     .command('doctor')
     .description('check every promise on the live system and name what is missing')
-    .action(async (_: object, command: Command) => {
-      const { doctor } = await import('./commands/doctor.ts')
-      await run(command, doctor)
-    })
+    .action(run(async (context) => (await import('./commands/doctor.ts')).doctor(context)))
 }
 
 function addSettings(program: Command, run: Run): void {
@@ -176,18 +183,16 @@ function addSettings(program: Command, run: Run): void {
     .command('settings')
     .description('list the settings of every service')
     .argument('[service]', 'only those of one service')
-    .action(async (service: string | undefined, _: object, command: Command) => {
-      const { settings } = await import('./commands/settings.ts')
-      await run(command, (context) => settings(context, service))
-    })
+    .action(
+      run(async (context, service: string | undefined) =>
+        (await import('./commands/settings.ts')).settings(context, service),
+      ),
+    )
 }
 
 function addMigrate(program: Command, run: Run): void {
   program
     .command('migrate')
     .description('create or update the databases, roles and chains')
-    .action(async (_: object, command: Command) => {
-      const { migrate } = await import('./commands/migrate.ts')
-      await run(command, migrate)
-    })
+    .action(run(async (context) => (await import('./commands/migrate.ts')).migrate(context)))
 }

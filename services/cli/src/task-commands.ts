@@ -1,17 +1,20 @@
-// The commands about tasks: what happened to one, which there are, and taking one up again.
+// The commands about work under way: what happened to a task, which there are, and what people decide about them.
 import type { Command } from 'commander'
-import { TASK, limit } from './arguments.ts'
+import { TASK, code, limit, numberBetween } from './arguments.ts'
 import type { Run } from './arguments.ts'
+
+const tasksModule = () => import('./commands/tasks.ts')
 
 export function addTrace(program: Command, run: Run): void {
   program
     .command('trace')
     .description('show what happened to a task, hop by hop, from the audit log')
     .argument('<task>', TASK)
-    .action(async (task: string, _: object, command: Command) => {
-      const { trace } = await import('./commands/trace.ts')
-      await run(command, (context) => trace(context, task))
-    })
+    .action(
+      run(async (context, task: string) =>
+        (await import('./commands/trace.ts')).trace(context, task),
+      ),
+    )
 }
 
 export function addTasks(program: Command, run: Run): void {
@@ -20,10 +23,11 @@ export function addTasks(program: Command, run: Run): void {
     .description('list tasks, newest first')
     .option('--status <status>', 'only tasks of this status')
     .option('--limit <number>', 'how many', limit, 20)
-    .action(async (options: { status?: string; limit: number }, command: Command) => {
-      const { tasks } = await import('./commands/tasks.ts')
-      await run(command, (context) => tasks(context, options))
-    })
+    .action(
+      run(async (context, options: { status?: string; limit: number }) =>
+        (await tasksModule()).tasks(context, options),
+      ),
+    )
 }
 
 export function addTask(program: Command, run: Run): void {
@@ -34,25 +38,81 @@ export function addTask(program: Command, run: Run): void {
     .command('show')
     .description('show the handoffs of a task')
     .argument('<task>', TASK)
-    .action(async (id: string, _: object, command: Command) => {
-      const { showTask } = await import('./commands/tasks.ts')
-      await run(command, (context) => showTask(context, id))
-    })
+    .action(run(async (context, id: string) => (await tasksModule()).showTask(context, id)))
   task
     .command('checkpoint')
     .description('write the exact bytes its sender saved last to standard output')
     .argument('<task>', TASK)
-    .action(async (id: string, _: object, command: Command) => {
-      const { showCheckpoint } = await import('./commands/tasks.ts')
-      await run(command, (context) => showCheckpoint(context, id))
-    })
+    .action(run(async (context, id: string) => (await tasksModule()).showCheckpoint(context, id)))
   task
     .command('resume')
     .description('send what was rolled back or has expired again; safe to repeat')
     .argument('<task>', TASK)
     .option('--to <agent>', 'to another agent type than before')
-    .action(async (id: string, { to }: { to?: string }, command: Command) => {
-      const { resumeTask } = await import('./commands/tasks.ts')
-      await run(command, (context) => resumeTask(context, { task: id, to }))
-    })
+    .action(
+      run(async (context, id: string, { to }: { to?: string }) =>
+        (await tasksModule()).resumeTask(context, { task: id, to }),
+      ),
+    )
+}
+
+export function addApprovals(program: Command, run: Run): void {
+  const approvals = program
+    .command('approvals')
+    .description('handoffs that wait until a person approves')
+  approvals
+    .command('ls')
+    .description('list them, oldest first')
+    .option('--limit <number>', 'how many', limit, 20)
+    .action(
+      run(async (context, options: { limit: number }) =>
+        (await import('./commands/approvals.ts')).listWaiting(context, options),
+      ),
+    )
+  for (const [decision, what] of DECISIONS) {
+    approvals
+      .command(decision)
+      .description(what)
+      .argument('<handoff>', 'handoff id')
+      .option('--reason <code>', 'goes on record with the decision, such as TOO_EXPENSIVE', code)
+      .action(
+        run(async (context, handoffId: string, { reason }: { reason?: string }) => {
+          const { decide } = await import('./commands/approvals.ts')
+          return decide(context, { handoffId, decision, reason })
+        }),
+      )
+  }
+}
+
+const DECISIONS = [
+  ['approve', 'let a handoff go'],
+  ['reject', 'end a handoff; its sender is told'],
+] as const
+
+const GRACE_S_DEFAULT = 5
+const GRACE_S_MAX = 3_600
+
+export function addCancel(program: Command, run: Run): void {
+  program
+    .command('cancel')
+    .description('cancel a handoff, or a task with everything open in it')
+    .argument('<id>', 'the whole id of a task or a handoff')
+    .option(
+      '--grace <seconds>',
+      'how long a result of what executes now still counts',
+      numberBetween(0, GRACE_S_MAX),
+      GRACE_S_DEFAULT,
+    )
+    .action(
+      run(async (context, id: string, { grace }: { grace: number }) =>
+        (await import('./commands/cancel.ts')).cancel(context, { id, graceSeconds: grace }),
+      ),
+    )
+}
+
+export function addAgents(program: Command, run: Run): void {
+  program
+    .command('agents')
+    .description('list the agent types that have a live worker')
+    .action(run(async (context) => (await import('./commands/agents.ts')).agents(context)))
 }
