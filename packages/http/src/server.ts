@@ -9,6 +9,8 @@ import { PROBLEM_TYPE, problemBody, ProblemError } from './problem.ts'
 export { ProblemError, problemBody, PROBLEM_TYPE } from './problem.ts'
 export type { ProblemItem, ProblemOptions } from './problem.ts'
 export { addHealthRoutes } from './health.ts'
+export { bearerOf, matcherOf, requireToken } from './tokens.ts'
+export type { RequireToken } from './tokens.ts'
 export type { ConnectionBounds } from './connections.ts'
 
 declare module 'fastify' {
@@ -25,6 +27,8 @@ export interface HttpServerOptions {
   /** How long a connection may be silent, also while its request is worked on; without it, for ever. */
   readonly silentMs?: number
   readonly connections: ConnectionBounds
+  /** Whether a request is told of everything that is wrong with it, or of one thing. */
+  readonly allErrors: boolean
   /** The problem that any thrown value becomes. */
   readonly problemOf: (error: unknown) => ProblemError
   readonly routeUnknown: ProblemError
@@ -48,9 +52,8 @@ const HEADERS_BYTES_MAX = 16_384
 /** For callers that are known; others have less time. */
 const IDLE_MS = 60_000
 
-/** Schemas are checked as they are written, every difference is told of, and nothing is changed by the check. */
+/** Schemas are checked as they are written, and nothing is changed by the check. */
 const AJV = {
-  allErrors: true,
   coerceTypes: false,
   removeAdditional: false,
   useDefaults: false,
@@ -63,7 +66,7 @@ const AJV = {
  * answers describe them and change nothing: what is sent is what the route answers.
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { bodyBytesMax, requestMs, silentMs = 0, connections, routeUnknown } = options
+  const { bodyBytesMax, requestMs, silentMs = 0, connections, allErrors, routeUnknown } = options
   const server = fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
@@ -76,7 +79,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       maxHeaderSize: HEADERS_BYTES_MAX,
     },
     routerOptions: { maxParamLength: 256 },
-    ajv: { customOptions: { ...AJV, keywords: ['x-examples'] } },
+    ajv: { customOptions: { ...AJV, allErrors, keywords: ['x-examples'] } },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestMs),
     frameworkErrors: (_, request, reply) => void answer(request, reply, URL_INVALID),
   })

@@ -4,10 +4,12 @@ import { checkEntry } from '@baton/ledger'
 import type { AuditEntry, EntryProblem, Receipt } from '@baton/ledger'
 import type { Batcher, Logger } from '@baton/runtime'
 import type { Appender } from './access.ts'
-import { ProblemError } from './problem.ts'
+import { record } from './schemas.ts'
+import { ProblemError } from '@baton/http/server'
 
 /** Most entries in one request. */
 const ENTRIES_MAX = 256
+const PROBLEMS_SHOWN_MAX = 20
 
 interface AppendDependencies {
   readonly batcher: Batcher<AuditEntry, AppendOutcome>
@@ -18,10 +20,10 @@ interface AppendDependencies {
 /** Answers once every entry is durable. Throws problems: 400, 409, 503. */
 export async function appendRecords(
   dependencies: AppendDependencies,
-  body: unknown,
+  { entries: given }: RecordsBody,
   appender: Appender,
 ): Promise<readonly Receipt[]> {
-  const entries = readEntries(body, appender)
+  const entries = readEntries(given, appender)
   const { batcher, queuedMax, logger } = dependencies
   if (batcher.queued + entries.length > queuedMax) throw overloaded(queuedMax)
   const outcomes = await Promise.all(entries.map((entry) => batcher.add(entry)))
@@ -40,19 +42,27 @@ export async function appendRecords(
   })
 }
 
-function readEntries(body: unknown, appender: Appender): readonly AuditEntry[] {
-  const entries = (body as { entries?: unknown } | null)?.entries
-  if (!Array.isArray(entries) || entries.length === 0 || entries.length > ENTRIES_MAX) {
-    throw invalid([
-      {
-        pointer: '/entries',
-        message: 'is not such an array',
-        fix: `Give an object {"entries": [...]} with 1 to ${ENTRIES_MAX} entries.`,
-      },
-    ])
-  }
+export interface RecordsBody {
+  readonly entries: readonly unknown[]
+}
+
+/** Each entry is the log's own to check. */
+export const RECORDS_BODY = record({
+  entries: { type: 'array', minItems: 1, maxItems: ENTRIES_MAX },
+})
+
+/** The problem of a body that is no such list. */
+export const NO_ENTRIES = invalid([
+  {
+    pointer: '/entries',
+    message: 'is not such an array',
+    fix: `Give an object {"entries": [...]} with 1 to ${ENTRIES_MAX} entries.`,
+  },
+])
+
+function readEntries(entries: readonly unknown[], appender: Appender): readonly AuditEntry[] {
   const events = entries.map((entry) => (entry as { event?: unknown } | null)?.event)
-  if (!events.every(MAY_RECORD[appender])) throw new ProblemError(EVENT_RESERVED)
+  if (!events.every(MAY_RECORD[appender])) throw EVENT_RESERVED
   const checked = entries.map((entry, index) => checkEntry(entry, `/entries/${index}`))
   const problems = checked.flatMap((entry) => (entry.ok ? [] : entry.problems))
   if (problems.length > 0) throw invalid(problems)
@@ -77,14 +87,12 @@ const MAY_RECORD: Readonly<Record<Appender, (event: unknown) => boolean>> = {
   archiver: (event) => event === OF_ARCHIVER,
 }
 
-const EVENT_RESERVED = {
+const EVENT_RESERVED = new ProblemError({
   status: 403,
   code: 'BATON_AUDIT_EVENT_RESERVED',
   detail: 'this token does not allow to record this event',
   fix: 'Hold a task, or lift its hold, with `baton audit hold` or PUT /v1/holds/{taskId}; what left a store, only the archiver records.',
-}
-
-const PROBLEMS_SHOWN_MAX = 20
+})
 
 function invalid(problems: readonly EntryProblem[]): ProblemError {
   const first = problems[0] as EntryProblem
@@ -94,7 +102,9 @@ function invalid(problems: readonly EntryProblem[]): ProblemError {
     detail: `${first.pointer} ${first.message}`,
     fix: first.fix,
     pointer: first.pointer,
-    problems: problems.slice(0, PROBLEMS_SHOWN_MAX),
+    errors: problems
+      .slice(0, PROBLEMS_SHOWN_MAX)
+      .map(({ pointer, message, fix }) => ({ pointer, rule: 'entry', detail: message, fix })),
   })
 }
 
@@ -113,5 +123,5 @@ const overloaded = (queuedMax: number) =>
     code: 'BATON_OVERLOADED',
     detail: `${queuedMax} entries are waiting for their commit already`,
     fix: 'Send the same request again after the time in Retry-After.',
-    retryAfter: 1,
+    headers: { 'retry-after': '1' },
   })

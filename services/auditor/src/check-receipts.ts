@@ -2,7 +2,8 @@
 import { findReceiptRecords } from '@baton/audit'
 import type { CoveredSizes, Pool } from '@baton/audit'
 import { recordIdBytes } from '@baton/ledger'
-import { ProblemError } from './problem.ts'
+import { ProblemError } from '@baton/http/server'
+import { COUNT, HASH, record, UUID } from './schemas.ts'
 
 interface HeldReceipt {
   readonly handoffId: string
@@ -21,15 +22,38 @@ interface CheckDependencies {
 }
 
 const RECEIPTS_MAX = 1_000
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const HASH = /^[0-9a-f]{64}$/
 
-/** Answer i is about receipt i. Throws a 400 problem for anything but 1 to 1,000 receipts. */
+export interface CheckBody {
+  readonly receipts: readonly HeldReceipt[]
+}
+
+export const CHECK_BODY = record({
+  receipts: {
+    type: 'array',
+    minItems: 1,
+    maxItems: RECEIPTS_MAX,
+    items: record({
+      handoffId: UUID,
+      epoch: { ...COUNT, minimum: Number.MIN_SAFE_INTEGER },
+      hash: HASH,
+    }),
+  },
+})
+
+/** The problem of a body that is no such list. */
+export const NO_RECEIPTS = new ProblemError({
+  status: 400,
+  code: 'BATON_RECEIPTS_INVALID',
+  detail: 'the body is not a list of receipts',
+  fix: `Give {"receipts": [{"handoffId", "epoch", "hash"}, …]} with 1 to ${RECEIPTS_MAX} of them.`,
+  pointer: '/receipts',
+})
+
+/** Answer i is about receipt i. */
 export async function checkReceipts(
   { reader, covered, unsealedMaxMs }: CheckDependencies,
-  body: unknown,
+  { receipts }: CheckBody,
 ): Promise<readonly ReceiptState[]> {
-  const receipts = readReceipts(body)
   const keys = receipts.map((receipt) => recordIdBytes({ ...receipt, event: 'HANDOFF_ACCEPTED' }))
   const records = await findReceiptRecords(reader, keys)
   const sizes = covered()
@@ -42,23 +66,4 @@ export async function checkReceipts(
     if (record.seq < (sizes.sealed.get(record.chain) ?? 0)) return 'sealed'
     return record.recordedAtMicros < overdueMicros ? 'waiting' : 'recorded'
   })
-}
-
-function readReceipts(body: unknown): readonly HeldReceipt[] {
-  const receipts: unknown = (body as { receipts?: unknown } | null)?.receipts
-  const isList = Array.isArray(receipts) && receipts.length > 0 && receipts.length <= RECEIPTS_MAX
-  if (isList && receipts.every(isReceipt)) return receipts
-  throw new ProblemError({
-    status: 400,
-    code: 'BATON_RECEIPTS_INVALID',
-    detail: 'the body is not a list of receipts',
-    fix: `Give {"receipts": [{"handoffId", "epoch", "hash"}, …]} with 1 to ${RECEIPTS_MAX} of them.`,
-    pointer: '/receipts',
-  })
-}
-
-function isReceipt(value: unknown): value is HeldReceipt {
-  const { handoffId, epoch, hash } = (value ?? {}) as Record<string, unknown>
-  const isNamed = typeof handoffId === 'string' && UUID.test(handoffId)
-  return isNamed && Number.isSafeInteger(epoch) && typeof hash === 'string' && HASH.test(hash)
 }

@@ -1,38 +1,16 @@
 // The auditor's share of an erasure: the eraser's role, its routes, and the replay before traffic is taken.
 import { createPrivateKey, hash, sign } from 'node:crypto'
-import type { KeyObject } from 'node:crypto'
-import { createPool, createEraser } from '@baton/audit'
-import type { AppendOutcome, ColdStore, Pool, SubjectVault } from '@baton/audit'
+import { createEraser, createPool } from '@baton/audit'
 import { canonicalJson } from '@baton/ledger'
-import type { AuditEntry, BatchSigner, Receipt } from '@baton/ledger'
+import type { AuditEntry, Receipt } from '@baton/ledger'
 import { defect } from '@baton/runtime'
-import type { Batcher, Logger } from '@baton/runtime'
-import type { FastifyInstance } from 'fastify'
-import { requireToken } from './access.ts'
-import type { AuditorSettings } from './auditor.ts'
+import { requireToken } from '@baton/http/server'
+import type { Core, Part } from './core.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
 
-interface ErasureParts {
-  readonly settings: AuditorSettings
-  readonly vaultDb: Pool
-  readonly reader: Pool
-  readonly cold: ColdStore | undefined
-  readonly vault: SubjectVault
-  readonly signer: BatchSigner
-  readonly batchKeys: ReadonlyMap<string, KeyObject>
-  readonly batcher: Batcher<AuditEntry, AppendOutcome>
-  readonly logger: Logger
-}
-
-export interface ErasurePart {
-  /** Carries on what was interrupted and erases again what a restore brought back; then adds the routes. */
-  prepare(server: FastifyInstance): Promise<void>
-  stop(): Promise<void>
-}
-
 /** Without BATON_AUDIT_ERASER_URL and its token nothing is connected, and the routes refuse. */
-export function createErasurePart(parts: ErasureParts): ErasurePart {
-  const { settings, vault, vaultDb, reader, cold, batchKeys, batcher, logger } = parts
+export function createErasurePart(core: Core): Part {
+  const { settings, vault, vaultDb, reader, cold, batchKeys, batcher, logger } = core
   const { BATON_AUDIT_ERASER_URL: url, BATON_AUDIT_ERASE_TOKEN: token } = settings
   const db =
     url === undefined
@@ -50,6 +28,7 @@ export function createErasurePart(parts: ErasureParts): ErasurePart {
       append: (entries) => Promise.all(entries.map((entry) => append(batcher, entry))),
     })
   return {
+    // Carries on what was interrupted and erases again what a restore brought back; then adds the routes.
     async prepare(server) {
       const found = await eraser?.replay()
       if (found !== undefined && found.resumed + found.keys + found.payloads > 0) {
@@ -57,13 +36,13 @@ export function createErasurePart(parts: ErasureParts): ErasurePart {
       }
       if (token === undefined) return
       const mayErase = requireToken(token, 'erase')
-      addErasureRoutes(server, { eraser, mayErase, sign: signerOf(parts), logger })
+      addErasureRoutes(server, { eraser, mayErase, sign: signerOf(core), logger })
     },
-    stop: async () => db?.end(),
+    close: async () => db?.end(),
   }
 }
 
-async function append(batcher: ErasureParts['batcher'], entry: AuditEntry): Promise<Receipt> {
+async function append(batcher: Core['batcher'], entry: AuditEntry): Promise<Receipt> {
   const outcome = await batcher.add(entry)
   if (outcome.kind === 'receipt') return outcome.receipt
   throw defect('BATON_ERASURE_CHANGED', 'the log says something else of this erasure', {
@@ -74,7 +53,7 @@ async function append(batcher: ErasureParts['batcher'], entry: AuditEntry): Prom
 const DOMAIN = 'baton/erasure-receipt/v1\n'
 
 /** A receipt is signed with the key that signs batches, under a name of its own. */
-function signerOf({ settings, signer }: ErasureParts): (content: object) => object {
+function signerOf({ settings, signer }: Core): (content: object) => object {
   const key = createPrivateKey({
     key: Buffer.from(settings.BATON_AUDIT_SIGNING_KEY, 'base64'),
     format: 'der',

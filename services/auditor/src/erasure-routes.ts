@@ -1,17 +1,12 @@
 // Erasure over HTTP, for the gateway alone: it knows which people ask and confirm, and names them.
-import type { Eraser, ErasedStore, Erasure } from '@baton/audit'
-import { readBody } from './erasure-shapes.ts'
-import type {
-  CompleteRequest,
-  ConfirmRequest,
-  PlanRequest,
-  SubjectRequest,
-} from './erasure-shapes.ts'
+import type { Eraser, ErasedStore, Erasure, ErasurePlan } from '@baton/audit'
+import type { CompleteRequest, ConfirmRequest, SubjectRequest } from './erasure-shapes.ts'
+import { COMPLETE, CONFIRM, PLAN, SEARCH, WITHOUT_BODY } from './erasure-shapes.ts'
 import type { Logger } from '@baton/runtime'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { RequireToken } from './access.ts'
-import { ProblemError } from './problem.ts'
-import type { Problem } from './problem.ts'
+import { ProblemError } from '@baton/http/server'
+import type { RequireToken } from '@baton/http/server'
+import { ERASURE_UNKNOWN } from './erasure-shapes.ts'
 
 export interface ErasureRoutes {
   /** Undefined where this auditor has no eraser's role. */
@@ -22,10 +17,8 @@ export interface ErasureRoutes {
 }
 
 interface ById {
-  readonly Params: { readonly id: string }
+  Params: { readonly id: string }
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes): void {
   const { mayErase, logger } = options
@@ -33,46 +26,53 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
     onRequest: async ({ headers }: FastifyRequest) => mayErase(headers.authorization),
   }
   const eraser = (): Eraser => {
-    if (options.eraser === undefined) throw new ProblemError(ERASURE_OFF)
+    if (options.eraser === undefined) throw ERASURE_OFF
     return options.eraser
   }
 
-  server.post('/v1/erasures', guard, async ({ body }) => {
-    const plan = readBody<PlanRequest>(body, 'plan')
-    const planned = await eraser().plan(plan)
-    const { id, requestedBy } = plan
-    logger.info({
-      event: 'erasure.planned',
-      erasureId: id,
-      operator: requestedBy,
-      state: planned.state,
-    })
-    return planned
-  })
+  server.post<{ Body: ErasurePlan }>(
+    '/v1/erasures',
+    { ...guard, ...PLAN },
+    async ({ body: plan }) => {
+      const planned = await eraser().plan(plan)
+      const { id, requestedBy } = plan
+      logger.info({
+        event: 'erasure.planned',
+        erasureId: id,
+        operator: requestedBy,
+        state: planned.state,
+      })
+      return planned
+    },
+  )
 
-  server.post<ById>('/v1/erasures/:id/confirm', guard, async ({ params, body }) => {
-    const id = idOf(params.id)
-    const request = readBody<ConfirmRequest>(body, 'confirm')
-    const confirmed = await eraser().confirm({ ...request, id })
-    if (confirmed.kind === 'refused') throw new ProblemError(REFUSALS[confirmed.why])
-    logger.info({ event: 'erasure.confirmed', erasureId: id, operator: request.confirmedBy })
-    return show(confirmed.erasure)
-  })
+  server.post<ById & { Body: ConfirmRequest }>(
+    '/v1/erasures/:id/confirm',
+    { ...guard, ...CONFIRM },
+    async ({ params: { id }, body: request }) => {
+      const confirmed = await eraser().confirm({ ...request, id })
+      if (confirmed.kind === 'refused') throw REFUSALS[confirmed.why]
+      logger.info({ event: 'erasure.confirmed', erasureId: id, operator: request.confirmedBy })
+      return show(confirmed.erasure)
+    },
+  )
 
-  server.post<ById>('/v1/erasures/:id/complete', guard, async ({ params, body }) => {
-    const id = idOf(params.id)
-    const { stores } = readBody<CompleteRequest>(body, 'complete')
-    const known = await eraser().find(id)
-    if (known === undefined) throw new ProblemError(REFUSALS.unknown)
-    if (known.receipt !== null) return known.receipt
-    const receipt = await complete(options, { id, stores })
-    logger.info({ event: 'erasure.completed', erasureId: id })
-    return receipt
-  })
+  server.post<ById & { Body: CompleteRequest }>(
+    '/v1/erasures/:id/complete',
+    { ...guard, ...COMPLETE },
+    async ({ params: { id }, body: { stores } }) => {
+      const known = await eraser().find(id)
+      if (known === undefined) throw ERASURE_UNKNOWN
+      if (known.receipt !== null) return known.receipt
+      const receipt = await complete(options, { id, stores })
+      logger.info({ event: 'erasure.completed', erasureId: id })
+      return receipt
+    },
+  )
 
-  server.get<ById>('/v1/erasures/:id', guard, async ({ params }) => {
-    const erasure = await eraser().find(idOf(params.id))
-    if (erasure === undefined) throw new ProblemError(REFUSALS.unknown)
+  server.get<ById>('/v1/erasures/:id', { ...guard, ...WITHOUT_BODY }, async ({ params }) => {
+    const erasure = await eraser().find(params.id)
+    if (erasure === undefined) throw ERASURE_UNKNOWN
     return show(erasure)
   })
 
@@ -83,10 +83,13 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
 
   server.post('/v1/erasures/replay', guard, () => eraser().replay())
 
-  server.post('/v1/subjects/search', guard, async ({ body }) => {
-    const { subject } = readBody<SubjectRequest>(body, 'subject')
-    return { records: await eraser().search(subject) }
-  })
+  server.post<{ Body: SubjectRequest }>(
+    '/v1/subjects/search',
+    { ...guard, ...SEARCH },
+    async ({ body }) => ({
+      records: await eraser().search(body.subject),
+    }),
+  )
 }
 
 /** Ends it with a signed receipt; throws where anything of the person is still there. */
@@ -94,13 +97,13 @@ async function complete(
   { eraser, sign }: ErasureRoutes,
   { id, stores }: { readonly id: string; readonly stores: readonly ErasedStore[] },
 ): Promise<object> {
-  if (eraser === undefined) throw new ProblemError(ERASURE_OFF)
-  if (stores.some((store) => store.after > 0)) throw new ProblemError(ERASURE_INCOMPLETE)
+  if (eraser === undefined) throw ERASURE_OFF
+  if (stores.some((store) => store.after > 0)) throw ERASURE_INCOMPLETE
   const outcome = await eraser.complete(id)
   const all = [...stores, ...outcome.stores]
   const { missing, mismatch } = outcome.verdicts
   if (all.some((store) => store.after > 0) || missing + mismatch > 0) {
-    throw new ProblemError(ERASURE_INCOMPLETE)
+    throw ERASURE_INCOMPLETE
   }
   const { erasure, verdicts, records } = outcome
   const { basis, requestedBy, confirmedBy, requestedAt, confirmedAt } = erasure
@@ -122,56 +125,46 @@ async function complete(
   return receipt
 }
 
-function idOf(text: string): string {
-  if (UUID.test(text)) return text
-  throw new ProblemError(REFUSALS.unknown)
-}
-
 const show = ({ receipt, ...erasure }: Erasure) => ({ ...erasure, receipt })
 
-const ERASURE_OFF: Problem = {
+const ERASURE_OFF = new ProblemError({
   status: 503,
   code: 'BATON_ERASURE_OFF',
   detail: 'this auditor does not hold the role that erases',
   fix: 'Set BATON_AUDIT_ERASER_URL and BATON_AUDIT_ERASE_TOKEN for the auditor.',
-}
+})
 
-const ERASURE_INCOMPLETE: Problem = {
+const ERASURE_INCOMPLETE = new ProblemError({
   status: 409,
   code: 'BATON_ERASURE_INCOMPLETE',
   detail: 'something of the person is still stored, or a segment is missing that no erasure names',
   fix: 'Run the erasure again; if it stays, run `baton verify`: a missing segment is tampering.',
-}
+})
 
 const REFUSALS = {
-  unknown: {
-    status: 404,
-    code: 'BATON_ERASURE_UNKNOWN',
-    detail: 'there is no erasure with this id',
-    fix: 'Plan one first.',
-  },
-  own: {
+  unknown: ERASURE_UNKNOWN,
+  own: new ProblemError({
     status: 403,
     code: 'BATON_ERASURE_OWN',
     detail: 'who planned an erasure does not confirm it',
     fix: 'Have another person confirm it with a key of their own.',
-  },
-  other_subject: {
+  }),
+  other_subject: new ProblemError({
     status: 409,
     code: 'BATON_ERASURE_OTHER_SUBJECT',
     detail: 'the erasure was planned for somebody else',
     fix: 'Name the person whom the plan is about.',
-  },
-  held: {
+  }),
+  held: new ProblemError({
     status: 409,
     code: 'BATON_ERASURE_DEFERRED',
     detail: 'a legal hold stands on a task of this person',
     fix: 'Have the hold lifted, then plan the erasure again.',
-  },
-  state: {
+  }),
+  state: new ProblemError({
     status: 409,
     code: 'BATON_ERASURE_DEFERRED',
     detail: 'the erasure was deferred because of a legal hold',
     fix: 'Plan it again once the hold is lifted.',
-  },
-} as const satisfies Record<string, Problem>
+  }),
+}

@@ -1,8 +1,9 @@
 // The bodies of the erasure routes: exactly these members, checked before anything is looked up.
-import type { ErasedStore, ErasurePlan } from '@baton/audit'
-import { ProblemError } from './problem.ts'
-
-export type PlanRequest = ErasurePlan
+import type { ErasedStore } from '@baton/audit'
+import { ProblemError } from '@baton/http/server'
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
+import { refusing } from './problem.ts'
+import { COUNT, record, UUID } from './schemas.ts'
 
 export interface ConfirmRequest {
   readonly subject: string
@@ -19,58 +20,60 @@ export interface SubjectRequest {
   readonly subject: string
 }
 
-type Check = (value: unknown) => boolean
-
-const matches =
-  (pattern: RegExp): Check =>
-  (value) =>
-    typeof value === 'string' && pattern.test(value)
-
-const UUID = matches(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-const SUBJECT = matches(/^[^\n]{1,256}$/u)
-const CODE = matches(/^[A-Z][A-Z0-9_]{0,63}$/)
-const OPERATOR = matches(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)
+const TEXT = { type: 'string' }
+const SUBJECT = { type: 'string', pattern: String.raw`^[^\n]{1,256}$` }
+const CODE = { type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' }
+const OPERATOR = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }
 const LIST_MAX = 10_000
 
-const listOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.length <= LIST_MAX && value.every(check)
+const listOf = (items: object) => ({ type: 'array', maxItems: LIST_MAX, items })
+const LISTS = { handoffIds: listOf(UUID), taskIds: listOf(UUID) }
+const STORE = record({ name: TEXT, before: COUNT, after: COUNT }, { note: TEXT })
 
-const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0
-const isStore: Check = (value) => {
-  const { name, before, after, note } = (value ?? {}) as Partial<Record<string, unknown>>
-  return (
-    typeof name === 'string' &&
-    isCount(before) &&
-    isCount(after) &&
-    (note === undefined || typeof note === 'string')
-  )
-}
+export const ERASURE_UNKNOWN = new ProblemError({
+  status: 404,
+  code: 'BATON_ERASURE_UNKNOWN',
+  detail: 'there is no erasure with this id',
+  fix: 'Plan one first.',
+})
 
-const lists = { handoffIds: listOf(UUID), taskIds: listOf(UUID) }
-const SHAPES = {
-  plan: { id: UUID, subject: SUBJECT, basis: CODE, requestedBy: OPERATOR, ...lists },
-  confirm: { subject: SUBJECT, confirmedBy: OPERATOR, ...lists },
-  complete: { stores: listOf(isStore) },
-  subject: { subject: SUBJECT },
-} as const satisfies Record<string, Readonly<Record<string, Check>>>
+const BY_ID = { type: 'object', properties: { id: UUID } }
 
-/** The body where it has exactly the members of a shape. Throws a 400 problem that quotes nothing. */
-export function readBody<Body>(value: unknown, shape: keyof typeof SHAPES): Body {
-  const checks: Readonly<Record<string, Check>> = SHAPES[shape]
-  const given = (value ?? {}) as Readonly<Record<string, unknown>>
-  const names = Object.keys(checks)
-  const wrong =
-    names.find((name) => checks[name]?.(given[name]) !== true) ??
-    Object.keys(given).find((name) => !names.includes(name))
-  if (wrong === undefined) return given as Body
-  const pointer = names.includes(wrong) ? `/${wrong}` : ''
-  throw new ProblemError({
+/** A body with exactly these members; its refusal names the member and quotes nothing. */
+const exactly = (properties: Record<string, object>) => ({
+  schema: { params: BY_ID, body: { ...record(properties), additionalProperties: false } },
+  schemaErrorFormatter: refusing({
+    params: ERASURE_UNKNOWN,
+    body: (errors) => otherThan(Object.keys(properties), errors[0]),
+  }),
+})
+
+function otherThan(
+  names: readonly string[],
+  error: FastifySchemaValidationError | undefined,
+): ProblemError {
+  const member = error?.params['missingProperty'] ?? error?.instancePath.split('/')[1]
+  const pointer = typeof member === 'string' && names.includes(member) ? `/${member}` : ''
+  return new ProblemError({
     status: 400,
     code: 'BATON_REQUEST_INVALID',
     detail: `${pointer} does not have the form that is asked for`,
     fix: `Give exactly ${names.join(', ')}.`,
     pointer,
   })
+}
+
+export const PLAN = exactly({
+  id: UUID,
+  subject: SUBJECT,
+  basis: CODE,
+  requestedBy: OPERATOR,
+  ...LISTS,
+})
+export const CONFIRM = exactly({ subject: SUBJECT, confirmedBy: OPERATOR, ...LISTS })
+export const COMPLETE = exactly({ stores: listOf(STORE) })
+export const SEARCH = exactly({ subject: SUBJECT })
+export const WITHOUT_BODY = {
+  schema: { params: BY_ID },
+  schemaErrorFormatter: refusing({ params: ERASURE_UNKNOWN }),
 }

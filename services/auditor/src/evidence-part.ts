@@ -2,58 +2,32 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { readHeads } from '@baton/audit'
-import type { AppendOutcome, ColdStore, CoveredSizes, Pool, SubjectVault } from '@baton/audit'
 import { createNoteSigner, sealLogOrigin } from '@baton/ledger'
-import type { AuditEntry } from '@baton/ledger'
-import type { Batcher, Logger } from '@baton/runtime'
-import type { Metrics } from '@baton/telemetry'
-import type { FastifyInstance } from 'fastify'
-import type { KeyObject } from 'node:crypto'
-import { requireToken } from './access.ts'
-import type { AuditorSettings } from './auditor.ts'
+import { requireToken } from '@baton/http/server'
+import type { Core, Part } from './core.ts'
 import { runDrill } from './drill.ts'
 import { createEvidence } from './evidence.ts'
 import { readEvidencePolicy } from './evidence-policy.ts'
 import { addEvidenceRoutes } from './evidence-routes.ts'
 import { createTreeKeeper } from './tree-keeper.ts'
 
-interface EvidencePartOptions {
-  readonly settings: AuditorSettings
-  readonly reader: Pool
-  readonly writer: Pool
-  readonly vault: SubjectVault
-  readonly batcher: Batcher<AuditEntry, AppendOutcome>
-  readonly batchKeys: ReadonlyMap<string, KeyObject>
-  readonly sealKey: KeyObject | undefined
-  readonly covered: () => CoveredSizes | undefined
-  readonly cold: ColdStore | undefined
-  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
-  readonly logger: Logger
-}
-
-export interface EvidencePart {
-  /** Reads keys, policy and page, and adds the routes where there is a token for them. */
-  prepare(server: FastifyInstance): Promise<void>
-  start(): Promise<void>
-  stop(): Promise<void>
-}
-
-export function createEvidencePart(options: EvidencePartOptions): EvidencePart {
-  const { settings, reader, writer, vault, batcher, covered, cold, metrics, logger } = options
+/** Reads keys, policy and page before it adds its routes; without a token for them there are none. */
+export function createEvidencePart(core: Core): Part {
+  const { settings, reader, writer, vault, batcher, covered, cold, metrics, logger } = core
   const token = settings.BATON_AUDIT_EVIDENCE_TOKEN
   const keeper = createTreeKeeper({ reader, writer, cold, covered, logger })
   return {
     async prepare(server) {
       if (token === undefined) return
-      const exporter = await exporterOf(options)
+      const exporter = await exporterOf(core)
       const file = settings.BATON_EVIDENCE_POLICY_FILE
-      const policy = await readEvidencePolicy({ ...options, file, exporter })
+      const policy = await readEvidencePolicy({ ...core, file, exporter })
       const evidence = createEvidence({
         reader,
         cold,
         vault,
         batcher,
-        isSealing: options.sealKey !== undefined,
+        isSealing: core.sealKey !== undefined,
         waitMs: settings.BATON_EVIDENCE_WAIT_MS,
         exporter,
         policy,
@@ -77,7 +51,7 @@ export function createEvidencePart(options: EvidencePartOptions): EvidencePart {
 }
 
 /** Named after the log, so that a bundle says where it comes from. */
-async function exporterOf({ settings, reader }: EvidencePartOptions) {
+async function exporterOf({ settings, reader }: Core) {
   const pkcs8 = settings.BATON_EVIDENCE_SIGNING_KEY
   if (pkcs8 === undefined) return undefined
   const origin = sealLogOrigin((await readHeads(reader))[0]?.origin ?? '')

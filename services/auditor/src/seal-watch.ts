@@ -6,7 +6,7 @@ import { parseInstant, readSealEntry } from '@baton/ledger'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
-import { ProblemError } from './problem.ts'
+import { ProblemError } from '@baton/http/server'
 
 interface SealWatchOptions {
   /** Connected as audit_writer: appends depend on nothing that others who read could use up. */
@@ -94,5 +94,5 @@ const unsealed = (maxMs: number) =>
     code: 'BATON_AUDIT_UNSEALED',
     detail: `records have been waiting for a seal for more than ${maxMs / 1_000} s`,
     fix: 'Start the sealer, or read its log: it stops when it finds tampering. Nothing executes until records are sealed again.',
-    retryAfter: 5,
+    headers: { 'retry-after': '5' },
   })

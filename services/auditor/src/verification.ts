@@ -6,7 +6,7 @@ import type { BatchSigner } from '@baton/ledger'
 import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { KeyObject } from 'node:crypto'
-import type { AuditorSettings } from './auditor.ts'
+import type { AuditorSettings } from './core.ts'
 
 export interface Verification {
   /** Connected as audit_reader. */

@@ -47,6 +47,7 @@ export function createServer(options: ServerOptions): BoundedServer {
     requestMs,
     silentMs: SILENT_MS,
     connections,
+    allErrors: true,
     problemOf,
     routeUnknown: ROUTE_UNKNOWN,
     onProblem: note,

@@ -1,66 +1,55 @@
 // GET /checkpoint and /tile/...: the seal log as C2SP tlog-tiles has it, and each chain below /chains/{n}.
 import { readChainCheckpoints, readLastSeal, readTile, readWitnessed } from '@baton/audit'
-import type { ColdStore, Pool, TiledLog } from '@baton/audit'
+import type { Pool, TiledLog } from '@baton/audit'
+import { ProblemError, requireToken } from '@baton/http/server'
 import { parseTilePath } from '@baton/ledger'
-import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { RequireToken } from './access.ts'
-import { ProblemError } from './problem.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Core, Part } from './core.ts'
+import { refusing } from './problem.ts'
 
 interface Published {
   readonly size: number
   readonly note: string
 }
 
-interface TileRoutes {
-  readonly reader: Pool
-  readonly cold: ColdStore | undefined
-  readonly mayRead: RequireToken
-}
-
-interface ChainParameters {
-  readonly chain?: string
-  readonly '*'?: string
+interface ByChain {
+  Params: { readonly chain?: string; readonly '*'?: string }
 }
 
 /** Tiles are served for published checkpoints only, so that a proof never mixes two states. */
-export function addTileRoutes(
-  server: FastifyInstance,
-  { reader, cold, mayRead }: TileRoutes,
-): void {
-  for (const prefix of ['', '/chains/:chain']) {
-    server.get<{ Params: ChainParameters }>(`${prefix}/checkpoint`, {
-      onRequest: async (request) => mayRead(request.headers.authorization),
-      handler: async ({ params }, reply) => {
+export const createTilePart = ({ settings, reader, cold }: Core): Part => ({
+  prepare(server) {
+    const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
+    const options = {
+      onRequest: async ({ headers }: FastifyRequest) => mayRead(headers.authorization),
+      ...TILES,
+    }
+    for (const prefix of ['', '/chains/:chain']) {
+      server.get<ByChain>(`${prefix}/checkpoint`, options, async ({ params }, reply) => {
         const { note } = await published(reader, logOf(params))
         return send(reply, { type: 'text/plain; charset=utf-8', body: Buffer.from(note) })
-      },
-    })
-    server.get<{ Params: ChainParameters }>(`${prefix}/tile/*`, {
-      onRequest: async (request) => mayRead(request.headers.authorization),
-      handler: async ({ params }, reply) => {
+      })
+      server.get<ByChain>(`${prefix}/tile/*`, options, async ({ params }, reply) => {
         const tile = parseTilePath(`tile/${params['*'] ?? ''}`)
         const log = logOf(params)
         const { size } = await published(reader, log)
         const body = tile && (await readTile(reader, log, { tile, size, cold }))
-        if (body === undefined) throw new ProblemError(NO_SUCH_TILE)
+        if (body === undefined) throw NO_SUCH_TILE
         reply.header('cache-control', 'private, max-age=31536000, immutable')
         return send(reply, { type: 'application/octet-stream', body })
-      },
-    })
-  }
-}
+      })
+    }
+  },
+})
 
-function logOf({ chain }: ChainParameters): TiledLog {
-  if (chain === undefined) return 'seals'
-  if (/^\d{1,4}$/.test(chain)) return { chain: Number(chain) }
-  throw new ProblemError(NOT_PUBLISHED)
-}
+const logOf = ({ chain }: ByChain['Params']): TiledLog =>
+  chain === undefined ? 'seals' : { chain: Number(chain) }
 
 /** The newest checkpoint; of the seal log the cosigned one where it is as new. */
 async function published(reader: Pool, log: TiledLog): Promise<Published> {
   const found = log === 'seals' ? await sealLog(reader) : await chainOf(reader, log.chain)
   if (found !== undefined) return found
-  throw new ProblemError(NOT_PUBLISHED)
+  throw NOT_PUBLISHED
 }
 
 async function sealLog(reader: Pool): Promise<Published | undefined> {
@@ -77,15 +66,23 @@ const chainOf = async (reader: Pool, chain: number): Promise<Published | undefin
 const send = (reply: FastifyReply, { type, body }: { type: string; body: Uint8Array }) =>
   reply.header('content-type', type).send(Buffer.from(body))
 
-const NOT_PUBLISHED = {
+const NOT_PUBLISHED = new ProblemError({
   status: 404,
   code: 'BATON_CHECKPOINT_UNKNOWN',
   detail: 'there is no signed checkpoint of this log',
   fix: 'Give the number of a chain; a checkpoint exists once the sealer has signed one.',
+})
+
+const TILES = {
+  schema: {
+    params: { type: 'object', properties: { chain: { type: 'string', pattern: '^[0-9]{1,4}$' } } },
+  },
+  schemaErrorFormatter: refusing({ params: NOT_PUBLISHED }),
 }
-const NO_SUCH_TILE = {
+
+const NO_SUCH_TILE = new ProblemError({
   status: 404,
   code: 'BATON_TILE_UNKNOWN',
   detail: 'the published tree has no such tile',
   fix: 'Ask for tiles as C2SP tlog-tiles names them, no wider than the checkpoint says.',
-}
+})

@@ -6,18 +6,9 @@ import {
   readHotDays,
   readLegalHolds,
 } from '@baton/audit'
-import type { ColdStore, Pool } from '@baton/audit'
-import type { FastifyInstance } from 'fastify'
-import type { readBatchPublicKey } from '@baton/ledger'
-import type { RequireToken } from './access.ts'
-
-interface TierRoutes {
-  readonly reader: Pool
-  readonly cold: ColdStore | undefined
-  /** Undefined where nobody is known who seals. */
-  readonly sealKey: ReturnType<typeof readBatchPublicKey> | undefined
-  readonly mayRead: RequireToken
-}
+import { requireToken } from '@baton/http/server'
+import type { FastifyRequest } from 'fastify'
+import type { Core, Part } from './core.ts'
 
 interface ChainTiers {
   readonly origin: string
@@ -33,20 +24,21 @@ interface ChainTiers {
   readonly minIndex: number
 }
 
-export function addTierRoutes(server: FastifyInstance, routes: TierRoutes): void {
-  const { reader, cold, mayRead } = routes
-  server.get('/v1/tiers', {
-    onRequest: async (request) => mayRead(request.headers.authorization),
-    handler: async () => ({
+export const createTierPart = (core: Core): Part => ({
+  prepare(server) {
+    const { reader, cold, settings } = core
+    const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
+    const onRequest = async ({ headers }: FastifyRequest) => mayRead(headers.authorization)
+    server.get('/v1/tiers', { onRequest }, async () => ({
       store: cold?.description ?? null,
       oldestHotDay: (await readHotDays(reader))[0],
-      chains: await readTiers(routes),
+      chains: await readTiers(core),
       holds: await readLegalHolds(reader),
-    }),
-  })
-}
+    }))
+  },
+})
 
-async function readTiers({ reader, sealKey }: TierRoutes): Promise<readonly ChainTiers[]> {
+async function readTiers({ reader, sealKey }: Core): Promise<readonly ChainTiers[]> {
   const heads = await readHeads(reader)
   const positions = await readArchivePositions(reader)
   const sizes = sealKey && (await readCoveredSizes(reader, sealKey))

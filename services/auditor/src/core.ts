@@ -1,0 +1,159 @@
+// What every part of the auditor works on: its databases, its keys, and the one way into the log.
+import {
+  createAuditLog,
+  createPool,
+  createSubjectVault,
+  extendPartitions,
+  openColdStore,
+} from '@baton/audit'
+import { readHeads, requireDurability } from '@baton/audit'
+import type {
+  AppendOutcome,
+  AuditLog,
+  ColdStore,
+  CoveredSizes,
+  Pool,
+  SubjectVault,
+} from '@baton/audit'
+import { createBatchSigner, readBatchPublicKey } from '@baton/ledger'
+import type { AuditEntry, BatchSigner } from '@baton/ledger'
+import { createBatcher, every } from '@baton/runtime'
+import type { Batcher, Logger, Settings } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
+import type { FastifyInstance } from 'fastify'
+import type { KeyObject } from 'node:crypto'
+import { createSealWatch } from './seal-watch.ts'
+import type { AUDITOR_SETTINGS } from './settings.ts'
+import { batchKeysOf } from './verification.ts'
+
+export type AuditorSettings = Settings<typeof AUDITOR_SETTINGS>
+
+export interface AuditorDependencies {
+  readonly settings: AuditorSettings
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+export interface Core extends AuditorDependencies {
+  /** Connected as audit_writer. */
+  readonly writer: Pool
+  /** Connected as audit_reader. */
+  readonly reader: Pool
+  readonly vaultDb: Pool
+  readonly vault: SubjectVault
+  readonly signer: BatchSigner
+  readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** The sealer's; undefined where nobody seals. */
+  readonly sealKey: KeyObject | undefined
+  readonly cold: ColdStore | undefined
+  /** What seals cover; undefined where nobody seals. */
+  readonly covered: () => CoveredSizes | undefined
+  /** Throws while a record waits for its seal for longer than it may. */
+  readonly requireSealing: () => void
+  readonly batcher: Batcher<AuditEntry, AppendOutcome>
+  /** Whether its databases answer. */
+  answers(): Promise<boolean>
+  /** Throws BATON_AUDIT_NOT_DURABLE on a database that could lose what was acknowledged. */
+  start(): Promise<void>
+  /** Ends what runs by itself. */
+  stop(): Promise<void>
+  /** Waits for what was appended, and disconnects. */
+  close(): Promise<void>
+}
+
+/** One room of the auditor: its routes, and what it does while the auditor runs. */
+export interface Part {
+  /** Does what must be done before traffic is taken, and adds its routes. */
+  prepare(server: FastifyInstance): Promise<void> | void
+  start?(): Promise<void>
+  stop?(): Promise<void>
+  /** Disconnects, when nobody asks any more. */
+  close?(): Promise<void>
+}
+
+/** Records in one flush over all chains; one flush is under way at a time. */
+const FLUSH_RECORDS_MAX = 256
+const PARTITIONS_EVERY_MS = 3_600_000
+const VERIFY_STATEMENT_MS = 60_000
+
+/** Nothing is connected before `start`. Throws BATON_KEY_INVALID for unreadable keys. */
+export function openCore(dependencies: AuditorDependencies): Core {
+  const { settings, logger, metrics } = dependencies
+  const { writer, reader, vaultDb } = openPools(settings)
+  const signer = createBatchSigner(settings.BATON_AUDIT_SIGNING_KEY)
+  const vault = createSubjectVault({
+    db: vaultDb,
+    wrappingKey: settings.BATON_AUDIT_WRAPPING_KEY,
+    lookupKey: settings.BATON_AUDIT_LOOKUP_KEY,
+  })
+  const { BATON_SEAL_PUBLIC_KEY: seal, BATON_AUDIT_UNSEALED_MAX_MS: unsealedMaxMs } = settings
+  const sealKey = seal === undefined ? undefined : readBatchPublicKey(seal)
+  const watch =
+    sealKey && createSealWatch({ writer, publicKey: sealKey, unsealedMaxMs, metrics, logger })
+  const log = createAuditLog({ db: writer, vault, signer, environment: settings.BATON_ENVIRONMENT })
+  const batcher = createBatcher({
+    name: 'audit append',
+    flush: (entries: Parameters<AuditLog['append']>[0]) => log.append(entries),
+    maxItems: FLUSH_RECORDS_MAX,
+    maxQueued: settings.BATON_AUDIT_QUEUED_MAX,
+  })
+  const makePartitions = async () => {
+    const made = await extendPartitions(writer)
+    if (made > 0) logger.info({ event: 'audit.partitions_made', made })
+  }
+  const partitions = every({
+    name: 'partitions',
+    everyMs: PARTITIONS_EVERY_MS,
+    firstAfterMs: PARTITIONS_EVERY_MS,
+    run: makePartitions,
+    failed: (error) => logger.error({ event: 'audit.partitions_failed', error }),
+  })
+  return {
+    ...dependencies,
+    writer,
+    reader,
+    vaultDb,
+    vault,
+    signer,
+    batchKeys: batchKeysOf(signer, settings),
+    sealKey,
+    cold: openColdStore(settings),
+    covered: () => watch?.sizes,
+    requireSealing: () => watch?.requireSealing(),
+    batcher,
+    answers: () =>
+      Promise.all([readHeads(writer), vaultDb.query({ text: 'select 1' })]).then(
+        () => true,
+        () => false,
+      ),
+    async start() {
+      const allowUnsafe = settings.BATON_ALLOW_UNSAFE_POSTGRES
+      const off = await requireDurability(writer, { allowUnsafe })
+      if (off.length > 0) logger.warn({ event: 'server.unsafe', server: 'postgres', off })
+      await makePartitions()
+      await watch?.start()
+      await partitions.start()
+    },
+    async stop() {
+      await Promise.all([partitions.stop(), watch?.stop()])
+    },
+    async close() {
+      await batcher.drain()
+      await Promise.all([writer.end(), reader.end(), vaultDb.end()])
+    },
+  }
+}
+
+function openPools(settings: AuditorSettings) {
+  const applicationName = 'baton-auditor'
+  const { BATON_AUDIT_WRITER_URL, BATON_AUDIT_READER_URL, BATON_VAULT_URL } = settings
+  return {
+    writer: createPool({ url: BATON_AUDIT_WRITER_URL, applicationName, connectionsMax: 2 }),
+    reader: createPool({
+      url: BATON_AUDIT_READER_URL,
+      applicationName,
+      statementMs: VERIFY_STATEMENT_MS,
+    }),
+    vaultDb: createPool({ url: BATON_VAULT_URL, applicationName, connectionsMax: 2 }),
+  }
+}

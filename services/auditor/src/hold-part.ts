@@ -1,0 +1,81 @@
+// PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
+import { randomUUID } from 'node:crypto'
+import { readLegalHolds, readTaskIndex } from '@baton/audit'
+import { ProblemError, requireToken } from '@baton/http/server'
+import type { AuditEntry } from '@baton/ledger'
+import type { FastifyRequest } from 'fastify'
+import type { Core, Part } from './core.ts'
+import { refusing } from './problem.ts'
+import { BY_TASK, record } from './schemas.ts'
+import type { ByTask } from './schemas.ts'
+
+interface HoldRequest {
+  readonly held: boolean
+  readonly actor: string
+}
+
+/** Without BATON_AUDIT_HOLD_TOKEN nobody may hold. */
+export const createHoldPart = ({ settings, reader, batcher }: Core): Part => ({
+  prepare(server) {
+    const token = settings.BATON_AUDIT_HOLD_TOKEN
+    if (token === undefined) return
+    const mayHold = requireToken(token, 'hold')
+    const onRequest = async ({ headers }: FastifyRequest) => mayHold(headers.authorization)
+    server.put<ByTask & { Body: HoldRequest }>(
+      '/v1/holds/:taskId',
+      { onRequest, ...HOLD },
+      async ({ params: { taskId }, body }) => {
+        if ((await readTaskIndex(reader, taskId)).length === 0) throw NO_SUCH_TASK
+        const isHeld = (await readLegalHolds(reader)).some((hold) => hold.taskId === taskId)
+        if (isHeld !== body.held) await batcher.add(holdEntry(taskId, body))
+        return { taskId, held: body.held, changed: isHeld !== body.held }
+      },
+    )
+  },
+})
+
+function holdEntry(taskId: string, { held, actor }: HoldRequest): AuditEntry {
+  const id = randomUUID()
+  const [trace, span] = [taskId, id].map((one) => one.replaceAll('-', ''))
+  return {
+    event: held ? 'LEGAL_HOLD_SET' : 'LEGAL_HOLD_LIFTED',
+    taskId,
+    handoffId: id,
+    parentHandoffId: null,
+    attempt: 0,
+    epoch: 0,
+    fromAgent: { agentId: 'auditor', agentVersion: '1', executionId: id },
+    toAgent: { agentType: 'audit-log', agentVersion: null },
+    traceparent: `00-${trace}-${span?.slice(0, 16)}-00`,
+    verdicts: null,
+    reason: null,
+    cost: null,
+    act: { id, actor },
+    segments: [],
+  }
+}
+
+const NOT_A_HOLD = new ProblemError({
+  status: 400,
+  code: 'BATON_HOLD_INVALID',
+  detail: 'a hold names a task, whether it is held, and who says so',
+  fix: 'Send {"held": true, "actor": "name"} to /v1/holds/{taskId}.',
+})
+
+const HOLD = {
+  schema: {
+    params: BY_TASK,
+    body: record({
+      held: { type: 'boolean' },
+      actor: { type: 'string', pattern: '^[!-~](?:[ -~]{0,254}[!-~])?$' },
+    }),
+  },
+  schemaErrorFormatter: refusing({ params: NOT_A_HOLD, body: NOT_A_HOLD }),
+}
+
+const NO_SUCH_TASK = new ProblemError({
+  status: 404,
+  code: 'BATON_TASK_UNKNOWN',
+  detail: 'the audit log has no record of this task',
+  fix: 'Check the task id; a record exists once a handoff of the task has been judged.',
+})

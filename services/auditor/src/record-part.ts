@@ -1,0 +1,98 @@
+// The records themselves: append, check receipts, trace, verify, and the scrubber that reads everything again.
+import { readTrace } from '@baton/audit'
+import { ProblemError, requireToken } from '@baton/http/server'
+import type { FastifyRequest } from 'fastify'
+import { identifyAppender } from './access.ts'
+import { appendRecords, NO_ENTRIES, RECORDS_BODY } from './append-records.ts'
+import type { RecordsBody } from './append-records.ts'
+import { CHECK_BODY, checkReceipts, NO_RECEIPTS } from './check-receipts.ts'
+import type { CheckBody } from './check-receipts.ts'
+import type { Core, Part } from './core.ts'
+import { refusing } from './problem.ts'
+import { BY_TASK } from './schemas.ts'
+import type { ByTask } from './schemas.ts'
+import { createScrubber } from './scrubber.ts'
+import { oneAtATime, verify } from './verification.ts'
+
+export function createRecordPart(core: Core): Part {
+  const { settings, metrics, logger, reader, cold, covered, batcher } = core
+  const scrubber = createScrubber({
+    ...core,
+    recordsPerSecond: settings.BATON_AUDIT_SCRUB_PER_SECOND,
+  })
+  const verifyAll = oneAtATime(() => verify(core))
+  const appenderOf = identifyAppender({
+    append: settings.BATON_AUDIT_APPEND_TOKEN,
+    archive: settings.BATON_AUDIT_ARCHIVE_TOKEN,
+  })
+  const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
+  const unsealedMaxMs = settings.BATON_AUDIT_UNSEALED_MAX_MS
+  const queuedMax = settings.BATON_AUDIT_QUEUED_MAX
+  const byAppenders = {
+    onRequest: async ({ headers }: FastifyRequest) => void appenderOf(headers.authorization),
+  }
+  const byReaders = {
+    onRequest: async ({ headers }: FastifyRequest) => mayRead(headers.authorization),
+  }
+  return {
+    prepare(server) {
+      server.post<{ Body: RecordsBody }>(
+        '/v1/records',
+        { ...byAppenders, ...RECORDS },
+        async ({ headers, body }) => {
+          const startedAt = performance.now()
+          const appender = appenderOf(headers.authorization)
+          core.requireSealing()
+          const receipts = await appendRecords({ batcher, queuedMax, logger }, body, appender)
+          metrics.auditAppendSeconds.observe((performance.now() - startedAt) / 1000)
+          return { receipts }
+        },
+      )
+      server.post<{ Body: CheckBody }>(
+        '/v1/receipts/check',
+        { ...byAppenders, ...CHECK },
+        async ({ body }) => ({
+          states: await checkReceipts({ reader, covered, unsealedMaxMs }, body),
+        }),
+      )
+      server.get<ByTask>('/v1/traces/:taskId', { ...byReaders, ...TRACE }, async ({ params }) => {
+        const trace = await readTrace(reader, params.taskId, { covered: covered(), cold })
+        if (trace.records.length === 0 && trace.verified) throw NO_SUCH_TASK
+        return trace
+      })
+      server.get('/v1/scrub', byReaders, () => scrubber.status())
+      server.get('/v1/verify', byReaders, () => verifyAll())
+    },
+    start: () => scrubber.start(),
+    stop: () => scrubber.stop(),
+  }
+}
+
+const RECORDS = {
+  schema: { body: RECORDS_BODY },
+  schemaErrorFormatter: refusing({ body: NO_ENTRIES }),
+}
+
+const CHECK = {
+  schema: { body: CHECK_BODY },
+  schemaErrorFormatter: refusing({ body: NO_RECEIPTS }),
+}
+
+const TRACE = {
+  schema: { params: BY_TASK },
+  schemaErrorFormatter: refusing({
+    params: new ProblemError({
+      status: 400,
+      code: 'BATON_TASK_ID_INVALID',
+      detail: 'a task id is a lower-case UUID',
+      fix: 'Give the taskId of a handoff.',
+    }),
+  }),
+}
+
+const NO_SUCH_TASK = new ProblemError({
+  status: 404,
+  code: 'BATON_TASK_UNKNOWN',
+  detail: 'the audit log has no record of this task',
+  fix: 'Check the task id; a record exists once a handoff of the task has been judged.',
+})
