@@ -139,6 +139,8 @@ describe('content negotiation', () => {
     'Application/OpenMetrics-Text; version=1.0.0',
     // What a Prometheus server sends.
     'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1',
+    // What a newer one sends: with parameters that are not offered.
+    'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,*/*;q=0.1',
   ])('answers OpenMetrics with exemplars to %s', async (accept) => {
     const { contentType, body } = await filled().expose(accept)
     expect(contentType).toBe(OPEN_METRICS)
