@@ -24,7 +24,8 @@ export interface Sealing {
   startSealer(env?: Environment, args?: readonly string[]): Promise<ServiceProcess>
   /** Waits until every record that is there now is under a signed checkpoint. */
   sealed(): Promise<void>
-  verify(): Promise<VerifyReport>
+  /** `whenAsked` is done when the anchor file is about to be read. */
+  verify(whenAsked?: () => Promise<void>): Promise<VerifyReport>
   /** `RULE@origin's last character:seq`, in order. */
   rules(): Promise<string[]>
   close(): Promise<void>
@@ -56,12 +57,18 @@ export async function createSealing(fixture: AuditFixture): Promise<Sealing> {
   const sealing = createBatchSigner(sealKey).publicKey
   const batchKeys = new Map([[batchKeyId(batch), batch]])
   const running: ServiceProcess[] = []
-  const verify = () =>
-    verifyChains({
+  const anchor = readFileAnchor(files.anchor, sealing)
+  const verify: Sealing['verify'] = (whenAsked) => {
+    const latest = async () => {
+      await whenAsked?.()
+      return anchor.latest()
+    }
+    return verifyChains({
       pool: fixture.reader,
       batchKeys,
-      seals: { publicKey: sealing, anchors: [readFileAnchor(files.anchor, sealing)] },
+      seals: { publicKey: sealing, anchors: [{ ...anchor, latest }] },
     })
+  }
   return {
     folder,
     stateFile: files.state,

@@ -197,6 +197,20 @@ describe('T20 the state file', () => {
   })
 })
 
+test('a log that is sealed further while it is verified is not taken for one that was cut off', async () => {
+  const store = await openStore()
+  await append(store)
+  await store.sealing.startSealer()
+  await store.sealing.sealed()
+  const anchored = async () => (await readFile(store.sealing.anchorFile, 'utf8')).length
+  const { findings } = await store.sealing.verify(async () => {
+    const before = await anchored()
+    await append(store)
+    await eventually(async () => (await anchored()) > before, soon('a newer seal is anchored'))
+  })
+  expect(findings).toEqual([])
+})
+
 test('two sealers with one key and one state: the second stops at the first seal that is not its own', async () => {
   const store = await openStore()
   await append(store)

@@ -18,7 +18,7 @@ import { readLastSeal } from '../seals/seals.ts'
 import type { SealRow } from '../seals/seals.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
-import { verifySeals } from './verify-seals.ts'
+import { askAnchors, verifySeals } from './verify-seals.ts'
 import type { SealTrust } from './verify-seals.ts'
 
 /** A chain up to its newest seal. */
@@ -52,7 +52,9 @@ export async function readSealedLog(
   options: SealedLogOptions,
 ): Promise<SealedLog> {
   const heads = await readHeads(snapshot)
-  const { findings, targets, tree } = await verifySeals(snapshot, heads, options.trust)
+  const { trust } = options
+  const anchored = await askAnchors(trust.anchors)
+  const { findings, targets, tree } = await verifySeals(snapshot, heads, trust, anchored)
   const last = await readLastSeal(snapshot)
   const entry = last && readSealEntry(last.body)
   if (findings.length > 0 || entry === undefined) return { findings, last, tree, chains: [] }

@@ -16,7 +16,7 @@ import type { SubjectVault } from '../append/subject-vault.ts'
 import { scanTiers } from './scan-chain.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
-import { verifySeals } from './verify-seals.ts'
+import { askAnchors, verifySeals } from './verify-seals.ts'
 import type { SealReport, SealTrust, VerifiedSeals } from './verify-seals.ts'
 
 interface VerifyOptions {
@@ -60,13 +60,14 @@ export interface VerifyReport {
 const FINDINGS_MAX = 1_000
 
 /** Verifies all chains of all epochs (E13, I10) and locates every difference. */
-export function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
+export async function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
+  const anchored = await askAnchors(options.seals?.anchors ?? [])
   return inSnapshot(options.pool, async (db) => {
     const heads = await readHeads(db)
     const erasures = createGenuineErasures(options.pool, options.batchKeys, options.cold)
     const found = collectFindings(options.onProgress)
     found.add(missingChains(heads))
-    const seals = options.seals && (await verifySeals(db, heads, options.seals))
+    const seals = options.seals && (await verifySeals(db, heads, options.seals, anchored))
     found.add(seals?.findings ?? [])
     found.add(unknownChains(heads, seals))
     for (const head of heads) {

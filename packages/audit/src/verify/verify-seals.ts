@@ -53,15 +53,18 @@ export interface VerifiedSeals {
 /** Roots kept of one chain. A longer list is thinned evenly: the newest always stays. */
 const TARGETS_MAX = 8_192
 
-/** Re-hashes every entry of the seal log and asks the anchors. */
+/**
+ * Re-hashes every entry of the seal log and compares it with what anchors answered. They are asked before the
+ * snapshot is taken: the log grows meanwhile, and what an anchor has, the database had before.
+ */
 export async function verifySeals(
   snapshot: Snapshot,
   heads: readonly ChainHead[],
   trust: SealTrust,
+  anchored: readonly AskedAnchor[],
 ): Promise<VerifiedSeals> {
   const origin = sealLogOrigin(heads[0]?.origin ?? '')
   const log = createSealLog(origin)
-  const anchored = await askAnchors(trust.anchors)
   const witnessed = await readWitnessed(snapshot)
   for (const { head } of anchored) if (head !== undefined) log.watch(head.size)
   if (witnessed !== undefined) log.watch(witnessed.size)
@@ -113,7 +116,8 @@ interface AskedAnchor {
   readonly foreign: boolean
 }
 
-const askAnchors = (anchors: SealTrust['anchors']): Promise<readonly AskedAnchor[]> =>
+/** Asks every anchor for the newest checkpoint that it has. */
+export const askAnchors = (anchors: SealTrust['anchors']): Promise<readonly AskedAnchor[]> =>
   Promise.all(
     anchors.map(async (anchor) => {
       const { name } = anchor
