@@ -1,5 +1,6 @@
 // A person cancels a handoff or a whole task (R16). Safe to repeat; what executes gets a grace, the rest ends at once.
 import { randomUUID } from 'node:crypto'
+import { hasHandoffEnded } from '@baton/protocol'
 import pRetry from 'p-retry'
 import type { Options } from 'p-retry'
 import { crashPoint } from '@baton/runtime'
@@ -78,7 +79,7 @@ async function cancel(transaction: Database, request: CancelRequest): Promise<Ca
   const open = await lockForCancel(transaction, request, before.taskId)
   const { taskStatus, state } = (await findCancelState(transaction, request)) ?? before
   const had = request.handoffId === undefined ? taskStatus : state
-  if (open.length === 0 && ENDED.has(had)) return { kind: 'ended', state: had }
+  if (open.length === 0 && endedOtherwise(had)) return { kind: 'ended', state: had }
   const stopping = await graceExecutions(transaction, open, request.graceMs)
   const graced = new Set(stopping.map((one) => one.handoffId))
   const ended = await cancelAtOnce(
@@ -106,17 +107,8 @@ async function cancel(transaction: Database, request: CancelRequest): Promise<Ca
   }
 }
 
-/** States in which there is nothing left to cancel; CANCELED itself is the answer that was asked for. */
-const ENDED = new Set([
-  'COMPLETED',
-  'PARTIAL',
-  'FAILED',
-  'REJECTED',
-  'BLOCKED',
-  'EXPIRED',
-  'DEAD_LETTERED',
-  'ROLLED_BACK',
-])
+/** There is nothing left to cancel; CANCELED itself is the answer that was asked for. */
+const endedOtherwise = (state: string): boolean => state !== 'CANCELED' && hasHandoffEnded(state)
 
 function requestEvents(reached: readonly ExpiredHandoff[], actor: string): readonly AuditIntent[] {
   const act = { id: randomUUID(), actor }

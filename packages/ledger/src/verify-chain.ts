@@ -48,6 +48,8 @@ export interface ChainVerifier {
   readonly signedEnd: ChainStart
 }
 
+type Report = (seq: number, rule: FindingRule, message: string) => void
+
 const EMPTY: ChainStart = { size: 0, lastHash: GENESIS_HASH, lastMicros: 0 }
 
 /**
@@ -56,31 +58,13 @@ const EMPTY: ChainStart = { size: 0, lastHash: GENESIS_HASH, lastMicros: 0 }
  * hashes of the last 10,000 to 20,000 tasks, and the unknown keys.
  */
 export function createChainVerifier(options: ChainVerifierOptions): ChainVerifier {
-  const { origin, batchKeys, start = EMPTY, signaturesFrom = 0 } = options
-  const unknownKeys = new Set<string>()
-  let taskHeads = new Map<string, TaskHead>()
-  let olderTaskHeads = new Map<string, TaskHead>()
+  const { origin, start = EMPTY } = options
   let findings: Finding[] = []
+  const report: Report = (seq, rule, message) => findings.push({ origin, seq, rule, message })
+  const tasks = createTaskLinks(report)
+  const batches = createBatchCover(options, report)
   let { size, lastMicros } = start
   let lastHash: Buffer = Buffer.from(start.lastHash)
-  let signedSize = options.start === undefined ? 0 : (options.signedFrom ?? start.size)
-  let signedEnd = start
-
-  function report(seq: number, rule: FindingRule, message: string): void {
-    findings.push({ origin, seq, rule, message })
-  }
-
-  /** Answers whether the record before this one is the one that was seen last. */
-  function checkSeq(seq: number): boolean {
-    if (seq === size) return true
-    if (seq < size) report(seq, 'RECORD_SEQ', `record ${seq} stands twice`)
-    else {
-      const last = seq - 1
-      const range = last === size ? `record ${last} is` : `records ${size} to ${last} are`
-      report(size, 'RECORD_SEQ', `${range} missing`)
-    }
-    return false
-  }
 
   function checkBody(at: {
     stored: StoredRecord
@@ -89,7 +73,7 @@ export function createChainVerifier(options: ChainVerifierOptions): ChainVerifie
     linked: boolean
   }) {
     const { stored, body, hash } = at
-    const { seq } = stored.columns
+    const { seq, recordedAtMicros = 0 } = stored.columns
     if (body.origin !== origin) report(seq, 'RECORD_ORIGIN', 'the record names another chain')
     if (at.linked && body.previousRecordHash !== lastHash.toString('hex')) {
       report(seq, 'RECORD_LINK', 'the record does not link to the one before it')
@@ -98,75 +82,16 @@ export function createChainVerifier(options: ChainVerifierOptions): ChainVerifie
     if (differing.length > 0) {
       report(seq, 'RECORD_COLUMNS', `columns differ from the body: ${differing.join(', ')}`)
     }
-    checkTime(seq, stored.columns.recordedAtMicros ?? 0)
-    checkIndex(body, stored.index, hash)
-    checkTask(body, hash, stored.taskBefore)
+    if (recordedAtMicros <= lastMicros) {
+      report(seq, 'RECORD_TIME', 'the record is not later than the one before it')
+    }
+    lastMicros = Math.max(lastMicros, recordedAtMicros)
+    const indexFault = faultOfIndex(body, stored.index, hash)
+    if (indexFault !== undefined) report(body.seq, 'RECORD_INDEX', indexFault)
+    tasks.check(body, hash, stored.taskBefore)
     if (stored.segments !== undefined) {
       findings.push(...verifySegments(body, stored.segments, stored.erased))
     }
-  }
-
-  function checkTime(seq: number, micros: number): void {
-    if (micros <= lastMicros) {
-      report(seq, 'RECORD_TIME', 'the record is not later than the one before it')
-    }
-    lastMicros = Math.max(lastMicros, micros)
-  }
-
-  function checkIndex(body: RecordBody, index: StoredIndex | undefined, hash: Buffer): void {
-    const { seq } = body
-    if (body.recordId !== recordId(body)) {
-      report(seq, 'RECORD_INDEX', 'the record id does not follow from the record')
-    } else if (index === undefined) {
-      report(seq, 'RECORD_INDEX', 'the record is not in the idempotency index once')
-    } else if (
-      index.key !== body.recordId ||
-      index.seq !== seq ||
-      index.taskId !== body.taskId ||
-      index.taskSeq !== body.taskSeq ||
-      index.recordedAtMicros !== parseInstant(body.recordedAt) ||
-      !sameBytes(index.recordHash, hash)
-    ) {
-      report(seq, 'RECORD_INDEX', 'the idempotency index differs from the record')
-    }
-  }
-
-  function checkTask(body: RecordBody, hash: Buffer, before: Uint8Array | undefined): void {
-    const { taskId, taskSeq } = body
-    const known = taskHeads.get(taskId) ?? olderTaskHeads.get(taskId) ?? forgotten(taskSeq, before)
-    const expectedSeq = known === undefined ? 0 : known.taskSeq + 1
-    const expectedHash = known?.hash ?? GENESIS_HASH
-    if (taskSeq !== expectedSeq || body.previousTaskRecordHash !== expectedHash.toString('hex')) {
-      report(body.seq, 'TASK_LINK', "the record does not follow its task's last record")
-    }
-    taskHeads.set(taskId, { taskSeq, hash })
-    if (taskHeads.size < TASKS_MIN) return
-    olderTaskHeads = taskHeads
-    taskHeads = new Map()
-  }
-
-  function checkBatch(batch: StoredBatch, { seq, hash }: { seq: number; hash: Buffer }): void {
-    const { firstSeq, lastSeq } = batch
-    if (firstSeq !== signedSize) {
-      const message = `a batch starts at ${firstSeq}, the signed part ends at ${signedSize}`
-      report(seq, 'BATCH_COVER', message)
-    }
-    signedSize = Math.max(signedSize, lastSeq + 1)
-    signedEnd = { size: seq + 1, lastHash: hash, lastMicros }
-    if (lastSeq < signaturesFrom && sameBytes(batch.lastHash, hash)) return
-    const key = batchKeys.get(batch.keyId)
-    if (key === undefined) reportUnknownKey(seq, batch.keyId)
-    const statement = { origin, firstSeq, lastSeq, lastHash: hash.toString('hex') }
-    const isSigned = key === undefined || verifyBatch(statement, batch.signature, key)
-    if (sameBytes(batch.lastHash, hash) && isSigned) return
-    report(seq, 'BATCH_SIGNATURE', 'the signature of the batch does not fit its last record')
-  }
-
-  // Once per key: after a rotation every batch before it would say the same.
-  function reportUnknownKey(seq: number, keyId: string): void {
-    if (unknownKeys.has(keyId)) return
-    unknownKeys.add(keyId)
-    report(seq, 'BATCH_KEY', `from here on, batches are signed with an unknown key ${keyId}`)
   }
 
   return {
@@ -178,10 +103,11 @@ export function createChainVerifier(options: ChainVerifierOptions): ChainVerifie
         report(seq, 'RECORD_HASH', 'the stored hash is not the hash of the stored body')
       }
       const body = 'reading' in stored ? stored.reading : readRecord(stored.body)
-      const linked = checkSeq(seq)
+      const fault = faultOfSeq(seq, size)
+      if (fault !== undefined) report(Math.min(seq, size), 'RECORD_SEQ', fault)
       if (body === undefined) report(seq, 'RECORD_UNREADABLE', 'the body is not a record')
-      else checkBody({ stored, body, hash, linked })
-      if (stored.batch !== undefined) checkBatch(stored.batch, { seq, hash })
+      else checkBody({ stored, body, hash, linked: fault === undefined })
+      if (stored.batch !== undefined) batches.check(stored.batch, { seq, hash, lastMicros })
       size = seq + 1
       lastHash = hash
       return findings
@@ -194,13 +120,105 @@ export function createChainVerifier(options: ChainVerifierOptions): ChainVerifie
       } else if (!sameBytes(head.lastHash, lastHash)) {
         report(Math.max(0, size - 1), 'HEAD', 'the head is not the last record')
       }
-      if (signedSize < size) {
-        report(signedSize, 'BATCH_COVER', 'records from here on are in no signed batch')
-      }
+      batches.finish(size)
       return findings
     },
     get lastHash() {
       return lastHash
+    },
+    get signedEnd() {
+      return batches.signedEnd
+    },
+  }
+}
+
+/** Undefined where the record before this one is the one that was seen last. */
+function faultOfSeq(seq: number, size: number): string | undefined {
+  if (seq === size) return undefined
+  if (seq < size) return `record ${seq} stands twice`
+  return size === seq - 1
+    ? `record ${size} is missing`
+    : `records ${size} to ${seq - 1} are missing`
+}
+
+function faultOfIndex(
+  body: RecordBody,
+  index: StoredIndex | undefined,
+  hash: Buffer,
+): string | undefined {
+  if (body.recordId !== recordId(body)) return 'the record id does not follow from the record'
+  if (index === undefined) return 'the record is not in the idempotency index once'
+  const isSame =
+    index.key === body.recordId &&
+    index.seq === body.seq &&
+    index.taskId === body.taskId &&
+    index.taskSeq === body.taskSeq &&
+    index.recordedAtMicros === parseInstant(body.recordedAt) &&
+    sameBytes(index.recordHash, hash)
+  return isSame ? undefined : 'the idempotency index differs from the record'
+}
+
+/** Whether each record follows the last one of its task. */
+function createTaskLinks(report: Report) {
+  let heads = new Map<string, TaskHead>()
+  let olderHeads = new Map<string, TaskHead>()
+  return {
+    check(body: RecordBody, hash: Buffer, before: Uint8Array | undefined): void {
+      const { taskId, taskSeq } = body
+      const known = heads.get(taskId) ?? olderHeads.get(taskId) ?? forgotten(taskSeq, before)
+      const expectedSeq = known === undefined ? 0 : known.taskSeq + 1
+      const expectedHash = known?.hash ?? GENESIS_HASH
+      if (taskSeq !== expectedSeq || body.previousTaskRecordHash !== expectedHash.toString('hex')) {
+        report(body.seq, 'TASK_LINK', "the record does not follow its task's last record")
+      }
+      heads.set(taskId, { taskSeq, hash })
+      if (heads.size < TASKS_MIN) return
+      olderHeads = heads
+      heads = new Map()
+    },
+  }
+}
+
+interface BatchEnd {
+  readonly seq: number
+  readonly hash: Buffer
+  readonly lastMicros: number
+}
+
+/** Whether every record stands in one batch that a known key signed. */
+function createBatchCover(options: ChainVerifierOptions, report: Report) {
+  const { origin, batchKeys, start, signaturesFrom = 0 } = options
+  const unknownKeys = new Set<string>()
+  let signedSize = start === undefined ? 0 : (options.signedFrom ?? start.size)
+  let signedEnd = start ?? EMPTY
+
+  // Once per key: after a rotation every batch before it would say the same.
+  function reportUnknownKey(seq: number, keyId: string): void {
+    if (unknownKeys.has(keyId)) return
+    unknownKeys.add(keyId)
+    report(seq, 'BATCH_KEY', `from here on, batches are signed with an unknown key ${keyId}`)
+  }
+
+  return {
+    check(batch: StoredBatch, { seq, hash, lastMicros }: BatchEnd): void {
+      const { firstSeq, lastSeq } = batch
+      if (firstSeq !== signedSize) {
+        const message = `a batch starts at ${firstSeq}, the signed part ends at ${signedSize}`
+        report(seq, 'BATCH_COVER', message)
+      }
+      signedSize = Math.max(signedSize, lastSeq + 1)
+      signedEnd = { size: seq + 1, lastHash: hash, lastMicros }
+      if (lastSeq < signaturesFrom && sameBytes(batch.lastHash, hash)) return
+      const key = batchKeys.get(batch.keyId)
+      if (key === undefined) reportUnknownKey(seq, batch.keyId)
+      const statement = { origin, firstSeq, lastSeq, lastHash: hash.toString('hex') }
+      const isSigned = key === undefined || verifyBatch(statement, batch.signature, key)
+      if (sameBytes(batch.lastHash, hash) && isSigned) return
+      report(seq, 'BATCH_SIGNATURE', 'the signature of the batch does not fit its last record')
+    },
+    finish(size: number): void {
+      if (signedSize >= size) return
+      report(signedSize, 'BATCH_COVER', 'records from here on are in no signed batch')
     },
     get signedEnd() {
       return signedEnd

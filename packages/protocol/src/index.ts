@@ -62,3 +62,11 @@ export {
 export { countTokens } from './token-count.ts'
 export { validateHandoffMessage, type ValidateOptions } from './validate-handoff.ts'
 export type { Acceptance, CheckResult, Checks, Rejection, Verdict } from './verdict.ts'
+export {
+  HANDOFF_STATES,
+  hasHandoffEnded,
+  hasTaskEnded,
+  TASK_ENDED,
+  TASK_STATUSES,
+} from './states.ts'
+export { isUuid, UUID_PATTERN } from './uuid.ts'

@@ -1,10 +1,11 @@
 // Cancellation: what does not execute ends at once; a running execution gets a grace, then it is shut out for good.
 import type { ExpiredHandoff } from './ended-outside.ts'
 import { sql } from '@baton/postgres/statements'
+import { TASK_ENDED } from '@baton/protocol'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, CLOSE_APPROVALS, KNOWN, STOP_DUE } from './ended-outside.ts'
-import { ENDED_TASK, TASK_ENDED } from './states.ts'
+import { ENDED_TASK } from './states.ts'
 
 const CANCEL_MAX = 500
 

@@ -1,9 +1,9 @@
 // Taking up a task again whose handoff was rolled back or has expired: once per such handoff.
+import { hasTaskEnded } from '@baton/protocol'
 import type { RevisionBase } from './revisions.ts'
 import { one, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
-import { hasTaskEnded } from './states.ts'
 
 /** A handoff that ended without an effect and can be taken up again. */
 export interface ResumableHandoff extends RevisionBase {

@@ -12,9 +12,10 @@ import {
   timestamptz,
   uuid,
 } from '@baton/postgres'
+import { hasTaskEnded } from '@baton/protocol'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
-import { ENDED_TASK, hasTaskEnded } from './states.ts'
+import { ENDED_TASK } from './states.ts'
 
 /** One signed handoff on its way into Postgres. */
 export interface NewHandoff {

@@ -1,12 +1,10 @@
 // The states that statements and code distinguish, and the conditions on them that several statements share.
+import { TASK_ENDED } from '@baton/protocol'
 
 const list = (states: readonly string[]): string =>
   `(${states.map((one) => `'${one}'`).join(', ')})`
 
 /** A task of which nothing is executed any more. */
-export const TASK_ENDED = ['COMPLETED', 'FAILED', 'CANCELED'] as const
-export const hasTaskEnded = (status: string): boolean =>
-  TASK_ENDED.some((ended) => ended === status)
 export const ENDED_TASK = list(TASK_ENDED)
 
 /** A handoff that may be claimed, and one that has not ended. */

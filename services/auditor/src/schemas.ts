@@ -1,6 +1,7 @@
 // Forms that several routes ask for.
+import { UUID as ID } from '@baton/ledger'
 
-export const UUID = { type: 'string', pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }
+export const UUID = { type: 'string', pattern: ID.source }
 export const HASH = { type: 'string', pattern: '^[0-9a-f]{64}$' }
 export const COUNT = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 

@@ -1,4 +1,5 @@
 // What the gateway answers, by the names under which OpenAPI lists it. Descriptions only: nothing is cut to their form.
+import { HANDOFF_STATES } from '@baton/protocol'
 import { ref } from './operation.ts'
 
 const text = { type: 'string' }
@@ -69,24 +70,7 @@ const ANSWERS = {
     parentHandoffId: textOrNull,
     fromAgent: text,
     toAgent: text,
-    state: {
-      enum: [
-        'QUEUED',
-        'AWAITING_APPROVAL',
-        'DISPATCHED',
-        'ACCEPTED',
-        'EXECUTING',
-        'COMPLETED',
-        'PARTIAL',
-        'FAILED',
-        'REJECTED',
-        'BLOCKED',
-        'EXPIRED',
-        'CANCELED',
-        'DEAD_LETTERED',
-        'ROLLED_BACK',
-      ],
-    },
+    state: { enum: HANDOFF_STATES },
     reason: textOrNull,
     details: { description: 'What was wrong, where, and how to mend it.' },
     attempt: integer,

@@ -1,6 +1,7 @@
 // What a route says of itself: who may call it, what it takes, what it answers. Fastify checks by it, and OpenAPI is made of it.
 import type { FastifyRequest, FastifySchema } from 'fastify'
 import { PROBLEM_TYPE, ProblemError } from '@baton/http/server'
+import { UUID_PATTERN } from '@baton/protocol'
 import type { Scope } from './api-keys.ts'
 import { LIMIT_MAX, refusedRequest } from './refused-request.ts'
 import { requireScope } from './request-context.ts'
@@ -60,9 +61,6 @@ const NO_BODY = new ProblemError({
 export interface ById {
   Params: { id: string }
 }
-
-/** As they are answered: in lower case. */
-const UUID_PATTERN = '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 
 const BY_ID = {
   type: 'object',

@@ -1,4 +1,5 @@
 // Reading one handoff, one task, a task's trace, and the list of tasks. Nothing here changes anything.
+import { TASK_STATUSES } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
 import {
   findHandoff,
@@ -13,7 +14,6 @@ import type { AuditReads } from './audit-reads.ts'
 import { notFound } from './not-found.ts'
 import { answers, listQuery, onlyById, onlyList, problems, ref, TRACED } from './operation.ts'
 import type { ById } from './operation.ts'
-import { TASK_STATUSES } from './refused-request.ts'
 import { readTaskTrace } from './task-trace.ts'
 import { showHandoff, showReturn, showTask } from './views.ts'
 

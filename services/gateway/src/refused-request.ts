@@ -2,17 +2,10 @@
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import { ProblemError } from '@baton/http/server'
 import type { ProblemItem } from '@baton/http/server'
+import { TASK_STATUSES, pointerTo } from '@baton/protocol'
 
 export const LIMIT_MAX = 1_000
 export const FILTER_MAX = 1_024
-export const TASK_STATUSES = [
-  'PENDING_HANDOFF',
-  'RUNNING',
-  'AWAITING_HUMAN',
-  'COMPLETED',
-  'FAILED',
-  'CANCELED',
-]
 
 const ERRORS_MAX = 50
 
@@ -72,7 +65,8 @@ function invalidBody(found: readonly FastifySchemaValidationError[]): ProblemErr
 function itemOf(error: FastifySchemaValidationError & { propertyName?: string }): ProblemItem {
   const { instancePath, keyword: rule, message = '', params, propertyName } = error
   const member = params['missingProperty'] ?? params['additionalProperty'] ?? propertyName
-  const pointer = typeof member === 'string' ? `${instancePath}/${escaped(member)}` : instancePath
+  const pointer =
+    typeof member === 'string' ? pointerTo(instancePath, member.slice(0, 256)) : instancePath
   return {
     pointer,
     rule,
@@ -80,9 +74,6 @@ function itemOf(error: FastifySchemaValidationError & { propertyName?: string })
     fix: FIXES[rule] ?? `Make it fit: it ${message}.`,
   }
 }
-
-const escaped = (token: string): string =>
-  token.slice(0, 256).replaceAll('~', '~0').replaceAll('/', '~1')
 
 const DETAILS: Readonly<Record<string, string>> = {
   required: 'the field is missing',

@@ -1,4 +1,5 @@
 // The outer form of what senders post about returns, and of what takes a task up again.
+import { UUID_PATTERN } from '@baton/protocol'
 import { AGENT_STATE, CONSTRAINTS } from './submission-schema.ts'
 
 const name = { type: 'string', minLength: 1, maxLength: 256 }
@@ -61,7 +62,7 @@ export const RESUME_REQUEST = closed(
   {
     handoffId: {
       type: 'string',
-      pattern: '^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+      pattern: UUID_PATTERN,
       description: 'Which rolled-back or expired handoff; the task’s latest by default.',
     },
     agentState: AGENT_STATE,

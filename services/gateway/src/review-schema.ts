@@ -1,4 +1,5 @@
 // The form of what reviewers post, with its bounds.
+import { UUID_PATTERN } from '@baton/protocol'
 
 const closed = (properties: object, required: readonly string[] = []) => ({
   type: 'object',
@@ -9,7 +10,7 @@ const closed = (properties: object, required: readonly string[] = []) => ({
 
 const uuid = {
   type: 'string',
-  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+  pattern: UUID_PATTERN,
 }
 const cluster = { type: 'string', minLength: 1, maxLength: 1_024 }
 

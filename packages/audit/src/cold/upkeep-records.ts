@@ -1,7 +1,7 @@
 // The records of what leaves a store: one task per log, whose trace is the history of its upkeep. What is merely marked as
 // expired in the database, and not recorded, was removed by somebody.
 import { createHash } from 'node:crypto'
-import { readRecord, recordIdBytes, sealLogOrigin } from '@baton/ledger'
+import { readRecord, recordIdBytes, sealLogOrigin, uuidOfDigest } from '@baton/ledger'
 import type { AuditEntry, Finding, RecordBody } from '@baton/ledger'
 import { findRecordedKeys } from '../append/idempotency.ts'
 import type { Database } from '../database.ts'
@@ -10,11 +10,8 @@ import type { ColdTier } from './cold-tier.ts'
 import { bundleOf } from './objects.ts'
 
 /** The same text gives the same UUID, version 8. */
-function uuidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  const variant = '89ab'[Number.parseInt(hex.slice(16, 17), 16) % 4]
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}
+const uuidOf = (text: string): string =>
+  uuidOfDigest(createHash('sha256').update(text).digest('hex'))
 
 /** The task under which a log's own upkeep is recorded. */
 const upkeepTask = (sealLog: string): string => uuidOf(`baton/upkeep/v1|${sealLog}`)

@@ -1,5 +1,5 @@
 // What would happen to a dead letter if it went back to the queue now; nothing is enqueued or stored.
-import { judgeHandoff } from '@baton/protocol'
+import { hasTaskEnded, judgeHandoff } from '@baton/protocol'
 import type { AgentRegistration, Detail, KeyRing } from '@baton/protocol'
 import type { LiveAgent, QuarantinedMessage } from '@baton/store'
 import type { Scanner } from '@baton/safety'
@@ -40,7 +40,7 @@ export function dryRun(
     agents,
   })
   if (message.overdue) return answer('EXPIRED')
-  if (ENDED.has(message.taskStatus) || message.canceling) return answer('TASK_ENDED')
+  if (hasTaskEnded(message.taskStatus) || message.canceling) return answer('TASK_ENDED')
   const verdicts = (hosted.length === 0 ? [undefined] : hosted).map((agent) =>
     judgeFor(message, agent, deps),
   )
@@ -48,8 +48,6 @@ export function dryRun(
   if (verdict === undefined || verdict.valid) return answer(null)
   return answer(verdict.reason, verdict.details)
 }
-
-const ENDED: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELED'])
 
 function judgeFor(
   message: QuarantinedMessage,

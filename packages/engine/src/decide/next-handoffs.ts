@@ -1,5 +1,6 @@
 // An agent's answer becomes the next handoffs of its task; costs are deducted on the way (E20).
 import { createHash } from 'node:crypto'
+import { formatUuid } from '@baton/ledger'
 import type { AgentState, HandoffMessage } from '@baton/protocol'
 import type { ClaimedHandoff, NewHandoff } from '@baton/store'
 import type { AgentResult, NextHandoff } from '../agent.ts'
@@ -99,12 +100,5 @@ function derivedId(name: string): string {
   const digest = createHash('sha256').update(`baton/derived-id/v1\n${name}`).digest()
   digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x40
   digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80
-  const hex = digest.toString('hex')
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20, 32),
-  ].join('-')
+  return formatUuid(digest.subarray(0, 16))
 }

@@ -1,6 +1,7 @@
 // What people may decide about a dead letter, how many of them it takes, what they agree on, and what such letters have in
 // common; pure.
 import { createHash } from 'node:crypto'
+import { hasTaskEnded } from '@baton/protocol'
 import type { Detail } from '@baton/protocol'
 import type { HeldDeadLetter, Resolution, Vote, VotedAction } from '@baton/store'
 import type { Redaction } from './redact-message.ts'
@@ -83,12 +84,10 @@ export function whyNotReopened(
   if (resolution !== null) return { kind: 'refused', why: 'resolved', resolution }
   if (action !== undefined && reviewersNeeded(reason, action) === null)
     return { kind: 'refused', why: 'not_allowed', reason }
-  if (ENDED.has(letter.taskStatus) || letter.canceling)
+  if (hasTaskEnded(letter.taskStatus) || letter.canceling)
     return { kind: 'refused', why: 'task_ended' }
   return letter.overdue ? { kind: 'refused', why: 'overdue' } : undefined
 }
-
-const ENDED: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELED'])
 
 /** What reviewers vote about, as one text: two people agree only where their texts are equal. */
 export interface Proposal {

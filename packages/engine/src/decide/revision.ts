@@ -1,4 +1,5 @@
 // What becomes of a correction, by what it meets; pure.
+import { hasTaskEnded } from '@baton/protocol'
 import type { RevisableHandoff, Revision } from '@baton/store'
 
 /**
@@ -10,8 +11,6 @@ export type RevisionOutcome =
   | { readonly kind: 'duplicate'; readonly state: string }
   | { readonly kind: 'stale'; readonly revision: number }
   | { readonly kind: 'unknown' | 'claimed' | 'closed' | 'budget' }
-
-const OPEN_TASK: readonly string[] = ['PENDING_HANDOFF', 'RUNNING', 'AWAITING_HUMAN']
 
 /** Decides between it, another correction and an execution that begins; `standing` has its rows locked. */
 export function decideRevision(
@@ -26,7 +25,7 @@ export function decideRevision(
   if (revision !== standing.revision + 1) return { kind: 'stale', revision: standing.revision }
   if (standing.live) return { kind: 'claimed' }
   const isOpen = standing.returned || standing.asked
-  if (!isOpen || !OPEN_TASK.includes(standing.taskStatus)) return { kind: 'closed' }
+  if (!isOpen || hasTaskEnded(standing.taskStatus)) return { kind: 'closed' }
   if (!keepsBudget(standing, message)) return { kind: 'budget' }
   return { kind: 'revised', state: message.requiresApproval ? 'AWAITING_APPROVAL' : 'QUEUED' }
 }

@@ -1,4 +1,5 @@
 // `cancel`: ends a handoff, or a task with everything open in it; what executes now gets a grace.
+import { isUuid } from '@baton/protocol'
 import { BatonError, permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -21,15 +22,13 @@ interface Canceled {
   readonly repeated: boolean
 }
 
-const FULL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 export async function cancel(
   context: Context,
   { id, graceSeconds }: CancelOptions,
 ): Promise<ExitCode> {
   const { output } = context
   const given = id.trim().toLowerCase()
-  if (!FULL.test(given)) throw notAnId(id)
+  if (!isUuid(given)) throw notAnId(id)
   const body = { graceMs: Math.round(graceSeconds * 1_000) }
   const canceled = await withGateway(context, (gateway) => cancelEither(gateway, given, body))
   if (output.json) output.data(JSON.stringify(canceled))

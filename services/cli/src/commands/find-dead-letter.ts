@@ -1,4 +1,5 @@
 // A person names a dead letter by the id of its handoff or its task, or by the first digits of one.
+import { isUuid } from '@baton/protocol'
 import { permanent } from '@baton/runtime'
 import type { GatewayClient } from '../gateway-client.ts'
 import { nextStep } from '../terminal/next-steps.ts'
@@ -42,7 +43,6 @@ export interface DeadLetterCase extends DeadLetter {
   readonly proposals: readonly Proposal[]
 }
 
-const FULL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const DIGITS = /^[0-9a-f-]{4,36}$/
 const LOOKED_AT_MAX = 500
 
@@ -68,7 +68,7 @@ async function wholeId(gateway: GatewayClient, given: string): Promise<string> {
   )
   const [found, second] = meant.map(({ handoffId }) => handoffId)
   if (found === undefined) {
-    if (FULL.test(given)) return given
+    if (isUuid(given)) return given
     throw permanent('BATON_DEAD_LETTER_UNKNOWN', `no dead letter that waits starts with ${given}`, {
       fix: `\`${nextStep('dlq ls')}\` lists them; a decided one needs its whole handoff id.`,
     })

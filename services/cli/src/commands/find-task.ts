@@ -1,6 +1,6 @@
 // Tasks as the gateway shows them, and what a person means who names one by the first digits of its id.
 import { BatonError, permanent } from '@baton/runtime'
-import { microUSD } from '@baton/protocol'
+import { isUuid, microUSD } from '@baton/protocol'
 import type { HandoffView, TaskView } from '@baton/store'
 import type { Context } from '../context.ts'
 import { withReadingGateway } from '../gateway-client.ts'
@@ -75,15 +75,13 @@ export async function orNotFound<Answer>(text: string, asked: Promise<Answer>): 
 }
 
 const DIGITS = /^(?:[0-9a-f]-?){4,32}$/
-const FULL = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 /** The whole task id. Throws BATON_USAGE or BATON_TASK_NOT_FOUND. */
 export const findTask = (gateway: GatewayClient, text: string): Promise<string> =>
   wholeTaskId(text, (idPrefix) => listTasks(gateway, { idPrefix, limit: '2' }))
 
 /** The same for a command that otherwise needs no gateway. */
 export const nameTask = async (context: Context, text: string): Promise<string> =>
-  FULL.test(text) ? text : withReadingGateway(context, (gateway) => findTask(gateway, text))
+  isUuid(text) ? text : withReadingGateway(context, (gateway) => findTask(gateway, text))
 
 /** The same where `list` answers up to two tasks. A whole id is not looked up: the audit log may know tasks that are gone. */
 export async function wholeTaskId(
@@ -91,7 +89,7 @@ export async function wholeTaskId(
   list: (idPrefix: string) => Promise<readonly { readonly taskId: string }[]>,
 ): Promise<string> {
   const given = text.trim().toLowerCase()
-  if (FULL.test(given)) return given
+  if (isUuid(given)) return given
   if (!DIGITS.test(given)) throw notAnId(text)
   const found = await list(given)
   const [first, second] = found.map(({ taskId }) => taskId).toSorted()

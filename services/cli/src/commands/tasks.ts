@@ -1,5 +1,6 @@
 // `tasks` and `task`: how they stand, the checkpoint a sender saved, and taking one up again after a rollback.
 import { hash } from 'node:crypto'
+import { TASK_STATUSES } from '@baton/protocol'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -11,7 +12,7 @@ import { renderTable } from '../terminal/table.ts'
 import { findTask, listTasks, orNotFound, readTask } from './find-task.ts'
 import type { Handoff, Task } from './find-task.ts'
 
-const STATUSES = ['PENDING_HANDOFF', 'RUNNING', 'AWAITING_HUMAN', 'COMPLETED', 'FAILED', 'CANCELED']
+const STATUSES: readonly string[] = TASK_STATUSES
 
 interface TasksOptions {
   readonly status?: string
