@@ -45,8 +45,5 @@ export const EVENT_NUMBERS = {
 
 export type AuditEvent = keyof typeof EVENT_NUMBERS
 
-/** The two events that decide a handoff; one row each in the view `handoff_audit`. */
-export const DECISION_EVENTS = ['HANDOFF_ACCEPTED', 'HANDOFF_REJECTED'] as const
-
 export const isAuditEvent = (value: unknown): value is AuditEvent =>
   typeof value === 'string' && Object.hasOwn(EVENT_NUMBERS, value)

@@ -14,7 +14,7 @@ export interface RecordErasure {
   readonly listSha256: string
 }
 
-export function compareSegments(left: SegmentPlaceTuple, right: SegmentPlaceTuple): number {
+function compareSegments(left: SegmentPlaceTuple, right: SegmentPlaceTuple): number {
   if (left[0] !== right[0]) return left[0] < right[0] ? -1 : 1
   return left[1] - right[1] || left[2] - right[2]
 }

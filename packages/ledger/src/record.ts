@@ -12,7 +12,7 @@ import { RecordReader } from './record-reader.ts'
 import { uuidBytes, uuidOfDigest } from './uuid.ts'
 
 /** The largest body: the entry length of C2SP tlog-tiles is a uint16. */
-export const BODY_BYTES_MAX = 65_535
+const BODY_BYTES_MAX = 65_535
 
 /** What a record says about one encrypted segment. `bytes` is the length of its text in UTF-8. */
 export interface PayloadReference {

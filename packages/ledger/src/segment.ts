@@ -53,7 +53,7 @@ export function saltText(text: string): SaltedText {
 }
 
 /** The commitment to a salt followed by a text, as in a sealed segment. */
-export const commitment = (salted: Uint8Array): Buffer =>
+const commitment = (salted: Uint8Array): Buffer =>
   hash('sha256', Buffer.concat([DOMAIN, salted]), 'buffer')
 
 const placeBytes = ({ origin, seq, segment }: SegmentPlace): Buffer =>

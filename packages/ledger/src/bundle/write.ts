@@ -45,7 +45,7 @@ interface WriteOptions {
   readonly page?: string
 }
 
-export const BUNDLE_MARK = '%BATON_EVIDENCE_BUNDLE%'
+const BUNDLE_MARK = '%BATON_EVIDENCE_BUNDLE%'
 
 /** The bytes of a `baton-evidence/1` bundle: one uncompressed tar (E24). */
 export function writeBundle(parts: BundleParts, { exporter, page }: WriteOptions = {}): Uint8Array {

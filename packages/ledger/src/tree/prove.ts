@@ -6,7 +6,7 @@ import type { HashReader, TreeNode } from './nodes.ts'
 export type ProofPlan = readonly (readonly TreeNode[])[]
 
 /** The path from leaf `index` to the root of a tree of `size` leaves; 0 <= index < size. */
-export function planInclusion(index: number, size: number): ProofPlan {
+function planInclusion(index: number, size: number): ProofPlan {
   const path: TreeNode[][] = []
   let [start, end] = [0, size]
   while (end - start > 1) {
@@ -23,7 +23,7 @@ export function planInclusion(index: number, size: number): ProofPlan {
 }
 
 /** That a tree of `toSize` leaves extends its first `fromSize`; 0 <= fromSize <= toSize. */
-export function planConsistency(fromSize: number, toSize: number): ProofPlan {
+function planConsistency(fromSize: number, toSize: number): ProofPlan {
   if (fromSize === 0 || fromSize === toSize) return []
   const path: TreeNode[][] = []
   let [start, end] = [0, toSize]

@@ -23,7 +23,7 @@ const widthOf = (size: number): number => {
 }
 
 /** The ranges without any of the leaves, left to right: what `rootFromSubset` asks for. */
-export function planSubset(indexes: readonly number[], size: number): ProofPlan {
+function planSubset(indexes: readonly number[], size: number): ProofPlan {
   const plan: ReturnType<typeof nodesOfRange>[] = []
   let next = 0
   const walk = (start: number, width: number): void => {

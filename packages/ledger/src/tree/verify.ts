@@ -23,7 +23,7 @@ const areHashes = (hashes: readonly Uint8Array[]): boolean =>
 const half = (value: number): number => Math.floor(value / 2)
 
 /** The root that the proof leads to; undefined when it cannot belong to this index and size. */
-export function rootFromInclusion(claim: InclusionClaim): Uint8Array | undefined {
+function rootFromInclusion(claim: InclusionClaim): Uint8Array | undefined {
   const { index, size, leafHash, proof } = claim
   if (!isSize(index) || !isSize(size) || index >= size) return undefined
   if (!areHashes([leafHash, ...proof])) return undefined
