@@ -6,11 +6,13 @@ import { SLOTS, freshSecret } from './world.ts'
 const onOperations = { targets: ['operations'], resource: 'operations' } as const
 
 /** One after the other, as an orchestrator does; what is left when the traffic ends stays as it is. */
-async function replaceAll({ world, driver }: Scene, names: readonly string[]): Promise<void> {
+/** Answers false where the campaign is over before all are replaced. */
+async function replaceAll({ world, driver }: Scene, names: readonly string[]): Promise<boolean> {
   for (const name of names) {
-    if (driver.stopped()) return
+    if (driver.stopped()) return false
     await world.slots.get(name)?.replace()
   }
+  return true
 }
 
 const RECEIVERS = SLOTS.receiver
@@ -42,7 +44,7 @@ export const OPERATION_FAULTS: readonly FaultKind[] = [
     ...onOperations,
     latest: 0.6,
     draw: () => ({}),
-    make: (scene) => replaceAll(scene, [...RECEIVERS, ...SLOTS.relay]),
+    make: async (scene) => void (await replaceAll(scene, [...RECEIVERS, ...SLOTS.relay])),
   },
   {
     // Receivers learn the new key first; then it signs; the old one, with which they sign on, is still believed.
@@ -57,7 +59,7 @@ export const OPERATION_FAULTS: readonly FaultKind[] = [
       const id = `k${known.length + 1}`
       const secret = freshSecret()
       world.signingKeys = [...known, `${id}:verify-only:${secret}`].join(',')
-      await replaceAll(scene, RECEIVERS)
+      if (!(await replaceAll(scene, RECEIVERS))) return
       const retired = known.map((entry) => entry.replace(':active:', ':verify-only:'))
       world.signingKeys = [`${id}:active:${secret}`, ...retired].join(',')
       world.channels.useKeys(parseSigningKeys(world.signingKeys))
