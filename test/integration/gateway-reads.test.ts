@@ -53,6 +53,19 @@ it('raises an alarm where a handoff was accepted without a record', async () => 
   })
 })
 
+it('shows what the log says of a task that only the log knows any more', async () => {
+  const taskId = randomUUID()
+  const path = `/v2/tasks/${taskId}/trace`
+  expect((await get(fixture.gateway, path)).json()).toMatchObject({ code: 'BATON_TASK_UNKNOWN' })
+  const audit = { taskId, records: [{ recordHash: 'ab' }], verified: true }
+  fixture.auditor.traces.set(taskId, audit)
+  expect((await get(fixture.gateway, path)).json()).toEqual({
+    task: null,
+    handoffs: [],
+    audit: { ...audit, unrecorded: [] },
+  })
+})
+
 it('shows no half trace while the audit log is away', async () => {
   const { taskId } = (await post(fixture.gateway, stateBody())).json()
   const apart = fixture.another()

@@ -150,7 +150,7 @@ const ANSWERS = {
   }),
   TaskWithHandoffs: record({ task: ref('Task'), handoffs: listOf(ref('Handoff')) }),
   TaskTrace: record({
-    task: ref('Task'),
+    task: { anyOf: [ref('Task'), { type: 'null' }] },
     handoffs: listOf(ref('Handoff')),
     audit: described(
       record(

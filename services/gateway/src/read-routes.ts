@@ -35,9 +35,12 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
   )
 
   scope.get<ById>('/tasks/:id/trace', TRACE_TASK, async ({ params }) => {
-    const whole = await readWhole(pool, params.id)
-    const recorded = await readTaskTrace(audit, params.id, whole.handoffs)
-    return { ...showWhole(whole), audit: recorded }
+    const whole = await findWhole(pool, params.id)
+    const recorded = await readTaskTrace(audit, params.id, whole?.handoffs ?? [])
+    if (whole !== undefined) return { ...showWhole(whole), audit: recorded }
+    if (recorded.verified && recorded.records.length === 0) throw notFound('task')
+    // The log outlives this database: it may know a task that was lost here.
+    return { task: null, handoffs: [], audit: recorded }
   })
 
   scope.get<ById>('/tasks/:id/receipts', LIST_RECEIPTS, async ({ params }) => ({
@@ -72,7 +75,7 @@ const TRACE_TASK = onlyById('task', 'handoffs:read', {
   operationId: 'traceTask',
   summary: 'One task with its records in the tamper-evident audit log',
   description:
-    "Answers 503 while the audit log cannot be read: half a trace would look like all of it. Answers 502 where trying again does not help until an operator corrects the gateway's settings.",
+    "Answers 503 while the audit log cannot be read: half a trace would look like all of it. The task is null where only the log knows it any more. Answers 502 where trying again does not help until an operator corrects the gateway's settings.",
   ...TRACED,
   response: {
     200: answers('The task, its handoffs, and what the audit log says', 'TaskTrace'),
@@ -121,13 +124,18 @@ interface WholeTask {
   readonly handoffs: readonly HandoffView[]
 }
 
-async function readWhole(pool: Pool, taskId: string): Promise<WholeTask> {
+async function findWhole(pool: Pool, taskId: string): Promise<WholeTask | undefined> {
   const [task, handoffs] = await Promise.all([
     findTask(pool, taskId),
     listTaskHandoffs(pool, taskId),
   ])
-  if (task === undefined) throw notFound('task')
-  return { task, handoffs }
+  return task === undefined ? undefined : { task, handoffs }
+}
+
+async function readWhole(pool: Pool, taskId: string): Promise<WholeTask> {
+  const whole = await findWhole(pool, taskId)
+  if (whole === undefined) throw notFound('task')
+  return whole
 }
 
 const showWhole = ({ task, handoffs }: WholeTask) => ({
