@@ -34,6 +34,7 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'POST /v2/handoffs/{id}/cancel': 'handoffs:cancel',
   'GET /v2/tasks': 'handoffs:read',
   'GET /v2/tasks/{id}': 'handoffs:read',
+  'GET /v2/tasks/{id}/receipts': 'handoffs:read',
   'GET /v2/tasks/{id}/trace': 'handoffs:read',
   'GET /v2/tasks/{id}/checkpoint': 'handoffs:return',
   'POST /v2/tasks/{id}/resume': 'tasks:resume',
