@@ -152,7 +152,7 @@ describe('up --once without Redis, and what can be asked afterwards', () => {
         'Permission is granted to use the software. The user shall indemnify the author.\n',
       )
       const review = await baton.run('review-contract', file, '--no-redis', '--json')
-      expect(review.exitCode).toBe(0)
+      expect(review).toMatchObject({ exitCode: 0 })
       expect(parse(review)).toMatchObject({
         status: 'COMPLETED',
         findings: { licence: 'agreement.txt' },

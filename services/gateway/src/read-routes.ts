@@ -124,11 +124,11 @@ interface WholeTask {
   readonly handoffs: readonly HandoffView[]
 }
 
+// The task is read after its handoffs: where all of them have ended, it says so too. The other way round somebody who
+// waits for the end could see the last handoff's and, beside it, a task that is still under way.
 async function findWhole(pool: Pool, taskId: string): Promise<WholeTask | undefined> {
-  const [task, handoffs] = await Promise.all([
-    findTask(pool, taskId),
-    listTaskHandoffs(pool, taskId),
-  ])
+  const handoffs = await listTaskHandoffs(pool, taskId)
+  const task = await findTask(pool, taskId)
   return task === undefined ? undefined : { task, handoffs }
 }
 
