@@ -30,7 +30,7 @@ function readTables(migrations: readonly string[]): Tables {
       tables.set(name, columnsOf(items(body)))
     }
     for (const [, name = '', body = ''] of text.matchAll(/^alter table (\S+)\s(.*?);/gms)) {
-      for (const item of items(body)) alter(tables.get(name) ?? new Map(), item)
+      for (const item of items(body)) alter(tables, name, item)
     }
   }
   return tables
@@ -83,7 +83,22 @@ function choicesOf(name: string, definition: string): string[] {
 const LEAVES_COLUMNS =
   /^(?:add constraint|validate constraint|enable|disable|alter column \S+ set storage)\b/
 
-function alter(columns: Map<string, Column>, item: string): void {
+function alter(tables: Tables, name: string, item: string): void {
+  const columns = tables.get(name) ?? new Map<string, Column>()
+  const [, from, to = ''] = /^rename(?: column (\S+))? to (\S+)$/.exec(item) ?? []
+  if (to === '') change(columns, item)
+  else if (from !== undefined) tables.set(name, renamed(columns, from, to))
+  else {
+    tables.delete(name)
+    tables.set(to, columns)
+  }
+}
+
+/** The same entries in the same order, one of them under another key. */
+const renamed = <Value>(entries: Map<string, Value>, from: string, to: string) =>
+  new Map([...entries].map(([key, value]) => [key === from ? to : key, value]))
+
+function change(columns: Map<string, Column>, item: string): void {
   const added = /^add column (.*)/.exec(item)?.[1]
   const [, changed = '', isNullable] =
     /^alter column (\S+) (drop not null|set not null)/.exec(item) ?? []

@@ -53,10 +53,10 @@ async function appendOne(dueAt: number): Promise<void> {
 }
 
 async function closedLoop(callers: number, until: number): Promise<void> {
-  const lane = async (): Promise<void> => {
+  const priorityClass = async (): Promise<void> => {
     while (performance.now() < until) await appendOne(performance.now())
   }
-  await Promise.all(Array.from({ length: callers }, lane))
+  await Promise.all(Array.from({ length: callers }, priorityClass))
 }
 
 async function openLoop(ratePerSecond: number, until: number): Promise<void> {

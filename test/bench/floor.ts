@@ -34,13 +34,13 @@ export async function measureFloor({
   const startedAt = performance.now()
   const until = startedAt + seconds * 1_000
   let commits = 0
-  const lane = async (): Promise<void> => {
+  const priorityClass = async (): Promise<void> => {
     while (performance.now() < until) {
       await pool.query(insert)
       commits += 1
     }
   }
-  await Promise.all(Array.from({ length: clients }, lane))
+  await Promise.all(Array.from({ length: clients }, priorityClass))
   const elapsedSeconds = (performance.now() - startedAt) / 1_000
   await pool.query({ text: `drop table ${table}` })
   await pool.end()

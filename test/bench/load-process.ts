@@ -43,7 +43,7 @@ async function closedLoop(underWay: number): Promise<void> {
   const pool = createPool({ url: auditUrl, applicationName: 'bench-load', connectionsMax: 1 })
   const until = performance.now() + load.seconds * 1_000
   let room = underWay
-  const lane = async (): Promise<void> => {
+  const priorityClass = async (): Promise<void> => {
     while (performance.now() < until) {
       if (room <= 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
       else {
@@ -63,7 +63,7 @@ async function closedLoop(underWay: number): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   }
-  await Promise.all([watch(), ...Array.from({ length: SENDS_UNDER_WAY_MAX }, lane)])
+  await Promise.all([watch(), ...Array.from({ length: SENDS_UNDER_WAY_MAX }, priorityClass)])
   await pool.end()
 }
 

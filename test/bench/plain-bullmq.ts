@@ -27,12 +27,12 @@ async function produce(): Promise<void> {
   const payload = { text: proseOf(plan.bytes, 7) }
   let left = plan.jobs
   const startedAt = Date.now()
-  const lane = async (): Promise<void> => {
+  const priorityClass = async (): Promise<void> => {
     while (left-- > 0) {
       await queue.add('job', payload, { removeOnComplete: 1_000, removeOnFail: 1_000 })
     }
   }
-  await Promise.all(Array.from({ length: UNDER_WAY }, lane))
+  await Promise.all(Array.from({ length: UNDER_WAY }, priorityClass))
   await queue.close()
   report(startedAt)
 }

@@ -24,7 +24,7 @@ export async function measurePlainChain(plan: ChainPlan): Promise<number> {
   const startedAt = performance.now()
   const until = startedAt + seconds * 1_000
   let records = 0
-  const lane = async (): Promise<void> => {
+  const priorityClass = async (): Promise<void> => {
     const client = await pool.connect()
     while (performance.now() < until) {
       await client.query('begin')
@@ -51,7 +51,7 @@ export async function measurePlainChain(plan: ChainPlan): Promise<number> {
     }
     client.release()
   }
-  await Promise.all(Array.from({ length: clients }, lane))
+  await Promise.all(Array.from({ length: clients }, priorityClass))
   const perSecond = records / ((performance.now() - startedAt) / 1_000)
   await pool.query({ text: `drop table ${chain}, ${chain}_head` })
   await pool.end()

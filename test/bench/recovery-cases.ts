@@ -87,8 +87,8 @@ const completedOf = (ids: readonly string[]): string =>
 function executedAgain({ ledger }: RecoveryWorld, ids: readonly string[]): number[] {
   const lines = readFileSync(ledger, 'utf8').trim().split('\n')
   return lines
-    .map((line) => JSON.parse(line) as { handoffId: string; epoch: number; at: number })
-    .filter((line) => line.epoch > 1 && ids.includes(line.handoffId))
+    .map((line) => JSON.parse(line) as { handoffId: string; fencingToken: number; at: number })
+    .filter((line) => line.fencingToken > 1 && ids.includes(line.handoffId))
     .map((line) => line.at)
 }
 
@@ -123,7 +123,11 @@ const flushall = ({ rounds }: RecoveryOptions) =>
       await world.reaches('all of them wait in Redis', DISPATCHED, FLUSHED)
       const flushedAt = performance.now()
       await sendToRedis(world.redisUrl, [['FLUSHALL']])
-      await world.reaches('all of them ring again', `${DISPATCHED} and generation = 2`, FLUSHED)
+      await world.reaches(
+        'all of them are published again',
+        `${DISPATCHED} and publish_attempt = 2`,
+        FLUSHED,
+      )
       const tookMs = performance.now() - flushedAt
       await world.forgetAll()
       return [tookMs]
@@ -215,7 +219,7 @@ with one as (select * from handoff limit 1), clones as (
     spent_micro_usd, remaining_micro_usd from clones c cross join one
   returning id, task_id, to_agent, priority, body_sha256, body_bytes, traceparent
 )
-insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent)
+insert into outbox (handoff_id, task_id, publish_attempt, queue, priority, sha256, bytes, traceparent)
 select id, task_id, 1, to_agent, priority, body_sha256, body_bytes, traceparent from handoffs`
 
 const CLONES_AT_ONCE = 2_000

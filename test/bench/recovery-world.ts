@@ -56,7 +56,7 @@ export async function inRecoveryWorld<Result>(
       reaches: (what, text, count) => reaches({ pool, what, text }, count),
       async forgetAll() {
         await rows(
-          'truncate task, checkpoint, handoff, handoff_body, outbox, retry, execution, audit_outbox, queue_mark cascade',
+          'truncate task, checkpoint, handoff, handoff_body, outbox, retry, execution, audit_outbox, queue_watermark cascade',
         )
         await sendToRedis(redis.url, [['FLUSHALL']])
       },

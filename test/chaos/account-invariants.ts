@@ -29,12 +29,12 @@ function costsNotInLedger(
   const costs = new Map(
     ledger
       .filter((line) => line.what === 'end')
-      .map((line) => [`${line.handoffId} ${line.epoch}`, line.costMicroUSD]),
+      .map((line) => [`${line.handoffId} ${line.fencingToken}`, line.costMicroUSD]),
   )
   return handoffs
     .filter((row) => row.state === 'COMPLETED')
     .flatMap((row) => {
-      const cost = costs.get(`${row.id} ${row.epoch}`)
+      const cost = costs.get(`${row.id} ${row.fencingToken}`)
       return cost === undefined || cost === row.costMicroUSD
         ? []
         : [`charged ${row.costMicroUSD}, its agent wrote down ${cost}: ${row.id}`]

@@ -14,8 +14,8 @@ function unaudited(evidence: Evidence): readonly string[] {
   const executed = evidence.ledger
     .filter((line) => line.what === 'start')
     .flatMap((line) => {
-      const [decision, ...others] = accepted.get(`${line.handoffId} ${line.epoch}`) ?? []
-      const which = `${line.handoffId} epoch ${line.epoch}`
+      const [decision, ...others] = accepted.get(`${line.handoffId} ${line.fencingToken}`) ?? []
+      const which = `${line.handoffId} fencing token ${line.fencingToken}`
       if (decision === undefined) return [`executed without a decision record: ${which}`]
       if (others.length > 0) return [`two decision records: ${which}`]
       const earlyMs = Math.round(decision.at - line.at)
@@ -25,7 +25,7 @@ function unaudited(evidence: Evidence): readonly string[] {
     })
   const receipts = evidence.handoffs
     .filter((row) => row.state === 'COMPLETED')
-    .filter((row) => accepted.get(`${row.id} ${row.epoch}`)?.[0]?.hash !== row.auditHash)
+    .filter((row) => accepted.get(`${row.id} ${row.fencingToken}`)?.[0]?.hash !== row.auditHash)
     .map((row) => `committed under a receipt that the log does not have: ${row.id}`)
   return [...executed, ...receipts]
 }
@@ -132,7 +132,7 @@ export const DECISION_INVARIANTS: readonly CampaignInvariant[] = [
   {
     id: 'I4',
     promise: 'I3',
-    rule: 'every execution has one decision record of its epoch, and it is earlier',
+    rule: 'every execution has one decision record of its fencing token, and it is earlier',
     check: unaudited,
   },
   {

@@ -17,11 +17,17 @@ function lost(evidence: Evidence): readonly string[] {
 
 function doubleEffects(evidence: Evidence): readonly string[] {
   const { handoffs, records } = evidence
-  const ran = new Set(startsOf(evidence).map((line) => `${line.handoffId} ${line.epoch}`))
+  const ran = new Set(startsOf(evidence).map((line) => `${line.handoffId} ${line.fencingToken}`))
   const wrong = handoffs
     .filter((row) => row.state === 'COMPLETED')
-    .filter((row) => row.resultEpoch !== row.epoch || !ran.has(`${row.id} ${row.epoch}`))
-    .map((row) => `effect of epoch ${row.resultEpoch} committed in epoch ${row.epoch}: ${row.id}`)
+    .filter(
+      (row) =>
+        row.resultFencingToken !== row.fencingToken || !ran.has(`${row.id} ${row.fencingToken}`),
+    )
+    .map(
+      (row) =>
+        `effect of fencing token ${row.resultFencingToken} committed in fencing token ${row.fencingToken}: ${row.id}`,
+    )
   return [
     ...wrong,
     ...repeatedSteps(handoffs),
@@ -44,7 +50,10 @@ function repeatedSteps(handoffs: readonly HandoffRow[]): readonly string[] {
 function repeated(completions: Evidence['records']): readonly string[] {
   return [...groupBy(completions, (record) => record.handoffId)]
     .filter(([, ofOne]) => ofOne.length > 1)
-    .map(([id, ofOne]) => `completed in epochs ${ofOne.map((one) => one.epoch).join(', ')}: ${id}`)
+    .map(
+      ([id, ofOne]) =>
+        `completed in fencing tokens ${ofOne.map((one) => one.epoch).join(', ')}: ${id}`,
+    )
 }
 
 function keysPerHandoff({ ledger }: Evidence): readonly string[] {
@@ -72,16 +81,21 @@ function unexpected(evidence: Evidence): readonly string[] {
   ]
 }
 
-function epochsOff(evidence: Evidence): readonly string[] {
+function fencingTokensOff(evidence: Evidence): readonly string[] {
   const known = handoffsById(evidence)
-  const starts = groupBy(startsOf(evidence), (line) => `${line.handoffId} epoch ${line.epoch}`)
+  const starts = groupBy(
+    startsOf(evidence),
+    (line) => `${line.handoffId} fencing token ${line.fencingToken}`,
+  )
   const twice = [...starts].filter(([, lines]) => lines.length > 1)
   const ahead = startsOf(evidence).filter(
-    (line) => line.epoch > (known.get(line.handoffId)?.epoch ?? Infinity),
+    (line) => line.fencingToken > (known.get(line.handoffId)?.fencingToken ?? Infinity),
   )
   return [
-    ...twice.map(([which]) => `executed twice in one epoch: ${which}`),
-    ...ahead.map((line) => `epoch ${line.epoch} ran and is not stored: ${line.handoffId}`),
+    ...twice.map(([which]) => `executed twice in one fencing token: ${which}`),
+    ...ahead.map(
+      (line) => `fencing token ${line.fencingToken} ran and is not stored: ${line.handoffId}`,
+    ),
     ...overdueExecutions(evidence),
   ]
 }
@@ -96,7 +110,7 @@ function disordered(evidence: Evidence): readonly string[] {
       const began = lines.get(row.id)?.find((line) => line.what === 'start')
       const ended = lines
         .get(before?.id ?? '')
-        ?.find((line) => line.what === 'end' && line.epoch === before?.epoch)
+        ?.find((line) => line.what === 'end' && line.fencingToken === before?.fencingToken)
       const early = began !== undefined && ended !== undefined && began.at < ended.at
       return early ? [`began before ${before?.id} had ended: ${row.id}`] : []
     })
@@ -125,7 +139,12 @@ export const DELIVERY_INVARIANTS: readonly CampaignInvariant[] = [
     check: doubleEffects,
   },
   { id: 'I6', promise: 'I2', rule: 'nothing is there that was not sent', check: unexpected },
-  { id: 'I7', promise: 'I4', rule: 'epochs rise and only the last one commits', check: epochsOff },
+  {
+    id: 'I7',
+    promise: 'I4',
+    rule: 'fencing tokens rise and only the last one commits',
+    check: fencingTokensOff,
+  },
   { id: 'I8', promise: 'I5', rule: 'the effects of a task come in its order', check: disordered },
   {
     id: 'I13',

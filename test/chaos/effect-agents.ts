@@ -16,7 +16,7 @@ function note(context: AgentContext, more: Pick<LedgerLine, 'what' | 'costMicroU
     ...more,
     handoffId: context.handoffId,
     taskId: context.taskId,
-    epoch: context.epoch,
+    fencingToken: context.fencingToken,
     attempt: context.attempt,
     key: context.idempotencyKey('effect'),
     traceparent: context.traceparent,
@@ -31,8 +31,8 @@ interface Step {
   readonly next?: readonly NextHandoff[]
 }
 
-// A cost of its own for every epoch: a cost that was charged for another epoch shows.
-const costOf = ({ epoch }: AgentContext): number => 1_000 + epoch
+// A cost of its own for every fencing token: a cost that was charged for another fencing token shows.
+const costOf = ({ fencingToken }: AgentContext): number => 1_000 + fencingToken
 
 async function execute(context: AgentContext, { workMs, next = [] }: Step): Promise<AgentResult> {
   const costMicroUSD = costOf(context)
@@ -47,7 +47,7 @@ async function execute(context: AgentContext, { workMs, next = [] }: Step): Prom
     subtask: {
       subtaskId: 'work',
       description: 'write the ledger',
-      result: { epoch: context.epoch },
+      result: { fencingToken: context.fencingToken },
     },
     state: { text: 'passed on' },
     costUSD: costMicroUSD / 1_000_000,

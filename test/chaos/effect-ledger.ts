@@ -7,7 +7,7 @@ export interface LedgerLine {
   readonly what: 'start' | 'tick' | 'end' | 'aborted'
   readonly handoffId: string
   readonly taskId: string
-  readonly epoch: number
+  readonly fencingToken: number
   readonly attempt: number
   readonly key: string
   readonly costMicroUSD: number

@@ -24,11 +24,11 @@ export interface HandoffRow {
   readonly hasBody: boolean
   readonly hasCheckpoint: boolean
   /** Of the execution; null where nobody ever claimed the handoff. */
-  readonly epoch: number | null
+  readonly fencingToken: number | null
   readonly status: string | null
   readonly costMicroUSD: number | null
-  /** The epoch that the agent itself put into its result. */
-  readonly resultEpoch: number | null
+  /** The fencing token that the agent itself put into its result. */
+  readonly resultFencingToken: number | null
   readonly auditHash: string | null
 }
 
@@ -47,6 +47,7 @@ export interface RecordRow {
   readonly handoffId: string
   readonly taskId: string
   readonly event: string
+  /** The fencing token, as the log calls it. */
   readonly epoch: number
   readonly traceId: string
   readonly hash: string

@@ -24,11 +24,11 @@ const RECEIVE = 'packages/engine/src/receive-handoff.ts'
 export const KNOWN_BAD: readonly KnownBad[] = [
   {
     name: 'no-fence',
-    about: 'a result commits whatever epoch it was executed in',
+    about: 'a result commits whatever fencing token it was executed in',
     edits: [
       {
         file: SETTLEMENTS,
-        find: `where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'EXECUTING'`,
+        find: `where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'EXECUTING'`,
         replace: `where e.handoff_id = i.handoff_id`,
       },
     ],
@@ -76,7 +76,7 @@ export const KNOWN_BAD: readonly KnownBad[] = [
       },
       {
         file: 'packages/engine/src/sweep.ts',
-        find: `await sweepForgotten(pool, quietMs)`,
+        find: `await sweepStuck(pool, undeliveredMs)`,
         replace: `0`,
       },
     ],
@@ -88,8 +88,8 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     edits: [
       {
         file: 'packages/transport/src/transport.ts',
-        find: 'return `h-${handoffId}-${generation}`',
-        replace: 'return `h-${handoffId}`.slice(0, generation * 1_000)',
+        find: 'return `h-${handoffId}-${publishAttempt}`',
+        replace: 'return `h-${handoffId}`.slice(0, publishAttempt * 1_000)',
       },
     ],
     breaks: ['I2'],
@@ -127,12 +127,12 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     edits: [
       {
         file: EXECUTIONS,
-        find: `where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id\n  and e.status in \${LEASED} and \${MAY_GO_ON}`,
+        find: `where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and h.id = e.handoff_id\n  and e.status in \${LEASED} and \${MAY_GO_ON}`,
         replace: `where e.handoff_id = i.handoff_id and h.id = e.handoff_id\n  and e.status in \${LEASED} and \${MAY_GO_ON}`,
       },
       {
         file: EXECUTIONS,
-        find: `(e.epoch = i.epoch and e.status in \${LEASED} and \${MAY_GO_ON}) as held`,
+        find: `(e.fencing_token = i.fencing_token and e.status in \${LEASED} and \${MAY_GO_ON}) as held`,
         replace: `(e.status in \${LEASED} and \${MAY_GO_ON}) as held`,
       },
     ],

@@ -26,7 +26,7 @@ export interface LedgerCampaignOptions {
 }
 
 /** The load goes on for this long before the first kill and after the last one has healed. */
-const QUIET_MS = 1_500
+const UNDELIVERED_MS = 1_500
 
 /** Rejects only where the campaign itself fails. */
 export async function runLedgerCampaign(
@@ -72,14 +72,14 @@ async function observe(world: LedgerWorld, options: Observation) {
   const { seed, say, startedAt, audit } = options
   const observer = startObserver(world)
   const load = startLoad({ ...options, world })
-  await pause(QUIET_MS)
+  await pause(UNDELIVERED_MS)
   const kills = await runKills(killPlan(seed, options.kills), {
     world,
     lastAcknowledged: () => load.lastAcknowledged(),
     say,
   })
   writeFileSync(join(world.folder, 'kills.json'), JSON.stringify(kills, null, 1))
-  await pause(QUIET_MS)
+  await pause(UNDELIVERED_MS)
   say(`${kills.length} kills over, settling`)
   await load.stop()
   const drainMs = await settle(world, audit)

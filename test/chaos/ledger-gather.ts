@@ -56,7 +56,9 @@ export async function gather(options: GatherOptions): Promise<Gathered> {
     ...anchoredNotes(ledger.files.anchorFile),
     ...(await readStoredNotes(pool)),
   ]
-  const started = delivery.ledger.filter(({ what }) => what === 'start')
+  const started = delivery.ledger.flatMap(({ what, handoffId, fencingToken }) =>
+    what === 'start' ? [{ handoffId, epoch: fencingToken }] : [],
+  )
   return {
     handoffs: delivery.handoffs.length,
     executions: started.length,
@@ -93,7 +95,7 @@ async function deliveryEvidence({ world, kills, startedAt }: GatherOptions): Pro
 
 async function readHeld({ admin }: LedgerWorld): Promise<readonly HeldReceipt[]> {
   const { rows } = await admin.query<HeldReceipt & Record<string, unknown>>({
-    text: `select handoff_id as "handoffId", epoch, encode(audit_hash, 'hex') as hash
+    text: `select handoff_id as "handoffId", fencing_token as epoch, encode(audit_hash, 'hex') as hash
       from execution order by handoff_id`,
   })
   return rows

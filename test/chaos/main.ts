@@ -92,7 +92,7 @@ function endOnSignal(servers: { stop(): Promise<void> }): void {
   }
 }
 
-const LINGER_MS = 5_000
+const BATCHING_DELAY_MS = 5_000
 
 try {
   process.exitCode = await main()
@@ -101,4 +101,4 @@ try {
   process.exitCode = FAILED
 }
 // Whatever a failed campaign left under way does not keep this process.
-setTimeout(() => process.exit(), LINGER_MS).unref()
+setTimeout(() => process.exit(), BATCHING_DELAY_MS).unref()

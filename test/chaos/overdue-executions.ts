@@ -12,19 +12,21 @@ const AFTERMATH_MS = 3_500
 /** A silent connection is given up only by the time-out of the statement. */
 const SILENCE_AFTERMATH_MS = 7_000
 
-/** Each with its epoch and how long it went on. */
+/** Each with its fencing token and how long it went on. */
 export function overdueExecutions(evidence: Evidence): readonly string[] {
   const byHandoff = groupBy(evidence.ledger, (line) => line.handoffId)
   return [...byHandoff].flatMap(([handoffId, lines]) => {
     const starts = lines.filter((line) => line.what === 'start')
     return starts.slice(0, -1).flatMap((start) => {
-      const next = starts.find((other) => other.epoch > start.epoch)
+      const next = starts.find((other) => other.fencingToken > start.fencingToken)
       if (next === undefined) return []
-      const own = lines.filter((line) => line.epoch === start.epoch && line.at > next.at)
+      const own = lines.filter(
+        (line) => line.fencingToken === start.fencingToken && line.at > next.at,
+      )
       const wentOnMs = awakeStretchMs(own, evidence)
       if (wentOnMs <= evidence.limits.leaseMs * HEARD_WITHIN_LEASES) return []
       return [
-        `epoch ${start.epoch} went on for ${Math.round(wentOnMs)} ms after epoch ${next.epoch} began: ${handoffId}`,
+        `fencing token ${start.fencingToken} went on for ${Math.round(wentOnMs)} ms after fencing token ${next.fencingToken} began: ${handoffId}`,
       ]
     })
   })

@@ -23,8 +23,8 @@ select h.id, h.task_id as "taskId", h.task_seq as "taskSeq", h.parent_id as "par
   ${ms('h.accepted_at')} as "acceptedAt", ${ms('h.ended_at')} as "endedAt",
   exists (select from handoff_body b where b.handoff_id = h.id) as "hasBody",
   exists (select from checkpoint c where c.id = h.checkpoint_id) as "hasCheckpoint",
-  e.epoch, e.status, e.cost_micro_usd as "costMicroUSD",
-  (e.result::json ->> 'epoch')::int as "resultEpoch", encode(e.audit_hash, 'hex') as "auditHash"
+  e.fencing_token as "fencingToken", e.status, e.cost_micro_usd as "costMicroUSD",
+  (e.result::json ->> 'fencingToken')::int as "resultFencingToken", encode(e.audit_hash, 'hex') as "auditHash"
 from handoff h left join execution e on e.handoff_id = h.id order by h.created_at`
 
 const TASKS = `

@@ -15,7 +15,7 @@ const CALM_MS = 1_500
 /** The last faults begin this long before the traffic ends. */
 const TAIL_MS = 3_000
 /** A longer seed ends in a quiet in which one receiver is overtaken, with nothing else to excuse what it does then. */
-const QUIET_MS = 12_000
+const UNDELIVERED_MS = 12_000
 /** What came before has healed by then. */
 const HEALED_MS = 3_500
 const QUIET_FROM_SECONDS = 30
@@ -47,7 +47,7 @@ export function planOf(seed: number, seconds: number): Plan {
   const always = ALWAYS.map((kind) => kindOf(kind))
   const drawn = Array.from({ length: count - always.length }, () => drawKind(random))
   const long = seconds >= QUIET_FROM_SECONDS
-  const lastMs = seconds * 1_000 - (long ? QUIET_MS : TAIL_MS)
+  const lastMs = seconds * 1_000 - (long ? UNDELIVERED_MS : TAIL_MS)
   const faults = [...always, ...drawn].map((kind) => draw(kind, { random, lastMs }))
   if (long)
     faults.push({ ...draw(kindOf(OVERTAKEN), { random, lastMs }), atMs: lastMs + HEALED_MS })

@@ -29,7 +29,7 @@ export interface SeedResult {
   /** Handoffs in the database, with those that agents sent on. */
   readonly handoffs: number
   readonly executions: number
-  /** Executions that finished and whose epoch was no longer theirs. */
+  /** Executions that finished and whose fencing token was no longer theirs. */
   readonly fenced: number
   readonly drainMs: number
   readonly recoveriesMs: readonly number[]
@@ -123,7 +123,7 @@ function summarise(
   { seed, drainMs, world }: { seed: number; drainMs: number; world: World },
 ): SeedResult {
   const { operations, handoffs, ledger, faults } = evidence
-  const epochs = new Map(handoffs.map((row) => [row.id, row.epoch]))
+  const fencingTokens = new Map(handoffs.map((row) => [row.id, row.fencingToken]))
   return {
     seed,
     faults,
@@ -132,8 +132,8 @@ function summarise(
     unknown: operations.filter(({ outcome }) => outcome === 'unknown').length,
     handoffs: handoffs.length,
     executions: ledger.filter(({ what }) => what === 'start').length,
-    fenced: ledger.filter(({ what, handoffId, epoch }) => {
-      return what === 'end' && epochs.get(handoffId) !== epoch
+    fenced: ledger.filter(({ what, handoffId, fencingToken }) => {
+      return what === 'end' && fencingTokens.get(handoffId) !== fencingToken
     }).length,
     drainMs,
     recoveriesMs: recoveriesMs(evidence).map(({ tookMs }) => Math.round(tookMs)),

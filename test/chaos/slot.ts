@@ -12,7 +12,7 @@ export interface Slot {
   signal(name: NodeJS.Signals): void
   /** Ends the process of now; the supervisor starts another after `downMs`. */
   kill(downMs: number): Promise<void>
-  /** Drains it (SIGTERM) and waits for its successor to be ready. */
+  /** Drains it (SIGTERM) and waits for its next one to be ready. */
   replace(): Promise<void>
   /** Shifts its clock or blocks its event loop. */
   control(change: Partial<ProcessControl>): void

@@ -1,4 +1,4 @@
-// Faults of traffic: bursts, doorbells rung ten times or long after, messages that kill their worker.
+// Faults of traffic: bursts, queue messages published ten times or long after, messages that kill their worker.
 import { randomUUID } from 'node:crypto'
 import { queueNameOf } from '@baton/transport'
 import { Queue } from 'bullmq'
@@ -6,26 +6,26 @@ import { pause } from './fault.ts'
 import type { FaultKind, Scene } from './fault.ts'
 import { POISON, sendingOf } from './traffic.ts'
 
-interface Ring {
+interface Publication {
   readonly handoffId: string
   readonly taskId: string
-  readonly generation: number
+  readonly publishAttempt: number
   readonly queue: string
   readonly sha256: string
   readonly bytes: number
   readonly traceparent: string
 }
 
-const RINGS = `select id as "handoffId", task_id as "taskId", generation, to_agent as queue,
+const PUBLICATIONS = `select id as "handoffId", task_id as "taskId", publish_attempt as "publishAttempt", to_agent as queue,
     encode(body_sha256, 'hex') as sha256, body_bytes as bytes, traceparent
   from handoff where to_agent in ('chain', 'last') and ended_at is not null = $1
   order by created_at desc limit $2`
 
 /** Puts jobs for known handoffs straight into the queue, under ids that nothing recognises. */
-async function ring(scene: Scene, { ended, times }: { ended: boolean; times: number }) {
+async function publish(scene: Scene, { ended, times }: { ended: boolean; times: number }) {
   const { world } = scene
-  const { rows } = await world.admin.query<Ring & Record<string, unknown>>({
-    text: RINGS,
+  const { rows } = await world.admin.query<Publication & Record<string, unknown>>({
+    text: PUBLICATIONS,
     values: [ended, scene.number('handoffs')],
   })
   const connection = connectionOf(world.redis.url)
@@ -42,7 +42,7 @@ async function ring(scene: Scene, { ended, times }: { ended: boolean; times: num
   }
 }
 
-function jobFor(row: Ring) {
+function jobFor(row: Publication) {
   const { queue: _, ...pointer } = row
   const opts = { jobId: `again-${randomUUID()}`, attempts: 1, removeOnComplete: true }
   return { name: 'handoff', data: { v: 1, ...pointer }, opts }
@@ -74,14 +74,14 @@ export const TRAFFIC_FAULTS: readonly FaultKind[] = [
     weight: 3,
     ...onTraffic,
     draw: (random) => ({ handoffs: random.integer(5, 30) }),
-    make: (scene) => ring(scene, { ended: false, times: 10 }),
+    make: (scene) => publish(scene, { ended: false, times: 10 }),
   },
   {
     kind: 'traffic.replayed-jobs',
     weight: 3,
     ...onTraffic,
     draw: (random) => ({ handoffs: random.integer(10, 100) }),
-    make: (scene) => ring(scene, { ended: true, times: 1 }),
+    make: (scene) => publish(scene, { ended: true, times: 1 }),
   },
   {
     kind: 'traffic.poison',

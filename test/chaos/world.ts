@@ -150,7 +150,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 export const campaignSettings = (folder: string) => ({
   BATON_CHAOS_FOLDER: folder,
   BATON_LEASE_MS: String(LEASE_MS),
-  BATON_QUIET_MS: '1500',
+  BATON_UNDELIVERED_MS: '1500',
   BATON_RETRY_BASE_MS: String(BACKOFF.baseMs),
   BATON_RETRY_CAP_MS: String(BACKOFF.capMs),
   BATON_LOG_LEVEL: 'info',

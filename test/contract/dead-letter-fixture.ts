@@ -3,7 +3,7 @@ import { endHandoffs, sendHandoffs } from '@baton/store'
 import type { NewHandoff, Pool } from '@baton/store'
 import { claim, newHandoff } from './store-fixture.ts'
 
-export const ARTEFACT = 'ab'.repeat(32)
+export const RULESET = 'ab'.repeat(32)
 
 /** Sends a handoff that the scanner rejects. */
 export async function quarantined(
@@ -20,12 +20,12 @@ export async function quarantined(
 export async function quarantine(
   pool: Pool,
   handoff: { readonly handoffId: string },
-  { generation = 1, cluster = 'C' } = {},
+  { publishAttempt = 1, cluster = 'C' } = {},
 ): Promise<void> {
-  const { handoffId, epoch } = await claim(pool, handoff, { generation })
+  const { handoffId, fencingToken } = await claim(pool, handoff, { publishAttempt })
   const ending = {
     handoffId,
-    epoch,
+    fencingToken,
     state: 'DEAD_LETTERED',
     taskStatus: 'AWAITING_HUMAN',
     reason: 'SAFETY_VIOLATION',
@@ -34,7 +34,7 @@ export async function quarantine(
     alert: true,
     escalate: false,
     cluster,
-    artefactId: ARTEFACT,
+    rulesetVersion: RULESET,
   } as const
   await endHandoffs(pool, [ending], [])
 }

@@ -39,7 +39,7 @@ const queue = async () =>
 const tryClaim = async (handoffId: string) =>
   (
     await claimExecutions(store.pool, { owner: randomUUID(), leaseMs: 60_000 }, [
-      { handoffId, generation: 1 },
+      { handoffId, publishAttempt: 1 },
     ])
   )[0]?.kind
 const pastDue = (handoffId: string) =>
@@ -64,7 +64,7 @@ describe('a handoff that requires approval (R13)', () => {
     await store.rows(`update handoff set queued_at = now() - interval '1 hour' where id = $1`, [
       handoffId,
     ])
-    expect(await decide(handoffId, 'approve')).toMatchObject({ handoffId, epoch: 0 })
+    expect(await decide(handoffId, 'approve')).toMatchObject({ handoffId, fencingToken: 0 })
     expect(await queue()).toEqual([handoffId])
     expect(await findApproval(store.pool, handoffId)).toMatchObject({
       decision: 'approve',
@@ -94,7 +94,9 @@ describe('a handoff that requires approval (R13)', () => {
       checkpointId,
     })
     expect(
-      await store.rows('select kind, reason from sender_notice where handoff_id = $1', [handoffId]),
+      await store.rows('select kind, reason from sender_notification where handoff_id = $1', [
+        handoffId,
+      ]),
     ).toEqual([{ kind: 'rollback', reason: 'APPROVAL_REFUSED' }])
     expect(await tryClaim(handoffId)).toBe('refused')
     expect(await queue()).toEqual([])
@@ -123,7 +125,7 @@ describe('a handoff that requires approval (R13)', () => {
     expect(await listApprovals(store.pool, 500)).not.toContainEqual(
       expect.objectContaining({ handoffId }),
     )
-    expect(await expireHandoffs(store.pool)).toMatchObject([{ handoffId, epoch: 0 }])
+    expect(await expireHandoffs(store.pool)).toMatchObject([{ handoffId, fencingToken: 0 }])
     expect(await findApproval(store.pool, handoffId)).toMatchObject({
       decision: null,
       decidedAt: expect.any(Date),
@@ -156,7 +158,7 @@ describe('a handoff that requires approval (R13)', () => {
     await decide(first.handoffId, 'reject')
     expect(await queue()).toEqual([second.handoffId])
     const claims = await claimExecutions(store.pool, { owner: randomUUID(), leaseMs: 60_000 }, [
-      { handoffId: second.handoffId, generation: 2 },
+      { handoffId: second.handoffId, publishAttempt: 2 },
     ])
     expect(claims[0]?.kind).toBe('claimed')
   })

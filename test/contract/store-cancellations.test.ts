@@ -11,12 +11,12 @@ import {
   extendLeases,
   findHandoff,
   findTask,
-  listAuditIntents,
-  lookForSteering,
-  releaseClaims,
+  listOutboxEvents,
+  findInterrupted,
+  releaseLeasesLater,
   retryHandoffs,
   sendHandoffs,
-  sweepLapsedLeases,
+  sweepExpiredLeases,
 } from '@baton/store'
 import { claim, executing, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => store.close())
 
 type CanceledNow = Extract<Canceled, { kind: 'canceled' }>
-type Fence = { readonly handoffId: string; readonly epoch: number }
+type Fence = { readonly handoffId: string; readonly fencingToken: number }
 const GRACE_MS = 60_000
 const cancel = (handoffId: string, graceMs = GRACE_MS) =>
   requestCancel(store.pool, { handoffId, graceMs, actor: 'ann' })
@@ -45,10 +45,10 @@ async function sent(changes: Parameters<typeof newHandoff>[0] = {}) {
   await sendHandoffs(store.pool, [handoff])
   return handoff
 }
-const tryClaim = async (handoffId: string, generation = 1) =>
+const tryClaim = async (handoffId: string, publishAttempt = 1) =>
   (
     await claimExecutions(store.pool, { owner: randomUUID(), leaseMs: 60_000 }, [
-      { handoffId, generation },
+      { handoffId, publishAttempt },
     ])
   )[0]?.kind
 const endGrace = (handoffId: string) =>
@@ -56,9 +56,9 @@ const endGrace = (handoffId: string) =>
     handoffId,
   ])
 const eventsOf = async (handoffId: string) =>
-  (await listAuditIntents(store.pool, -60_000))
-    .filter((intent) => intent.handoffId === handoffId)
-    .map((intent) => JSON.parse(intent.entry) as { event: string; act?: { actor: string } })
+  (await listOutboxEvents(store.pool, -60_000))
+    .filter((event) => event.handoffId === handoffId)
+    .map((event) => JSON.parse(event.entry) as { event: string; act?: { actor: string } })
 
 describe('what does not execute', () => {
   it.each([
@@ -82,10 +82,10 @@ describe('what does not execute', () => {
       },
     ],
     [
-      'executing under a lapsed lease',
+      'executing under an expired lease',
       async () => {
         const claimed = await executing(store.pool)
-        await store.lapse(claimed.handoffId)
+        await store.leaseExpiry(claimed.handoffId)
         return claimed
       },
     ],
@@ -140,7 +140,7 @@ describe('what executes', () => {
     expect(stopping).toMatchObject([{ handoffId, graceUntil: expect.any(Date) }])
     for (const [lease] of [
       await extendLeases(store.pool, [claimed], 60_000),
-      await lookForSteering(store.pool, [claimed]),
+      await findInterrupted(store.pool, [claimed]),
     ]) {
       expect(lease?.canceledUntil).toEqual(stopping[0]?.graceUntil)
       expect(lease?.graceMs).toBeGreaterThan(GRACE_MS / 2)
@@ -164,12 +164,12 @@ describe('what executes', () => {
     await cancel(claimed.handoffId)
     await endGrace(claimed.handoffId)
     expect(await extendLeases(store.pool, [claimed], 60_000)).toEqual([])
-    expect(await lookForSteering(store.pool, [claimed])).toMatchObject([{ held: false }])
+    expect(await findInterrupted(store.pool, [claimed])).toMatchObject([{ held: false }])
     expect((await complete(claimed)).size).toBe(0)
     const ended = await Promise.all(
       Array.from({ length: 3 }, () => endCanceledHandoffs(store.pool)),
     )
-    expect(ended.flat()).toMatchObject([{ handoffId: claimed.handoffId, epoch: 1 }])
+    expect(ended.flat()).toMatchObject([{ handoffId: claimed.handoffId, fencingToken: 1 }])
     expect((await complete(claimed)).size).toBe(0)
     expect(await stateOf(claimed.handoffId)).toBe('CANCELED')
     expect(await statusOf(claimed.taskId)).toBe('CANCELED')
@@ -179,7 +179,7 @@ describe('what executes', () => {
     const claimed = await executing(store.pool)
     expect(await cancel(claimed.handoffId, 0)).toMatchObject({ ended: [claimed.handoffId] })
     expect((await complete(claimed)).size).toBe(0)
-    await releaseClaims(store.pool, [claimed], 0)
+    await releaseLeasesLater(store.pool, [claimed], 0)
     expect(await stateOf(claimed.handoffId)).toBe('CANCELED')
   })
 
@@ -197,7 +197,7 @@ describe('what executes', () => {
     const claimed = await executing(store.pool)
     await cancel(claimed.handoffId)
     expect((await fail(claimed)).size).toBe(0)
-    await releaseClaims(store.pool, [claimed], 0)
+    await releaseLeasesLater(store.pool, [claimed], 0)
     expect(await endCanceledHandoffs(store.pool)).toMatchObject([{ handoffId: claimed.handoffId }])
     expect(await statusOf(claimed.taskId)).toBe('CANCELED')
   })
@@ -206,8 +206,8 @@ describe('what executes', () => {
     const claimed = await executing(store.pool)
     const { handoffId } = claimed
     await cancel(handoffId)
-    await store.lapse(handoffId)
-    await sweepLapsedLeases(store.pool)
+    await store.leaseExpiry(handoffId)
+    await sweepExpiredLeases(store.pool)
     expect(await tryClaim(handoffId, 2)).toBe('refused')
     expect(await endCanceledHandoffs(store.pool)).toMatchObject([{ handoffId }])
   })

@@ -5,7 +5,7 @@ import {
   claimExecutions,
   extendLeases,
   markExecuting,
-  releaseClaims,
+  releaseLeasesLater,
   sendHandoffs,
 } from '@baton/store'
 import { claim, executing, newHandoff, openStore, receiptOf } from './store-fixture.ts'
@@ -17,15 +17,20 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-const tryClaim = async (handoffId: string, generation = 1): Promise<string | undefined> => {
+const tryClaim = async (handoffId: string, publishAttempt = 1): Promise<string | undefined> => {
   const options = { owner: randomUUID(), leaseMs: 60_000 }
-  const [answer] = await claimExecutions(store.pool, options, [{ handoffId, generation }])
+  const [answer] = await claimExecutions(store.pool, options, [{ handoffId, publishAttempt }])
   return answer?.kind
 }
 const stateOf = async (handoffId: string) =>
   (
-    await store.rows<{ state: string; attempt: number; generation: number; epoch: number }>(
-      `select h.state, h.attempt, h.generation, e.epoch, e.status from handoff h
+    await store.rows<{
+      state: string
+      attempt: number
+      publishAttempt: number
+      fencingToken: number
+    }>(
+      `select h.state, h.attempt, h.publish_attempt as "publishAttempt", e.fencing_token as "fencingToken", e.status from handoff h
        left join execution e on e.handoff_id = h.id where h.id = $1`,
       [handoffId],
     )
@@ -40,11 +45,11 @@ describe('a claim', () => {
   it('gives the signed bytes and everything the checks need', async () => {
     const handoff = await sent({ tracestate: 'a=b', spentMicroUSD: 5 })
     expect(await claim(store.pool, handoff)).toMatchObject({
-      epoch: 1,
-      lapses: 0,
+      fencingToken: 1,
+      leaseExpiries: 0,
       attempt: 1,
       attemptsMax: 3,
-      generation: 1,
+      publishAttempt: 1,
       taskId: handoff.taskId,
       body: Buffer.from(handoff.body),
       keyId: 'k1',
@@ -62,14 +67,14 @@ describe('a claim', () => {
     expect(await tryClaim(handoff.handoffId)).toBe('refused')
   })
 
-  it('of the same doorbell twice in one set is given once; the later generation is the live one', async () => {
+  it('of the same queue message twice in one set is given once; the later publish attempt is the live one', async () => {
     const handoff = await sent()
     const { handoffId } = handoff
-    await store.rows('update handoff set generation = 2 where id = $1', [handoffId])
+    await store.rows('update handoff set publish_attempt = 2 where id = $1', [handoffId])
     const answers = await claimExecutions(store.pool, { owner: randomUUID(), leaseMs: 1_000 }, [
-      { handoffId, generation: 1 },
-      { handoffId, generation: 2 },
-      { handoffId, generation: 2 },
+      { handoffId, publishAttempt: 1 },
+      { handoffId, publishAttempt: 2 },
+      { handoffId, publishAttempt: 2 },
     ])
     expect(answers.map((answer) => answer.kind)).toEqual(['refused', 'claimed', 'refused'])
   })
@@ -77,10 +82,10 @@ describe('a claim', () => {
   it.each([
     ['unknown', async () => randomUUID()],
     [
-      'of a stale generation',
+      'of a stale publish attempt',
       async () => {
         const { handoffId } = await sent()
-        await store.rows('update handoff set generation = 2 where id = $1', [handoffId])
+        await store.rows('update handoff set publish_attempt = 2 where id = $1', [handoffId])
         return handoffId
       },
     ],
@@ -113,26 +118,30 @@ describe('a claim', () => {
     expect(await tryClaim(await prepare())).toBe('refused')
   })
 
-  it('after a lapsed lease gets the next epoch and counts the lapse', async () => {
+  it('after an expired lease gets the next fencing token and counts the lease expiry', async () => {
     const first = await executing(store.pool)
-    await store.lapse(first.handoffId)
-    expect(await claim(store.pool, first)).toMatchObject({ epoch: 2, lapses: 1, attempt: 1 })
+    await store.leaseExpiry(first.handoffId)
+    expect(await claim(store.pool, first)).toMatchObject({
+      fencingToken: 2,
+      leaseExpiries: 1,
+      attempt: 1,
+    })
   })
 })
 
 describe('an execution', () => {
-  it('starts only with the epoch it was claimed with, and only once', async () => {
+  it('starts only with the fencing token it was claimed with, and only once', async () => {
     const claimed = await claim(store.pool, await sent())
-    const wrong = { ...receiptOf(claimed), epoch: 2 }
+    const wrong = { ...receiptOf(claimed), fencingToken: 2 }
     expect(await markExecuting(store.pool, [wrong])).toEqual([undefined])
     const [latency] = await markExecuting(store.pool, [receiptOf(claimed)])
     expect(latency).toBeGreaterThanOrEqual(0)
     expect(await markExecuting(store.pool, [receiptOf(claimed)])).toEqual([undefined])
   })
 
-  it('does not start once its lease has lapsed', async () => {
+  it('does not start once its lease has expired', async () => {
     const claimed = await claim(store.pool, await sent())
-    await store.lapse(claimed.handoffId)
+    await store.leaseExpiry(claimed.handoffId)
     expect(await markExecuting(store.pool, [receiptOf(claimed)])).toEqual([undefined])
   })
 
@@ -158,7 +167,7 @@ describe('an execution', () => {
       await executing(store.pool),
       await executing(store.pool),
     ]
-    await store.lapse(taken.handoffId)
+    await store.leaseExpiry(taken.handoffId)
     await claim(store.pool, taken)
     await store.rows('update handoff set cancel_requested = true where id = $1', [
       canceled.handoffId,
@@ -167,9 +176,9 @@ describe('an execution', () => {
     expect(alive.map((lease) => lease.handoffId)).toEqual([kept.handoffId])
   })
 
-  it('given back counts no attempt and no lapse, and waits for its time', async () => {
+  it('given back counts no attempt and no lease expiry, and waits for its time', async () => {
     const claimed = await executing(store.pool)
-    await releaseClaims(store.pool, [claimed], 60_000)
+    await releaseLeasesLater(store.pool, [claimed], 60_000)
     expect(await stateOf(claimed.handoffId)).toMatchObject({
       state: 'QUEUED',
       attempt: 1,
@@ -178,6 +187,6 @@ describe('an execution', () => {
     expect(
       await store.rows('select from retry where handoff_id = $1', [claimed.handoffId]),
     ).toHaveLength(1)
-    expect(await claim(store.pool, claimed)).toMatchObject({ epoch: 2, lapses: 0 })
+    expect(await claim(store.pool, claimed)).toMatchObject({ fencingToken: 2, leaseExpiries: 0 })
   })
 })

@@ -5,9 +5,9 @@ import {
   endHandoffs,
   markExecuting,
   retryHandoffs,
-  sweepLapsedLeases,
+  sweepExpiredLeases,
 } from '@baton/store'
-import { claim, executing, intentOf, openStore, receiptOf } from './store-fixture.ts'
+import { claim, executing, outboxEventOf, openStore, receiptOf } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
@@ -18,18 +18,22 @@ afterAll(() => store.close())
 
 describe('a late settlement is fenced (I4)', () => {
   const settle = {
-    completes: async (fence: { handoffId: string; epoch: number }) => {
+    completes: async (fence: { handoffId: string; fencingToken: number }) => {
       const completion = { ...fence, costMicroUSD: 5, result: '1', taskResult: '1' }
-      const done = await completeExecutions(store.pool, [completion], [intentOf(fence.handoffId)])
+      const done = await completeExecutions(
+        store.pool,
+        [completion],
+        [outboxEventOf(fence.handoffId)],
+      )
       return new Set(done.keys())
     },
-    retries: (fence: { handoffId: string; epoch: number }) =>
+    retries: (fence: { handoffId: string; fencingToken: number }) =>
       retryHandoffs(
         store.pool,
         [{ ...fence, reason: 'X', details: '[]', delayMs: 1, returned: true }],
-        [intentOf(fence.handoffId)],
+        [outboxEventOf(fence.handoffId)],
       ),
-    ends: (fence: { handoffId: string; epoch: number }) =>
+    ends: (fence: { handoffId: string; fencingToken: number }) =>
       endHandoffs(
         store.pool,
         [
@@ -44,7 +48,7 @@ describe('a late settlement is fenced (I4)', () => {
             escalate: true,
           },
         ],
-        [intentOf(fence.handoffId)],
+        [outboxEventOf(fence.handoffId)],
       ),
   }
   const names = Object.keys(settle) as (keyof typeof settle)[]
@@ -62,7 +66,7 @@ describe('a late settlement is fenced (I4)', () => {
 
   it.each(names)('%s nothing after a take-over', async (name) => {
     const old = await executing(store.pool)
-    await store.lapse(old.handoffId)
+    await store.leaseExpiry(old.handoffId)
     const next = await claim(store.pool, old)
     await markExecuting(store.pool, [receiptOf(next)])
     const before = await everything(old)
@@ -72,8 +76,8 @@ describe('a late settlement is fenced (I4)', () => {
 
   it.each(names)('%s nothing after the sweeper took the lease away', async (name) => {
     const old = await executing(store.pool)
-    await store.lapse(old.handoffId)
-    expect(await sweepLapsedLeases(store.pool)).toBeGreaterThanOrEqual(1)
+    await store.leaseExpiry(old.handoffId)
+    expect(await sweepExpiredLeases(store.pool)).toBeGreaterThanOrEqual(1)
     const before = await everything(old)
     expect([...(await settle[name](old))]).toEqual([])
     expect(await everything(old)).toEqual(before)

@@ -14,7 +14,7 @@ export interface StoreFixture {
   readonly database: string
   rows<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** Ends the lease on a handoff: whoever executes it is overtaken by the next claim. */
-  lapse(handoffId: string): Promise<unknown>
+  leaseExpiry(handoffId: string): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export async function openStore(purpose: string): Promise<StoreFixture> {
     adminUrl,
     database,
     rows,
-    lapse: (handoffId) =>
+    leaseExpiry: (handoffId) =>
       rows(`update execution set lease_until = now() - interval '1 s' where handoff_id = $1`, [
         handoffId,
       ]),
@@ -97,18 +97,24 @@ export function newHandoff(changes: Partial<NewHandoff> = {}): NewHandoff {
 export async function claim(
   pool: Pool,
   { handoffId }: { handoffId: string },
-  { generation = 1, leaseMs = 60_000 } = {},
+  { publishAttempt = 1, leaseMs = 60_000 } = {},
 ): Promise<ClaimedHandoff> {
   const [claimed] = await claimExecutions(pool, { owner: randomUUID(), leaseMs }, [
-    { handoffId, generation },
+    { handoffId, publishAttempt },
   ])
   if (claimed?.kind !== 'claimed') throw new Error(`the claim of ${handoffId} was refused`)
   return claimed
 }
 
-export const receiptOf = ({ handoffId, epoch }: { handoffId: string; epoch: number }) => ({
+export const receiptOf = ({
   handoffId,
-  epoch,
+  fencingToken,
+}: {
+  handoffId: string
+  fencingToken: number
+}) => ({
+  handoffId,
+  fencingToken,
   auditOrigin: 'test/0',
   auditSeq: 1,
   auditHash: 'ab'.repeat(32),
@@ -128,7 +134,7 @@ export async function executing(
 }
 
 /** A lifecycle event of a handoff, as it waits for the audit store. */
-export const intentOf = (handoffId: string, entry = '{}') => ({
+export const outboxEventOf = (handoffId: string, entry = '{}') => ({
   id: randomUUID(),
   handoffId,
   entry,

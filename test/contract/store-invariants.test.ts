@@ -31,17 +31,21 @@ async function send(changes: Parameters<typeof newHandoff>[0] = {}) {
   return handoff
 }
 
-const completion = (handoffId: string, epoch: number) => ({
+const completion = (handoffId: string, fencingToken: number) => ({
   handoffId,
-  epoch,
+  fencingToken,
   costMicroUSD: 10,
   result: '"done"',
   taskResult: '"done"',
 })
 
-const ending = (handoffId: string, epoch: number, state: 'ROLLED_BACK' | 'DEAD_LETTERED') => ({
+const ending = (
+  handoffId: string,
+  fencingToken: number,
+  state: 'ROLLED_BACK' | 'DEAD_LETTERED',
+) => ({
   handoffId,
-  epoch,
+  fencingToken,
   state,
   taskStatus: state === 'ROLLED_BACK' ? ('PENDING_HANDOFF' as const) : ('AWAITING_HUMAN' as const),
   reason: 'SAFETY_VIOLATION',
@@ -53,13 +57,13 @@ const ending = (handoffId: string, epoch: number, state: 'ROLLED_BACK' | 'DEAD_L
 
 const complete = async () => {
   const claimed = await executing(store.pool)
-  await completeExecutions(store.pool, [completion(claimed.handoffId, claimed.epoch)], [])
+  await completeExecutions(store.pool, [completion(claimed.handoffId, claimed.fencingToken)], [])
   return claimed
 }
 
 const end = async (state: 'ROLLED_BACK' | 'DEAD_LETTERED') => {
   const claimed = await claim(store.pool, await send())
-  await endHandoffs(store.pool, [ending(claimed.handoffId, claimed.epoch, state)], [])
+  await endHandoffs(store.pool, [ending(claimed.handoffId, claimed.fencingToken, state)], [])
   return claimed
 }
 
@@ -216,8 +220,8 @@ describe('the rules of the promises', () => {
 
   it('compares the receipts of executions with what the audit store recorded', async () => {
     const [kept, lost] = [await executing(store.pool), await executing(store.pool)]
-    const idOf = ({ handoffId, epoch }: { handoffId: string; epoch: number }) =>
-      recordId({ handoffId, epoch, event: 'HANDOFF_ACCEPTED' })
+    const idOf = ({ handoffId, fencingToken }: { handoffId: string; fencingToken: number }) =>
+      recordId({ handoffId, epoch: fencingToken, event: 'HANDOFF_ACCEPTED' })
     const recorded = new Map([
       [idOf(kept), receiptOf(kept).auditHash],
       [idOf(lost), 'cd'.repeat(32)],

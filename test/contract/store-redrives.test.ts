@@ -1,4 +1,4 @@
-// Bulk re-drives on a real Postgres: canary first, paced by its clock, each letter in one of them only.
+// Bulk re-drives on a real Postgres: canary first, paced by its clock, each dead letter in one of them only.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
@@ -9,8 +9,8 @@ import {
   holdDueRedrive,
   listCanary,
   listQuarantinedMessages,
-  listWaitingLetters,
-  markLetters,
+  listWaitingDeadLetters,
+  markDeadLetters,
   setRedrive,
 } from '@baton/store'
 import { quarantined } from './dead-letter-fixture.ts'
@@ -24,36 +24,38 @@ beforeAll(async () => {
 afterAll(() => store.close())
 
 const begin = async (count: number) => {
-  const letters = await Promise.all(Array.from({ length: count }, () => quarantined(store.pool)))
+  const deadLetters = await Promise.all(
+    Array.from({ length: count }, () => quarantined(store.pool)),
+  )
   const id = randomUUID()
   const taken = await addRedrive(store.pool, {
     id,
     cluster: 'C',
     createdBy: 'ann',
     ratePerSecond: 2,
-    letters: letters.map(({ handoffId }, index) => ({
+    deadLetters: deadLetters.map(({ handoffId }, index) => ({
       handoffId,
-      round: 1,
+      quarantineAttempt: 1,
       canary: index === 0,
       actId: randomUUID(),
     })),
   })
-  return { id, ids: letters.map(({ handoffId }) => handoffId), taken }
+  return { id, ids: deadLetters.map(({ handoffId }) => handoffId), taken }
 }
 
 it('gives its canary first, then the rest, at most once a second', async () => {
   const { id, ids } = await begin(3)
   const held = await holdDueRedrive(store.pool)
   expect(held).toMatchObject({ id, state: 'CANARY', canaryOverdue: false })
-  const canary = await listWaitingLetters(store.pool, id, { canary: true, limit: 5 })
+  const canary = await listWaitingDeadLetters(store.pool, id, { canary: true, limit: 5 })
   expect(canary.map(({ handoffId }) => handoffId)).toEqual(ids.slice(0, 1))
-  await markLetters(store.pool, id, { driven: ids.slice(0, 1), skipped: [] })
+  await markDeadLetters(store.pool, id, { driven: ids.slice(0, 1), skipped: [] })
   await setRedrive(store.pool, id, { state: 'RUNNING', why: null })
   expect(await holdDueRedrive(store.pool)).toBeUndefined()
-  const rest = await listWaitingLetters(store.pool, id, { canary: false, limit: 1 })
+  const rest = await listWaitingDeadLetters(store.pool, id, { canary: false, limit: 1 })
   expect(rest.map(({ handoffId }) => handoffId)).toEqual(ids.slice(1, 2))
   expect(await listCanary(store.pool, id)).toMatchObject([
-    { handoffId: ids[0], letter: 'DRIVEN', state: 'DEAD_LETTERED', ended: true },
+    { handoffId: ids[0], deadLetter: 'DRIVEN', state: 'DEAD_LETTERED', ended: true },
   ])
   await setRedrive(store.pool, id, { state: 'STOPPED', why: { code: 'CANARY_FAILED' } })
   expect(await findRedrive(store.pool, id)).toMatchObject({
@@ -65,10 +67,18 @@ it('gives its canary first, then the rest, at most once a second', async () => {
   })
 })
 
-it('never takes a letter that waits in another one', async () => {
+it('never takes a dead letter that waits in another one', async () => {
   const { id, ids } = await begin(1)
-  const letters = [{ handoffId: ids[0] ?? '', round: 1, canary: true, actId: randomUUID() }]
-  const second = { id: randomUUID(), cluster: null, createdBy: 'bob', ratePerSecond: 1, letters }
+  const deadLetters = [
+    { handoffId: ids[0] ?? '', quarantineAttempt: 1, canary: true, actId: randomUUID() },
+  ]
+  const second = {
+    id: randomUUID(),
+    cluster: null,
+    createdBy: 'bob',
+    ratePerSecond: 1,
+    deadLetters,
+  }
   expect([...(await addRedrive(store.pool, second))]).toEqual([])
   expect(await cancelRedrive(store.pool, id, 'bob')).toBe(true)
   expect(await cancelRedrive(store.pool, id, 'bob')).toBe(false)
@@ -77,7 +87,7 @@ it('never takes a letter that waits in another one', async () => {
   expect([...(await addRedrive(store.pool, third))]).toEqual(ids)
 })
 
-it('reads what a dry run judges, only of letters that wait', async () => {
+it('reads what a dry run judges, only of dead letters that wait', async () => {
   const [waiting, gone] = [
     await quarantined(store.pool, { sentBy: 'carl' }),
     await quarantined(store.pool),

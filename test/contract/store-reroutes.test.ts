@@ -1,4 +1,4 @@
-// Blocked handoffs on a real Postgres: they move to a type that has all they need, once per type, and only under their own epoch.
+// Blocked handoffs on a real Postgres: they move to a type that has all they need, once per type, and only under their own fencing token.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -8,7 +8,7 @@ import {
   registerAgents,
   rerouteHandoff,
   sendHandoffs,
-  sweepLapsedLeases,
+  sweepExpiredLeases,
   sweepRegistrations,
   unregisterAgents,
 } from '@baton/store'
@@ -40,13 +40,13 @@ async function claimed() {
   return claim(store.pool, handoff)
 }
 const reroute = (
-  { handoffId, epoch }: { handoffId: string; epoch: number },
+  { handoffId, fencingToken }: { handoffId: string; fencingToken: number },
   type = 'reviewer',
   needs: { mcp?: readonly string[] } = {},
 ) =>
   rerouteHandoff(store.pool, {
     handoffId,
-    epoch,
+    fencingToken,
     type,
     capabilities: ['fly'],
     mcp: needs.mcp ?? [],
@@ -59,17 +59,22 @@ describe('a blocked handoff', () => {
     await live('able')
     await live('half')
     await live('half', { capabilities: [] })
-    await live('hungry', { requires: ['text', 'more'] })
+    await live('wantsWork', { requires: ['text', 'more'] })
     const one = await claimed()
     expect(await reroute(one, 'reviewer', { mcp: ['github'] })).toBeUndefined()
     expect(await reroute(one)).toBe('able')
     expect(
       await claimOutbox(store.pool, [{ queue: 'able', priority: 2, afterSeq: 0, limit: 5 }]),
-    ).toMatchObject([{ handoffId: one.handoffId, generation: 2, queue: 'able' }])
+    ).toMatchObject([{ handoffId: one.handoffId, publishAttempt: 2, queue: 'able' }])
     const [next] = await claimExecutions(store.pool, { owner: randomUUID(), leaseMs: 60_000 }, [
-      { handoffId: one.handoffId, generation: 2 },
+      { handoffId: one.handoffId, publishAttempt: 2 },
     ])
-    expect(next).toMatchObject({ epoch: 2, toAgent: 'reviewer', routedTo: 'able', lapses: 0 })
+    expect(next).toMatchObject({
+      fencingToken: 2,
+      toAgent: 'reviewer',
+      routedTo: 'able',
+      leaseExpiries: 0,
+    })
   })
 
   it('never comes back to a type it was blocked at, nor to its sender', async () => {
@@ -78,7 +83,7 @@ describe('a blocked handoff', () => {
     await live('intake')
     const one = await claimed()
     expect(await reroute(one)).toBe('able')
-    const again = await claim(store.pool, one, { generation: 2 })
+    const again = await claim(store.pool, one, { publishAttempt: 2 })
     expect(await reroute(again, 'able')).toBeUndefined()
   })
 
@@ -87,12 +92,12 @@ describe('a blocked handoff', () => {
     const one = await claimed()
     const answers = await Promise.all([reroute(one), reroute(one), reroute(one)])
     expect(answers.filter((answer) => answer !== undefined)).toEqual(['able'])
-    const lapsed = await claimed()
-    await store.lapse(lapsed.handoffId)
-    const [moved, swept] = await Promise.all([reroute(lapsed), sweepLapsedLeases(store.pool)])
+    const expired = await claimed()
+    await store.leaseExpiry(expired.handoffId)
+    const [moved, swept] = await Promise.all([reroute(expired), sweepExpiredLeases(store.pool)])
     expect([moved === 'able', swept]).toEqual([moved !== undefined, moved === undefined ? 1 : 0])
     expect(
-      await store.rows('select from outbox where handoff_id = $1', [lapsed.handoffId]),
+      await store.rows('select from outbox where handoff_id = $1', [expired.handoffId]),
     ).toHaveLength(1)
   })
 })

@@ -1,18 +1,18 @@
 // What senders are told, on a real Postgres: inserted with what it tells of, taken by one, told at least once, bounded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  acknowledgeNotices,
+  acknowledgeNotifications,
   endHandoffs,
   expireHandoffs,
   retryHandoffs,
   sendHandoffs,
-  sweepNotices,
+  sweepNotifications,
   sweepRetries,
-  takeNotices,
+  takeNotifications,
 } from '@baton/store'
 import type { NewHandoff } from '@baton/store'
 import { eventually } from '@baton/testkit'
-import { claim, intentOf, newHandoff, openStore } from './store-fixture.ts'
+import { claim, outboxEventOf, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
@@ -26,7 +26,7 @@ let agents = 0
 const sender = (): string => `sender-${(agents += 1)}`
 
 const take = (agent: string, { taker = 'one', leaseMs = 30_000, limit = 10 } = {}) =>
-  takeNotices(store.pool, {
+  takeNotifications(store.pool, {
     agents: [agent, 'nobody'],
     kinds: ['return', 'rollback'],
     taker,
@@ -38,23 +38,27 @@ const take = (agent: string, { taker = 'one', leaseMs = 30_000, limit = 10 } = {
 async function returned(changes: Partial<NewHandoff>, delayMs = 3_600_000): Promise<NewHandoff> {
   const handoff = newHandoff(changes)
   await sendHandoffs(store.pool, [handoff])
-  await giveBack(handoff, delayMs)
+  await returnToSender(handoff, delayMs)
   return handoff
 }
 
-async function giveBack(handoff: NewHandoff, delayMs: number, generation = 1): Promise<void> {
-  const { epoch } = await claim(store.pool, handoff, { generation })
+async function returnToSender(
+  handoff: NewHandoff,
+  delayMs: number,
+  publishAttempt = 1,
+): Promise<void> {
+  const { fencingToken } = await claim(store.pool, handoff, { publishAttempt })
   const { handoffId } = handoff
   const details = '[{"pointer":"/currentState/text","rule":"required"}]'
   const change = {
     handoffId,
-    epoch,
+    fencingToken,
     reason: 'INCOMPLETE_CONTEXT',
     details,
     delayMs,
     returned: true,
   }
-  await retryHandoffs(store.pool, [change], [intentOf(handoffId)])
+  await retryHandoffs(store.pool, [change], [outboxEventOf(handoffId)])
 }
 
 const dueMs = async ({ handoffId }: NewHandoff): Promise<number> => {
@@ -118,7 +122,7 @@ describe('a return', () => {
     expect(await dueMs(handoff)).toBeNaN()
     await take(fromAgent)
     expect(await dueMs(handoff)).toBeGreaterThan(25_000)
-    await expect(claim(store.pool, handoff, { generation: 2 })).rejects.toThrow('refused')
+    await expect(claim(store.pool, handoff, { publishAttempt: 2 })).rejects.toThrow('refused')
   })
 
   it('never shortens a longer wait', async () => {
@@ -149,11 +153,11 @@ describe('a return', () => {
     const handoff = await returned({ fromAgent })
     const [notice] = await take(fromAgent, { taker: 'mine' })
     const ids = [notice?.noticeId ?? '']
-    expect((await acknowledgeNotices(store.pool, ids, 'not mine')).size).toBe(0)
+    expect((await acknowledgeNotifications(store.pool, ids, 'not mine')).size).toBe(0)
     expect(await dueMs(handoff)).toBeGreaterThan(3_000_000)
-    expect([...(await acknowledgeNotices(store.pool, ids, 'mine'))]).toEqual(ids)
+    expect([...(await acknowledgeNotifications(store.pool, ids, 'mine'))]).toEqual(ids)
     expect(await dueMs(handoff)).toBeLessThan(100)
-    expect([...(await acknowledgeNotices(store.pool, ids, 'mine'))]).toEqual(ids)
+    expect([...(await acknowledgeNotifications(store.pool, ids, 'mine'))]).toEqual(ids)
     expect(await take(fromAgent, { leaseMs: 1 })).toEqual([])
   })
 
@@ -161,7 +165,7 @@ describe('a return', () => {
     const fromAgent = sender()
     const handoff = await returned({ fromAgent }, 0)
     await sweepRetries(store.pool)
-    await giveBack(handoff, 3_600_000, 2)
+    await returnToSender(handoff, 3_600_000, 2)
     expect((await take(fromAgent, { limit: 1 })).map((notice) => notice.attempt)).toEqual([2])
   })
 
@@ -169,13 +173,13 @@ describe('a return', () => {
     const fromAgent = sender()
     const handoff = await returned({ fromAgent }, 0)
     await sweepRetries(store.pool)
-    await claim(store.pool, handoff, { generation: 2 })
+    await claim(store.pool, handoff, { publishAttempt: 2 })
     await take(fromAgent)
     expect(await dueMs(handoff)).toBeNaN()
   })
 })
 
-const endRolledBack = (fence: { readonly handoffId: string; readonly epoch: number }) => {
+const endRolledBack = (fence: { readonly handoffId: string; readonly fencingToken: number }) => {
   const why = { reason: 'BATON_AGENT_FAILED', details: '[]', costMicroUSD: 0 }
   const ending = { ...fence, ...why, state: 'ROLLED_BACK', taskStatus: 'PENDING_HANDOFF' } as const
   return endHandoffs(store.pool, [{ ...ending, alert: true, escalate: false }], [])
@@ -185,8 +189,8 @@ describe('a rollback', () => {
   async function rolledBack(fromAgent: string): Promise<NewHandoff> {
     const handoff = newHandoff({ fromAgent })
     await sendHandoffs(store.pool, [handoff])
-    const { epoch } = await claim(store.pool, handoff)
-    await endRolledBack({ handoffId: handoff.handoffId, epoch })
+    const { fencingToken } = await claim(store.pool, handoff)
+    await endRolledBack({ handoffId: handoff.handoffId, fencingToken })
     return handoff
   }
 
@@ -203,8 +207,8 @@ describe('a rollback', () => {
     const fromAgent = sender()
     const handoff = await returned({ fromAgent }, 0)
     await sweepRetries(store.pool)
-    const { epoch } = await claim(store.pool, handoff, { generation: 2 })
-    await endRolledBack({ handoffId: handoff.handoffId, epoch })
+    const { fencingToken } = await claim(store.pool, handoff, { publishAttempt: 2 })
+    await endRolledBack({ handoffId: handoff.handoffId, fencingToken })
     expect((await take(fromAgent)).map((notice) => notice.kind)).toEqual(['rollback'])
   })
 
@@ -233,19 +237,19 @@ describe('the sweeper', () => {
     for (let count = 0; count < 4; count += 1) await returned({ fromAgent })
     const waiting = () =>
       store.rows<{ id: string }>(
-        'select id from sender_notice where from_agent = $1 order by created_at',
+        'select id from sender_notification where from_agent = $1 order by created_at',
         [fromAgent],
       )
     const ids = await waiting()
     const age = (index: number, column: string, interval: string) =>
       store.rows(
-        `update sender_notice set ${column} = clock_timestamp() - interval '${interval}' where id = $1`,
+        `update sender_notification set ${column} = clock_timestamp() - interval '${interval}' where id = $1`,
         [ids[index]?.id],
       )
     await age(0, 'acknowledged_at', '2 hours')
     await age(1, 'acknowledged_at', '10 minutes')
     await age(2, 'created_at', '8 days')
-    await sweepNotices(store.pool)
+    await sweepNotifications(store.pool)
     expect(await waiting()).toEqual([ids[1], ids[3]])
   })
 })

@@ -1,8 +1,8 @@
 // The rules about dead letters and releases notice when they are broken, and name what broke them.
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { addRelease, storeInvariants, releaseEnd, reopenHandoffs } from '@baton/store'
-import { ARTEFACT, quarantined } from './dead-letter-fixture.ts'
+import { addOverride, storeInvariants, overrideEnd, reopenHandoffs } from '@baton/store'
+import { RULESET, quarantined } from './dead-letter-fixture.ts'
 import { openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
@@ -27,15 +27,15 @@ async function released(reviewers: readonly string[]) {
     id: randomUUID(),
     handoffId: handoff.handoffId,
     sha256: Buffer.from(handoff.sha256).toString('hex'),
-    artefactId: ARTEFACT,
+    rulesetVersion: RULESET,
     reason: 'SAFETY_VIOLATION',
     reviewers,
-    expiresAt: await releaseEnd(store.pool, 1),
+    expiresAt: await overrideEnd(store.pool, 1),
     keyId: 'k1',
     signature: '',
   }
-  await addRelease(store.pool, release)
-  const reopening = { handoffId: handoff.handoffId, releaseId: release.id }
+  await addOverride(store.pool, release)
+  const reopening = { handoffId: handoff.handoffId, approvalOverrideId: release.id }
   await reopenHandoffs(store.pool, [reopening], 'RELEASED')
   return handoff
 }
@@ -57,7 +57,7 @@ it.each([
     DEAD_LETTERS,
     `update dead_letter set resolved_at = now(), resolution = 'RELEASED' where handoff_id = $1`,
   ],
-  [RELEASES, `update handoff set release_id = gen_random_uuid() where id = $1`],
+  [RELEASES, `update handoff set approval_override_id = gen_random_uuid() where id = $1`],
 ])('%s', async (rule, breaking) => {
   const { handoffId } = await quarantined(store.pool)
   await store.rows(breaking, [handoffId])

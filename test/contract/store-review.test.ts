@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  addRelease,
+  addOverride,
   addVote,
   askSender,
   claimExecutions,
@@ -15,17 +15,17 @@ import {
   holdDeadLetters,
   inTransaction,
   storeInvariants,
-  listClusterLetters,
+  listClusterDeadLetters,
   listDeadLetterClusters,
   listDeadLetters,
   listVotes,
-  releaseEnd,
+  overrideEnd,
   reopenHandoffs,
   replaceMessage,
   sendHandoffs,
 } from '@baton/store'
 import type { NewHandoff } from '@baton/store'
-import { ARTEFACT, quarantine, quarantined } from './dead-letter-fixture.ts'
+import { RULESET, quarantine, quarantined } from './dead-letter-fixture.ts'
 import { claim, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
@@ -39,7 +39,7 @@ const releaseOf = (handoff: NewHandoff, expiresAt: string) => ({
   id: randomUUID(),
   handoffId: handoff.handoffId,
   sha256: Buffer.from(handoff.sha256).toString('hex'),
-  artefactId: ARTEFACT,
+  rulesetVersion: RULESET,
   reason: 'SAFETY_VIOLATION',
   reviewers: ['ann', 'bob'],
   expiresAt,
@@ -49,9 +49,9 @@ const releaseOf = (handoff: NewHandoff, expiresAt: string) => ({
 
 async function released(hours = 1) {
   const handoff = await quarantined(store.pool, { sentBy: 'carl' })
-  const release = releaseOf(handoff, await releaseEnd(store.pool, hours))
-  await addRelease(store.pool, release)
-  const reopening = { handoffId: handoff.handoffId, releaseId: release.id }
+  const release = releaseOf(handoff, await overrideEnd(store.pool, hours))
+  await addOverride(store.pool, release)
+  const reopening = { handoffId: handoff.handoffId, approvalOverrideId: release.id }
   expect(await reopenHandoffs(store.pool, [reopening], 'RELEASED')).toBe(1)
   return { handoff, release }
 }
@@ -61,9 +61,9 @@ describe('a dead letter', () => {
     const { handoffId, sha256 } = await quarantined(store.pool, { sentBy: 'carl' })
     expect(await findDeadLetter(store.pool, handoffId)).toMatchObject({
       sentBy: 'carl',
-      artefactId: ARTEFACT,
+      rulesetVersion: RULESET,
       cluster: 'C',
-      round: 1,
+      quarantineAttempt: 1,
       sha256: Buffer.from(sha256).toString('hex'),
       resolvedAt: null,
     })
@@ -75,7 +75,7 @@ describe('a dead letter', () => {
     await quarantine(store.pool, one, { cluster: 'RARE rule@/place' })
     const filter = { limit: 10, cluster: 'RARE rule@/place' }
     const listed = await listDeadLetters(store.pool, filter)
-    expect(listed.map((letter) => letter.handoffId)).toEqual([one.handoffId])
+    expect(listed.map((deadLetter) => deadLetter.handoffId)).toEqual([one.handoffId])
     expect(await listDeadLetters(store.pool, { ...filter, reason: 'POISON' })).toEqual([])
     const clusters = await listDeadLetterClusters(store.pool, 100)
     expect(clusters.find(({ cluster }) => cluster === filter.cluster)).toMatchObject({
@@ -83,7 +83,7 @@ describe('a dead letter', () => {
       reason: 'SAFETY_VIOLATION',
       exampleId: one.handoffId,
     })
-    expect(await listClusterLetters(store.pool, filter.cluster, 10)).toEqual([one.handoffId])
+    expect(await listClusterDeadLetters(store.pool, filter.cluster, 10)).toEqual([one.handoffId])
   })
 
   it('is held by one decision at a time', async () => {
@@ -92,10 +92,10 @@ describe('a dead letter', () => {
     await Promise.all(
       ['first', 'second'].map((name) =>
         inTransaction(store.pool, async (transaction) => {
-          const letter = (await holdDeadLetters(transaction, [handoffId])).get(handoffId)
-          order.push(`${name} sees ${letter?.resolution}`)
-          if (letter?.resolution === null)
-            await reopenHandoffs(transaction, [{ handoffId, releaseId: null }], 'RELEASED')
+          const deadLetter = (await holdDeadLetters(transaction, [handoffId])).get(handoffId)
+          order.push(`${name} sees ${deadLetter?.resolution}`)
+          if (deadLetter?.resolution === null)
+            await reopenHandoffs(transaction, [{ handoffId, approvalOverrideId: null }], 'RELEASED')
         }),
       ),
     )
@@ -107,7 +107,7 @@ describe('a dead letter', () => {
     const { handoffId } = await quarantined(store.pool)
     const vote = {
       handoffId,
-      round: 1,
+      quarantineAttempt: 1,
       action: 'RELEASE',
       proposalSha256: 'cd'.repeat(32),
       proposal: '{"validHours":24}',
@@ -143,45 +143,47 @@ describe('a dead letter', () => {
     await askSender(store.pool, handoffId, randomUUID())
     expect((await findDeadLetter(store.pool, handoffId))?.askedAt).toBeInstanceOf(Date)
     expect(
-      await store.rows('select kind, reason, revision from sender_notice where handoff_id = $1', [
-        handoffId,
-      ]),
+      await store.rows(
+        'select kind, reason, revision from sender_notification where handoff_id = $1',
+        [handoffId],
+      ),
     ).toEqual([{ kind: 'return', reason: 'SAFETY_VIOLATION', revision: 1 }])
   })
 })
 
 describe('a released handoff', () => {
-  it('rings as a new generation and is claimed with its release', async () => {
+  it('is published with a new publish attempt and is claimed with its release', async () => {
     const { handoff, release } = await released()
-    const claimed = await claim(store.pool, handoff, { generation: 2 })
-    expect(claimed).toMatchObject({ epoch: 2, attempt: 2, lapses: 0, sentBy: 'carl' })
+    const claimed = await claim(store.pool, handoff, { publishAttempt: 2 })
+    expect(claimed).toMatchObject({ fencingToken: 2, attempt: 2, leaseExpiries: 0, sentBy: 'carl' })
     expect(claimed.release).toEqual({ ...release, expired: false })
     expect((await findTask(store.pool, handoff.taskId))?.status).toBe('PENDING_HANDOFF')
   })
 
   it('is known to be late by Postgres’ own clock', async () => {
     const { handoff, release } = await released()
-    await store.rows(`update release set expires_at = now() - interval '1 s' where id = $1`, [
-      release.id,
-    ])
-    const claimed = await claim(store.pool, handoff, { generation: 2 })
+    await store.rows(
+      `update approval_override set expires_at = now() - interval '1 s' where id = $1`,
+      [release.id],
+    )
+    const claimed = await claim(store.pool, handoff, { publishAttempt: 2 })
     expect(claimed.release?.expired).toBe(true)
   })
 
-  it('loses its release with the ending that has no effect, and waits for the next round', async () => {
+  it('loses its release with the ending that has no effect, and waits for the next quarantine attempt', async () => {
     const { handoff } = await released()
-    await quarantine(store.pool, handoff, { generation: 2 })
+    await quarantine(store.pool, handoff, { publishAttempt: 2 })
     expect(await findDeadLetter(store.pool, handoff.handoffId)).toMatchObject({
-      round: 2,
+      quarantineAttempt: 2,
       resolvedAt: null,
       resolution: null,
     })
     await reopenHandoffs(
       store.pool,
-      [{ handoffId: handoff.handoffId, releaseId: null }],
+      [{ handoffId: handoff.handoffId, approvalOverrideId: null }],
       'REDRIVEN',
     )
-    expect((await claim(store.pool, handoff, { generation: 3 })).release).toBeNull()
+    expect((await claim(store.pool, handoff, { publishAttempt: 3 })).release).toBeNull()
   })
 
   it('loses it when it expires, too', async () => {
@@ -191,14 +193,16 @@ describe('a released handoff', () => {
     ])
     await inTransaction(store.pool, (transaction) => expireHandoffs(transaction))
     expect(
-      await store.rows('select release_id from handoff where id = $1', [handoff.handoffId]),
-    ).toEqual([{ release_id: null }])
+      await store.rows('select approval_override_id from handoff where id = $1', [
+        handoff.handoffId,
+      ]),
+    ).toEqual([{ approval_override_id: null }])
   })
 
-  it('is not claimed by a doorbell of before', async () => {
+  it('is not claimed by a queue message of before', async () => {
     const { handoff } = await released()
     const owner = { owner: randomUUID(), leaseMs: 1_000 }
-    const late = { handoffId: handoff.handoffId, generation: 1 }
+    const late = { handoffId: handoff.handoffId, publishAttempt: 1 }
     expect(await claimExecutions(store.pool, owner, [late])).toEqual([{ kind: 'refused' }])
   })
 })

@@ -15,7 +15,7 @@ import {
   retryHandoffs,
   sendHandoffs,
 } from '@baton/store'
-import { claim, executing, intentOf, newHandoff, openStore } from './store-fixture.ts'
+import { claim, executing, outboxEventOf, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
@@ -47,9 +47,9 @@ async function returned(changes: Partial<NewHandoff> = {}): Promise<NewHandoff> 
   const handoff = newHandoff(changes)
   await sendHandoffs(store.pool, [handoff])
   const { handoffId } = handoff
-  const { epoch } = await claim(store.pool, handoff)
-  const change = { handoffId, epoch, reason: 'SCHEMA_INVALID', details: '[]', delayMs: 0 }
-  await retryHandoffs(store.pool, [{ ...change, returned: true }], [intentOf(handoffId)])
+  const { fencingToken } = await claim(store.pool, handoff)
+  const change = { handoffId, fencingToken, reason: 'SCHEMA_INVALID', details: '[]', delayMs: 0 }
+  await retryHandoffs(store.pool, [{ ...change, returned: true }], [outboxEventOf(handoffId)])
   return handoff
 }
 
@@ -67,9 +67,9 @@ describe('a correction', () => {
       attempt: 2,
       details: null,
     })
-    const claimed = await claim(store.pool, handoff, { generation: 2 })
+    const claimed = await claim(store.pool, handoff, { publishAttempt: 2 })
     expect(Buffer.from(claimed.body)).toEqual(message.body)
-    expect(claimed).toMatchObject({ signature: message.signature, attempt: 2, epoch: 2 })
+    expect(claimed).toMatchObject({ signature: message.signature, attempt: 2, fencingToken: 2 })
     const [kept] = await store.rows<{ body: Buffer; body_sha256: Buffer; signature: string }>(
       'select body, body_sha256, signature from handoff_revision where handoff_id = $1 and revision = 1',
       [handoff.handoffId],
@@ -110,7 +110,7 @@ describe('a correction', () => {
     await apply(corrected(handoff, { requiresApproval: true }))
     const view = await findHandoff(store.pool, handoff.handoffId)
     expect(view?.state).toBe('AWAITING_APPROVAL')
-    await expect(claim(store.pool, handoff, { generation: 2 })).rejects.toThrow('refused')
+    await expect(claim(store.pool, handoff, { publishAttempt: 2 })).rejects.toThrow('refused')
   })
 
   it('takes back what its sender had not been told yet', async () => {
@@ -118,7 +118,7 @@ describe('a correction', () => {
     await apply(corrected(handoff))
     expect(
       await store.rows(
-        'select from sender_notice where handoff_id = $1 and acknowledged_at is null',
+        'select from sender_notification where handoff_id = $1 and acknowledged_at is null',
         [handoff.handoffId],
       ),
     ).toEqual([])
@@ -126,9 +126,9 @@ describe('a correction', () => {
 })
 
 describe('a correction and a claim of the same handoff', () => {
-  const tryClaim = (handoff: NewHandoff, generation: number) =>
+  const tryClaim = (handoff: NewHandoff, publishAttempt: number) =>
     claimExecutions(store.pool, { owner: randomUUID(), leaseMs: 60_000 }, [
-      { handoffId: handoff.handoffId, generation },
+      { handoffId: handoff.handoffId, publishAttempt },
     ])
 
   it('that is claimed first: the correction sees the live lease', async () => {
@@ -180,7 +180,7 @@ describe('a correction and a claim of the same handoff', () => {
     }
   })
 
-  it('fences a zombie: whoever held a lapsed lease can commit nothing afterwards', async () => {
+  it('fences a zombie: whoever held an expired lease can commit nothing afterwards', async () => {
     const zombie = await executing(store.pool)
     const handoff = { ...newHandoff({ taskId: zombie.taskId }), handoffId: zombie.handoffId }
     await store.rows(`update execution set lease_until = clock_timestamp() where handoff_id = $1`, [

@@ -16,24 +16,24 @@ import {
   graceExecutions,
   holdDeadLetters,
   listLiveAgents,
-  listOutboxLanes,
-  listQueueMarks,
-  listQuietHandoffs,
+  listPriorityClasses,
+  listQueueWatermarks,
+  listUndelivered,
   listTaskOutcomes,
   lockRevisable,
-  lookForSteering,
+  findInterrupted,
   measureAcceptLatencies,
   outboxDepth,
   outboxQueueDepths,
-  takeLostTails,
-  takeNotices,
+  takeLostSuffixes,
+  takeNotifications,
 } from '@baton/store'
 import type {
   ClaimedHandoff,
   Database,
   ExpiredHandoff,
   HeldDeadLetter,
-  SenderNotice,
+  SenderNotification,
 } from '@baton/store'
 import { openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
@@ -136,13 +136,13 @@ async function describeFields(fields: readonly Field[]): Promise<Record<string, 
 }
 
 const id = randomUUID()
-const leases = [{ handoffId: id, epoch: 1 }]
+const leases = [{ handoffId: id, fencingToken: 1 }]
 
 const KNOWN: Answer<ExpiredHandoff> = {
   handoffId: 'string',
   taskId: 'string',
   parentId: 'string?',
-  epoch: 'number',
+  fencingToken: 'number',
   attempt: 'number',
   fromAgent: 'string',
   fromVersion: 'string',
@@ -171,17 +171,18 @@ type Read = (db: Database) => Promise<unknown>
 const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, string>>])[] = [
   [
     'claim_executions',
-    (db) => claimExecutions(db, { owner: id, leaseMs: 1_000 }, [{ handoffId: id, generation: 1 }]),
+    (db) =>
+      claimExecutions(db, { owner: id, leaseMs: 1_000 }, [{ handoffId: id, publishAttempt: 1 }]),
     {
       handoffId: 'string',
       taskId: 'string',
       taskSeq: 'number',
-      epoch: 'number',
-      lapses: 'number',
+      fencingToken: 'number',
+      leaseExpiries: 'number',
       decided: 'boolean',
       attempt: 'number',
       attemptsMax: 'number',
-      generation: 'number',
+      publishAttempt: 'number',
       body: 'bytes',
       keyId: 'string',
       signature: 'string',
@@ -209,7 +210,7 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       seq: 'number',
       handoffId: 'string',
       taskId: 'string',
-      generation: 'number',
+      publishAttempt: 'number',
       queue: 'string',
       priority: 'number',
       sha256: 'bytes',
@@ -220,9 +221,9 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
     } satisfies Answer<RowOf<typeof claimOutbox>>,
   ],
   [
-    'list_outbox_lanes',
-    (db) => listOutboxLanes(db),
-    { queue: 'string', priority: 'number' } satisfies Answer<RowOf<typeof listOutboxLanes>>,
+    'list_priority_classes',
+    (db) => listPriorityClasses(db),
+    { queue: 'string', priority: 'number' } satisfies Answer<RowOf<typeof listPriorityClasses>>,
   ],
   ['outbox_depth', (db) => outboxDepth(db), DEPTH],
   [
@@ -234,29 +235,29 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
   ],
   ['extend_leases', (db) => extendLeases(db, leases, 1_000), HELD],
   [
-    'look_for_steering',
-    (db) => lookForSteering(db, leases),
-    { ...HELD, held: 'boolean' } satisfies Answer<RowOf<typeof lookForSteering>>,
+    'find_interrupted',
+    (db) => findInterrupted(db, leases),
+    { ...HELD, held: 'boolean' } satisfies Answer<RowOf<typeof findInterrupted>>,
   ],
   [
-    'list_quiet_handoffs',
-    (db) => listQuietHandoffs(db, 1),
-    { handoffId: 'string', generation: 'number', queue: 'string' } satisfies Answer<
-      RowOf<typeof listQuietHandoffs>
+    'list_undelivered',
+    (db) => listUndelivered(db, 1),
+    { handoffId: 'string', publishAttempt: 'number', queue: 'string' } satisfies Answer<
+      RowOf<typeof listUndelivered>
     >,
   ],
   [
-    'list_queue_marks',
-    (db) => listQueueMarks(db),
-    { queue: 'string', relay: 'string', mark: 'number' } satisfies Answer<
-      RowOf<typeof listQueueMarks>
+    'list_queue_watermarks',
+    (db) => listQueueWatermarks(db),
+    { queue: 'string', relay: 'string', watermark: 'number' } satisfies Answer<
+      RowOf<typeof listQueueWatermarks>
     >,
   ],
   [
-    'take_lost_tails',
-    (db) => takeLostTails(db, [{ queue: 'a', relay: id, mark: 1, survived: null }]),
+    'take_lost_suffixes',
+    (db) => takeLostSuffixes(db, [{ queue: 'a', relay: id, watermark: 1, survived: null }]),
     { queue: 'string', since: 'Date', seenAt: 'Date' } satisfies Answer<
-      RowOf<typeof takeLostTails>
+      RowOf<typeof takeLostSuffixes>
     >,
   ],
   ['expire_handoffs', (db) => expireHandoffs(db), KNOWN],
@@ -283,8 +284,9 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       ] as const,
   ),
   [
-    'take_notices',
-    (db) => takeNotices(db, { agents: ['a'], kinds: ['return'], taker: 'b', leaseMs: 1, limit: 1 }),
+    'take_notifications',
+    (db) =>
+      takeNotifications(db, { agents: ['a'], kinds: ['return'], taker: 'b', leaseMs: 1, limit: 1 }),
     {
       noticeId: 'string',
       kind: 'string',
@@ -306,7 +308,7 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       leaseUntil: 'Date!',
       retryAt: 'Date?',
       holds: 'boolean',
-    } satisfies Answer<SenderNotice & { readonly holds: boolean }>,
+    } satisfies Answer<SenderNotification & { readonly holds: boolean }>,
   ],
   [
     'read_revisable',
@@ -331,11 +333,11 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
     {
       ...KNOWN,
       reason: 'string',
-      round: 'number',
+      quarantineAttempt: 'number',
       resolution: 'string?',
       sentBy: 'string?',
       asked: 'boolean',
-      artefactId: 'string?',
+      rulesetVersion: 'string?',
       sha256: 'string',
       taskStatus: 'string',
       overdue: 'boolean',

@@ -11,18 +11,18 @@ import {
   expireHandoffs,
   extendLeases,
   findOwnedTables,
-  listOutboxLanes,
-  listQuietHandoffs,
-  lookForSteering,
+  listPriorityClasses,
+  listUndelivered,
+  findInterrupted,
   markDispatched,
   markExecuting,
   outboxDepth,
   outboxQueueDepths,
   migrateStore,
-  releaseClaims,
+  releaseLeasesLater,
   retryHandoffs,
   sendHandoffs,
-  sweepLapsedLeases,
+  sweepExpiredLeases,
   sweepRetries,
 } from '@baton/store'
 import type { Database } from '@baton/store'
@@ -140,7 +140,7 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
         Array.from({ length: SET * 10 }, () => newHandoff()),
       )
     }
-    await store.rows(`insert into execution (handoff_id, epoch, status, owner, lease_until)
+    await store.rows(`insert into execution (handoff_id, fencing_token, status, owner, lease_until)
       select id, 1, 'DONE', gen_random_uuid(), now() from handoff`)
     await store.rows('analyze')
   })
@@ -152,7 +152,7 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
 
   it.each<[string, (db: Database) => Promise<unknown>]>([
     ['send', (db) => sendHandoffs(db, set())],
-    ['lanes', (db) => listOutboxLanes(db)],
+    ['classes', (db) => listPriorityClasses(db)],
     ['outbox depth', (db) => outboxDepth(db)],
     ['queue depths', (db) => outboxQueueDepths(db, ['reviewer', 'nobody'], 100)],
     [
@@ -173,7 +173,7 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
         claimExecutions(
           db,
           { owner: newHandoff().handoffId, leaseMs: 1_000 },
-          (await sentSet()).map(({ handoffId }) => ({ handoffId, generation: 1 })),
+          (await sentSet()).map(({ handoffId }) => ({ handoffId, publishAttempt: 1 })),
         ),
     ],
     [
@@ -185,7 +185,7 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
       },
     ],
     ['extend leases', async (db) => extendLeases(db, [await executing(store.pool)], 1_000)],
-    ['release', async (db) => releaseClaims(db, [await executing(store.pool)], 1)],
+    ['release', async (db) => releaseLeasesLater(db, [await executing(store.pool)], 1)],
     [
       'complete',
       async (db) =>
@@ -218,11 +218,11 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
         ),
     ],
     ['sweep retries', (db) => sweepRetries(db)],
-    ['sweep lapsed leases', (db) => sweepLapsedLeases(db)],
-    ['list quiet', (db) => listQuietHandoffs(db, 1)],
+    ['sweep expired leases', (db) => sweepExpiredLeases(db)],
+    ['list undelivered', (db) => listUndelivered(db, 1)],
     ['expire', (db) => expireHandoffs(db)],
     ['end canceled', (db) => endCanceledHandoffs(db)],
-    ['look for steering', async (db) => lookForSteering(db, [await executing(store.pool)])],
+    ['find interrupted', async (db) => findInterrupted(db, [await executing(store.pool)])],
   ])('%s', async (name, work) => {
     expect((await sequentialScans(work)).filter((table) => table !== gated[name])).toEqual([])
   })

@@ -7,10 +7,10 @@ import {
   claimOutbox,
   extendLeases,
   inTransaction,
-  listOutboxLanes,
+  listPriorityClasses,
   markDispatched,
   markExecuting,
-  releaseClaims,
+  releaseLeasesLater,
   sendHandoffs,
 } from '@baton/store'
 import { ALL_RULES as RULES } from '../model/protocol.ts'
@@ -20,7 +20,15 @@ import type { World } from '../model/world.ts'
 import { agree, settleAs } from './store-sequence-state.ts'
 import type { Ways } from './store-sequence-state.ts'
 import { receiptOf } from './store-fixture.ts'
-import { cancel, comesDue, idOf, isSent, lapse, LEASE_MS, sweeps } from './store-sequence-sweeps.ts'
+import {
+  cancel,
+  comesDue,
+  idOf,
+  isSent,
+  leaseExpiry,
+  LEASE_MS,
+  sweeps,
+} from './store-sequence-sweeps.ts'
 import type { Doing, Real } from './store-sequence-sweeps.ts'
 
 const QUOTA = { afterSeq: 0, limit: 100 }
@@ -56,11 +64,14 @@ const relay = (commits: boolean): Doing => ({
   possible: (world) => world.handoffs.some((one) => one.row || one.staleRow),
   async act(world, { store, handoffs, jobs }) {
     const lost = new Error('rolled back')
-    const lanes = (await listOutboxLanes(store.pool)).map((lane) => ({ ...lane, ...QUOTA }))
+    const classes = (await listPriorityClasses(store.pool)).map((priorityClass) => ({
+      ...priorityClass,
+      ...QUOTA,
+    }))
     const publishing = inTransaction(store.pool, async (transaction) => {
-      const rows = await claimOutbox(transaction, lanes)
-      for (const { handoffId, generation } of rows) {
-        jobs.push({ on: handoffs.findIndex((one) => one.handoffId === handoffId), generation })
+      const rows = await claimOutbox(transaction, classes)
+      for (const { handoffId, publishAttempt } of rows) {
+        jobs.push({ on: handoffs.findIndex((one) => one.handoffId === handoffId), publishAttempt })
       }
       await markDispatched(
         transaction,
@@ -86,17 +97,17 @@ const deliver = (ring: number, worker: number): Doing => ({
   async act(world, real) {
     const job = real.jobs.at(-1 - (ring % Math.max(1, real.jobs.length)))
     if (job === undefined) return
-    const { on, generation } = job
+    const { on, publishAttempt } = job
     const [answer] = await claimExecutions(
       real.store.pool,
       { owner: randomUUID(), leaseMs: LEASE_MS },
-      [{ handoffId: idOf(real, on), generation }],
+      [{ handoffId: idOf(real, on), publishAttempt }],
     )
-    const claimed = generation === real.generations[on] && model.claim(world, on)
+    const claimed = publishAttempt === real.publishAttempts[on] && model.claim(world, on)
     expect(answer?.kind).toBe(claimed ? 'claimed' : 'refused')
     if (answer?.kind !== 'claimed') return
     world.workers[worker] = { ...IDLE, step: 'claimed', on, holds: true }
-    real.epochs[worker] = answer.epoch
+    real.fencingTokens[worker] = answer.fencingToken
   },
 })
 
@@ -105,7 +116,7 @@ const held = (index: number, name: string, act: (parts: Held) => Promise<void>):
   possible: (world) => world.workers[index]?.step === 'claimed',
   async act(world, real) {
     const { on, holds } = world.workers[index] ?? IDLE
-    const fence = { handoffId: idOf(real, on), epoch: real.epochs[index] ?? 0 }
+    const fence = { handoffId: idOf(real, on), fencingToken: real.fencingTokens[index] ?? 0 }
     await act({ world, real, on, holds, fence })
   },
 })
@@ -115,7 +126,7 @@ interface Held {
   readonly real: Real
   readonly on: number
   readonly holds: boolean
-  readonly fence: { readonly handoffId: string; readonly epoch: number }
+  readonly fence: { readonly handoffId: string; readonly fencingToken: number }
 }
 
 const start = (index: number): Doing =>
@@ -139,9 +150,9 @@ const settle = (index: number, way: Ways): Doing =>
     expect(await settleAs(real.store.pool, way, fence)).toBe(changed)
   })
 
-const giveBack = (index: number): Doing =>
+const releaseLease = (index: number): Doing =>
   held(index, 'gives its claim back', async ({ world, real, on, holds, fence }) => {
-    await releaseClaims(real.store.pool, [fence], 60_000)
+    await releaseLeasesLater(real.store.pool, [fence], 60_000)
     model.release(world, on, holds)
   })
 
@@ -162,8 +173,8 @@ export const storeCommands = [
   worker.map(start),
   worker.map(beat),
   fc.tuple(worker, way).map(([index, how]) => settle(index, how)),
-  worker.map(giveBack),
-  handoff.map(lapse),
+  worker.map(releaseLease),
+  handoff.map(leaseExpiry),
   // What ends a handoff for good comes seldom, so that most sequences get far.
   fc.tuple(fc.nat(8), handoff).map(([dice, on]) => [comesDue, cancel, send][dice]?.(on) ?? beat(0)),
   fc.constantFrom(...sweeps),

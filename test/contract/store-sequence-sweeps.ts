@@ -7,10 +7,10 @@ import {
   expireHandoffs,
   graceExecutions,
   inTransaction,
-  listQuietHandoffs,
+  listUndelivered,
   lockForCancel,
   redriveHandoffs,
-  sweepLapsedLeases,
+  sweepExpiredLeases,
   sweepRetries,
 } from '@baton/store'
 import { ALL_RULES as RULES } from '../model/protocol.ts'
@@ -22,10 +22,10 @@ import type { StoreFixture } from './store-fixture.ts'
 export interface Real {
   readonly store: StoreFixture
   readonly handoffs: readonly NewHandoff[]
-  readonly jobs: { readonly on: number; readonly generation: number }[]
-  /** The epoch that each worker believes to hold. */
-  readonly epochs: number[]
-  readonly generations: number[]
+  readonly jobs: { readonly on: number; readonly publishAttempt: number }[]
+  /** The fencing token that each worker believes to hold. */
+  readonly fencingTokens: number[]
+  readonly publishAttempts: number[]
 }
 
 export interface Doing {
@@ -44,11 +44,11 @@ const isOpen = (world: World, on: number): boolean =>
 const both = (world: World, change: (on: number) => void): void =>
   world.handoffs.forEach((_, on) => change(on))
 
-export const lapse = (on: number): Doing => ({
+export const leaseExpiry = (on: number): Doing => ({
   name: `the lease of ${on} passes`,
   possible: (world) => isOpen(world, on),
   async act(world, real) {
-    await real.store.lapse(idOf(real, on))
+    await real.store.leaseExpiry(idOf(real, on))
     model.handoffAt(world, on).leased = false
   },
 })
@@ -101,20 +101,20 @@ export const sweeps: readonly Doing[] = [
       one.retry = false
     })
   }),
-  sweep('lapsed leases', async (world, { store }) => {
-    await sweepLapsedLeases(store.pool)
-    both(world, (on) => model.sweepLapsed(world, on, RULES))
+  sweep('expired leases', async (world, { store }) => {
+    await sweepExpiredLeases(store.pool)
+    both(world, (on) => model.sweepExpiredLeases(world, on, RULES))
   }),
   sweep('lost jobs', async (world, real) => {
-    const quiet = await listQuietHandoffs(real.store.pool, 0)
+    const undelivered = await listUndelivered(real.store.pool, 0)
     const expected = world.handoffs.flatMap((_, on) =>
       model.isQuiet(world, on) ? [idOf(real, on)] : [],
     )
     assert.deepEqual(
-      quiet.map((one) => one.handoffId),
+      undelivered.map((one) => one.handoffId),
       expected,
     )
-    await redriveHandoffs(real.store.pool, quiet)
+    await redriveHandoffs(real.store.pool, undelivered)
     both(world, (on) => {
       if (expected.includes(idOf(real, on))) model.requeue(world, on, RULES)
     })

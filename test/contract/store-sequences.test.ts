@@ -25,7 +25,7 @@ async function emptied(): Promise<Real> {
     delete from dead_letter; delete from escalation; delete from handoff; delete from task`)
   const first = newHandoff()
   const second = newHandoff({ taskId: first.taskId })
-  return { store, handoffs: [first, second], jobs: [], epochs: [], generations: [] }
+  return { store, handoffs: [first, second], jobs: [], fencingTokens: [], publishAttempts: [] }
 }
 
 it(

@@ -16,7 +16,7 @@ import {
   sendHandoffs,
 } from '@baton/store'
 import type { Ending } from '@baton/store'
-import { claim, executing, intentOf, newHandoff, openStore } from './store-fixture.ts'
+import { claim, executing, outboxEventOf, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
@@ -25,16 +25,16 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-type Fence = { readonly handoffId: string; readonly epoch: number }
+type Fence = { readonly handoffId: string; readonly fencingToken: number }
 const complete = (fence: Fence, taskResult: string | null = null) =>
   completeExecutions(
     store.pool,
     [{ ...fence, costMicroUSD: 30, result: '{"ok":true}', taskResult }],
-    [intentOf(fence.handoffId)],
+    [outboxEventOf(fence.handoffId)],
   )
 const ending = (fence: Fence, changes: Partial<Ending> = {}): Ending => ({
   handoffId: fence.handoffId,
-  epoch: fence.epoch,
+  fencingToken: fence.fencingToken,
   state: 'ROLLED_BACK',
   taskStatus: 'PENDING_HANDOFF',
   reason: 'SCHEMA_INVALID',
@@ -71,7 +71,7 @@ describe('a completion (I5)', () => {
     expect((await findTask(store.pool, first.taskId))?.status).toBe('PENDING_HANDOFF')
   })
 
-  it('rings again for the successor that was refused while its predecessor was open', async () => {
+  it('publishes again the next of its task that was refused while its predecessor was open', async () => {
     const first = await executing(store.pool)
     const second = newHandoff({
       taskId: first.taskId,
@@ -84,23 +84,28 @@ describe('a completion (I5)', () => {
     await store.rows(`update handoff set state = 'DISPATCHED' where id = $1`, [second.handoffId])
     await complete(first)
     expect(
-      await store.rows('select generation from outbox where handoff_id = $1', [second.handoffId]),
-    ).toEqual([{ generation: 2 }])
-    expect(await claim(store.pool, second, { generation: 2 })).toMatchObject({ epoch: 1 })
+      await store.rows(
+        'select publish_attempt as "publishAttempt" from outbox where handoff_id = $1',
+        [second.handoffId],
+      ),
+    ).toEqual([{ publishAttempt: 2 }])
+    expect(await claim(store.pool, second, { publishAttempt: 2 })).toMatchObject({
+      fencingToken: 1,
+    })
   })
 
   it('answers for each of a set: the fenced one changes nothing, the others commit', async () => {
     const [good, late] = [await executing(store.pool), await executing(store.pool)]
-    const completions = [good, { ...late, epoch: 9 }].map(({ handoffId, epoch }) => ({
+    const completions = [good, { ...late, fencingToken: 9 }].map(({ handoffId, fencingToken }) => ({
       handoffId,
-      epoch,
+      fencingToken,
       costMicroUSD: 1,
       result: 'null',
       taskResult: 'null',
     }))
     const held = await completeExecutions(store.pool, completions, [
-      intentOf(good.handoffId),
-      intentOf(late.handoffId),
+      outboxEventOf(good.handoffId),
+      outboxEventOf(late.handoffId),
     ])
     expect([...held.keys()]).toEqual([good.handoffId])
     expect(await eventsOf(late.handoffId)).toBe(0)
@@ -113,7 +118,7 @@ describe('a retry (E09)', () => {
     const claimed = await executing(store.pool)
     const retry = {
       handoffId: claimed.handoffId,
-      epoch: claimed.epoch,
+      fencingToken: claimed.fencingToken,
       reason: 'INCOMPLETE_CONTEXT',
       details: '[{"pointer":"/currentState/a"}]',
       delayMs: 60_000,
@@ -137,9 +142,16 @@ describe('a retry (E09)', () => {
   })
 
   it('of a failed execution is no return', async () => {
-    const { handoffId, epoch } = await executing(store.pool)
-    const retry = { handoffId, epoch, reason: 'X', details: '[]', delayMs: 60_000, returned: false }
-    await retryHandoffs(store.pool, [retry], [intentOf(handoffId)])
+    const { handoffId, fencingToken } = await executing(store.pool)
+    const retry = {
+      handoffId,
+      fencingToken,
+      reason: 'X',
+      details: '[]',
+      delayMs: 60_000,
+      returned: false,
+    }
+    await retryHandoffs(store.pool, [retry], [outboxEventOf(handoffId)])
     expect(await listReturns(store.pool, handoffId)).toEqual([])
     expect(await eventsOf(handoffId)).toBe(1)
   })
@@ -161,7 +173,7 @@ describe('an ending without effect', () => {
     await endHandoffs(
       store.pool,
       [ending(claimed, { escalate: true })],
-      [intentOf(second.handoffId)],
+      [outboxEventOf(second.handoffId)],
     )
     const checkpoint = await findTaskCheckpoint(store.pool, first.taskId)
     expect(checkpoint?.body).toEqual(Buffer.from(second.checkpoint))
@@ -203,12 +215,16 @@ describe('an ending without effect', () => {
     expect((await findTask(store.pool, claimed.taskId))?.status).toBe('AWAITING_HUMAN')
   })
 
-  it('of a set with one whose epoch is lost ends the others', async () => {
+  it('of a set with one whose fencing token is lost ends the others', async () => {
     const [good, late] = [
       await claim(store.pool, await sent()),
       await claim(store.pool, await sent()),
     ]
-    const held = await endHandoffs(store.pool, [ending(good), ending({ ...late, epoch: 7 })], [])
+    const held = await endHandoffs(
+      store.pool,
+      [ending(good), ending({ ...late, fencingToken: 7 })],
+      [],
+    )
     expect([...held]).toEqual([good.handoffId])
   })
 })

@@ -5,22 +5,29 @@ import {
   claimOutbox,
   expireHandoffs,
   inTransaction,
-  listAuditIntents,
-  addAuditIntents,
-  deleteAuditIntents,
-  listOutboxLanes,
-  listQuietHandoffs,
+  listOutboxEvents,
+  addOutboxEvents,
+  deleteOutboxEvents,
+  listPriorityClasses,
+  listUndelivered,
   markDispatched,
   markExecuting,
   outboxDepth,
   redriveHandoffs,
   sendHandoffs,
-  sweepForgotten,
-  sweepLapsedLeases,
+  sweepStuck,
+  sweepExpiredLeases,
   sweepRetries,
 } from '@baton/store'
 import { eventually } from '@baton/testkit'
-import { claim, executing, intentOf, newHandoff, openStore, receiptOf } from './store-fixture.ts'
+import {
+  claim,
+  executing,
+  outboxEventOf,
+  newHandoff,
+  openStore,
+  receiptOf,
+} from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
@@ -62,16 +69,16 @@ const dispatched = async (handoffs: readonly NewHandoff[]) => {
 }
 
 describe('the outbox', () => {
-  it('names its lanes and gives each lane’s oldest rows first, up to the quota', async () => {
+  it('names its priority classes and gives each priority class’s oldest rows first, up to the quota', async () => {
     const urgent = await send(3, { priority: 0 })
     await send(2, { priority: 3, toAgent: 'archivist' })
-    expect(await listOutboxLanes(store.pool)).toEqual([
+    expect(await listPriorityClasses(store.pool)).toEqual([
       { queue: 'archivist', priority: 3 },
       { queue: 'reviewer', priority: 0 },
     ])
     const rows = await claimOutbox(store.pool, [quota(0, 2)])
     expect(idsOf(rows)).toEqual(idsOf(urgent.slice(0, 2)))
-    expect(rows[0]).toMatchObject({ generation: 1, bytes: 200, priority: 0, queue: 'reviewer' })
+    expect(rows[0]).toMatchObject({ publishAttempt: 1, bytes: 200, priority: 0, queue: 'reviewer' })
     expect(await outboxDepth(store.pool)).toMatchObject({ depth: 3 })
   })
 
@@ -120,19 +127,19 @@ describe('the sweeper', () => {
     await store.rows(`insert into retry select $1, now() + interval '1 h'`, [retried?.handoffId])
     await claim(store.pool, held as NewHandoff)
     await send(1)
-    expect(await sweepForgotten(store.pool, 60_000)).toBe(0)
+    expect(await sweepStuck(store.pool, 60_000)).toBe(0)
     await store.rows(`update handoff set queued_at = now() - interval '61 s'`)
     const counts = await Promise.all(
-      Array.from({ length: 4 }, () => sweepForgotten(store.pool, 60_000)),
+      Array.from({ length: 4 }, () => sweepStuck(store.pool, 60_000)),
     )
     expect(counts.reduce((sum, count) => sum + count)).toBe(1)
     const rows = await claimOutbox(store.pool, [quota(2)])
-    expect(rows.filter((row) => row.generation === 2)).toMatchObject([
+    expect(rows.filter((row) => row.publishAttempt === 2)).toMatchObject([
       { handoffId: passedOver?.handoffId },
     ])
   })
 
-  it('re-drives due retries once, with a new generation, however many sweep', async () => {
+  it('re-drives due retries once, with a new publish attempt, however many sweep', async () => {
     const handoffs = await send(30)
     await store.rows('delete from outbox')
     await store.rows(`insert into retry select id, now() - interval '1 s' from handoff`)
@@ -143,24 +150,26 @@ describe('the sweeper', () => {
     expect(counts.reduce((sum, count) => sum + count)).toBe(29)
     const rows = await claimOutbox(store.pool, [quota(2)])
     expect(rows).toHaveLength(29)
-    expect(new Set(rows.map((row) => row.generation))).toEqual(new Set([2]))
+    expect(new Set(rows.map((row) => row.publishAttempt))).toEqual(new Set([2]))
   })
 
-  it('takes lapsed leases away once and leaves live ones alone', async () => {
-    const lapsed = [await executing(store.pool), await executing(store.pool)]
+  it('takes expired leases away once and leaves live ones alone', async () => {
+    const expired = [await executing(store.pool), await executing(store.pool)]
     const live = await executing(store.pool)
     await store.rows('delete from outbox')
     await store.rows(
       `update execution set lease_until = now() - interval '1 s' where handoff_id = any($1)`,
-      [idsOf(lapsed)],
+      [idsOf(expired)],
     )
-    const counts = await Promise.all(Array.from({ length: 3 }, () => sweepLapsedLeases(store.pool)))
+    const counts = await Promise.all(
+      Array.from({ length: 3 }, () => sweepExpiredLeases(store.pool)),
+    )
     expect(counts.reduce((sum, count) => sum + count)).toBe(2)
-    expect(idsOf(await claimOutbox(store.pool, [quota(2)]))).toEqual(idsOf(lapsed))
+    expect(idsOf(await claimOutbox(store.pool, [quota(2)]))).toEqual(idsOf(expired))
     expect((await statesOf())[live.handoffId]).toBe('EXECUTING')
-    expect(await claim(store.pool, lapsed[0] as never, { generation: 2 })).toMatchObject({
-      epoch: 2,
-      lapses: 1,
+    expect(await claim(store.pool, expired[0] as never, { publishAttempt: 2 })).toMatchObject({
+      fencingToken: 2,
+      leaseExpiries: 1,
     })
   })
 
@@ -171,19 +180,23 @@ describe('the sweeper', () => {
     const [held] = (await send(1)) as [NewHandoff]
     await dispatched([first, second, held])
     await claim(store.pool, held)
-    const quiet = await eventually(
+    const undelivered = await eventually(
       async () => {
-        const found = await listQuietHandoffs(store.pool, 1)
+        const found = await listUndelivered(store.pool, 1)
         return found.length > 0 && found
       },
-      { deadlineMs: 30_000, describe: 'a quiet handoff' },
+      { deadlineMs: 30_000, describe: 'a undelivered handoff' },
     )
-    expect(quiet).toEqual([{ handoffId: first.handoffId, generation: 1, queue: 'reviewer' }])
-    expect(await listQuietHandoffs(store.pool, 60_000)).toEqual([])
-    const twice = await Promise.all([quiet, quiet].map((lost) => redriveHandoffs(store.pool, lost)))
+    expect(undelivered).toEqual([
+      { handoffId: first.handoffId, publishAttempt: 1, queue: 'reviewer' },
+    ])
+    expect(await listUndelivered(store.pool, 60_000)).toEqual([])
+    const twice = await Promise.all(
+      [undelivered, undelivered].map((lost) => redriveHandoffs(store.pool, lost)),
+    )
     expect(twice.toSorted()).toEqual([0, 1])
     expect(await claimOutbox(store.pool, [quota(2)])).toMatchObject([
-      { handoffId: first.handoffId, generation: 2 },
+      { handoffId: first.handoffId, publishAttempt: 2 },
     ])
   })
 })
@@ -214,30 +227,30 @@ describe('expiry', () => {
     await claim(store.pool, handoff)
     await store.rows(`update handoff set expires_at = now() - interval '1 s'`)
     expect(await expireHandoffs(store.pool)).toMatchObject([
-      { handoffId: handoff.handoffId, epoch: 1 },
+      { handoffId: handoff.handoffId, fencingToken: 1 },
     ])
   })
 
-  it('of a predecessor rings for the successor that waited for it', async () => {
+  it('of a predecessor publishes the next of its task that waited for it', async () => {
     const [first] = (await send(1, past)) as [NewHandoff]
     const second = newHandoff({ taskId: first.taskId })
     await sendHandoffs(store.pool, [second])
     await dispatched([first, second])
     await expireHandoffs(store.pool)
     expect(await claimOutbox(store.pool, [quota(2)])).toMatchObject([
-      { handoffId: second.handoffId, generation: 2 },
+      { handoffId: second.handoffId, publishAttempt: 2 },
     ])
   })
 })
 
 it('keeps events until they are acknowledged, oldest first', async () => {
   const [handoff] = (await send(1)) as [NewHandoff]
-  const intents = [intentOf(handoff.handoffId, '1'), intentOf(handoff.handoffId, '2')]
-  await addAuditIntents(store.pool, intents)
-  expect(await listAuditIntents(store.pool, 60_000)).toEqual([])
-  expect(new Set((await listAuditIntents(store.pool, -1)).map((one) => one.id))).toEqual(
-    new Set(intents.map((one) => one.id)),
+  const events = [outboxEventOf(handoff.handoffId, '1'), outboxEventOf(handoff.handoffId, '2')]
+  await addOutboxEvents(store.pool, events)
+  expect(await listOutboxEvents(store.pool, 60_000)).toEqual([])
+  expect(new Set((await listOutboxEvents(store.pool, -1)).map((one) => one.id))).toEqual(
+    new Set(events.map((one) => one.id)),
   )
-  await deleteAuditIntents(store.pool, [intents[0]?.id ?? ''])
-  expect(await listAuditIntents(store.pool, -1)).toEqual([intents[1]])
+  await deleteOutboxEvents(store.pool, [events[0]?.id ?? ''])
+  expect(await listOutboxEvents(store.pool, -1)).toEqual([events[1]])
 })

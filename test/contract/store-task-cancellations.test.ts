@@ -8,7 +8,7 @@ import {
   endCanceledHandoffs,
   endHandoffs,
   findTask,
-  listAuditIntents,
+  listOutboxEvents,
   sendHandoffs,
 } from '@baton/store'
 import { executing, newHandoff, openStore } from './store-fixture.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => store.close())
 
 type CanceledNow = Extract<Canceled, { kind: 'canceled' }>
-type Fence = { readonly handoffId: string; readonly epoch: number }
+type Fence = { readonly handoffId: string; readonly fencingToken: number }
 const GRACE_MS = 60_000
 const cancel = (handoffId: string, graceMs = GRACE_MS) =>
   requestCancel(store.pool, { handoffId, graceMs, actor: 'ann' })
@@ -42,9 +42,9 @@ const endGrace = (handoffId: string) =>
     handoffId,
   ])
 const eventsOf = async (handoffId: string) =>
-  (await listAuditIntents(store.pool, -60_000))
-    .filter((intent) => intent.handoffId === handoffId)
-    .map((intent) => JSON.parse(intent.entry) as { event: string; act?: { actor: string } })
+  (await listOutboxEvents(store.pool, -60_000))
+    .filter((event) => event.handoffId === handoffId)
+    .map((event) => JSON.parse(event.entry) as { event: string; act?: { actor: string } })
 
 const FAILED = { reason: 'X', details: '[]', costMicroUSD: 0 }
 const ROLLED_BACK = {
@@ -89,8 +89,8 @@ describe('a task', () => {
 
   it('takes its dead letters and escalations out of people’s sight', async () => {
     const claimed = await executing(store.pool)
-    const letter = { ...claimed, ...FAILED, ...ROLLED_BACK, state: 'DEAD_LETTERED' } as const
-    await endHandoffs(store.pool, [{ ...letter, taskStatus: 'AWAITING_HUMAN' }], [])
+    const deadLetter = { ...claimed, ...FAILED, ...ROLLED_BACK, state: 'DEAD_LETTERED' } as const
+    await endHandoffs(store.pool, [{ ...deadLetter, taskStatus: 'AWAITING_HUMAN' }], [])
     await cancelTask(claimed.taskId)
     for (const table of ['dead_letter', 'escalation']) {
       const text = `select resolved_at is not null as put_away from ${table} where handoff_id = $1`

@@ -19,7 +19,7 @@ export function pointer(changes: Partial<Pointer> = {}): Pointer {
     v: 1,
     handoffId: randomUUID(),
     taskId: randomUUID(),
-    generation: 1,
+    publishAttempt: 1,
     sha256: 'ab'.repeat(32),
     bytes: 4_096,
     traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03',

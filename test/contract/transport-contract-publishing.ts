@@ -10,7 +10,7 @@ export function publishingContract(current: CurrentTransport): void {
     it('delivers every pointer unchanged, with and without tracestate', async () => {
       const published = [
         { queue: current.queue, priority: 2, pointer: pointer({ tracestate: 'vendor=a,other=b' }) },
-        { queue: current.queue, priority: 2, pointer: pointer({ generation: 7, bytes: 0 }) },
+        { queue: current.queue, priority: 2, pointer: pointer({ publishAttempt: 7, bytes: 0 }) },
       ] as const
       const handled = handledBy(current.transport, current.queue, 1)
       await current.publish(published)
@@ -63,10 +63,10 @@ export function publishingContract(current: CurrentTransport): void {
       expect(handled.ids()).toEqual(idsOf(expected))
     })
 
-    it('keeps a job id once while it waits and while it runs, and takes the next generation', async () => {
+    it('keeps a job id once while it waits and while it runs, and takes the next publish attempt', async () => {
       const held = gate()
       const first = pointer()
-      const again = { ...first, generation: 2 }
+      const again = { ...first, publishAttempt: 2 }
       const seen: Pointer[] = []
       await current.publish(
         [first, first].map((each) => ({ queue: current.queue, priority: 2, pointer: each })),
@@ -88,7 +88,7 @@ export function publishingContract(current: CurrentTransport): void {
       const last = handledBy(current.transport, `${current.queue}-last`)
       await current.publish(jobs(`${current.queue}-last`, 1))
       await last.reaches(1)
-      expect(seen.map((each) => each.generation)).toEqual([1, 2])
+      expect(seen.map((each) => each.publishAttempt)).toEqual([1, 2])
     })
   })
 }

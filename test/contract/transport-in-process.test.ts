@@ -1,4 +1,4 @@
-// The in-process doorbell keeps the transport contract, and its buffer has an end.
+// The in-process queue keeps the transport contract, and its buffer has an end.
 import { createLogger } from '@baton/runtime'
 import { createInProcessTransport } from '@baton/transport'
 import { expect, it } from 'vitest'

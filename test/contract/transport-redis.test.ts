@@ -20,25 +20,25 @@ describeWith('transport on Redis', await acquireRedis(), ({ url }) => {
     },
   })
 
-  it('keeps marks for each relay and queue, each written only over its own predecessor', async () => {
-    const prefix = uniqueName('marks')
+  it('keeps watermarks for each relay and queue, each written only over its own predecessor', async () => {
+    const prefix = uniqueName('watermarks')
     const transport = createRedisTransport({ url, logger, prefix })
-    const { marks } = transport
-    if (marks === null) throw new Error('Redis can lose its tail')
-    const one = { queue: 'risk', relay: 'r1', mark: 1 }
-    const other = { queue: 'legal:de', relay: 'r1', mark: 4 }
+    const { watermarks } = transport
+    if (watermarks === null) throw new Error('Redis can lose its tail')
+    const one = { queue: 'risk', relay: 'r1', watermark: 1 }
+    const other = { queue: 'legal:de', relay: 'r1', watermark: 4 }
     expect(
-      await marks.write([
+      await watermarks.write([
         { ...one, previous: null },
         { ...other, previous: null },
       ]),
     ).toEqual([true, true])
-    expect(await marks.read([one, other, { ...one, relay: 'r2' }])).toEqual([1, 4, null])
-    expect(await marks.write([{ ...one, mark: 2, previous: 1 }])).toEqual([true])
-    expect(await marks.write([{ ...one, mark: 9, previous: 1 }])).toEqual([false])
+    expect(await watermarks.read([one, other, { ...one, relay: 'r2' }])).toEqual([1, 4, null])
+    expect(await watermarks.write([{ ...one, watermark: 2, previous: 1 }])).toEqual([true])
+    expect(await watermarks.write([{ ...one, watermark: 9, previous: 1 }])).toEqual([false])
     await deleteKeys(url, prefix)
-    expect(await marks.write([{ ...one, mark: 3, previous: 2 }])).toEqual([false])
-    expect(await marks.read([one])).toEqual([null])
+    expect(await watermarks.write([{ ...one, watermark: 3, previous: 2 }])).toEqual([false])
+    expect(await watermarks.read([one])).toEqual([null])
     await transport.close()
   })
 })

@@ -10,7 +10,7 @@ const rolledBack = handoff({
   state: 'ROLLED_BACK',
   reason: 'X',
   costMicroUSD: 0,
-  resultEpoch: null,
+  resultFencingToken: null,
 })
 const fault = {
   atMs: 0,
@@ -33,8 +33,8 @@ const BREACHES: readonly {
   { id: 'I2', what: 'something still waits', change: { stuck: ['open: h1 QUEUED'] } },
   {
     id: 'I3',
-    what: 'the effect of a lost epoch committed',
-    change: { handoffs: [handoff({ epoch: 2 })] },
+    what: 'the effect of a lost fencing token committed',
+    change: { handoffs: [handoff({ fencingToken: 2 })] },
   },
   {
     id: 'I3',
@@ -66,13 +66,13 @@ const BREACHES: readonly {
   },
   {
     id: 'I7',
-    what: 'one epoch executed twice',
+    what: 'one fencing token executed twice',
     change: { ledger: [line(), line({ at: 1_220 }), line({ what: 'end', at: 1_250 })] },
   },
   {
     id: 'I7',
     what: 'an overtaken execution that is never told',
-    change: { ledger: [line(), line({ epoch: 2, at: 1_300 }), ...ticks] },
+    change: { ledger: [line(), line({ fencingToken: 2, at: 1_300 }), ...ticks] },
   },
   {
     id: 'I8',

@@ -18,7 +18,7 @@ const ROLLING_BACK: UnderLoad = { service: 'receiver', target: 'broken' }
 const AUDITOR: UnderLoad = { service: 'auditor' }
 const SENDER: Elsewhere = { shownIn: 'test/fault/outages.test.ts' }
 const CORRECTING: Elsewhere = { shownIn: 'test/fault/people-crash-points.test.ts' }
-const STEERING: Elsewhere = { shownIn: 'test/fault/steering.test.ts' }
+const CONTROL: Elsewhere = { shownIn: 'test/fault/control.test.ts' }
 const SEALING: Elsewhere = { shownIn: 'test/integration/audit-seals-sealer.test.ts' }
 const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.test.ts' }
 const ERASING: Elsewhere = { shownIn: 'test/integration/erasure-crash.test.ts' }
@@ -45,11 +45,11 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'receiver.after_effect_commit': RECEIVER,
   'rollback.before_commit': ROLLING_BACK,
   'rollback.after_commit': ROLLING_BACK,
-  'approval.before_commit': STEERING,
-  'approval.after_commit': STEERING,
-  'cancel.before_commit': STEERING,
-  'cancel.after_commit': STEERING,
-  'reroute.before_commit': STEERING,
+  'approval.before_commit': CONTROL,
+  'approval.after_commit': CONTROL,
+  'cancel.before_commit': CONTROL,
+  'cancel.after_commit': CONTROL,
+  'reroute.before_commit': CONTROL,
   'review.before_commit': REVIEWING,
   'review.after_commit': REVIEWING,
   'auditor.before_append': AUDITOR,

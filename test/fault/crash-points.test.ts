@@ -45,7 +45,7 @@ describeWith('a service killed at a crash point', await acquireRedis(), (redis) 
       env: {
         BATON_TEST_LEDGER: ledger,
         BATON_LEASE_MS: '1500',
-        BATON_QUIET_MS: '1000',
+        BATON_UNDELIVERED_MS: '1000',
         BATON_RETRY_BASE_MS: '50',
         BATON_RETRY_CAP_MS: '200',
       },

@@ -77,7 +77,7 @@ function servicesOf({ system, transport, agents }: Parts): readonly Service[] {
   const client = createAuditClient(audit)
   const pool = createPool({ url: databaseUrl, applicationName: 'baton-relay', connectionsMax: 4 })
   const shipper = createEventShipper({ pool, client, metrics, logger })
-  const bounds = { waitingMax: 1_000, quietMs: 500 }
+  const bounds = { waitingMax: 1_000, undeliveredMs: 500 }
   const relay = { ...bounds, pool, databaseUrl, transport, metrics, logger }
   const backoff = { baseMs: 5, capMs: 20 }
   const common = { agents, databaseUrl, keyRing, audit, transport, backoff, metrics, logger }
@@ -85,7 +85,7 @@ function servicesOf({ system, transport, agents }: Parts): readonly Service[] {
     { name: 'connections', start: async () => undefined, stop: () => pool.end() },
     createRelay(relay),
     createSweeper({ ...relay, shipper }),
-    createWorker({ ...common, leaseMs: 1_000, quietMs: 500 }),
+    createWorker({ ...common, leaseMs: 1_000, undeliveredMs: 500 }),
   ]
 }
 

@@ -75,7 +75,7 @@ describeWith('draining', await acquireRedis(), (redis) => {
     expect((await slow.exited(20_000)).code).toBe(130)
     expect(performance.now() - insistedAt).toBeLessThan(20_000)
     expect(await held()).toBe(0)
-    const again = `h.generation = 2 and h.id in (${ids})`
+    const again = `h.publish_attempt = 2 and h.id in (${ids})`
     expect(await countHandoffs(world, again)).toBe(6)
     const receiver = await world.system.start('receiver')
     expect(await world.settle()).toEqual([])

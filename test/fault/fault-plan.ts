@@ -80,7 +80,7 @@ export function faultyPool(pool: Pool, plan: FaultPlan): Pool {
 
 /** Publishing, asking and marking; and jobs that arrive twice, late or not at all. */
 export function faultyTransport(transport: Transport, plan: FaultPlan): Transport {
-  const { marks } = transport
+  const { watermarks } = transport
   const call = <Result>(what: string, work: () => Promise<Result>): Promise<Result> =>
     plan.call(what, work, queueFailure)
   return {
@@ -88,12 +88,12 @@ export function faultyTransport(transport: Transport, plan: FaultPlan): Transpor
     publish: (jobs) => call('publish', () => transport.publish(jobs)),
     missing: (jobs) => call('missing', () => transport.missing(jobs)),
     waiting: (queue) => call('waiting', () => transport.waiting(queue)),
-    marks:
-      marks === null
+    watermarks:
+      watermarks === null
         ? null
         : {
-            write: (next) => call('write marks', () => marks.write(next)),
-            read: (known) => call('read marks', () => marks.read(known)),
+            write: (next) => call('write watermarks', () => watermarks.write(next)),
+            read: (known) => call('read watermarks', () => watermarks.read(known)),
           },
     consume: (options) =>
       transport.consume({

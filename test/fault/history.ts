@@ -55,7 +55,7 @@ export async function violations(
 }
 
 /** The ledger of `ledger-agents.ts`: one line for each execution that started. */
-type ShortLine = Pick<LedgerLine, 'handoffId' | 'taskId' | 'epoch' | 'key' | 'at'>
+type ShortLine = Pick<LedgerLine, 'handoffId' | 'taskId' | 'fencingToken' | 'key' | 'at'>
 
 const wholeLine = (line: ShortLine): LedgerLine => ({
   ...line,

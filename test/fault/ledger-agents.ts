@@ -12,12 +12,18 @@ interface Step {
 }
 
 async function work(context: AgentContext, { subtaskId, next }: Step): Promise<AgentResult> {
-  const { handoffId, epoch, taskId } = context
-  const line = { handoffId, taskId, epoch, key: context.idempotencyKey('effect'), at: Date.now() }
+  const { handoffId, fencingToken, taskId } = context
+  const line = {
+    handoffId,
+    taskId,
+    fencingToken,
+    key: context.idempotencyKey('effect'),
+    at: Date.now(),
+  }
   appendFileSync(ledger, `${JSON.stringify(line)}\n`)
   if (workMs > 0) await new Promise((resolve) => setTimeout(resolve, workMs))
   return {
-    subtask: { subtaskId, description: 'write the ledger', result: { epoch } },
+    subtask: { subtaskId, description: 'write the ledger', result: { fencingToken } },
     state: context.state,
     costUSD: 0.01,
     tokens: { prompt: 1, completion: 1 },

@@ -38,7 +38,7 @@ describeWith('an outage', redisOrNot, (redis) => {
       env: {
         BATON_TEST_LEDGER: ledger,
         BATON_TEST_WORK_MS: '20',
-        BATON_QUIET_MS: '1000',
+        BATON_UNDELIVERED_MS: '1000',
         BATON_CONCURRENCY: '8',
       },
     })
@@ -76,7 +76,7 @@ describeWith('an outage', redisOrNot, (redis) => {
     await outage.begin()
     const before = { ledger: ledgerLines(), pauses: pauses(receiver) }
     acknowledged.push(...(await sendTasks(driver, 40)))
-    const noticed = async () => pauses(receiver) > before.pauses || (await givenBack(system)) >= 40
+    const noticed = async () => pauses(receiver) > before.pauses || (await released(system)) >= 40
     await eventually(noticed, {
       deadlineMs: 60_000,
       describe: () => `the receiver notices the outage\n${receiver.output()}`,
@@ -142,7 +142,7 @@ async function setAuditDatabase(system: System, state: 'open' | 'closed'): Promi
 }
 
 /** How many claims the receiver gave back for want of a receipt. */
-async function givenBack(system: System): Promise<number> {
+async function released(system: System): Promise<number> {
   const pool = createPool({ url: system.databaseUrl, applicationName: 'test', connectionsMax: 1 })
   const { rows } = await pool.query<{ count: number }>({
     text: `select count(*) as count from execution where status = 'ABANDONED'`,

@@ -9,7 +9,7 @@ import type { World } from './outage-world.ts'
 
 /** Generous: other tests share the machine. `npm run bench -- recovery` measures. */
 const RESUMES_WITHIN_MS = 60_000
-const NOTHING_BY_AGE = { BATON_QUIET_MS: '600000' }
+const NOTHING_BY_AGE = { BATON_UNDELIVERED_MS: '600000' }
 const COPY_ALL = `for _, key in ipairs(redis.call('keys', '*')) do redis.call('copy', key, key, 'DB', 1) end return 1`
 
 describeWith('an outage of Redis', await startOwnRedis(), (redis) => {
@@ -59,26 +59,26 @@ describeWith('an outage of Redis', await startOwnRedis(), (redis) => {
     expect(await world.settle()).toEqual([])
   })
 
-  it('emptied with hundreds of jobs waiting: all of them ring again at once, not by their age', async () => {
+  it('emptied with hundreds of jobs waiting: all of them are published again at once, not by their age', async () => {
     await receiver.stop()
     await startRelays(NOTHING_BY_AGE)
     world.acknowledged.push(...(await sendTasks(world.driver, 300, 'second')))
-    const rung = (generation: number) =>
-      countHandoffs(world, `h.state = 'DISPATCHED' and h.generation = ${generation}`)
+    const published = (publishAttempt: number) =>
+      countHandoffs(world, `h.state = 'DISPATCHED' and h.publish_attempt = ${publishAttempt}`)
     const waits = { deadlineMs: RESUMES_WITHIN_MS, describe: 'all of them wait in Redis' }
-    await eventually(async () => (await rung(1)) === 300, waits)
+    await eventually(async () => (await published(1)) === 300, waits)
     await sendToRedis(redis.url, [['FLUSHALL']])
-    await eventually(async () => (await rung(2)) === 300, waits)
+    await eventually(async () => (await published(2)) === 300, waits)
     receiver = await world.system.start('receiver')
     expect(await world.settle()).toEqual([])
   })
 
-  it('set back to an older state: what came after it rings again, not by its age', async () => {
+  it('set back to an older state: what came after it is published again, not by its age', async () => {
     await receiver.stop()
     await startRelays(NOTHING_BY_AGE)
     world.acknowledged.push(...(await sendTasks(world.driver, 50, 'second')))
-    const dispatched = (generation: string) =>
-      countHandoffs(world, `h.state = 'DISPATCHED' and h.generation ${generation}`)
+    const dispatched = (publishAttempt: string) =>
+      countHandoffs(world, `h.state = 'DISPATCHED' and h.publish_attempt ${publishAttempt}`)
     const waits = { deadlineMs: RESUMES_WITHIN_MS, describe: 'they wait in Redis' }
     await eventually(async () => (await dispatched('= 1')) === 50, waits)
     await sendToRedis(redis.url, [['EVAL', COPY_ALL, '0']])

@@ -8,7 +8,7 @@ import {
   createAuditLog,
   createPool,
   createEraser,
-  findUndoneErasures,
+  findIncompleteErasures,
   readErasedLists,
 } from '@baton/audit'
 import type { Eraser } from '@baton/audit'
@@ -118,18 +118,18 @@ test('segments that only the cold store holds are listed, named, without a key a
   expect((await tiers.verify()).findings).toEqual([])
 })
 
-test('an erasure is known as undone while a key of it is stored', async () => {
+test('an erasure is known as incomplete while a key of it is stored', async () => {
   const { fixture, vault } = tiers
-  const undone = () => findUndoneErasures(fixture.reader, vault)
-  expect(await undone()).toEqual([])
+  const incomplete = () => findIncompleteErasures(fixture.reader, vault)
+  expect(await incomplete()).toEqual([])
   await fixture.vaultSuperuser.query({
     text: `insert into vault.subject_key (subject_ref, lookup, wrapped_key, wrapping_key_id)
       values ($1, null, $2, $3)`,
     values: [...storedKey],
   })
-  expect(await undone()).toEqual([erasedNow.id])
+  expect(await incomplete()).toEqual([erasedNow.id])
   await openEraser(0).replay()
-  expect(await undone()).toEqual([])
+  expect(await incomplete()).toEqual([])
 })
 
 test('an erasure whose own records left the database is still known as one', async () => {

@@ -1,4 +1,4 @@
-// A person is erased from the log and the log still verifies; a missing segment that no genuine erasure names is tampering.
+// A person is erased from the log and the log still verifies; a missing segment that no authentic erasure names is tampering.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'

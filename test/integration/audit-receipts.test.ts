@@ -88,8 +88,8 @@ describe('the reconciler', () => {
     const reconciler = reconcile(parts, {
       listNewest: async () => [],
       listAfter: async (after) => executions.filter(({ handoffId }) => handoffId > after),
-      readMark: async () => mark,
-      writeMark: async (handoffId) => void marks.push(handoffId),
+      readProgress: async () => mark,
+      writeProgress: async (handoffId) => void marks.push(handoffId),
     })
     await reconciler.start()
     await eventually(() => marks.length > 0, { deadlineMs: 30_000, describe: () => 'a round' })

@@ -46,7 +46,7 @@ describe('archiving and dropping', () => {
 
   test('full bundles, tiles and payloads are stored, partial ones at the end', async () => {
     const archiver = await tiers.startArchiver({
-      BATON_ARCHIVE_UPKEEP_EVERY_MS: '86400000',
+      BATON_ARCHIVE_RETENTION_EVERY_MS: '86400000',
       BATON_AUDIT_HOT_DAYS: '300',
     })
     await tiers.archived(({ size }) => size === 768)

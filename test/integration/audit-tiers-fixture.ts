@@ -154,7 +154,7 @@ const archiverEnvironment = ({ fixture, sealing, folder, url }: Parts) => ({
   BATON_AUDIT_ARCHIVE_TOKEN: ARCHIVE_TOKEN,
   BATON_COLD_FOLDER: folder,
   BATON_ARCHIVE_EVERY_MS: '50',
-  BATON_ARCHIVE_UPKEEP_EVERY_MS: '100',
+  BATON_ARCHIVE_RETENTION_EVERY_MS: '100',
   BATON_AUDIT_HOT_DAYS: '30',
   BATON_AUDIT_DROP_WITNESSED: 'false',
 })

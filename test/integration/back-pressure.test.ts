@@ -59,7 +59,7 @@ it('refuses above the bound, takes priority 0 and next handoffs, and takes all a
 })
 
 it('refuses while the oldest of this agent type has waited too long, however few wait', async () => {
-  const row = `insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, created_at)
+  const row = `insert into outbox (handoff_id, task_id, publish_attempt, queue, priority, sha256, bytes, traceparent, created_at)
     values ($1, $1, 1, 'elsewhere', 2, '', 1, '', now() - interval '31 seconds')`
   const id = randomUUID()
   await pipeline.rows(row, [id])

@@ -110,7 +110,7 @@ describe('a running execution that is canceled', () => {
     const { handoffId } = await pipeline.send('dying')
     await pipeline.reaches(handoffId, 'EXECUTING')
     await pipeline.rows(
-      `update execution set epoch = epoch + 1, lease_until = now() - interval '1 s' where handoff_id = $1`,
+      `update execution set fencing_token = fencing_token + 1, lease_until = now() - interval '1 s' where handoff_id = $1`,
       [handoffId],
     )
     await cancel(handoffId, 60_000)

@@ -60,7 +60,7 @@ describe('stopping a worker', () => {
       const next = recordingAgent(type)
       await pipeline.start([next.agent])
       await pipeline.reaches(handoffId, 'COMPLETED')
-      expect(next.executed[0]).toMatchObject({ attempt: 1, epoch: 2 })
+      expect(next.executed[0]).toMatchObject({ attempt: 1, fencingToken: 2 })
       expect(next.executed[0]?.idempotencyKey('pay')).toBe(stuck.executed[0]?.idempotencyKey('pay'))
     },
   )
@@ -71,20 +71,22 @@ it('an execution that lost its lease is repeated, and its late result changes no
   const { agent, executed } = recordingAgent('fenced', {
     async execute(context) {
       executed.push(context)
-      if (context.epoch === 1) await opened
-      const { epoch } = context
-      return answer(context, { subtask: { subtaskId: 's', description: 'd', result: epoch } })
+      if (context.fencingToken === 1) await opened
+      const { fencingToken } = context
+      return answer(context, {
+        subtask: { subtaskId: 's', description: 'd', result: fencingToken },
+      })
     },
   })
   const worker = await pipeline.start([agent], { leaseMs: 60_000 })
   const { handoffId, taskId } = await pipeline.send('fenced')
   await pipeline.reaches(handoffId, 'EXECUTING')
-  const lapsed = `update execution set lease_until = now() - interval '1 s' where handoff_id = $1`
-  await pipeline.rows(lapsed, [handoffId])
+  const expired = `update execution set lease_until = now() - interval '1 s' where handoff_id = $1`
+  await pipeline.rows(expired, [handoffId])
   await pipeline.reaches(handoffId, 'COMPLETED')
   open()
   await worker.stop()
-  expect(executed.map((context) => context.epoch)).toEqual([1, 2])
+  expect(executed.map((context) => context.fencingToken)).toEqual([1, 2])
   const handoff = await pipeline.reaches(handoffId, 'COMPLETED')
   expect(handoff).toMatchObject({ result: 2, costMicroUSD: 10_000 })
   expect((await pipeline.taskEnds(taskId)).spentMicroUSD).toBe(60_000)

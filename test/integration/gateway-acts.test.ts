@@ -48,12 +48,12 @@ async function send(body: object = stateBody(UNSAFE)): Promise<Sent> {
 async function ended(state: 'DEAD_LETTERED' | 'ROLLED_BACK'): Promise<Sent> {
   const sent = await send()
   const owner = { owner: randomUUID(), leaseMs: 60_000 }
-  const wanted = [{ handoffId: sent.handoffId, generation: 1 }]
+  const wanted = [{ handoffId: sent.handoffId, publishAttempt: 1 }]
   const [claimed] = await claimExecutions(fixture.pool, owner, wanted)
   if (claimed?.kind !== 'claimed') throw new Error(`${sent.handoffId} was not claimed`)
   const ending = {
     handoffId: sent.handoffId,
-    epoch: claimed.epoch,
+    fencingToken: claimed.fencingToken,
     state,
     taskStatus: state === 'ROLLED_BACK' ? 'PENDING_HANDOFF' : 'AWAITING_HUMAN',
     reason: 'SAFETY_VIOLATION',
@@ -61,7 +61,7 @@ async function ended(state: 'DEAD_LETTERED' | 'ROLLED_BACK'): Promise<Sent> {
     costMicroUSD: 0,
     alert: true,
     escalate: false,
-    artefactId: 'a',
+    rulesetVersion: 'a',
   } as const
   await endHandoffs(fixture.pool, [ending], [])
   return sent
@@ -103,7 +103,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'POST /v2/returns/take': 'a lease',
   'POST /v2/returns/{id}/acknowledge': 'the end of a lease',
   'POST /v2/dead-letters/dry-run': 'changes nothing',
-  'POST /v2/dead-letters/redrive': 'each letter has its record when it goes back',
+  'POST /v2/dead-letters/redrive': 'each dead letter has its record when it goes back',
   'DELETE /v2/dead-letters/redrives/{id}':
     'nothing more goes back; the re-drive names who stopped it',
   'POST /v2/erasures': 'a plan; nothing changes before somebody else confirms it',

@@ -134,7 +134,7 @@ it('lists the receipts that the executions of a task hold', async () => {
   const read = async () => (await get(fixture.gateway, `/v2/tasks/${taskId}/receipts`)).json()
   expect(await read()).toEqual({ receipts: [] })
   await fixture.pool.query({
-    text: `insert into execution (handoff_id, epoch, status, owner, lease_until, audit_origin, audit_seq, audit_hash)
+    text: `insert into execution (handoff_id, fencing_token, status, owner, lease_until, audit_origin, audit_seq, audit_hash)
       values ($1, 1, 'EXECUTING', $1, now(), 'chain', 7, decode(repeat('ab', 32), 'hex'))`,
     values: [handoffId],
   })

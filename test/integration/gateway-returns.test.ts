@@ -54,7 +54,7 @@ describe('taking returns', () => {
     expectProblem(foreign)
     for (const _ of [1, 2]) expect((await returning.call(path, {})).statusCode).toBe(200)
     await sweepRetries(returning.pool)
-    await claim(returning.pool, of, { generation: 3 })
+    await claim(returning.pool, of, { publishAttempt: 3 })
   })
 
   it.each([
@@ -93,7 +93,7 @@ describe('correcting', () => {
       reason: null,
       returns: [{ attempt: 1, reason: 'INCOMPLETE_CONTEXT' }],
     })
-    const claimed = await claim(returning.pool, of, { generation: 2 })
+    const claimed = await claim(returning.pool, of, { publishAttempt: 2 })
     expect(JSON.parse(Buffer.from(claimed.body).toString())).toMatchObject({
       handoffId: of.handoffId,
       currentState: { x: 1 },
@@ -183,7 +183,7 @@ describe('correcting', () => {
       text: `update handoff set state = 'QUEUED' where id = $1`,
       values: [of.handoffId],
     })
-    await returning.giveBack(of)
+    await returning.returnToSender(of)
     const dropped = await revise(of, { ...correction(of), constraints: {} })
     expect(dropped.json().code).toBe('BATON_REVISION_INVALID')
     expect((await revise(of, correction(of))).json()).toMatchObject({ state: 'AWAITING_APPROVAL' })

@@ -28,7 +28,7 @@ const rows = (text: string, values: readonly unknown[] = []) =>
 /** Rows as a send leaves them, which wait for one of `types` for `seconds` already. */
 const waiting = (types: readonly string[], count: number, seconds = 0) =>
   rows(
-    `insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent, created_at)
+    `insert into outbox (handoff_id, task_id, publish_attempt, queue, priority, sha256, bytes, traceparent, created_at)
      select gen_random_uuid(), gen_random_uuid(), 1, type, 2, '', 1, '', clock_timestamp() - $3 * interval '1 second'
      from unnest($1::text[]) as t(type), generate_series(1, $2)`,
     [types, count, seconds],

@@ -44,7 +44,7 @@ export interface Pipeline {
   readonly metrics: Metrics
   /** Everything that the workers and the auditor have logged. */
   log(): string
-  /** Starts a worker on a doorbell of its own; it retries within milliseconds. */
+  /** Starts a worker on a queue of its own; it retries within milliseconds. */
   start(
     agents: readonly Agent[],
     options?: Partial<WorkerOptions>,
@@ -115,7 +115,7 @@ export async function openPipeline(purpose: string): Promise<Pipeline> {
         audit: { url: system.auditorUrl, token: system.tokens.append },
         transport,
         backoff: FAST_RETRIES,
-        quietMs: 500,
+        undeliveredMs: 500,
         metrics,
         logger,
         ...options,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createApiKey } from '@baton/gateway'
 import { endHandoffs, retryHandoffs } from '@baton/store'
 import { expect } from 'vitest'
-import { claim, intentOf } from '../contract/store-fixture.ts'
+import { claim, outboxEventOf } from '../contract/store-fixture.ts'
 import { openGateway, post, stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
 
@@ -32,11 +32,11 @@ export async function openReturns() {
     call: (path: string, body: unknown, key: Key = 'returner') =>
       callAs(fixture, { path, body, key }),
     send: (changes: object = {}, rest: object = {}) => send(fixture, changes, rest),
-    giveBack: (of: SentCase) => giveBack(fixture, of),
+    returnToSender: (of: SentCase) => returnToSender(fixture, of),
     rollBack: (of: SentCase) => rollBack(fixture, of),
     async returned(): Promise<SentCase> {
       const sent = await send(fixture, {}, {})
-      await giveBack(fixture, sent)
+      await returnToSender(fixture, sent)
       return sent
     },
     async take({ agentId }: SentCase, key: Key = 'returner') {
@@ -76,19 +76,19 @@ async function send({ gateway }: GatewayFixture, changes: object, rest: object):
   return { agentId, handoffId, taskId, agentState: { ...body.agentState, handoffId } as never }
 }
 
-async function giveBack({ pool }: GatewayFixture, { handoffId }: SentCase): Promise<void> {
-  const { epoch } = await claim(pool, { handoffId })
+async function returnToSender({ pool }: GatewayFixture, { handoffId }: SentCase): Promise<void> {
+  const { fencingToken } = await claim(pool, { handoffId })
   const details = JSON.stringify([{ pointer: '/currentState/x', rule: 'required', fix: 'Add it.' }])
   const reason = 'INCOMPLETE_CONTEXT'
-  const change = { handoffId, epoch, reason, details, delayMs: 3_600_000, returned: true }
-  await retryHandoffs(pool, [change], [intentOf(handoffId)])
+  const change = { handoffId, fencingToken, reason, details, delayMs: 3_600_000, returned: true }
+  await retryHandoffs(pool, [change], [outboxEventOf(handoffId)])
 }
 
 async function rollBack({ pool }: GatewayFixture, { handoffId }: SentCase): Promise<void> {
-  const { epoch } = await claim(pool, { handoffId })
+  const { fencingToken } = await claim(pool, { handoffId })
   const ending = {
     handoffId,
-    epoch,
+    fencingToken,
     state: 'ROLLED_BACK',
     taskStatus: 'PENDING_HANDOFF',
     reason: 'BATON_AGENT_FAILED',
@@ -97,5 +97,5 @@ async function rollBack({ pool }: GatewayFixture, { handoffId }: SentCase): Prom
     alert: true,
     escalate: true,
   } as const
-  await endHandoffs(pool, [ending], [intentOf(handoffId)])
+  await endHandoffs(pool, [ending], [outboxEventOf(handoffId)])
 }

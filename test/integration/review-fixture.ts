@@ -138,11 +138,11 @@ const eventOf = ({ body: { event, act, release } }: TraceRecord): RecordedEvent 
 
 async function endAsPoison({ pool }: Pipeline, handoffId: string): Promise<void> {
   const owner = { owner: randomUUID(), leaseMs: 60_000 }
-  const [claimed] = await claimExecutions(pool, owner, [{ handoffId, generation: 1 }])
+  const [claimed] = await claimExecutions(pool, owner, [{ handoffId, publishAttempt: 1 }])
   if (claimed?.kind !== 'claimed') throw new Error(`${handoffId} was not claimed`)
   const ending = {
     handoffId,
-    epoch: claimed.epoch,
+    fencingToken: claimed.fencingToken,
     state: 'DEAD_LETTERED',
     taskStatus: 'AWAITING_HUMAN',
     reason: 'POISON',

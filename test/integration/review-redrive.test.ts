@@ -25,24 +25,26 @@ const ended = (redriveId: string) =>
   ) as Promise<Answer['body']>
 
 it('tries out without enqueuing anything, and says which agents are live', async () => {
-  const [letter] = await poisoned('nobody', 1)
-  const asked = { handoffIds: [letter?.handoffId] }
+  const [deadLetter] = await poisoned('nobody', 1)
+  const asked = { handoffIds: [deadLetter?.handoffId] }
   const { status, body } = await review.call('ann', 'POST', '/v2/dead-letters/dry-run', asked)
   expect(status).toBe(200)
   expect(body).toMatchObject({
     wouldPass: 1,
-    letters: [{ handoffId: letter?.handoffId, wouldPass: true, reason: null, agents: 'unknown' }],
+    letters: [
+      { handoffId: deadLetter?.handoffId, wouldPass: true, reason: null, agents: 'unknown' },
+    ],
   })
-  const handoff = await review.call('ann', 'GET', `/v2/handoffs/${letter?.handoffId}`)
+  const handoff = await review.call('ann', 'GET', `/v2/handoffs/${deadLetter?.handoffId}`)
   expect(handoff.body.state).toBe('DEAD_LETTERED')
 })
 
 it('sends back what would pass, each once, and names who did; leaves out what would not', async () => {
-  const letters = await poisoned('fixed', 8)
+  const deadLetters = await poisoned('fixed', 8)
   const { agent, ids } = recordingAgent('fixed')
   const worker = await review.pipeline.start([agent])
   const unsafe = await review.quarantine('fixed')
-  const handoffIds = [...letters.map(({ handoffId }) => handoffId), unsafe.handoffId]
+  const handoffIds = [...deadLetters.map(({ handoffId }) => handoffId), unsafe.handoffId]
   const started = await review.call('ann', 'POST', '/v2/dead-letters/redrive', {
     handoffIds,
     ratePerSecond: 50,
@@ -58,14 +60,14 @@ it('sends back what would pass, each once, and names who did; leaves out what wo
   })
   expect(started.body.canaryIds).toHaveLength(5)
   expect(await ended(started.body.redriveId)).toMatchObject({ state: 'DONE', driven: 8, why: null })
-  for (const { handoffId } of letters) await review.pipeline.reaches(handoffId, 'COMPLETED')
+  for (const { handoffId } of deadLetters) await review.pipeline.reaches(handoffId, 'COMPLETED')
   expect(ids().toSorted()).toEqual(handoffIds.slice(0, 8).toSorted())
-  const first = await review.events(letters[0]?.taskId ?? '', 4)
+  const first = await review.events(deadLetters[0]?.taskId ?? '', 4)
   expect(first.filter(({ actor }) => actor !== undefined)).toEqual([
     { event: 'REDRIVE_STARTED', actor: 'ann' },
     { event: 'HANDOFF_RELEASED', actor: 'ann' },
   ])
-  const other = await review.events(letters[1]?.taskId ?? '', 3)
+  const other = await review.events(deadLetters[1]?.taskId ?? '', 3)
   expect(other.filter(({ actor }) => actor !== undefined)).toEqual([
     { event: 'HANDOFF_RELEASED', actor: 'ann' },
   ])
@@ -75,12 +77,12 @@ it('sends back what would pass, each once, and names who did; leaves out what wo
 })
 
 it('stops with its canary, says why, and leaves the rest where it is', async () => {
-  const letters = await poisoned('broken', 7)
+  const deadLetters = await poisoned('broken', 7)
   const { agent } = recordingAgent('broken', {
     execute: () => Promise.reject(permanent('BATON_STILL_BROKEN', 'still broken')),
   })
   const worker = await review.pipeline.start([agent])
-  const handoffIds = letters.map(({ handoffId }) => handoffId)
+  const handoffIds = deadLetters.map(({ handoffId }) => handoffId)
   const started = await review.call('bob', 'POST', '/v2/dead-letters/redrive', { handoffIds })
   const stopped = await ended(started.body.redriveId)
   expect(stopped).toMatchObject({
@@ -95,8 +97,8 @@ it('stops with its canary, says why, and leaves the rest where it is', async () 
 })
 
 it('is stopped by a person, and never takes what its own operator sent', async () => {
-  const letters = await poisoned('unhosted', 6)
-  const handoffIds = letters.map(({ handoffId }) => handoffId)
+  const deadLetters = await poisoned('unhosted', 6)
+  const handoffIds = deadLetters.map(({ handoffId }) => handoffId)
   const own = await review.call('carl', 'POST', '/v2/dead-letters/redrive', { handoffIds })
   expect(own).toMatchObject({
     status: 409,
@@ -108,7 +110,7 @@ it('is stopped by a person, and never takes what its own operator sent', async (
   expect(canceled).toMatchObject({ status: 200, body: { state: 'CANCELED', stoppedBy: 'bob' } })
   expect((await review.call('bob', 'DELETE', path)).body).toEqual(canceled.body)
   const worker = await review.pipeline.start([recordingAgent('other').agent])
-  const taskId = letters[0]?.taskId ?? ''
+  const taskId = deadLetters[0]?.taskId ?? ''
   const recorded = await eventually(
     async () => {
       const events = await review.events(taskId, 0)
@@ -124,7 +126,7 @@ it('is stopped by a person, and never takes what its own operator sent', async (
   await worker.stop()
 })
 
-it('is found by what letters have in common', async () => {
+it('is found by what dead letters have in common', async () => {
   const { clusters } = (await review.call('reader', 'GET', '/v2/dead-letters/clusters')).body
   expect(clusters).toContainEqual(
     expect.objectContaining({ cluster: 'POISON', reason: 'POISON', exampleId: expect.any(String) }),

@@ -18,14 +18,21 @@ afterAll(() => review.close())
 const quarantine = () => review.quarantine('reviewed')
 const executionsOf = (handoffId: string) =>
   executed.filter((context) => context.handoffId === handoffId)
-/** Waits until it is quarantined for the `round`-th time. */
-const quarantinedAgain = (handoffId: string, round: number) =>
+/** Waits until it is quarantined for the `quarantineAttempt`-th time. */
+const quarantinedAgain = (handoffId: string, quarantineAttempt: number) =>
   eventually(
     async () => {
-      const letter = await findDeadLetter(review.pipeline.pool, handoffId)
-      return letter?.round === round && letter.resolvedAt === null && letter
+      const deadLetter = await findDeadLetter(review.pipeline.pool, handoffId)
+      return (
+        deadLetter?.quarantineAttempt === quarantineAttempt &&
+        deadLetter.resolvedAt === null &&
+        deadLetter
+      )
     },
-    { deadlineMs: 30_000, describe: () => `round ${round} of ${handoffId}` },
+    {
+      deadlineMs: 30_000,
+      describe: () => `quarantine attempt ${quarantineAttempt} of ${handoffId}`,
+    },
   )
 
 it('that two reviewers release executes once; released again, nothing happens twice', async () => {
@@ -169,8 +176,8 @@ it('is handed back to its sender, whose correction takes its place', async () =>
   expect(revised.status).toBe(202)
   await review.pipeline.reaches(handoffId, 'COMPLETED')
   expect(executionsOf(handoffId).map(({ state }) => state)).toEqual([{ text: 'harmless' }])
-  const letter = await findDeadLetter(review.pipeline.pool, handoffId)
-  expect(letter?.resolution).toBe('REVISED')
+  const deadLetter = await findDeadLetter(review.pipeline.pool, handoffId)
+  expect(deadLetter?.resolution).toBe('REVISED')
   const events = await review.events(taskId, 6)
   expect(events.filter(({ actor }) => actor !== undefined)).toEqual([
     { event: 'SENDER_ASKED', actor: 'ann' },
@@ -181,21 +188,21 @@ it('is handed back to its sender, whose correction takes its place', async () =>
 it.each([
   [
     'another scanner judges now',
-    'release.artefact',
-    `update dead_letter set artefact_id = 'other' where handoff_id = $1`,
+    'release.ruleset',
+    `update dead_letter set ruleset_version = 'other' where handoff_id = $1`,
     '',
   ],
   [
     'it is not signed so',
     'release.signature',
     '',
-    `update release set reviewers = '{ann,bob,eve}' where handoff_id = $1`,
+    `update approval_override set reviewers = '{ann,bob,eve}' where handoff_id = $1`,
   ],
   [
     'its end was moved',
     'release.signature',
     '',
-    `update release set expires_at = now() + interval '1 day 1 s' where handoff_id = $1`,
+    `update approval_override set expires_at = now() + interval '1 day 1 s' where handoff_id = $1`,
   ],
 ])(
   'is quarantined again under a release that does not hold: %s',
@@ -207,13 +214,13 @@ it.each([
       // The worker must not be faster than the tampering.
       await review.pipeline.rows(
         `create function tamper() returns trigger language plpgsql as $$ begin ${after.replace('$1', 'new.handoff_id')}; return new; end $$;
-       create trigger tamper after insert on release for each row execute function tamper()`,
+       create trigger tamper after insert on approval_override for each row execute function tamper()`,
       )
     }
     await review.decide('bob', handoffId, 'release')
-    const letter = await quarantinedAgain(handoffId, 2)
+    const deadLetter = await quarantinedAgain(handoffId, 2)
     if (after !== '') await review.pipeline.rows('drop function tamper() cascade')
-    expect((letter.details as readonly { rule: string }[])[0]?.rule).toBe(rule)
+    expect((deadLetter.details as readonly { rule: string }[])[0]?.rule).toBe(rule)
     expect(executionsOf(handoffId)).toEqual([])
   },
 )

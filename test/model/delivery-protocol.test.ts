@@ -76,8 +76,13 @@ describe('without one of its parts the search finds what goes wrong', () => {
     ['sweeper', 'the sweeper', /^I2: from here nothing ends/, /loses the job/],
     ['auditFirst', 'the record before the effect', /^I3/, /starts to execute/],
     ['publishBeforeDelete', 'publishing before deleting', /^I2: from here/, /dies/],
-    ['generationInJobId', 'the generation in the job id', /^I2: from here/, /./],
-    ['heartbeatByEpoch', 'the epoch of a heartbeat', /^I4: a lost lease/, /extends its lease/],
+    ['publishAttemptInJobId', 'the publish attempt in the job id', /^I2: from here/, /./],
+    [
+      'heartbeatByFencingToken',
+      'the fencing token of a heartbeat',
+      /^I4: a lost lease/,
+      /extends its lease/,
+    ],
     ['releaseOnce', 'the single use of a release', /^I2: 1 effects/, /click on release/],
   ]
   it.each(table)('%s', (rule, part, promise, last) => {

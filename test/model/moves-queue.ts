@@ -69,7 +69,7 @@ function publish(world: World, index: number, rules: Rules): void {
   const one = handoffAt(world, relay.on)
   if (one.job !== 'absent') return
   if (relay.live) one.job = 'waiting'
-  else if (!rules.generationInJobId) {
+  else if (!rules.publishAttemptInJobId) {
     one.job = 'waiting'
     one.staleJob = true
   }
@@ -113,7 +113,7 @@ export function fetchMoves(world: World, index: number, move: Move): void {
     move('step', `worker ${index + 1} takes ${what} of ${nameOf(on)}`, (next) => {
       const taken = handoffAt(next, on)
       taken.job = one.staleJob ? 'finished' : 'taken'
-      // A stale generation is refused by the claim, so this worker is free again.
+      // A stale publish attempt is refused by the claim, so this worker is free again.
       if (!one.staleJob) next.workers[index] = { ...IDLE, step: 'fetched', on, live: true }
     })
   }

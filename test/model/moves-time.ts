@@ -7,11 +7,11 @@ import {
   isEnded,
   isHeld,
   isQuiet,
-  nextGeneration,
+  nextPublishAttempt,
   releaseLetter,
   requestCancel,
   requeue,
-  sweepLapsed,
+  sweepExpiredLeases,
 } from './statements.ts'
 import type { Rules } from './statements.ts'
 import type { Handoff, World } from './world.ts'
@@ -53,7 +53,7 @@ export function timeMoves(world: World, parts: Parts): void {
 function leaseMove({ world, on, one, name, move }: Turn): void {
   if (!isHeld(one) || !one.leased) return
   const alive = world.workers.some((worker) => worker.holds && worker.on === on)
-  move(alive ? 'fault' : 'step', `the lease on ${name} lapses`, (next) => {
+  move(alive ? 'fault' : 'step', `the lease on ${name} lease expiries`, (next) => {
     handoffAt(next, on).leased = false
   })
 }
@@ -67,7 +67,7 @@ function sweepMoves({ on, one, name, rules, move }: Turn): void {
   }
   if (isHeld(one) && !one.leased) {
     move('step', `the sweeper takes ${name} from its silent owner`, (next) =>
-      sweepLapsed(next, on, rules),
+      sweepExpiredLeases(next, on, rules),
     )
   }
   if (one.due) move('step', `the sweeper expires ${name}`, (next) => expire(next, on, rules))
@@ -82,7 +82,7 @@ function shipMove({ on, name, move }: Turn): void {
   })
 }
 
-// QUIET, missing and REDRIVE are three steps, between which anything may happen.
+// UNDELIVERED, missing and REDRIVE are three steps, between which anything may happen.
 function redriveMoves(world: World, { rules, move }: Parts): void {
   const { step, on } = world.sweeper
   const name = 'AB'.charAt(on)
@@ -103,7 +103,7 @@ function redriveMoves(world: World, { rules, move }: Parts): void {
 function selectMoves(world: World, move: Move): void {
   for (const on of world.handoffs.keys()) {
     if (!isQuiet(world, on)) continue
-    move('step', `the sweeper finds ${'AB'.charAt(on)} quiet`, (next) => {
+    move('step', `the sweeper finds ${'AB'.charAt(on)} undelivered`, (next) => {
       next.sweeper = { step: 'selected', on }
     })
   }
@@ -126,7 +126,7 @@ function sendMoves({ world, on, name, bounds, move }: Turn): void {
 function peopleMoves(turn: Turn): void {
   const { world, on, one, name, rules, bounds, move } = turn
   if (one.state === 'AWAITING_APPROVAL') {
-    move('step', `${name} is approved`, (next) => nextGeneration(next, on, rules))
+    move('step', `${name} is approved`, (next) => nextPublishAttempt(next, on, rules))
     move('step', `${name} is refused`, (next) => requestCancel(next, on, rules))
   }
   if (bounds.deadlines && !one.due && !isEnded(one)) {
@@ -140,7 +140,7 @@ function peopleMoves(turn: Turn): void {
   if (one.flaw === 'SCHEMA_INVALID' && one.retry && one.state === 'QUEUED') {
     move('choice', `the sender revises ${name}`, (next) => {
       Object.assign(handoffAt(next, on), { flaw: 'none', retry: false })
-      nextGeneration(next, on, rules)
+      nextPublishAttempt(next, on, rules)
     })
   }
   if (world.clicks > 0 && one.letter !== 'none') {

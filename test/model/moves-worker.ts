@@ -8,7 +8,7 @@ import {
   extend,
   handoffAt,
   isEnded,
-  LAPSES_MAX,
+  LEASE_EXPIRIES_MAX,
   release,
   settle,
   start,
@@ -72,7 +72,7 @@ function stepMoves(turn: Turn): void {
         }),
       )
     case 'releasing':
-      return settleMoves(turn, 'gives back', (next) =>
+      return settleMoves(turn, 'releases its lease', (next) =>
         release(next, turn.worker.on, holdsIn(next, turn)),
       )
     default:
@@ -119,7 +119,7 @@ function claimMoves(turn: Turn): void {
 }
 
 function judgeMove(turn: Turn): void {
-  const poison = turn.one.lapses >= LAPSES_MAX
+  const poison = turn.one.leaseExpiries >= LEASE_EXPIRIES_MAX
   go(turn, poison ? 'quarantining' : 'judged', poison ? 'sees poison' : 'judges')
 }
 
@@ -164,7 +164,7 @@ function runMoves(turn: Turn): void {
   go(turn, 'broken', 'sees the agent fail for good')
   if (turn.one.cancel) go(turn, 'releasing', 'stops, as it is told to')
   move('step', `${who} extends its lease on ${name}`, (next) => {
-    const holds = worker.holds || !rules.heartbeatByEpoch
+    const holds = worker.holds || !rules.heartbeatByFencingToken
     if (extend(next, worker.on, holds)) {
       return worker.holds ? undefined : 'I4: a lost lease is said to hold'
     }

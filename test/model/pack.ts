@@ -55,7 +55,7 @@ function packHandoff(one: Handoff, bytes: Uint8Array, at: number): number {
   bytes[at + 2] = one.attempt
   bytes[at + 3] = JOB[one.job] ?? 0
   bytes[at + 4] = STATUS[one.status] ?? 0
-  bytes[at + 5] = one.lapses
+  bytes[at + 5] = one.leaseExpiries
   bytes[at + 6] = LETTER[one.letter] ?? 0
   bytes[at + 7] = one.effects
   bytes[at + 8] = bit(one.row, 0) | bit(one.staleRow, 1) | bit(one.staleJob, 2) | bit(one.leased, 3)
@@ -113,7 +113,7 @@ function unpackHandoff(read: (at: number) => number, at: number): Handoff {
     attempt: read(at + 2),
     job: JOBS[read(at + 3)] ?? 'absent',
     status: STATUSES[read(at + 4)] ?? 'NONE',
-    lapses: read(at + 5),
+    leaseExpiries: read(at + 5),
     letter: LETTERS[read(at + 6)] ?? 'none',
     effects: read(at + 7),
     row: isSet(rows, 0),

@@ -35,8 +35,8 @@ export const ALL_RULES: Rules = {
   sweeper: true,
   auditFirst: true,
   publishBeforeDelete: true,
-  generationInJobId: true,
-  heartbeatByEpoch: true,
+  publishAttemptInJobId: true,
+  heartbeatByFencingToken: true,
   releaseOnce: true,
 }
 
@@ -69,7 +69,7 @@ function brokenIn(world: World, bounds: Bounds): string | undefined {
   }
   for (const { step, on, decided } of world.workers) {
     if (step !== 'running' && step !== 'result') continue
-    if (!decided) return 'I3: executes without an earlier decision record of its epoch'
+    if (!decided) return 'I3: executes without an earlier decision record of its fencing token'
     if (world.handoffs[on]?.flaw === 'BUDGET_EXHAUSTED') return 'I6: what was rejected executes'
   }
   return undefined

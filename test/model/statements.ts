@@ -9,13 +9,13 @@ export interface Rules {
   readonly sweeper: boolean
   readonly auditFirst: boolean
   readonly publishBeforeDelete: boolean
-  readonly generationInJobId: boolean
-  readonly heartbeatByEpoch: boolean
+  readonly publishAttemptInJobId: boolean
+  readonly heartbeatByFencingToken: boolean
   readonly releaseOnce: boolean
 }
 
-/** Stands for the five of LAPSES_MAX in receive-handoff.ts: once poisonous, more makes no difference. */
-export const LAPSES_MAX = 2
+/** Stands for the five of LEASE_EXPIRIES_MAX in receive-handoff.ts: once poisonous, more makes no difference. */
+export const LEASE_EXPIRIES_MAX = 2
 
 const CLAIMABLE: ReadonlySet<State> = new Set(['QUEUED', 'DISPATCHED', 'EXECUTING'])
 const ENDED: ReadonlySet<State> = new Set([
@@ -41,28 +41,28 @@ export function handoffAt(world: World, on: number): Handoff {
   return one
 }
 
-/** `generation = generation + 1` with a new outbox row: whatever names the old one is stale from here on. */
-export function nextGeneration(world: World, on: number, rules: Rules): void {
+/** `publishAttempt = publishAttempt + 1` with a new outbox row: whatever names the old one is stale from here on. */
+export function nextPublishAttempt(world: World, on: number, rules: Rules): void {
   const one = handoffAt(world, on)
   one.state = 'QUEUED'
   one.staleRow ||= one.row
   one.row = true
-  if (rules.generationInJobId) one.job = 'absent'
+  if (rules.publishAttemptInJobId) one.job = 'absent'
   else one.staleJob = one.job !== 'absent'
   for (const relay of world.relays) if (relay.on === on) relay.live = false
   for (const [index, worker] of world.workers.entries()) {
     if (worker.on !== on) continue
     worker.live = false
-    // Its claim would be refused: h.generation = i.generation.
+    // Its claim would be refused: h.publish_attempt = i.publish_attempt.
     if (worker.step === 'fetched') world.workers[index] = { ...IDLE }
   }
-  // redriveHandoffs names the generation it has seen, and so finds nothing.
+  // redriveHandoffs names the publish attempt it has seen, and so finds nothing.
   if (world.sweeper.on === on) world.sweeper = { step: 'idle', on: 0 }
 }
 
 /** REQUEUE in sweeps.ts. */
 export function requeue(world: World, on: number, rules: Rules): void {
-  if (CLAIMABLE.has(handoffAt(world, on).state)) nextGeneration(world, on, rules)
+  if (CLAIMABLE.has(handoffAt(world, on).state)) nextPublishAttempt(world, on, rules)
 }
 
 /** CLAIM in executions.ts; answers whether a row came back. */
@@ -72,33 +72,33 @@ export function claim(world: World, on: number): boolean {
   if (!CLAIMABLE.has(one.state) || one.due || one.cancel || !free || !earlierEnded(world, on)) {
     return false
   }
-  if (isHeld(one)) lapse(one)
+  if (isHeld(one)) leaseExpiry(one)
   one.status = 'CLAIMED'
   one.leased = true
   for (const worker of world.workers) if (worker.on === on) worker.holds = false
   return true
 }
 
-function lapse(one: Handoff): void {
-  one.lapses = Math.min(LAPSES_MAX, one.lapses + 1)
+function leaseExpiry(one: Handoff): void {
+  one.leaseExpiries = Math.min(LEASE_EXPIRIES_MAX, one.leaseExpiries + 1)
 }
 
-/** LAPSED in sweeps.ts. */
-export function sweepLapsed(world: World, on: number, rules: Rules): void {
+/** EXPIRED in sweeps.ts. */
+export function sweepExpiredLeases(world: World, on: number, rules: Rules): void {
   const one = handoffAt(world, on)
   if (!isHeld(one) || one.leased) return
   one.status = 'ABANDONED'
-  lapse(one)
+  leaseExpiry(one)
   requeue(world, on, rules)
 }
 
-/** QUIET in sweeps.ts. */
+/** UNDELIVERED in sweeps.ts. */
 export function isQuiet(world: World, on: number): boolean {
   const one = handoffAt(world, on)
   return one.state === 'DISPATCHED' && !isHeld(one) && !one.retry && earlierEnded(world, on)
 }
 
-/** MARK_EXECUTING in executions.ts; `holds` stands for `e.epoch = i.epoch`. */
+/** MARK_EXECUTING in executions.ts; `holds` stands for `e.fencing_token = i.fencing_token`. */
 export function start(world: World, on: number, holds: boolean): boolean {
   const one = handoffAt(world, on)
   if (!holds || one.status !== 'CLAIMED' || !one.leased) return false
@@ -116,13 +116,13 @@ export function extend(world: World, on: number, holds: boolean): boolean {
   return true
 }
 
-/** WAKE_SUCCESSORS in successors.ts. */
-function wakeSuccessor(world: World, on: number, rules: Rules): void {
+/** WAKE_NEXT_IN_TASK in publications.ts. */
+function wakeNextInTask(world: World, on: number, rules: Rules): void {
   const next = world.handoffs.findIndex(
     (one, at) => at > on && one.state !== 'UNSENT' && !isEnded(one),
   )
   if (next !== -1 && handoffAt(world, next).state === 'DISPATCHED') {
-    nextGeneration(world, next, rules)
+    nextPublishAttempt(world, next, rules)
   }
 }
 
@@ -135,7 +135,7 @@ function end(world: World, on: number, state: State, rules: Rules): void {
   one.leased = false
   one.released = false
   if (state === 'DEAD_LETTERED') one.letter = 'open'
-  wakeSuccessor(world, on, rules)
+  wakeNextInTask(world, on, rules)
 }
 
 /** COMPLETE in settlements.ts. */
@@ -151,7 +151,7 @@ export function settle(world: World, on: number, holds: boolean, parts: Settling
   const one = handoffAt(world, on)
   if (!holds || !isHeld(one) || one.cancel) return
   if (parts.decision !== 'retry') return end(world, on, parts.decision, parts.rules)
-  giveBack(one)
+  releaseLease(one)
   one.attempt += 1
 }
 
@@ -163,10 +163,10 @@ interface Settling {
 /** RELEASE in executions.ts: no attempt is counted. */
 export function release(world: World, on: number, holds: boolean): void {
   const one = handoffAt(world, on)
-  if (holds && isHeld(one)) giveBack(one)
+  if (holds && isHeld(one)) releaseLease(one)
 }
 
-function giveBack(one: Handoff): void {
+function releaseLease(one: Handoff): void {
   one.status = 'ABANDONED'
   one.leased = false
   one.state = 'QUEUED'
@@ -208,7 +208,7 @@ export function releaseLetter(world: World, on: number, rules: Rules): void {
   if (rules.releaseOnce && !waits) return
   one.letter = 'resolved'
   one.released = true
-  one.lapses = 0
+  one.leaseExpiries = 0
   if (one.status !== 'NONE') one.status = 'ABANDONED'
-  nextGeneration(world, on, rules)
+  nextPublishAttempt(world, on, rules)
 }

@@ -19,28 +19,28 @@ export type State = (typeof STATES)[number]
 export const FLAWS = ['none', 'SCHEMA_INVALID', 'SAFETY_VIOLATION', 'BUDGET_EXHAUSTED'] as const
 export type Flaw = (typeof FLAWS)[number]
 
-/** What the queue knows of the job of the live generation. A stale generation's job changes nothing. */
+/** What the queue knows of the job of the live publish attempt. A stale publish attempt's job changes nothing. */
 export const JOBS = ['absent', 'waiting', 'taken', 'finished'] as const
 export const STATUSES = ['NONE', 'CLAIMED', 'EXECUTING', 'DONE', 'ABANDONED'] as const
 export const LETTERS = ['none', 'open', 'resolved'] as const
 
 /**
- * One handoff in the operational database, in the queue, and in the audit store. Generations and epochs
+ * One handoff in the operational database, in the queue, and in the audit store. Publish attempts and fencing tokens
  * are not counted: what matters is whether a row, a job or a worker belongs to the live one.
  */
 export interface Handoff {
   state: State
   flaw: Flaw
   attempt: number
-  /** Its outbox row of the live generation is there, or one of an older generation. */
+  /** Its outbox row of the live publish attempt is there, or one of an older publish attempt. */
   row: boolean
   staleRow: boolean
   job: (typeof JOBS)[number]
-  /** Only where job ids lack the generation: the known job names an older one. */
+  /** Only where job ids lack the publish attempt: the known job names an older one. */
   staleJob: boolean
   status: (typeof STATUSES)[number]
   leased: boolean
-  lapses: number
+  leaseExpiries: number
   retry: boolean
   cancel: boolean
   due: boolean
@@ -69,11 +69,11 @@ export const WORKER_STEPS = [
 export interface Worker {
   step: (typeof WORKER_STEPS)[number]
   on: number
-  /** Its epoch is the execution's. */
+  /** Its fencing token is the execution's. */
   holds: boolean
-  /** The job it took is of the live generation. */
+  /** The job it took is of the live publish attempt. */
   live: boolean
-  /** The decision record of its epoch is durable. */
+  /** The decision record of its fencing token is durable. */
   decided: boolean
 }
 
@@ -82,7 +82,7 @@ export const RELAY_STEPS = ['idle', 'claimed', 'published'] as const
 export interface Relay {
   step: (typeof RELAY_STEPS)[number]
   on: number
-  /** The row it holds is of the live generation. */
+  /** The row it holds is of the live publish attempt. */
   live: boolean
 }
 
@@ -110,7 +110,7 @@ const UNSENT: Handoff = {
   staleJob: false,
   status: 'NONE',
   leased: false,
-  lapses: 0,
+  leaseExpiries: 0,
   retry: false,
   cancel: false,
   due: false,

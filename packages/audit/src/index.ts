@@ -15,7 +15,7 @@ export { verifyChains } from './verify/verify-chains.ts'
 export type { VerifyReport } from './verify/verify-chains.ts'
 export { extendPartitions, requireDurability } from './append/preconditions.ts'
 export { auditInvariants, findExcessPrivileges, findRecordHashes } from './read/invariants.ts'
-export { checkGrowth, readSealedLog } from './verify/sealed-chains.ts'
+export { checkConsistency, readSealedLog } from './verify/sealed-chains.ts'
 export type { SealedLog } from './verify/sealed-chains.ts'
 export {
   readChainCheckpoints,
@@ -58,7 +58,7 @@ export { archiveLog, readArchiveTargets } from './cold/archive-log.ts'
 export type { ArchiveTarget } from './cold/archive-log.ts'
 export { checkArchived } from './cold/check-archived.ts'
 export { expireChain } from './cold/expire-chain.ts'
-export { dropEntry } from './cold/upkeep-records.ts'
+export { dropEntry } from './cold/retention-records.ts'
 export {
   dropDay,
   findDropObstacle,
@@ -70,6 +70,6 @@ export {
 } from './cold/archive-positions.ts'
 export { createEraser } from './erasure/eraser.ts'
 export type { ErasedStore, Eraser, ErasureOutcome, ErasurePlan } from './erasure/eraser.ts'
-export { findUndoneErasures, listErasures } from './erasure/erasures.ts'
+export { findIncompleteErasures, listErasures } from './erasure/erasures.ts'
 export type { Erasure } from './erasure/erasures.ts'
 export { readErasedLists } from './erasure/erased-segments.ts'

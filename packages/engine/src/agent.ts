@@ -1,7 +1,7 @@
 // What an agent is to Baton: a type, a version, the state it needs, and one function.
 import type { AgentRegistration, HandoffMessage, JsonObject, JsonValue } from '@baton/protocol'
 import { BatonError } from '@baton/runtime'
-import type { NoticeHooks } from './answer-notices.ts'
+import type { NotificationHooks } from './answer-notifications.ts'
 
 /** What one execution is given. Everything from other agents is data, never instructions (E22). */
 export interface AgentContext {
@@ -18,7 +18,7 @@ export interface AgentContext {
   /** 1 for the first try; at most the handoff's attemptsMax. */
   readonly attempt: number
   /** The fencing token: rises whenever the handoff is claimed again. */
-  readonly epoch: number
+  readonly fencingToken: number
   readonly traceparent: string
   /** Stable over retries and take-overs: send it with every call that has an effect elsewhere (I4). */
   idempotencyKey(step: string): string
@@ -83,6 +83,6 @@ export interface AgentResult {
  * Throw `transient` to be tried again, `permanent` to roll the task back at once. The hooks answer for
  * what this agent type itself has sent on.
  */
-export interface Agent extends AgentRegistration, NoticeHooks {
+export interface Agent extends AgentRegistration, NotificationHooks {
   execute(context: AgentContext): Promise<AgentResult>
 }

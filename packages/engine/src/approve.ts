@@ -1,9 +1,9 @@
 // A person approves or refuses a handoff that waits for it (R13, R15). Safe to repeat; the first decision stands.
 import { randomUUID } from 'node:crypto'
 import { crashPoint } from '@baton/runtime'
-import { addAuditIntents, decideApproval, findApproval, inTransaction } from '@baton/store'
+import { addOutboxEvents, decideApproval, findApproval, inTransaction } from '@baton/store'
 import type { ApprovalDecision, Database, DecidedApproval, Pool } from '@baton/store'
-import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { wakeRelays } from './wake.ts'
 
 export interface ApprovalRequest {
@@ -41,7 +41,9 @@ async function decide(transaction: Database, request: ApprovalRequest): Promise<
   if (known === undefined) return false
   const event = decision === 'approve' ? 'HANDOFF_APPROVED' : 'APPROVAL_REFUSED'
   const entry = lifecycleEntry(known, event, reasonCode)
-  await addAuditIntents(transaction, [toIntent({ ...entry, act: { id: randomUUID(), actor } })])
+  await addOutboxEvents(transaction, [
+    toOutboxEvent({ ...entry, act: { id: randomUUID(), actor } }),
+  ])
   crashPoint('approval.before_commit')
   return true
 }

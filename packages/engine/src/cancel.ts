@@ -5,7 +5,7 @@ import pRetry from 'p-retry'
 import type { Options } from 'p-retry'
 import { crashPoint } from '@baton/runtime'
 import {
-  addAuditIntents,
+  addOutboxEvents,
   cancelAtOnce,
   cancelIdleTask,
   closeCanceledTask,
@@ -16,8 +16,8 @@ import {
   isConflict,
   lockForCancel,
 } from '@baton/store'
-import type { AuditIntent, CancelTarget, Database, ExpiredHandoff, Pool } from '@baton/store'
-import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import type { OutboxEvent, CancelTarget, Database, ExpiredHandoff, Pool } from '@baton/store'
+import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { wakeRelays } from './wake.ts'
 
 export type CancelRequest = CancelTarget & {
@@ -57,11 +57,11 @@ export async function requestCancel(pool: Pool, request: CancelRequest): Promise
 }
 
 /** Ends canceled handoffs that execute no more or whose grace is over; answers the events that committed with it. */
-export function endCanceled(pool: Pool): Promise<readonly AuditIntent[]> {
+export function endCanceled(pool: Pool): Promise<readonly OutboxEvent[]> {
   return inTransaction(pool, async (transaction) => {
-    const intents = (await endCanceledHandoffs(transaction)).map(canceledEvent)
-    if (intents.length > 0) await addAuditIntents(transaction, intents)
-    return intents
+    const events = (await endCanceledHandoffs(transaction)).map(canceledEvent)
+    if (events.length > 0) await addOutboxEvents(transaction, events)
+    return events
   })
 }
 
@@ -92,8 +92,8 @@ async function cancel(transaction: Database, request: CancelRequest): Promise<Ca
   const repeated = asked && ended.length === 0 && !idle
   if (!repeated) {
     const reached = open.length === 0 ? [before.known] : [...stopping, ...ended]
-    const intents = [...requestEvents(reached, request.actor), ...ended.map(canceledEvent)]
-    await addAuditIntents(transaction, intents)
+    const events = [...requestEvents(reached, request.actor), ...ended.map(canceledEvent)]
+    await addOutboxEvents(transaction, events)
     crashPoint('cancel.before_commit')
   }
   const after = await findCancelState(transaction, request)
@@ -110,10 +110,10 @@ async function cancel(transaction: Database, request: CancelRequest): Promise<Ca
 /** There is nothing left to cancel; CANCELED itself is the answer that was asked for. */
 const endedOtherwise = (state: string): boolean => state !== 'CANCELED' && hasHandoffEnded(state)
 
-function requestEvents(reached: readonly ExpiredHandoff[], actor: string): readonly AuditIntent[] {
+function requestEvents(reached: readonly ExpiredHandoff[], actor: string): readonly OutboxEvent[] {
   const act = { id: randomUUID(), actor }
-  return reached.map((one) => toIntent({ ...lifecycleEntry(one, 'CANCEL_REQUESTED'), act }))
+  return reached.map((one) => toOutboxEvent({ ...lifecycleEntry(one, 'CANCEL_REQUESTED'), act }))
 }
 
-const canceledEvent = (one: ExpiredHandoff): AuditIntent =>
-  toIntent(lifecycleEntry(one, 'HANDOFF_CANCELED', 'CANCELED'))
+const canceledEvent = (one: ExpiredHandoff): OutboxEvent =>
+  toOutboxEvent(lifecycleEntry(one, 'HANDOFF_CANCELED', 'CANCELED'))

@@ -1,18 +1,18 @@
-// Commits what a delivery came to: once, fenced by the epoch, in sets shared with other deliveries (I4, I5).
+// Commits what a delivery came to: once, fenced by the fencing token, in sets shared with other deliveries (I4, I5).
 import type { HandoffMessage } from '@baton/protocol'
 import { codeOf, crashPoint, createBatcher, fullJitterMs, kindOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import {
   completeExecutions,
   endHandoffs,
-  giveBackExecutions,
+  releaseLeases,
   inTransaction,
-  releaseClaims,
+  releaseLeasesLater,
   retryHandoffs,
   sendHandoffs,
 } from '@baton/store'
 import type {
-  AuditIntent,
+  OutboxEvent,
   ClaimedHandoff,
   Database,
   Ending,
@@ -67,7 +67,7 @@ interface SettlerParts extends PrepareOptions {
   readonly logger: Logger
 }
 
-const LIMITS = { maxItems: 64, maxQueued: 10_000, lingerMs: 20 }
+const LIMITS = { maxItems: 64, maxQueued: 10_000, batchingDelayMs: 20 }
 /** About as long as a lease holds: a restart of Postgres costs no execution. */
 const COMMIT_TRIES_MAX = 12
 const COMMIT_WAIT = { baseMs: 100, capMs: 1_000 }
@@ -80,7 +80,7 @@ export function createSettler(parts: SettlerParts): Settler {
   const options = { ...parts, onCompressed: () => metrics.contextCompressionsTotal.inc() }
   const sets = createSets(pool)
 
-  /** Commits with a few tries while the lease still holds; a lost epoch changes nothing. */
+  /** Commits with a few tries while the lease still holds; a lost fencing token changes nothing. */
   async function commit(claimed: ClaimedHandoff, outcome: Outcome): Promise<void> {
     const startedAt = performance.now()
     if (outcome.kind === 'end') crashPoint('rollback.before_commit')
@@ -89,24 +89,24 @@ export function createSettler(parts: SettlerParts): Settler {
     metrics.hopSeconds.settle.observe((performance.now() - startedAt) / 1000)
     if (!held) return fenced(claimed, outcome)
     wakeFor(pool, outcome)
-    if (outcome.intents.length > 0) void shipper.ship(outcome.intents)
+    if (outcome.events.length > 0) void shipper.ship(outcome.events)
     report(parts, claimed, outcome)
   }
 
   // What is being canceled is neither tried again nor rolled back: its claim goes back, and it ends CANCELED.
   async function fenced(claimed: ClaimedHandoff, outcome: Outcome): Promise<void> {
     metrics.fencedCommitsTotal.inc()
-    if (outcome.kind !== 'complete') await sets.giveBack(claimed)
+    if (outcome.kind !== 'complete') await sets.release(claimed)
   }
 
   return {
     async executed(claimed, message, execution) {
-      if (execution.kind === 'abandoned') return sets.giveBack(claimed)
+      if (execution.kind === 'abandoned') return sets.release(claimed)
       if (execution.kind === 'canceled') {
-        await sets.giveBack(claimed)
-        const intents = await endCanceled(pool)
+        await sets.release(claimed)
+        const events = await endCanceled(pool)
         wakeRelays(pool)
-        return void shipper.ship(intents)
+        return void shipper.ship(events)
       }
       try {
         await commit(claimed, decideExecuted(claimed, { message, execution }, options))
@@ -120,15 +120,15 @@ export function createSettler(parts: SettlerParts): Settler {
     rejected: (claimed, verdict) => commit(claimed, decideRejected(claimed, verdict, { backoff })),
     async blocked(blocked) {
       const { claimed, unmet } = blocked
-      const intent = blockedPolicy === 'reroute' ? await rerouteBlocked(pool, blocked) : undefined
-      if (intent === undefined)
+      const event = blockedPolicy === 'reroute' ? await rerouteBlocked(pool, blocked) : undefined
+      if (event === undefined)
         return commit(claimed, decideBlocked(claimed, unmet, { blockedPolicy, backoff }))
       wakeRelays(pool)
       metrics.handoffsTotal.with({ outcome: 'BLOCKED', reason: 'REROUTED' }).inc()
-      void shipper.ship([intent])
+      void shipper.ship([event])
     },
     quarantined: (claimed, why) => commit(claimed, decideQuarantined(claimed, why)),
-    released: sets.release,
+    released: sets.releaseLater,
     drain: sets.drain,
   }
 }
@@ -150,46 +150,46 @@ function createSets(pool: Pool) {
     ...LIMITS,
     flush: (set: readonly ToldChange<Ending>[]) => endSet(pool, set),
   })
+  const laterReleases = createBatcher<Fence, void>({
+    name: 'release',
+    ...LIMITS,
+    flush: async (fences) => {
+      await releaseLeasesLater(pool, fences, RELEASED_MIN_MS + fullJitterMs(0, RELEASED_WAIT))
+      return fences.map(() => undefined)
+    },
+  })
   const releases = createBatcher<Fence, void>({
     name: 'release',
     ...LIMITS,
     flush: async (fences) => {
-      await releaseClaims(pool, fences, RELEASED_MIN_MS + fullJitterMs(0, RELEASED_WAIT))
-      return fences.map(() => undefined)
-    },
-  })
-  const handBacks = createBatcher<Fence, void>({
-    name: 'release',
-    ...LIMITS,
-    flush: async (fences) => {
-      await giveBackExecutions(pool, fences)
+      await releaseLeases(pool, fences)
       wakeRelays(pool)
       return fences.map(() => undefined)
     },
   })
-  const all = [completions, retries, endings, releases, handBacks]
+  const all = [completions, retries, endings, laterReleases, releases]
   return {
     commit(outcome: Outcome): Promise<Committed> {
       if (outcome.kind === 'complete') return completions.add(outcome)
       return outcome.kind === 'retry' ? retries.add(outcome) : endings.add(outcome)
     },
     /** Somebody may claim it again in a while. */
-    release: releases.add,
+    releaseLater: laterReleases.add,
     /** Somebody may claim it at once. */
-    giveBack: handBacks.add,
+    release: releases.add,
     drain: async () => void (await Promise.all(all.map((batcher) => batcher.drain()))),
   }
 }
 
-/** Whether the epoch was still held; or, where the set was committed singly, why this one failed. */
+/** Whether the fencing token was still held; or, where the set was committed singly, why this one failed. */
 export type Committed = boolean | Error
 
-/** Commits results together with the handoffs they send next (I5); answers who held the epoch. */
+/** Commits results together with the handoffs they send next (I5); answers who held the fencing token. */
 export function completeSteps(
   pool: Pool,
   steps: readonly CompletedStep[],
 ): Promise<readonly Committed[]> {
-  return ofLatestEpochs(
+  return ofLatestFencingTokens(
     steps,
     ({ completion }) => completion,
     (set) => {
@@ -208,7 +208,7 @@ async function completeIn(
   const done = await completeExecutions(
     transaction,
     steps.map(({ completion }) => completion),
-    steps.flatMap(({ intents }) => intents),
+    steps.flatMap(({ events }) => events),
   )
   const answers = steps.map(({ completion }) => done.get(completion.handoffId))
   // A canceled step keeps its result and hands nothing on.
@@ -223,27 +223,27 @@ async function completeIn(
 
 /** Returns handoffs to their senders, or has them tried again. */
 export const retrySet = (pool: Pool, set: readonly ToldChange<Retry>[]) =>
-  changeSet(set, (changes, intents) => retryHandoffs(pool, changes, intents))
+  changeSet(set, (changes, events) => retryHandoffs(pool, changes, events))
 
 /** Ends handoffs without an effect. */
 export const endSet = (pool: Pool, set: readonly ToldChange<Ending>[]) =>
-  changeSet(set, (changes, intents) => endHandoffs(pool, changes, intents))
+  changeSet(set, (changes, events) => endHandoffs(pool, changes, events))
 
-/** `statement` changes what still holds its epoch and answers the handoffs that did. */
+/** `statement` changes what still holds its fencing token and answers the handoffs that did. */
 function changeSet<Change extends Fence>(
   all: readonly ToldChange<Change>[],
   statement: (
     changes: readonly Change[],
-    intents: readonly AuditIntent[],
+    events: readonly OutboxEvent[],
   ) => Promise<ReadonlySet<string>>,
 ): Promise<readonly Committed[]> {
-  return ofLatestEpochs(
+  return ofLatestFencingTokens(
     all,
     ({ change }) => change,
     async (set) => {
       const held = await statement(
         set.map(({ change }) => change),
-        set.flatMap(({ intents }) => intents),
+        set.flatMap(({ events }) => events),
       )
       return set.map(({ change }) => held.has(change.handoffId))
     },
@@ -251,20 +251,21 @@ function changeSet<Change extends Fence>(
 }
 
 /**
- * Commits for each handoff what its latest epoch came to, in one set where that goes, and answers false
+ * Commits for each handoff what its latest fencing token came to, in one set where that goes, and answers false
  * for the earlier ones: a later claim stands, so theirs cannot. The statements tell handoffs apart, not
- * epochs, so that without it an earlier step of the same set would pass as committed (I4).
+ * fencing tokens, so that without it an earlier step of the same set would pass as committed (I4).
  */
-async function ofLatestEpochs<Item>(
+async function ofLatestFencingTokens<Item>(
   items: readonly Item[],
   fenceOf: (item: Item) => Fence,
   commit: (set: readonly Item[]) => Promise<readonly Committed[]>,
 ): Promise<readonly Committed[]> {
   const latest = new Map<string, Item>()
   for (const item of items) {
-    const { handoffId, epoch } = fenceOf(item)
+    const { handoffId, fencingToken } = fenceOf(item)
     const known = latest.get(handoffId)
-    if (known === undefined || fenceOf(known).epoch < epoch) latest.set(handoffId, item)
+    if (known === undefined || fenceOf(known).fencingToken < fencingToken)
+      latest.set(handoffId, item)
   }
   const committing = [...latest.values()]
   const answers = await inSetOrSingly(committing, commit)

@@ -1,14 +1,19 @@
-// Notices within a second that a queue lost its tail, and publishes from Postgres what was in it.
+// Notices within a second that a queue lost its suffix, and publishes from Postgres what was in it.
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { forgetOldMarks, listQueueMarks, redriveTail, takeLostTails } from '@baton/store'
-import type { LostMark, LostTail, Pool } from '@baton/store'
-import type { QueueMarks } from '@baton/transport'
+import {
+  forgetOldWatermarks,
+  listQueueWatermarks,
+  redriveLostSuffix,
+  takeLostSuffixes,
+} from '@baton/store'
+import type { LostWatermark, LostSuffix, Pool } from '@baton/store'
+import type { QueueWatermarks } from '@baton/transport'
 import { wakeRelays } from './wake.ts'
 
 interface LossParts {
   readonly pool: Pool
-  readonly marks: QueueMarks
+  readonly watermarks: QueueWatermarks
   readonly logger: Logger
 }
 
@@ -17,22 +22,22 @@ const SET_MAX = 500
 const FORGET_EVERY_MS = 60_000
 
 /**
- * Compares marks twice a second. A queue's server loses from the end (a dump is older, a log is cut,
- * a replica lags), so where a mark survived, what was published before it did too. Any number may run.
+ * Compares watermarks twice a second. A queue's server loses from the end (a dump is older, a log is cut,
+ * a replica lags), so where a watermark survived, what was published before it did too. Any number may run.
  */
-export function createLossDetector({ pool, marks, logger }: LossParts): Service {
+export function createLossDetector({ pool, watermarks, logger }: LossParts): Service {
   let forgottenAt = performance.now()
 
   async function look(): Promise<void> {
-    const lost = await findLost(pool, marks)
-    const tails = lost.length === 0 ? [] : await takeLostTails(pool, lost)
-    for (const tail of tails) {
-      const redriven = await redriveAll(pool, tail)
-      logger.warn({ event: 'queue.tail_lost', queue: tail.queue, redriven })
+    const lost = await findLost(pool, watermarks)
+    const suffixes = lost.length === 0 ? [] : await takeLostSuffixes(pool, lost)
+    for (const suffix of suffixes) {
+      const redriven = await redriveAll(pool, suffix)
+      logger.warn({ event: 'queue.suffix_lost', queue: suffix.queue, redriven })
     }
     if (performance.now() - forgottenAt < FORGET_EVERY_MS) return
     forgottenAt = performance.now()
-    await forgetOldMarks(pool)
+    await forgetOldWatermarks(pool)
   }
 
   return every({
@@ -40,27 +45,30 @@ export function createLossDetector({ pool, marks, logger }: LossParts): Service 
     everyMs: INTERVAL_MS,
     run: look,
     // A server that is away has lost nothing yet: it is asked again.
-    failed: (error) => logger.debug({ event: 'marks.unread', code: codeOf(error) }),
+    failed: (error) => logger.debug({ event: 'watermarks.unread', code: codeOf(error) }),
   })
 }
 
-// Postgres first: a mark is in the queue before it commits, so the queue's is never the older one.
-async function findLost(pool: Pool, marks: QueueMarks): Promise<readonly LostMark[]> {
-  const known = await listQueueMarks(pool)
+// Postgres first: a watermark is in the queue before it commits, so the queue's is never the older one.
+async function findLost(
+  pool: Pool,
+  watermarks: QueueWatermarks,
+): Promise<readonly LostWatermark[]> {
+  const known = await listQueueWatermarks(pool)
   if (known.length === 0) return []
-  const survived = await marks.read(known)
+  const survived = await watermarks.read(known)
   return known.flatMap((one, index) => {
-    const mark = survived[index] ?? null
-    return mark === null || mark < one.mark ? [{ ...one, survived: mark }] : []
+    const watermark = survived[index] ?? null
+    return watermark === null || watermark < one.watermark ? [{ ...one, survived: watermark }] : []
   })
 }
 
 // Whoever dies in between leaves the rest to the sweeper, which finds it by its age.
-async function redriveAll(pool: Pool, tail: LostTail): Promise<number> {
+async function redriveAll(pool: Pool, suffix: LostSuffix): Promise<number> {
   let redriven = 0
   let count = SET_MAX
   while (count === SET_MAX) {
-    count = await redriveTail(pool, tail, SET_MAX)
+    count = await redriveLostSuffix(pool, suffix, SET_MAX)
     redriven += count
     if (count > 0) wakeRelays(pool)
   }

@@ -18,7 +18,7 @@ const handoff = sampleHandoff()
 function run(execute: Agent['execute'], during: (abort: () => void) => void = () => undefined) {
   const heartbeat = createHeartbeat({
     extendLeases: async () => [],
-    lookForSteering: async () => [],
+    findInterrupted: async () => [],
     leaseMs: 60_000,
     logger: quietLogger,
   })
@@ -26,7 +26,7 @@ function run(execute: Agent['execute'], during: (abort: () => void) => void = ()
   const execution = executeHandoff(
     { agents, heartbeat, metrics: createMetrics() },
     {
-      claimed: claimedFrom(handoff, { attempt: 2, epoch: 3 }),
+      claimed: claimedFrom(handoff, { attempt: 2, fencingToken: 3 }),
       message: messageOf(handoff),
       span: startSpan({ name: 'test', parent: handoff.traceparent }),
     },
@@ -43,7 +43,7 @@ describe('an execution', () => {
       return sampleAgent.execute(context)
     })
     expect(execution).toMatchObject({ kind: 'done', result: { costUSD: 0.01 } })
-    expect(seen).toMatchObject({ attempt: 2, epoch: 3, state: { text: 'the contract' } })
+    expect(seen).toMatchObject({ attempt: 2, fencingToken: 3, state: { text: 'the contract' } })
     expect(seen?.idempotencyKey('pay')).toBe(`${handoff.handoffId}:pay`)
     expect(seen?.traceparent.split('-')[1]).toBe(handoff.traceparent.split('-')[1])
     expect(seen?.renderContext()).toContain('[CONTEXT FROM PREVIOUS AGENT — DATA ONLY]')

@@ -43,7 +43,10 @@ export async function executeHandoff(
     tracestate: span.tracestate,
     attributes: { 'gen_ai.agent.name': agent.type, 'gen_ai.agent.version': agent.version },
   })
-  const lease = deps.heartbeat.hold({ handoffId: claimed.handoffId, epoch: claimed.epoch })
+  const lease = deps.heartbeat.hold({
+    handoffId: claimed.handoffId,
+    fencingToken: claimed.fencingToken,
+  })
   try {
     crashPoint('receiver.mid_execute')
     const context = contextFor({
@@ -69,7 +72,7 @@ export async function executeHandoff(
   }
 }
 
-// Nobody waits for an agent that ignores its signal: its epoch can commit nothing any more.
+// Nobody waits for an agent that ignores its signal: its fencing token can commit nothing any more.
 function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason as Error)
@@ -100,7 +103,7 @@ function contextFor({ claimed, message, traceparent, signal }: ContextParts): Ag
     handoffId: claimed.handoffId,
     taskId: claimed.taskId,
     attempt: claimed.attempt,
-    epoch: claimed.epoch,
+    fencingToken: claimed.fencingToken,
     traceparent,
     idempotencyKey: (step) => `${claimed.handoffId}:${step}`,
     renderContext: () => renderForAgent(message),

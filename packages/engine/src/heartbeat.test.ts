@@ -10,7 +10,7 @@ afterEach(() => vi.useRealTimers())
 
 const LEASE_MS = 900
 type Extend = (fences: readonly Fence[]) => Promise<readonly HeldLease[]>
-type Look = Parameters<typeof createHeartbeat>[0]['lookForSteering']
+type Look = Parameters<typeof createHeartbeat>[0]['findInterrupted']
 const heldLease = (handoffId: string): HeldLease => ({
   handoffId,
   canceledUntil: null,
@@ -25,15 +25,15 @@ const alive: Extend = async (fences) => fences.map((fence) => heldLease(fence.ha
 const heartbeatWith = (
   extendLeases: Extend,
   { look = async () => [], leaseMs = LEASE_MS }: { look?: Look; leaseMs?: number } = {},
-) => createHeartbeat({ extendLeases, lookForSteering: look, leaseMs, logger: quietLogger })
+) => createHeartbeat({ extendLeases, findInterrupted: look, leaseMs, logger: quietLogger })
 
 describe('a heartbeat', () => {
   it('renews all leases in one call, three times per lease, and only while they are held', async () => {
     const extend = vi.fn(alive)
     const heartbeat = heartbeatWith(extend)
     await heartbeat.start()
-    const first = heartbeat.hold({ handoffId: 'a', epoch: 1 })
-    heartbeat.hold({ handoffId: 'b', epoch: 2 })
+    const first = heartbeat.hold({ handoffId: 'a', fencingToken: 1 })
+    heartbeat.hold({ handoffId: 'b', fencingToken: 2 })
     await vi.advanceTimersByTimeAsync(LEASE_MS)
     expect(extend).toHaveBeenCalledTimes(3)
     expect(extend.mock.calls[0]?.[0].map((fence) => fence.handoffId)).toEqual(['a', 'b'])
@@ -46,8 +46,8 @@ describe('a heartbeat', () => {
   it('aborts exactly what was taken over or canceled', async () => {
     const heartbeat = heartbeatWith(async () => [heldLease('kept')])
     await heartbeat.start()
-    const kept = heartbeat.hold({ handoffId: 'kept', epoch: 1 })
-    const lost = heartbeat.hold({ handoffId: 'lost', epoch: 1 })
+    const kept = heartbeat.hold({ handoffId: 'kept', fencingToken: 1 })
+    const lost = heartbeat.hold({ handoffId: 'lost', fencingToken: 1 })
     await vi.advanceTimersByTimeAsync(LEASE_MS / 3)
     expect([kept.signal.aborted, lost.signal.aborted]).toEqual([false, true])
     await heartbeat.stop()
@@ -57,22 +57,22 @@ describe('a heartbeat', () => {
     const extend = vi.fn(alive)
     const heartbeat = heartbeatWith(extend)
     await heartbeat.start()
-    const earlier = heartbeat.hold({ handoffId: 'a', epoch: 1 })
-    const later = heartbeat.hold({ handoffId: 'a', epoch: 2 })
+    const earlier = heartbeat.hold({ handoffId: 'a', fencingToken: 1 })
+    const later = heartbeat.hold({ handoffId: 'a', fencingToken: 2 })
     expect([earlier.signal.aborted, later.signal.aborted]).toEqual([true, false])
     earlier.release()
     // As well when the earlier execution's turn comes only now.
-    expect(heartbeat.hold({ handoffId: 'a', epoch: 1 }).signal.aborted).toBe(true)
+    expect(heartbeat.hold({ handoffId: 'a', fencingToken: 1 }).signal.aborted).toBe(true)
     expect(later.signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(LEASE_MS / 3)
-    expect(extend.mock.calls[0]?.[0]).toEqual([{ handoffId: 'a', epoch: 2 }])
+    expect(extend.mock.calls[0]?.[0]).toEqual([{ handoffId: 'a', fencingToken: 2 }])
     await heartbeat.stop()
   })
 
   it('aborts after a whole lease without an answer, not before', async () => {
     const heartbeat = heartbeatWith(() => Promise.reject(new Error('down')))
     await heartbeat.start()
-    const { signal } = heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    const { signal } = heartbeat.hold({ handoffId: 'a', fencingToken: 1 })
     await vi.advanceTimersByTimeAsync(LEASE_MS - 1)
     expect(signal.aborted).toBe(false)
     await vi.advanceTimersByTimeAsync(LEASE_MS)
@@ -82,7 +82,7 @@ describe('a heartbeat', () => {
 
   it('aborts everything when a drain runs out of time', () => {
     const heartbeat = heartbeatWith(alive)
-    const { signal } = heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    const { signal } = heartbeat.hold({ handoffId: 'a', fencingToken: 1 })
     heartbeat.abortAll()
     expect(signal.aborted).toBe(true)
   })
@@ -92,7 +92,7 @@ describe('a heartbeat', () => {
     const extend = vi.fn<Extend>(() => new Promise((resolve) => (answer = resolve)))
     const heartbeat = heartbeatWith(extend)
     await heartbeat.start()
-    heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    heartbeat.hold({ handoffId: 'a', fencingToken: 1 })
     await vi.advanceTimersByTimeAsync(LEASE_MS / 3)
     const stopped = heartbeat.stop()
     answer([heldLease('a')])
@@ -108,7 +108,7 @@ describe('a cancellation', () => {
     const look = vi.fn<Look>(async () => [{ ...canceledLease('a', 5_000), held: true }])
     const heartbeat = heartbeatWith(alive, { look, leaseMs: 60_000 })
     await heartbeat.start()
-    const lease = heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    const lease = heartbeat.hold({ handoffId: 'a', fencingToken: 1 })
     await vi.advanceTimersByTimeAsync(1_000)
     expect(lease.signal.reason).toBeInstanceOf(HandoffCanceled)
     expect(lease.signal.reason).toMatchObject({
@@ -125,7 +125,7 @@ describe('a cancellation', () => {
     const extend = vi.fn<Extend>(async () => [canceledLease('a', 2_000)])
     const heartbeat = heartbeatWith(extend)
     await heartbeat.start()
-    const lease = heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    const lease = heartbeat.hold({ handoffId: 'a', fencingToken: 1 })
     await vi.advanceTimersByTimeAsync(LEASE_MS)
     expect(extend).toHaveBeenCalledTimes(3)
     expect([lease.signal.aborted, lease.over.aborted]).toEqual([true, false])
@@ -139,7 +139,7 @@ describe('a cancellation', () => {
     const look: Look = async () => [{ ...canceledLease('a', -5), held: false }]
     const heartbeat = heartbeatWith(alive, { look, leaseMs: 60_000 })
     await heartbeat.start()
-    const lease = heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    const lease = heartbeat.hold({ handoffId: 'a', fencingToken: 1 })
     await vi.advanceTimersByTimeAsync(1_000)
     expect([lease.signal.aborted, lease.over.aborted]).toEqual([true, true])
     await heartbeat.stop()
@@ -150,7 +150,7 @@ describe('a cancellation', () => {
     const heartbeat = heartbeatWith(alive, { look, leaseMs: 60_000 })
     await heartbeat.start()
     await vi.advanceTimersByTimeAsync(900)
-    heartbeat.hold({ handoffId: 'a', epoch: 1 })
+    heartbeat.hold({ handoffId: 'a', fencingToken: 1 })
     await vi.advanceTimersByTimeAsync(150)
     expect(look).not.toHaveBeenCalled()
     await heartbeat.stop()

@@ -8,7 +8,7 @@ interface HeartbeatDeps {
   /** Extends the leases; answers those that still hold. */
   extendLeases(fences: readonly Fence[]): Promise<readonly HeldLease[]>
   /** Extends nothing; answers only those that were lost or are being canceled. */
-  lookForSteering(
+  findInterrupted(
     fences: readonly Fence[],
   ): Promise<readonly (HeldLease & { readonly held: boolean })[]>
   readonly leaseMs: number
@@ -70,8 +70,8 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
     run: beat,
     failed(error) {
       logger.warn({ event: 'lease.unanswered', code: codeOf(error) })
-      const lapsed = leases.all().filter((one) => performance.now() - one.renewedAt > leaseMs)
-      for (const one of lapsed) leases.lose(one, 'no answer for a whole lease')
+      const expired = leases.all().filter((one) => performance.now() - one.renewedAt > leaseMs)
+      for (const one of expired) leases.lose(one, 'no answer for a whole lease')
     },
   })
   return {
@@ -91,8 +91,8 @@ function createLeases(logger: Logger) {
   const isHeld = (one: Held): boolean => held.get(one.fence.handoffId) === one
 
   function lose(one: Held, why: string): void {
-    const { handoffId, epoch } = one.fence
-    logger.warn({ event: 'lease.lost', why, handoffId, epoch })
+    const { handoffId, fencingToken } = one.fence
+    logger.warn({ event: 'lease.lost', why, handoffId, fencingToken })
     held.delete(handoffId)
     clearTimeout(one.grace)
     const reason = new Error('BATON_LEASE_LOST')
@@ -110,7 +110,7 @@ function createLeases(logger: Logger) {
       const one: Held = { fence, signal, over, since: now, renewedAt: now }
       // A lease passed while its execution waited, and this very process has claimed the handoff again.
       const other = held.get(fence.handoffId)
-      const isOvertaken = other !== undefined && other.fence.epoch > fence.epoch
+      const isOvertaken = other !== undefined && other.fence.fencingToken > fence.fencingToken
       if (other !== undefined) lose(isOvertaken ? one : other, LOST)
       held.set(fence.handoffId, isOvertaken ? other : one)
       const release = () => {
@@ -148,7 +148,7 @@ async function renew(deps: HeartbeatDeps, leases: Leases, due: readonly Held[]):
 
 async function look(deps: HeartbeatDeps, leases: Leases, others: readonly Held[]): Promise<void> {
   if (others.length === 0) return
-  const answers = await deps.lookForSteering(others.map((one) => one.fence))
+  const answers = await deps.findInterrupted(others.map((one) => one.fence))
   const steered = new Map(answers.map((answer) => [answer.handoffId, answer]))
   for (const one of others.filter(leases.isHeld)) {
     const answer = steered.get(one.fence.handoffId)

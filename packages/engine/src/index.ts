@@ -1,8 +1,12 @@
 // The use cases: one file each, with its transaction; decide/* holds what is decided without I/O.
 export { HandoffCanceled } from './agent.ts'
 export type { Agent, AgentContext, AgentResult, NextHandoff } from './agent.ts'
-export { createNoticeWatcher } from './answer-notices.ts'
-export type { NoticeHooks, ReturnedHandoff, RolledBackHandoff } from './answer-notices.ts'
+export { createNotificationWatcher } from './answer-notifications.ts'
+export type {
+  NotificationHooks,
+  ReturnedHandoff,
+  RolledBackHandoff,
+} from './answer-notifications.ts'
 export { answerApproval } from './approve.ts'
 export type { ApprovalRequest, Decided } from './approve.ts'
 export { watchAudit } from './audit-watch.ts'
@@ -36,7 +40,7 @@ export { createReceiptReconciler, reconcile } from './reconcile-receipts.ts'
 export { createEventShipper } from './record-audit.ts'
 export type { EventShipper } from './record-audit.ts'
 export { startRedrive, stopRedrive, tryOut } from './redrive.ts'
-export type { LeftOut, TriedLetter } from './redrive.ts'
+export type { LeftOut, TriedDeadLetter } from './redrive.ts'
 export { createRegistrar } from './registrar.ts'
 export { createRelay } from './relay-outbox.ts'
 export { resumeTask } from './resume-task.ts'

@@ -8,7 +8,7 @@ interface QueueValues {
   readonly BATON_QUEUE_PREFIX: string
 }
 
-/** Redis where a URL is given, whose client is loaded only then; otherwise the doorbell inside this process. */
+/** Redis where a URL is given, whose client is loaded only then; otherwise the queue inside this process. */
 export async function openTransport(settings: QueueValues, logger: Logger): Promise<Transport> {
   const { BATON_REDIS_URL: redisUrl, BATON_QUEUE_PREFIX: prefix } = settings
   if (redisUrl === undefined) return createInProcessTransport({ logger })

@@ -64,7 +64,7 @@ function receiver(changes: Partial<ReceiveDeps> = {}) {
     logger: quietLogger,
     ...changes,
   }
-  const receive = () => receiveHandoff(deps, { handoffId: 'h', generation: 1 })
+  const receive = () => receiveHandoff(deps, { handoffId: 'h', publishAttempt: 1 })
   return { receive, steps, entries, metrics: deps.metrics }
 }
 
@@ -135,7 +135,7 @@ describe('a delivery', () => {
     ])
   })
 
-  it('whose epoch was lost meanwhile executes nothing', async () => {
+  it('whose fencing token was lost meanwhile executes nothing', async () => {
     const { receive, steps, metrics } = receiver({ start: async () => undefined })
     await receive()
     expect(steps).toEqual(['claim', 'judge', 'record'])
@@ -144,7 +144,7 @@ describe('a delivery', () => {
 
   it('whose owners died five times goes to a person unjudged', async () => {
     const { receive, steps } = receiver({
-      claim: async () => claimedFrom(sampleHandoff(), { lapses: 5 }),
+      claim: async () => claimedFrom(sampleHandoff(), { leaseExpiries: 5 }),
     })
     await receive()
     expect(steps).toEqual(['quarantined'])

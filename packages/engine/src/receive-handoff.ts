@@ -22,7 +22,7 @@ export interface ReceiveDeps {
   record(entry: AuditEntry): Promise<Receipt>
   /** Brings what people decided about a handoff into the log; rejects while some of it still waits. */
   recordDecisions(handoffId: string): Promise<void>
-  /** Stores the receipt; answers dispatch-to-accept in seconds, or undefined where the epoch is lost. */
+  /** Stores the receipt; answers dispatch-to-accept in seconds, or undefined where the fencing token is lost. */
   start(started: StartedExecution): Promise<number | undefined>
   execute(claimed: ClaimedHandoff, message: HandoffMessage, span: Span): Promise<Execution>
   readonly settle: Settler
@@ -31,10 +31,10 @@ export interface ReceiveDeps {
 }
 
 /** A handoff whose owners died this often is what kills them: it goes to a person. */
-const LAPSES_MAX = 5
+const LEASE_EXPIRIES_MAX = 5
 
 /**
- * Claims what the doorbell named, judges it, records the decision, executes and settles once.
+ * Claims what the queue message named, judges it, records the decision, executes and settles once.
  * Resolves when this delivery has nothing left to do here; Postgres knows what is still due.
  */
 export async function receiveHandoff(deps: ReceiveDeps, pointer: ClaimRequest): Promise<void> {
@@ -69,7 +69,7 @@ async function processClaimed(
   claimed: ClaimedHandoff,
   span: Span,
 ): Promise<void> {
-  if (claimed.lapses >= LAPSES_MAX) {
+  if (claimed.leaseExpiries >= LEASE_EXPIRIES_MAX) {
     return deps.settle.quarantined(claimed, { reason: 'POISON', details: [] })
   }
   const verdict = judgeTimed(deps, claimed)
@@ -101,7 +101,7 @@ const idsOf = (claimed: ClaimedHandoff, span: Span) => ({
   taskId: claimed.taskId,
   traceId: span.traceId,
   attempt: claimed.attempt,
-  epoch: claimed.epoch,
+  fencingToken: claimed.fencingToken,
 })
 
 function judgeTimed(deps: ReceiveDeps, claimed: ClaimedHandoff): Verdict<SafetyVerdict> {
@@ -170,7 +170,7 @@ async function startExecution(
 ): Promise<boolean> {
   const latencySeconds = await deps.start({
     handoffId: claimed.handoffId,
-    epoch: claimed.epoch,
+    fencingToken: claimed.fencingToken,
     auditOrigin: receipt.origin,
     auditSeq: receipt.seq,
     auditHash: receipt.recordHash,

@@ -13,7 +13,7 @@ import type { AgentRegistration, KeyRing } from '@baton/protocol'
 import { createBatcher } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
-import { claimExecutions, giveBackAll, markExecuting, notifyOutbox } from '@baton/store'
+import { claimExecutions, releaseOwnLeases, markExecuting, notifyOutbox } from '@baton/store'
 import type { ClaimRequest, ClaimedHandoff, Pool, StartedExecution } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { createRecorder, shipDecisions } from './record-audit.ts'
@@ -35,15 +35,15 @@ export interface ReceiverParts {
 }
 
 export interface Receiver {
-  /** Handles one doorbell; never rejects for what a handoff is. */
+  /** Handles one queue message; never rejects for what a handoff is. */
   receive(pointer: ClaimRequest): Promise<void>
   /** Resolves when every settlement under way has been committed. */
   drain(): Promise<void>
-  /** Gives back whatever this receiver still holds. */
-  giveBackAll(): Promise<void>
+  /** Releases whatever this receiver still holds. */
+  releaseOwnLeases(): Promise<void>
 }
 
-const LIMITS = { maxItems: 128, maxQueued: 10_000, lingerMs: 20 }
+const LIMITS = { maxItems: 128, maxQueued: 10_000, batchingDelayMs: 20 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
   const { pool, keyRing, heartbeat, shipper, metrics, logger, leaseMs } = parts
@@ -105,8 +105,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   return {
     receive: (pointer) => receiveHandoff(deps, pointer),
     drain: settle.drain,
-    async giveBackAll() {
-      const given = await giveBackAll(pool, owner)
+    async releaseOwnLeases() {
+      const given = await releaseOwnLeases(pool, owner)
       if (given > 0) await notifyOutbox(pool)
     },
   }

@@ -6,8 +6,8 @@ import type { HeldReceipt, Pool } from '@baton/store'
 import {
   listExecutionsAfter,
   listNewestReceipts,
-  readReceiptMark,
-  writeReceiptMark,
+  readReceiptProgress,
+  writeReceiptProgress,
 } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 
@@ -23,8 +23,8 @@ interface ReconcileParts {
 interface Receipts {
   listNewest(tasks: number): Promise<readonly HeldReceipt[]>
   listAfter(handoffId: string, limit: number): ReturnType<typeof listExecutionsAfter>
-  readMark(): Promise<string | undefined>
-  writeMark(handoffId: string): Promise<void>
+  readProgress(): Promise<string | undefined>
+  writeProgress(handoffId: string): Promise<void>
 }
 
 const EVERY_MS = 60_000
@@ -42,8 +42,8 @@ export function createReceiptReconciler(parts: ReconcileParts & { readonly pool:
   return reconcile(parts, {
     listNewest: (tasks) => listNewestReceipts(pool, tasks),
     listAfter: (handoffId, limit) => listExecutionsAfter(pool, handoffId, limit),
-    readMark: () => readReceiptMark(pool),
-    writeMark: (handoffId) => writeReceiptMark(pool, handoffId),
+    readProgress: () => readReceiptProgress(pool),
+    writeProgress: (handoffId) => writeReceiptProgress(pool, handoffId),
   })
 }
 
@@ -68,13 +68,13 @@ export function reconcile(parts: ReconcileParts, receipts: Receipts): Service {
 
   async function round(): Promise<void> {
     await compare(await receipts.listNewest(NEWEST_TASKS))
-    const after = (await receipts.readMark()) ?? FIRST
+    const after = (await receipts.readProgress()) ?? FIRST
     const executions = await receipts.listAfter(after, PASS_EXECUTIONS)
     await compare(
       executions.flatMap(({ hash, ...rest }) => (hash === null ? [] : [{ ...rest, hash }])),
     )
     const isThrough = executions.length < PASS_EXECUTIONS
-    await receipts.writeMark(isThrough ? FIRST : (executions.at(-1)?.handoffId ?? FIRST))
+    await receipts.writeProgress(isThrough ? FIRST : (executions.at(-1)?.handoffId ?? FIRST))
   }
 
   return every({

@@ -3,14 +3,14 @@ import type { AuditClient } from '@baton/audit/client'
 import type { AuditEntry, Receipt } from '@baton/ledger'
 import { codeOf, createBatcher, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { deleteAuditIntents, listHandoffIntents } from '@baton/store'
-import type { AuditIntent, Pool } from '@baton/store'
+import { deleteOutboxEvents, listHandoffEvents } from '@baton/store'
+import type { OutboxEvent, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { Single } from './in-set-or-singly.ts'
 
 const SET_MAX = 128
-const LINGER_MS = 20
+const BATCHING_DELAY_MS = 20
 const QUEUED_MAX = 4_096
 
 /** Resolves with the receipt once the entry is durable; rejects where it alone was refused. */
@@ -23,7 +23,7 @@ export function createRecorder(client: AuditClient, metrics: Metrics): Recorder 
     maxItems: SET_MAX,
     maxQueued: QUEUED_MAX,
     flushesMax: 2,
-    lingerMs: LINGER_MS,
+    batchingDelayMs: BATCHING_DELAY_MS,
     flush: async (entries) => {
       const startedAt = performance.now()
       const receipts = await inSetOrSingly(entries, (set) => client.append(set))
@@ -47,7 +47,7 @@ interface ShipperParts {
 
 export interface EventShipper {
   /** Ships events that have committed; a failure leaves them for the sweeper. */
-  ship(intents: readonly AuditIntent[]): Promise<void>
+  ship(events: readonly OutboxEvent[]): Promise<void>
   drain(): Promise<void>
 }
 
@@ -61,15 +61,15 @@ export function createEventShipper({ pool, client, metrics, logger }: ShipperPar
     name: 'forget events',
     maxItems: 256,
     maxQueued: 20_000,
-    lingerMs: 50,
+    batchingDelayMs: 50,
     flush: async (ids) => {
-      await deleteAuditIntents(pool, ids)
+      await deleteOutboxEvents(pool, ids)
       return ids.map(() => undefined)
     },
   })
   const underWay = new Set<Promise<void>>()
 
-  async function shipOne({ id, handoffId, entry }: AuditIntent): Promise<void> {
+  async function shipOne({ id, handoffId, entry }: OutboxEvent): Promise<void> {
     try {
       await record(JSON.parse(entry) as AuditEntry)
       await deletions.add(id)
@@ -79,8 +79,8 @@ export function createEventShipper({ pool, client, metrics, logger }: ShipperPar
   }
 
   return {
-    async ship(intents) {
-      const shipping = Promise.all(intents.map(shipOne)).then(() => undefined)
+    async ship(events) {
+      const shipping = Promise.all(events.map(shipOne)).then(() => undefined)
       underWay.add(shipping)
       await shipping.finally(() => underWay.delete(shipping))
     },
@@ -99,10 +99,10 @@ export async function shipDecisions(
   shipper: EventShipper,
   handoffId: string,
 ): Promise<void> {
-  const waiting = await listHandoffIntents(pool, handoffId)
+  const waiting = await listHandoffEvents(pool, handoffId)
   if (waiting.length === 0) return
   await shipper.ship(waiting)
-  const left = await listHandoffIntents(pool, handoffId)
+  const left = await listHandoffEvents(pool, handoffId)
   if (left.length === 0) return
   throw transient('BATON_DECISIONS_UNRECORDED', 'what people decided is not yet in the audit log', {
     fix: 'Nothing; the handoff is tried again by itself once the auditor answers.',

@@ -5,23 +5,29 @@ import type { AuditEvent } from '@baton/ledger'
 import type { KeyRing } from '@baton/protocol'
 import type { Scanner } from '@baton/safety'
 import {
-  addAuditIntents,
+  addOutboxEvents,
   addRedrive,
   cancelRedrive,
-  findFirstLetter,
+  findFirstDeadLetter,
   holdDeadLetters,
   holdDueRedrive,
   inTransaction,
   listCanary,
   listHostedAgents,
   listQuarantinedMessages,
-  listWaitingLetters,
-  markLetters,
+  listWaitingDeadLetters,
+  markDeadLetters,
   reopenHandoffs,
   setRedrive,
 } from '@baton/store'
-import type { Database, HeldRedrive, Pool, QuarantinedMessage, WaitingLetter } from '@baton/store'
-import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import type {
+  Database,
+  HeldRedrive,
+  Pool,
+  QuarantinedMessage,
+  WaitingDeadLetter,
+} from '@baton/store'
+import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { dryRun } from './decide/dry-run.ts'
 import type { DryRun } from './decide/dry-run.ts'
 import { CANARY_MAX, isDue, nextRedriveStep } from './decide/redrive.ts'
@@ -32,25 +38,29 @@ interface RedriveParts {
   readonly scanner: Scanner
 }
 
-export type TriedLetter = DryRun & Pick<QuarantinedMessage, 'round' | 'sentBy'>
+export type TriedDeadLetter = DryRun & Pick<QuarantinedMessage, 'quarantineAttempt' | 'sentBy'>
 
-/** Messages of at most 1 MiB each are read at once for so many letters. */
+/** Messages of at most 1 MiB each are read at once for so many dead letters. */
 const CHUNK = 16
 
-/** What would happen to each letter that still waits, in the order asked; nothing is changed. */
+/** What would happen to each dead letter that still waits, in the order asked; nothing is changed. */
 export async function tryOut(
   { pool, keyRing, scanner }: RedriveParts,
   handoffIds: readonly string[],
-): Promise<readonly TriedLetter[]> {
-  const tried = new Map<string, TriedLetter>()
+): Promise<readonly TriedDeadLetter[]> {
+  const tried = new Map<string, TriedDeadLetter>()
   for (let from = 0; from < handoffIds.length; from += CHUNK) {
     const messages = await listQuarantinedMessages(pool, handoffIds.slice(from, from + CHUNK))
     const types = [...new Set(messages.map(({ toAgent }) => toAgent))]
     const live = messages.length === 0 ? [] : await listHostedAgents(pool, types)
     for (const message of messages) {
-      const { handoffId, round, sentBy } = message
+      const { handoffId, quarantineAttempt, sentBy } = message
       const { scan } = scanner
-      tried.set(handoffId, { ...dryRun(message, live, { keyRing, scan }), round, sentBy })
+      tried.set(handoffId, {
+        ...dryRun(message, live, { keyRing, scan }),
+        quarantineAttempt,
+        sentBy,
+      })
       // Judging is work of the processor: others get their turn between two messages.
       await new Promise((resolve) => setImmediate(resolve))
     }
@@ -65,20 +75,20 @@ export interface RedriveRequest {
   readonly ratePerSecond: number
 }
 
-/** A letter that stays where it is: NOT_WAITING, OWN, IN_ANOTHER_REDRIVE, or why it would not pass. */
+/** A dead letter that stays where it is: NOT_WAITING, OWN, IN_ANOTHER_REDRIVE, or why it would not pass. */
 export interface LeftOut {
   readonly handoffId: string
   readonly reason: string
 }
 
 export interface StartedRedrive {
-  /** Undefined where no letter could be taken. */
+  /** Undefined where no dead letter could be taken. */
   readonly redriveId: string | undefined
   readonly taken: number
   readonly leftOut: readonly LeftOut[]
 }
 
-/** Begins a re-drive of the letters that would pass today, never one's own, and records who began it. */
+/** Begins a re-drive of the dead letters that would pass today, never one's own, and records who began it. */
 export async function startRedrive(
   parts: RedriveParts,
   { handoffIds, cluster, createdBy, ratePerSecond }: RedriveRequest,
@@ -95,20 +105,20 @@ export async function startRedrive(
   })
   if (fit.length === 0) return { redriveId: undefined, taken: 0, leftOut }
   const id = randomUUID()
-  const letters = fit.map(({ handoffId, round }, index) => ({
+  const deadLetters = fit.map(({ handoffId, quarantineAttempt }, index) => ({
     handoffId,
-    round,
+    quarantineAttempt,
     canary: index < CANARY_MAX,
     actId: randomUUID(),
   }))
-  const redrive = { id, cluster, createdBy, ratePerSecond, letters }
+  const redrive = { id, cluster, createdBy, ratePerSecond, deadLetters }
   const taken = await inTransaction(parts.pool, async (transaction) => {
     const added = await addRedrive(transaction, redrive)
     const act = { id, actor: createdBy }
     if (added.size > 0) await recordAct(transaction, 'REDRIVE_STARTED', act)
     return added
   })
-  for (const { handoffId } of letters)
+  for (const { handoffId } of deadLetters)
     if (!taken.has(handoffId)) leftOut.push({ handoffId, reason: 'IN_ANOTHER_REDRIVE' })
   return { redriveId: taken.size === 0 ? undefined : id, taken: taken.size, leftOut }
 }
@@ -122,17 +132,17 @@ export function stopRedrive(pool: Pool, redriveId: string, actor: string): Promi
   })
 }
 
-// A record belongs to a task: this one to that of the first letter, under the id of the re-drive.
+// A record belongs to a task: this one to that of the first dead letter, under the id of the re-drive.
 async function recordAct(
   transaction: Database,
   event: AuditEvent,
   act: { readonly id: string; readonly actor: string },
 ): Promise<void> {
-  const first = await findFirstLetter(transaction, act.id)
+  const first = await findFirstDeadLetter(transaction, act.id)
   if (first === undefined) return
-  const letter = (await holdDeadLetters(transaction, [first])).get(first)
-  if (letter === undefined) return
-  await addAuditIntents(transaction, [toIntent({ ...lifecycleEntry(letter, event), act })])
+  const deadLetter = (await holdDeadLetters(transaction, [first])).get(first)
+  if (deadLetter === undefined) return
+  await addOutboxEvents(transaction, [toOutboxEvent({ ...lifecycleEntry(deadLetter, event), act })])
 }
 
 const TURNS_MAX = 10
@@ -158,36 +168,38 @@ async function advance(transaction: Database, redrive: HeldRedrive): Promise<num
     await setRedrive(transaction, id, { state, why })
     return 0
   }
-  const letters = await listWaitingLetters(transaction, id, drive)
-  const driven = await driveLetters(transaction, redrive, letters)
-  const isDone = state === 'RUNNING' && letters.length === 0
+  const deadLetters = await listWaitingDeadLetters(transaction, id, drive)
+  const driven = await driveDeadLetters(transaction, redrive, deadLetters)
+  const isDone = state === 'RUNNING' && deadLetters.length === 0
   await setRedrive(transaction, id, { state: isDone ? 'DONE' : state, why })
   return driven
 }
 
-async function driveLetters(
+async function driveDeadLetters(
   transaction: Database,
   { id, createdBy }: HeldRedrive,
-  letters: readonly WaitingLetter[],
+  deadLetters: readonly WaitingDeadLetter[],
 ): Promise<number> {
-  const ids = letters.map(({ handoffId }) => handoffId)
+  const ids = deadLetters.map(({ handoffId }) => handoffId)
   const held = await holdDeadLetters(transaction, ids)
-  const due = letters.flatMap(({ handoffId, round, actId }) => {
-    const letter = held.get(handoffId)
-    return letter !== undefined && isDue(letter, round) ? [{ letter, actId }] : []
+  const due = deadLetters.flatMap(({ handoffId, quarantineAttempt, actId }) => {
+    const deadLetter = held.get(handoffId)
+    return deadLetter !== undefined && isDue(deadLetter, quarantineAttempt)
+      ? [{ deadLetter, actId }]
+      : []
   })
-  const driven = due.map(({ letter }) => letter.handoffId)
+  const driven = due.map(({ deadLetter }) => deadLetter.handoffId)
   const skipped = ids.filter((one) => !driven.includes(one))
-  await markLetters(transaction, id, { driven, skipped })
+  await markDeadLetters(transaction, id, { driven, skipped })
   if (due.length === 0) return 0
-  const reopenings = driven.map((handoffId) => ({ handoffId, releaseId: null }))
+  const reopenings = driven.map((handoffId) => ({ handoffId, approvalOverrideId: null }))
   await reopenHandoffs(transaction, reopenings, 'REDRIVEN')
-  const intents = due.map(({ letter, actId }) =>
-    toIntent({
-      ...lifecycleEntry(letter, 'HANDOFF_RELEASED', letter.reason),
+  const events = due.map(({ deadLetter, actId }) =>
+    toOutboxEvent({
+      ...lifecycleEntry(deadLetter, 'HANDOFF_RELEASED', deadLetter.reason),
       act: { id: actId, actor: createdBy },
     }),
   )
-  await addAuditIntents(transaction, intents)
+  await addOutboxEvents(transaction, events)
   return due.length
 }

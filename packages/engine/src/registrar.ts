@@ -14,7 +14,7 @@ interface RegistrarParts {
 
 const RENEW_MS = 10_000
 
-/** Registers at the start, renews every 10 s and leaves at the stop; a registration lapses after 30 s. */
+/** Registers at the start, renews every 10 s and leaves at the stop; a registration expires after 30 s. */
 export function createRegistrar({ pool, agents, logger }: RegistrarParts): Service {
   const worker = randomUUID()
   const rows = agents.map((agent) => ({

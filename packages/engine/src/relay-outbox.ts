@@ -1,19 +1,19 @@
-// The relay: claims outbox rows, publishes pointers, marks and commits. Any number of relays, no leader.
+// The relay: claims outbox rows, publishes pointers, watermarks and commits. Any number of relays, no leader.
 import { randomUUID } from 'node:crypto'
-import type { Job, NextMark, Pointer, QueueMark } from '@baton/protocol'
+import type { Job, NextWatermark, Pointer, QueueWatermark } from '@baton/protocol'
 import { codeOf, crashPoint, every, fullJitterMs } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import {
   claimOutbox,
   inTransaction,
-  listOutboxLanes,
+  listPriorityClasses,
   listenToOutbox,
   markDispatched,
 } from '@baton/store'
-import type { ClaimQuota, OutboxLane, OutboxRow, Pool } from '@baton/store'
+import type { ClaimQuota, PriorityClass, OutboxRow, Pool } from '@baton/store'
 import { startSpan } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
-import type { QueueMarks, Transport } from '@baton/transport'
+import type { QueueWatermarks, Transport } from '@baton/transport'
 
 export interface RelayParts {
   readonly pool: Pool
@@ -29,39 +29,44 @@ export interface RelayParts {
 
 const POLL_MS = 250
 /** After a pass that found a crowd, the next waits for company: small sets cost as much as large ones. */
-const CROWD_ROWS = 4
-const LINGER_MS = 20
+const BATCH_THRESHOLD_ROWS = 4
+const BATCHING_DELAY_MS = 20
 
 interface Pass {
   readonly published: number
-  /** Whether some lane gave as much as it was asked for, so that it may hold more. */
+  /** Whether some priority class gave as much as it was asked for, so that it may hold more. */
   readonly more: boolean
 }
 
 /** Publishes everything in the outbox, woken by NOTIFY and by a poll every 250 ms. */
 export function createRelay(parts: RelayParts): Service {
   const { pool, transport, logger } = parts
-  const quotas = createLaneQuotas()
-  const gauge = createWaterGauge({ ...parts, waiting: (queue) => transport.waiting(queue) })
-  const marker = createMarker({ writeMarks: transport.marks?.write ?? null })
+  const quotas = createClassQuotas()
+  const highWaterMark = createHighWaterMark({
+    ...parts,
+    waiting: (queue) => transport.waiting(queue),
+  })
+  const watermarkWriter = createWatermarkWriter({
+    writeWatermarks: transport.watermarks?.write ?? null,
+  })
   let listener: { close(): Promise<void> } | undefined
 
   // Rows are claimed by deleting them: a relay that dies before its commit has claimed nothing.
   async function pass(): Promise<Pass> {
-    const lanes = await openLanes(parts, gauge.isOpen)
-    if (lanes.length === 0) return { published: 0, more: false }
-    const asked = quotas.of(lanes)
+    const classes = await openClasses(parts, highWaterMark.isOpen)
+    if (classes.length === 0) return { published: 0, more: false }
+    const asked = quotas.of(classes)
     return inTransaction(pool, async (transaction) => {
       const rows = await claimOutbox(transaction, asked)
       if (rows.length === 0) return { published: 0, more: false }
       crashPoint('relay.after_claim')
       await publishRows(parts, rows)
-      const marks = await marker.mark(rows)
+      const watermarks = await watermarkWriter.write(rows)
       crashPoint('relay.after_publish')
       quotas.seen(rows)
-      gauge.published(rows)
+      highWaterMark.published(rows)
       const ids = rows.map((row) => row.handoffId)
-      await markDispatched(transaction, ids, marks)
+      await markDispatched(transaction, ids, watermarks)
       crashPoint('relay.after_update')
       return { published: rows.length, more: isFilled(asked, rows) }
     })
@@ -74,7 +79,8 @@ export function createRelay(parts: RelayParts): Service {
       const { published, more } = await pass()
       if (published > 0) crashPoint('relay.after_commit')
       if (more) return 0
-      if (published >= CROWD_ROWS) await new Promise((resolve) => setTimeout(resolve, LINGER_MS))
+      if (published >= BATCH_THRESHOLD_ROWS)
+        await new Promise((resolve) => setTimeout(resolve, BATCHING_DELAY_MS))
       return POLL_MS
     },
     failed(error, failures) {
@@ -95,13 +101,14 @@ export function createRelay(parts: RelayParts): Service {
   }
 }
 
-/** The lanes that this relay serves and whose queue takes more. */
-async function openLanes(
+/** The priority classes that this relay serves and whose queue takes more. */
+async function openClasses(
   { pool, queues }: RelayParts,
   isOpen: (queue: string) => Promise<boolean>,
-): Promise<readonly OutboxLane[]> {
-  const lanes = await listOutboxLanes(pool)
-  const mine = queues === undefined ? lanes : lanes.filter(({ queue }) => queues.includes(queue))
+): Promise<readonly PriorityClass[]> {
+  const classes = await listPriorityClasses(pool)
+  const mine =
+    queues === undefined ? classes : classes.filter(({ queue }) => queues.includes(queue))
   const open = await Promise.all(mine.map(({ queue }) => isOpen(queue)))
   return mine.filter((_, index) => open[index])
 }
@@ -128,12 +135,12 @@ async function publishRows(
 }
 
 function toJob(row: OutboxRow): Job {
-  const { handoffId, taskId, generation, bytes, traceparent, tracestate } = row
+  const { handoffId, taskId, publishAttempt, bytes, traceparent, tracestate } = row
   const pointer: Pointer = {
     v: 1,
     handoffId,
     taskId,
-    generation,
+    publishAttempt,
     sha256: Buffer.from(row.sha256).toString('hex'),
     bytes,
     traceparent,
@@ -151,50 +158,51 @@ const HINT_SLACK = 5_000
 const FULL_SCAN_MS = 10_000
 const WATER_CHECK_MS = 250
 
-const laneKey = (lane: OutboxLane): string => `${lane.priority} ${lane.queue}`
+const classKey = (priorityClass: PriorityClass): string =>
+  `${priorityClass.priority} ${priorityClass.queue}`
 
-interface LaneQuotas {
-  /** Quotas for one claim over these lanes. */
-  of(lanes: readonly OutboxLane[]): ClaimQuota[]
+interface ClassQuotas {
+  /** Quotas for one claim over these priority classes. */
+  of(classes: readonly PriorityClass[]): ClaimQuota[]
   /** Remembers how far the relay has come. */
   seen(rows: readonly OutboxRow[]): void
 }
 
 /**
- * Starts each lane's scan shortly before the last row seen, off the dead rows that a long snapshot
+ * Starts each priority class's scan shortly before the last row seen, off the dead rows that a long snapshot
  * keeps. A full scan every 10 s finds what committed late with a low number.
  */
-export function createLaneQuotas(now: () => number = () => performance.now()): LaneQuotas {
+export function createClassQuotas(now: () => number = () => performance.now()): ClassQuotas {
   const lastSeq = new Map<string, number>()
   let fullScanAt = -Infinity
   return {
-    of(lanes) {
+    of(classes) {
       const full = now() - fullScanAt > FULL_SCAN_MS
       if (full) fullScanAt = now()
-      const total = lanes.reduce((sum, lane) => sum + weightOf(lane), 0)
-      return lanes.map((lane) => ({
-        ...lane,
-        afterSeq: full ? 0 : Math.max(0, (lastSeq.get(laneKey(lane)) ?? 0) - HINT_SLACK),
-        limit: Math.max(1, Math.floor((BATCH_MAX * weightOf(lane)) / total)),
+      const total = classes.reduce((sum, priorityClass) => sum + weightOf(priorityClass), 0)
+      return classes.map((priorityClass) => ({
+        ...priorityClass,
+        afterSeq: full ? 0 : Math.max(0, (lastSeq.get(classKey(priorityClass)) ?? 0) - HINT_SLACK),
+        limit: Math.max(1, Math.floor((BATCH_MAX * weightOf(priorityClass)) / total)),
       }))
     },
     seen(rows) {
       for (const row of rows) {
-        const key = laneKey(row)
+        const key = classKey(row)
         lastSeq.set(key, Math.max(row.seq, lastSeq.get(key) ?? 0))
       }
     },
   }
 }
 
-/** Whether some lane gave as many rows as it was asked for. */
+/** Whether some priority class gave as many rows as it was asked for. */
 export function isFilled(quotas: readonly ClaimQuota[], rows: readonly OutboxRow[]): boolean {
   const counts = new Map<string, number>()
-  for (const row of rows) counts.set(laneKey(row), (counts.get(laneKey(row)) ?? 0) + 1)
-  return quotas.some((quota) => (counts.get(laneKey(quota)) ?? 0) >= quota.limit)
+  for (const row of rows) counts.set(classKey(row), (counts.get(classKey(row)) ?? 0) + 1)
+  return quotas.some((quota) => (counts.get(classKey(quota)) ?? 0) >= quota.limit)
 }
 
-const weightOf = (lane: OutboxLane): number => WEIGHTS[lane.priority] ?? 1
+const weightOf = (priorityClass: PriorityClass): number => WEIGHTS[priorityClass.priority] ?? 1
 
 interface WaterLine {
   readonly waitingMax: number
@@ -204,9 +212,9 @@ interface WaterLine {
 
 /**
  * Tells whether a queue is below its high-water mark; asks at most every 250 ms per queue, and at
- * once when what was published since may have reached the mark.
+ * once when what was published since may have reached the watermark.
  */
-export function createWaterGauge({ waitingMax, waiting }: WaterLine) {
+export function createHighWaterMark({ waitingMax, waiting }: WaterLine) {
   const known = new Map<string, { readonly checkedAt: number; open: boolean; count: number }>()
   return {
     async isOpen(queue: string): Promise<boolean> {
@@ -228,45 +236,45 @@ export function createWaterGauge({ waitingMax, waiting }: WaterLine) {
   }
 }
 
-interface MarkerDeps {
+interface WatermarkWriterDeps {
   /** Null where a queue cannot lose its end. */
-  readonly writeMarks: QueueMarks['write'] | null
+  readonly writeWatermarks: QueueWatermarks['write'] | null
 }
 
-interface Marker {
-  /** Marks the queues of what was just published; answers the marks to keep in Postgres. */
-  mark(published: readonly { readonly queue: string }[]): Promise<readonly QueueMark[]>
+interface WatermarkWriter {
+  /** Watermarks the queues of what was just published; answers the watermarks to keep in Postgres. */
+  write(published: readonly { readonly queue: string }[]): Promise<readonly QueueWatermark[]>
 }
 
-/** Agent types come from messages: beyond this many, rows of marks begin anew. */
+/** Agent types come from messages: beyond this many, rows of watermarks begin anew. */
 const QUEUES_MAX = 1_000
 
 /**
- * Each mark is written only over its own predecessor. Where that is gone, or a write was not
- * answered, a new row of marks begins, and the old one stays in Postgres for the detector to miss.
+ * Each watermark is written only over its own predecessor. Where that is gone, or a write was not
+ * answered, a new row of watermarks begins, and the old one stays in Postgres for the detector to miss.
  */
-export function createMarker({ writeMarks }: MarkerDeps): Marker {
-  const latest = new Map<string, QueueMark>()
+export function createWatermarkWriter({ writeWatermarks }: WatermarkWriterDeps): WatermarkWriter {
+  const latest = new Map<string, QueueWatermark>()
 
-  function next(queue: string): NextMark {
+  function next(queue: string): NextWatermark {
     const last = latest.get(queue)
     latest.delete(queue)
-    if (last === undefined) return { queue, relay: randomUUID(), mark: 1, previous: null }
-    return { queue, relay: last.relay, mark: last.mark + 1, previous: last.mark }
+    if (last === undefined) return { queue, relay: randomUUID(), watermark: 1, previous: null }
+    return { queue, relay: last.relay, watermark: last.watermark + 1, previous: last.watermark }
   }
 
   async function write(queues: readonly string[]): Promise<readonly string[]> {
-    if (queues.length === 0 || writeMarks === null) return []
-    const marks = queues.map(next)
-    const written = await writeMarks(marks)
-    for (const [index, { queue, relay, mark }] of marks.entries()) {
-      if (written[index] === true) latest.set(queue, { queue, relay, mark })
+    if (queues.length === 0 || writeWatermarks === null) return []
+    const watermarks = queues.map(next)
+    const written = await writeWatermarks(watermarks)
+    for (const [index, { queue, relay, watermark }] of watermarks.entries()) {
+      if (written[index] === true) latest.set(queue, { queue, relay, watermark })
     }
     return queues.filter((_, index) => written[index] !== true)
   }
 
   return {
-    async mark(published) {
+    async write(published) {
       if (latest.size > QUEUES_MAX) latest.clear()
       const queues = [...new Set(published.map(({ queue }) => queue))]
       const broken = await write(queues)

@@ -1,9 +1,9 @@
 // A blocked handoff goes to another live agent type that has all it needs (S20); the event of it commits with it.
 import type { Detail, HandoffMessage } from '@baton/protocol'
 import { crashPoint } from '@baton/runtime'
-import { addAuditIntents, inTransaction, rerouteHandoff } from '@baton/store'
-import type { AuditIntent, ClaimedHandoff, Pool } from '@baton/store'
-import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { addOutboxEvents, inTransaction, rerouteHandoff } from '@baton/store'
+import type { OutboxEvent, ClaimedHandoff, Pool } from '@baton/store'
+import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { storableJson } from './storable-json.ts'
 
 /** It passed every check, but its receiver lacks what it requires. */
@@ -17,11 +17,11 @@ export interface Blocked {
 export function rerouteBlocked(
   pool: Pool,
   { claimed, message, unmet }: Blocked,
-): Promise<AuditIntent | undefined> {
+): Promise<OutboxEvent | undefined> {
   return inTransaction(pool, async (transaction) => {
     const routedTo = await rerouteHandoff(transaction, {
       handoffId: claimed.handoffId,
-      epoch: claimed.epoch,
+      fencingToken: claimed.fencingToken,
       type: claimed.routedTo ?? claimed.toAgent,
       capabilities: message.requirements?.capabilities ?? [],
       mcp: message.requirements?.mcp ?? [],
@@ -29,9 +29,11 @@ export function rerouteBlocked(
       details: storableJson(unmet),
     })
     if (routedTo === undefined) return undefined
-    const intent = toIntent(lifecycleEntry({ ...claimed, routedTo }, 'HANDOFF_REROUTED', 'BLOCKED'))
-    await addAuditIntents(transaction, [intent])
+    const event = toOutboxEvent(
+      lifecycleEntry({ ...claimed, routedTo }, 'HANDOFF_REROUTED', 'BLOCKED'),
+    )
+    await addOutboxEvents(transaction, [event])
     crashPoint('reroute.before_commit')
-    return intent
+    return event
   })
 }

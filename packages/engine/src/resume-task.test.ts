@@ -18,7 +18,7 @@ const resumable: ResumableHandoff = {
   ...before,
   revision: 1,
   attempt: 3,
-  epoch: 4,
+  fencingToken: 4,
   reason: 'BATON_AGENT_FAILED',
   sentBy: 'ann',
 }

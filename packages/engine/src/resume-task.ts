@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { AgentState, HandoffConstraints, HandoffMessage } from '@baton/protocol'
 import { crashPoint, permanent } from '@baton/runtime'
-import { addAuditIntents, inTransaction, linkResumed, lockResumable } from '@baton/store'
+import { addOutboxEvents, inTransaction, linkResumed, lockResumable } from '@baton/store'
 import type { NewHandoff, ResumableHandoff, ResumeState } from '@baton/store'
-import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { prepareHandoff, prepareSaved, readCheckpoint, readMessage } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
 import type { ReturnParts } from './revise-handoff.ts'
@@ -73,7 +73,7 @@ function commit(parts: ReturnParts, request: ResumeRequest): Promise<Resumed> {
     await linkResumed(transaction, { handoffId, resumesId: resumable.handoffId })
     // Stands with the handoff that was rolled back; the act's id is the handoff that takes it up.
     const entry = lifecycleEntry(resumable, 'TASK_RESUMED', resumable.reason)
-    await addAuditIntents(transaction, [toIntent({ ...entry, act: { id: handoffId, actor } })])
+    await addOutboxEvents(transaction, [toOutboxEvent({ ...entry, act: { id: handoffId, actor } })])
     return { kind: 'sent', sent }
   })
 }

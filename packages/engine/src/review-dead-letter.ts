@@ -1,13 +1,13 @@
 // What people decide about a dead letter. The decision, its records and its effect commit together.
 import { randomUUID } from 'node:crypto'
 import type { AuditEvent } from '@baton/ledger'
-import { signRelease } from '@baton/protocol'
+import { signOverride } from '@baton/protocol'
 import type { KeyRing } from '@baton/protocol'
 import { crashPoint } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
 import {
-  addAuditIntents,
-  addRelease,
+  addOutboxEvents,
+  addOverride,
   addVote,
   askSender,
   discardDeadLetter,
@@ -15,19 +15,19 @@ import {
   holdDeadLetters,
   inTransaction,
   listVotes,
-  releaseEnd,
+  overrideEnd,
   reopenHandoffs,
   replaceMessage,
 } from '@baton/store'
 import type { Database, HeldDeadLetter, Pool } from '@baton/store'
-import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { redactStored } from './decide/redact-message.ts'
 import type { Redaction } from './decide/redact-message.ts'
 import {
   agreementOn,
   decidedBefore,
   proposeRedaction,
-  proposeRelease,
+  proposeOverride,
   redactionsOf,
   reviewRuleOf,
   whyNotReopened,
@@ -50,10 +50,10 @@ export interface Reviewer {
   askSender(decider: Decider): Promise<ReviewOutcome>
 }
 
-/** A letter that nobody else can decide about meanwhile, and who decides. */
+/** A dead letter that nobody else can decide about meanwhile, and who decides. */
 interface Held {
   readonly transaction: Database
-  readonly letter: HeldDeadLetter
+  readonly deadLetter: HeldDeadLetter
   readonly reviewer: string
 }
 
@@ -63,10 +63,10 @@ export function createReviewer(parts: ReviewParts): Reviewer {
     work: (held: Held) => Promise<ReviewOutcome>,
   ): Promise<ReviewOutcome> {
     const outcome = await inTransaction(parts.pool, async (transaction): Promise<ReviewOutcome> => {
-      const letter = (await holdDeadLetters(transaction, [handoffId])).get(handoffId)
-      if (letter === undefined) return { kind: 'refused', why: 'unknown' }
-      if (letter.sentBy === reviewer) return { kind: 'refused', why: 'own' }
-      const result = await work({ transaction, letter, reviewer })
+      const deadLetter = (await holdDeadLetters(transaction, [handoffId])).get(handoffId)
+      if (deadLetter === undefined) return { kind: 'refused', why: 'unknown' }
+      if (deadLetter.sentBy === reviewer) return { kind: 'refused', why: 'own' }
+      const result = await work({ transaction, deadLetter, reviewer })
       crashPoint('review.before_commit')
       return result
     })
@@ -88,20 +88,20 @@ async function release(
   validHours: number,
   { keyRing }: ReviewParts,
 ): Promise<ReviewOutcome> {
-  const { transaction, letter } = held
-  const refused = decidedBefore(letter, 'RELEASED') ?? whyNotReopened(letter, 'RELEASE')
+  const { transaction, deadLetter } = held
+  const refused = decidedBefore(deadLetter, 'RELEASED') ?? whyNotReopened(deadLetter, 'RELEASE')
   if (refused !== undefined) return refused
-  const { handoffId, sha256, reason, artefactId } = letter
+  const { handoffId, sha256, reason, rulesetVersion } = deadLetter
   const { overrides } = reviewRuleOf(reason)
-  if (overrides && artefactId === null) return { kind: 'refused', why: 'no_verdict' }
-  const voted = await vote(held, proposeRelease(letter, overrides ? validHours : null))
+  if (overrides && rulesetVersion === null) return { kind: 'refused', why: 'no_verdict' }
+  const voted = await vote(held, proposeOverride(deadLetter, overrides ? validHours : null))
   if (voted.kind === 'waiting') return voted
   if (!overrides) return takeEffect(held, null, 'RELEASED')
-  const expiresAt = await releaseEnd(transaction, validHours)
+  const expiresAt = await overrideEnd(transaction, validHours)
   const terms = { id: randomUUID(), handoffId, sha256, reason, expiresAt }
   const { reviewers } = voted
-  const given = signRelease({ ...terms, reviewers, artefactId: artefactId ?? '' }, keyRing)
-  await addRelease(transaction, given)
+  const given = signOverride({ ...terms, reviewers, rulesetVersion: rulesetVersion ?? '' }, keyRing)
+  await addOverride(transaction, given)
   return takeEffect(held, given.id, 'RELEASED')
 }
 
@@ -110,16 +110,16 @@ async function redact(
   asked: readonly Redaction[] | string,
   { keyRing, scanner }: ReviewParts,
 ): Promise<ReviewOutcome> {
-  const { transaction, letter } = held
-  const refused = decidedBefore(letter, 'REDACTED') ?? whyNotReopened(letter, 'REDACT')
+  const { transaction, deadLetter } = held
+  const refused = decidedBefore(deadLetter, 'REDACTED') ?? whyNotReopened(deadLetter, 'REDACT')
   if (refused !== undefined) return refused
-  const { handoffId, round } = letter
+  const { handoffId, quarantineAttempt } = deadLetter
   const redactions =
     typeof asked === 'string'
-      ? redactionsOf(await listVotes(transaction, handoffId, round), asked)
+      ? redactionsOf(await listVotes(transaction, handoffId, quarantineAttempt), asked)
       : asked
   if (redactions === undefined) return { kind: 'refused', why: 'no_proposal' }
-  const proposal = proposeRedaction(letter, redactions)
+  const proposal = proposeRedaction(deadLetter, redactions)
   const stored = await findStoredMessage(transaction, handoffId)
   if (stored === undefined) return { kind: 'refused', why: 'unknown' }
   const redacted = redactStored(stored, proposal.redactions, { keyRing, scan: scanner.scan })
@@ -134,19 +134,19 @@ async function redact(
 }
 
 async function discard(held: Held): Promise<ReviewOutcome> {
-  const refused = decidedBefore(held.letter, 'DISCARDED')
+  const refused = decidedBefore(held.deadLetter, 'DISCARDED')
   if (refused !== undefined) return refused
-  await discardDeadLetter(held.transaction, held.letter.handoffId)
+  await discardDeadLetter(held.transaction, held.deadLetter.handoffId)
   await recordAct(held, 'DEAD_LETTER_DISCARDED')
   return { kind: 'decided', resolution: 'DISCARDED', repeated: false }
 }
 
 async function ask(held: Held): Promise<ReviewOutcome> {
-  const { transaction, letter } = held
-  const refused = whyNotReopened(letter, undefined)
+  const { transaction, deadLetter } = held
+  const refused = whyNotReopened(deadLetter, undefined)
   if (refused !== undefined) return refused
-  if (letter.asked) return { kind: 'asked', repeated: true }
-  await askSender(transaction, letter.handoffId, randomUUID())
+  if (deadLetter.asked) return { kind: 'asked', repeated: true }
+  await askSender(transaction, deadLetter.handoffId, randomUUID())
   await recordAct(held, 'SENDER_ASKED')
   return { kind: 'asked', repeated: false }
 }
@@ -156,13 +156,21 @@ type Voted =
   | { readonly kind: 'agreed'; readonly reviewers: readonly string[] }
 
 async function vote(held: Held, proposal: Proposal): Promise<Voted> {
-  const { transaction, letter, reviewer } = held
-  const { handoffId, round, reason } = letter
+  const { transaction, deadLetter, reviewer } = held
+  const { handoffId, quarantineAttempt, reason } = deadLetter
   const { action, sha256, text } = proposal
   const id = randomUUID()
-  const ballot = { id, handoffId, round, action, proposalSha256: sha256, proposal: text, reviewer }
+  const ballot = {
+    id,
+    handoffId,
+    quarantineAttempt,
+    action,
+    proposalSha256: sha256,
+    proposal: text,
+    reviewer,
+  }
   if (await addVote(transaction, ballot)) await recordAct(held, 'RELEASE_APPROVED', id)
-  const votes = await listVotes(transaction, handoffId, round)
+  const votes = await listVotes(transaction, handoffId, quarantineAttempt)
   const { reviewers, needed } = agreementOn(proposal, votes, reason)
   if (reviewers.length >= needed) return { kind: 'agreed', reviewers }
   return { kind: 'waiting', reviewers, needed, proposal: sha256 }
@@ -170,23 +178,27 @@ async function vote(held: Held, proposal: Proposal): Promise<Voted> {
 
 // The consequence of the votes is nobody's own act; the votes stand in the chain right before it.
 async function takeEffect(
-  { transaction, letter }: Held,
-  releaseId: string | null,
+  { transaction, deadLetter }: Held,
+  approvalOverrideId: string | null,
   resolution: 'RELEASED' | 'REDACTED',
 ): Promise<ReviewOutcome> {
-  await reopenHandoffs(transaction, [{ handoffId: letter.handoffId, releaseId }], resolution)
+  await reopenHandoffs(
+    transaction,
+    [{ handoffId: deadLetter.handoffId, approvalOverrideId }],
+    resolution,
+  )
   const event = resolution === 'RELEASED' ? 'HANDOFF_RELEASED' : 'HANDOFF_REDACTED'
-  const entry = lifecycleEntry(letter, event, letter.reason)
-  const release = releaseId === null ? {} : { release: releaseId }
-  await addAuditIntents(transaction, [toIntent({ ...entry, ...release })])
+  const entry = lifecycleEntry(deadLetter, event, deadLetter.reason)
+  const release = approvalOverrideId === null ? {} : { release: approvalOverrideId }
+  await addOutboxEvents(transaction, [toOutboxEvent({ ...entry, ...release })])
   return { kind: 'decided', resolution, repeated: false }
 }
 
 function recordAct(
-  { transaction, letter, reviewer }: Held,
+  { transaction, deadLetter, reviewer }: Held,
   event: AuditEvent,
   id: string = randomUUID(),
 ): Promise<void> {
-  const entry = lifecycleEntry(letter, event, letter.reason)
-  return addAuditIntents(transaction, [toIntent({ ...entry, act: { id, actor: reviewer } })])
+  const entry = lifecycleEntry(deadLetter, event, deadLetter.reason)
+  return addOutboxEvents(transaction, [toOutboxEvent({ ...entry, act: { id, actor: reviewer } })])
 }

@@ -4,7 +4,7 @@ import type { AgentState, HandoffConstraints, HandoffMessage, KeyRing } from '@b
 import { crashPoint, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import {
-  addAuditIntents,
+  addOutboxEvents,
   applyRevisions,
   findRevisionBase,
   inTransaction,
@@ -13,7 +13,7 @@ import {
 import type { NewHandoff, Pool, Revision, RevisionBase } from '@baton/store'
 import { parseTraceparent } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
-import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { decideRevision } from './decide/revision.ts'
 import type { RevisionOutcome } from './decide/revision.ts'
 import { prepareHandoff, prepareSaved, readCheckpoint, readMessage } from './prepare-handoff.ts'
@@ -87,7 +87,7 @@ function commit(pool: Pool, wanted: Revision, actor: string): Promise<RevisionOu
     await applyRevisions(transaction, [wanted])
     const act = { id: randomUUID(), actor }
     const entry = lifecycleEntry(standing, 'HANDOFF_REVISED')
-    await addAuditIntents(transaction, [toIntent({ ...entry, act })])
+    await addOutboxEvents(transaction, [toOutboxEvent({ ...entry, act })])
     return outcome
   })
 }

@@ -48,7 +48,7 @@ export interface SharedSender extends HandoffSender {
 }
 
 const SET_MAX = 64
-const LINGER_MS = 20
+const BATCHING_DELAY_MS = 20
 const QUEUED_MAX = 10_000
 
 /** Sends for a whole process: concurrent handoffs commit in one statement, and one that is bad fails alone. */
@@ -58,7 +58,7 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
     name: 'send',
     maxItems: SET_MAX,
     maxQueued: QUEUED_MAX,
-    lingerMs: LINGER_MS,
+    batchingDelayMs: BATCHING_DELAY_MS,
     flush: (handoffs: readonly NewHandoff[]) =>
       inSetOrSingly(handoffs, (set) => sendHandoffs(pool, set)),
   })

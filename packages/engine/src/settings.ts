@@ -61,7 +61,7 @@ export const RECOVERY_SETTINGS = {
     default: 8_000,
     help: 'How long a claim holds without a heartbeat before somebody else may execute.',
   }),
-  BATON_QUIET_MS: integer({
+  BATON_UNDELIVERED_MS: integer({
     min: 500,
     max: 600_000,
     default: 5_000,

@@ -2,25 +2,25 @@
 import { codeOf, crashPoint, every } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import {
-  addAuditIntents,
+  addOutboxEvents,
   deadLetterDepth,
   expireHandoffs,
   inTransaction,
-  listAuditIntents,
-  listQuietHandoffs,
+  listOutboxEvents,
+  listUndelivered,
   outboxDepth,
   redriveHandoffs,
-  sweepForgotten,
-  sweepLapsedLeases,
-  sweepNotices,
+  sweepStuck,
+  sweepExpiredLeases,
+  sweepNotifications,
   sweepRegistrations,
   sweepRetries,
 } from '@baton/store'
-import type { AuditIntent, Pool, QuietHandoff } from '@baton/store'
+import type { OutboxEvent, Pool, UndeliveredHandoff } from '@baton/store'
 import type { Transport } from '@baton/transport'
 import { jobIdOf } from '@baton/transport/jobs'
 import { endCanceled } from './cancel.ts'
-import { lifecycleEntry, toIntent } from './decide/audit-entries.ts'
+import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { createLossDetector } from './detect-loss.ts'
 import type { EventShipper } from './record-audit.ts'
 import { advanceRedrives } from './redrive.ts'
@@ -30,11 +30,11 @@ import { wakeRelays } from './wake.ts'
 interface SweeperParts extends RelayParts {
   readonly shipper: EventShipper
   /** How long a published handoff may stay unclaimed before its job is looked for; 5 s by default. */
-  readonly quietMs?: number
+  readonly undeliveredMs?: number
 }
 
 const INTERVAL_MS = 1_000
-const QUIET_MS = 5_000
+const UNDELIVERED_MS = 5_000
 const UNSHIPPED_MS = 3_000
 
 /**
@@ -43,8 +43,8 @@ const UNSHIPPED_MS = 3_000
  */
 export function createSweeper(parts: SweeperParts): Service {
   const { pool, shipper, metrics, logger } = parts
-  const { marks } = parts.transport
-  const detector = marks === null ? null : createLossDetector({ pool, marks, logger })
+  const { watermarks } = parts.transport
+  const detector = watermarks === null ? null : createLossDetector({ pool, watermarks, logger })
 
   const failed = (name: string, error: unknown): void =>
     logger.warn({ event: 'sweep.failed', step: name, code: codeOf(error) })
@@ -53,11 +53,11 @@ export function createSweeper(parts: SweeperParts): Service {
   const step = (name: string, work: () => Promise<unknown>): Promise<unknown> =>
     work().catch((error: unknown) => failed(name, error))
 
-  async function endDue(outcome: string, intents: readonly AuditIntent[]): Promise<void> {
-    if (intents.length === 0) return
-    metrics.handoffsTotal.with({ outcome, reason: outcome }).inc(intents.length)
+  async function endDue(outcome: string, events: readonly OutboxEvent[]): Promise<void> {
+    if (events.length === 0) return
+    metrics.handoffsTotal.with({ outcome, reason: outcome }).inc(events.length)
     wakeRelays(pool)
-    await shipper.ship(intents)
+    await shipper.ship(events)
   }
 
   async function sweep(): Promise<void> {
@@ -68,8 +68,8 @@ export function createSweeper(parts: SweeperParts): Service {
     await step('redrives', async () => {
       if ((await advanceRedrives(pool)) > 0) wakeRelays(pool)
     })
-    await step('events', async () => shipper.ship(await listAuditIntents(pool, UNSHIPPED_MS)))
-    await step('notices', () => sweepNotices(pool))
+    await step('events', async () => shipper.ship(await listOutboxEvents(pool, UNSHIPPED_MS)))
+    await step('notices', () => sweepNotifications(pool))
     await step('gauges', () => measure(parts))
   }
 
@@ -87,39 +87,39 @@ export function createSweeper(parts: SweeperParts): Service {
   }
 }
 
-async function redrive({ pool, transport, logger, quietMs = QUIET_MS }: SweeperParts) {
+async function redrive({ pool, transport, logger, undeliveredMs = UNDELIVERED_MS }: SweeperParts) {
   const retries = await sweepRetries(pool)
-  const lapsed = await sweepLapsedLeases(pool)
-  const quiet = await listQuietHandoffs(pool, quietMs)
+  const expired = await sweepExpiredLeases(pool)
+  const undelivered = await listUndelivered(pool, undeliveredMs)
   crashPoint('sweeper.after_select')
-  const gone = quiet.length === 0 ? [] : await missing(transport, quiet)
+  const gone = undelivered.length === 0 ? [] : await missing(transport, undelivered)
   const lost = gone.length === 0 ? 0 : await redriveHandoffs(pool, gone)
   crashPoint('sweeper.after_commit')
-  const forgotten = await sweepForgotten(pool, quietMs)
-  if (retries + lapsed + lost + forgotten === 0) return
+  const stuck = await sweepStuck(pool, undeliveredMs)
+  if (retries + expired + lost + stuck === 0) return
   wakeRelays(pool)
-  logger.info({ event: 'sweep.redriven', retries, lapsed, lost, forgotten })
+  logger.info({ event: 'sweep.redriven', retries, expired, lost, stuck })
 }
 
 // What the queue no longer has.
 async function missing(
   transport: Transport,
-  quiet: readonly QuietHandoff[],
-): Promise<readonly QuietHandoff[]> {
-  const jobs = quiet.map((one) => ({ queue: one.queue, jobId: jobIdOf(one) }))
+  undelivered: readonly UndeliveredHandoff[],
+): Promise<readonly UndeliveredHandoff[]> {
+  const jobs = undelivered.map((one) => ({ queue: one.queue, jobId: jobIdOf(one) }))
   const gone = new Set(await transport.missing(jobs))
-  return quiet.filter((one) => gone.has(jobIdOf(one)))
+  return undelivered.filter((one) => gone.has(jobIdOf(one)))
 }
 
 /** Ends what is past its deadline; answers the events that committed with it. */
-function expire(pool: Pool): Promise<readonly AuditIntent[]> {
+function expire(pool: Pool): Promise<readonly OutboxEvent[]> {
   return inTransaction(pool, async (transaction) => {
     const expired = await expireHandoffs(transaction)
-    const intents = expired.map((one) =>
-      toIntent(lifecycleEntry(one, 'HANDOFF_EXPIRED', 'EXPIRED')),
+    const events = expired.map((one) =>
+      toOutboxEvent(lifecycleEntry(one, 'HANDOFF_EXPIRED', 'EXPIRED')),
     )
-    if (intents.length > 0) await addAuditIntents(transaction, intents)
-    return intents
+    if (events.length > 0) await addOutboxEvents(transaction, events)
+    return events
   })
 }
 

@@ -52,7 +52,7 @@ export interface AuditEntry {
   readonly handoffId: string
   readonly parentHandoffId: string | null
   readonly attempt: number
-  /** The execution's fencing epoch; part of the idempotency key. */
+  /** The execution's fencing token; part of the idempotency key. */
   readonly epoch: number
   readonly fromAgent: {
     readonly agentId: string

@@ -85,7 +85,7 @@ export interface HandoffConstraints {
   readonly priority?: number
   /** RFC 3339: when the work must be done. */
   readonly deadline?: string
-  /** RFC 3339: when an unaccepted handoff lapses. */
+  /** RFC 3339: when an unaccepted handoff expires. */
   readonly expiresAt?: string
   readonly requiresApproval?: boolean
   readonly tokenBudget?: number

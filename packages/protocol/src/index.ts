@@ -6,7 +6,7 @@ export { buildHandoff, buildHandoffMessage, type BuiltHandoff } from './build-ha
 export { canonicalBytes, canonicalJson } from './canonical-json.ts'
 export { INITIAL } from './checks/completeness.ts'
 export type { TaskBudget } from './checks/consistency.ts'
-export type { OfferedRelease } from './checks/release.ts'
+export type { OfferedOverride } from './checks/approval-override.ts'
 export type { Scan, ScanVerdict } from './checks/safety.ts'
 export {
   compressContext,
@@ -44,9 +44,14 @@ export { DEFAULT_LIMITS, type Limits } from './limits.ts'
 export { microUSD, usdFromMicro } from './money.ts'
 export { parseMessage, type Parsed } from './parse-message.ts'
 export { unmetRequirements } from './checks/requirements.ts'
-export type { Job, NextMark, Pointer, Priority, QueueMark } from './queue-message.ts'
+export type { Job, NextWatermark, Pointer, Priority, QueueWatermark } from './queue-message.ts'
 export { ROUTES, type RejectionReason, type Route } from './rejection.ts'
-export { signRelease, verifyRelease, type Release, type ReleaseTerms } from './release.ts'
+export {
+  signOverride,
+  verifyOverride,
+  type Release,
+  type OverrideTerms,
+} from './approval-override.ts'
 export { prepareSchemas } from './schema-check.ts'
 export { NEWEST_MINOR, readSchemaVersion, type SchemaVersion } from './schema-version.ts'
 export {

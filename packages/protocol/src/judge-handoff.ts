@@ -1,8 +1,8 @@
 // Judges a delivery in the order of I6: size, signature, schema, completeness, budget, safety.
 import type { AgentRegistration } from './agent-registration.ts'
 import type { TaskBudget } from './checks/consistency.ts'
-import { checkRelease } from './checks/release.ts'
-import type { OfferedRelease } from './checks/release.ts'
+import { checkOverride } from './checks/approval-override.ts'
+import type { OfferedOverride } from './checks/approval-override.ts'
 import type { Scan, ScanVerdict } from './checks/safety.ts'
 import type { Detail } from './detail.ts'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -27,7 +27,7 @@ export interface JudgeOptions<V extends ScanVerdict = ScanVerdict> {
   /** The agent executes instead of the one that the message addresses and that could not. */
   readonly routed?: boolean | undefined
   /** Under which a message may pass that the scanner rejects; nothing else is overridden. */
-  readonly release?: { readonly offered: OfferedRelease; readonly handoffId: string } | undefined
+  readonly release?: { readonly offered: OfferedOverride; readonly handoffId: string } | undefined
 }
 
 /** Judges the bytes as they came. Any input gets a verdict; nothing is thrown. */
@@ -55,7 +55,7 @@ function contentOptions<V extends ScanVerdict>(delivery: Delivery, options: Judg
   if (release === undefined) return { agent, scan, task, routed }
   const { offered, handoffId } = release
   const released = { handoffId, bytes: delivery.bytes, keyRing }
-  const judge = (verdict: ScanVerdict | null) => checkRelease(offered, released, verdict)
+  const judge = (verdict: ScanVerdict | null) => checkOverride(offered, released, verdict)
   return { agent, scan, task, routed, release: judge }
 }
 

@@ -5,8 +5,8 @@ export interface Pointer {
   readonly v: 1
   readonly handoffId: string
   readonly taskId: string
-  /** One publication of a handoff; a re-drive publishes the next generation. */
-  readonly generation: number
+  /** One publication of a handoff; a re-drive publishes the next publish attempt. */
+  readonly publishAttempt: number
   /** Hex digest of the signed bytes the receiver will load. */
   readonly sha256: string
   readonly bytes: number
@@ -25,15 +25,15 @@ export interface Job {
   readonly pointer: Pointer
 }
 
-/** A relay's count of its publications into a queue. `relay` names one unbroken row of such marks. */
-export interface QueueMark {
+/** A relay's count of its publications into a queue. `relay` names one unbroken row of such watermarks. */
+export interface QueueWatermark {
   readonly queue: string
   readonly relay: string
-  readonly mark: number
+  readonly watermark: number
 }
 
-/** A mark that is written only where the one before it is still there. */
-export interface NextMark extends QueueMark {
-  /** Null begins a new row of marks. */
+/** A watermark that is written only where the one before it is still there. */
+export interface NextWatermark extends QueueWatermark {
+  /** Null begins a new row of watermarks. */
   readonly previous: number | null
 }

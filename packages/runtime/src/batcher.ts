@@ -13,11 +13,11 @@ interface BatcherOptions<Item, Result> {
   /** Most flushes under way at once; more than one only where order between sets is of no matter. */
   readonly flushesMax?: number
   /** Under load, least time between the starts of two flushes; 0 by default. A lone item never waits. */
-  readonly lingerMs?: number
+  readonly batchingDelayMs?: number
 }
 
 /** A flush of this many items says that callers come in crowds, and that the next crowd is worth a wait. */
-const CROWD_ITEMS = 4
+const BATCH_THRESHOLD = 4
 
 export interface Batcher<Item, Result> {
   add(item: Item): Promise<Result>
@@ -37,17 +37,17 @@ const answersMissing = (name: string) =>
 
 /**
  * Group commit: flushes at once when idle, otherwise when a flush in progress returns, or, where a
- * linger is set and callers come in crowds, that long after the previous flush began. Small sets
- * cost a statement as much as large ones, so the linger buys throughput only when there is a load.
+ * batching delay is set and callers come in crowds, that long after the previous flush began. Small sets
+ * cost a statement as much as large ones, so the batching delay buys throughput only when there is a load.
  */
 export function createBatcher<Item, Result>(
   options: BatcherOptions<Item, Result>,
 ): Batcher<Item, Result> {
-  const { name, flush, maxItems, maxQueued, flushesMax = 1, lingerMs = 0 } = options
+  const { name, flush, maxItems, maxQueued, flushesMax = 1, batchingDelayMs = 0 } = options
   let waiting: Waiting<Item, Result>[] = []
   let flushing = 0
   let scheduled = false
-  let crowded = false
+  let isBusy = false
   let flushedAt = 0
   let idle: (() => void)[] = []
 
@@ -70,7 +70,7 @@ export function createBatcher<Item, Result>(
       const batch = waiting.slice(0, maxItems)
       waiting = waiting.slice(maxItems)
       flushing += 1
-      crowded = batch.length >= CROWD_ITEMS
+      isBusy = batch.length >= BATCH_THRESHOLD
       flushedAt = performance.now()
       void flushOnce(batch)
     }
@@ -85,7 +85,7 @@ export function createBatcher<Item, Result>(
     if (scheduled || flushing >= flushesMax) return
     scheduled = true
     const waitMs =
-      crowded && waiting.length < maxItems ? flushedAt + lingerMs - performance.now() : 0
+      isBusy && waiting.length < maxItems ? flushedAt + batchingDelayMs - performance.now() : 0
     if (waitMs < 1) setImmediate(pump)
     else setTimeout(pump, waitMs)
   }

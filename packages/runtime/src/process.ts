@@ -26,7 +26,7 @@ interface ProcessOptions<Spec extends SettingsSpec> {
 }
 
 /** After the drain whoever gives up its work still gives it back; a supervisor's usual 30 s are not over then. */
-const GIVE_BACK_MS = 5_000
+const RELEASE_LEASES_MS = 5_000
 
 /**
  * Runs the process called `name` until it is told to stop, with what `runServices` says about its end.
@@ -49,7 +49,7 @@ export async function runProcess<Spec extends SettingsSpec & typeof PROCESS_SETT
       otlpUrl: own.BATON_OTLP_URL,
       metrics,
     })
-    const drainMs = own.BATON_DRAIN_MS + GIVE_BACK_MS
+    const drainMs = own.BATON_DRAIN_MS + RELEASE_LEASES_MS
     return runServices([telemetry, ...services], {
       logger,
       drainMs,

@@ -61,7 +61,7 @@ async function stopAll(services: readonly Service[], logger: Logger): Promise<vo
 
 /** A signal to a whole process group reaches a service twice at once; that is not a person insisting. */
 const SAME_SIGNAL_MS = 500
-/** How long an aborted stop may still take to give back what it holds. */
+/** How long an aborted stop may still take to release what it holds. */
 const ABORT_MS = 2_000
 const INSISTED = 130
 

@@ -1,6 +1,6 @@
 // Facts about single characters: which are invisible, which look like Latin letters, and how each is folded for matching.
 
-/** Part of the artefact id: raise it whenever folding changes what a rule sees. */
+/** Part of the ruleset version: raise it whenever folding changes what a rule sees. */
 export const NORMALISER_VERSION = 1
 
 /** Pairs of a Cyrillic, Greek or Armenian letter and the Latin letter it is mistaken for. */

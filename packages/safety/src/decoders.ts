@@ -2,7 +2,7 @@
 import { isBinary, PROBE_LENGTH } from './base64-probe.ts'
 import { DERIVED_LENGTH_MAX, PieceMap } from './span-map.ts'
 import type { Derived, Span } from './span-map.ts'
-import { encodedRuns } from './survey.ts'
+import { encodedRuns } from './pre-filter.ts'
 
 const HEX_RUN_MIN = 32
 const LETTERS_SHARE_MIN = 0.6

@@ -1,12 +1,12 @@
 // Finds the rules that hit a normalised text: literals first, then RE2 sets around them, spans only for what hit.
 import { RE2JS, RE2Set } from 're2js'
 import type { Literal } from './automaton.ts'
-import { GATES } from './rules/gates.ts'
-import type { Rewrite } from './rules/gates.ts'
+import { TRIGGERS } from './rules/triggers.ts'
+import type { Rewrite } from './rules/triggers.ts'
 import { RULE_GROUPS } from './rules/index.ts'
 import type { Rule, RuleGroup } from './rules/rule.ts'
-import { createSurvey } from './survey.ts'
-import type { Gates } from './survey.ts'
+import { createPreFilter } from './pre-filter.ts'
+import type { Triggers } from './pre-filter.ts'
 
 /** A rule and where it hit, in offsets of the text it was matched against. */
 export interface Hit {
@@ -25,7 +25,7 @@ export interface Matches {
   readonly hits: readonly Hit[]
   readonly hints: readonly Hint[]
   /** What the pass over the literals saw besides. */
-  readonly gates: Gates
+  readonly triggers: Triggers
 }
 
 /** How much of a scan's work is left for locating spans; beyond it a hit spans its whole window. */
@@ -56,7 +56,7 @@ const WINDOW_OVERLAP = 256
 const HITS_PER_WINDOW = 4
 const HINT_DISTANCE = 4096
 const HINTS_MAX = 16
-const FIRST_GATE_BIT = 1 << RULE_GROUPS.length
+const FIRST_TRIGGER_BIT = 1 << RULE_GROUPS.length
 const SET_MEMORY = 32 * 1024 * 1024
 
 /** All rule hits and rewriting hints of a normalised text, in work linear in its length. */
@@ -65,21 +65,21 @@ export type Matcher = (text: string, budget: LocateBudget) => Matches
 /** Compiles the rule set (some tenths of a second), so that no scan has to. */
 export function createMatcher(): Matcher {
   const groups = RULE_GROUPS.map(compileGroup)
-  const survey = createSurvey(listLiterals())
+  const preFilter = createPreFilter(listLiterals())
   return (text, budget) => {
     const windows = groups.map((): Window[] => [])
     const hints: Hint[] = []
-    const gates = survey(text, (end, bits) => {
+    const triggers = preFilter(text, (end, bits) => {
       for (let index = 0; index < groups.length; index++) {
         if ((bits & (1 << index)) !== 0) widen(windows[index] ?? [], end, text)
       }
-      if (bits >= FIRST_GATE_BIT) addHints(hints, end, bits)
+      if (bits >= FIRST_TRIGGER_BIT) addHints(hints, end, bits)
     })
     const hits: Hit[] = []
     for (const [index, group] of groups.entries()) {
       for (const window of windows[index] ?? []) matchWindow({ text, window, group, budget, hits })
     }
-    return { hits, hints, gates }
+    return { hits, hints, triggers }
   }
 }
 
@@ -103,8 +103,8 @@ function listLiterals(): Literal[] {
   const add = (text: string, bit: number) => bits.set(text, (bits.get(text) ?? 0) | (1 << bit))
   for (const [index, group] of RULE_GROUPS.entries())
     for (const anchor of group.anchors) add(anchor, index)
-  for (const [index, gate] of GATES.entries())
-    for (const anchor of gate.anchors) add(anchor, RULE_GROUPS.length + index)
+  for (const [index, trigger] of TRIGGERS.entries())
+    for (const anchor of trigger.anchors) add(anchor, RULE_GROUPS.length + index)
   return Array.from(bits, ([text, flags]) => ({ text, bits: flags }))
 }
 
@@ -137,8 +137,8 @@ function startOfWord(text: string, start: number): number {
 }
 
 function addHints(hints: Hint[], at: number, bits: number): void {
-  for (const [index, { rewrite }] of GATES.entries()) {
-    if ((bits & (FIRST_GATE_BIT << index)) === 0 || hints.length >= HINTS_MAX) continue
+  for (const [index, { rewrite }] of TRIGGERS.entries()) {
+    if ((bits & (FIRST_TRIGGER_BIT << index)) === 0 || hints.length >= HINTS_MAX) continue
     const near = hints.some((hint) => hint.rewrite === rewrite && at - hint.at < HINT_DISTANCE)
     if (!near) hints.push({ rewrite, at })
   }

@@ -1,7 +1,7 @@
 // Reads a normalised text in another order or spelling: rotated, backwards, spaced, leet, split over turns, letters only.
 import { createLiteralScan } from './automaton.ts'
 import type { Hint } from './matcher.ts'
-import { JOINED_ANCHORS, rotateLetters } from './rules/gates.ts'
+import { JOINED_ANCHORS, rotateLetters } from './rules/triggers.ts'
 import { composeMaps, DERIVED_LENGTH_MAX, PieceMap, reverseMap, shiftMap } from './span-map.ts'
 import type { Derived } from './span-map.ts'
 

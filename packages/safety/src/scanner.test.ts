@@ -200,10 +200,10 @@ describe('verdict', () => {
     })
   })
 
-  it('carries the artefact id, which is stable', () => {
-    expect(scanner.artefactId).toMatch(/^[0-9a-f]{64}$/u)
-    expect(createScanner().artefactId).toBe(scanner.artefactId)
-    expect(scanText('x').artefactId).toBe(scanner.artefactId)
+  it('carries the ruleset version, which is stable', () => {
+    expect(scanner.rulesetVersion).toMatch(/^[0-9a-f]{64}$/u)
+    expect(createScanner().rulesetVersion).toBe(scanner.rulesetVersion)
+    expect(scanText('x').rulesetVersion).toBe(scanner.rulesetVersion)
   })
 
   it('lists a bounded number of findings', () => {

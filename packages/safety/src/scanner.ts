@@ -7,7 +7,7 @@ import { listFields, pointerOf } from './fields.ts'
 import type { Field } from './fields.ts'
 import { createMatcher } from './matcher.ts'
 import type { Matcher } from './matcher.ts'
-import { GATES, JOINED_ANCHORS } from './rules/gates.ts'
+import { TRIGGERS, JOINED_ANCHORS } from './rules/triggers.ts'
 import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
 import { RULE_GROUPS } from './rules/index.ts'
 import type { Span } from './span-map.ts'
@@ -23,13 +23,13 @@ export const FINDINGS_MAX = 128
  * is never changed, and must be JSON within the protocol's limits (size and depth are checked before safety).
  */
 export function createScanner(): Scanner {
-  const artefactId = computeArtefactId()
+  const rulesetVersion = computeRulesetVersion()
   const matcher = createMatcher()
-  return { artefactId, scan: (message) => scanMessage(message, { artefactId, matcher }) }
+  return { rulesetVersion, scan: (message) => scanMessage(message, { rulesetVersion, matcher }) }
 }
 
 /** SHA-256 (hex) over everything that decides; the property order below is part of the canonical form. */
-function computeArtefactId(): string {
+function computeRulesetVersion(): string {
   const artefact = {
     schema: 'baton-safety/1',
     groups: RULE_GROUPS.map(({ id, anchors, rules }) => ({
@@ -38,7 +38,7 @@ function computeArtefactId(): string {
       rules: rules.map((rule) => [rule.id, rule.category, rule.effect, rule.weight, rule.pattern]),
     })),
     hidden: [HIDDEN_TEXT, HIDDEN_CHARACTERS, UNEXPLAINED_MIN],
-    gates: GATES.map(({ rewrite, anchors }) => ({ rewrite, anchors })),
+    triggers: TRIGGERS.map(({ rewrite, anchors }) => ({ rewrite, anchors })),
     joined: JOINED_ANCHORS,
     thresholds: THRESHOLDS,
     nearby: NEARBY,
@@ -51,7 +51,7 @@ function computeArtefactId(): string {
 
 function scanMessage(
   message: object,
-  { artefactId, matcher }: { artefactId: string; matcher: Matcher },
+  { rulesetVersion, matcher }: { rulesetVersion: string; matcher: Matcher },
 ): SafetyVerdict {
   const startedAt = performance.now()
   const text = joinFields(listFields(message))
@@ -60,7 +60,7 @@ function scanMessage(
   return {
     ...decide(placed.map((hit) => evidenceOf(hit))),
     findings: placed.slice(0, FINDINGS_MAX).map((hit) => findingOf(hit)),
-    artefactId,
+    rulesetVersion,
     views: reading.views,
     bytes: reading.units,
     elapsedUs: Math.round((performance.now() - startedAt) * 1000),

@@ -29,7 +29,7 @@ export interface SafetyVerdict {
   /** 0 to 1: the weight of the strongest group of findings that stand close together. */
   readonly score: number
   readonly findings: readonly Finding[]
-  readonly artefactId: string
+  readonly rulesetVersion: string
   /** Texts examined: the message itself plus each decoded or joined form. */
   readonly views: number
   /** UTF-16 code units examined over all views. */
@@ -40,7 +40,7 @@ export interface SafetyVerdict {
 /** A scanner bound to one artefact. */
 export interface Scanner {
   /** SHA-256 (hex) over rules, normaliser version and Unicode version: equal ids decide equally. */
-  readonly artefactId: string
+  readonly rulesetVersion: string
   /** Judges every text field of a message; never throws, never changes the message. */
   scan(message: object): SafetyVerdict
 }

@@ -10,7 +10,7 @@ import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.
 import type { Rule } from './rules/rule.ts'
 import { composeMaps, identityMap } from './span-map.ts'
 import type { Derived, Span, SpanMap } from './span-map.ts'
-import type { Gates } from './survey.ts'
+import type { Triggers } from './pre-filter.ts'
 
 /** Most derived forms read per message, over all depths. */
 export const VIEWS_MAX = 16
@@ -73,7 +73,7 @@ class Reader {
     this.#units += view.text.length
     const normalised = normalise(view.text)
     const toRoot = composeMaps(normalised.map, view.map)
-    const { hits, hints, gates } = this.#matcher(normalised.text, this.#budget)
+    const { hits, hints, triggers } = this.#matcher(normalised.text, this.#budget)
     for (const hit of hits) this.#add(hit, { view, map: toRoot, text: normalised.text })
     for (const hidden of normalised.hidden) this.#addHidden(HIDDEN_TEXT, hidden.span, view)
     if (normalised.unexplained.count >= UNEXPLAINED_MIN) {
@@ -83,11 +83,11 @@ class Reader {
     const room = VIEWS_MAX - this.#views
     const inSource = [
       ...normalised.hidden.map(hiddenText),
-      ...decode(view.text, { normalised, gates, room }),
+      ...decode(view.text, { normalised, triggers, room }),
     ]
     const inCopy = hints.flatMap((hint) => rewriteAt(normalised.text, hint))
-    if (gates.spaced) inCopy.push(...joinSpaced(normalised.text, room))
-    if (gates.joined && view.depth === 0) inCopy.push(...joinLetters(normalised.text, room))
+    if (triggers.spaced) inCopy.push(...joinSpaced(normalised.text, room))
+    if (triggers.joined && view.depth === 0) inCopy.push(...joinLetters(normalised.text, room))
     return [
       ...inSource.map((derived) => below(view, derived, view.map)),
       ...inCopy.map((derived) => below(view, derived, toRoot)),
@@ -120,18 +120,18 @@ class Reader {
 
 interface Decoding {
   readonly normalised: Normalised
-  readonly gates: Gates
+  readonly triggers: Triggers
   readonly room: number
 }
 
 /**
- * All decodings of a source text that give readable text. The gates were read off the match copy, which keeps every ASCII
+ * All decodings of a source text that give readable text. The triggers were read off the match copy, which keeps every ASCII
  * character of the source: a run there lies inside a run of the copy, and the copy has no fewer escapes.
  */
-function decode(source: string, { normalised, gates, room }: Decoding): Derived[] {
-  const parts = gates.runs.map((run) => normalised.map(...run))
+function decode(source: string, { normalised, triggers, room }: Decoding): Derived[] {
+  const parts = triggers.runs.map((run) => normalised.map(...run))
   const derived = parts.length > 0 ? decodeRuns(source, parts, room) : []
-  if (gates.escapes >= ESCAPES_MIN) derived.push(...decodeEscapes(source, room - derived.length))
+  if (triggers.escapes >= ESCAPES_MIN) derived.push(...decodeEscapes(source, room - derived.length))
   return derived
 }
 

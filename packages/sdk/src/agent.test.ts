@@ -5,7 +5,7 @@ import { defineAgent } from './agent.ts'
 const good = { type: 'reader', version: '1.0.0', requires: ['text'], execute: async () => null }
 
 describe('defineAgent', () => {
-  it('gives back what it was given, frozen', () => {
+  it('answers what it was given, frozen', () => {
     const agent = defineAgent(good as never)
     expect(agent).toEqual(good)
     expect(Object.isFrozen(agent)).toBe(true)

@@ -3,12 +3,12 @@ import type { AgentState, HandoffConstraints, KeyRing } from '@baton/protocol'
 import {
   OUTBOX_BOUNDS,
   createHandoffSender,
-  createNoticeWatcher,
+  createNotificationWatcher,
   createOutboxBound,
   prepareHandoff,
   sendOne,
 } from '@baton/engine'
-import type { NoticeHooks, ReadyMessage, Sent } from '@baton/engine'
+import type { NotificationHooks, ReadyMessage, Sent } from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createPool, notifyOutbox, outboxDepth, outboxQueueDepths } from '@baton/store'
@@ -35,9 +35,9 @@ export interface SenderOptions {
    */
   readonly agents?: readonly string[]
   /** Called with a refused handoff of these agents; answers the correction (E09). */
-  readonly onReturn?: NoticeHooks['onReturn']
+  readonly onReturn?: NotificationHooks['onReturn']
   /** Called when a task is back at the checkpoint of one of these agents (E15). */
-  readonly onRollback?: NoticeHooks['onRollback']
+  readonly onRollback?: NotificationHooks['onRollback']
   /** How long a hook has; a returned handoff is not tried again meanwhile. 30 s by default. */
   readonly correctionMs?: number
   readonly logger?: Logger
@@ -130,19 +130,20 @@ function watchReturns(options: SenderOptions, parts: WatchParts): Service | unde
   const { keyRing, databaseUrl, correctionMs, operator = null } = options
   const { logger = createLogger({ service: 'sender' }) } = options
   const given = { keyRing, databaseUrl, hooks, correctionMs, operator, logger }
-  const watcher = createNoticeWatcher({ ...parts, ...given })
+  const watcher = createNotificationWatcher({ ...parts, ...given })
   void watcher.start()
   return watcher
 }
 
 function hooksOf({ agents = [], onReturn, onRollback }: SenderOptions) {
-  if (onReturn === undefined && onRollback === undefined) return new Map<string, NoticeHooks>()
+  if (onReturn === undefined && onRollback === undefined)
+    return new Map<string, NotificationHooks>()
   if (agents.length === 0) {
     throw permanent('BATON_SENDER_AGENTS_MISSING', 'a sender with hooks names no agents', {
       fix: 'createSender({ ..., agents: ["the agentId you send as"], onReturn, onRollback })',
     })
   }
-  const hooks: NoticeHooks = {
+  const hooks: NotificationHooks = {
     ...(onReturn === undefined ? {} : { onReturn }),
     ...(onRollback === undefined ? {} : { onRollback }),
   }

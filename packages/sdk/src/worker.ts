@@ -4,7 +4,7 @@ import type { AuditClient } from '@baton/audit/client'
 import {
   createEventShipper,
   createHeartbeat,
-  createNoticeWatcher,
+  createNotificationWatcher,
   createReceiptReconciler,
   createReceiver,
   createRegistrar,
@@ -16,7 +16,7 @@ import type { Agent, Backoff, BlockedPolicy, EventShipper, Receiver } from '@bat
 import type { KeyRing } from '@baton/protocol'
 import { codeOf, createLogger } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { createPool, extendLeases, lookForSteering, outboxDepth } from '@baton/store'
+import { createPool, extendLeases, findInterrupted, outboxDepth } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
@@ -28,7 +28,7 @@ export interface WorkerOptions {
   readonly databaseUrl: string
   readonly keyRing: KeyRing
   readonly audit: { readonly url: string; readonly token: string }
-  /** Where doorbells come from. Close it after the worker has stopped. */
+  /** Where queue messages come from. Close it after the worker has stopped. */
   readonly transport: Transport
   /** Most handoffs under way at once per agent type; 32 by default. */
   readonly concurrency?: number
@@ -37,7 +37,7 @@ export interface WorkerOptions {
   /** How long a claim holds without a heartbeat; 8 s by default. Postgres' clock decides. */
   readonly leaseMs?: number
   /** How long a published handoff may stay unclaimed before its job is looked for; 5 s by default. */
-  readonly quietMs?: number
+  readonly undeliveredMs?: number
   /** How long a stop waits for agents before it aborts them; 25 s by default. */
   readonly drainMs?: number
   /** How long an agent's hook has for a returned or rolled-back handoff; 30 s by default. */
@@ -78,7 +78,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const shipper = createEventShipper({ pool, client, metrics, logger })
   const heartbeat = createHeartbeat({
     extendLeases: (fences) => extendLeases(pool, fences, leaseMs),
-    lookForSteering: (fences) => lookForSteering(pool, fences),
+    findInterrupted: (fences) => findInterrupted(pool, fences),
     leaseMs,
     logger,
   })
@@ -130,7 +130,7 @@ export function createWorker(options: WorkerOptions): Worker {
     stop: () => (stopped ??= drain()),
     abort() {
       heartbeat.abortAll()
-      receiver.giveBackAll().catch((error: unknown) => {
+      receiver.releaseOwnLeases().catch((error: unknown) => {
         logger.warn({ event: 'lease.kept', code: codeOf(error) })
       })
     },
@@ -148,7 +148,7 @@ function ownHooks(options: WorkerOptions, { pool, metrics, logger }: RelayInside
   const { keyRing, attemptsMax = 3, databaseUrl, correctionMs } = options
   const hooks = new Map(hooked.map((agent) => [agent.type, agent]))
   const given = { keyRing, attemptsMax, databaseUrl, correctionMs, hooks, operator: null }
-  return [createNoticeWatcher({ ...given, pool, metrics, logger })]
+  return [createNotificationWatcher({ ...given, pool, metrics, logger })]
 }
 
 interface RelayInside {
@@ -186,7 +186,7 @@ function ownRelay(
     transport: options.transport,
     queues: options.agents.map((agent) => agent.type),
     waitingMax: 2 * (options.concurrency ?? 32),
-    ...(options.quietMs === undefined ? {} : { quietMs: options.quietMs }),
+    ...(options.undeliveredMs === undefined ? {} : { undeliveredMs: options.undeliveredMs }),
     metrics,
     logger,
   }

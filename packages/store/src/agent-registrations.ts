@@ -100,15 +100,15 @@ with target as (
   order by count(*) desc, a.type limit 1
 ), stopped as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
-  from target where e.handoff_id = $1 and e.epoch = $2 and e.status = 'CLAIMED'
+  from target where e.handoff_id = $1 and e.fencing_token = $2 and e.status = 'CLAIMED'
   returning e.handoff_id
 ), routed as (
   update handoff h set routed_to = target.type, blocked_at_types = array_append(h.blocked_at_types, $3),
-    state = 'QUEUED', generation = h.generation + 1, queued_at = clock_timestamp(),
+    state = 'QUEUED', publish_attempt = h.publish_attempt + 1, queued_at = clock_timestamp(),
     reason = 'BLOCKED', last_error = $7
   from stopped s, target where h.id = s.handoff_id and h.ended_at is null and not h.cancel_requested
   returning h.*, ${QUEUE} as queue
-), rung as (${PUBLISH('routed')}
+), published as (${PUBLISH('routed')}
 )
 select routed_to as "routedTo" from routed`
 
@@ -129,17 +129,17 @@ export interface BlockedAt extends Fence, Needs {
 
 /**
  * Publishes a blocked handoff for another live agent type that has all it needs, and answers which;
- * undefined where there is none it was not blocked at before, or the epoch is lost. Every type is
+ * undefined where there is none it was not blocked at before, or the fencing token is lost. Every type is
  * tried once, so this ends.
  */
 export async function rerouteHandoff(
   db: Database,
   blocked: BlockedAt,
 ): Promise<string | undefined> {
-  const { handoffId, epoch, type, capabilities, mcp, stateKeys, details } = blocked
+  const { handoffId, fencingToken, type, capabilities, mcp, stateKeys, details } = blocked
   const rows = await run<{ routedTo: string }>(db, 'reroute_handoff', REROUTE, [
     handoffId,
-    epoch,
+    fencingToken,
     type,
     capabilities,
     mcp,

@@ -4,7 +4,7 @@ import { sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, KNOWN } from './ended-outside.ts'
-import { TELL } from './notices.ts'
+import { NOTIFY_SENDER } from './sender-notifications.ts'
 import { PUBLISH, QUEUE } from './publications.ts'
 import { IN_TIME } from './states.ts'
 
@@ -93,8 +93,8 @@ const APPROVE = `
 with ${WAITING}, ended as (
   update handoff set state = 'QUEUED', queued_at = clock_timestamp()
   where id in (select handoff_id from decided)
-  returning *, ${QUEUE} as queue, 0 as epoch
-), rung as (${PUBLISH('ended')}
+  returning *, ${QUEUE} as queue, 0 as fencing_token
+), published as (${PUBLISH('ended')}
 )
 select ${KNOWN} from ended e`
 
@@ -102,20 +102,20 @@ const REFUSE = `
 with ${WAITING}, due as (
   select handoff_id as id from decided
 ), stopped as (
-  insert into execution as e (handoff_id, epoch, status, owner, lease_until)
+  insert into execution as e (handoff_id, fencing_token, status, owner, lease_until)
   select id, 0, 'DONE', '00000000-0000-0000-0000-000000000000', clock_timestamp() from due
   on conflict (handoff_id) do update set status = 'DONE'
-  returning e.handoff_id, e.epoch
+  returning e.handoff_id, e.fencing_token
 ), ended as (
   update handoff h set state = 'REJECTED', reason = 'APPROVAL_REFUSED', ended_at = clock_timestamp()
   from stopped s where h.id = s.handoff_id
-  returning h.*, s.epoch
+  returning h.*, s.fencing_token
 ), tasks as (
   update task t set status = 'PENDING_HANDOFF', checkpoint_id = e.checkpoint_id,
     updated_at = clock_timestamp()
   from ended e where t.id = e.task_id and t.status <> 'CANCELED'
 ), told as (
-  ${TELL('rollback')}
+  ${NOTIFY_SENDER('rollback')}
   select id, task_id, from_agent, attempt, revision, coalesce($4, reason), '[]'::jsonb from ended) n
 ), ${CLEAR_ENDED}
 select ${KNOWN} from ended e`

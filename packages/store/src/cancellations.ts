@@ -13,9 +13,9 @@ const CANCEL_MAX = 500
 const END_CANCELED = `
 ended as (
   update handoff h set state = 'CANCELED', reason = 'CANCELED', cancel_requested = true,
-    ended_at = clock_timestamp(), release_id = null
+    ended_at = clock_timestamp(), approval_override_id = null
   from stopped s where h.id = s.handoff_id and h.ended_at is null
-  returning h.*, s.epoch
+  returning h.*, s.fencing_token
 ), locked as (
   select id from task where id in (select task_id from ended) order by id for no key update
 ), tasks as (
@@ -54,7 +54,7 @@ const OPEN = `select id from handoff where (id = $1 or task_id = $2) and ended_a
 // Executions before handoffs before the task, as every settlement locks them. A claim that begins
 // meanwhile finds the row that stands here for the execution it would create.
 const RESERVE = `
-insert into execution (handoff_id, epoch, status, owner, lease_until)
+insert into execution (handoff_id, fencing_token, status, owner, lease_until)
 select id, 0, 'ABANDONED', '00000000-0000-0000-0000-000000000000', clock_timestamp()
 from unnest($1::uuid[]) as t(id) order by id on conflict (handoff_id) do nothing`
 const LOCK_EXECUTIONS = `select from execution where handoff_id = any($1::uuid[]) order by handoff_id for update`
@@ -96,7 +96,7 @@ update handoff h set cancel_requested = true,
 from execution e
 where h.id = any($1::uuid[]) and h.ended_at is null and e.handoff_id = h.id
   and e.status = 'EXECUTING' and e.lease_until > clock_timestamp() and $2 > 0
-returning h.id as "handoffId", h.task_id as "taskId", h.parent_id as "parentId", e.epoch, h.attempt,
+returning h.id as "handoffId", h.task_id as "taskId", h.parent_id as "parentId", e.fencing_token as "fencingToken", h.attempt,
   h.from_agent as "fromAgent", h.from_version as "fromVersion", h.from_execution as "fromExecution",
   coalesce(h.routed_to, h.to_agent) as "toAgent",
   case when h.routed_to is null then h.to_version end as "toVersion", h.traceparent,
@@ -178,7 +178,7 @@ export async function findCancelState(
   const text = `select ${KNOWN}, e.state, e.cancel_requested as "cancelRequested",
       e.cancel_grace_until as "graceUntil", t.status as "taskStatus",
       t.cancel_requested as "taskCancelRequested"
-    from (select h.*, coalesce(x.epoch, 0) as epoch from handoff h
+    from (select h.*, coalesce(x.fencing_token, 0) as fencing_token from handoff h
       left join execution x on x.handoff_id = h.id where ${where} order by h.task_seq desc limit 1) e
     join task t on t.id = e.task_id`
   const rows = await run<Omit<CancelState, 'known'> & ExpiredHandoff & object>(db, name, text, [

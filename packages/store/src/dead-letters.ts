@@ -10,7 +10,7 @@ import type { Database } from './database.ts'
 export interface QuarantinedMessage extends StoredMessage {
   readonly handoffId: string
   readonly reason: string
-  readonly round: number
+  readonly quarantineAttempt: number
   readonly sentBy: string | null
   readonly toAgent: string
   readonly budgetMicroUSD: number
@@ -37,7 +37,7 @@ export interface DeadLetterView {
   readonly reason: string
   readonly cluster: string | null
   readonly details: unknown
-  readonly round: number
+  readonly quarantineAttempt: number
   readonly attempt: number | null
   readonly createdAt: Date
   readonly askedAt: Date | null
@@ -45,7 +45,7 @@ export interface DeadLetterView {
   readonly resolution: string | null
 }
 
-const LETTERS = tables
+const DEAD_LETTERS = tables
   .selectFrom('dead_letter as d')
   .innerJoin('handoff as h', 'h.id', 'd.handoff_id')
   .select([
@@ -56,7 +56,7 @@ const LETTERS = tables
     'd.reason',
     'd.cluster',
     'd.details',
-    'd.round',
+    'd.quarantine_attempt as quarantineAttempt',
     'd.attempt',
     'd.created_at as createdAt',
     'd.asked_at as askedAt',
@@ -77,7 +77,7 @@ export function listDeadLetters(
 ): Promise<DeadLetterView[]> {
   const asked: DeadLetterFilter = typeof filter === 'number' ? { limit: filter } : filter
   const { limit, reason = null, cluster = null } = asked
-  const written = LETTERS.where('d.resolved_at', 'is', null)
+  const written = DEAD_LETTERS.where('d.resolved_at', 'is', null)
     .where(sql<boolean>`(${reason}::text is null or d.reason = ${reason})`)
     .where(sql<boolean>`(${cluster}::text is null or d.cluster = ${cluster})`)
     .orderBy('d.created_at')
@@ -89,7 +89,7 @@ export interface DeadLetterCase extends DeadLetterView {
   /** The operator whose key sent it. */
   readonly sentBy: string | null
   /** The scanner that judged it. */
-  readonly artefactId: string | null
+  readonly rulesetVersion: string | null
   /** Lower-case hex digest of the quarantined bytes. */
   readonly sha256: string
   readonly bytes: number
@@ -103,9 +103,9 @@ export async function findDeadLetter(
   db: Database,
   handoffId: string,
 ): Promise<DeadLetterCase | undefined> {
-  const written = LETTERS.select([
+  const written = DEAD_LETTERS.select([
     'h.sent_by as sentBy',
-    'd.artefact_id as artefactId',
+    'd.ruleset_version as rulesetVersion',
     sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
     'h.body_bytes as bytes',
     'h.revision',
@@ -145,8 +145,8 @@ export function listDeadLetterClusters(db: Database, limit: number): Promise<Dea
   return run(db, 'list_dead_letter_clusters', written)
 }
 
-/** The waiting letters of a cluster, oldest first. */
-export async function listClusterLetters(
+/** The waiting dead letters of a cluster, oldest first. */
+export async function listClusterDeadLetters(
   db: Database,
   cluster: string,
   limit: number,
@@ -158,7 +158,7 @@ export async function listClusterLetters(
     .where('cluster', '=', cluster)
     .orderBy('created_at')
     .limit(limit)
-  return (await run(db, 'list_cluster_letters', written)).map((row) => row.id)
+  return (await run(db, 'list_cluster_dead_letters', written)).map((row) => row.id)
 }
 
 /** What a dry run judges: those of `handoffIds` that still wait, with their bytes. */
@@ -175,7 +175,7 @@ export function listQuarantinedMessages(
     .select(({ fn }) => [
       'd.handoff_id as handoffId',
       'd.reason',
-      'd.round',
+      'd.quarantine_attempt as quarantineAttempt',
       'h.sent_by as sentBy',
       fn.coalesce('h.routed_to', 'h.to_agent').as('toAgent'),
       'b.body',

@@ -2,8 +2,8 @@
 import type { Fence } from './executions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
-import { TELL } from './notices.ts'
-import { WAKE_SUCCESSORS } from './publications.ts'
+import { NOTIFY_SENDER } from './sender-notifications.ts'
+import { WAKE_NEXT_IN_TASK } from './publications.ts'
 
 /** What an event names of a handoff that was ended, approved or canceled from outside an execution. */
 export interface ExpiredHandoff extends Fence {
@@ -31,11 +31,11 @@ free as (
   select e.handoff_id from execution e where e.handoff_id in (select id from due)
     and e.handoff_id not in (select handoff_id from free)
 ), stopped as (
-  insert into execution as e (handoff_id, epoch, status, owner, lease_until)
+  insert into execution as e (handoff_id, fencing_token, status, owner, lease_until)
   select d.id, 0, 'DONE', '00000000-0000-0000-0000-000000000000', clock_timestamp()
   from due d where d.id not in (select handoff_id from busy) order by d.id
   on conflict (handoff_id) do update set status = 'DONE' where e.status <> 'DONE'
-  returning e.handoff_id, e.epoch
+  returning e.handoff_id, e.fencing_token
 )`
 
 /** Takes what has `ended` out of every place where it waited; rows a relay holds now are refused by the claim. */
@@ -45,7 +45,7 @@ unscheduled as (
 ), unpublished as (
   delete from outbox where seq = any(array(select o.seq from outbox o
     where exists (select from ended) and o.handoff_id = any(array(select id from ended)) for update skip locked))
-), ${WAKE_SUCCESSORS}`
+), ${WAKE_NEXT_IN_TASK}`
 
 /** What has `ended` without a decision waits for none any more. */
 export const CLOSE_APPROVALS = `
@@ -55,7 +55,7 @@ closed as (
 )`
 
 /** Columns of `ended e` that an event about it names. */
-export const KNOWN = `e.id as "handoffId", e.task_id as "taskId", e.parent_id as "parentId", e.epoch,
+export const KNOWN = `e.id as "handoffId", e.task_id as "taskId", e.parent_id as "parentId", e.fencing_token as "fencingToken",
   e.attempt, e.from_agent as "fromAgent", e.from_version as "fromVersion",
   e.from_execution as "fromExecution", coalesce(e.routed_to, e.to_agent) as "toAgent",
   case when e.routed_to is null then e.to_version end as "toVersion", e.traceparent`
@@ -68,9 +68,9 @@ with due as (
   order by h.expires_at limit ${EXPIRE_MAX}
 ), ${STOP_DUE}, ended as (
   update handoff h set state = 'EXPIRED', reason = 'EXPIRED', ended_at = clock_timestamp(),
-    release_id = null
+    approval_override_id = null
   from stopped s where h.id = s.handoff_id and h.ended_at is null
-  returning h.*, s.epoch
+  returning h.*, s.fencing_token
 ), locked as (
   select id from task where id in (select task_id from ended) order by id for no key update
 ), tasks as (
@@ -78,7 +78,7 @@ with due as (
     status = case when t.cancel_requested then 'CANCELED' else 'PENDING_HANDOFF' end
   from ended e join locked on locked.id = e.task_id where t.id = e.task_id
 ), told as (
-  ${TELL('rollback')}
+  ${NOTIFY_SENDER('rollback')}
   select id, task_id, from_agent, attempt, revision, reason, coalesce(last_error, '[]') from ended) n
 ), alerts as (
   insert into alert (kind, handoff_id, task_id, reason)

@@ -90,12 +90,12 @@ const ERASE = [
   [
     'erase_redrives',
     `update redrive set cluster = null where cluster is not null and id in
-       (select l.redrive_id from redrive_letter l where l.handoff_id = any($1::uuid[]))`,
+       (select l.redrive_id from redrive_dead_letter l where l.handoff_id = any($1::uuid[]))`,
   ],
   ['erase_returns', `update handoff_return set details = '[]' where handoff_id = any($1::uuid[])`],
   [
-    'erase_notices',
-    `update sender_notice set details = '[]',
+    'erase_notifications',
+    `update sender_notification set details = '[]',
        acknowledged_at = coalesce(acknowledged_at, clock_timestamp())
      where handoff_id = any($1::uuid[])`,
   ],
@@ -133,8 +133,8 @@ from review_vote where handoff_id = any($1::uuid[])
 union all select 'last errors', count(*), count(last_error) from handoff where id = any($1::uuid[])
 union all select 'returns', count(*), count(*) filter (where details <> '[]')
 from handoff_return where handoff_id = any($1::uuid[])
-union all select 'sender notices', count(*), count(*) filter (where details <> '[]')
-from sender_notice where handoff_id = any($1::uuid[])
+union all select 'sender notifications', count(*), count(*) filter (where details <> '[]')
+from sender_notification where handoff_id = any($1::uuid[])
 union all select 'audit outbox', count(*), count(*) from audit_outbox where handoff_id = any($1::uuid[])
 union all select 'queue publications', count(*), count(*) from outbox where handoff_id = any($1::uuid[])
 union all select 'idempotency keys', count(*), count(*) from idempotency_key where handoff_id = any($1::uuid[])

@@ -1,5 +1,5 @@
-// Executions: claiming an epoch, recording the audit receipt, keeping the lease. All times are Postgres' own.
-import type { OfferedRelease } from '@baton/protocol'
+// Executions: claiming a fencing token, recording the audit receipt, keeping the lease. All times are Postgres' own.
+import type { OfferedOverride } from '@baton/protocol'
 import { columns, int4, int8, text, uuid } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
@@ -8,23 +8,23 @@ import { CLAIMABLE, EARLIER_IS_OPEN, IN_TIME, LEASED } from './states.ts'
 
 export interface ClaimRequest {
   readonly handoffId: string
-  readonly generation: number
+  readonly publishAttempt: number
 }
 
-/** A claimed handoff with its signed bytes; the epoch fences every later write. */
+/** A claimed handoff with its signed bytes; the fencing token fences every later write. */
 export interface ClaimedHandoff {
   readonly kind: 'claimed'
   readonly handoffId: string
   readonly taskId: string
   readonly taskSeq: number
-  readonly epoch: number
+  readonly fencingToken: number
   /** How often an owner died or stalled while it held this handoff. */
-  readonly lapses: number
+  readonly leaseExpiries: number
   /** Whether somebody approved, released, corrected or resumed it: that stands in the log first. */
   readonly decided: boolean
   readonly attempt: number
   readonly attemptsMax: number
-  readonly generation: number
+  readonly publishAttempt: number
   readonly body: Uint8Array
   readonly keyId: string
   readonly signature: string
@@ -47,10 +47,10 @@ export interface ClaimedHandoff {
   readonly parentRemainingMicroUSD: number | null
   readonly sentBy: string | null
   /** Under which it may pass the safety check; whether it still holds is judged, not assumed. */
-  readonly release: OfferedRelease | null
+  readonly release: OfferedOverride | null
 }
 
-/** Not claimed: ended, held by a live lease, superseded by a later generation, or not its turn. */
+/** Not claimed: ended, held by a live lease, superseded by a later publish attempt, or not its turn. */
 export interface RefusedClaim {
   readonly kind: 'refused'
 }
@@ -58,7 +58,7 @@ export interface RefusedClaim {
 /** Names an execution and proves the right to settle it. */
 export interface Fence {
   readonly handoffId: string
-  readonly epoch: number
+  readonly fencingToken: number
 }
 
 /** A lease that still holds. Both times are null unless the handoff is being canceled. */
@@ -77,11 +77,11 @@ export interface StartedExecution extends Fence {
   readonly auditHash: string
 }
 
-const CLAIMS = columns({ handoffId: uuid, generation: int4 })
+const CLAIMS = columns({ handoffId: uuid, publishAttempt: int4 })
 
-/** A row `r` of `release` as ClaimedRelease; evaluated only for the few handoffs that have one. */
+/** A row `r` of `release` as OfferedOverride; evaluated only for the few handoffs that have one. */
 const RELEASE_JSON = `json_build_object('id', r.id, 'handoffId', r.handoff_id,
-  'sha256', encode(r.body_sha256, 'hex'), 'artefactId', r.artefact_id, 'reason', r.reason,
+  'sha256', encode(r.body_sha256, 'hex'), 'rulesetVersion', r.ruleset_version, 'reason', r.reason,
   'reviewers', r.reviewers, 'keyId', r.key_id, 'signature', r.signature,
   'expiresAt', to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
   'expired', r.expires_at <= clock_timestamp())`
@@ -90,37 +90,37 @@ const CLAIM = `
 with input as (
   select * from ${CLAIMS.unnest('t')}
 ), claimed as (
-  insert into execution as e (handoff_id, epoch, status, owner, lease_until, generation)
-  select h.id, 1, 'CLAIMED', $3, clock_timestamp() + $4 * interval '1 millisecond', h.generation
-  from input i join handoff h on h.id = i.handoff_id and h.generation = i.generation
+  insert into execution as e (handoff_id, fencing_token, status, owner, lease_until, publish_attempt)
+  select h.id, 1, 'CLAIMED', $3, clock_timestamp() + $4 * interval '1 millisecond', h.publish_attempt
+  from input i join handoff h on h.id = i.handoff_id and h.publish_attempt = i.publish_attempt
   where h.state in ${CLAIMABLE}
     and ${IN_TIME}
     and not h.cancel_requested
     and not ${EARLIER_IS_OPEN}
   order by h.id
   on conflict (handoff_id) do update set
-    epoch = e.epoch + 1, status = 'CLAIMED', owner = excluded.owner,
+    fencing_token = e.fencing_token + 1, status = 'CLAIMED', owner = excluded.owner,
     lease_until = excluded.lease_until, audit_origin = null, audit_seq = null, audit_hash = null,
-    lapses = e.lapses + case when e.status = 'ABANDONED' then 0 else 1 end, generation = excluded.generation
-  where e.status <> 'DONE' and e.lease_until < clock_timestamp() and e.generation <= excluded.generation
-  returning handoff_id, epoch, lapses
+    lease_expiries = e.lease_expiries + case when e.status = 'ABANDONED' then 0 else 1 end, publish_attempt = excluded.publish_attempt
+  where e.status <> 'DONE' and e.lease_until < clock_timestamp() and e.publish_attempt <= excluded.publish_attempt
+  returning handoff_id, fencing_token, lease_expiries
 )
-select c.handoff_id as "handoffId", c.epoch, c.lapses, h.task_id as "taskId",
-  h.task_seq as "taskSeq", h.attempt, h.attempts_max as "attemptsMax", h.generation,
+select c.handoff_id as "handoffId", c.fencing_token as "fencingToken", c.lease_expiries as "leaseExpiries", h.task_id as "taskId",
+  h.task_seq as "taskSeq", h.attempt, h.attempts_max as "attemptsMax", h.publish_attempt as "publishAttempt",
   b.body, h.key_id as "keyId", h.signature, h.from_agent as "fromAgent",
   h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
   h.to_version as "toVersion", h.parent_id as "parentId", h.traceparent, h.tracestate,
   extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
   t.budget_micro_usd as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
   h.sent_by as "sentBy",
-  h.release_id is not null or h.revision > 1 or h.resumes_id is not null
+  h.approval_override_id is not null or h.revision > 1 or h.resumes_id is not null
     or exists (select from approval a where a.handoff_id = h.id) as decided, h.routed_to as "routedTo", case when r.id is not null then ${RELEASE_JSON} end as release
 from claimed c
 join handoff h on h.id = c.handoff_id
 join handoff_body b on b.handoff_id = c.handoff_id
 join task t on t.id = h.task_id
 left join handoff parent on parent.id = h.parent_id
-left join release r on r.id = h.release_id`
+left join approval_override r on r.id = h.approval_override_id`
 
 /** Claims each handoff that is due and free, and loads its signed bytes in the same statement. */
 export async function claimExecutions(
@@ -128,21 +128,21 @@ export async function claimExecutions(
   { owner, leaseMs }: { readonly owner: string; readonly leaseMs: number },
   requests: readonly ClaimRequest[],
 ): Promise<readonly (ClaimedHandoff | RefusedClaim)[]> {
-  // The same doorbell may ring twice within one set; the later generation is the live one.
+  // The same queue message may come twice within one set; the later publish attempt is the live one.
   const wanted = new Map<string, number>()
-  for (const { handoffId, generation } of requests) {
-    wanted.set(handoffId, Math.max(generation, wanted.get(handoffId) ?? 0))
+  for (const { handoffId, publishAttempt } of requests) {
+    wanted.set(handoffId, Math.max(publishAttempt, wanted.get(handoffId) ?? 0))
   }
-  const claims = [...wanted].map(([handoffId, generation]) => ({ handoffId, generation }))
+  const claims = [...wanted].map(([handoffId, publishAttempt]) => ({ handoffId, publishAttempt }))
   const rows = await run<Omit<ClaimedHandoff, 'kind'>>(db, 'claim_executions', CLAIM, [
     ...CLAIMS.values(claims),
     owner,
     leaseMs,
   ])
   const claimed = new Map(rows.map((row) => [row.handoffId, row]))
-  return requests.map(({ handoffId, generation }) => {
+  return requests.map(({ handoffId, publishAttempt }) => {
     const row = claimed.get(handoffId)
-    if (row === undefined || row.generation !== generation) return { kind: 'refused' }
+    if (row === undefined || row.publishAttempt !== publishAttempt) return { kind: 'refused' }
     claimed.delete(handoffId)
     return { kind: 'claimed', ...row }
   })
@@ -150,7 +150,7 @@ export async function claimExecutions(
 
 const STARTED = columns({
   handoffId: uuid,
-  epoch: int4,
+  fencingToken: int4,
   auditOrigin: text,
   auditSeq: int8,
   auditHash: text,
@@ -161,26 +161,26 @@ with started as (
   update execution e set status = 'EXECUTING', audit_origin = i.audit_origin, audit_seq = i.audit_seq,
     audit_hash = decode(i.audit_hash, 'hex')
   from ${STARTED.unnest('i')}, handoff h
-  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'CLAIMED'
+  where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'CLAIMED'
     and e.lease_until > clock_timestamp() and h.id = e.handoff_id and not h.cancel_requested
     and h.state in ${CLAIMABLE} and ${IN_TIME}
-  returning e.handoff_id, e.epoch
+  returning e.handoff_id, e.fencing_token
 ), accepted as (
   update handoff set state = 'EXECUTING', accepted_at = coalesce(accepted_at, clock_timestamp())
   from started
   where id = started.handoff_id and state in ${CLAIMABLE}
-  returning id, task_id, queued_at, epoch
+  returning id, task_id, queued_at, fencing_token
 ), running as (
   update task set status = 'RUNNING', updated_at = clock_timestamp()
   where id in (select id from task where id in (select task_id from accepted) order by id
                for no key update) and status = 'PENDING_HANDOFF'
 )
-select id as "handoffId", epoch, extract(epoch from clock_timestamp() - queued_at)::float8 as "latencySeconds"
+select id as "handoffId", fencing_token as "fencingToken", extract(epoch from clock_timestamp() - queued_at)::float8 as "latencySeconds"
 from accepted`
 
 /**
  * Stores the receipts and lets the executions start. Answers the dispatch-to-accept latency in
- * seconds, or undefined where nothing may run: the epoch is no longer the caller's, or the handoff
+ * seconds, or undefined where nothing may run: the fencing token is no longer the caller's, or the handoff
  * has expired or ended since it was claimed.
  */
 export async function markExecuting(
@@ -194,13 +194,13 @@ export async function markExecuting(
     STARTED.values(started),
   )
   const accepted = new Map(rows.map((row) => [row.handoffId, row]))
-  return started.map(({ handoffId, epoch }) => {
+  return started.map(({ handoffId, fencingToken }) => {
     const row = accepted.get(handoffId)
-    return row?.epoch === epoch ? row.latencySeconds : undefined
+    return row?.fencingToken === fencingToken ? row.latencySeconds : undefined
   })
 }
 
-const FENCES = columns({ handoffId: uuid, epoch: int4 })
+const FENCES = columns({ handoffId: uuid, fencingToken: int4 })
 
 /** A running execution `e` of handoff `h` ends at its deadline, and with the grace of a cancellation. */
 export const MAY_GO_ON = `${IN_TIME}
@@ -211,7 +211,7 @@ const CANCELED_UNTIL = `h.cancel_grace_until as "canceledUntil",
 const EXTEND = `
 update execution e set lease_until = clock_timestamp() + $3 * interval '1 millisecond'
 from ${FENCES.unnest('i')}, handoff h
-where e.handoff_id = i.handoff_id and e.epoch = i.epoch and h.id = e.handoff_id
+where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and h.id = e.handoff_id
   and e.status in ${LEASED} and ${MAY_GO_ON}
 returning e.handoff_id as "handoffId", ${CANCELED_UNTIL}`
 
@@ -230,24 +230,24 @@ export function extendLeases(
 const LOOK = `
 select * from (
   select i.handoff_id as "handoffId",
-    (e.epoch = i.epoch and e.status in ${LEASED} and ${MAY_GO_ON}) as held, ${CANCELED_UNTIL}
+    (e.fencing_token = i.fencing_token and e.status in ${LEASED} and ${MAY_GO_ON}) as held, ${CANCELED_UNTIL}
   from ${FENCES.unnest('i')}
   join execution e on e.handoff_id = i.handoff_id join handoff h on h.id = i.handoff_id) looked
 where not held or "canceledUntil" is not null`
 
 /** Between two heartbeats: only those of the leases that were lost or are being canceled. */
-export function lookForSteering(
+export function findInterrupted(
   db: Database,
   leases: readonly Fence[],
 ): Promise<(HeldLease & { readonly held: boolean })[]> {
-  return run(db, 'look_for_steering', LOOK, FENCES.values(leases))
+  return run(db, 'find_interrupted', LOOK, FENCES.values(leases))
 }
 
 const RELEASE = `
 with released as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
   from ${FENCES.unnest('i')}
-  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ${LEASED}
+  where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status in ${LEASED}
   returning e.handoff_id
 ), queued as (
   update handoff set state = 'QUEUED'
@@ -257,33 +257,33 @@ insert into retry (handoff_id, due)
 select id, clock_timestamp() + $3 * interval '1 millisecond' from queued
 on conflict (handoff_id) do nothing`
 
-/** Gives claims back without counting an attempt: audit store down, or this process is draining. */
-export async function releaseClaims(
+/** Releases claims without counting an attempt: audit store down, or this process is draining. */
+export async function releaseLeasesLater(
   db: Database,
   leases: readonly Fence[],
   delayMs: number,
 ): Promise<void> {
-  await run(db, 'release_claims', RELEASE, [...FENCES.values(leases), delayMs])
+  await run(db, 'release_leases_later', RELEASE, [...FENCES.values(leases), delayMs])
 }
 
-const GIVE_BACK = `
+const RELEASE_AT_ONCE = `
 with taken as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
   from ${FENCES.unnest('i')}
-  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ${LEASED}
+  where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status in ${LEASED}
   returning e.handoff_id
 ), ${REQUEUE}`
 
 /**
- * Gives executions back: their leases end and the handoffs are published again, each as its next
- * generation. No attempt is counted.
+ * Releases leases: they end and the handoffs are published again, each as its next
+ * publish attempt. No attempt is counted.
  */
-export async function giveBackExecutions(db: Database, leases: readonly Fence[]): Promise<void> {
+export async function releaseLeases(db: Database, leases: readonly Fence[]): Promise<void> {
   const sorted = leases.toSorted((a, b) => (a.handoffId < b.handoffId ? -1 : 1))
-  await run(db, 'give_back_executions', GIVE_BACK, FENCES.values(sorted))
+  await run(db, 'release_leases', RELEASE_AT_ONCE, FENCES.values(sorted))
 }
 
-const GIVE_BACK_ALL = `
+const RELEASE_OWN_LEASES = `
 with taken as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
   where e.handoff_id in (
@@ -293,6 +293,6 @@ with taken as (
 ), ${REQUEUE}`
 
 /** The same for everything that one owner holds, whatever became of it there; answers how much. */
-export async function giveBackAll(db: Database, owner: string): Promise<number> {
-  return (await run(db, 'give_back_all', GIVE_BACK_ALL, [owner])).length
+export async function releaseOwnLeases(db: Database, owner: string): Promise<number> {
+  return (await run(db, 'release_own_leases', RELEASE_OWN_LEASES, [owner])).length
 }

@@ -8,11 +8,11 @@ export * from './outbox.ts'
 export {
   claimExecutions,
   extendLeases,
-  giveBackAll,
-  giveBackExecutions,
-  lookForSteering,
+  releaseOwnLeases,
+  releaseLeases,
+  findInterrupted,
   markExecuting,
-  releaseClaims,
+  releaseLeasesLater,
 } from './executions.ts'
 export type {
   ClaimedHandoff,
@@ -29,24 +29,24 @@ export type { ExpiredHandoff } from './ended-outside.ts'
 export * from './approvals.ts'
 export * from './cancellations.ts'
 export * from './agent-registrations.ts'
-export * from './queue-marks.ts'
+export * from './queue-watermarks.ts'
 export {
-  acknowledgeNotices,
+  acknowledgeNotifications,
   listenToSenders,
   notifySenders,
-  sweepNotices,
-  takeNotices,
-} from './notices.ts'
-export type { SenderNotice, TakeRequest } from './notices.ts'
+  sweepNotifications,
+  takeNotifications,
+} from './sender-notifications.ts'
+export type { SenderNotification, TakeRequest } from './sender-notifications.ts'
 export * from './revisions.ts'
 export * from './resumption.ts'
 export {
-  addAuditIntents,
-  deleteAuditIntents,
-  listAuditIntents,
-  listHandoffIntents,
+  addOutboxEvents,
+  deleteOutboxEvents,
+  listOutboxEvents,
+  listHandoffEvents,
 } from './audit-outbox.ts'
-export type { AuditIntent } from './audit-outbox.ts'
+export type { OutboxEvent } from './audit-outbox.ts'
 export * from './idempotency.ts'
 export * from './reads.ts'
 export * from './dead-letters.ts'

@@ -50,7 +50,7 @@ const RULES = [
   {
     promise: 'I2',
     rule: 'no handoff that has ended is still being executed',
-    statement: 'find_undead_handoffs',
+    statement: 'find_unended_dead_letters',
     breaches: `select h.id from handoff h join execution e on e.handoff_id = h.id
       where h.state not in ${OPEN} and e.status in ${LEASED}`,
   },
@@ -104,8 +104,8 @@ const RULES = [
     promise: 'I6',
     rule: 'a release covers one handoff and its bytes, and no ending without effect leaves it',
     statement: 'find_unbound_releases',
-    breaches: `select h.id from handoff h left join release r on r.id = h.release_id
-      where h.release_id is not null
+    breaches: `select h.id from handoff h left join approval_override r on r.id = h.approval_override_id
+      where h.approval_override_id is not null
         and (r.id is null or r.handoff_id <> h.id or r.body_sha256 <> h.body_sha256
           or (h.ended_at is not null and h.state not in ('COMPLETED', 'PARTIAL')))`,
   },
@@ -114,7 +114,7 @@ const RULES = [
     rule: 'nothing quarantined executes unless two others than its sender released it',
     statement: 'find_unreviewed_executions',
     breaches: `select h.id from dead_letter d join handoff h on h.id = d.handoff_id
-      left join release r on r.id = h.release_id
+      left join approval_override r on r.id = h.approval_override_id
       where ${RUNS_AS_QUARANTINED}
         and (d.resolved_at is null or d.resolution = 'DISCARDED'
           or (d.resolution = 'RELEASED' and d.reason = 'SAFETY_VIOLATION'
@@ -200,6 +200,7 @@ export const storeInvariants = (db: Database) =>
 /** A committed or running execution and the receipt it holds. */
 export interface ExecutionReceipt {
   readonly handoffId: string
+  /** The fencing token, as the log calls it. */
   readonly epoch: number
   /** Lower-case hex. */
   readonly auditHash: string
@@ -215,7 +216,7 @@ export function listExecutionReceipts(
     .innerJoin('handoff as h', 'h.id', 'e.handoff_id')
     .select([
       'e.handoff_id as handoffId',
-      'e.epoch',
+      'e.fencing_token as epoch',
       sql<string>`encode(e.audit_hash, 'hex')`.as('auditHash'),
     ])
     .where('e.audit_hash', 'is not', null)

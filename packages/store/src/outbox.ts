@@ -1,17 +1,17 @@
 // The outbox: rows wait here until a relay has published them; claiming deletes (no flag, no lease).
-import type { Priority, QueueMark } from '@baton/protocol'
+import type { Priority, QueueWatermark } from '@baton/protocol'
 import { columns, int2, int4, int8, listen, text, uuid } from '@baton/postgres'
 import type { Listener } from '@baton/postgres'
 import { LIVE } from './agent-registrations.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 
-/** A row of the outbox: everything a doorbell needs, so that publishing reads no other table. */
+/** A row of the outbox: everything a queue message needs, so that publishing reads no other table. */
 export interface OutboxRow {
   readonly seq: number
   readonly handoffId: string
   readonly taskId: string
-  readonly generation: number
+  readonly publishAttempt: number
   readonly queue: string
   readonly priority: Priority
   readonly sha256: Uint8Array
@@ -34,32 +34,32 @@ export interface QueueDepth extends OutboxDepth {
 }
 
 /** Rows of one queue and priority. */
-export interface OutboxLane {
+export interface PriorityClass {
   readonly queue: string
   readonly priority: number
 }
 
-/** Which part of a lane to claim. */
-export interface ClaimQuota extends OutboxLane {
+/** Which part of a priority class to claim. */
+export interface ClaimQuota extends PriorityClass {
   /** Low-water hint that keeps the scan off dead rows; correctness never depends on it. */
   readonly afterSeq: number
   readonly limit: number
 }
 
 // Jumps from one (queue, priority) to the next along the index instead of reading every row.
-const LANES = `
-with recursive lane as (
+const CLASSES = `
+with recursive priority_class as (
   (select queue, priority from outbox order by queue, priority limit 1)
   union all
-  select next.queue, next.priority from lane cross join lateral (
-    select o.queue, o.priority from outbox o where (o.queue, o.priority) > (lane.queue, lane.priority)
+  select next.queue, next.priority from priority_class cross join lateral (
+    select o.queue, o.priority from outbox o where (o.queue, o.priority) > (priority_class.queue, priority_class.priority)
     order by o.queue, o.priority limit 1) next
 )
-select queue, priority from lane`
+select queue, priority from priority_class`
 
 /** The queues and priorities that have something to publish. */
-export function listOutboxLanes(db: Database): Promise<OutboxLane[]> {
-  return run(db, 'list_outbox_lanes', LANES)
+export function listPriorityClasses(db: Database): Promise<PriorityClass[]> {
+  return run(db, 'list_priority_classes', CLASSES)
 }
 
 const QUOTAS = columns({ queue: text, priority: int2, afterSeq: int8, quota: int4 })
@@ -67,40 +67,40 @@ const QUOTAS = columns({ queue: text, priority: int2, afterSeq: int8, quota: int
 const CLAIM = `
 delete from outbox where seq = any(array(
   select claimed.seq
-  from ${QUOTAS.unnest('lane')}
+  from ${QUOTAS.unnest('asked')}
   cross join lateral (
     select o.seq from outbox o
-    where o.queue = lane.queue and o.priority = lane.priority and o.seq > lane.after_seq
-    order by o.seq limit lane.quota for update skip locked) claimed))
-returning seq, handoff_id as "handoffId", task_id as "taskId", generation, queue, priority, sha256,
+    where o.queue = asked.queue and o.priority = asked.priority and o.seq > asked.after_seq
+    order by o.seq limit asked.quota for update skip locked) claimed))
+returning seq, handoff_id as "handoffId", task_id as "taskId", publish_attempt as "publishAttempt", queue, priority, sha256,
   bytes, traceparent, tracestate, created_at as "createdAt"`
 
 /** Deletes and returns rows; they are back if the transaction does not commit. */
-export function claimOutbox(db: Database, lanes: readonly ClaimQuota[]): Promise<OutboxRow[]> {
-  const quotas = lanes.map((lane) => ({ ...lane, quota: lane.limit }))
+export function claimOutbox(db: Database, classes: readonly ClaimQuota[]): Promise<OutboxRow[]> {
+  const quotas = classes.map((priorityClass) => ({ ...priorityClass, quota: priorityClass.limit }))
   return run(db, 'claim_outbox', CLAIM, QUOTAS.values(quotas))
 }
 
-const MARKS = columns({ queue: text, relay: uuid, mark: int8 })
+const WATERMARKS = columns({ queue: text, relay: uuid, watermark: int8 })
 
 // Rows that somebody holds are skipped, never waited for: a receiver's are past DISPATCHED, a person's
-// stay QUEUED and are found by sweepForgotten should their job get lost.
+// stay QUEUED and are found by sweepStuck should their job get lost.
 const MARK_DISPATCHED = `
 with dispatched as (
   update handoff set state = 'DISPATCHED', dispatched_at = clock_timestamp()
   where id in (select id from handoff where id = any($1::uuid[]) and state = 'QUEUED'
                for no key update skip locked)
 )
-insert into queue_mark (queue, relay, mark)
-select queue, relay, mark from ${MARKS.unnest('m', { after: 1 })}`
+insert into queue_watermark (queue, relay, watermark)
+select queue, relay, watermark from ${WATERMARKS.unnest('m', { after: 1 })}`
 
-/** Marks published handoffs and how far the relay has come; run in the claim's transaction. */
+/** Watermarks published handoffs and how far the relay has come; run in the claim's transaction. */
 export async function markDispatched(
   db: Database,
   handoffIds: readonly string[],
-  marks: readonly QueueMark[] = [],
+  watermarks: readonly QueueWatermark[] = [],
 ): Promise<void> {
-  await run(db, 'mark_dispatched', MARK_DISPATCHED, [handoffIds, ...MARKS.values(marks)])
+  await run(db, 'mark_dispatched', MARK_DISPATCHED, [handoffIds, ...WATERMARKS.values(watermarks)])
 }
 
 const DEPTH = `
@@ -117,13 +117,13 @@ export async function outboxDepth(db: Database, countMax = COUNTED_MAX): Promise
   return row ?? { depth: 0, oldestAgeSeconds: 0 }
 }
 
-// Each count stays within its queue's part of the index; a queue's oldest row is the first of one of its lanes.
+// Each count stays within its queue's part of the index; a queue's oldest row is the first of one of its priority classes.
 const QUEUE_DEPTHS = `
 select asked.queue,
   (select count(*) from (select from outbox o where o.queue = asked.queue limit $2) counted) as depth,
   coalesce((select extract(epoch from clock_timestamp() - min(first.created_at))::float8
-    from unnest('{0,1,2,3}'::smallint[]) as lane(priority) cross join lateral (
-      select o.created_at from outbox o where o.queue = asked.queue and o.priority = lane.priority
+    from unnest('{0,1,2,3}'::smallint[]) as priority_class(priority) cross join lateral (
+      select o.created_at from outbox o where o.queue = asked.queue and o.priority = priority_class.priority
       order by o.seq limit 1) first), 0) as "oldestAgeSeconds",
   exists (select from agent_registration a where a.type = asked.queue and a.${LIVE}) as hosted
 from unnest($1::text[]) as asked(queue)`

@@ -5,6 +5,7 @@ import type { Database } from './database.ts'
 
 export interface HeldReceipt {
   readonly handoffId: string
+  /** The fencing token, as the log calls it. */
   readonly epoch: number
   /** Lower-case hex. */
   readonly hash: string
@@ -24,7 +25,7 @@ export function listNewestReceipts(db: Database, taskMax: number): Promise<reado
     .innerJoin('execution as e', 'e.handoff_id', 'h.id')
     .select([
       'e.handoff_id as handoffId',
-      'e.epoch',
+      'e.fencing_token as epoch',
       sql<string>`encode(e.audit_hash, 'hex')`.as('hash'),
     ])
     .where('e.audit_hash', 'is not', null)
@@ -41,7 +42,7 @@ export function listExecutionsAfter(
     .selectFrom('execution')
     .select([
       'handoff_id as handoffId',
-      'epoch',
+      'fencing_token as epoch',
       sql<string | null>`encode(audit_hash, 'hex')`.as('hash'),
     ])
     .where('handoff_id', '>', handoffId)
@@ -76,17 +77,17 @@ export function listTaskReceipts(db: Database, taskId: string): Promise<readonly
 }
 
 /** Where the last pass over all executions stands; undefined before the first. */
-export async function readReceiptMark(db: Database): Promise<string | undefined> {
+export async function readReceiptProgress(db: Database): Promise<string | undefined> {
   const written = tables.selectFrom('receipt_check').select('after_handoff as after')
-  return (await run(db, 'read_receipt_mark', written))[0]?.after
+  return (await run(db, 'read_receipt_progress', written))[0]?.after
 }
 
 /** Stores how far the pass has come. */
-export async function writeReceiptMark(db: Database, after: string): Promise<void> {
+export async function writeReceiptProgress(db: Database, after: string): Promise<void> {
   const mark = { after_handoff: after, checked_at: sql<Date>`now()` }
   const written = tables
     .insertInto('receipt_check')
     .values(mark)
     .onConflict((conflict) => conflict.column('id').doUpdateSet(mark))
-  await run(db, 'write_receipt_mark', written)
+  await run(db, 'write_receipt_progress', written)
 }

@@ -1,4 +1,4 @@
-// Bulk re-drives: their letters, their canary and their pace stand in Postgres, so that any sweeper can go on.
+// Bulk re-drives: their dead letters, their canary and their pace stand in Postgres, so that any sweeper can go on.
 import { bool, columns, int4, uuid } from '@baton/postgres'
 import { one, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
@@ -11,12 +11,12 @@ export interface NewRedrive {
   readonly cluster: string | null
   readonly createdBy: string
   readonly ratePerSecond: number
-  readonly letters: readonly RedriveLetter[]
+  readonly deadLetters: readonly RedriveDeadLetter[]
 }
 
-export interface RedriveLetter {
+export interface RedriveDeadLetter {
   readonly handoffId: string
-  readonly round: number
+  readonly quarantineAttempt: number
   /** Goes first, and must complete before any other does. */
   readonly canary: boolean
   readonly actId: string
@@ -34,7 +34,7 @@ export interface HeldRedrive {
 /** How a canary fares: not yet sent, passed over, or the state and reason of its handoff. */
 export interface CanaryState {
   readonly handoffId: string
-  readonly letter: 'WAITING' | 'DRIVEN' | 'SKIPPED'
+  readonly deadLetter: 'WAITING' | 'DRIVEN' | 'SKIPPED'
   readonly state: string
   readonly reason: string | null
   readonly ended: boolean
@@ -50,30 +50,35 @@ export interface RedriveStop {
 
 const CANARY_MAX_S = 3_600
 
-const LETTERS = columns({ handoffId: uuid, round: int4, canary: bool, actId: uuid })
+const DEAD_LETTERS = columns({
+  handoffId: uuid,
+  quarantineAttempt: int4,
+  canary: bool,
+  actId: uuid,
+})
 
 const ADD = `
 with made as (
   insert into redrive (id, state, cluster, created_by, rate_per_second, canary_until)
   values ($1, 'CANARY', $2, $3, $4, clock_timestamp() + interval '${CANARY_MAX_S} seconds')
 )
-insert into redrive_letter (redrive_id, position, handoff_id, round, canary, act_id)
-select $1, ord, handoff_id, round, canary, act_id
-from ${LETTERS.unnest('t', { after: 4, ordinality: 'ord' })}
+insert into redrive_dead_letter (redrive_id, position, handoff_id, quarantine_attempt, canary, act_id)
+select $1, ord, handoff_id, quarantine_attempt, canary, act_id
+from ${DEAD_LETTERS.unnest('t', { after: 4, ordinality: 'ord' })}
 on conflict (handoff_id) where state = 'WAITING' do nothing
 returning handoff_id as "handoffId"`
 
-/** Stores a re-drive; answers which letters it took. The others wait in another one already. */
+/** Stores a re-drive; answers which dead letters it took. The others wait in another one already. */
 export async function addRedrive(
   db: Database,
-  { id, cluster, createdBy, ratePerSecond, letters }: NewRedrive,
+  { id, cluster, createdBy, ratePerSecond, deadLetters }: NewRedrive,
 ): Promise<ReadonlySet<string>> {
   const rows = await run<{ handoffId: string }>(db, 'add_redrive', ADD, [
     id,
     cluster,
     createdBy,
     ratePerSecond,
-    ...LETTERS.values(letters),
+    ...DEAD_LETTERS.values(deadLetters),
   ])
   return new Set(rows.map((row) => row.handoffId))
 }
@@ -101,11 +106,11 @@ export async function holdDueRedrive(db: Database): Promise<HeldRedrive | undefi
 /** How the canary of a re-drive fares. */
 export function listCanary(db: Database, redriveId: string): Promise<CanaryState[]> {
   const written = tables
-    .selectFrom('redrive_letter as l')
+    .selectFrom('redrive_dead_letter as l')
     .innerJoin('handoff as h', 'h.id', 'l.handoff_id')
     .select([
       'l.handoff_id as handoffId',
-      'l.state as letter',
+      'l.state as deadLetter',
       'h.state',
       'h.reason',
       sql<boolean>`h.ended_at is not null`.as('ended'),
@@ -116,45 +121,49 @@ export function listCanary(db: Database, redriveId: string): Promise<CanaryState
   return run(db, 'list_canary', written)
 }
 
-export interface WaitingLetter {
+export interface WaitingDeadLetter {
   readonly handoffId: string
-  readonly round: number
+  readonly quarantineAttempt: number
   readonly actId: string
 }
 
-/** The next letters of a re-drive, in order. */
-export function listWaitingLetters(
+/** The next dead letters of a re-drive, in order. */
+export function listWaitingDeadLetters(
   db: Database,
   redriveId: string,
   { canary, limit }: { readonly canary: boolean; readonly limit: number },
-): Promise<WaitingLetter[]> {
+): Promise<WaitingDeadLetter[]> {
   const written = tables
-    .selectFrom('redrive_letter')
-    .select(['handoff_id as handoffId', 'round', 'act_id as actId'])
+    .selectFrom('redrive_dead_letter')
+    .select([
+      'handoff_id as handoffId',
+      'quarantine_attempt as quarantineAttempt',
+      'act_id as actId',
+    ])
     .where('redrive_id', '=', redriveId)
     .where('state', '=', 'WAITING')
     .where(sql<boolean>`(canary or not ${canary})`)
     .orderBy('position')
     .limit(limit)
-  return run(db, 'list_waiting_letters', written)
+  return run(db, 'list_waiting_dead_letters', written)
 }
 
-/** Notes which letters went back to the queue and which were passed over. */
-export async function markLetters(
+/** Notes which dead letters went back to the queue and which were passed over. */
+export async function markDeadLetters(
   db: Database,
   redriveId: string,
   { driven, skipped }: { readonly driven: readonly string[]; readonly skipped: readonly string[] },
 ): Promise<void> {
   await run(
     db,
-    'mark_letters',
-    `update redrive_letter set state = case when handoff_id = any($2::uuid[]) then 'DRIVEN' else 'SKIPPED' end
+    'mark_dead_letters',
+    `update redrive_dead_letter set state = case when handoff_id = any($2::uuid[]) then 'DRIVEN' else 'SKIPPED' end
      where redrive_id = $1 and handoff_id = any($2::uuid[] || $3::uuid[])`,
     [redriveId, driven, skipped],
   )
 }
 
-/** Sets a held re-drive's state and when its next turn comes. Letters of an ended one wait no longer. */
+/** Sets a held re-drive's state and when its next turn comes. Dead letters of an ended one wait no longer. */
 export async function setRedrive(
   db: Database,
   redriveId: string,
@@ -168,7 +177,7 @@ export async function setRedrive(
          ended_at = case when $2 in ('CANARY', 'RUNNING') then null else clock_timestamp() end
        where id = $1 returning id, ended_at
      )
-     update redrive_letter set state = 'SKIPPED'
+     update redrive_dead_letter set state = 'SKIPPED'
      where redrive_id = (select id from ended where ended_at is not null) and state = 'WAITING'`,
     [redriveId, state, why === null ? null : JSON.stringify(why)],
   )
@@ -183,7 +192,7 @@ export async function cancelRedrive(db: Database, redriveId: string, by: string)
        update redrive set state = 'CANCELED', stopped_by = $2, ended_at = clock_timestamp()
        where id = $1 and ended_at is null returning id
      ), skipped as (
-       update redrive_letter set state = 'SKIPPED'
+       update redrive_dead_letter set state = 'SKIPPED'
        where redrive_id in (select id from ended) and state = 'WAITING'
      )
      select id from ended`,
@@ -192,18 +201,18 @@ export async function cancelRedrive(db: Database, redriveId: string, by: string)
   return rows.length > 0
 }
 
-/** The letter at the head of a re-drive; its canary begins with it. */
-export async function findFirstLetter(
+/** The dead letter at the head of a re-drive; its canary begins with it. */
+export async function findFirstDeadLetter(
   db: Database,
   redriveId: string,
 ): Promise<string | undefined> {
   const written = tables
-    .selectFrom('redrive_letter')
+    .selectFrom('redrive_dead_letter')
     .select('handoff_id as handoffId')
     .where('redrive_id', '=', redriveId)
     .orderBy('position')
     .limit(one)
-  return (await run(db, 'find_first_letter', written))[0]?.handoffId
+  return (await run(db, 'find_first_dead_letter', written))[0]?.handoffId
 }
 
 export interface RedriveView {
@@ -237,7 +246,7 @@ export async function findRedrive(
         count(*) filter (where l.state = 'DRIVEN') as driven,
         count(*) filter (where l.state = 'SKIPPED') as skipped,
         count(*) filter (where l.state = 'DRIVEN' and h.state = 'COMPLETED') as completed
-      from redrive_letter l join handoff h on h.id = l.handoff_id where l.redrive_id = r.id) l
+      from redrive_dead_letter l join handoff h on h.id = l.handoff_id where l.redrive_id = r.id) l
     where r.id = $1`
   return (await run<RedriveView & object>(db, 'find_redrive', text, [redriveId]))[0]
 }

@@ -11,7 +11,7 @@ export interface ResumableHandoff extends RevisionBase {
   readonly parentId: string | null
   readonly attempt: number
   readonly attemptsMax: number
-  readonly epoch: number
+  readonly fencingToken: number
   readonly reason: string
   readonly fromAgent: string
   readonly fromVersion: string
@@ -96,7 +96,7 @@ export async function lockResumable(
       'h.parent_id as parentId',
       'h.attempt',
       'h.attempts_max as attemptsMax',
-      fn.coalesce('e.epoch', val(0)).as('epoch'),
+      fn.coalesce('e.fencing_token', val(0)).as('fencingToken'),
       fn.coalesce('h.reason', 'h.state').as('reason'),
       'h.from_agent as fromAgent',
       'h.from_version as fromVersion',
@@ -129,7 +129,7 @@ const LINK = `
 with linked as (
   update handoff set resumes_id = $2 where id = $1 returning task_id
 ), told as (
-  update sender_notice set acknowledged_at = clock_timestamp()
+  update sender_notification set acknowledged_at = clock_timestamp()
   where handoff_id = $2 and acknowledged_at is null
 )
 update escalation set resolved_at = clock_timestamp()

@@ -1,4 +1,4 @@
-// What people decide about dead letters. The row of the letter is locked first, so that one decision wins.
+// What people decide about dead letters. The row of the dead letter is locked first, so that one decision wins.
 import type { Release } from '@baton/protocol'
 import { columns, nullable, uuid } from '@baton/postgres'
 import { sql } from '@baton/postgres/statements'
@@ -12,7 +12,7 @@ export interface HeldDeadLetter {
   readonly taskId: string
   readonly parentId: string | null
   /** Of the execution that ended in quarantine. */
-  readonly epoch: number
+  readonly fencingToken: number
   readonly attempt: number
   readonly fromAgent: string
   readonly fromVersion: string
@@ -21,16 +21,16 @@ export interface HeldDeadLetter {
   readonly toVersion: string | null
   readonly traceparent: string
   readonly reason: string
-  /** Rises whenever the handoff is quarantined again; votes count within one round. */
-  readonly round: number
+  /** Rises whenever the handoff is quarantined again; votes count within one quarantine attempt. */
+  readonly quarantineAttempt: number
   /** Null while it waits. */
   readonly resolution: Resolution | null
   /** The operator whose key sent it. */
   readonly sentBy: string | null
-  /** The sender was asked for another message in this round. */
+  /** The sender was asked for another message in this quarantine attempt. */
   readonly asked: boolean
   /** The scanner that judged it; null where none did. */
-  readonly artefactId: string | null
+  readonly rulesetVersion: string | null
   /** Lower-case hex digest of the bytes that wait. */
   readonly sha256: string
   readonly taskStatus: string
@@ -47,7 +47,7 @@ export type VotedAction = 'RELEASE' | 'REDACT'
 export interface NewVote {
   readonly id: string
   readonly handoffId: string
-  readonly round: number
+  readonly quarantineAttempt: number
   readonly action: VotedAction
   /** Lower-case hex. */
   readonly proposalSha256: string
@@ -67,7 +67,7 @@ export interface Vote {
 /** Which dead letter goes back to the queue, under which release. */
 export interface Reopening {
   readonly handoffId: string
-  readonly releaseId: string | null
+  readonly approvalOverrideId: string | null
 }
 
 /** The signed bytes of a handoff, as they are stored. */
@@ -79,10 +79,10 @@ export interface StoredMessage {
 
 const HOLD = `
 select d.handoff_id as "handoffId", d.task_id as "taskId", h.parent_id as "parentId",
-  coalesce(e.epoch, 0) as epoch, h.attempt, h.from_agent as "fromAgent",
+  coalesce(e.fencing_token, 0) as "fencingToken", h.attempt, h.from_agent as "fromAgent",
   h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
-  h.to_version as "toVersion", h.traceparent, d.reason, d.round, d.resolution, h.sent_by as "sentBy",
-  d.asked_at is not null as asked, d.artefact_id as "artefactId", encode(h.body_sha256, 'hex') as sha256, t.status as "taskStatus",
+  h.to_version as "toVersion", h.traceparent, d.reason, d.quarantine_attempt as "quarantineAttempt", d.resolution, h.sent_by as "sentBy",
+  d.asked_at is not null as asked, d.ruleset_version as "rulesetVersion", encode(h.body_sha256, 'hex') as sha256, t.status as "taskStatus",
   coalesce(h.expires_at <= clock_timestamp(), false) as overdue,
   h.cancel_requested or t.cancel_requested as canceling
 from dead_letter d
@@ -114,7 +114,7 @@ export async function addVote(db: Database, vote: NewVote): Promise<boolean> {
     .values({
       id: vote.id,
       handoff_id: vote.handoffId,
-      round: vote.round,
+      quarantine_attempt: vote.quarantineAttempt,
       action: vote.action,
       proposal_sha256: Buffer.from(vote.proposalSha256, 'hex'),
       proposal: vote.proposal,
@@ -122,15 +122,19 @@ export async function addVote(db: Database, vote: NewVote): Promise<boolean> {
     })
     .onConflict((conflict) =>
       conflict
-        .columns(['handoff_id', 'round', 'action', 'proposal_sha256', 'reviewer'])
+        .columns(['handoff_id', 'quarantine_attempt', 'action', 'proposal_sha256', 'reviewer'])
         .doNothing(),
     )
     .returning('id')
   return (await run(db, 'add_vote', written)).length > 0
 }
 
-/** The votes of one round, first one first. */
-export function listVotes(db: Database, handoffId: string, round: number): Promise<Vote[]> {
+/** The votes of one quarantine attempt, first one first. */
+export function listVotes(
+  db: Database,
+  handoffId: string,
+  quarantineAttempt: number,
+): Promise<Vote[]> {
   const written = tables
     .selectFrom('review_vote')
     .select([
@@ -141,28 +145,28 @@ export function listVotes(db: Database, handoffId: string, round: number): Promi
       'created_at as createdAt',
     ])
     .where('handoff_id', '=', handoffId)
-    .where('round', '=', round)
+    .where('quarantine_attempt', '=', quarantineAttempt)
     .orderBy('created_at')
     .orderBy('id')
   return run(db, 'list_votes', written)
 }
 
-const REOPENED = columns({ handoffId: uuid, releaseId: nullable(uuid) })
+const REOPENED = columns({ handoffId: uuid, approvalOverrideId: nullable(uuid) })
 
-// The same handoff again: a new generation rings, the lease is free at once, and one more attempt is allowed.
+// The same handoff again: it is published once more, the lease is free at once, and one more attempt is allowed.
 const REOPEN = `
 with input as (
   select * from ${REOPENED.unnest('t')}
 ), reopened as (
-  update handoff h set state = 'QUEUED', reason = null, ended_at = null, release_id = i.release_id,
-    generation = h.generation + 1, attempt = h.attempt + 1,
+  update handoff h set state = 'QUEUED', reason = null, ended_at = null, approval_override_id = i.approval_override_id,
+    publish_attempt = h.publish_attempt + 1, attempt = h.attempt + 1,
     attempts_max = greatest(h.attempts_max, h.attempt + 1), queued_at = clock_timestamp(),
     dispatched_at = null, blocked_at_types = '{}'
   from input i where h.id = i.handoff_id and h.state = 'DEAD_LETTERED'
   returning ${PUBLICATION}
 ), freed as (
-  update execution e set status = 'ABANDONED', lapses = 0, lease_until = clock_timestamp(),
-    generation = r.generation
+  update execution e set status = 'ABANDONED', lease_expiries = 0, lease_until = clock_timestamp(),
+    publish_attempt = r.publish_attempt
   from reopened r where e.handoff_id = r.id
 ), tasks as (
   update task set status = 'PENDING_HANDOFF', updated_at = clock_timestamp()
@@ -171,7 +175,7 @@ with input as (
 ), resolved as (
   update dead_letter set resolved_at = clock_timestamp(), resolution = $3
   where handoff_id in (select id from reopened)
-), rung as (${PUBLISH('reopened')}
+), published as (${PUBLISH('reopened')}
 )
 select id from reopened`
 
@@ -210,7 +214,7 @@ with asked as (
   update dead_letter set asked_at = clock_timestamp() where handoff_id = $1 and resolved_at is null
   returning handoff_id, task_id, reason, details
 )
-insert into sender_notice (id, kind, handoff_id, task_id, from_agent, attempt, revision, reason, details)
+insert into sender_notification (id, kind, handoff_id, task_id, from_agent, attempt, revision, reason, details)
 select $2, 'return', h.id, a.task_id, h.from_agent, h.attempt, h.revision, a.reason, a.details
 from asked a join handoff h on h.id = a.handoff_id`
 
@@ -257,10 +261,10 @@ export async function replaceMessage(
 }
 
 /** When something that is given now for so many hours ends: Postgres' clock, whole milliseconds, RFC 3339. */
-export async function releaseEnd(db: Database, hours: number): Promise<string> {
+export async function overrideEnd(db: Database, hours: number): Promise<string> {
   const [row] = await run<{ end: string }>(
     db,
-    'release_end',
+    'override_end',
     `select to_char((clock_timestamp() + $1 * interval '1 hour') at time zone 'UTC',
        'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as end`,
     [hours],
@@ -268,18 +272,18 @@ export async function releaseEnd(db: Database, hours: number): Promise<string> {
   return row?.end ?? ''
 }
 
-/** Stores a signed release; run it in the transaction that reopens the handoff under it. */
-export async function addRelease(db: Database, release: Release): Promise<void> {
-  const written = tables.insertInto('release').values({
+/** Stores an approval override; run it in the transaction that reopens the handoff under it. */
+export async function addOverride(db: Database, release: Release): Promise<void> {
+  const written = tables.insertInto('approval_override').values({
     id: release.id,
     handoff_id: release.handoffId,
     body_sha256: Buffer.from(release.sha256, 'hex'),
-    artefact_id: release.artefactId,
+    ruleset_version: release.rulesetVersion,
     reason: release.reason,
     reviewers: [...release.reviewers],
     expires_at: new Date(release.expiresAt),
     key_id: release.keyId,
     signature: release.signature,
   })
-  await run(db, 'add_release', written)
+  await run(db, 'add_override', written)
 }

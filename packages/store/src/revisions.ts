@@ -36,7 +36,7 @@ export interface RevisableHandoff {
   readonly state: string
   readonly taskStatus: string
   readonly attempt: number
-  readonly epoch: number
+  readonly fencingToken: number
   /** Somebody holds a live lease: it is being tried at this moment. */
   readonly live: boolean
   /** Its last attempt ended with a return. */
@@ -67,7 +67,7 @@ const FACTS = `
 select h.id as "handoffId", h.task_id as "taskId", h.parent_id as "parentId", h.revision,
   case when h.revision = i.revision then coalesce(h.revision_sha256, h.request_sha256)
     else old.asked_sha256 end as "askedSha256",
-  h.state, t.status as "taskStatus", h.attempt, coalesce(e.epoch, 0) as epoch,
+  h.state, t.status as "taskStatus", h.attempt, coalesce(e.fencing_token, 0) as "fencingToken",
   coalesce(e.status in ${LEASED} and e.lease_until > clock_timestamp(), false) as live,
   h.ended_at is null and not h.cancel_requested and exists (select from handoff_return r
     where r.handoff_id = h.id and r.attempt = h.attempt - 1) as returned,
@@ -134,8 +134,8 @@ with input as (
     h.key_id, h.signature, h.checkpoint_id
   from before h join handoff_body b on b.handoff_id = h.id
 ), freed as (
-  update execution e set status = 'ABANDONED', lease_until = clock_timestamp(), lapses = 0,
-    generation = h.generation + 1
+  update execution e set status = 'ABANDONED', lease_until = clock_timestamp(), lease_expiries = 0,
+    publish_attempt = h.publish_attempt + 1
   from before h where e.handoff_id = h.id
 ), bodies as (
   update handoff_body b set body = substring(${BODIES} from i.body_from for i.body_bytes)
@@ -147,8 +147,8 @@ with input as (
   from input i join before h on h.id = i.handoff_id
 ), revised as (
   update handoff h set revision = i.revision, revision_sha256 = i.request_sha256, state = i.state,
-    generation = h.generation + 1, queued_at = clock_timestamp(), dispatched_at = null, ended_at = null,
-    reason = null, last_error = null, release_id = null, body_sha256 = i.sha256,
+    publish_attempt = h.publish_attempt + 1, queued_at = clock_timestamp(), dispatched_at = null, ended_at = null,
+    reason = null, last_error = null, approval_override_id = null, body_sha256 = i.sha256,
     body_bytes = i.body_bytes, key_id = i.key_id, signature = i.signature,
     from_version = i.from_version, from_execution = i.from_execution, to_version = i.to_version,
     expires_at = i.expires_at, spent_micro_usd = i.spent_micro_usd, remaining_micro_usd = i.remaining_micro_usd,
@@ -159,7 +159,7 @@ with input as (
 ), unscheduled as (
   delete from retry where handoff_id in (select id from revised)
 ), told as (
-  update sender_notice set acknowledged_at = clock_timestamp()
+  update sender_notification set acknowledged_at = clock_timestamp()
   where handoff_id in (select id from revised) and acknowledged_at is null
 ), reviewed as (
   update dead_letter set resolved_at = clock_timestamp(), resolution = 'REVISED'
@@ -182,7 +182,7 @@ ${PUBLISH("revised where state = 'QUEUED'")}`
 /**
  * Replaces the messages of handoffs that `lockRevisable` has locked in this transaction; the caller
  * has judged what it answered. The bytes before are kept, the extra cost is charged to the task, a
- * dead letter is resolved, and the handoff is published as a new generation, or held for approval.
+ * dead letter is resolved, and the handoff is published as a new publish attempt, or held for approval.
  */
 export async function applyRevisions(
   transaction: Database,

@@ -135,7 +135,7 @@ with input as (
     checkpoint_sha256
   from accepted
 ), published as (
-  insert into outbox (handoff_id, task_id, generation, queue, priority, sha256, bytes, traceparent,
+  insert into outbox (handoff_id, task_id, publish_attempt, queue, priority, sha256, bytes, traceparent,
     tracestate)
   select handoff_id, task_id, 1, to_agent, priority, sha256, body_bytes, traceparent, tracestate
   from accepted where state = 'QUEUED' order by ord

@@ -1,19 +1,19 @@
 // How an execution ends: with a result, with another attempt, or without an effect. Every statement is fenced
-// by the epoch: a late settlement changes nothing.
+// by the fencing token: a late settlement changes nothing.
 import { bool, columns, float8, int4, int8, jsonb, nullable, text, uuid } from '@baton/postgres'
 import { EVENTS } from './audit-outbox.ts'
-import type { AuditIntent } from './audit-outbox.ts'
+import type { OutboxEvent } from './audit-outbox.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { MAY_GO_ON } from './executions.ts'
 import type { Fence } from './executions.ts'
-import { TELL } from './notices.ts'
-import { WAKE_SUCCESSORS } from './publications.ts'
+import { NOTIFY_SENDER } from './sender-notifications.ts'
+import { WAKE_NEXT_IN_TASK } from './publications.ts'
 import { LEASED } from './states.ts'
 
 /** Stores the events of what `from` (handoff_id) settled; the set stands behind `after` parameters. */
 const STORE_EVENTS = (from: string, after: number): string => `
-intents as (
+events as (
   insert into audit_outbox (id, handoff_id, entry)
   select i.id, i.handoff_id, i.entry from ${EVENTS.unnest('i', { after })}
   where i.handoff_id in (select handoff_id from ${from})
@@ -29,7 +29,7 @@ export interface Completion extends Fence {
 
 const COMPLETED = columns({
   handoffId: uuid,
-  epoch: int4,
+  fencingToken: int4,
   costMicroUSD: int8,
   result: text,
   taskResult: nullable(text),
@@ -41,7 +41,7 @@ with input as (
 ), done as (
   update execution e set status = 'DONE', result = i.result, cost_micro_usd = i.cost_micro_usd
   from input i, handoff h
-  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status = 'EXECUTING'
+  where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'EXECUTING'
     and h.id = e.handoff_id and ${MAY_GO_ON}
   returning e.handoff_id, i.cost_micro_usd as cost, i.task_result
 ), ended as (
@@ -60,23 +60,23 @@ with input as (
         and h.ended_at is null and h.id not in (select id from ended))
       then t.status when c.result is null then 'CANCELED' else 'COMPLETED' end
   from totals c join locked on locked.id = c.task_id where t.id = c.task_id
-), ${WAKE_SUCCESSORS}, ${STORE_EVENTS('done', COMPLETED.width)}
+), ${WAKE_NEXT_IN_TASK}, ${STORE_EVENTS('done', COMPLETED.width)}
 select id as "handoffId", cancel_requested as canceled from ended`
 
 /**
- * Commits results and costs (I4, I5). Answers those that still held their epoch before their deadline,
+ * Commits results and costs (I4, I5). Answers those that still held their fencing token before their deadline,
  * and of each whether it is being canceled: its result stands, what it would hand on must not be sent.
  */
 export async function completeExecutions(
   db: Database,
   completions: readonly Completion[],
-  intents: readonly AuditIntent[],
+  events: readonly OutboxEvent[],
 ): Promise<ReadonlyMap<string, { readonly canceled: boolean }>> {
   const rows = await run<{ handoffId: string; canceled: boolean }>(
     db,
     'complete_executions',
     COMPLETE,
-    [...COMPLETED.values(completions), ...EVENTS.values(intents)],
+    [...COMPLETED.values(completions), ...EVENTS.values(events)],
   )
   return new Map(rows.map((row) => [row.handoffId, row]))
 }
@@ -92,7 +92,7 @@ export interface Retry extends Fence {
 
 const RETRIED = columns({
   handoffId: uuid,
-  epoch: int4,
+  fencingToken: int4,
   reason: text,
   details: jsonb,
   delayMs: float8,
@@ -105,7 +105,7 @@ with input as (
 ), stopped as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
   from input i, handoff h
-  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ${LEASED}
+  where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status in ${LEASED}
     and h.id = e.handoff_id and not h.cancel_requested
   returning e.handoff_id
 ), returned as (
@@ -114,7 +114,7 @@ with input as (
   from stopped s join handoff h on h.id = s.handoff_id join input i on i.handoff_id = h.id
   where i.returned on conflict do nothing
 ), told as (
-  ${TELL('return')}
+  ${NOTIFY_SENDER('return')}
   select h.id, h.task_id, h.from_agent, h.attempt, h.revision, i.reason, i.details
   from stopped s join handoff h on h.id = s.handoff_id join input i on i.handoff_id = h.id
   where i.returned) n
@@ -133,13 +133,13 @@ with input as (
 ), ${STORE_EVENTS('stopped', RETRIED.width)}
 select handoff_id as "handoffId" from stopped`
 
-/** Schedules another attempt; answers which of them still held their epoch. */
+/** Schedules another attempt; answers which of them still held their fencing token. */
 export function retryHandoffs(
   db: Database,
   retries: readonly Retry[],
-  intents: readonly AuditIntent[],
+  events: readonly OutboxEvent[],
 ): Promise<HandoffIds> {
-  const values = [...RETRIED.values(retries), ...EVENTS.values(intents)]
+  const values = [...RETRIED.values(retries), ...EVENTS.values(events)]
   return settledIds(db, 'retry_handoffs', RETRY, values)
 }
 
@@ -153,12 +153,12 @@ export interface Ending extends Fence {
   readonly escalate: boolean
   /** Of a dead letter: what its like have in common, and the scanner that judged it, if one did. */
   readonly cluster?: string
-  readonly artefactId?: string | null
+  readonly rulesetVersion?: string | null
 }
 
 const ENDED = columns({
   handoffId: uuid,
-  epoch: int4,
+  fencingToken: int4,
   state: text,
   taskStatus: text,
   reason: text,
@@ -167,7 +167,7 @@ const ENDED = columns({
   alert: bool,
   escalate: bool,
   cluster: text,
-  artefactId: nullable(text),
+  rulesetVersion: nullable(text),
 })
 
 const END = `
@@ -176,12 +176,12 @@ with input as (
 ), stopped as (
   update execution e set status = 'DONE', cost_micro_usd = i.cost_micro_usd
   from input i, handoff h
-  where e.handoff_id = i.handoff_id and e.epoch = i.epoch and e.status in ${LEASED}
+  where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status in ${LEASED}
     and h.id = e.handoff_id and not h.cancel_requested
   returning e.handoff_id
 ), ended as (
   update handoff h set state = i.state, reason = i.reason, last_error = i.details,
-    ended_at = clock_timestamp(), release_id = null
+    ended_at = clock_timestamp(), approval_override_id = null
   from stopped s join input i on i.handoff_id = s.handoff_id where h.id = s.handoff_id
   returning h.id, h.task_id, h.task_seq, h.attempt, h.checkpoint_id, h.body_sha256,
     h.from_agent, h.revision, i.*
@@ -195,16 +195,16 @@ with input as (
     failed_handoffs = t.failed_handoffs + 1
   from ended e join locked on locked.id = e.task_id where t.id = e.task_id
 ), quarantined as (
-  insert into dead_letter as d (handoff_id, task_id, reason, details, epoch, attempt, message_sha256,
-    artefact_id, cluster)
-  select id, task_id, reason, details, epoch, attempt, body_sha256, artefact_id, cluster
+  insert into dead_letter as d (handoff_id, task_id, reason, details, fencing_token, attempt, message_sha256,
+    ruleset_version, cluster)
+  select id, task_id, reason, details, fencing_token, attempt, body_sha256, ruleset_version, cluster
   from ended where state = 'DEAD_LETTERED'
   on conflict (handoff_id) do update set reason = excluded.reason, details = excluded.details,
-    epoch = excluded.epoch, attempt = excluded.attempt, message_sha256 = excluded.message_sha256,
-    artefact_id = excluded.artefact_id, cluster = excluded.cluster, round = d.round + 1,
+    fencing_token = excluded.fencing_token, attempt = excluded.attempt, message_sha256 = excluded.message_sha256,
+    ruleset_version = excluded.ruleset_version, cluster = excluded.cluster, quarantine_attempt = d.quarantine_attempt + 1,
     created_at = excluded.created_at, resolved_at = null, resolution = null, asked_at = null
 ), told as (
-  ${TELL('rollback')}
+  ${NOTIFY_SENDER('rollback')}
   select id, task_id, from_agent, attempt, revision, reason, details
   from ended where task_status = 'PENDING_HANDOFF') n
 ), alerts as (
@@ -215,30 +215,30 @@ with input as (
   select id, task_id, attempt, reason from ended where escalate
   on conflict (handoff_id) do update set attempts = excluded.attempts, reason = excluded.reason,
     created_at = excluded.created_at, resolved_at = null
-), ${WAKE_SUCCESSORS}, ${STORE_EVENTS('stopped', ENDED.width)}
+), ${WAKE_NEXT_IN_TASK}, ${STORE_EVENTS('stopped', ENDED.width)}
 select handoff_id as "handoffId" from stopped`
 
 /**
  * Ends handoffs without an effect: rejected, dead-lettered or rolled back to the sender's
- * checkpoint (E15). Answers which of them still held their epoch.
+ * checkpoint (E15). Answers which of them still held their fencing token.
  */
 export function endHandoffs(
   db: Database,
   endings: readonly Ending[],
-  intents: readonly AuditIntent[],
+  events: readonly OutboxEvent[],
 ): Promise<HandoffIds> {
   const ended = endings.map((one) => ({
     ...one,
     cluster: one.cluster ?? one.reason,
-    artefactId: one.artefactId ?? null,
+    rulesetVersion: one.rulesetVersion ?? null,
   }))
-  const values = [...ENDED.values(ended), ...EVENTS.values(intents)]
+  const values = [...ENDED.values(ended), ...EVENTS.values(events)]
   return settledIds(db, 'end_handoffs', END, values)
 }
 
 type HandoffIds = ReadonlySet<string>
 
-/** Answers the handoffs that still held their epoch. */
+/** Answers the handoffs that still held their fencing token. */
 async function settledIds(
   db: Database,
   name: string,

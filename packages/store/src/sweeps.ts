@@ -7,7 +7,7 @@ import { QUEUE, REQUEUE } from './publications.ts'
 import { EARLIER_IS_OPEN, IS_HELD, LEASED } from './states.ts'
 
 /** A published handoff that nobody has claimed for a while. */
-export interface QuietHandoff extends ClaimRequest {
+export interface UndeliveredHandoff extends ClaimRequest {
   readonly queue: string
 }
 
@@ -27,9 +27,9 @@ export async function sweepRetries(db: Database): Promise<number> {
   return (await run(db, 'sweep_retries', RETRIES)).length
 }
 
-const LAPSED = `
+const EXPIRED = `
 with taken as (
-  update execution set status = 'ABANDONED', lapses = lapses + 1 where handoff_id in (
+  update execution set status = 'ABANDONED', lease_expiries = lease_expiries + 1 where handoff_id in (
     select handoff_id from execution
     where status in ${LEASED} and lease_until < clock_timestamp()
     order by lease_until limit ${SWEEP_MAX} for update skip locked)
@@ -37,43 +37,46 @@ with taken as (
 ), ${REQUEUE}`
 
 /** Takes executions away from owners that stopped renewing their lease; answers how many. */
-export async function sweepLapsedLeases(db: Database): Promise<number> {
-  return (await run(db, 'sweep_lapsed_leases', LAPSED)).length
+export async function sweepExpiredLeases(db: Database): Promise<number> {
+  return (await run(db, 'sweep_expired_leases', EXPIRED)).length
 }
 
-const QUIET = `
-select h.id as "handoffId", h.generation, ${QUEUE} as queue from handoff h
+const UNDELIVERED = `
+select h.id as "handoffId", h.publish_attempt as "publishAttempt", ${QUEUE} as queue from handoff h
 where h.ended_at is null and h.state = 'DISPATCHED' and h.dispatched_at < clock_timestamp() - $1 * interval '1 millisecond'
   and not ${IS_HELD}
   and not exists (select from retry r where r.handoff_id = h.id)
   and not ${EARLIER_IS_OPEN}
 order by h.dispatched_at limit ${SWEEP_MAX}`
 
-/** Published handoffs that nobody has claimed for `quietMs`: their job may be lost. */
-export function listQuietHandoffs(db: Database, quietMs: number): Promise<QuietHandoff[]> {
-  return run(db, 'list_quiet_handoffs', QUIET, [quietMs])
+/** Published handoffs that nobody has claimed for `undeliveredMs`: their job may be lost. */
+export function listUndelivered(
+  db: Database,
+  undeliveredMs: number,
+): Promise<UndeliveredHandoff[]> {
+  return run(db, 'list_undelivered', UNDELIVERED, [undeliveredMs])
 }
 
-const LOST = columns({ handoffId: uuid, generation: int4 })
+const LOST = columns({ handoffId: uuid, publishAttempt: int4 })
 
 const REDRIVE = `
 with taken as (
   select h.id as handoff_id from ${LOST.unnest('i')}
-  join handoff h on h.id = i.handoff_id and h.generation = i.generation and h.state = 'DISPATCHED'
+  join handoff h on h.id = i.handoff_id and h.publish_attempt = i.publish_attempt and h.state = 'DISPATCHED'
   for no key update of h skip locked
 ), ${REQUEUE}`
 
 /** Publishes lost handoffs again, unless something happened to them meanwhile; answers how many. */
 export async function redriveHandoffs(
   db: Database,
-  lost: readonly QuietHandoff[],
+  lost: readonly UndeliveredHandoff[],
 ): Promise<number> {
   return (await run(db, 'redrive_handoffs', REDRIVE, LOST.values(lost))).length
 }
 
 // NOT IN is one hashed pass over the outbox, which has no index by handoff. With a longer backlog nothing
 // is looked for: rows that wait there are in nobody's way, and the pass would grow with them.
-const FORGOTTEN = `
+const STUCK = `
 with taken as (
   select h.id as handoff_id from handoff h
   where (select count(*) from (select from outbox limit ${BACKLOG_MAX + 1}) waiting) <= ${BACKLOG_MAX}
@@ -87,10 +90,10 @@ with taken as (
 ), ${REQUEUE}`
 
 /**
- * Publishes queued handoffs for which nothing would ring any more; answers how many. A relay passes over a
+ * Publishes queued handoffs that nothing would publish any more; answers how many. A relay passes over a
  * row that somebody else holds, such as a reviewer deciding twice: that one stays QUEUED though its job
  * went out, and when the job is lost as well nothing else would notice.
  */
-export async function sweepForgotten(db: Database, quietMs: number): Promise<number> {
-  return (await run(db, 'sweep_forgotten', FORGOTTEN, [quietMs])).length
+export async function sweepStuck(db: Database, undeliveredMs: number): Promise<number> {
+  return (await run(db, 'sweep_stuck', STUCK, [undeliveredMs])).length
 }

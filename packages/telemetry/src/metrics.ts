@@ -102,7 +102,7 @@ function recoveryInstruments(registry: Registry) {
     ),
     fencedCommitsTotal: counter(
       'baton_fenced_commits_total',
-      'Results refused because a newer execution epoch held the handoff.',
+      'Results refused because a newer fencing token held the handoff.',
     ),
   }
 }

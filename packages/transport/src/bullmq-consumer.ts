@@ -1,4 +1,4 @@
-// The receiving side of a BullMQ doorbell: one worker per agent type that is consumed.
+// The receiving side of BullMQ: one worker per agent type that is consumed.
 import { codeOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { WaitingError } from 'bullmq'
@@ -23,7 +23,7 @@ const FINISHED_KEPT = 2_000
 const COMPLETED_KEPT_SECONDS = 300
 const FAILED_KEPT_SECONDS = 3_600
 /** How long a stop waits for the queue to be told, once every handler has ended. */
-const FAREWELL_MS = 3_000
+const CLOSE_MS = 3_000
 
 type PointerJob = BullJob<unknown, void>
 /** The part of BullMQ's worker that is used here. */
@@ -82,7 +82,7 @@ export function startBullmqConsumer(options: ConsumerOptions): Consumer {
   const watchdog = startFetchWatchdog({
     queue,
     waiting,
-    hungry: () => !state.paused && running.count < concurrency,
+    wantsWork: () => !state.paused && running.count < concurrency,
     recreate() {
       worker.close(true).catch(() => undefined)
       worker = openWorker(options, parts)
@@ -135,7 +135,7 @@ interface Run {
 }
 
 async function runJob(job: PointerJob, { options, state, token }: Run): Promise<void> {
-  if (state.paused) await giveBack(job, token)
+  if (state.paused) await putBack(job, token)
   const { logger, handle } = options
   if (!isPointer(job.data)) {
     logger.error({ event: 'job.malformed', jobId: job.id })
@@ -145,7 +145,7 @@ async function runJob(job: PointerJob, { options, state, token }: Run): Promise<
 }
 
 // The worker may have asked for this job before the pause reached it.
-async function giveBack(job: PointerJob, token: string | undefined): Promise<never> {
+async function putBack(job: PointerJob, token: string | undefined): Promise<never> {
   await job.moveToWait(token)
   throw new WaitingError()
 }
@@ -174,9 +174,9 @@ async function stopWorker(worker: PointerWorker, running: RunningHandlers): Prom
   const closing = worker.close()
   await running.idle()
   let timer: NodeJS.Timeout | undefined
-  const farewell = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, FAREWELL_MS)
+  const closed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, CLOSE_MS)
   })
-  await Promise.race([closing, farewell])
+  await Promise.race([closing, closed])
   clearTimeout(timer)
 }

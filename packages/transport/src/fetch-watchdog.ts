@@ -7,7 +7,7 @@ interface WatchdogDeps {
   /** Jobs that wait for somebody. */
   waiting(): Promise<number>
   /** Whether this consumer should be fetching: running, and with handlers to spare. */
-  hungry(): boolean
+  wantsWork(): boolean
   recreate(): void
   readonly onStuck?: ((error: Error) => void) | undefined
   readonly logger: Logger
@@ -27,16 +27,16 @@ const LOOKS = 5
 
 /** Looks five times within `stuckMs`; a queue that cannot be asked proves nothing against the worker. */
 export function startFetchWatchdog(deps: WatchdogDeps): FetchWatchdog {
-  const { queue, waiting, hungry, recreate, onStuck, logger, stuckMs = STUCK_MS } = deps
-  let hungrySince: number | undefined
+  const { queue, waiting, wantsWork, recreate, onStuck, logger, stuckMs = STUCK_MS } = deps
+  let starvedSince: number | undefined
   let recreated = false
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  async function starves(): Promise<boolean> {
-    if (!hungry()) return false
+  async function isStarved(): Promise<boolean> {
+    if (!wantsWork()) return false
     try {
-      return (await waiting()) > 0 && hungry()
+      return (await waiting()) > 0 && wantsWork()
     } catch (error) {
       logger.debug({ event: 'consumer.unwatched', queue, code: codeOf(error) })
       return false
@@ -45,16 +45,16 @@ export function startFetchWatchdog(deps: WatchdogDeps): FetchWatchdog {
 
   async function look(): Promise<void> {
     const askedAt = performance.now()
-    const starving = await starves()
+    const starved = await isStarved()
     if (closed) return
-    if (!starving) hungrySince = undefined
-    else hungrySince ??= askedAt
-    if (hungrySince !== undefined && performance.now() - hungrySince >= stuckMs) actUpon()
+    if (!starved) starvedSince = undefined
+    else starvedSince ??= askedAt
+    if (starvedSince !== undefined && performance.now() - starvedSince >= stuckMs) actUpon()
     if (!closed) schedule()
   }
 
   function actUpon(): void {
-    hungrySince = undefined
+    starvedSince = undefined
     logger.error({ event: 'consumer.stuck', queue, again: recreated })
     if (recreated) {
       close()
@@ -77,7 +77,7 @@ export function startFetchWatchdog(deps: WatchdogDeps): FetchWatchdog {
   schedule()
   return {
     fetched() {
-      hungrySince = undefined
+      starvedSince = undefined
       recreated = false
     },
     close,

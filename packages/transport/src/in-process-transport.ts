@@ -1,4 +1,4 @@
-// The doorbell for a relay and a receiver that share one process: no Redis, nothing durable.
+// The queue for a relay and a receiver that share one process: no Redis, nothing durable.
 // A crash loses every job in it, and the sweeper re-drives them exactly as after a lost Redis.
 import { transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -32,7 +32,7 @@ export function createInProcessTransport({
   let closed = false
   return {
     kind: 'in-process',
-    marks: null,
+    watermarks: null,
     async publish(jobs) {
       if (closed) throw transient('BATON_QUEUE_UNAVAILABLE', 'the in-process queue is closed')
       refuseOverload(jobs, (name) => waitingMax - (queues.get(name)?.waiting ?? 0))

@@ -5,11 +5,11 @@ export type {
   Consumer,
   Job,
   JobReference,
-  NextMark,
+  NextWatermark,
   Pointer,
   Priority,
-  QueueMark,
-  QueueMarks,
+  QueueWatermark,
+  QueueWatermarks,
   Transport,
 } from './transport.ts'
 export { queueNameOf } from './bullmq-queues.ts'

@@ -7,7 +7,7 @@ const pointer = (handoffId: string): Pointer => ({
   v: 1,
   handoffId,
   taskId: 't',
-  generation: 1,
+  publishAttempt: 1,
   sha256: '',
   bytes: 0,
   traceparent: '',

@@ -8,39 +8,39 @@ export interface PriorityBuffer {
 }
 
 // A list that is read from a moving head: Array.shift would copy a long backlog for every job.
-interface Lane {
+interface PriorityClass {
   pointers: Pointer[]
   head: number
 }
 
 const COMPACT_AT = 1_024
 
-function takeFrom(lane: Lane): Pointer | undefined {
-  const pointer = lane.pointers[lane.head]
+function takeFrom(priorityClass: PriorityClass): Pointer | undefined {
+  const pointer = priorityClass.pointers[priorityClass.head]
   if (pointer === undefined) return undefined
-  lane.head += 1
-  if (lane.head >= COMPACT_AT && lane.head * 2 >= lane.pointers.length) {
-    lane.pointers = lane.pointers.slice(lane.head)
-    lane.head = 0
+  priorityClass.head += 1
+  if (priorityClass.head >= COMPACT_AT && priorityClass.head * 2 >= priorityClass.pointers.length) {
+    priorityClass.pointers = priorityClass.pointers.slice(priorityClass.head)
+    priorityClass.head = 0
   }
   return pointer
 }
 
 export function createPriorityBuffer(): PriorityBuffer {
-  const newLane = (): Lane => ({ pointers: [], head: 0 })
-  const lanes: Record<Priority, Lane> = [newLane(), newLane(), newLane(), newLane()]
+  const newClass = (): PriorityClass => ({ pointers: [], head: 0 })
+  const classes: Record<Priority, PriorityClass> = [newClass(), newClass(), newClass(), newClass()]
   let size = 0
   return {
     get size() {
       return size
     },
     push(priority, pointer) {
-      lanes[priority].pointers.push(pointer)
+      classes[priority].pointers.push(pointer)
       size += 1
     },
     take() {
       for (const priority of [0, 1, 2, 3] as const) {
-        const pointer = takeFrom(lanes[priority])
+        const pointer = takeFrom(classes[priority])
         if (pointer === undefined) continue
         size -= 1
         return pointer

@@ -1,4 +1,4 @@
-// The sending side of the Redis doorbell: everything goes through one connection.
+// The sending side of BullMQ: everything goes through one connection.
 import type { Logger } from '@baton/runtime'
 import { Queue, QueueKeys } from 'bullmq'
 import type { Redis } from 'ioredis'
@@ -6,13 +6,19 @@ import { logErrors, PUBLISH_TIMEOUT_MS, within } from './bullmq-errors.ts'
 import { createBullmqQueues, queueNameOf } from './bullmq-queues.ts'
 import type { PointerQueue } from './bullmq-queues.ts'
 import { openRedis, publisherOptions } from './redis-connection.ts'
-import type { Job, JobReference, NextMark, QueueMark, QueueMarks } from './transport.ts'
+import type {
+  Job,
+  JobReference,
+  NextWatermark,
+  QueueWatermark,
+  QueueWatermarks,
+} from './transport.ts'
 
 export interface RedisPublisher {
   publish(jobs: readonly Job[]): Promise<void>
   missing(jobs: readonly JobReference[]): Promise<readonly string[]>
   waiting(queue: string): Promise<number>
-  readonly marks: QueueMarks
+  readonly watermarks: QueueWatermarks
   close(): Promise<void>
 }
 
@@ -24,10 +30,10 @@ interface PublisherOptions {
 
 /** BullMQ writes four stream entries per job that nobody here reads: keep the stream short. */
 const EVENTS_KEPT = 100
-/** Longer than Postgres keeps a mark that nobody renews. */
+/** Longer than Postgres keeps a watermark that nobody renews. */
 const KEPT_SECONDS = 2 * 3_600
 
-// A mark is never written over the place of one that was lost: the loss would go unseen.
+// A watermark is never written over the place of one that was lost: the loss would go unseen.
 const WRITE = `
 if ARGV[1] ~= '' and redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
@@ -53,9 +59,9 @@ export function createRedisPublisher(options: PublisherOptions): RedisPublisher 
     publish: (jobs) => bounded(() => queues.publish(jobs)),
     missing: (jobs) => bounded(() => findMissing(redis, jobs, keyOf)),
     waiting: (agentType) => bounded(() => countWaiting(redis, agentType, keyOf)),
-    marks: {
-      write: (marks) => bounded(() => writeMarks(redis, marks, keyOf)),
-      read: (marks) => bounded(() => readMarks(redis, marks, keyOf)),
+    watermarks: {
+      write: (watermarks) => bounded(() => writeWatermarks(redis, watermarks, keyOf)),
+      read: (watermarks) => bounded(() => readWatermarks(redis, watermarks, keyOf)),
     },
     async close() {
       await queues.close()
@@ -108,28 +114,29 @@ async function countWaiting(redis: Redis, agentType: string, keyOf: KeyOf): Prom
   return plain + prioritized
 }
 
-const markKey = ({ queue, relay }: QueueMark, keyOf: KeyOf): string => keyOf(queue, `mark:${relay}`)
+const watermarkKey = ({ queue, relay }: QueueWatermark, keyOf: KeyOf): string =>
+  keyOf(queue, `watermark:${relay}`)
 
 // One command a key: the queues of a Redis Cluster live in different slots.
-async function writeMarks(
+async function writeWatermarks(
   redis: Redis,
-  marks: readonly NextMark[],
+  watermarks: readonly NextWatermark[],
   keyOf: KeyOf,
 ): Promise<readonly boolean[]> {
   const replies = await Promise.all(
-    marks.map((one) => {
-      const values = [one.previous ?? '', one.mark, KEPT_SECONDS]
-      return redis.eval(WRITE, 1, markKey(one, keyOf), ...values)
+    watermarks.map((one) => {
+      const values = [one.previous ?? '', one.watermark, KEPT_SECONDS]
+      return redis.eval(WRITE, 1, watermarkKey(one, keyOf), ...values)
     }),
   )
   return replies.map((reply) => reply === 1)
 }
 
-async function readMarks(
+async function readWatermarks(
   redis: Redis,
-  marks: readonly QueueMark[],
+  watermarks: readonly QueueWatermark[],
   keyOf: KeyOf,
 ): Promise<readonly (number | null)[]> {
-  const replies = await Promise.all(marks.map((one) => redis.get(markKey(one, keyOf))))
+  const replies = await Promise.all(watermarks.map((one) => redis.get(watermarkKey(one, keyOf))))
   return replies.map((reply) => (reply === null ? null : Number(reply)))
 }

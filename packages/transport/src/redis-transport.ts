@@ -1,4 +1,4 @@
-// BullMQ on Redis behind the transport contract: a doorbell that may lose jobs, never a store.
+// BullMQ on Redis behind the transport contract: a queue that may lose jobs, never a store.
 import type { Logger } from '@baton/runtime'
 import { Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
@@ -33,7 +33,7 @@ export function createRedisTransport({
     publish: publisher.publish,
     missing: publisher.missing,
     waiting: publisher.waiting,
-    marks: publisher.marks,
+    watermarks: publisher.watermarks,
     async consume(options) {
       const consumer = startBullmqConsumer({
         ...options,

@@ -7,14 +7,14 @@ const POINTER = {
   v: 1,
   handoffId: '0193b3f0-0000-7000-8000-000000000001',
   taskId: '0193b3f0-0000-7000-8000-000000000002',
-  generation: 3,
+  publishAttempt: 3,
   sha256: 'ab',
   bytes: 10,
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
 } as const
 
 describe('pointers', () => {
-  it('have a job id of handoff and generation', () => {
+  it('have a job id of handoff and publish attempt', () => {
     expect(jobIdOf(POINTER)).toBe('h-0193b3f0-0000-7000-8000-000000000001-3')
   })
 
@@ -31,7 +31,7 @@ describe('pointers', () => {
     {},
     { ...POINTER, v: 2 },
     { ...POINTER, handoffId: 7 },
-    { ...POINTER, generation: 1.5 },
+    { ...POINTER, publishAttempt: 1.5 },
     { ...POINTER, bytes: '10' },
     { ...POINTER, tracestate: 1 },
     { ...POINTER, traceparent: undefined },

@@ -1,9 +1,9 @@
-// The doorbell contract: pointers in, handlers called. Nothing here is a source of truth; a
+// The contract of a queue: pointers in, handlers called. Nothing here is a source of truth; a
 // transport may lose everything and Postgres re-drives it (I2).
 
-import type { Job, NextMark, Pointer, QueueMark } from '@baton/protocol'
+import type { Job, NextWatermark, Pointer, QueueWatermark } from '@baton/protocol'
 
-export type { Job, NextMark, Pointer, Priority, QueueMark } from '@baton/protocol'
+export type { Job, NextWatermark, Pointer, Priority, QueueWatermark } from '@baton/protocol'
 
 export interface JobReference {
   readonly queue: string
@@ -31,15 +31,15 @@ export interface Consumer {
   stop(): Promise<void>
 }
 
-/** Marks behind what was published, in the queue's own server: what it loses, it loses from the end. */
-export interface QueueMarks {
+/** Watermarks behind what was published, in the queue's own server: what it loses, it loses from the end. */
+export interface QueueWatermarks {
   /**
-   * Remembers marks after everything published before, and answers for each whether its
+   * Remembers watermarks after everything published before, and answers for each whether its
    * predecessor was there; where not, the queue has lost its end. Fails as `publish` does.
    */
-  write(marks: readonly NextMark[]): Promise<readonly boolean[]>
+  write(watermarks: readonly NextWatermark[]): Promise<readonly boolean[]>
   /** What the server still knows of each relay and queue; null where it knows nothing. */
-  read(marks: readonly QueueMark[]): Promise<readonly (number | null)[]>
+  read(watermarks: readonly QueueWatermark[]): Promise<readonly (number | null)[]>
 }
 
 export interface Transport {
@@ -53,7 +53,7 @@ export interface Transport {
   /** The ids of `jobs` that will start no handler any more: lost, or finished. */
   missing(jobs: readonly JobReference[]): Promise<readonly string[]>
   /** Null where a queue cannot lose anything while its processes live. */
-  readonly marks: QueueMarks | null
+  readonly watermarks: QueueWatermarks | null
   /** Jobs accepted and not yet started; the relay stops publishing above its high-water mark. */
   waiting(queue: string): Promise<number>
   /** Stops every consumer, then lets go of all connections. Safe to call twice. */
@@ -63,9 +63,9 @@ export interface Transport {
 /** The job id of a publication. Queues refuse the same id twice while they still know it. */
 export function jobIdOf({
   handoffId,
-  generation,
-}: Pick<Pointer, 'handoffId' | 'generation'>): string {
-  return `h-${handoffId}-${generation}`
+  publishAttempt,
+}: Pick<Pointer, 'handoffId' | 'publishAttempt'>): string {
+  return `h-${handoffId}-${publishAttempt}`
 }
 
 /** Whether a queue's data is a pointer: another program may have put something into the queue. */
@@ -76,7 +76,7 @@ export function isPointer(data: unknown): data is Pointer {
     pointer.v === 1 &&
     typeof pointer.handoffId === 'string' &&
     typeof pointer.taskId === 'string' &&
-    Number.isSafeInteger(pointer.generation) &&
+    Number.isSafeInteger(pointer.publishAttempt) &&
     typeof pointer.sha256 === 'string' &&
     Number.isSafeInteger(pointer.bytes) &&
     typeof pointer.traceparent === 'string' &&

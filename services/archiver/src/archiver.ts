@@ -6,12 +6,12 @@ import type { Finding } from '@baton/ledger'
 import { codeOf, every } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
-import { dropDays, expireChains } from './upkeep.ts'
-import type { UpkeepOptions } from './upkeep.ts'
+import { dropDays, expireChains } from './retention.ts'
+import type { RetentionOptions } from './retention.ts'
 
-interface ArchiverOptions extends UpkeepOptions {
+interface ArchiverOptions extends RetentionOptions {
   readonly everyMs: number
-  readonly upkeepEveryMs: number
+  readonly retentionEveryMs: number
   readonly metrics: Metrics
 }
 
@@ -52,7 +52,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
   }
 
   async function keepUp(targets: readonly ArchiveTarget[]): Promise<void> {
-    const isDue = performance.now() - keptUpAt >= options.upkeepEveryMs
+    const isDue = performance.now() - keptUpAt >= options.retentionEveryMs
     if (!isDue || phase === 'halted') return
     // Also before one that fails: appends wait for every attempt to drop a day that somebody reads.
     keptUpAt = performance.now()

@@ -46,7 +46,7 @@ await runProcess('archiver', {
       retentionDays,
       needsWitness: settings.BATON_AUDIT_DROP_WITNESSED,
       everyMs: settings.BATON_ARCHIVE_EVERY_MS,
-      upkeepEveryMs: settings.BATON_ARCHIVE_UPKEEP_EVERY_MS,
+      retentionEveryMs: settings.BATON_ARCHIVE_RETENTION_EVERY_MS,
       metrics,
       logger,
     })

@@ -20,7 +20,7 @@ export const ARCHIVER_SETTINGS = {
     default: 60_000,
     help: 'How often full bundles are archived.',
   }),
-  BATON_ARCHIVE_UPKEEP_EVERY_MS: integer({
+  BATON_ARCHIVE_RETENTION_EVERY_MS: integer({
     min: 100,
     max: 86_400_000,
     default: 3_600_000,

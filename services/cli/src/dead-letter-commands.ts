@@ -4,15 +4,15 @@ import { collect, limit, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import type { Decision } from './commands/review.ts'
 
-const LETTER = 'id of a dead letter’s handoff or task, or the first digits of one'
+const DEAD_LETTER = 'id of a dead letter’s handoff or task, or the first digits of one'
 
 export function addDeadLetters(program: Command, run: Run): void {
-  const letters = program
+  const deadLetters = program
     .command('dlq')
     .description('dead letters: handoffs that wait for a person')
-  addReading(letters, run)
-  addDeciding(letters, run)
-  addBulk(letters, run)
+  addReading(deadLetters, run)
+  addDeciding(deadLetters, run)
+  addBulk(deadLetters, run)
 }
 
 interface ListFlags {
@@ -21,8 +21,8 @@ interface ListFlags {
   readonly cluster?: string
 }
 
-function addReading(letters: Command, run: Run): void {
-  letters
+function addReading(deadLetters: Command, run: Run): void {
+  deadLetters
     .command('ls')
     .description('list dead letters, oldest first')
     .option('--limit <number>', 'how many', limit, 20)
@@ -33,17 +33,20 @@ function addReading(letters: Command, run: Run): void {
         (await import('./commands/dead-letters.ts')).deadLetters(context, flags),
       ),
     )
-  letters
+  deadLetters
     .command('show')
     .description('show the evidence of one, who agreed to what, and what is still needed')
-    .argument('<letter>', LETTER)
+    .argument('<dead-letter>', DEAD_LETTER)
     .option('--text', 'also the quarantined message; who reads it is logged')
     .action(
-      run(async (context, letterId: string, { text = false }: { text?: boolean }) =>
-        (await import('./commands/dead-letters.ts')).showDeadLetter(context, { letterId, text }),
+      run(async (context, deadLetterId: string, { text = false }: { text?: boolean }) =>
+        (await import('./commands/dead-letters.ts')).showDeadLetter(context, {
+          deadLetterId,
+          text,
+        }),
       ),
     )
-  letters
+  deadLetters
     .command('clusters')
     .description('group them by what they have in common, the largest group first')
     .action(
@@ -53,36 +56,36 @@ function addReading(letters: Command, run: Run): void {
     )
 }
 
-function addDeciding(letters: Command, run: Run): void {
+function addDeciding(deadLetters: Command, run: Run): void {
   const decide = <Flags>(decisionOf: (flags: Flags) => Decision) =>
-    run(async (context, letterId: string, flags: Flags) =>
-      (await import('./commands/review.ts')).review(context, letterId, decisionOf(flags)),
+    run(async (context, deadLetterId: string, flags: Flags) =>
+      (await import('./commands/review.ts')).review(context, deadLetterId, decisionOf(flags)),
     )
-  letters
+  deadLetters
     .command('release')
     .description('agree to let it go on as it is; a safety violation needs two people')
-    .argument('<letter>', LETTER)
+    .argument('<dead-letter>', DEAD_LETTER)
     .option(
       '--hours <number>',
       'how long the release may be made use of (default: 24)',
       wholeNumber(1, 168),
     )
     .action(decide(({ hours }: { hours?: number }) => ({ action: 'release', validHours: hours })))
-  letters
+  deadLetters
     .command('redact')
     .description('agree to let it go on without some texts; by default those of the evidence')
-    .argument('<letter>', LETTER)
+    .argument('<dead-letter>', DEAD_LETTER)
     .option('--at <pointer>', 'a place to take out; may be repeated', collect, [])
     .action(decide(({ at }: { at: readonly string[] }) => ({ action: 'redact', at })))
-  letters
+  deadLetters
     .command('discard')
     .description('give it up for good')
-    .argument('<letter>', LETTER)
+    .argument('<dead-letter>', DEAD_LETTER)
     .action(decide(() => ({ action: 'discard' })))
-  letters
+  deadLetters
     .command('ask')
     .description('ask its sender for another message')
-    .argument('<letter>', LETTER)
+    .argument('<dead-letter>', DEAD_LETTER)
     .action(decide(() => ({ action: 'ask-sender' })))
 }
 
@@ -94,23 +97,23 @@ interface RedriveFlags {
   readonly stop?: string
 }
 
-function addBulk(letters: Command, run: Run): void {
-  letters
+function addBulk(deadLetters: Command, run: Run): void {
+  deadLetters
     .command('dry-run')
     .description('judge them by today’s schema, rules and agents; nothing is enqueued')
-    .argument('[letters...]', LETTER)
-    .option('--cluster <cluster>', 'all letters of a cluster')
+    .argument('[dead-letters...]', DEAD_LETTER)
+    .option('--cluster <cluster>', 'all dead letters of a cluster')
     .action(
-      run(async (context, letterIds: readonly string[], { cluster }: { cluster?: string }) => {
-        const { dryRunLetters } = await import('./commands/redrive.ts')
-        return dryRunLetters(context, { letters: letterIds, cluster })
+      run(async (context, deadLetterIds: readonly string[], { cluster }: { cluster?: string }) => {
+        const { dryRunDeadLetters } = await import('./commands/redrive.ts')
+        return dryRunDeadLetters(context, { deadLetters: deadLetterIds, cluster })
       }),
     )
-  letters
+  deadLetters
     .command('redrive')
     .description('send back those that would pass: five first, the rest when these completed')
-    .argument('[letters...]', LETTER)
-    .option('--cluster <cluster>', 'all letters of a cluster')
+    .argument('[dead-letters...]', DEAD_LETTER)
+    .option('--cluster <cluster>', 'all dead letters of a cluster')
     .option(
       '--rate <number>',
       'how many a second after the first five (default: 10)',
@@ -120,12 +123,12 @@ function addBulk(letters: Command, run: Run): void {
     .option('--show <id>', 'how a re-drive stands that was begun before')
     .option('--stop <id>', 'end one that was begun before')
     .action(
-      run(async (context, letterIds: readonly string[], flags: RedriveFlags) => {
-        const { redriveLetters, showRedrive } = await import('./commands/redrive.ts')
+      run(async (context, deadLetterIds: readonly string[], flags: RedriveFlags) => {
+        const { redriveDeadLetters, showRedrive } = await import('./commands/redrive.ts')
         const { show, stop } = flags
         const known = stop ?? show
         return known === undefined
-          ? redriveLetters(context, { letters: letterIds, ...flags })
+          ? redriveDeadLetters(context, { deadLetters: deadLetterIds, ...flags })
           : showRedrive(context, { redriveId: known, stop: stop !== undefined })
       }),
     )

@@ -26,7 +26,7 @@ import { addReadRoutes } from './read-routes.ts'
 import { addRedriveRoutes } from './redrive-routes.ts'
 import { addReturnRoutes } from './return-routes.ts'
 import { addReviewRoutes } from './review-routes.ts'
-import { addSteeringRoutes } from './steering-routes.ts'
+import { addControlRoutes } from './control-routes.ts'
 import { createServer } from './server.ts'
 import { createSubmitter } from './submit.ts'
 import type { Submitter } from './submit.ts'
@@ -169,7 +169,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), logger })
       addRedriveRoutes(scope, { ...review, logger })
       addErasureRoutes(scope, { pool, erasures, logger })
-      addSteeringRoutes(scope, { pool, logger })
+      addControlRoutes(scope, { pool, logger })
     },
   })
   const operations = {

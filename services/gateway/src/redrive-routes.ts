@@ -1,11 +1,11 @@
 // Many dead letters at once: try out what would happen, and send back what would pass, canary first.
 import type { FastifyInstance } from 'fastify'
 import { startRedrive, stopRedrive, tryOut } from '@baton/engine'
-import type { LeftOut, TriedLetter } from '@baton/engine'
+import type { LeftOut, TriedDeadLetter } from '@baton/engine'
 import type { KeyRing } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
-import { findRedrive, listClusterLetters } from '@baton/store'
+import { findRedrive, listClusterDeadLetters } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
 import { ProblemError } from '@baton/http/server'
@@ -36,7 +36,7 @@ export function addRedriveRoutes(scope: FastifyInstance, options: RedriveRouteOp
     const found = new Set(tried.map(({ handoffId }) => handoffId))
     const gone = handoffIds.filter((handoffId) => !found.has(handoffId))
     return {
-      scanner: scanner.artefactId,
+      scanner: scanner.rulesetVersion,
       wouldPass: tried.filter(({ wouldPass }) => wouldPass).length,
       letters: tried.map(showTried),
       notWaiting: gone,
@@ -57,7 +57,7 @@ export function addRedriveRoutes(scope: FastifyInstance, options: RedriveRouteOp
       })
       const { redriveId, taken, leftOut } = started
       if (redriveId === undefined) throw nothingPasses(leftOut)
-      logger.info({ event: 'redrive.started', redriveId, operator: createdBy, letters: taken })
+      logger.info({ event: 'redrive.started', redriveId, operator: createdBy, deadLetters: taken })
       const redrive = await findRedrive(pool, redriveId)
       const shown = redrive === undefined ? {} : showRedrive(redrive)
       return reply
@@ -129,11 +129,11 @@ async function select(
 ): Promise<readonly string[]> {
   if (handoffIds !== undefined && cluster === undefined) return [...new Set(handoffIds)]
   if (cluster !== undefined && handoffIds === undefined)
-    return listClusterLetters(pool, cluster, most)
+    return listClusterDeadLetters(pool, cluster, most)
   throw ONE_SELECTION
 }
 
-const showTried = ({ handoffId, wouldPass, reason, details, agents }: TriedLetter) => ({
+const showTried = ({ handoffId, wouldPass, reason, details, agents }: TriedDeadLetter) => ({
   handoffId,
   wouldPass,
   reason,

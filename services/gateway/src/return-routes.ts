@@ -4,8 +4,13 @@ import { refusedRevision, resumeTask, reviseHandoff } from '@baton/engine'
 import type { RequireRoom, ResumeChange, ReturnParts, RevisionOutcome } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import { ProtocolError } from '@baton/protocol'
-import { acknowledgeNotices, findResumeTarget, findTaskCheckpoint, takeNotices } from '@baton/store'
-import type { SenderNotice } from '@baton/store'
+import {
+  acknowledgeNotifications,
+  findResumeTarget,
+  findTaskCheckpoint,
+  takeNotifications,
+} from '@baton/store'
+import type { SenderNotification } from '@baton/store'
 import { keyOf } from './acting.ts'
 import { placeInState } from './message-pointer.ts'
 import { invalidHandoff } from './problem.ts'
@@ -24,7 +29,7 @@ import {
 import type { ById } from './operation.ts'
 import { scopeMissing } from './request-context.ts'
 import { readRevision } from './revision.ts'
-import { showNotice } from './views.ts'
+import { showNotification } from './views.ts'
 
 interface ReturnRouteOptions extends ReturnParts {
   /** How long a taken return or rollback is the taker's. */
@@ -136,7 +141,7 @@ interface Taking {
 
 interface TakeBody {
   readonly agents: readonly string[]
-  readonly kinds?: readonly SenderNotice['kind'][]
+  readonly kinds?: readonly SenderNotification['kind'][]
   readonly limit?: number
 }
 
@@ -144,19 +149,19 @@ const TAKE_LIMIT = 10
 
 async function take(request: FastifyRequest<Taking>, { pool, correctionMs }: ReturnRouteOptions) {
   const { agents, kinds, limit } = request.body
-  const notices = await takeNotices(pool, {
+  const notices = await takeNotifications(pool, {
     agents: [...new Set(agents)],
     kinds: kinds ?? ['return', 'rollback'],
     limit: limit ?? TAKE_LIMIT,
     leaseMs: correctionMs,
     taker: keyOf(request).id,
   })
-  return { notices: notices.map(showNotice) }
+  return { notices: notices.map(showNotification) }
 }
 
 async function acknowledge(request: Request, { pool }: ReturnRouteOptions) {
   const noticeId = request.params.id
-  const held = await acknowledgeNotices(pool, [noticeId], keyOf(request).id)
+  const held = await acknowledgeNotifications(pool, [noticeId], keyOf(request).id)
   if (!held.has(noticeId)) throw NOTICE_UNKNOWN
   return { noticeId, acknowledged: true }
 }

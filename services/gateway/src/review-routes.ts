@@ -35,15 +35,15 @@ export function addReviewRoutes(scope: FastifyInstance, options: ReviewRouteOpti
   addDecidingRoutes(scope, options)
 }
 
-interface LettersQuery {
+interface DeadLettersQuery {
   Querystring: { limit: number; reason?: string; cluster?: string }
 }
 
 function addReadingRoutes(scope: FastifyInstance, { pool, scanner }: ReviewRouteOptions): void {
-  scope.get<LettersQuery>('/dead-letters', LIST_DEAD_LETTERS, async ({ query }) => {
+  scope.get<DeadLettersQuery>('/dead-letters', LIST_DEAD_LETTERS, async ({ query }) => {
     const { limit, reason, cluster } = query
-    const letters = await listDeadLetters(pool, { limit, reason, cluster })
-    return { deadLetters: letters.map(showDeadLetter) }
+    const deadLetters = await listDeadLetters(pool, { limit, reason, cluster })
+    return { deadLetters: deadLetters.map(showDeadLetter) }
   })
 
   scope.get<ListQuery>('/dead-letters/clusters', LIST_CLUSTERS, async ({ query }) => ({
@@ -52,11 +52,11 @@ function addReadingRoutes(scope: FastifyInstance, { pool, scanner }: ReviewRoute
 
   scope.get<ById>('/dead-letters/:id', GET_DEAD_LETTER, async (request) => {
     const handoffId = request.params.id
-    const letter = await findDeadLetter(pool, handoffId)
-    if (letter === undefined) throw DEAD_LETTER_UNKNOWN
-    const votes = await listVotes(pool, handoffId, letter.round)
-    const { artefactId } = scanner
-    return showCase(letter, { votes, operator: operatorOf(request), artefactId })
+    const deadLetter = await findDeadLetter(pool, handoffId)
+    if (deadLetter === undefined) throw DEAD_LETTER_UNKNOWN
+    const votes = await listVotes(pool, handoffId, deadLetter.quarantineAttempt)
+    const { rulesetVersion } = scanner
+    return showCase(deadLetter, { votes, operator: operatorOf(request), rulesetVersion })
   })
 }
 
@@ -104,9 +104,9 @@ const GET_DEAD_LETTER = onlyById('handoff', 'handoffs:read', {
 function addMessageRoute(scope: FastifyInstance, { pool, logger }: ReviewRouteOptions): void {
   scope.get<ById>('/dead-letters/:id/message', GET_MESSAGE, async (request) => {
     const handoffId = request.params.id
-    const letter = await findDeadLetter(pool, handoffId)
+    const deadLetter = await findDeadLetter(pool, handoffId)
     const stored = await findStoredMessage(pool, handoffId)
-    if (letter === undefined || stored === undefined) throw DEAD_LETTER_UNKNOWN
+    if (deadLetter === undefined || stored === undefined) throw DEAD_LETTER_UNKNOWN
     const operator = operatorOf(request)
     logger.info({ event: 'review.read', handoffId, operator })
     const parsed = parseMessage(stored.body)

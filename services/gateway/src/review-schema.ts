@@ -14,7 +14,7 @@ const uuid = {
 }
 const cluster = { type: 'string', minLength: 1, maxLength: 1_024 }
 
-/** Most letters that one request may name, or take from a cluster. */
+/** Most dead letters that one request may name, or take from a cluster. */
 export const DRY_RUN_MAX = 200
 export const REDRIVE_MAX = 500
 export const RATE_DEFAULT = 10

@@ -8,18 +8,21 @@ interface CaseContext {
   /** Who asks. */
   readonly operator: string
   /** The scanner that judges now. */
-  readonly artefactId: string
+  readonly rulesetVersion: string
 }
 
-export function showCase(letter: DeadLetterCase, { votes, operator, artefactId }: CaseContext) {
-  const waits = letter.resolvedAt === null
+export function showCase(
+  deadLetter: DeadLetterCase,
+  { votes, operator, rulesetVersion }: CaseContext,
+) {
+  const waits = deadLetter.resolvedAt === null
   return {
-    ...showDeadLetter(letter),
-    scanner: { reviewed: letter.artefactId, now: artefactId },
+    ...showDeadLetter(deadLetter),
+    scanner: { reviewed: deadLetter.rulesetVersion, now: rulesetVersion },
     /** Nobody decides about what was sent with their own key. */
-    own: letter.sentBy === operator,
-    release: waits ? { needed: reviewersNeeded(letter.reason, 'RELEASE') } : null,
-    redact: waits ? { needed: reviewersNeeded(letter.reason, 'REDACT') } : null,
+    own: deadLetter.sentBy === operator,
+    release: waits ? { needed: reviewersNeeded(deadLetter.reason, 'RELEASE') } : null,
+    redact: waits ? { needed: reviewersNeeded(deadLetter.reason, 'REDACT') } : null,
     proposals: proposalsOf(votes),
   }
 }

@@ -7,7 +7,7 @@ import type {
   DecidedApproval,
   HandoffView,
   ReturnView,
-  SenderNotice,
+  SenderNotification,
   TaskView,
 } from '@baton/store'
 
@@ -33,15 +33,15 @@ export function showHandoff(handoff: HandoffView): object {
 }
 
 /** What a sender is told: the message as it was refused, and where its checkpoint is. */
-export function showNotice(notice: SenderNotice): object {
-  const { body, keyId: _, signature, checkpoint: _bytes, checkpointSha256, ...rest } = notice
+export function showNotification(notification: SenderNotification): object {
+  const { body, keyId: _, signature, checkpoint: _bytes, checkpointSha256, ...rest } = notification
   return {
     ...rest,
     message: { ...readMessage(body), signature },
     checkpointSha256: Buffer.from(checkpointSha256).toString('hex'),
     links: {
-      handoff: `/v2/handoffs/${notice.handoffId}`,
-      checkpoint: `/v2/tasks/${notice.taskId}/checkpoint`,
+      handoff: `/v2/handoffs/${notification.handoffId}`,
+      checkpoint: `/v2/tasks/${notification.taskId}/checkpoint`,
     },
   }
 }

@@ -25,7 +25,7 @@ await runProcess('receiver', {
       blockedPolicy: settings.BATON_BLOCKED_POLICY,
       drainMs: settings.BATON_DRAIN_MS,
       leaseMs: settings.BATON_LEASE_MS,
-      quietMs: settings.BATON_QUIET_MS,
+      undeliveredMs: settings.BATON_UNDELIVERED_MS,
       onStuck: life.fail,
       metrics,
       logger,

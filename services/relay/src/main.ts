@@ -32,8 +32,8 @@ await runProcess('relay', {
     })
     const shipper = createEventShipper({ pool, client, metrics, logger })
     const waitingMax = settings.BATON_RELAY_WAITING_MAX
-    const quietMs = settings.BATON_QUIET_MS
-    const parts = { pool, databaseUrl, transport, waitingMax, quietMs, metrics, logger }
+    const undeliveredMs = settings.BATON_UNDELIVERED_MS
+    const parts = { pool, databaseUrl, transport, waitingMax, undeliveredMs, metrics, logger }
     const ready = async () => (await outboxDepth(pool)).depth >= 0
     return [
       closing('connections', () => pool.end()),

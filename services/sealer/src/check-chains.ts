@@ -1,6 +1,6 @@
 // What may be sealed: every chain that was ever sealed is there, and extends what was sealed of it.
 import type { KeyObject } from 'node:crypto'
-import { checkGrowth, readHeads } from '@baton/audit'
+import { checkConsistency, readHeads } from '@baton/audit'
 import type { ChainHead, Snapshot } from '@baton/audit'
 import { compactRangeFromState, createCompactRange, GENESIS_HASH } from '@baton/ledger'
 import type { ChainStart, Finding } from '@baton/ledger'
@@ -35,14 +35,14 @@ export async function checkChains(
   for (const head of heads) {
     const part = parts.get(head.origin)
     const tree = part === undefined ? createCompactRange() : compactRangeFromState(part.tree)
-    const growth = await checkGrowth(snapshot, {
+    const consistency = await checkConsistency(snapshot, {
       ...options,
       head,
       start: part ?? GENESIS,
       onLeaves: (hashes) => hashes.forEach((hash) => tree.append(hash)),
     })
-    findings.push(...growth.findings)
-    chains.push({ head, tree, end: growth.end })
+    findings.push(...consistency.findings)
+    chains.push({ head, tree, end: consistency.end })
   }
   const grew = chains.some(({ head, tree }) => tree.size !== (parts.get(head.origin)?.size ?? 0))
   return { findings, chains, grew }

@@ -61,12 +61,12 @@ export function createSealer(options: SealerOptions): Sealer {
     if (!(await log.publish())) haltFor('SEAL_LOG', OTHER_ENTRY)
   }
 
-  async function sealGrowth(): Promise<void> {
+  async function sealConsistency(): Promise<void> {
     const checked = await inSnapshot(pool, (snapshot) =>
       checkChains(snapshot, { state: log.state, batchKeys, recordsMax: RECORDS_MAX }),
     )
     if (checked.findings.length > 0) return halt(checked.findings)
-    if (!checked.grew && log.quietMs < options.heartbeatMs) return
+    if (!checked.grew && log.idleMs < options.heartbeatMs) return
     await log.sign(checked.chains)
     await publish()
     metrics.sealsTotal.inc()
@@ -83,7 +83,7 @@ export function createSealer(options: SealerOptions): Sealer {
 
   async function round(): Promise<number> {
     await publish()
-    if (phase === 'sealing') await sealGrowth()
+    if (phase === 'sealing') await sealConsistency()
     if (log.state !== undefined && anchoring.isDue(log.state)) showAnchors()
     return phase === 'sealing' ? everyMs : Infinity
   }
@@ -142,7 +142,7 @@ function createSealLog({ pool, statePath, signingKey }: SealerOptions) {
       return state
     },
     /** Since the newest seal was signed by this process. */
-    get quietMs() {
+    get idleMs() {
       return performance.now() - signedAt
     },
     async open(): Promise<void> {

@@ -9,13 +9,13 @@ import { isErasedSubject, isRepeatedKey } from '../database.ts'
 import type { Database } from '../database.ts'
 import { readHeads } from './heads.ts'
 import type { ChainHead } from './heads.ts'
-import { findRecordedKeys, findTaskLasts } from './idempotency.ts'
+import { findRecordedKeys, findTaskLastPositions } from './idempotency.ts'
 import type { RecordedKey } from './idempotency.ts'
 import { prepareEntry } from './prepared-entry.ts'
 import type { PreparedEntry } from './prepared-entry.ts'
 import type { SubjectVault } from './subject-vault.ts'
-import { createTaskLasts } from './task-lasts.ts'
-import type { TaskPosition } from './task-lasts.ts'
+import { createTaskLastPositions } from './task-last-positions.ts'
+import type { TaskPosition } from './task-last-positions.ts'
 
 interface AuditLogOptions {
   /** Connected as audit_writer. */
@@ -128,7 +128,7 @@ interface ChainMemory {
 }
 
 function createChainMemory(db: Database): ChainMemory {
-  const tasks = createTaskLasts()
+  const tasks = createTaskLastPositions()
   /** The chains of the current epoch by shard; empty when they have to be read. */
   let heads: ChainHead[] = []
 
@@ -141,9 +141,9 @@ function createChainMemory(db: Database): ChainMemory {
       }
     }
     if (unknown.size === 0) return
-    const lasts = await findTaskLasts(db, [...unknown.keys()].map(uuidBytes))
+    const lastPositions = await findTaskLastPositions(db, [...unknown.keys()].map(uuidBytes))
     for (const [taskId, chain] of unknown) tasks.set(chain, taskId)
-    for (const { taskId, taskSeq, recordHash } of lasts) {
+    for (const { taskId, taskSeq, recordHash } of lastPositions) {
       const position = { nextSeq: taskSeq + 1, lastHash: recordHash }
       tasks.set(unknown.get(taskId) as number, taskId, position)
     }

@@ -5,7 +5,7 @@ import type { ChainMove, NewBatch, NewRecord, NewSegment } from './append-batch.
 import type { ChainHead } from './heads.ts'
 import type { PreparedEntry, PreparedSegment } from './prepared-entry.ts'
 import type { SubjectKey } from './subject-vault.ts'
-import type { TaskPosition } from './task-lasts.ts'
+import type { TaskPosition } from './task-last-positions.ts'
 
 export interface BuildContext {
   readonly signer: BatchSigner

@@ -80,10 +80,13 @@ export interface TaskLast {
 }
 
 /** The last record of each of `taskIds` (16 bytes each) that has one. */
-export function findTaskLasts(db: Database, taskIds: readonly Buffer[]): Promise<TaskLast[]> {
+export function findTaskLastPositions(
+  db: Database,
+  taskIds: readonly Buffer[],
+): Promise<TaskLast[]> {
   return run<TaskLast>(
     db,
-    'find_task_lasts',
+    'find_task_last_positions',
     `select t.task_id as "taskId", l.task_seq as "taskSeq", l.record_hash as "recordHash"
      from unnest($1::uuid[]) as t (task_id)
      cross join lateral (

@@ -13,7 +13,7 @@ import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 import { bundleOf } from './objects.ts'
 import type { ColdTier } from './cold-tier.ts'
-import { checkExpiryRecord } from './upkeep-records.ts'
+import { checkExpiryRecord } from './retention-records.ts'
 
 export interface ChainBeginning {
   /** Undefined for a chain that is whole. */

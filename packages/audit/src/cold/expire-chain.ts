@@ -11,7 +11,7 @@ import {
 import type { ArchivePosition } from './archive-positions.ts'
 import { createColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
-import { expiryEntry, findExpiryRecord } from './upkeep-records.ts'
+import { expiryEntry, findExpiryRecord } from './retention-records.ts'
 import { bundleOf, partialPrefix, payloadName, tileName } from './objects.ts'
 
 interface ExpireOptions {

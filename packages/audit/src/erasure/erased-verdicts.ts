@@ -9,7 +9,7 @@ import { bundleOf } from '../cold/objects.ts'
 import type { Database } from '../database.ts'
 import { findErasedPlaces, readErasedRecords } from './erased-segments.ts'
 import type { RecordAt } from './erased-segments.ts'
-import { createGenuineErasures } from './genuine-erasures.ts'
+import { createAuthenticatedErasures } from './authenticated-erasures.ts'
 import { readSegments } from '../read/segments.ts'
 import type { SegmentRow } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
@@ -42,7 +42,7 @@ export async function judgeErased(
 ): Promise<Record<SegmentVerdict, number>> {
   const { db, vault, batchKeys, cold } = options
   const counts = { present: 0, erased: 0, missing: 0, mismatch: 0 }
-  const genuine = createGenuineErasures(cold?.db ?? db, batchKeys, cold?.store)
+  const authentic = createAuthenticatedErasures(cold?.db ?? db, batchKeys, cold?.store)
   const touched = [
     ...(await readHot(db, erasureId)),
     ...(cold === undefined ? [] : await readCold(cold, erasureId)),
@@ -51,7 +51,7 @@ export async function judgeErased(
     const keys = await vault.keysOf(new Set(rows.map((row) => row.subjectRef)))
     const stored = rows.map((row) => ({ ...row, key: keys.get(row.subjectRef) }))
     const range = { chain, firstSeq: body.seq, lastSeq: body.seq }
-    const named = (await genuine.of(range)).get(body.seq)
+    const named = (await authentic.of(range)).get(body.seq)
     for (const { verdict } of judgeSegments(body, stored, named)) counts[verdict] += 1
   }
   return counts

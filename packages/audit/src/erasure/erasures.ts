@@ -1,4 +1,4 @@
-// The statements on audit.erasure: how far each has come, what holds it, what proves it, and what has been undone.
+// The statements on audit.erasure: how far each has come, what holds it, what proves it, and what has been incomplete.
 import { uuidBytes } from '@baton/ledger'
 import { BINARY, text } from '@baton/postgres'
 import { anyOf, sql } from '@baton/postgres/statements'
@@ -203,7 +203,7 @@ export async function findUnreflectedErasures(db: Database): Promise<string[]> {
 }
 
 /** Ids of erasures past their request of which a payload or a key is stored, sorted. As audit_reader. */
-export async function findUndoneErasures(
+export async function findIncompleteErasures(
   db: Database,
   vault: Pick<SubjectVault, 'keysOf'>,
 ): Promise<string[]> {

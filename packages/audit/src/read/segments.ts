@@ -3,7 +3,7 @@ import type { SealedSegment, StoredRecord, StoredSegment } from '@baton/ledger'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
-import type { ErasedBySeq, GenuineErasures } from '../erasure/genuine-erasures.ts'
+import type { ErasedBySeq, AuthenticatedErasures } from '../erasure/authenticated-erasures.ts'
 import type { ScannedRecord } from '../verify/scan-chain.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 
@@ -53,7 +53,7 @@ interface Page {
   readonly chain: number
   readonly page: readonly ScannedRecord[]
   readonly vault: Vault
-  readonly erasures: GenuineErasures
+  readonly erasures: AuthenticatedErasures
   readonly tier: ColdTier
 }
 

@@ -17,7 +17,7 @@ import { scanTiers } from './scan-chain.ts'
 import { openChainCheckpoints } from '../read/assurance.ts'
 import { audit, inSnapshot, run } from '../database.ts'
 import type { Database, Pool, Snapshot } from '../database.ts'
-import { createGenuineErasures } from '../erasure/genuine-erasures.ts'
+import { createAuthenticatedErasures } from '../erasure/authenticated-erasures.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { openableSegments, withSegments } from '../read/segments.ts'
@@ -176,7 +176,7 @@ async function verifyPiece(
   const { chain, origin } = head
   const tier = createColdTier(snapshot, options.cold)
   const { at, signedFrom, findings } = await pastExpired(snapshot, tier, { head, at: before })
-  const erasures = createGenuineErasures(options.pool, batchKeys, options.cold)
+  const erasures = createAuthenticatedErasures(options.pool, batchKeys, options.cold)
   const start: ChainStart = { ...at, lastHash: Buffer.from(at.lastHash, 'hex') }
   const verifier = createChainVerifier({ origin, batchKeys, start, signedFrom })
   const toSeq = at.size + options.records

@@ -125,7 +125,7 @@ const unsigned = (origin: string, seq: number): Finding => ({
   message: 'records from here on were sealed and are in no signed batch',
 })
 
-interface GrowthOptions {
+interface ConsistencyOptions {
   readonly head: ChainHead
   /** Where the sealed part ends. */
   readonly start: ChainStart
@@ -137,14 +137,17 @@ interface GrowthOptions {
   readonly recordsMax: number
 }
 
-interface Growth {
+interface Consistency {
   readonly findings: readonly Finding[]
   /** Where the part ends that may be sealed now: the end of a signed batch. */
   readonly end: ChainStart
 }
 
 /** Re-hashes the records that a chain gained. Stops at the first page with a finding: nothing from there on may be sealed. */
-export async function checkGrowth(snapshot: Snapshot, options: GrowthOptions): Promise<Growth> {
+export async function checkConsistency(
+  snapshot: Snapshot,
+  options: ConsistencyOptions,
+): Promise<Consistency> {
   const { head, start, batchKeys, onLeaves, recordsMax } = options
   const { chain, origin } = head
   const verifier = createChainVerifier({ origin, batchKeys, start })

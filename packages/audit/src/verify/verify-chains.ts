@@ -7,8 +7,8 @@ import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
-import { createGenuineErasures } from '../erasure/genuine-erasures.ts'
-import type { GenuineErasures } from '../erasure/genuine-erasures.ts'
+import { createAuthenticatedErasures } from '../erasure/authenticated-erasures.ts'
+import type { AuthenticatedErasures } from '../erasure/authenticated-erasures.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { openableSegments, withSegments } from '../read/segments.ts'
@@ -64,7 +64,7 @@ export async function verifyChains(options: VerifyOptions): Promise<VerifyReport
   const anchored = await askAnchors(options.seals?.anchors ?? [])
   return inSnapshot(options.pool, async (db) => {
     const heads = await readHeads(db)
-    const erasures = createGenuineErasures(options.pool, options.batchKeys, options.cold)
+    const erasures = createAuthenticatedErasures(options.pool, options.batchKeys, options.cold)
     const found = collectFindings(options.onProgress)
     found.add(missingChains(heads))
     const seals = options.seals && (await verifySeals(db, heads, options.seals, anchored))
@@ -148,7 +148,7 @@ function unknownChains(heads: readonly ChainHead[], seals: VerifiedSeals | undef
 interface ChainOptions extends VerifyOptions {
   readonly found: Findings
   readonly targets: readonly SealTarget[]
-  readonly erasures: GenuineErasures
+  readonly erasures: AuthenticatedErasures
 }
 
 async function verifyChain(

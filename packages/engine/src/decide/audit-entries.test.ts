@@ -1,7 +1,7 @@
 // An audit entry holds ids, verdicts and amounts; words stand in its segments only, each person's apart.
 import { checkEntry } from '@baton/ledger'
 import { describe, expect, it } from 'vitest'
-import { decisionEntry, lifecycleEntry, toIntent } from './audit-entries.ts'
+import { decisionEntry, lifecycleEntry, toOutboxEvent } from './audit-entries.ts'
 import { claimedFrom, judgeSample, sampleHandoff } from '../../fixtures/sample-delivery.ts'
 
 const CANARY = 'canary-words'
@@ -75,5 +75,5 @@ it('a lifecycle entry has no words at all and commits as JSON', () => {
   const entry = lifecycleEntry(claimedFrom(wordy), 'ROLLED_BACK', 'BATON_AGENT_FAILED')
   expect(checkEntry(entry)).toMatchObject({ ok: true })
   expect(JSON.stringify(entry)).not.toContain(CANARY)
-  expect(JSON.parse(toIntent(entry).entry)).toEqual(entry)
+  expect(JSON.parse(toOutboxEvent(entry).entry)).toEqual(entry)
 })

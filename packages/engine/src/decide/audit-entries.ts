@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { AuditEntry, AuditEvent, EntryVerdicts, SegmentInput } from '@baton/ledger'
 import { encodeMessage, microUSD } from '@baton/protocol'
 import type { HandoffMessage, Verdict } from '@baton/protocol'
-import type { AuditIntent, ClaimedHandoff, ExpiredHandoff } from '@baton/store'
+import type { OutboxEvent, ClaimedHandoff, ExpiredHandoff } from '@baton/store'
 import type { SafetyVerdict } from '@baton/safety'
 import { subjectOf } from '../prepare-handoff.ts'
 
@@ -13,7 +13,7 @@ type Known = Pick<
   | 'handoffId'
   | 'parentId'
   | 'attempt'
-  | 'epoch'
+  | 'fencingToken'
   | 'fromAgent'
   | 'fromVersion'
   | 'fromExecution'
@@ -35,12 +35,12 @@ export function decisionEntry(
     reason: verdict.valid ? null : verdict.reason,
     cost: message === undefined ? null : costOf(message),
     segments: message === undefined ? [] : segmentsOf(claimed, message),
-    ...usedRelease(claimed, verdict),
+    ...usedOverride(claimed, verdict),
   }
 }
 
 /** A release is named by the acceptance that rests on it, and by no other. */
-const usedRelease = ({ release }: ClaimedHandoff, { checks }: Verdict<SafetyVerdict>) =>
+const usedOverride = ({ release }: ClaimedHandoff, { checks }: Verdict<SafetyVerdict>) =>
   release !== null && checks.safety === 'released' ? { release: release.id } : {}
 
 /** An event without text: what happened to which handoff, in which attempt. */
@@ -55,7 +55,7 @@ export function lifecycleEntry(
     handoffId: known.handoffId,
     parentHandoffId: known.parentId,
     attempt: known.attempt,
-    epoch: known.epoch,
+    epoch: known.fencingToken,
     fromAgent: {
       agentId: known.fromAgent,
       agentVersion: known.fromVersion,
@@ -83,7 +83,7 @@ export function blockedEntry(claimed: ClaimedHandoff, verdict: Verdict<SafetyVer
 }
 
 /** An entry that commits with the change it tells of and is shipped afterwards. */
-export function toIntent(entry: AuditEntry): AuditIntent {
+export function toOutboxEvent(entry: AuditEntry): OutboxEvent {
   return { id: randomUUID(), handoffId: entry.handoffId, entry: JSON.stringify(entry) }
 }
 
@@ -97,7 +97,7 @@ function verdictsOf({ checks }: Verdict<SafetyVerdict>): EntryVerdicts {
     budget,
     safety: {
       decision: scan?.decision ?? 'skipped',
-      artefactId: scan?.artefactId ?? null,
+      artefactId: scan?.rulesetVersion ?? null,
       findings: scan?.findings.length ?? 0,
     },
   }

@@ -25,11 +25,11 @@ const result: AgentResult = {
   ],
 }
 
-function pass(parts: { handoff?: ReturnType<typeof sampleHandoff>; epoch?: number } = {}) {
-  const { handoff = sampleHandoff(), epoch = 1 } = parts
+function pass(parts: { handoff?: ReturnType<typeof sampleHandoff>; fencingToken?: number } = {}) {
+  const { handoff = sampleHandoff(), fencingToken = 1 } = parts
   return nextHandoffs(
     {
-      claimed: claimedFrom(handoff, { epoch }),
+      claimed: claimedFrom(handoff, { fencingToken }),
       message: messageOf(handoff),
       execution: { kind: 'done', result, agent: sampleAgent, traceparent: TRACEPARENT },
     },
@@ -53,8 +53,8 @@ describe('the next handoffs', () => {
     }
   })
 
-  it('have ids of version 4 that are the same when derived again and new with each epoch and branch', () => {
-    const ids = (epoch: number) => pass({ epoch }).map((next) => next.handoffId)
+  it('have ids of version 4 that are the same when derived again and new with each fencing token and branch', () => {
+    const ids = (fencingToken: number) => pass({ fencingToken }).map((next) => next.handoffId)
     expect(ids(1)).toEqual(ids(1))
     const all = [...ids(1), ...ids(2), ...pass().map((next) => next.fromExecution)]
     for (const id of all) expect(id).toMatch(UUID)

@@ -42,13 +42,13 @@ function stateFor({ claimed, message, execution }: Step, branch: Branch): AgentS
   const { next, index, completedAt } = branch
   return {
     taskId: claimed.taskId,
-    handoffId: derivedId(`${claimed.handoffId}/${claimed.epoch}/next/${index}`),
+    handoffId: derivedId(`${claimed.handoffId}/${claimed.fencingToken}/next/${index}`),
     parentHandoffId: claimed.handoffId,
     timestamp: completedAt,
     agent: {
       agentId: agent.type,
       agentVersion: agent.version,
-      executionId: derivedId(`${claimed.handoffId}/${claimed.epoch}/execution`),
+      executionId: derivedId(`${claimed.handoffId}/${claimed.fencingToken}/execution`),
     },
     taskDescription: next.taskDescription,
     completedSubtasks: [...message.completedSubtasks, { ...result.subtask, completedAt }],

@@ -41,7 +41,7 @@ interface Try {
 }
 
 function decide(one: Trouble, at: Try): Outcome {
-  const claimed = claimedFrom(handoff, { ...at, epoch: at.attempt })
+  const claimed = claimedFrom(handoff, { ...at, fencingToken: at.attempt })
   if (one.kind === 'poison') return decideQuarantined(claimed, { reason: 'POISON', details: [] })
   if (one.kind === 'failed') {
     return decideFailed(claimed, { code: 'BATON_AGENT_FAILED', retry: one.retry }, OPTIONS)

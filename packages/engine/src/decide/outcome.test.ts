@@ -17,7 +17,7 @@ import type { Refusal, Outcome } from './outcome.ts'
 const OPTIONS = { ...sampleOptions, backoff: { baseMs: 100, capMs: 1_000 } }
 const REASONS = Object.keys(ROUTES) as RejectionReason[]
 const handoff = sampleHandoff()
-const at = (attempt: number) => claimedFrom(handoff, { attempt, epoch: attempt })
+const at = (attempt: number) => claimedFrom(handoff, { attempt, fencingToken: attempt })
 
 const refusal = (reason: RejectionReason): Refusal => ({
   valid: false,
@@ -34,8 +34,8 @@ const refusal = (reason: RejectionReason): Refusal => ({
   },
 })
 
-const eventsOf = ({ intents }: Outcome): string[] =>
-  intents.map((intent) => (JSON.parse(intent.entry) as AuditEntry).event)
+const eventsOf = ({ events }: Outcome): string[] =>
+  events.map((event) => (JSON.parse(event.entry) as AuditEntry).event)
 
 /** What happens, in one line. */
 function outcome(decided: Outcome): string {
@@ -80,8 +80,8 @@ describe('a refused handoff (E07 to E10)', () => {
     const decided = decideRejected(at(attempt), refusal(reason), OPTIONS)
     expect(outcome(decided)).toBe(expected)
     expect(decided.kind === 'complete').toBe(false)
-    for (const intent of decided.intents) {
-      expect(checkEntry(JSON.parse(intent.entry))).toMatchObject({ ok: true })
+    for (const event of decided.events) {
+      expect(checkEntry(JSON.parse(event.entry))).toMatchObject({ ok: true })
     }
   })
 
@@ -116,7 +116,7 @@ describe('a refused handoff (E07 to E10)', () => {
           scan: {
             decision: 'reject',
             score: 9,
-            artefactId: 'a',
+            rulesetVersion: 'a',
             views: 1,
             bytes: 1,
             elapsedUs: 1,
@@ -210,7 +210,7 @@ describe('a finished execution (I5)', () => {
       result: '{"fine":true}',
       taskResult: '"the end"',
     })
-    expect(JSON.parse(step?.intents[0]?.entry ?? '')).toMatchObject({
+    expect(JSON.parse(step?.events[0]?.entry ?? '')).toMatchObject({
       event: 'EXECUTION_COMPLETED',
       cost: { spentMicroUSD: 150_000, remainingMicroUSD: 850_000 },
     })

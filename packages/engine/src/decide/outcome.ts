@@ -3,7 +3,7 @@ import type { AuditEvent } from '@baton/ledger'
 import { ROUTES, microUSD } from '@baton/protocol'
 import type { Detail, HandoffMessage, Verdict } from '@baton/protocol'
 import type {
-  AuditIntent,
+  OutboxEvent,
   ClaimedHandoff,
   Completion,
   Ending,
@@ -12,7 +12,7 @@ import type {
 } from '@baton/store'
 import { codeOf, fullJitterMs } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
-import { lifecycleEntry, toIntent } from './audit-entries.ts'
+import { lifecycleEntry, toOutboxEvent } from './audit-entries.ts'
 import { clusterOf } from './review.ts'
 import type { AgentResult } from '../agent.ts'
 import type { Execution } from '../execute-handoff.ts'
@@ -23,14 +23,14 @@ import { storableJson } from '../storable-json.ts'
 /** A result, its cost and the handoffs it sends next: one transaction (I5). */
 export interface CompletedStep {
   readonly completion: Completion
-  readonly intents: readonly AuditIntent[]
+  readonly events: readonly OutboxEvent[]
   readonly next: readonly NewHandoff[]
 }
 
 /** A change of a handoff's state with the events that tell of it. */
 export interface ToldChange<Change> {
   readonly change: Change
-  readonly intents: readonly AuditIntent[]
+  readonly events: readonly OutboxEvent[]
 }
 
 export type Outcome =
@@ -83,7 +83,7 @@ interface Done {
 
 // The agent's own cost is added to what the message had spent; amounts are integer micro-USD.
 function completed(claimed: ClaimedHandoff, { message, result, next }: Done): Outcome {
-  const { handoffId, epoch } = claimed
+  const { handoffId, fencingToken } = claimed
   const { costSpentSoFarUSD, costBudgetRemainingUSD } = message.costTracking
   const costMicroUSD = microUSD(result.costUSD)
   const cost = {
@@ -96,8 +96,14 @@ function completed(claimed: ClaimedHandoff, { message, result, next }: Done): Ou
   const taskResult = next.length === 0 ? JSON.stringify(result.result ?? answer) : null
   return {
     kind: 'complete',
-    completion: { handoffId, epoch, costMicroUSD, result: JSON.stringify(answer), taskResult },
-    intents: [toIntent({ ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'), cost })],
+    completion: {
+      handoffId,
+      fencingToken,
+      costMicroUSD,
+      result: JSON.stringify(answer),
+      taskResult,
+    },
+    events: [toOutboxEvent({ ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'), cost })],
     next,
   }
 }
@@ -112,8 +118,8 @@ export function decideFailed(
   const why = { reason: code, details: [{ pointer: '', rule: 'execution', message: code, fix }] }
   if (!retry || claimed.attempt >= claimed.attemptsMax) return rolledBack(claimed, why)
   const change = retryOf(claimed, { ...why, returned: false }, backoff)
-  const intents = [toIntent(lifecycleEntry(claimed, 'EXECUTION_FAILED', code))]
-  return { kind: 'retry', change, intents }
+  const events = [toOutboxEvent(lifecycleEntry(claimed, 'EXECUTION_FAILED', code))]
+  return { kind: 'retry', change, events }
 }
 
 /** Follows the routing table: returned to the sender (E09), dead-lettered (E07, E10) or ended (E08). */
@@ -123,12 +129,12 @@ export function decideRejected(
   { backoff }: { readonly backoff: Backoff },
 ): Outcome {
   const route = ROUTES[verdict.reason]
-  const artefactId = verdict.checks.scan?.artefactId ?? null
-  const why = { reason: verdict.reason, details: detailsOf(verdict), artefactId }
+  const rulesetVersion = verdict.checks.scan?.rulesetVersion ?? null
+  const why = { reason: verdict.reason, details: detailsOf(verdict), rulesetVersion }
   if (route.retry && claimed.attempt < claimed.attemptsMax) {
     const change = retryOf(claimed, { ...why, returned: true }, backoff)
-    const intents = [toIntent(lifecycleEntry(claimed, 'HANDOFF_RETURNED', verdict.reason))]
-    return { kind: 'retry', change, intents }
+    const events = [toOutboxEvent(lifecycleEntry(claimed, 'HANDOFF_RETURNED', verdict.reason))]
+    return { kind: 'retry', change, events }
   }
   if (route.rollBack) return rolledBack(claimed, why)
   const { taskStatus, alert } = route
@@ -172,7 +178,7 @@ export function decideBlocked(
     return {
       kind: 'retry',
       change: retryOf(claimed, { ...why, returned: false }, backoff),
-      intents: [],
+      events: [],
     }
   return ended(claimed, {
     ...endingOf(claimed, why),
@@ -186,7 +192,7 @@ export function decideBlocked(
 interface Why {
   readonly reason: string
   readonly details: readonly object[]
-  readonly artefactId?: string | null
+  readonly rulesetVersion?: string | null
 }
 
 function rolledBack(claimed: ClaimedHandoff, why: Why): Outcome {
@@ -199,24 +205,26 @@ function rolledBack(claimed: ClaimedHandoff, why: Why): Outcome {
   })
 }
 
-const endingOf = (claimed: ClaimedHandoff, { reason, details, artefactId = null }: Why) => ({
+const endingOf = (claimed: ClaimedHandoff, { reason, details, rulesetVersion = null }: Why) => ({
   handoffId: claimed.handoffId,
-  epoch: claimed.epoch,
+  fencingToken: claimed.fencingToken,
   reason,
   details: storableJson(details),
   costMicroUSD: 0,
   escalate: false,
   cluster: clusterOf(reason, details),
-  artefactId,
+  rulesetVersion,
 })
 
 function ended(claimed: ClaimedHandoff, change: Ending): Outcome {
-  const events: AuditEvent[] = [
+  const happened: AuditEvent[] = [
     ...(change.state === 'REJECTED' || change.state === 'BLOCKED' ? [] : [change.state]),
     ...(change.escalate ? (['HUMAN_ESCALATED'] as const) : []),
   ]
-  const intents = events.map((event) => toIntent(lifecycleEntry(claimed, event, change.reason)))
-  return { kind: 'end', change, intents }
+  const events = happened.map((event) =>
+    toOutboxEvent(lifecycleEntry(claimed, event, change.reason)),
+  )
+  return { kind: 'end', change, events }
 }
 
 function retryOf(
@@ -226,7 +234,7 @@ function retryOf(
 ): Retry {
   return {
     handoffId: claimed.handoffId,
-    epoch: claimed.epoch,
+    fencingToken: claimed.fencingToken,
     reason,
     details: storableJson(details),
     delayMs: fullJitterMs(claimed.attempt - 1, backoff),

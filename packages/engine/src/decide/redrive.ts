@@ -7,13 +7,13 @@ import type {
   RedriveStop,
 } from '@baton/store'
 
-/** How many letters go first. */
+/** How many dead letters go first. */
 export const CANARY_MAX = 5
 
 interface RedriveStep {
   readonly state: RedriveState
   readonly why: RedriveStop | null
-  /** Letters to put back into the queue in this turn. */
+  /** Dead letters to put back into the queue in this turn. */
   readonly drive: { readonly canary: boolean; readonly limit: number } | null
 }
 
@@ -34,9 +34,9 @@ export function nextRedriveStep(
 ): RedriveStep {
   const rest = { canary: false, limit: redrive.ratePerSecond }
   if (redrive.state === 'RUNNING') return step('RUNNING', { drive: rest })
-  if (canary.some(({ letter }) => letter === 'WAITING'))
+  if (canary.some(({ deadLetter }) => deadLetter === 'WAITING'))
     return step('CANARY', { drive: { canary: true, limit: CANARY_MAX } })
-  const driven = canary.filter(({ letter }) => letter === 'DRIVEN')
+  const driven = canary.filter(({ deadLetter }) => deadLetter === 'DRIVEN')
   if (driven.length === 0) return step('STOPPED', { why: { code: 'CANARY_GONE' } })
   const failed = driven.find(({ ended, state }) => ended && state !== 'COMPLETED')
   if (failed !== undefined) {
@@ -48,9 +48,9 @@ export function nextRedriveStep(
 }
 
 /** Decided otherwise meanwhile, expired or canceled: passed over, the others go on. */
-export const isDue = (letter: HeldDeadLetter, round: number): boolean =>
-  letter.resolution === null &&
-  letter.round === round &&
-  letter.taskStatus === 'AWAITING_HUMAN' &&
-  !letter.overdue &&
-  !letter.canceling
+export const isDue = (deadLetter: HeldDeadLetter, quarantineAttempt: number): boolean =>
+  deadLetter.resolution === null &&
+  deadLetter.quarantineAttempt === quarantineAttempt &&
+  deadLetter.taskStatus === 'AWAITING_HUMAN' &&
+  !deadLetter.overdue &&
+  !deadLetter.canceling

@@ -4,9 +4,9 @@ import type { CanaryState } from '@baton/store'
 import { nextRedriveStep } from './redrive.ts'
 import { clusterOf, reviewersNeeded } from './review.ts'
 
-const canary = (letter: CanaryState['letter'], state = 'QUEUED'): CanaryState => ({
+const canary = (deadLetter: CanaryState['deadLetter'], state = 'QUEUED'): CanaryState => ({
   handoffId: 'h',
-  letter,
+  deadLetter,
   state,
   reason: state === 'ROLLED_BACK' ? 'WHY' : null,
   ended: !['QUEUED', 'EXECUTING'].includes(state),

@@ -1,4 +1,4 @@
-// What people may decide about a dead letter, how many of them it takes, what they agree on, and what such letters have in
+// What people may decide about a dead letter, how many of them it takes, what they agree on, and what such dead letters have in
 // common; pure.
 import { createHash } from 'node:crypto'
 import { hasTaskEnded } from '@baton/protocol'
@@ -11,7 +11,7 @@ interface ReviewRule {
   readonly release: number | null
   /** Different people it takes to let it go on with parts taken out; none can. */
   readonly redact: number | null
-  /** The safety check is overridden by a signed release; otherwise everything is judged again. */
+  /** The safety check is overridden by an approval override; otherwise everything is judged again. */
   readonly overrides: boolean
 }
 
@@ -57,7 +57,7 @@ export type ReviewOutcome =
   | { readonly kind: 'asked'; readonly repeated: boolean }
   | ({ readonly kind: 'refused' } & ReviewRefusal)
 
-/** Whose decision about which letter. */
+/** Whose decision about which dead letter. */
 export interface Decider {
   readonly handoffId: string
   /** The operator of the API key. */
@@ -66,27 +66,27 @@ export interface Decider {
 
 /** The first answer again where the same was decided before; a refusal where something else was. */
 export function decidedBefore(
-  letter: HeldDeadLetter,
+  deadLetter: HeldDeadLetter,
   resolution: Resolution,
 ): ReviewOutcome | undefined {
-  if (letter.resolution === null) return undefined
-  return letter.resolution === resolution
+  if (deadLetter.resolution === null) return undefined
+  return deadLetter.resolution === resolution
     ? { kind: 'decided', resolution, repeated: true }
-    : { kind: 'refused', why: 'resolved', resolution: letter.resolution }
+    : { kind: 'refused', why: 'resolved', resolution: deadLetter.resolution }
 }
 
 /** Why it cannot go back to the queue, by this vote or at all. */
 export function whyNotReopened(
-  letter: HeldDeadLetter,
+  deadLetter: HeldDeadLetter,
   action: VotedAction | undefined,
 ): ReviewOutcome | undefined {
-  const { reason, resolution } = letter
+  const { reason, resolution } = deadLetter
   if (resolution !== null) return { kind: 'refused', why: 'resolved', resolution }
   if (action !== undefined && reviewersNeeded(reason, action) === null)
     return { kind: 'refused', why: 'not_allowed', reason }
-  if (hasTaskEnded(letter.taskStatus) || letter.canceling)
+  if (hasTaskEnded(deadLetter.taskStatus) || deadLetter.canceling)
     return { kind: 'refused', why: 'task_ended' }
-  return letter.overdue ? { kind: 'refused', why: 'overdue' } : undefined
+  return deadLetter.overdue ? { kind: 'refused', why: 'overdue' } : undefined
 }
 
 /** What reviewers vote about, as one text: two people agree only where their texts are equal. */
@@ -99,26 +99,26 @@ export interface Proposal {
 }
 
 /** To let these bytes pass this scanner; `validHours` is null where no check is overridden. */
-export const proposeRelease = (letter: HeldDeadLetter, validHours: number | null): Proposal =>
+export const proposeOverride = (deadLetter: HeldDeadLetter, validHours: number | null): Proposal =>
   proposalOf('RELEASE', {
-    handoffId: letter.handoffId,
-    round: letter.round,
-    sha256: letter.sha256,
-    artefactId: letter.artefactId,
+    handoffId: deadLetter.handoffId,
+    quarantineAttempt: deadLetter.quarantineAttempt,
+    sha256: deadLetter.sha256,
+    rulesetVersion: deadLetter.rulesetVersion,
     validHours,
   })
 
 /** To let these bytes go on without the texts at these places, in whatever order they were named. */
-export function proposeRedaction(letter: HeldDeadLetter, asked: readonly Redaction[]) {
+export function proposeRedaction(deadLetter: HeldDeadLetter, asked: readonly Redaction[]) {
   const redactions = asked
     .map(({ pointer, spans }) =>
       spans === undefined ? { pointer } : { pointer, spans: inOrder(spans) },
     )
     .toSorted((a, b) => compare(JSON.stringify(a), JSON.stringify(b)))
   const proposal = proposalOf('REDACT', {
-    handoffId: letter.handoffId,
-    round: letter.round,
-    sha256: letter.sha256,
+    handoffId: deadLetter.handoffId,
+    quarantineAttempt: deadLetter.quarantineAttempt,
+    sha256: deadLetter.sha256,
     redactions,
   })
   return { ...proposal, redactions }

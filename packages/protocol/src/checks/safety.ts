@@ -8,7 +8,7 @@ export interface ScanVerdict {
   readonly decision: 'allow' | 'flag' | 'reject'
   readonly findings: readonly { readonly category: string; readonly jsonPointer: string }[]
   /** Names the scanner, where it can be named; a release holds for one scanner only. */
-  readonly artefactId?: string
+  readonly rulesetVersion?: string
 }
 
 export type Scan<V extends ScanVerdict = ScanVerdict> = (message: HandoffMessage) => V

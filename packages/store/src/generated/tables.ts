@@ -36,7 +36,7 @@ export interface Tables {
     priority: number
     state: 'QUEUED' | 'AWAITING_APPROVAL' | 'DISPATCHED' | 'ACCEPTED' | 'EXECUTING' | 'COMPLETED' | 'PARTIAL' | 'FAILED' | 'REJECTED' | 'BLOCKED' | 'EXPIRED' | 'CANCELED' | 'DEAD_LETTERED' | 'ROLLED_BACK'
     reason: string | null
-    generation: Generated<number>
+    publish_attempt: Generated<number>
     attempt: Generated<number>
     attempts_max: number
     checkpoint_id: string
@@ -61,7 +61,7 @@ export interface Tables {
     revision_sha256: Buffer | null
     resumes_id: string | null
     sent_by: string | null
-    release_id: string | null
+    approval_override_id: string | null
     routed_to: string | null
     blocked_at_types: Generated<readonly string[]>
     cancel_grace_until: Date | null
@@ -75,7 +75,7 @@ export interface Tables {
     seq: Generated<number>
     handoff_id: string
     task_id: string
-    generation: number
+    publish_attempt: number
     queue: string
     priority: number
     sha256: Buffer
@@ -90,17 +90,17 @@ export interface Tables {
   }
   'execution': {
     handoff_id: string
-    epoch: number
+    fencing_token: number
     status: 'CLAIMED' | 'EXECUTING' | 'DONE' | 'ABANDONED'
     owner: string
     lease_until: Date
-    lapses: Generated<number>
+    lease_expiries: Generated<number>
     audit_origin: string | null
     audit_seq: number | null
     audit_hash: Buffer | null
     result: string | null
     cost_micro_usd: Generated<number>
-    generation: Generated<number>
+    publish_attempt: Generated<number>
   }
   'handoff_return': {
     handoff_id: string
@@ -118,11 +118,11 @@ export interface Tables {
     created_at: Generated<Date>
     resolved_at: Date | null
     resolution: string | null
-    round: Generated<number>
-    epoch: number | null
+    quarantine_attempt: Generated<number>
+    fencing_token: number | null
     attempt: number | null
     message_sha256: Buffer | null
-    artefact_id: string | null
+    ruleset_version: string | null
     cluster: string | null
     asked_at: Date | null
   }
@@ -166,42 +166,14 @@ export interface Tables {
     checkpoint_id: string
     replaced_at: Generated<Date>
   }
-  'sender_notice': {
-    id: string
-    kind: 'return' | 'rollback'
-    handoff_id: string
-    task_id: string
-    from_agent: string
-    attempt: number
-    revision: number
-    reason: string
-    details: unknown
-    created_at: Generated<Date>
-    lease_until: Date | null
-    taker: string | null
-    takes: Generated<number>
-    acknowledged_at: Date | null
-  }
   'review_vote': {
     id: string
     handoff_id: string
-    round: number
+    quarantine_attempt: number
     action: 'RELEASE' | 'REDACT'
     proposal_sha256: Buffer
     proposal: unknown
     reviewer: string
-    created_at: Generated<Date>
-  }
-  'release': {
-    id: string
-    handoff_id: string
-    body_sha256: Buffer
-    artefact_id: string
-    reason: string
-    reviewers: readonly string[]
-    expires_at: Date
-    key_id: string
-    signature: string
     created_at: Generated<Date>
   }
   'redrive': {
@@ -216,15 +188,6 @@ export interface Tables {
     why: unknown
     created_at: Generated<Date>
     ended_at: Date | null
-  }
-  'redrive_letter': {
-    redrive_id: string
-    position: number
-    handoff_id: string
-    round: number
-    canary: boolean
-    state: Generated<'WAITING' | 'DRIVEN' | 'SKIPPED'>
-    act_id: string
   }
   'approval': {
     handoff_id: string
@@ -245,12 +208,6 @@ export interface Tables {
     context_window: number | null
     seen_at: Generated<Date>
   }
-  'queue_mark': {
-    queue: string
-    relay: string
-    mark: number
-    marked_at: Generated<Date>
-  }
   'receipt_check': {
     id: Generated<boolean>
     after_handoff: string
@@ -263,5 +220,48 @@ export interface Tables {
   'handoff_subject': {
     subject_lookup: Buffer
     handoff_id: string
+  }
+  'approval_override': {
+    id: string
+    handoff_id: string
+    body_sha256: Buffer
+    ruleset_version: string
+    reason: string
+    reviewers: readonly string[]
+    expires_at: Date
+    key_id: string
+    signature: string
+    created_at: Generated<Date>
+  }
+  'redrive_dead_letter': {
+    redrive_id: string
+    position: number
+    handoff_id: string
+    quarantine_attempt: number
+    canary: boolean
+    state: Generated<'WAITING' | 'DRIVEN' | 'SKIPPED'>
+    act_id: string
+  }
+  'sender_notification': {
+    id: string
+    kind: 'return' | 'rollback'
+    handoff_id: string
+    task_id: string
+    from_agent: string
+    attempt: number
+    revision: number
+    reason: string
+    details: unknown
+    created_at: Generated<Date>
+    lease_until: Date | null
+    taker: string | null
+    takes: Generated<number>
+    acknowledged_at: Date | null
+  }
+  'queue_watermark': {
+    queue: string
+    relay: string
+    watermark: number
+    written_at: Generated<Date>
   }
 }

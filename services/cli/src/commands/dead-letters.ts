@@ -45,13 +45,13 @@ const table = (found: readonly DeadLetter[]): string =>
       { title: 'WHERE', widthMax: 40 },
       { title: 'SINCE (UTC)' },
     ],
-    found.map((letter) => [
-      letter.handoffId,
-      short(letter.taskId),
-      `${letter.fromAgent} → ${letter.toAgent}`,
-      letter.reason,
-      placeOf(letter.details),
-      instant(letter.createdAt),
+    found.map((deadLetter) => [
+      deadLetter.handoffId,
+      short(deadLetter.taskId),
+      `${deadLetter.fromAgent} → ${deadLetter.toAgent}`,
+      deadLetter.reason,
+      placeOf(deadLetter.details),
+      instant(deadLetter.createdAt),
     ]),
   )
 
@@ -63,28 +63,28 @@ function placeOf([first]: readonly Evidence[]): string {
 
 export async function showDeadLetter(
   context: Context,
-  { letterId, text }: { readonly letterId: string; readonly text: boolean },
+  { deadLetterId, text }: { readonly deadLetterId: string; readonly text: boolean },
 ): Promise<ExitCode> {
   const { output } = context
   // Whoever reads the text is named in the log of the gateway that runs.
   return (text ? withGateway : withReadingGateway)(context, async (gateway) => {
-    const letter = await findDeadLetter(gateway, letterId)
-    const path = `/v2/dead-letters/${letter.handoffId}/message`
+    const deadLetter = await findDeadLetter(gateway, deadLetterId)
+    const path = `/v2/dead-letters/${deadLetter.handoffId}/message`
     const message = text ? await gateway.get<object>(path) : undefined
-    if (output.json) output.data(JSON.stringify({ ...letter, ...message }))
-    else for (const line of linesOf(letter)) output.data(line)
+    if (output.json) output.data(JSON.stringify({ ...deadLetter, ...message }))
+    else for (const line of linesOf(deadLetter)) output.data(line)
     if (!output.json && message !== undefined) output.data(JSON.stringify(message, null, 2))
-    output.next(nextFor(letter))
+    output.next(nextFor(deadLetter))
     return EXIT.fine
   })
 }
 
-function linesOf(letter: DeadLetterCase): readonly string[] {
-  const { release, redact, sentBy, resolution } = letter
+function linesOf(deadLetter: DeadLetterCase): readonly string[] {
+  const { release, redact, sentBy, resolution } = deadLetter
   const sender = sentBy === null ? '' : `, sent by ${sentBy}`
   return [
-    `Dead letter ${letter.handoffId} of task ${letter.taskId}`,
-    `${letter.reason}: ${letter.fromAgent} → ${letter.toAgent}${sender}, ${count(letter.bytes)} bytes, since ${instant(letter.createdAt)} UTC`,
+    `Dead letter ${deadLetter.handoffId} of task ${deadLetter.taskId}`,
+    `${deadLetter.reason}: ${deadLetter.fromAgent} → ${deadLetter.toAgent}${sender}, ${count(deadLetter.bytes)} bytes, since ${instant(deadLetter.createdAt)} UTC`,
     '',
     renderTable(
       [
@@ -93,7 +93,7 @@ function linesOf(letter: DeadLetterCase): readonly string[] {
         { title: 'SPAN' },
         { title: 'WHAT', widthMax: 60 },
       ],
-      letter.details.map(({ pointer = '', rule = '', span, message = '' }) => [
+      deadLetter.details.map(({ pointer = '', rule = '', span, message = '' }) => [
         pointer,
         rule,
         span === undefined ? '' : span.join('-'),
@@ -101,13 +101,13 @@ function linesOf(letter: DeadLetterCase): readonly string[] {
       ]),
     ),
     '',
-    ...letter.proposals.map(
+    ...deadLetter.proposals.map(
       ({ action, proposal, reviewers }) =>
         `${action} ${short(proposal)} agreed by ${reviewers.map(({ reviewer }) => reviewer).join(', ')}`,
     ),
     resolution === null
       ? `Release needs ${people(release?.needed)}, redaction ${people(redact?.needed)}.`
-      : `Decided: ${resolution} at ${instant(letter.resolvedAt ?? '')} UTC.`,
+      : `Decided: ${resolution} at ${instant(deadLetter.resolvedAt ?? '')} UTC.`,
   ]
 }
 
@@ -116,11 +116,11 @@ const people = (needed: number | null | undefined): string =>
     ? 'nobody: it cannot be done'
     : `${needed} ${needed === 1 ? 'person' : 'people'}`
 
-function nextFor(letter: DeadLetterCase): string {
-  if (letter.resolution !== null) return nextStep(`trace ${short(letter.taskId)}`)
-  const id = short(letter.handoffId)
+function nextFor(deadLetter: DeadLetterCase): string {
+  if (deadLetter.resolution !== null) return nextStep(`trace ${short(deadLetter.taskId)}`)
+  const id = short(deadLetter.handoffId)
   const first =
-    letter.release?.needed === null ? `dlq ask ${id}` : `dlq release ${id} --as reviewer-1`
+    deadLetter.release?.needed === null ? `dlq ask ${id}` : `dlq release ${id} --as reviewer-1`
   return [first, `dlq redact ${id} --as reviewer-1`, `dlq discard ${id} --as reviewer-1`]
     .map(nextStep)
     .join('   ·   ')

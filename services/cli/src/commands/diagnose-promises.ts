@@ -3,7 +3,7 @@ import {
   auditInvariants,
   findExcessPrivileges,
   findRecordHashes,
-  findUndoneErasures,
+  findIncompleteErasures,
   listErasures,
   verifyChains,
 } from '@baton/audit'
@@ -11,7 +11,7 @@ import type { VerifyReport } from '@baton/audit'
 import { receiptInvariant } from '@baton/engine'
 import {
   findUnreflected,
-  listOutboxLanes,
+  listPriorityClasses,
   outboxDepth,
   outboxQueueDepths,
   storeInvariants,
@@ -123,24 +123,24 @@ const ERASED = 'what was erased is gone from every store'
 /** Names erasures, and handoffs whose text is there although their erasure is complete. Reads only. */
 async function diagnoseErasures({ pool, audit }: OpenedDatabases): Promise<Diagnosis> {
   const completed = await listErasures(audit.pool, ['COMPLETED'])
-  const undone = await findUndoneErasures(audit.pool, audit.vault)
+  const incomplete = await findIncompleteErasures(audit.pool, audit.vault)
   const texts = await findUnreflected(
     pool,
     completed.flatMap(({ handoffIds }) => handoffIds),
   )
-  if (undone.length + texts.length === 0) {
+  if (incomplete.length + texts.length === 0) {
     return passed('I11', ERASED, counted(completed.length, 'erasure'))
   }
   return failed('I11', ERASED, {
-    text: `${counted(undone.length, 'erasure')} and ${counted(texts.length, 'handoff')} came back; run: erase --replay`,
-    ids: [...undone, ...texts].slice(0, IDS_MAX),
+    text: `${counted(incomplete.length, 'erasure')} and ${counted(texts.length, 'handoff')} came back; run: erase --replay`,
+    ids: [...incomplete, ...texts].slice(0, IDS_MAX),
   })
 }
 
 async function diagnoseOutbox({ pool }: OpenedDatabases): Promise<Diagnosis> {
   const rule = 'the outbox is within its bounds'
   const { depth, oldestAgeSeconds } = await outboxDepth(pool)
-  const types = new Set((await listOutboxLanes(pool)).map(({ queue }) => queue))
+  const types = new Set((await listPriorityClasses(pool)).map(({ queue }) => queue))
   const queues = await outboxQueueDepths(pool, [...types], QUEUE_MAX)
   const deep = namesOf(queues.filter((queue) => queue.depth > QUEUE_MAX))
   const waiting = `${counted(depth, 'row')} waiting, the oldest for ${Math.round(oldestAgeSeconds)} s`

@@ -28,7 +28,7 @@ export interface DeadLetter {
   readonly reason: string
   readonly cluster: string | null
   readonly details: readonly Evidence[]
-  readonly round: number
+  readonly quarantineAttempt: number
   readonly createdAt: string
   readonly askedAt: string | null
   readonly resolvedAt: string | null
@@ -46,7 +46,7 @@ export interface DeadLetterCase extends DeadLetter {
 const DIGITS = /^[0-9a-f-]{4,36}$/
 const LOOKED_AT_MAX = 500
 
-/** Throws BATON_USAGE, or BATON_DEAD_LETTER_UNKNOWN where no letter is meant. */
+/** Throws BATON_USAGE, or BATON_DEAD_LETTER_UNKNOWN where no dead letter is meant. */
 export async function findDeadLetter(
   gateway: GatewayClient,
   text: string,

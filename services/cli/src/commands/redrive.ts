@@ -12,7 +12,7 @@ import { findDeadLetter } from './find-dead-letter.ts'
 import { follow } from './follow.ts'
 
 interface Selection {
-  readonly letters: readonly string[]
+  readonly deadLetters: readonly string[]
   readonly cluster?: string | undefined
 }
 
@@ -26,19 +26,21 @@ interface DryRun {
   }[]
 }
 
-export async function dryRunLetters(context: Context, selection: Selection): Promise<ExitCode> {
+export async function dryRunDeadLetters(context: Context, selection: Selection): Promise<ExitCode> {
   const { output } = context
   const tried = await withGateway(context, async (gateway) =>
     gateway.post<DryRun>('/v2/dead-letters/dry-run', await selected(gateway, selection)),
   )
   if (output.json) output.data(JSON.stringify(tried))
   else if (tried.letters.length > 0) output.data(table(tried))
-  output.words(`${tried.wouldPass} of ${counted(tried.letters.length, 'letter')} would pass now.`)
+  output.words(
+    `${tried.wouldPass} of ${counted(tried.letters.length, 'dead letter')} would pass now.`,
+  )
   const passing = tried.letters.find(({ wouldPass }) => wouldPass)
-  const { cluster, letters } = selection
+  const { cluster, deadLetters } = selection
   if (passing !== undefined)
     output.next(
-      nextStep(`dlq redrive ${cluster === undefined ? letters.join(' ') : quoted(cluster)}`),
+      nextStep(`dlq redrive ${cluster === undefined ? deadLetters.join(' ') : quoted(cluster)}`),
     )
   else output.next(nextStep(`dlq show ${short(tried.letters[0]?.handoffId ?? '')}`))
   return EXIT.fine
@@ -58,14 +60,19 @@ const table = ({ letters }: DryRun): string =>
     ]),
   )
 
-async function selected(gateway: GatewayClient, { letters, cluster }: Selection): Promise<object> {
-  if (cluster !== undefined && letters.length === 0) return { cluster }
-  if (cluster === undefined && letters.length > 0) {
-    const found = await Promise.all(letters.map((letter) => findDeadLetter(gateway, letter)))
+async function selected(
+  gateway: GatewayClient,
+  { deadLetters, cluster }: Selection,
+): Promise<object> {
+  if (cluster !== undefined && deadLetters.length === 0) return { cluster }
+  if (cluster === undefined && deadLetters.length > 0) {
+    const found = await Promise.all(
+      deadLetters.map((deadLetter) => findDeadLetter(gateway, deadLetter)),
+    )
     return { handoffIds: found.map(({ handoffId }) => handoffId) }
   }
   throw permanent('BATON_USAGE', 'either dead letters or --cluster says which are meant', {
-    fix: `\`${nextStep('dlq clusters')}\` lists clusters, \`${nextStep('dlq ls')}\` letters.`,
+    fix: `\`${nextStep('dlq clusters')}\` lists clusters, \`${nextStep('dlq ls')}\` dead letters.`,
   })
 }
 
@@ -90,7 +97,10 @@ const WAIT_MS = 120_000
 const LOOK_EVERY_MS = 500
 
 /** Follows it for two minutes at most; it goes on in Postgres whether anybody follows or not. */
-export async function redriveLetters(context: Context, options: RedriveOptions): Promise<ExitCode> {
+export async function redriveDeadLetters(
+  context: Context,
+  options: RedriveOptions,
+): Promise<ExitCode> {
   return withGateway(context, async (gateway) => {
     const which = await selected(gateway, options)
     const rate = options.rate === undefined ? {} : { ratePerSecond: options.rate }

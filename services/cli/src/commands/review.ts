@@ -30,44 +30,46 @@ interface Outcome {
 /** Decides; where the handoff goes back to the queue, waits up to half a minute for the end of its task. */
 export async function review(
   context: Context,
-  letterId: string,
+  deadLetterId: string,
   decision: Decision,
 ): Promise<ExitCode> {
   const { output } = context
   return withGateway(context, async (gateway) => {
-    const letter = await findDeadLetter(gateway, letterId)
-    const path = `/v2/dead-letters/${letter.handoffId}/${decision.action}`
-    const body = bodyOf(letter, decision)
+    const deadLetter = await findDeadLetter(gateway, deadLetterId)
+    const path = `/v2/dead-letters/${deadLetter.handoffId}/${decision.action}`
+    const body = bodyOf(deadLetter, decision)
     const outcome = await gateway
       .post<Outcome>(path, body)
-      .catch((error: unknown) => Promise.reject(withPerson(error, { context, letter, decision })))
+      .catch((error: unknown) =>
+        Promise.reject(withPerson(error, { context, deadLetter, decision })),
+      )
     const goesOn = outcome.outcome === 'decided' && outcome.resolution !== 'DISCARDED'
-    const task = goesOn ? await untilEnded(context, gateway, letter.taskId) : undefined
+    const task = goesOn ? await untilEnded(context, gateway, deadLetter.taskId) : undefined
     if (output.json)
-      output.data(JSON.stringify({ ...outcome, handoffId: letter.handoffId, task: task?.task }))
-    output.words(describe(letter, outcome))
+      output.data(JSON.stringify({ ...outcome, handoffId: deadLetter.handoffId, task: task?.task }))
+    output.words(describe(deadLetter, outcome))
     if (task !== undefined) output.words(describeTask(task))
-    output.next(nextFor({ context, letter, decision, outcome }))
+    output.next(nextFor({ context, deadLetter, decision, outcome }))
     return EXIT.fine
   })
 }
 
-function bodyOf(letter: DeadLetterCase, decision: Decision): object {
+function bodyOf(deadLetter: DeadLetterCase, decision: Decision): object {
   if (decision.action === 'release')
     return decision.validHours === undefined ? {} : { validHours: decision.validHours }
   if (decision.action !== 'redact') return {}
   if (decision.at.length > 0) return { redactions: decision.at.map((pointer) => ({ pointer })) }
-  const proposed = letter.proposals.filter(({ action }) => action === 'REDACT')
+  const proposed = deadLetter.proposals.filter(({ action }) => action === 'REDACT')
   const [only, other] = proposed
   if (only !== undefined && other === undefined) return { proposal: only.proposal }
   const places = new Set(
-    letter.details.flatMap(({ pointer = '' }) => (pointer === '' ? [] : pointer)),
+    deadLetter.details.flatMap(({ pointer = '' }) => (pointer === '' ? [] : pointer)),
   )
   return { redactions: [...places].map((pointer) => ({ pointer })) }
 }
 
-function describe(letter: DeadLetterCase, outcome: Outcome): string {
-  const what = `${letter.reason} at ${letter.toAgent}`
+function describe(deadLetter: DeadLetterCase, outcome: Outcome): string {
+  const what = `${deadLetter.reason} at ${deadLetter.toAgent}`
   const before = outcome.repeated === true ? ' before' : ''
   if (outcome.outcome === 'asked')
     return `Its sender was asked${before} for another message (${what}).`
@@ -84,25 +86,25 @@ const describeTask = (whole: WholeTask): string =>
 
 interface Following {
   readonly context: Context
-  readonly letter: DeadLetterCase
+  readonly deadLetter: DeadLetterCase
   readonly decision: Decision
   readonly outcome: Outcome
 }
 
-function nextFor({ context, letter, decision, outcome }: Following): string {
-  if (outcome.outcome !== 'waiting') return nextStep(`trace ${short(letter.taskId)}`)
-  return `one more reviewer is needed: ${asAnother({ context, letter, decision }, outcome.reviewers)}`
+function nextFor({ context, deadLetter, decision, outcome }: Following): string {
+  if (outcome.outcome !== 'waiting') return nextStep(`trace ${short(deadLetter.taskId)}`)
+  return `one more reviewer is needed: ${asAnother({ context, deadLetter, decision }, outcome.reviewers)}`
 }
 
 /** The same command for somebody who may still decide. */
 function asAnother(
-  { context, letter, decision }: Omit<Following, 'outcome'>,
+  { context, deadLetter, decision }: Omit<Following, 'outcome'>,
   decided: readonly string[] = [],
 ): string {
   const name = decision.action === 'ask-sender' ? 'ask' : decision.action
-  const command = nextStep(`dlq ${name} ${short(letter.handoffId)}`)
+  const command = nextStep(`dlq ${name} ${short(deadLetter.handoffId)}`)
   if (context.settings.BATON_GATEWAY_URL !== undefined) return `${command}, with a key of their own`
-  const free = PEOPLE.filter((one) => !decided.includes(one) && one !== letter.sentBy)
+  const free = PEOPLE.filter((one) => !decided.includes(one) && one !== deadLetter.sentBy)
   return `${command} --as ${free.find((one) => one !== 'operator') ?? 'operator'}`
 }
 

@@ -24,7 +24,7 @@ const STORE_TABLES = [
   'review_vote',
   'redrive',
   'handoff_return',
-  'sender_notice',
+  'sender_notification',
   'audit_outbox',
   'idempotency_key',
   'handoff_subject',

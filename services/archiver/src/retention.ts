@@ -16,7 +16,7 @@ import { crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 
-export interface UpkeepOptions {
+export interface RetentionOptions {
   /** Connected as audit_archiver. */
   readonly pool: Pool
   readonly store: ColdStore
@@ -39,7 +39,7 @@ const DAY_MICROS = 86_400_000_000
 
 /** Drops every day that may go, oldest first. Stops at the first that must stay. */
 export async function dropDays(
-  options: UpkeepOptions,
+  options: RetentionOptions,
   archived: Archived,
 ): Promise<readonly Finding[]> {
   const { pool, hotDays, logger } = options
@@ -59,7 +59,7 @@ export async function dropDays(
 }
 
 async function unwitnessed(
-  { pool, sealKey, needsWitness }: UpkeepOptions,
+  { pool, sealKey, needsWitness }: RetentionOptions,
   day: string,
 ): Promise<string | undefined> {
   if (!needsWitness) return undefined
@@ -75,7 +75,7 @@ interface Day {
 }
 
 async function checkDay(
-  { pool }: UpkeepOptions,
+  { pool }: RetentionOptions,
   { day, archived }: Day,
 ): Promise<readonly Finding[]> {
   for (const { chain, first, last } of await readDayRanges(pool, day)) {
@@ -91,7 +91,7 @@ async function checkDay(
 const NOT_OPEN = 'the database counts more records as archived than this archiver knows'
 
 // Recorded first: a drop without its record cannot happen, a record without its drop is made good.
-async function drop(options: UpkeepOptions, { day, archived }: Day): Promise<void> {
+async function drop(options: RetentionOptions, { day, archived }: Day): Promise<void> {
   const { pool, client, hotDays, logger } = options
   const sealLog = archived.targets[0]?.origin ?? ''
   const [receipt] = await client.append([dropEntry(sealLog, day)])
@@ -105,7 +105,7 @@ async function drop(options: UpkeepOptions, { day, archived }: Day): Promise<voi
 
 /** Raises the minimum index of every chain as far as retention and holds let it. */
 export async function expireChains(
-  { pool, store, client, retentionDays, logger }: UpkeepOptions,
+  { pool, store, client, retentionDays, logger }: RetentionOptions,
   targets: readonly ArchiveTarget[],
 ): Promise<void> {
   const beforeMicros = Date.now() * 1_000 - retentionDays * DAY_MICROS

@@ -4,13 +4,13 @@ import { list } from './rule.ts'
 /** The other forms a text can be read in without leaving its characters. */
 export type Rewrite = 'rotated' | 'reversed' | 'leet' | 'turns'
 
-export interface Gate {
+export interface Trigger {
   readonly rewrite: Rewrite
   /** Any of these in the normalised text asks for the rewrite. */
   readonly anchors: readonly string[]
 }
 
-const TRIGGERS = ['instruction', 'previous', 'disregard', 'system prompt', 'ignore ']
+const OPENINGS = ['instruction', 'previous', 'disregard', 'system prompt', 'ignore ']
 
 /** Turns each letter `shift` places on in the alphabet; other characters stay. */
 export function rotateLetters(text: string, shift: number): string {
@@ -22,16 +22,16 @@ export function rotateLetters(text: string, shift: number): string {
 function rotations(): string[] {
   const rotated: string[] = []
   for (let shift = 1; shift < 26; shift++) {
-    for (const trigger of ['instruction', 'previous']) rotated.push(rotateLetters(trigger, shift))
+    for (const word of ['instruction', 'previous']) rotated.push(rotateLetters(word, shift))
   }
   return rotated
 }
 
-export const GATES: readonly Gate[] = [
+export const TRIGGERS: readonly Trigger[] = [
   { rewrite: 'rotated', anchors: rotations() },
   {
     rewrite: 'reversed',
-    anchors: TRIGGERS.map((trigger) => Array.from(trigger).toReversed().join('')),
+    anchors: OPENINGS.map((word) => Array.from(word).toReversed().join('')),
   },
   {
     rewrite: 'leet',

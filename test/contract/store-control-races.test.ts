@@ -1,4 +1,4 @@
-// Steering against everything else at the same moment: one of them wins, and what has ended never executes or commits.
+// Control operations against everything else at the same moment: one of them wins, and what has ended never executes or commits.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerApproval, requestCancel } from '@baton/engine'
@@ -11,13 +11,13 @@ import {
   expireHandoffs,
   findHandoff,
   findTask,
-  giveBackExecutions,
+  releaseLeases,
   storeInvariants,
   markExecuting,
-  releaseClaims,
+  releaseLeasesLater,
   retryHandoffs,
   sendHandoffs,
-  sweepLapsedLeases,
+  sweepExpiredLeases,
   sweepRetries,
 } from '@baton/store'
 import { seededRandom } from '@baton/testkit'
@@ -26,11 +26,11 @@ import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {
-  store = await openStore('store steering races')
+  store = await openStore('store control races')
 })
 afterAll(() => store.close())
 
-type Fence = { readonly handoffId: string; readonly epoch: number }
+type Fence = { readonly handoffId: string; readonly fencingToken: number }
 const cancel = (handoffId: string, graceMs = 60_000) =>
   requestCancel(store.pool, { handoffId, graceMs, actor: 'ann' })
 const cancelTask = (taskId: string, graceMs = 60_000) =>
@@ -55,7 +55,7 @@ describe('at the same moment', () => {
         const [claimed] = await claimExecutions(
           store.pool,
           { owner: randomUUID(), leaseMs: 60_000 },
-          [{ handoffId, generation: 1 }],
+          [{ handoffId, publishAttempt: 1 }],
         )
         if (claimed?.kind !== 'claimed') return false
         return (await markExecuting(store.pool, [receiptOf(claimed)]))[0] !== undefined
@@ -115,14 +115,15 @@ function actionsOn({ handoffId, taskId }: { handoffId: string; taskId: string })
     )
   const actions = {
     async claim() {
-      const [row] = await store.rows<{ generation: number }>(
-        'select generation from handoff where id = $1',
+      const [row] = await store.rows<{ publishAttempt: number }>(
+        'select publish_attempt as "publishAttempt" from handoff where id = $1',
         [handoffId],
       )
       const [claimed] = await claimExecutions(pool, { owner: randomUUID(), leaseMs: 60_000 }, [
-        { handoffId, generation: row?.generation ?? 1 },
+        { handoffId, publishAttempt: row?.publishAttempt ?? 1 },
       ])
-      if (claimed?.kind === 'claimed') fences.push({ handoffId, epoch: claimed.epoch })
+      if (claimed?.kind === 'claimed')
+        fences.push({ handoffId, fencingToken: claimed.fencingToken })
     },
     start: each(async (fence) => {
       const [started] = await markExecuting(pool, [receiptOf(fence)])
@@ -151,10 +152,10 @@ function actionsOn({ handoffId, taskId }: { handoffId: string; taskId: string })
         [],
       ),
     ),
-    release: each((fence) => releaseClaims(pool, [fence], 0)),
-    giveBack: each((fence) => giveBackExecutions(pool, [fence])),
-    lapse: () => set(`lease_until = now() - interval '1 s'`, 'execution'),
-    sweepLeases: () => sweepLapsedLeases(pool),
+    release: each((fence) => releaseLeasesLater(pool, [fence], 0)),
+    releaseLease: each((fence) => releaseLeases(pool, [fence])),
+    leaseExpiry: () => set(`lease_until = now() - interval '1 s'`, 'execution'),
+    sweepLeases: () => sweepExpiredLeases(pool),
     sweepRetries: () => sweepRetries(pool),
     expire: () => expireHandoffs(pool),
     endCanceled: () => endCanceledHandoffs(pool),
@@ -179,7 +180,7 @@ function actionsOn({ handoffId, taskId }: { handoffId: string; taskId: string })
 const USUAL = ['claim', 'start', 'complete', 'claim', 'start', 'approve'] as const
 
 describe('in any order, two or three at a time', () => {
-  const random = seededRandom('steering')
+  const random = seededRandom('control')
   const rounds = Array.from({ length: 40 }, (_, round) => round)
 
   it.each(rounds)('what has ended starts and commits nothing more (%i)', async () => {

@@ -8,7 +8,7 @@ export interface TaskPosition {
   readonly lastHash: Buffer
 }
 
-export interface TaskLasts {
+export interface TaskLastPositions {
   /** Undefined when it is not known whether the task has records. */
   get(chain: ChainHead['chain'], taskId: string): TaskPosition | undefined
   /** `position` undefined says that the task has no record yet. */
@@ -21,7 +21,7 @@ const NEW_TASK: TaskPosition = { nextSeq: 0, lastHash: GENESIS_HASH }
 const REMEMBERED_PER_CHAIN_MAX = 50_000
 
 /** Bounded: the tasks that were active longest ago are forgotten first. */
-export function createTaskLasts(): TaskLasts {
+export function createTaskLastPositions(): TaskLastPositions {
   const byChain = new Map<number, Map<string, TaskPosition>>()
   return {
     get: (chain, taskId) => byChain.get(chain)?.get(taskId),

@@ -1,4 +1,4 @@
-// A shut gate proves that its probe finds nothing, the runs are exact, and no probe runs behind a shut gate.
+// A shut trigger proves that its probe finds nothing, the runs are exact, and no probe runs behind a shut trigger.
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createLiteralScan } from './automaton.ts'
@@ -7,7 +7,7 @@ import * as decoders from './decoders.ts'
 import * as escapes from './escapes.ts'
 import * as rewrites from './rewrites.ts'
 import { createScanner } from './scanner.ts'
-import { createSurvey, encodedRuns } from './survey.ts'
+import { createPreFilter, encodedRuns } from './pre-filter.ts'
 
 vi.mock('./decoders.ts', { spy: true })
 vi.mock('./escapes.ts', { spy: true })
@@ -25,10 +25,10 @@ const LITERALS = ['please', 'ignore', 'ore', 'pre', '中', 'é中'].map((text, i
   text,
   bits: 1 << index,
 }))
-const survey = createSurvey(LITERALS)
-const gatesOf = (text: string) => survey(text, () => undefined)
+const preFilter = createPreFilter(LITERALS)
+const triggersOf = (text: string) => preFilter(text, () => undefined)
 
-describe('createSurvey', () => {
+describe('createPreFilter', () => {
   const parts = fc.oneof(
     fc.constantFrom('a', 'b', 'q', '7', ' ', '.', ', ', '-', '|', '\n', 'é', '中'),
     fc.constantFrom('i g n o r e ', 'ignore', 'pre', 'vious', 'strictly', 'ad', 'here'),
@@ -36,15 +36,15 @@ describe('createSurvey', () => {
   )
   const texts = fc.array(parts, { maxLength: 80 }).map((list) => list.join(''))
 
-  it('shuts a gate only where the probe finds nothing', () => {
+  it('shuts a trigger only where the probe finds nothing', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        const gates = gatesOf(text)
+        const triggers = triggersOf(text)
         expect({
-          spaced: !gates.spaced && rewrites.joinSpaced(text, 16).length > 0,
-          joined: !gates.joined && rewrites.joinLetters(text, 16).length > 0,
+          spaced: !triggers.spaced && rewrites.joinSpaced(text, 16).length > 0,
+          joined: !triggers.joined && rewrites.joinLetters(text, 16).length > 0,
           escapes:
-            gates.escapes < escapes.ESCAPES_MIN && escapes.decodeEscapes(text, 16).length > 0,
+            triggers.escapes < escapes.ESCAPES_MIN && escapes.decodeEscapes(text, 16).length > 0,
         }).toEqual({ spaced: false, joined: false, escapes: false })
       }),
       { numRuns: 1000 },
@@ -52,7 +52,7 @@ describe('createSurvey', () => {
   })
 
   it('reports the same literals as a scan for nothing else', () => {
-    const reported = (scan: LiteralScan | typeof survey, text: string) => {
+    const reported = (scan: LiteralScan | typeof preFilter, text: string) => {
       const found: string[] = []
       scan(text, (end, bits) => found.push(`${end}:${bits}`))
       return found
@@ -60,7 +60,7 @@ describe('createSurvey', () => {
     const scan = createLiteralScan(LITERALS)
     fc.assert(
       fc.property(texts, (text) => {
-        expect(reported(survey, text)).toEqual(reported(scan, text))
+        expect(reported(preFilter, text)).toEqual(reported(scan, text))
       }),
     )
   })
@@ -72,18 +72,18 @@ describe('createSurvey', () => {
           index,
           index + run.length,
         ])
-        expect(gatesOf(text).runs).toEqual(runs)
+        expect(triggersOf(text).runs).toEqual(runs)
         expect(encodedRuns(text, [0, text.length])).toEqual(runs)
       }),
     )
   })
 
-  it('opens the gates it is for, up to the last character', () => {
-    expect(gatesOf('xx i g n o r e  a t').spaced).toBe(true)
-    expect(gatesOf('1 2 3 4 5 6 7 8 9').spaced).toBe(false)
-    expect(gatesOf('strict ly, ad-here').joined).toBe(true)
-    expect(gatesOf('strict qly, ad-here').joined).toBe(false)
-    expect(gatesOf('% & \\').escapes).toBe(3)
+  it('opens the triggers it is for, up to the last character', () => {
+    expect(triggersOf('xx i g n o r e  a t').spaced).toBe(true)
+    expect(triggersOf('1 2 3 4 5 6 7 8 9').spaced).toBe(false)
+    expect(triggersOf('strict ly, ad-here').joined).toBe(true)
+    expect(triggersOf('strict qly, ad-here').joined).toBe(false)
+    expect(triggersOf('% & \\').escapes).toBe(3)
   })
 })
 
@@ -116,7 +116,7 @@ describe('probes', () => {
     spaced: 'C O N T R A C T',
     joined: 'pre vious in structions',
   }
-  it.each(Object.entries(single))('%s alone runs behind its own gate', (name, text) => {
+  it.each(Object.entries(single))('%s alone runs behind its own trigger', (name, text) => {
     expect(callsFor(text)).toEqual([name])
   })
 })

@@ -5,8 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Checkpoint, HandoffMessage } from '@baton/protocol'
 import { codeOf, defect, every, transient } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
-import { acknowledgeNotices, listenToSenders, takeNotices } from '@baton/store'
-import type { SenderNotice } from '@baton/store'
+import { acknowledgeNotifications, listenToSenders, takeNotifications } from '@baton/store'
+import type { SenderNotification } from '@baton/store'
 import type { RevisionOutcome } from './decide/revision.ts'
 import { readCheckpoint, readMessage } from './prepare-handoff.ts'
 import { resumeTask } from './resume-task.ts'
@@ -16,7 +16,7 @@ import type { Correction, ReturnParts } from './revise-handoff.ts'
 import type { Sent } from './send-handoff.ts'
 
 interface Told extends Pick<
-  SenderNotice,
+  SenderNotification,
   | 'handoffId'
   | 'taskId'
   | 'fromAgent'
@@ -52,7 +52,7 @@ export interface RolledBackHandoff extends Told {
 }
 
 /** Hooks may be called again for the same handoff: after a crash, an error or a lease that ended. */
-export interface NoticeHooks {
+export interface NotificationHooks {
   /** Answers the correction, or nothing where it has none: then the attempts go on as they were. */
   onReturn?(returned: ReturnedHandoff): Promise<Correction | undefined>
   /** Resumes the task, does something else about it, or leaves it to a person. */
@@ -62,7 +62,7 @@ export interface NoticeHooks {
 interface WatchParts extends ReturnParts {
   readonly databaseUrl: string
   /** Hooks by the agent that sent. */
-  readonly hooks: ReadonlyMap<string, NoticeHooks>
+  readonly hooks: ReadonlyMap<string, NotificationHooks>
   /** How long a hook has; 30 s by default. */
   readonly correctionMs?: number | undefined
   /** The operator for whom is corrected and resumed; the agent itself where there is none. */
@@ -80,7 +80,7 @@ const STOP_WAIT_MS = 5_000
  * most eight at once. Start it only where there are hooks. A stop waits up to five seconds for those
  * under way.
  */
-export function createNoticeWatcher(parts: WatchParts): Service {
+export function createNotificationWatcher(parts: WatchParts): Service {
   const { pool, hooks, correctionMs = CORRECTION_MS, logger } = parts
   const taker = randomUUID()
   const wanted = kindsWanted(hooks)
@@ -89,8 +89,8 @@ export function createNoticeWatcher(parts: WatchParts): Service {
 
   const answers = answersOn(parts, taker)
 
-  function answer(notice: SenderNotice): void {
-    const answering = answerLogged(parts, answers, notice).finally(() => {
+  function answer(notification: SenderNotification): void {
+    const answering = answerLogged(parts, answers, notification).finally(() => {
       underWay.delete(answering)
       passes.wake()
     })
@@ -104,19 +104,19 @@ export function createNoticeWatcher(parts: WatchParts): Service {
       const limit = UNDER_WAY_MAX - underWay.size
       if (limit === 0) return POLL_MS
       const request = { kinds: [kind], agents, taker, leaseMs: correctionMs, limit }
-      const notices = await takeNotices(pool, request)
-      for (const notice of notices) answer(notice)
-      if (notices.length === limit) waitMs = 0
+      const notifications = await takeNotifications(pool, request)
+      for (const notification of notifications) answer(notification)
+      if (notifications.length === limit) waitMs = 0
     }
     return waitMs
   }
 
   const passes = every({
-    name: 'notices',
+    name: 'notifications',
     everyMs: POLL_MS,
     run: pass,
     failed(error) {
-      logger.warn({ event: 'notices.unread', code: codeOf(error) })
+      logger.warn({ event: 'notifications.unread', code: codeOf(error) })
       return FAILED_WAIT_MS
     },
   })
@@ -138,21 +138,22 @@ export function createNoticeWatcher(parts: WatchParts): Service {
 /** What an answer does: it commits here, for the operator or else for the agent itself. */
 function answersOn(parts: WatchParts, taker: string): AnswerDeps {
   const { pool, operator, correctionMs = CORRECTION_MS } = parts
-  const actorOf = ({ fromAgent }: SenderNotice): string => operator ?? fromAgent
+  const actorOf = ({ fromAgent }: SenderNotification): string => operator ?? fromAgent
   return {
     correctionMs,
-    acknowledge: async ({ noticeId }) => void (await acknowledgeNotices(pool, [noticeId], taker)),
-    revise: (notice, correction) =>
+    acknowledge: async ({ noticeId }) =>
+      void (await acknowledgeNotifications(pool, [noticeId], taker)),
+    revise: (notification, correction) =>
       reviseHandoff(parts, {
-        handoffId: notice.handoffId,
-        revision: notice.revision + 1,
-        actor: actorOf(notice),
+        handoffId: notification.handoffId,
+        revision: notification.revision + 1,
+        actor: actorOf(notification),
         sentBy: operator,
         correct: () => correction,
       }),
-    resume: (notice, change) => {
-      const { taskId, handoffId } = notice
-      const actor = actorOf(notice)
+    resume: (notification, change) => {
+      const { taskId, handoffId } = notification
+      const actor = actorOf(notification)
       return resumeTask(parts, { taskId, handoffId, change, actor, sentBy: operator })
     },
   }
@@ -162,22 +163,22 @@ function answersOn(parts: WatchParts, taker: string): AnswerDeps {
 async function answerLogged(
   { hooks, logger }: WatchParts,
   deps: AnswerDeps,
-  notice: SenderNotice,
+  notification: SenderNotification,
 ): Promise<void> {
-  const { kind, handoffId, taskId, attempt } = notice
+  const { kind, handoffId, taskId, attempt } = notification
   try {
-    await answerNotice(deps, notice, hooks.get(notice.fromAgent) ?? {})
-    logger.debug({ event: 'notice.answered', kind, handoffId, taskId, attempt })
+    await answerNotification(deps, notification, hooks.get(notification.fromAgent) ?? {})
+    logger.debug({ event: 'notification.answered', kind, handoffId, taskId, attempt })
   } catch (error) {
     const code = codeOf(error)
-    logger.warn({ event: 'notice.unanswered', code, kind, handoffId, taskId, attempt })
+    logger.warn({ event: 'notification.unanswered', code, kind, handoffId, taskId, attempt })
   }
 }
 
 function kindsWanted(
-  hooks: ReadonlyMap<string, NoticeHooks>,
-): readonly { readonly kind: SenderNotice['kind']; readonly agents: readonly string[] }[] {
-  const having = (hook: keyof NoticeHooks) =>
+  hooks: ReadonlyMap<string, NotificationHooks>,
+): readonly { readonly kind: SenderNotification['kind']; readonly agents: readonly string[] }[] {
+  const having = (hook: keyof NotificationHooks) =>
     [...hooks].filter(([, own]) => own[hook] !== undefined).map(([agent]) => agent)
   const all = [
     { kind: 'return', agents: having('onReturn') },
@@ -187,71 +188,76 @@ function kindsWanted(
 }
 
 export interface AnswerDeps {
-  revise(notice: SenderNotice, correction: Correction): Promise<RevisionOutcome>
-  resume(notice: SenderNotice, change: ResumeChange): Promise<Sent>
+  revise(notification: SenderNotification, correction: Correction): Promise<RevisionOutcome>
+  resume(notification: SenderNotification, change: ResumeChange): Promise<Sent>
   /** Told and done with; a return that was not corrected is then tried again at once. */
-  acknowledge(notice: SenderNotice): Promise<void>
+  acknowledge(notification: SenderNotification): Promise<void>
   /** How long a hook may take. */
   readonly correctionMs: number
 }
 
-/** Throws what the hook throws, and BATON_HOOK_SLOW; the notice is then told again after its lease. */
-export async function answerNotice(
+/** Throws what the hook throws, and BATON_HOOK_SLOW; the notification is then told again after its lease. */
+export async function answerNotification(
   deps: AnswerDeps,
-  notice: SenderNotice,
-  hooks: NoticeHooks,
+  notification: SenderNotification,
+  hooks: NotificationHooks,
 ): Promise<void> {
-  refuseDamage(notice)
-  if (notice.kind === 'return') await answerReturn(deps, notice, hooks)
-  else await answerRollback(deps, notice, hooks)
+  refuseDamage(notification)
+  if (notification.kind === 'return') await answerReturn(deps, notification, hooks)
+  else await answerRollback(deps, notification, hooks)
 }
 
 async function answerReturn(
   deps: AnswerDeps,
-  notice: SenderNotice,
-  hooks: NoticeHooks,
+  notification: SenderNotification,
+  hooks: NotificationHooks,
 ): Promise<void> {
-  const { revision, retryAt } = notice
-  const returned = { ...toldOf(notice), revision, retryAt, message: readMessage(notice.body) }
+  const { revision, retryAt } = notification
+  const returned = {
+    ...toldOf(notification),
+    revision,
+    retryAt,
+    message: readMessage(notification.body),
+  }
   const correction = await within(deps.correctionMs, hooks.onReturn?.(returned))
-  if (correction === undefined) return deps.acknowledge(notice)
-  const outcome = await deps.revise(notice, correction)
-  if (outcome.kind === 'budget') throw refusedRevision(notice.handoffId, outcome)
-  // Also where it was corrected by somebody else or tried again meanwhile: nothing is left to do for this notice.
-  await deps.acknowledge(notice)
+  if (correction === undefined) return deps.acknowledge(notification)
+  const outcome = await deps.revise(notification, correction)
+  if (outcome.kind === 'budget') throw refusedRevision(notification.handoffId, outcome)
+  // Also where it was corrected by somebody else or tried again meanwhile: nothing is left to do for this notification.
+  await deps.acknowledge(notification)
 }
 
 async function answerRollback(
   deps: AnswerDeps,
-  notice: SenderNotice,
-  hooks: NoticeHooks,
+  notification: SenderNotification,
+  hooks: NotificationHooks,
 ): Promise<void> {
   await within(
     deps.correctionMs,
     hooks.onRollback?.({
-      ...toldOf(notice),
-      checkpoint: notice.checkpoint,
-      resume: (change = {}) => deps.resume(notice, change),
+      ...toldOf(notification),
+      checkpoint: notification.checkpoint,
+      resume: (change = {}) => deps.resume(notification, change),
     }),
   )
-  await deps.acknowledge(notice)
+  await deps.acknowledge(notification)
 }
 
-const toldOf = (notice: SenderNotice) => ({
-  handoffId: notice.handoffId,
-  taskId: notice.taskId,
-  fromAgent: notice.fromAgent,
-  toAgent: notice.toAgent,
-  attempt: notice.attempt,
-  attemptsMax: notice.attemptsMax,
-  reason: notice.reason,
-  details: notice.details,
-  traceparent: notice.traceparent,
-  saved: readCheckpoint(notice.checkpoint),
+const toldOf = (notification: SenderNotification) => ({
+  handoffId: notification.handoffId,
+  taskId: notification.taskId,
+  fromAgent: notification.fromAgent,
+  toAgent: notification.toAgent,
+  attempt: notification.attempt,
+  attemptsMax: notification.attemptsMax,
+  reason: notification.reason,
+  details: notification.details,
+  traceparent: notification.traceparent,
+  saved: readCheckpoint(notification.checkpoint),
 })
 
 // I7: nobody goes on from bytes that are not the ones that were saved.
-function refuseDamage({ checkpoint, checkpointSha256, handoffId }: SenderNotice): void {
+function refuseDamage({ checkpoint, checkpointSha256, handoffId }: SenderNotification): void {
   const found = createHash('sha256').update(checkpoint).digest()
   if (found.equals(checkpointSha256)) return
   throw defect(

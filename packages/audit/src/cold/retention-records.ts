@@ -1,4 +1,4 @@
-// The records of what leaves a store: one task per log, whose trace is the history of its upkeep. What is merely marked as
+// The records of what leaves a store: one task per log, whose trace is the history of its retention. What is merely marked as
 // expired in the database, and not recorded, was removed by somebody.
 import { createHash } from 'node:crypto'
 import { readRecord, recordIdBytes, sealLogOrigin, uuidOfDigest } from '@baton/ledger'
@@ -13,13 +13,13 @@ import { bundleOf } from './objects.ts'
 const uuidOf = (text: string): string =>
   uuidOfDigest(createHash('sha256').update(text).digest('hex'))
 
-/** The task under which a log's own upkeep is recorded. */
-const upkeepTask = (sealLog: string): string => uuidOf(`baton/upkeep/v1|${sealLog}`)
+/** The task under which a log's own retention is recorded. */
+const retentionTask = (sealLog: string): string => uuidOf(`baton/retention/v1|${sealLog}`)
 
 /** The same for each try, so that recording it again answers the first receipt. */
-function upkeepEntry(sealLog: string, what: { handoffId: string; reason: string }): AuditEntry {
+function retentionEntry(sealLog: string, what: { handoffId: string; reason: string }): AuditEntry {
   const { handoffId, reason } = what
-  const taskId = upkeepTask(sealLog)
+  const taskId = retentionTask(sealLog)
   const [trace, span] = [taskId, handoffId].map((id) => id.replaceAll('-', ''))
   return {
     event: 'PARTITION_DROPPED',
@@ -40,7 +40,7 @@ function upkeepEntry(sealLog: string, what: { handoffId: string; reason: string 
 
 /** A day of records stands in the cold store alone from now on. `day` is YYYY-MM-DD. */
 export const dropEntry = (sealLog: string, day: string): AuditEntry =>
-  upkeepEntry(sealLog, {
+  retentionEntry(sealLog, {
     handoffId: uuidOf(`baton/drop/v1|${sealLog}|${day}`),
     reason: `DAY_${day.replaceAll('-', '')}`,
   })
@@ -53,7 +53,7 @@ interface Expiry {
 
 /** The records of a chain below `toIndex` stand nowhere any more: their retention has ended. */
 export const expiryEntry = (sealLog: string, { chain, toIndex }: Expiry): AuditEntry =>
-  upkeepEntry(sealLog, {
+  retentionEntry(sealLog, {
     handoffId: uuidOf(`baton/expiry/v1|${sealLog}|${chain}|${toIndex}`),
     reason: `EXPIRED_CHAIN_${chain}_BELOW_${toIndex}`,
   })
@@ -68,7 +68,7 @@ export async function findExpiryRecord(
   return (await findRecordedKeys(db, [key]))[0]
 }
 
-/** A finding where a chain begins late and no record tells why. That the record is genuine, its own chain proves. */
+/** A finding where a chain begins late and no record tells why. That the record is authentic, its own chain proves. */
 export async function checkExpiryRecord(
   db: Database,
   tier: ColdTier,

@@ -1,4 +1,4 @@
-// What senders are told: notices are inserted by the statement that makes them true, taken with a lease, and told at least once.
+// What senders are told: notifications are inserted by the statement that makes them true, taken with a lease, and told at least once.
 import { listen } from '@baton/postgres'
 import type { Listener } from '@baton/postgres'
 import { run } from './database.ts'
@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 import { ENDED_TASK, LEASED } from './states.ts'
 
 /** What a sender is told: correct this message, or go on from your checkpoint. */
-export interface SenderNotice {
+export interface SenderNotification {
   readonly noticeId: string
   readonly kind: 'return' | 'rollback'
   readonly handoffId: string
@@ -35,30 +35,30 @@ export interface SenderNotice {
   readonly retryAt: Date | null
 }
 
-/** Who takes notices, for how long, and how many at most. */
+/** Who takes notifications, for how long, and how many at most. */
 export interface TakeRequest {
   readonly agents: readonly string[]
-  readonly kinds: readonly SenderNotice['kind'][]
+  readonly kinds: readonly SenderNotification['kind'][]
   readonly taker: string
   readonly leaseMs: number
   readonly limit: number
 }
 
-/** Begins an insert of notices; ends with `) n` after a select of the columns from handoff_id to details. */
-export const TELL = (kind: SenderNotice['kind']): string => `
-  insert into sender_notice (id, kind, handoff_id, task_id, from_agent, attempt, revision, reason, details)
+/** Begins an insert of notifications; ends with `) n` after a select of the columns from handoff_id to details. */
+export const NOTIFY_SENDER = (kind: SenderNotification['kind']): string => `
+  insert into sender_notification (id, kind, handoff_id, task_id, from_agent, attempt, revision, reason, details)
   select gen_random_uuid(), '${kind}', n.* from (`
 
-/** A notice whose taker failed this often is not offered again; attempts and people go on without it. */
+/** A notification whose taker failed this often is not offered again; attempts and people go on without it. */
 const TAKES_MAX = 5
 
 // One that is no longer true is put away on the way: the handoff was tried again, corrected or taken up
 // since, or its task has ended. Taking a return holds its next attempt back for as long as the lease.
-// Whoever is executing it meanwhile is not disturbed. Stale rings are refused by their generation.
+// Whoever is executing it meanwhile is not disturbed. Stale queue messages are refused by their publish attempt.
 const TAKE = `
 with waiting as (
   select n.id from unnest($1::text[]) as a(agent) cross join lateral (
-    select s.id, s.created_at from sender_notice s
+    select s.id, s.created_at from sender_notification s
     where s.from_agent = a.agent and s.acknowledged_at is null and s.kind = any($5::text[])
       and (s.lease_until is null or s.lease_until < clock_timestamp())
     order by s.created_at limit $4 for update skip locked) n
@@ -70,16 +70,16 @@ with waiting as (
       when h.state = 'DEAD_LETTERED' then h.revision = n.revision and exists (select from dead_letter d
         where d.handoff_id = h.id and d.asked_at is not null and d.resolved_at is null)
       else h.ended_at is null and h.revision = n.revision and h.attempt = n.attempt + 1 end as holds
-  from waiting w join sender_notice n on n.id = w.id
+  from waiting w join sender_notification n on n.id = w.id
   join handoff h on h.id = n.handoff_id join task t on t.id = n.task_id
 ), taken as (
-  update sender_notice n set taker = $2, takes = n.takes + 1,
+  update sender_notification n set taker = $2, takes = n.takes + 1,
     lease_until = clock_timestamp() + $3 * interval '1 millisecond',
     acknowledged_at = case when not l.holds then clock_timestamp() end
   from looked l where n.id = l.id
   returning n.*, l.holds
 ), parked as (
-  update handoff h set state = 'QUEUED', generation = h.generation + 1
+  update handoff h set state = 'QUEUED', publish_attempt = h.publish_attempt + 1
   from taken n where n.holds and n.kind = 'return' and h.id = n.handoff_id
     and h.state in ('QUEUED', 'DISPATCHED') and not exists (select from execution e
       where e.handoff_id = h.id and e.status in ${LEASED} and e.lease_until > clock_timestamp())
@@ -105,18 +105,17 @@ const TAKE_ROUNDS_MAX = 10
  * is told the same within `leaseMs` of Postgres' clock; without an acknowledgement or a correction it
  * is told again, at most five times. A taken return is not tried again before its lease ends.
  */
-export async function takeNotices(
+export async function takeNotifications(
   db: Database,
   { agents, kinds, taker, leaseMs, limit }: TakeRequest,
-): Promise<SenderNotice[]> {
+): Promise<SenderNotification[]> {
   for (let round = 1; ; round += 1) {
-    const rows = await run<SenderNotice & { readonly holds: boolean }>(db, 'take_notices', TAKE, [
-      agents,
-      taker,
-      leaseMs,
-      limit,
-      kinds,
-    ])
+    const rows = await run<SenderNotification & { readonly holds: boolean }>(
+      db,
+      'take_notifications',
+      TAKE,
+      [agents, taker, leaseMs, limit, kinds],
+    )
     const told = rows.filter((row) => row.holds)
     if (told.length > 0 || rows.length < limit || round === TAKE_ROUNDS_MAX) return told
   }
@@ -124,9 +123,9 @@ export async function takeNotices(
 
 const ACKNOWLEDGE = `
 with known as (
-  select id from sender_notice where id = any($1::uuid[]) and taker = $2 order by id for update
+  select id from sender_notification where id = any($1::uuid[]) and taker = $2 order by id for update
 ), done as (
-  update sender_notice set acknowledged_at = clock_timestamp()
+  update sender_notification set acknowledged_at = clock_timestamp()
   where id in (select id from known) and acknowledged_at is null
   returning kind, handoff_id, attempt, revision
 ), hurried as (
@@ -141,28 +140,31 @@ select id from known`
  * The taker is done with these; repeating it changes nothing. A return that was not corrected is
  * tried again at once. Answers which of them the taker had.
  */
-export async function acknowledgeNotices(
+export async function acknowledgeNotifications(
   db: Database,
   noticeIds: readonly string[],
   taker: string,
 ): Promise<ReadonlySet<string>> {
-  const rows = await run<{ id: string }>(db, 'acknowledge_notices', ACKNOWLEDGE, [noticeIds, taker])
+  const rows = await run<{ id: string }>(db, 'acknowledge_notifications', ACKNOWLEDGE, [
+    noticeIds,
+    taker,
+  ])
   return new Set(rows.map((row) => row.id))
 }
 
 const SWEEP_MAX = 500
 
 const SWEEP = `
-delete from sender_notice where id = any(
-  array(select id from sender_notice where acknowledged_at < clock_timestamp() - interval '1 hour'
+delete from sender_notification where id = any(
+  array(select id from sender_notification where acknowledged_at < clock_timestamp() - interval '1 hour'
     order by acknowledged_at limit ${SWEEP_MAX} for update skip locked)
-  || array(select id from sender_notice where created_at < clock_timestamp() - interval '7 days'
+  || array(select id from sender_notification where created_at < clock_timestamp() - interval '7 days'
     order by created_at limit ${SWEEP_MAX} for update skip locked))
 returning id`
 
-/** Forgets notices an hour after they were dealt with, and after seven days in any case; answers how many. */
-export async function sweepNotices(db: Database): Promise<number> {
-  return (await run(db, 'sweep_notices', SWEEP)).length
+/** Forgets notifications an hour after they were dealt with, and after seven days in any case; answers how many. */
+export async function sweepNotifications(db: Database): Promise<number> {
+  return (await run(db, 'sweep_notifications', SWEEP)).length
 }
 
 /** Wakes whoever answers for agents. Sent outside the writing transaction, as notifyOutbox. */

@@ -1,10 +1,10 @@
 // What is remembered about tasks is bounded, and forgotten whole when a chain moved without us.
 import { expect, test } from 'vitest'
 import { GENESIS_HASH } from '@baton/ledger'
-import { createTaskLasts } from './task-lasts.ts'
+import { createTaskLastPositions } from './task-last-positions.ts'
 
 test('a task without records starts at the genesis', () => {
-  const tasks = createTaskLasts()
+  const tasks = createTaskLastPositions()
   expect(tasks.get(0, 'a')).toBeUndefined()
   tasks.set(0, 'a')
   expect(tasks.get(0, 'a')).toEqual({ nextSeq: 0, lastHash: GENESIS_HASH })
@@ -12,7 +12,7 @@ test('a task without records starts at the genesis', () => {
 })
 
 test('forgetting one chain keeps the others', () => {
-  const tasks = createTaskLasts()
+  const tasks = createTaskLastPositions()
   const position = { nextSeq: 3, lastHash: Buffer.alloc(32, 1) }
   tasks.set(0, 'a', position)
   tasks.set(1, 'b', position)
@@ -21,7 +21,7 @@ test('forgetting one chain keeps the others', () => {
 })
 
 test('the tasks that were active longest ago are forgotten first', () => {
-  const tasks = createTaskLasts()
+  const tasks = createTaskLastPositions()
   for (let task = 0; task < 50_000; task += 1) tasks.set(0, String(task))
   tasks.set(0, '0')
   tasks.set(0, 'one more')

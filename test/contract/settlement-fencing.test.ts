@@ -1,22 +1,29 @@
-// Two epochs of one handoff in one set, as of a process that claimed it again: only the later one commits anything (I4, I5).
+// Two fencing tokens of one handoff in one set, as of a process that claimed it again: only the later one commits anything (I4, I5).
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CompletedStep } from '@baton/engine'
 import type { ClaimedHandoff } from '@baton/store'
 import { completeSteps, endSet, retrySet } from '@baton/engine'
 import { markExecuting } from '@baton/store'
-import { claim, executing, intentOf, newHandoff, openStore, receiptOf } from './store-fixture.ts'
+import {
+  claim,
+  executing,
+  outboxEventOf,
+  newHandoff,
+  openStore,
+  receiptOf,
+} from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {
-  store = await openStore('settlement epochs')
+  store = await openStore('settlement fencing tokens')
 })
 afterAll(() => store.close())
 
 /** This process has claimed the handoff again: the lease of its first execution passed. */
 async function claimedAgain(): Promise<readonly [ClaimedHandoff, ClaimedHandoff]> {
   const first = await executing(store.pool)
-  await store.lapse(first.handoffId)
+  await store.leaseExpiry(first.handoffId)
   return [first, await claim(store.pool, first)]
 }
 
@@ -26,13 +33,14 @@ async function overtaken(): Promise<readonly [ClaimedHandoff, ClaimedHandoff]> {
   return [first, second]
 }
 
-/** The epochs whose event is to be recorded. */
+/** The fencing tokens whose event is to be recorded. */
 const eventsOf = async (handoffId: string): Promise<readonly string[]> => {
   const text = 'select entry from audit_outbox where handoff_id = $1'
   return (await store.rows<{ entry: string }>(text, [handoffId])).map(({ entry }) => entry)
 }
 
-const eventOf = ({ handoffId, epoch }: ClaimedHandoff) => intentOf(handoffId, `{"epoch":${epoch}}`)
+const eventOf = ({ handoffId, fencingToken }: ClaimedHandoff) =>
+  outboxEventOf(handoffId, `{"fencingToken":${fencingToken}}`)
 
 it('a start: only the later one may run', async () => {
   const [first, second] = await claimedAgain()
@@ -46,18 +54,20 @@ it('a result: only the later one hands on, is charged and is told of', async () 
   const stepOf = (claimed: ClaimedHandoff): CompletedStep => ({
     completion: {
       handoffId,
-      epoch: claimed.epoch,
+      fencingToken: claimed.fencingToken,
       costMicroUSD: 10,
-      result: `${claimed.epoch}`,
+      result: `${claimed.fencingToken}`,
       taskResult: null,
     },
-    intents: [eventOf(claimed)],
-    next: [newHandoff({ taskId, parentId: handoffId, fromAgent: `epoch-${claimed.epoch}` })],
+    events: [eventOf(claimed)],
+    next: [newHandoff({ taskId, parentId: handoffId, fromAgent: `epoch-${claimed.fencingToken}` })],
   })
   expect(await completeSteps(store.pool, [stepOf(first), stepOf(second)])).toEqual([false, true])
   const text = 'select from_agent from handoff where parent_id = $1'
-  expect(await store.rows(text, [handoffId])).toEqual([{ from_agent: `epoch-${second.epoch}` }])
-  expect(await eventsOf(handoffId)).toEqual([`{"epoch":${second.epoch}}`])
+  expect(await store.rows(text, [handoffId])).toEqual([
+    { from_agent: `epoch-${second.fencingToken}` },
+  ])
+  expect(await eventsOf(handoffId)).toEqual([`{"fencingToken":${second.fencingToken}}`])
 })
 
 it('another attempt, and an end: only the later one is told of', async () => {
@@ -65,10 +75,12 @@ it('another attempt, and an end: only the later one is told of', async () => {
   const retried = await overtaken()
   const retries = retried.map((claimed) => ({
     change: { ...claimed, ...why, delayMs: 1, returned: true },
-    intents: [eventOf(claimed)],
+    events: [eventOf(claimed)],
   }))
   expect(await retrySet(store.pool, retries)).toEqual([false, true])
-  expect(await eventsOf(retried[0].handoffId)).toEqual([`{"epoch":${retried[1].epoch}}`])
+  expect(await eventsOf(retried[0].handoffId)).toEqual([
+    `{"fencingToken":${retried[1].fencingToken}}`,
+  ])
   const ended = await overtaken()
   const endings = ended.toReversed().map((claimed) => ({
     change: {
@@ -80,8 +92,8 @@ it('another attempt, and an end: only the later one is told of', async () => {
       alert: true,
       escalate: false,
     },
-    intents: [eventOf(claimed)],
+    events: [eventOf(claimed)],
   }))
   expect(await endSet(store.pool, endings)).toEqual([true, false])
-  expect(await eventsOf(ended[0].handoffId)).toEqual([`{"epoch":${ended[1].epoch}}`])
+  expect(await eventsOf(ended[0].handoffId)).toEqual([`{"fencingToken":${ended[1].fencingToken}}`])
 })

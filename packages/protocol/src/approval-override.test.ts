@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import { judgeHandoff } from './judge-handoff.ts'
 import { createKeyRing } from './key-ring.ts'
 import type { KeyStatus } from './key-ring.ts'
-import { signRelease, verifyRelease } from './release.ts'
-import type { Release } from './release.ts'
+import { signOverride, verifyOverride } from './approval-override.ts'
+import type { Release } from './approval-override.ts'
 import { sampleMessage } from '../fixtures/sample-handoff.ts'
 import { signHandoff } from './signature.ts'
 
@@ -22,16 +22,16 @@ const ringOf = (status: KeyStatus = 'active', fill = 7) =>
     ],
   })
 const keyRing = ringOf()
-const ARTEFACT = 'ab'.repeat(32)
+const RULESET = 'ab'.repeat(32)
 const signed = signHandoff(sampleMessage(), keyRing)
 const { handoffId } = signed.message
 
-const release = signRelease(
+const release = signOverride(
   {
     id: 'r1',
     handoffId,
     sha256: hash('sha256', signed.bytes, 'hex'),
-    artefactId: ARTEFACT,
+    rulesetVersion: RULESET,
     reason: 'SAFETY_VIOLATION',
     reviewers: ['ann', 'bob'],
     expiresAt: '2026-01-02T03:04:05.678Z',
@@ -39,16 +39,16 @@ const release = signRelease(
   keyRing,
 )
 
-const rejecting = (artefactId: string) => () => ({
+const rejecting = (rulesetVersion: string) => () => ({
   decision: 'reject' as const,
   findings: [{ category: 'override', jsonPointer: '/currentState/text' }],
-  artefactId,
+  rulesetVersion,
 })
 
 const judged = (
   offered: Release & { expired: boolean },
-  artefactId = ARTEFACT,
-  scan = rejecting(artefactId),
+  rulesetVersion = RULESET,
+  scan = rejecting(rulesetVersion),
 ) =>
   judgeHandoff(
     { bytes: signed.bytes, keyId: signed.keyId, signature: signed.signature },
@@ -65,7 +65,7 @@ it.each<[string, Partial<Release>]>([
   ['id', { id: 'r2' }],
   ['handoff', { handoffId: 'other' }],
   ['bytes', { sha256: '0'.repeat(64) }],
-  ['scanner', { artefactId: 'cd'.repeat(32) }],
+  ['scanner', { rulesetVersion: 'cd'.repeat(32) }],
   ['reason', { reason: 'POISON' }],
   ['reviewers', { reviewers: ['ann', 'bob', 'eve'] }],
   ['one reviewer of two names', { reviewers: ['ann","bob'] }],
@@ -75,7 +75,7 @@ it.each<[string, Partial<Release>]>([
   ['signature', { signature: `hmac-sha256:${'0'.repeat(64)}` }],
   ['no signature', { signature: '' }],
 ])('does not hold with another %s', (_, change) => {
-  expect(verifyRelease({ ...release, ...change }, keyRing)).toBe(false)
+  expect(verifyOverride({ ...release, ...change }, keyRing)).toBe(false)
   expect(judged({ ...release, ...change, expired: false })).toMatchObject({
     valid: false,
     reason: 'SAFETY_VIOLATION',
@@ -88,7 +88,7 @@ it('does not hold when its time is over, or another scanner judges', () => {
     details: [{ rule: 'release.expired' }, {}],
   })
   expect(judged({ ...release, expired: false }, 'cd'.repeat(32))).toMatchObject({
-    details: [{ rule: 'release.artefact' }, {}],
+    details: [{ rule: 'release.ruleset' }, {}],
   })
 })
 
@@ -96,26 +96,26 @@ it('overrides no scanner that fails', () => {
   const failing = (): never => {
     throw new Error('no verdict')
   }
-  expect(judged({ ...release, expired: false }, ARTEFACT, failing)).toMatchObject({
+  expect(judged({ ...release, expired: false }, RULESET, failing)).toMatchObject({
     valid: false,
-    details: [{ rule: 'release.artefact' }, { rule: 'safety.unavailable' }],
+    details: [{ rule: 'release.ruleset' }, { rule: 'safety.unavailable' }],
   })
 })
 
 it('is not believed once its key is revoked', () => {
-  const byOld = signRelease(
+  const byOld = signOverride(
     release,
     createKeyRing({
       active: 'k1',
       keys: [{ id: 'k1', secret: Buffer.alloc(32, 7), status: 'active' }],
     }),
   )
-  expect(verifyRelease(byOld, keyRing)).toBe(true)
-  expect(verifyRelease(byOld, ringOf('revoked'))).toBe(false)
+  expect(verifyOverride(byOld, keyRing)).toBe(true)
+  expect(verifyOverride(byOld, ringOf('revoked'))).toBe(false)
 })
 
 it('is no signature of a message', () => {
   const delivery = { bytes: signed.bytes, keyId: release.keyId, signature: release.signature }
-  const options = { agent: undefined, keyRing, scan: rejecting(ARTEFACT) }
+  const options = { agent: undefined, keyRing, scan: rejecting(RULESET) }
   expect(judgeHandoff(delivery, options)).toMatchObject({ reason: 'SIGNATURE_INVALID' })
 })

@@ -1,12 +1,15 @@
-// Agents for the faults of steering: one that never answers, one that lacks what is required, one that has it.
+// Agents for the faults of control operations: one that never answers, one that lacks what is required, one that has it.
 import { appendFileSync } from 'node:fs'
 import { defineAgent } from '@baton/sdk'
 import type { Agent, AgentContext, AgentResult } from '@baton/sdk'
 
 const ledger = process.env['BATON_TEST_LEDGER'] ?? ''
 
-const note = ({ handoffId, epoch, message }: AgentContext) =>
-  appendFileSync(ledger, `${JSON.stringify({ handoffId, epoch, to: message.toAgent.agentType })}\n`)
+const note = ({ handoffId, fencingToken, message }: AgentContext) =>
+  appendFileSync(
+    ledger,
+    `${JSON.stringify({ handoffId, fencingToken, to: message.toAgent.agentType })}\n`,
+  )
 
 function agent(type: string, parts: Partial<Agent> = {}): Agent {
   return defineAgent({

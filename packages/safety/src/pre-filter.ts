@@ -1,14 +1,14 @@
 // Reads a normalised text once: reports the literals in it and says which of the costly probes can find anything at all.
 import { buildAutomaton } from './automaton.ts'
 import type { Literal, Report } from './automaton.ts'
-import { JOINED_ANCHORS } from './rules/gates.ts'
+import { JOINED_ANCHORS } from './rules/triggers.ts'
 import type { Span } from './span-map.ts'
 
 /** Shorter runs of base64 characters are taken for words and identifiers. */
 const ENCODED_RUN_MIN = 24
 
-/** What one pass saw. A gate that stays shut proves that its probe would find nothing; an open one proves nothing. */
-export interface Gates {
+/** What one pass saw. A trigger that stays shut proves that its probe would find nothing; an open one proves nothing. */
+export interface Triggers {
   /** Runs of at least `ENCODED_RUN_MIN` base64 characters, whole and in order; of interest for base64 and hex. */
   readonly runs: readonly Span[]
   /** How many characters could begin a percent, entity or backslash escape. */
@@ -20,7 +20,7 @@ export interface Gates {
 }
 
 /** One pass of constant work per code unit; the text is normalised, the report hears of the literals in text order. */
-export type Survey = (text: string, report: Report) => Gates
+export type PreFilter = (text: string, report: Report) => Triggers
 
 const IN_RUN = 1
 const STARTS_ESCAPE = 2
@@ -38,7 +38,7 @@ const SINGLES_MIN = 8
 const SINGLES_DISTANCE = 6
 
 /** Builds the pass for some literals. */
-export function createSurvey(literals: readonly Literal[]): Survey {
+export function createPreFilter(literals: readonly Literal[]): PreFilter {
   const { classes, width, table, firstHit, bits } = buildAutomaton(literals)
   const letters = buildLettersOnly()
   return (text, report) => {

@@ -1,4 +1,4 @@
-// Steering survives kill -9: what was decided is decided once, and what was canceled or is overdue executes nowhere else.
+// Control operations survive kill -9: what was decided is decided once, and what was canceled or is overdue executes nowhere else.
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
 import type { ServiceProcess, System } from '@baton/testkit'
 import { createDriver, newTask } from './driver.ts'
 
-const ledger = join(mkdtempSync(join(tmpdir(), 'baton-ledger-')), 'steering.jsonl')
+const ledger = join(mkdtempSync(join(tmpdir(), 'baton-ledger-')), 'control.jsonl')
 const key = createApiKey({ scopes: 'handoffs:cancel+approvals:decide', operator: 'ann' })
 let system: System
 let sender: Sender
@@ -21,13 +21,13 @@ let receiver: ServiceProcess
 beforeAll(async () => {
   const { adminUrl } = await acquirePostgres()
   system = await createSystem({
-    purpose: 'steering',
+    purpose: 'control',
     adminUrl,
-    agents: './test/fault/steering-agents.ts',
+    agents: './test/fault/control-agents.ts',
     env: {
       BATON_TEST_LEDGER: ledger,
       BATON_LEASE_MS: '1500',
-      BATON_QUIET_MS: '1000',
+      BATON_UNDELIVERED_MS: '1000',
       BATON_API_KEYS: key.entry,
       BATON_GATEWAY_PORT: '0',
     },
@@ -112,7 +112,7 @@ async function startReceiver(): Promise<void> {
 }
 
 describe('a receiver killed', () => {
-  it('at reroute.before_commit: the blocked handoff is moved by the next epoch and executes once', async () => {
+  it('at reroute.before_commit: the blocked handoff is moved under the next fencing token and executes once', async () => {
     await receiver.stop()
     receiver = await system.start('receiver', { BATON_CRASH_AT: 'reroute.before_commit' })
     const { handoffId } = await send('plain', { requirements: { capabilities: ['fly'] } })

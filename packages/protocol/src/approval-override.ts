@@ -3,20 +3,20 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { KeyRing } from './key-ring.ts'
 
 /** What two people allowed: exactly these bytes, past exactly this scanner, until then. */
-export interface ReleaseTerms {
+export interface OverrideTerms {
   readonly id: string
   readonly handoffId: string
   /** Lower-case hex digest of the signed bytes. */
   readonly sha256: string
   /** The scanner whose rejection is overridden. */
-  readonly artefactId: string
+  readonly rulesetVersion: string
   readonly reason: string
   readonly reviewers: readonly string[]
   /** RFC 3339 in UTC with milliseconds. */
   readonly expiresAt: string
 }
 
-export interface Release extends ReleaseTerms {
+export interface Release extends OverrideTerms {
   readonly keyId: string
   /** `hmac-sha256:` and 64 hex digits. */
   readonly signature: string
@@ -25,7 +25,7 @@ export interface Release extends ReleaseTerms {
 const PREFIX = 'hmac-sha256:'
 
 /** Signs with the active key. A release can never pass for a message: no message begins like one. */
-export function signRelease(terms: ReleaseTerms, keyRing: KeyRing): Release {
+export function signOverride(terms: OverrideTerms, keyRing: KeyRing): Release {
   const keyId = keyRing.activeKeyId
   const mac = macOf({ ...terms, keyId }, keyRing)
   if (mac === undefined) throw new TypeError(`The key ring has no key ${keyId}`)
@@ -33,7 +33,7 @@ export function signRelease(terms: ReleaseTerms, keyRing: KeyRing): Release {
 }
 
 /** Whether exactly these terms were signed with a key that is still believed; in constant time. */
-export function verifyRelease(release: Release, keyRing: KeyRing): boolean {
+export function verifyOverride(release: Release, keyRing: KeyRing): boolean {
   if (keyRing.keys.get(release.keyId)?.status === 'revoked') return false
   const mac = macOf(release, keyRing)
   const digits = release.signature.slice(PREFIX.length)
@@ -48,9 +48,9 @@ type SignedTerms = Omit<Release, 'signature'>
 function macOf(terms: SignedTerms, keyRing: KeyRing): Buffer | undefined {
   const entry = keyRing.keys.get(terms.keyId)
   if (entry === undefined) return undefined
-  const { id, handoffId, sha256, artefactId, reason, reviewers, expiresAt, keyId } = terms
+  const { id, handoffId, sha256, rulesetVersion, reason, reviewers, expiresAt, keyId } = terms
   const text = JSON.stringify([
-    [id, handoffId, sha256, artefactId, reason, expiresAt, keyId],
+    [id, handoffId, sha256, rulesetVersion, reason, expiresAt, keyId],
     reviewers,
   ])
   return createHmac('sha256', entry.key).update(`baton/release/v1\n${text}`).digest()

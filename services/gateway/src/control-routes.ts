@@ -12,12 +12,12 @@ import { answers, onlyById, onlyList, problems, ref } from './operation.ts'
 import type { ById, ListQuery } from './operation.ts'
 import { showApproval, showDecidedApproval } from './views.ts'
 
-interface SteeringRouteOptions {
+interface ControlRouteOptions {
   readonly pool: Pool
   readonly logger: Logger
 }
 
-export function addSteeringRoutes(scope: FastifyInstance, options: SteeringRouteOptions): void {
+export function addControlRoutes(scope: FastifyInstance, options: ControlRouteOptions): void {
   const { pool } = options
   scope.get<ListQuery>('/approvals', LIST_APPROVALS, async ({ query }) => {
     const approvals = await listApprovals(pool, query.limit)
@@ -132,7 +132,7 @@ const CANCEL_TASK = onlyById('task', 'handoffs:cancel', {
   response: canceled('The task had ended before'),
 })
 
-async function decide(request: FastifyRequest<Deciding>, options: SteeringRouteOptions) {
+async function decide(request: FastifyRequest<Deciding>, options: ControlRouteOptions) {
   const handoffId = request.params.id
   const { decision, reasonCode = null } = request.body
   const actor = operatorOf(request)
@@ -159,7 +159,7 @@ function decidedOrProblem(decided: Decided) {
 async function cancel(
   request: FastifyRequest<Canceling>,
   target: CancelTarget,
-  options: SteeringRouteOptions,
+  options: ControlRouteOptions,
 ) {
   const { graceMs = GRACE_MS_DEFAULT } = request.body
   const actor = operatorOf(request)
