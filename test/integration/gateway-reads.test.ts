@@ -249,3 +249,15 @@ it('describes every route, and no other, in /openapi.json', async () => {
   )
   expect(lost).toEqual([])
 })
+
+it('says of a database without the tables of this version what to run', async () => {
+  const elsewhere = new URL(fixture.databaseUrl)
+  elsewhere.searchParams.set('options', '-c search_path=pg_catalog')
+  const answer = await get(fixture.another({}, elsewhere.href), '/v2/tasks')
+  expectProblem(answer)
+  expect(answer.json()).toMatchObject({
+    status: 503,
+    code: 'BATON_SCHEMA_OUTDATED',
+    fix: expect.stringContaining('baton migrate'),
+  })
+})

@@ -25,10 +25,8 @@ it('the checkout keeps to the glossary', () => {
 it('a word that was replaced is found in every spelling, and nowhere else', () => {
   const table = '| word | what | not |\n| watermark | a number | `queue mark`, `lapse` |'
   const found = (text: string) => glossaryIsKept(table, [{ path: 'a.ts', text }])
-  for (const text of ['queue_marks', 'QUEUE_MARK', 'listQueueMarks', 'a queue mark', 'lapsed']) {
-    expect(found(text), text).toHaveLength(1)
-  }
-  for (const text of ['elapsed', 'collapse', 'queue', 'marks', 'queueWatermarks']) {
-    expect(found(text), text).toEqual([])
-  }
+  const replaced = ['queue_marks', 'QUEUE_MARK', 'listQueueMarks', 'a queue mark', 'lapsed']
+  expect(replaced.filter((text) => found(text).length === 0)).toEqual([])
+  const others = ['elapsed', 'collapse', 'queue', 'marks', 'queueWatermarks']
+  expect(others.flatMap(found)).toEqual([])
 })

@@ -205,12 +205,24 @@ async function rollBackQuietly(client: pg.PoolClient): Promise<boolean> {
 }
 
 const PERMANENT_CLASSES = /^(22|23|28|42|3D|3F)/
+/** Undefined column and undefined table: the program and the schema are of different versions. */
+const OTHER_SCHEMA = ['42703', '42P01']
 
 /** Postgres errors become Baton's kinds in this one place. Messages that may quote rows stay inside `cause`. */
 function classifierOf(traits: DatabaseTraits): (error: unknown) => BatonError {
   return (error) => {
     if (error instanceof BatonError) return error
     const code = sqlState(error)
+    if (OTHER_SCHEMA.includes(code)) {
+      return permanent(
+        'BATON_SCHEMA_OUTDATED',
+        `${traits.name} has not the schema of this version (${code})`,
+        {
+          cause: error,
+          fix: 'Run `baton migrate`, then start every process of the older version anew.',
+        },
+      )
+    }
     if (PERMANENT_CLASSES.test(code)) {
       return permanent(traits.refusedCode, `${traits.name} refused a statement (${code})`, {
         cause: error,
