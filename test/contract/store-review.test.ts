@@ -156,7 +156,7 @@ describe('a released handoff', () => {
     const { handoff, release } = await released()
     const claimed = await claim(store.pool, handoff, { publishAttempt: 2 })
     expect(claimed).toMatchObject({ fencingToken: 2, attempt: 2, leaseExpiries: 0, sentBy: 'carl' })
-    expect(claimed.release).toEqual({ ...release, expired: false })
+    expect(claimed.approvalOverride).toEqual({ ...release, expired: false })
     expect((await findTask(store.pool, handoff.taskId))?.status).toBe('PENDING_HANDOFF')
   })
 
@@ -167,7 +167,7 @@ describe('a released handoff', () => {
       [release.id],
     )
     const claimed = await claim(store.pool, handoff, { publishAttempt: 2 })
-    expect(claimed.release?.expired).toBe(true)
+    expect(claimed.approvalOverride?.expired).toBe(true)
   })
 
   it('loses its release with the ending that has no effect, and waits for the next quarantine attempt', async () => {
@@ -183,7 +183,7 @@ describe('a released handoff', () => {
       [{ handoffId: handoff.handoffId, approvalOverrideId: null }],
       'REDRIVEN',
     )
-    expect((await claim(store.pool, handoff, { publishAttempt: 3 })).release).toBeNull()
+    expect((await claim(store.pool, handoff, { publishAttempt: 3 })).approvalOverride).toBeNull()
   })
 
   it('loses it when it expires, too', async () => {

@@ -200,7 +200,7 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       failedHandoffs: 'number',
       parentRemainingMicroUSD: 'number?',
       sentBy: 'string?',
-      release: 'json?',
+      approvalOverride: 'json?',
     } satisfies Answer<Omit<ClaimedHandoff, 'kind'>>,
   ],
   [

@@ -62,7 +62,7 @@ const claimedAt = (attempt: number, attemptsMax: number): ClaimedHandoff => ({
   routedTo: null,
   failedHandoffs: 0,
   sentBy: null,
-  release: null,
+  approvalOverride: null,
   decided: false,
 })
 

@@ -72,7 +72,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   }
 
   function judge(claimed: ClaimedHandoff) {
-    const { handoffId, body, keyId, signature, release, budgetMicroUSD } = claimed
+    const { handoffId, body, keyId, signature, approvalOverride, budgetMicroUSD } = claimed
     return judgeHandoff(
       { bytes: body, keyId, signature },
       {
@@ -84,7 +84,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
           budgetMicroUSD,
           remainingMicroUSDMax: claimed.parentRemainingMicroUSD ?? budgetMicroUSD,
         },
-        release: release === null ? undefined : { offered: release, handoffId },
+        override: approvalOverride === null ? undefined : { offered: approvalOverride, handoffId },
       },
     )
   }

@@ -22,7 +22,6 @@ export {
   timestamptz,
   uuid,
 } from './columns.ts'
-export type { ColumnType, RowOf } from './columns.ts'
 export { BINARY } from './binary-columns.ts'
 export { copyOut } from './copy-out.ts'
 export type { CopyFields } from './copy-out.ts'

@@ -1,11 +1,11 @@
-// A release lets exactly one message pass exactly one scanner; nothing about it can be changed, and nothing else passes.
+// An approval override lets exactly one message pass exactly one scanner; nothing about it can be changed, and nothing else passes.
 import { hash } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { judgeHandoff } from './judge-handoff.ts'
 import { createKeyRing } from './key-ring.ts'
 import type { KeyStatus } from './key-ring.ts'
 import { signOverride, verifyOverride } from './approval-override.ts'
-import type { Release } from './approval-override.ts'
+import type { ApprovalOverride } from './approval-override.ts'
 import { sampleMessage } from '../fixtures/sample-handoff.ts'
 import { signHandoff } from './signature.ts'
 
@@ -26,7 +26,7 @@ const RULESET = 'ab'.repeat(32)
 const signed = signHandoff(sampleMessage(), keyRing)
 const { handoffId } = signed.message
 
-const release = signOverride(
+const override = signOverride(
   {
     id: 'r1',
     handoffId,
@@ -46,22 +46,22 @@ const rejecting = (rulesetVersion: string) => () => ({
 })
 
 const judged = (
-  offered: Release & { expired: boolean },
+  offered: ApprovalOverride & { expired: boolean },
   rulesetVersion = RULESET,
   scan = rejecting(rulesetVersion),
 ) =>
   judgeHandoff(
     { bytes: signed.bytes, keyId: signed.keyId, signature: signed.signature },
-    { agent: undefined, keyRing, scan, release: { offered, handoffId } },
+    { agent: undefined, keyRing, scan, override: { offered, handoffId } },
   )
 
 it('lets its message pass, and says that it was released', () => {
-  const verdict = judged({ ...release, expired: false })
+  const verdict = judged({ ...override, expired: false })
   expect(verdict).toMatchObject({ valid: true, checks: { safety: 'released' } })
   expect(verdict.checks.scan?.decision).toBe('reject')
 })
 
-it.each<[string, Partial<Release>]>([
+it.each<[string, Partial<ApprovalOverride>]>([
   ['id', { id: 'r2' }],
   ['handoff', { handoffId: 'other' }],
   ['bytes', { sha256: '0'.repeat(64) }],
@@ -75,8 +75,8 @@ it.each<[string, Partial<Release>]>([
   ['signature', { signature: `hmac-sha256:${'0'.repeat(64)}` }],
   ['no signature', { signature: '' }],
 ])('does not hold with another %s', (_, change) => {
-  expect(verifyOverride({ ...release, ...change }, keyRing)).toBe(false)
-  expect(judged({ ...release, ...change, expired: false })).toMatchObject({
+  expect(verifyOverride({ ...override, ...change }, keyRing)).toBe(false)
+  expect(judged({ ...override, ...change, expired: false })).toMatchObject({
     valid: false,
     reason: 'SAFETY_VIOLATION',
     details: [{ rule: 'release.signature' }, { rule: 'safety.override' }],
@@ -84,10 +84,10 @@ it.each<[string, Partial<Release>]>([
 })
 
 it('does not hold when its time is over, or another scanner judges', () => {
-  expect(judged({ ...release, expired: true })).toMatchObject({
+  expect(judged({ ...override, expired: true })).toMatchObject({
     details: [{ rule: 'release.expired' }, {}],
   })
-  expect(judged({ ...release, expired: false }, 'cd'.repeat(32))).toMatchObject({
+  expect(judged({ ...override, expired: false }, 'cd'.repeat(32))).toMatchObject({
     details: [{ rule: 'release.ruleset' }, {}],
   })
 })
@@ -96,7 +96,7 @@ it('overrides no scanner that fails', () => {
   const failing = (): never => {
     throw new Error('no verdict')
   }
-  expect(judged({ ...release, expired: false }, RULESET, failing)).toMatchObject({
+  expect(judged({ ...override, expired: false }, RULESET, failing)).toMatchObject({
     valid: false,
     details: [{ rule: 'release.ruleset' }, { rule: 'safety.unavailable' }],
   })
@@ -104,7 +104,7 @@ it('overrides no scanner that fails', () => {
 
 it('is not believed once its key is revoked', () => {
   const byOld = signOverride(
-    release,
+    override,
     createKeyRing({
       active: 'k1',
       keys: [{ id: 'k1', secret: Buffer.alloc(32, 7), status: 'active' }],
@@ -115,7 +115,7 @@ it('is not believed once its key is revoked', () => {
 })
 
 it('is no signature of a message', () => {
-  const delivery = { bytes: signed.bytes, keyId: release.keyId, signature: release.signature }
+  const delivery = { bytes: signed.bytes, keyId: override.keyId, signature: override.signature }
   const options = { agent: undefined, keyRing, scan: rejecting(RULESET) }
   expect(judgeHandoff(delivery, options)).toMatchObject({ reason: 'SIGNATURE_INVALID' })
 })

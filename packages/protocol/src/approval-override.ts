@@ -1,4 +1,4 @@
-// A release: the signed permission that people gave one message to pass the safety check once.
+// An approval override: the signed permission that people gave one message to pass the safety check once.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { KeyRing } from './key-ring.ts'
 
@@ -16,7 +16,7 @@ export interface OverrideTerms {
   readonly expiresAt: string
 }
 
-export interface Release extends OverrideTerms {
+export interface ApprovalOverride extends OverrideTerms {
   readonly keyId: string
   /** `hmac-sha256:` and 64 hex digits. */
   readonly signature: string
@@ -24,8 +24,8 @@ export interface Release extends OverrideTerms {
 
 const PREFIX = 'hmac-sha256:'
 
-/** Signs with the active key. A release can never pass for a message: no message begins like one. */
-export function signOverride(terms: OverrideTerms, keyRing: KeyRing): Release {
+/** Signs with the active key. An override can never pass for a message: no message begins like one. */
+export function signOverride(terms: OverrideTerms, keyRing: KeyRing): ApprovalOverride {
   const keyId = keyRing.activeKeyId
   const mac = macOf({ ...terms, keyId }, keyRing)
   if (mac === undefined) throw new TypeError(`The key ring has no key ${keyId}`)
@@ -33,16 +33,16 @@ export function signOverride(terms: OverrideTerms, keyRing: KeyRing): Release {
 }
 
 /** Whether exactly these terms were signed with a key that is still believed; in constant time. */
-export function verifyOverride(release: Release, keyRing: KeyRing): boolean {
-  if (keyRing.keys.get(release.keyId)?.status === 'revoked') return false
-  const mac = macOf(release, keyRing)
-  const digits = release.signature.slice(PREFIX.length)
-  if (mac === undefined || release.signature !== PREFIX + digits) return false
+export function verifyOverride(override: ApprovalOverride, keyRing: KeyRing): boolean {
+  if (keyRing.keys.get(override.keyId)?.status === 'revoked') return false
+  const mac = macOf(override, keyRing)
+  const digits = override.signature.slice(PREFIX.length)
+  if (mac === undefined || override.signature !== PREFIX + digits) return false
   if (!/^[0-9a-f]{64}$/.test(digits)) return false
   return timingSafeEqual(mac, Buffer.from(digits, 'hex'))
 }
 
-type SignedTerms = Omit<Release, 'signature'>
+type SignedTerms = Omit<ApprovalOverride, 'signature'>
 
 // A JSON array of texts: whatever a name contains, no two different terms have one text.
 function macOf(terms: SignedTerms, keyRing: KeyRing): Buffer | undefined {

@@ -22,7 +22,7 @@ export function boundedPointer(pointer: string): string {
 }
 
 /** The first details in words, for logs and error messages. */
-export function describeDetails(details: readonly Detail[]): string {
+function describeDetails(details: readonly Detail[]): string {
   const words = details.slice(0, 3).map(({ pointer, message }) => `${pointer || '/'}: ${message}`)
   const rest = details.length - words.length
   return words.join('; ') + (rest > 0 ? `; and ${rest} more` : '')

@@ -14,7 +14,7 @@ import type { Checks, CheckResult, Rejection, Verdict } from './verdict.ts'
 export interface ContentOptions<V extends ScanVerdict> extends ConsistencyOptions {
   readonly scan?: Scan<V> | undefined
   /** Asked where the scan rejects: undefined lets the message pass, a detail says why it may not. */
-  readonly release?: ((scan: ScanVerdict | null) => Detail | undefined) | undefined
+  readonly override?: ((scan: ScanVerdict | null) => Detail | undefined) | undefined
 }
 
 /**
@@ -50,12 +50,12 @@ export function judgeContent<V extends ScanVerdict>(
   }
   if (spent.length > 0) return refuse('BUDGET_EXHAUSTED', spent, checks)
   if (checks.safety !== 'failed') return { valid: true, message, checks }
-  if (options.release === undefined)
+  if (options.override === undefined)
     return refuse('SAFETY_VIOLATION', safety?.details ?? [], checks)
-  const unreleased = options.release(checks.scan)
-  if (unreleased === undefined)
+  const refused = options.override(checks.scan)
+  if (refused === undefined)
     return { valid: true, message, checks: { ...checks, safety: 'released' } }
-  return refuse('SAFETY_VIOLATION', [unreleased, ...(safety?.details ?? [])], checks)
+  return refuse('SAFETY_VIOLATION', [refused, ...(safety?.details ?? [])], checks)
 }
 
 /** A rejection; the checks say how far the message came. */

@@ -27,7 +27,7 @@ export interface JudgeOptions<V extends ScanVerdict = ScanVerdict> {
   /** The agent executes instead of the one that the message addresses and that could not. */
   readonly routed?: boolean | undefined
   /** Under which a message may pass that the scanner rejects; nothing else is overridden. */
-  readonly release?: { readonly offered: OfferedOverride; readonly handoffId: string } | undefined
+  readonly override?: { readonly offered: OfferedOverride; readonly handoffId: string } | undefined
 }
 
 /** Judges the bytes as they came. Any input gets a verdict; nothing is thrown. */
@@ -51,12 +51,12 @@ export function judgeHandoff<V extends ScanVerdict>(
 }
 
 function contentOptions<V extends ScanVerdict>(delivery: Delivery, options: JudgeOptions<V>) {
-  const { agent, scan, task, routed, release, keyRing } = options
-  if (release === undefined) return { agent, scan, task, routed }
-  const { offered, handoffId } = release
+  const { agent, scan, task, routed, override, keyRing } = options
+  if (override === undefined) return { agent, scan, task, routed }
+  const { offered, handoffId } = override
   const released = { handoffId, bytes: delivery.bytes, keyRing }
   const judge = (verdict: ScanVerdict | null) => checkOverride(offered, released, verdict)
-  return { agent, scan, task, routed, release: judge }
+  return { agent, scan, task, routed, override: judge }
 }
 
 /** The signature stands beside the bytes, and the key named inside them is the one that signed. */

@@ -1,10 +1,9 @@
 // How a Baton process runs: settings, logs, errors, batching, breakers, start and stop.
 export { BatonError, transient, permanent, defect, kindOf, codeOf } from './errors.ts'
-export type { ErrorCode, ErrorKind } from './errors.ts'
+export type { ErrorCode } from './errors.ts'
 export { createBatcher } from './batcher.ts'
 export type { Batcher } from './batcher.ts'
 export { createBreaker } from './breaker.ts'
-export type { Breaker } from './breaker.ts'
 export { createLogger } from './logger.ts'
 export type { Logger } from './logger.ts'
 export { fullJitterMs } from './backoff.ts'
@@ -18,7 +17,6 @@ export type { Life, Service } from './service.ts'
 export {
   readSettings,
   describeSettings,
-  maskPassword,
   text,
   optionalText,
   secret,
@@ -29,4 +27,4 @@ export {
   url,
   optionalUrl,
 } from './settings.ts'
-export type { SettingRow, Settings, SettingsSpec } from './settings.ts'
+export type { SettingRow, Settings } from './settings.ts'

@@ -47,7 +47,7 @@ export interface ClaimedHandoff {
   readonly parentRemainingMicroUSD: number | null
   readonly sentBy: string | null
   /** Under which it may pass the safety check; whether it still holds is judged, not assumed. */
-  readonly release: OfferedOverride | null
+  readonly approvalOverride: OfferedOverride | null
 }
 
 /** Not claimed: ended, held by a live lease, superseded by a later publish attempt, or not its turn. */
@@ -79,8 +79,8 @@ export interface StartedExecution extends Fence {
 
 const CLAIMS = columns({ handoffId: uuid, publishAttempt: int4 })
 
-/** A row `r` of `release` as OfferedOverride; evaluated only for the few handoffs that have one. */
-const RELEASE_JSON = `json_build_object('id', r.id, 'handoffId', r.handoff_id,
+/** A row `r` of `approval_override` as OfferedOverride; evaluated only for the few handoffs that have one. */
+const OVERRIDE_JSON = `json_build_object('id', r.id, 'handoffId', r.handoff_id,
   'sha256', encode(r.body_sha256, 'hex'), 'rulesetVersion', r.ruleset_version, 'reason', r.reason,
   'reviewers', r.reviewers, 'keyId', r.key_id, 'signature', r.signature,
   'expiresAt', to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -114,7 +114,7 @@ select c.handoff_id as "handoffId", c.fencing_token as "fencingToken", c.lease_e
   t.budget_micro_usd as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
   h.sent_by as "sentBy",
   h.approval_override_id is not null or h.revision > 1 or h.resumes_id is not null
-    or exists (select from approval a where a.handoff_id = h.id) as decided, h.routed_to as "routedTo", case when r.id is not null then ${RELEASE_JSON} end as release
+    or exists (select from approval a where a.handoff_id = h.id) as decided, h.routed_to as "routedTo", case when r.id is not null then ${OVERRIDE_JSON} end as "approvalOverride"
 from claimed c
 join handoff h on h.id = c.handoff_id
 join handoff_body b on b.handoff_id = c.handoff_id

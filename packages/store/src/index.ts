@@ -37,7 +37,7 @@ export {
   sweepNotifications,
   takeNotifications,
 } from './sender-notifications.ts'
-export type { SenderNotification, TakeRequest } from './sender-notifications.ts'
+export type { SenderNotification } from './sender-notifications.ts'
 export * from './revisions.ts'
 export * from './resumption.ts'
 export {

@@ -1,5 +1,5 @@
 // What people decide about dead letters. The row of the dead letter is locked first, so that one decision wins.
-import type { Release } from '@baton/protocol'
+import type { ApprovalOverride } from '@baton/protocol'
 import { columns, nullable, uuid } from '@baton/postgres'
 import { sql } from '@baton/postgres/statements'
 import { PUBLICATION, PUBLISH } from './publications.ts'
@@ -273,17 +273,17 @@ export async function overrideEnd(db: Database, hours: number): Promise<string> 
 }
 
 /** Stores an approval override; run it in the transaction that reopens the handoff under it. */
-export async function addOverride(db: Database, release: Release): Promise<void> {
+export async function addOverride(db: Database, override: ApprovalOverride): Promise<void> {
   const written = tables.insertInto('approval_override').values({
-    id: release.id,
-    handoff_id: release.handoffId,
-    body_sha256: Buffer.from(release.sha256, 'hex'),
-    ruleset_version: release.rulesetVersion,
-    reason: release.reason,
-    reviewers: [...release.reviewers],
-    expires_at: new Date(release.expiresAt),
-    key_id: release.keyId,
-    signature: release.signature,
+    id: override.id,
+    handoff_id: override.handoffId,
+    body_sha256: Buffer.from(override.sha256, 'hex'),
+    ruleset_version: override.rulesetVersion,
+    reason: override.reason,
+    reviewers: [...override.reviewers],
+    expires_at: new Date(override.expiresAt),
+    key_id: override.keyId,
+    signature: override.signature,
   })
   await run(db, 'add_override', written)
 }

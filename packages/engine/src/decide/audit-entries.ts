@@ -40,8 +40,8 @@ export function decisionEntry(
 }
 
 /** A release is named by the acceptance that rests on it, and by no other. */
-const usedOverride = ({ release }: ClaimedHandoff, { checks }: Verdict<SafetyVerdict>) =>
-  release !== null && checks.safety === 'released' ? { release: release.id } : {}
+const usedOverride = ({ approvalOverride }: ClaimedHandoff, { checks }: Verdict<SafetyVerdict>) =>
+  approvalOverride !== null && checks.safety === 'released' ? { release: approvalOverride.id } : {}
 
 /** An event without text: what happened to which handoff, in which attempt. */
 export function lifecycleEntry(

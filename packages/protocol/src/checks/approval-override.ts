@@ -1,13 +1,13 @@
-// Whether a release lets a message pass that the safety scanner rejects; whatever does not hold says why.
+// Whether an approval override lets a message pass that the safety scanner rejects; whatever does not hold says why.
 import { hash } from 'node:crypto'
 import type { Detail } from '../detail.ts'
 import type { KeyRing } from '../key-ring.ts'
 import { verifyOverride } from '../approval-override.ts'
-import type { Release } from '../approval-override.ts'
+import type { ApprovalOverride } from '../approval-override.ts'
 import type { ScanVerdict } from './safety.ts'
 
-/** A release as the receiver found it, for one delivery. */
-export interface OfferedOverride extends Release {
+/** An override as the receiver found it, for one delivery. */
+export interface OfferedOverride extends ApprovalOverride {
   /** By the clock that all receivers share. */
   readonly expired: boolean
 }
@@ -18,18 +18,18 @@ export interface OverriddenDelivery {
   readonly keyRing: KeyRing
 }
 
-/** Undefined where the release covers this message and the scanner that rejects it now. */
+/** Undefined where the override covers this message and the scanner that rejects it now. */
 export function checkOverride(
-  release: OfferedOverride,
+  override: OfferedOverride,
   { handoffId, bytes, keyRing }: OverriddenDelivery,
   scan: ScanVerdict | null,
 ): Detail | undefined {
-  if (!verifyOverride(release, keyRing)) return BROKEN.signature
-  if (release.handoffId !== handoffId || release.sha256 !== hash('sha256', bytes, 'hex'))
+  if (!verifyOverride(override, keyRing)) return BROKEN.signature
+  if (override.handoffId !== handoffId || override.sha256 !== hash('sha256', bytes, 'hex'))
     return BROKEN.message
-  if (release.reason !== 'SAFETY_VIOLATION') return BROKEN.message
-  if (scan?.rulesetVersion !== release.rulesetVersion) return BROKEN.ruleset
-  return release.expired ? BROKEN.expired : undefined
+  if (override.reason !== 'SAFETY_VIOLATION') return BROKEN.message
+  if (scan?.rulesetVersion !== override.rulesetVersion) return BROKEN.ruleset
+  return override.expired ? BROKEN.expired : undefined
 }
 
 const broken = (rule: string, message: string): Detail => ({

@@ -5,7 +5,7 @@ import type { HandoffMessage } from '../handoff-message.ts'
 import { pointerTo } from '../json.ts'
 
 /** The literal task description of a first handoff, before which no work can have been done. */
-export const INITIAL = 'INITIAL'
+const INITIAL = 'INITIAL'
 
 /** Every gap; each makes the message INCOMPLETE_CONTEXT. */
 export function checkCompleteness(
