@@ -20,8 +20,8 @@ export { formatInstant, parseInstant } from './instant.ts'
 export { formatOrigin, sealLogOrigin, shardOf } from './origin.ts'
 export { columnsOf, differingColumns } from './record-columns.ts'
 export type { RecordColumns } from './record-columns.ts'
-export { openSegment, saltText, sealSegment } from './segment.ts'
-export type { SaltedText, SealedSegment } from './segment.ts'
+export { decryptSegment, saltText, encryptSegment } from './segment.ts'
+export type { SaltedText, EncryptedSegment } from './segment.ts'
 export {
   batchKeyId,
   createBatchSigner,

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   opensCommitment,
-  openSegment,
+  decryptSegment,
   saltText,
-  sealSegment,
+  encryptSegment,
   takeRandomBytes,
   textOf,
 } from './segment.ts'
@@ -20,11 +20,15 @@ const committed = ({ bytes, commitment }: ReturnType<typeof saltText>) => ({
 })
 
 describe('segments', () => {
-  test('open as the text that was sealed', () => {
+  test('open as the text that was encrypted', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 2_000 }), (text) => {
         const salted = saltText(text)
-        const opened = openSegment(key, place, sealSegment(key, place, salted.salted)) as Buffer
+        const opened = decryptSegment(
+          key,
+          place,
+          encryptSegment(key, place, salted.salted),
+        ) as Buffer
         expect(textOf(opened)).toBe(text)
         expect(opensCommitment(opened, committed(salted))).toBe(true)
       }),
@@ -32,17 +36,19 @@ describe('segments', () => {
   })
 
   test('do not open with another key, at another place, or after a change of one bit', () => {
-    const sealed = sealSegment(key, place, saltText('text').salted)
-    expect(openSegment(createSecretKey(Buffer.alloc(32, 2)), place, sealed)).toBeUndefined()
-    expect(openSegment(key, { ...place, seq: 5 }, sealed)).toBeUndefined()
-    expect(openSegment(key, { ...place, segment: 1 }, sealed)).toBeUndefined()
-    expect(openSegment(key, { ...place, origin: 'baton/other/1/s0' }, sealed)).toBeUndefined()
-    for (let bit = 0; bit < sealed.ciphertext.length * 8; bit += 1) {
-      const ciphertext = Buffer.from(sealed.ciphertext)
+    const encrypted = encryptSegment(key, place, saltText('text').salted)
+    expect(decryptSegment(createSecretKey(Buffer.alloc(32, 2)), place, encrypted)).toBeUndefined()
+    expect(decryptSegment(key, { ...place, seq: 5 }, encrypted)).toBeUndefined()
+    expect(decryptSegment(key, { ...place, segment: 1 }, encrypted)).toBeUndefined()
+    expect(decryptSegment(key, { ...place, origin: 'baton/other/1/s0' }, encrypted)).toBeUndefined()
+    for (let bit = 0; bit < encrypted.ciphertext.length * 8; bit += 1) {
+      const ciphertext = Buffer.from(encrypted.ciphertext)
       ciphertext[bit >> 3] = (ciphertext[bit >> 3] as number) ^ (1 << (bit & 7))
-      expect(openSegment(key, place, { ...sealed, ciphertext })).toBeUndefined()
+      expect(decryptSegment(key, place, { ...encrypted, ciphertext })).toBeUndefined()
     }
-    expect(openSegment(key, place, { ...sealed, ciphertext: Buffer.alloc(3) })).toBeUndefined()
+    expect(
+      decryptSegment(key, place, { ...encrypted, ciphertext: Buffer.alloc(3) }),
+    ).toBeUndefined()
   })
 
   test('the same text has another commitment every time', () => {

@@ -20,7 +20,7 @@ export interface SegmentPlace {
   readonly segment: number
 }
 
-export interface SealedSegment {
+export interface EncryptedSegment {
   readonly nonce: Buffer
   /** AES-256-GCM over salt || text, followed by the 16-byte tag. */
   readonly ciphertext: Buffer
@@ -52,7 +52,7 @@ export function saltText(text: string): SaltedText {
   }
 }
 
-/** The commitment to a salt followed by a text, as in a sealed segment. */
+/** The commitment to a salt followed by a text, as in an encrypted segment. */
 const commitment = (salted: Uint8Array): Buffer =>
   hash('sha256', Buffer.concat([DOMAIN, salted]), 'buffer')
 
@@ -60,11 +60,11 @@ const placeBytes = ({ origin, seq, segment }: SegmentPlace): Buffer =>
   Buffer.from(`${origin}|${seq}|${segment}`)
 
 /** Encrypts salt || text under the subject's key, bound to its place. A fresh nonce every time. */
-export function sealSegment(
+export function encryptSegment(
   key: KeyObject,
   place: SegmentPlace,
   salted: Uint8Array,
-): SealedSegment {
+): EncryptedSegment {
   const nonce = takeRandomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(placeBytes(place))
@@ -72,11 +72,11 @@ export function sealSegment(
   return { nonce, ciphertext: Buffer.concat([encrypted, cipher.final(), cipher.getAuthTag()]) }
 }
 
-/** The salt and text of a sealed segment; undefined when key, place or bytes do not fit. */
-export function openSegment(
+/** The salt and text of an encrypted segment; undefined when key, place or bytes do not fit. */
+export function decryptSegment(
   key: KeyObject,
   place: SegmentPlace,
-  { nonce, ciphertext }: SealedSegment,
+  { nonce, ciphertext }: EncryptedSegment,
 ): Buffer | undefined {
   if (nonce.length !== NONCE_BYTES || ciphertext.length < SALT_BYTES + TAG_BYTES) return undefined
   const end = ciphertext.length - TAG_BYTES

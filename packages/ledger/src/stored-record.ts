@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { RecordColumns } from './record-columns.ts'
 import type { RecordBody } from './record.ts'
-import type { SealedSegment } from './segment.ts'
+import type { EncryptedSegment } from './segment.ts'
 
 /** The row that makes an append idempotent, as stored. */
 export interface StoredIndex {
@@ -23,7 +23,7 @@ export interface StoredBatch {
   readonly signature: Uint8Array
 }
 
-export interface StoredSegment extends SealedSegment {
+export interface StoredSegment extends EncryptedSegment {
   readonly segment: number
   readonly subjectRef: string
   /** Undefined when the subject has no key any more. */

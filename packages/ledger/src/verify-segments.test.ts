@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { erasureOf } from './erasure-list.ts'
 import type { RecordBody } from './record.ts'
-import { saltText, sealSegment } from './segment.ts'
+import { saltText, encryptSegment } from './segment.ts'
 import type { StoredSegment } from './stored-record.ts'
 import { judgeSegments } from './verify-segments.ts'
 
@@ -27,8 +27,8 @@ function tell(seq: number, subjectRefs: readonly string[]): Told {
   })
   const stored = subjectRefs.map((subjectRef, segment) => {
     const place = { origin: ORIGIN, seq, segment }
-    const sealed = sealSegment(key, place, salted[segment]?.salted ?? Buffer.alloc(0))
-    return { segment, subjectRef, key, ...sealed }
+    const encrypted = encryptSegment(key, place, salted[segment]?.salted ?? Buffer.alloc(0))
+    return { segment, subjectRef, key, ...encrypted }
   })
   return { body: { origin: ORIGIN, seq, payload } as unknown as RecordBody, stored }
 }
@@ -90,7 +90,10 @@ it('T25 whatever is edited of a segment is a mismatch, also where others of the 
   const flip = (bytes: Buffer): Buffer =>
     Buffer.from(bytes.map((byte, at) => (at === 3 ? byte ^ 1 : byte)))
   // By somebody who holds the key of the subject: only the commitment knows better.
-  const anew = (words: string) => ({ ...kept, ...sealSegment(key, place, saltText(words).salted) })
+  const anew = (words: string) => ({
+    ...kept,
+    ...encryptSegment(key, place, saltText(words).salted),
+  })
   const verdicts = (found: StoredSegment, of = body) =>
     judgeSegments(of, [found], erased).map(({ verdict }) => verdict)
   expect(verdicts(kept)).toEqual(['erased', 'present'])

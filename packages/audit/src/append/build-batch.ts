@@ -1,5 +1,5 @@
-// Entries become hashed, linked, sealed and signed rows; pure but for nonces and salts.
-import { buildRecord, EVENT_NUMBERS, sealSegment, uuidBytes } from '@baton/ledger'
+// Entries become hashed, linked, encrypted and signed rows; pure but for nonces and salts.
+import { buildRecord, EVENT_NUMBERS, encryptSegment, uuidBytes } from '@baton/ledger'
 import type { AuditEntry, BatchSigner, PayloadReference, Receipt } from '@baton/ledger'
 import type { ChainMove, NewBatch, NewRecord, NewSegment } from './append-batch.ts'
 import type { ChainHead } from './heads.ts'
@@ -86,8 +86,8 @@ function buildChain({ head: start, entries }: ChainWork, context: BuildContext):
     records.push({ ...at, ...columnsOf(entry), key, requestHash, body, hash, taskSeq })
     for (const [segment, one] of prepared.segments.entries()) {
       const { subjectRef, key: subjectKey } = subjectOf(one, context)
-      const sealed = sealSegment(subjectKey, { origin, seq, segment }, one.salted)
-      segments.push({ ...at, segment, subjectRef: uuidBytes(subjectRef), ...sealed })
+      const encrypted = encryptSegment(subjectKey, { origin, seq, segment }, one.salted)
+      segments.push({ ...at, segment, subjectRef: uuidBytes(subjectRef), ...encrypted })
     }
     const recordHash = hash.toString('hex')
     receipts.set(prepared, { origin, seq, recordHash, recordedAt, duplicate: false })

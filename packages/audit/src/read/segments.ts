@@ -1,5 +1,5 @@
 // Payload segments as they are stored, and those of a page of records with the keys that open them and what was erased of them.
-import type { SealedSegment, StoredRecord, StoredSegment } from '@baton/ledger'
+import type { EncryptedSegment, StoredRecord, StoredSegment } from '@baton/ledger'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
@@ -14,7 +14,7 @@ export interface SeqRange {
   readonly lastSeq: number
 }
 
-export interface SegmentRow extends SealedSegment {
+export interface SegmentRow extends EncryptedSegment {
   readonly seq: number
   readonly segment: number
   readonly subjectRef: string

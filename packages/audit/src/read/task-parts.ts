@@ -1,5 +1,5 @@
 // What stands beside a task's records in the hot store: the batches they came in, and their texts.
-import { openSegment, toBase64 } from '@baton/ledger'
+import { decryptSegment, toBase64 } from '@baton/ledger'
 import type { BundleBatch, BundlePayload } from '@baton/ledger'
 import type { ColdTier } from '../cold/cold-tier.ts'
 import { copyOut } from '@baton/postgres'
@@ -64,10 +64,10 @@ export async function readTexts(
   )
   const rows = [...hot, ...(await readColdTexts(tier, seats))]
   const keys = await vault.keysOf(new Set(rows.map(({ subjectRef }) => subjectRef)))
-  const texts = rows.flatMap(({ origin, seq, segment, subjectRef, ...sealed }) => {
+  const texts = rows.flatMap(({ origin, seq, segment, subjectRef, ...encrypted }) => {
     const key = keys.get(subjectRef)
     const place = { origin, seq, segment }
-    const salted = key && openSegment(key, place, sealed)
+    const salted = key && decryptSegment(key, place, encrypted)
     return salted === undefined ? [] : [{ ...place, salted: toBase64(salted) }]
   })
   return texts.toSorted(
