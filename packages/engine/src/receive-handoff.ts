@@ -131,7 +131,7 @@ const unrecordable = (code: string): Quarantine => ({
     {
       pointer: '',
       rule: code,
-      message: 'The audit store refused the decision record of this handoff for good',
+      message: 'the audit store refused the decision record of this handoff for good',
       fix: 'See the auditor’s log for the place; mend the sender, or release it after a change.',
     },
   ],

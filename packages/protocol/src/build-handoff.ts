@@ -128,7 +128,7 @@ function deduct({ spentSoFarUSD, budgetRemainingUSD, ownCostUSD, tokenSpent }: A
 const NEGATIVE_COST: Detail = {
   pointer: '/cost/ownCostUSD',
   rule: 'minimum',
-  message: 'An agent cannot cost less than nothing',
+  message: 'an agent cannot cost less than nothing',
   fix: 'Give what the agent spent, zero or more US dollars.',
   expected: '>= 0',
 }

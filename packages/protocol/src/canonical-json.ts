@@ -33,7 +33,7 @@ export function canonicalBytes(value: unknown, limits: Limits = DEFAULT_LIMITS):
     {
       pointer: '',
       rule: 'bytesMax',
-      message: `The value takes ${bytes.length} bytes; ${limits.bytesMax} are allowed`,
+      message: `the value takes ${bytes.length} bytes; ${limits.bytesMax} are allowed`,
       fix: 'Send less, or a reference to the data.',
     },
   ])

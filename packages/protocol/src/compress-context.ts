@@ -70,11 +70,11 @@ export function compressContext(
 }
 
 function checkOptions({ windowTokens, threshold, verbatimTurns }: CompressionOptions): void {
-  if (!(windowTokens > 0)) refuse('/windowTokens', 'A context window has more than 0 tokens')
+  if (!(windowTokens > 0)) refuse('/windowTokens', 'a context window has more than 0 tokens')
   if (threshold !== undefined && !(threshold > 0 && threshold <= 1))
-    refuse('/threshold', 'The threshold is a part of the window: above 0, at most 1')
+    refuse('/threshold', 'the threshold is a part of the window: above 0, at most 1')
   if (verbatimTurns !== undefined && !(verbatimTurns >= 0))
-    refuse('/verbatimTurns', 'The number of verbatim turns is 0 or more')
+    refuse('/verbatimTurns', 'the number of verbatim turns is 0 or more')
 }
 
 function refuse(pointer: string, message: string): never {

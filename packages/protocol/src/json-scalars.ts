@@ -39,7 +39,7 @@ export function readString(cursor: Cursor): string {
     ESCAPE.lastIndex = end
     const escape = ESCAPE.exec(text)?.[0]
     if (escape === undefined)
-      throw new ScalarError('syntax', 'An escape sequence that JSON does not know')
+      throw new ScalarError('syntax', 'an escape sequence that JSON does not know')
     cursor.position = end + escape.length
     escaped = true
   }
@@ -47,15 +47,15 @@ export function readString(cursor: Cursor): string {
   const raw = text.slice(start, cursor.position)
   const value = escaped ? (JSON.parse(raw) as string) : raw.slice(1, -1)
   if (value.length > limits.stringMax)
-    throw new ScalarError('stringMax', `A string of more than ${limits.stringMax} characters`)
+    throw new ScalarError('stringMax', `a string of more than ${limits.stringMax} characters`)
   if (escaped && !value.isWellFormed())
-    throw new ScalarError('surrogate', 'Half of a surrogate pair')
+    throw new ScalarError('surrogate', 'half of a surrogate pair')
   return value
 }
 
 const END_MESSAGES = {
-  open: 'The string does not end',
-  raw: 'A control character stands unescaped in a string',
+  open: 'the string does not end',
+  raw: 'a control character stands unescaped in a string',
 }
 
 /**
@@ -68,13 +68,13 @@ export function readNumber(cursor: Cursor): number {
   if (raw === undefined)
     throw new ScalarError(
       'syntax',
-      cursor.position < cursor.text.length ? 'Not a JSON value' : 'The text ends too early',
+      cursor.position < cursor.text.length ? 'not a JSON value' : 'the text ends too early',
     )
   const value = Number(raw)
   if (!Number.isFinite(value))
-    throw new ScalarError('numberRange', 'The number is too large for a double')
+    throw new ScalarError('numberRange', 'the number is too large for a double')
   if (losesDigits(raw, value))
-    throw new ScalarError('numberRange', 'The integer cannot be held exactly by a double')
+    throw new ScalarError('numberRange', 'the integer cannot be held exactly by a double')
   cursor.position += raw.length
   return value
 }

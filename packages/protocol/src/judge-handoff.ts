@@ -63,9 +63,9 @@ function contentOptions<V extends ScanVerdict>(delivery: Delivery, options: Judg
 function checkEnvelope(value: JsonValue, keyId: string): Rejection<never> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const { signature, signatureKeyId } = value as JsonObject
-  if (signature !== undefined) return refuseSignature('The signed bytes contain a signature')
+  if (signature !== undefined) return refuseSignature('the signed bytes contain a signature')
   if (signatureKeyId !== undefined && signatureKeyId !== keyId)
-    return refuseSignature('The message names another key than the one that signed it')
+    return refuseSignature('the message names another key than the one that signed it')
   return undefined
 }
 
@@ -84,15 +84,15 @@ function refuseSignature(message: string): Rejection<never> {
 }
 
 const SIGNATURE_PROBLEMS: Readonly<Record<SignatureProblem, string>> = {
-  malformed: 'The signature is missing or not of the form hmac-sha256:<64 hex digits>',
-  'unknown-key': 'The key that signed the message is not known here',
-  'revoked-key': 'The key that signed the message has been revoked',
-  mismatch: 'The signature does not belong to these bytes: the message was changed after signing',
+  malformed: 'the signature is missing or not of the form hmac-sha256:<64 hex digits>',
+  'unknown-key': 'the key that signed the message is not known here',
+  'revoked-key': 'the key that signed the message has been revoked',
+  mismatch: 'the signature does not belong to these bytes: the message was changed after signing',
 }
 
 const NOT_CANONICAL: Detail = {
   pointer: '',
   rule: 'canonical',
-  message: 'The bytes are not the RFC 8785 form of the message',
+  message: 'the bytes are not the RFC 8785 form of the message',
   fix: 'Sign and send the canonical form: sorted keys, no white space, shortest numbers.',
 }

@@ -32,20 +32,20 @@ export function createKeyRing({ active, keys }: KeyRingOptions): KeyRing {
   const ring = new Map<string, { key: KeyObject; status: KeyStatus }>()
   for (const [index, { id, secret, status }] of keys.entries()) {
     if (id === '' || id.length > 256)
-      refuse(`/keys/${index}/id`, 'A key id has 1 to 256 characters')
-    if (ring.has(id)) refuse(`/keys/${index}/id`, `Two keys are called ${id}`)
+      refuse(`/keys/${index}/id`, 'a key id has 1 to 256 characters')
+    if (ring.has(id)) refuse(`/keys/${index}/id`, `two keys are called ${id}`)
     ring.set(id, { key: createSecretKey(secretBytes(secret, index)), status })
   }
   if (ring.get(active)?.status !== 'active') refuse('/active', `${active} is not an active key`)
   const others = [...ring].filter(([id, { status }]) => status === 'active' && id !== active)
-  if (others.length > 0) refuse('/keys', 'More than one key is active')
+  if (others.length > 0) refuse('/keys', 'more than one key is active')
   return { activeKeyId: active, keys: ring }
 }
 
 function secretBytes(secret: Uint8Array | string, index: number): Uint8Array {
   const bytes = typeof secret === 'string' ? Buffer.from(secret, 'base64') : secret
   if (bytes.length < SECRET_BYTES_MIN)
-    refuse(`/keys/${index}/secret`, `The secret is shorter than ${SECRET_BYTES_MIN} bytes`)
+    refuse(`/keys/${index}/secret`, `the secret is shorter than ${SECRET_BYTES_MIN} bytes`)
   return bytes
 }
 

@@ -41,7 +41,7 @@ export function checkSize(bytes: Uint8Array, { bytesMax }: Limits): Detail | und
   return {
     pointer: '',
     rule: 'bytesMax',
-    message: `The message takes ${bytes.length} bytes; ${bytesMax} are allowed`,
+    message: `the message takes ${bytes.length} bytes; ${bytesMax} are allowed`,
     fix: 'Compress the conversation, or send references to large data.',
   }
 }
@@ -49,7 +49,7 @@ export function checkSize(bytes: Uint8Array, { bytesMax }: Limits): Detail | und
 const NOT_UTF8: Detail = {
   pointer: '',
   rule: 'utf8',
-  message: 'The message is not valid UTF-8',
+  message: 'the message is not valid UTF-8',
   fix: 'Encode the JSON text as UTF-8 without errors.',
 }
 

@@ -37,7 +37,7 @@ export function prepareSchemas(): void {
 const NOT_AN_OBJECT: Detail = {
   pointer: '',
   rule: 'type',
-  message: 'A handoff message is a JSON object',
+  message: 'a handoff message is a JSON object',
   fix: 'Send the message itself, not a list or a text that holds it.',
 }
 

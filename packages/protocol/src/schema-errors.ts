@@ -27,17 +27,17 @@ function describe(error: ErrorObject, pointer: string): Detail {
   return {
     pointer,
     rule,
-    message: MESSAGES[rule] ?? `The value ${message}`,
+    message: MESSAGES[rule] ?? `the value ${message}`,
     fix: FIXES[rule] ?? `Make it fit: it ${message}.`,
     ...(expected === undefined ? {} : { expected }),
   }
 }
 
 const MESSAGES: Readonly<Record<string, string>> = {
-  required: 'The field is missing',
-  additionalProperties: 'The schema version of the message does not know this field',
-  pattern: 'The text does not have the right form',
-  uniqueItems: 'The list holds the same entry twice',
+  required: 'the field is missing',
+  additionalProperties: 'the schema version of the message does not know this field',
+  pattern: 'the text does not have the right form',
+  uniqueItems: 'the list holds the same entry twice',
 }
 
 const FIXES: Readonly<Record<string, string>> = {

@@ -14,13 +14,13 @@ export type SchemaVersion =
 /** Reads `schemaVersion` of a message before its schema is chosen. */
 export function readSchemaVersion(schemaVersion: unknown): SchemaVersion {
   if (typeof schemaVersion !== 'string')
-    return refuse('The schema version is missing or not a text')
+    return refuse('the schema version is missing or not a text')
   const match = /^([0-9]{1,6})\.(0|[1-9][0-9]{0,5})$/.exec(schemaVersion)
-  if (match === null) return refuse('The schema version is not of the form major.minor')
+  if (match === null) return refuse('the schema version is not of the form major.minor')
   const minor = Number(match[2])
-  if (Number(match[1]) !== MAJOR) return refuse(`Schema major ${match[1]} is not spoken here`)
+  if (Number(match[1]) !== MAJOR) return refuse(`schema major ${match[1]} is not spoken here`)
   if (minor < NEWEST_MINOR - MINORS_BACK)
-    return refuse(`Schema version ${schemaVersion} is too old`)
+    return refuse(`schema version ${schemaVersion} is too old`)
   return { ok: true, minor, known: minor <= NEWEST_MINOR }
 }
 

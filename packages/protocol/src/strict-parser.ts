@@ -18,11 +18,11 @@ export function parseStrict(text: string, limits: Limits): StrictlyParsed {
   const parser: Parser = { text, limits, position: 0, path: [] }
   try {
     if (text.startsWith(BYTE_ORDER_MARK))
-      throw new ScalarError('byteOrderMark', 'The text starts with a byte order mark')
+      throw new ScalarError('byteOrderMark', 'the text starts with a byte order mark')
     const value = parseValue(parser, 0)
     skipSpace(parser)
     if (parser.position < text.length)
-      throw new ScalarError('syntax', 'Text after the end of the value')
+      throw new ScalarError('syntax', 'text after the end of the value')
     return { ok: true, value }
   } catch (error) {
     return { ok: false, details: [detailOf(error, parser)] }
@@ -40,7 +40,7 @@ interface Parser {
 
 function detailOf(error: unknown, { text, position, path }: Parser): Detail {
   const { rule, message } =
-    error instanceof ScalarError ? error : new ScalarError('syntax', 'The text could not be read')
+    error instanceof ScalarError ? error : new ScalarError('syntax', 'the text could not be read')
   const before = text.slice(0, position)
   const line = before.split('\n').length
   const column = position - before.lastIndexOf('\n')
@@ -86,7 +86,7 @@ function parseValue(parser: Parser, depth: number): JsonValue {
 
 function parseLiteral(parser: Parser, word: string, value: JsonValue): JsonValue {
   if (!parser.text.startsWith(word, parser.position))
-    throw new ScalarError('syntax', 'Not a JSON value')
+    throw new ScalarError('syntax', 'not a JSON value')
   parser.position += word.length
   return value
 }
@@ -110,16 +110,16 @@ function parseObject(parser: Parser, depth: number): JsonValue {
 function parseKey(parser: Parser): string {
   skipSpace(parser)
   if (parser.text[parser.position] !== '"')
-    throw new ScalarError('syntax', 'A member name in quotes is missing')
+    throw new ScalarError('syntax', 'a member name in quotes is missing')
   const key = readString(parser)
   skipSpace(parser)
-  if (parser.text[parser.position] !== ':') throw new ScalarError('syntax', 'A colon is missing')
+  if (parser.text[parser.position] !== ':') throw new ScalarError('syntax', 'a colon is missing')
   parser.position += 1
   return key
 }
 
 function checkMember(members: object, key: string): void {
-  if (key === '__proto__') throw new ScalarError('proto', 'The key __proto__ is not allowed')
+  if (key === '__proto__') throw new ScalarError('proto', 'the key __proto__ is not allowed')
   if (Object.hasOwn(members, key))
     throw new ScalarError(
       'duplicateKey',
@@ -141,7 +141,7 @@ function parseArray(parser: Parser, depth: number): JsonValue {
 
 function enter(parser: Parser, depth: number): void {
   if (depth >= parser.limits.depthMax)
-    throw new ScalarError('depthMax', `The value is nested deeper than ${parser.limits.depthMax}`)
+    throw new ScalarError('depthMax', `the value is nested deeper than ${parser.limits.depthMax}`)
   parser.position += 1
 }
 
@@ -154,13 +154,13 @@ function closes(parser: Parser, bracket: string, count: number): boolean {
     return true
   }
   if (count === 0) return false
-  if (found !== ',') throw new ScalarError('syntax', `A comma or ${bracket} is missing`)
+  if (found !== ',') throw new ScalarError('syntax', `a comma or ${bracket} is missing`)
   parser.position += 1
   return false
 }
 
 function refuseItems({ limits }: Parser): never {
-  throw new ScalarError('itemsMax', `More than ${limits.itemsMax} members`)
+  throw new ScalarError('itemsMax', `more than ${limits.itemsMax} members`)
 }
 
 function skipSpace(parser: Parser): void {

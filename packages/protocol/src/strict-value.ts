@@ -31,7 +31,7 @@ interface CopyState {
   readonly path: (string | number)[]
 }
 
-const UNREADABLE = 'The value could not be read'
+const UNREADABLE = 'the value could not be read'
 const FIX_PLAIN = 'Send plain JSON data: objects, arrays, strings, finite numbers, booleans, null.'
 const FIX_SIZE = 'Shorten, split or flatten it, or send a reference to the data.'
 
@@ -67,7 +67,7 @@ function copyValue(value: unknown, depth: number, state: CopyState): JsonValue {
       if (depth >= state.limits.depthMax) throw tooDeep(depth, state.limits)
       return Array.isArray(value) ? copyArray(value, depth, state) : copyObject(value, depth, state)
     default:
-      throw new NotStrict('type', `A value of type ${typeof value} is not JSON`, { depth })
+      throw new NotStrict('type', `a value of type ${typeof value} is not JSON`, { depth })
   }
 }
 
@@ -77,12 +77,12 @@ function tooDeep(depth: number, { depthMax }: Limits): NotStrict {
 
 function checkString(value: string, depth: number, { stringMax }: Limits): string {
   if (value.length > stringMax)
-    throw new NotStrict('stringMax', `A string of more than ${stringMax} characters`, {
+    throw new NotStrict('stringMax', `a string of more than ${stringMax} characters`, {
       depth,
       fix: FIX_SIZE,
     })
   if (!value.isWellFormed())
-    throw new NotStrict('surrogate', 'Half of a surrogate pair', {
+    throw new NotStrict('surrogate', 'half of a surrogate pair', {
       depth,
       fix: 'Cut strings between characters, not inside one.',
     })
@@ -108,7 +108,7 @@ function copyArray(value: readonly unknown[], depth: number, state: CopyState): 
 function copyObject(value: object, depth: number, state: CopyState): JsonValue {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null)
-    throw new NotStrict('type', 'An instance of a class is not JSON', { depth })
+    throw new NotStrict('type', 'an instance of a class is not JSON', { depth })
   const keys = Object.keys(value).sort()
   checkCount(keys.length, depth, state.limits)
   const copy: Record<string, JsonValue> = {}
@@ -125,7 +125,7 @@ function copyObject(value: object, depth: number, state: CopyState): JsonValue {
 function checkKey(key: string, depth: number, state: CopyState): void {
   checkString(key, depth, state.limits)
   if (key === '__proto__')
-    throw new NotStrict('proto', 'The key __proto__ is not allowed', {
+    throw new NotStrict('proto', 'the key __proto__ is not allowed', {
       depth,
       fix: 'Rename the key.',
     })

@@ -103,7 +103,7 @@ const KEY_REUSED = new ProblemError({
 const STILL_RUNNING = new ProblemError({
   status: 409,
   code: 'BATON_IDEMPOTENCY_KEY_RUNNING',
-  detail: 'A request with this Idempotency-Key is still under way',
+  detail: 'a request with this Idempotency-Key is still under way',
   fix: 'Repeat the request after the time in Retry-After to get its answer.',
   headers: { 'retry-after': '1' },
 })

@@ -48,15 +48,15 @@ function redactAt(message: HandoffMessage, { pointer, spans }: Redaction): reado
   const last = keys.at(-1)
   const field = keys[0] ?? ''
   if (last === undefined || !(TEXT_FIELDS.has(field) || field.startsWith('x-')))
-    return [wrong(pointer, 'This part of a message holds no text that can be taken out')]
+    return [wrong(pointer, 'this part of a message holds no text that can be taken out')]
   const holder = holderOf(message as unknown as JsonValue, keys.slice(0, -1))
   const value = holder === undefined ? undefined : memberOf(holder, last)
   if (holder === undefined || value === undefined)
-    return [wrong(pointer, 'There is nothing at this place of the message')]
+    return [wrong(pointer, 'there is nothing at this place of the message')]
   if (typeof value !== 'string' && spans !== undefined)
-    return [wrong(pointer, 'Spans can be given for a text only')]
+    return [wrong(pointer, 'spans can be given for a text only')]
   if (typeof value === 'string' && spans?.some((span) => !fits(span, value.length)) === true)
-    return [wrong(pointer, 'A span lies outside of the text')]
+    return [wrong(pointer, 'a span lies outside of the text')]
   Reflect.set(holder, last, redacted(value, spans))
   return []
 }

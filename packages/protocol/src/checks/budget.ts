@@ -10,7 +10,7 @@ export function checkBudget({ costTracking }: HandoffMessage): readonly Detail[]
     {
       pointer: '/costTracking/costBudgetRemainingUSD',
       rule: 'budget',
-      message: 'The budget of the task is exhausted',
+      message: 'the budget of the task is exhausted',
       fix: 'Raise the budget of the task and hand off again.',
       expected: '> 0',
     },

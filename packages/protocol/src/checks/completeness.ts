@@ -23,7 +23,7 @@ export function checkCompleteness(
 const NO_WORK_DONE: Detail = {
   pointer: '/completedSubtasks',
   rule: 'completedSubtasks',
-  message: 'The sender completed nothing',
+  message: 'the sender completed nothing',
   fix: 'List what was completed, or mark a first handoff with the task description INITIAL.',
 }
 
@@ -31,7 +31,7 @@ function missingState(key: string): Detail {
   return {
     pointer: pointerTo('/currentState', key),
     rule: 'requiredState',
-    message: 'The receiving agent type requires this key',
+    message: 'the receiving agent type requires this key',
     fix: 'Put it into currentState before handing off.',
   }
 }

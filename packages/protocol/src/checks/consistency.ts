@@ -49,7 +49,7 @@ function checkSubtaskIds(message: HandoffMessage): readonly Detail[] {
 const DUPLICATE = (pointer: string): Detail => ({
   pointer,
   rule: 'uniqueSubtaskId',
-  message: 'Another subtask has the same id',
+  message: 'another subtask has the same id',
   fix: 'Give every subtask, completed or remaining, its own id.',
 })
 
@@ -59,7 +59,7 @@ function checkRange({ toAgent }: HandoffMessage): readonly Detail[] {
     {
       pointer: '/toAgent/agentVersion',
       rule: 'agentVersion',
-      message: 'This is not a semantic version range',
+      message: 'this is not a semantic version range',
       fix: 'Write a range such as >=1.5.0 or ^2.1.0, or leave it out.',
     },
   ]
@@ -72,7 +72,7 @@ function checkDepth({ delegation }: HandoffMessage): readonly Detail[] {
     {
       pointer: '/delegation/depth',
       rule: 'delegationDepth',
-      message: `The chain of handoffs may only be ${delegation.maxDepth} long`,
+      message: `the chain of handoffs may only be ${delegation.maxDepth} long`,
       fix: 'Finish the work here, or start the task with a larger maxDepth.',
       expected: `< ${delegation.maxDepth}`,
     },
@@ -99,7 +99,7 @@ function targetFor(
 const WRONG_TYPE = (type: string): Detail => ({
   pointer: '/toAgent/agentType',
   rule: 'agentType',
-  message: `The message was delivered to ${type}, which it does not address`,
+  message: `the message was delivered to ${type}, which it does not address`,
   fix: 'Deliver it to the agent type it names.',
   expected: type,
 })
@@ -107,7 +107,7 @@ const WRONG_TYPE = (type: string): Detail => ({
 const WRONG_VERSION = (version: string): Detail => ({
   pointer: '/toAgent/agentVersion',
   rule: 'agentVersion',
-  message: `The receiver has version ${version}, which the range does not contain`,
+  message: `the receiver has version ${version}, which the range does not contain`,
   fix: 'Widen the range, or deploy a version of the receiver that it contains.',
   expected: version,
 })
@@ -127,7 +127,7 @@ function checkConservation(
 const NOT_CONSERVED = (budget: number): Detail => ({
   pointer: '/costTracking',
   rule: 'budgetConserved',
-  message: `Spent and remaining do not add up to the task's budget of ${budget} micro-USD`,
+  message: `spent and remaining do not add up to the task's budget of ${budget} micro-USD`,
   fix: 'Deduct exactly what was spent from the remaining budget, and add it to the spent one.',
   expected: String(budget),
 })
@@ -135,7 +135,7 @@ const NOT_CONSERVED = (budget: number): Detail => ({
 const RAISED = (remaining: number): Detail => ({
   pointer: '/costTracking/costBudgetRemainingUSD',
   rule: 'budgetRaised',
-  message: `The sender had only ${remaining} micro-USD left`,
+  message: `the sender had only ${remaining} micro-USD left`,
   fix: 'A sender can only lower the remaining budget.',
   expected: `<= ${remaining}`,
 })

@@ -29,12 +29,12 @@ function missing(
 const MISSING = {
   capabilities: {
     rule: 'requiredCapability',
-    message: 'The receiving agent does not have this capability',
+    message: 'the receiving agent does not have this capability',
     fix: 'Register an agent that lists it under capabilities, or hand off without requiring it.',
   },
   mcp: {
     rule: 'requiredMcp',
-    message: 'The receiving agent cannot reach this MCP server',
+    message: 'the receiving agent cannot reach this MCP server',
     fix: 'Register an agent that lists it under mcp, or hand off without requiring it.',
   },
 } as const

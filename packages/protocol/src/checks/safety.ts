@@ -37,7 +37,7 @@ function findingsOf({ findings }: ScanVerdict): readonly Detail[] {
   const details = findings.slice(0, DETAILS_MAX).map(({ category, jsonPointer }) => ({
     pointer: jsonPointer,
     rule: `safety.${category}`,
-    message: `The text was judged unsafe: ${category}`,
+    message: `the text was judged unsafe: ${category}`,
     fix: REVIEW,
   }))
   return details.length > 0 ? details : [UNSAFE]
@@ -48,13 +48,13 @@ const REVIEW = 'It waits in the dead letter queue for a person, who can release 
 const UNSAFE: Detail = {
   pointer: '',
   rule: 'safety',
-  message: 'The message was judged unsafe',
+  message: 'the message was judged unsafe',
   fix: REVIEW,
 }
 
 const SCAN_FAILED: Detail = {
   pointer: '',
   rule: 'safety.unavailable',
-  message: 'The safety scanner could not judge the message',
+  message: 'the safety scanner could not judge the message',
   fix: REVIEW,
 }
