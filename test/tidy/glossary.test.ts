@@ -6,12 +6,13 @@ import { sourceFiles } from './source-files.ts'
 const files = sourceFiles('.ts', '.mjs', '.mts', '.sql', '.md')
 const page = files.find(({ path }) => path === 'packages/glossary.md')?.text ?? ''
 
-/** Migrations keep the names of their day; rules and golden texts quote what attackers and contracts say. */
+/** Migrations and the change log keep the names of their day; rules and golden texts quote what attackers and contracts say. */
 const QUOTED = [
   /\/migrations\/.*\/?000[1-7]_/,
   /^packages\/store\/migrations\/0008_/,
   /^packages\/safety\/src\/rules\//,
   /^packages\/safety\/golden\//,
+  /^CHANGELOG\.md$/,
   /^packages\/glossary\.md$/,
   /^test\/tidy\/glossary/,
 ]
