@@ -42,7 +42,7 @@ async function released(reviewers: readonly string[]) {
 
 const DEAD_LETTERS = 'a dead letter waits exactly as long as its handoff is quarantined'
 const RELEASES =
-  'a release covers one handoff and its bytes, and no ending without effect leaves it'
+  'an approval override covers one handoff and its bytes, and no ending without effect leaves it'
 const EXECUTIONS = 'nothing quarantined executes unless two others than its sender released it'
 const COMPLETE = `update handoff set state = 'COMPLETED', ended_at = now() where id = $1`
 

@@ -185,7 +185,7 @@ describe('the sweeper', () => {
         const found = await listUndelivered(store.pool, 1)
         return found.length > 0 && found
       },
-      { deadlineMs: 30_000, describe: 'a undelivered handoff' },
+      { deadlineMs: 30_000, describe: 'an undelivered handoff' },
     )
     expect(undelivered).toEqual([
       { handoffId: first.handoffId, publishAttempt: 1, queue: 'reviewer' },

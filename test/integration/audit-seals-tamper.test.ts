@@ -107,7 +107,7 @@ describe('the copies of the seals', () => {
     expect((await sealing.rules()).map((rule) => rule.split('@')[0])).toEqual(['SEAL_SIGNATURE'])
   })
 
-  test('T18 an old but authentic seal served as the newest', async () => {
+  test('T18 an old but authenticated seal served as the newest', async () => {
     await sql('delete from audit.seal where seq = (select max(seq) from audit.seal)')
     const { rows } = await sql('select max(seq) + 1 as size from audit.seal')
     expect(await sealing.rules()).toContain(`SEAL_ANCHOR@s:${rows[0]?.size}`)

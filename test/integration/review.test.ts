@@ -107,6 +107,11 @@ it('shows its evidence without its text, which only reviewers may read', async (
     proposals: [{ action: 'RELEASE', reviewers: [{ reviewer: 'ann' }] }],
   })
   expect(shown.body.details[0]).toMatchObject({ pointer: '/currentState/text', rule: /\S/ })
+  // Names that callers and stored votes rely on.
+  expect(shown.body).toMatchObject({ round: 1, artefactId: shown.body.scanner.reviewed })
+  expect(Object.keys(shown.body.proposals[0].content)).toEqual(
+    expect.arrayContaining(['handoffId', 'round', 'sha256', 'artefactId', 'validHours']),
+  )
   expect(JSON.stringify(shown.body)).not.toContain('maintenance mode')
   expect(await review.call('reader', 'GET', `${path}/message`)).toMatchObject({ status: 403 })
   const read = await review.call('bob', 'GET', `${path}/message`)
@@ -188,7 +193,7 @@ it('is handed back to its sender, whose correction takes its place', async () =>
 it.each([
   [
     'another scanner judges now',
-    'release.ruleset',
+    'release.artefact',
     `update dead_letter set ruleset_version = 'other' where handoff_id = $1`,
     '',
   ],

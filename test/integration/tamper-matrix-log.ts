@@ -7,7 +7,7 @@ import { forgeSeal, rewrite } from './tamper-matrix-rewrite.ts'
 export const LOG_CASES: readonly HotCase[] = [
   {
     row: 'T18',
-    attack: 'an old but authentic seal served as the newest',
+    attack: 'an old but authenticated seal served as the newest',
     tamper: ({ sql }) =>
       sql('delete from audit.seal where seq = (select max(seq) from audit.seal)'),
     found: ['SEAL_ANCHOR@s'],

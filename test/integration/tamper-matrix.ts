@@ -46,7 +46,7 @@ export const MATRIX: readonly MatrixRow[] = [
   { id: 'T15', attack: 'insert a record, or a seq twice', caughtBy: 'seq rule' },
   { id: 'T16', attack: 'swap two records, or their bodies', caughtBy: 'link, seq' },
   { id: 'T17', attack: 'a record of another chain or environment', caughtBy: 'origin in the body' },
-  { id: 'T18', attack: 'an old but authentic checkpoint', caughtBy: 'anchor, heartbeat' },
+  { id: 'T18', attack: 'an old but authenticated checkpoint', caughtBy: 'anchor, heartbeat' },
   {
     id: 'T19',
     attack: 'fork: two checkpoints of one size',
@@ -112,7 +112,7 @@ export const MATRIX: readonly MatrixRow[] = [
     elsewhere: [
       [SEALER, 'T26 a record slipped in by SQL'],
       [ERASURE, 'T26: a list that was extended'],
-      [BUNDLE, 'T26 a authentic erasure made to name'],
+      [BUNDLE, 'T26 an authenticated erasure made to name'],
     ],
   },
   {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { sourceFiles } from './source-files.ts'
 import type { SourceFile } from './source-files.ts'
 
-const LITERAL = /(?<!\[)'(BATON_[A-Z0-9_]+)'/g
+const LITERAL = /(?<!\[|formerly: )'(BATON_[A-Z0-9_]+)'/g
 const ROW = /^\| `(BATON_[A-Z0-9_]+)`/gm
 
 const pageOf = (path: string): string =>
@@ -12,7 +12,7 @@ const pageOf = (path: string): string =>
 const namesIn = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map(([, name]) => name ?? '')
 
-/** Error codes are the quoted names in the code that ships, less the names of settings. */
+/** Error codes are the quoted names in the code that ships, less the names of settings, former ones too. */
 function codesIn(files: readonly SourceFile[], variables: readonly string[]): readonly string[] {
   const literals = files
     .filter(({ path }) => /^(?:packages|services|examples|infra)\//.test(path))

@@ -71,7 +71,7 @@ const LIMITS = { maxItems: 64, maxQueued: 10_000, batchingDelayMs: 20 }
 /** About as long as a lease holds: a restart of Postgres costs no execution. */
 const COMMIT_TRIES_MAX = 12
 const COMMIT_WAIT = { baseMs: 100, capMs: 1_000 }
-/** How long a claim rests that was given back for want of a receipt; meanwhile consumers pause. */
+/** How long a released claim rests for want of a receipt; meanwhile consumers pause. */
 const RELEASED_MIN_MS = 500
 const RELEASED_WAIT = { baseMs: 1_000, capMs: 1_000 }
 

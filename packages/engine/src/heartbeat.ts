@@ -149,9 +149,9 @@ async function renew(deps: HeartbeatDeps, leases: Leases, due: readonly Held[]):
 async function look(deps: HeartbeatDeps, leases: Leases, others: readonly Held[]): Promise<void> {
   if (others.length === 0) return
   const answers = await deps.findInterrupted(others.map((one) => one.fence))
-  const steered = new Map(answers.map((answer) => [answer.handoffId, answer]))
+  const interrupted = new Map(answers.map((answer) => [answer.handoffId, answer]))
   for (const one of others.filter(leases.isHeld)) {
-    const answer = steered.get(one.fence.handoffId)
+    const answer = interrupted.get(one.fence.handoffId)
     if (answer === undefined) continue
     if (answer.held) leases.cancel(one, answer)
     else leases.lose(one, LOST)

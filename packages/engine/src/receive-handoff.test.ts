@@ -83,7 +83,7 @@ describe('a delivery', () => {
     expect(steps).toEqual([])
   })
 
-  it('without a receipt executes nothing and is given back (E12)', async () => {
+  it('without a receipt executes nothing and is released (E12)', async () => {
     const down = () => Promise.reject(transient('BATON_AUDIT_UNAVAILABLE', 'down'))
     const { receive, steps } = receiver({ record: down })
     await receive()
@@ -97,7 +97,7 @@ describe('a delivery', () => {
     expect(steps).toEqual(['judge', 'decisions', 'record', 'start', 'execute', 'executed'])
   })
 
-  it('whose decision cannot be recorded yet is given back unrecorded', async () => {
+  it('whose decision cannot be recorded yet is released unrecorded', async () => {
     const { receive, steps } = receiver({
       claim: async () => claimedFrom(sampleHandoff(), { decided: true }),
       recordDecisions: () => Promise.reject(transient('BATON_DECISIONS_UNRECORDED', 'down')),
@@ -150,7 +150,7 @@ describe('a delivery', () => {
     expect(steps).toEqual(['quarantined'])
   })
 
-  it('that the audit store will never record goes to a person; an outage only gives it back', async () => {
+  it('that the audit store will never record goes to a person; an outage only releases it', async () => {
     const refusedWith = async (code: ErrorCode) => {
       const record = () => Promise.reject(permanent(code, 'no'))
       const { receive, steps } = receiver({ record })

@@ -1,4 +1,4 @@
-// The relay: claims outbox rows, publishes pointers, watermarks and commits. Any number of relays, no leader.
+// The relay: claims outbox rows, publishes pointers, marks rows as dispatched and commits. Any number of relays, no leader.
 import { randomUUID } from 'node:crypto'
 import type { Job, NextWatermark, Pointer, QueueWatermark } from '@baton/protocol'
 import { codeOf, crashPoint, every, fullJitterMs } from '@baton/runtime'
@@ -156,7 +156,7 @@ const WEIGHTS = [8, 4, 2, 1] as const
 const HINT_SLACK = 5_000
 /** As long as the longest transaction lives. Behind a long snapshot each full scan reads all dead rows. */
 const FULL_SCAN_MS = 10_000
-const WATER_CHECK_MS = 250
+const HIGH_WATER_CHECK_MS = 250
 
 const classKey = (priorityClass: PriorityClass): string =>
   `${priorityClass.priority} ${priorityClass.queue}`
@@ -204,7 +204,7 @@ export function isFilled(quotas: readonly ClaimQuota[], rows: readonly OutboxRow
 
 const weightOf = (priorityClass: PriorityClass): number => WEIGHTS[priorityClass.priority] ?? 1
 
-interface WaterLine {
+interface HighWaterMarkParts {
   readonly waitingMax: number
   /** How many jobs wait in a queue. */
   waiting(queue: string): Promise<number>
@@ -212,15 +212,15 @@ interface WaterLine {
 
 /**
  * Tells whether a queue is below its high-water mark; asks at most every 250 ms per queue, and at
- * once when what was published since may have reached the watermark.
+ * once when what was published since may have reached it.
  */
-export function createHighWaterMark({ waitingMax, waiting }: WaterLine) {
+export function createHighWaterMark({ waitingMax, waiting }: HighWaterMarkParts) {
   const known = new Map<string, { readonly checkedAt: number; open: boolean; count: number }>()
   return {
     async isOpen(queue: string): Promise<boolean> {
       const last = known.get(queue)
       const at = performance.now()
-      const isFresh = last !== undefined && at - last.checkedAt < WATER_CHECK_MS
+      const isFresh = last !== undefined && at - last.checkedAt < HIGH_WATER_CHECK_MS
       if (isFresh && (!last.open || last.count < waitingMax)) return last.open
       const count = await waiting(queue)
       const open = count < waitingMax
@@ -242,7 +242,7 @@ interface WatermarkWriterDeps {
 }
 
 interface WatermarkWriter {
-  /** Watermarks the queues of what was just published; answers the watermarks to keep in Postgres. */
+  /** Writes a watermark behind what was just published; answers the watermarks to keep in Postgres. */
   write(published: readonly { readonly queue: string }[]): Promise<readonly QueueWatermark[]>
 }
 
@@ -263,7 +263,7 @@ export function createWatermarkWriter({ writeWatermarks }: WatermarkWriterDeps):
     return { queue, relay: last.relay, watermark: last.watermark + 1, previous: last.watermark }
   }
 
-  async function write(queues: readonly string[]): Promise<readonly string[]> {
+  async function writeOnce(queues: readonly string[]): Promise<readonly string[]> {
     if (queues.length === 0 || writeWatermarks === null) return []
     const watermarks = queues.map(next)
     const written = await writeWatermarks(watermarks)
@@ -277,8 +277,8 @@ export function createWatermarkWriter({ writeWatermarks }: WatermarkWriterDeps):
     async write(published) {
       if (latest.size > QUEUES_MAX) latest.clear()
       const queues = [...new Set(published.map(({ queue }) => queue))]
-      const broken = await write(queues)
-      await write(broken)
+      const broken = await writeOnce(queues)
+      await writeOnce(broken)
       return queues.flatMap((queue) => latest.get(queue) ?? [])
     },
   }

@@ -65,6 +65,7 @@ export const RECOVERY_SETTINGS = {
     min: 500,
     max: 600_000,
     default: 5_000,
+    formerly: 'BATON_QUIET_MS',
     help: 'How long a published handoff may stay unclaimed before its job is looked for.',
   }),
 }

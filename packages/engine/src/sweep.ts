@@ -69,7 +69,7 @@ export function createSweeper(parts: SweeperParts): Service {
       if ((await advanceRedrives(pool)) > 0) wakeRelays(pool)
     })
     await step('events', async () => shipper.ship(await listOutboxEvents(pool, UNSHIPPED_MS)))
-    await step('notices', () => sweepNotifications(pool))
+    await step('notifications', () => sweepNotifications(pool))
     await step('gauges', () => measure(parts))
   }
 

@@ -44,7 +44,7 @@ export interface StoredRecord {
   readonly batch: StoredBatch | undefined
   /** Undefined when payloads are not part of this verification. */
   readonly segments: readonly StoredSegment[] | undefined
-  /** The subject of each segment that a authentic erasure record names, by segment number. */
+  /** The subject of each segment that an authenticated erasure record names, by segment number. */
   readonly erased?: ReadonlyMap<number, string> | undefined
 }
 

@@ -214,7 +214,7 @@ function classifierOf(traits: DatabaseTraits): (error: unknown) => BatonError {
     if (error instanceof BatonError) return error
     const code = sqlState(error)
     if (OTHER_SCHEMA.includes(code)) {
-      return permanent(
+      return transient(
         'BATON_SCHEMA_OUTDATED',
         `${traits.name} has not the schema of this version (${code})`,
         {

@@ -88,7 +88,7 @@ it('does not hold when its time is over, or another scanner judges', () => {
     details: [{ rule: 'release.expired' }, {}],
   })
   expect(judged({ ...override, expired: false }, 'cd'.repeat(32))).toMatchObject({
-    details: [{ rule: 'release.ruleset' }, {}],
+    details: [{ rule: 'release.artefact' }, {}],
   })
 })
 
@@ -98,7 +98,7 @@ it('overrides no scanner that fails', () => {
   }
   expect(judged({ ...override, expired: false }, RULESET, failing)).toMatchObject({
     valid: false,
-    details: [{ rule: 'release.ruleset' }, { rule: 'safety.unavailable' }],
+    details: [{ rule: 'release.artefact' }, { rule: 'safety.unavailable' }],
   })
 })
 

@@ -5,7 +5,7 @@ export interface Pointer {
   readonly v: 1
   readonly handoffId: string
   readonly taskId: string
-  /** One publication of a handoff; a re-drive publishes the next publish attempt. */
+  /** One publication of a handoff; a re-drive makes the next one. */
   readonly publishAttempt: number
   /** Hex digest of the signed bytes the receiver will load. */
   readonly sha256: string

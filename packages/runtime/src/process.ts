@@ -25,7 +25,7 @@ interface ProcessOptions<Spec extends SettingsSpec> {
   readonly stdoutIsData?: boolean
 }
 
-/** After the drain whoever gives up its work still gives it back; a supervisor's usual 30 s are not over then. */
+/** After the drain whoever stops its work still releases it; a supervisor's usual 30 s are not over then. */
 const RELEASE_LEASES_MS = 5_000
 
 /**

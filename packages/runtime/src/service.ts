@@ -97,7 +97,7 @@ function abortAll(services: readonly Service[], logger: Logger): void {
  * Starts the services in order, waits for SIGTERM, SIGINT or `life.end`, stops them in reverse order
  * and ends the process: 0 after a clean drain (or what `process.exitCode` was set to), 1 when a start
  * failed, `life.fail` was called or the drain ran out of time, 130 on a second signal, which aborts
- * what is under way and gives it back first. The line `ready` on stdout tells a supervisor that
+ * what is under way and releases it first. The line `ready` on stdout tells a supervisor that
  * everything has started.
  */
 export async function runServices(

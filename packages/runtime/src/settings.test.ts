@@ -113,6 +113,16 @@ describe('a secret', () => {
   })
 })
 
+it('refuses the former name of a setting, and says what it is called now', () => {
+  const spec = {
+    BATON_COUNT: integer({ min: 1, max: 10, default: 3, formerly: 'BATON_NUMBER', help: 'many' }),
+  }
+  expect(() => readSettings(spec, { BATON_NUMBER: '4' })).toThrow(
+    'BATON_NUMBER is called BATON_COUNT now',
+  )
+  expect(readSettings(spec, { BATON_NUMBER: '', BATON_COUNT: '4' })).toEqual({ BATON_COUNT: 4 })
+})
+
 it('describes every setting with its default and bounds', () => {
   const rows = describeSettings(SPEC)
   expect(rows.map((row) => row.name)).toEqual(Object.keys(SPEC))

@@ -10,6 +10,8 @@ interface Kind<Value> {
   readonly required: boolean
   readonly bounds: string
   readonly secret: boolean
+  /** What it was called before; that name is refused, so that no value is passed over in silence. */
+  readonly formerly: string | undefined
   /** Returns the value, or a sentence that says what was expected. */
   parse(raw: string): { value: Value } | { problem: string }
 }
@@ -19,6 +21,7 @@ interface Common<Value> {
   readonly default?: Value
   /** `true` allows the setting to be absent without a default: its value is then undefined. */
   readonly optional?: boolean
+  readonly formerly?: string
 }
 
 /** The values that `readSettings` answers for a spec. */
@@ -38,6 +41,7 @@ function kind<Value>(
     required: common.default === undefined && common.optional !== true,
     bounds: rest.bounds ?? '',
     secret: rest.secret ?? false,
+    formerly: common.formerly,
     parse: rest.parse,
   }
 }
@@ -145,6 +149,9 @@ export function readSettings<Spec extends SettingsSpec>(
   const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(spec)) {
+    const { formerly } = setting
+    if (formerly !== undefined && (environment[formerly] ?? '') !== '')
+      problems.push(`${formerly} is called ${name} now`)
     const raw = environment[name]
     if (raw === undefined || raw === '') {
       if (setting.required) problems.push(`${name} is missing: ${setting.help}`)

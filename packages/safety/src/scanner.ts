@@ -28,9 +28,9 @@ export function createScanner(): Scanner {
   return { rulesetVersion, scan: (message) => scanMessage(message, { rulesetVersion, matcher }) }
 }
 
-/** SHA-256 (hex) over everything that decides; the property order below is part of the canonical form. */
+/** SHA-256 (hex) over everything that decides; names and order of the properties below are part of it and never change. */
 function computeRulesetVersion(): string {
-  const artefact = {
+  const ruleset = {
     schema: 'baton-safety/1',
     groups: RULE_GROUPS.map(({ id, anchors, rules }) => ({
       id,
@@ -38,7 +38,7 @@ function computeRulesetVersion(): string {
       rules: rules.map((rule) => [rule.id, rule.category, rule.effect, rule.weight, rule.pattern]),
     })),
     hidden: [HIDDEN_TEXT, HIDDEN_CHARACTERS, UNEXPLAINED_MIN],
-    triggers: TRIGGERS.map(({ rewrite, anchors }) => ({ rewrite, anchors })),
+    gates: TRIGGERS.map(({ rewrite, anchors }) => ({ rewrite, anchors })),
     joined: JOINED_ANCHORS,
     thresholds: THRESHOLDS,
     nearby: NEARBY,
@@ -46,7 +46,7 @@ function computeRulesetVersion(): string {
     normaliserVersion: NORMALISER_VERSION,
     unicodeVersion: process.versions['unicode'] ?? 'none',
   }
-  return createHash('sha256').update(JSON.stringify(artefact)).digest('hex')
+  return createHash('sha256').update(JSON.stringify(ruleset)).digest('hex')
 }
 
 function scanMessage(

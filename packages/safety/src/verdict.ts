@@ -1,4 +1,4 @@
-// The words in which the scanner answers: what was decided, what was found, where, and by which artefact.
+// The words in which the scanner answers: what was decided, what was found, where, and by which ruleset.
 
 /** How far the text of a field may steer the receiving agent: orders it, talks to it, or is only material for it. */
 export type TrustClass = 'instruction' | 'dialogue' | 'data'
@@ -23,7 +23,7 @@ export interface Finding {
   readonly trust: TrustClass
 }
 
-/** The outcome of one scan (E07). Identical text and artefact give an identical verdict, apart from `elapsedUs`. */
+/** The outcome of one scan (E07). Identical text and ruleset give an identical verdict, apart from `elapsedUs`. */
 export interface SafetyVerdict {
   readonly decision: SafetyDecision
   /** 0 to 1: the weight of the strongest group of findings that stand close together. */
@@ -37,7 +37,7 @@ export interface SafetyVerdict {
   readonly elapsedUs: number
 }
 
-/** A scanner bound to one artefact. */
+/** A scanner bound to one ruleset. */
 export interface Scanner {
   /** SHA-256 (hex) over rules, normaliser version and Unicode version: equal ids decide equally. */
   readonly rulesetVersion: string

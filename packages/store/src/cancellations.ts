@@ -131,7 +131,7 @@ export function cancelAtOnce(
 
 /** Nothing of a canceled task waits for a person any more: its dead letters and escalations are put away. */
 export async function closeCanceledTask(db: Database, taskId: string): Promise<void> {
-  const text = `with letters as (
+  const text = `with dead_letters as (
       update dead_letter set resolved_at = clock_timestamp(), resolution = 'CANCELED'
       where resolved_at is null and handoff_id in (select id from handoff where task_id = $1)
     )

@@ -50,7 +50,7 @@ const RULES = [
   {
     promise: 'I2',
     rule: 'no handoff that has ended is still being executed',
-    statement: 'find_unended_dead_letters',
+    statement: 'find_ended_executing',
     breaches: `select h.id from handoff h join execution e on e.handoff_id = h.id
       where h.state not in ${OPEN} and e.status in ${LEASED}`,
   },
@@ -102,7 +102,7 @@ const RULES = [
   },
   {
     promise: 'I6',
-    rule: 'a release covers one handoff and its bytes, and no ending without effect leaves it',
+    rule: 'an approval override covers one handoff and its bytes, and no ending without effect leaves it',
     statement: 'find_unbound_releases',
     breaches: `select h.id from handoff h left join approval_override r on r.id = h.approval_override_id
       where h.approval_override_id is not null

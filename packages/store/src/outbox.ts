@@ -94,7 +94,7 @@ with dispatched as (
 insert into queue_watermark (queue, relay, watermark)
 select queue, relay, watermark from ${WATERMARKS.unnest('m', { after: 1 })}`
 
-/** Watermarks published handoffs and how far the relay has come; run in the claim's transaction. */
+/** Marks published handoffs as dispatched and keeps how far the relay has come; run in the claim's transaction. */
 export async function markDispatched(
   db: Database,
   handoffIds: readonly string[],

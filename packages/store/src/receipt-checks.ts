@@ -84,10 +84,10 @@ export async function readReceiptProgress(db: Database): Promise<string | undefi
 
 /** Stores how far the pass has come. */
 export async function writeReceiptProgress(db: Database, after: string): Promise<void> {
-  const mark = { after_handoff: after, checked_at: sql<Date>`now()` }
+  const progress = { after_handoff: after, checked_at: sql<Date>`now()` }
   const written = tables
     .insertInto('receipt_check')
-    .values(mark)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(mark))
+    .values(progress)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(progress))
   await run(db, 'write_receipt_progress', written)
 }

@@ -64,7 +64,7 @@ export interface Vote {
   readonly createdAt: Date
 }
 
-/** Which dead letter goes back to the queue, under which release. */
+/** Which dead letter goes back to the queue, under which approval override. */
 export interface Reopening {
   readonly handoffId: string
   readonly approvalOverrideId: string | null

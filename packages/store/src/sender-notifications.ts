@@ -116,7 +116,7 @@ export async function takeNotifications(
       TAKE,
       [agents, taker, leaseMs, limit, kinds],
     )
-    const told = rows.filter((row) => row.holds)
+    const told = rows.flatMap(({ holds, ...notification }) => (holds ? [notification] : []))
     if (told.length > 0 || rows.length < limit || round === TAKE_ROUNDS_MAX) return told
   }
 }

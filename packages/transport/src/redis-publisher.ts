@@ -115,7 +115,7 @@ async function countWaiting(redis: Redis, agentType: string, keyOf: KeyOf): Prom
 }
 
 const watermarkKey = ({ queue, relay }: QueueWatermark, keyOf: KeyOf): string =>
-  keyOf(queue, `watermark:${relay}`)
+  keyOf(queue, `mark:${relay}`)
 
 // One command a key: the queues of a Redis Cluster live in different slots.
 async function writeWatermarks(

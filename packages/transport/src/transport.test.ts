@@ -31,6 +31,8 @@ describe('pointers', () => {
     {},
     { ...POINTER, v: 2 },
     { ...POINTER, handoffId: 7 },
+    { ...POINTER, handoffId: 'not an id' },
+    { ...POINTER, publishAttempt: 2 ** 31 },
     { ...POINTER, publishAttempt: 1.5 },
     { ...POINTER, bytes: '10' },
     { ...POINTER, tracestate: 1 },

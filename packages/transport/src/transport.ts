@@ -1,6 +1,7 @@
 // The contract of a queue: pointers in, handlers called. Nothing here is a source of truth; a
 // transport may lose everything and Postgres re-drives it (I2).
 
+import { isUuid } from '@baton/protocol'
 import type { Job, NextWatermark, Pointer, QueueWatermark } from '@baton/protocol'
 
 export type { Job, NextWatermark, Pointer, Priority, QueueWatermark } from '@baton/protocol'
@@ -68,15 +69,21 @@ export function jobIdOf({
   return `h-${handoffId}-${publishAttempt}`
 }
 
-/** Whether a queue's data is a pointer: another program may have put something into the queue. */
+const INT4_MAX = 2_147_483_647
+
+const isId = (value: unknown): boolean => typeof value === 'string' && isUuid(value)
+const isInt4 = (value: unknown): boolean =>
+  Number.isSafeInteger(value) && Math.abs(value as number) <= INT4_MAX
+
+/** Whether a queue's data is a pointer, of which Postgres takes every part: another program may have put something into the queue. */
 export function isPointer(data: unknown): data is Pointer {
   if (typeof data !== 'object' || data === null) return false
   const pointer = data as Partial<Record<keyof Pointer, unknown>>
   return (
     pointer.v === 1 &&
-    typeof pointer.handoffId === 'string' &&
-    typeof pointer.taskId === 'string' &&
-    Number.isSafeInteger(pointer.publishAttempt) &&
+    isId(pointer.handoffId) &&
+    isId(pointer.taskId) &&
+    isInt4(pointer.publishAttempt) &&
     typeof pointer.sha256 === 'string' &&
     Number.isSafeInteger(pointer.bytes) &&
     typeof pointer.traceparent === 'string' &&

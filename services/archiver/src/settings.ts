@@ -24,6 +24,7 @@ export const ARCHIVER_SETTINGS = {
     min: 100,
     max: 86_400_000,
     default: 3_600_000,
+    formerly: 'BATON_ARCHIVE_UPKEEP_EVERY_MS',
     help: 'How often it is looked whether a day may be dropped or a bundle has expired.',
   }),
   BATON_AUDIT_HOT_DAYS: integer({

@@ -43,7 +43,7 @@ export const onlyById = (what: string, scope: Scope, schema: Operation) => ({
 })
 
 async function emptyBody(request: FastifyRequest): Promise<void> {
-  request.body ??= {}
+  if (request.body === undefined) request.body = {}
 }
 
 /** The body of a request that needs one. Throws the problem of a request that came without. */

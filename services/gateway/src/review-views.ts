@@ -11,14 +11,16 @@ interface CaseContext {
   readonly rulesetVersion: string
 }
 
+/** HTTP calls a ruleset version `artefactId`. */
 export function showCase(
-  deadLetter: DeadLetterCase,
+  { rulesetVersion: reviewed, ...deadLetter }: DeadLetterCase,
   { votes, operator, rulesetVersion }: CaseContext,
 ) {
   const waits = deadLetter.resolvedAt === null
   return {
     ...showDeadLetter(deadLetter),
-    scanner: { reviewed: deadLetter.rulesetVersion, now: rulesetVersion },
+    artefactId: reviewed,
+    scanner: { reviewed, now: rulesetVersion },
     /** Nobody decides about what was sent with their own key. */
     own: deadLetter.sentBy === operator,
     release: waits ? { needed: reviewersNeeded(deadLetter.reason, 'RELEASE') } : null,

@@ -50,10 +50,12 @@ export function showReturn({ attempt, reason, details, retryAt, createdAt }: Ret
   return { attempt, reason, details, retryAt, createdAt }
 }
 
-export function showDeadLetter(letter: DeadLetterView): object {
+/** HTTP calls a quarantine attempt `round`. */
+export function showDeadLetter({ quarantineAttempt, ...rest }: DeadLetterView): object {
   return {
-    ...letter,
-    links: { handoff: `/v2/handoffs/${letter.handoffId}`, task: `/v2/tasks/${letter.taskId}` },
+    ...rest,
+    round: quarantineAttempt,
+    links: { handoff: `/v2/handoffs/${rest.handoffId}`, task: `/v2/tasks/${rest.taskId}` },
   }
 }
 

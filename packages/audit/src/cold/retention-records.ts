@@ -13,8 +13,8 @@ import { bundleOf } from './objects.ts'
 const uuidOf = (text: string): string =>
   uuidOfDigest(createHash('sha256').update(text).digest('hex'))
 
-/** The task under which a log's own retention is recorded. */
-const retentionTask = (sealLog: string): string => uuidOf(`baton/retention/v1|${sealLog}`)
+/** The task under which a log's own retention is recorded; the text it is made of stands in every log and never changes. */
+const retentionTask = (sealLog: string): string => uuidOf(`baton/upkeep/v1|${sealLog}`)
 
 /** The same for each try, so that recording it again answers the first receipt. */
 function retentionEntry(sealLog: string, what: { handoffId: string; reason: string }): AuditEntry {

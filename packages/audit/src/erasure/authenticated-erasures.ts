@@ -1,4 +1,4 @@
-// Which segments a authentic erasure names: a record in a signed batch, whose digest fits the stored list.
+// Which segments an authenticated erasure names: a record in a signed batch, whose digest fits the stored list.
 import { erasureOf, readRecord, recordHash, uuidBytes, verifyBatch } from '@baton/ledger'
 import type { RecordBody } from '@baton/ledger'
 import type { KeyObject } from 'node:crypto'
@@ -16,7 +16,7 @@ import { BINARY } from '@baton/postgres'
 export type ErasedBySeq = ReadonlyMap<number, ReadonlyMap<number, string>>
 
 /**
- * Answers about the segments of a range of records which of them a authentic erasure names (I11). The list
+ * Answers about the segments of a range of records which of them an authenticated erasure names (I11). The list
  * of a subject is stored, and not believed: it counts where its digest and length stand in a record
  * ERASURE_REQUESTED or ERASURE_COMPLETED that an append service has signed. One for each verification;
  * it reads what is committed now, so that an erasure that runs meanwhile is no false alarm.

@@ -1,4 +1,4 @@
-// The statements on audit.erasure: how far each has come, what holds it, what proves it, and what has been incomplete.
+// The statements on audit.erasure: how far each has come, what holds it, what proves it, and which are incomplete.
 import { uuidBytes } from '@baton/ledger'
 import { BINARY, text } from '@baton/postgres'
 import { anyOf, sql } from '@baton/postgres/statements'

@@ -92,7 +92,7 @@ export function whyNotReopened(
 /** What reviewers vote about, as one text: two people agree only where their texts are equal. */
 export interface Proposal {
   readonly action: VotedAction
-  /** JSON, in one spelling. */
+  /** JSON, in one spelling: its names are stored with votes and shown over HTTP, and never change. */
   readonly text: string
   /** Lower-case hex digest of the text. */
   readonly sha256: string
@@ -102,9 +102,9 @@ export interface Proposal {
 export const proposeOverride = (deadLetter: HeldDeadLetter, validHours: number | null): Proposal =>
   proposalOf('RELEASE', {
     handoffId: deadLetter.handoffId,
-    quarantineAttempt: deadLetter.quarantineAttempt,
+    round: deadLetter.quarantineAttempt,
     sha256: deadLetter.sha256,
-    rulesetVersion: deadLetter.rulesetVersion,
+    artefactId: deadLetter.rulesetVersion,
     validHours,
   })
 
@@ -117,7 +117,7 @@ export function proposeRedaction(deadLetter: HeldDeadLetter, asked: readonly Red
     .toSorted((a, b) => compare(JSON.stringify(a), JSON.stringify(b)))
   const proposal = proposalOf('REDACT', {
     handoffId: deadLetter.handoffId,
-    quarantineAttempt: deadLetter.quarantineAttempt,
+    round: deadLetter.quarantineAttempt,
     sha256: deadLetter.sha256,
     redactions,
   })

@@ -42,6 +42,6 @@ const broken = (rule: string, message: string): Detail => ({
 const BROKEN = {
   signature: broken('signature', 'the release was not signed by a key that is believed here'),
   message: broken('message', 'the release was given for other bytes than these'),
-  ruleset: broken('ruleset', 'the scanner has changed since the message was reviewed'),
+  ruleset: broken('artefact', 'the scanner has changed since the message was reviewed'),
   expired: broken('expired', 'the release was not made use of in time'),
 } as const

@@ -1,4 +1,4 @@
-// The rule set: part of the artefact, so its order and content decide the artefact id.
+// The rule set: part of the ruleset, so its order and content decide the ruleset id.
 import { IMPERATIVE } from './imperative.ts'
 import { LANGUAGES } from './languages.ts'
 import { LEAK } from './leak.ts'

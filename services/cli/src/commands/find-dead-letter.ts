@@ -28,7 +28,7 @@ export interface DeadLetter {
   readonly reason: string
   readonly cluster: string | null
   readonly details: readonly Evidence[]
-  readonly quarantineAttempt: number
+  readonly round: number
   readonly createdAt: string
   readonly askedAt: string | null
   readonly resolvedAt: string | null
