@@ -1,6 +1,6 @@
 // The lock admits one holder at a time, waits for a living one and takes over from a dead one.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, utimesSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -1,5 +1,5 @@
 // Which process listens on a loopback port, so that its CPU time can be read.
-import { readFile, readdir, readlink } from 'node:fs/promises'
+import { readdir, readFile, readlink } from 'node:fs/promises'
 
 /** The listening process's id; 0 where /proc does not tell. */
 export async function serverPid(port: number): Promise<number> {

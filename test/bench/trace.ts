@@ -7,9 +7,9 @@ import { parseArgs } from 'node:util'
 import {
   archiveLog,
   createPool,
-  openLogArchive,
   migrateAudit,
   openColdStore,
+  openLogArchive,
   readTrace,
 } from '@baton/audit'
 import type { ColdStore, Pool } from '@baton/audit'

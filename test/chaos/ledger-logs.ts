@@ -1,15 +1,15 @@
 // The logs as they stand in the end, read past every service: the database as a superuser, the cold store object by object.
 import {
-  openLogArchive,
   openColdStore,
+  openLogArchive,
   readArchivePositions,
   readHeads,
   sealerKey,
 } from '@baton/audit'
 import type { ColdStore, Pool } from '@baton/audit'
 import {
-  EVENT_NUMBERS,
   encodeUtf8,
+  EVENT_NUMBERS,
   hashLeaf,
   openNote,
   parseCheckpoint,
@@ -18,7 +18,7 @@ import {
   toHex,
 } from '@baton/ledger'
 import type { KeyObject } from 'node:crypto'
-import type { LoggedRecord, LogCopy, SeenCheckpoint } from './ledger-evidence.ts'
+import type { LogCopy, LoggedRecord, SeenCheckpoint } from './ledger-evidence.ts'
 import type { ObservedNote } from './ledger-observer.ts'
 
 const EVENT_NAMES = new Map(

@@ -1,7 +1,7 @@
 // What people and operators do while everything runs: cancel, release, correct, restart, rotate keys.
 import { parseSigningKeys } from '@baton/sdk'
 import type { FaultKind, Scene } from './fault.ts'
-import { SLOTS, freshSecret } from './world.ts'
+import { freshSecret, SLOTS } from './world.ts'
 
 const onOperations = { targets: ['operations'], resource: 'operations' } as const
 

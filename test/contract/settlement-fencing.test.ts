@@ -7,9 +7,9 @@ import { markExecuting } from '@baton/store'
 import {
   claim,
   executing,
-  outboxEventOf,
   newHandoff,
   openStore,
+  outboxEventOf,
   receiptOf,
 } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  claimOutbox,
   claimExecutions,
+  claimOutbox,
   decideApproval,
   expireHandoffs,
   findApproval,

@@ -7,7 +7,7 @@ import {
   retryHandoffs,
   sweepExpiredLeases,
 } from '@baton/store'
-import { claim, executing, outboxEventOf, openStore, receiptOf } from './store-fixture.ts'
+import { claim, executing, openStore, outboxEventOf, receiptOf } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture

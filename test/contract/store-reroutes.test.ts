@@ -1,6 +1,6 @@
 // Blocked handoffs on a real Postgres: they move to a type that has all they need, once per type, and only under their own fencing token.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   claimExecutions,
   claimOutbox,

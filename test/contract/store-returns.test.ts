@@ -12,7 +12,7 @@ import {
 } from '@baton/store'
 import type { NewHandoff } from '@baton/store'
 import { eventually } from '@baton/testkit'
-import { claim, outboxEventOf, newHandoff, openStore } from './store-fixture.ts'
+import { claim, newHandoff, openStore, outboxEventOf } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture

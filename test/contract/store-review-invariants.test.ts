@@ -1,8 +1,8 @@
 // The rules about dead letters and releases notice when they are broken, and name what broke them.
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { addOverride, storeInvariants, overrideEnd, reopenHandoffs } from '@baton/store'
-import { RULESET, quarantined } from './dead-letter-fixture.ts'
+import { addOverride, overrideEnd, reopenHandoffs, storeInvariants } from '@baton/store'
+import { quarantined, RULESET } from './dead-letter-fixture.ts'
 import { openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 

@@ -14,7 +14,6 @@ import {
   findTask,
   holdDeadLetters,
   inTransaction,
-  storeInvariants,
   listClusterDeadLetters,
   listDeadLetterClusters,
   listDeadLetters,
@@ -23,9 +22,10 @@ import {
   reopenHandoffs,
   replaceMessage,
   sendHandoffs,
+  storeInvariants,
 } from '@baton/store'
 import type { NewHandoff } from '@baton/store'
-import { RULESET, quarantine, quarantined } from './dead-letter-fixture.ts'
+import { quarantine, quarantined, RULESET } from './dead-letter-fixture.ts'
 import { claim, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 

@@ -10,12 +10,12 @@ import {
   findTask,
   findTaskCheckpoint,
   inTransaction,
-  storeInvariants,
   lockRevisable,
   retryHandoffs,
   sendHandoffs,
+  storeInvariants,
 } from '@baton/store'
-import { claim, executing, outboxEventOf, newHandoff, openStore } from './store-fixture.ts'
+import { claim, executing, newHandoff, openStore, outboxEventOf } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture

@@ -25,8 +25,8 @@ import {
   comesDue,
   idOf,
   isSent,
-  leaseExpiry,
   LEASE_MS,
+  leaseExpiry,
   sweeps,
 } from './store-sequence-sweeps.ts'
 import type { Doing, Real } from './store-sequence-sweeps.ts'

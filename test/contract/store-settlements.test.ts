@@ -7,16 +7,16 @@ import {
   findHandoff,
   findTask,
   findTaskCheckpoint,
-  storeInvariants,
   listAlerts,
   listDeadLetters,
   listEscalations,
   listReturns,
   retryHandoffs,
   sendHandoffs,
+  storeInvariants,
 } from '@baton/store'
 import type { Ending } from '@baton/store'
-import { claim, executing, outboxEventOf, newHandoff, openStore } from './store-fixture.ts'
+import { claim, executing, newHandoff, openStore, outboxEventOf } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 let store: StoreFixture

@@ -1,13 +1,13 @@
 // The outbox and the sweeper on a real Postgres: everything is taken once, however many take at the same time.
-import { afterAll, beforeEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { NewHandoff } from '@baton/store'
 import {
+  addOutboxEvents,
   claimOutbox,
+  deleteOutboxEvents,
   expireHandoffs,
   inTransaction,
   listOutboxEvents,
-  addOutboxEvents,
-  deleteOutboxEvents,
   listPriorityClasses,
   listUndelivered,
   markDispatched,
@@ -15,17 +15,17 @@ import {
   outboxDepth,
   redriveHandoffs,
   sendHandoffs,
-  sweepStuck,
   sweepExpiredLeases,
   sweepRetries,
+  sweepStuck,
 } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import {
   claim,
   executing,
-  outboxEventOf,
   newHandoff,
   openStore,
+  outboxEventOf,
   receiptOf,
 } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'

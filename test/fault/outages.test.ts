@@ -1,6 +1,6 @@
 // The audit store stopped, Redis emptied in mid-run, a sender killed: nothing executes unrecorded, nothing is lost.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { describeWith, acquireRedis, startOwnPostgres } from '@baton/testkit'
+import { acquireRedis, describeWith, startOwnPostgres } from '@baton/testkit'
 import type { OwnPostgres, ServiceProcess } from '@baton/testkit'
 import { goesOn, openWorld, startLoad } from './outage-world.ts'
 import type { Load, World } from './outage-world.ts'

@@ -6,8 +6,8 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   createAuditLog,
-  createPool,
   createEraser,
+  createPool,
   findIncompleteErasures,
   readErasedLists,
 } from '@baton/audit'

@@ -1,9 +1,9 @@
 // What the doctor asks the audit log beyond its chains: each rule notices what breaks it and nothing else.
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
+  auditInvariants,
   findExcessPrivileges,
   findRecordHashes,
-  auditInvariants,
   readTaskTotals,
 } from '@baton/audit'
 import { recordId } from '@baton/ledger'

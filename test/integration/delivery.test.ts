@@ -7,7 +7,7 @@ import { createSender } from '@baton/sdk'
 import { findTask, listAlerts, listDeadLetters, listEscalations, listReturns } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { newTask } from '../fault/driver.ts'
-import { FAST_RETRIES, answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
+import { answer, FAST_RETRIES, openPipeline, recordingAgent } from './pipeline-fixture.ts'
 import type { Pipeline } from './pipeline-fixture.ts'
 
 const strict = recordingAgent('strict', { requires: ['text', 'clauses'] })

@@ -7,13 +7,13 @@ import { discardPostgres, startPostgres } from '@baton/embedded'
 import type { RunningPostgres } from '@baton/embedded'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import {
-  PAUSED_MAX_MS,
   KEPT,
-  REPLACED,
-  pauseUnused,
-  pauseUsed,
   kill,
   logger,
+  PAUSED_MAX_MS,
+  pauseUnused,
+  pauseUsed,
+  REPLACED,
   runHolder,
 } from './embedded-fixture.ts'
 

@@ -7,13 +7,13 @@ import { discardRedis, findRedis, startRedis } from '@baton/embedded'
 import { describeWith } from '@baton/testkit'
 import { expect, it, onTestFinished } from 'vitest'
 import {
-  PAUSED_MAX_MS,
   KEPT,
-  REPLACED,
-  pauseUnused,
-  pauseUsed,
   kill,
   logger,
+  PAUSED_MAX_MS,
+  pauseUnused,
+  pauseUsed,
+  REPLACED,
   runHolder,
 } from './embedded-fixture.ts'
 

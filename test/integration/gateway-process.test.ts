@@ -1,7 +1,7 @@
 // The gateway as its own process: takes its settings, serves on the loopback interface, drains on SIGTERM.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually, fetchAfresh, openCrowd, spawnService } from '@baton/testkit'
-import { READ_TOKEN, keys, openGateway, stateBody } from './gateway-fixture.ts'
+import { keys, openGateway, READ_TOKEN, stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
 
 let fixture: GatewayFixture

@@ -2,12 +2,12 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
-  READ_TOKEN,
   expectProblem,
   get,
   keys,
   openGateway,
   post,
+  READ_TOKEN,
   stateBody,
 } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'

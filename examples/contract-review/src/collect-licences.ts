@@ -1,6 +1,6 @@
 // Finds the licence texts of the dependencies that are installed in a pnpm workspace.
 import type { Dirent } from 'node:fs'
-import { readFile, readdir, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 
 /** One distinct licence text, and the first package that carries it. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS, microUSD } from '@baton/protocol'
 import { agents, collectLicences, failingReview, plantedInjection, reviewRequest } from './index.ts'
 import type { LicenceText } from './index.ts'
-import { TRACEPARENT, runReview } from '../fixtures/run-review.ts'
+import { runReview, TRACEPARENT } from '../fixtures/run-review.ts'
 import type { Hop } from '../fixtures/run-review.ts'
 import { MIT } from '../fixtures/samples.ts'
 

@@ -9,7 +9,7 @@ import { extractClauses } from './clause-extraction.ts'
 import { readObjects } from './review-state.ts'
 import type { Issue, Section } from './review-state.ts'
 import { reviewRequest } from './review-request.ts'
-import { TRACEPARENT, contextFor } from '../fixtures/run-review.ts'
+import { contextFor, TRACEPARENT } from '../fixtures/run-review.ts'
 import { MIT } from '../fixtures/samples.ts'
 
 interface Asked {

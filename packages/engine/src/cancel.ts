@@ -16,7 +16,7 @@ import {
   isConflict,
   lockForCancel,
 } from '@baton/store'
-import type { OutboxEvent, CancelTarget, Database, ExpiredHandoff, Pool } from '@baton/store'
+import type { CancelTarget, Database, ExpiredHandoff, OutboxEvent, Pool } from '@baton/store'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { wakeRelays } from './wake.ts'
 

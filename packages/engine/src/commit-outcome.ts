@@ -5,18 +5,18 @@ import type { Logger } from '@baton/runtime'
 import {
   completeExecutions,
   endHandoffs,
-  releaseLeases,
   inTransaction,
+  releaseLeases,
   releaseLeasesLater,
   retryHandoffs,
   sendHandoffs,
 } from '@baton/store'
 import type {
-  OutboxEvent,
   ClaimedHandoff,
   Database,
   Ending,
   Fence,
+  OutboxEvent,
   Pool,
   Retry,
 } from '@baton/store'

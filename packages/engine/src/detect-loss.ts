@@ -7,7 +7,7 @@ import {
   redriveLostSuffix,
   takeLostSuffixes,
 } from '@baton/store'
-import type { LostWatermark, LostSuffix, Pool } from '@baton/store'
+import type { LostSuffix, LostWatermark, Pool } from '@baton/store'
 import type { QueueWatermarks } from '@baton/transport'
 import { wakeRelays } from './wake.ts'
 

@@ -3,14 +3,20 @@ import type { Logger } from '@baton/runtime'
 import type { Transport } from '@baton/transport'
 import { createInProcessTransport } from '@baton/transport/in-process'
 
-interface QueueValues {
-  readonly BATON_REDIS_URL: string | undefined
-  readonly BATON_QUEUE_PREFIX: string
+interface TransportOptions {
+  /** `redis://` or `rediss://`. */
+  readonly redisUrl?: string | undefined
+  /** What the names of keys in Redis begin with: the same for everybody who shares queues; `baton` by default. */
+  readonly prefix?: string
+  readonly logger: Logger
 }
 
 /** Redis where a URL is given, whose client is loaded only then; otherwise the queue inside this process. */
-export async function openTransport(settings: QueueValues, logger: Logger): Promise<Transport> {
-  const { BATON_REDIS_URL: redisUrl, BATON_QUEUE_PREFIX: prefix } = settings
+export async function openTransport({
+  redisUrl,
+  prefix = 'baton',
+  logger,
+}: TransportOptions): Promise<Transport> {
   if (redisUrl === undefined) return createInProcessTransport({ logger })
   const { createRedisTransport } = await import('@baton/transport')
   return createRedisTransport({ url: redisUrl, prefix, logger })

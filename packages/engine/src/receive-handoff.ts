@@ -1,7 +1,7 @@
 // One delivery, start to finish. The decision record is durable before any agent code runs (I3).
 import type { AuditEntry, Receipt } from '@baton/ledger'
 import type { Detail, HandoffMessage, Verdict } from '@baton/protocol'
-import type { ClaimRequest, ClaimedHandoff, RefusedClaim, StartedExecution } from '@baton/store'
+import type { ClaimedHandoff, ClaimRequest, RefusedClaim, StartedExecution } from '@baton/store'
 import { codeOf, crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest'
 import {
   BATCH_MAX,
   createClassQuotas,
-  createWatermarkWriter,
   createHighWaterMark,
+  createWatermarkWriter,
   isFilled,
 } from './relay-outbox.ts'
 

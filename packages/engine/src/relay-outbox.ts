@@ -6,11 +6,11 @@ import type { Logger, Service } from '@baton/runtime'
 import {
   claimOutbox,
   inTransaction,
-  listPriorityClasses,
   listenToOutbox,
+  listPriorityClasses,
   markDispatched,
 } from '@baton/store'
-import type { ClaimQuota, PriorityClass, OutboxRow, Pool } from '@baton/store'
+import type { ClaimQuota, OutboxRow, Pool, PriorityClass } from '@baton/store'
 import { startSpan } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import type { QueueWatermarks, Transport } from '@baton/transport'

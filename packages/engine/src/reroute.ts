@@ -2,7 +2,7 @@
 import type { Detail, HandoffMessage } from '@baton/protocol'
 import { crashPoint } from '@baton/runtime'
 import { addOutboxEvents, inTransaction, rerouteHandoff } from '@baton/store'
-import type { OutboxEvent, ClaimedHandoff, Pool } from '@baton/store'
+import type { ClaimedHandoff, OutboxEvent, Pool } from '@baton/store'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { storableJson } from './storable-json.ts'
 

@@ -26,8 +26,8 @@ import type { Redaction } from './decide/redact-message.ts'
 import {
   agreementOn,
   decidedBefore,
-  proposeRedaction,
   proposeOverride,
+  proposeRedaction,
   redactionsOf,
   reviewRuleOf,
   whyNotReopened,

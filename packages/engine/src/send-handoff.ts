@@ -1,5 +1,5 @@
 // Sending: every acknowledged handoff is durable with its checkpoint (I1); concurrent sends share a commit.
-import { createBatcher, crashPoint, permanent } from '@baton/runtime'
+import { crashPoint, createBatcher, permanent } from '@baton/runtime'
 import { sendHandoffs } from '@baton/store'
 import type { Database, NewHandoff, Pool, SendOutcome } from '@baton/store'
 import { messagingAttributes, startSpan } from '@baton/telemetry'

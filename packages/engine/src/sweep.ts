@@ -10,11 +10,11 @@ import {
   listUndelivered,
   outboxDepth,
   redriveHandoffs,
-  sweepStuck,
   sweepExpiredLeases,
   sweepNotifications,
   sweepRegistrations,
   sweepRetries,
+  sweepStuck,
 } from '@baton/store'
 import type { OutboxEvent, Pool, UndeliveredHandoff } from '@baton/store'
 import type { Transport } from '@baton/transport'

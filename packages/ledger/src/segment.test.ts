@@ -3,10 +3,10 @@ import { createSecretKey } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  opensCommitment,
   decryptSegment,
-  saltText,
   encryptSegment,
+  opensCommitment,
+  saltText,
   takeRandomBytes,
   textOf,
 } from './segment.ts'

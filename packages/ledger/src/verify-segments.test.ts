@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { erasureOf } from './erasure-list.ts'
 import type { RecordBody } from './record.ts'
-import { saltText, encryptSegment } from './segment.ts'
+import { encryptSegment, saltText } from './segment.ts'
 import type { StoredSegment } from './stored-record.ts'
 import { judgeSegments } from './verify-segments.ts'
 

@@ -9,7 +9,7 @@ import type { Detail } from './detail.ts'
 import type { JsonValue } from './json.ts'
 import type { RejectionReason } from './rejection.ts'
 import { checkSchema } from './schema-check.ts'
-import type { Checks, CheckResult, Rejection, Verdict } from './verdict.ts'
+import type { CheckResult, Checks, Rejection, Verdict } from './verdict.ts'
 
 export interface ContentOptions<V extends ScanVerdict> extends ConsistencyOptions {
   readonly scan?: Scan<V> | undefined

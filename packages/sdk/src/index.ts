@@ -5,7 +5,7 @@ export type { Sender, SenderOptions, SendTarget } from './sender.ts'
 export { createWorker } from './worker.ts'
 export type { Worker, WorkerOptions } from './worker.ts'
 export { parseSigningKeys } from './signing-keys.ts'
-export { HandoffCanceled } from '@baton/engine'
+export { HandoffCanceled, openTransport } from '@baton/engine'
 export type {
   Agent,
   AgentContext,
@@ -28,4 +28,4 @@ export type {
   KeyRing,
 } from '@baton/protocol'
 export { renderForAgent } from '@baton/safety'
-export { permanent, transient } from '@baton/runtime'
+export { createLogger, permanent, transient } from '@baton/runtime'

@@ -1,10 +1,10 @@
 // The sender side for applications: one pool, group commit over concurrent sends, or the caller's own transaction.
 import type { AgentState, HandoffConstraints, KeyRing } from '@baton/protocol'
 import {
-  OUTBOX_BOUNDS,
   createHandoffSender,
   createNotificationWatcher,
   createOutboxBound,
+  OUTBOX_BOUNDS,
   prepareHandoff,
   sendOne,
 } from '@baton/engine'

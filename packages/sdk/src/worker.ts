@@ -28,7 +28,7 @@ export interface WorkerOptions {
   readonly databaseUrl: string
   readonly keyRing: KeyRing
   readonly audit: { readonly url: string; readonly token: string }
-  /** Where queue messages come from. Close it after the worker has stopped. */
+  /** Where queue messages come from: `openTransport` opens one. Close it after the worker has stopped. */
   readonly transport: Transport
   /** Most handoffs under way at once per agent type; 32 by default. */
   readonly concurrency?: number

@@ -245,14 +245,3 @@ export function listEscalations(db: Database, limit: number): Promise<Escalation
     .limit(limit)
   return run(db, 'list_escalations', written)
 }
-
-/** How many handoffs stand in each state. */
-export function countHandoffStates(
-  db: Database,
-): Promise<{ state: string; reason: string | null; count: number }[]> {
-  const written = tables
-    .selectFrom('handoff')
-    .select(({ fn }) => ['state', 'reason', fn.countAll<number>().as('count')])
-    .groupBy(['state', 'reason'])
-  return run(db, 'count_handoff_states', written)
-}

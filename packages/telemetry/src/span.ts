@@ -1,12 +1,12 @@
 // Spans that join the trace a message carries. Ids flow even when nobody records them (I9).
 import {
-  ProxyTracerProvider,
   context,
   createTraceState,
-  trace,
+  ProxyTracerProvider,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
+  trace,
 } from '@opentelemetry/api'
 import type { Attributes, Context, Link, Span as RecordedSpan, Tracer } from '@opentelemetry/api'
 import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions'

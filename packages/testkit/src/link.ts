@@ -1,5 +1,5 @@
 // A TCP link between a process and its server that a test can cut, silence, worsen and heal.
-import { createServer, connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { createFlow } from './link-flow.ts'
 import { PERFECT } from './link-conditions.ts'

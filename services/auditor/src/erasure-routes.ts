@@ -1,5 +1,5 @@
 // Erasure over HTTP, for the gateway alone: it knows which people ask and confirm, and names them.
-import type { Eraser, ErasedStore, Erasure, ErasurePlan } from '@baton/audit'
+import type { ErasedStore, Eraser, Erasure, ErasurePlan } from '@baton/audit'
 import type { CompleteRequest, ConfirmRequest, SubjectRequest } from './erasure-shapes.ts'
 import { COMPLETE, CONFIRM, PLAN, SEARCH, WITHOUT_BODY } from './erasure-shapes.ts'
 import type { Logger } from '@baton/runtime'

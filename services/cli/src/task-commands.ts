@@ -1,6 +1,6 @@
 // The commands about work under way: what happened to a task, which there are, and what people decide about them.
 import type { Command } from 'commander'
-import { TASK, code, limit, numberBetween } from './arguments.ts'
+import { code, limit, numberBetween, TASK } from './arguments.ts'
 import type { Run } from './arguments.ts'
 
 const tasksModule = () => import('./commands/tasks.ts')

@@ -1,7 +1,7 @@
 // Makes one API key: prints the key for the caller and the entry for BATON_API_KEYS as JSON, once.
 import { parseArgs } from 'node:util'
 import { describeStartFailure } from '@baton/runtime'
-import { SCOPES, createApiKey } from './api-keys.ts'
+import { createApiKey, SCOPES } from './api-keys.ts'
 
 const { values, positionals } = parseArgs({
   options: { operator: { type: 'string' } },

@@ -1,8 +1,8 @@
 // Whether a message can be signed, stored and delivered. What the receiver judges is left to the receiver.
 import {
-  ProtocolError,
   deliveryOf,
   microUSD,
+  ProtocolError,
   validateHandoffMessage,
   verifySignature,
 } from '@baton/protocol'

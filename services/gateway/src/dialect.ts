@@ -1,7 +1,7 @@
 // How a protocol speaks to the gateway: a scope of its own, in which nothing of another one holds.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import type { RequireRoom } from '@baton/engine'
-import { limitArrival, problemBody, PROBLEM_TYPE, readBodies } from '@baton/http/server'
+import { limitArrival, PROBLEM_TYPE, problemBody, readBodies } from '@baton/http/server'
 import type { ProblemError } from '@baton/http/server'
 import type { Logger } from '@baton/runtime'
 import type { Identified } from './api-keys.ts'

@@ -2,7 +2,7 @@
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import { ProblemError } from '@baton/http/server'
 import type { ProblemItem } from '@baton/http/server'
-import { TASK_STATUSES, pointerTo } from '@baton/protocol'
+import { pointerTo, TASK_STATUSES } from '@baton/protocol'
 
 export const LIMIT_MAX = 1_000
 export const FILTER_MAX = 1_024

@@ -1,9 +1,9 @@
 // What a gateway process is told.
 import {
-  OPS_SETTINGS,
-  PROCESS_SETTINGS,
   integer,
+  OPS_SETTINGS,
   optionalSecret,
+  PROCESS_SETTINGS,
   secret,
   text,
   url,

@@ -9,8 +9,8 @@ import { readIdempotencyKey } from './idempotency-key.ts'
 import {
   answers,
   LOCATION,
-  only,
   messageOr,
+  only,
   problems,
   requireBody,
   TRACE_HEADERS,

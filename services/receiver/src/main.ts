@@ -11,7 +11,11 @@ await runProcess('receiver', {
   settings: RECEIVER_SETTINGS,
   async build({ settings, logger, metrics, life }) {
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
-    const transport = await openTransport(settings, logger)
+    const transport = await openTransport({
+      redisUrl: settings.BATON_REDIS_URL,
+      prefix: settings.BATON_QUEUE_PREFIX,
+      logger,
+    })
     const worker = createWorker({
       agents: await loadAgents(settings.BATON_AGENTS, process.env),
       databaseUrl,

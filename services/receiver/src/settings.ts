@@ -1,5 +1,5 @@
 // What a receiver process is told.
-import { OPS_SETTINGS, PROCESS_SETTINGS, integer, oneOf, text } from '@baton/runtime'
+import { integer, oneOf, OPS_SETTINGS, PROCESS_SETTINGS, text } from '@baton/runtime'
 import {
   AUDIT_CLIENT_SETTINGS,
   BLOCKED_POLICIES,

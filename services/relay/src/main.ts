@@ -25,7 +25,11 @@ await runProcess('relay', {
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     if (redisUrl === undefined) throw queueless()
     const pool = createPool({ url: databaseUrl, applicationName: 'baton-relay', connectionsMax: 4 })
-    const transport = await openTransport(settings, logger)
+    const transport = await openTransport({
+      redisUrl: settings.BATON_REDIS_URL,
+      prefix: settings.BATON_QUEUE_PREFIX,
+      logger,
+    })
     const client = createAuditClient({
       url: settings.BATON_AUDIT_URL,
       token: settings.BATON_AUDIT_APPEND_TOKEN,

@@ -1,5 +1,5 @@
 // What a relay process is told.
-import { OPS_SETTINGS, PROCESS_SETTINGS, integer } from '@baton/runtime'
+import { integer, OPS_SETTINGS, PROCESS_SETTINGS } from '@baton/runtime'
 import {
   AUDIT_CLIENT_SETTINGS,
   QUEUE_SETTINGS,

@@ -1,5 +1,5 @@
 // What a sender process is told.
-import { OPS_SETTINGS, PROCESS_SETTINGS, integer } from '@baton/runtime'
+import { integer, OPS_SETTINGS, PROCESS_SETTINGS } from '@baton/runtime'
 import { OUTBOX_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/engine'
 
 export const SENDER_SETTINGS = {

@@ -1,11 +1,11 @@
 // What the witness has cosigned of each log: checked and stored as one step, durable before it answers.
 import { readFile } from 'node:fs/promises'
 import {
+  encodeUtf8,
   equalBytes,
+  formatSignature,
   fromBase64,
   openNote,
-  encodeUtf8,
-  formatSignature,
   parseCheckpoint,
   toBase64,
   verifyConsistency,

@@ -1,5 +1,5 @@
 // Appends entries to their chains: durable before it answers, never forked, never recorded twice.
-import { shardOf, formatInstant, uuidBytes } from '@baton/ledger'
+import { formatInstant, shardOf, uuidBytes } from '@baton/ledger'
 import type { AuditEntry, BatchSigner, Receipt } from '@baton/ledger'
 import { crashPoint, permanent, transient } from '@baton/runtime'
 import { appendBatch } from './append-batch.ts'

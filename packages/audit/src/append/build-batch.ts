@@ -1,5 +1,5 @@
 // Entries become hashed, linked, encrypted and signed rows; pure but for nonces and salts.
-import { buildRecord, EVENT_NUMBERS, encryptSegment, uuidBytes } from '@baton/ledger'
+import { buildRecord, encryptSegment, EVENT_NUMBERS, uuidBytes } from '@baton/ledger'
 import type { AuditEntry, BatchSigner, PayloadReference, Receipt } from '@baton/ledger'
 import type { ChainMove, NewBatch, NewRecord, NewSegment } from './append-batch.ts'
 import type { ChainHead } from './heads.ts'

@@ -1,5 +1,5 @@
 // Lets the oldest bundles of a chain go when their retention has ended: whole ones, and never under a hold.
-import { readRecord, parseInstant, sealLogOrigin, TILE_WIDTH } from '@baton/ledger'
+import { parseInstant, readRecord, sealLogOrigin, TILE_WIDTH } from '@baton/ledger'
 import type { AuditEntry, RecordBody } from '@baton/ledger'
 import type { Database } from '../database.ts'
 import {

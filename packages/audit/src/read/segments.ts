@@ -3,7 +3,7 @@ import type { EncryptedSegment, StoredRecord, StoredSegment } from '@baton/ledge
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
-import type { ErasedBySeq, AuthenticatedErasures } from '../erasure/authenticated-erasures.ts'
+import type { AuthenticatedErasures, ErasedBySeq } from '../erasure/authenticated-erasures.ts'
 import type { ScannedRecord } from '../verify/scan-chain.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 

@@ -1,5 +1,5 @@
 // The seal that evidence rests on: the newest that witnesses cosigned where that is enough, else the newest.
-import { proveInclusion, readSealEntry, formatTlogProof } from '@baton/ledger'
+import { formatTlogProof, proveInclusion, readSealEntry } from '@baton/ledger'
 import type { SealEntry } from '@baton/ledger'
 import type { Snapshot } from '../database.ts'
 import { readLastSeal, readSeal, readWitnessed } from './seals.ts'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { AuditEntry, AuditEvent, EntryVerdicts, SegmentInput } from '@baton/ledger'
 import { encodeMessage, microUSD } from '@baton/protocol'
 import type { HandoffMessage, Verdict } from '@baton/protocol'
-import type { OutboxEvent, ClaimedHandoff, ExpiredHandoff } from '@baton/store'
+import type { ClaimedHandoff, ExpiredHandoff, OutboxEvent } from '@baton/store'
 import type { SafetyVerdict } from '@baton/safety'
 import { subjectOf } from '../prepare-handoff.ts'
 

@@ -12,7 +12,7 @@ import {
   sampleOptions,
 } from '../../fixtures/sample-delivery.ts'
 import { decideExecuted, decideFailed, decideQuarantined, decideRejected } from './outcome.ts'
-import type { Refusal, Outcome } from './outcome.ts'
+import type { Outcome, Refusal } from './outcome.ts'
 
 const OPTIONS = { ...sampleOptions, backoff: { baseMs: 100, capMs: 1_000 } }
 const REASONS = Object.keys(ROUTES) as RejectionReason[]

@@ -1,13 +1,13 @@
 // What a delivery comes to: decided here without I/O, committed once by commit-outcome.ts.
 import type { AuditEvent } from '@baton/ledger'
-import { ROUTES, microUSD } from '@baton/protocol'
+import { microUSD, ROUTES } from '@baton/protocol'
 import type { Detail, HandoffMessage, Verdict } from '@baton/protocol'
 import type {
-  OutboxEvent,
   ClaimedHandoff,
   Completion,
   Ending,
   NewHandoff,
+  OutboxEvent,
   Retry,
 } from '@baton/store'
 import { codeOf, fullJitterMs } from '@baton/runtime'

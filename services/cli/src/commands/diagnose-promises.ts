@@ -2,8 +2,8 @@
 import {
   auditInvariants,
   findExcessPrivileges,
-  findRecordHashes,
   findIncompleteErasures,
+  findRecordHashes,
   listErasures,
   verifyChains,
 } from '@baton/audit'
