@@ -23,8 +23,8 @@ export async function readCoverage(
   return sizes.heads.map(({ chain, origin, size }) => ({
     origin,
     size,
-    sealed: sizes.sealed.get(chain) ?? 0,
-    witnessed: sizes.witnessed.get(chain) ?? 0,
+    sealed: sizes.sealed.get(chain)?.size ?? 0,
+    witnessed: sizes.witnessed.get(chain)?.size ?? 0,
     archived: archived.get(chain)?.tail ?? 0,
   }))
 }

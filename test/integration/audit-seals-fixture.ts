@@ -99,7 +99,7 @@ export async function createSealing(fixture: AuditFixture): Promise<Sealing> {
       await eventually(
         async () => {
           const { heads, sealed } = await readCoveredSizes(fixture.reader, sealing)
-          return heads.every(({ chain, size }) => sealed.get(chain) === size)
+          return heads.every(({ chain, size }) => sealed.get(chain)?.size === size)
         },
         { deadlineMs: 30_000, describe: () => running.map((one) => one.output()).join('\n') },
       )

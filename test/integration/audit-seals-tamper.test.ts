@@ -1,5 +1,7 @@
 // What a bare chain misses is found by the seals: truncation, rewriting, a chain removed, a restored backup.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { readCoveredSizes, readTrace } from '@baton/audit'
+import { readBatchPublicKey } from '@baton/ledger'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 import { createSealing, taskOfShard } from './audit-seals-fixture.ts'
@@ -10,6 +12,7 @@ let fixture: AuditFixture
 let auditor: RunningAuditor
 let sealing: Sealing
 
+const tasks = [0, 0, 1, 1].map((shard) => taskOfShard(shard, 2))
 const LOG = ['record', 'payload', 'idem', 'batch_sig', 'subject', 'head']
 const TABLES = [...LOG, 'seal', 'chain_checkpoint', 'witnessed']
 
@@ -28,7 +31,6 @@ beforeAll(async () => {
   fixture = await createAuditFixture(2)
   sealing = await createSealing(fixture)
   auditor = await fixture.startAuditor({ BATON_SEAL_PUBLIC_KEY: sealing.publicKey })
-  const tasks = [0, 0, 1, 1].map((shard) => taskOfShard(shard, 2))
   const sealer = await sealing.startSealer()
   // One record of each chain at a time, so that every record is a batch and most are a seal.
   const round = async () => {
@@ -143,4 +145,54 @@ test('T05 T06 a record with a new hash is no end of a signed batch, sealed or no
     where chain = 0 and last_seq = 7) where chain = 0 and last_seq = 7`)
   await sql('delete from audit.seal; delete from audit.chain_checkpoint')
   expect(await sealing.rules()).toContain('BATCH_SIGNATURE@0:7')
+})
+
+describe('the trace of a task', () => {
+  const sealKey = () => readBatchPublicKey(sealing.publicKey)
+  const trace = async (shard: number) => {
+    const covered = await readCoveredSizes(fixture.reader, sealKey())
+    const taskId = tasks[shard * 2] ?? ''
+    const { verified, findings, records } = await readTrace(fixture.reader, taskId, { covered })
+    const labels = [...new Set(records.map(({ assurance }) => assurance))]
+    return { verified, rules: findings.map(({ rule }) => rule), labels }
+  }
+
+  test('is proven under a head that was seen outside', async () => {
+    expect(await trace(0)).toEqual({ verified: true, rules: [], labels: ['witnessed'] })
+  })
+
+  test('whose whole history was forged with fresh hashes and a stolen batch key proves nothing', async () => {
+    await rewriteSuffix(fixture, { chain: 0, from: 0 })
+    expect(await trace(0)).toEqual({ verified: false, rules: ['SEAL_ROOT'], labels: ['committed'] })
+    expect(await trace(1)).toMatchObject({ verified: true, labels: ['witnessed'] })
+  })
+
+  test('whose last record was rewritten, hash, index and all, proves nothing', async () => {
+    const { rows } = await sql('select size - 1 as size from audit.head where chain = 0')
+    await rewriteSuffix(fixture, { chain: 0, from: rows[0]?.size ?? 0 })
+    expect((await trace(0)).verified).toBe(false)
+  })
+
+  test('whose last records were cut off with the end of their chain is not whole', async () => {
+    await truncateChain(fixture, { chain: 0, count: 2 })
+    expect(await trace(0)).toMatchObject({ verified: false, rules: ['SEAL_ROOT'] })
+  })
+
+  test('one of whose records was deleted alone is not whole', async () => {
+    await sql(`delete from audit.record where chain = 0 and seq =
+      (select max(seq) from audit.idem where task_id = '${tasks[0]}')`)
+    expect((await trace(0)).rules).toContain('RECORD_INDEX')
+  })
+
+  test('in which a record stands that was never appended names it', async () => {
+    await sql(`delete from audit.idem where task_id = '${tasks[0]}' and seq =
+      (select max(seq) from audit.idem where task_id = '${tasks[0]}')`)
+    expect((await trace(0)).rules).toEqual(['RECORD_INDEX'])
+  })
+
+  test('is not called witnessed by an entry of the seal log that nobody witnessed', async () => {
+    await sql(`update audit.seal set body = convert_to(replace(convert_from(body, 'UTF8'), '"size":', '"size": '), 'UTF8')
+      where seq = (select max(size) - 1 from audit.witnessed)`)
+    expect((await trace(0)).labels).toEqual(['sealed'])
+  })
 })

@@ -37,7 +37,7 @@ export { createFileAnchor, readFileAnchor } from './seals/anchors/file-anchor.ts
 export { createWitnessAnchor, readWitnessUrls } from './seals/anchors/witness-anchor.ts'
 export type { SealTrust } from './verify/verify-seals.ts'
 export { readCoveredSizes, sealerKey } from './read/assurance.ts'
-export type { Assurance, CoveredSizes } from './read/assurance.ts'
+export type { Assurance, CoveredSizes, SignedHead } from './read/assurance.ts'
 export { findOldestRecordTime, readTaskTotals } from './read/records.ts'
 export type { TaskTotals } from './read/records.ts'
 export { findTaskInTiers, hasExpired } from './cold/read-task.ts'

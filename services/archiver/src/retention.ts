@@ -65,7 +65,7 @@ async function unwitnessed(
   if (!needsWitness) return undefined
   const { witnessed } = await readCoveredSizes(pool, sealKey)
   const ranges = await readDayRanges(pool, day)
-  const covered = ranges.every(({ chain, last }) => last < (witnessed.get(chain) ?? 0))
+  const covered = ranges.every(({ chain, last }) => last < (witnessed.get(chain)?.size ?? 0))
   return covered ? undefined : 'NOT_WITNESSED'
 }
 

@@ -63,7 +63,7 @@ export async function checkReceipts(
     if (record === undefined) return 'missing'
     if (record.recordHash !== hash) return 'different'
     if (sizes === undefined) return 'recorded'
-    if (record.seq < (sizes.sealed.get(record.chain) ?? 0)) return 'sealed'
+    if (record.seq < (sizes.sealed.get(record.chain)?.size ?? 0)) return 'sealed'
     return record.recordedAtMicros < overdueMicros ? 'waiting' : 'recorded'
   })
 }

@@ -39,7 +39,7 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
   async function look(): Promise<void> {
     const seen = await readCoveredSizes(writer, publicKey)
     const unsealed = seen.heads.flatMap(({ chain, size }) => {
-      const seq = seen.sealed.get(chain) ?? 0
+      const seq = seen.sealed.get(chain)?.size ?? 0
       return size > seq ? [{ chain, seq }] : []
     })
     const oldest = await findOldestRecordTime(writer, unsealed)

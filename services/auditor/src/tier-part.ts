@@ -47,7 +47,7 @@ async function readTiers({ reader, sealKey }: Core): Promise<readonly ChainTiers
     return {
       origin,
       records: size,
-      sealed: sizes?.sealed.get(chain) ?? 0,
+      sealed: sizes?.sealed.get(chain)?.size ?? 0,
       archived: Math.max(position?.size ?? 0, position?.tail ?? 0),
       partial: Math.max(0, (position?.tail ?? 0) - (position?.size ?? 0)),
       hotFrom: position?.hotFrom ?? 0,

@@ -1,6 +1,6 @@
 // Keeps the stored tree hashes up with what is sealed, so that a proof never has to hash a whole log.
 import { extendTreeHashes, readLastSeal } from '@baton/audit'
-import type { ColdStore, CoveredSizes, Pool } from '@baton/audit'
+import type { ColdStore, CoveredSizes, Pool, SignedHead } from '@baton/audit'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 
@@ -22,8 +22,8 @@ export function createTreeKeeper({
   logger,
 }: TreeKeeperOptions): Service {
   async function extend(stopping: AbortSignal): Promise<void> {
-    const sealed = covered()?.sealed ?? new Map<number, number>()
-    const chains = [...sealed].map(([chain, size]) => ({ log: { chain }, size }))
+    const sealed = covered()?.sealed ?? new Map<number, SignedHead>()
+    const chains = [...sealed].map(([chain, { size }]) => ({ log: { chain }, size }))
     const seals = { log: 'seals' as const, size: ((await readLastSeal(reader))?.seq ?? -1) + 1 }
     for (const { log, size } of [...chains, seals]) {
       while (

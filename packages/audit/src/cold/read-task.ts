@@ -28,25 +28,28 @@ export async function readTierRecords(
   taskId: string,
 ): Promise<TaskRecords> {
   const hot = await readTaskRecords(db, taskId)
-  const whole = { rows: hot, findings: [], expired: 0, expiredHash: undefined }
-  if (!(await tier.isUsed())) return whole
   const known = new Set(hot.map(placeOf))
-  const gone = (await readTaskIndex(db, taskId)).filter((one) => !known.has(placeOf(one)))
+  const index = await readTaskIndex(db, taskId)
+  const gone = index.filter((one) => !known.has(placeOf(one)))
   const rows: RecordRow[] = [...hot]
-  const findings: Finding[] = []
+  const findings = await unindexed(tier, hot, index)
   const expired: IndexedRecord[] = []
   const bundles = new Map<string, Promise<readonly ColdRecord[]>>()
   for (const one of gone) {
     const { hotFrom, minIndex } = await tier.position(one.chain)
     if (one.seq < minIndex) expired.push(one)
-    if (one.seq < minIndex || one.seq >= hotFrom) continue
+    if (one.seq < minIndex) continue
+    if (one.seq >= hotFrom) {
+      findings.push(await broken(tier, one, 'a record that was appended is not in the database'))
+      continue
+    }
     const key = `${one.chain}/${bundleOf(one.seq)}`
     const bundle = bundles.get(key) ?? tier.bundle(one.chain, bundleOf(one.seq))
     bundles.set(key, bundle)
     const record = (await bundle).find(({ seq }) => seq === one.seq)
     if (record === undefined) continue
     if (equalBytes(record.recordHash, one.recordHash)) rows.push(rowOf(record, one.chain))
-    else findings.push(await differs(tier, one))
+    else findings.push(await broken(tier, one, OTHER_RECORD))
   }
   const last = expired.toSorted((left, right) => left.taskSeq - right.taskSeq).at(-1)
   return {
@@ -66,10 +69,22 @@ const rowOf = ({ columns, body, recordHash }: ColdRecord, chain: number): Record
   recordHash: Buffer.from(recordHash),
 })
 
-async function differs(tier: ColdTier, { chain, seq }: IndexedRecord): Promise<Finding> {
+const OTHER_RECORD = 'the record of the cold store is not the one that was appended'
+
+async function broken(tier: ColdTier, { chain, seq }: Place, message: string): Promise<Finding> {
   const origin = (await tier.log(chain))?.origin ?? ''
-  const message = 'the record of the cold store is not the one that was appended'
   return { origin, seq, rule: 'RECORD_INDEX', message }
+}
+
+/** Records that stand in the database and were never appended under this task. */
+async function unindexed(
+  tier: ColdTier,
+  hot: readonly RecordRow[],
+  index: readonly IndexedRecord[],
+): Promise<Finding[]> {
+  const appended = new Set(index.map(placeOf))
+  const strange = hot.filter((row) => !appended.has(placeOf(row)))
+  return Promise.all(strange.map((row) => broken(tier, row, 'the index has no such record')))
 }
 
 interface Place {

@@ -2,18 +2,24 @@
 import type { KeyObject } from 'node:crypto'
 import {
   encodeUtf8,
+  hashLeaf,
   openNote,
   parseCheckpoint,
+  proveInclusion,
   readSealEntry,
   sealLogOrigin,
   SIGNATURE_TYPES,
+  toBase64,
   verifierKey,
+  verifyInclusion,
 } from '@baton/ledger'
-import type { Checkpoint } from '@baton/ledger'
-import type { Database } from '../database.ts'
+import type { Checkpoint, SealEntry } from '@baton/ledger'
+import { inSnapshot } from '../database.ts'
+import type { Database, Pool, Snapshot } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { readChainCheckpoints, readSeal, readWitnessed } from '../seals/seals.ts'
+import { treeReader } from '../seals/tree-reader.ts'
 
 /**
  * `committed`: durable here. `sealed`: under a signed checkpoint. `witnessed`: that was seen outside.
@@ -21,11 +27,18 @@ import { readChainCheckpoints, readSeal, readWitnessed } from '../seals/seals.ts
  */
 export type Assurance = 'committed' | 'sealed' | 'witnessed' | 'archived'
 
-/** Sizes by number of the chain; a record is covered when its seq is below. */
+/** What a signature says of a chain: its first `size` records make this tree. */
+export interface SignedHead {
+  readonly size: number
+  /** In base64. */
+  readonly root: string
+}
+
+/** Signed heads by number of the chain; a record may be covered by one when its seq is below the size. */
 export interface CoveredSizes {
   readonly heads: readonly ChainHead[]
-  readonly sealed: ReadonlyMap<number, number>
-  readonly witnessed: ReadonlyMap<number, number>
+  readonly sealed: ReadonlyMap<number, SignedHead>
+  readonly witnessed: ReadonlyMap<number, SignedHead>
   /** Entries of the seal log under a cosigned checkpoint. */
   readonly witnessedSeals: number
 }
@@ -64,48 +77,60 @@ export async function openChainCheckpoints(
   return opened
 }
 
-/** Copies that the sealer's key did not sign cover nothing. */
-export async function readCoveredSizes(db: Database, publicKey: KeyObject): Promise<CoveredSizes> {
-  const heads = await readHeads(db)
-  const checkpoints = await openChainCheckpoints(db, heads, publicKey)
-  const sealed = new Map([...checkpoints].map(([chain, { size }]) => [chain, size]))
-  return { heads, sealed, ...(await readWitnessedSizes(db, heads, publicKey)) }
+/** Copies that the sealer's key did not sign cover nothing, and no entry of the seal log that its witnessed head does not prove. */
+export function readCoveredSizes(pool: Pool, publicKey: KeyObject): Promise<CoveredSizes> {
+  return inSnapshot(pool, async (snapshot) => {
+    const heads = await readHeads(snapshot)
+    const checkpoints = await openChainCheckpoints(snapshot, heads, publicKey)
+    const sealed = new Map(
+      [...checkpoints].map(([chain, { size, root }]) => [chain, { size, root: toBase64(root) }]),
+    )
+    return { heads, sealed, ...(await readWitnessedHeads(snapshot, heads, publicKey)) }
+  })
 }
 
-async function readWitnessedSizes(
-  db: Database,
+async function readWitnessedHeads(
+  snapshot: Snapshot,
   heads: readonly ChainHead[],
   publicKey: KeyObject,
 ): Promise<Pick<CoveredSizes, 'witnessed' | 'witnessedSeals'>> {
-  const row = await readWitnessed(db)
+  const row = await readWitnessed(snapshot)
   const origin = sealLogOrigin(heads[0]?.origin ?? '')
   const checkpoint = row && openCheckpoint(row.note, origin, publicKey)
-  if (checkpoint === undefined || checkpoint.size === 0) {
+  const entry = checkpoint && (await readLastEntry(snapshot, checkpoint))
+  if (checkpoint === undefined || entry === undefined) {
     return { witnessed: new Map(), witnessedSeals: 0 }
   }
-  const seal = await readSeal(db, checkpoint.size - 1)
-  const sizes = new Map(
-    (seal && readSealEntry(seal.body))?.chains.map((one) => [one.origin, one.size]) ?? [],
-  )
-  return {
-    witnessed: new Map(heads.map((head) => [head.chain, sizes.get(head.origin) ?? 0])),
-    witnessedSeals: checkpoint.size,
+  const witnessed = new Map<number, SignedHead>()
+  for (const { chain, origin: name } of heads) {
+    const head = entry.chains.find((one) => one.origin === name)
+    if (head !== undefined) witnessed.set(chain, { size: head.size, root: head.root })
   }
+  return { witnessed, witnessedSeals: checkpoint.size }
 }
 
-interface Place {
-  readonly chain: number
-  readonly seq: number
-  /** Records of the chain that the cold store has, by the archiver's mark. */
-  readonly archived: number
+/** The last entry under a signed head of the seal log; undefined where the stored one is not it. */
+async function readLastEntry(
+  snapshot: Snapshot,
+  { size, root }: Checkpoint,
+): Promise<SealEntry | undefined> {
+  const seal = size === 0 ? undefined : await readSeal(snapshot, size - 1)
+  if (seal === undefined) return undefined
+  const read = treeReader(snapshot, { log: 'seals', stored: true })
+  const proof = await proveInclusion(read, { index: size - 1, size })
+  const isProven = verifyInclusion({
+    index: size - 1,
+    size,
+    leafHash: hashLeaf(seal.body),
+    proof,
+    root,
+  })
+  return isProven ? readSealEntry(seal.body) : undefined
 }
 
-/** Nothing is known to be covered without sizes; a copy of what nobody saw outside proves nothing more. */
-export function assuranceOf(
-  sizes: CoveredSizes | undefined,
-  { chain, seq, archived }: Place,
-): Assurance {
-  if (sizes === undefined || seq >= (sizes.sealed.get(chain) ?? 0)) return 'committed'
-  if (seq >= (sizes.witnessed.get(chain) ?? 0)) return 'sealed'
-  return seq < archived ? 'archived' : 'witnessed'
-}
+/** Where a record stands in what was proven of it: under no signed head, or under one that nobody outside has seen yet. */
+export type Proof = 'none' | 'sealed' | 'witnessed'
+
+/** A copy in the cold store counts for a record that is proven under what was seen outside. */
+export const assuranceOf = (proof: Proof, isArchived: boolean): Assurance =>
+  proof === 'none' ? 'committed' : proof === 'witnessed' && isArchived ? 'archived' : proof

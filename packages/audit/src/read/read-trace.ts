@@ -6,8 +6,10 @@ import type { Assurance, CoveredSizes } from './assurance.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { readTierRecords } from '../cold/read-task.ts'
-import type { Database } from '../database.ts'
+import { inSnapshot } from '../database.ts'
+import type { Pool, Snapshot } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
+import { proveRows } from './prove-records.ts'
 import { columnsAlone } from './records.ts'
 import type { RecordRow } from './records.ts'
 
@@ -29,7 +31,7 @@ export interface TaskTrace {
   readonly expired: number
   readonly gaps: readonly TraceGap[]
   readonly findings: readonly Finding[]
-  /** No gap and no finding: every middle record is there and says what was recorded. */
+  /** No gap and no finding: every middle record is there, and what is sealed leads to the signed head. */
   readonly verified: boolean
   readonly cost: TaskCost
 }
@@ -42,23 +44,32 @@ interface TraceOptions {
 }
 
 /** Reads, checks and adds up one task out of both tiers (E14, E19). `taskId` is a UUID. */
-export async function readTrace(
-  db: Database,
+export function readTrace(
+  pool: Pool,
   taskId: string,
-  { covered, cold }: TraceOptions = {},
+  options: TraceOptions = {},
 ): Promise<TaskTrace> {
-  const tier = createColdTier(db, cold)
-  const { rows, expired, expiredHash, ...found } = await readTierRecords(db, tier, taskId)
-  const origins = new Map((await readHeads(db)).map((head) => [head.chain, head.origin]))
+  return inSnapshot(pool, (snapshot) => readTraceIn(snapshot, taskId, options))
+}
+
+async function readTraceIn(
+  snapshot: Snapshot,
+  taskId: string,
+  { covered, cold }: TraceOptions,
+): Promise<TaskTrace> {
+  const tier = createColdTier(snapshot, cold)
+  const { rows, expired, expiredHash, ...found } = await readTierRecords(snapshot, tier, taskId)
+  const origins = new Map((await readHeads(snapshot)).map((head) => [head.chain, head.origin]))
+  const proven = await proveRows(snapshot, rows, { covered, tier })
   const records: TraceRecord[] = []
-  const findings: Finding[] = [...found.findings]
+  const findings: Finding[] = [...found.findings, ...proven.findings]
   for (const row of rows) {
     const body = readRecord(row.body)
     if (body !== undefined) {
       const hash = recordHash(row.body).toString('hex')
       const { hotFrom, size, tail } = await tier.position(row.chain)
       const where = row.seq < hotFrom ? 'cold' : 'hot'
-      const assurance = assuranceOf(covered, { ...row, archived: Math.max(size, tail) })
+      const assurance = assuranceOf(proven.proofOf(row), row.seq < Math.max(size, tail))
       records.push({ recordHash: hash, assurance, tier: where, body })
     }
     findings.push(...rowFindings(row, body, origins.get(row.chain) ?? ''))
@@ -88,6 +99,6 @@ function rowFindings(row: RecordRow, body: RecordBody | undefined, origin: strin
 }
 
 /** Cost attribution of one task alone (E14). */
-export async function costOfTask(db: Database, taskId: string): Promise<TaskCost> {
-  return (await readTrace(db, taskId)).cost
+export async function costOfTask(pool: Pool, taskId: string): Promise<TaskCost> {
+  return (await readTrace(pool, taskId)).cost
 }
