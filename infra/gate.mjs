@@ -40,13 +40,21 @@ function generators() {
   )
 }
 
+/**
+ * Passes a signal on to what runs now: one thing at a time.
+ * @type {(signal: 'SIGTERM' | 'SIGHUP') => void}
+ */
+let passOn = () => undefined
+process.on('SIGTERM', () => passOn('SIGTERM'))
+process.on('SIGHUP', () => passOn('SIGHUP'))
+
 async function run({ command, args }, stdio) {
   return await new Promise((resolve, reject) => {
     let output = ''
     const child = spawn(command, args, { cwd: ROOT, stdio })
     child.stdout?.on('data', (text) => (output += text))
     child.stderr?.on('data', (text) => (output += text))
-    for (const signal of ['SIGTERM', 'SIGHUP']) process.once(signal, () => child.kill(signal))
+    passOn = (signal) => child.kill(signal)
     child.once('error', reject)
     child.once('close', (code) => resolve({ passed: code === 0, output }))
   })

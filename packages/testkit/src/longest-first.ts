@@ -1,0 +1,43 @@
+// The order of a run: what takes long begins first, so that at the end no core waits for one last long file.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { BaseSequencer } from 'vitest/node'
+import type { TestSpecification } from 'vitest/node'
+import { ROOT } from './folders.ts'
+
+/** Those of half a minute and more, the longest first. */
+const LONG = [
+  'test/fault/crash-points.test.ts',
+  'test/e2e/instance.test.ts',
+  'test/fault/chaos.test.ts',
+  'test/e2e/up.test.ts',
+  'test/e2e/people.test.ts',
+  'test/fault/people-crash-points.test.ts',
+  'test/e2e/evidence.test.ts',
+  'test/fault/ledger-kills.test.ts',
+  'test/integration/erasure-crash.test.ts',
+  'test/integration/embedded-postgres.test.ts',
+  'test/fault/control.test.ts',
+  'test/fault/drains.test.ts',
+  'test/integration/audit-seals-sealer.test.ts',
+  'test/integration/embedded-redis.test.ts',
+  'test/contract/store-sequences.test.ts',
+].map((file) => join(ROOT, file))
+
+/** Files that share a process share it within their project only, so each project's files follow each other. */
+const PROJECTS = ['fault', 'e2e', 'model', 'unit-apart', 'integration', 'contract', 'unit', 'tidy']
+
+/** Its first key counts most: project, then the file's place among the long ones. */
+function placeOf({ moduleId, project }: TestSpecification): number {
+  const long = LONG.indexOf(moduleId)
+  return PROJECTS.indexOf(project.name) * (LONG.length + 1) + (long === -1 ? LONG.length : long)
+}
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const gone = LONG.filter((file) => !existsSync(file))
+    if (gone.length > 0)
+      throw new Error(`longest-first.ts lists a test file that is not there: ${gone.join(', ')}`)
+    return files.toSorted((a, b) => placeOf(a) - placeOf(b))
+  }
+}
