@@ -16,8 +16,8 @@ const withServers = (name: string, testTimeout: number) => ({
   },
 })
 
-/** They wait for leases, restarts and servers much of the time: with four at once two cores are seldom idle. */
-const FILES_AT_ONCE = 4
+/** They wait for leases, restarts and servers much of the time: with three at once two cores are seldom idle. */
+const FILES_AT_ONCE = 3
 
 const UNITS = [
   'packages/*/src/**/*.test.ts',
