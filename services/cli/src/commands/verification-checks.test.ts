@@ -55,6 +55,13 @@ describe('verification checks', () => {
     })
   })
 
+  it('is incomplete where nothing outside the database was there to compare with', () => {
+    const alone = { ...report(), seals: { ...report().seals, anchorsAgreed: 0 } } as Report
+    expect(verdictOf(alone)).toBe('unknown')
+    expect(verdictOf({ ...report(), seals: null })).toBe('unknown')
+    expect(verdictOf({ ...report(), records: 0, seals: null })).toBe('passed')
+  })
+
   it('fails for a change that is past the findings which are kept', () => {
     const kept = report(...Array<Finding>(1000).fill(keyless))
     const cut = { ...kept, findingsByRule: { ...kept.findingsByRule, RECORD_HASH: 1 } }

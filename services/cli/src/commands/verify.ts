@@ -62,19 +62,25 @@ function printReport(output: Output, report: VerifyReport): ExitCode {
   }
   const more = report.findingsTotal - FINDINGS_SHOWN_MAX
   if (more > 0) output.words(`    … and ${count(more)} more; --json gives the first thousand`)
-  output.check(verdict, 'verdict', VERDICTS[verdict](report.records))
-  output.next(NEXT[verdict])
+  output.check(verdict, 'verdict', VERDICTS[verdict](report))
+  output.next(verdict === 'unknown' && report.ok ? NEXT_ALONE : NEXT[verdict])
   return EXIT_OF[verdict]
 }
 
-const VERDICTS: Readonly<Record<Mark, (records: number) => string>> = {
-  passed: (records) =>
+const VERDICTS: Readonly<Record<Mark, (report: VerifyReport) => string>> = {
+  passed: ({ records }) =>
     records === 0
       ? 'Verified OK: the log is empty'
       : `Verified OK: ${counted(records, 'record')}; nothing was altered, added or removed`,
   failed: () => 'NOT verified: the log is not what was recorded',
-  unknown: () => 'Cannot say: a key is missing, everything else is as recorded',
+  unknown: ({ ok }) =>
+    ok
+      ? 'Incomplete: consistent in itself, and compared with nothing outside the database'
+      : 'Cannot say: a key is missing, everything else is as recorded',
 }
+
+const NEXT_ALONE =
+  'name what was kept outside: BATON_SEAL_PUBLIC_KEY and BATON_SEAL_ANCHOR_FILE, as the sealer has them'
 
 const NEXT: Readonly<Record<Mark, string>> = {
   passed: nextStep('tasks'),
@@ -102,10 +108,27 @@ function printTask(output: Output, found: TaskTrace): ExitCode {
   }
   output.check('passed', 'protected', summariseKept(records))
   output.check('passed', 'cost', `${dollars(total)} over ${counted(cost.hops.length, 'hop')}`)
-  const verdict = verified
-    ? `Verified OK: nothing of task ${short(taskId)} is missing or altered`
-    : `NOT verified: the records of task ${taskId} are not what was recorded`
-  output.check(verified ? 'passed' : 'failed', 'verdict', verdict)
-  output.next(verified ? `${nextStep('verify')} proves the whole log` : nextStep('verify'))
-  return verified ? EXIT.fine : EXIT.verificationFailed
+  const [verdict, words] = verdictOfTask(found)
+  output.check(verdict, 'verdict', words)
+  output.next(
+    verdict === 'failed' ? nextStep('verify') : `${nextStep('verify')} proves the whole log`,
+  )
+  return EXIT_OF[verdict]
+}
+
+/** A record that no signed head proves yet is only consistent with the others. */
+function verdictOfTask({ taskId, records, verified }: TaskTrace): [Mark, string] {
+  const task = `task ${short(taskId)}`
+  if (!verified) return ['failed', `NOT verified: the records of ${task} are not what was recorded`]
+  const unproven = records.filter(({ assurance }) => assurance === 'committed').length
+  if (unproven === records.length && unproven > 0)
+    return [
+      'unknown',
+      `Incomplete: the records of ${task} fit together, and no signed head proves one`,
+    ]
+  const rest = unproven === 0 ? '' : `; ${counted(unproven, 'record')} not under a signed head yet`
+  return [
+    'passed',
+    `Verified OK: no record of ${task} between its first and its last was altered or removed${rest}`,
+  ]
 }
