@@ -91,6 +91,7 @@ function openEraser(daysAgo: number): Eraser {
   const log = createAuditLog({ db, vault, signer, environment: 'test', nowMicros })
   return createEraser({
     db: open(fixture.urls.eraser),
+    reader: fixture.reader,
     vaultDb: open(fixture.urls.vault),
     vault,
     environment: 'test',

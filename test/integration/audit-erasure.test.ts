@@ -135,6 +135,35 @@ describe('an erasure', () => {
     expect(await held.json()).toMatchObject({ state: 'DEFERRED', heldTaskIds: [who.taskId] })
   })
 
+  test('is refused for a held task whose hold was deleted from the database, until it is lifted', async () => {
+    const holding = await fixture.startAuditor({ BATON_AUDIT_HOLD_TOKEN: 'hold-token' })
+    const hold = async (taskId: string, held: boolean) => {
+      const answer = await fetch(`${holding.url}/v1/holds/${taskId}`, {
+        method: 'PUT',
+        headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
+        body: JSON.stringify({ held, actor: 'counsel' }),
+      })
+      expect(answer.status).toBe(200)
+    }
+    const who = await tell([person()])
+    const id = await plan(who)
+    await hold(who.taskId, true)
+    const row = await fixture.superuser.query<{ held_at: Date; chain: number; seq: number }>({
+      text: 'delete from audit.legal_hold where task_id = $1 returning chain, seq, held_at',
+      values: [who.taskId],
+    })
+    expect(await problemOf(await confirm(id, who))).toMatchObject({
+      code: 'BATON_ERASURE_DEFERRED',
+    })
+    const [deleted] = row.rows
+    await fixture.superuser.query({
+      text: 'insert into audit.legal_hold (task_id, chain, seq, held_at) values ($1, $2, $3, $4)',
+      values: [who.taskId, deleted?.chain, deleted?.seq, deleted?.held_at],
+    })
+    await hold(who.taskId, false)
+    expect((await confirm(id, who)).status).toBe(200)
+  })
+
   test('is refused to every other token and to every form that is not asked for', async () => {
     const refused = await fetch(`${auditor.url}/v1/erasures`, {
       headers: { authorization: 'Bearer read-token' },

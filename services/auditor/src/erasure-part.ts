@@ -20,6 +20,7 @@ export function createErasurePart(core: Core): Part {
     db &&
     createEraser({
       db,
+      reader,
       vaultDb,
       vault,
       batchKeys,

@@ -6,7 +6,7 @@ import { crashPoint } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 import { readErasedObjects } from '../cold/erased-objects.ts'
 import type { ColdSegments } from '../cold/erased-objects.ts'
-import type { Database } from '../database.ts'
+import type { Database, Pool } from '../database.ts'
 import { judgeErased } from './erased-verdicts.ts'
 import type { ColdReading } from './erased-verdicts.ts'
 import {
@@ -19,6 +19,7 @@ import {
 } from './erasure-keys.ts'
 import * as erased from './erased-segments.ts'
 import * as erasures from './erasures.ts'
+import { findHeldTasks } from './held-tasks.ts'
 import type { Erasure, ErasureProof, SubjectRecord } from './erasures.ts'
 import { subjectName } from '../append/prepared-entry.ts'
 import { readSubjectKeys } from '../append/subject-keys.ts'
@@ -27,6 +28,8 @@ import type { SubjectVault } from '../append/subject-vault.ts'
 interface EraserOptions {
   /** Connected as audit_eraser. */
   readonly db: Database
+  /** Connected as audit_reader. */
+  readonly reader: Pool
   /** Connected as vault_keeper. */
   readonly vaultDb: Database
   readonly vault: SubjectVault
@@ -136,7 +139,7 @@ export function createEraser(options: EraserOptions): Eraser {
       const lookup = reach.lookupOf(plan.subject)
       const refs = await findKeysOfSubject(vaultDb, lookup)
       const taskIds = await reach.tasksOf(refs, plan.taskIds)
-      const heldTaskIds = await erasures.findHeldTasks(db, taskIds)
+      const heldTaskIds = await heldOf(options, taskIds)
       const state = heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'
       if (state === 'PLANNED') await noteErasure(vaultDb, plan.id, lookup)
       await erasures.addErasure(db, { ...plan, taskIds, state })
@@ -201,10 +204,11 @@ async function readKnown(db: Database, id: string): Promise<Erasure> {
 
 /** Confirms a plan; why not, where it may not be. What was confirmed before stays confirmed. */
 async function confirmPlan(
-  { db, vaultDb }: EraserOptions,
+  options: EraserOptions,
   reach: Reach,
   { id, confirmedBy, subject, ...confirmed }: Confirmation,
 ): Promise<Extract<Confirmed, { kind: 'refused' }>['why'] | undefined> {
+  const { db, vaultDb } = options
   const found = await erasures.findErasure(db, id)
   if (found === undefined) return 'unknown'
   if (found.requestedBy === confirmedBy) return 'own'
@@ -214,11 +218,14 @@ async function confirmPlan(
   if (!(await isErasureOf(vaultDb, id, lookup))) return 'other_subject'
   const refs = await findKeysOfSubject(vaultDb, lookup)
   const taskIds = await reach.tasksOf(refs, confirmed.taskIds)
-  if ((await erasures.findHeldTasks(db, taskIds)).length > 0) return 'held'
+  if ((await heldOf(options, taskIds)).length > 0) return 'held'
   const { handoffIds } = confirmed
   await erasures.confirmErasure(db, id, { by: confirmedBy, handoffIds, taskIds })
   return undefined
 }
+
+const heldOf = ({ reader, cold }: EraserOptions, taskIds: readonly string[]) =>
+  findHeldTasks({ reader, cold: cold?.store }, taskIds)
 
 /** What of a person stands where. */
 interface Reach {

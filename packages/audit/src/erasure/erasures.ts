@@ -124,20 +124,6 @@ export async function completeErasure(db: Database, id: string, receipt: object)
   )
 }
 
-/** Those of `taskIds` that must not be erased now. */
-export async function findHeldTasks(db: Database, taskIds: readonly string[]): Promise<string[]> {
-  const rows = await run(
-    db,
-    'find_held_tasks',
-    audit
-      .selectFrom('audit.legal_hold')
-      .select('task_id as taskId')
-      .where('task_id', '=', anyOf(BINARY.uuid, taskIds.map(uuidBytes)))
-      .orderBy('task_id'),
-  )
-  return rows.map((row) => row.taskId)
-}
-
 export interface SubjectRecord {
   readonly origin: string
   readonly seq: number
