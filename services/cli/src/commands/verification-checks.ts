@@ -143,8 +143,7 @@ export function describeFinding({ origin, seq, rule, message }: Finding): string
 }
 
 /** Whether anything outside the database agreed with it: what it says of itself alone, its superuser can make it say. */
-export const wasComparedOutside = ({ seals }: VerifyReport): boolean =>
-  (seals?.anchorsAgreed ?? 0) > 0
+const wasComparedOutside = ({ seals }: VerifyReport): boolean => (seals?.anchorsAgreed ?? 0) > 0
 
 /** Failed means that something was changed; unknown that it cannot be said. */
 export function verdictOf(report: VerifyReport): Mark {

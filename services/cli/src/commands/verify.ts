@@ -89,7 +89,7 @@ const NEXT: Readonly<Record<Mark, string>> = {
 }
 
 function printTask(output: Output, found: TaskTrace): ExitCode {
-  const { taskId, records, gaps, findings, verified, cost } = found
+  const { records, gaps, findings, cost } = found
   if (output.json) output.data(JSON.stringify(found))
   const hashes = findings.filter(({ rule }) => rule !== 'RECORD_COLUMNS')
   const columns = findings.filter(({ rule }) => rule === 'RECORD_COLUMNS')
