@@ -49,6 +49,7 @@ const REFUSALS: Readonly<Record<string, number>> = {
   BATON_HANDOFF_UNKNOWN: 404,
   BATON_TASK_UNKNOWN: 404,
   BATON_OUTBOX_FULL: 429,
+  BATON_SCHEMA_OUTDATED: 503,
 }
 
 function fromBaton({
