@@ -176,7 +176,7 @@ describe('an execution', () => {
     expect(alive.map((lease) => lease.handoffId)).toEqual([kept.handoffId])
   })
 
-  it('released counts no attempt and no lease expiry, and waits for its time', async () => {
+  it('that is released counts no attempt and no lease expiry, and waits for its time', async () => {
     const claimed = await executing(store.pool)
     await releaseLeasesLater(store.pool, [claimed], 60_000)
     expect(await stateOf(claimed.handoffId)).toMatchObject({

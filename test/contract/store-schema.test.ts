@@ -83,6 +83,8 @@ describe('the role baton_app', () => {
     'drop database postgres',
     'set role baton_owner',
     'create temporary table x (y int)',
+    'delete from kysely_migration',
+    'update kysely_migration_lock set is_locked = 1',
   ])('cannot %s', async (statement) => {
     const refused = store.pool.query({ text: statement })
     await expect(refused).rejects.toMatchObject({ code: '42501' })

@@ -50,6 +50,19 @@ describe('the rules of the audit log', () => {
     expect(await broken()).toEqual({})
   })
 
+  it('hold for a task that counsel has put under a hold', async () => {
+    const holding = await fixture.startAuditor({ BATON_AUDIT_HOLD_TOKEN: 'hold-token' })
+    const entry = handoff()({ event: 'HANDOFF_REJECTED', reason: 'BUDGET_EXHAUSTED' })
+    await holding.client.append([entry])
+    const held = await fetch(`${holding.url}/v1/holds/${entry.taskId}`, {
+      method: 'PUT',
+      headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
+      body: JSON.stringify({ held: true, actor: 'counsel' }),
+    })
+    expect(await held.json()).toMatchObject({ changed: true })
+    expect(await broken()).toEqual({})
+  })
+
   it('name completions without a decision or twice, and tasks on two traces', async () => {
     const [undecided, repeated, split] = [handoff(), handoff(), handoff()]
     await auditor.client.append([

@@ -125,6 +125,11 @@ describe('refusals', () => {
     await set('set synchronous_commit = off')
     await expect(fixture.startAuditor()).rejects.toThrow('BATON_AUDIT_NOT_DURABLE')
     await set('reset synchronous_commit')
+    const logged = (kept: string) =>
+      fixture.superuser.query({ text: `alter table audit.batch_sig set ${kept}` })
+    await logged('unlogged')
+    await expect(fixture.startAuditor()).rejects.toThrow('audit.batch_sig is not logged')
+    await logged('logged')
   })
 
   test('wrong settings are named all at once', async () => {

@@ -65,6 +65,7 @@ describe('taking returns', () => {
     ['too many at once', { agents: ['a'], limit: 21 }],
     ['another kind', { agents: ['a'], kinds: ['all'] }],
     ['an unknown member', { agents: ['a'], taker: 'me' }],
+    ['an agent whose name no database stores', { agents: ['a\u0000'] }],
     ['a list', [{ agents: ['a'] }]],
   ])('refuses %s', async (_, body) => {
     const response = await returning.call('/v2/returns/take', body)

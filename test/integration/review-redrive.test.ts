@@ -24,6 +24,12 @@ const ended = (redriveId: string) =>
     { deadlineMs: 20_000, describe: () => `re-drive ${redriveId} ends` },
   ) as Promise<Answer['body']>
 
+it('refuses a cluster whose name no database stores', async () => {
+  const asked = { cluster: 'SAFETY_VIOLATION\u0000' }
+  const { status } = await review.call('ann', 'POST', '/v2/dead-letters/dry-run', asked)
+  expect(status).toBe(422)
+})
+
 it('tries out without enqueuing anything, and says which agents are live', async () => {
   const [deadLetter] = await poisoned('nobody', 1)
   const asked = { handoffIds: [deadLetter?.handoffId] }

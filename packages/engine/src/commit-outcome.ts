@@ -1,4 +1,4 @@
-// Commits what a delivery came to: once, fenced by the fencing token, in sets shared with other deliveries (I4, I5).
+// Commits what a delivery came to: once, fenced, in sets shared with other deliveries (I4, I5).
 import type { HandoffMessage } from '@baton/protocol'
 import { codeOf, crashPoint, createBatcher, fullJitterMs, kindOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'

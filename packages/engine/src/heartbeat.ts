@@ -76,7 +76,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   })
   return {
     ...beats,
-    hold: (fence) => leases.hold(fence),
+    hold: leases.hold,
     abortAll() {
       for (const one of leases.all()) leases.lose(one, 'draining')
     },

@@ -42,10 +42,7 @@ interface Pass {
 export function createRelay(parts: RelayParts): Service {
   const { pool, transport, logger } = parts
   const quotas = createClassQuotas()
-  const highWaterMark = createHighWaterMark({
-    ...parts,
-    waiting: (queue) => transport.waiting(queue),
-  })
+  const highWaterMark = createHighWaterMark({ ...parts, waiting: transport.waiting })
   const watermarkWriter = createWatermarkWriter({
     writeWatermarks: transport.watermarks?.write ?? null,
   })

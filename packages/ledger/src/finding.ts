@@ -53,6 +53,8 @@ export type FindingRule =
   | 'TILE_UNREADABLE'
   /** A bundle, its hash tile and the signed root do not agree. */
   | 'TILE_HASH'
+  /** A table, view or function of the log is not what its migrations made. */
+  | 'DEFINITION'
 
 export interface Finding {
   readonly origin: string

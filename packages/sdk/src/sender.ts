@@ -95,7 +95,7 @@ export function createSender(options: SenderOptions): Sender {
   return {
     send: (agentState, targetAgentType, constraints = {}) =>
       sender.send({ agentState, targetAgentType, constraints }),
-    sendMessage: (ready) => sender.sendMessage(ready),
+    sendMessage: sender.sendMessage,
     async sendIn(transaction, agentState, { agentType, constraints = {} }) {
       const request = { agentState, targetAgentType: agentType, constraints }
       const handoff = prepareHandoff(request, { keyRing, attemptsMax, sentBy })

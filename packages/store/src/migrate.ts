@@ -35,7 +35,12 @@ export async function migrateStore(options: MigrateOptions): Promise<readonly st
   const url = locateDatabase(adminUrl, { database })
   await withAdmin(url, grantToApp)
   const folder = new URL('../migrations/', import.meta.url)
-  return applyMigrations({ url, folder, name: 'operational', role: 'baton_owner' })
+  const applied = await applyMigrations({ url, folder, name: 'operational', role: 'baton_owner' })
+  // What was applied is nobody's to change but the migrator's.
+  await withAdmin(url, async (admin) => {
+    await admin.query('revoke all on kysely_migration, kysely_migration_lock from baton_app')
+  })
+  return applied
 }
 
 // Advisory locks belong to one database, so the new one is locked for itself.

@@ -182,7 +182,7 @@ ${PUBLISH("revised where state = 'QUEUED'")}`
 /**
  * Replaces the messages of handoffs that `lockRevisable` has locked in this transaction; the caller
  * has judged what it answered. The bytes before are kept, the extra cost is charged to the task, a
- * dead letter is resolved, and the handoff is published as a new publish attempt, or held for approval.
+ * dead letter is resolved, and the handoff is published anew, or held for approval.
  */
 export async function applyRevisions(
   transaction: Database,

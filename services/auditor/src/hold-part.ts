@@ -1,6 +1,6 @@
 // PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
 import { randomUUID } from 'node:crypto'
-import { readLegalHolds, readTaskIndex } from '@baton/audit'
+import { readLegalHolds, readTaskIndex, readTrace } from '@baton/audit'
 import { ProblemError, requireToken } from '@baton/http/server'
 import type { AuditEntry } from '@baton/ledger'
 import type { FastifyRequest } from 'fastify'
@@ -15,7 +15,7 @@ interface HoldRequest {
 }
 
 /** Without BATON_AUDIT_HOLD_TOKEN nobody may hold. */
-export const createHoldPart = ({ settings, reader, batcher }: Core): Part => ({
+export const createHoldPart = ({ settings, reader, cold, batcher }: Core): Part => ({
   prepare(server) {
     const token = settings.BATON_AUDIT_HOLD_TOKEN
     if (token === undefined) return
@@ -27,16 +27,25 @@ export const createHoldPart = ({ settings, reader, batcher }: Core): Part => ({
       async ({ params: { taskId }, body }) => {
         if ((await readTaskIndex(reader, taskId)).length === 0) throw NO_SUCH_TASK
         const isHeld = (await readLegalHolds(reader)).some((hold) => hold.taskId === taskId)
-        if (isHeld !== body.held) await batcher.add(holdEntry(taskId, body))
+        if (isHeld !== body.held) {
+          const { records } = await readTrace(reader, taskId, { cold })
+          await batcher.add(holdEntry(taskId, body, records[0]?.body.traceparent))
+        }
         return { taskId, held: body.held, changed: isHeld !== body.held }
       },
     )
   },
 })
 
-function holdEntry(taskId: string, { held, actor }: HoldRequest): AuditEntry {
+/** On the trace of the task's first record; on one of its own where none stands any more. */
+function holdEntry(
+  taskId: string,
+  { held, actor }: HoldRequest,
+  traceparent: string | undefined,
+): AuditEntry {
   const id = randomUUID()
-  const [trace, span] = [taskId, id].map((one) => one.replaceAll('-', ''))
+  const trace = traceparent?.split('-')[1] ?? taskId.replaceAll('-', '')
+  const span = id.replaceAll('-', '').slice(0, 16)
   return {
     event: held ? 'LEGAL_HOLD_SET' : 'LEGAL_HOLD_LIFTED',
     taskId,
@@ -46,7 +55,7 @@ function holdEntry(taskId: string, { held, actor }: HoldRequest): AuditEntry {
     epoch: 0,
     fromAgent: { agentId: 'auditor', agentVersion: '1', executionId: id },
     toAgent: { agentType: 'audit-log', agentVersion: null },
-    traceparent: `00-${trace}-${span?.slice(0, 16)}-00`,
+    traceparent: `00-${trace}-${span}-00`,
     verdicts: null,
     reason: null,
     cost: null,

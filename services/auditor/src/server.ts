@@ -1,4 +1,4 @@
-// The auditor's HTTP server: strict JSON in, problems out, health and metrics.
+// The auditor's HTTP server: JSON in valid UTF-8 in, problems out, health and metrics.
 import { addHealthRoutes, createHttpServer, ProblemError, readBodies } from '@baton/http/server'
 import type { FastifyInstance } from 'fastify'
 import type { Core } from './core.ts'

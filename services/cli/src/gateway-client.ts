@@ -101,7 +101,7 @@ export function createGatewayClient(url: string, key: string): GatewayClient {
   return {
     url,
     get: (path) => json(path),
-    ask: (path) => ask(path),
+    ask,
     delete: (path) => json(path, { method: 'DELETE' }),
     post: (path, body = {}) => json(path, { body }),
   }

@@ -75,7 +75,7 @@ const BASIS_DEFAULT = 'GDPR_ART_17_1'
 
 const SUBJECT = {
   type: 'string',
-  pattern: '^[^\\n]{1,256}$',
+  pattern: '^[^\\n\\u0000]{1,256}$',
   description: 'The id under which messages name the person in dataSubjects.',
 }
 

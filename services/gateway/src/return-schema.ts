@@ -2,7 +2,8 @@
 import { UUID_PATTERN } from '@baton/protocol'
 import { AGENT_STATE, CONSTRAINTS } from './submission-schema.ts'
 
-const name = { type: 'string', minLength: 1, maxLength: 256 }
+/** Postgres stores no NUL, so nothing can be called so. */
+const name = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\u0000]*$' }
 const revision = {
   type: 'integer',
   minimum: 2,

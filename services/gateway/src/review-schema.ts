@@ -12,7 +12,8 @@ const uuid = {
   type: 'string',
   pattern: UUID_PATTERN,
 }
-const cluster = { type: 'string', minLength: 1, maxLength: 1_024 }
+/** Postgres stores no NUL, so nothing can be called so. */
+const cluster = { type: 'string', minLength: 1, maxLength: 1_024, pattern: '^[^\\u0000]*$' }
 
 /** Most dead letters that one request may name, or take from a cluster. */
 export const DRY_RUN_MAX = 200

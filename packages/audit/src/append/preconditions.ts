@@ -3,26 +3,28 @@ import { permanent } from '@baton/runtime'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
 
+const UNSAFE = `
+select name || ' is off' as what from pg_settings
+where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'
+union all
+select 'audit.' || c.relname || ' is not logged' from pg_class c
+where c.relnamespace = 'audit'::regnamespace and c.relkind in ('r', 'p') and c.relpersistence <> 'p'
+order by what limit 20`
+
 /**
- * Throws BATON_AUDIT_NOT_DURABLE when fsync, full_page_writes or synchronous_commit is off: an
- * acknowledged record could then be lost, so nothing may be acknowledged (E12). With `allowUnsafe`
- * it only answers what is off.
+ * Throws BATON_AUDIT_NOT_DURABLE when fsync, full_page_writes or synchronous_commit is off, or a table is
+ * emptied by the next crash because it is unlogged: an acknowledged record could then be lost, so nothing may
+ * be acknowledged (E12). With `allowUnsafe` it only answers what is unsafe.
  */
 export async function requireDurability(
   db: Database,
   { allowUnsafe = false }: { readonly allowUnsafe?: boolean } = {},
 ): Promise<readonly string[]> {
-  const rows = await run<{ name: string }>(
-    db,
-    'find_unsafe_settings',
-    `select name from pg_settings
-     where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
-  )
-  const unsafe = rows.map((row) => row.name)
+  const unsafe = (await run<{ what: string }>(db, 'find_unsafe', UNSAFE)).map(({ what }) => what)
   if (unsafe.length === 0 || allowUnsafe) return unsafe
-  const names = unsafe.join(', ')
-  throw permanent('BATON_AUDIT_NOT_DURABLE', `the audit database runs with ${names} off`, {
-    fix: `Set ${names} to on in the audit database. To start all the same, set BATON_ALLOW_UNSAFE_POSTGRES=1.`,
+  const message = `the audit database could lose what it acknowledged: ${unsafe.join(', ')}`
+  throw permanent('BATON_AUDIT_NOT_DURABLE', message, {
+    fix: 'Set the settings to on, and `alter table … set logged`. To start all the same, set BATON_ALLOW_UNSAFE_POSTGRES=1.',
   })
 }
 

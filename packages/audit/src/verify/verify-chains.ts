@@ -13,6 +13,7 @@ import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { openableSegments, withSegments } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
+import { findAlteredDefinitions } from './definitions.ts'
 import { scanTiers } from './scan-chain.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
@@ -67,6 +68,7 @@ export async function verifyChains(options: VerifyOptions): Promise<VerifyReport
     const erasures = createAuthenticatedErasures(options.pool, options.batchKeys, options.cold)
     const found = collectFindings(options.onProgress)
     found.add(missingChains(heads))
+    found.add((await findAlteredDefinitions(db)).map(altered))
     const seals = options.seals && (await verifySeals(db, heads, options.seals, anchored))
     found.add(seals?.findings ?? [])
     found.add(unknownChains(heads, seals))
@@ -114,6 +116,13 @@ function collectFindings(onProgress: VerifyOptions['onProgress']): Findings {
     }),
   }
 }
+
+const altered = (message: string): Finding => ({
+  origin: 'schema audit',
+  seq: null,
+  rule: 'DEFINITION',
+  message,
+})
 
 // Each chain says how many its epoch has, so a chain that is gone is missed by the others.
 function missingChains(heads: readonly ChainHead[]): Finding[] {

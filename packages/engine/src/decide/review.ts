@@ -11,7 +11,7 @@ interface ReviewRule {
   readonly release: number | null
   /** Different people it takes to let it go on with parts taken out; none can. */
   readonly redact: number | null
-  /** The safety check is overridden by an approval override; otherwise everything is judged again. */
+  /** An approval override is given for it; otherwise everything is judged again. */
   readonly overrides: boolean
 }
 

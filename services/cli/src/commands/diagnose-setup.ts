@@ -57,7 +57,7 @@ async function diagnoseAuditDurability(
     return passed('database', rule)
   } catch (error) {
     if (error instanceof BatonError && error.code === 'BATON_AUDIT_NOT_DURABLE') {
-      return failed('database', rule, { text: error.fix ?? error.message })
+      return failed('database', rule, { text: error.message })
     }
     throw error
   }

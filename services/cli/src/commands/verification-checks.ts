@@ -41,6 +41,10 @@ const RULES: Readonly<Record<Rule, { readonly check: string; readonly consequenc
     consequence: 'queries and views show something else than was recorded',
   },
   RECORD_INDEX: { check: 'columns', consequence: 'a repeated request could be answered wrongly' },
+  DEFINITION: {
+    check: 'columns',
+    consequence: 'queries can show something else than was recorded, or leave something out',
+  },
   BATCH_SIGNATURE: {
     check: 'signatures',
     consequence: 'somebody other than the auditor wrote these records',
@@ -106,7 +110,7 @@ const PASSED: Readonly<Record<string, (report: VerifyReport) => string>> = {
     const empty = chains.length - filled.length
     return `${runs.join(', ')} unbroken${empty === 0 ? '' : `; ${counted(empty, 'chain')} without records`}`
   },
-  columns: () => 'what queries see is what was recorded',
+  columns: () => 'indexed columns, views and rights are what was recorded and made',
   signatures: () => 'every record is in a batch that the auditor signed (Ed25519)',
   seals: ({ seals, chains }) => sealText(seals, chains),
   anchors: ({ seals }) => anchorText(seals),

@@ -101,7 +101,7 @@ function printTask(output: Output, found: TaskTrace): ExitCode {
       `${records.length} of ${records.length} recomputed (RFC 8785, SHA-256)`,
     ],
     ['links', gaps, `0→${records.length - 1} unbroken, every parent handoff is there`],
-    ['columns', columns, 'what queries see is what was recorded'],
+    ['columns', columns, 'indexed columns say what was recorded'],
   ] as const
   for (const [name, problems, text] of checks) {
     output.check(problems.length === 0 ? 'passed' : 'failed', name, problems[0]?.message ?? text)
