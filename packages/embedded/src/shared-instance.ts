@@ -89,7 +89,8 @@ export async function joinInstance<Details extends ServerProcess>(
     )
     if ('leave' in outcome) return outcome
     const state = await describeSilence(engine, outcome)
-    if (performance.now() > deadline)
+    // Nobody is refused who was not told before for what is waited.
+    if (told && performance.now() > deadline)
       throw silence(engine, outcome, { state, waitMs: waits.usedMs })
     if (!told) tell(`Waits for ${state}. Gives up after ${waits.usedMs / 1000} s and ends nothing.`)
     // Without the lock: whoever uses the server can leave it meanwhile.
