@@ -104,7 +104,8 @@ describe('valid in itself, and not what was sealed', () => {
 
 describe('the copies of the seals', () => {
   test('T04 a checkpoint with one bit flipped', async () => {
-    await sql(`update audit.seal set note = overlay(note placing 'A' from length(note) - 20)
+    await sql(`update audit.seal set note = overlay(note placing
+      case substr(note, length(note) - 20, 1) when 'A' then 'B' else 'A' end from length(note) - 20)
       where seq = (select max(seq) from audit.seal)`)
     expect((await sealing.rules()).map((rule) => rule.split('@')[0])).toEqual(['SEAL_SIGNATURE'])
   })
