@@ -191,6 +191,11 @@ describe('the trace of a task', () => {
     expect((await trace(0)).rules).toEqual(['RECORD_INDEX'])
   })
 
+  test('is read on, and not called witnessed, where an entry of the seal log is gone', async () => {
+    await sql('delete from audit.seal where seq = 1')
+    expect(await trace(0)).toEqual({ verified: true, rules: [], labels: ['sealed'] })
+  })
+
   test('is not called witnessed by an entry of the seal log that nobody witnessed', async () => {
     await sql(`update audit.seal set body = convert_to(replace(convert_from(body, 'UTF8'), '"size":', '"size": '), 'UTF8')
       where seq = (select max(size) - 1 from audit.witnessed)`)

@@ -19,7 +19,7 @@ import type { Database, Pool, Snapshot } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { readChainCheckpoints, readSeal, readWitnessed } from '../seals/seals.ts'
-import { treeReader } from '../seals/tree-reader.ts'
+import { isMissingLeaf, treeReader } from '../seals/tree-reader.ts'
 
 /**
  * `committed`: durable here. `sealed`: under a signed checkpoint. `witnessed`: that was seen outside.
@@ -117,7 +117,12 @@ async function readLastEntry(
   const seal = size === 0 ? undefined : await readSeal(snapshot, size - 1)
   if (seal === undefined) return undefined
   const read = treeReader(snapshot, { log: 'seals', stored: true })
-  const proof = await proveInclusion(read, { index: size - 1, size })
+  // An entry that is gone proves nothing; what watches how far the log is sealed must go on.
+  const proof = await proveInclusion(read, { index: size - 1, size }).catch((error: unknown) => {
+    if (isMissingLeaf(error)) return undefined
+    throw error
+  })
+  if (proof === undefined) return undefined
   const isProven = verifyInclusion({
     index: size - 1,
     size,

@@ -8,10 +8,9 @@ import {
   toBase64,
 } from '@baton/ledger'
 import type { ChainProof, Finding } from '@baton/ledger'
-import { BatonError } from '@baton/runtime'
 import type { ColdTier } from '../cold/cold-tier.ts'
 import type { Snapshot } from '../database.ts'
-import { treeReader } from '../seals/tree-reader.ts'
+import { isMissingLeaf, treeReader } from '../seals/tree-reader.ts'
 import type { CoveredSizes, Proof, SignedHead } from './assurance.ts'
 import type { RecordRow } from './records.ts'
 
@@ -67,9 +66,6 @@ function leadsTo({ size, leaves, hashes }: ChainProof, root: string): boolean {
 }
 
 const NO_HASH = new Uint8Array(0)
-
-const isMissingLeaf = (error: unknown): boolean =>
-  error instanceof BatonError && error.code === 'BATON_AUDIT_LEAVES_MISSING'
 
 interface ProvenRows {
   proofOf(row: RecordRow): Proof

@@ -1,7 +1,7 @@
 // Reads any hash of a log's tree from stored hashes and a few records, and keeps the stored ones up.
 import { rootOf } from '@baton/ledger'
 import type { HashReader, TreeNode } from '@baton/ledger'
-import { permanent } from '@baton/runtime'
+import { BatonError, permanent } from '@baton/runtime'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
@@ -160,6 +160,10 @@ export async function extendTreeHashes(extension: Extension): Promise<number> {
   }
   return stored
 }
+
+/** Whether a proof could not be made because a leaf is gone: that is tampering, and no reason to stop looking. */
+export const isMissingLeaf = (error: unknown): boolean =>
+  error instanceof BatonError && error.code === 'BATON_AUDIT_LEAVES_MISSING'
 
 const leavesMissing = (log: TiledLog, seq: number) =>
   permanent(
