@@ -138,6 +138,16 @@ describe('the trace', () => {
   })
 })
 
+test('a query parameter that a path does not take is refused', async () => {
+  const problem = { status: 400, code: 'BATON_PARAMETER_UNKNOWN' }
+  expect(await auditor.read(`/v1/traces/${taskId}?event=ROLLED_BACK`)).toMatchObject({
+    ...problem,
+    parameter: 'event',
+    fix: 'Leave it out, or correct its name: this path takes no query.',
+  })
+  expect(await auditor.read('/v1/tiers?chain=1')).toMatchObject(problem)
+})
+
 test('health, readiness and metrics', async () => {
   expect(await auditor.read('/healthz')).toEqual({ status: 'ok' })
   expect(await auditor.read('/readyz')).toEqual({ status: 'ready' })

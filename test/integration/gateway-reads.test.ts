@@ -154,6 +154,23 @@ it.each([
   expect(response.json()).toMatchObject({ status: 400, code: 'BATON_PARAMETER_INVALID' })
 })
 
+it('refuses a query parameter that a path does not take, instead of answering everything', async () => {
+  const refused = (await get(fixture.gateway, '/v2/tasks?agent=intake&reason=INCOMPLETE')).json()
+  expect(refused).toMatchObject({
+    status: 400,
+    code: 'BATON_PARAMETER_UNKNOWN',
+    detail: 'this path takes no query parameter agent, and 1 more',
+    fix: 'Leave it out, or correct its name: this path takes idPrefix, limit, status.',
+    parameter: 'agent',
+  })
+  const paths = [`/v2/tasks/${randomUUID()}?full=1`, '/v2/agents?type=intake', '/healthz?x=1']
+  for (const path of paths)
+    expect((await get(fixture.gateway, path)).json().code).toBe('BATON_PARAMETER_UNKNOWN')
+  const { server } = fixture.gateway
+  expect((await server.inject('/v2/tasks?agent=intake')).statusCode).toBe(401)
+  expect((await get(fixture.gateway, '/v2/nothing?agent=intake')).statusCode).toBe(404)
+})
+
 it('tells of its health without a key, and of its metrics with one', async () => {
   const { server } = fixture.gateway
   expect((await server.inject('/healthz')).json()).toEqual({ status: 'ok' })
@@ -217,6 +234,7 @@ it('lets no payload text out: not to the log, not to metrics, not into problems'
     }),
     await get(fixture.gateway, `/v2/tasks?status=${canary}`),
     await get(fixture.gateway, `/v2/${canary}?q=${canary}`),
+    await get(fixture.gateway, `/v2/tasks?${canary}=${canary}`),
     await get(fixture.gateway, `/v2/tasks/${canary}`),
     await post(fixture.gateway, stateBody(state), { headers: { 'idempotency-key': `"${canary}` } }),
     await post(fixture.gateway, stateBody(state), { key: `bk_a_${canary}` }),

@@ -20,6 +20,8 @@ export interface ProblemOptions {
   readonly detail: string
   readonly fix?: string | undefined
   readonly pointer?: string | undefined
+  /** The name of the query parameter that is meant. */
+  readonly parameter?: string | undefined
   readonly errors?: readonly ProblemItem[]
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -28,14 +30,17 @@ export interface ProblemOptions {
 export class ProblemError extends BatonError {
   readonly status: number
   readonly pointer: string | undefined
+  readonly parameter: string | undefined
   readonly errors: readonly ProblemItem[]
   readonly headers: Readonly<Record<string, string>>
 
-  constructor({ status, code, detail, fix, pointer, errors = [], headers = {} }: ProblemOptions) {
+  constructor({ status, code, detail, fix, pointer, parameter, ...more }: ProblemOptions) {
+    const { errors = [], headers = {} } = more
     const kind = status === 429 || status === 503 ? 'transient' : 'permanent'
     super(kind, code, detail, fix === undefined ? {} : { fix })
     this.status = status
     this.pointer = pointer ?? errors[0]?.pointer
+    this.parameter = parameter
     this.errors = errors
     this.headers = headers
   }
@@ -46,7 +51,7 @@ export class ProblemError extends BatonError {
  * not have. `traceId` finds the request in logs and traces.
  */
 export function problemBody(problem: ProblemError, traceId?: string): Buffer {
-  const { status, code, message: detail, fix, pointer, errors } = problem
+  const { status, code, message: detail, fix, pointer, parameter, errors } = problem
   return Buffer.from(
     JSON.stringify({
       type: `urn:baton:problem:${code}`,
@@ -56,6 +61,7 @@ export function problemBody(problem: ProblemError, traceId?: string): Buffer {
       code,
       fix,
       ...(pointer === undefined ? {} : { pointer }),
+      ...(parameter === undefined ? {} : { parameter }),
       ...(errors.length === 0 ? {} : { errors }),
       ...(traceId === undefined ? {} : { traceId }),
     }),

@@ -4,6 +4,7 @@ import fastify from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { limitConnections } from './connections.ts'
 import type { ConnectionBounds, ConnectionLimit } from './connections.ts'
+import { requireKnownParameters } from './known-parameters.ts'
 import { PROBLEM_TYPE, problemBody, ProblemError } from './problem.ts'
 
 export { ProblemError, problemBody, PROBLEM_TYPE } from './problem.ts'
@@ -92,6 +93,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.setSerializerCompiler(() => (data) => JSON.stringify(data))
   server.removeAllContentTypeParsers()
   server.decorateRequest('bodyBytes')
+  server.addHook('preValidation', requireKnownParameters)
   server.setErrorHandler((error, request, reply) =>
     answer(request, reply, options.problemOf(error), error),
   )

@@ -1,6 +1,7 @@
 // OpenAPI 3.1 of this interface, made of what the routes say of themselves.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema } from 'fastify'
+import { problem } from './operation.ts'
 
 /** Collects every route that is added from now on; `server.swagger()` is the document once the server is ready. */
 export function describeRoutes(server: FastifyInstance): void {
@@ -28,7 +29,7 @@ export function describeRoutes(server: FastifyInstance): void {
     convertConstToEnum: false,
     refResolver: { buildLocalReference: ({ $id }) => $id as string },
     transform: ({ schema, url }) => ({
-      schema: { ...schema, ...bodyOf(schema), ...nameRest(schema, url) },
+      schema: { ...schema, ...bodyOf(schema), ...nameRest(schema, url), ...refusals(schema) },
       url: url.replace('*', ':path'),
     }),
     transformObject: (documents) => {
@@ -46,6 +47,12 @@ function bodyOf({ body }: FastifySchema = {}): FastifySchema {
   const { allOf, ...rest } = (body ?? {}) as { allOf?: readonly { else: object }[] }
   return allOf === undefined ? {} : { body: { ...rest, oneOf: allOf.map((one) => one.else) } }
 }
+
+// No route takes a query parameter that it does not name.
+const refusals = ({ response, hide }: FastifySchema = {}): FastifySchema =>
+  hide === true ? {} : { response: { 400: QUERY_REFUSED, ...(response as object) } }
+
+const QUERY_REFUSED = problem('The path takes no such query parameter')
 
 // What stands for the rest of a path has no name in Fastify.
 function nameRest({ params }: FastifySchema = {}, url: string): FastifySchema {
