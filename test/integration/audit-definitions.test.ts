@@ -27,7 +27,8 @@ test.each([
     'a view that shows a rejection as accepted',
     `create or replace view audit.handoff_audit as
      select handoffid, taskid, parenthandoffid, fromagent, toagent, 'ACCEPTED'::text as status, reason, attempt,
-       verdicts, costs, costathandoff, "timestamp", traceparent, chain, seq, recordhash, previousrecordhash
+       verdicts, costs, costathandoff, "timestamp", traceparent, chain, seq, recordhash, previousrecordhash,
+       releaseid, overriddenreason, overriddenverdicts, decidedby, decisions, executedversion
      from (select * from audit.handoff_audit_before) b`,
     'the view handoff_audit is not the one that the migrations made',
   ],

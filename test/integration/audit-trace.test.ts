@@ -98,6 +98,92 @@ describe('E19 the query of the source', () => {
   })
 })
 
+describe('who decided', () => {
+  const released = randomUUID()
+  const release = randomUUID()
+  const event = (changes: Partial<AuditEntry>) =>
+    entryOf({ handoffId: released, taskId: released, ...changes })
+  const vote = (actor: string): Partial<AuditEntry> => ({
+    event: 'RELEASE_APPROVED',
+    reason: 'SAFETY_VIOLATION',
+    verdicts: null,
+    segments: [],
+    act: { id: randomUUID(), actor },
+  })
+
+  test('a dead letter that was released shows both verdicts, who released it, and which version ran', async () => {
+    const unsafe = verdictsWith('reject')
+    const steps: Partial<AuditEntry>[] = [
+      { event: 'HANDOFF_REJECTED', reason: 'SAFETY_VIOLATION', verdicts: unsafe, epoch: 1 },
+      { event: 'DEAD_LETTERED', reason: 'SAFETY_VIOLATION', verdicts: null, segments: [] },
+      vote('bob'),
+      vote('ann'),
+      { event: 'HANDOFF_RELEASED', verdicts: null, segments: [], release },
+      { event: 'HANDOFF_ACCEPTED', verdicts: verdictsWith('reject'), release, epoch: 2 },
+      {
+        event: 'EXECUTION_COMPLETED',
+        segments: [],
+        epoch: 2,
+        toAgent: { agentType: 'clause-extraction', agentVersion: '1.4.2' },
+      },
+    ]
+    for (const step of steps) await auditor.client.append([event(step)])
+    const { rows } = await fixture.reader.query({
+      text: `SELECT * FROM handoff_audit WHERE taskId = '${released}' ORDER BY timestamp ASC`,
+    })
+    expect(rows).toHaveLength(1)
+    expect(rows[0]).toMatchObject({
+      status: 'ACCEPTED',
+      reason: null,
+      releaseid: release,
+      overriddenreason: 'SAFETY_VIOLATION',
+      overriddenverdicts: unsafe,
+      decidedby: ['ann', 'bob'],
+      executedversion: '1.4.2',
+    })
+    type Decided = { event: string; by?: string; reason?: string; release?: string }
+    const decisions = rows[0]?.['decisions'] as Decided[]
+    expect(decisions.map(({ event: what, by, reason }) => [what, by, reason])).toEqual([
+      ['HANDOFF_REJECTED', undefined, 'SAFETY_VIOLATION'],
+      ['RELEASE_APPROVED', 'bob', 'SAFETY_VIOLATION'],
+      ['RELEASE_APPROVED', 'ann', 'SAFETY_VIOLATION'],
+      ['HANDOFF_RELEASED', undefined, undefined],
+      ['HANDOFF_ACCEPTED', undefined, undefined],
+    ])
+    expect(decisions.at(-1)?.release).toBe(release)
+    const events = await fixture.reader.query({
+      text: `select event, actor, actid, releaseid, toagentversion from handoff_events
+        where taskid = $1 and (actor is not null or event = 'EXECUTION_COMPLETED') order by timestamp`,
+      values: [released],
+    })
+    expect(events.rows.map((row) => [row['event'], row['actor'], row['toagentversion']])).toEqual([
+      ['RELEASE_APPROVED', 'bob', null],
+      ['RELEASE_APPROVED', 'ann', null],
+      ['EXECUTION_COMPLETED', null, '1.4.2'],
+    ])
+  })
+
+  test('an acceptance without a release overrides nothing, and a range is no version that ran', async () => {
+    const { rows } = await fixture.reader.query({
+      text: `select overriddenreason, releaseid, decidedby, executedversion, jsonb_array_length(decisions) as decisions
+        from handoff_audit where taskid = $1 order by timestamp`,
+      values: [taskId],
+    })
+    const nobody = {
+      overriddenreason: null,
+      releaseid: null,
+      decidedby: null,
+      executedversion: null,
+    }
+    expect(rows).toEqual([1, 2, 1].map((decisions) => ({ ...nobody, decisions })))
+  })
+})
+
+const verdictsWith = (decision: 'allow' | 'reject') => ({
+  ...(entryOf().verdicts as NonNullable<AuditEntry['verdicts']>),
+  safety: { decision, artefactId: 'rules-1', findings: 1 },
+})
+
 describe('the trace', () => {
   test('is whole, verified and costed over HTTP as in the library', async () => {
     const trace = await auditor.read<TaskTrace>(`/v1/traces/${taskId}`)

@@ -113,7 +113,7 @@ export function createSettler(parts: SettlerParts): Settler {
       } catch (error) {
         if (kindOf(error) !== 'permanent') throw error
         // What the agent asked for cannot be stored, now or later.
-        const failure = { code: codeOf(error), retry: false }
+        const failure = { code: codeOf(error), retry: false, agent: execution.agent }
         await commit(claimed, decideFailed(claimed, failure, { backoff }))
       }
     },

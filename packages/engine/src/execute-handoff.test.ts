@@ -57,7 +57,13 @@ describe('an execution', () => {
     ['no error at all', 'words', 'BATON_AGENT_FAILED', true],
   ])('that throws %s fails with a code and nothing else', async (_, thrown, code, retry) => {
     const execution = await run(() => Promise.reject(thrown as Error))
-    expect(execution).toEqual({ kind: 'failed', code, retry })
+    expect(execution).toMatchObject({
+      kind: 'failed',
+      code,
+      retry,
+      agent: { version: sampleAgent.version },
+    })
+    expect(Object.keys(execution)).toEqual(['kind', 'code', 'retry', 'agent'])
   })
 
   it.each([
@@ -79,6 +85,7 @@ describe('an execution', () => {
       kind: 'failed',
       code: 'BATON_AGENT_RESULT_INVALID',
       retry: false,
+      agent: expect.objectContaining({ version: sampleAgent.version }),
     })
   })
 

@@ -17,7 +17,13 @@ export type Execution =
       readonly agent: Agent
       readonly traceparent: string
     }
-  | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
+  | {
+      readonly kind: 'failed'
+      readonly code: string
+      readonly retry: boolean
+      /** Undefined where nobody could execute it. */
+      readonly agent?: Agent
+    }
   /** The lease was lost, the deadline passed or the process drained: not the agent's failure. */
   | { readonly kind: 'abandoned' }
   /** A person canceled the handoff, and no result came within the grace. */
@@ -65,7 +71,7 @@ export async function executeHandoff(
     own.end({ error: code })
     if (lease.signal.reason instanceof HandoffCanceled) return { kind: 'canceled' }
     if (stopped) return { kind: 'abandoned' }
-    return { kind: 'failed', code, retry: kindOf(error) === 'transient' }
+    return { kind: 'failed', code, retry: kindOf(error) === 'transient', agent }
   } finally {
     lease.release()
     deps.metrics.hopSeconds.execute.observe((performance.now() - startedAt) / 1000)

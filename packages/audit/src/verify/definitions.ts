@@ -21,8 +21,8 @@ function functionsMade(): ReadonlyMap<string, string> {
 
 /** What Postgres 18 says of the views that the migrations make; other versions spell them otherwise. */
 const VIEWS_OF_18: Readonly<Record<string, string>> = {
-  handoff_audit: '97a3fbcdba35dae7210d3fd03b0e666f',
-  handoff_events: '1c5aff1828d4789c34bc962ede3c0d15',
+  handoff_audit: '06b6badf4165f3281c312a6c7b95700d',
+  handoff_events: 'e0e3e10b8e9079ec7ac908f47dacda52',
 }
 
 const TABLES = [

@@ -5,6 +5,7 @@ import { encodeMessage, microUSD } from '@baton/protocol'
 import type { HandoffMessage, Verdict } from '@baton/protocol'
 import type { ClaimedHandoff, ExpiredHandoff, OutboxEvent } from '@baton/store'
 import type { SafetyVerdict } from '@baton/safety'
+import type { Agent } from '../agent.ts'
 import { subjectOf } from '../prepare-handoff.ts'
 
 type Known = Pick<
@@ -76,6 +77,14 @@ function receiverOf(known: Known | ExpiredHandoff): AuditEntry['toAgent'] {
   if (routedTo !== null) return { agentType: routedTo, agentVersion: null }
   return { agentType: known.toAgent, agentVersion: known.toVersion }
 }
+
+/** In the records of what an execution came to, the version that ran stands in place of the range that was asked for. */
+export const executedBy = (
+  { routedTo, toAgent }: ClaimedHandoff,
+  agent: Agent | undefined,
+): Pick<AuditEntry, 'toAgent'> => ({
+  toAgent: { agentType: routedTo ?? toAgent, agentVersion: agent?.version ?? null },
+})
 
 /** The record of a handoff that passed every check and that its receiver cannot take (S18). */
 export function blockedEntry(claimed: ClaimedHandoff, verdict: Verdict<SafetyVerdict>): AuditEntry {

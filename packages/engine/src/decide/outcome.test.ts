@@ -155,6 +155,17 @@ describe('a failed execution (E15)', () => {
     expect(eventsOf(failed(3, true))).toEqual(['ROLLED_BACK', 'HUMAN_ESCALATED'])
   })
 
+  it('names the version that ran, and none where nobody could run it', () => {
+    const executor = (agent: typeof sampleAgent | undefined, attempt: number) => {
+      const failure = { code: 'BATON_TEST', retry: true, agent }
+      const { events } = decideFailed(at(attempt), failure, OPTIONS)
+      return (JSON.parse(events[0]?.entry ?? '') as AuditEntry).toAgent
+    }
+    const ran = { agentType: handoff.toAgent, agentVersion: sampleAgent.version }
+    expect([executor(sampleAgent, 1), executor(sampleAgent, 3)]).toEqual([ran, ran])
+    expect(executor(undefined, 1)).toEqual({ ...ran, agentVersion: null })
+  })
+
   it('rolls back at once where trying again cannot help', () => {
     expect(outcome(failed(1, false))).toBe('ROLLED_BACK PENDING_HANDOFF alert')
   })
@@ -212,6 +223,7 @@ describe('a finished execution (I5)', () => {
     })
     expect(JSON.parse(step?.events[0]?.entry ?? '')).toMatchObject({
       event: 'EXECUTION_COMPLETED',
+      toAgent: { agentType: handoff.toAgent, agentVersion: sampleAgent.version },
       cost: { spentMicroUSD: 150_000, remainingMicroUSD: 850_000 },
     })
   })

@@ -1,5 +1,5 @@
 // What a delivery comes to: decided here without I/O, committed once by commit-outcome.ts.
-import type { AuditEvent } from '@baton/ledger'
+import type { AuditEntry, AuditEvent } from '@baton/ledger'
 import { microUSD, ROUTES } from '@baton/protocol'
 import type { Detail, HandoffMessage, Verdict } from '@baton/protocol'
 import type {
@@ -12,9 +12,9 @@ import type {
 } from '@baton/store'
 import { codeOf, fullJitterMs } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
-import { lifecycleEntry, toOutboxEvent } from './audit-entries.ts'
+import { executedBy, lifecycleEntry, toOutboxEvent } from './audit-entries.ts'
 import { clusterOf } from './review.ts'
-import type { AgentResult } from '../agent.ts'
+import type { Agent, AgentResult } from '../agent.ts'
 import type { Execution } from '../execute-handoff.ts'
 import { nextHandoffs } from './next-handoffs.ts'
 import type { PrepareOptions } from '../prepare-handoff.ts'
@@ -69,20 +69,22 @@ export function decideExecuted(
   if (execution.kind === 'failed') return decideFailed(claimed, execution, options)
   try {
     const next = nextHandoffs({ claimed, message, execution }, options)
-    return completed(claimed, { message, result: execution.result, next })
+    return completed(claimed, { message, execution, next })
   } catch (error) {
-    return decideFailed(claimed, { code: codeOf(error), retry: false }, options)
+    const failure = { code: codeOf(error), retry: false, agent: execution.agent }
+    return decideFailed(claimed, failure, options)
   }
 }
 
 interface Done {
   readonly message: HandoffMessage
-  readonly result: AgentResult
+  readonly execution: { readonly result: AgentResult; readonly agent: Agent }
   readonly next: readonly NewHandoff[]
 }
 
 // The agent's own cost is added to what the message had spent; amounts are integer micro-USD.
-function completed(claimed: ClaimedHandoff, { message, result, next }: Done): Outcome {
+function completed(claimed: ClaimedHandoff, { message, execution, next }: Done): Outcome {
+  const { result, agent } = execution
   const { handoffId, fencingToken } = claimed
   const { costSpentSoFarUSD, costBudgetRemainingUSD } = message.costTracking
   const costMicroUSD = microUSD(result.costUSD)
@@ -103,22 +105,38 @@ function completed(claimed: ClaimedHandoff, { message, result, next }: Done): Ou
       result: JSON.stringify(answer),
       taskResult,
     },
-    events: [toOutboxEvent({ ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'), cost })],
+    events: [
+      toOutboxEvent({
+        ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'),
+        ...executedBy(claimed, agent),
+        cost,
+      }),
+    ],
     next,
   }
+}
+
+interface Failure {
+  readonly code: string
+  readonly retry: boolean
+  /** Undefined where nobody could execute it. */
+  readonly agent?: Agent | undefined
 }
 
 /** Tried again while attempts last, then rolled back to the sender's checkpoint (E15). */
 export function decideFailed(
   claimed: ClaimedHandoff,
-  { code, retry }: { readonly code: string; readonly retry: boolean },
+  { code, retry, agent }: Failure,
   { backoff }: { readonly backoff: Backoff },
 ): Outcome {
   const fix = 'See the agent’s own log for this handoff id.'
-  const why = { reason: code, details: [{ pointer: '', rule: 'execution', message: code, fix }] }
+  const executor = executedBy(claimed, agent)
+  const details = [{ pointer: '', rule: 'execution', message: code, fix }]
+  const why = { reason: code, details, executor }
   if (!retry || claimed.attempt >= claimed.attemptsMax) return rolledBack(claimed, why)
   const change = retryOf(claimed, { ...why, returned: false }, backoff)
-  const events = [toOutboxEvent(lifecycleEntry(claimed, 'EXECUTION_FAILED', code))]
+  const failed = { ...lifecycleEntry(claimed, 'EXECUTION_FAILED', code), ...executor }
+  const events = [toOutboxEvent(failed)]
   return { kind: 'retry', change, events }
 }
 
@@ -193,16 +211,19 @@ interface Why {
   readonly reason: string
   readonly details: readonly object[]
   readonly rulesetVersion?: string | null
+  /** Of an execution that failed: who ran. */
+  readonly executor?: Pick<AuditEntry, 'toAgent'>
 }
 
 function rolledBack(claimed: ClaimedHandoff, why: Why): Outcome {
-  return ended(claimed, {
+  const ending: Ending = {
     ...endingOf(claimed, why),
     state: 'ROLLED_BACK',
     taskStatus: 'PENDING_HANDOFF',
     alert: true,
     escalate: isEscalated(claimed),
-  })
+  }
+  return ended(claimed, ending, why.executor)
 }
 
 const endingOf = (claimed: ClaimedHandoff, { reason, details, rulesetVersion = null }: Why) => ({
@@ -216,13 +237,13 @@ const endingOf = (claimed: ClaimedHandoff, { reason, details, rulesetVersion = n
   rulesetVersion,
 })
 
-function ended(claimed: ClaimedHandoff, change: Ending): Outcome {
+function ended(claimed: ClaimedHandoff, change: Ending, executor?: Why['executor']): Outcome {
   const happened: AuditEvent[] = [
     ...(change.state === 'REJECTED' || change.state === 'BLOCKED' ? [] : [change.state]),
     ...(change.escalate ? (['HUMAN_ESCALATED'] as const) : []),
   ]
   const events = happened.map((event) =>
-    toOutboxEvent(lifecycleEntry(claimed, event, change.reason)),
+    toOutboxEvent({ ...lifecycleEntry(claimed, event, change.reason), ...executor }),
   )
   return { kind: 'end', change, events }
 }
