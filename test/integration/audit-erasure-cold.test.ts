@@ -101,6 +101,7 @@ function openEraser(daysAgo: number): Eraser {
         outcome.kind === 'receipt' ? [outcome.receipt] : [],
       ),
     cold: { db: fixture.reader, store: cold },
+    covered: () => undefined,
   })
 }
 

@@ -1,5 +1,13 @@
 // What a superuser does who also stole the key of the batches: history that is valid in itself.
-import { canonicalBytes, createBatchSigner, recordHash } from '@baton/ledger'
+import {
+  buildRecord,
+  canonicalBytes,
+  createBatchSigner,
+  EVENT_NUMBERS,
+  recordHash,
+  recordId,
+} from '@baton/ledger'
+import type { AuditEntry } from '@baton/ledger'
 import type { AuditFixture } from './audit-fixture.ts'
 
 interface Row {
@@ -76,4 +84,74 @@ export async function truncateChain(
       last_recorded_at = (select recorded_at from audit.record where chain = ${chain} order by seq desc limit 1)
     where chain = ${chain}`
   await superuser.query({ text })
+}
+
+/**
+ * Appends a record by SQL with everything that refers to it: index, head, and a batch signed with `signingKey`, which a
+ * thief has from the auditor, or has made.
+ */
+export async function appendForged(
+  { superuser }: AuditFixture,
+  entry: AuditEntry,
+  signingKey: string,
+): Promise<void> {
+  const signer = createBatchSigner(signingKey)
+  const { rows } = await superuser.query<{
+    chain: number
+    origin: string
+    size: number
+    last_hash: Buffer
+    task_seq: number
+    record_hash: Buffer
+  }>({
+    text: `select h.chain, h.origin, h.size, h.last_hash, i.task_seq, i.record_hash
+      from audit.idem i join audit.head h on h.chain = i.chain
+      where i.task_id = $1 order by i.task_seq desc limit 1`,
+    values: [entry.taskId],
+  })
+  const [at] = rows
+  if (at === undefined) throw new TypeError('only a known task gets a forged record')
+  const recordedAtMicros = Date.now() * 1_000
+  const { body, hash } = buildRecord(
+    entry,
+    {
+      origin: at.origin,
+      seq: at.size,
+      previousRecordHash: at.last_hash,
+      taskSeq: at.task_seq + 1,
+      previousTaskRecordHash: at.record_hash,
+      recordedAtMicros,
+    },
+    { payload: [], keyIds: { batch: signer.keyId, wrap: '0000000000000000' } },
+  )
+  const seq = at.size
+  const lastHash = hash.toString('hex')
+  const statement = { origin: at.origin, firstSeq: seq, lastSeq: seq, lastHash }
+  await superuser.query({
+    text: `with moved as (
+        update audit.head set size = size + 1, last_hash = $6, last_recorded_at = $3 where chain = $1
+      ), signed as (
+        insert into audit.batch_sig (chain, last_seq, first_seq, last_hash, key_id, signature)
+        values ($1, $2, $2, $6, $10, $11)
+      ), indexed as (
+        insert into audit.idem (key, request_hash, chain, seq, recorded_at, record_hash, task_id, task_seq)
+        values ($9, $6, $1, $2, $3, $6, $4, $12)
+      )
+      insert into audit.record (chain, seq, recorded_at, task_id, handoff_id, event, body, record_hash)
+      values ($1, $2, $3, $4, $7, $8, $5, $6)`,
+    values: [
+      at.chain,
+      seq,
+      new Date(recordedAtMicros / 1_000),
+      entry.taskId,
+      body,
+      hash,
+      entry.handoffId,
+      EVENT_NUMBERS[entry.event],
+      recordId(entry),
+      signer.keyId,
+      signer.sign(statement),
+      at.task_seq + 1,
+    ],
+  })
 }

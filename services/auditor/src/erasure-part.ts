@@ -10,7 +10,7 @@ import { addErasureRoutes } from './erasure-routes.ts'
 
 /** Without BATON_AUDIT_ERASER_URL and its token nothing is connected, and the routes refuse. */
 export function createErasurePart(core: Core): Part {
-  const { settings, vault, vaultDb, reader, cold, batchKeys, batcher, logger } = core
+  const { settings, vault, vaultDb, reader, cold, covered, batchKeys, batcher, logger } = core
   const { BATON_AUDIT_ERASER_URL: url, BATON_AUDIT_ERASE_TOKEN: token } = settings
   const db =
     url === undefined
@@ -26,6 +26,7 @@ export function createErasurePart(core: Core): Part {
       batchKeys,
       environment: settings.BATON_ENVIRONMENT,
       cold: cold && { db: reader, store: cold },
+      covered,
       append: (entries) => Promise.all(entries.map((entry) => append(batcher, entry))),
     })
   return {

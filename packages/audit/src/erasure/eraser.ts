@@ -2,7 +2,7 @@
 // No answer names the person.
 import { erasureOf, uuidBytes } from '@baton/ledger'
 import type { AuditEntry, Receipt, SegmentVerdict } from '@baton/ledger'
-import { crashPoint } from '@baton/runtime'
+import { crashPoint, transient } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 import { readErasedObjects } from '../cold/erased-objects.ts'
 import type { ColdSegments } from '../cold/erased-objects.ts'
@@ -21,6 +21,7 @@ import * as erased from './erased-segments.ts'
 import * as erasures from './erasures.ts'
 import { findHeldTasks } from './held-tasks.ts'
 import type { Erasure, ErasureProof, SubjectRecord } from './erasures.ts'
+import type { CoveredSizes } from '../read/assurance.ts'
 import { subjectName } from '../append/prepared-entry.ts'
 import { readSubjectKeys } from '../append/subject-keys.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
@@ -39,6 +40,8 @@ interface EraserOptions {
   readonly append: (entries: readonly AuditEntry[]) => Promise<readonly Receipt[]>
   /** Undefined where there is no cold tier. */
   readonly cold: ColdReading | undefined
+  /** What seals cover now; undefined where nobody seals. */
+  readonly covered: () => CoveredSizes | undefined
 }
 
 /** One place where data of the person stood: how many items before and after, and why where there are none. */
@@ -224,8 +227,21 @@ async function confirmPlan(
   return undefined
 }
 
-const heldOf = ({ reader, cold }: EraserOptions, taskIds: readonly string[]) =>
-  findHeldTasks({ reader, cold: cold?.store }, taskIds)
+/** Throws BATON_HOLD_LIFT_UNPROVEN where only a lift that nothing proves yet lets a task go. */
+async function heldOf(
+  { reader, cold, batchKeys, covered }: EraserOptions,
+  taskIds: readonly string[],
+): Promise<readonly string[]> {
+  const reading = { reader, cold: cold?.store, batchKeys, covered: covered() }
+  const { held, unproven } = await findHeldTasks(reading, taskIds)
+  const [lift] = unproven
+  if (held.length > 0 || lift === undefined) return held
+  const ageS = Math.max(0, (Date.now() - lift.liftedAt) / 1_000).toFixed(1)
+  const message = `the legal hold on task ${lift.taskId} was lifted ${ageS} s ago, and no signed tree head proves that yet`
+  throw transient('BATON_HOLD_LIFT_UNPROVEN', message, {
+    fix: 'Try again when the sealer has signed it, which takes about a second. Where it stays so for a minute, run `baton verify`: the sealer has stopped, or the lift was forged.',
+  })
+}
 
 /** What of a person stands where. */
 interface Reach {

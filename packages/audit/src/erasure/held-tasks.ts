@@ -1,41 +1,80 @@
 // Which tasks must not be erased now: what their own records say of a legal hold, and what the table of holds says.
-import { uuidBytes } from '@baton/ledger'
+import { parseInstant, uuidBytes } from '@baton/ledger'
+import type { RecordBody } from '@baton/ledger'
 import { BINARY } from '@baton/postgres'
 import { anyOf } from '@baton/postgres/statements'
+import type { KeyObject } from 'node:crypto'
 import type { ColdStore } from '../cold/cold-store.ts'
-import { audit, run } from '../database.ts'
+import { readHeads } from '../append/heads.ts'
+import { createColdTier } from '../cold/cold-tier.ts'
+import { audit, inSnapshot, run } from '../database.ts'
 import type { Database, Pool } from '../database.ts'
+import type { CoveredSizes } from '../read/assurance.ts'
 import { readTrace } from '../read/read-trace.ts'
+import { isSignedRecord } from '../read/signed-record.ts'
 
 interface HoldReading {
   /** Connected as audit_reader. */
   readonly reader: Pool
   /** Where records stand that are not in the database any more. */
   readonly cold: ColdStore | undefined
+  /** Trusted public keys of append services, by key id. */
+  readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** What seals cover now; undefined where nobody seals. */
+  readonly covered: CoveredSizes | undefined
+}
+
+/** A lift that no signed tree head covers yet. */
+export interface UnprovenLift {
+  readonly taskId: string
+  /** Milliseconds since 1970. */
+  readonly liftedAt: number
+}
+
+export interface HeldTasks {
+  /** In order. */
+  readonly held: readonly string[]
+  /** Of tasks that nothing else holds. Neither held nor free: a seal is waited for. */
+  readonly unproven: readonly UnprovenLift[]
 }
 
 /**
- * Those of `taskIds` that are held, in order. The table follows from the records, and whoever owns the database
- * can delete a row of it: a task is held where either says so, or where its records cannot be believed.
+ * Which of `taskIds` are held. The table follows from the records, and whoever owns the database can delete a
+ * row of it, or append a record: a task is held where either says so, or where its records cannot be believed.
+ * A lift counts once it is in a batch of a trusted append service and, where somebody seals, under a signed head.
  */
 export async function findHeldTasks(
-  { reader, cold }: HoldReading,
+  reading: HoldReading,
   taskIds: readonly string[],
-): Promise<string[]> {
-  const held = new Set(await listHeld(reader, taskIds))
+): Promise<HeldTasks> {
+  const held = new Set(await listHeld(reading.reader, taskIds))
+  const unproven: UnprovenLift[] = []
   for (const taskId of taskIds) {
     if (held.has(taskId)) continue
-    const { records, verified } = await readTrace(reader, taskId, { cold })
-    const last = records.findLast(({ body }) => body.event in IS_HELD)
-    const isHeld = last !== undefined && IS_HELD[last.body.event] === true
-    if (isHeld || !verified) held.add(taskId)
+    const { records, verified } = await readTrace(reading.reader, taskId, reading)
+    const last = records.findLast(({ body }) => body.event in HOLDS)
+    const isLifted = last === undefined || (await isLift(reading, last.body))
+    if (!verified || !isLifted) held.add(taskId)
+    else if (last !== undefined && reading.covered !== undefined && last.assurance === 'committed')
+      unproven.push({ taskId, liftedAt: (parseInstant(last.body.recordedAt) ?? 0) / 1_000 })
   }
-  return [...held].toSorted()
+  return { held: [...held].toSorted(), unproven }
 }
 
-const IS_HELD: Readonly<Record<string, boolean>> = {
-  LEGAL_HOLD_SET: true,
-  LEGAL_HOLD_LIFTED: false,
+const HOLDS: Readonly<Record<string, boolean>> = { LEGAL_HOLD_SET: true, LEGAL_HOLD_LIFTED: false }
+
+/** Whether the newest record about a hold is a lift that an append service made. */
+async function isLift(
+  { reader, cold, batchKeys }: HoldReading,
+  { event, origin, seq }: RecordBody,
+): Promise<boolean> {
+  if (HOLDS[event] === true) return false
+  return inSnapshot(reader, async (snapshot) => {
+    const chain = (await readHeads(snapshot)).find((head) => head.origin === origin)?.chain
+    if (chain === undefined) return false
+    const tier = createColdTier(snapshot, cold)
+    return isSignedRecord(snapshot, { chain, origin, seq }, { tier, batchKeys })
+  })
 }
 
 async function listHeld(db: Database, taskIds: readonly string[]): Promise<string[]> {

@@ -1,0 +1,129 @@
+// A legal hold outlives whatever is done to the database: its row deleted, and a lift that nobody at the auditor made.
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { eventually } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
+import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
+import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
+import { createSealing, privateKey } from './audit-seals-fixture.ts'
+import type { Sealing } from './audit-seals-fixture.ts'
+import { appendForged } from './audit-seals-rewrite.ts'
+
+let fixture: AuditFixture
+let auditor: RunningAuditor
+let sealing: Sealing
+let sealer: ServiceProcess
+
+beforeAll(async () => {
+  fixture = await createAuditFixture()
+  sealing = await createSealing(fixture)
+  auditor = await fixture.startAuditor({
+    BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
+    BATON_AUDIT_HOLD_TOKEN: 'hold-token',
+  })
+})
+beforeEach(async () => {
+  sealer = await sealing.startSealer()
+})
+afterEach(() => sealer?.stop())
+afterAll(async () => {
+  await sealing?.close()
+  await fixture?.close()
+})
+
+const hold = async (taskId: string, held: boolean) => {
+  const answer = await fetch(`${auditor.url}/v1/holds/${taskId}`, {
+    method: 'PUT',
+    headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
+    body: JSON.stringify({ held, actor: 'counsel' }),
+  })
+  expect(answer.status).toBe(200)
+}
+
+interface Person {
+  readonly subject: string
+  readonly taskId: string
+  readonly handoffId: string
+}
+
+/** A task that tells of one person. */
+async function tell(): Promise<Person> {
+  const person = { subject: randomUUID(), taskId: randomUUID(), handoffId: randomUUID() }
+  const { subject, ...ids } = person
+  const segments = [{ kind: 'personal' as const, subject, text: `of ${subject}` }]
+  await auditor.client.append([entryOf({ ...ids, segments })])
+  return person
+}
+
+const plan = ({ subject, taskId, handoffId }: Person, id = randomUUID()) =>
+  auditor.erase('/v1/erasures', {
+    id,
+    subject,
+    basis: 'GDPR_ART_17_1',
+    requestedBy: 'ann',
+    handoffIds: [handoffId],
+    taskIds: [taskId],
+  })
+
+const confirm = (id: string, { subject, taskId, handoffId }: Person) =>
+  auditor.erase(`/v1/erasures/${id}/confirm`, {
+    subject,
+    confirmedBy: 'bob',
+    handoffIds: [handoffId],
+    taskIds: [taskId],
+  })
+
+/** A planned erasure of a person whose task was held afterwards, all of it sealed. */
+async function plannedAndHeld(): Promise<{ readonly who: Person; readonly id: string }> {
+  const who = await tell()
+  const id = randomUUID()
+  expect((await plan(who, id)).status).toBe(200)
+  await hold(who.taskId, true)
+  await sealing.sealed()
+  return { who, id }
+}
+
+const lift = (taskId: string) => {
+  const id = randomUUID()
+  const entry = entryOf({ event: 'LEGAL_HOLD_LIFTED', taskId, handoffId: id, segments: [] })
+  return { ...entry, verdicts: null, cost: null, act: { id, actor: 'counsel' } }
+}
+
+test('a lift counts once a signed tree head proves it; until then an erasure is refused, and nothing is noted', async () => {
+  const { who, id } = await plannedAndHeld()
+  await sealer.stop()
+  await hold(who.taskId, false)
+  const refused = await problemOf(await confirm(id, who))
+  expect(refused).toMatchObject({ status: 503, code: 'BATON_HOLD_LIFT_UNPROVEN' })
+  expect((await plan(who)).status).toBe(503)
+  const { rows } = await fixture.superuser.query({
+    text: `select from audit.erasure where state <> 'PLANNED'`,
+  })
+  expect(rows).toEqual([])
+  sealer = await sealing.startSealer()
+  await sealing.sealed()
+  await eventually(async () => (await confirm(id, who)).status === 200, {
+    deadlineMs: 10_000,
+    describe: 'the erasure after its lift was sealed',
+  })
+})
+
+test('a lift that was forged with the stolen key of the batches, and is not sealed, lets nobody be erased', async () => {
+  const { who, id } = await plannedAndHeld()
+  await sealer.stop()
+  await appendForged(fixture, lift(who.taskId), fixture.signingKey)
+  const { rows } = await fixture.superuser.query({ text: 'select from audit.legal_hold' })
+  expect(rows).toEqual([])
+  expect((await problemOf(await confirm(id, who))).code).toBe('BATON_HOLD_LIFT_UNPROVEN')
+})
+
+// The sealer halts on it for good, so this is the last one.
+test('a lift under a key of one’s own is none: the task stays held', async () => {
+  const { who, id } = await plannedAndHeld()
+  await appendForged(fixture, lift(who.taskId), privateKey())
+  expect((await problemOf(await confirm(id, who))).code).toBe('BATON_ERASURE_DEFERRED')
+  expect(await (await plan(who)).json()).toMatchObject({
+    state: 'DEFERRED',
+    heldTaskIds: [who.taskId],
+  })
+})
