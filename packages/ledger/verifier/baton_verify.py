@@ -37,6 +37,12 @@ MEMBERS = {
 }
 OPTIONAL = {"act", "release", "erasure"}
 ERASING = {"ERASURE_REQUESTED", "ERASURE_COMPLETED"}
+NOT_EXCLUDED = OrderedDict([
+    ("EXPORTER_SIGNATURE", "records of the task after the last one here (your policy names no exporter who vouches that these are all)"),
+    ("WITNESS_QUORUM", "a different history shown to others (your policy asks for no witness)"),
+    ("BATCH_SIGNATURE", "records that whoever seals made up (your policy names no append service that signs them as well)"),
+    ("RECEIPT", "a record that the operational database was told of and that is missing here (the bundle holds no receipt)"),
+])
 SKEW = 300
 ZERO = "0" * 64
 SAFE_INTEGER = 2**53 - 1
@@ -389,6 +395,10 @@ class Report:
             return "unsupported"
         return "tampered" if rules else "incomplete" if self.incomplete else "valid"
 
+    def not_excluded(self):
+        worse = self.verdict() in ("tampered", "unsupported")
+        return [] if worse else [text for rule, text in NOT_EXCLUDED.items() if rule in self.skipped]
+
 
 class Record:
     def __init__(self, file, line, data):
@@ -602,6 +612,8 @@ def check_services(batches, receipts, everything, chains, policy, report):
             if not any(x["origin"] == b["origin"] and x["firstSeq"] <= b["seq"] <= x["lastSeq"]
                        and x["keyId"] == b["keyIds"]["batch"] for x in batches):
                 report.fail("BATCH_SIGNATURE", record.place, "the record is in no batch that was signed for it")
+    if not receipts:
+        report.skipped.append("RECEIPT")
     by_place = {(r.body["origin"], r.body["seq"]): r for r in everything}
     if len({(one["origin"], one["seq"]) for one in receipts}) != len(receipts):
         report.fail("RECEIPT", "receipts.json", "a record has two receipts")
@@ -700,6 +712,8 @@ def verify(data, policy, now, report):
     check_services(batches, receipts, records + erasures, chains, policy, report)
     check_texts(files, records, erasures, lists, report)
     check_ends(records, report)
+    if policy.quorum == "none":
+        report.skipped.append("WITNESS_QUORUM")
     return manifest["taskId"], len(records)
 
 
@@ -730,7 +744,8 @@ def main():
     verdict = report.verdict()
     if given.json:
         print(json.dumps({"verdict": verdict, "taskId": task, "records": records, "findings": report.findings,
-                          "incomplete": report.incomplete, "skipped": report.skipped, "segments": report.segments}))
+                          "incomplete": report.incomplete, "skipped": report.skipped, "notExcluded": report.not_excluded(),
+                          "segments": report.segments}))
     else:
         print("task %s, %d records" % (task, records))
         for mark, group in (("FAILED", report.findings), ("MISSING", report.incomplete)):
@@ -738,8 +753,10 @@ def main():
                 line = "%-8s %s: %s: %s" % (mark, one["rule"], one["place"], one["message"])
                 print("".join(c if c.isprintable() else "?" for c in line))
         for rule in report.skipped:
-            print("skipped  %s: your policy names no key for it" % rule)
-        print(verdict.upper())
+            print("skipped  %s" % rule)
+        print(verdict.upper() + (" as far as it goes" if verdict == "valid" and report.skipped else ""))
+        for text in report.not_excluded():
+            print("NOT EXCLUDED: " + text)
     return {"valid": 0, "tampered": 3, "incomplete": 4, "unsupported": 4}[verdict]
 
 

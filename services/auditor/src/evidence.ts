@@ -10,7 +10,7 @@ import type {
   SubjectVault,
   TaskEvidence,
 } from '@baton/audit'
-import { verifyBundle, writeBundle } from '@baton/ledger'
+import { exportedLine, formatInstant, verifyBundle, writeBundle } from '@baton/ledger'
 import type { AuditEntry, AuditEvent, AuditorPolicy, BundleReport, NoteSigner } from '@baton/ledger'
 import type { Batcher, Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
@@ -91,7 +91,8 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
     async export({ taskId, receipts, withTexts }) {
       await untilCovered(dependencies, taskId)
       const texts = withTexts ? vault : undefined
-      const options = { reader, cold, taskId, receipts, vault: texts, policy: policy.text }
+      const dated = exportedLine(formatInstant(Date.now() * 1_000)) + policy.text
+      const options = { reader, cold, taskId, receipts, vault: texts, policy: dated }
       const evidence = await readEvidence(options)
       if (evidence === undefined) return undefined
       const signing = exporter === undefined ? {} : { exporter }

@@ -1,4 +1,5 @@
 // A report as lines for people: what was checked, what was found where, and what it comes to.
+import { isEndOpen } from './not-excluded.ts'
 import type { BundleFinding, BundleReport, CheckResult } from './report.ts'
 
 const MARKS: Readonly<Record<CheckResult, string>> = {
@@ -14,6 +15,9 @@ const SENTENCES: Readonly<Record<BundleReport['verdict'], string>> = {
   incomplete: 'INCOMPLETE: nothing is wrong, but not everything that is needed is there.',
   unsupported: 'UNSUPPORTED: this verifier does not know the version of the bundle.',
 }
+
+const VALID_BUT_FOR_ITS_END =
+  'VALID as far as it goes: nothing that is here was changed or added, and nothing is missing between.'
 
 /** What a process ends with for each verdict. */
 export const EXIT_CODES: Readonly<Record<BundleReport['verdict'], number>> = {
@@ -42,7 +46,9 @@ export function formatReport(report: BundleReport): string {
   const counts = new Map<string, number>()
   for (const { status } of segments) counts.set(status, (counts.get(status) ?? 0) + 1)
   const texts = [...counts].map(([status, count]) => `${count} ${status}`).join(', ')
-  lines.push('', `texts    ${texts === '' ? 'none' : texts}`, '', SENTENCES[verdict])
+  lines.push('', `texts    ${texts === '' ? 'none' : texts}`, '')
+  lines.push(verdict === 'valid' && isEndOpen(report) ? VALID_BUT_FOR_ITS_END : SENTENCES[verdict])
+  for (const open of report.notExcluded) lines.push(`NOT EXCLUDED: ${open}`)
   return `${lines.map(safe).join('\n')}\n`
 }
 

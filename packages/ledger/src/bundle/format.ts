@@ -145,6 +145,10 @@ export const erasureListsRule = list(list(tuple(name, count, count), MANY), MANY
 
 export const payloadRule = object({ origin: name, seq: count, segment: count, salted: base64 })
 
+/** The comment in the policy of a bundle that says when it was made; the exporter's signature covers it. */
+export const exportedLine = (instant: string): string => `# baton-exported ${instant}\n`
+export const EXPORTED_AT = /^# baton-exported (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)$/m
+
 /** The text of the note that an exporter signs about the bytes of a manifest. */
 export const exporterText = (manifest: Uint8Array): string =>
   `${BUNDLE_FORMAT}\n${toBase64(sha256(manifest))}\n`

@@ -40,6 +40,8 @@ export interface BundleReport {
   readonly records: number
   readonly sealedAt: string | null
   readonly checks: readonly CheckReport[]
+  /** What could be so although nothing is wrong, each with the reason why it was not checked. */
+  readonly notExcluded: readonly string[]
   readonly segments: readonly SegmentReport[]
 }
 

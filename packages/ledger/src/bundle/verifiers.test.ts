@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ATTACKS } from '../../fixtures/bundle-attacks.ts'
-import { honest, signed } from '../../fixtures/bundle-changes.ts'
+import { changed, honest, signed, withoutSeqs } from '../../fixtures/bundle-changes.ts'
 import { evidenceOf, NOW, policyOf, policyText } from '../../fixtures/evidence.ts'
 import { EXIT_CODES, formatReport } from './format-report.ts'
 import { verifyBundle } from './verify.ts'
@@ -69,6 +69,62 @@ describe.each(verifiers)('%s', (_, verify) => {
     expect((await verify(bundle, '--policy', put('bad', 'quorum nobody\n'))).code).toBe(2)
     expect((await verify(join(folder, 'none.tar'), '--policy', policy)).code).toBe(1)
     expect((await verify(put('empty.tar', ''), '--policy', policy)).code).toBe(3)
+  })
+})
+
+describe('what a policy or a bundle gives nothing to check with', () => {
+  const rows: readonly (readonly [string, Parameters<typeof policyText>[0], RegExp[]])[] = [
+    ['nothing is open with every line', [], []],
+    ['an exporter', ['exporter'], [/^records of the task after the last one here/]],
+    ['a witness', ['witness', 'quorum'], [/^a different history shown to others/]],
+    ['an append service', ['batch'], [/^records that whoever seals made up/]],
+    [
+      'none of them',
+      ['exporter', 'witness', 'quorum', 'batch'],
+      [/^records of the task after/, /^a different history/, /^records that whoever seals/],
+    ],
+  ]
+
+  test.each(rows)(
+    '%s: both verifiers say what they cannot exclude',
+    async (name, without, open) => {
+      const its = put(`${name}.policy`, policyText(without))
+      const said: unknown[] = []
+      for (const [, verify] of verifiers) {
+        const { code, output } = await verify(bundle, '--policy', its, '--json')
+        expect(code).toBe(0)
+        said.push(JSON.parse(output).notExcluded)
+        const plain = (await verify(bundle, '--policy', its)).output
+        expect(plain.match(/^NOT EXCLUDED: /gm) ?? []).toHaveLength(open.length)
+      }
+      for (const one of said) {
+        expect(one).toEqual(open.map((pattern) => expect.stringMatching(pattern)))
+        expect(one).toEqual(said[0])
+      }
+    },
+  )
+
+  test('a bundle cut to its first handoff is not called whole, and an exporter finds it', async () => {
+    const path = put('cut.tar', await changed(withoutSeqs([4, 6, 7, 8, 10])))
+    const modest = put('modest.policy', policyText(['exporter']))
+    for (const [, verify] of verifiers) {
+      const { code, output } = await verify(path, '--policy', modest)
+      expect(code).toBe(0)
+      expect(output).toContain('VALID as far as it goes')
+      expect(output).not.toContain('nothing was changed, added or taken away')
+      expect(output).toContain('NOT EXCLUDED: records of the task after the last one here')
+      expect((await verify(path, '--policy', policy)).code).toBe(3)
+    }
+  })
+
+  test('a bundle without a receipt says so', async () => {
+    const path = put('unreceipted.tar', signed({ ...(await evidenceOf(honest)), receipts: [] }))
+    for (const [, verify] of verifiers) {
+      const { output } = await verify(path, '--policy', policy, '--json')
+      expect(JSON.parse(output).notExcluded).toEqual([
+        expect.stringContaining('the bundle holds no receipt'),
+      ])
+    }
   })
 })
 

@@ -4,6 +4,7 @@ import type { CheckId, CheckTable } from './checks.ts'
 import { readEvidence } from './evidence.ts'
 import type { ReadOptions } from './evidence.ts'
 import { FILES } from './format.ts'
+import { notExcluded } from './not-excluded.ts'
 import { visitRecords } from './records.ts'
 import { createCheckLog } from './report.ts'
 import type { BundleReport, CheckReport, SegmentReport } from './report.ts'
@@ -38,12 +39,14 @@ export function verifyWith(
   for (const { visitor } of running) visitor.end?.()
   const checks = running.map(({ log }) => log.report())
   const { manifest, seal } = evidence
+  const verdict = verdictOf(checks)
   return {
-    verdict: verdictOf(checks),
+    verdict,
     taskId: manifest?.taskId ?? null,
     records,
     sealedAt: seal?.at ?? null,
     checks,
+    notExcluded: notExcluded(verdict, checks),
     segments,
   }
 }

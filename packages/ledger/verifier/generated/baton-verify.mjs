@@ -324,6 +324,19 @@ function readDirective(text) {
 	}
 }
 
+// packages/ledger/src/bundle/not-excluded.ts
+const OPEN = {
+	EXPORTER_SIGNATURE: "records of the task after the last one here (your policy names no exporter who vouches that these are all)",
+	BATCH_SIGNATURE: "records that whoever seals made up (your policy names no append service that signs them as well)",
+	WITNESS_QUORUM: "a different history shown to others (your policy asks for no witness)",
+	RECEIPT: "a record that the operational database was told of and that is missing here (the bundle holds no receipt)"
+};
+function notExcluded(verdict, checks) {
+	if (verdict !== "valid" && verdict !== "incomplete") return [];
+	return checks.flatMap(({ id, result }) => result === "skipped" ? OPEN[id] ?? [] : []);
+}
+const isEndOpen = ({ checks }) => checks.some(({ id, result }) => id === "EXPORTER_SIGNATURE" && result === "skipped");
+
 // packages/ledger/src/bundle/format-report.ts
 const MARKS = {
 	ok: "ok      ",
@@ -337,6 +350,7 @@ const SENTENCES$1 = {
 	incomplete: "INCOMPLETE: nothing is wrong, but not everything that is needed is there.",
 	unsupported: "UNSUPPORTED: this verifier does not know the version of the bundle."
 };
+const VALID_BUT_FOR_ITS_END = "VALID as far as it goes: nothing that is here was changed or added, and nothing is missing between.";
 const EXIT_CODES = {
 	valid: 0,
 	tampered: 3,
@@ -359,7 +373,9 @@ function formatReport(report) {
 	const counts = /* @__PURE__ */ new Map();
 	for (const { status } of segments) counts.set(status, (counts.get(status) ?? 0) + 1);
 	const texts = [...counts].map(([status, count]) => `${count} ${status}`).join(", ");
-	lines.push("", `texts    ${texts === "" ? "none" : texts}`, "", SENTENCES$1[verdict]);
+	lines.push("", `texts    ${texts === "" ? "none" : texts}`, "");
+	lines.push(verdict === "valid" && isEndOpen(report) ? VALID_BUT_FOR_ITS_END : SENTENCES$1[verdict]);
+	for (const open of report.notExcluded) lines.push(`NOT EXCLUDED: ${open}`);
 	return `${lines.map(safe).join("\n")}\n`;
 }
 function formatFinding({ rule, file, origin, seq, message }) {
@@ -2363,12 +2379,14 @@ function verifyWith(table, bytes, options) {
 	for (const { visitor } of running) visitor.end?.();
 	const checks = running.map(({ log }) => log.report());
 	const { manifest, seal } = evidence;
+	const verdict = verdictOf(checks);
 	return {
-		verdict: verdictOf(checks),
+		verdict,
 		taskId: manifest?.taskId ?? null,
 		records,
 		sealedAt: seal?.at ?? null,
 		checks,
+		notExcluded: notExcluded(verdict, checks),
 		segments
 	};
 }

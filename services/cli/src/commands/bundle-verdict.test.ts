@@ -3,7 +3,7 @@ import type { BundleReport, CheckReport } from '@baton/ledger'
 import { describe, expect, it } from 'vitest'
 import { isNoBundle, verdictWords } from './bundle-verdict.ts'
 
-const REPORT = { taskId: 'a task', records: 6, sealedAt: null, segments: [] }
+const REPORT = { taskId: 'a task', records: 6, sealedAt: null, segments: [], notExcluded: [] }
 
 function reportOf(failed: readonly string[], changes: object = {}): BundleReport {
   const checks = failed.map((id) => ({ id, result: 'failed' }) as CheckReport)
@@ -34,4 +34,13 @@ it('a sound one is opened as the file that was named', () => {
   expect(verdictWords(valid, 'my evidence.tar').next).toContain(
     'tar -xf "my evidence.tar" index.html',
   )
+})
+
+it('a sound one whose policy names no exporter is not called whole', () => {
+  const whole = reportOf([], { verdict: 'valid' })
+  expect(verdictWords(whole, 'e.tar').sentence).toContain('nothing was altered, added or removed')
+  const checks = [{ id: 'EXPORTER_SIGNATURE', result: 'skipped' }]
+  const { sentence, next } = verdictWords(reportOf([], { verdict: 'valid', checks }), 'e.tar')
+  expect(sentence).toContain('as far as it goes')
+  expect(next).toContain('baton-key exporter')
 })

@@ -1,4 +1,5 @@
 // The last word on a bundle, and what to do about it: the likely mistake first, never a milder verdict.
+import { isEndOpen } from '@baton/ledger'
 import type { BundleReport } from '@baton/ledger'
 
 export interface VerdictWords {
@@ -22,6 +23,7 @@ const failedIn = (checks: BundleReport['checks']) => (id: string) =>
 
 export function verdictWords(report: BundleReport, file: string): VerdictWords {
   const { verdict, checks } = report
+  if (verdict === 'valid' && isEndOpen(report)) return VALID_BUT_FOR_ITS_END
   if (verdict !== 'tampered') return WORDS[verdict](file)
   if (isNoBundle(report)) return NO_BUNDLE
   const failed = checks.filter(({ result }) => result === 'failed').map(({ id }) => id)
@@ -49,6 +51,11 @@ type Words = (file: string) => VerdictWords
 
 const quoted = (file: string): string => (/^[\w./-]+$/.test(file) ? file : JSON.stringify(file))
 
+const VALID_BUT_FOR_ITS_END: VerdictWords = {
+  sentence:
+    'Verified as far as it goes: nothing that is here was altered or added, and nothing is missing between',
+  next: 'for a proof of the end as well, name the exporter in your policy: a line `# baton-key exporter KEY`',
+}
 const TAMPERED: VerdictWords = {
   sentence: 'NOT verified: something was altered, added or removed',
   next: 'keep the file as it is, and ask for the evidence again',

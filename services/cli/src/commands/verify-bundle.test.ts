@@ -41,6 +41,9 @@ describe('verify FILE', () => {
     expect(texts.out).toContain('✓ container')
     expect(texts.out).toContain('– seal entry')
     expect(texts.out).toContain('Cannot say')
+    for (const open of ['records of the task after the last one here', 'a different history']) {
+      expect(texts.out).toMatch(new RegExp(`– not excluded +${open}`))
+    }
   })
 
   it('ends with 3 where a byte was turned, and says which rule broke', async () => {

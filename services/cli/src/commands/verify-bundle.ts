@@ -66,6 +66,9 @@ function print(output: Output, report: BundleReport, { file, verifyMs }: Verifie
   const mark = verdict === 'valid' ? 'passed' : verdict === 'tampered' ? 'failed' : 'unknown'
   output.data('')
   output.check('passed', 'texts'.padEnd(CHECK_WIDTH), texts === '' ? 'none' : texts)
+  for (const open of report.notExcluded) {
+    output.check('unknown', 'not excluded'.padEnd(CHECK_WIDTH), open)
+  }
   output.check(
     mark,
     'verdict'.padEnd(CHECK_WIDTH),

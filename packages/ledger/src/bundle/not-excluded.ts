@@ -1,0 +1,26 @@
+// What a verdict leaves open, because the reader's policy or the bundle gave nothing to check it with.
+import type { CheckId } from './checks.ts'
+import type { BundleReport, CheckReport } from './report.ts'
+
+const OPEN: Readonly<Partial<Record<CheckId, string>>> = {
+  EXPORTER_SIGNATURE:
+    'records of the task after the last one here (your policy names no exporter who vouches that these are all)',
+  BATCH_SIGNATURE:
+    'records that whoever seals made up (your policy names no append service that signs them as well)',
+  WITNESS_QUORUM: 'a different history shown to others (your policy asks for no witness)',
+  RECEIPT:
+    'a record that the operational database was told of and that is missing here (the bundle holds no receipt)',
+}
+
+/** Each is what could be so all the same, and why; nothing where the verdict is worse anyway. */
+export function notExcluded(
+  verdict: BundleReport['verdict'],
+  checks: readonly CheckReport[],
+): readonly string[] {
+  if (verdict !== 'valid' && verdict !== 'incomplete') return []
+  return checks.flatMap(({ id, result }) => (result === 'skipped' ? (OPEN[id] ?? []) : []))
+}
+
+/** Whether nobody vouches that the bundle holds the task's last records. */
+export const isEndOpen = ({ checks }: Pick<BundleReport, 'checks'>): boolean =>
+  checks.some(({ id, result }) => id === 'EXPORTER_SIGNATURE' && result === 'skipped')

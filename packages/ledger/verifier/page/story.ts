@@ -1,0 +1,235 @@
+// Tells each record in one paragraph: who handed what to whom, what was checked, who decided, what it cost.
+import type { AuditEvent } from '../../src/audit-event.ts'
+import type { RecordBody } from '../../src/record.ts'
+import { isOfHandoff } from './read.ts'
+import type { ShownRecord } from './read.ts'
+import { capital, counted, dollars, listed, reasonWords, sixChecks } from './words.ts'
+
+/** A sentence in parts; names stand out. */
+export type Phrase = readonly (string | { readonly name: string })[]
+
+export interface Paragraph {
+  readonly record: ShownRecord
+  readonly phrase: Phrase
+}
+
+/** What the paragraphs before have told. */
+interface Told {
+  readonly handoffs: ReadonlyMap<string, number>
+  /** What had been spent when a handoff was accepted. */
+  readonly spentBefore: ReadonlyMap<string, number>
+  /** Who voted on a handoff, and in which paragraph. */
+  readonly votes: ReadonlyMap<string, readonly string[]>
+  readonly refusals: ReadonlyMap<string, number>
+}
+
+/** Numbers by the order in which handoffs first appear. */
+export function numberHandoffs(records: readonly ShownRecord[]): ReadonlyMap<string, number> {
+  const numbers = new Map<string, number>()
+  for (const record of records) {
+    const { handoffId } = record.body
+    if (isOfHandoff(record) && !numbers.has(handoffId)) numbers.set(handoffId, numbers.size + 1)
+  }
+  return numbers
+}
+
+export function tell(records: readonly ShownRecord[]): readonly Paragraph[] {
+  const spentBefore = new Map<string, number>()
+  const votes = new Map<string, readonly string[]>()
+  const refusals = new Map<string, number>()
+  const told = { handoffs: numberHandoffs(records), spentBefore, votes, refusals }
+  return records.map((record) => {
+    const { body, number } = record
+    const { handoffId, event } = body
+    const phrase = capitalized(PHRASES[event](record, told))
+    if (event === 'HANDOFF_ACCEPTED' && body.cost)
+      spentBefore.set(handoffId, body.cost.spentMicroUSD)
+    if (event === 'HANDOFF_REJECTED') refusals.set(handoffId, number)
+    if (event === 'DEAD_LETTERED') votes.delete(handoffId)
+    if (event === 'RELEASE_APPROVED') {
+      const vote = `${whoOf(body)} (paragraph ${number})`
+      votes.set(handoffId, [...(votes.get(handoffId) ?? []), vote])
+    }
+    return { record, phrase }
+  })
+}
+
+const capitalized = ([first = '', ...rest]: Phrase): Phrase =>
+  typeof first === 'string' && first !== '' ? [capital(first), ...rest] : [first, ...rest]
+
+type Teller = (record: ShownRecord, told: Told) => Phrase
+
+function say(texts: TemplateStringsArray, ...values: readonly (string | Phrase)[]): Phrase {
+  const parts = texts.flatMap((text, at): Phrase => {
+    const value = values[at] ?? ''
+    return [text, ...(typeof value === 'string' ? [value] : value)]
+  })
+  return parts.filter((part) => part !== '')
+}
+
+const named = (name: string): Phrase => [{ name }]
+const whoOf = ({ act }: RecordBody): string =>
+  act?.actor ?? 'somebody whom the record does not name'
+const person = ({ body }: ShownRecord): Phrase => named(whoOf(body))
+const handoffOf = ({ body }: ShownRecord, { handoffs }: Told): string =>
+  `handoff ${handoffs.get(body.handoffId) ?? '?'}`
+
+const sender = ({ body: { fromAgent } }: ShownRecord): Phrase =>
+  say`${named(fromAgent.agentId)} (version ${fromAgent.agentVersion})`
+
+const receiver = ({ body: { toAgent } }: ShownRecord): Phrase => named(toAgent.agentType)
+
+const because = ({ body: { reason } }: ShownRecord): string =>
+  reason === null ? '' : `, because ${reasonWords(reason)}`
+const onGround = ({ body: { reason } }: ShownRecord): string =>
+  reason === null ? ' No reason is recorded.' : ` Recorded reason: ${reasonWords(reason)}.`
+
+const attemptOf = ({ body: { attempt } }: ShownRecord): string =>
+  attempt > 1 ? ` for the ${ordinal(attempt)} time` : ''
+
+const ORDINALS = ['', 'first', 'second', 'third', 'fourth', 'fifth']
+const ordinal = (number: number): string => ORDINALS[number] ?? `${number}th`
+
+function handedOver(record: ShownRecord, told: Told): Phrase {
+  const { agentVersion } = record.body.toAgent
+  const wanted = agentVersion === null ? '' : ` (asked for version ${agentVersion})`
+  const parent = told.handoffs.get(record.body.parentHandoffId ?? '')
+  const after = parent === undefined ? '' : `, following handoff ${parent}`
+  return say`${sender(record)} handed the task to ${receiver(record)}${wanted}${attemptOf(record)}: ${handoffOf(record, told)}${after}.`
+}
+
+/** Every check with its outcome, in words. */
+function checked({ body: { verdicts } }: ShownRecord): string {
+  if (verdicts === null) return ' The record does not say which checks were made.'
+  const outcomes = sixChecks(verdicts)
+  const { artefactId, findings, decision } = verdicts.safety
+  const rules =
+    artefactId === null ? '' : ` The safety check used ruleset ${artefactId.slice(0, 16)}.`
+  const found =
+    findings === 0
+      ? ''
+      : ` The safety check itself said \u201c${decision}\u201d, with ${counted(findings, 'finding')}.`
+  const groups = ['passed', 'flagged', 'failed', 'skipped'].flatMap((outcome) => {
+    const names = outcomes.filter((one) => one[1] === outcome).map(([name]) => name)
+    return names.length === 0 ? [] : [`${outcome}: ${listed(names)}`]
+  })
+  const all = outcomes.every(([, outcome]) => outcome === 'passed')
+  const result = all
+    ? ' All six checks of the message passed: size, signature, form, completeness, budget and safety.'
+    : ` Checks of the message: ${groups.join('; ')}.`
+  return `${result}${found}${rules}`
+}
+
+function spentSoFar({ body: { cost } }: ShownRecord): string {
+  if (cost === null) return ''
+  const { spentMicroUSD, remainingMicroUSD } = cost
+  return ` Until then the task had cost ${dollars(spentMicroUSD)}; ${dollars(remainingMicroUSD)} of its budget was left.`
+}
+
+function stepCost({ body: { cost, handoffId } }: ShownRecord, { spentBefore }: Told): string {
+  if (cost === null) return ''
+  const { spentMicroUSD, promptTokens, completionTokens } = cost
+  const before = spentBefore.get(handoffId)
+  const own = before === undefined ? '' : ` The step cost ${dollars(spentMicroUSD - before)}`
+  const tokens = ` (${counted(promptTokens, 'token')} read, ${counted(completionTokens, 'token')} written)`
+  return `${own}${own === '' ? '' : `${tokens}.`} In all the task had cost ${dollars(spentMicroUSD)}.`
+}
+
+function released({ body: { handoffId, release } }: ShownRecord, told: Told): string {
+  if (release === undefined) return ''
+  const votes = told.votes.get(handoffId) ?? []
+  const by = votes.length === 0 ? 'people gave' : `was given by ${listed(votes)}`
+  const refusal = told.refusals.get(handoffId)
+  const first =
+    refusal === undefined
+      ? ''
+      : ` The first verdict, a refusal, is in paragraph ${refusal}; this is the second.`
+  return ` It was accepted because of approval override ${release}, which ${by}.${first}`
+}
+
+function erased({ body: { erasure } }: ShownRecord): string {
+  if (erasure === undefined) return ''
+  const { segments, subjectRef } = erasure
+  return ` It concerns ${counted(segments, 'text')} of the person known here as ${subjectRef}; this task holds those that are marked as erased below. Their digests stay, so that the log can still be checked.`
+}
+
+const PHRASES: Readonly<Record<AuditEvent, Teller>> = {
+  HANDOFF_ACCEPTED: (record, told) =>
+    say`${handedOver(record, told)}${checked(record)} It was accepted, and recorded here before any of it was executed.${released(record, told)}${spentSoFar(record)}`,
+  HANDOFF_REJECTED: (record, told) =>
+    say`${handedOver(record, told)} It was refused${because(record)}.${checked(record)} Nothing of it was executed.${spentSoFar(record)}`,
+  HANDOFF_BLOCKED: (record, told) =>
+    say`${handedOver(record, told)}${checked(record)} It passed its checks, but ${receiver(record)} could not take it${because(record)}. Nothing of it was executed.`,
+  EXECUTION_STARTED: (record, told) =>
+    say`${receiver(record)} began to work on ${handoffOf(record, told)}.`,
+  EXECUTION_COMPLETED: (record, told) =>
+    say`${receiver(record)} finished its work on ${handoffOf(record, told)}.${stepCost(record, told)}`,
+  EXECUTION_FAILED: (record, told) =>
+    say`${receiver(record)} failed in its work on ${handoffOf(record, told)}${because(record)}.`,
+  ROLLED_BACK: (record, told) =>
+    say`The task was set back to the saved state of ${named(record.body.fromAgent.agentId)}, as it was before ${handoffOf(record, told)}${because(record)}.`,
+  DEAD_LETTERED: (record, told) =>
+    say`The message of ${handoffOf(record, told)} was put aside for a person to decide${because(record)}.`,
+  HUMAN_ESCALATED: (record, told) =>
+    say`The task was put before a person after ${handoffOf(record, told)}${because(record)}.`,
+  HANDOFF_EXPIRED: (record, told) =>
+    say`${handoffOf(record, told)} to ${receiver(record)} ended without being carried out${because(record)}.`,
+  HANDOFF_CANCELED: (record, told) =>
+    say`${handoffOf(record, told)} to ${receiver(record)} was canceled.`,
+  CANCEL_REQUESTED: (record, told) =>
+    say`${person(record)} asked for ${handoffOf(record, told)} to be canceled.${onGround(record)}`,
+  HANDOFF_RETURNED: (record, told) =>
+    say`${handoffOf(record, told)} was given back to ${named(record.body.fromAgent.agentId)}${because(record)}.`,
+  HANDOFF_REROUTED: (record, told) =>
+    say`${handoffOf(record, told)} was sent on to ${receiver(record)} instead${because(record)}.`,
+  HANDOFF_REVISED: (record, told) =>
+    say`${named(record.body.fromAgent.agentId)} sent ${handoffOf(record, told)} again with a revised message.`,
+  HANDOFF_APPROVED: (record, told) =>
+    say`A person, ${person(record)}, approved ${handoffOf(record, told)}.${onGround(record)}`,
+  APPROVAL_REFUSED: (record, told) =>
+    say`A person, ${person(record)}, refused to approve ${handoffOf(record, told)}.${onGround(record)}`,
+  RELEASE_APPROVED: (record, told) =>
+    say`A person, ${person(record)}, looked at the message that was put aside and voted to let ${handoffOf(record, told)} go on. It had been put aside${because(record)}.`,
+  HANDOFF_RELEASED: (record, told) =>
+    say`${handoffOf(record, told)} was released${byVotes(record, told)}.${overrideOf(record)} It had been put aside${because(record)}.`,
+  HANDOFF_REDACTED: (record, told) =>
+    say`Parts of the message of ${handoffOf(record, told)} were taken out${byVotes(record, told)}, and it was sent on. It had been put aside${because(record)}.`,
+  DEAD_LETTER_DISCARDED: (record, told) =>
+    say`A person, ${person(record)}, discarded the message of ${handoffOf(record, told)} for good. It had been put aside${because(record)}.`,
+  SENDER_ASKED: (record, told) =>
+    say`A person, ${person(record)}, asked ${named(record.body.fromAgent.agentId)} about the message of ${handoffOf(record, told)}. It had been put aside${because(record)}.`,
+  TASK_RESUMED: (record, told) =>
+    say`${person(record)} resumed the task after ${handoffOf(record, told)}.${onGround(record)}`,
+  REDRIVE_STARTED: (record, told) =>
+    say`${person(record)} began to release many messages that had been put aside, beginning with that of ${handoffOf(record, told)}.`,
+  REDRIVE_STOPPED: (record) =>
+    say`${person(record)} stopped the release of many messages before it was through.`,
+  LEGAL_HOLD_SET: (record) =>
+    say`${person(record)} set a legal hold: from then on nothing of this task may be erased or deleted.`,
+  LEGAL_HOLD_LIFTED: (record) => say`${person(record)} lifted the legal hold.`,
+  ERASURE_REQUESTED: (record) =>
+    say`At the request of ${person(record)}, a person\u2019s data was erased${groundOf(record)}.${erased(record)}`,
+  ERASURE_COMPLETED: (record) =>
+    say`The erasure that ${person(record)} had confirmed was completed${groundOf(record)}.${erased(record)}`,
+  ERASURE_DEFERRED: (record) =>
+    say`${person(record)} asked for the erasure of a person\u2019s data. It was put off${because(record)}.`,
+  EVIDENCE_EXPORTED: (record) =>
+    say`Evidence of this task was exported with the right of ${person(record)}${because(record)}.`,
+  VERIFY_RUN: (record) =>
+    say`The records of this task were rebuilt and verified with the right of ${person(record)}.${onGround(record)}`,
+  PARTITION_DROPPED: () => say`A day of records was moved to the cold store.`,
+  KEY_ROTATED: (record) => say`A signing key was replaced.${onGround(record)}`,
+  CHAIN_CLOSED: () => say`The chain that holds these records was closed.`,
+}
+
+function byVotes({ body }: ShownRecord, { votes }: Told): string {
+  const voters = votes.get(body.handoffId) ?? []
+  if (voters.length > 0) return ` by the votes of ${listed(voters)}`
+  return body.act === undefined ? '' : ` by ${body.act.actor}`
+}
+
+const overrideOf = ({ body: { release } }: ShownRecord): string =>
+  release === undefined ? '' : ` The approval override is ${release}.`
+
+const groundOf = ({ body: { reason } }: ShownRecord): string =>
+  reason === null ? '' : `, on the ground of ${reason}`
