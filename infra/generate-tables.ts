@@ -32,6 +32,7 @@ function readTables(migrations: readonly string[]): Tables {
     for (const [, name = '', body = ''] of text.matchAll(/^alter table (\S+)\s(.*?);/gms)) {
       for (const item of items(body)) alter(tables, name, item)
     }
+    for (const [, name = ''] of text.matchAll(/^drop table (\S+);/gm)) tables.delete(name)
   }
   return tables
 }

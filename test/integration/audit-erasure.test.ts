@@ -133,6 +133,7 @@ describe('an erasure', () => {
       taskIds: [],
     })
     expect(await held.json()).toMatchObject({ state: 'DEFERRED', heldTaskIds: [who.taskId] })
+    await fixture.superuser.query({ text: 'delete from audit.legal_hold' })
   })
 
   test('is refused for a held task whose hold was deleted from the database, until it is lifted', async () => {
@@ -255,7 +256,10 @@ describe('what an erasure does not cover', () => {
       join audit.record r on r.chain = p.chain and r.seq = p.seq
       where r.handoff_id = '${kept.handoffId}' and p.segment = 1`
     await tamper(FORGE, ADD, DELETE(kept.handoffId))
-    expect((await verify()).findings).toMatchObject([{ rule: 'PAYLOAD_MISSING', seq: 0 }])
+    expect((await verify()).findings).toMatchObject([
+      { rule: 'PAYLOAD_MISSING', seq: 0 },
+      { rule: 'STATE', seq: 2 },
+    ])
     // A record that says so, in no signed batch.
     await tamper(
       `insert into audit.record (chain, seq, recorded_at, task_id, handoff_id, event, body, record_hash)

@@ -41,6 +41,8 @@ export interface AuditFixture {
   readonly reader: Pool
   /** The auditor's Ed25519 key that signs batches: PKCS #8 DER in base64. */
   readonly signingKey: string
+  /** The auditor's keys of the vault. */
+  readonly vaultKeys: { readonly wrappingKey: string; readonly lookupKey: string }
   startAuditor(env?: Record<string, string>): Promise<RunningAuditor>
   close(): Promise<void>
 }
@@ -55,6 +57,10 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     format: 'der',
     type: 'pkcs8',
   })
+  const vaultKeys = {
+    wrappingKey: base64(randomBytes(32)),
+    lookupKey: base64(randomBytes(32)),
+  }
   const environment = {
     BATON_AUDIT_WRITER_URL: urls.writer,
     BATON_AUDIT_READER_URL: urls.reader,
@@ -65,8 +71,8 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     BATON_AUDIT_ARCHIVE_TOKEN: ARCHIVE_TOKEN,
     BATON_AUDIT_READ_TOKEN: READ_TOKEN,
     BATON_AUDIT_SIGNING_KEY: base64(signingKey),
-    BATON_AUDIT_WRAPPING_KEY: base64(randomBytes(32)),
-    BATON_AUDIT_LOOKUP_KEY: base64(randomBytes(32)),
+    BATON_AUDIT_WRAPPING_KEY: vaultKeys.wrappingKey,
+    BATON_AUDIT_LOOKUP_KEY: vaultKeys.lookupKey,
     BATON_AUDITOR_PORT: '0',
   }
   const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 2 })
@@ -85,6 +91,7 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     vaultSuperuser,
     reader,
     signingKey: base64(signingKey),
+    vaultKeys,
     async startAuditor(env = {}) {
       const auditor = await startAuditor({ ...environment, ...env })
       running.push(auditor)

@@ -11,7 +11,7 @@ let fixture: AuditFixture
 let writer: Pool
 let partitions: { record: string; payload: string }
 
-const TABLES = ['record', 'payload', 'idem', 'batch_sig', 'subject', 'head']
+const TABLES = ['record', 'payload', 'idem', 'batch_sig', 'head']
 
 beforeAll(async () => {
   fixture = await createAuditFixture()
@@ -38,10 +38,8 @@ async function stateOf(pool: Pool, text: string): Promise<string | undefined> {
 
 const NOT_ALLOWED = '42501'
 
-function updateOf(name: string): string {
-  if (name === 'subject') return 'update audit.subject set erased_at = now()'
-  return `update audit.${name} set ${name === 'head' ? 'size = 0' : 'chain = chain'}`
-}
+const updateOf = (name: string): string =>
+  `update audit.${name} set ${name === 'head' ? 'size = 0' : 'chain = chain'}`
 
 describe('operational credentials', () => {
   test('cannot connect to the audit database or to the vault', async () => {
@@ -95,7 +93,7 @@ describe('T33 the writer role', () => {
   test('reads heads and keys, and nothing that could hold what was said', async () => {
     expect(await stateOf(writer, 'select * from audit.head')).toBeUndefined()
     expect(await stateOf(writer, 'select * from audit.idem')).toBeUndefined()
-    for (const name of ['record', 'payload', 'batch_sig', 'subject', partitions.record]) {
+    for (const name of ['record', 'payload', 'batch_sig', partitions.record]) {
       expect(await stateOf(writer, `select * from audit.${name}`)).toBe(NOT_ALLOWED)
     }
   })
@@ -151,7 +149,6 @@ describe('the sealer role', () => {
     }
     for (const statement of [
       'select * from audit.payload',
-      'select * from audit.subject',
       `select audit.append(${Array(27).fill('null').join(', ')})`,
       'select audit.store_scrub(null)',
       'set role audit_owner',

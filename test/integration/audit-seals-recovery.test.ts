@@ -26,7 +26,7 @@ let witness: ServiceProcess
 let policyFile: string
 
 const witnessKey = privateKey()
-const TABLES = ['record', 'payload', 'idem', 'batch_sig', 'subject', 'head', 'seal']
+const TABLES = ['record', 'payload', 'idem', 'batch_sig', 'head', 'seal']
 const COPIES = [...TABLES, 'chain_checkpoint', 'witnessed']
 const sql = (text: string) => fixture.superuser.query<Record<string, number>>({ text })
 const restore = async () => {

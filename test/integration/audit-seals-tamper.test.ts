@@ -13,7 +13,7 @@ let auditor: RunningAuditor
 let sealing: Sealing
 
 const tasks = [0, 0, 1, 1].map((shard) => taskOfShard(shard, 2))
-const LOG = ['record', 'payload', 'idem', 'batch_sig', 'subject', 'head']
+const LOG = ['record', 'payload', 'idem', 'batch_sig', 'head']
 const TABLES = [...LOG, 'seal', 'chain_checkpoint', 'witnessed']
 
 const sql = (text: string) => fixture.superuser.query<{ size: number }>({ text })

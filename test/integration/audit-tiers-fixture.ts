@@ -66,7 +66,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
     fixture.urls.vault,
     fixture.urls.archiver,
   ].map(open) as [Pool, Pool, Pool]
-  const vault = createSubjectVault({ db: keeper, wrappingKey: base64(), lookupKey: base64() })
+  const vault = createSubjectVault({ db: keeper, ...fixture.vaultKeys })
   const signer = createBatchSigner(fixture.signingKey)
   const sealKey = createBatchSigner(sealing.sealKey).publicKey
   const batchKeys = new Map([[batchKeyId(signer.publicKey), signer.publicKey]])

@@ -94,6 +94,10 @@ async function moveRow(
       where chain = $1 and seq = $2`,
     values: [chain, seq, recordedAt, taskId, taskSeq, recordId],
   })
+  await superuser.query({
+    text: 'update audit.payload set recorded_at = $3 where chain = $1 and seq = $2',
+    values: [chain, seq, recordedAt],
+  })
 }
 
 interface Signing {

@@ -9,7 +9,7 @@ import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 import { createSealing, taskOfShard } from './audit-seals-fixture.ts'
 import type { Sealing } from './audit-seals-fixture.ts'
 
-const LOG = ['record', 'payload', 'idem', 'batch_sig', 'subject', 'head']
+const LOG = ['record', 'payload', 'idem', 'batch_sig', 'head']
 const TABLES = [...LOG, 'seal', 'chain_checkpoint', 'witnessed']
 
 /** Records of chain 0 under a seal; those from here to `SIZE` are not sealed. */

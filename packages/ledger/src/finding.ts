@@ -55,6 +55,8 @@ export type FindingRule =
   | 'TILE_HASH'
   /** A table, view or function of the log is not what its migrations made. */
   | 'DEFINITION'
+  /** A table that follows from the records says something else than they do. */
+  | 'STATE'
 
 export interface Finding {
   readonly origin: string

@@ -13,6 +13,7 @@ import { findRecordedKeys, findTaskLastPositions } from './idempotency.ts'
 import type { RecordedKey } from './idempotency.ts'
 import { prepareEntry } from './prepared-entry.ts'
 import type { PreparedEntry } from './prepared-entry.ts'
+import { isSameRequest } from './request-digest.ts'
 import type { SubjectVault } from './subject-vault.ts'
 import { createTaskLastPositions } from './task-last-positions.ts'
 import type { TaskPosition } from './task-last-positions.ts'
@@ -192,7 +193,7 @@ async function findRecorded(db: Database, prepared: readonly PreparedEntry[]): P
 
 function recordedOutcome(one: PreparedEntry, row: RecordedKey, origin: string): AppendOutcome {
   const { seq, requestHash, recordHash, recordedAtMicros } = row
-  if (!one.requestHash.equals(requestHash)) return { kind: 'conflict', origin, seq }
+  if (!isSameRequest(one.requestHash, requestHash)) return { kind: 'conflict', origin, seq }
   const receipt = {
     origin,
     seq,
@@ -213,7 +214,7 @@ function firstOfEachKey(prepared: readonly PreparedEntry[]): Map<string, Prepare
 function repeated(one: PreparedEntry, first: PreparedEntry, outcome: AppendOutcome): AppendOutcome {
   if (outcome.kind === 'conflict') return outcome
   const { receipt } = outcome
-  if (one.requestHash.equals(first.requestHash)) {
+  if (isSameRequest(one.requestHash, first.requestHash)) {
     return { kind: 'receipt', receipt: { ...receipt, duplicate: true } }
   }
   return { kind: 'conflict', origin: receipt.origin, seq: receipt.seq }

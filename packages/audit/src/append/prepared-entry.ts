@@ -1,7 +1,7 @@
 // What is computed once per entry, however often its batch has to be built again.
-import { createHmac } from 'node:crypto'
 import { recordIdBytes, saltText } from '@baton/ledger'
 import type { AuditEntry, SaltedText, SegmentInput } from '@baton/ledger'
+import { digestRequest } from './request-digest.ts'
 
 export interface PreparedSegment extends SaltedText {
   readonly kind: SegmentInput['kind']
@@ -16,7 +16,7 @@ export interface PreparedEntry {
   /** 16 bytes: the idempotency key. */
   readonly key: Buffer
   readonly keyText: string
-  /** Keyed hash of the whole request, so that a repeated key with other content is noticed. */
+  /** See `digestRequest`. */
   readonly requestHash: Buffer
   readonly segments: readonly PreparedSegment[]
 }
@@ -38,38 +38,9 @@ export function prepareEntry(entry: AuditEntry, options: PrepareOptions): Prepar
     ...namesOf(segment, options),
     ...saltText(segment.text),
   }))
-  const requestHash = hashRequest(entry, options.requestKey)
+  const requestHash = digestRequest(entry, key, options.requestKey)
   return { entry, key, keyText: key.toString('hex'), requestHash, segments }
 }
-
-// A fixed order of fields, so that the same request has one hash whoever wrote its JSON.
-function hashRequest(entry: AuditEntry, requestKey: Buffer): Buffer {
-  const { fromAgent, toAgent, verdicts, cost } = entry
-  const structural = JSON.stringify([
-    [entry.event, entry.taskId, entry.handoffId, entry.parentHandoffId, entry.attempt, entry.epoch],
-    [fromAgent.agentId, fromAgent.agentVersion, fromAgent.executionId],
-    [toAgent.agentType, toAgent.agentVersion, entry.traceparent, entry.reason],
-    verdicts && [verdicts.size, verdicts.signature, verdicts.schema, verdicts.completeness],
-    verdicts && [verdicts.budget, ...safetyFields(verdicts.safety)],
-    cost && [cost.spentMicroUSD, cost.remainingMicroUSD, cost.promptTokens, cost.completionTokens],
-    entry.segments.map(({ kind, subject, subjects = [], text }) => [
-      kind,
-      subject,
-      text.length,
-      ...subjects,
-    ]),
-    [entry.act?.id, entry.act?.actor, entry.release],
-  ])
-  const hash = createHmac('sha256', requestKey).update(structural)
-  for (const { text } of entry.segments) hash.update(text)
-  return hash.digest()
-}
-
-const safetyFields = (safety: NonNullable<AuditEntry['verdicts']>['safety']) => [
-  safety.decision,
-  safety.artefactId,
-  safety.findings,
-]
 
 /** The name under which the vault knows a data subject. */
 export const subjectName = (environment: string, subject: string): string =>

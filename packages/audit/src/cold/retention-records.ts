@@ -45,6 +45,12 @@ export const dropEntry = (sealLog: string, day: string): AuditEntry =>
     reason: `DAY_${day.replaceAll('-', '')}`,
   })
 
+/** The day (YYYY-MM-DD) that such a record tells of, by its reason; undefined for any other. */
+export function droppedDay(reason: string | null): string | undefined {
+  const [, year, month, day] = /^DAY_(\d{4})(\d\d)(\d\d)$/.exec(reason ?? '') ?? []
+  return year === undefined ? undefined : `${year}-${month}-${day}`
+}
+
 interface Expiry {
   readonly chain: number
   /** The first record that is kept. */

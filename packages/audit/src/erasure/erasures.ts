@@ -68,6 +68,26 @@ export const listErasures = (db: Database, states: readonly ErasureState[]): Pro
     ERASURES.where('state', '=', anyOf(text, states)).orderBy('requested_at').limit(sql.lit(1000)),
   )
 
+/** All of them. */
+export const readErasures = (db: Database): Promise<Erasure[]> =>
+  run(db, 'read_erasures', ERASURES.orderBy('requested_at'))
+
+export interface ErasedSubject {
+  readonly subjectRef: string
+  readonly erasureId: string
+  readonly erasedAt: Date
+}
+
+/** Every subject that is closed, whatever came of its erasure. */
+export const readClosedSubjects = (db: Database): Promise<ErasedSubject[]> =>
+  run(
+    db,
+    'read_closed_subjects',
+    audit
+      .selectFrom('audit.erased_subject')
+      .select(['subject_ref as subjectRef', 'erasure_id as erasureId', 'erased_at as erasedAt']),
+  )
+
 /** The second person's confirmation, once. False where the plan is not waiting for it any more. */
 export async function confirmErasure(
   db: Database,

@@ -41,11 +41,6 @@ export interface AuditTables {
     key_id: string
     signature: Buffer
   }
-  'audit.subject': {
-    subject_ref: string
-    first_recorded_at: Date
-    erased_at: Date | null
-  }
   'audit.payload': {
     chain: number
     seq: number
@@ -110,6 +105,7 @@ export interface AuditTables {
     handoff_ids: readonly string[]
     task_ids: readonly string[]
     receipt: unknown
+    confirmation: unknown
   }
   'audit.erased_subject': {
     subject_ref: string

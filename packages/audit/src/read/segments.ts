@@ -1,5 +1,6 @@
 // Payload segments as they are stored, and those of a page of records with the keys that open them and what was erased of them.
-import type { EncryptedSegment, StoredRecord, StoredSegment } from '@baton/ledger'
+import type { EncryptedSegment, Finding, StoredRecord, StoredSegment } from '@baton/ledger'
+import { micros } from '@baton/postgres/statements'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
@@ -18,6 +19,8 @@ export interface SegmentRow extends EncryptedSegment {
   readonly seq: number
   readonly segment: number
   readonly subjectRef: string
+  /** Microseconds since 1970, by which it is dropped with its record; a bundle of the cold store has one time for both. */
+  readonly recordedAtMicros?: number
 }
 
 /** The segments of the records of a range that the database holds. */
@@ -28,6 +31,7 @@ export const readSegments = (db: Database, range: SeqRange): Promise<SegmentRow[
     audit
       .selectFrom('audit.payload')
       .select(['seq', 'segment', 'subject_ref as subjectRef', 'nonce', 'ciphertext'])
+      .select(({ ref }) => micros(ref('recorded_at')).as('recordedAtMicros'))
       .where('chain', '=', range.chain)
       .where(({ between }) => between('seq', range.firstSeq, range.lastSeq)),
   )
@@ -35,7 +39,7 @@ export const readSegments = (db: Database, range: SeqRange): Promise<SegmentRow[
 type Vault = Pick<SubjectVault, 'keysOf'> | undefined
 
 interface Segments {
-  readonly stored: ReadonlyMap<number, StoredSegment[]>
+  readonly stored: ReadonlyMap<number, (StoredSegment & Pick<SegmentRow, 'recordedAtMicros'>)[]>
   readonly erased: ErasedBySeq
 }
 
@@ -47,6 +51,22 @@ export const withSegments = (
   if (segments === undefined) return scanned
   const { seq } = scanned.columns
   return { ...scanned, segments: segments.stored.get(seq) ?? [], erased: segments.erased.get(seq) }
+}
+
+/** Segments that stand under another time than their record: they would be dropped on another day, or not be found. */
+export function misplacedSegments(
+  { columns: { seq, recordedAtMicros }, reading }: ScannedRecord,
+  segments: Segments | undefined,
+): Finding[] {
+  const misplaced = (segments?.stored.get(seq) ?? []).filter(
+    (one) => one.recordedAtMicros !== undefined && one.recordedAtMicros !== recordedAtMicros,
+  )
+  return misplaced.map(({ segment }) => ({
+    origin: reading?.origin ?? '',
+    seq,
+    rule: 'PAYLOAD_MISMATCH',
+    message: `segment ${segment}: it stands under another time than its record`,
+  }))
 }
 
 interface Page {

@@ -37,7 +37,6 @@ const TABLES = [
   'legal_hold',
   'scrub',
   'seal',
-  'subject',
   'tree_hash',
   'witnessed',
 ]

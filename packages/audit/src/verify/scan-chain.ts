@@ -8,7 +8,13 @@ import type { Snapshot } from '../database.ts'
 
 /** One stored record, its reading, and the rows that refer to it; its segments are read apart. */
 export interface ScannedRecord extends StoredRecord {
+  readonly index: ScannedIndex | undefined
   readonly columns: RecordColumns & { readonly recordedAtMicros: number }
+}
+
+/** The row of the index, with what it remembers of the request. */
+export interface ScannedIndex extends StoredIndex {
+  readonly requestHash: Buffer
 }
 
 interface ScanRange {
@@ -136,7 +142,7 @@ function wantedIndexes(drafts: readonly Draft[]): Wanted[] {
     const { taskId, taskSeq } = draft.reading
     wanted.push({ taskId, taskSeq, put: (found) => (draft.index = found) })
     if (taskSeq > 0 && !seen.has(taskId)) {
-      const put = (found: StoredIndex | undefined) => (draft.taskBefore = found?.recordHash)
+      const put = (found: ScannedIndex | undefined) => (draft.taskBefore = found?.recordHash)
       wanted.push({ taskId, taskSeq: taskSeq - 1, put })
     }
     seen.add(taskId)
@@ -147,7 +153,7 @@ function wantedIndexes(drafts: readonly Draft[]): Wanted[] {
 interface Wanted {
   readonly taskId: string
   readonly taskSeq: number
-  readonly put: (found: StoredIndex | undefined) => void
+  readonly put: (found: ScannedIndex | undefined) => void
 }
 
 // The ids were checked to be UUIDs when the records were read, so they may stand in the statement.
@@ -159,7 +165,7 @@ async function findIndexes(
   const found = new Set<number>()
   await copyOut(
     snapshot.client,
-    `select w.at::integer, i.key, i.chain, i.seq, i.recorded_at, i.record_hash
+    `select w.at::integer, i.key, i.chain, i.seq, i.recorded_at, i.record_hash, i.request_hash
      from unnest('{${wanted.map((one) => one.taskId).join(',')}}'::uuid[],
        '{${wanted.map((one) => one.taskSeq).join(',')}}'::bigint[])
        with ordinality as w (task_id, task_seq, at)
@@ -174,6 +180,7 @@ async function findIndexes(
         seq: fields.int8(3),
         recordedAtMicros: fields.micros(4),
         recordHash: fields.bytes(5),
+        requestHash: fields.bytes(6),
         taskId,
         taskSeq,
       }

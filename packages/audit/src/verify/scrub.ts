@@ -13,6 +13,7 @@ import { beginningOf } from '../cold/chain-beginning.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
+import { checkIndex } from './check-index.ts'
 import { scanTiers } from './scan-chain.ts'
 import { openChainCheckpoints } from '../read/assurance.ts'
 import { audit, inSnapshot, run } from '../database.ts'
@@ -20,7 +21,7 @@ import type { Database, Pool, Snapshot } from '../database.ts'
 import { createAuthenticatedErasures } from '../erasure/authenticated-erasures.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
-import { openableSegments, withSegments } from '../read/segments.ts'
+import { misplacedSegments, openableSegments, withSegments } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 
 /** Where a pass is. Nothing that is relied on follows from it, so it may stand in the database. */
@@ -52,7 +53,7 @@ interface ScrubOptions {
   readonly pool: Pool
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** Opens payload segments. */
-  readonly vault: Pick<SubjectVault, 'keysOf'>
+  readonly vault: Pick<SubjectVault, 'keysOf' | 'requestKey'>
   /** Where records stand that are not in the database any more. */
   readonly cold?: ColdStore | undefined
   /** The sealer's; without it roots are not compared. */
@@ -179,6 +180,7 @@ async function verifyPiece(
   const erasures = createAuthenticatedErasures(options.pool, batchKeys, options.cold)
   const start: ChainStart = { ...at, lastHash: Buffer.from(at.lastHash, 'hex') }
   const verifier = createChainVerifier({ origin, batchKeys, start, signedFrom })
+  const index = checkIndex(snapshot, vault.requestKey)
   const toSeq = at.size + options.records
   const tree = compactRangeFromState(at.tree)
   let waiting: Uint8Array[] = []
@@ -187,6 +189,7 @@ async function verifyPiece(
     const segments = await openableSegments(snapshot, { chain, page, vault, erasures, tier })
     for (const scanned of page) {
       findings.push(...verifier.next(withSegments(scanned, segments)))
+      findings.push(...misplacedSegments(scanned, segments), ...index.next(head, scanned))
       waiting.push(verifier.lastHash)
       records += 1
       if (scanned.batch === undefined) continue

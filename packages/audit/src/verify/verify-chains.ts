@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import { createChainVerifier } from '@baton/ledger'
 import type { Finding, FindingRule } from '@baton/ledger'
 import { beginningOf } from '../cold/chain-beginning.ts'
+import { readArchivePositions } from '../cold/archive-positions.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { inSnapshot } from '../database.ts'
@@ -11,12 +12,18 @@ import { createAuthenticatedErasures } from '../erasure/authenticated-erasures.t
 import type { AuthenticatedErasures } from '../erasure/authenticated-erasures.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
-import { openableSegments, withSegments } from '../read/segments.ts'
+import { misplacedSegments, openableSegments, withSegments } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
+import { checkCheckpoints } from './check-checkpoints.ts'
+import { checkErasures } from './check-erasures.ts'
+import { checkHolds } from './check-holds.ts'
+import { checkIndex } from './check-index.ts'
+import { checkTiers } from './check-tiers.ts'
 import { findAlteredDefinitions } from './definitions.ts'
 import { scanTiers } from './scan-chain.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
+import type { StateCheck } from './state-check.ts'
 import { askAnchors, verifySeals } from './verify-seals.ts'
 import type { SealReport, SealTrust, VerifiedSeals } from './verify-seals.ts'
 
@@ -26,7 +33,7 @@ interface VerifyOptions {
   /** Trusted public keys of append services, by key id; never taken from the database. */
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** Opens payload segments. Without it segments are not verified. */
-  readonly vault?: Pick<SubjectVault, 'keysOf'>
+  readonly vault?: Pick<SubjectVault, 'keysOf' | 'requestKey'>
   /** Where records stand that are not in the database any more. */
   readonly cold?: ColdStore | undefined
   /** Who seals, and where. Without it nothing is compared with seals. */
@@ -72,12 +79,33 @@ export async function verifyChains(options: VerifyOptions): Promise<VerifyReport
     const seals = options.seals && (await verifySeals(db, heads, options.seals, anchored))
     found.add(seals?.findings ?? [])
     found.add(unknownChains(heads, seals))
+    if (options.seals && seals) {
+      const { publicKey } = options.seals
+      found.add(await checkCheckpoints(db, heads, { publicKey, targets: seals.targets }))
+    }
+    const state = await openStateChecks(db, options, seals)
     for (const head of heads) {
       const targets = seals?.targets.get(head.origin) ?? []
-      await verifyChain(db, head, { ...options, found, targets, erasures })
+      await verifyChain(db, head, { ...options, found, targets, erasures, state })
     }
+    for (const check of state) found.add(await check.finish())
     return found.report(seals?.report ?? null)
   })
+}
+
+/** What is compared with the records while they are read. */
+async function openStateChecks(
+  db: Snapshot,
+  { vault, cold }: VerifyOptions,
+  seals: VerifiedSeals | undefined,
+): Promise<readonly StateCheck[]> {
+  const sealed = seals && ((origin: string) => seals.targets.get(origin)?.at(-1)?.size ?? 0)
+  return [
+    checkIndex(db, vault?.requestKey),
+    checkHolds(db),
+    checkErasures(db),
+    checkTiers({ tier: createColdTier(db, cold), sealed }, await readArchivePositions(db)),
+  ]
 }
 
 /** What a verification found, added up while it reads. */
@@ -158,6 +186,7 @@ interface ChainOptions extends VerifyOptions {
   readonly found: Findings
   readonly targets: readonly SealTarget[]
   readonly erasures: AuthenticatedErasures
+  readonly state: readonly StateCheck[]
 }
 
 async function verifyChain(
@@ -165,7 +194,7 @@ async function verifyChain(
   head: ChainHead,
   options: ChainOptions,
 ): Promise<void> {
-  const { found, batchKeys, vault, erasures, full = false } = options
+  const { found, batchKeys, vault, erasures, state, full = false } = options
   const { chain, origin } = head
   const tier = createColdTier(snapshot, options.cold)
   const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
@@ -189,6 +218,8 @@ async function verifyChain(
     })
     for (const scanned of page) {
       found.add(verifier.next(withSegments(scanned, segments)))
+      found.add(misplacedSegments(scanned, segments))
+      for (const check of state) found.add(check.next(head, scanned))
       found.add(sealed.append(verifier.lastHash))
     }
     records += page.length

@@ -45,6 +45,10 @@ const RULES: Readonly<Record<Rule, { readonly check: string; readonly consequenc
     check: 'columns',
     consequence: 'queries can show something else than was recorded, or leave something out',
   },
+  STATE: {
+    check: 'columns',
+    consequence: 'what is held, erased or archived is told otherwise than it was recorded',
+  },
   BATCH_SIGNATURE: {
     check: 'signatures',
     consequence: 'somebody other than the auditor wrote these records',

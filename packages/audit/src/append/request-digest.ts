@@ -1,0 +1,67 @@
+// What the index remembers of a request, so that a repeated key with other content is noticed; and whether it still says so.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { AuditEntry } from '@baton/ledger'
+
+const DIGEST_BYTES = 32
+const TAG_BYTES = 16
+
+/**
+ * The keyed digest of a request, and behind it a tag over the record's id and that digest: nothing of it can be recomputed
+ * from the record, whose texts may be erased, so whoever has the key can tell by the tag that neither was changed.
+ */
+export function digestRequest(entry: AuditEntry, key: Buffer, requestKey: Buffer): Buffer {
+  const digest = digestOf(entry, requestKey)
+  return Buffer.concat([digest, tagOf(key, digest, requestKey)])
+}
+
+/** Whether two requests are the same one; rows made before there were tags have none. */
+export const isSameRequest = (left: Buffer, right: Buffer): boolean =>
+  left.subarray(0, DIGEST_BYTES).equals(right.subarray(0, DIGEST_BYTES))
+
+/** `untagged`: stored before there were tags, so that nothing can be said of it. */
+export type StoredDigest = 'authentic' | 'untagged' | 'altered'
+
+/** `key` is the id of the record, as 16 bytes. */
+export function judgeDigest(stored: Buffer, key: Buffer, requestKey: Buffer): StoredDigest {
+  if (stored.length === DIGEST_BYTES) return 'untagged'
+  if (stored.length !== DIGEST_BYTES + TAG_BYTES) return 'altered'
+  const tag = tagOf(key, stored.subarray(0, DIGEST_BYTES), requestKey)
+  return timingSafeEqual(tag, stored.subarray(DIGEST_BYTES)) ? 'authentic' : 'altered'
+}
+
+const tagOf = (key: Buffer, digest: Buffer, requestKey: Buffer): Buffer =>
+  createHmac('sha256', requestKey)
+    .update('baton/request-tag/v1\n')
+    .update(key)
+    .update(digest)
+    .digest()
+    .subarray(0, TAG_BYTES)
+
+// A fixed order of fields, so that the same request has one digest whoever wrote its JSON.
+function digestOf(entry: AuditEntry, requestKey: Buffer): Buffer {
+  const { fromAgent, toAgent, verdicts, cost } = entry
+  const structural = JSON.stringify([
+    [entry.event, entry.taskId, entry.handoffId, entry.parentHandoffId, entry.attempt, entry.epoch],
+    [fromAgent.agentId, fromAgent.agentVersion, fromAgent.executionId],
+    [toAgent.agentType, toAgent.agentVersion, entry.traceparent, entry.reason],
+    verdicts && [verdicts.size, verdicts.signature, verdicts.schema, verdicts.completeness],
+    verdicts && [verdicts.budget, ...safetyFields(verdicts.safety)],
+    cost && [cost.spentMicroUSD, cost.remainingMicroUSD, cost.promptTokens, cost.completionTokens],
+    entry.segments.map(({ kind, subject, subjects = [], text }) => [
+      kind,
+      subject,
+      text.length,
+      ...subjects,
+    ]),
+    [entry.act?.id, entry.act?.actor, entry.release],
+  ])
+  const digest = createHmac('sha256', requestKey).update(structural)
+  for (const { text } of entry.segments) digest.update(text)
+  return digest.digest()
+}
+
+const safetyFields = (safety: NonNullable<AuditEntry['verdicts']>['safety']) => [
+  safety.decision,
+  safety.artefactId,
+  safety.findings,
+]
