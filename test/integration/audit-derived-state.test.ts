@@ -106,7 +106,11 @@ test('an untouched log has no finding', async () => {
 const FORGED = `'00000000-0000-4000-8000-000000000001'`
 
 test.each([
-  ['a hold deleted', 'delete from audit.legal_hold', /^STATE task .* is held by this record, and not/],
+  [
+    'a hold deleted',
+    'delete from audit.legal_hold',
+    /^STATE task .* is held by this record, and not/,
+  ],
   [
     'a hold that nobody set',
     `insert into audit.legal_hold values (${FORGED}, 0, 0, now())`,

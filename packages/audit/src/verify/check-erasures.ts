@@ -46,7 +46,10 @@ export function checkErasures(snapshot: Snapshot): StateCheck {
         ...[...rows.values()]
           .filter((row) => !told.has(row.id) && isUntold(row, keptFromMs))
           .map(({ id }) =>
-            stateFinding(undefined, `erasure ${id} is said to be carried out, and no record says so`),
+            stateFinding(
+              undefined,
+              `erasure ${id} is said to be carried out, and no record says so`,
+            ),
           ),
         ...(await checkLists(snapshot, told)),
         ...(await checkSubjects(snapshot, { told, rows, keptFromMs })),

@@ -31,7 +31,10 @@ export function checkHolds(snapshot: Snapshot): StateCheck {
         ...[...rows.keys()]
           .filter((taskId) => !holds.has(taskId))
           .map((taskId) =>
-            stateFinding(undefined, `the table of holds names task ${taskId}, which no record holds`),
+            stateFinding(
+              undefined,
+              `the table of holds names task ${taskId}, which no record holds`,
+            ),
           ),
       ]
     },
@@ -40,7 +43,9 @@ export function checkHolds(snapshot: Snapshot): StateCheck {
 
 function compared(taskId: string, set: SetHold, row: LegalHold | undefined): Finding[] {
   if (row === undefined) {
-    return [stateFinding(set, `task ${taskId} is held by this record, and not in the table of holds`)]
+    return [
+      stateFinding(set, `task ${taskId} is held by this record, and not in the table of holds`),
+    ]
   }
   const isSame =
     row.chain === set.chain && row.seq === set.seq && row.heldAt.getTime() === set.heldAtMs
