@@ -87,6 +87,7 @@ export async function createSealing(fixture: AuditFixture): Promise<Sealing> {
           BATON_SEAL_ANCHOR_FILE: files.anchor,
           BATON_SEAL_EVERY_MS: '50',
           BATON_SEAL_ANCHOR_EVERY_MS: '0',
+          BATON_TASK_MAP_EVERY_MS: '50',
           BATON_OPS_PORT: '0',
           ...env,
         },

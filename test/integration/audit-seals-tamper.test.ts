@@ -14,7 +14,7 @@ let sealing: Sealing
 
 const tasks = [0, 0, 1, 1].map((shard) => taskOfShard(shard, 2))
 const LOG = ['record', 'payload', 'idem', 'batch_sig', 'head']
-const TABLES = [...LOG, 'seal', 'chain_checkpoint', 'witnessed']
+const TABLES = [...LOG, 'seal', 'chain_checkpoint', 'witnessed', 'task_map']
 
 const sql = (text: string) => fixture.superuser.query<{ size: number }>({ text })
 const keep = async (schema: string) => {
@@ -162,21 +162,77 @@ describe('the trace of a task', () => {
     expect(await trace(0)).toEqual({ verified: true, rules: [], labels: ['witnessed'] })
   })
 
+  const ends = async (taskId: string) => {
+    const covered = await readCoveredSizes(fixture.reader, sealKey())
+    const { ends: proven, findings } = await readTrace(fixture.reader, taskId, { covered })
+    const rules = findings.map(({ rule }) => rule)
+    return { rules, ends: proven.map(({ proof, records }) => `${proof} ${records}`) }
+  }
+  const cutTask = (taskId = '', kept = 0) =>
+    sql(`delete from audit.record r using audit.idem i
+      where i.task_id = '${taskId}' and i.task_seq >= ${kept} and r.chain = i.chain and r.seq = i.seq;
+      delete from audit.idem where task_id = '${taskId}' and task_seq >= ${kept}`)
+
+  test('ends where the signed map of tasks says, and a task that never was is proven absent', async () => {
+    expect(await ends(tasks[0] ?? '')).toEqual({ rules: [], ends: ['witnessed 4'] })
+    expect(await ends(crypto.randomUUID())).toEqual({ rules: [], ends: ['witnessed 0'] })
+    expect(await auditor.read(`/v1/traces/${crypto.randomUUID()}`)).toMatchObject({
+      code: 'BATON_TASK_UNKNOWN',
+      detail: expect.stringMatching(/no record of this task until 2\d{3}-/),
+    })
+  })
+
+  test.each([3, 2, 1])(
+    'cut to its first %i records, other records behind it, is not whole',
+    async (kept) => {
+      await cutTask(tasks[0], kept)
+      expect(await ends(tasks[0] ?? '')).toMatchObject({
+        rules: expect.arrayContaining(['TASK_END']),
+        ends: [],
+      })
+      expect(await ends(tasks[1] ?? '')).toEqual({ rules: [], ends: ['witnessed 4'] })
+    },
+  )
+
+  test('of a task that was removed as a whole is missing, not unknown', async () => {
+    await cutTask(tasks[0])
+    expect(await ends(tasks[0] ?? '')).toEqual({ rules: ['TASK_END'], ends: [] })
+  })
+
+  test('says that its end cannot be proven where the stored map was altered or emptied', async () => {
+    for (const attack of [
+      'delete from audit.task_map',
+      "update audit.task_map set node = node || decode(repeat('00', 52), 'hex')",
+      'update audit.task_map t set node = o.node from (select prefix, min(seals) as seals from audit.task_map group by prefix) f join audit.task_map o using (prefix, seals) where o.prefix = t.prefix',
+    ]) {
+      await sql(attack)
+      expect(await ends(tasks[0] ?? '')).toEqual({ rules: ['TASK_MAP'], ends: [] })
+      expect(await sealing.rules()).toContain('TASK_MAP@s:null')
+      await restore('untouched')
+    }
+  })
+
   test('whose whole history was forged with fresh hashes and a stolen batch key proves nothing', async () => {
     await rewriteSuffix(fixture, { chain: 0, from: 0 })
-    expect(await trace(0)).toEqual({ verified: false, rules: ['SEAL_ROOT'], labels: ['committed'] })
+    expect(await trace(0)).toEqual({
+      verified: false,
+      rules: ['SEAL_ROOT', 'TASK_END'],
+      labels: ['committed'],
+    })
     expect(await trace(1)).toMatchObject({ verified: true, labels: ['witnessed'] })
   })
 
   test('whose last record was rewritten, hash, index and all, proves nothing', async () => {
     const { rows } = await sql('select size - 1 as size from audit.head where chain = 0')
     await rewriteSuffix(fixture, { chain: 0, from: rows[0]?.size ?? 0 })
-    expect((await trace(0)).verified).toBe(false)
+    expect((await ends(tasks[1] ?? '')).rules).toEqual(['SEAL_ROOT', 'TASK_END'])
+    // The other task of the chain is what it was, and its end vouches for it.
+    expect(await ends(tasks[0] ?? '')).toEqual({ rules: [], ends: ['witnessed 4'] })
   })
 
   test('whose last records were cut off with the end of their chain is not whole', async () => {
     await truncateChain(fixture, { chain: 0, count: 2 })
-    expect(await trace(0)).toMatchObject({ verified: false, rules: ['SEAL_ROOT'] })
+    expect(await trace(0)).toMatchObject({ verified: false, rules: ['SEAL_ROOT', 'TASK_END'] })
   })
 
   test('one of whose records was deleted alone is not whole', async () => {

@@ -212,10 +212,10 @@ describe('the trace', () => {
     expect(trace.gaps.map((gap) => gap.kind)).toEqual(['TASK_SEQ', 'TASK_SEQ'])
   })
 
-  test('of an unknown task is not found, of a bad id refused', async () => {
+  test('of a task that nobody can prove to be unknown is not found, of a bad id refused', async () => {
     expect(await auditor.read(`/v1/traces/${randomUUID()}`)).toMatchObject({
       status: 404,
-      code: 'BATON_TASK_UNKNOWN',
+      code: 'BATON_TASK_UNPROVEN',
     })
     expect(await auditor.read('/v1/traces/1')).toMatchObject({
       status: 400,

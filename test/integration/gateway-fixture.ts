@@ -122,12 +122,14 @@ export interface StandInAuditor {
   down: boolean
   /** The token it takes. */
   readToken: string
+  /** What it says of tasks that are unknown to it. */
+  unknownCode: string
   close(): Promise<void>
 }
 
 async function startStandInAuditor(): Promise<StandInAuditor> {
   const traces = new Map<string, object>()
-  const state = { down: false, readToken: READ_TOKEN }
+  const state = { down: false, readToken: READ_TOKEN, unknownCode: 'BATON_TASK_UNKNOWN' }
   const server: Server = createServer((request, response) => {
     const taskId = /^\/v1\/traces\/([0-9a-f-]{36})$/.exec(request.url ?? '')?.[1]
     const trace = traces.get(taskId ?? '')
@@ -135,12 +137,18 @@ async function startStandInAuditor(): Promise<StandInAuditor> {
     if (request.url === '/readyz') return void response.end('{}')
     if (request.headers.authorization !== `Bearer ${state.readToken}`) response.statusCode = 403
     else if (trace === undefined) response.statusCode = 404
-    response.end(JSON.stringify(trace ?? {}))
+    response.end(JSON.stringify(trace ?? { code: state.unknownCode }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     traces,
+    get unknownCode() {
+      return state.unknownCode
+    },
+    set unknownCode(code) {
+      state.unknownCode = code
+    },
     get down() {
       return state.down
     },

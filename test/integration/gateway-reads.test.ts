@@ -1,6 +1,6 @@
 // What the gateway shows: handoffs, tasks, traces with their audit records, lists, health, metrics, schemas.
 import { createHash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import {
   expectProblem,
   get,
@@ -33,7 +33,12 @@ it('shows a task together with its records in the audit log', async () => {
 it('shows a task of which nothing is recorded yet', async () => {
   const { taskId } = (await post(fixture.gateway, stateBody())).json()
   const trace = await get(fixture.gateway, `/v2/tasks/${taskId}/trace`)
-  expect(trace.json().audit).toEqual({ records: [], unrecorded: [], verified: true })
+  expect(trace.json().audit).toEqual({
+    records: [],
+    unrecorded: [],
+    isAbsent: true,
+    verified: true,
+  })
 })
 
 it('raises an alarm where a handoff was accepted without a record', async () => {
@@ -44,7 +49,12 @@ it('raises an alarm where a handoff was accepted without a record', async () => 
   })
   const path = `/v2/tasks/${taskId}/trace`
   const without = (await get(fixture.gateway, path)).json()
-  expect(without.audit).toEqual({ records: [], unrecorded: [handoffId], verified: false })
+  expect(without.audit).toEqual({
+    records: [],
+    unrecorded: [handoffId],
+    isAbsent: true,
+    verified: false,
+  })
   const records = [{ body: { event: 'HANDOFF_ACCEPTED', handoffId } }]
   fixture.auditor.traces.set(taskId, { records, verified: true })
   expect((await get(fixture.gateway, path)).json().audit).toMatchObject({
@@ -62,8 +72,15 @@ it('shows what the log says of a task that only the log knows any more', async (
   expect((await get(fixture.gateway, path)).json()).toEqual({
     task: null,
     handoffs: [],
-    audit: { ...audit, unrecorded: [] },
+    audit: { ...audit, unrecorded: [], isAbsent: false },
   })
+})
+
+it('does not say that there is no task where nobody can prove that', async () => {
+  fixture.auditor.unknownCode = 'BATON_TASK_UNPROVEN'
+  onTestFinished(() => void (fixture.auditor.unknownCode = 'BATON_TASK_UNKNOWN'))
+  const answer = await get(fixture.gateway, `/v2/tasks/${randomUUID()}/trace`)
+  expect([answer.statusCode, answer.json().code]).toEqual([404, 'BATON_TASK_UNPROVEN'])
 })
 
 it('shows no half trace while the audit log is away', async () => {

@@ -47,6 +47,10 @@ export type FindingRule =
   | 'SEAL_SIGNATURE'
   /** An anchor outside the database knows a longer, or another, seal log. */
   | 'SEAL_ANCHOR'
+  /** A task has more, fewer or other records than the signed map of tasks says. */
+  | 'TASK_END'
+  /** The copy of the map of tasks is not the one whose root was signed. */
+  | 'TASK_MAP'
   /** A bundle or hash tile that should stand in the cold store does not. */
   | 'TILE_MISSING'
   /** A bundle or hash tile of the cold store cannot be decoded. */

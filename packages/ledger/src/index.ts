@@ -89,7 +89,17 @@ export {
 export type { Tile } from './tlog/tile.ts'
 export { tileHashReader } from './tlog/tile-reader.ts'
 export { formatSealEntry, readSealEntry, sealFault } from './seal-entry.ts'
-export type { SealedChain, SealEntry } from './seal-entry.ts'
+export type { SealedChain, SealedTasks, SealEntry } from './seal-entry.ts'
+export {
+  changeTaskMap,
+  EMPTY_TASK_MAP,
+  findTaskEnd,
+  missingTaskMapNodes,
+  openTaskMapNode,
+  taskMapPath,
+  taskMapStart,
+} from './task-map.ts'
+export type { TaskEnd, TaskLookup, TaskMapNodes } from './task-map.ts'
 export { rootFromSubset } from './tree/subset.ts'
 export { parseAuditorPolicy } from './bundle/auditor-policy.ts'
 export type { AuditorPolicy } from './bundle/auditor-policy.ts'

@@ -14,6 +14,8 @@ const entry: SealEntry = {
     { origin: 'baton/test/1/s1', size: 0, root: root(2) },
   ],
 }
+const tasks = { at: entry.at, root: root(3), seals: 7, sizes: [2, 0] }
+const second: SealEntry = { ...entry, v: 2, tasks }
 const [s0, s1] = entry.chains as [SealEntry['chains'][0], SealEntry['chains'][0]]
 
 describe('a seal entry', () => {
@@ -28,7 +30,17 @@ describe('a seal entry', () => {
     ['unsorted', { ...entry, chains: [s1, s0] }],
     ['a chain twice', { ...entry, chains: [s0, s0] }],
     ['no chain', { ...entry, chains: [] }],
-    ['another version', { ...entry, v: 2 }],
+    ['another version', { ...entry, v: 3 }],
+    ['version 2 without tasks', { ...entry, v: 2 }],
+    ['version 1 with tasks', { ...entry, tasks }],
+    ['a size of tasks for each chain but one', { ...second, tasks: { ...tasks, sizes: [3] } }],
+    ['a map that reaches past its seal', { ...second, tasks: { ...tasks, sizes: [4, 0] } }],
+    [
+      'a map of a later time',
+      { ...second, tasks: { ...tasks, at: '2026-11-20T10:00:00.000001Z' } },
+    ],
+    ['a short root of tasks', { ...second, tasks: { ...tasks, root: 'AAAA' } }],
+    ['a member of tasks too many', { ...second, tasks: { ...tasks, more: 1 } }],
     ['another time', { ...entry, at: '2026-11-20' }],
     ['a short root', { ...entry, chains: [{ ...s0, root: 'AAAA' }] }],
     ['a negative size', { ...entry, chains: [{ ...s0, size: -1 }] }],
@@ -36,6 +48,13 @@ describe('a seal entry', () => {
   ])('is not one with %s', (_, wrong) => {
     expect(() => formatSealEntry(wrong as SealEntry)).toThrow(LedgerError)
     expect(readSealEntry(Buffer.from(JSON.stringify(wrong)))).toBeUndefined()
+  })
+
+  test('of version 2 says what the map of tasks is, and reads back', () => {
+    expect(Buffer.from(formatSealEntry(second)).toString()).toContain(
+      `"tasks":{"at":"2026-11-20T10:00:00.000000Z","root":"${root(3)}","seals":7,"sizes":[2,0]},"v":2`,
+    )
+    expect(readSealEntry(formatSealEntry(second))).toEqual(second)
   })
 
   test('is not read from other bytes of equal meaning', () => {
@@ -57,6 +76,7 @@ describe('one seal after another', () => {
   const at = '2026-11-20T10:00:01.000000Z'
   test.each([
     ['nothing grew', { ...entry, at }, undefined],
+    ['the map of tasks came', { ...second, at }, undefined],
     ['a chain grew', { ...entry, at, chains: [{ ...s0, size: 4, root: root(9) }, s1] }, undefined],
     ['a chain is new', { ...entry, at, chains: [s0, s1, { ...s1, origin: 's2' }] }, undefined],
     ['the same moment', entry, 'EARLIER'],
@@ -68,4 +88,13 @@ describe('one seal after another', () => {
       'ROOT_CHANGED',
     ],
   ] as const)('%s', (_, next, fault) => expect(sealFault(entry, next)).toBe(fault))
+
+  const extended = { ...tasks, seals: 8, root: root(8) }
+  test.each([
+    ['the map stayed', { ...second, at }, undefined],
+    ['the map grew', { ...second, at, tasks: extended }, undefined],
+    ['the map is gone', { ...entry, at }, 'TASKS_MISSING'],
+    ['the map reaches less far', { ...second, at, tasks: { ...tasks, seals: 6 } }, 'TASKS_SHRANK'],
+    ['another map', { ...second, at, tasks: { ...tasks, root: root(8) } }, 'ROOT_CHANGED'],
+  ] as const)('%s', (_, next, fault) => expect(sealFault(second, next)).toBe(fault))
 })

@@ -11,16 +11,36 @@ export interface SealedChain {
   readonly root: string
 }
 
+/** What the map from tasks to their last records says, and how far it reaches. */
+export interface SealedTasks {
+  /** When the last seal was made whose records the map holds. */
+  readonly at: string
+  /** The root of the map in base64. */
+  readonly root: string
+  /** The map holds the records under the first so many seals. */
+  readonly seals: number
+  /** How many records of each chain those are, in the order of `chains`. */
+  readonly sizes: readonly number[]
+}
+
+/** Version 1 has no `tasks`. */
 export interface SealEntry {
-  readonly v: 1
+  readonly v: 1 | 2
   /** When it was sealed, as `formatInstant` writes it. */
   readonly at: string
   /** Every chain there is, sorted by origin. */
   readonly chains: readonly SealedChain[]
+  readonly tasks?: SealedTasks
 }
 
 /** Why one seal cannot follow another. */
-export type SealFault = 'EARLIER' | 'CHAIN_MISSING' | 'CHAIN_SHRANK' | 'ROOT_CHANGED'
+export type SealFault =
+  | 'EARLIER'
+  | 'CHAIN_MISSING'
+  | 'CHAIN_SHRANK'
+  | 'ROOT_CHANGED'
+  | 'TASKS_MISSING'
+  | 'TASKS_SHRANK'
 
 /** The canonical bytes of an entry. Throws BATON_NOTE_INVALID when it is not one. */
 export function formatSealEntry(entry: SealEntry): Uint8Array {
@@ -47,10 +67,13 @@ const hasMembers = (value: unknown, names: string): value is Readonly<Record<str
   typeof value === 'object' && value !== null && Object.keys(value).sort().join() === names
 
 function isSealEntry(value: unknown): value is SealEntry {
-  if (!hasMembers(value, 'at,chains,v') || value['v'] !== 1) return false
+  const isFirst = hasMembers(value, 'at,chains,v') && value['v'] === 1
+  const isSecond = hasMembers(value, 'at,chains,tasks,v') && value['v'] === 2
+  if (!isFirst && !isSecond) return false
   const { at, chains } = value
   if (typeof at !== 'string' || parseInstant(at) === undefined) return false
   if (!Array.isArray(chains) || chains.length === 0 || !chains.every(isSealedChain)) return false
+  if (isSecond && !areSealedTasks(value['tasks'], { at, chains })) return false
   return chains.every(
     (chain, index) => index === 0 || (chains[index - 1] as SealedChain).origin < chain.origin,
   )
@@ -61,6 +84,19 @@ function isSealedChain(value: unknown): value is SealedChain {
   const { origin, root, size } = value
   const isRoot = typeof root === 'string' && fromBase64(root)?.length === 32
   return typeof origin === 'string' && origin !== '' && isRoot && isCount(size)
+}
+
+/** A map reaches no further than its seal. */
+function areSealedTasks(
+  value: unknown,
+  { at: sealedAt, chains }: Pick<SealEntry, 'at' | 'chains'>,
+): boolean {
+  if (!hasMembers(value, 'at,root,seals,sizes')) return false
+  const { at, root, seals, sizes } = value
+  if (typeof at !== 'string' || parseInstant(at) === undefined || at > sealedAt) return false
+  if (typeof root !== 'string' || fromBase64(root)?.length !== 32 || !isCount(seals)) return false
+  if (!Array.isArray(sizes) || sizes.length !== chains.length) return false
+  return sizes.every((size, at) => isCount(size) && size <= (chains[at] as SealedChain).size)
 }
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
@@ -78,5 +114,12 @@ export function sealFault(previous: SealEntry, next: SealEntry): SealFault | und
     if (after.size < before.size) return 'CHAIN_SHRANK'
     if (after.size === before.size && after.root !== before.root) return 'ROOT_CHANGED'
   }
-  return undefined
+  return tasksFault(previous.tasks, next.tasks)
+}
+
+function tasksFault(before: SealedTasks | undefined, after: SealedTasks | undefined) {
+  if (before === undefined) return undefined
+  if (after === undefined) return 'TASKS_MISSING'
+  if (after.seals < before.seals) return 'TASKS_SHRANK'
+  return after.seals === before.seals && after.root !== before.root ? 'ROOT_CHANGED' : undefined
 }

@@ -502,13 +502,24 @@ def read_seal(data):
     seal = read_json(data)
     try:
         names = [chain["origin"] for chain in seal["chains"]]
-        ok = set(seal) == {"v", "at", "chains"} and seal["v"] == 1 and names and names == sorted(set(names))
+        members = {1: {"v", "at", "chains"}, 2: {"v", "at", "chains", "tasks"}}.get(seal["v"])
+        ok = set(seal) == members and names and names == sorted(set(names))
+        ok = ok and (seal["v"] == 1 or are_sealed_tasks(seal["tasks"], seal))
         ok = ok and all(set(chain) == {"origin", "size", "root"} and len(unbase64(chain["root"])) == 32
                         for chain in seal["chains"])
         instant(seal["at"])
         return {chain["origin"]: chain for chain in seal["chains"]} if ok else None, seal["at"]
     except (TypeError, KeyError, ValueError):
         return None, None
+
+
+def are_sealed_tasks(tasks, seal):
+    """The map of tasks that a seal of version 2 commits to reaches no further than the seal."""
+    sizes = tasks["sizes"]
+    counts = all(type(count) is int and 0 <= count < 2**53 for count in [tasks["seals"], *sizes])
+    return (set(tasks) == {"at", "root", "seals", "sizes"} and counts and len(unbase64(tasks["root"])) == 32
+            and instant(tasks["at"]) <= instant(seal["at"]) and len(sizes) == len(seal["chains"])
+            and all(size <= chain["size"] for size, chain in zip(sizes, seal["chains"])))
 
 
 def instant(text):

@@ -1,5 +1,6 @@
 // The records themselves: append, check receipts, trace, verify, and the scrubber that reads everything again.
 import { readTrace } from '@baton/audit'
+import type { TaskTrace } from '@baton/audit'
 import { ProblemError, requireToken } from '@baton/http/server'
 import type { FastifyRequest } from 'fastify'
 import { identifyAppender } from './access.ts'
@@ -57,7 +58,7 @@ export function createRecordPart(core: Core): Part {
       )
       server.get<ByTask>('/v1/traces/:taskId', { ...byReaders, ...TRACE }, async ({ params }) => {
         const trace = await readTrace(reader, params.taskId, { covered: covered(), cold })
-        if (trace.records.length === 0 && trace.verified) throw NO_SUCH_TASK
+        if (trace.records.length === 0 && trace.verified) throw nothingOf(trace)
         return trace
       })
       server.get('/v1/scrub', byReaders, () => scrubber.status())
@@ -90,9 +91,18 @@ const TRACE = {
   }),
 }
 
-const NO_SUCH_TASK = new ProblemError({
-  status: 404,
-  code: 'BATON_TASK_UNKNOWN',
-  detail: 'the audit log has no record of this task',
-  fix: 'Check the task id; a record exists once a handoff of the task has been judged.',
-})
+/** That there is no such task is said only where a signed map of tasks says so. */
+function nothingOf({ ends: [end] }: TaskTrace): ProblemError {
+  const fix = 'Check the task id; a record exists once a handoff of the task has been judged.'
+  if (end !== undefined) {
+    const detail = `the audit log had no record of this task until ${end.until}`
+    return new ProblemError({ status: 404, code: 'BATON_TASK_UNKNOWN', detail, fix })
+  }
+  return new ProblemError({
+    status: 404,
+    code: 'BATON_TASK_UNPROVEN',
+    detail:
+      'the audit log holds no record of this task, and that it never had one cannot be proven now',
+    fix: `${fix} Proof needs BATON_SEAL_PUBLIC_KEY and a seal that commits to the map of tasks.`,
+  })
+}

@@ -181,6 +181,20 @@ const ANSWERS = {
             yesOrNo,
             'Nothing missing, nothing changed, and every accepted handoff has its decision.',
           ),
+          ends: described(
+            listOf(
+              record(
+                {
+                  proof: { enum: ['sealed', 'witnessed'] },
+                  until: described(text, 'Nothing was missing at the end until then.'),
+                  records: { type: 'integer', minimum: 0, description: 'How many it had.' },
+                },
+                ['proof', 'until', 'records'],
+              ),
+            ),
+            'What signed maps of tasks say of the end of the task, the strongest proof first; empty where none does yet.',
+          ),
+          isAbsent: described(yesOrNo, 'It is proven that the log never had a record of it.'),
           unrecorded: described(
             listOf(text),
             'Handoffs that were accepted although the log has no such decision; each is an alarm.',

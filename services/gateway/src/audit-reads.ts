@@ -17,8 +17,11 @@ export interface AuditTrace {
 }
 
 export interface AuditReads {
-  /** Undefined where the log knows nothing of the task. Throws transient BATON_AUDIT_UNAVAILABLE. */
-  trace(taskId: string): Promise<AuditTrace | undefined>
+  /**
+   * `absent` where the log never had a record of the task, which is proven; `unproven` where it holds none, and whether
+   * it had one cannot be said. Throws transient BATON_AUDIT_UNAVAILABLE.
+   */
+  trace(taskId: string): Promise<AuditTrace | 'absent' | 'unproven'>
   /** Whether the auditor answers that it is ready. */
   ready(): Promise<boolean>
   close(): void
@@ -36,12 +39,12 @@ export function createAuditReads({ url, readToken }: AuditReadsOptions): AuditRe
     unavailable: { code: 'BATON_AUDIT_UNAVAILABLE' },
   })
 
-  async function read(taskId: string): Promise<AuditTrace | undefined> {
+  async function read(taskId: string): Promise<AuditTrace | 'absent' | 'unproven'> {
     try {
       return await http.json<AuditTrace>(`/v1/traces/${taskId}`)
     } catch (error) {
       if (!(error instanceof HttpRefusal)) throw error
-      if (error.status === 404) return undefined
+      if (error.status === 404) return error.code === 'BATON_TASK_UNKNOWN' ? 'absent' : 'unproven'
       if (error.status === 401 || error.status === 403) throw TOKEN_REFUSED
       throw transient('BATON_AUDIT_UNAVAILABLE', 'the auditor did not answer', { cause: error })
     }

@@ -10,6 +10,7 @@ import {
   listTasks,
 } from '@baton/store'
 import type { HandoffView, Pool, TaskView } from '@baton/store'
+import { ProblemError } from '@baton/http/server'
 import type { AuditReads } from './audit-reads.ts'
 import { notFound } from './not-found.ts'
 import { answers, listQuery, onlyById, onlyList, problems, ref, TRACED } from './operation.ts'
@@ -38,7 +39,9 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
     const whole = await findWhole(pool, params.id)
     const recorded = await readTaskTrace(audit, params.id, whole?.handoffs ?? [])
     if (whole !== undefined) return { ...showWhole(whole), audit: recorded }
-    if (recorded.verified && recorded.records.length === 0) throw notFound('task')
+    if (recorded.verified && recorded.records.length === 0) {
+      throw recorded.isAbsent ? notFound('task') : UNPROVEN
+    }
     // The log outlives this database: it may know a task that was lost here.
     return { task: null, handoffs: [], audit: recorded }
   })
@@ -56,6 +59,14 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
     },
   )
 }
+
+const UNPROVEN = new ProblemError({
+  status: 404,
+  code: 'BATON_TASK_UNPROVEN',
+  detail:
+    'nothing is stored of this task, and that the log never had a record of it cannot be proven now',
+  fix: 'Check the task id. If it is right, ask the operator for `verify`: a seal that commits to the map of tasks would prove it.',
+})
 
 const READ_HANDOFF = onlyById('handoff', 'handoffs:read', {
   operationId: 'readHandoff',

@@ -7,6 +7,8 @@ import { ProblemError } from '@baton/http/server'
 export interface RecordedTrace extends AuditTrace {
   /** Handoffs that were accepted although the log has no such decision (I3); each is an alarm. */
   readonly unrecorded: readonly string[]
+  /** Whether it is proven that the log never had a record of the task. */
+  readonly isAbsent: boolean
 }
 
 /**
@@ -20,12 +22,14 @@ export async function readTaskTrace(
   taskId: string,
   handoffs: readonly HandoffView[],
 ): Promise<RecordedTrace> {
-  const recorded = (await askAuditor(audit, taskId)) ?? NOTHING_RECORDED
+  const found = await askAuditor(audit, taskId)
+  const recorded = typeof found === 'string' ? NOTHING_RECORDED : found
   const accepted = new Set(recorded.records.flatMap(acceptedHandoff))
   const unrecorded = handoffs
     .filter(({ acceptedAt, handoffId }) => acceptedAt !== null && !accepted.has(handoffId))
     .map(({ handoffId }) => handoffId)
-  return { ...recorded, unrecorded, verified: recorded.verified && unrecorded.length === 0 }
+  const verified = recorded.verified && unrecorded.length === 0
+  return { ...recorded, unrecorded, isAbsent: found === 'absent', verified }
 }
 
 const MISCONFIGURED = new ProblemError({
@@ -43,7 +47,10 @@ function acceptedHandoff(record: object): string[] {
   return event === 'HANDOFF_ACCEPTED' && typeof handoffId === 'string' ? [handoffId] : []
 }
 
-async function askAuditor(audit: AuditReads, taskId: string): Promise<AuditTrace | undefined> {
+async function askAuditor(
+  audit: AuditReads,
+  taskId: string,
+): Promise<AuditTrace | 'absent' | 'unproven'> {
   try {
     return await audit.trace(taskId)
   } catch (error) {

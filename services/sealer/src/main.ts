@@ -1,4 +1,5 @@
 // Starts the sealer as a process of its own: its key and its state are nobody else's.
+import { openColdStore } from '@baton/audit'
 import { createOpsService } from '@baton/http/ops'
 import { createLogger, permanent, readSettings } from '@baton/runtime'
 import { runCommand, runProcess } from '@baton/runtime/process'
@@ -16,6 +17,8 @@ const seal = (): Promise<never> =>
         everyMs: settings.BATON_SEAL_EVERY_MS,
         heartbeatMs: settings.BATON_SEAL_HEARTBEAT_MS,
         anchorEveryMs: settings.BATON_SEAL_ANCHOR_EVERY_MS,
+        taskMapEveryMs: settings.BATON_TASK_MAP_EVERY_MS,
+        cold: openColdStore(settings),
         metrics,
         logger,
       })

@@ -38,7 +38,7 @@ export async function openParts(settings: SealerSettings): Promise<SealerParts> 
   const pool = createPool({
     url: settings.BATON_AUDIT_SEALER_URL,
     applicationName: 'baton-sealer',
-    connectionsMax: 2,
+    connectionsMax: 4,
     statementMs: STATEMENT_MS,
   })
   const signingKey = settings.BATON_SEAL_SIGNING_KEY

@@ -111,7 +111,7 @@ const voucherOf = (anchor: string, { size, root }: AnchoredHead): Voucher => ({
   root: root === null ? null : toBase64(root),
 })
 
-function stateOf(log: SealedLog, { at }: SealEntry, signingKey: string): SealerState {
+function stateOf(log: SealedLog, { at, tasks }: SealEntry, signingKey: string): SealerState {
   const { body, note, seq } = log.last as NonNullable<SealedLog['last']>
   return {
     tree: log.tree.state(),
@@ -119,6 +119,8 @@ function stateOf(log: SealedLog, { at }: SealEntry, signingKey: string): SealerS
     // Checkpoints of these very trees were signed before; the signature is the same again.
     seal: { seq, at, body, note, chains: signChains(log.chains, signingKey) },
     anchored: {},
+    // The map is made anew, and until then seals commit to the one of before.
+    tasks: tasks && { sealed: tasks, chains: undefined },
   }
 }
 

@@ -1,6 +1,6 @@
 // Seals what the chains gained, once a second; signs nothing that does not extend what it signed before.
 import { inSnapshot, storeSeal } from '@baton/audit'
-import type { Anchor, Pool } from '@baton/audit'
+import type { Anchor, ColdStore, Pool } from '@baton/audit'
 import type { Finding, Policy } from '@baton/ledger'
 import { codeOf, crashPoint, every, kindOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -13,6 +13,7 @@ import { signSeal } from './sign-seal.ts'
 import { checkStartPatiently } from './start-checks.ts'
 import { readState, writeState } from './state-file.ts'
 import type { SealerState } from './state-file.ts'
+import { createTaskMapKeeper } from './task-map-keeper.ts'
 
 export interface SealerOptions {
   /** Connected as audit_sealer. */
@@ -26,6 +27,10 @@ export interface SealerOptions {
   readonly everyMs: number
   readonly heartbeatMs: number
   readonly anchorEveryMs: number
+  /** How often the map of tasks follows the seals. */
+  readonly taskMapEveryMs: number
+  /** Where records stand that were dropped from the database. */
+  readonly cold: ColdStore | undefined
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -45,6 +50,7 @@ export function createSealer(options: SealerOptions): Sealer {
   const log = createSealLog(options)
   const anchors = options.anchors(() => log.state?.anchored ?? {})
   const anchoring = createAnchoring({ ...options, anchors })
+  const taskMap = createTaskMapKeeper(options)
   let phase: 'starting' | 'sealing' | 'halted' = 'starting'
   let stopped: Promise<void> | undefined
 
@@ -66,8 +72,10 @@ export function createSealer(options: SealerOptions): Sealer {
       checkChains(snapshot, { state: log.state, batchKeys, recordsMax: RECORDS_MAX }),
     )
     if (checked.findings.length > 0) return halt(checked.findings)
-    if (!checked.grew && log.idleMs < options.heartbeatMs) return
-    await log.sign(checked.chains)
+    const { coming = log.state?.tasks } = taskMap
+    const isUpToDate = !checked.grew && coming === log.state?.tasks
+    if (isUpToDate && log.idleMs < options.heartbeatMs) return
+    await log.sign(checked.chains, coming)
     await publish()
     metrics.sealsTotal.inc()
     crashPoint('sealer.after_publish')
@@ -96,9 +104,24 @@ export function createSealer(options: SealerOptions): Sealer {
 
   const rounds = every({ name: 'sealer', everyMs, run: round, failed })
 
+  async function followSeals(): Promise<void> {
+    if (phase !== 'sealing' || log.state === undefined || !log.isPublished()) return
+    const findings = await taskMap.follow(log.state)
+    if (findings.length > 0) halt(findings)
+  }
+
+  const followings = every({
+    name: 'task-map',
+    everyMs: options.taskMapEveryMs,
+    run: followSeals,
+    failed: (error) => logger.warn({ event: 'seal.task_map_failed', code: codeOf(error), error }),
+  })
+
+  /** The last seal commits to a map that holds every record. */
   async function sealTheRest(): Promise<void> {
     await rounds.stop()
-    if (phase === 'sealing') await round().catch(failed)
+    await followings.stop()
+    if (phase === 'sealing') await round().then(followSeals).then(round).catch(failed)
     showAnchors()
     await anchoring.finished()
     await pool.end()
@@ -116,6 +139,7 @@ export function createSealer(options: SealerOptions): Sealer {
       if (phase === 'halted') return
       phase = 'sealing'
       await rounds.start()
+      await followings.start()
     },
     stop: () => (stopped ??= sealTheRest()),
   }
@@ -148,9 +172,9 @@ function createSealLog({ pool, statePath, signingKey }: SealerOptions) {
     async open(): Promise<void> {
       state = await readState(statePath)
     },
-    async sign(chains: CheckedChains['chains']): Promise<void> {
+    async sign(chains: CheckedChains['chains'], tasks: SealerState['tasks']): Promise<void> {
       const nowMicros = Date.now() * 1_000
-      const next = signSeal(chains, { signingKey, nowMicros, previous: state })
+      const next = signSeal(chains, { signingKey, nowMicros, previous: state, tasks })
       crashPoint('sealer.before_state')
       await writeState(statePath, next)
       state = next

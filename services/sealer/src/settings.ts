@@ -61,7 +61,13 @@ export const SEALER_SETTINGS = {
     default: 5_000,
     help: 'Least time between two checkpoints that are shown to anchors.',
   }),
-  // Only a recovery reads it.
+  BATON_TASK_MAP_EVERY_MS: integer({
+    min: 50,
+    max: 600_000,
+    default: 5_000,
+    help: 'How often the map from tasks to their last records follows the seals.',
+  }),
+  // What left the database is read for a recovery, and when the map of tasks is made for the first time.
   ...COLD_STORE_SETTINGS,
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,

@@ -15,9 +15,9 @@ import {
   signNote,
   toBase64,
 } from '@baton/ledger'
-import type { ChainStart, CompactRange, SealEntry } from '@baton/ledger'
+import type { ChainStart, CompactRange, SealedTasks, SealEntry } from '@baton/ledger'
 import { defect } from '@baton/runtime'
-import type { SealedPart, SealerState } from './state-file.ts'
+import type { SealedPart, SealerState, TaskMapState } from './state-file.ts'
 
 /** A chain as it may be sealed now. */
 export interface CheckedChain {
@@ -31,6 +31,8 @@ interface SignOptions {
   readonly signingKey: string
   readonly nowMicros: number
   readonly previous: SealerState | undefined
+  /** The map of tasks that the seal commits to; undefined before there is one. */
+  readonly tasks: TaskMapState | undefined
 }
 
 /** Signs `size` and `root` as the log called `origin`. */
@@ -44,9 +46,8 @@ function signCheckpoint(signingKey: string, origin: string, tree: CompactRange):
  * rather than signing an entry that cannot follow the one before it.
  */
 export function signSeal(checked: readonly CheckedChain[], options: SignOptions): SealerState {
-  const { signingKey, previous } = options
-  const entry: SealEntry = {
-    v: 1,
+  const { signingKey, previous, tasks } = options
+  const listed = {
     at: nextInstant(options),
     chains: checked
       .map(({ head, tree }) => ({
@@ -56,6 +57,8 @@ export function signSeal(checked: readonly CheckedChain[], options: SignOptions)
       }))
       .toSorted((left, right) => (left.origin < right.origin ? -1 : 1)),
   }
+  const entry: SealEntry =
+    tasks === undefined ? { v: 1, ...listed } : { v: 2, ...listed, tasks: widened(tasks, listed) }
   mustFollow(previous, entry)
   const body = formatSealEntry(entry)
   const tree = previous === undefined ? createCompactRange() : compactRangeFromState(previous.tree)
@@ -69,7 +72,17 @@ export function signSeal(checked: readonly CheckedChain[], options: SignOptions)
     chains: signChains(checked, signingKey),
   }
   const chains = checked.map(sealedPart)
-  return { tree: tree.state(), chains, seal, anchored: previous?.anchored ?? {} }
+  return { tree: tree.state(), chains, seal, anchored: previous?.anchored ?? {}, tasks }
+}
+
+/** Of a chain that came after the map it holds nothing. */
+function widened(
+  { sealed, chains = [] }: TaskMapState,
+  listed: Pick<SealEntry, 'chains'>,
+): SealedTasks {
+  if (sealed.sizes.length === listed.chains.length) return sealed
+  const sizes = new Map(chains.map(({ origin, size }) => [origin, size]))
+  return { ...sealed, sizes: listed.chains.map(({ origin }) => sizes.get(origin) ?? 0) }
 }
 
 /** The signed checkpoint of each chain as it stands. */

@@ -1,8 +1,14 @@
 // What was signed last, kept where the database cannot reach it: written whole, durable before it counts.
 import { readFile } from 'node:fs/promises'
 import type { Seal } from '@baton/audit'
-import { compactRangeFromState, formatSealEntry, fromBase64, readSealEntry } from '@baton/ledger'
-import type { ChainStart, SealEntry, TreeState } from '@baton/ledger'
+import {
+  compactRangeFromState,
+  formatSealEntry,
+  fromBase64,
+  readSealEntry,
+  toBase64,
+} from '@baton/ledger'
+import type { ChainStart, SealedTasks, SealEntry, TreeState } from '@baton/ledger'
 import { crashPoint, permanent, replaceFile } from '@baton/runtime'
 
 /** The sealed part of one chain. */
@@ -10,6 +16,13 @@ export interface SealedPart extends ChainStart {
   readonly chain: number
   readonly origin: string
   readonly tree: TreeState
+}
+
+/** The map of tasks as it was committed to last. */
+export interface TaskMapState {
+  readonly sealed: SealedTasks
+  /** What it holds of each chain; undefined where that is not known any more, and the map has to be made anew. */
+  readonly chains: readonly SealedPart[] | undefined
 }
 
 export interface SealerState {
@@ -20,12 +33,17 @@ export interface SealerState {
   readonly seal: Seal
   /** The tree of the seal log as each anchor acknowledged it last, by name of the anchor. */
   readonly anchored: Readonly<Record<string, TreeState>>
+  /** Undefined until the map was made for the first time. */
+  readonly tasks: TaskMapState | undefined
 }
+
+type StoredPart = Omit<SealedPart, 'lastHash'> & { readonly lastHash: string }
 
 interface Stored {
   readonly v: 1
   readonly tree: TreeState
-  readonly chains: readonly (Omit<SealedPart, 'lastHash'> & { readonly lastHash: string })[]
+  readonly chains: readonly StoredPart[]
+  readonly tasks?: { readonly sealed: SealedTasks; readonly chains?: readonly StoredPart[] }
   readonly seal: Omit<Seal, 'body'> & { readonly body: SealEntry }
   readonly anchored: Readonly<Record<string, TreeState>>
 }
@@ -47,29 +65,45 @@ export async function readState(path: string): Promise<SealerState | undefined> 
 }
 
 function fromStored(stored: Stored): SealerState {
-  const { tree, chains, seal, anchored, v } = stored
+  const { tree, chains, seal, anchored, tasks, v } = stored
   const body = formatSealEntry(seal.body)
-  const trees = [tree, ...chains.map((part) => part.tree), ...Object.values(anchored)]
+  const trees = [tree, ...Object.values(anchored)]
   for (const one of trees) compactRangeFromState(one)
   if (v !== 1 || tree.size !== seal.seq + 1) throw new Error('the parts do not fit each other')
-  const parts = chains.map((part) => {
-    const lastHash = fromBase64(part.lastHash)
-    if (lastHash?.length !== 32 || part.tree.size !== part.size) throw new Error('a chain is torn')
-    return { ...part, lastHash }
-  })
-  return { tree, chains: parts, seal: { ...seal, body }, anchored }
+  return {
+    tree,
+    chains: chains.map(partOf),
+    seal: { ...seal, body },
+    anchored,
+    tasks: tasks && { ...tasks, chains: tasks.chains?.map(partOf) },
+  }
 }
+
+function partOf(part: StoredPart): SealedPart {
+  const lastHash = fromBase64(part.lastHash)
+  const { size } = compactRangeFromState(part.tree)
+  if (lastHash?.length !== 32 || size !== part.size) throw new Error('a chain is torn')
+  return { ...part, lastHash }
+}
+
+const storedPart = (part: SealedPart): StoredPart => ({
+  ...part,
+  lastHash: toBase64(part.lastHash),
+})
 
 /** Replaces the file. When it resolves the state survives a power cut; before, the old one does. */
 export async function writeState(path: string, state: SealerState): Promise<void> {
-  const { tree, chains, seal, anchored } = state
+  const { tree, chains, seal, anchored, tasks } = state
   const stored: Stored = {
     v: 1,
     tree,
-    chains: chains.map((part) => ({
-      ...part,
-      lastHash: Buffer.from(part.lastHash).toString('base64'),
-    })),
+    chains: chains.map(storedPart),
+    ...(tasks && {
+      tasks: {
+        sealed: tasks.sealed,
+        ...(tasks.chains && { chains: tasks.chains.map(storedPart) }),
+      },
+    }),
     seal: { ...seal, body: readSealEntry(seal.body) as SealEntry },
     anchored,
   }

@@ -118,6 +118,11 @@ export interface AuditTables {
     segment: number
     subject_ref: string
   }
+  'audit.task_map': {
+    prefix: string
+    seals: number
+    node: Buffer
+  }
 }
 
 export interface VaultTables {

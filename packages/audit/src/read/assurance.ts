@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import {
   encodeUtf8,
+  fromBase64,
   hashLeaf,
   openNote,
   parseCheckpoint,
@@ -18,7 +19,7 @@ import { inSnapshot } from '../database.ts'
 import type { Database, Pool, Snapshot } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
-import { readChainCheckpoints, readSeal, readWitnessed } from '../seals/seals.ts'
+import { readChainCheckpoints, readLastSeal, readSeal, readWitnessed } from '../seals/seals.ts'
 import { isMissingLeaf, treeReader } from '../seals/tree-reader.ts'
 
 /**
@@ -41,6 +42,20 @@ export interface CoveredSizes {
   readonly witnessed: ReadonlyMap<number, SignedHead>
   /** Entries of the seal log under a cosigned checkpoint. */
   readonly witnessedSeals: number
+  /** The maps of tasks that seals commit to: the one that was seen outside first, then the newest. */
+  readonly taskMaps: readonly SignedTaskMap[]
+}
+
+/** What a signature says of every task: the map of its end, and how far it reaches. */
+export interface SignedTaskMap {
+  readonly proof: Exclude<Proof, 'none'>
+  /** The map holds every record that was sealed until then. */
+  readonly until: string
+  readonly root: Uint8Array
+  /** Its version in the database. */
+  readonly seals: number
+  /** How many records of each chain it holds, by number of the chain. */
+  readonly sizes: ReadonlyMap<number, number>
 }
 
 /** The sealer's key under the name of one log. */
@@ -85,22 +100,56 @@ export function readCoveredSizes(pool: Pool, publicKey: KeyObject): Promise<Cove
     const sealed = new Map(
       [...checkpoints].map(([chain, { size, root }]) => [chain, { size, root: toBase64(root) }]),
     )
-    return { heads, sealed, ...(await readWitnessedHeads(snapshot, heads, publicKey)) }
+    const origin = sealLogOrigin(heads[0]?.origin ?? '')
+    const open = async (row: { readonly note: string } | undefined) => {
+      const checkpoint = row && openCheckpoint(row.note, origin, publicKey)
+      const entry = checkpoint && (await readLastEntry(snapshot, checkpoint))
+      return checkpoint && entry && { checkpoint, entry }
+    }
+    const seen = await open(await readWitnessed(snapshot))
+    const newest = await open(await readLastSeal(snapshot))
+    return {
+      heads,
+      sealed,
+      ...witnessedHeads(heads, seen),
+      taskMaps: taskMaps(heads, { seen, newest }),
+    }
   })
 }
 
-async function readWitnessedHeads(
-  snapshot: Snapshot,
+interface OpenedSeal {
+  readonly checkpoint: Checkpoint
+  readonly entry: SealEntry
+}
+
+function taskMaps(
   heads: readonly ChainHead[],
-  publicKey: KeyObject,
-): Promise<Pick<CoveredSizes, 'witnessed' | 'witnessedSeals'>> {
-  const row = await readWitnessed(snapshot)
-  const origin = sealLogOrigin(heads[0]?.origin ?? '')
-  const checkpoint = row && openCheckpoint(row.note, origin, publicKey)
-  const entry = checkpoint && (await readLastEntry(snapshot, checkpoint))
-  if (checkpoint === undefined || entry === undefined) {
-    return { witnessed: new Map(), witnessedSeals: 0 }
+  { seen, newest }: Readonly<Record<'seen' | 'newest', OpenedSeal | undefined>>,
+): SignedTaskMap[] {
+  const maps: SignedTaskMap[] = []
+  for (const [proof, seal] of [
+    ['witnessed', seen],
+    ['sealed', newest],
+  ] as const) {
+    const { tasks, chains } = seal?.entry ?? { tasks: undefined, chains: [] }
+    if (tasks === undefined || maps.some(({ seals }) => seals === tasks.seals)) continue
+    const sizes = new Map(
+      heads.map(({ chain, origin }) => {
+        return [chain, tasks.sizes[chains.findIndex((one) => one.origin === origin)] ?? 0]
+      }),
+    )
+    const root = fromBase64(tasks.root) as Uint8Array
+    maps.push({ proof, until: tasks.at, root, seals: tasks.seals, sizes })
   }
+  return maps
+}
+
+function witnessedHeads(
+  heads: readonly ChainHead[],
+  seal: OpenedSeal | undefined,
+): Pick<CoveredSizes, 'witnessed' | 'witnessedSeals'> {
+  if (seal === undefined) return { witnessed: new Map(), witnessedSeals: 0 }
+  const { entry, checkpoint } = seal
   const witnessed = new Map<number, SignedHead>()
   for (const { chain, origin: name } of heads) {
     const head = entry.chains.find((one) => one.origin === name)
@@ -135,6 +184,12 @@ async function readLastEntry(
 
 /** Where a record stands in what was proven of it: under no signed head, or under one that nobody outside has seen yet. */
 export type Proof = 'none' | 'sealed' | 'witnessed'
+
+/** A record is as well proven as the better of two proofs says. */
+export const stronger = (one: Proof, other: Proof): Proof =>
+  PROOFS.indexOf(one) > PROOFS.indexOf(other) ? one : other
+
+const PROOFS: readonly Proof[] = ['none', 'sealed', 'witnessed']
 
 /** A copy in the cold store counts for a record that is proven under what was seen outside. */
 export const assuranceOf = (proof: Proof, isArchived: boolean): Assurance =>

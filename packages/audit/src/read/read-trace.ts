@@ -1,7 +1,7 @@
 // A task's records in their order, each with what is known about it and what is wrong with it.
 import { differingColumns, readRecord, recordHash, taskCost, traceGaps } from '@baton/ledger'
 import type { Finding, RecordBody, TaskCost, TraceGap } from '@baton/ledger'
-import { assuranceOf } from './assurance.ts'
+import { assuranceOf, stronger } from './assurance.ts'
 import type { Assurance, CoveredSizes } from './assurance.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
@@ -9,6 +9,8 @@ import { readTierRecords } from '../cold/read-task.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
+import { proveEnd } from './prove-end.ts'
+import type { ProvenEnd } from './prove-end.ts'
 import { proveRows } from './prove-records.ts'
 import { columnsAlone } from './records.ts'
 import type { RecordRow } from './records.ts'
@@ -31,7 +33,12 @@ export interface TaskTrace {
   readonly expired: number
   readonly gaps: readonly TraceGap[]
   readonly findings: readonly Finding[]
-  /** No gap and no finding: every middle record is there, and what is sealed leads to the signed head. */
+  /**
+   * Until when nothing is missing at the task's end, the strongest proof first: signed maps say how many records it had.
+   * Empty where none is signed yet.
+   */
+  readonly ends: readonly ProvenEnd[]
+  /** No gap and no finding: every record that was sealed is there, and leads to the signed head. */
   readonly verified: boolean
   readonly cost: TaskCost
 }
@@ -60,24 +67,40 @@ async function readTraceIn(
   const tier = createColdTier(snapshot, cold)
   const { rows, expired, expiredHash, ...found } = await readTierRecords(snapshot, tier, taskId)
   const origins = new Map((await readHeads(snapshot)).map((head) => [head.chain, head.origin]))
-  const proven = await proveRows(snapshot, rows, { covered, tier })
+  const readings = rows.map((row) => {
+    return { row, body: readRecord(row.body), hash: recordHash(row.body) }
+  })
+  const placed = readings.flatMap(({ row, body, hash }) => {
+    return body === undefined ? [] : [{ ...body, chain: row.chain, seq: row.seq, recordHash: hash }]
+  })
+  const end = await proveEnd(
+    snapshot,
+    { taskId, records: placed, expired, expiredHash },
+    covered?.taskMaps ?? [],
+  )
+  // What the map of tasks does not vouch for yet is proven record by record.
+  const others = readings.flatMap(({ row, hash }) => {
+    return end.proofOf({ recordHash: hash }) === 'witnessed' ? [] : [row]
+  })
+  const proven = await proveRows(snapshot, others, { covered, tier })
   const records: TraceRecord[] = []
-  const findings: Finding[] = [...found.findings, ...proven.findings]
-  for (const row of rows) {
-    const body = readRecord(row.body)
-    if (body !== undefined) {
-      const hash = recordHash(row.body).toString('hex')
-      const { hotFrom, size, tail } = await tier.position(row.chain)
-      const where = row.seq < hotFrom ? 'cold' : 'hot'
-      const assurance = assuranceOf(proven.proofOf(row), row.seq < Math.max(size, tail))
-      records.push({ recordHash: hash, assurance, tier: where, body })
-    }
+  const findings: Finding[] = [...found.findings, ...proven.findings, ...end.findings]
+  for (const { row, body, hash } of readings) {
     findings.push(...rowFindings(row, body, origins.get(row.chain) ?? ''))
+    if (body === undefined) continue
+    const { hotFrom, size, tail } = await tier.position(row.chain)
+    const proof = stronger(end.proofOf({ recordHash: hash }), proven.proofOf(row))
+    records.push({
+      recordHash: hash.toString('hex'),
+      assurance: assuranceOf(proof, row.seq < Math.max(size, tail)),
+      tier: row.seq < hotFrom ? 'cold' : 'hot',
+      body,
+    })
   }
   const gaps = traceGaps(records, { taskSeq: expired, hash: expiredHash })
   const verified = gaps.length === 0 && findings.length === 0
   const cost = taskCost(records.map(({ body }) => body))
-  return { taskId, records, expired, gaps, findings, verified, cost }
+  return { taskId, records, expired, gaps, findings, ends: end.ends, verified, cost }
 }
 
 function rowFindings(row: RecordRow, body: RecordBody | undefined, origin: string): Finding[] {

@@ -24,6 +24,8 @@ import { scanTiers } from './scan-chain.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
 import type { StateCheck } from './state-check.ts'
+import { openTaskEnds } from './task-ends.ts'
+import type { TaskEnds } from './task-ends.ts'
 import { askAnchors, verifySeals } from './verify-seals.ts'
 import type { SealReport, SealTrust, VerifiedSeals } from './verify-seals.ts'
 
@@ -83,12 +85,18 @@ export async function verifyChains(options: VerifyOptions): Promise<VerifyReport
       const { publicKey } = options.seals
       found.add(await checkCheckpoints(db, heads, { publicKey, targets: seals.targets }))
     }
+    const ends = await openTaskEnds(db, {
+      tasks: seals?.tasks,
+      sizes: seals?.taskSizes ?? new Map(),
+    })
+    found.add(ends.findings)
     const state = await openStateChecks(db, options, seals)
     for (const head of heads) {
       const targets = seals?.targets.get(head.origin) ?? []
-      await verifyChain(db, head, { ...options, found, targets, erasures, state })
+      await verifyChain(db, head, { ...options, found, targets, erasures, state, ends })
     }
     for (const check of state) found.add(await check.finish())
+    if (found.total === 0) found.add(await ends.finish())
     return found.report(seals?.report ?? null)
   })
 }
@@ -110,6 +118,7 @@ async function openStateChecks(
 
 /** What a verification found, added up while it reads. */
 interface Findings {
+  readonly total: number
   add(findings: readonly Finding[]): void
   page(records: number): void
   chain(report: ChainReport): void
@@ -123,6 +132,9 @@ function collectFindings(onProgress: VerifyOptions['onProgress']): Findings {
   let findingsTotal = 0
   let records = 0
   return {
+    get total() {
+      return findingsTotal
+    },
     add(more) {
       findingsTotal += more.length
       for (const { rule } of more) findingsByRule[rule] = (findingsByRule[rule] ?? 0) + 1
@@ -187,6 +199,7 @@ interface ChainOptions extends VerifyOptions {
   readonly targets: readonly SealTarget[]
   readonly erasures: AuthenticatedErasures
   readonly state: readonly StateCheck[]
+  readonly ends: TaskEnds
 }
 
 async function verifyChain(
@@ -194,7 +207,7 @@ async function verifyChain(
   head: ChainHead,
   options: ChainOptions,
 ): Promise<void> {
-  const { found, batchKeys, vault, erasures, state, full = false } = options
+  const { found, batchKeys, vault, erasures, state, ends, full = false } = options
   const { chain, origin } = head
   const tier = createColdTier(snapshot, options.cold)
   const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
@@ -221,6 +234,7 @@ async function verifyChain(
       found.add(misplacedSegments(scanned, segments))
       for (const check of state) found.add(check.next(head, scanned))
       found.add(sealed.append(verifier.lastHash))
+      ends.next(head, scanned)
     }
     records += page.length
     found.page(page.length)

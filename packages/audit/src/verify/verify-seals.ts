@@ -13,7 +13,14 @@ import {
   SIGNATURE_TYPES,
   verifierKey,
 } from '@baton/ledger'
-import type { Checkpoint, CompactRange, Finding, FindingRule, SealEntry } from '@baton/ledger'
+import type {
+  Checkpoint,
+  CompactRange,
+  Finding,
+  FindingRule,
+  SealedTasks,
+  SealEntry,
+} from '@baton/ledger'
 import type { KeyObject } from 'node:crypto'
 import type { Anchor, AnchoredHead } from '../seals/anchors/anchor.ts'
 import type { Snapshot } from '../database.ts'
@@ -48,6 +55,9 @@ export interface VerifiedSeals {
   readonly targets: ReadonlyMap<string, readonly SealTarget[]>
   /** Of every entry. */
   readonly tree: CompactRange
+  /** The map of tasks that the newest seal commits to, and how many records of each chain it holds, by origin. */
+  readonly tasks: SealedTasks | undefined
+  readonly taskSizes: ReadonlyMap<string, number>
 }
 
 /** Roots kept of one chain. A longer list is thinned evenly: the newest always stays. */
@@ -88,18 +98,27 @@ export async function verifySeals(
     findings: log.findings,
     targets: log.targets,
     tree: log.tree,
+    ...tasksOf(log.newest()),
+  }
+}
+
+function tasksOf(entry: SealEntry | undefined): Pick<VerifiedSeals, 'tasks' | 'taskSizes'> {
+  const { tasks, chains } = entry ?? { tasks: undefined, chains: [] }
+  return {
+    tasks,
+    taskSizes: new Map(chains.map(({ origin }, at) => [origin, tasks?.sizes[at] ?? 0])),
   }
 }
 
 function reportOf(
-  { tree, sealedAt }: SealLog,
+  { tree, newest }: SealLog,
   witnessed: number,
   anchored: readonly AskedAnchor[],
 ): SealReport {
   const known = anchored.flatMap(({ head }) => (head === undefined ? [] : [head.size]))
   return {
     entries: tree.size,
-    sealedAt: sealedAt(),
+    sealedAt: newest()?.at ?? null,
     witnessed: Math.min(tree.size, Math.max(witnessed, ...known)),
     anchorsAgreed: known.length,
     anchorsUnasked: anchored.filter(({ answered }) => !answered).length,
@@ -141,8 +160,7 @@ interface SealLog {
   readonly findings: readonly Finding[]
   readonly targets: ReadonlyMap<string, readonly SealTarget[]>
   readonly tree: CompactRange
-  /** When the newest entry was made; null when there is none. */
-  sealedAt(): string | null
+  newest(): SealEntry | undefined
 }
 
 function createSealLog(origin: string): SealLog {
@@ -191,7 +209,7 @@ function createSealLog(origin: string): SealLog {
     findings,
     targets,
     tree,
-    sealedAt: () => previous?.at ?? null,
+    newest: () => previous,
   }
 }
 

@@ -1698,10 +1698,16 @@ function readSealEntry(bytes) {
 }
 const hasMembers = (value, names) => typeof value === "object" && value !== null && Object.keys(value).sort().join() === names;
 function isSealEntry(value) {
-	if (!hasMembers(value, "at,chains,v") || value["v"] !== 1) return false;
+	const isFirst = hasMembers(value, "at,chains,v") && value["v"] === 1;
+	const isSecond = hasMembers(value, "at,chains,tasks,v") && value["v"] === 2;
+	if (!isFirst && !isSecond) return false;
 	const { at, chains } = value;
 	if (typeof at !== "string" || parseInstant(at) === void 0) return false;
 	if (!Array.isArray(chains) || chains.length === 0 || !chains.every(isSealedChain)) return false;
+	if (isSecond && !areSealedTasks(value["tasks"], {
+		at,
+		chains
+	})) return false;
 	return chains.every((chain, index) => index === 0 || chains[index - 1].origin < chain.origin);
 }
 function isSealedChain(value) {
@@ -1709,6 +1715,14 @@ function isSealedChain(value) {
 	const { origin, root, size } = value;
 	const isRoot = typeof root === "string" && fromBase64(root)?.length === 32;
 	return typeof origin === "string" && origin !== "" && isRoot && isCount(size);
+}
+function areSealedTasks(value, { at: sealedAt, chains }) {
+	if (!hasMembers(value, "at,root,seals,sizes")) return false;
+	const { at, root, seals, sizes } = value;
+	if (typeof at !== "string" || parseInstant(at) === void 0 || at > sealedAt) return false;
+	if (typeof root !== "string" || fromBase64(root)?.length !== 32 || !isCount(seals)) return false;
+	if (!Array.isArray(sizes) || sizes.length !== chains.length) return false;
+	return sizes.every((size, at) => isCount(size) && size <= chains[at].size);
 }
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
 

@@ -4,6 +4,26 @@ import { count, counted } from '../terminal/figures.ts'
 
 type Kept = Pick<TaskTrace['records'][number], 'assurance' | 'tier'>
 
+/** What is proven about the end of a task: that no record of it is missing until a moment. */
+export function describeEnd({
+  records,
+  expired,
+  ends: [end],
+}: Pick<TaskTrace, 'records' | 'expired' | 'ends'>): {
+  readonly isProven: boolean
+  readonly words: string
+} {
+  if (end === undefined)
+    return {
+      isProven: false,
+      words: 'none missing between them; whether later ones are cannot be said yet',
+    }
+  const newer = records.length + expired - end.records
+  const seen = end.proof === 'witnessed' ? 'seen outside' : 'signed, not seen outside yet'
+  const rest = newer <= 0 ? '' : `; ${counted(newer, 'newer record')} not under it yet`
+  return { isProven: true, words: `none missing until ${end.until} (${seen})${rest}` }
+}
+
 const LEVELS: readonly (readonly [Assurance, string])[] = [
   ['archived', 'signed, seen outside, and copied to the cold store'],
   ['witnessed', 'signed, and the signature was seen outside the database'],

@@ -107,6 +107,13 @@ export const taskNotFound = (text: string) =>
     fix: `\`${nextStep('tasks')}\` lists them.`,
   })
 
+export const taskUnproven = (text: string) =>
+  permanent(
+    'BATON_TASK_UNPROVEN',
+    `nothing is stored of a task ${text}, and that there never was a record of it cannot be proven now`,
+    { fix: `\`${nextStep('verify')}\` says what is missing for it.` },
+  )
+
 const notAnId = (text: string) =>
   permanent('BATON_USAGE', `${JSON.stringify(text)} is not a task id`, {
     fix: 'Give a UUID, or at least its first 4 hexadecimal digits.',

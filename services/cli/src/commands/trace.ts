@@ -7,12 +7,13 @@ import { withReadingGateway } from '../gateway-client.ts'
 import { counted, dollars, elapsed, milliseconds, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
-import { keptLegend } from './describe-kept.ts'
-import { findTask, orNotFound, taskNotFound } from './find-task.ts'
+import { describeEnd, keptLegend } from './describe-kept.ts'
+import { findTask, orNotFound } from './find-task.ts'
 
 /** What the log says, and the handoffs that it should know and does not. */
 interface RecordedTrace extends TaskTrace {
   readonly unrecorded: readonly string[]
+  readonly isAbsent: boolean
 }
 
 /** Exit code 3 when a record is missing or was changed, 5 when the log knows nothing of the task. */
@@ -23,10 +24,25 @@ export async function trace(context: Context, task: string): Promise<ExitCode> {
     const asked = gateway.get<{ audit: RecordedTrace }>(`/v2/tasks/${taskId}/trace`)
     const { audit: found } = await orNotFound(task, asked)
     const traceMs = performance.now() - startedAt
-    if (found.records.length === 0 && (found.findings ?? []).length === 0) throw taskNotFound(task)
+    if (found.records.length === 0 && found.verified) return printUnrecorded(context, task, found)
     print(context, found, traceMs)
     return found.verified ? EXIT.fine : EXIT.verificationFailed
   })
+}
+
+/** The task is known, and the log holds no record of it: nothing was decided yet, or its records are gone. */
+function printUnrecorded({ output }: Context, task: string, found: RecordedTrace): ExitCode {
+  if (output.json) output.data(JSON.stringify(found))
+  const { isAbsent } = found
+  output.step(
+    isAbsent ? 'passed' : 'unknown',
+    'record',
+    isAbsent
+      ? 'none yet: no handoff of the task was judged, as a signed seal proves'
+      : 'none is stored, and that there never was one cannot be proven now',
+  )
+  output.next(isAbsent ? nextStep(`task ${task}`) : nextStep('verify'))
+  return isAbsent ? EXIT.fine : EXIT.incomplete
 }
 
 function print({ output }: Context, found: RecordedTrace, traceMs: number): void {
@@ -50,8 +66,10 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
     ...unrecorded.map((handoffId) => `handoff ${handoffId} was accepted without a record of it`),
   ]
   for (const problem of problems) output.step('failed', 'record', problem)
-  if (verified)
-    output.step('passed', 'verified', `${counted(records.length, 'record')}, none missing`)
+  if (verified) {
+    const end = describeEnd(found)
+    output.step('passed', 'verified', `${counted(records.length, 'record')}, ${end.words}`)
+  }
   output.next(nextStep(verified ? `verify ${short(taskId)}` : 'verify'))
 }
 

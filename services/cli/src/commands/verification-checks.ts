@@ -27,6 +27,15 @@ const RULES: Readonly<Record<Rule, { readonly check: string; readonly consequenc
   RECORD_SEQ: { check: 'links', consequence: 'records were deleted or inserted here' },
   RECORD_TIME: { check: 'links', consequence: 'the order of records was changed' },
   TASK_LINK: { check: 'links', consequence: 'a record of the same task was removed or inserted' },
+  TASK_END: {
+    check: 'links',
+    consequence: 'records of a task were cut off its end, added to it, or all removed',
+  },
+  TASK_MAP: {
+    check: 'seals',
+    consequence:
+      'whether a task lost its end cannot be seen there; the sealer makes the map anew when it starts',
+  },
   SEAL_SIZE: { check: 'seals', consequence: 'sealed records were cut off the end' },
   SEAL_ROOT: { check: 'seals', consequence: 'sealed records were rewritten, with valid hashes' },
   SEAL_LOG: { check: 'seals', consequence: 'the copies of the seals were changed' },

@@ -10,8 +10,8 @@ import { withDatabases } from '../instance/databases.ts'
 import { count, counted, dollars, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
-import { summariseKept } from './describe-kept.ts'
-import { taskNotFound, wholeTaskId } from './find-task.ts'
+import { describeEnd, summariseKept } from './describe-kept.ts'
+import { taskNotFound, taskUnproven, wholeTaskId } from './find-task.ts'
 import { checksOf, describeFinding, verdictOf } from './verification-checks.ts'
 
 const FINDINGS_SHOWN_MAX = 20
@@ -33,7 +33,9 @@ export async function verify(
         covered: await audit.covered(),
         cold: audit.cold,
       })
-      if (found.records.length === 0 && found.findings.length === 0) throw taskNotFound(task)
+      if (found.records.length === 0 && found.verified) {
+        throw found.ends.length > 0 ? taskNotFound(task) : taskUnproven(task)
+      }
       return printTask(context.output, found)
     }
     const { vault, batchKeys, seals } = audit
@@ -106,6 +108,8 @@ function printTask(output: Output, found: TaskTrace): ExitCode {
   for (const [name, problems, text] of checks) {
     output.check(problems.length === 0 ? 'passed' : 'failed', name, problems[0]?.message ?? text)
   }
+  const end = describeEnd(found)
+  output.check(end.isProven ? 'passed' : 'unknown', 'end', end.words)
   output.check('passed', 'protected', summariseKept(records))
   output.check('passed', 'cost', `${dollars(total)} over ${counted(cost.hops.length, 'hop')}`)
   const [verdict, words] = verdictOfTask(found)
@@ -117,7 +121,8 @@ function printTask(output: Output, found: TaskTrace): ExitCode {
 }
 
 /** A record that no signed head proves yet is only consistent with the others. */
-function verdictOfTask({ taskId, records, verified }: TaskTrace): [Mark, string] {
+function verdictOfTask(found: TaskTrace): [Mark, string] {
+  const { taskId, records, verified, ends } = found
   const task = `task ${short(taskId)}`
   if (!verified) return ['failed', `NOT verified: the records of ${task} are not what was recorded`]
   const unproven = records.filter(({ assurance }) => assurance === 'committed').length
@@ -126,9 +131,10 @@ function verdictOfTask({ taskId, records, verified }: TaskTrace): [Mark, string]
       'unknown',
       `Incomplete: the records of ${task} fit together, and no signed head proves one`,
     ]
-  const rest = unproven === 0 ? '' : `; ${counted(unproven, 'record')} not under a signed head yet`
-  return [
-    'passed',
-    `Verified OK: no record of ${task} between its first and its last was altered or removed${rest}`,
-  ]
+  if (ends.length === 0) {
+    const words = `no record of ${task} between its first and its last was altered or removed; no seal says yet whether later ones are missing`
+    return ['unknown', `Incomplete: ${words}`]
+  }
+  const words = `no record of ${task} was altered, ${describeEnd(found).words}`
+  return ['passed', `Verified OK: ${words}`]
 }

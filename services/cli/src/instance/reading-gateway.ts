@@ -56,7 +56,9 @@ export async function openReadingGateway(
 const readsOf = ({ pool, cold, covered }: AuditReader): AuditReads => ({
   async trace(taskId) {
     const found = await readTrace(pool, taskId, { covered: await covered(), cold })
-    if (found.records.length === 0 && found.verified) return undefined
+    if (found.records.length === 0 && found.verified) {
+      return found.ends.length === 0 ? 'unproven' : 'absent'
+    }
     return { ...found }
   },
   ready: async () => true,

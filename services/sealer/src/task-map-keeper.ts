@@ -1,0 +1,120 @@
+// Keeps the map of tasks up beside the sealing: it follows the newest seal, and a later seal commits to it.
+import { extendTaskMap, isTaskMapWhole, pruneTaskMap, readSeal, readWitnessed } from '@baton/audit'
+import type { ColdStore, ExtendedTaskMap, Pool } from '@baton/audit'
+import { fromBase64, readSealEntry, toBase64 } from '@baton/ledger'
+import type { Finding } from '@baton/ledger'
+import { crashPoint } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
+import type { SealerState, TaskMapState } from './state-file.ts'
+
+interface KeeperOptions {
+  /** Connected as audit_sealer. */
+  readonly pool: Pool
+  /** Where records stand that were dropped from the database. */
+  readonly cold: ColdStore | undefined
+  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
+  readonly logger: Logger
+}
+
+/** Versions that readers may still look at: they read what was sealed and its map one after the other. */
+const READERS_MS = 60_000
+/** Versions that are kept while nobody outside sees a seal. */
+const VERSIONS_MAX = 256
+
+export interface TaskMapKeeper {
+  /** The newest map, which no seal commits to yet; undefined where there is none. */
+  readonly coming: TaskMapState | undefined
+  /** Brings the map to the newest seal. Answers what was found: then nothing may be signed. */
+  follow(state: SealerState): Promise<readonly Finding[]>
+}
+
+export function createTaskMapKeeper({ pool, cold, metrics, logger }: KeeperOptions): TaskMapKeeper {
+  let coming: TaskMapState | undefined
+  /** The stored nodes are not the ones that were committed to: they are made anew. */
+  let isDamaged = false
+  let isLookedThrough = false
+  const versions: { readonly seals: number; readonly at: number }[] = []
+  let pruned = 0
+
+  async function extend(state: SealerState): Promise<ExtendedTaskMap> {
+    const known = isDamaged ? undefined : (coming ?? state.tasks)
+    const root = known && fromBase64(known.sealed.root)
+    const from = root && known.chains && { root, chains: known.chains }
+    return extendTaskMap({ pool, cold, from, to: { seals: state.tree.size, chains: state.chains } })
+  }
+
+  /** Once: what was altered while no sealer ran is made anew when one starts. */
+  async function lookThrough({ tasks }: SealerState): Promise<void> {
+    if (isLookedThrough) return
+    if (tasks !== undefined) {
+      const { root, seals } = tasks.sealed
+      const map = { root: fromBase64(root) as Uint8Array, seals }
+      if (!(await isTaskMapWhole(pool, map))) sayDamaged()
+    }
+    isLookedThrough = true
+  }
+
+  function sayDamaged(): void {
+    isDamaged = true
+    metrics.auditTamperDetectedTotal.inc()
+    logger.error({ event: 'seal.task_map_damaged' })
+  }
+
+  async function prune(): Promise<void> {
+    const now = performance.now()
+    const unread = versions.findLast(({ at }) => now - at >= READERS_MS)?.seals ?? 0
+    const bound = versions.at(-VERSIONS_MAX)?.seals ?? 0
+    const to = Math.max(bound, Math.min(unread, await witnessedVersion(pool)))
+    if (to <= pruned) return
+    await pruneTaskMap(pool, { from: pruned, to })
+    pruned = to
+    while ((versions[0]?.seals ?? to) < to) versions.shift()
+  }
+
+  return {
+    get coming() {
+      return coming
+    },
+    async follow(state) {
+      await lookThrough(state)
+      const known = coming ?? state.tasks
+      if (!isDamaged && known?.chains !== undefined && !isBehind(known.chains, state)) return []
+      const extended = await extend(state)
+      if (extended.kind === 'altered') return extended.findings
+      if (extended.kind === 'unread') {
+        logger.error({ event: 'seal.task_map_unread', findings: extended.findings.slice(0, 10) })
+        return []
+      }
+      if (extended.kind === 'damaged') {
+        sayDamaged()
+        return []
+      }
+      crashPoint('sealer.after_task_map')
+      if (known?.chains === undefined || isDamaged) {
+        logger.info({ event: 'seal.task_map_built', tasks: extended.tasks })
+      }
+      isDamaged = false
+      coming = stateOf(extended.root, state)
+      versions.push({ seals: state.tree.size, at: performance.now() })
+      await prune()
+      return []
+    },
+  }
+}
+
+const isBehind = (held: SealerState['chains'], { chains }: SealerState): boolean =>
+  chains.some(({ origin, size }) => held.find((one) => one.origin === origin)?.size !== size)
+
+function stateOf(root: Uint8Array, { seal, tree, chains }: SealerState): TaskMapState {
+  const sorted = chains.toSorted((left, right) => (left.origin < right.origin ? -1 : 1))
+  const sizes = sorted.map(({ size }) => size)
+  return { sealed: { at: seal.at, root: toBase64(root), seals: tree.size, sizes }, chains }
+}
+
+/** The version that the newest seal commits to that was seen outside. */
+async function witnessedVersion(pool: Pool): Promise<number> {
+  const witnessed = await readWitnessed(pool)
+  const seal = witnessed && (await readSeal(pool, witnessed.size - 1))
+  return (seal && readSealEntry(seal.body)?.tasks?.seals) ?? 0
+}
