@@ -67,6 +67,7 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'sealer.before_rename': SEALING,
   'sealer.before_publish': SEALING,
   'sealer.after_publish': SEALING,
+  'sealer.after_task_map': SEALING,
   'witness.before_rename': WITNESSING,
   'archiver.after_put': ARCHIVING,
   'archiver.before_mark': ARCHIVING,

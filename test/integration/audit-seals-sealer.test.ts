@@ -44,13 +44,14 @@ describe('a sealer that dies', () => {
   })
 
   test.each([
-    'sealer.before_state',
-    'sealer.before_rename',
-    'sealer.before_publish',
-    'sealer.after_publish',
-  ])('at %s goes on with one history', async (point) => {
+    ['sealer.before_state', 2],
+    ['sealer.before_rename', 2],
+    ['sealer.before_publish', 2],
+    ['sealer.after_publish', 2],
+    ['sealer.after_task_map', 1],
+  ] as const)('at %s goes on with one history', async (point, hit) => {
     const dying = await store.sealing.startSealer({
-      BATON_CRASH_AT: `${point}:2`,
+      BATON_CRASH_AT: `${point}:${hit}`,
       BATON_SEAL_HEARTBEAT_MS: '100',
     })
     await append(store)

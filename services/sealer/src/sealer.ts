@@ -50,7 +50,6 @@ export function createSealer(options: SealerOptions): Sealer {
   const log = createSealLog(options)
   const anchors = options.anchors(() => log.state?.anchored ?? {})
   const anchoring = createAnchoring({ ...options, anchors })
-  const taskMap = createTaskMapKeeper(options)
   let phase: 'starting' | 'sealing' | 'halted' = 'starting'
   let stopped: Promise<void> | undefined
 
@@ -58,6 +57,11 @@ export function createSealer(options: SealerOptions): Sealer {
     phase = 'halted'
     report(findings, options)
   }
+
+  const taskMap = createTaskMapKeeper(options, {
+    newest: () => (phase === 'sealing' && log.isPublished() ? log.state : undefined),
+    halt,
+  })
 
   function haltFor(rule: Finding['rule'], message: string): void {
     halt([{ origin: 'seals', seq: log.state?.seal.seq ?? null, rule, message }])
@@ -104,24 +108,11 @@ export function createSealer(options: SealerOptions): Sealer {
 
   const rounds = every({ name: 'sealer', everyMs, run: round, failed })
 
-  async function followSeals(): Promise<void> {
-    if (phase !== 'sealing' || log.state === undefined || !log.isPublished()) return
-    const findings = await taskMap.follow(log.state)
-    if (findings.length > 0) halt(findings)
-  }
-
-  const followings = every({
-    name: 'task-map',
-    everyMs: options.taskMapEveryMs,
-    run: followSeals,
-    failed: (error) => logger.warn({ event: 'seal.task_map_failed', code: codeOf(error), error }),
-  })
-
   /** The last seal commits to a map that holds every record. */
   async function sealTheRest(): Promise<void> {
     await rounds.stop()
-    await followings.stop()
-    if (phase === 'sealing') await round().then(followSeals).then(round).catch(failed)
+    await taskMap.stop()
+    if (phase === 'sealing') await round().then(taskMap.follow).then(round).catch(failed)
     showAnchors()
     await anchoring.finished()
     await pool.end()
@@ -139,7 +130,7 @@ export function createSealer(options: SealerOptions): Sealer {
       if (phase === 'halted') return
       phase = 'sealing'
       await rounds.start()
-      await followings.start()
+      await taskMap.start()
     },
     stop: () => (stopped ??= sealTheRest()),
   }

@@ -3,7 +3,7 @@ import { extendTaskMap, isTaskMapWhole, pruneTaskMap, readSeal, readWitnessed } 
 import type { ColdStore, ExtendedTaskMap, Pool } from '@baton/audit'
 import { fromBase64, readSealEntry, toBase64 } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
-import { crashPoint } from '@baton/runtime'
+import { codeOf, crashPoint, every } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { SealerState, TaskMapState } from './state-file.ts'
@@ -13,23 +13,36 @@ interface KeeperOptions {
   readonly pool: Pool
   /** Where records stand that were dropped from the database. */
   readonly cold: ColdStore | undefined
+  /** How often the map of tasks follows the seals. */
+  readonly taskMapEveryMs: number
   readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
   readonly logger: Logger
+}
+
+interface Sealing {
+  /** What was signed last and is published; undefined while nothing may be signed. */
+  readonly newest: () => SealerState | undefined
+  /** Nothing may be signed any more. */
+  readonly halt: (findings: readonly Finding[]) => void
 }
 
 /** Versions that readers may still look at: they read what was sealed and its map one after the other. */
 const READERS_MS = 60_000
 /** Versions that are kept while nobody outside sees a seal. */
 const VERSIONS_MAX = 256
+const FINDINGS_LOGGED_MAX = 10
 
 export interface TaskMapKeeper {
   /** The newest map, which no seal commits to yet; undefined where there is none. */
   readonly coming: TaskMapState | undefined
-  /** Brings the map to the newest seal. Answers what was found: then nothing may be signed. */
-  follow(state: SealerState): Promise<readonly Finding[]>
+  /** Brings the map to the newest seal. */
+  follow(): Promise<void>
+  start(): Promise<void>
+  stop(): Promise<void>
 }
 
-export function createTaskMapKeeper({ pool, cold, metrics, logger }: KeeperOptions): TaskMapKeeper {
+export function createTaskMapKeeper(options: KeeperOptions, sealing: Sealing): TaskMapKeeper {
+  const { pool, cold, metrics, logger } = options
   let coming: TaskMapState | undefined
   /** The stored nodes are not the ones that were committed to: they are made anew. */
   let isDamaged = false
@@ -72,34 +85,42 @@ export function createTaskMapKeeper({ pool, cold, metrics, logger }: KeeperOptio
     while ((versions[0]?.seals ?? to) < to) versions.shift()
   }
 
+  async function follow(): Promise<void> {
+    const state = sealing.newest()
+    if (state === undefined) return
+    await lookThrough(state)
+    const known = coming ?? state.tasks
+    if (!isDamaged && known?.chains !== undefined && !isBehind(known.chains, state)) return
+    const extended = await extend(state)
+    if (extended.kind === 'altered') return sealing.halt(extended.findings)
+    if (extended.kind === 'damaged') return sayDamaged()
+    if (extended.kind === 'unread') {
+      const findings = extended.findings.slice(0, FINDINGS_LOGGED_MAX)
+      return logger.error({ event: 'seal.task_map_unread', findings })
+    }
+    crashPoint('sealer.after_task_map')
+    if (known?.chains === undefined || isDamaged) {
+      logger.info({ event: 'seal.task_map_built', tasks: extended.tasks })
+    }
+    isDamaged = false
+    coming = stateOf(extended.root, state)
+    versions.push({ seals: state.tree.size, at: performance.now() })
+    await prune()
+  }
+
+  const following = every({
+    name: 'task-map',
+    everyMs: options.taskMapEveryMs,
+    run: follow,
+    failed: (error) => logger.warn({ event: 'seal.task_map_failed', code: codeOf(error), error }),
+  })
   return {
     get coming() {
       return coming
     },
-    async follow(state) {
-      await lookThrough(state)
-      const known = coming ?? state.tasks
-      if (!isDamaged && known?.chains !== undefined && !isBehind(known.chains, state)) return []
-      const extended = await extend(state)
-      if (extended.kind === 'altered') return extended.findings
-      if (extended.kind === 'unread') {
-        logger.error({ event: 'seal.task_map_unread', findings: extended.findings.slice(0, 10) })
-        return []
-      }
-      if (extended.kind === 'damaged') {
-        sayDamaged()
-        return []
-      }
-      crashPoint('sealer.after_task_map')
-      if (known?.chains === undefined || isDamaged) {
-        logger.info({ event: 'seal.task_map_built', tasks: extended.tasks })
-      }
-      isDamaged = false
-      coming = stateOf(extended.root, state)
-      versions.push({ seals: state.tree.size, at: performance.now() })
-      await prune()
-      return []
-    },
+    follow,
+    start: () => following.start(),
+    stop: () => following.stop(),
   }
 }
 
