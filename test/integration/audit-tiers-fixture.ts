@@ -1,5 +1,5 @@
 // A log with days in the past, a sealer, an archiver and a cold store on disk; everything real but the clock.
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import {
@@ -49,7 +49,6 @@ export interface Tiers {
   close(): Promise<void>
 }
 
-const base64 = () => randomBytes(32).toString('base64')
 const dayName = (daysAgo: number): string =>
   new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10)
 

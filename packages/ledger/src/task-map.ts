@@ -1,7 +1,7 @@
 // A Merkle map from each task to its last record. Its root stands in seals, so that a task whose end is cut, or that
 // was removed as a whole, is missed. A trie over SHA-256 of the task id in hex digits: a node of at most 16 tasks lists them,
 // any other has 16 children. Its shape follows from its tasks alone, not from the order in which they came.
-import { concatBytes, encodeUtf8, equalBytes, toHex } from './bytes.ts'
+import { concatBytes, encodeUtf8, equalBytes } from './bytes.ts'
 import { sha256, sha256Hex } from './sha256.ts'
 import { formatUuid, uuidBytes } from './uuid.ts'
 

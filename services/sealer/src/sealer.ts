@@ -50,32 +50,22 @@ export function createSealer(options: SealerOptions): Sealer {
   const log = createSealLog(options)
   const anchors = options.anchors(() => log.state?.anchored ?? {})
   const anchoring = createAnchoring({ ...options, anchors })
-  let phase: 'starting' | 'sealing' | 'halted' = 'starting'
+  const phase = createPhase(options, () => log.state?.seal.seq ?? null)
+  const taskMap = createTaskMapKeeper(options, {
+    newest: () => (phase.isSealing && log.isPublished() ? log.state : undefined),
+    halt: phase.halt,
+  })
   let stopped: Promise<void> | undefined
 
-  function halt(findings: readonly Finding[]): void {
-    phase = 'halted'
-    report(findings, options)
-  }
-
-  const taskMap = createTaskMapKeeper(options, {
-    newest: () => (phase === 'sealing' && log.isPublished() ? log.state : undefined),
-    halt,
-  })
-
-  function haltFor(rule: Finding['rule'], message: string): void {
-    halt([{ origin: 'seals', seq: log.state?.seal.seq ?? null, rule, message }])
-  }
-
   async function publish(): Promise<void> {
-    if (!(await log.publish())) haltFor('SEAL_LOG', OTHER_ENTRY)
+    if (!(await log.publish())) phase.haltFor('SEAL_LOG', OTHER_ENTRY)
   }
 
   async function sealConsistency(): Promise<void> {
     const checked = await inSnapshot(pool, (snapshot) =>
       checkChains(snapshot, { state: log.state, batchKeys, recordsMax: RECORDS_MAX }),
     )
-    if (checked.findings.length > 0) return halt(checked.findings)
+    if (checked.findings.length > 0) return phase.halt(checked.findings)
     const { coming = log.state?.tasks } = taskMap
     const isUpToDate = !checked.grew && coming === log.state?.tasks
     if (isUpToDate && log.idleMs < options.heartbeatMs) return
@@ -86,24 +76,24 @@ export function createSealer(options: SealerOptions): Sealer {
   }
 
   function showAnchors(): void {
-    if (phase !== 'sealing' || log.state === undefined || !log.isPublished()) return
+    if (!phase.isSealing || log.state === undefined || !log.isPublished()) return
     anchoring.show(log.state, ({ anchored, conflict }) => {
       log.rememberAnchored(anchored)
-      if (conflict !== undefined) haltFor('SEAL_ANCHOR', conflict)
+      if (conflict !== undefined) phase.haltFor('SEAL_ANCHOR', conflict)
     })
   }
 
   async function round(): Promise<number> {
     await publish()
-    if (phase === 'sealing') await sealConsistency()
+    if (phase.isSealing) await sealConsistency()
     if (log.state !== undefined && anchoring.isDue(log.state)) showAnchors()
-    return phase === 'sealing' ? everyMs : Infinity
+    return phase.isSealing ? everyMs : Infinity
   }
 
   function failed(error: unknown): number {
-    if (kindOf(error) === 'defect') haltFor('SEAL_LOG', codeOf(error))
+    if (kindOf(error) === 'defect') phase.haltFor('SEAL_LOG', codeOf(error))
     logger.error({ event: 'seal.failed', code: codeOf(error), error })
-    return phase === 'sealing' ? everyMs : Infinity
+    return phase.isSealing ? everyMs : Infinity
   }
 
   const rounds = every({ name: 'sealer', everyMs, run: round, failed })
@@ -112,7 +102,7 @@ export function createSealer(options: SealerOptions): Sealer {
   async function sealTheRest(): Promise<void> {
     await rounds.stop()
     await taskMap.stop()
-    if (phase === 'sealing') await round().then(taskMap.follow).then(round).catch(failed)
+    if (phase.isSealing) await round().then(taskMap.follow).then(round).catch(failed)
     showAnchors()
     await anchoring.finished()
     await pool.end()
@@ -121,18 +111,40 @@ export function createSealer(options: SealerOptions): Sealer {
   return {
     name: rounds.name,
     get sealing() {
-      return phase !== 'halted'
+      return !phase.isHalted
     },
     async start() {
       await log.open()
       await checkStartPatiently(log.state, { pool, anchors, logger })
       await publish()
-      if (phase === 'halted') return
-      phase = 'sealing'
+      if (phase.isHalted) return
+      phase.begin()
       await rounds.start()
       await taskMap.start()
     },
     stop: () => (stopped ??= sealTheRest()),
+  }
+}
+
+/** Begins once, and ends for good with the first finding. */
+function createPhase(options: SealerOptions, newestSeq: () => number | null) {
+  let phase: 'starting' | 'sealing' | 'halted' = 'starting'
+  function halt(findings: readonly Finding[]): void {
+    phase = 'halted'
+    report(findings, options)
+  }
+  return {
+    get isSealing() {
+      return phase === 'sealing'
+    },
+    get isHalted() {
+      return phase === 'halted'
+    },
+    begin: () => void (phase = 'sealing'),
+    halt,
+    haltFor(rule: Finding['rule'], message: string): void {
+      halt([{ origin: 'seals', seq: newestSeq(), rule, message }])
+    },
   }
 }
 

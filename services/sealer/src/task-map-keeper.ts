@@ -47,8 +47,7 @@ export function createTaskMapKeeper(options: KeeperOptions, sealing: Sealing): T
   /** The stored nodes are not the ones that were committed to: they are made anew. */
   let isDamaged = false
   let isLookedThrough = false
-  const versions: { readonly seals: number; readonly at: number }[] = []
-  let pruned = 0
+  const versions = createVersions(pool)
 
   async function extend(state: SealerState): Promise<ExtendedTaskMap> {
     const known = isDamaged ? undefined : (coming ?? state.tasks)
@@ -74,17 +73,6 @@ export function createTaskMapKeeper(options: KeeperOptions, sealing: Sealing): T
     logger.error({ event: 'seal.task_map_damaged' })
   }
 
-  async function prune(): Promise<void> {
-    const now = performance.now()
-    const unread = versions.findLast(({ at }) => now - at >= READERS_MS)?.seals ?? 0
-    const bound = versions.at(-VERSIONS_MAX)?.seals ?? 0
-    const to = Math.max(bound, Math.min(unread, await witnessedVersion(pool)))
-    if (to <= pruned) return
-    await pruneTaskMap(pool, { from: pruned, to })
-    pruned = to
-    while ((versions[0]?.seals ?? to) < to) versions.shift()
-  }
-
   async function follow(): Promise<void> {
     const state = sealing.newest()
     if (state === undefined) return
@@ -104,8 +92,7 @@ export function createTaskMapKeeper(options: KeeperOptions, sealing: Sealing): T
     }
     isDamaged = false
     coming = stateOf(extended.root, state)
-    versions.push({ seals: state.tree.size, at: performance.now() })
-    await prune()
+    await versions.add(state.tree.size)
   }
 
   const following = every({
@@ -121,6 +108,25 @@ export function createTaskMapKeeper(options: KeeperOptions, sealing: Sealing): T
     follow,
     start: () => following.start(),
     stop: () => following.stop(),
+  }
+}
+
+/** Versions of the map in the database: those that nobody has to read any more are pruned. */
+function createVersions(pool: Pool) {
+  const versions: { readonly seals: number; readonly at: number }[] = []
+  let pruned = 0
+  return {
+    async add(seals: number): Promise<void> {
+      const now = performance.now()
+      versions.push({ seals, at: now })
+      const unread = versions.findLast(({ at }) => now - at >= READERS_MS)?.seals ?? 0
+      const bound = versions.at(-VERSIONS_MAX)?.seals ?? 0
+      const to = Math.max(bound, Math.min(unread, await witnessedVersion(pool)))
+      if (to <= pruned) return
+      await pruneTaskMap(pool, { from: pruned, to })
+      pruned = to
+      while ((versions[0]?.seals ?? to) < to) versions.shift()
+    },
   }
 }
 

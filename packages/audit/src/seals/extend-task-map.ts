@@ -3,7 +3,6 @@
 import {
   changeTaskMap,
   compactRangeFromState,
-  createCompactRange,
   EMPTY_TASK_MAP,
   equalBytes,
   findTaskEnd,
@@ -12,14 +11,7 @@ import {
   readRecord,
   recordHash,
 } from '@baton/ledger'
-import type {
-  CompactRange,
-  Finding,
-  RecordBody,
-  TaskEnd,
-  TaskMapNodes,
-  TreeState,
-} from '@baton/ledger'
+import type { CompactRange, Finding, RecordBody, TaskEnd, TreeState } from '@baton/ledger'
 import { copyOut } from '@baton/postgres'
 import { beginningOf } from '../cold/chain-beginning.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
