@@ -13,6 +13,8 @@ import {
   uniqueDatabaseName,
 } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
+import { createLogGuards } from './log-guards.ts'
+import type { LogGuards } from './log-guards.ts'
 
 const APPEND_TOKEN = 'append-token'
 const READ_TOKEN = 'read-token'
@@ -36,6 +38,7 @@ export interface AuditFixture {
   readonly adminUrl: string
   /** The audit database as a superuser. */
   readonly superuser: Pool
+  readonly guards: LogGuards
   /** The vault database as a superuser. */
   readonly vaultSuperuser: Pool
   readonly reader: Pool
@@ -88,6 +91,7 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     databases,
     adminUrl,
     superuser,
+    guards: createLogGuards(superuser),
     vaultSuperuser,
     reader,
     signingKey: base64(signingKey),

@@ -39,8 +39,7 @@ beforeAll(async () => {
   }
   await round()
   await round()
-  for (const table of TABLES) await sql(`alter table audit.${table} disable trigger user`)
-  await sql('alter table audit.record drop constraint record_hash_fits')
+  await fixture.guards.lift(TABLES)
   await keep('yesterday')
   await round()
   await round()

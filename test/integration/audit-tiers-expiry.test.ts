@@ -104,7 +104,7 @@ describe('retention and legal holds', () => {
       [0, 'RECORD_SEQ', 'records 0 to 255 are marked as expired, and no record says so'],
     ])
     await superuser.query({
-      text: `alter table audit.archive disable trigger user; update audit.archive set min_index = 0,
+      text: `alter table audit.archive disable trigger refuse_less; update audit.archive set min_index = 0,
         start_hash = decode(repeat('00', 32), 'hex'), start_at = 'epoch' where log = 0;
         alter table audit.archive enable always trigger refuse_less`,
     })

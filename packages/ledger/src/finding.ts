@@ -57,10 +57,12 @@ export type FindingRule =
   | 'TILE_UNREADABLE'
   /** A bundle, its hash tile and the signed root do not agree. */
   | 'TILE_HASH'
-  /** A table, view or function of the log is not what its migrations made. */
+  /** A table, view, function, right or role of the log is not what its migrations made. */
   | 'DEFINITION'
   /** A table that follows from the records says something else than they do. */
   | 'STATE'
+  /** The database has other migrations, or is of a Postgres that is not known: its schema cannot be compared. */
+  | 'DEFINITION_VERSION'
 
 export interface Finding {
   readonly origin: string

@@ -1,110 +1,138 @@
 // Whether the schema of the log is what its migrations made: a lying view, a hidden row or a trigger needs no changed record.
-import { hash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { run } from '../database.ts'
-import type { Snapshot } from '../database.ts'
+import { readFileSync } from 'node:fs'
+import { inSnapshot } from '../database.ts'
+import type { Pool, Snapshot } from '../database.ts'
+import {
+  ANY_DAY,
+  describeSchema,
+  migrationsOf,
+  partitionsOf,
+  readApplied,
+} from './describe-schema.ts'
+import type { Description, SchemaName } from './describe-schema.ts'
+import { differencesOf, namesOf, sentencesOf } from './definition-differences.ts'
 
-const MIGRATIONS = new URL('../../migrations/audit/', import.meta.url)
-const FUNCTION = /^create (?:or replace )?function audit\.(\w+)\(.*?\bas \$\$(.*?)\$\$/gms
-
-/** The digests of the bodies of the functions that the migrations leave behind, by name. */
-function functionsMade(): ReadonlyMap<string, string> {
-  const files = readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'))
-  const made = new Map<string, string>()
-  for (const file of files.toSorted()) {
-    const text = readFileSync(new URL(file, MIGRATIONS), 'utf8')
-    for (const [, name = '', body = ''] of text.matchAll(FUNCTION))
-      made.set(name, hash('md5', body))
-  }
-  return made
+export interface DefinitionReport {
+  /** What is not as the migrations made it, as one sentence each: which thing, what was found, what was made. */
+  readonly altered: readonly string[]
+  /** What cannot be compared, and why; null where everything was. */
+  readonly notCompared: string | null
 }
 
-/** What Postgres 18 says of the views that the migrations make; other versions spell them otherwise. */
-const VIEWS_OF_18: Readonly<Record<string, string>> = {
-  handoff_audit: '06b6badf4165f3281c312a6c7b95700d',
-  handoff_events: 'e0e3e10b8e9079ec7ac908f47dacda52',
+const SENTENCES_MAX = 100
+
+/** What Postgres writes out of its own trees, or is of its version: a later one may say it otherwise. */
+const SPELLED = /^(?:view|constraint|index|trigger|column|partitions|rows|functions|operators) /
+export const OF_POSTGRES = /^(?:functions|operators) of Postgres (\d+)$/
+
+const made = new Map<SchemaName, Description>()
+
+/** What the migrations make, as `generate-definitions.ts` wrote it down. */
+function definitionsMade(schema: SchemaName): Description {
+  const known = made.get(schema)
+  if (known !== undefined) return known
+  const text = readFileSync(
+    new URL(`../generated/${schema}-definitions.txt`, import.meta.url),
+    'utf8',
+  )
+  const read = readDefinitions(text)
+  made.set(schema, read)
+  return read
 }
 
-const TABLES = [
-  'archive',
-  'batch_sig',
-  'chain_checkpoint',
-  'erased_segment',
-  'erased_subject',
-  'erasure',
-  'head',
-  'idem',
-  'legal_hold',
-  'scrub',
-  'seal',
-  'tree_hash',
-  'witnessed',
-]
-const PARTITIONED = ['payload', 'record']
-
-/** Each as one sentence that begins with what is altered. The roles are those that log in; a superuser may do anything. */
-const ALTERED = `
-with own as (
-  select c.oid, c.relname as name, c.relkind as kind, c.relpersistence as persistence, c.relowner,
-    c.relrowsecurity or c.relforcerowsecurity as hides
-  from pg_class c where c.relnamespace = 'audit'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
-), expected (name, kind) as (
-  select unnest($1::text[]), 'r' union all select unnest($2::text[]), 'p' union all select unnest($3::text[]), 'v'
-), role (name) as (
-  values ('audit_writer'), ('audit_reader'), ('audit_sealer'), ('audit_archiver'), ('audit_eraser')
-)
-select e.name || ' is not what the migrations made of it' as what
-  from expected e left join own o on o.name = e.name where o.kind is distinct from e.kind::"char"
-union all
-select name || ' has row security, which can hide rows' from own where hides
-union all
-select name || ' is unlogged: a crash empties it' from own where kind in ('r', 'p') and persistence <> 'p'
-union all
-select o.name || ' has a rule that rewrites statements' from own o join pg_rewrite r on r.ev_class = o.oid
-  where r.rulename <> '_RETURN'
-union all
-select o.name || ' has a trigger ' || t.tgname || ' that the migrations did not make' from pg_trigger t
-  join own o on o.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
-  where not t.tgisinternal and p.pronamespace <> 'audit'::regnamespace
-union all
-select o.name || ' can be changed by ' || role.name from own o, role
-  where role.name in (select rolname from pg_roles) and not (role.name = 'audit_eraser' and o.name = 'erasure')
-    and (has_table_privilege(role.name, o.oid, 'insert, update, delete, truncate, trigger')
-      or pg_has_role(role.name, o.relowner, 'member'))
-order by what limit 100`
-
-const DEFINED = `
-select p.proname as name, md5(p.prosrc) as digest, 'function' as kind from pg_proc p
-  where p.pronamespace = 'audit'::regnamespace
-union all
-select c.relname, md5(pg_get_viewdef(c.oid)), 'view' from pg_class c
-  where c.relnamespace = 'audit'::regnamespace and c.relkind = 'v'
-  and current_setting('server_version_num')::integer / 10000 = 18`
+/** Lines that begin with # are words for people. */
+export function readDefinitions(text: string): Description {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(
+    lines.map((line) => {
+      const at = line.indexOf(' := ')
+      return [line.slice(0, at), line.slice(at + ' := '.length)]
+    }),
+  )
+}
 
 /**
- * Run it in a snapshot: how Postgres spells a view depends on the search path, which is pinned until its end.
- * What of the schema is not as the migrations made it; at most 100 sentences for tables, and one for each function and view.
+ * Holds the schema to what its migrations made. A difference counts where a second look sees it too: a partition
+ * may be made or dropped while the first one is taken. In a database with other migrations nothing is called
+ * altered, and what differs is said.
  */
-export async function findAlteredDefinitions(db: Snapshot): Promise<readonly string[]> {
-  await run(db, 'pin_search_path', `select set_config('search_path', 'pg_catalog', true)`)
-  const names = [TABLES, PARTITIONED, Object.keys(VIEWS_OF_18)]
-  const altered = await run<{ what: string }>(db, 'find_altered_tables', ALTERED, names)
-  const functions = functionsMade()
-  const found = await run<{ name: string; digest: string; kind: string }>(
-    db,
-    'read_definitions',
-    DEFINED,
-  )
-  const known = new Set(found.filter(({ kind }) => kind === 'function').map(({ name }) => name))
-  return [
-    ...altered.map(({ what }) => what),
-    ...found
-      .filter(({ name, digest, kind }) => {
-        return digest !== (kind === 'view' ? VIEWS_OF_18[name] : functions.get(name))
-      })
-      .map(({ name, kind }) => `the ${kind} ${name} is not the one that the migrations made`),
-    ...[...functions.keys()]
-      .filter((name) => !known.has(name))
-      .map((name) => `the function ${name} is gone`),
-  ]
+export async function compareDefinitions(
+  pool: Pool,
+  schema: SchemaName = 'audit',
+): Promise<DefinitionReport> {
+  const first = await inSnapshot(pool, (db) => compareIn(db, schema))
+  if (first.altered.length === 0 && first.notCompared === null) return first
+  const second = await inSnapshot(pool, (db) => compareIn(db, schema))
+  const seen = new Set(first.altered)
+  const altered = second.altered.filter((sentence) => seen.has(sentence))
+  const more = altered.length - SENTENCES_MAX
+  return {
+    altered: more > 0 ? [...altered.slice(0, SENTENCES_MAX), `… and ${more} more`] : altered,
+    notCompared: second.notCompared,
+  }
+}
+
+async function compareIn(db: Snapshot, schema: SchemaName): Promise<DefinitionReport> {
+  const expected = definitionsMade(schema)
+  const found = await describeSchema(db, schema, relationsOf(expected))
+  const differing = differencesOf(found, expectedOf(found, expected))
+  if (differing.length === 0) return { altered: [], notCompared: null }
+  const version = otherVersion(await readApplied(db), migrationsOf(schema))
+  if (version !== null) {
+    return {
+      altered: [],
+      notCompared: `the schema ${schema} ${version}; what differs: ${namesOf(differing)}`,
+    }
+  }
+  const isKnown = expected.has(`functions of Postgres ${majorOf(found)}`)
+  const unsaid = isKnown ? [] : differing.filter(({ object }) => SPELLED.test(object))
+  return {
+    altered: sentencesOf(
+      differing.filter((one) => !unsaid.includes(one)),
+      found,
+    ),
+    notCompared:
+      unsaid.length === 0
+        ? null
+        : `Postgres ${majorOf(found)} is not known to this version, and may spell otherwise what differs of the schema ${schema}: ${namesOf(unsaid)}`,
+  }
+}
+
+/** Why these are not the migrations of this version; null where they are. */
+function otherVersion(applied: readonly string[] | null, own: readonly string[]): string | null {
+  if (applied === null) return 'is older than this version: run `baton migrate`'
+  const missing = own.filter((name) => !applied.includes(name))
+  if (missing.length > 0) return `has not ${missing.join(', ')} yet: run \`baton migrate\``
+  const further = applied.filter((name) => !own.includes(name))
+  if (further.length === 0) return null
+  return `is newer than this version (${further.join(', ')}): ask a Baton of that version`
+}
+
+const relationsOf = (expected: Description): readonly string[] =>
+  [...expected.keys()].flatMap((object) => {
+    const [, name] = /^table (\w+)$/.exec(object) ?? []
+    return name === undefined ? [] : [name]
+  })
+
+/** What is expected of a database with these partitions, on this version of Postgres. */
+function expectedOf(found: Description, expected: Description): Description {
+  const whole = new Map<string, string>()
+  const partitions = partitionsOf(found)
+  const major = majorOf(found)
+  for (const [object, state] of expected) {
+    const [, version = major] = OF_POSTGRES.exec(object) ?? []
+    if (version !== major) continue
+    if (!object.includes(ANY_DAY)) whole.set(object, state)
+    for (const { partition, pattern } of partitions)
+      if (object.includes(pattern)) whole.set(object.replace(pattern, partition), state)
+  }
+  return whole
+}
+
+function majorOf(found: Description): string {
+  for (const object of found.keys()) {
+    const [, major] = OF_POSTGRES.exec(object) ?? []
+    if (major !== undefined) return major
+  }
+  return 'of no version'
 }

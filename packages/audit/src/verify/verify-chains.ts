@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import { createChainVerifier } from '@baton/ledger'
 import type { Finding, FindingRule } from '@baton/ledger'
+import { BatonError } from '@baton/runtime'
 import { beginningOf } from '../cold/chain-beginning.ts'
 import { readArchivePositions } from '../cold/archive-positions.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
@@ -19,7 +20,8 @@ import { checkErasures } from './check-erasures.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkIndex } from './check-index.ts'
 import { checkTiers } from './check-tiers.ts'
-import { findAlteredDefinitions } from './definitions.ts'
+import { compareDefinitions } from './definitions.ts'
+import type { DefinitionReport } from './definitions.ts'
 import { scanTiers } from './scan-chain.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
@@ -72,33 +74,55 @@ const FINDINGS_MAX = 1_000
 /** Verifies all chains of all epochs (E13, I10) and locates every difference. */
 export async function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
   const anchored = await askAnchors(options.seals?.anchors ?? [])
-  return inSnapshot(options.pool, async (db) => {
-    const heads = await readHeads(db)
-    const erasures = createAuthenticatedErasures(options.pool, options.batchKeys, options.cold)
-    const found = collectFindings(options.onProgress)
-    found.add(missingChains(heads))
-    found.add((await findAlteredDefinitions(db)).map(altered))
-    const seals = options.seals && (await verifySeals(db, heads, options.seals, anchored))
-    found.add(seals?.findings ?? [])
-    found.add(unknownChains(heads, seals))
-    if (options.seals && seals) {
-      const { publicKey } = options.seals
-      found.add(await checkCheckpoints(db, heads, { publicKey, targets: seals.targets }))
-    }
-    const ends = await openTaskEnds(db, {
-      tasks: seals?.tasks,
-      sizes: seals?.taskSizes ?? new Map(),
-    })
-    found.add(ends.findings)
-    const state = await openStateChecks(db, options, seals)
-    for (const head of heads) {
-      const targets = seals?.targets.get(head.origin) ?? []
-      await verifyChain(db, head, { ...options, found, targets, erasures, state, ends })
-    }
-    for (const check of state) found.add(await check.finish())
-    if (found.total === 0) found.add(await ends.finish())
-    return found.report(seals?.report ?? null)
+  const found = collectFindings(options.onProgress)
+  const definitions = await compareDefinitions(options.pool)
+  found.add(definitionFindings(definitions))
+  try {
+    return await inSnapshot(options.pool, (db) => verifyIn(db, options, { found, anchored }))
+  } catch (error) {
+    // What was altered says why the rest cannot be read; a database that went away says nothing.
+    if (definitions.altered.length === 0 || !isRefusal(error)) throw error
+    found.add([definition(`the log cannot be read any further: ${error.message}`)])
+    return found.report(null)
+  }
+}
+
+const isRefusal = (error: unknown): error is BatonError =>
+  error instanceof BatonError &&
+  (error.kind === 'permanent' || error.code === 'BATON_SCHEMA_OUTDATED')
+
+async function verifyIn(
+  db: Snapshot,
+  options: VerifyOptions,
+  {
+    found,
+    anchored,
+  }: { readonly found: Findings; readonly anchored: Awaited<ReturnType<typeof askAnchors>> },
+): Promise<VerifyReport> {
+  const definitions = found.total
+  const heads = await readHeads(db)
+  const erasures = createAuthenticatedErasures(options.pool, options.batchKeys, options.cold)
+  found.add(missingChains(heads))
+  const seals = options.seals && (await verifySeals(db, heads, options.seals, anchored))
+  found.add(seals?.findings ?? [])
+  found.add(unknownChains(heads, seals))
+  if (options.seals && seals) {
+    const { publicKey } = options.seals
+    found.add(await checkCheckpoints(db, heads, { publicKey, targets: seals.targets }))
+  }
+  const ends = await openTaskEnds(db, {
+    tasks: seals?.tasks,
+    sizes: seals?.taskSizes ?? new Map(),
   })
+  found.add(ends.findings)
+  const state = await openStateChecks(db, options, seals)
+  for (const head of heads) {
+    const targets = seals?.targets.get(head.origin) ?? []
+    await verifyChain(db, head, { ...options, found, targets, erasures, state, ends })
+  }
+  for (const check of state) found.add(await check.finish())
+  if (found.total === definitions) found.add(await ends.finish())
+  return found.report(seals?.report ?? null)
 }
 
 /** What is compared with the records while they are read. */
@@ -157,12 +181,17 @@ function collectFindings(onProgress: VerifyOptions['onProgress']): Findings {
   }
 }
 
-const altered = (message: string): Finding => ({
+const definition = (message: string, rule: FindingRule = 'DEFINITION'): Finding => ({
   origin: 'schema audit',
   seq: null,
-  rule: 'DEFINITION',
+  rule,
   message,
 })
+
+const definitionFindings = ({ altered, notCompared }: DefinitionReport): readonly Finding[] => [
+  ...altered.map((message) => definition(message)),
+  ...(notCompared === null ? [] : [definition(notCompared, 'DEFINITION_VERSION')]),
+]
 
 // Each chain says how many its epoch has, so a chain that is gone is missed by the others.
 function missingChains(heads: readonly ChainHead[]): Finding[] {

@@ -58,6 +58,11 @@ const RULES: Readonly<Record<Rule, { readonly check: string; readonly consequenc
     check: 'columns',
     consequence: 'what is held, erased or archived is told otherwise than it was recorded',
   },
+  DEFINITION_VERSION: {
+    check: 'columns',
+    consequence:
+      'whether queries and views show what was recorded cannot be said by this version of Baton',
+  },
   BATCH_SIGNATURE: {
     check: 'signatures',
     consequence: 'somebody other than the auditor wrote these records',
@@ -90,7 +95,7 @@ const RULES: Readonly<Record<Rule, { readonly check: string; readonly consequenc
 }
 
 /** Rules whose failure means that it cannot be said, not that something was changed. */
-const UNKNOWN: ReadonlySet<Rule> = new Set<Rule>(['PAYLOAD_KEY', 'BATCH_KEY'])
+const UNKNOWN: ReadonlySet<Rule> = new Set<Rule>(['PAYLOAD_KEY', 'BATCH_KEY', 'DEFINITION_VERSION'])
 
 const isUnknown = (rules: readonly Rule[]): boolean => rules.every((rule) => UNKNOWN.has(rule))
 const brokenRules = ({ findingsByRule }: VerifyReport) => Object.keys(findingsByRule) as Rule[]
