@@ -193,12 +193,12 @@ test.each([
   [
     'signed heads deleted',
     'delete from audit.chain_checkpoint',
-    /^SEAL_LOG the copy of the chain’s signed head is gone, or not signed$/,
+    /^SEAL_COPY the signed checkpoint of the chain is gone$/,
   ],
   [
     'signed heads made unreadable',
     `update audit.chain_checkpoint set note = 'nothing'`,
-    /^SEAL_LOG the copy of the chain’s signed head is gone, or not signed$/,
+    /^SEAL_COPY the checkpoint of the chain is not the sealer’s$/,
   ],
   [
     'marks of the cold store beyond what is sealed',

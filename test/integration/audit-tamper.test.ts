@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { VerifyReport } from '@baton/audit'
-import { recordHash, shardOf } from '@baton/ledger'
+import { recordHash, shardOf, verdictOf } from '@baton/ledger'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
@@ -43,7 +43,13 @@ const sql = (text: string, values?: unknown[]) =>
 
 async function rules(): Promise<string[]> {
   const report = await fixture.guards.inPlace(() => auditor.read<VerifyReport>('/v1/verify'))
-  expect(report.ok).toBe(report.findings.length === 0)
+  // Nobody seals here, so nothing outside the database agrees either.
+  const found = verdictOf(report.findings.map(({ rule }) => rule))
+  expect(report).toMatchObject({
+    ok: false,
+    verdict: found === 'verified' ? 'incomplete' : found,
+    compared: [],
+  })
   return report.findings.map(({ origin, seq, rule }) => `${rule}@${origin.at(-1)}:${seq}`)
 }
 

@@ -31,9 +31,16 @@ export const RECORD_CASES: readonly HotCase[] = [
     row: 'T04',
     attack: 'a stored checkpoint',
     tamper: ({ sql }) =>
-      sql(`update audit.seal set note = overlay(note placing 'A' from length(note) - 20)
+      sql(`update audit.seal set note = overlay(note placing
+        case substr(note, length(note) - 20, 1) when 'A' then 'B' else 'A' end from length(note) - 20)
         where seq = (select max(seq) from audit.seal)`),
     found: ['SEAL_SIGNATURE@s:null'],
+  },
+  {
+    row: 'T04',
+    attack: 'the stored checkpoint of a chain',
+    tamper: ({ sql }) => sql(`update audit.chain_checkpoint set note = 'none' where chain = 0`),
+    found: ['SEAL_COPY@0:null'],
   },
   {
     row: 'T05',

@@ -37,7 +37,13 @@ export type {
 } from './seals/anchors/anchor.ts'
 export { createFileAnchor, readFileAnchor } from './seals/anchors/file-anchor.ts'
 export { createWitnessAnchor, readWitnessUrls } from './seals/anchors/witness-anchor.ts'
-export type { SealTrust } from './verify/verify-seals.ts'
+export type { Comparison, SealTrust } from './verify/ask-outside.ts'
+export {
+  openSealTrust,
+  requireSealTrust,
+  SEAL_WATCH_SETTINGS,
+} from './seals/anchors/open-anchors.ts'
+export type { SealWatchSettings } from './seals/anchors/open-anchors.ts'
 export { readCoveredSizes, sealerKey } from './read/assurance.ts'
 export type { Assurance, CoveredSizes, SignedHead } from './read/assurance.ts'
 export { findOldestRecordTime, readTaskTotals } from './read/records.ts'

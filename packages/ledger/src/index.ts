@@ -41,7 +41,8 @@ export type {
   StoredRecord,
   StoredSegment,
 } from './stored-record.ts'
-export type { Finding, FindingRule } from './finding.ts'
+export { bySeverity, FINDING_RULES, LOG_VERDICTS, verdictOf } from './finding.ts'
+export type { Finding, FindingRule, LogVerdict } from './finding.ts'
 export { traceGaps } from './verify-task.ts'
 export type { TraceGap } from './verify-task.ts'
 export { taskCost } from './task-cost.ts'

@@ -185,6 +185,40 @@ describe('a tampered chain', () => {
     expect(rulesAt(verify(chain, new Map()))).toEqual(['BATCH_KEY@2', 'BATCH_SIGNATURE@5'])
   })
 
+  test('records of a key that nobody named are forged, unless a seal covers them', () => {
+    const stranger = new Map([['0000000000000000', [...batchKeys.values()][0]!]])
+    const { records } = eight()
+    const rulesOf = (sealedTo?: number) => {
+      const options = { origin: ORIGIN, batchKeys: stranger }
+      const verifier = createChainVerifier(
+        sealedTo === undefined ? options : { ...options, sealedTo },
+      )
+      return rulesAt(records.flatMap((record) => [...verifier.next(record)]))
+    }
+    expect(rulesOf()).toEqual(['BATCH_FORGED@2'])
+    expect(rulesOf(8)).toEqual(['BATCH_KEY@2'])
+    expect(rulesOf(3)).toEqual(['BATCH_KEY@2', 'BATCH_FORGED@5'])
+  })
+
+  test('a batch that names another key than its records, also where its signature is not looked at', () => {
+    const { records } = changed(eight(), 5, ({ batch }) => ({
+      batch: batch && { ...batch, keyId: '0000000000000000' },
+    }))
+    const verifier = createChainVerifier({ origin: ORIGIN, batchKeys, signaturesFrom: 8 })
+    expect(rulesAt(records.flatMap((record) => [...verifier.next(record)]))).toEqual([
+      'BATCH_KEY_ID@3',
+    ])
+  })
+
+  test('a record that is dated after now is a wrong clock, once, and breaks nothing else', () => {
+    const { records } = eight()
+    const latestMicros = records[4]?.columns.recordedAtMicros as number
+    const verifier = createChainVerifier({ origin: ORIGIN, batchKeys, latestMicros })
+    const found = records.flatMap((record) => [...verifier.next(record)])
+    expect(rulesAt(found)).toEqual(['CLOCK@5'])
+    expect(found[0]?.message).toContain('dated later than now: this one by 1 s')
+  })
+
   test('T35 a record that is earlier than the one before it', () => {
     const chain = changed(eight(), 5, ({ columns }) => ({
       columns: { ...columns, recordedAtMicros: 1_600_000_000_000_000 },

@@ -25,6 +25,10 @@ interface ChainVerifierOptions {
   readonly signedFrom?: number
   /** Batches that end before this record have been verified: their signatures are not looked at. */
   readonly signaturesFrom?: number
+  /** Batches that end before this record are under a seal: the sealer knew their key when it signed. */
+  readonly sealedTo?: number
+  /** What no record may be later than, in microseconds since 1970. Without it times are compared with each other alone. */
+  readonly latestMicros?: number
 }
 
 interface TaskHead {
@@ -34,6 +38,8 @@ interface TaskHead {
 
 /** Of this many tasks at least, the last record is remembered; for others the caller gives `taskBefore`. */
 const TASKS_MIN = 10_000
+
+const MICROS_PER_SECOND = 1_000_000
 
 const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
   Buffer.compare(left, right) === 0
@@ -63,7 +69,8 @@ export function createChainVerifier(options: ChainVerifierOptions): ChainVerifie
   const report: Report = (seq, rule, message) => findings.push({ origin, seq, rule, message })
   const tasks = createTaskLinks(report)
   const batches = createBatchCover(options, report)
-  let { size, lastMicros } = start
+  const times = createTimes(start.lastMicros, options.latestMicros, report)
+  let { size } = start
   let lastHash: Buffer = Buffer.from(start.lastHash)
 
   function checkBody(at: {
@@ -82,10 +89,8 @@ export function createChainVerifier(options: ChainVerifierOptions): ChainVerifie
     if (differing.length > 0) {
       report(seq, 'RECORD_COLUMNS', `columns differ from the body: ${differing.join(', ')}`)
     }
-    if (recordedAtMicros <= lastMicros) {
-      report(seq, 'RECORD_TIME', 'the record is not later than the one before it')
-    }
-    lastMicros = Math.max(lastMicros, recordedAtMicros)
+    times.check(seq, recordedAtMicros)
+    batches.names(seq, body.keyIds.batch)
     const indexFault = faultOfIndex(body, stored.index, hash)
     if (indexFault !== undefined) report(body.seq, 'RECORD_INDEX', indexFault)
     tasks.check(body, hash, stored.taskBefore)
@@ -107,7 +112,8 @@ export function createChainVerifier(options: ChainVerifierOptions): ChainVerifie
       if (fault !== undefined) report(Math.min(seq, size), 'RECORD_SEQ', fault)
       if (body === undefined) report(seq, 'RECORD_UNREADABLE', 'the body is not a record')
       else checkBody({ stored, body, hash, linked: fault === undefined })
-      if (stored.batch !== undefined) batches.check(stored.batch, { seq, hash, lastMicros })
+      if (stored.batch !== undefined)
+        batches.check(stored.batch, { seq, hash, lastMicros: times.lastMicros })
       size = seq + 1
       lastHash = hash
       return findings
@@ -158,6 +164,32 @@ function faultOfIndex(
   return isSame ? undefined : 'the idempotency index differs from the record'
 }
 
+/** Whether times rise, and none is later than it can be. */
+function createTimes(startMicros: number, latestMicros: number | undefined, report: Report) {
+  let lastMicros = startMicros
+  let isAhead = false
+  return {
+    check(seq: number, micros: number): void {
+      if (micros <= lastMicros) {
+        report(seq, 'RECORD_TIME', 'the record is not later than the one before it')
+      }
+      lastMicros = Math.max(lastMicros, micros)
+      if (latestMicros === undefined || isAhead || micros <= latestMicros) return
+      // Once: every record after it follows it.
+      isAhead = true
+      const seconds = Math.ceil((micros - latestMicros) / MICROS_PER_SECOND)
+      report(
+        seq,
+        'CLOCK',
+        `from here on, records are dated later than now: this one by ${seconds} s`,
+      )
+    },
+    get lastMicros() {
+      return lastMicros
+    },
+  }
+}
+
 /** Whether each record follows the last one of its task. */
 function createTaskLinks(report: Report) {
   let heads = new Map<string, TaskHead>()
@@ -187,21 +219,38 @@ interface BatchEnd {
 
 /** Whether every record stands in one batch that a known key signed. */
 function createBatchCover(options: ChainVerifierOptions, report: Report) {
-  const { origin, batchKeys, start, signaturesFrom = 0 } = options
+  const { origin, batchKeys, start, signaturesFrom = 0, sealedTo = 0 } = options
+  /** The key ids that the records since the last batch name, with the first record of each. */
+  let named = new Map<string, number>()
   const unknownKeys = new Set<string>()
   let signedSize = start === undefined ? 0 : (options.signedFrom ?? start.size)
   let signedEnd = start ?? EMPTY
 
   // Once per key: after a rotation every batch before it would say the same.
   function reportUnknownKey(seq: number, keyId: string): void {
-    if (unknownKeys.has(keyId)) return
-    unknownKeys.add(keyId)
-    report(seq, 'BATCH_KEY', `from here on, batches are signed with an unknown key ${keyId}`)
+    // Where no key is given at all, nobody can be told from the auditor.
+    const isForged = seq >= sealedTo && batchKeys.size > 0
+    const rule = isForged ? 'BATCH_FORGED' : 'BATCH_KEY'
+    if (unknownKeys.has(`${rule} ${keyId}`)) return
+    unknownKeys.add(`${rule} ${keyId}`)
+    report(seq, rule, `from here on, batches are signed with an unknown key ${keyId}`)
+  }
+
+  function compareNames(keyId: string): void {
+    for (const [name, seq] of named) {
+      if (name === keyId) continue
+      report(seq, 'BATCH_KEY_ID', 'the record names another key than its batch')
+    }
+    named = new Map()
   }
 
   return {
+    names(seq: number, keyId: string): void {
+      if (!named.has(keyId)) named.set(keyId, seq)
+    },
     check(batch: StoredBatch, { seq, hash, lastMicros }: BatchEnd): void {
       const { firstSeq, lastSeq } = batch
+      compareNames(batch.keyId)
       if (firstSeq !== signedSize) {
         const message = `a batch starts at ${firstSeq}, the signed part ends at ${signedSize}`
         report(seq, 'BATCH_COVER', message)

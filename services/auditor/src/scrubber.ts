@@ -6,6 +6,7 @@ import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { KeyObject } from 'node:crypto'
+import { reportFindings } from './report-findings.ts'
 
 interface ScrubberOptions {
   readonly reader: Pool
@@ -42,7 +43,6 @@ const DAY_SECONDS = 80_000
 const PASS_EVERY_MS = 600_000
 const FAILED_WAIT_MS = 10_000
 const FINDINGS_KEPT = 100
-const FINDINGS_LOGGED = 10
 
 export function createScrubber(options: ScrubberOptions): Scrubber {
   const { reader, writer, metrics, logger } = options
@@ -52,9 +52,7 @@ export function createScrubber(options: ScrubberOptions): Scrubber {
 
   function report(found: readonly Finding[]): void {
     if (found.length === 0) return
-    metrics.auditTamperDetectedTotal.inc()
-    const shown = found.slice(0, FINDINGS_LOGGED)
-    logger.error({ event: 'audit.tamper_detected', by: 'scrub', findings: shown })
+    reportFindings(found, { metrics, logger, by: 'scrub' })
     findings.push(...found.slice(0, FINDINGS_KEPT))
     findings.splice(0, findings.length - FINDINGS_KEPT)
   }

@@ -1,5 +1,5 @@
 // What the auditor needs to know; every limit has a name, a unit and a bound.
-import { COLD_STORE_SETTINGS } from '@baton/audit'
+import { COLD_STORE_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit'
 import {
   flag,
   integer,
@@ -54,6 +54,7 @@ export const AUDITOR_SETTINGS = {
   BATON_SEAL_PUBLIC_KEY: optionalText({
     help: 'The sealer’s public key: SPKI DER in base64. With it, records that stay unsealed stop appends.',
   }),
+  ...SEAL_WATCH_SETTINGS,
   BATON_AUDIT_SCRUB_PER_SECOND: integer({
     min: 1,
     max: 100_000,

@@ -1,12 +1,13 @@
 // Verifying on request: one run at a time, with every key and anchor this process knows.
-import { verifyChains } from '@baton/audit'
-import type { ColdStore, Pool, SubjectVault, VerifyReport } from '@baton/audit'
+import { openSealTrust, verifyChains } from '@baton/audit'
+import type { ColdStore, Pool, SealWatchSettings, SubjectVault, VerifyReport } from '@baton/audit'
 import { batchKeyId, readBatchPublicKey } from '@baton/ledger'
 import type { BatchSigner } from '@baton/ledger'
 import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { KeyObject } from 'node:crypto'
 import type { AuditorSettings } from './core.ts'
+import { reportFindings } from './report-findings.ts'
 
 export interface Verification {
   /** Connected as audit_reader. */
@@ -15,6 +16,8 @@ export interface Verification {
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** The sealer's; undefined where nobody seals. */
   readonly sealKey: KeyObject | undefined
+  /** Where the sealer's anchors and its state are. */
+  readonly settings: SealWatchSettings
   readonly cold: ColdStore | undefined
   readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
   readonly logger: Logger
@@ -30,17 +33,14 @@ export function batchKeysOf(
   return new Map(keys.map((key) => [batchKeyId(key), key]))
 }
 
-/** Re-reads everything, batch signatures under seals included. A finding counts in the metric. */
+/** Re-reads everything, batch signatures under seals included, and asks everybody outside who has seen a seal. */
 export async function verify(verification: Verification): Promise<VerifyReport> {
-  const { reader, vault, batchKeys, sealKey, cold, metrics, logger } = verification
-  const seals = sealKey === undefined ? undefined : { publicKey: sealKey, anchors: [] }
+  const { reader, vault, batchKeys, sealKey, settings, cold, logger } = verification
+  const seals = sealKey && (await openSealTrust(reader, sealKey, settings))
   const report = await verifyChains({ pool: reader, vault, batchKeys, cold, seals, full: true })
-  const { ok, records, findingsTotal } = report
-  if (!ok) {
-    metrics.auditTamperDetectedTotal.inc()
-    logger.error({ event: 'audit.tamper_detected', findings: report.findings.slice(0, 10) })
-  }
-  logger.info({ event: 'audit.verified', ok, records, findingsTotal })
+  const { verdict, records, findingsTotal } = report
+  reportFindings(report.findings, verification)
+  logger.info({ event: 'audit.verified', verdict, records, findingsTotal })
   return report
 }
 

@@ -1,5 +1,5 @@
 // What the command line is told by the environment.
-import { COLD_STORE_SETTINGS } from '@baton/audit'
+import { COLD_STORE_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit'
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/engine/settings'
 import { integer, optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
@@ -40,9 +40,7 @@ export const CLI_SETTINGS = {
   BATON_ENVIRONMENT,
   BATON_AUDIT_TRUSTED_KEYS,
   BATON_SEAL_PUBLIC_KEY,
-  BATON_SEAL_ANCHOR_FILE: optionalText({
-    help: 'A copy of the file to which seals are anchored; the one of the instance by default.',
-  }),
+  ...SEAL_WATCH_SETTINGS,
   BATON_APP_PASSWORD: madeSecret('Password of role baton_app'),
   BATON_AUDIT_WRITER_PASSWORD: madeSecret('Password of role audit_writer'),
   BATON_AUDIT_READER_PASSWORD: madeSecret('Password of role audit_reader'),

@@ -179,7 +179,13 @@ async function verifyPiece(
   const { at, signedFrom, findings } = await pastExpired(snapshot, tier, { head, at: before })
   const erasures = createAuthenticatedErasures(options.pool, batchKeys, options.cold)
   const start: ChainStart = { ...at, lastHash: Buffer.from(at.lastHash, 'hex') }
-  const verifier = createChainVerifier({ origin, batchKeys, start, signedFrom })
+  const verifier = createChainVerifier({
+    origin,
+    batchKeys,
+    start,
+    signedFrom,
+    sealedTo: at.target?.size ?? 0,
+  })
   const index = checkIndex(snapshot, vault.requestKey)
   const toSeq = at.size + options.records
   const tree = compactRangeFromState(at.tree)

@@ -18,8 +18,9 @@ import { readLastSeal } from '../seals/seals.ts'
 import type { SealRow } from '../seals/seals.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
-import { askAnchors, verifySeals } from './verify-seals.ts'
-import type { SealTrust } from './verify-seals.ts'
+import { askAnchors } from './ask-outside.ts'
+import type { SealTrust } from './ask-outside.ts'
+import { verifySeals } from './verify-seals.ts'
 
 /** A chain up to its newest seal. */
 export interface SealedChainState {
@@ -53,8 +54,10 @@ export async function readSealedLog(
 ): Promise<SealedLog> {
   const heads = await readHeads(snapshot)
   const { trust } = options
-  const anchored = await askAnchors(trust.anchors)
-  const { findings, targets, tree } = await verifySeals(snapshot, heads, trust, anchored)
+  // Of a sealer whose state is lost, nobody knows what its anchors have acknowledged.
+  const state = { known: undefined, asked: false, answered: false }
+  const outside = { anchors: await askAnchors(trust.anchors), state }
+  const { findings, targets, tree } = await verifySeals(snapshot, heads, trust, outside)
   const last = await readLastSeal(snapshot)
   const entry = last && readSealEntry(last.body)
   if (findings.length > 0 || entry === undefined) return { findings, last, tree, chains: [] }

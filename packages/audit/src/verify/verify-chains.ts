@@ -1,7 +1,7 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
-import { createChainVerifier } from '@baton/ledger'
-import type { Finding, FindingRule } from '@baton/ledger'
+import { createChainVerifier, verdictOf } from '@baton/ledger'
+import type { Finding, FindingRule, LogVerdict } from '@baton/ledger'
 import { BatonError } from '@baton/runtime'
 import { beginningOf } from '../cold/chain-beginning.ts'
 import { readArchivePositions } from '../cold/archive-positions.ts'
@@ -15,7 +15,6 @@ import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { misplacedSegments, openableSegments, withSegments } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
-import { checkCheckpoints } from './check-checkpoints.ts'
 import { checkErasures } from './check-erasures.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkIndex } from './check-index.ts'
@@ -25,11 +24,13 @@ import type { DefinitionReport } from './definitions.ts'
 import { scanTiers } from './scan-chain.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
+import { askOutside } from './ask-outside.ts'
+import type { Comparison, Outside, SealTrust } from './ask-outside.ts'
 import type { StateCheck } from './state-check.ts'
 import { openTaskEnds } from './task-ends.ts'
 import type { TaskEnds } from './task-ends.ts'
-import { askAnchors, verifySeals } from './verify-seals.ts'
-import type { SealReport, SealTrust, VerifiedSeals } from './verify-seals.ts'
+import { verifySeals } from './verify-seals.ts'
+import type { SealReport, VerifiedSeals } from './verify-seals.ts'
 
 interface VerifyOptions {
   /** Connected as audit_reader. */
@@ -56,12 +57,16 @@ export interface ChainReport {
 }
 
 export interface VerifyReport {
-  /** No finding: the log says what was recorded. */
+  /** Verified: no finding, and something outside the database agreed. */
   readonly ok: boolean
+  /** What it comes to; `incomplete` also where nothing outside the database was compared with. */
+  readonly verdict: LogVerdict
   readonly records: number
   readonly chains: readonly ChainReport[]
   /** Null where nobody is known who seals. */
   readonly seals: SealReport | null
+  /** Everything that was compared with, or could not be. */
+  readonly compared: readonly Comparison[]
   /** The first thousand, in order of chain and record. */
   readonly findings: readonly Finding[]
   readonly findingsTotal: number
@@ -73,17 +78,17 @@ const FINDINGS_MAX = 1_000
 
 /** Verifies all chains of all epochs (E13, I10) and locates every difference. */
 export async function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
-  const anchored = await askAnchors(options.seals?.anchors ?? [])
   const found = collectFindings(options.onProgress)
   const definitions = await compareDefinitions(options.pool)
   found.add(definitionFindings(definitions))
   try {
-    return await inSnapshot(options.pool, (db) => verifyIn(db, options, { found, anchored }))
+    const outside = options.seals && (await askOutside(options.pool, options.seals))
+    return await inSnapshot(options.pool, (db) => verifyIn(db, options, { found, outside }))
   } catch (error) {
     // What was altered says why the rest cannot be read; a database that went away says nothing.
     if (definitions.altered.length === 0 || !isRefusal(error)) throw error
     found.add([definition(`the log cannot be read any further: ${error.message}`)])
-    return found.report(null)
+    return found.report(undefined)
   }
 }
 
@@ -94,22 +99,15 @@ const isRefusal = (error: unknown): error is BatonError =>
 async function verifyIn(
   db: Snapshot,
   options: VerifyOptions,
-  {
-    found,
-    anchored,
-  }: { readonly found: Findings; readonly anchored: Awaited<ReturnType<typeof askAnchors>> },
+  { found, outside }: { readonly found: Findings; readonly outside: Outside | undefined },
 ): Promise<VerifyReport> {
   const definitions = found.total
   const heads = await readHeads(db)
   const erasures = createAuthenticatedErasures(options.pool, options.batchKeys, options.cold)
   found.add(missingChains(heads))
-  const seals = options.seals && (await verifySeals(db, heads, options.seals, anchored))
+  const seals = options.seals && outside && (await verifySeals(db, heads, options.seals, outside))
   found.add(seals?.findings ?? [])
   found.add(unknownChains(heads, seals))
-  if (options.seals && seals) {
-    const { publicKey } = options.seals
-    found.add(await checkCheckpoints(db, heads, { publicKey, targets: seals.targets }))
-  }
   const ends = await openTaskEnds(db, {
     tasks: seals?.tasks,
     sizes: seals?.taskSizes ?? new Map(),
@@ -122,7 +120,7 @@ async function verifyIn(
   }
   for (const check of state) found.add(await check.finish())
   if (found.total === definitions) found.add(await ends.finish())
-  return found.report(seals?.report ?? null)
+  return found.report(seals)
 }
 
 /** What is compared with the records while they are read. */
@@ -146,7 +144,7 @@ interface Findings {
   add(findings: readonly Finding[]): void
   page(records: number): void
   chain(report: ChainReport): void
-  report(seals: SealReport | null): VerifyReport
+  report(seals: VerifiedSeals | undefined): VerifyReport
 }
 
 function collectFindings(onProgress: VerifyOptions['onProgress']): Findings {
@@ -169,17 +167,29 @@ function collectFindings(onProgress: VerifyOptions['onProgress']): Findings {
       onProgress?.(records)
     },
     chain: (report) => void chains.push(report),
-    report: (seals) => ({
-      ok: findingsTotal === 0,
-      records,
-      chains,
-      seals,
-      findings,
-      findingsTotal,
-      findingsByRule,
-    }),
+    report(seals) {
+      const compared = seals?.compared ?? []
+      const found = verdictOf(Object.keys(findingsByRule) as FindingRule[])
+      // What the database says of itself alone, its superuser can make it say.
+      const isAlone = records > 0 && !compared.some(isAgreedOutside)
+      const verdict = found === 'verified' && isAlone ? 'incomplete' : found
+      const totals = { findings, findingsTotal, findingsByRule }
+      const report = seals?.report ?? null
+      return {
+        ok: verdict === 'verified',
+        verdict,
+        records,
+        chains,
+        seals: report,
+        compared,
+        ...totals,
+      }
+    },
   }
 }
+
+const isAgreedOutside = ({ outside, outcome }: Comparison): boolean =>
+  outside && outcome === 'agreed'
 
 const definition = (message: string, rule: FindingRule = 'DEFINITION'): Finding => ({
   origin: 'schema audit',
@@ -242,7 +252,7 @@ async function verifyChain(
   const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
   found.add(findings)
   const sealed = createSealedRoots(origin, tree === undefined ? [] : options.targets, tree)
-  const signatures = { signedFrom, signaturesFrom: full ? 0 : sealed.size }
+  const signatures = { signedFrom, signaturesFrom: full ? 0 : sealed.size, sealedTo: sealed.size }
   const verifier = createChainVerifier({
     origin,
     batchKeys,

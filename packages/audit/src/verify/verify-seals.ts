@@ -1,40 +1,24 @@
-// The seal log, re-derived from its copies: what was signed of each chain, and whether anchors agree.
+// The seal log, re-derived from its copies: what was signed of each chain, and whether everybody who has seen it agrees.
 import {
-  createCompactRange,
+  compactRangeFromState,
   encodeUtf8,
   equalBytes,
   fromBase64,
-  hashLeaf,
   openNote,
   parseCheckpoint,
-  readSealEntry,
-  sealFault,
   sealLogOrigin,
-  SIGNATURE_TYPES,
-  verifierKey,
 } from '@baton/ledger'
-import type {
-  Checkpoint,
-  CompactRange,
-  Finding,
-  FindingRule,
-  SealedTasks,
-  SealEntry,
-} from '@baton/ledger'
-import type { KeyObject } from 'node:crypto'
-import type { Anchor, AnchoredHead } from '../seals/anchors/anchor.ts'
+import type { Checkpoint, CompactRange, Finding, SealedTasks, SealEntry } from '@baton/ledger'
 import type { Snapshot } from '../database.ts'
 import type { ChainHead } from '../append/heads.ts'
+import { sealerKey } from '../read/assurance.ts'
+import type { SealerKnowledge } from '../seals/sealer-state.ts'
+import { readChainCheckpoints, readLastSeal, readWitnessed, scanSeals } from '../seals/seals.ts'
+import type { WitnessedRow } from '../seals/seals.ts'
+import type { AskedAnchor, Comparison, Outside, SealTrust } from './ask-outside.ts'
 import type { SealTarget } from './sealed-roots.ts'
-import { readLastSeal, readWitnessed, scanSeals } from '../seals/seals.ts'
-
-/** Who signs seals and where they were shown; none of it comes from the database. */
-export interface SealTrust {
-  /** The sealer's Ed25519 public key. */
-  readonly publicKey: KeyObject
-  /** Anchors that can be asked now. One that does not answer is counted as unasked. */
-  readonly anchors: readonly Pick<Anchor, 'name' | 'latest'>[]
-}
+import { createSealLog } from './seal-log.ts'
+import type { SealLog } from './seal-log.ts'
 
 export interface SealReport {
   /** Entries of the seal log. */
@@ -50,51 +34,50 @@ export interface SealReport {
 
 export interface VerifiedSeals {
   readonly report: SealReport
+  /** Everything that the seal log was compared with, in the order of who is least in the database's reach. */
+  readonly compared: readonly Comparison[]
   readonly findings: readonly Finding[]
   /** By origin, in order of size; the newest seal's is the last. */
   readonly targets: ReadonlyMap<string, readonly SealTarget[]>
-  /** Of every entry. */
-  readonly tree: CompactRange
   /** The map of tasks that the newest seal commits to, and how many records of each chain it holds, by origin. */
   readonly tasks: SealedTasks | undefined
   readonly taskSizes: ReadonlyMap<string, number>
+  /** Of every entry. */
+  readonly tree: CompactRange
 }
 
-/** Roots kept of one chain. A longer list is thinned evenly: the newest always stays. */
-const TARGETS_MAX = 8_192
-
-/**
- * Re-hashes every entry of the seal log and compares it with what anchors answered. They are asked before the
- * snapshot is taken: the log grows meanwhile, and what an anchor has, the database had before.
- */
+/** Re-hashes every entry of the seal log and compares it with its copies, and with what others outside answered. */
 export async function verifySeals(
   snapshot: Snapshot,
   heads: readonly ChainHead[],
-  trust: SealTrust,
-  anchored: readonly AskedAnchor[],
+  trust: Pick<SealTrust, 'publicKey'>,
+  { anchors, state }: Outside,
 ): Promise<VerifiedSeals> {
   const origin = sealLogOrigin(heads[0]?.origin ?? '')
   const log = createSealLog(origin)
   const witnessed = await readWitnessed(snapshot)
-  for (const { head } of anchored) if (head !== undefined) log.watch(head.size)
+  for (const { head } of anchors) if (head !== undefined) log.watch(head.size)
   if (witnessed !== undefined) log.watch(witnessed.size)
+  if (state.known !== undefined) log.watch(state.known.tree.size)
   for await (const page of scanSeals(snapshot)) for (const row of page) log.next(row)
-  const key = verifierKey(origin, SIGNATURE_TYPES.ed25519, rawKey(trust.publicKey))
-  const open = (note: string): Checkpoint | undefined => {
-    const opened = openNote(encodeUtf8(note), [key])
-    return opened.ok ? parseCheckpoint(opened.text) : undefined
+  const open: Opener = (note, name = origin) => {
+    const opened = openNote(encodeUtf8(note), [sealerKey(name, trust.publicKey)])
+    const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined
+    return checkpoint?.origin === name ? checkpoint : undefined
   }
   const last = await readLastSeal(snapshot)
   if (last !== undefined) compareNewest(log, open(last.note))
-  if (witnessed !== undefined) {
-    log.compare(open(witnessed.note), 'the witnessed checkpoint', 'SEAL_SIGNATURE')
-  }
-  for (const { name, head, foreign } of anchored) {
-    if (foreign) log.report(null, 'SEAL_ANCHOR', `the anchor ${name} holds a foreign checkpoint`)
-    if (head !== undefined) log.compare(head, `the anchor ${name}`, 'SEAL_ANCHOR')
-  }
+  const isSound = log.findings.length === 0
+  const copy = compareCosigned(log, witnessed, { open, state: state.known })
+  const compared = [
+    ...anchors.map((anchor) => compareAnchor(log, anchor)),
+    ...compareState(log, state),
+    ...(copy === undefined ? [] : [copy]),
+    ...(isSound ? await compareChainCheckpoints(snapshot, heads, { log, open }) : []),
+  ]
   return {
-    report: reportOf(log, witnessed?.size ?? 0, anchored),
+    report: reportOf(log, compared),
+    compared,
     findings: log.findings,
     targets: log.targets,
     tree: log.tree,
@@ -110,124 +93,165 @@ function tasksOf(entry: SealEntry | undefined): Pick<VerifiedSeals, 'tasks' | 't
   }
 }
 
-function reportOf(
-  { tree, newest }: SealLog,
-  witnessed: number,
-  anchored: readonly AskedAnchor[],
-): SealReport {
-  const known = anchored.flatMap(({ head }) => (head === undefined ? [] : [head.size]))
+type Opener = (note: string, name?: string) => Checkpoint | undefined
+
+function reportOf({ tree, newest }: SealLog, compared: readonly Comparison[]): SealReport {
+  const anchors = compared.filter(({ name, outside }) => outside && name !== STATE)
+  const seen = compared.filter(({ name }) => name !== STATE && name !== CHECKPOINTS)
+  const known = anchors.filter(({ outcome }) => outcome === 'agreed')
   return {
     entries: tree.size,
     sealedAt: newest()?.at ?? null,
-    witnessed: Math.min(tree.size, Math.max(witnessed, ...known)),
+    witnessed: Math.min(tree.size, Math.max(0, ...seen.map(({ seals }) => seals ?? 0))),
     anchorsAgreed: known.length,
-    anchorsUnasked: anchored.filter(({ answered }) => !answered).length,
+    anchorsUnasked: anchors.filter(({ outcome }) => outcome === 'not reachable').length,
   }
 }
 
-const rawKey = (key: KeyObject): Uint8Array =>
-  Uint8Array.from(key.export({ format: 'der', type: 'spki' }).subarray(-32))
+const STATE = 'sealer state'
+const COSIGNED = 'cosigned copy'
+const CHECKPOINTS = 'chain checkpoints'
 
-interface AskedAnchor {
-  readonly name: string
-  readonly head: AnchoredHead | undefined
-  readonly answered: boolean
-  readonly foreign: boolean
-}
-
-/** Asks every anchor for the newest checkpoint that it has. */
-export const askAnchors = (anchors: SealTrust['anchors']): Promise<readonly AskedAnchor[]> =>
-  Promise.all(
-    anchors.map(async (anchor) => {
-      const { name } = anchor
-      try {
-        return { name, head: await anchor.latest(), answered: true, foreign: false }
-      } catch (error) {
-        const foreign = (error as { code?: string }).code === 'BATON_ANCHOR_FOREIGN'
-        return { name, head: undefined, answered: foreign, foreign }
-      }
-    }),
-  )
-
-/** The seal log while it is read again. */
-interface SealLog {
-  /** Remembers the root at a size that something will be compared with. */
-  watch(size: number): void
-  next(row: { readonly seq: number; readonly body: Uint8Array }): void
-  report(seq: number | null, rule: FindingRule, message: string): void
-  /** That a signed head is the tree of these entries, or of their first ones. */
-  compare(head: AnchoredHead | undefined, name: string, rule: FindingRule): void
-  readonly findings: readonly Finding[]
-  readonly targets: ReadonlyMap<string, readonly SealTarget[]>
-  readonly tree: CompactRange
-  newest(): SealEntry | undefined
-}
-
-function createSealLog(origin: string): SealLog {
-  const tree = createCompactRange()
-  const findings: Finding[] = []
-  const targets = new Map<string, SealTarget[]>()
-  const watched = new Map<number, Uint8Array | undefined>()
-  let previous: SealEntry | undefined
-
-  function report(seq: number | null, rule: FindingRule, message: string): void {
-    findings.push({ origin, seq, rule, message })
+function compareAnchor(log: SealLog, anchor: AskedAnchor): Comparison {
+  const { name, head, answered, foreign, acknowledged } = anchor
+  const row = { name, outside: true, seals: head?.size ?? null, at: head?.at ?? null }
+  if (foreign) {
+    log.report(null, 'SEAL_ANCHOR', `the anchor ${name} holds a foreign checkpoint`)
+    return { ...row, outcome: 'differs' }
   }
-
-  return {
-    watch: (size) => void watched.set(size, undefined),
-    report,
-    next({ seq, body }) {
-      if (seq !== tree.size) {
-        report(tree.size, 'SEAL_LOG', 'an entry of the seal log is missing')
-        while (tree.size < seq) tree.append(hashLeaf(new Uint8Array(0)))
-      }
-      tree.append(hashLeaf(body))
-      if (watched.has(tree.size)) watched.set(tree.size, tree.root())
-      const entry = readSealEntry(body)
-      if (entry === undefined) return report(seq, 'SEAL_LOG', 'the entry cannot be read')
-      const fault = previous === undefined ? undefined : sealFault(previous, entry)
-      if (fault !== undefined) {
-        report(seq, 'SEAL_LOG', `the entry cannot follow the one before it: ${fault}`)
-      }
-      previous = entry
-      for (const { origin: chain, size, root } of entry.chains) {
-        addTarget(targets, chain, { size, root: fromBase64(root) as Uint8Array })
-      }
-    },
-    compare(head, name, rule) {
-      const { size } = tree
-      if (head === undefined) return report(null, rule, `${name} is not signed by the sealer`)
-      if (head.size > size) {
-        return report(size, rule, `${name} knows ${head.size} seals, the database has ${size}`)
-      }
-      if (head.root === null || head.size === 0) return
-      const root = head.size === size ? tree.root() : watched.get(head.size)
-      if (root !== undefined && equalBytes(root, head.root)) return
-      report(head.size - 1, rule, `${name} knows another seal log up to here`)
-    },
-    findings,
-    targets,
-    tree,
-    newest: () => previous,
+  if (!answered) return { ...row, outcome: 'not reachable' }
+  const size = head?.size ?? 0
+  if (head !== undefined) {
+    const rules = { unsigned: 'SEAL_ANCHOR', more: 'SEAL_ANCHOR', other: 'SEAL_ANCHOR' } as const
+    if (!log.compare(head, `the anchor ${name}`, rules)) return { ...row, outcome: 'differs' }
   }
+  if (size >= acknowledged) return { ...row, outcome: size === 0 ? 'nothing' : 'agreed' }
+  if (size === 0) {
+    const message = `the anchor ${name} knows nothing, and has acknowledged ${acknowledged} seals`
+    log.report(null, 'ANCHOR_MISSING', message)
+    return { ...row, outcome: 'missing' }
+  }
+  const message = `the anchor ${name} knows ${size} seals, and has acknowledged ${acknowledged}`
+  log.report(size, 'ANCHOR_CUT', message)
+  return { ...row, outcome: 'cut' }
 }
 
-function addTarget(targets: Map<string, SealTarget[]>, origin: string, target: SealTarget): void {
-  const known = targets.get(origin) ?? []
-  targets.set(origin, known)
-  if (known.at(-1)?.size === target.size) return
-  known.push(target)
-  if (known.length <= TARGETS_MAX) return
-  const thinned = known.filter((_, at) => at % 2 === 1 || at === known.length - 1)
-  targets.set(origin, thinned)
+/** The sealer writes its state before anything else has a seal: the database may lack the newest, and no other. */
+function compareState(log: SealLog, { known, asked, answered }: Outside['state']): Comparison[] {
+  if (!asked) return []
+  const row = { name: STATE, outside: true }
+  if (known === undefined) {
+    const outcome = answered ? 'nothing' : 'not reachable'
+    return [{ ...row, seals: null, at: null, outcome }]
+  }
+  const { tree, newest } = known
+  const { size } = log.tree
+  const told = { ...row, seals: tree.size, at: newest.entry.at }
+  if (tree.size > size) log.expect(newest.entry)
+  const isUnpublished = tree.size === size + 1
+  if (tree.size > size + 1) {
+    const message = `the sealer has signed ${tree.size} seals, the database has ${size}`
+    log.report(size, 'SEAL_GONE', message)
+    return [{ ...told, outcome: 'differs' }]
+  }
+  const root = isUnpublished ? log.rootWith(newest.body) : log.rootAt(tree.size)
+  if (root !== undefined && equalBytes(root, compactRangeFromState(tree).root())) {
+    return [{ ...told, outcome: 'agreed' }]
+  }
+  log.report(tree.size - 1, 'SEAL_STATE', 'the sealer has signed another seal log up to here')
+  return [{ ...told, outcome: 'differs' }]
 }
+
+interface CopyOptions {
+  readonly open: Opener
+  readonly state: SealerKnowledge | undefined
+}
+
+/** The database's own copy of what was seen outside: labels rest on it, and nothing else does. */
+function compareCosigned(
+  log: SealLog,
+  copy: WitnessedRow | undefined,
+  { open, state }: CopyOptions,
+): Comparison | undefined {
+  const expected = state === undefined ? 0 : cosignedBy(state)
+  const row = { name: COSIGNED, outside: false, seals: copy?.size ?? null, at: null }
+  if (copy === undefined) {
+    if (expected === 0) return undefined
+    log.report(null, 'SEAL_COPY', `the cosigned checkpoint of ${expected} seals is gone`)
+    return { ...row, outcome: 'missing' }
+  }
+  const opened = open(copy.note)
+  const head = opened?.size === copy.size ? opened : undefined
+  const rules = { unsigned: 'SEAL_COPY', more: 'SEAL_GONE', other: 'SEAL_COPY' } as const
+  if (!log.compare(head, 'the cosigned checkpoint', rules)) return { ...row, outcome: 'differs' }
+  if (copy.size >= expected) return { ...row, outcome: 'agreed' }
+  const message = `the cosigned checkpoint covers ${copy.size} seals, ${expected} were cosigned`
+  log.report(copy.size, 'SEAL_COPY', message)
+  return { ...row, outcome: 'cut' }
+}
+
+/** With one witness, or none, what was cosigned last is what that one, or any anchor, acknowledged; with several, nobody but the quorum can say. */
+function cosignedBy({ acknowledged }: SealerKnowledge): number {
+  const witnesses = [...acknowledged].filter(([name]) => name.startsWith('witness '))
+  if (witnesses.length > 1) return 0
+  const counted = witnesses.length === 1 ? witnesses : [...acknowledged]
+  return Math.max(0, ...counted.map(([, size]) => size))
+}
+
+interface CheckpointOptions {
+  readonly log: SealLog
+  readonly open: Opener
+}
+
+/** Each chain's own checkpoint is stored with the newest seal, in one transaction. */
+async function compareChainCheckpoints(
+  snapshot: Snapshot,
+  heads: readonly ChainHead[],
+  { log, open }: CheckpointOptions,
+): Promise<readonly Comparison[]> {
+  const entry = log.newest()
+  const rows = new Map((await readChainCheckpoints(snapshot)).map((row) => [row.chain, row]))
+  if (entry === undefined && rows.size === 0) return []
+  const before = log.findings.length
+  for (const { chain, origin } of heads) {
+    const sealed = entry?.chains.find((one) => one.origin === origin)
+    const row = rows.get(chain)
+    const head = row && open(row.note, origin)
+    const of = { origin, rule: 'SEAL_COPY' } as const
+    if (sealed === undefined) {
+      if (head !== undefined) log.add({ ...of, rule: 'SEAL_GONE', seq: null, message: NO_SEAL })
+    } else if (row === undefined) {
+      log.add({ ...of, seq: null, message: 'the signed checkpoint of the chain is gone' })
+    } else if (head === undefined || head.size !== row.size) {
+      log.add({ ...of, seq: null, message: 'the checkpoint of the chain is not the sealer’s' })
+    } else if (head.size > sealed.size) {
+      const message = `the chain has a checkpoint of ${head.size} records, the newest seal covers ${sealed.size}`
+      log.add({ ...of, rule: 'SEAL_GONE', seq: sealed.size, message })
+    } else if (head.size < sealed.size || !isSealedRoot(head, sealed.root)) {
+      const message = `the checkpoint of the chain covers ${head.size} records, the newest seal ${sealed.size}`
+      log.add({ ...of, seq: head.size, message })
+    }
+  }
+  const outcome = log.findings.length === before ? 'agreed' : 'differs'
+  const at = log.newest()?.at ?? null
+  return [{ name: CHECKPOINTS, outside: false, seals: log.tree.size, at, outcome }]
+}
+
+const NO_SEAL = 'the chain has a signed checkpoint, and no seal covers it'
+
+const isSealedRoot = ({ root }: Checkpoint, sealed: SealEntry['chains'][number]['root']): boolean =>
+  equalBytes(root, fromBase64(sealed) ?? new Uint8Array(0))
 
 /** An entry that was added without the key could carry the note of the entry before it. */
-function compareNewest(log: SealLog, head: AnchoredHead | undefined): void {
+function compareNewest(log: SealLog, head: Checkpoint | undefined): void {
   const { size } = log.tree
   if (head === undefined || head.size >= size) {
-    return log.compare(head, 'the newest checkpoint', 'SEAL_SIGNATURE')
+    const rules = {
+      unsigned: 'SEAL_SIGNATURE',
+      more: 'SEAL_GONE',
+      other: 'SEAL_SIGNATURE',
+    } as const
+    return void log.compare(head, 'the newest checkpoint', rules)
   }
   const message = `the newest checkpoint covers ${head.size} entries, there are ${size}`
   log.report(head.size, 'SEAL_SIGNATURE', message)

@@ -8,6 +8,7 @@ import {
   verifyChains,
 } from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
+import { FINDING_RULES, verdictOf } from '@baton/ledger'
 import { receiptInvariant } from '@baton/engine'
 import {
   findUnreflected,
@@ -19,9 +20,9 @@ import {
 import type { QueueDepth } from '@baton/store'
 import type { OpenedDatabases } from '../instance/databases.ts'
 import { counted } from '../terminal/figures.ts'
-import { failed, judged, passed } from './diagnosis.ts'
+import { failed, judged, passed, unknown } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
-import { describeFinding } from './verification-checks.ts'
+import { describeFinding, isAlone, markOf } from './verification-checks.ts'
 
 /** What priority 0 may fill at the largest BATON_OUTBOX_MAX: one agent type, and the whole. */
 const QUEUE_MAX = 100_000
@@ -62,60 +63,65 @@ async function diagnoseLog(
   { audit }: OpenedDatabases,
   onProgress: (text: string) => void,
 ): Promise<readonly Diagnosis[]> {
-  const { pool, vault, batchKeys, seals, cold } = audit
+  const { pool, vault, batchKeys, cold } = audit
   const report = await verifyChains({
     pool,
     vault,
     batchKeys,
-    seals,
+    seals: await audit.seals(),
     cold,
     full: true,
     onProgress: (records) => onProgress(`verifying ${counted(records, 'record')}`),
   })
   return [
-    logDiagnosis(
-      'keys',
-      'the keys of all batches are known',
-      report.findings.filter(isUnknownKey),
-      report,
-    ),
-    logDiagnosis(
-      'I10',
-      'every chain verifies from its stored bytes',
-      chainFindings(report),
-      report,
-    ),
-    logDiagnosis(
-      'I11',
-      'every stored segment opens and is what was recorded',
-      payloadFindings(report),
-      report,
-    ),
+    ...LOG_RULES.map((logRule) => logDiagnosis(logRule, report)),
+    { ...diagnoseOutside(report), verdict: report.verdict },
   ]
 }
 
 type Finding = VerifyReport['findings'][number]
+type Rule = Finding['rule']
 
-/** Cannot be said, which is not broken: it stands apart from I10. */
-const isUnknownKey = ({ rule }: Finding): boolean => rule === 'BATCH_KEY'
-const isPayload = ({ rule }: Finding): boolean => rule.startsWith('PAYLOAD_')
-const payloadFindings = ({ findings }: VerifyReport) => findings.filter(isPayload)
-const chainFindings = ({ findings }: VerifyReport) =>
-  findings.filter((finding) => !isPayload(finding) && !isUnknownKey(finding))
+interface LogRule {
+  readonly about: 'I10' | 'I11' | 'keys'
+  readonly rule: string
+  readonly covers: (rule: Rule) => boolean
+}
+
+const isKey = (rule: Rule): boolean => rule === 'BATCH_KEY'
+const isPayload = (rule: Rule): boolean => FINDING_RULES[rule].check === 'payloads'
+
+const LOG_RULES: readonly LogRule[] = [
+  { about: 'keys', rule: 'the keys of all batches are known', covers: isKey },
+  {
+    about: 'I10',
+    rule: 'every chain verifies from its stored bytes',
+    covers: (rule) => !isKey(rule) && !isPayload(rule),
+  },
+  { about: 'I11', rule: 'every stored segment opens and is what was recorded', covers: isPayload },
+]
 
 const IDS_MAX = 100
 
-function logDiagnosis(
-  about: 'I10' | 'I11' | 'keys',
-  rule: string,
-  findings: readonly Finding[],
-  report: VerifyReport,
-): Diagnosis {
-  if (findings.length === 0) return passed(about, rule, counted(report.records, 'record'))
-  return failed(about, rule, {
-    text: counted(findings.length, 'finding'),
-    ids: findings.slice(0, IDS_MAX).map(describeFinding),
-  })
+/** Broken as `verify` says it is: the same table judges both. */
+function logDiagnosis({ about, rule, covers }: LogRule, report: VerifyReport): Diagnosis {
+  const broken = (Object.keys(report.findingsByRule) as Rule[]).filter(covers)
+  if (broken.length === 0) return passed(about, rule, counted(report.records, 'record'))
+  const findings = broken.reduce((sum, one) => sum + (report.findingsByRule[one] ?? 0), 0)
+  const shown = report.findings.filter((finding) => covers(finding.rule))
+  return {
+    about,
+    rule,
+    mark: markOf(verdictOf(broken)),
+    text: counted(findings, 'finding'),
+    ids: shown.slice(0, IDS_MAX).map(describeFinding),
+  }
+}
+
+function diagnoseOutside(report: VerifyReport): Diagnosis {
+  const rule = 'something outside the database agrees with the log'
+  if (!isAlone(report)) return passed('I10', rule)
+  return unknown('I10', rule, 'nothing outside was there to compare with; see verify')
 }
 
 const ERASED = 'what was erased is gone from every store'

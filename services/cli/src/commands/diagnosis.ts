@@ -1,5 +1,6 @@
 // One finding of the doctor: about a promise or about what the promises rest on.
 import type { PromiseId } from '@baton/engine'
+import type { LogVerdict } from '@baton/ledger'
 import type { Mark } from '../terminal/output.ts'
 
 export interface Diagnosis {
@@ -11,6 +12,8 @@ export interface Diagnosis {
   readonly text: string
   /** What breaks the rule; at most 100. */
   readonly ids: readonly string[]
+  /** What the whole log comes to, where that is what was diagnosed. */
+  readonly verdict?: LogVerdict
 }
 
 type About = Diagnosis['about']

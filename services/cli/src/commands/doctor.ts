@@ -1,6 +1,7 @@
 // `doctor`: checks the set-up and every promise on the live system, and names what is missing.
 import { PROMISES } from '@baton/engine'
 import type { PromiseId } from '@baton/engine'
+import { LOG_VERDICTS } from '@baton/ledger'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -13,7 +14,7 @@ import type { Diagnosis } from './diagnosis.ts'
 
 const IDS_SHOWN_MAX = 5
 
-/** Exit code 3 when the audit log does not verify, 1 when anything else is broken. */
+/** Exit code 3 when the audit log does not verify, 1 when anything else is broken, 4 when only the log cannot be judged. */
 export async function doctor(context: Context): Promise<ExitCode> {
   const { output } = context
   const diagnoses = await withDatabases(context, async (opened) => [
@@ -30,8 +31,16 @@ export async function doctor(context: Context): Promise<ExitCode> {
   output.next(
     broken.length === 0 ? nextStep('verify') : 'mend what is marked ✗ above, then run doctor again',
   )
-  if (broken.some(({ about }) => about === 'I10')) return EXIT.verificationFailed
-  return broken.length === 0 ? EXIT.fine : EXIT.failure
+  return exitCodeOf(diagnoses)
+}
+
+function exitCodeOf(diagnoses: readonly Diagnosis[]): ExitCode {
+  const broken = diagnoses.filter(({ mark }) => mark === 'failed')
+  const verdict = diagnoses.find((one) => one.verdict !== undefined)?.verdict ?? 'verified'
+  const ofLog = LOG_VERDICTS[verdict].exitCode
+  const isLogBroken = broken.some(({ about }) => about === 'I10')
+  if (isLogBroken || ofLog === EXIT.verificationFailed) return EXIT.verificationFailed
+  return broken.length === 0 ? ofLog : EXIT.failure
 }
 
 function print(output: Output, diagnoses: readonly Diagnosis[]): void {

@@ -1,5 +1,6 @@
 // `trace`: what happened to a task, rebuilt from the audit log alone, with every record checked.
 import type { TaskTrace, TraceRecord } from '@baton/audit'
+import { LOG_VERDICTS, verdictOf } from '@baton/ledger'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -26,7 +27,7 @@ export async function trace(context: Context, task: string): Promise<ExitCode> {
     const traceMs = performance.now() - startedAt
     if (found.records.length === 0 && found.verified) return printUnrecorded(context, task, found)
     print(context, found, traceMs)
-    return found.verified ? EXIT.fine : EXIT.verificationFailed
+    return exitCodeOf(found)
   })
 }
 
@@ -43,6 +44,14 @@ function printUnrecorded({ output }: Context, task: string, found: RecordedTrace
   )
   output.next(isAbsent ? nextStep(`task ${task}`) : nextStep('verify'))
   return isAbsent ? EXIT.fine : EXIT.incomplete
+}
+
+/** By the table of findings; a gap, or a handoff without its record, is a record that is gone. */
+function exitCodeOf({ verified, gaps, findings, unrecorded }: RecordedTrace): ExitCode {
+  if (verified) return EXIT.fine
+  const { exitCode } = LOG_VERDICTS[verdictOf(findings.map(({ rule }) => rule))]
+  const isShort = gaps.length + unrecorded.length > 0 || exitCode === EXIT.fine
+  return isShort ? EXIT.verificationFailed : exitCode
 }
 
 function print({ output }: Context, found: RecordedTrace, traceMs: number): void {

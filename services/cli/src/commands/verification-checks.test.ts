@@ -1,13 +1,27 @@
 // A verification says what was checked, and a failure names record, rule and consequence.
 import { describe, expect, it } from 'vitest'
-import { checksOf, describeFinding, verdictOf } from './verification-checks.ts'
+import { FINDING_RULES, LOG_VERDICTS, verdictOf as worstOf } from '@baton/ledger'
+import type { FindingRule } from '@baton/ledger'
+import { checksOf, describeFinding, isAlone, markOf } from './verification-checks.ts'
 
 type Report = Parameters<typeof checksOf>[0]
 type Finding = Report['findings'][number]
 
+const verdictOf = ({ verdict }: Report) => markOf(verdict)
+
+const FILE: Report['compared'][number] = {
+  name: 'file',
+  outside: true,
+  seals: 2,
+  at: '2026-11-20T10:00:00.000Z',
+  outcome: 'agreed',
+}
+
 const report = (...findings: Finding[]): Report => ({
   ok: findings.length === 0,
+  verdict: worstOf(findings.map(({ rule }) => rule)),
   records: 12,
+  compared: [FILE],
   chains: [{ origin: 'baton/s0', records: 12, sealed: 10 }],
   seals: {
     entries: 3,
@@ -34,7 +48,7 @@ const keyless: Finding = { origin: 'baton/s0', seq: 4, rule: 'PAYLOAD_KEY', mess
 
 describe('verification checks', () => {
   it('passes every check of a clean log', () => {
-    expect(checksOf(report()).map(({ mark }) => mark)).toEqual(Array(8).fill('passed'))
+    expect(checksOf(report()).map(({ mark }) => mark)).toEqual(Array(10).fill('passed'))
     expect(verdictOf(report())).toBe('passed')
   })
 
@@ -44,9 +58,9 @@ describe('verification checks', () => {
     expect(verdictOf(report(changed))).toBe('failed')
   })
 
-  it('cannot say when only a key is missing, and fails when something was changed as well', () => {
-    expect(verdictOf(report(keyless))).toBe('unknown')
-    expect(verdictOf(report(unsigned, keyless))).toBe('unknown')
+  it('cannot say when only a public key is missing, and fails when a vault key is gone or something was changed as well', () => {
+    expect(verdictOf(report(unsigned))).toBe('unknown')
+    expect(verdictOf(report(unsigned, keyless))).toBe('failed')
     expect(verdictOf(report(keyless, unsigned, changed))).toBe('failed')
     expect(checksOf(report(unsigned)).find(({ name }) => name === 'signatures')).toEqual({
       name: 'signatures',
@@ -56,16 +70,48 @@ describe('verification checks', () => {
   })
 
   it('is incomplete where nothing outside the database was there to compare with', () => {
-    const alone = { ...report(), seals: { ...report().seals, anchorsAgreed: 0 } } as Report
-    expect(verdictOf(alone)).toBe('unknown')
-    expect(verdictOf({ ...report(), seals: null })).toBe('unknown')
-    expect(verdictOf({ ...report(), records: 0, seals: null })).toBe('passed')
+    const alone: Report = { ...report(), verdict: 'incomplete', compared: [] }
+    expect([isAlone(alone), isAlone(report()), isAlone(report(unsigned))]).toEqual([
+      true,
+      false,
+      false,
+    ])
+    expect(checksOf(alone).find(({ name }) => name === 'anchors')?.mark).toBe('unknown')
+    expect(checksOf({ ...alone, seals: null }).find(({ name }) => name === 'seals')).toEqual({
+      name: 'seals',
+      mark: 'unknown',
+      text: 'not compared: nobody is named who seals',
+    })
+  })
+
+  it.each([
+    ['agreed', 'passed', 'file: 2 seals, 2026-11-20T10:00:00.000Z, agreed'],
+    ['nothing', 'unknown', 'file: 2 seals, 2026-11-20T10:00:00.000Z, knows of no seal yet'],
+    ['differs', 'failed', 'file: 2 seals, 2026-11-20T10:00:00.000Z, differs'],
+    ['missing', 'failed', expect.stringContaining('missing, although it has acknowledged seals')],
+    ['cut', 'failed', expect.stringContaining('cut or older than what it has acknowledged')],
+    ['not reachable', 'unknown', expect.stringContaining('not reachable')],
+  ] as const)('lists what it was compared with: %s', (outcome, mark, text) => {
+    const compared = [{ ...FILE, outcome }]
+    const rows = checksOf({ ...report(), compared }).filter(({ name }) => name === 'compared')
+    expect(rows).toEqual([{ name: 'compared', mark, text }])
+  })
+
+  it.each(Object.keys(FINDING_RULES) as FindingRule[])('says of %s what the table says', (rule) => {
+    const { severity, check, consequence } = FINDING_RULES[rule]
+    const found: Finding = { origin: 'baton/s0', seq: 3, rule, message: 'm' }
+    const mark = LOG_VERDICTS[severity].exitCode === 3 ? 'failed' : 'unknown'
+    const broken = checksOf(report(found)).filter((one) => one.mark !== 'passed')
+    expect(broken).toEqual([{ name: check, mark, text: '1 finding' }])
+    expect(describeFinding(found)).toContain(consequence)
   })
 
   it('fails for a change that is past the findings which are kept', () => {
-    const kept = report(...Array<Finding>(1000).fill(keyless))
+    const kept = report(...Array<Finding>(1000).fill(unsigned))
     const cut = { ...kept, findingsByRule: { ...kept.findingsByRule, RECORD_HASH: 1 } }
-    expect(verdictOf(cut)).toBe('failed')
+    expect(
+      verdictOf({ ...cut, verdict: worstOf(Object.keys(cut.findingsByRule) as FindingRule[]) }),
+    ).toBe('failed')
     expect(checksOf(cut).find(({ name }) => name === 'record hashes')?.mark).toBe('failed')
   })
 
@@ -91,7 +137,7 @@ describe('verification checks', () => {
       },
       { name: 'anchors', mark: 'passed', text: '2 of 3 seals kept outside the database' },
     ])
-    expect(texts({ ...report(), seals: null }).map(({ mark }) => mark)).toEqual([
+    expect(texts({ ...report(), seals: null, compared: [] }).map(({ mark }) => mark)).toEqual([
       'unknown',
       'unknown',
     ])

@@ -1,6 +1,7 @@
 // `verify`: recomputes the audit log from its stored bytes and says, check by check, what that proves.
 import { readTrace, verifyChains } from '@baton/audit'
 import type { TaskTrace, VerifyReport } from '@baton/audit'
+import { LOG_VERDICTS, verdictOf } from '@baton/ledger'
 import { listTasks } from '@baton/store'
 import type { Pool } from '@baton/store'
 import type { Context } from '../context.ts'
@@ -12,7 +13,7 @@ import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
 import { describeEnd, summariseKept } from './describe-kept.ts'
 import { taskNotFound, taskUnproven, wholeTaskId } from './find-task.ts'
-import { checksOf, describeFinding, verdictOf } from './verification-checks.ts'
+import { checksOf, describeFinding, isAlone, markOf } from './verification-checks.ts'
 
 const FINDINGS_SHOWN_MAX = 20
 const EXIT_OF = {
@@ -21,7 +22,7 @@ const EXIT_OF = {
   unknown: EXIT.incomplete,
 } as const satisfies Record<Mark, ExitCode>
 
-/** Exit code 3 when anything was changed, 4 when only a key is missing, so that it cannot be said. */
+/** Exit code 3 when anything was changed or lost, 4 when it cannot be said. */
 export async function verify(
   context: Context,
   task: string | undefined,
@@ -38,7 +39,8 @@ export async function verify(
       }
       return printTask(context.output, found)
     }
-    const { vault, batchKeys, seals } = audit
+    const { vault, batchKeys } = audit
+    const seals = await audit.seals()
     const report = await verifyChains({
       pool: audit.pool,
       vault,
@@ -56,38 +58,42 @@ export async function verify(
 const listIn = (pool: Pool) => (idPrefix: string) => listTasks(pool, { idPrefix, limit: 2 })
 
 function printReport(output: Output, report: VerifyReport): ExitCode {
-  const verdict = verdictOf(report)
+  const mark = markOf(report.verdict)
   if (output.json) output.data(JSON.stringify(report))
-  for (const { name, mark, text } of checksOf(report)) output.check(mark, name, text)
+  for (const { name, mark: own, text } of checksOf(report)) output.check(own, name, text)
   for (const finding of report.findings.slice(0, FINDINGS_SHOWN_MAX)) {
     output.words(`    ${describeFinding(finding)}`)
   }
   const more = report.findingsTotal - FINDINGS_SHOWN_MAX
   if (more > 0) output.words(`    … and ${count(more)} more; --json gives the first thousand`)
-  output.check(verdict, 'verdict', VERDICTS[verdict](report))
-  output.next(verdict === 'unknown' && report.ok ? NEXT_ALONE : NEXT[verdict])
-  return EXIT_OF[verdict]
+  output.check(mark, 'verdict', verdictText(report))
+  output.next(isAlone(report) ? NEXT_ALONE : NEXT[report.verdict])
+  return LOG_VERDICTS[report.verdict].exitCode
 }
 
-const VERDICTS: Readonly<Record<Mark, (report: VerifyReport) => string>> = {
-  passed: ({ records }) =>
-    records === 0
-      ? 'Verified OK: the log is empty'
-      : `Verified OK: ${counted(records, 'record')}; nothing was altered, added or removed`,
-  failed: () => 'NOT verified: the log is not what was recorded',
-  unknown: ({ ok }) =>
-    ok
-      ? 'Incomplete: consistent in itself, and compared with nothing outside the database'
-      : 'Cannot say: a key is missing, everything else is as recorded',
+function verdictText(report: VerifyReport): string {
+  const { verdict, records } = report
+  const { sentence } = LOG_VERDICTS[verdict]
+  if (isAlone(report)) return ALONE
+  if (verdict !== 'verified') return sentence
+  if (records === 0) return `${sentence}: the log is empty`
+  return `${sentence}: ${counted(records, 'record')}; nothing was altered, added or removed`
 }
+
+const ALONE = 'Incomplete: consistent in itself, and compared with nothing outside the database'
 
 const NEXT_ALONE =
-  'name what was kept outside: BATON_SEAL_PUBLIC_KEY and BATON_SEAL_ANCHOR_FILE, as the sealer has them'
+  'name what was kept outside, as the sealer has it: BATON_SEAL_PUBLIC_KEY, and BATON_SEAL_ANCHOR_FILE, BATON_SEAL_S3_BUCKET or BATON_SEAL_POLICY_FILE'
 
-const NEXT: Readonly<Record<Mark, string>> = {
-  passed: nextStep('tasks'),
-  failed: 'keep a copy of the database before anybody repairs it',
-  unknown: `find the key that is named above, then ${nextStep('verify')}`,
+const KEEP = 'keep a copy of the database before anybody repairs it'
+
+const NEXT: Readonly<Record<VerifyReport['verdict'], string>> = {
+  verified: nextStep('tasks'),
+  altered: KEEP,
+  lost: KEEP,
+  clock:
+    'set the clock right; appends go on by themselves, and times are right again once it has passed the last one',
+  incomplete: `find what is named above, then ${nextStep('verify')}`,
 }
 
 function printTask(output: Output, found: TaskTrace): ExitCode {
@@ -122,9 +128,13 @@ function printTask(output: Output, found: TaskTrace): ExitCode {
 
 /** A record that no signed head proves yet is only consistent with the others. */
 function verdictOfTask(found: TaskTrace): [Mark, string] {
-  const { taskId, records, verified, ends } = found
+  const { taskId, records, gaps, findings, ends } = found
   const task = `task ${short(taskId)}`
-  if (!verified) return ['failed', `NOT verified: the records of ${task} are not what was recorded`]
+  const verdict = gaps.length > 0 ? 'altered' : verdictOf(findings.map(({ rule }) => rule))
+  if (verdict === 'altered') {
+    return ['failed', `NOT verified: the records of ${task} are not what was recorded`]
+  }
+  if (verdict !== 'verified') return [markOf(verdict), LOG_VERDICTS[verdict].sentence]
   const unproven = records.filter(({ assurance }) => assurance === 'committed').length
   if (unproven === records.length && unproven > 0)
     return [

@@ -1,5 +1,5 @@
 // Reading and verifying the audit log directly in its database: no service has to run for it.
-import { createPool, createSubjectVault, readCoveredSizes, readFileAnchor } from '@baton/audit'
+import { createPool, createSubjectVault, readCoveredSizes, requireSealTrust } from '@baton/audit'
 import type { ColdStore, CoveredSizes, Pool, SealTrust, SubjectVault } from '@baton/audit'
 import { batchKeyId, createBatchSigner, readBatchPublicKey } from '@baton/ledger'
 import type { CliSettings } from '../context.ts'
@@ -11,8 +11,11 @@ export interface AuditReader {
   readonly vault: SubjectVault
   /** The public keys that batches may be signed with; never taken from the database. */
   readonly batchKeys: ReadonlyMap<string, ReturnType<typeof readBatchPublicKey>>
-  /** Who seals, and the anchor that can be asked; undefined where nobody is known who seals. */
-  readonly seals: SealTrust | undefined
+  /**
+   * Who seals, and everybody who can be asked what was sealed; undefined where nobody is known who seals, and nothing is
+   * sealed. Throws BATON_VERIFY_SETTINGS_MISSING where seals exist that nobody here can judge.
+   */
+  seals(): Promise<SealTrust | undefined>
   /** Where records stand that are not in the database any more. */
   readonly cold: ColdStore | undefined
   /** What seals cover now; undefined where nobody is known who seals. */
@@ -31,8 +34,7 @@ export function openAuditReader(
   const pool = createPool({ url: urls.auditReader, applicationName, statementMs: STATEMENT_MS })
   const vaultPool = createPool({ url: urls.vault, applicationName, connectionsMax: 1 })
   const signingKey = secrets.BATON_AUDIT_SIGNING_KEY
-  const trusted =
-    seals.publicKey === undefined ? undefined : trust(seals.publicKey, seals.anchorFile)
+  const sealKey = seals.publicKey === undefined ? undefined : readBatchPublicKey(seals.publicKey)
   const keys = [
     ...(signingKey === undefined ? [] : [createBatchSigner(signingKey).publicKey]),
     ...trustedKeys
@@ -48,17 +50,11 @@ export function openAuditReader(
       lookupKey: secrets.BATON_AUDIT_LOOKUP_KEY,
     }),
     batchKeys: new Map(keys.map((key) => [batchKeyId(key), key])),
-    seals: trusted,
+    seals: () => requireSealTrust(pool, sealKey, seals.watch),
     cold,
-    covered: async () => trusted && readCoveredSizes(pool, trusted.publicKey),
+    covered: async () => sealKey && readCoveredSizes(pool, sealKey),
     async close() {
       await Promise.all([pool.end(), vaultPool.end()])
     },
   }
-}
-
-// The file is looked for at each verification: before the first seal there is none.
-function trust(publicKey: string, anchorFile: string): SealTrust {
-  const key = readBatchPublicKey(publicKey)
-  return { publicKey: key, anchors: [readFileAnchor(anchorFile, key)] }
 }

@@ -1,7 +1,8 @@
 // The two databases of an instance and who connects to them as what: embedded ones, or given ones.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrateAudit, openColdStore } from '@baton/audit'
-import type { ColdStore } from '@baton/audit'
+import type { ColdStore, SealWatchSettings } from '@baton/audit'
 import { startPostgres } from '@baton/embedded'
 import { BatonError, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -21,8 +22,8 @@ export interface ReadableDatabases {
   readonly description: string
   readonly secrets: ReadingSecrets
   readonly urls: { readonly app: string; readonly auditReader: string; readonly vault: string }
-  /** Who seals the audit log, and the file to which its seals are anchored. */
-  readonly seals: { readonly publicKey: string | undefined; readonly anchorFile: string }
+  /** Who seals the audit log, and where its seals can be asked for. */
+  readonly seals: { readonly publicKey: string | undefined; readonly watch: SealWatchSettings }
   /** Where records stand that are not in the audit database any more. */
   readonly cold: ColdStore | undefined
   /** Embedded Postgres stops when no other command uses it. */
@@ -152,10 +153,22 @@ export async function requireInstance(context: Context): Promise<void> {
   if (context.settings.BATON_DATABASE_ADMIN_URL === undefined) await secretsToRead(context)
 }
 
-const sealsOf = ({ home, settings }: Context, sealing: string | undefined) => ({
-  publicKey: settings.BATON_SEAL_PUBLIC_KEY ?? (sealing && publicHalf(sealing)),
-  anchorFile: settings.BATON_SEAL_ANCHOR_FILE ?? sealFiles(home).anchor,
-})
+/** What is named counts; where the instance has its own sealer, what is not named is that one's. */
+function sealsOf({ home, settings }: Context, sealing: string | undefined) {
+  const own = sealing === undefined ? undefined : sealFiles(home)
+  const publicKey = settings.BATON_SEAL_PUBLIC_KEY ?? (sealing && publicHalf(sealing))
+  const watch = {
+    ...settings,
+    BATON_SEAL_ANCHOR_FILE: settings.BATON_SEAL_ANCHOR_FILE ?? own?.anchor,
+    BATON_SEAL_POLICY_FILE: settings.BATON_SEAL_POLICY_FILE ?? presentFile(own?.policy),
+    BATON_SEALER_STATE_FILE: settings.BATON_SEALER_STATE_FILE ?? own?.state,
+  }
+  return { publicKey, watch }
+}
+
+/** The policy is written when the services are started first. */
+const presentFile = (path: string | undefined): string | undefined =>
+  path !== undefined && existsSync(path) ? path : undefined
 
 const coldOf = ({ home, settings }: Context): ColdStore | undefined =>
   openColdStore({ ...settings, BATON_COLD_FOLDER: coldFolderOf(settings, home) })

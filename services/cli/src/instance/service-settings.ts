@@ -42,6 +42,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
   const BATON_SEAL_PUBLIC_KEY = publicHalf(seals.sealing)
   /** Whatever else is said of the cold store stands in the environment. */
   const cold = { BATON_COLD_FOLDER: coldFolderOf(environment, home) }
+  const watching = whoHasSeenSeals(home)
   const delivery = {
     BATON_DATABASE_URL: urls.app,
     BATON_REDIS_URL: redisUrl ?? '',
@@ -84,6 +85,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_AUDIT_WRAPPING_KEY: development.BATON_AUDIT_WRAPPING_KEY,
       BATON_AUDIT_LOOKUP_KEY: development.BATON_AUDIT_LOOKUP_KEY,
       BATON_SEAL_PUBLIC_KEY,
+      ...watching,
       BATON_EVIDENCE_SIGNING_KEY: evidence.exporting,
       BATON_EVIDENCE_POLICY_FILE: files.policy,
       BATON_OPS_PORT: '0',
@@ -92,9 +94,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_AUDIT_SEALER_URL: urls.auditSealer,
       BATON_SEAL_SIGNING_KEY: seals.sealing,
       BATON_AUDIT_TRUSTED_KEYS: log.batchKeys.join(','),
-      BATON_SEALER_STATE_FILE: files.state,
-      BATON_SEAL_ANCHOR_FILE: files.anchor,
-      BATON_SEAL_POLICY_FILE: files.policy,
+      ...watching,
       BATON_OPS_PORT: '0',
     },
     archiver: {
@@ -113,6 +113,16 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_WITNESS_PORT: String(ports.witness),
     },
   } satisfies Readonly<Record<string, Environment>>
+}
+
+/** Where the sealer keeps what it signed, and who has seen it: the sealer writes there, a verification asks. */
+function whoHasSeenSeals(home: string) {
+  const { state, anchor, policy } = sealFiles(home)
+  return {
+    BATON_SEALER_STATE_FILE: state,
+    BATON_SEAL_ANCHOR_FILE: anchor,
+    BATON_SEAL_POLICY_FILE: policy,
+  }
 }
 
 const PROGRAM = 'handoffs:send+handoffs:read+handoffs:return+metrics:read'

@@ -42,12 +42,12 @@ export async function measureRun({ pool, audit, taskIds, onProgress }: Parts): P
     listTaskOutcomes(pool, taskIds),
     readTaskTotals(audit.pool, taskIds),
   ])
-  const { vault, batchKeys, seals, cold } = audit
+  const { vault, batchKeys, cold } = audit
   const verification = await verifyChains({
     pool: audit.pool,
     vault,
     batchKeys,
-    seals,
+    seals: await audit.seals(),
     cold,
     onProgress,
   })

@@ -51,9 +51,11 @@ const good: RunFigures = {
   audited: new Map(taskIds.map((taskId) => [taskId, { records: 6, spentMicroUSD: 700 }])),
   verification: {
     ok: true,
+    verdict: 'verified',
     records: 720,
     chains: [],
     seals: null,
+    compared: [],
     findings: [],
     findingsTotal: 0,
     findingsByRule: {},

@@ -32,6 +32,7 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   BATON_ERASURE_UNKNOWN: EXIT.notFound,
   BATON_ERASURE_OWN: EXIT.notAllowed,
   BATON_ERASURE_INCOMPLETE: EXIT.incomplete,
+  BATON_VERIFY_SETTINGS_MISSING: EXIT.incomplete,
   BATON_INTERRUPTED: EXIT.interrupted,
 }
 

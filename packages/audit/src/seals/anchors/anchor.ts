@@ -34,6 +34,8 @@ export interface AnchoredHead {
   readonly size: number
   /** Null where the anchor tells only the size. */
   readonly root: Uint8Array | null
+  /** When it was seen there, by the anchor's own word; RFC 3339. */
+  readonly at?: string | null
 }
 
 /** The checkpoint in a note that `key` signed. Throws BATON_ANCHOR_FOREIGN for any other note. */

@@ -11,6 +11,7 @@ import type { Anchor } from './anchor.ts'
 const TAIL_BYTES = 65_536
 
 interface Line {
+  readonly at: string
   readonly note: string
 }
 
@@ -25,11 +26,13 @@ export function readFileAnchor(
   return {
     name: 'file',
     async latest() {
-      const note = await lastNote(path)
-      if (note === undefined) return undefined
+      const line = await lastLine(path)
+      if (line === undefined) return undefined
+      const { at, note } = line
       const origin = note.slice(0, note.indexOf('\n'))
       const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
-      return readAnchored(note, verifierKey(origin, SIGNATURE_TYPES.ed25519, Uint8Array.from(raw)))
+      const key = verifierKey(origin, SIGNATURE_TYPES.ed25519, Uint8Array.from(raw))
+      return { ...readAnchored(note, key), at }
     },
   }
 }
@@ -58,10 +61,12 @@ export function createFileAnchor(path: string, key: VerifierKey): Anchor {
   }
 }
 
-async function lastNote(path: string): Promise<string | undefined> {
+const lastNote = async (path: string): Promise<string | undefined> => (await lastLine(path))?.note
+
+async function lastLine(path: string): Promise<Line | undefined> {
   try {
     const last = (await readTail(path)).split('\n').slice(0, -1).at(-1)
-    return last === undefined ? undefined : (JSON.parse(last) as Line).note
+    return last === undefined ? undefined : (JSON.parse(last) as Line)
   } catch (cause) {
     throw unavailable(path, cause)
   }

@@ -1,0 +1,109 @@
+// Everybody outside the database who has seen its seals, from settings: to be asked by whoever verifies.
+import { readFile } from 'node:fs/promises'
+import type { KeyObject } from 'node:crypto'
+import { sealLogOrigin } from '@baton/ledger'
+import type { VerifierKey } from '@baton/ledger'
+import { optionalText, optionalUrl, permanent, text } from '@baton/runtime'
+import type { Settings } from '@baton/runtime'
+import { readHeads } from '../../append/heads.ts'
+import type { Database } from '../../database.ts'
+import { sealerKey } from '../../read/assurance.ts'
+import type { SealTrust } from '../../verify/ask-outside.ts'
+import { readLastSeal, readSeal, readWitnessed } from '../seals.ts'
+import { readSealerKnowledge } from '../sealer-state.ts'
+import type { Anchor } from './anchor.ts'
+import { readFileAnchor } from './file-anchor.ts'
+import { readWitness } from './read-witness.ts'
+import { createS3Anchor } from './s3-anchor.ts'
+import { readWitnessUrls } from './witness-anchor.ts'
+
+/** What whoever verifies is told of the sealer's anchors; the same names as the sealer's own settings. */
+export const SEAL_WATCH_SETTINGS = {
+  BATON_SEAL_ANCHOR_FILE: optionalText({
+    help: 'The file to which the sealer’s checkpoints are appended, or a copy as new as the newest of them.',
+  }),
+  BATON_SEAL_POLICY_FILE: optionalText({
+    help: 'The C2SP tlog-policy that names the sealer’s witnesses with their URLs: a verification asks each of them.',
+  }),
+  BATON_SEAL_S3_BUCKET: optionalText({
+    help: 'The bucket in which the sealer keeps checkpoints; credentials come from the AWS SDK’s own chain.',
+  }),
+  BATON_SEAL_S3_REGION: text({ default: 'us-east-1', help: 'The region of that bucket.' }),
+  BATON_SEAL_S3_ENDPOINT: optionalUrl(['http', 'https'], {
+    help: 'Another service than AWS that speaks S3.',
+  }),
+  BATON_SEALER_STATE_FILE: optionalText({
+    help: 'The sealer’s own state, where this process may read it: it knows of seals before anybody else.',
+  }),
+}
+
+export type SealWatchSettings = Settings<typeof SEAL_WATCH_SETTINGS>
+
+/** Nobody is asked yet. `db` tells the name of the log, and what to ask witnesses about. Throws BATON_POLICY_INVALID. */
+export async function openSealTrust(
+  db: Database,
+  publicKey: KeyObject,
+  settings: SealWatchSettings,
+): Promise<SealTrust> {
+  const { BATON_SEAL_ANCHOR_FILE: file, BATON_SEALER_STATE_FILE: state } = settings
+  const logKey = async () =>
+    sealerKey(sealLogOrigin((await readHeads(db))[0]?.origin ?? ''), publicKey)
+  const witnesses = await readWitnesses(settings.BATON_SEAL_POLICY_FILE)
+  return {
+    publicKey,
+    anchors: [
+      ...(file === undefined ? [] : [readFileAnchor(file, publicKey)]),
+      ...readBucket(settings, logKey),
+      ...witnesses.map(({ key, url }) => readWitness({ url, key, logKey, noteAt: noteAt(db) })),
+    ],
+    ...(state === undefined ? {} : { state: () => readSealerKnowledge(state) }),
+  }
+}
+
+function readBucket(
+  settings: SealWatchSettings,
+  logKey: () => Promise<VerifierKey>,
+): readonly Pick<Anchor, 'name' | 'latest'>[] {
+  const bucket = settings.BATON_SEAL_S3_BUCKET
+  if (bucket === undefined) return []
+  const { BATON_SEAL_S3_REGION: region, BATON_SEAL_S3_ENDPOINT: endpoint } = settings
+  const latest = async () => {
+    // Only a sealer writes, so nothing is locked from here.
+    const place = { bucket, region, endpoint, lockDays: 0 }
+    return (await createS3Anchor({ ...place, key: await logKey() })).latest()
+  }
+  return [{ name: `s3 ${bucket}`, latest }]
+}
+
+async function readWitnesses(path: string | undefined) {
+  return path === undefined ? [] : readWitnessUrls(await readFile(path)).witnesses
+}
+
+/**
+ * The same for somebody who may not have been told whose key seals: undefined where nothing is sealed either. Throws
+ * BATON_VERIFY_SETTINGS_MISSING where seals exist that nobody here can judge.
+ */
+export async function requireSealTrust(
+  db: Database,
+  publicKey: KeyObject | undefined,
+  settings: SealWatchSettings,
+): Promise<SealTrust | undefined> {
+  if (publicKey !== undefined) return openSealTrust(db, publicKey, settings)
+  if ((await readLastSeal(db)) === undefined) return undefined
+  throw SEAL_KEY_MISSING
+}
+
+const SEAL_KEY_MISSING = permanent(
+  'BATON_VERIFY_SETTINGS_MISSING',
+  'the log is sealed, and nobody said with whose key',
+  {
+    fix: 'Set BATON_SEAL_PUBLIC_KEY to the sealer’s public key, and BATON_SEAL_ANCHOR_FILE, BATON_SEAL_S3_BUCKET or BATON_SEAL_POLICY_FILE as the sealer has them.',
+  },
+)
+
+const noteAt =
+  (db: Database) =>
+  async (size?: number): Promise<string | undefined> => {
+    if (size !== undefined) return (await readSeal(db, size - 1))?.note
+    return (await readLastSeal(db))?.note ?? (await readWitnessed(db))?.note
+  }

@@ -1,0 +1,104 @@
+// A C2SP tlog-witness as somebody sees it who only reads: what it has cosigned last, in its own signature.
+import { createHash } from 'node:crypto'
+import { encodeUtf8, openNote, parseCheckpoint, readDecimal, splitNote } from '@baton/ledger'
+import type { VerifierKey } from '@baton/ledger'
+import { permanent, transient } from '@baton/runtime'
+import type { Anchor, AnchoredHead } from './anchor.ts'
+
+interface WitnessReading {
+  /** The prefix to which `/add-checkpoint` is added. */
+  readonly url: string
+  /** Who the witness is: only its own cosignature says what it has seen. */
+  readonly key: VerifierKey
+  /** Who signs the seal log. */
+  readonly logKey: () => Promise<VerifierKey>
+  /** The log's signed checkpoint of a size, the newest without one; undefined where the database has none. */
+  readonly noteAt: (size?: number) => Promise<string | undefined>
+  readonly timeoutMs?: number
+}
+
+/**
+ * Takes the checkpoint that the witness serves. Where it serves none, it is offered the one that it has already: it
+ * then cosigns it again, which shows what it has seen, and learns nothing. Throws as anchors do.
+ */
+export function readWitness(options: WitnessReading): Pick<Anchor, 'name' | 'latest'> {
+  const { key, noteAt, timeoutMs = 2_000 } = options
+  const base = options.url.endsWith('/') ? options.url : `${options.url}/`
+  const failed = (what: string, cause?: unknown) =>
+    transient('BATON_ANCHOR_UNAVAILABLE', `the witness ${key.name} ${what}`, {
+      cause,
+      fix: 'Check its URL and whether it knows this log.',
+    })
+  const foreign = (what: string) =>
+    permanent('BATON_ANCHOR_FOREIGN', `the witness ${key.name} ${what}`, {
+      fix: 'Keep a copy of the database and ask whoever runs the witness what it has seen.',
+    })
+
+  async function ask(path: string, body?: string): Promise<{ status: number; body: string }> {
+    try {
+      const response = await fetch(new URL(path, base), {
+        method: body === undefined ? 'GET' : 'POST',
+        signal: AbortSignal.timeout(timeoutMs),
+        ...(body === undefined ? {} : { body }),
+      })
+      return { status: response.status, body: await response.text() }
+    } catch (cause) {
+      throw failed('did not answer', cause)
+    }
+  }
+
+  /** Only where both the log and the witness signed it. */
+  function headOf(note: string, logKey: VerifierKey): AnchoredHead | undefined {
+    const opened = openNote(encodeUtf8(note), [logKey, key])
+    const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined
+    if (!opened.ok || checkpoint?.origin !== logKey.name) return undefined
+    const cosigned = opened.signatures.find(
+      ({ name, keyId }) => name === key.name && keyId === key.keyId,
+    )
+    const isSigned = opened.signatures.some(
+      ({ name, keyId }) => name === logKey.name && keyId === logKey.keyId,
+    )
+    if (cosigned === undefined || !isSigned) return undefined
+    const at =
+      cosigned.timestamp === null ? null : new Date(cosigned.timestamp * 1_000).toISOString()
+    return { size: checkpoint.size, root: checkpoint.root, at }
+  }
+
+  /** What it says to a checkpoint as the one that it has already. */
+  async function offer(note: string, logKey: VerifierKey): Promise<AnchoredHead | number> {
+    const size = sizeOf(note)
+    const { status, body } = await ask('add-checkpoint', `old ${size}\n\n${note}`)
+    if (status === 200) {
+      const head = headOf(`${note}${body}`, logKey)
+      if (head === undefined) throw failed('signed with another key')
+      return head
+    }
+    const known = status === 409 ? readDecimal(body.trim()) : undefined
+    if (status === 422 || known === size) throw foreign(`has seen another log of ${size} entries`)
+    if (known === undefined) throw failed(`answered ${status}`)
+    return known
+  }
+
+  return {
+    name: `witness ${key.name}`,
+    async latest() {
+      const logKey = await options.logKey()
+      const log = createHash('sha256').update(logKey.name).digest('hex')
+      const served = await ask(`${log}/checkpoint`)
+      const shown = served.status === 200 ? headOf(served.body, logKey) : undefined
+      if (shown !== undefined) return shown
+      const newest = await noteAt()
+      if (newest === undefined)
+        throw failed('shows nothing, and the database has no checkpoint to ask it about')
+      const first = await offer(newest, logKey)
+      if (typeof first !== 'number') return first
+      if (first === 0) return undefined
+      const own = first > sizeOf(newest) ? undefined : await noteAt(first)
+      const second = own === undefined ? first : await offer(own, logKey)
+      return typeof second === 'number' ? { size: second, root: null } : second
+    },
+  }
+}
+
+const sizeOf = (note: string): number =>
+  parseCheckpoint(splitNote(encodeUtf8(note))?.text ?? '')?.size ?? 0
