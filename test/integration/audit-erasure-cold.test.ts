@@ -1,5 +1,5 @@
 // A person whose records are in the cold store alone is erased: each segment is judged there, and both tiers verify.
-import { randomUUID } from 'node:crypto'
+import { createPrivateKey, randomUUID, sign } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
@@ -86,6 +86,11 @@ function openEraser(daysAgo: number): Eraser {
     return pool
   }
   const signer = createBatchSigner(fixture.signingKey)
+  const privateKey = createPrivateKey({
+    key: Buffer.from(fixture.signingKey, 'base64'),
+    format: 'der',
+    type: 'pkcs8',
+  })
   const nowMicros = () => (Date.now() - daysAgo * DAY_MS) * 1_000
   const db = open(fixture.urls.writer)
   const log = createAuditLog({ db, vault, signer, environment: 'test', nowMicros })
@@ -102,6 +107,7 @@ function openEraser(daysAgo: number): Eraser {
       ),
     cold: { db: fixture.reader, store: cold },
     covered: () => undefined,
+    signer: { keyId: signer.keyId, sign: (statement) => sign(null, statement, privateKey) },
   })
 }
 

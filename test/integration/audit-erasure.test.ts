@@ -225,6 +225,68 @@ const DELETE = (handoffId: string, kind = 'payload') =>
      and r.handoff_id = '${handoffId}' and p.segment = 1;
    alter table audit.${kind} enable always trigger refuse_change`
 
+describe('nobody is erased on the word of a table', () => {
+  const sql = (text: string) => fixture.superuser.query<{ count: number }>({ text })
+  const keysOf = async () =>
+    (await fixture.vaultSuperuser.query({ text: 'select from vault.subject_key' })).rows.length
+
+  test('a plan that somebody confirmed by SQL is not carried out, at a start neither', async () => {
+    const id = await plan(await tell([person()]))
+    await sql(`update audit.erasure set state = 'CONFIRMED', confirmed_by = 'bob' where id = '${id}'`)
+    const before = await keysOf()
+    const again = await fixture.startAuditor()
+    expect(again.process.output()).toContain('erasure.unproven')
+    expect(await keysOf()).toBe(before)
+    const { rows } = await sql(`select state from audit.erasure where id = '${id}'`)
+    expect(rows).toEqual([{ state: 'CONFIRMED' }])
+    await sql(`update audit.erasure set state = 'PLANNED', confirmed_by = null where id = '${id}'`)
+  })
+
+  test('a plan is not confirmed by who asked for it under another name', async () => {
+    const who = await tell([person()])
+    const id = await plan(who)
+    await sql(`update audit.erasure set requested_by = 'mallory' where id = '${id}'`)
+    expect(await problemOf(await confirm(id, who, 'ann'))).toMatchObject({
+      status: 409,
+      code: 'BATON_ERASURE_UNPROVEN',
+    })
+    const found = await (await auditor.erase(`/v1/erasures/${id}`)).json()
+    expect(found).toMatchObject({ requestedBy: 'mallory', proven: false })
+    await sql(`update audit.erasure set requested_by = 'ann' where id = '${id}'`)
+    expect(await (await auditor.erase(`/v1/erasures/${id}`)).json()).toMatchObject({ proven: true })
+    expect((await confirm(id, who)).status).toBe(200)
+  })
+
+  test('handoffs that were added to an erasure are nobody’s to erase again', async () => {
+    const who = await tell([person()])
+    await erase(who)
+    const listed = async () =>
+      JSON.stringify(await (await auditor.erase('/v1/erasures')).json()).includes(who.handoffId)
+    expect(await listed()).toBe(true)
+    const change = (with_: string) =>
+      sql(`update audit.erasure set handoff_ids = ${with_} where '${who.handoffId}' = any(handoff_ids)`)
+    await change('handoff_ids || gen_random_uuid()')
+    expect(await listed()).toBe(false)
+    expect((await verify()).findings).toMatchObject([{ rule: 'STATE' }])
+    await change('handoff_ids[1:1]')
+    expect(await verify()).toMatchObject({ ok: true, findings: [] })
+  })
+
+  test('a subject that was written among the erased keeps its key', async () => {
+    await erase(await tell([person()]))
+    const before = await keysOf()
+    await sql(`insert into audit.erased_subject (subject_ref, erasure_id)
+      select p.subject_ref, e.id from audit.payload p, audit.erasure e where e.state = 'COMPLETED' limit 1`)
+    const again = await fixture.startAuditor()
+    expect(again.process.output()).toContain('erasure.unproven')
+    expect(await keysOf()).toBe(before)
+    await sql(`alter table audit.erased_subject disable trigger refuse_change;
+      delete from audit.erased_subject s where exists (
+        select from audit.payload p where p.subject_ref = s.subject_ref);
+      alter table audit.erased_subject enable always trigger refuse_change`)
+  })
+})
+
 describe('what an erasure does not cover', () => {
   test('T24: a payload or a key that is gone without an erasure is missing', async () => {
     const before = await verify()

@@ -80,7 +80,9 @@ export {
   readTaskIndex,
 } from './cold/archive-positions.ts'
 export { createEraser } from './erasure/eraser.ts'
-export type { ErasedStore, Eraser, ErasureOutcome, ErasurePlan } from './erasure/eraser.ts'
+export type { ErasedStore, Eraser, ErasureOutcome, ErasurePlan, KnownErasure } from './erasure/eraser.ts'
+export { receiptStatement } from './erasure/signed-erasure.ts'
+export type { ErasureSigner } from './erasure/signed-erasure.ts'
 export { findIncompleteErasures, listErasures } from './erasure/erasures.ts'
 export type { Erasure } from './erasure/erasures.ts'
 export { readErasedLists } from './erasure/erased-segments.ts'

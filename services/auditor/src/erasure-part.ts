@@ -1,6 +1,7 @@
 // The auditor's share of an erasure: the eraser's role, its routes, and the replay before traffic is taken.
 import { createPrivateKey, hash, sign } from 'node:crypto'
-import { createEraser, createPool } from '@baton/audit'
+import { createEraser, createPool, receiptStatement } from '@baton/audit'
+import type { ErasureSigner } from '@baton/audit'
 import { canonicalJson } from '@baton/ledger'
 import type { AuditEntry, Receipt } from '@baton/ledger'
 import { defect } from '@baton/runtime'
@@ -12,6 +13,7 @@ import { addErasureRoutes } from './erasure-routes.ts'
 export function createErasurePart(core: Core): Part {
   const { settings, vault, vaultDb, reader, cold, covered, batchKeys, batcher, logger } = core
   const { BATON_AUDIT_ERASER_URL: url, BATON_AUDIT_ERASE_TOKEN: token } = settings
+  const signer = erasureSigner(core)
   const db =
     url === undefined
       ? undefined
@@ -27,6 +29,7 @@ export function createErasurePart(core: Core): Part {
       environment: settings.BATON_ENVIRONMENT,
       cold: cold && { db: reader, store: cold },
       covered,
+      signer,
       append: (entries) => Promise.all(entries.map((entry) => append(batcher, entry))),
     })
   return {
@@ -36,9 +39,12 @@ export function createErasurePart(core: Core): Part {
       if (found !== undefined && found.resumed + found.keys + found.payloads > 0) {
         logger.warn({ event: 'erasure.replayed', ...found })
       }
+      if (found !== undefined && found.unproven.length > 0) {
+        logger.error({ event: 'erasure.unproven', ids: found.unproven })
+      }
       if (token === undefined) return
       const mayErase = requireToken(token, 'erase')
-      addErasureRoutes(server, { eraser, mayErase, sign: signerOf(core), logger })
+      addErasureRoutes(server, { eraser, mayErase, sign: signReceipt(signer), logger })
     },
     close: async () => db?.end(),
   }
@@ -52,18 +58,21 @@ async function append(batcher: Core['batcher'], entry: AuditEntry): Promise<Rece
   })
 }
 
-const DOMAIN = 'baton/erasure-receipt/v1\n'
-
-/** A receipt is signed with the key that signs batches, under a name of its own. */
-function signerOf({ settings, signer }: Core): (content: object) => object {
+/** The key that signs batches, for what is said of erasures. */
+function erasureSigner({ settings, signer }: Core): ErasureSigner {
   const key = createPrivateKey({
     key: Buffer.from(settings.BATON_AUDIT_SIGNING_KEY, 'base64'),
     format: 'der',
     type: 'pkcs8',
   })
-  return (content) => {
+  return { keyId: signer.keyId, sign: (statement) => sign(null, statement, key) }
+}
+
+const signReceipt =
+  (signer: ErasureSigner) =>
+  (content: object): object => {
     const stated = canonicalJson(JSON.parse(JSON.stringify(content)))
-    const signature = sign(null, Buffer.from(DOMAIN + stated), key).toString('base64')
+    const signature = signer.sign(receiptStatement(stated)).toString('base64')
     return {
       ...(JSON.parse(stated) as object),
       sha256: hash('sha256', stated),
@@ -71,4 +80,3 @@ function signerOf({ settings, signer }: Core): (content: object) => object {
       signature,
     }
   }
-}

@@ -63,6 +63,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
     async ({ params: { id }, body: { stores } }) => {
       const known = await eraser().find(id)
       if (known === undefined) throw ERASURE_UNKNOWN
+      if (!known.proven) throw REFUSALS.unproven
       if (known.receipt !== null) return known.receipt
       const receipt = await complete(options, { id, stores })
       logger.info({ event: 'erasure.completed', erasureId: id })
@@ -73,7 +74,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
   server.get<ById>('/v1/erasures/:id', { ...guard, ...WITHOUT_BODY }, async ({ params }) => {
     const erasure = await eraser().find(params.id)
     if (erasure === undefined) throw ERASURE_UNKNOWN
-    return show(erasure)
+    return { ...show(erasure), proven: erasure.proven }
   })
 
   server.get('/v1/erasures', guard, async () => {
@@ -125,7 +126,7 @@ async function complete(
   return receipt
 }
 
-const show = ({ receipt, ...erasure }: Erasure) => ({ ...erasure, receipt })
+const show = ({ receipt, signed: _, ...erasure }: Erasure) => ({ ...erasure, receipt })
 
 const ERASURE_OFF = new ProblemError({
   status: 503,
@@ -160,6 +161,12 @@ const REFUSALS = {
     code: 'BATON_ERASURE_DEFERRED',
     detail: 'a legal hold stands on a task of this person',
     fix: 'Have the hold lifted, then plan the erasure again.',
+  }),
+  unproven: new ProblemError({
+    status: 409,
+    code: 'BATON_ERASURE_UNPROVEN',
+    detail: 'what the table says of this erasure is not what an auditor signed',
+    fix: 'Plan it again, and run `baton verify`, which names what was changed.',
   }),
   state: new ProblemError({
     status: 409,

@@ -176,7 +176,15 @@ const READ_ERASURE = onlyById('erasure', 'erasures:plan', {
           requestedBy: text,
           receipt: { type: ['object', 'null'] },
         },
-        { confirmedBy: { type: ['string', 'null'] }, handoffIds: uuids, taskIds: uuids },
+        {
+          confirmedBy: { type: ['string', 'null'] },
+          handoffIds: uuids,
+          taskIds: uuids,
+          proven: {
+            type: 'boolean',
+            description: 'Whether all of it is what the auditor signed; else somebody changed the table.',
+          },
+        },
       ),
     ),
     ...problems([404]),

@@ -23,6 +23,8 @@ export type ErasedBySeq = ReadonlyMap<number, ReadonlyMap<number, string>>
  */
 export interface AuthenticatedErasures {
   of(range: SeqRange): Promise<ErasedBySeq>
+  /** Those of these subjects whose list such a record names. */
+  subjects(subjectRefs: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 /** `batchKeys` are the trusted public keys of append services, by key id; without `cold` what left the database is not read. */
@@ -65,6 +67,10 @@ export function createAuthenticatedErasures(
   }
 
   return {
+    async subjects(subjectRefs) {
+      await learn(new Set(subjectRefs))
+      return new Set(subjectRefs.filter((ref) => known.get(ref) === true))
+    },
     async of({ chain, firstSeq, lastSeq }) {
       const rows = await run(
         db,

@@ -2,7 +2,7 @@
 // No answer names the person.
 import { erasureOf, uuidBytes } from '@baton/ledger'
 import type { AuditEntry, Receipt, SegmentVerdict } from '@baton/ledger'
-import { crashPoint, transient } from '@baton/runtime'
+import { crashPoint, permanent, transient } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 import { readErasedObjects } from '../cold/erased-objects.ts'
 import type { ColdSegments } from '../cold/erased-objects.ts'
@@ -19,7 +19,10 @@ import {
 } from './erasure-keys.ts'
 import * as erased from './erased-segments.ts'
 import * as erasures from './erasures.ts'
+import { createAuthenticatedErasures } from './authenticated-erasures.ts'
 import { findHeldTasks } from './held-tasks.ts'
+import { judgeErasure, signErasure } from './signed-erasure.ts'
+import type { ErasureSigner } from './signed-erasure.ts'
 import type { Erasure, ErasureProof, SubjectRecord } from './erasures.ts'
 import type { CoveredSizes } from '../read/assurance.ts'
 import { subjectName } from '../append/prepared-entry.ts'
@@ -38,6 +41,7 @@ interface EraserOptions {
   /** Trusted public keys of append services, by key id. */
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   readonly append: (entries: readonly AuditEntry[]) => Promise<readonly Receipt[]>
+  readonly signer: ErasureSigner
   /** Undefined where there is no cold tier. */
   readonly cold: ColdReading | undefined
   /** What seals cover now; undefined where nobody seals. */
@@ -75,7 +79,7 @@ export type Confirmed =
   | { readonly kind: 'erased'; readonly erasure: Erasure }
   | {
       readonly kind: 'refused'
-      readonly why: 'unknown' | 'own' | 'other_subject' | 'held' | 'state'
+      readonly why: 'unknown' | 'own' | 'other_subject' | 'held' | 'state' | 'unproven'
     }
 
 /** What every store answered, and the records that prove it; without the person. */
@@ -85,6 +89,17 @@ export interface ErasureOutcome {
   readonly verdicts: Readonly<Record<SegmentVerdict, number>>
   readonly records: readonly ErasureProof[]
 }
+
+interface Replayed {
+  readonly resumed: number
+  readonly keys: number
+  readonly payloads: number
+  /** Erasures under way, and subjects said to be erased, that nothing proves. */
+  readonly unproven: readonly string[]
+}
+
+/** `proven`: it says what an auditor signed. */
+export type KnownErasure = Erasure & { readonly proven: boolean }
 
 export interface Eraser {
   /** Counts what would go, and notes the request. A legal hold defers it, which is recorded. */
@@ -102,10 +117,11 @@ export interface Eraser {
   file(id: string, receipt: object): Promise<Erasure>
   /**
    * Carries on what a crash interrupted, and erases again what a restored backup brought back. Answers what
-   * it found to do; nothing in the ordinary case.
+   * it found to do; nothing in the ordinary case. What no auditor signed is left alone, and told.
    */
-  replay(): Promise<{ resumed: number; keys: number; payloads: number }>
-  find(id: string): Promise<Erasure | undefined>
+  replay(): Promise<Replayed>
+  find(id: string): Promise<KnownErasure | undefined>
+  /** Those that say what an auditor signed. */
   list(states: readonly erasures.ErasureState[]): Promise<Erasure[]>
   /** Where a person stands in the log, without text. */
   search(subject: string): Promise<SubjectRecord[]>
@@ -113,11 +129,13 @@ export interface Eraser {
 
 /** Plans and carries out erasures on the log, its cold tier and the vault. */
 export function createEraser(options: EraserOptions): Eraser {
-  const { db, vaultDb, vault, append } = options
+  const { db, vaultDb, vault, append, signer, batchKeys } = options
   const reach = reachOf(options)
+  const isProven = (erasure: Erasure): boolean => judgeErasure(erasure, batchKeys) === 'proven'
 
   async function run(id: string): Promise<Erasure> {
     const erasure = await readKnown(db, id)
+    if (!isProven(erasure)) throw unproven(id)
     if (erasure.state !== 'CONFIRMED') return erasure
     await detachKeys(vaultDb, id)
     const subjectRefs = await readDetachedKeys(vaultDb, id)
@@ -145,7 +163,8 @@ export function createEraser(options: EraserOptions): Eraser {
       const heldTaskIds = await heldOf(options, taskIds)
       const state = heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'
       if (state === 'PLANNED') await noteErasure(vaultDb, plan.id, lookup)
-      await erasures.addErasure(db, { ...plan, taskIds, state })
+      const signed = signErasure({ ...plan, taskIds, confirmedBy: null }, signer)
+      await erasures.addErasure(db, { ...plan, taskIds, state, signed })
       if (state === 'DEFERRED') {
         await append(erasureEntries(plan, { event: 'ERASURE_DEFERRED', actor: plan.requestedBy }))
       }
@@ -175,11 +194,17 @@ export function createEraser(options: EraserOptions): Eraser {
     },
     async replay() {
       const open = await erasures.listErasures(db, ['CONFIRMED'])
-      for (const { id } of open) await run(id)
-      return { resumed: open.length, ...(await eraseAgain(options)) }
+      const proven = open.filter(isProven)
+      for (const { id } of proven) await run(id)
+      const again = await eraseAgain(options)
+      const refused = open.filter((erasure) => !isProven(erasure)).map(({ id }) => id)
+      return { resumed: proven.length, ...again, unproven: [...refused, ...again.unproven] }
     },
-    find: (id) => erasures.findErasure(db, id),
-    list: (states) => erasures.listErasures(db, states),
+    async find(id) {
+      const erasure = await erasures.findErasure(db, id)
+      return erasure && { ...erasure, proven: isProven(erasure) }
+    },
+    list: async (states) => (await erasures.listErasures(db, states)).filter(isProven),
     async search(subject) {
       const refs = await findKeysOfSubject(vaultDb, reach.lookupOf(subject))
       return erasures.findSubjectRecords(db, refs)
@@ -187,17 +212,29 @@ export function createEraser(options: EraserOptions): Eraser {
   }
 }
 
-/** What a restore brought back of erasures that are past their request. */
-async function eraseAgain({ db, vaultDb, vault }: EraserOptions) {
-  const refs = await erasures.readErasedSubjects(db)
-  const keys = await destroyKeys(vaultDb, refs.map(uuidBytes))
+/**
+ * What a restore brought back of erasures that are past their request. The table of erased subjects is believed where a
+ * signed record names the subject with its list; anybody else's key is none of an erasure's business.
+ */
+async function eraseAgain({ db, vaultDb, vault, batchKeys, reader, cold }: EraserOptions) {
+  const listed = await erasures.readErasedSubjects(db)
+  const found = await readSubjectKeys(vaultDb, listed.map(uuidBytes))
+  const authentic = createAuthenticatedErasures(reader, batchKeys, cold?.store)
+  const named = await authentic.subjects(found.map(({ subjectRef }) => subjectRef))
+  const keys = await destroyKeys(vaultDb, [...named].map(uuidBytes))
   if (keys > 0) vault.forget()
   let payloads = 0
   for (const id of await erasures.findUnreflectedErasures(db)) {
     payloads += await erased.erasePayload(db, id)
   }
-  return { keys, payloads }
+  const unnamed = found.map(({ subjectRef }) => subjectRef).filter((ref) => !named.has(ref))
+  return { keys, payloads, unproven: unnamed }
 }
+
+const unproven = (id: string) =>
+  permanent('BATON_ERASURE_UNPROVEN', `what the table says of erasure ${id} is not what an auditor signed`, {
+    fix: 'Run `baton verify`, which names what was changed; nothing is erased on the word of the table.',
+  })
 
 async function readKnown(db: Database, id: string): Promise<Erasure> {
   const erasure = await erasures.findErasure(db, id)
@@ -214,6 +251,7 @@ async function confirmPlan(
   const { db, vaultDb } = options
   const found = await erasures.findErasure(db, id)
   if (found === undefined) return 'unknown'
+  if (judgeErasure(found, options.batchKeys) !== 'proven') return 'unproven'
   if (found.requestedBy === confirmedBy) return 'own'
   if (found.state === 'DEFERRED') return 'state'
   if (found.state !== 'PLANNED') return undefined
@@ -223,7 +261,8 @@ async function confirmPlan(
   const taskIds = await reach.tasksOf(refs, confirmed.taskIds)
   if ((await heldOf(options, taskIds)).length > 0) return 'held'
   const { handoffIds } = confirmed
-  await erasures.confirmErasure(db, id, { by: confirmedBy, handoffIds, taskIds })
+  const signed = signErasure({ ...found, confirmedBy, handoffIds, taskIds }, options.signer)
+  await erasures.confirmErasure(db, id, { by: confirmedBy, handoffIds, taskIds, signed })
   return undefined
 }
 

@@ -4,6 +4,7 @@ import { BINARY, text } from '@baton/postgres'
 import { anyOf, sql } from '@baton/postgres/statements'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
+import type { ErasureSignature } from './signed-erasure.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 
 export type ErasureState = 'PLANNED' | 'DEFERRED' | 'CONFIRMED' | 'ERASED' | 'COMPLETED'
@@ -21,19 +22,25 @@ export interface Erasure {
   readonly handoffIds: readonly string[]
   readonly taskIds: readonly string[]
   readonly receipt: object | null
+  /** What the auditor signed of it; null of those planned by versions that did not. */
+  readonly signed: ErasureSignature | null
 }
 
 const ERASURES = audit
   .selectFrom('audit.erasure')
-  .select(['id', 'state', 'basis', 'receipt', 'handoff_ids as handoffIds', 'task_ids as taskIds'])
+  .select(['id', 'state', 'basis', 'receipt', 'signed', 'handoff_ids as handoffIds', 'task_ids as taskIds'])
   .select(['requested_by as requestedBy', 'requested_at as requestedAt'])
   .select(['confirmed_by as confirmedBy', 'confirmed_at as confirmedAt'])
   .select('completed_at as completedAt')
-  .$narrowType<{ state: ErasureState; receipt: object | null }>()
+  .$narrowType<{
+    state: ErasureState
+    receipt: object | null
+    signed: ErasureSignature | null
+  }>()
 
 export type NewErasure = Pick<
   Erasure,
-  'id' | 'state' | 'basis' | 'requestedBy' | 'handoffIds' | 'taskIds'
+  'id' | 'state' | 'basis' | 'requestedBy' | 'handoffIds' | 'taskIds' | 'signed'
 >
 
 /** Stores a plan; a repeated one changes nothing. */
@@ -50,6 +57,7 @@ export async function addErasure(db: Database, erasure: NewErasure): Promise<voi
         requested_by: erasure.requestedBy,
         handoff_ids: erasure.handoffIds,
         task_ids: erasure.taskIds,
+        signed: JSON.stringify(erasure.signed),
       })
       .onConflict((conflict) => conflict.doNothing()),
   )
@@ -92,7 +100,7 @@ export const readClosedSubjects = (db: Database): Promise<ErasedSubject[]> =>
 export async function confirmErasure(
   db: Database,
   id: string,
-  confirmed: Pick<Erasure, 'handoffIds' | 'taskIds'> & { readonly by: string },
+  confirmed: Pick<Erasure, 'handoffIds' | 'taskIds' | 'signed'> & { readonly by: string },
 ): Promise<boolean> {
   const rows = await run(
     db,
@@ -105,6 +113,7 @@ export async function confirmErasure(
         confirmed_at: sql<Date>`now()`,
         handoff_ids: confirmed.handoffIds,
         task_ids: confirmed.taskIds,
+        signed: JSON.stringify(confirmed.signed),
       })
       .where('id', '=', id)
       .where('state', '=', 'PLANNED')

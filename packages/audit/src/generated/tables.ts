@@ -105,7 +105,7 @@ export interface AuditTables {
     handoff_ids: readonly string[]
     task_ids: readonly string[]
     receipt: unknown
-    confirmation: unknown
+    signed: unknown
   }
   'audit.erased_subject': {
     subject_ref: string

@@ -1,8 +1,10 @@
 // The tables of erasures compared with the records that tell of them: who asked, who confirmed, and which segments are listed.
 import { erasureOf } from '@baton/ledger'
 import type { Finding, RecordBody } from '@baton/ledger'
+import type { KeyObject } from 'node:crypto'
 import { readClosedSubjects, readErasures } from '../erasure/erasures.ts'
 import type { Erasure } from '../erasure/erasures.ts'
+import { judgeErasure } from '../erasure/signed-erasure.ts'
 import { readListsOf } from '../erasure/erased-segments.ts'
 import { readArchivePositions } from '../cold/archive-positions.ts'
 import type { Snapshot } from '../database.ts'
@@ -22,7 +24,10 @@ interface Told {
 const LISTS_AT_ONCE = 500
 
 /** An erasure whose records have expired is not looked at any more. */
-export function checkErasures(snapshot: Snapshot): StateCheck {
+export function checkErasures(
+  snapshot: Snapshot,
+  batchKeys: ReadonlyMap<string, KeyObject>,
+): StateCheck {
   const told = new Map<string, Told>()
   return {
     next({ origin }, { reading: body }) {
@@ -50,6 +55,11 @@ export function checkErasures(snapshot: Snapshot): StateCheck {
               undefined,
               `erasure ${id} is said to be carried out, and no record says so`,
             ),
+          ),
+        ...[...rows.values()]
+          .filter((row) => judgeErasure(row, batchKeys) === 'altered')
+          .map(({ id }) =>
+            stateFinding(told.get(id)?.place, `erasure ${id}: the table does not say what the auditor signed`),
           ),
         ...(await checkLists(snapshot, told)),
         ...(await checkSubjects(snapshot, { told, rows, keptFromMs })),

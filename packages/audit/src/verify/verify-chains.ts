@@ -126,14 +126,14 @@ async function verifyIn(
 /** What is compared with the records while they are read. */
 async function openStateChecks(
   db: Snapshot,
-  { vault, cold }: VerifyOptions,
+  { vault, cold, batchKeys }: VerifyOptions,
   seals: VerifiedSeals | undefined,
 ): Promise<readonly StateCheck[]> {
   const sealed = seals && ((origin: string) => seals.targets.get(origin)?.at(-1)?.size ?? 0)
   return [
     checkIndex(db, vault?.requestKey),
     checkHolds(db),
-    checkErasures(db),
+    checkErasures(db, batchKeys),
     checkTiers({ tier: createColdTier(db, cold), sealed }, await readArchivePositions(db)),
   ]
 }

@@ -151,6 +151,7 @@ interface Status {
   readonly state: string
   readonly requestedBy: string
   readonly confirmedBy: string | null
+  readonly proven: boolean
   readonly receipt: Receipt | null
 }
 
@@ -162,6 +163,11 @@ async function showStatus(context: Context, id: string): Promise<ExitCode> {
   else if (status.receipt !== null) output.data(receiptTable(status.receipt.stores))
   const confirmed = status.confirmedBy === null ? '' : `, confirmed by ${status.confirmedBy}`
   output.words(`${status.state}; asked for by ${status.requestedBy}${confirmed}.`)
+  if (!status.proven) {
+    output.words('Not proven: the table says something else of it than an auditor signed.')
+    output.next(`${nextStep('verify')} names what was changed`)
+    return EXIT.verificationFailed
+  }
   return status.state === 'COMPLETED' ? EXIT.fine : EXIT.incomplete
 }
 
