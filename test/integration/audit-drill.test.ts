@@ -39,13 +39,14 @@ beforeAll(async () => {
   const position = (await readArchivePositions(fixture.reader)).get(0)
   if (position === undefined) throw new Error('nothing is archived')
   const beforeMicros = Date.now() * 1_000 - 400 * DAY_MICROS
-  const { record } = tiers
+  const { record, heldAmong } = tiers
   await expireChain({
     db: archiverPool,
     store: cold,
     origin: ORIGIN,
     position,
     beforeMicros,
+    heldAmong,
     record,
   })
   await sealing.sealed()

@@ -1,5 +1,6 @@
 // Records go only when their time is over and nobody holds them; what is left still proves itself.
 import { randomUUID } from 'node:crypto'
+import type { UUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   dropDay,
@@ -11,17 +12,19 @@ import {
   readTrace,
 } from '@baton/audit'
 import { decodeHashTile } from '@baton/ledger'
+import { eventually } from '@baton/testkit'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
 
 let tiers: Tiers
 const taskId = randomUUID()
+let oldest: UUID
 const DAY_MICROS = 86_400_000_000
 const ORIGIN = 'baton/development/1/s0'
 
 beforeAll(async () => {
   tiers = await createTiers()
-  await tiers.append(420, 256)
+  oldest = ((await tiers.append(420, 256))[0]?.taskId ?? '') as UUID
   await tiers.append(200, 300)
   await tiers.append(200, 2, { taskId })
   await tiers.append(0, 300)
@@ -29,10 +32,10 @@ beforeAll(async () => {
 })
 afterAll(() => tiers?.close())
 
-const hold = async (event: 'LEGAL_HOLD_SET' | 'LEGAL_HOLD_LIFTED') => {
+const hold = async (event: 'LEGAL_HOLD_SET' | 'LEGAL_HOLD_LIFTED', of = taskId) => {
   const id = randomUUID()
   const act = { id, actor: 'counsel' }
-  await tiers.append(0, 1, { event, taskId, handoffId: id, act, verdicts: null, segments: [] })
+  await tiers.append(0, 1, { event, taskId: of, handoffId: id, act, verdicts: null, segments: [] })
 }
 const position = async () => {
   const found = (await readArchivePositions(tiers.fixture.reader)).get(0)
@@ -46,6 +49,7 @@ const expire = async (daysKept: number) =>
     origin: ORIGIN,
     position: await position(),
     beforeMicros: Date.now() * 1_000 - daysKept * DAY_MICROS,
+    heldAmong: tiers.heldAmong,
     record: tiers.record,
   })
 const dayOf = (daysAgo: number): string =>
@@ -75,6 +79,34 @@ describe('retention and legal holds', () => {
     expect(await findDropObstacle(tiers.archiverPool, { day, hotDays: 30 })).toBe('LEGAL_HOLD')
     const drop = dropDay(tiers.archiverPool, { day, hotDays: 30, chain: 0, seq: 0 })
     await expect(drop).rejects.toMatchObject({ code: 'BATON_AUDIT_DATABASE_REFUSED' })
+  })
+
+  test('a held task keeps its day also where the row of its hold was deleted', async () => {
+    const { superuser } = tiers.fixture
+    await superuser.query({ text: 'create table kept_hold as table audit.legal_hold' })
+    await superuser.query({ text: 'delete from audit.legal_hold' })
+    const archiver = await tiers.startArchiver({ BATON_AUDIT_RETENTION_DAYS: '3650' })
+    const stays = `"event":"archive.day_stays","day":"${dayOf(200)}","reason":"LEGAL_HOLD"`
+    await eventually(() => archiver.output().includes(stays), {
+      deadlineMs: 20_000,
+      describe: () => archiver.output(),
+    })
+    await archiver.stop()
+    expect((await position()).hotFrom).toBe(256)
+    await superuser.query({ text: 'insert into audit.legal_hold table kept_hold' })
+  })
+
+  test('a bundle stays with a record of a held task in it, also where the row of its hold was deleted', async () => {
+    await hold('LEGAL_HOLD_SET', oldest)
+    await tiers.sealing.sealed()
+    const { superuser } = tiers.fixture
+    await superuser.query({
+      text: 'delete from audit.legal_hold where task_id = $1',
+      values: [oldest],
+    })
+    expect(await expire(400)).toBe(0)
+    await hold('LEGAL_HOLD_LIFTED', oldest)
+    await tiers.sealing.sealed()
   })
 
   test('the archiver’s role changes nothing by itself', async () => {

@@ -6,8 +6,10 @@ import {
   createAuditLog,
   createPool,
   createSubjectVault,
+  findHeldTasks,
   openColdStore,
   readArchivePositions,
+  readCoveredSizes,
   verifyChains,
 } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
@@ -36,6 +38,8 @@ export interface Tiers {
   readonly sealKey: KeyObject
   readonly auditorUrl: string
   readonly sealer: ServiceProcess
+  /** As the archiver asks before records expire. */
+  heldAmong(taskIds: readonly string[]): Promise<readonly string[]>
   /** Appends one entry through the auditor. */
   record(entry: AuditEntry): Promise<void>
   /** Appends handoffs of one task per entry, as if it were `daysAgo`; answers the entries. */
@@ -83,6 +87,11 @@ export async function createTiers(shards = 1): Promise<Tiers> {
     sealKey,
     auditorUrl: auditor.url,
     sealer,
+    async heldAmong(taskIds) {
+      const covered = await readCoveredSizes(archiverPool, sealKey)
+      const reading = { reader: archiverPool, cold, covered }
+      return (await findHeldTasks(reading, taskIds)).held
+    },
     record: async (entry) => void (await archiverClient.append([entry])),
     async append(daysAgo, count, changes = {}) {
       await ensurePartition(fixture, daysAgo)

@@ -17,12 +17,12 @@ beforeAll(async () => {
   const archiver = await tiers.startArchiver()
   await tiers.archived(({ hotFrom }) => hotFrom === 768)
   await archiver.stop()
-  const { fixture, archiverPool: db, cold: store, record } = tiers
+  const { fixture, archiverPool: db, cold: store, record, heldAmong } = tiers
   const position = (await readArchivePositions(fixture.reader)).get(0)
   if (position === undefined) throw new Error('nothing is archived')
   const beforeMicros = Date.now() * 1_000 - 400 * DAY_MICROS
   const origin = 'baton/development/1/s0'
-  await expireChain({ db, store, origin, position, beforeMicros, record })
+  await expireChain({ db, store, origin, position, beforeMicros, heldAmong, record })
   await tiers.sealing.sealed()
   await tiers.sealer.stop()
   await rm(tiers.sealing.stateFile)

@@ -5,6 +5,8 @@ import {
   dropEntry,
   expireChain,
   findDropObstacle,
+  findHeldTasks,
+  findTasksToAsk,
   readCoveredSizes,
   readDayRanges,
   readHotDays,
@@ -46,7 +48,7 @@ export async function dropDays(
   for (const day of await readHotDays(pool)) {
     const obstacle = await findDropObstacle(pool, { day, hotDays })
     if (obstacle === 'HOT') return []
-    const reason = obstacle ?? (await unwitnessed(options, day))
+    const reason = obstacle ?? (await heldOn(options, day)) ?? (await unwitnessed(options, day))
     if (reason !== undefined) {
       logger.warn({ event: 'archive.day_stays', day, reason })
       return []
@@ -56,6 +58,21 @@ export async function dropDays(
     await drop(options, { day, archived })
   }
   return []
+}
+
+/** The table of holds is not believed: whoever owns the database can delete a row of it, or write a lift. */
+async function heldOn(options: RetentionOptions, day: string): Promise<string | undefined> {
+  const held = await heldAmong(options, await findTasksToAsk(options.pool, day))
+  return held.length === 0 ? undefined : 'LEGAL_HOLD'
+}
+
+async function heldAmong(
+  { pool, store, sealKey }: RetentionOptions,
+  taskIds: readonly string[],
+): Promise<readonly string[]> {
+  const covered = await readCoveredSizes(pool, sealKey)
+  const { held, unproven } = await findHeldTasks({ reader: pool, cold: store, covered }, taskIds)
+  return [...held, ...unproven.map(({ taskId }) => taskId)]
 }
 
 async function unwitnessed(
@@ -105,9 +122,10 @@ async function drop(options: RetentionOptions, { day, archived }: Day): Promise<
 
 /** Raises the minimum index of every chain as far as retention and holds let it. */
 export async function expireChains(
-  { pool, store, client, retentionDays, logger }: RetentionOptions,
+  options: RetentionOptions,
   targets: readonly ArchiveTarget[],
 ): Promise<void> {
+  const { pool, store, client, retentionDays, logger } = options
   const beforeMicros = Date.now() * 1_000 - retentionDays * DAY_MICROS
   for (const { log, origin, position } of targets) {
     if (log < 0 || position.hotFrom === 0) continue
@@ -117,6 +135,7 @@ export async function expireChains(
       origin,
       position,
       beforeMicros,
+      heldAmong: (taskIds) => heldAmong(options, taskIds),
       record: async (expiry) => void (await client.append([expiry])),
     })
     if (minIndex > position.removed) logger.info({ event: 'archive.expired', origin, minIndex })

@@ -22,6 +22,8 @@ interface ExpireOptions {
   readonly position: ArchivePosition
   /** Microseconds since 1970: records before this may go. */
   readonly beforeMicros: number
+  /** Those of some tasks that are held, or of which it cannot be proven that they are not. */
+  readonly heldAmong: (taskIds: readonly string[]) => Promise<readonly string[]>
   /** Appends the record of the expiry, and resolves when it is durable. */
   readonly record: (expiry: AuditEntry) => Promise<void>
 }
@@ -49,20 +51,32 @@ export async function expireChain(options: ExpireOptions): Promise<number> {
   return minIndex
 }
 
+/** Each task of a bundle is proven from its records not to be held, which takes about a second: the rest waits for the next round. */
+const BUNDLES_AT_ONCE = 100
+
 /** The longest run of whole bundles that may go, and the last record in it. */
-async function findExpiry({ db, store, origin, position, beforeMicros }: ExpireOptions) {
+async function findExpiry(options: ExpireOptions) {
+  const { db, store, origin, position, beforeMicros, heldAmong } = options
   const { log: chain, minIndex, hotFrom } = position
   const held = await readHeldFrom(db, { chain, fromSeq: minIndex })
   const needed = [...(held === null ? [] : [held]), ...(await readNeeded(db, { chain, origin }))]
-  const bundlesEnd = Math.min(bundleOf(hotFrom), ...needed.map(bundleOf))
+  const first = bundleOf(minIndex)
+  const bundlesEnd = Math.min(
+    bundleOf(hotFrom),
+    first + BUNDLES_AT_ONCE,
+    ...needed.map(bundleOf),
+  )
   const log = createColdLog(store, origin)
   let found: { readonly toIndex: number; readonly last: RecordBody } | undefined
-  for (let index = bundleOf(minIndex); index < bundlesEnd; index += 1) {
+  for (let index = first; index < bundlesEnd; index += 1) {
     const bundle = await log.bundle(index)
-    const body = bundle.kind === 'found' ? bundle.content.at(-1) : undefined
-    const last = body && readRecord(body)
+    const records = bundle.kind === 'found' ? bundle.content.map(readRecord) : []
+    const last = records.at(-1)
     // A bundle that cannot be read is a finding for the verifier, and nothing to delete.
     if (last === undefined || (parseInstant(last.recordedAt) ?? Infinity) >= beforeMicros) break
+    const tasks = new Set(records.map((record) => record?.taskId))
+    const known = [...tasks].filter((taskId) => taskId !== undefined)
+    if (known.length < tasks.size || (await heldAmong(known)).length > 0) break
     found = { toIndex: (index + 1) * TILE_WIDTH, last }
   }
   return found

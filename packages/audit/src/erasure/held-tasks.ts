@@ -1,8 +1,8 @@
 // Which tasks must not be erased now: what their own records say of a legal hold, and what the table of holds says.
-import { parseInstant, uuidBytes } from '@baton/ledger'
+import { EVENT_NUMBERS, parseInstant, uuidBytes } from '@baton/ledger'
 import type { RecordBody } from '@baton/ledger'
 import { BINARY } from '@baton/postgres'
-import { anyOf } from '@baton/postgres/statements'
+import { anyOf, sql } from '@baton/postgres/statements'
 import type { KeyObject } from 'node:crypto'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { readHeads } from '../append/heads.ts'
@@ -14,12 +14,15 @@ import { readTrace } from '../read/read-trace.ts'
 import { isSignedRecord } from '../read/signed-record.ts'
 
 interface HoldReading {
-  /** Connected as audit_reader. */
+  /** Connected as audit_reader, or as another role that reads records. */
   readonly reader: Pool
   /** Where records stand that are not in the database any more. */
   readonly cold: ColdStore | undefined
-  /** Trusted public keys of append services, by key id. */
-  readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /**
+   * Trusted public keys of append services, by key id. Who has none takes the seal's word, which is given for signed
+   * batches alone.
+   */
+  readonly batchKeys?: ReadonlyMap<string, KeyObject>
   /** What seals cover now; undefined where nobody seals. */
   readonly covered: CoveredSizes | undefined
 }
@@ -69,6 +72,7 @@ async function isLift(
   { event, origin, seq }: RecordBody,
 ): Promise<boolean> {
   if (HOLDS[event] === true) return false
+  if (batchKeys === undefined) return true
   return inSnapshot(reader, async (snapshot) => {
     const chain = (await readHeads(snapshot)).find((head) => head.origin === origin)?.chain
     if (chain === undefined) return false
@@ -76,6 +80,31 @@ async function isLift(
     return isSignedRecord(snapshot, { chain, origin, seq }, { tier, batchKeys })
   })
 }
+
+/** The tasks with records of a day (YYYY-MM-DD) that a record or the table says anything of a hold about. */
+export async function findTasksToAsk(db: Database, day: string): Promise<readonly string[]> {
+  const start = new Date(`${day}T00:00:00Z`)
+  const told = audit
+    .selectFrom('audit.record')
+    .select('task_id')
+    .where('event', 'in', [sql.lit(SET), sql.lit(LIFTED)])
+    .union(audit.selectFrom('audit.legal_hold').select('task_id'))
+  const rows = await run(
+    db,
+    'find_tasks_to_ask',
+    audit
+      .selectFrom('audit.record')
+      .select('task_id as taskId')
+      .distinct()
+      .where('recorded_at', '>=', start)
+      .where('recorded_at', '<', new Date(start.getTime() + DAY_MS))
+      .where('task_id', 'in', told),
+  )
+  return rows.map(({ taskId }) => taskId)
+}
+
+const DAY_MS = 86_400_000
+const { LEGAL_HOLD_SET: SET, LEGAL_HOLD_LIFTED: LIFTED } = EVENT_NUMBERS
 
 async function listHeld(db: Database, taskIds: readonly string[]): Promise<string[]> {
   const rows = await run(
