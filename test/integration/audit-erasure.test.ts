@@ -232,7 +232,9 @@ describe('nobody is erased on the word of a table', () => {
 
   test('a plan that somebody confirmed by SQL is not carried out, at a start neither', async () => {
     const id = await plan(await tell([person()]))
-    await sql(`update audit.erasure set state = 'CONFIRMED', confirmed_by = 'bob' where id = '${id}'`)
+    await sql(
+      `update audit.erasure set state = 'CONFIRMED', confirmed_by = 'bob' where id = '${id}'`,
+    )
     const before = await keysOf()
     const again = await fixture.startAuditor()
     expect(again.process.output()).toContain('erasure.unproven')
@@ -264,7 +266,9 @@ describe('nobody is erased on the word of a table', () => {
       JSON.stringify(await (await auditor.erase('/v1/erasures')).json()).includes(who.handoffId)
     expect(await listed()).toBe(true)
     const change = (with_: string) =>
-      sql(`update audit.erasure set handoff_ids = ${with_} where '${who.handoffId}' = any(handoff_ids)`)
+      sql(
+        `update audit.erasure set handoff_ids = ${with_} where '${who.handoffId}' = any(handoff_ids)`,
+      )
     await change('handoff_ids || gen_random_uuid()')
     expect(await listed()).toBe(false)
     expect((await verify()).findings).toMatchObject([{ rule: 'STATE' }])

@@ -80,7 +80,13 @@ export {
   readTaskIndex,
 } from './cold/archive-positions.ts'
 export { createEraser } from './erasure/eraser.ts'
-export type { ErasedStore, Eraser, ErasureOutcome, ErasurePlan, KnownErasure } from './erasure/eraser.ts'
+export type {
+  ErasedStore,
+  Eraser,
+  ErasureOutcome,
+  ErasurePlan,
+  KnownErasure,
+} from './erasure/eraser.ts'
 export { receiptStatement } from './erasure/signed-erasure.ts'
 export type { ErasureSigner } from './erasure/signed-erasure.ts'
 export { findHeldTasks, findTasksToAsk } from './erasure/held-tasks.ts'

@@ -74,7 +74,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
   server.get<ById>('/v1/erasures/:id', { ...guard, ...WITHOUT_BODY }, async ({ params }) => {
     const erasure = await eraser().find(params.id)
     if (erasure === undefined) throw ERASURE_UNKNOWN
-    return { ...show(erasure), proven: erasure.proven }
+    return show(erasure)
   })
 
   server.get('/v1/erasures', guard, async () => {
@@ -126,7 +126,8 @@ async function complete(
   return receipt
 }
 
-const show = ({ receipt, signed: _, ...erasure }: Erasure) => ({ ...erasure, receipt })
+/** What the auditor signed of it is the auditor's to check. */
+const show = (erasure: Erasure) => ({ ...erasure, signed: undefined })
 
 const ERASURE_OFF = new ProblemError({
   status: 503,

@@ -182,7 +182,8 @@ const READ_ERASURE = onlyById('erasure', 'erasures:plan', {
           taskIds: uuids,
           proven: {
             type: 'boolean',
-            description: 'Whether all of it is what the auditor signed; else somebody changed the table.',
+            description:
+              'Whether all of it is what the auditor signed; else somebody changed the table.',
           },
         },
       ),

@@ -61,11 +61,7 @@ async function findExpiry(options: ExpireOptions) {
   const held = await readHeldFrom(db, { chain, fromSeq: minIndex })
   const needed = [...(held === null ? [] : [held]), ...(await readNeeded(db, { chain, origin }))]
   const first = bundleOf(minIndex)
-  const bundlesEnd = Math.min(
-    bundleOf(hotFrom),
-    first + BUNDLES_AT_ONCE,
-    ...needed.map(bundleOf),
-  )
+  const bundlesEnd = Math.min(bundleOf(hotFrom), first + BUNDLES_AT_ONCE, ...needed.map(bundleOf))
   const log = createColdLog(store, origin)
   let found: { readonly toIndex: number; readonly last: RecordBody } | undefined
   for (let index = first; index < bundlesEnd; index += 1) {

@@ -129,30 +129,11 @@ export interface Eraser {
 
 /** Plans and carries out erasures on the log, its cold tier and the vault. */
 export function createEraser(options: EraserOptions): Eraser {
-  const { db, vaultDb, vault, append, signer, batchKeys } = options
+  const { db, vaultDb, append, signer, batchKeys } = options
   const reach = reachOf(options)
   const isProven = (erasure: Erasure): boolean => judgeErasure(erasure, batchKeys) === 'proven'
 
-  async function run(id: string): Promise<Erasure> {
-    const erasure = await readKnown(db, id)
-    if (!isProven(erasure)) throw unproven(id)
-    if (erasure.state !== 'CONFIRMED') return erasure
-    await detachKeys(vaultDb, id)
-    const subjectRefs = await readDetachedKeys(vaultDb, id)
-    const cold = await reach.readCold(subjectRefs, erasure.taskIds)
-    await erased.closeSubjects(db, id, { subjectRefs, cold: cold.segments })
-    const lists = await erased.readErasedLists(db, id)
-    const actor = erasure.requestedBy
-    await append(erasureEntries(erasure, { event: 'ERASURE_REQUESTED', actor }, lists))
-    crashPoint('erasure.after_request')
-    await destroyKeys(vaultDb, subjectRefs.map(uuidBytes))
-    vault.forget()
-    crashPoint('erasure.after_key')
-    await erased.erasePayload(db, id)
-    crashPoint('erasure.after_payloads')
-    await erasures.markErased(db, id)
-    return readKnown(db, id)
-  }
+  const run = (id: string): Promise<Erasure> => carryOut(options, reach, id)
 
   return {
     run,
@@ -194,11 +175,16 @@ export function createEraser(options: EraserOptions): Eraser {
     },
     async replay() {
       const open = await erasures.listErasures(db, ['CONFIRMED'])
-      const proven = open.filter(isProven)
+      const { proven = [], refused = [] } = Object.groupBy(open, (erasure) =>
+        isProven(erasure) ? 'proven' : 'refused',
+      )
       for (const { id } of proven) await run(id)
-      const again = await eraseAgain(options)
-      const refused = open.filter((erasure) => !isProven(erasure)).map(({ id }) => id)
-      return { resumed: proven.length, ...again, unproven: [...refused, ...again.unproven] }
+      const { unnamed, ...again } = await eraseAgain(options)
+      return {
+        resumed: proven.length,
+        ...again,
+        unproven: [...refused.map(({ id }) => id), ...unnamed],
+      }
     },
     async find(id) {
       const erasure = await erasures.findErasure(db, id)
@@ -210,6 +196,29 @@ export function createEraser(options: EraserOptions): Eraser {
       return erasures.findSubjectRecords(db, refs)
     },
   }
+}
+
+/** See `Eraser.run`. */
+async function carryOut(options: EraserOptions, reach: Reach, id: string): Promise<Erasure> {
+  const { db, vaultDb, vault, append, batchKeys } = options
+  const erasure = await readKnown(db, id)
+  if (judgeErasure(erasure, batchKeys) !== 'proven') throw unproven(id)
+  if (erasure.state !== 'CONFIRMED') return erasure
+  await detachKeys(vaultDb, id)
+  const subjectRefs = await readDetachedKeys(vaultDb, id)
+  const cold = await reach.readCold(subjectRefs, erasure.taskIds)
+  await erased.closeSubjects(db, id, { subjectRefs, cold: cold.segments })
+  const lists = await erased.readErasedLists(db, id)
+  const actor = erasure.requestedBy
+  await append(erasureEntries(erasure, { event: 'ERASURE_REQUESTED', actor }, lists))
+  crashPoint('erasure.after_request')
+  await destroyKeys(vaultDb, subjectRefs.map(uuidBytes))
+  vault.forget()
+  crashPoint('erasure.after_key')
+  await erased.erasePayload(db, id)
+  crashPoint('erasure.after_payloads')
+  await erasures.markErased(db, id)
+  return readKnown(db, id)
 }
 
 /**
@@ -228,13 +237,17 @@ async function eraseAgain({ db, vaultDb, vault, batchKeys, reader, cold }: Erase
     payloads += await erased.erasePayload(db, id)
   }
   const unnamed = found.map(({ subjectRef }) => subjectRef).filter((ref) => !named.has(ref))
-  return { keys, payloads, unproven: unnamed }
+  return { keys, payloads, unnamed }
 }
 
 const unproven = (id: string) =>
-  permanent('BATON_ERASURE_UNPROVEN', `what the table says of erasure ${id} is not what an auditor signed`, {
-    fix: 'Run `baton verify`, which names what was changed; nothing is erased on the word of the table.',
-  })
+  permanent(
+    'BATON_ERASURE_UNPROVEN',
+    `what the table says of erasure ${id} is not what an auditor signed`,
+    {
+      fix: 'Run `baton verify`, which names what was changed; nothing is erased on the word of the table.',
+    },
+  )
 
 async function readKnown(db: Database, id: string): Promise<Erasure> {
   const erasure = await erasures.findErasure(db, id)

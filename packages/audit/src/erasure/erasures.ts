@@ -28,7 +28,15 @@ export interface Erasure {
 
 const ERASURES = audit
   .selectFrom('audit.erasure')
-  .select(['id', 'state', 'basis', 'receipt', 'signed', 'handoff_ids as handoffIds', 'task_ids as taskIds'])
+  .select([
+    'id',
+    'state',
+    'basis',
+    'receipt',
+    'signed',
+    'handoff_ids as handoffIds',
+    'task_ids as taskIds',
+  ])
   .select(['requested_by as requestedBy', 'requested_at as requestedAt'])
   .select(['confirmed_by as confirmedBy', 'confirmed_at as confirmedAt'])
   .select('completed_at as completedAt')

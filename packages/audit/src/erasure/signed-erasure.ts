@@ -57,11 +57,7 @@ export function judgeErasure(
   if (signed !== null) return judge(signed, statementOf(erasure), batchKeys)
   if (receipt === null) return 'unknown'
   const { sha256: _, keyId, signature, ...content } = receipt as Receipt
-  const verdict = judge(
-    { keyId, signature },
-    receiptStatement(canonicalJson(content)),
-    batchKeys,
-  )
+  const verdict = judge({ keyId, signature }, receiptStatement(canonicalJson(content)), batchKeys)
   return verdict === 'proven' && !agrees(content, erasure) ? 'altered' : verdict
 }
 
@@ -76,21 +72,18 @@ interface Receipt extends ErasureSignature {
 }
 
 function agrees(
-  { erasureId, basis, requestedBy, confirmedBy, tasks, handoffs }: Omit<
-    Receipt,
-    'sha256' | 'keyId' | 'signature'
-  >,
+  {
+    erasureId,
+    basis,
+    requestedBy,
+    confirmedBy,
+    tasks,
+    handoffs,
+  }: Omit<Receipt, 'sha256' | 'keyId' | 'signature'>,
   row: Decided,
 ): boolean {
   const said = [erasureId, basis, requestedBy, confirmedBy, tasks, handoffs]
-  const stored = [
-    row.id,
-    row.basis,
-    row.requestedBy,
-    row.confirmedBy,
-    row.taskIds,
-    row.handoffIds,
-  ]
+  const stored = [row.id, row.basis, row.requestedBy, row.confirmedBy, row.taskIds, row.handoffIds]
   return JSON.stringify(said) === JSON.stringify(stored)
 }
 

@@ -59,7 +59,10 @@ export function checkErasures(
         ...[...rows.values()]
           .filter((row) => judgeErasure(row, batchKeys) === 'altered')
           .map(({ id }) =>
-            stateFinding(told.get(id)?.place, `erasure ${id}: the table does not say what the auditor signed`),
+            stateFinding(
+              told.get(id)?.place,
+              `erasure ${id}: the table does not say what the auditor signed`,
+            ),
           ),
         ...(await checkLists(snapshot, told)),
         ...(await checkSubjects(snapshot, { told, rows, keptFromMs })),
