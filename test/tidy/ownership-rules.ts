@@ -29,6 +29,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'p-retry': ['packages/engine', 'packages/embedded', 'services/'],
   commander: ['services/cli'],
   'string-width': ['services/cli'],
+  hyparquet: ['services/cli'],
+  'hyparquet-writer': ['services/cli'],
 }
 
 /** Which layers a package may import; testing may import anything, and nothing but testing may import it. */

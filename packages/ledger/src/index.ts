@@ -45,8 +45,8 @@ export { bySeverity, FINDING_RULES, LOG_VERDICTS, verdictOf } from './finding.ts
 export type { Finding, FindingRule, LogVerdict } from './finding.ts'
 export { traceGaps } from './verify-task.ts'
 export type { TraceGap } from './verify-task.ts'
-export { taskCost } from './task-cost.ts'
-export type { TaskCost } from './task-cost.ts'
+export { taskCharges, taskCost } from './task-cost.ts'
+export type { Charge, TaskCost } from './task-cost.ts'
 export {
   decodeUtf8,
   encodeUtf8,

@@ -5,7 +5,7 @@ import { entryOf } from '../fixtures/entry.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import { readRecord, recordHash } from './record.ts'
 import type { RecordBody } from './record.ts'
-import { taskCost } from './task-cost.ts'
+import { taskCharges, taskCost } from './task-cost.ts'
 import { traceGaps } from './verify-task.ts'
 
 const uuid = (digit: string) =>
@@ -20,6 +20,7 @@ interface Hop {
   readonly spent: number
   readonly event?: AuditEntry['event']
   readonly execution?: string
+  readonly tokens?: number
 }
 
 const entryOfHop = (hop: Hop): AuditEntry =>
@@ -34,7 +35,12 @@ const entryOfHop = (hop: Hop): AuditEntry =>
       executionId: uuid(hop.execution ?? hop.id),
     },
     toAgent: { agentType: hop.to, agentVersion: null },
-    cost: { spentMicroUSD: hop.spent, remainingMicroUSD: 0, promptTokens: 0, completionTokens: 0 },
+    cost: {
+      spentMicroUSD: hop.spent,
+      remainingMicroUSD: 0,
+      promptTokens: hop.tokens ?? 0,
+      completionTokens: 0,
+    },
   })
 
 const bodiesOf = (hops: readonly Hop[]): RecordBody[] =>
@@ -104,6 +110,39 @@ describe('taskCost', () => {
 
   test('a task without records costs nothing', () => {
     expect(taskCost([])).toMatchObject({ hops: [], totalSpentMicroUSD: 0, byAgentMicroUSD: {} })
+  })
+})
+
+describe('taskCharges', () => {
+  const FAN_OUT: readonly Hop[] = [
+    { ...FOUR_AGENTS[0]!, tokens: 7 },
+    { id: '4', parent: '1', from: 'b', to: 'x', spent: 180_000, execution: '9', tokens: 5 },
+    { id: '5', parent: '1', from: 'b', to: 'y', spent: 180_000, execution: '9', tokens: 5 },
+    { id: '6', parent: '4', from: 'x', to: 'z', spent: 190_000, tokens: 3 },
+    { id: '6', from: 'x', to: 'z', spent: 250_000, event: 'EXECUTION_COMPLETED', tokens: 2 },
+  ]
+
+  test('the parts of a fan-out add up to its cost, and its tokens are counted once', () => {
+    const bodies = bodiesOf(FAN_OUT)
+    const charges = taskCharges(bodies)
+    expect(charges.map((one) => [one.agent, one.toAgent, one.spentMicroUSD])).toEqual([
+      ['intake', 'extraction', 80_000],
+      ['b', 'x', 100_000],
+      ['b', 'y', 0],
+      ['x', 'z', 10_000],
+      ['z', null, 60_000],
+    ])
+    expect(charges.map(({ promptTokens }) => promptTokens)).toEqual([7, 5, 0, 3, 2])
+    const { totalSpentMicroUSD, finalExecutionsMicroUSD } = taskCost(bodies)
+    const sum = charges.reduce((total, { spentMicroUSD }) => total + spentMicroUSD, 0)
+    expect(sum).toBe(totalSpentMicroUSD + finalExecutionsMicroUSD)
+  })
+
+  test('a handoff that was judged twice is charged once, where it was judged first', () => {
+    const returned = { ...FOUR_AGENTS[0]!, event: 'HANDOFF_REJECTED' as const }
+    const charges = taskCharges(bodiesOf([returned, ...FOUR_AGENTS]))
+    expect(charges.map(({ record }) => record.seq)).toEqual([0, 2, 3])
+    expect(charges.map(({ spentMicroUSD }) => spentMicroUSD)).toEqual([80_000, 100_000, 120_000])
   })
 })
 

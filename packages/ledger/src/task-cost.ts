@@ -32,13 +32,25 @@ export interface TaskCost {
   readonly byPathMicroUSD: Readonly<Record<string, number>>
 }
 
+/** A part of a task's cost: whose it is, and which record tells of it. */
+export interface Charge {
+  /** The first record that has it; its time is when the work was handed over, or had ended. */
+  readonly record: RecordBody
+  readonly agent: string
+  /** Whom the agent handed its work to; null where the task ended with it. */
+  readonly toAgent: string | null
+  readonly spentMicroUSD: number
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
 type Costed = RecordBody & { readonly cost: NonNullable<RecordBody['cost']> }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
 /** Cost attribution of one task from its records in order of seq (E14). */
 export function taskCost(records: readonly RecordBody[]): TaskCost {
-  const decisions = latestByHandoff(records, ['HANDOFF_ACCEPTED', 'HANDOFF_REJECTED'])
+  const decisions = latestByHandoff(records, DECISIONS)
   const hops = hopCosts(decisions)
   const finals = finalExecutions(records, decisions)
   const spenders = [...hops.map((hop) => [hop.fromAgent, hop.spentMicroUSD] as const), ...finals]
@@ -51,6 +63,37 @@ export function taskCost(records: readonly RecordBody[]): TaskCost {
     byPathMicroUSD: addUp(pathCosts(hops, finals)),
   }
 }
+
+const DECISIONS = ['HANDOFF_ACCEPTED', 'HANDOFF_REJECTED'] as const
+
+/**
+ * The same cost in parts, each counted once: they add up to all that the hops and the last executions spent. Tokens are an
+ * execution's own, and several handoffs that it sends carry the same ones.
+ */
+export function taskCharges(records: readonly RecordBody[]): readonly Charge[] {
+  const decisions = latestByHandoff(records, DECISIONS)
+  const first = latestByHandoff(records.toReversed(), DECISIONS)
+  const told = new Set<string>()
+  const ofHops = hopCosts(decisions).map(({ handoffId, fromAgent, toAgent, spentMicroUSD }) => {
+    const latest = decisions.get(handoffId) as Costed
+    const isTold = told.has(executionOf(latest))
+    told.add(executionOf(latest))
+    const record = first.get(handoffId) as Costed
+    const { promptTokens, completionTokens } = isTold ? NO_TOKENS : latest.cost
+    return { record, agent: fromAgent, toAgent, spentMicroUSD, promptTokens, completionTokens }
+  })
+  const ended = latestByHandoff(records, ['EXECUTION_COMPLETED'])
+  const ofLasts = finalExecutions(records, decisions).map(([agent, spentMicroUSD, handoffId]) => {
+    const record = ended.get(handoffId) as Costed
+    const { promptTokens, completionTokens } = record.cost
+    return { record, agent, toAgent: null, spentMicroUSD, promptTokens, completionTokens }
+  })
+  return [...ofHops, ...ofLasts]
+}
+
+const NO_TOKENS = { promptTokens: 0, completionTokens: 0 }
+const executionOf = ({ parentHandoffId, fromAgent }: RecordBody): string =>
+  `${parentHandoffId}|${fromAgent.executionId}`
 
 const PATH_HOPS_MAX = 10_000
 
@@ -90,7 +133,7 @@ function hopCosts(decisions: ReadonlyMap<string, Costed>): HopCost[] {
   return [...decisions.values()].map((body) => {
     const parent = decisions.get(body.parentHandoffId ?? '')?.cost.spentMicroUSD ?? 0
     const snapshot = body.cost.spentMicroUSD
-    const execution = `${body.parentHandoffId}|${body.fromAgent.executionId}`
+    const execution = executionOf(body)
     const sibling = counted.get(execution)
     const base = sibling ?? parent
     counted.set(execution, Math.max(base, snapshot))

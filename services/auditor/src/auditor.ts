@@ -8,6 +8,7 @@ import { createErasurePart } from './erasure-part.ts'
 import { createEvidencePart } from './evidence-part.ts'
 import { createHoldPart } from './hold-part.ts'
 import { createRecordPart } from './record-part.ts'
+import { createSearchPart } from './search-part.ts'
 import { createServer } from './server.ts'
 import { createTierPart } from './tier-part.ts'
 import { createTilePart } from './tile-part.ts'
@@ -31,6 +32,7 @@ export function createAuditor(dependencies: AuditorDependencies): Auditor {
     createHoldPart(core),
     createEvidencePart(core),
     createErasurePart(core),
+    createSearchPart(core),
   ]
   let url = ''
   let stopped: Promise<void> | undefined

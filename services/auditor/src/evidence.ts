@@ -137,7 +137,8 @@ async function untilCovered(
 
 const NO_TRACE = '00-00000000000000000000000000000001-0000000000000001-00'
 
-function operationEntry(
+/** The record of something that was done with the log; `act` says with which token. */
+export function operationEntry(
   event: AuditEvent,
   { taskId, traceparent = NO_TRACE, actor, reason }: OperationRecord,
 ): AuditEntry {

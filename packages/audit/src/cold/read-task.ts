@@ -62,7 +62,8 @@ export async function readTierRecords(
 
 const placeOf = ({ chain, seq }: Place): string => `${chain}/${seq}`
 
-const rowOf = ({ columns, body, recordHash }: ColdRecord, chain: number): RecordRow => ({
+/** As the database would have it. */
+export const rowOf = ({ columns, body, recordHash }: ColdRecord, chain: number): RecordRow => ({
   ...columns,
   chain,
   body: Buffer.from(body),

@@ -2,6 +2,8 @@
 // text: five parts that are one.
 import { BINARY } from '@baton/postgres'
 import { anyOf } from '@baton/postgres/statements'
+import { subjectName } from '../append/prepared-entry.ts'
+import type { SubjectVault } from '../append/subject-vault.ts'
 import { run, vault } from '../database.ts'
 import type { Database } from '../database.ts'
 
@@ -53,6 +55,19 @@ export async function findKeysOfSubject(db: Database, lookup: Buffer): Promise<s
     .where('member_lookup', '=', lookup)
   return refs(await run(db, 'find_keys_of_subject', ownKey.union(keysOfSets)))
 }
+
+interface SubjectSearch {
+  readonly vaultDb: Database
+  readonly vault: Pick<SubjectVault, 'lookupOf'>
+  readonly environment: string
+}
+
+/** The same by name: how records name the person. None where nothing is recorded of them, or they were erased. */
+export const findSubjectRefs = (
+  { vaultDb, vault, environment }: SubjectSearch,
+  subject: string,
+): Promise<string[]> =>
+  findKeysOfSubject(vaultDb, vault.lookupOf(subjectName(environment, subject)))
 
 /**
  * Takes the subject's keys out of the map from people to keys, in one statement with the list of them;

@@ -103,7 +103,12 @@ async function readTraceIn(
   return { taskId, records, expired, gaps, findings, ends: end.ends, verified, cost }
 }
 
-function rowFindings(row: RecordRow, body: RecordBody | undefined, origin: string): Finding[] {
+/** What is wrong with a stored record by itself. */
+export function rowFindings(
+  row: RecordRow,
+  body: RecordBody | undefined,
+  origin: string,
+): Finding[] {
   const { seq } = row
   if (body === undefined) {
     return [{ origin, seq, rule: 'RECORD_UNREADABLE', message: 'the body is not a record' }]

@@ -14,22 +14,54 @@ export interface RecordRow extends RecordColumns {
   readonly recordHash: Buffer
 }
 
+const STORED = audit
+  .selectFrom('audit.record')
+  .select(['chain', 'seq', 'task_id as taskId', 'handoff_id as handoffId'])
+  .select(['event as eventNumber', 'spent_micro as spentMicroUSD'])
+  .select(['body', 'record_hash as recordHash'])
+  .select(({ ref }) => micros(ref('recorded_at')).as('recordedAtMicros'))
+
 /** All records of a task in order of (chain, seq); clocks may differ, a chain's order cannot. */
 export function readTaskRecords(db: Database, taskId: string): Promise<RecordRow[]> {
   return run(
     db,
     'read_task_records',
-    audit
-      .selectFrom('audit.record')
-      .select(['chain', 'seq', 'task_id as taskId', 'handoff_id as handoffId'])
-      .select(['event as eventNumber', 'spent_micro as spentMicroUSD'])
-      .select(['body', 'record_hash as recordHash'])
-      .select(({ ref }) => micros(ref('recorded_at')).as('recordedAtMicros'))
-      .where('task_id', '=', taskId)
+    STORED.where('task_id', '=', taskId).orderBy('chain').orderBy('seq').orderBy('recorded_at'),
+  )
+}
+
+/** The same of many tasks at once, by task. */
+export async function readRecordsOfTasks(
+  db: Database,
+  taskIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly RecordRow[]>> {
+  const rows = await run(
+    db,
+    'read_records_of_tasks',
+    STORED.where('task_id', '=', anyOf(BINARY.uuid, taskIds.map(uuidBytes)))
       .orderBy('chain')
       .orderBy('seq')
       .orderBy('recorded_at'),
   )
+  return Map.groupBy(rows, ({ taskId }) => taskId)
+}
+
+/** How many records of each task were ever appended, wherever they stand now. */
+export async function countTaskRecords(
+  db: Database,
+  taskIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await run(
+    db,
+    'count_task_records',
+    audit
+      .selectFrom('audit.idem')
+      .select('task_id as taskId')
+      .select(({ fn }) => fn.countAll<number>().as('records'))
+      .where('task_id', '=', anyOf(BINARY.uuid, taskIds.map(uuidBytes)))
+      .groupBy('task_id'),
+  )
+  return new Map(rows.map(({ taskId, records }) => [taskId, records]))
 }
 
 interface Place {
