@@ -1,5 +1,5 @@
 // From the command line alone: evidence that verifies offline, a turned byte named, a drill, a sealer that lost its state.
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -95,5 +95,23 @@ describe('a sealer without its state file', () => {
     expect((await baton.run('audit', 'recover-seals')).exitCode).toBe(1)
     expect((await baton.run('audit', 'drill')).exitCode).toBe(0)
     expect((await baton.run('verify')).exitCode).toBe(0)
+  })
+})
+
+describe('a cold store with a missing object', () => {
+  it('is found, stops its archiver, is mended by a command, and the log goes on', async () => {
+    const cold = join(baton.home, 'cold')
+    const [chain = ''] = (await readdir(cold, { recursive: true })).filter((name) =>
+      name.endsWith('/s0'),
+    )
+    await rm(join(cold, chain), { recursive: true })
+    const found = await baton.run('verify')
+    expect(found.exitCode).toBe(3)
+    expect(found.stderr).toContain('is missing from the cold store (TILE_MISSING)')
+    const mended = await baton.run('audit', 'mend-cold')
+    expect(mended.exitCode).toBe(0)
+    expect(mended.stdout).toContain('Written anew')
+    expect((await baton.run('verify')).exitCode).toBe(0)
+    expect((await baton.run('audit', 'tiers')).exitCode).toBe(0)
   })
 })

@@ -17,7 +17,7 @@ import { createLogGuards } from './log-guards.ts'
 import type { LogGuards } from './log-guards.ts'
 
 const APPEND_TOKEN = 'append-token'
-const READ_TOKEN = 'read-token'
+export const READ_TOKEN = 'read-token'
 export const ARCHIVE_TOKEN = 'archive-token'
 const ERASE_TOKEN = 'erase-token'
 

@@ -1,5 +1,7 @@
 // A log with days in the past, a sealer, an archiver and a cold store on disk; everything real but the clock.
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import {
@@ -45,6 +47,8 @@ export interface Tiers {
   /** Appends handoffs of one task per entry, as if it were `daysAgo`; answers the entries. */
   append(daysAgo: number, count: number, changes?: Partial<AuditEntry>): Promise<AuditEntry[]>
   startArchiver(env?: Record<string, string>): Promise<ServiceProcess>
+  /** Runs the archiver's `mend` to its end. */
+  mend(): Promise<{ readonly code: number; readonly output: string }>
   /** Waits until the archive of chain 0 has got as far as `done` wants. */
   archived(
     done: (position: { size: number; tail: number; hotFrom: number }) => boolean,
@@ -114,6 +118,15 @@ export async function createTiers(shards = 1): Promise<Tiers> {
       running.push(archiver)
       return archiver
     },
+    async mend() {
+      const env = { ...process.env, ...archiverEnvironment({ fixture, sealing, folder, url }) }
+      const child = spawn(process.execPath, ['services/archiver/src/main.ts', 'mend'], { env })
+      let output = ''
+      child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()))
+      child.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()))
+      const [code] = (await once(child, 'close')) as [number]
+      return { code, output }
+    },
     async archived(done) {
       await eventually(
         async () => {
@@ -163,6 +176,8 @@ const archiverEnvironment = ({ fixture, sealing, folder, url }: Parts) => ({
   BATON_COLD_FOLDER: folder,
   BATON_ARCHIVE_EVERY_MS: '50',
   BATON_ARCHIVE_RETENTION_EVERY_MS: '100',
+  BATON_ARCHIVE_WATCH_EVERY_MS: '100',
+  BATON_ARCHIVE_WATCH_BUNDLES_PER_SECOND: '100',
   BATON_AUDIT_HOT_DAYS: '30',
   BATON_AUDIT_DROP_WITNESSED: 'false',
 })

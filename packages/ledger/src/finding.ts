@@ -52,6 +52,7 @@ interface RuleFacts {
   readonly check:
     | 'chains'
     | 'record hashes'
+    | 'cold store'
     | 'links'
     | 'columns'
     | 'signatures'
@@ -175,13 +176,13 @@ export const FINDING_RULES = {
   ),
   /** A bundle or hash tile that should stand in the cold store does not. */
   TILE_MISSING: altered(
-    'record hashes',
+    'cold store',
     'what was moved to the cold store is gone from it, or the store is not named',
   ),
   /** A bundle or hash tile of the cold store cannot be decoded. */
-  TILE_UNREADABLE: altered('record hashes', 'an object of the cold store was cut or changed'),
+  TILE_UNREADABLE: altered('cold store', 'an object of the cold store was cut or changed'),
   /** A bundle, its hash tile and the signed root do not agree. */
-  TILE_HASH: altered('record hashes', 'an object of the cold store was changed'),
+  TILE_HASH: altered('cold store', 'an object of the cold store was changed'),
   /** A segment that the record names is not stored. */
   PAYLOAD_MISSING: {
     severity: 'lost',

@@ -18,6 +18,8 @@ describe('metric names', () => {
     expect(families(body)).toEqual({
       baton_audit_archive_lag_records: 'gauge',
       baton_audit_archived_records_total: 'counter',
+      baton_audit_cold_bundles_read_total: 'counter',
+      baton_audit_cold_faults: 'gauge',
       baton_audit_scrubbed_records_total: 'counter',
       baton_audit_unsealed_age_seconds: 'gauge',
       baton_audit_unwitnessed_age_seconds: 'gauge',

@@ -33,6 +33,8 @@ export interface Metrics {
   readonly auditScrubbedRecordsTotal: Counter
   readonly auditArchivedRecordsTotal: Counter
   readonly auditArchiveLagRecords: Gauge
+  readonly auditColdBundlesReadTotal: Counter
+  readonly auditColdFaults: Gauge
   readonly sealsTotal: Counter
   readonly fencedCommitsTotal: Counter
   readonly hopSeconds: Readonly<Record<Hop, Histogram>>
@@ -139,6 +141,16 @@ function auditInstruments(registry: Registry) {
       registry,
       'baton_audit_archive_lag_records',
       'Sealed records and seals that stand in no full bundle of the cold store yet.',
+    ),
+    auditColdBundlesReadTotal: plainCounter(
+      registry,
+      'baton_audit_cold_bundles_read_total',
+      'Bundles of the cold store that were read and hashed again.',
+    ),
+    auditColdFaults: plainGauge(
+      registry,
+      'baton_audit_cold_faults',
+      'Bundles of the cold store of which an object is missing or changed.',
     ),
     auditScrubbedRecordsTotal: plainCounter(
       registry,

@@ -1,21 +1,34 @@
 // Copies what is sealed to the cold store, minutes behind; stops for good at the first thing that does not fit.
 import { archiveLog, openLogArchive, readArchiveTargets } from '@baton/audit'
-import type { ArchiveTarget, LogArchive } from '@baton/audit'
+import type { ArchiveTarget, LogArchive, ProvenRoot } from '@baton/audit'
 import { LedgerError } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
 import { codeOf, every } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
+import { createColdWatcher } from './cold-watcher.ts'
 import { dropDays, expireChains } from './retention.ts'
 import type { RetentionOptions } from './retention.ts'
 
 interface ArchiverOptions extends RetentionOptions {
   readonly everyMs: number
   readonly retentionEveryMs: number
+  /** How many are read again, at least, and how often a pass over a small store begins. */
+  readonly bundlesPerSecond: number
+  readonly passEveryMs: number
   readonly metrics: Metrics
 }
 
 const FINDINGS_LOGGED_MAX = 10
+const MEND =
+  'Keep what is there and find out who changed it; move changed objects away; then run `audit mend-cold` and start the archiver again.'
+
+const tampered = (findings: readonly Finding[]) => ({
+  event: 'audit.tamper_detected',
+  by: 'archiver',
+  findings: findings.slice(0, FINDINGS_LOGGED_MAX),
+  ...(findings.some(({ rule }) => rule.startsWith('TILE_')) ? { fix: MEND } : {}),
+})
 
 export interface Archiver extends Service {
   /** False once something was found that does not fit; only a person and a restart end that. */
@@ -26,6 +39,8 @@ export interface Archiver extends Service {
 export function createArchiver(options: ArchiverOptions): Archiver {
   const { pool, sealKey, everyMs, metrics, logger } = options
   const archives = new Map<number, LogArchive>()
+  const proven = new Map<number, ProvenRoot>()
+  const watcher = createColdWatcher({ ...options, proven, onFindings: halt })
   let phase: 'archiving' | 'halted' = 'archiving'
   let keptUpAt = Number.NEGATIVE_INFINITY
   /** The day that ended last with partial tiles, as a number of days since 1970. */
@@ -36,18 +51,16 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     if (findings.length === 0) return
     phase = 'halted'
     metrics.auditTamperDetectedTotal.inc()
-    const shown = findings.slice(0, FINDINGS_LOGGED_MAX)
-    logger.error({ event: 'audit.tamper_detected', by: 'archiver', findings: shown })
+    logger.error(tampered(findings))
   }
 
   async function archiveAll(withTail: boolean, isStopped: () => boolean) {
     const targets = await readArchiveTargets(pool, sealKey)
     for (const target of targets) {
       if (phase === 'halted') break
-      halt(await archiveOne({ ...options, archives, target, withTail, isStopped }))
+      halt(await archiveOne({ ...options, archives, proven, target, withTail, isStopped }))
     }
-    const lag = targets.map(({ log, size }) => size - (archives.get(log)?.size ?? 0))
-    metrics.auditArchiveLagRecords.set(lag.reduce((sum, behind) => sum + behind, 0))
+    metrics.auditArchiveLagRecords.set(lagOf(targets, archives))
     return targets
   }
 
@@ -63,6 +76,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
   const nextRound = (): number => (phase === 'halted' ? Infinity : everyMs)
 
   function failed(error: unknown): number {
+    void watcher.start()
     // What was remembered of the logs may be ahead of what was marked.
     archives.clear()
     if (error instanceof LedgerError) halt([storeFinding(error)])
@@ -74,8 +88,11 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     name: 'archiver',
     everyMs,
     async run(stopping) {
-      const targets = await archiveAll(today() !== tailDay, () => stopping.aborted)
+      await watcher.recheck()
+      const isStopped = () => stopping.aborted || phase === 'halted'
+      const targets = await archiveAll(today() !== tailDay, isStopped)
       tailDay = today()
+      await watcher.start()
       await keepUp(targets)
       return nextRound()
     },
@@ -84,6 +101,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
 
   async function archiveTheRest(): Promise<void> {
     await rounds.stop()
+    await watcher.stop()
     // Ends what is left; a drain that takes too long ends it in turn.
     if (phase === 'archiving') await archiveAll(true, () => false).catch(failed)
     await pool.end()
@@ -99,20 +117,29 @@ export function createArchiver(options: ArchiverOptions): Archiver {
   }
 }
 
+const lagOf = (
+  targets: readonly ArchiveTarget[],
+  archives: ReadonlyMap<number, LogArchive>,
+): number => targets.reduce((sum, { log, size }) => sum + size - (archives.get(log)?.size ?? 0), 0)
+
 interface OneLog extends ArchiverOptions {
   readonly archives: Map<number, LogArchive>
+  /** What this process has compared with signed heads. */
+  readonly proven: Map<number, ProvenRoot>
   readonly target: ArchiveTarget
   readonly withTail: boolean
   readonly isStopped: () => boolean
 }
 
 async function archiveOne(one: OneLog): Promise<readonly Finding[]> {
-  const { pool, store, metrics, archives, target, withTail, isStopped } = one
+  const { pool, store, metrics, archives, proven, target, withTail, isStopped } = one
   const { log, origin, position } = target
   const archive =
     archives.get(log) ?? (await openLogArchive({ store, origin, size: position.size }))
   archives.set(log, archive)
-  return archiveLog({
+  // What it appends is compared by the next round.
+  const before = { size: archive.size, root: archive.root() }
+  const findings = await archiveLog({
     pool,
     log: target,
     archive,
@@ -121,6 +148,8 @@ async function archiveOne(one: OneLog): Promise<readonly Finding[]> {
     onArchived: (records) => metrics.auditArchivedRecordsTotal.inc(records),
     isStopped,
   })
+  if (findings.length === 0) proven.set(log, before)
+  return findings
 }
 
 const DAY_MS = 86_400_000

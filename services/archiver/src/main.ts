@@ -3,9 +3,11 @@ import { createPool, openColdStore } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
 import { createOpsService } from '@baton/http/ops'
 import { readBatchPublicKey } from '@baton/ledger'
-import { permanent } from '@baton/runtime'
-import { runProcess } from '@baton/runtime/process'
+import { permanent, readSettings } from '@baton/runtime'
+import type { Settings } from '@baton/runtime'
+import { runCommand, runProcess } from '@baton/runtime/process'
 import { createArchiver } from './archiver.ts'
+import { mendByCommand } from './mend-command.ts'
 import { ARCHIVER_SETTINGS } from './settings.ts'
 
 const STATEMENT_MS = 300_000
@@ -21,37 +23,68 @@ const kept = (hotDays: number, retentionDays: number) =>
     fix: `Set BATON_AUDIT_RETENTION_DAYS, now ${retentionDays}, to more than BATON_AUDIT_HOT_DAYS.`,
   })
 
-await runProcess('archiver', {
-  settings: ARCHIVER_SETTINGS,
-  build({ settings, logger, metrics, life }) {
-    const { BATON_AUDIT_HOT_DAYS: hotDays, BATON_AUDIT_RETENTION_DAYS: retentionDays } = settings
-    if (retentionDays <= hotDays) throw kept(hotDays, retentionDays)
-    const store = openColdStore(settings)
-    if (store === undefined) throw storeless()
-    const archiver = createArchiver({
-      pool: createPool({
-        url: settings.BATON_AUDIT_ARCHIVER_URL,
-        applicationName: 'baton-archiver',
-        connectionsMax: 2,
-        statementMs: STATEMENT_MS,
-      }),
-      store,
-      sealKey: readBatchPublicKey(settings.BATON_SEAL_PUBLIC_KEY),
-      client: createAuditClient({
-        url: settings.BATON_AUDIT_URL,
-        token: settings.BATON_AUDIT_ARCHIVE_TOKEN,
-        timeoutMs: APPEND_MS,
-      }),
-      hotDays,
-      retentionDays,
-      needsWitness: settings.BATON_AUDIT_DROP_WITNESSED,
-      everyMs: settings.BATON_ARCHIVE_EVERY_MS,
-      retentionEveryMs: settings.BATON_ARCHIVE_RETENTION_EVERY_MS,
-      metrics,
-      logger,
-    })
-    logger.info({ event: 'archive.store', store: store.description })
-    const ready = () => archiver.archiving
-    return [createOpsService({ settings, life, metrics, logger, ready }), archiver]
-  },
+/** What it reads, and where it keeps. */
+function openParts(settings: Settings<typeof ARCHIVER_SETTINGS>) {
+  const store = openColdStore(settings)
+  if (store === undefined) throw storeless()
+  const sealKey = readBatchPublicKey(settings.BATON_SEAL_PUBLIC_KEY)
+  const pool = createPool({
+    url: settings.BATON_AUDIT_ARCHIVER_URL,
+    applicationName: 'baton-archiver',
+    connectionsMax: 2,
+    statementMs: STATEMENT_MS,
+  })
+  return { store, sealKey, pool }
+}
+
+const archive = (): Promise<never> =>
+  runProcess('archiver', {
+    settings: ARCHIVER_SETTINGS,
+    build({ settings, logger, metrics, life }) {
+      const { BATON_AUDIT_HOT_DAYS: hotDays, BATON_AUDIT_RETENTION_DAYS: retentionDays } = settings
+      if (retentionDays <= hotDays) throw kept(hotDays, retentionDays)
+      const parts = openParts(settings)
+      const { store } = parts
+      const archiver = createArchiver({
+        ...parts,
+        client: createAuditClient({
+          url: settings.BATON_AUDIT_URL,
+          token: settings.BATON_AUDIT_ARCHIVE_TOKEN,
+          timeoutMs: APPEND_MS,
+        }),
+        hotDays,
+        retentionDays,
+        needsWitness: settings.BATON_AUDIT_DROP_WITNESSED,
+        everyMs: settings.BATON_ARCHIVE_EVERY_MS,
+        bundlesPerSecond: settings.BATON_ARCHIVE_WATCH_BUNDLES_PER_SECOND,
+        passEveryMs: settings.BATON_ARCHIVE_WATCH_EVERY_MS,
+        retentionEveryMs: settings.BATON_ARCHIVE_RETENTION_EVERY_MS,
+        metrics,
+        logger,
+      })
+      logger.info({ event: 'archive.store', store: store.description })
+      const ready = () => archiver.archiving
+      return [createOpsService({ settings, life, metrics, logger, ready }), archiver]
+    },
+  })
+
+async function mend(json: boolean): Promise<number> {
+  const parts = openParts(readSettings(ARCHIVER_SETTINGS, process.env))
+  try {
+    return await mendByCommand(parts, { json, write: (text) => process.stdout.write(text) })
+  } finally {
+    await parts.pool.end()
+  }
+}
+
+const unknown = (command: string) =>
+  permanent('BATON_USAGE', `there is no command ${JSON.stringify(command)}`, {
+    fix: 'Start the archiver without arguments, or let it `mend` the cold store.',
+  })
+
+await runCommand(async () => {
+  const [command, flag] = process.argv.slice(2)
+  if (command === undefined) return archive()
+  if (command === 'mend') return mend(flag === '--json')
+  throw unknown(command)
 })

@@ -27,6 +27,18 @@ export const ARCHIVER_SETTINGS = {
     formerly: 'BATON_ARCHIVE_UPKEEP_EVERY_MS',
     help: 'How often it is looked whether a day may be dropped or a bundle has expired.',
   }),
+  BATON_ARCHIVE_WATCH_BUNDLES_PER_SECOND: integer({
+    min: 1,
+    max: 10_000,
+    default: 5,
+    help: 'Bundles of the cold store that are read and hashed again per second, each with payloads and hash tile, at least; more where a pass over all would take longer than a day.',
+  }),
+  BATON_ARCHIVE_WATCH_EVERY_MS: integer({
+    min: 50,
+    max: 86_400_000,
+    default: 60_000,
+    help: 'How often a pass over a small cold store begins; a large one is read without a pause.',
+  }),
   BATON_AUDIT_HOT_DAYS: integer({
     min: 1,
     max: 3_650,

@@ -1,11 +1,14 @@
 // GET /v1/tiers: how far each chain stands in which tier, and which tasks must stay.
 import {
   readArchivePositions,
+  readColdFaults,
+  readColdWatch,
   readCoveredSizes,
   readHeads,
   readHotDays,
   readLegalHolds,
 } from '@baton/audit'
+import type { ColdFault, ColdWatchPosition, Pool } from '@baton/audit'
 import { requireToken } from '@baton/http/server'
 import type { FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
@@ -31,12 +34,37 @@ export const createTierPart = (core: Core): Part => ({
     const onRequest = async ({ headers }: FastifyRequest) => mayRead(headers.authorization)
     server.get('/v1/tiers', { onRequest }, async () => ({
       store: cold?.description ?? null,
+      watch: await readWatch(reader),
       oldestHotDay: (await readHotDays(reader))[0],
       chains: await readTiers(core),
       holds: await readLegalHolds(reader),
     }))
   },
 })
+
+interface WatchStatus {
+  readonly passStartedAt: string | null
+  readonly passBundles: number
+  readonly lastPass: ColdWatchPosition['lastPass']
+  /** Bundles of which an object is missing or changed. */
+  readonly faults: number
+  readonly firstFaults: readonly ColdFault[]
+}
+
+const FAULTS_SHOWN_MAX = 20
+
+/** What the archiver has read again of the cold store, and found. */
+async function readWatch(reader: Pool): Promise<WatchStatus> {
+  const position = await readColdWatch(reader)
+  const faults = await readColdFaults(reader)
+  return {
+    passStartedAt: position?.passStartedAt ?? null,
+    passBundles: position?.passBundles ?? 0,
+    lastPass: position?.lastPass ?? null,
+    faults: faults.length,
+    firstFaults: faults.slice(0, FAULTS_SHOWN_MAX),
+  }
+}
 
 async function readTiers({ reader, sealKey }: Core): Promise<readonly ChainTiers[]> {
   const heads = await readHeads(reader)

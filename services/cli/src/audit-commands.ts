@@ -86,6 +86,10 @@ export function addAudit(program: Command, run: Run): void {
       run(async (context) => (await import('./commands/recover-seals.ts')).recoverSeals(context)),
     )
   audit
+    .command('mend-cold')
+    .description('write anew what is missing in the cold store, while the database still has it')
+    .action(run(async (context) => (await import('./commands/mend-cold.ts')).mendCold(context)))
+  audit
     .command('drill')
     .description('rebuild a random past task against ten seconds, and record that')
     .option('--seed <number>', 'choose the same task again', wholeNumber(0))

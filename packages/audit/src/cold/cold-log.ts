@@ -10,7 +10,7 @@ import {
 import type { HashReader, Tile } from '@baton/ledger'
 import type { SegmentRow } from '../read/segments.ts'
 import type { ColdStore } from './cold-store.ts'
-import { decodeObject, decodePayloads, payloadName, tileName } from './objects.ts'
+import { decodeObject, decodePayloads, partialPrefix, payloadName, tileName } from './objects.ts'
 
 /** An object as it was found. */
 export type Found<Content> =
@@ -31,6 +31,8 @@ export interface ColdLog {
   /** The hashes of a tile that stands in the store, not made from those below it. */
   tile(level: number, index: number, width: number): Promise<Found<readonly Uint8Array[]>>
   segments(index: number, width?: number): Promise<Found<readonly SegmentRow[]>>
+  /** The partial tiles or bundles that stand in the place of this one or beside it, narrowest first. */
+  partials(place: Omit<Tile, 'width'>): Promise<readonly PartialTile[]>
   /**
    * The first `width` hashes of a tile. Where the store has no such tile above the lowest level yet,
    * they are hashed from the tiles below. Rejects with BATON_TILE_INVALID.
@@ -44,50 +46,73 @@ export interface ColdLog {
 
 type HashTile = Tile & { readonly level: number }
 
+export interface PartialTile {
+  readonly width: number
+  readonly found: Found<readonly Uint8Array[]>
+}
+
 /** Remembers upper tiles: they are few and read for every proof. */
 export function createColdLog(store: ColdStore, origin: string): ColdLog {
   const upper = new Map<string, readonly Uint8Array[]>()
+  /** Made from those below, where the store has no such tile. */
+  const made = new Map<string, readonly Uint8Array[]>()
 
-  function remember(name: string, hashes: readonly Uint8Array[]): void {
-    if (upper.size >= TILES_REMEMBERED_MAX) upper.clear()
-    upper.set(name, hashes)
+  function remember(where: typeof upper, name: string, hashes: readonly Uint8Array[]): void {
+    if (where.size >= TILES_REMEMBERED_MAX) where.clear()
+    where.set(name, hashes)
   }
 
-  const tile: ColdLog['tile'] = (level, index, width) =>
-    widest<readonly Uint8Array[]>({ level, index, width }, async (asked) => {
-      const name = tileName(origin, asked)
-      const known = upper.get(name)
-      if (known !== undefined) return { kind: 'found', content: known }
-      const bytes = await read(store, name, asked.width * 32)
-      const found = decoded(bytes, (content) => decodeHashTile(content, asked.width))
-      if (found.kind === 'found' && level > 0) remember(name, found.content)
-      return found
-    })
+  const readTile = async (asked: Tile): Promise<Found<readonly Uint8Array[]>> => {
+    const name = tileName(origin, asked)
+    const known = upper.get(name)
+    if (known !== undefined) return { kind: 'found', content: known }
+    const bytes = await read(store, name, asked.width * 32)
+    const found = decoded(bytes, (content) => decodeHashTile(content, asked.width))
+    if (found.kind === 'found' && asked.level !== 0) remember(upper, name, found.content)
+    return found
+  }
+
+  const readBundle = async (asked: Tile): Promise<Found<readonly Uint8Array[]>> => {
+    const bytes = await read(store, tileName(origin, asked), BUNDLE_BYTES_MAX)
+    return decoded(bytes, (content) => decodeEntryBundle(content, asked.width))
+  }
+
+  const tile: ColdLog['tile'] = (level, index, width) => widest({ level, index, width }, readTile)
 
   const hashes: ColdLog['hashes'] = async ({ level, index, width }) => {
     const found = await tile(level, index, width)
     if (found.kind === 'found') return found.content.slice(0, width)
     if (found.kind === 'unreadable' || level === 0) throw tileInvalid(origin, level, index)
-    const made: Uint8Array[] = []
+    const name = tileName(origin, { level, index, width })
+    const known = made.get(name)
+    if (known !== undefined) return known
+    const roots: Uint8Array[] = []
     for (let at = 0; at < width; at += 1) {
       const below = { level: level - 1, index: index * TILE_WIDTH + at, width: TILE_WIDTH }
-      made.push(rootOf(await hashes(below)))
+      roots.push(rootOf(await hashes(below)))
     }
-    return made
+    remember(made, name, roots)
+    return roots
   }
 
   return {
     origin,
-    bundle: (index, width = TILE_WIDTH) =>
-      widest<readonly Uint8Array[]>({ level: 'entries', index, width }, async (asked) => {
-        const bytes = await read(store, tileName(origin, asked), BUNDLE_BYTES_MAX)
-        return decoded(bytes, (content) => decodeEntryBundle(content, asked.width))
-      }),
+    bundle: (index, width = TILE_WIDTH) => widest({ level: 'entries', index, width }, readBundle),
     tile,
     segments: (index, width = TILE_WIDTH) =>
       widest({ level: 'entries', index, width }, async (asked) =>
         decoded(await read(store, payloadName(origin, asked), PAYLOAD_BYTES_MAX), decodePayloads),
       ),
+    async partials(place) {
+      const prefix = partialPrefix(tileName(origin, { ...place, width: TILE_WIDTH }))
+      const widths = (await store.list(prefix)).map((name) => Number(name.slice(prefix.length)))
+      const readOne = place.level === 'entries' ? readBundle : readTile
+      const partials: PartialTile[] = []
+      for (const width of widths.filter(isPartialWidth).toSorted((left, right) => left - right)) {
+        partials.push({ width, found: await readOne({ ...place, width }) })
+      }
+      return partials
+    },
     hashes,
     async hash({ level, index }) {
       const at = index % TILE_WIDTH
@@ -105,6 +130,9 @@ export function createColdLog(store: ColdStore, origin: string): ColdLog {
       }),
   }
 }
+
+const isPartialWidth = (width: number): boolean =>
+  Number.isInteger(width) && width > 0 && width < TILE_WIDTH
 
 /** Undefined where there is no such object, null where its bytes are not what was put. */
 async function read(

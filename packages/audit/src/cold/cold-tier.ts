@@ -14,6 +14,7 @@ import { readHeads } from '../append/heads.ts'
 import type { SegmentRow, SeqRange } from '../read/segments.ts'
 import { positionOf, readArchivePositions } from './archive-positions.ts'
 import type { ArchivePosition } from './archive-positions.ts'
+import { readColdFaults } from './cold-faults.ts'
 import { createColdLog } from './cold-log.ts'
 import type { ColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
@@ -41,6 +42,8 @@ export interface ColdTier {
   /** Whether any record stands in the cold store alone, or has expired. */
   isUsed(): Promise<boolean>
   position(chain: number): Promise<ArchivePosition>
+  /** Whether the store holds a record too, and nothing of its bundle is known to be missing or changed. */
+  hasCopy(chain: number, seq: number): Promise<boolean>
   /** What was found since this was asked last. */
   takeFindings(): readonly Finding[]
   /** The log of a chain in the store; undefined where no store is known. */
@@ -61,6 +64,9 @@ export function createColdTier(db: Database, store: ColdStore | undefined): Cold
 
   const readPositions = async () => (positions ??= await readArchivePositions(db))
   const position = async (chain: number) => positionOf(await readPositions(), chain)
+  let faults: ReadonlySet<string> | undefined
+  const readFaults = async () =>
+    (faults ??= new Set((await readColdFaults(db)).map(({ log: of, bundle: at }) => `${of}/${at}`)))
 
   async function log(chain: number): Promise<ColdLog | undefined> {
     const known = logs.get(chain)
@@ -96,6 +102,11 @@ export function createColdTier(db: Database, store: ColdStore | undefined): Cold
   return {
     isUsed: async () => [...(await readPositions()).values()].some(({ hotFrom }) => hotFrom > 0),
     position,
+    async hasCopy(chain, seq) {
+      const { size, tail } = await position(chain)
+      if (seq >= Math.max(size, tail)) return false
+      return !(await readFaults()).has(`${chain}/${bundleOf(seq)}`)
+    },
     takeFindings() {
       const taken = findings
       findings = []

@@ -123,6 +123,18 @@ export interface AuditTables {
     seals: number
     node: Buffer
   }
+  'audit.cold_watch': {
+    id: Generated<boolean>
+    reached: unknown
+  }
+  'audit.cold_fault': {
+    log: number
+    bundle: number
+    found_at: Generated<Date>
+    seq: number
+    rule: string
+    message: string
+  }
 }
 
 export interface VaultTables {

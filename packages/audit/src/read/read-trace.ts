@@ -88,11 +88,11 @@ async function readTraceIn(
   for (const { row, body, hash } of readings) {
     findings.push(...rowFindings(row, body, origins.get(row.chain) ?? ''))
     if (body === undefined) continue
-    const { hotFrom, size, tail } = await tier.position(row.chain)
+    const { hotFrom } = await tier.position(row.chain)
     const proof = stronger(end.proofOf({ recordHash: hash }), proven.proofOf(row))
     records.push({
       recordHash: hash.toString('hex'),
-      assurance: assuranceOf(proof, row.seq < Math.max(size, tail)),
+      assurance: assuranceOf(proof, await tier.hasCopy(row.chain, row.seq)),
       tier: row.seq < hotFrom ? 'cold' : 'hot',
       body,
     })

@@ -92,7 +92,7 @@ async function readSealedChain(
   const tier = createColdTier(snapshot, cold)
   const beginning = await beginningOf(snapshot, tier, head)
   const tree = copyOf(beginning.tree ?? createCompactRange())
-  const roots = createSealedRoots(origin, targets, copyOf(tree))
+  const roots = createSealedRoots(origin, { targets, tree: copyOf(tree) })
   const signatures = { signedFrom: beginning.signedFrom, signaturesFrom: sealed.size }
   const start = beginning.start && { start: beginning.start }
   const verifier = createChainVerifier({ origin, batchKeys, ...signatures, ...start })

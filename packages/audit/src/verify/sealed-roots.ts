@@ -1,6 +1,6 @@
 // One chain compared with its seals, root by root, while it is read.
 import { createCompactRange, equalBytes } from '@baton/ledger'
-import type { Finding } from '@baton/ledger'
+import type { CompactRange, Finding } from '@baton/ledger'
 
 /** What a chain must look like at one size. */
 export interface SealTarget {
@@ -14,25 +14,36 @@ export interface SealedRoots {
   readonly size: number
   append(leafHash: Uint8Array): readonly Finding[]
   finish(): readonly Finding[]
+  /** The root over the records that are archived, as they were read here; undefined where there are fewer. */
+  archivedRoot(): Uint8Array | undefined
 }
 
-/** `targets` in order of size; `tree` is what stands before the first record that will be appended. */
+interface SealedRootsOptions {
+  /** In order of size. */
+  readonly targets: readonly SealTarget[]
+  /** What stands before the first record that will be appended. */
+  readonly tree?: CompactRange
+  /** How many records stand in full bundles of the cold store. */
+  readonly archived?: number
+}
+
 export function createSealedRoots(
   origin: string,
-  targets: readonly SealTarget[],
-  tree = createCompactRange(),
+  { targets, tree = createCompactRange(), archived = 0 }: SealedRootsOptions,
 ): SealedRoots {
   const sealed = targets.at(-1)?.size ?? 0
   let agreed = tree.size
   let next = targets.findIndex(({ size }) => size > agreed)
   if (next < 0) next = targets.length
+  let archivedRoot = tree.size === archived ? tree.root() : undefined
   return {
     size: sealed,
     append(leafHash) {
       const target = targets[next]
-      if (target === undefined) return NONE
+      if (target === undefined && tree.size >= archived) return NONE
       tree.append(leafHash)
-      if (tree.size < target.size) return NONE
+      if (tree.size === archived) archivedRoot = tree.root()
+      if (target === undefined || tree.size < target.size) return NONE
       next += 1
       if (equalBytes(tree.root(), target.root)) {
         agreed = target.size
@@ -48,6 +59,7 @@ export function createSealedRoots(
       const message = `the chain has ${tree.size} records, ${sealed} were sealed`
       return [{ origin, seq: tree.size, rule: 'SEAL_SIZE', message }]
     },
+    archivedRoot: () => archivedRoot,
   }
 }
 

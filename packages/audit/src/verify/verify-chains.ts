@@ -1,10 +1,10 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
-import { createChainVerifier, verdictOf } from '@baton/ledger'
+import { createChainVerifier, sealLogOrigin, verdictOf } from '@baton/ledger'
 import type { Finding, FindingRule, LogVerdict } from '@baton/ledger'
 import { BatonError } from '@baton/runtime'
+import { positionOf, readArchivePositions, SEAL_LOG } from '../cold/archive-positions.ts'
 import { beginningOf } from '../cold/chain-beginning.ts'
-import { readArchivePositions } from '../cold/archive-positions.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { inSnapshot } from '../database.ts'
@@ -29,6 +29,7 @@ import type { Comparison, Outside, SealTrust } from './ask-outside.ts'
 import type { StateCheck } from './state-check.ts'
 import { openTaskEnds } from './task-ends.ts'
 import type { TaskEnds } from './task-ends.ts'
+import { verifyCopies } from './verify-copies.ts'
 import { verifySeals } from './verify-seals.ts'
 import type { SealReport, VerifiedSeals } from './verify-seals.ts'
 
@@ -67,6 +68,8 @@ export interface VerifyReport {
   readonly seals: SealReport | null
   /** Everything that was compared with, or could not be. */
   readonly compared: readonly Comparison[]
+  /** Bundles of the cold store that were read again because the database has their records too; null where no store is named. */
+  readonly copies: number | null
   /** The first thousand, in order of chain and record. */
   readonly findings: readonly Finding[]
   readonly findingsTotal: number
@@ -78,7 +81,7 @@ const FINDINGS_MAX = 1_000
 
 /** Verifies all chains of all epochs (E13, I10) and locates every difference. */
 export async function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
-  const found = collectFindings(options.onProgress)
+  const found = collectFindings(options)
   const definitions = await compareDefinitions(options.pool)
   found.add(definitionFindings(definitions))
   try {
@@ -113,6 +116,7 @@ async function verifyIn(
     sizes: seals?.taskSizes ?? new Map(),
   })
   found.add(ends.findings)
+  await compareSealCopies(db, seals, { ...options, heads, found })
   const state = await openStateChecks(db, options, seals)
   for (const head of heads) {
     const targets = seals?.targets.get(head.origin) ?? []
@@ -144,19 +148,25 @@ interface Findings {
   add(findings: readonly Finding[]): void
   page(records: number): void
   chain(report: ChainReport): void
+  copies(bundles: number): void
   report(seals: VerifiedSeals | undefined): VerifyReport
 }
 
-function collectFindings(onProgress: VerifyOptions['onProgress']): Findings {
+function collectFindings({
+  onProgress,
+  cold,
+}: Pick<VerifyOptions, 'onProgress' | 'cold'>): Findings {
   const findings: Finding[] = []
   const chains: ChainReport[] = []
   const findingsByRule: Partial<Record<FindingRule, number>> = {}
   let findingsTotal = 0
   let records = 0
+  let copies = 0
   return {
     get total() {
       return findingsTotal
     },
+    copies: (bundles) => void (copies += bundles),
     add(more) {
       findingsTotal += more.length
       for (const { rule } of more) findingsByRule[rule] = (findingsByRule[rule] ?? 0) + 1
@@ -182,6 +192,7 @@ function collectFindings(onProgress: VerifyOptions['onProgress']): Findings {
         chains,
         seals: report,
         compared,
+        copies: cold === undefined ? null : copies,
         ...totals,
       }
     },
@@ -251,7 +262,13 @@ async function verifyChain(
   const tier = createColdTier(snapshot, options.cold)
   const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
   found.add(findings)
-  const sealed = createSealedRoots(origin, tree === undefined ? [] : options.targets, tree)
+  const position = await tier.position(chain)
+  const sealed = createSealedRoots(
+    origin,
+    tree === undefined
+      ? { targets: [] }
+      : { targets: options.targets, tree, archived: position.size },
+  )
   const signatures = { signedFrom, signaturesFrom: full ? 0 : sealed.size, sealedTo: sealed.size }
   const verifier = createChainVerifier({
     origin,
@@ -281,9 +298,44 @@ async function verifyChain(
   found.add(tier.takeFindings())
   found.add(verifier.finish(head))
   found.add(sealed.finish())
+  const root = tree === undefined ? undefined : sealed.archivedRoot()
+  await compareCopies(snapshot, { log: chain, origin, root }, options)
   found.chain({
     origin: head.origin,
     records,
     sealed: Math.min(records, sealed.size - (start?.size ?? 0)),
   })
+}
+
+interface SealCopies extends Pick<VerifyOptions, 'cold'> {
+  readonly heads: readonly ChainHead[]
+  readonly found: Findings
+}
+
+async function compareSealCopies(
+  snapshot: Snapshot,
+  seals: VerifiedSeals | undefined,
+  { heads, ...options }: SealCopies,
+): Promise<void> {
+  if (seals === undefined) return
+  const origin = sealLogOrigin(heads[0]?.origin ?? '')
+  await compareCopies(snapshot, { log: SEAL_LOG, origin, root: seals.archivedRoot }, options)
+}
+
+interface ComparedLog {
+  readonly log: number
+  readonly origin: string
+  readonly root: Uint8Array | undefined
+}
+
+async function compareCopies(
+  snapshot: Snapshot,
+  { log, origin, root }: ComparedLog,
+  { cold: store, found }: Pick<VerifyOptions, 'cold'> & { readonly found: Findings },
+): Promise<void> {
+  if (store === undefined) return
+  const position = positionOf(await readArchivePositions(snapshot), log)
+  const { bundles, findings } = await verifyCopies(snapshot, { store, origin, position, root })
+  found.add(findings)
+  found.copies(bundles)
 }

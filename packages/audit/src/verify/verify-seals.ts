@@ -11,6 +11,7 @@ import {
 import type { Checkpoint, CompactRange, Finding, SealedTasks, SealEntry } from '@baton/ledger'
 import type { Snapshot } from '../database.ts'
 import type { ChainHead } from '../append/heads.ts'
+import { positionOf, readArchivePositions, SEAL_LOG } from '../cold/archive-positions.ts'
 import { sealerKey } from '../read/assurance.ts'
 import type { SealerKnowledge } from '../seals/sealer-state.ts'
 import { readChainCheckpoints, readLastSeal, readWitnessed, scanSeals } from '../seals/seals.ts'
@@ -44,6 +45,8 @@ export interface VerifiedSeals {
   readonly taskSizes: ReadonlyMap<string, number>
   /** Of every entry. */
   readonly tree: CompactRange
+  /** The root over the entries that are archived; undefined where there are fewer. */
+  readonly archivedRoot: Uint8Array | undefined
 }
 
 /** Re-hashes every entry of the seal log and compares it with its copies, and with what others outside answered. */
@@ -56,6 +59,8 @@ export async function verifySeals(
   const origin = sealLogOrigin(heads[0]?.origin ?? '')
   const log = createSealLog(origin)
   const witnessed = await readWitnessed(snapshot)
+  const { size: archived } = positionOf(await readArchivePositions(snapshot), SEAL_LOG)
+  log.watch(archived)
   for (const { head } of anchors) if (head !== undefined) log.watch(head.size)
   if (witnessed !== undefined) log.watch(witnessed.size)
   if (state.known !== undefined) log.watch(state.known.tree.size)
@@ -82,6 +87,7 @@ export async function verifySeals(
     targets: log.targets,
     tree: log.tree,
     ...tasksOf(log.newest()),
+    archivedRoot: log.rootAt(archived),
   }
 }
 

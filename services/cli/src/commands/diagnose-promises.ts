@@ -20,6 +20,7 @@ import {
 import type { QueueDepth } from '@baton/store'
 import type { OpenedDatabases } from '../instance/databases.ts'
 import { counted } from '../terminal/figures.ts'
+import { diagnoseCold } from './diagnose-cold.ts'
 import { failed, judged, passed, unknown } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { describeFinding, isAlone, markOf } from './verification-checks.ts'
@@ -54,6 +55,7 @@ export async function diagnosePromises(
   return [
     ...diagnoses,
     ...(await diagnoseLog(opened, onProgress)),
+    await diagnoseCold(opened),
     await diagnoseErasures(opened),
     await diagnoseOutbox(opened),
   ]

@@ -1,15 +1,13 @@
 // `audit recover-seals`: the sealer's lost state file, made anew where its anchors vouch for the database.
-import { spawn } from 'node:child_process'
-import { appendFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { permanent } from '@baton/runtime'
-import { openLog, ROOT } from '../context.ts'
-import type { Context, Environment } from '../context.ts'
+import { openLog } from '../context.ts'
+import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { coldFolderOf, openDatabases, requireInstance } from '../instance/databases.ts'
 import { withInstanceLock } from '../instance/instance.ts'
-import { serviceMain, settleServices, startService } from '../instance/services.ts'
+import { runServiceCommand } from '../instance/service-command.ts'
+import { settleServices, startService } from '../instance/services.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 
 /** Exit code 3 where the database is not what was sealed, 4 where nothing outside vouches for it. */
@@ -34,7 +32,12 @@ async function recoverSealer(context: Context): Promise<number> {
       try {
         await witness.ready
         const cold = { BATON_COLD_FOLDER: coldFolderOf(context.settings, home) }
-        return await runRecovery(context, { ...settings.get('sealer'), ...cold })
+        const environment = { ...settings.get('sealer'), ...cold }
+        return await runServiceCommand(context, {
+          service: 'sealer',
+          command: 'recover',
+          environment,
+        })
       } finally {
         await witness.stop()
       }
@@ -43,33 +46,6 @@ async function recoverSealer(context: Context): Promise<number> {
     }
   })
 }
-
-/** The sealer's own `recover`. Its log lines go to the sealer's log, whatever else it says to the person. */
-async function runRecovery({ output, home }: Context, environment: Environment): Promise<number> {
-  const args = [serviceMain('sealer'), 'recover', ...(output.json ? ['--json'] : [])]
-  const child = spawn(process.execPath, args, {
-    cwd: ROOT,
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  child.stdout.on('data', (bytes: Buffer) => output.bytes(bytes))
-  const said: Buffer[] = []
-  child.stderr.on('data', (bytes: Buffer) => said.push(bytes))
-  const code = await new Promise<number>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (ended) => resolve(ended ?? 1))
-  })
-  const lines = Buffer.concat(said)
-    .toString()
-    .split('\n')
-    .filter((line) => line !== '')
-  const [logged, words] = [lines.filter(isLogged), lines.filter((line) => !isLogged(line))]
-  await appendFile(join(home, 'logs', 'sealer.log'), logged.map((line) => `${line}\n`).join(''))
-  if (words.length > 0) output.words(words.join('\n'))
-  return code
-}
-
-const isLogged = (line: string): boolean => line.startsWith('{')
 
 const busy = (pid: number) =>
   permanent('BATON_INSTANCE_BUSY', `process ${pid} serves this instance`, {

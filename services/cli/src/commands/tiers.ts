@@ -20,25 +20,45 @@ interface Tiers {
     readonly hotFrom: number
     readonly minIndex: number
   }[]
+  readonly watch: {
+    readonly lastPass: { readonly endedAt: string; readonly bundles: number } | null
+    readonly faults: number
+    readonly firstFaults: readonly { readonly rule: string; readonly message: string }[]
+  }
   readonly holds: readonly { readonly taskId: string; readonly heldAt: string }[]
 }
 
+/** Exit code 3 where something of the cold store is missing or changed. */
 export async function tiers(context: Context): Promise<ExitCode> {
   const { output } = context
   const found = await withAuditor(context, 'read', (auditor) => auditor.json<Tiers>('/v1/tiers'))
-  const { store, oldestHotDay, chains, holds } = found
+  const { store, watch, oldestHotDay, chains, holds } = found
   if (output.json) output.data(JSON.stringify(found))
   else output.data(chainTable(chains))
   const lag = chains.reduce((sum, { sealed, archived }) => sum + Math.max(0, sealed - archived), 0)
   const waiting = counted(lag, 'sealed record')
   output.words(`\ncold store: ${store ?? 'none'}; ${waiting} not archived yet`)
+  for (const line of watchLines(watch)) output.words(line)
   output.words(
     'HOT FROM: the first record the database still has; KEPT FROM: the first not expired',
   )
   output.words(`oldest day in the database: ${oldestHotDay ?? 'none'}`)
   for (const { taskId, heldAt } of holds) output.words(`held since ${heldAt}: task ${taskId}`)
-  output.next(nextStep('verify'))
-  return EXIT.fine
+  output.next(watch.faults === 0 ? nextStep('verify') : nextStep('audit mend-cold'))
+  return watch.faults === 0 ? EXIT.fine : EXIT.verificationFailed
+}
+
+function watchLines({ lastPass, faults, firstFaults }: Tiers['watch']): readonly string[] {
+  const passed =
+    lastPass === null
+      ? 'not yet read again to the end'
+      : `read again to the end at ${lastPass.endedAt}: ${counted(lastPass.bundles, 'bundle')}`
+  if (faults === 0) return [`cold store: ${passed}; nothing missing or changed`]
+  const wrong = `${counted(faults, 'bundle')} MISSING OR CHANGED; the archiver stands still`
+  return [
+    `cold store: ${passed}; ${wrong}`,
+    ...firstFaults.map(({ rule, message }) => `    ${message} (${rule})`),
+  ]
 }
 
 const COLUMNS = ['RECORDS', 'SEALED', 'ARCHIVED', 'PARTIAL', 'HOT FROM', 'KEPT FROM']

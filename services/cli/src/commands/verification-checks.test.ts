@@ -30,6 +30,7 @@ const report = (...findings: Finding[]): Report => ({
     anchorsAgreed: 1,
     anchorsUnasked: 0,
   },
+  copies: 2,
   findings,
   findingsTotal: findings.length,
   findingsByRule: Object.fromEntries(
@@ -48,7 +49,7 @@ const keyless: Finding = { origin: 'baton/s0', seq: 4, rule: 'PAYLOAD_KEY', mess
 
 describe('verification checks', () => {
   it('passes every check of a clean log', () => {
-    expect(checksOf(report()).map(({ mark }) => mark)).toEqual(Array(10).fill('passed'))
+    expect(checksOf(report()).map(({ mark }) => mark)).toEqual(Array(11).fill('passed'))
     expect(verdictOf(report())).toBe('passed')
   })
 

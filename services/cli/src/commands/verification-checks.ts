@@ -36,6 +36,12 @@ function anchorText(seals: VerifyReport['seals']): string {
   return `${count(seals.witnessed)} of ${counted(seals.entries, 'seal')} kept outside the database`
 }
 
+function copyText(copies: VerifyReport['copies']): string {
+  if (copies === null) return 'none is named; what was copied to one was not read'
+  if (copies === 0) return 'nothing copied yet that the database has too'
+  return `${counted(copies, 'bundle')} that the database has too, read again: the same`
+}
+
 const PASSED: Readonly<Record<string, (report: VerifyReport) => string>> = {
   chains: ({ chains }) => `${counted(chains.length, 'chain')}, none missing`,
   'record hashes': ({ records }) =>
@@ -55,6 +61,7 @@ const PASSED: Readonly<Record<string, (report: VerifyReport) => string>> = {
   anchors: ({ seals }) => anchorText(seals),
   payloads: () => 'every segment opens and is what its record committed to',
   times: () => 'no record is dated later than now',
+  'cold store': ({ copies }) => copyText(copies),
 }
 
 /** One line per check, in order, then one for each thing that was compared with. */
@@ -101,8 +108,9 @@ function rulesChecks(report: VerifyReport): readonly Check[] {
 }
 
 /** Without a seal, or without anything outside that agreed, the check says nothing. */
-function unbroken(name: string, { seals, compared }: VerifyReport): Mark {
+function unbroken(name: string, { seals, compared, copies }: VerifyReport): Mark {
   if (name === 'seals') return seals === null || seals.entries === 0 ? 'unknown' : 'passed'
+  if (name === 'cold store') return copies === null ? 'unknown' : 'passed'
   if (name !== 'anchors') return 'passed'
   return compared.some(({ outside, outcome }) => outside && outcome === 'agreed')
     ? 'passed'

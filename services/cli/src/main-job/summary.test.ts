@@ -56,6 +56,7 @@ const good: RunFigures = {
     chains: [],
     seals: null,
     compared: [],
+    copies: 0,
     findings: [],
     findingsTotal: 0,
     findingsByRule: {},
