@@ -10,7 +10,7 @@ const USAGE = `usage: node baton-verify.mjs BUNDLE --policy FILE [--json] [--fas
   --policy your own trust policy (C2SP tlog-policy); nothing in the bundle is trusted instead
   --json   the whole report as JSON
   --fast   without the check of every record's full form
-ends with 0 valid, 1 failure, 2 usage, 3 tampered, 4 incomplete or of an unknown version\n`
+ends with 0 valid, 1 failure, 2 usage or no bundle, 3 tampered, 4 incomplete, of a wrong clock or of an unknown version\n`
 
 const OPTIONS = {
   policy: { type: 'string' },

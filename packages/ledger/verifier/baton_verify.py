@@ -4,8 +4,8 @@
 python3 baton_verify.py BUNDLE --policy FILE [--json] [--now POSIX_SECONDS]
 
 Written from FORMAT.md and the C2SP texts, not from the other verifier: where both agree, one mistake
-in either of them is not enough. Ends with 0 valid, 1 failure, 2 usage, 3 tampered, 4 incomplete or of
-an unknown version.
+in either of them is not enough. Ends with 0 valid, 1 failure, 2 usage or
+no bundle, 3 tampered, 4 incomplete, of a wrong clock or of an unknown version.
 """
 import argparse
 import base64
@@ -350,6 +350,17 @@ def tar_header(name, length):
     return bytes(header)
 
 
+def is_bundle(data):
+    """Whole or damaged: it begins as a bundle does, or any header of a bundle's file stands in it."""
+    names = [name.encode() + b"\0" for name in ORDER]
+    at = data.find(b"ustar")
+    while at >= 0:
+        if at >= 257 and any(data[at - 257:].startswith(name) for name in names):
+            return True
+        at = data.find(b"ustar", at + 1)
+    return data.startswith(names[0])
+
+
 def read_tar(data, report):
     files, at = OrderedDict(), 0
     while data[at:at + 512].strip(b"\0") and at + 512 <= len(data):
@@ -393,7 +404,11 @@ class Report:
         rules = {finding["rule"] for finding in self.findings}
         if self.unsupported and not rules & {"CONTAINER", "MANIFEST_DIGEST"}:
             return "unsupported"
-        return "tampered" if rules else "incomplete" if self.incomplete else "valid"
+        if rules:
+            return "tampered"
+        if any(lack["rule"] == "SEAL_TIME" for lack in self.incomplete):
+            return "clock"
+        return "incomplete" if self.incomplete else "valid"
 
     def not_excluded(self):
         worse = self.verdict() in ("tampered", "unsupported")
@@ -556,7 +571,7 @@ def check_seal(files, everything, chains, policy, now, report):
         elif record.body["origin"] not in chains:
             report.fail("INCLUSION", record.place, "there is no proof for the chain")
         elif record.body["recordedAt"] > at:
-            report.fail("SEAL_TIME", record.place, "the record is later than the seal that covers it")
+            report.lack("SEAL_TIME", record.place, "the record is later than the seal that covers it")
     check_seal_log(files, at, policy, now, report)
 
 
@@ -595,10 +610,10 @@ def check_seal_log(files, at, policy, now, report):
         return
     sealed_at = instant(at)
     if sealed_at > now + SKEW:
-        report.fail("SEAL_TIME", "seal.json", "the seal is from the future")
+        report.lack("SEAL_TIME", "seal.json", "the seal is from the future")
     for when, key in verified.values():
         if key.kind == 4 and not sealed_at - SKEW <= when <= now + SKEW:
-            report.fail("SEAL_TIME", place, "%s cosigned at an impossible time" % key.name)
+            report.lack("SEAL_TIME", place, "%s cosigned at an impossible time" % key.name)
 
 
 def check_services(batches, receipts, everything, chains, policy, report):
@@ -746,6 +761,9 @@ def main():
     except ValueError as error:
         print("%s: %s" % (given.policy, error), file=sys.stderr)
         return 2
+    if not is_bundle(data):
+        print(json.dumps({"verdict": "not-a-bundle"}) if given.json else "NOT A BUNDLE: this file is something else")
+        return 2
     report = Report()
     try:
         task, records = verify(data, policy, given.now, report)
@@ -768,7 +786,7 @@ def main():
         print(verdict.upper() + (" as far as it goes" if verdict == "valid" and report.skipped else ""))
         for text in report.not_excluded():
             print("NOT EXCLUDED: " + text)
-    return {"valid": 0, "tampered": 3, "incomplete": 4, "unsupported": 4}[verdict]
+    return {"valid": 0, "tampered": 3, "incomplete": 4, "clock": 4, "unsupported": 4}[verdict]
 
 
 if __name__ == "__main__":

@@ -47,6 +47,9 @@ const SENTENCES: Readonly<Record<Exclude<Verdict, 'valid'>, string>> = {
     'This bundle is tampered: something in it was changed, added or taken away. Rely on nothing below.',
   incomplete:
     'This bundle is incomplete: nothing is wrong, but not everything that is needed is there. See the checks.',
+  clock:
+    'A clock was wrong: nothing was changed, added or taken away, and the times below do not say when. See the checks.',
+  'not-a-bundle': 'This file is no bundle of evidence.',
   unsupported: 'This bundle is unsupported: this page does not know its version.',
 }
 

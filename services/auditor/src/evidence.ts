@@ -79,11 +79,13 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
   function check(bundle: Uint8Array, { unproven }: TaskEvidence): BundleReport {
     const now = Date.now() / 1_000
     const report = verifyBundle(bundle, { policy: policy.trust, now, thorough: true })
+    const findings = report.checks.flatMap((one) => one.findings).slice(0, 10)
     if (report.verdict === 'tampered') {
       metrics.auditTamperDetectedTotal.inc()
-      const findings = report.checks.flatMap((one) => one.findings).slice(0, 10)
       logger.error({ event: 'audit.evidence_tampered', unproven, findings })
     }
+    if (report.verdict === 'clock')
+      logger.warn({ event: 'audit.clock_wrong', by: 'evidence', findings })
     return report
   }
 

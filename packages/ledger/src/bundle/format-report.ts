@@ -13,6 +13,9 @@ const SENTENCES: Readonly<Record<BundleReport['verdict'], string>> = {
   valid: 'VALID: nothing was changed, added or taken away.',
   tampered: 'TAMPERED: something was changed, added or taken away.',
   incomplete: 'INCOMPLETE: nothing is wrong, but not everything that is needed is there.',
+  clock:
+    'CLOCK: nothing was changed, added or taken away; a clock was wrong, so its times do not say when.',
+  'not-a-bundle': 'NOT A BUNDLE: this file is something else.',
   unsupported: 'UNSUPPORTED: this verifier does not know the version of the bundle.',
 }
 
@@ -24,6 +27,8 @@ export const EXIT_CODES: Readonly<Record<BundleReport['verdict'], number>> = {
   valid: 0,
   tampered: 3,
   incomplete: 4,
+  clock: 4,
+  'not-a-bundle': 2,
   unsupported: 4,
 }
 
@@ -32,6 +37,7 @@ const safe = (text: string): string =>
   text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '?')
 
 export function formatReport(report: BundleReport): string {
+  if (report.verdict === 'not-a-bundle') return `${SENTENCES['not-a-bundle']}\n`
   const { taskId, records, sealedAt, checks, segments, verdict } = report
   const lines = [
     `task     ${taskId ?? 'none: whole chains'}`,

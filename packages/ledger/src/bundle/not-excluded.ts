@@ -12,12 +12,15 @@ const OPEN: Readonly<Partial<Record<CheckId, string>>> = {
     'a record that the operational database was told of and that is missing here (the bundle holds no receipt)',
 }
 
+/** Worse ones leave everything open. */
+const JUDGED: ReadonlySet<BundleReport['verdict']> = new Set(['valid', 'incomplete', 'clock'])
+
 /** Each is what could be so all the same, and why; nothing where the verdict is worse anyway. */
 export function notExcluded(
   verdict: BundleReport['verdict'],
   checks: readonly CheckReport[],
 ): readonly string[] {
-  if (verdict !== 'valid' && verdict !== 'incomplete') return []
+  if (!JUDGED.has(verdict)) return []
   return checks.flatMap(({ id, result }) => (result === 'skipped' ? (OPEN[id] ?? []) : []))
 }
 

@@ -33,7 +33,7 @@ export interface SegmentReport {
 }
 
 export interface BundleReport {
-  readonly verdict: 'valid' | 'tampered' | 'incomplete' | 'unsupported'
+  readonly verdict: 'valid' | 'tampered' | 'incomplete' | 'clock' | 'unsupported' | 'not-a-bundle'
   /** Null for a bundle of whole chains, and when the manifest cannot be read. */
   readonly taskId: string | null
   /** Lines of records, erasure records not counted. */

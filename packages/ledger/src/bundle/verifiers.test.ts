@@ -4,11 +4,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ATTACKS } from '../../fixtures/bundle-attacks.ts'
 import { changed, honest, signed, withoutSeqs } from '../../fixtures/bundle-changes.ts'
+import { encodeUtf8 } from '../bytes.ts'
 import { evidenceOf, NOW, policyOf, policyText } from '../../fixtures/evidence.ts'
 import { EXIT_CODES, formatReport } from './format-report.ts'
+import { writeTar } from './tar.ts'
 import { verifyBundle } from './verify.ts'
 
 const verifier = (name: string): string =>
@@ -68,7 +71,34 @@ describe.each(verifiers)('%s', (_, verify) => {
     expect((await verify('--policy', policy)).code).toBe(2)
     expect((await verify(bundle, '--policy', put('bad', 'quorum nobody\n'))).code).toBe(2)
     expect((await verify(join(folder, 'none.tar'), '--policy', policy)).code).toBe(1)
-    expect((await verify(put('empty.tar', ''), '--policy', policy)).code).toBe(3)
+  })
+
+  test.each([
+    ['an empty file', ''],
+    ['a text', 'manifest.json is what a bundle begins with, and baton-evidence/1 its format\n'],
+    ['another tar', writeTar([{ name: 'letter.txt', bytes: encodeUtf8('ustar manifest.json') }])],
+    ['its compressed form', gzipSync(readFileSync(bundle))],
+  ])('%s is no bundle, and nothing of it was tampered with', async (name, content) => {
+    const path = put(`${name}.other`, content)
+    const { code, output } = await verify(path, '--policy', policy, '--json')
+    expect([code, JSON.parse(output).verdict]).toEqual([2, 'not-a-bundle'])
+    const plain = await verify(path, '--policy', policy)
+    expect([plain.code, plain.output]).toEqual([2, expect.stringContaining('NOT A BUNDLE')])
+  })
+
+  test.each([
+    ['without its first byte', (bytes: Buffer) => bytes.subarray(1)],
+    ['with a byte before it', (bytes: Buffer) => Buffer.concat([Buffer.from('x'), bytes])],
+    ['without its first header', (bytes: Buffer) => bytes.subarray(512)],
+    [
+      'with another first name',
+      (bytes: Buffer) => Buffer.concat([Buffer.from('n'), bytes.subarray(1)]),
+    ],
+    ['cut off within its first header', (bytes: Buffer) => bytes.subarray(0, 300)],
+  ])('a bundle %s is a bundle, and tampered with', async (name, change) => {
+    const path = put(`${name}.tar`, change(readFileSync(bundle)))
+    const { code, output } = await verify(path, '--policy', policy, '--json')
+    expect([code, JSON.parse(output).verdict]).toEqual([3, 'tampered'])
   })
 })
 

@@ -5,6 +5,7 @@ import { readEvidence } from './evidence.ts'
 import type { ReadOptions } from './evidence.ts'
 import { FILES } from './format.ts'
 import { notExcluded } from './not-excluded.ts'
+import { isBundleLike } from './recognise.ts'
 import { visitRecords } from './records.ts'
 import { createCheckLog } from './report.ts'
 import type { BundleReport, CheckReport, SegmentReport } from './report.ts'
@@ -39,7 +40,7 @@ export function verifyWith(
   for (const { visitor } of running) visitor.end?.()
   const checks = running.map(({ log }) => log.report())
   const { manifest, seal } = evidence
-  const verdict = verdictOf(checks)
+  const verdict = isBundleLike(bytes) ? verdictOf(checks) : 'not-a-bundle'
   return {
     verdict,
     taskId: manifest?.taskId ?? null,
@@ -57,5 +58,7 @@ function verdictOf(checks: readonly CheckReport[]): BundleReport['verdict'] {
     results.get('CONTAINER') !== 'failed' && results.get('MANIFEST_DIGEST') !== 'failed'
   if (isWhole && results.get('VERSION') === 'failed') return 'unsupported'
   if (checks.some(({ result }) => result === 'failed')) return 'tampered'
+  // Times that do not agree are a clock's fault: what was recorded, and in which order, is proven without them.
+  if (results.get('SEAL_TIME') === 'incomplete') return 'clock'
   return checks.some(({ result }) => result === 'incomplete') ? 'incomplete' : 'valid'
 }

@@ -331,8 +331,13 @@ const OPEN = {
 	WITNESS_QUORUM: "a different history shown to others (your policy asks for no witness)",
 	RECEIPT: "a record that the operational database was told of and that is missing here (the bundle holds no receipt)"
 };
+const JUDGED = /* @__PURE__ */ new Set([
+	"valid",
+	"incomplete",
+	"clock"
+]);
 function notExcluded(verdict, checks) {
-	if (verdict !== "valid" && verdict !== "incomplete") return [];
+	if (!JUDGED.has(verdict)) return [];
 	return checks.flatMap(({ id, result }) => result === "skipped" ? OPEN[id] ?? [] : []);
 }
 const isEndOpen = ({ checks }) => checks.some(({ id, result }) => id === "EXPORTER_SIGNATURE" && result === "skipped");
@@ -348,6 +353,8 @@ const SENTENCES$1 = {
 	valid: "VALID: nothing was changed, added or taken away.",
 	tampered: "TAMPERED: something was changed, added or taken away.",
 	incomplete: "INCOMPLETE: nothing is wrong, but not everything that is needed is there.",
+	clock: "CLOCK: nothing was changed, added or taken away; a clock was wrong, so its times do not say when.",
+	"not-a-bundle": "NOT A BUNDLE: this file is something else.",
 	unsupported: "UNSUPPORTED: this verifier does not know the version of the bundle."
 };
 const VALID_BUT_FOR_ITS_END = "VALID as far as it goes: nothing that is here was changed or added, and nothing is missing between.";
@@ -355,10 +362,13 @@ const EXIT_CODES = {
 	valid: 0,
 	tampered: 3,
 	incomplete: 4,
+	clock: 4,
+	"not-a-bundle": 2,
 	unsupported: 4
 };
 const safe = (text) => text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, "?");
 function formatReport(report) {
+	if (report.verdict === "not-a-bundle") return `${SENTENCES$1["not-a-bundle"]}\n`;
 	const { taskId, records, sealedAt, checks, segments, verdict } = report;
 	const lines = [
 		`task     ${taskId ?? "none: whole chains"}`,
@@ -1492,17 +1502,17 @@ const checkSealTime = ({ evidence, log }) => {
 		return {};
 	}
 	const sealedAt = (parseInstant(seal.at) ?? 0) / 1e6;
-	if (sealedAt > now + SKEW_SECONDS) log.fail({ file: FILES.seal }, "the seal is from the future");
+	if (sealedAt > now + SKEW_SECONDS) log.lack({ file: FILES.seal }, "the seal is from the future");
 	const opened = evidence.sealNote;
 	for (const { name, timestamp } of opened?.ok === true ? opened.signatures : []) {
 		if (timestamp === null) continue;
-		if (!(timestamp >= sealedAt - SKEW_SECONDS && timestamp <= now + SKEW_SECONDS)) log.fail({ file: FILES.sealProof }, `${name} cosigned at an impossible time`);
+		if (!(timestamp >= sealedAt - SKEW_SECONDS && timestamp <= now + SKEW_SECONDS)) log.lack({ file: FILES.sealProof }, `${name} cosigned at an impossible time`);
 	}
 	const sizes = new Map(seal.chains.map(({ origin, size }) => [origin, size]));
 	return { record(record) {
 		const { body } = record;
 		if (body === void 0 || body.recordedAt <= seal.at) return;
-		if (body.seq < (sizes.get(body.origin) ?? 0)) log.fail(placeOf(record), "the record is later than the seal that covers it");
+		if (body.seq < (sizes.get(body.origin) ?? 0)) log.lack(placeOf(record), "the record is later than the seal that covers it");
 	} };
 };
 
@@ -1889,6 +1899,22 @@ function readPayloads(bytes) {
 	}
 	return payloads;
 }
+
+// packages/ledger/src/bundle/recognise.ts
+const MAGIC = encodeUtf8("ustar");
+const MAGIC_AT = 257;
+const NAMES = Object.values(FILES).map((name) => encodeUtf8(`${name}\u0000`));
+const FIRST = encodeUtf8(`${FILES.manifest}\u0000`);
+function isBundleLike(bytes) {
+	if (standsAt(bytes, FIRST, 0)) return true;
+	for (let at = bytes.indexOf(MAGIC[0]); at >= 0;) {
+		const start = at - MAGIC_AT;
+		if (standsAt(bytes, MAGIC, at) && NAMES.some((name) => standsAt(bytes, name, start))) return true;
+		at = bytes.indexOf(MAGIC[0], at + 1);
+	}
+	return false;
+}
+const standsAt = (bytes, part, at) => at >= 0 && part.every((byte, index) => bytes[at + index] === byte);
 
 // packages/ledger/src/byte-reader.ts
 const WORD = 4;
@@ -2393,7 +2419,7 @@ function verifyWith(table, bytes, options) {
 	for (const { visitor } of running) visitor.end?.();
 	const checks = running.map(({ log }) => log.report());
 	const { manifest, seal } = evidence;
-	const verdict = verdictOf(checks);
+	const verdict = isBundleLike(bytes) ? verdictOf(checks) : "not-a-bundle";
 	return {
 		verdict,
 		taskId: manifest?.taskId ?? null,
@@ -2408,6 +2434,7 @@ function verdictOf(checks) {
 	const results = new Map(checks.map(({ id, result }) => [id, result]));
 	if (results.get("CONTAINER") !== "failed" && results.get("MANIFEST_DIGEST") !== "failed" && results.get("VERSION") === "failed") return "unsupported";
 	if (checks.some(({ result }) => result === "failed")) return "tampered";
+	if (results.get("SEAL_TIME") === "incomplete") return "clock";
 	return checks.some(({ result }) => result === "incomplete") ? "incomplete" : "valid";
 }
 
@@ -2417,7 +2444,7 @@ const USAGE = `usage: node baton-verify.mjs BUNDLE --policy FILE [--json] [--fas
   --policy your own trust policy (C2SP tlog-policy); nothing in the bundle is trusted instead
   --json   the whole report as JSON
   --fast   without the check of every record's full form
-ends with 0 valid, 1 failure, 2 usage, 3 tampered, 4 incomplete or of an unknown version\n`;
+ends with 0 valid, 1 failure, 2 usage or no bundle, 3 tampered, 4 incomplete, of a wrong clock or of an unknown version\n`;
 const OPTIONS = {
 	policy: { type: "string" },
 	json: {

@@ -1,7 +1,7 @@
 // What failed decides which mistake is named first, and never makes a verdict milder.
 import type { BundleReport, CheckReport } from '@baton/ledger'
 import { describe, expect, it } from 'vitest'
-import { isNoBundle, verdictWords } from './bundle-verdict.ts'
+import { verdictWords } from './bundle-verdict.ts'
 
 const REPORT = { taskId: 'a task', records: 6, sealedAt: null, segments: [], notExcluded: [] }
 
@@ -20,12 +20,12 @@ describe('a bundle that does not verify', () => {
     expect(sentence(reportOf(['BATCH_SIGNATURE']))).toContain('altered, added or removed')
   })
 
-  it('is no bundle only where nothing of one could be read', () => {
-    const nothing = { taskId: null, records: 0 }
-    const failed = ['CONTAINER', 'VERSION', 'MANIFEST']
-    expect(isNoBundle(reportOf(failed, nothing))).toBe(true)
-    expect(isNoBundle(reportOf(failed))).toBe(false)
-    expect(isNoBundle(reportOf(['CONTAINER', 'VERSION'], nothing))).toBe(false)
+  it('is no bundle, or of a wrong clock, in words of their own', () => {
+    expect(sentence(reportOf([], { verdict: 'not-a-bundle' }))).toBe(
+      'This is no bundle of evidence',
+    )
+    const clock = sentence(reportOf([], { verdict: 'clock' }))
+    expect(clock).toContain('A clock was wrong: nothing was altered')
   })
 })
 

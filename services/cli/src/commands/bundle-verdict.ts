@@ -14,18 +14,10 @@ const OF_THE_POLICY: ReadonlySet<string> = new Set([
   'BATCH_SIGNATURE',
 ])
 
-/** True for a file that is something else, and for a bundle whose beginning is destroyed. */
-export const isNoBundle = ({ taskId, records, checks }: BundleReport): boolean =>
-  taskId === null && records === 0 && ['CONTAINER', 'MANIFEST', 'VERSION'].every(failedIn(checks))
-
-const failedIn = (checks: BundleReport['checks']) => (id: string) =>
-  checks.some((check) => check.id === id && check.result === 'failed')
-
 export function verdictWords(report: BundleReport, file: string): VerdictWords {
   const { verdict, checks } = report
   if (verdict === 'valid' && isEndOpen(report)) return VALID_BUT_FOR_ITS_END
   if (verdict !== 'tampered') return WORDS[verdict](file)
-  if (isNoBundle(report)) return NO_BUNDLE
   const failed = checks.filter(({ result }) => result === 'failed').map(({ id }) => id)
   if (failed.includes('SEAL_SIGNATURE') && failed.every((id) => OF_THE_POLICY.has(id))) {
     return OTHER_POLICY
@@ -41,6 +33,15 @@ const WORDS: Readonly<Record<Exclude<BundleReport['verdict'], 'tampered'>, Words
   incomplete: () => ({
     sentence: 'Cannot say: nothing is wrong, but not everything that is needed is there',
     next: 'ask for the evidence again once the task has ended and is sealed',
+  }),
+  clock: () => ({
+    sentence:
+      'A clock was wrong: nothing was altered, added or removed, and its times do not say when',
+    next: 'compare this machine’s clock first; then ask the exporter whose clock was wrong',
+  }),
+  'not-a-bundle': () => ({
+    sentence: 'This is no bundle of evidence',
+    next: 'check that this is the file that you were given; a bundle is a .tar that `baton evidence` wrote',
   }),
   unsupported: () => ({
     sentence: 'Cannot say: this Baton does not know the version of the bundle',
@@ -63,10 +64,6 @@ const TAMPERED: VerdictWords = {
 const CUT_OFF: VerdictWords = {
   ...TAMPERED,
   next: 'keep the file as it is; compare its size with the exporter’s, in case it was cut off on its way, and ask for it again',
-}
-const NO_BUNDLE: VerdictWords = {
-  sentence: 'NOT verified: this is no bundle of evidence, or its beginning is destroyed',
-  next: 'check that this is the file that you were given; a bundle is a .tar that `baton evidence` wrote',
 }
 const OTHER_POLICY: VerdictWords = {
   sentence: 'NOT verified: it fits together, and no key of this policy signed it',

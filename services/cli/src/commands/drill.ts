@@ -17,7 +17,7 @@ interface DrillReport {
   readonly totalMs: number
   readonly limitMs: number
   readonly traceVerified: boolean
-  readonly verdict: 'valid' | 'incomplete' | 'tampered' | 'unsupported'
+  readonly verdict: 'valid' | 'incomplete' | 'clock' | 'tampered' | 'unsupported'
   readonly spentMicroUSD: number
   readonly result: 'passed' | 'too slow' | 'failed'
 }
@@ -25,6 +25,7 @@ interface DrillReport {
 const PROOF_MARKS: Readonly<Record<DrillReport['verdict'], Mark>> = {
   valid: 'passed',
   incomplete: 'unknown',
+  clock: 'unknown',
   tampered: 'failed',
   unsupported: 'failed',
 }

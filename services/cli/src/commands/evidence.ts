@@ -18,21 +18,24 @@ export interface EvidenceOptions {
   readonly policyOut?: string | undefined
 }
 
-type Verdict = 'valid' | 'incomplete' | 'tampered'
+type Verdict = 'valid' | 'incomplete' | 'clock' | 'tampered'
 
 const EXIT_OF: Readonly<Record<Verdict, ExitCode>> = {
   valid: EXIT.fine,
   incomplete: EXIT.incomplete,
+  clock: EXIT.incomplete,
   tampered: EXIT.verificationFailed,
 }
 const MARK_OF: Readonly<Record<Verdict, Mark>> = {
   valid: 'passed',
   incomplete: 'unknown',
+  clock: 'unknown',
   tampered: 'failed',
 }
 const SENTENCES: Readonly<Record<Verdict, string>> = {
   valid: 'verifies: nothing is missing or altered',
   incomplete: 'incomplete: the task has not ended, or is not sealed and witnessed yet',
+  clock: 'a clock is or was wrong: nothing is missing or altered, and the times do not say when',
   tampered: 'does NOT verify: the log is not what was recorded',
 }
 
@@ -100,7 +103,7 @@ async function describeTask(context: Context, task: string) {
 }
 
 const verdictOf = (text: unknown): Verdict =>
-  text === 'valid' || text === 'tampered' ? text : 'incomplete'
+  text === 'valid' || text === 'tampered' || text === 'clock' ? text : 'incomplete'
 
 async function writeOut(file: string, data: string | Uint8Array): Promise<void> {
   try {

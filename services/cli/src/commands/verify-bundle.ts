@@ -8,7 +8,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import { counted, milliseconds } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
-import { isNoBundle, verdictWords } from './bundle-verdict.ts'
+import { verdictWords } from './bundle-verdict.ts'
 
 const MARKS: Readonly<Record<CheckReport['result'], Mark>> = {
   ok: 'passed',
@@ -19,7 +19,7 @@ const MARKS: Readonly<Record<CheckReport['result'], Mark>> = {
 const CHECK_WIDTH = 18
 const FINDINGS_SHOWN_MAX = 5
 
-/** Exit code 3 when anything was changed, 4 when something is missing. Reads no database. */
+/** Exit code 2 for a file that is no bundle, 3 when anything was changed, 4 when it cannot be said. Reads no database. */
 export async function verifyFile(
   { output }: Context,
   { file, policy: policyFile }: { readonly file: string; readonly policy: string | undefined },
@@ -44,7 +44,7 @@ interface Verified {
 function print(output: Output, report: BundleReport, { file, verifyMs }: Verified): void {
   const { taskId, records, sealedAt, segments, verdict } = report
   const sealed = sealedAt === null ? 'not sealed yet' : `sealed ${sealedAt}`
-  const unreadable = isNoBundle(report)
+  const unreadable = verdict === 'not-a-bundle'
   if (unreadable) output.data(`${visible(file)}: nothing of a bundle can be read\n`)
   else
     output.data(

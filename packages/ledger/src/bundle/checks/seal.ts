@@ -149,12 +149,13 @@ export const checkSealTime: Check = ({ evidence, log }) => {
     return {}
   }
   const sealedAt = (parseInstant(seal.at) ?? 0) / 1e6
-  if (sealedAt > now + SKEW_SECONDS) log.fail({ file: FILES.seal }, 'the seal is from the future')
+  // Whoever signs the seal could write any time into it: a time that cannot be is a wrong clock, and no edit.
+  if (sealedAt > now + SKEW_SECONDS) log.lack({ file: FILES.seal }, 'the seal is from the future')
   const opened = evidence.sealNote
   for (const { name, timestamp } of opened?.ok === true ? opened.signatures : []) {
     if (timestamp === null) continue
     const isPlausible = timestamp >= sealedAt - SKEW_SECONDS && timestamp <= now + SKEW_SECONDS
-    if (!isPlausible) log.fail({ file: FILES.sealProof }, `${name} cosigned at an impossible time`)
+    if (!isPlausible) log.lack({ file: FILES.sealProof }, `${name} cosigned at an impossible time`)
   }
   const sizes = new Map(seal.chains.map(({ origin, size }) => [origin, size]))
   return {
@@ -162,7 +163,7 @@ export const checkSealTime: Check = ({ evidence, log }) => {
       const { body } = record
       if (body === undefined || body.recordedAt <= seal.at) return
       if (body.seq < (sizes.get(body.origin) ?? 0)) {
-        log.fail(placeOf(record), 'the record is later than the seal that covers it')
+        log.lack(placeOf(record), 'the record is later than the seal that covers it')
       }
     },
   }
