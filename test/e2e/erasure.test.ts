@@ -171,6 +171,8 @@ async function archived(taskId: string): Promise<void> {
 interface Receipt {
   readonly erasureId: string
   readonly stores: readonly { name: string; before: number; after: number }[]
+  readonly storage: readonly { database: string; tableBytes: number; walPosition: string }[]
+  readonly purged?: { readonly left: readonly object[]; readonly olderWalFiles: number }
   readonly segments: Readonly<Record<string, number>>
 }
 
@@ -211,9 +213,21 @@ it('finds and erases everything, and the log verifies', async () => {
   expect(own['code']).toBe('BATON_ERASURE_OWN')
 
   const confirm = ['erase', SUBJECT, '--confirm', erasureId, '--as', 'reviewer-1', '--json']
-  const erased = await baton.run(...confirm, '--purge-storage')
-  expect(erased.stderr).not.toContain('BATON_')
+  const erased = await baton.run(...confirm)
+  expect(erased.stderr).not.toMatch(/BATON_(?!BACKUP_DAYS)/)
+  expect(erased.stderr).toContain('nobody stated for how long (BATON_BACKUP_DAYS)')
   const receipt = JSON.parse(erased.stdout) as Receipt
+  // Measured before the purge, which is the default for an instance of one's own.
+  expect(receipt.storage.map(({ database }) => database)).toEqual([
+    'baton',
+    'baton_audit',
+    'baton_vault',
+  ])
+  for (const { tableBytes, walPosition } of receipt.storage) {
+    expect(tableBytes).toBeGreaterThan(0)
+    expect(walPosition).toMatch(/^[0-9A-F]+\/[0-9A-F]+$/)
+  }
+  expect(receipt.purged).toMatchObject({ left: [], olderWalFiles: 0 })
   expect(receipt.segments).toMatchObject({ missing: 0, mismatch: 0 })
   expect(receipt.segments['erased']).toBeGreaterThanOrEqual(2)
   expect(receipt.stores.filter(({ after }) => after > 0)).toEqual([])

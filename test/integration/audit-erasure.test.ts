@@ -58,7 +58,35 @@ const confirm = (id: string, { subject, taskId, handoffId }: Person, confirmedBy
     taskIds: [taskId],
   })
 
-const complete = (id: string) => auditor.erase(`/v1/erasures/${id}/complete`, { stores: [] })
+const complete = (id: string, more: object = {}) =>
+  auditor.erase(`/v1/erasures/${id}/complete`, { stores: [], ...more })
+
+interface Storage {
+  readonly database: string
+  readonly tables: number
+  readonly tableBytes: number
+  readonly walPosition: string
+  readonly walKeptBytes: number
+}
+
+const STORAGE_OF_ANOTHER = {
+  database: 'baton',
+  measuredAt: '2026-11-22T15:00:00.000Z',
+  tables: 14,
+  tableBytes: 1_000_000,
+  deadRows: 12,
+  walKeptBytes: 1_073_741_824,
+  walArchived: true,
+  replicas: 1,
+}
+
+/** Where the log's server writes now. */
+async function positions(): Promise<[{ position: string }]> {
+  const { rows } = await fixture.superuser.query<{ position: string }>({
+    text: 'select pg_current_wal_insert_lsn()::text as position',
+  })
+  return rows as [{ position: string }]
+}
 
 interface Receipt {
   readonly stores: readonly { name: string; before: number; after: number }[]
@@ -93,6 +121,43 @@ describe('an erasure', () => {
     expect(await verify()).toMatchObject(ALONE)
     await erase({ ...both, subject: ben })
     expect(await verify()).toMatchObject(ALONE)
+  })
+
+  test('says what the files under the databases can still hold, as their servers answer', async () => {
+    const who = await tell([person()])
+    const id = await plan(who)
+    expect((await confirm(id, who)).status).toBe(200)
+    const [{ position }] = await positions()
+    const operational = { ...STORAGE_OF_ANOTHER, walPosition: '0/DEADBEEF' }
+    const answer = await complete(id, { storage: [operational], backupDays: 30 })
+    const receipt = (await answer.json()) as Receipt & { backupDays: number; storage: Storage[] }
+    expect(receipt.backupDays).toBe(30)
+    const [given, log, vault] = receipt.storage
+    expect(given).toEqual(operational)
+    expect(log?.database).toMatch(/audit/)
+    expect(vault?.database).toMatch(/vault/)
+    const { rows } = await fixture.superuser.query<{ partitions: number }>({
+      text: `select count(*)::integer as partitions from pg_inherits where inhparent = 'audit.payload'::regclass`,
+    })
+    expect(log).toMatchObject({ tables: (rows[0]?.partitions ?? 0) + 1, walArchived: false })
+    expect(vault).toMatchObject({ tables: 3, replicas: 0 })
+    for (const left of [log, vault]) {
+      expect(left?.tableBytes).toBeGreaterThan(0)
+      expect(left?.walKeptBytes).toBeGreaterThan(2 ** 20)
+      // Behind the erasure: everything that was written before it is before the position.
+      const { rows: compared } = await fixture.superuser.query<{ behind: boolean }>({
+        text: 'select $1::pg_lsn >= $2::pg_lsn as behind',
+        values: [left?.walPosition, position],
+      })
+      expect(compared).toEqual([{ behind: true }])
+    }
+  })
+
+  test('takes no measurement that has another form', async () => {
+    const id = randomUUID()
+    for (const wrong of [{ storage: [{ database: 'baton' }] }, { backupDays: 'ever' }]) {
+      expect((await complete(id, wrong)).status).toBe(400)
+    }
   })
 
   test('gives whoever is told of afterwards a new key, in every auditor', async () => {

@@ -95,6 +95,8 @@ export type {
 export { receiptStatement } from './erasure/signed-erasure.ts'
 export type { ErasureSigner } from './erasure/signed-erasure.ts'
 export { findHeldTasks, findTasksToAsk } from './erasure/held-tasks.ts'
+export { LOG_TABLES_WITH_TEXT, VAULT_TABLES_WITH_KEYS } from './erasure/storage-left.ts'
+export type { ErasedStore, Eraser, ErasureOutcome, ErasurePlan } from './erasure/eraser.ts'
 export { findIncompleteErasures, listErasures } from './erasure/erasures.ts'
 export type { Erasure } from './erasure/erasures.ts'
 export { readErasedLists } from './erasure/erased-segments.ts'

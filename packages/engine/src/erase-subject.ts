@@ -6,8 +6,9 @@ import {
   findSubjectHandoffs,
   findUnreflected,
   inTransaction,
+  readStorageLeft,
 } from '@baton/store'
-import type { ErasedRows, Pool, SubjectHandoff } from '@baton/store'
+import type { ErasedRows, Pool, StorageLeft, SubjectHandoff } from '@baton/store'
 
 /** How many items of the person a place held, and how many it holds now. */
 type ErasedStore = ErasedRows & { readonly note?: string }
@@ -36,14 +37,23 @@ export interface AuditErasures {
   }>
   /** Erases the audit side. Throws where the plan, the person or the confirming operator do not fit. */
   confirm(confirmation: Named & { readonly confirmedBy: string }): Promise<ErasureView>
-  complete(id: string, stores: readonly ErasedStore[]): Promise<object>
+  complete(id: string, erased: ErasedOutside): Promise<object>
   list(): Promise<readonly ErasureView[]>
   replay(): Promise<object>
+}
+
+/** What the audit side cannot know: the operational stores, the files under them, and the operator's back-ups. */
+export interface ErasedOutside {
+  readonly stores: readonly ErasedStore[]
+  readonly storage: readonly StorageLeft[]
+  readonly backupDays: number | null
 }
 
 interface ErasureParts {
   readonly pool: Pool
   readonly erasures: AuditErasures
+  /** How long the operator says that back-ups are kept, for receipts; 0 where it is not stated. */
+  readonly backupDays: number
 }
 
 export interface ErasureRequest {
@@ -115,10 +125,13 @@ export async function confirmErasure(
 
 /** Erases the operational stores and has the audit store record the end; answers the receipt. */
 async function finishErasure(parts: ErasureParts, erasure: ErasureView): Promise<object> {
-  await eraseAll(parts.pool, erasure.handoffIds)
+  const { pool } = parts
+  await eraseAll(pool, erasure.handoffIds)
   crashPoint('erasure.after_store')
-  const stores = [...(await countErased(parts.pool, erasure.handoffIds)), ...ELSEWHERE]
-  return parts.erasures.complete(erasure.id, stores)
+  const stores = [...(await countErased(pool, erasure.handoffIds)), ...ELSEWHERE]
+  const storage = [await readStorageLeft(pool)]
+  const backupDays = parts.backupDays === 0 ? null : parts.backupDays
+  return parts.erasures.complete(erasure.id, { stores, storage, backupDays })
 }
 
 async function eraseAll(pool: Pool, handoffIds: readonly string[]): Promise<void> {
@@ -133,10 +146,6 @@ const nothingIn = (name: string, note: string): ErasedStore => ({ name, before: 
 const ELSEWHERE = [
   nothingIn('queue', 'carries ids, digests and trace context, never text'),
   nothingIn('logs, metrics and spans', 'never hold text of a message, nor the id of a person'),
-  nothingIn(
-    'storage under the databases',
-    'old row versions and write-ahead log go with vacuum and recycling, or at once with --purge-storage',
-  ),
 ]
 
 export interface ErasureReplay {

@@ -1,5 +1,6 @@
 // Erasing handoffs: who names a person, what is still open, and text replaced by tombstones that keep its digest.
-import { uuid } from '@baton/postgres'
+import { STORAGE_LEFT, uuid } from '@baton/postgres'
+import type { StorageLeft } from '@baton/postgres'
 import { anyOf, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
@@ -139,6 +140,35 @@ union all select 'audit outbox', count(*), count(*) from audit_outbox where hand
 union all select 'queue publications', count(*), count(*) from outbox where handoff_id = any($1::uuid[])
 union all select 'idempotency keys', count(*), count(*) from idempotency_key where handoff_id = any($1::uuid[])
 union all select 'subject index', count(*), count(*) from handoff_subject where handoff_id = any($1::uuid[])`
+
+export { rewriteTables } from '@baton/postgres'
+export type { RewriteBounds, Rewritten, StorageLeft } from '@baton/postgres'
+
+/** Tables in whose files text of an erased handoff can have stood. */
+export const TABLES_WITH_TEXT: readonly string[] = [
+  'handoff_body',
+  'handoff_revision',
+  'checkpoint',
+  'execution',
+  'task',
+  'handoff',
+  'dead_letter',
+  'review_vote',
+  'redrive',
+  'handoff_return',
+  'sender_notification',
+  'audit_outbox',
+  'idempotency_key',
+  'handoff_subject',
+]
+
+/** What the files under the operational database can still hold of what was erased, in plain text. */
+export async function readStorageLeft(db: Database): Promise<StorageLeft> {
+  const [left] = await run<StorageLeft & object>(db, 'store_storage_left', STORAGE_LEFT, [
+    TABLES_WITH_TEXT,
+  ])
+  return left as StorageLeft
+}
 
 /** What every store of the operational database holds of these handoffs. Their rows count, and their text. */
 export function countErased(db: Database, handoffIds: readonly string[]): Promise<ErasedRows[]> {

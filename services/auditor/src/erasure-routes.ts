@@ -1,5 +1,5 @@
 // Erasure over HTTP, for the gateway alone: it knows which people ask and confirm, and names them.
-import type { ErasedStore, Eraser, Erasure, ErasurePlan } from '@baton/audit'
+import type { Eraser, Erasure, ErasurePlan } from '@baton/audit'
 import type { CompleteRequest, ConfirmRequest, SubjectRequest } from './erasure-shapes.ts'
 import { COMPLETE, CONFIRM, PLAN, SEARCH, WITHOUT_BODY } from './erasure-shapes.ts'
 import type { Logger } from '@baton/runtime'
@@ -60,12 +60,12 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
   server.post<ById & { Body: CompleteRequest }>(
     '/v1/erasures/:id/complete',
     { ...guard, ...COMPLETE },
-    async ({ params: { id }, body: { stores } }) => {
+    async ({ params: { id }, body }) => {
       const known = await eraser().find(id)
       if (known === undefined) throw ERASURE_UNKNOWN
       if (!known.proven) throw REFUSALS.unproven
       if (known.receipt !== null) return known.receipt
-      const receipt = await complete(options, { id, stores })
+      const receipt = await complete(options, id, body)
       logger.info({ event: 'erasure.completed', erasureId: id })
       return receipt
     },
@@ -96,7 +96,8 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
 /** Ends it with a signed receipt; throws where anything of the person is still there. */
 async function complete(
   { eraser, sign }: ErasureRoutes,
-  { id, stores }: { readonly id: string; readonly stores: readonly ErasedStore[] },
+  id: string,
+  { stores, storage = [], backupDays = null }: CompleteRequest,
 ): Promise<object> {
   if (eraser === undefined) throw ERASURE_OFF
   if (stores.some((store) => store.after > 0)) throw ERASURE_INCOMPLETE
@@ -119,6 +120,8 @@ async function complete(
     tasks: erasure.taskIds,
     handoffs: erasure.handoffIds,
     stores: all,
+    storage: [...storage, ...outcome.storage],
+    backupDays,
     segments: verdicts,
     records,
   })

@@ -14,6 +14,10 @@ export interface ConfirmRequest {
 
 export interface CompleteRequest {
   readonly stores: readonly ErasedStore[]
+  /** What the files under the operational database can still hold, as it was measured. */
+  readonly storage?: readonly object[]
+  /** How long the operator says that back-ups are kept; null where nobody said it. */
+  readonly backupDays?: number | null
 }
 
 export interface SubjectRequest {
@@ -40,11 +44,11 @@ export const ERASURE_UNKNOWN = new ProblemError({
 const BY_ID = { type: 'object', properties: { id: UUID } }
 
 /** A body with exactly these members; its refusal names the member and quotes nothing. */
-const exactly = (properties: Record<string, object>) => ({
-  schema: { params: BY_ID, body: { ...record(properties), additionalProperties: false } },
+const exactly = (properties: Record<string, object>, others: Record<string, object> = {}) => ({
+  schema: { params: BY_ID, body: { ...record(properties, others), additionalProperties: false } },
   schemaErrorFormatter: refusing({
     params: ERASURE_UNKNOWN,
-    body: (errors) => otherThan(Object.keys(properties), errors[0]),
+    body: (errors) => otherThan(Object.keys({ ...properties, ...others }), errors[0]),
   }),
 })
 
@@ -71,7 +75,21 @@ export const PLAN = exactly({
   ...LISTS,
 })
 export const CONFIRM = exactly({ subject: SUBJECT, confirmedBy: OPERATOR, ...LISTS })
-export const COMPLETE = exactly({ stores: listOf(STORE) })
+const STORAGE = record({
+  database: TEXT,
+  measuredAt: TEXT,
+  tables: COUNT,
+  tableBytes: COUNT,
+  deadRows: COUNT,
+  walPosition: TEXT,
+  walKeptBytes: COUNT,
+  walArchived: { type: 'boolean' },
+  replicas: COUNT,
+})
+export const COMPLETE = exactly(
+  { stores: listOf(STORE) },
+  { storage: listOf(STORAGE), backupDays: { type: ['integer', 'null'], minimum: 0 } },
+)
 export const SEARCH = exactly({ subject: SUBJECT })
 export const WITHOUT_BODY = {
   schema: { params: BY_ID },

@@ -24,7 +24,11 @@ export function addErase(program: Command, run: Run): void {
     .option('--replay', 'complete what was interrupted, erase again what a restore brought back')
     .option(
       '--purge-storage',
-      'also rewrite the touched tables and drop old write-ahead log; needs the superuser',
+      'rewrite every touched table, however large, and drop old write-ahead log; needs the superuser',
+    )
+    .option(
+      '--no-purge-storage',
+      'leave the files under the databases of an own instance as they are',
     )
     .action(
       run(async (context, subject: string | undefined, flags: EraseFlags) =>

@@ -34,7 +34,7 @@ export function createAuditErasures({ url, token }: AuditErasuresOptions): Audit
   return {
     plan: (plan) => ask('/v1/erasures', plan),
     confirm: ({ id, ...rest }) => ask(`/v1/erasures/${id}/confirm`, rest),
-    complete: (id, stores) => ask(`/v1/erasures/${id}/complete`, { stores }),
+    complete: (id, erased) => ask(`/v1/erasures/${id}/complete`, erased),
     list: async () => (await ask<{ erasures: readonly ErasureView[] }>('/v1/erasures')).erasures,
     replay: () => ask('/v1/erasures/replay', {}),
     find: (id) => ask(`/v1/erasures/${id}`),

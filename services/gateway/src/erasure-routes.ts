@@ -14,6 +14,7 @@ import type { ById } from './operation.ts'
 export interface ErasureRouteOptions {
   readonly pool: Pool
   readonly erasures: AuditErasures
+  readonly backupDays: number
   readonly logger: Logger
 }
 
@@ -146,15 +147,18 @@ const CONFIRM_ERASURE = onlyById('erasure', 'erasures:approve', {
   body: closed({ subject: SUBJECT }),
   response: {
     200: answers(
-      'The signed receipt: every store with its counts, and the records that prove it',
-      answer({
-        erasureId: uuid,
-        stores: STORES,
-        segments: { type: 'object' },
-        records: objects,
-        sha256: text,
-        signature: text,
-      }),
+      'The signed receipt: every store with its counts, what the files under them can still hold, and the records that prove it',
+      answer(
+        {
+          erasureId: uuid,
+          stores: STORES,
+          segments: { type: 'object' },
+          records: objects,
+          sha256: text,
+          signature: text,
+        },
+        { storage: objects, backupDays: { type: ['integer', 'null'] } },
+      ),
     ),
     ...problems([404, 422], {
       409: 'A handoff of the person is open, a legal hold stands, or the plan is about somebody else',

@@ -46,6 +46,8 @@ export interface GatewayOptions {
     readonly url: string
     readonly readToken: string
     readonly eraseToken?: string | undefined
+    /** How long back-ups are kept, as receipts of erasures say it; 0 where that is not stated. */
+    readonly backupDays?: number
     /** How the log is read; from the auditor by default. */
     readonly reads?: AuditReads
   }
@@ -90,9 +92,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     connectionsMax: CONNECTIONS_MAX,
   })
   const audit = options.audit.reads ?? createAuditReads(options.audit)
-  const { url: auditUrl, eraseToken } = options.audit
+  const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
-  const replay = createErasureReplay({ pool, erasures, logger })
+  const replay = createErasureReplay({ pool, erasures, backupDays, logger })
   const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
   const readiness = createReadiness({
     auditReady: () => audit.ready(),
@@ -168,7 +170,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addReadRoutes(scope, { pool, audit })
       addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), logger })
       addRedriveRoutes(scope, { ...review, logger })
-      addErasureRoutes(scope, { pool, erasures, logger })
+      addErasureRoutes(scope, { pool, erasures, backupDays: options.audit.backupDays ?? 0, logger })
       addControlRoutes(scope, { pool, logger })
     },
   })

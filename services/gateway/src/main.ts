@@ -23,6 +23,7 @@ await runProcess('gateway', {
         url: settings.BATON_AUDIT_URL,
         readToken: settings.BATON_AUDIT_READ_TOKEN,
         eraseToken: settings.BATON_AUDIT_ERASE_TOKEN,
+        backupDays: settings.BATON_BACKUP_DAYS,
       },
       limits: {
         rateMax: settings.BATON_GATEWAY_RATE_MAX,

@@ -32,6 +32,12 @@ export const GATEWAY_SETTINGS = {
   BATON_AUDIT_ERASE_TOKEN: optionalSecret({
     help: 'Token that may erase people from the audit log; without it nobody is erased here.',
   }),
+  BATON_BACKUP_DAYS: integer({
+    min: 0,
+    max: 36_500,
+    default: 0,
+    help: 'How many days the oldest back-up of the databases is kept; receipts of erasures say it. 0 says that it is not stated.',
+  }),
   BATON_API_KEYS: secret({
     help: 'API keys as id@operator:scope+scope:sha256hex, optionally :YYYY-MM-DD, comma-separated; services/gateway/src/create-key.ts makes one.',
   }),

@@ -6,6 +6,7 @@ import { crashPoint, permanent, transient } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
 import { readErasedObjects } from '../cold/erased-objects.ts'
 import type { ColdSegments } from '../cold/erased-objects.ts'
+import type { StorageLeft } from '@baton/postgres'
 import type { Database, Pool } from '../database.ts'
 import { judgeErased } from './erased-verdicts.ts'
 import type { ColdReading } from './erased-verdicts.ts'
@@ -18,6 +19,7 @@ import {
   readDetachedKeys,
 } from './erasure-keys.ts'
 import * as erased from './erased-segments.ts'
+import { readStorageLeft } from './storage-left.ts'
 import * as erasures from './erasures.ts'
 import { createAuthenticatedErasures } from './authenticated-erasures.ts'
 import { findHeldTasks } from './held-tasks.ts'
@@ -86,6 +88,8 @@ export type Confirmed =
 export interface ErasureOutcome {
   readonly erasure: Erasure
   readonly stores: readonly ErasedStore[]
+  /** What the files under the log and the vault can still hold. */
+  readonly storage: readonly StorageLeft[]
   readonly verdicts: Readonly<Record<SegmentVerdict, number>>
   readonly records: readonly ErasureProof[]
 }
@@ -165,6 +169,7 @@ export function createEraser(options: EraserOptions): Eraser {
       return {
         erasure,
         stores: await reach.countErased(erasure, lists),
+        storage: await readStorageLeft({ db, vaultDb }),
         verdicts: await judgeErased(options, id),
         records: await erasures.readProofs(db, id),
       }

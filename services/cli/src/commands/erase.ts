@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withGateway } from '../gateway-client.ts'
-import { purgeStorage } from '../instance/purge-storage.ts'
+import { ownsServer, purgeBriefly, purgeStorage } from '../instance/purge-storage.ts'
 import type { Purged } from '../instance/purge-storage.ts'
 import { counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
@@ -28,9 +28,24 @@ interface Store {
   readonly note?: string
 }
 
+/** What the files under one database could still hold when the receipt was signed. */
+interface Storage {
+  readonly database: string
+  readonly tables: number
+  readonly tableBytes: number
+  readonly deadRows: number
+  readonly walPosition: string
+  readonly walKeptBytes: number
+  readonly walArchived: boolean
+  readonly replicas: number
+}
+
 interface Receipt {
   readonly erasureId: string
   readonly stores: readonly Store[]
+  /** Missing in receipts of earlier versions. */
+  readonly storage?: readonly Storage[]
+  readonly backupDays?: number | null
   readonly records: readonly { readonly origin: string; readonly seq: number }[]
   readonly segments: Readonly<Record<string, number>>
 }
@@ -44,7 +59,7 @@ export function erase(context: Context, options: EraseOptions): Promise<ExitCode
   if (subject === undefined) throw SUBJECT_MISSING
   return confirm === undefined
     ? plan(context, subject, options.basis)
-    : runConfirm(context, { subject, id: confirm, purge: options.purgeStorage === true })
+    : runConfirm(context, { subject, id: confirm, purge: options.purgeStorage })
 }
 
 const SUBJECT_MISSING = permanent('BATON_USAGE', 'nobody is named who is to be erased', {
@@ -103,40 +118,113 @@ const receiptTable = (stores: readonly Store[]): string =>
     stores.map(({ name, before, after, note = '' }) => [name, String(before), String(after), note]),
   )
 
+interface Confirmation {
+  readonly subject: string
+  readonly id: string
+  readonly purge: boolean | undefined
+}
+
 async function runConfirm(
   context: Context,
-  {
-    subject,
-    id,
-    purge,
-  }: { readonly subject: string; readonly id: string; readonly purge: boolean },
+  { subject, id, purge }: Confirmation,
 ): Promise<ExitCode> {
   const { output } = context
-  const { receipt, purged } = await withGateway(context, async (gateway) => {
+  const { receipt, file, purged } = await withGateway(context, async (gateway) => {
     const path = `/v2/erasures/${encodeURIComponent(id.trim().toLowerCase())}/confirm`
     const done = await gateway.post<Receipt>(path, { subject })
-    return { receipt: done, purged: purge ? await purgeStorage(context) : undefined }
+    const kept = await keep(context, `${done.erasureId}.json`, done)
+    return { receipt: done, file: kept, purged: await purgeAfter(context, purge) }
   })
-  const file = await keepReceipt(context, receipt)
+  if (purged !== undefined) {
+    await keep(context, `${receipt.erasureId}.purged.json`, { purgedAt: new Date(), ...purged })
+  }
   if (output.json) output.data(JSON.stringify(purged ? { ...receipt, purged } : receipt))
   else output.data(receiptTable(receipt.stores))
+  sayStorage(context, receipt)
   if (purged !== undefined) sayPurged(context, purged)
+  else output.words(PURGE_LATER)
   output.words(`Proved by ${counted(receipt.records.length, 'record')}; receipt in ${file}.`)
   output.next(`${nextStep('verify')} proves that the log is still whole`)
   return EXIT.fine
 }
 
-async function keepReceipt({ home }: Context, receipt: Receipt): Promise<string> {
+const PURGE_LATER = `These files were left as they are. As the superuser of the databases: ${nextStep('erase --purge-storage')}`
+
+/** All of it where that was asked for; else what nobody notices, on a server that serves nobody else. */
+async function purgeAfter(
+  context: Context,
+  asked: boolean | undefined,
+): Promise<Purged | undefined> {
+  if (asked === true) return purgeStorage(context)
+  if (asked === false || !ownsServer(context)) return undefined
+  try {
+    return await purgeBriefly(context)
+  } catch (error) {
+    // The erasure itself stands.
+    context.output.words(error instanceof Error ? error.message : String(error))
+    return undefined
+  }
+}
+
+/** The receipt is signed before the storage is purged: what was purged stands in a file beside it. */
+async function keep({ home }: Context, name: string, content: object): Promise<string> {
   const folder = join(home, 'erasures')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const file = join(folder, `${receipt.erasureId}.json`)
-  await writeFile(file, `${JSON.stringify(receipt, null, 2)}\n`, { mode: 0o600 })
+  const file = join(folder, name)
+  await writeFile(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
   return file
 }
 
-function sayPurged({ output }: Context, { tables, walFiles }: Purged): void {
-  const text = `${counted(tables, 'table')} rewritten, ${counted(walFiles, 'file')} of write-ahead log left`
-  output.step('passed', 'storage', text)
+const MEGABYTE = 2 ** 20
+const megabytes = (bytes: number): string => `${Math.max(1, Math.round(bytes / MEGABYTE))} MB`
+
+/** What the receipt says of the files under the databases, as measured right after the erasure. */
+function sayStorage({ output }: Context, { storage = [], backupDays = null }: Receipt): void {
+  if (storage.length === 0) return
+  const rows = storage.map((left) => [
+    left.database,
+    megabytes(left.tableBytes),
+    String(left.deadRows),
+    left.walPosition,
+    megabytes(left.walKeptBytes),
+    left.walArchived ? 'yes' : 'no',
+    String(left.replicas),
+  ])
+  output.words('\nFiles under the databases that could still hold it when the receipt was signed:')
+  output.words(
+    renderTable(
+      [
+        { title: 'DATABASE' },
+        { title: 'TABLES', align: 'right' },
+        { title: 'DEAD ROWS', align: 'right' },
+        { title: 'LOG BEFORE' },
+        { title: 'LOG KEPT', align: 'right' },
+        { title: 'ARCHIVED' },
+        { title: 'REPLICAS', align: 'right' },
+      ],
+      rows,
+    ),
+  )
+  output.words(
+    backupDays === null
+      ? 'Back-ups made before hold it as well; nobody stated for how long (BATON_BACKUP_DAYS).'
+      : `Back-ups made before hold it as well, for ${counted(backupDays, 'day')} at most, as the operator states.`,
+  )
+}
+
+function sayPurged({ output }: Context, { tables, left, walFiles, olderWalFiles }: Purged): void {
+  const older = olderWalFiles === 0 ? 'none of them older' : `${olderWalFiles} of them older`
+  const log = `${counted(walFiles, 'file')} of write-ahead log left, ${older}`
+  const isClean = left.length === 0 && olderWalFiles === 0
+  output.step(
+    isClean ? 'passed' : 'unknown',
+    'storage',
+    `${counted(tables, 'table')} rewritten, ${log}`,
+  )
+  for (const { table, bytes, why } of left) {
+    output.words(`  ${table} (${megabytes(bytes)}) was left: ${why}`)
+  }
+  if (!isClean) output.words(`  ${nextStep('erase --purge-storage')} does the rest`)
 }
 
 async function purgeAlone(context: Context): Promise<ExitCode> {
