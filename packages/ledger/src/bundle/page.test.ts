@@ -53,6 +53,7 @@ test('by itself it says that the bundle is whole, and that nobody vouches for it
   expect(part('source').textContent).toContain('proves nothing')
   expect(part('checks').textContent).not.toContain('failed')
   expect(part('texts').textContent).toContain('the third message')
+  expect(part('agents').textContent).toContain('legal-analysisnot recorded; asked for: any')
   for (const id of SHOWN) expect(part(id).textContent).not.toContain('a name to erase')
 })
 
@@ -266,7 +267,8 @@ const QUESTIONS: readonly (readonly [
     '',
     [
       'intake1.4.2handoff 1d1a1e3f0-6d0b-4f1e-8a51-2f0c7b9e5a01',
-      'legal-analysisnot recorded; asked for: ^2.0.0',
+      'legal-analysis2.1.0none',
+      'legal-analysis (version 2.1.0) finished its work on handoff 2.',
       'Trace4bf92f3577b34da6a3ce929d0e0e4736',
       'Outcome2 handoffs: 2 carried out',
     ],

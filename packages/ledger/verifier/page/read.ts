@@ -87,6 +87,15 @@ function textsOf(bytes: Uint8Array): ReadonlyMap<string, string> {
   return texts
 }
 
+const EXACT_VERSION = /^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/
+
+/** The version that executed; undefined in records of another event, and in older ones, which name the range asked for. */
+export function executedVersion({ event, toAgent }: RecordBody): string | undefined {
+  if (event !== 'EXECUTION_COMPLETED' && event !== 'EXECUTION_FAILED') return undefined
+  const { agentVersion } = toAgent
+  return agentVersion !== null && EXACT_VERSION.test(agentVersion) ? agentVersion : undefined
+}
+
 /** Events of the log itself: they stand in the task's chain and are about none of its handoffs. */
 const OF_THE_LOG: ReadonlySet<string> = new Set([
   'ERASURE_REQUESTED',

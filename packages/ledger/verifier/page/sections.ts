@@ -4,7 +4,7 @@ import { costsOf } from './costs.ts'
 import { classed, linkTo, make, marked, tableOf } from './dom.ts'
 import type { Child, PageElement } from './dom.ts'
 import { decisionsOf } from './overview.ts'
-import { isOfHandoff } from './read.ts'
+import { executedVersion, isOfHandoff } from './read.ts'
 import type { ShownRecord } from './read.ts'
 import { numberHandoffs, tell } from './story.ts'
 import type { Phrase } from './story.ts'
@@ -74,36 +74,32 @@ export function costElement(records: readonly ShownRecord[]): PageElement {
   ])
 }
 
-/** The version that acted is known once an agent hands the task on; until then, only the one that was asked for. */
+/** An agent is named by what it handed on, and where it handed on nothing, by what became of its work. */
 export function agentsElement(records: readonly ShownRecord[]): PageElement {
+  const bodies = records.filter(isOfHandoff).map(({ body }) => body)
   const numbers = numberHandoffs(records)
-  const acted = new Map<
-    string,
-    { agent: string; version: string; execution: string; sent: Set<number> }
-  >()
-  const asked = new Map<string, Set<string>>()
-  for (const { body } of records.filter(isOfHandoff)) {
-    const { fromAgent, toAgent, handoffId } = body
-    const { agentId: agent, agentVersion: version, executionId: execution } = fromAgent
-    const known = acted.get(execution) ?? { agent, version, execution, sent: new Set() }
-    acted.set(execution, known)
-    known.sent.add(numbers.get(handoffId) ?? 0)
-    const wanted = asked.get(toAgent.agentType) ?? new Set()
-    asked.set(toAgent.agentType, wanted.add(toAgent.agentVersion ?? 'any'))
-  }
-  const senders = new Set([...acted.values()].map(({ agent }) => agent))
-  const rows = [...acted.values()].map(({ agent, version, execution, sent }): Child[] => [
-    agent,
-    version,
-    `handoff ${listed([...sent].map(String))}`,
-    make('code', execution),
-  ])
-  for (const [agent, versions] of asked) {
-    if (senders.has(agent)) continue
-    rows.push([agent, `not recorded; asked for: ${listed([...versions])}`, 'none', ''])
-  }
+  const numberOf = ({ handoffId }: ShownRecord['body']): string => String(numbers.get(handoffId))
+  const senders = new Set(bodies.map(({ fromAgent }) => fromAgent.agentId))
+  const sent = Map.groupBy(bodies, ({ fromAgent }) => fromAgent.executionId)
+  const others = bodies.filter(({ toAgent }) => !senders.has(toAgent.agentType))
+  const received = Map.groupBy(others, ({ toAgent }) => toAgent.agentType)
+  const rows = [
+    ...[...sent].map(([execution, own]): Child[] => {
+      const { agentId = '', agentVersion = '' } = own[0]?.fromAgent ?? {}
+      const handoffs = [...new Set(own.map(numberOf))]
+      return [agentId, agentVersion, `handoff ${listed(handoffs)}`, make('code', execution)]
+    }),
+    ...[...received].map(([agent, own]): Child[] => [agent, versionsOf(own), 'none', '']),
+  ]
   const columns = ['Agent', 'Version that acted', 'Handed on', 'Execution']
   return tableOf('Agents and the versions that acted', columns, rows)
+}
+
+function versionsOf(bodies: readonly ShownRecord['body'][]): string {
+  const ran = new Set(bodies.flatMap((body) => executedVersion(body) ?? []))
+  if (ran.size > 0) return listed([...ran])
+  const asked = new Set(bodies.map(({ toAgent }) => toAgent.agentVersion ?? 'any'))
+  return `not recorded; asked for: ${listed([...asked])}`
 }
 
 const STATUS_WORDS: Readonly<Record<SegmentStatus, string>> = {

@@ -1,7 +1,7 @@
 // Tells each record in one paragraph: who handed what to whom, what was checked, who decided, what it cost.
 import type { AuditEvent } from '../../src/audit-event.ts'
 import type { RecordBody } from '../../src/record.ts'
-import { isOfHandoff } from './read.ts'
+import { executedVersion, isOfHandoff } from './read.ts'
 import type { ShownRecord } from './read.ts'
 import { capital, counted, dollars, listed, reasonWords, sixChecks } from './words.ts'
 
@@ -76,6 +76,11 @@ const handoffOf = ({ body }: ShownRecord, { handoffs }: Told): string =>
 
 const sender = ({ body: { fromAgent } }: ShownRecord): Phrase =>
   say`${named(fromAgent.agentId)} (version ${fromAgent.agentVersion})`
+
+const executor = (record: ShownRecord): Phrase => {
+  const version = executedVersion(record.body)
+  return version === undefined ? receiver(record) : say`${receiver(record)} (version ${version})`
+}
 
 const receiver = ({ body: { toAgent } }: ShownRecord): Phrase => named(toAgent.agentType)
 
@@ -163,9 +168,9 @@ const PHRASES: Readonly<Record<AuditEvent, Teller>> = {
   EXECUTION_STARTED: (record, told) =>
     say`${receiver(record)} began to work on ${handoffOf(record, told)}.`,
   EXECUTION_COMPLETED: (record, told) =>
-    say`${receiver(record)} finished its work on ${handoffOf(record, told)}.${stepCost(record, told)}`,
+    say`${executor(record)} finished its work on ${handoffOf(record, told)}.${stepCost(record, told)}`,
   EXECUTION_FAILED: (record, told) =>
-    say`${receiver(record)} failed in its work on ${handoffOf(record, told)}${because(record)}.`,
+    say`${executor(record)} failed in its work on ${handoffOf(record, told)}${because(record)}.`,
   ROLLED_BACK: (record, told) =>
     say`The task was set back to the saved state of ${named(record.body.fromAgent.agentId)}, as it was before ${handoffOf(record, told)}${because(record)}.`,
   DEAD_LETTERED: (record, told) =>
