@@ -117,6 +117,57 @@ test('a lift that was forged with the stolen key of the batches, and is not seal
   expect((await problemOf(await confirm(id, who))).code).toBe('BATON_HOLD_LIFT_UNPROVEN')
 })
 
+interface Holds {
+  readonly holds: readonly { readonly taskId: string; readonly state: string }[]
+}
+
+const told = async ({ taskId }: Person) => {
+  const { holds } = await auditor.read<Holds>('/v1/holds')
+  return holds.find((one) => one.taskId === taskId)
+}
+
+test('holds are told by their records: listed or not, lifted and not proven yet, or in the table alone', async () => {
+  const { who } = await plannedAndHeld()
+  await eventually(async () => (await told(who)) !== undefined, {
+    deadlineMs: 10_000,
+    describe: 'the hold to be told',
+  })
+  const record = { event: 'LEGAL_HOLD_SET', actor: 'counsel' }
+  expect(await told(who)).toMatchObject({ state: 'held', isListed: true, record })
+  const { superuser } = fixture
+  await superuser.query({ text: 'delete from audit.legal_hold' })
+  expect(await told(who)).toMatchObject({ state: 'held', isListed: false, record })
+  const stranger = await tell()
+  await superuser.query({
+    text: 'insert into audit.legal_hold (task_id, chain, seq, held_at) values ($1, 0, 0, now())',
+    values: [stranger.taskId],
+  })
+  expect(await told(stranger)).toMatchObject({ state: 'unrecorded', isListed: true, record: null })
+})
+
+test('a hold survives the deletion of its row, its record and its row in the index', async () => {
+  const { who, id } = await plannedAndHeld()
+  interface Ends {
+    readonly ends: readonly { readonly records: number }[]
+  }
+  const isMapped = async () =>
+    (await auditor.read<Ends>(`/v1/traces/${who.taskId}`)).ends.some(({ records }) => records === 2)
+  await eventually(isMapped, { deadlineMs: 10_000, describe: 'the end of the task to be signed' })
+  await fixture.superuser.query({
+    text: `alter table audit.record disable trigger user; alter table audit.idem disable trigger user;
+      delete from audit.legal_hold where task_id = '${who.taskId}';
+      delete from audit.record where task_id = '${who.taskId}' and event = 36;
+      delete from audit.idem where task_id = '${who.taskId}' and task_seq = 1;
+      alter table audit.record enable always trigger refuse_change;
+      alter table audit.record enable always trigger follow_hold;
+      alter table audit.idem enable always trigger refuse_change;`,
+  })
+  await eventually(
+    async () => (await problemOf(await confirm(id, who))).code === 'BATON_ERASURE_DEFERRED',
+    { deadlineMs: 10_000, describe: 'the erasure to be refused' },
+  )
+})
+
 // The sealer halts on it for good, so this is the last one.
 test('a lift under a key of one’s own is none: the task stays held', async () => {
   const { who, id } = await plannedAndHeld()

@@ -1,6 +1,6 @@
-// PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
+// GET /v1/holds: which tasks are held, proven by their records. PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
 import { randomUUID } from 'node:crypto'
-import { readLegalHolds, readTaskIndex, readTrace } from '@baton/audit'
+import { listHolds, readLegalHolds, readTaskIndex, readTrace } from '@baton/audit'
 import { ProblemError, requireToken } from '@baton/http/server'
 import type { AuditEntry } from '@baton/ledger'
 import type { FastifyRequest } from 'fastify'
@@ -15,8 +15,16 @@ interface HoldRequest {
 }
 
 /** Without BATON_AUDIT_HOLD_TOKEN nobody may hold. */
-export const createHoldPart = ({ settings, reader, cold, batcher }: Core): Part => ({
+export const createHoldPart = (core: Core): Part => ({
   prepare(server) {
+    const { settings, reader, cold, batcher, batchKeys } = core
+    const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
+    const byReaders = {
+      onRequest: async ({ headers }: FastifyRequest) => mayRead(headers.authorization),
+    }
+    server.get('/v1/holds', byReaders, async () => ({
+      holds: await listHolds({ reader, cold, batchKeys, covered: core.covered() }),
+    }))
     const token = settings.BATON_AUDIT_HOLD_TOKEN
     if (token === undefined) return
     const mayHold = requireToken(token, 'hold')

@@ -105,6 +105,10 @@ function addTiers(audit: Command, run: Run): void {
     .command('tiers')
     .description('where the records stand: database, cold store, expired, held')
     .action(run(async (context) => (await import('./commands/tiers.ts')).tiers(context)))
+  audit
+    .command('holds')
+    .description('which tasks are held, since when and by whom, proven by their records')
+    .action(run(async (context) => (await import('./commands/holds.ts')).holds(context)))
   for (const [name, held, what] of HOLDS) {
     audit
       .command(name)

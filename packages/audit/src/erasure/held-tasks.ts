@@ -11,6 +11,7 @@ import { audit, inSnapshot, run } from '../database.ts'
 import type { Database, Pool } from '../database.ts'
 import type { CoveredSizes } from '../read/assurance.ts'
 import { readTrace } from '../read/read-trace.ts'
+import type { TraceRecord } from '../read/read-trace.ts'
 import { isSignedRecord } from '../read/signed-record.ts'
 
 interface HoldReading {
@@ -54,14 +55,72 @@ export async function findHeldTasks(
   const unproven: UnprovenLift[] = []
   for (const taskId of taskIds) {
     if (held.has(taskId)) continue
-    const { records, verified } = await readTrace(reading.reader, taskId, reading)
-    const last = records.findLast(({ body }) => body.event in HOLDS)
-    const isLifted = last === undefined || (await isLift(reading, last.body))
-    if (!verified || !isLifted) held.add(taskId)
-    else if (last !== undefined && reading.covered !== undefined && last.assurance === 'committed')
-      unproven.push({ taskId, liftedAt: (parseInstant(last.body.recordedAt) ?? 0) / 1_000 })
+    const { state, record } = await judgeHold(reading, taskId)
+    if (state === 'held' || state === 'unverified') held.add(taskId)
+    if (state === 'lift_unproven') unproven.push({ taskId, liftedAt: millis(record) })
   }
   return { held: [...held].toSorted(), unproven }
+}
+
+const millis = (record: TraceRecord | undefined): number =>
+  (parseInstant(record?.body.recordedAt ?? '') ?? 0) / 1_000
+
+/** `unverified`: the task's records are not what was recorded, so that nothing they say is believed. */
+type HoldState = 'free' | 'held' | 'lift_unproven' | 'unverified'
+
+/** What the records of one task say of a hold, and the newest of them that says it. */
+async function judgeHold(
+  reading: HoldReading,
+  taskId: string,
+): Promise<{ readonly state: HoldState; readonly record: TraceRecord | undefined }> {
+  const { records, verified } = await readTrace(reading.reader, taskId, reading)
+  const record = records.findLast(({ body }) => body.event in HOLDS)
+  if (!verified) return { state: 'unverified', record }
+  if (record === undefined) return { state: 'free', record }
+  if (!(await isLift(reading, record.body))) return { state: 'held', record }
+  const isWaiting = reading.covered !== undefined && record.assurance === 'committed'
+  return { state: isWaiting ? 'lift_unproven' : 'free', record }
+}
+
+/** One task that is held, or of which it is not proven that it is not. */
+export interface ToldHold {
+  readonly taskId: string
+  /** `unrecorded`: the table of holds has it, and no record does. */
+  readonly state: Exclude<HoldState, 'free'> | 'unrecorded'
+  /** Whether the table of holds has it; that a hold is missing there, or stands there alone, is somebody's doing. */
+  readonly isListed: boolean
+  /** The newest record about it, and how well that is kept. */
+  readonly record:
+    | (Pick<RecordBody, 'origin' | 'seq' | 'event' | 'recordedAt'> &
+        Pick<TraceRecord, 'recordHash' | 'assurance'> & { readonly actor: string | null })
+    | null
+}
+
+/** Every hold, told by its records, in order of time. */
+export async function listHolds(reading: HoldReading): Promise<readonly ToldHold[]> {
+  const taskIds = (await run(reading.reader, 'find_told_holds', TOLD)).map((row) => row.task_id)
+  const listed = new Set(await listHeld(reading.reader, taskIds))
+  const holds: ToldHold[] = []
+  for (const taskId of taskIds) {
+    const { state, record } = await judgeHold(reading, taskId)
+    const isListed = listed.has(taskId)
+    if (state === 'free' && !isListed) continue
+    const told = record && shown(record)
+    holds.push({
+      taskId,
+      state: state === 'free' ? 'unrecorded' : state,
+      isListed,
+      record: told ?? null,
+    })
+  }
+  return holds.toSorted((left, right) => (timeOf(left) < timeOf(right) ? -1 : 1))
+}
+
+const timeOf = ({ record, taskId }: ToldHold): string => `${record?.recordedAt ?? ''} ${taskId}`
+
+const shown = ({ body, recordHash, assurance }: TraceRecord): ToldHold['record'] => {
+  const { origin, seq, event, recordedAt, act } = body
+  return { origin, seq, event, recordedAt, recordHash, assurance, actor: act?.actor ?? null }
 }
 
 const HOLDS: Readonly<Record<string, boolean>> = { LEGAL_HOLD_SET: true, LEGAL_HOLD_LIFTED: false }
@@ -84,11 +143,6 @@ async function isLift(
 /** The tasks with records of a day (YYYY-MM-DD) that a record or the table says anything of a hold about. */
 export async function findTasksToAsk(db: Database, day: string): Promise<readonly string[]> {
   const start = new Date(`${day}T00:00:00Z`)
-  const told = audit
-    .selectFrom('audit.record')
-    .select('task_id')
-    .where('event', 'in', [sql.lit(SET), sql.lit(LIFTED)])
-    .union(audit.selectFrom('audit.legal_hold').select('task_id'))
   const rows = await run(
     db,
     'find_tasks_to_ask',
@@ -98,13 +152,20 @@ export async function findTasksToAsk(db: Database, day: string): Promise<readonl
       .distinct()
       .where('recorded_at', '>=', start)
       .where('recorded_at', '<', new Date(start.getTime() + DAY_MS))
-      .where('task_id', 'in', told),
+      .where('task_id', 'in', TOLD),
   )
   return rows.map(({ taskId }) => taskId)
 }
 
 const DAY_MS = 86_400_000
 const { LEGAL_HOLD_SET: SET, LEGAL_HOLD_LIFTED: LIFTED } = EVENT_NUMBERS
+
+/** A held task keeps all its days in the database, that of its hold included. */
+const TOLD = audit
+  .selectFrom('audit.record')
+  .select('task_id')
+  .where('event', 'in', [sql.lit(SET), sql.lit(LIFTED)])
+  .union(audit.selectFrom('audit.legal_hold').select('task_id'))
 
 async function listHeld(db: Database, taskIds: readonly string[]): Promise<string[]> {
   const rows = await run(

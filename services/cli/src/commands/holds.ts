@@ -1,0 +1,78 @@
+// `audit holds`: which tasks must stay, told by their records and not by the table that follows from them.
+import { withAuditor } from '../auditor-client.ts'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { counted, instant, short } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { renderTable } from '../terminal/table.ts'
+
+interface Hold {
+  readonly taskId: string
+  readonly state: 'held' | 'lift_unproven' | 'unverified' | 'unrecorded'
+  readonly isListed: boolean
+  readonly record: {
+    readonly recordedAt: string
+    readonly actor: string | null
+    readonly recordHash: string
+    readonly assurance: string
+  } | null
+}
+
+/** Exit code 3 where a hold is told otherwise than it was recorded, 4 where one is not under a signed head yet. */
+export async function holds(context: Context): Promise<ExitCode> {
+  const { output } = context
+  const { holds: found } = await withAuditor(context, 'read', (auditor) =>
+    auditor.json<{ holds: readonly Hold[] }>('/v1/holds'),
+  )
+  if (output.json) output.data(JSON.stringify(found))
+  else if (found.length > 0) output.data(table(found))
+  const altered = found.filter(isAltered)
+  const young = found.filter(({ record }) => record?.assurance === 'committed')
+  output.words(
+    found.length === 0 ? 'No task is held.' : `${counted(found.length, 'task')} held or not proven free.`,
+  )
+  if (altered.length > 0) {
+    const ids = altered.map(({ taskId }) => taskId).join(', ')
+    output.words(`Not verified: the records of ${ids} or the table of holds were changed.`)
+    output.next(nextStep('verify'))
+    return EXIT.verificationFailed
+  }
+  if (young.length > 0) {
+    output.words(`${counted(young.length, 'record')} not under a signed head yet.`)
+    return EXIT.incomplete
+  }
+  output.next(nextStep('audit tiers'))
+  return EXIT.fine
+}
+
+/** A hold that stands in the table alone or is missing there, or that nobody can be believed about. */
+const isAltered = ({ state, isListed }: Hold): boolean =>
+  state === 'unverified' || state === 'unrecorded' || (state === 'held' && !isListed)
+
+const STATES: Readonly<Record<Hold['state'], string>> = {
+  held: 'held',
+  lift_unproven: 'lifted, not proven yet',
+  unverified: 'NOT verified',
+  unrecorded: 'in the table alone',
+}
+
+const table = (found: readonly Hold[]): string =>
+  renderTable(
+    [
+      { title: 'TASK' },
+      { title: 'STATE' },
+      { title: 'SINCE (UTC)' },
+      { title: 'BY' },
+      { title: 'KEPT' },
+      { title: 'RECORD' },
+    ],
+    found.map(({ taskId, state, record }) => [
+      taskId,
+      STATES[state],
+      record === null ? '' : instant(record.recordedAt),
+      record?.actor ?? '',
+      record?.assurance ?? '',
+      record === null ? '' : short(record.recordHash),
+    ]),
+  )
