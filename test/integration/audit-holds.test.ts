@@ -145,6 +145,34 @@ test('holds are told by their records: listed or not, lifted and not proven yet,
   expect(await told(stranger)).toMatchObject({ state: 'unrecorded', isListed: true, record: null })
 })
 
+interface FoundRecords {
+  readonly records: readonly { readonly assurance: string | null; readonly verified: boolean }[]
+}
+
+test('a person is found in records that are proven, and one that was changed says so', async () => {
+  const who = await tell()
+  await sealing.sealed()
+  const find = async () => {
+    const answer = await auditor.erase('/v1/subjects/search', { subject: who.subject })
+    return ((await answer.json()) as FoundRecords).records
+  }
+  const isKept = async () => (await find())[0]?.assurance !== 'committed'
+  await eventually(isKept, { deadlineMs: 10_000, describe: 'the record to be under a signed head' })
+  expect(await find()).toMatchObject([
+    { taskId: who.taskId, event: 'HANDOFF_ACCEPTED', verified: true },
+  ])
+  const change = (by: number) =>
+    fixture.superuser.query({
+      text: `alter table audit.record disable trigger user;
+        update audit.record set spent_micro = spent_micro + ${by} where task_id = '${who.taskId}';
+        alter table audit.record enable always trigger refuse_change;
+        alter table audit.record enable always trigger follow_hold`,
+    })
+  await change(1)
+  expect(await find()).toMatchObject([{ taskId: who.taskId, verified: false }])
+  await change(-1)
+})
+
 test('a hold survives the deletion of its row, its record and its row in the index', async () => {
   const { who, id } = await plannedAndHeld()
   interface Ends {

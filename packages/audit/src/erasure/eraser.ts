@@ -25,7 +25,9 @@ import { createAuthenticatedErasures } from './authenticated-erasures.ts'
 import { findHeldTasks } from './held-tasks.ts'
 import { judgeErasure, signErasure } from './signed-erasure.ts'
 import type { ErasureSigner } from './signed-erasure.ts'
-import type { Erasure, ErasureProof, SubjectRecord } from './erasures.ts'
+import type { Erasure, ErasureProof } from './erasures.ts'
+import { proveSubjectRecords } from './subject-records.ts'
+import type { SubjectRecord } from './subject-records.ts'
 import type { CoveredSizes } from '../read/assurance.ts'
 import { subjectName } from '../append/prepared-entry.ts'
 import { readSubjectKeys } from '../append/subject-keys.ts'
@@ -127,7 +129,7 @@ export interface Eraser {
   find(id: string): Promise<KnownErasure | undefined>
   /** Those that say what an auditor signed. */
   list(states: readonly erasures.ErasureState[]): Promise<Erasure[]>
-  /** Where a person stands in the log, without text. */
+  /** Where a person stands in the log, without text; each record proven as in a trace. */
   search(subject: string): Promise<SubjectRecord[]>
 }
 
@@ -198,7 +200,9 @@ export function createEraser(options: EraserOptions): Eraser {
     list: async (states) => (await erasures.listErasures(db, states)).filter(isProven),
     async search(subject) {
       const refs = await findKeysOfSubject(vaultDb, reach.lookupOf(subject))
-      return erasures.findSubjectRecords(db, refs)
+      const { reader, cold, covered } = options
+      const places = await erasures.findSubjectRecords(db, refs)
+      return proveSubjectRecords({ reader, cold: cold?.store, covered: covered() }, places)
     },
   }
 }

@@ -161,7 +161,8 @@ export async function completeErasure(db: Database, id: string, receipt: object)
   )
 }
 
-export interface SubjectRecord {
+/** Where the index of payloads finds a person. */
+export interface SubjectPlace {
   readonly origin: string
   readonly seq: number
   readonly taskId: string
@@ -174,7 +175,7 @@ export interface SubjectRecord {
 export const findSubjectRecords = (
   db: Database,
   subjectRefs: readonly string[],
-): Promise<SubjectRecord[]> =>
+): Promise<SubjectPlace[]> =>
   run(
     db,
     'find_subject_records',

@@ -30,7 +30,9 @@ export async function holds(context: Context): Promise<ExitCode> {
   const altered = found.filter(isAltered)
   const young = found.filter(({ record }) => record?.assurance === 'committed')
   output.words(
-    found.length === 0 ? 'No task is held.' : `${counted(found.length, 'task')} held or not proven free.`,
+    found.length === 0
+      ? 'No task is held.'
+      : `${counted(found.length, 'task')} held or not proven free.`,
   )
   if (altered.length > 0) {
     const ids = altered.map(({ taskId }) => taskId).join(', ')

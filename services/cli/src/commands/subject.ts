@@ -20,10 +20,12 @@ interface Found {
     readonly seq: number
     readonly taskId: string
     readonly handoffId: string
+    readonly assurance: string | null
+    readonly verified: boolean
   }[]
 }
 
-/** Exit code 5 where nothing names the person. */
+/** Exit code 5 where nothing names the person, 3 where a record that does is not what was recorded. */
 export async function showSubject(context: Context, subject: string): Promise<ExitCode> {
   const { output } = context
   const found = await withGateway(context, (gateway) =>
@@ -36,6 +38,14 @@ export async function showSubject(context: Context, subject: string): Promise<Ex
     `${counted(handoffs.length, 'handoff')}, ${counted(records.length, 'audit record')}.`,
   )
   if (handoffs.length + records.length === 0) return EXIT.notFound
+  const altered = new Set(records.filter(({ verified }) => !verified).map(({ taskId }) => taskId))
+  const young = records.filter(({ assurance }) => assurance === 'committed').length
+  if (young > 0) output.words(`${counted(young, 'audit record')} not under a signed head yet.`)
+  if (altered.size > 0) {
+    output.words(`Not verified: records of ${[...altered].join(', ')} are not what was recorded.`)
+    output.next(nextStep('verify'))
+    return EXIT.verificationFailed
+  }
   output.next(nextStep('erase <subject>'))
   return EXIT.fine
 }
@@ -48,12 +58,20 @@ const table = ({ handoffs, records }: Found): string =>
       { title: 'STATE' },
       { title: 'SENT (UTC)' },
       { title: 'RECORDS', align: 'right' },
+      { title: 'KEPT' },
     ],
-    handoffs.map((one) => [
-      one.handoffId,
-      short(one.taskId),
-      one.open ? `${one.state} (open)` : one.state,
-      instant(one.createdAt),
-      String(records.filter((record) => record.handoffId === one.handoffId).length),
-    ]),
+    handoffs.map((one) => {
+      const own = records.filter((record) => record.handoffId === one.handoffId)
+      return [
+        one.handoffId,
+        short(one.taskId),
+        one.open ? `${one.state} (open)` : one.state,
+        instant(one.createdAt),
+        String(own.length),
+        [...new Set(own.map(keptAs))].join(', '),
+      ]
+    }),
   )
+
+const keptAs = ({ verified, assurance }: Found['records'][number]): string =>
+  verified ? (assurance ?? '') : 'NOT verified'
