@@ -38,6 +38,7 @@ export type {
 export { createFileAnchor, readFileAnchor } from './seals/anchors/file-anchor.ts'
 export { createWitnessAnchor, readWitnessUrls } from './seals/anchors/witness-anchor.ts'
 export type { Comparison, SealTrust } from './verify/ask-outside.ts'
+export {
   openSealTrust,
   requireSealTrust,
   SEAL_WATCH_SETTINGS,
@@ -74,6 +75,7 @@ export type { ColdFault, ColdWatchPosition } from './cold/cold-faults.ts'
 export { mendColdStore } from './cold/mend-cold.ts'
 export { expireChain } from './cold/expire-chain.ts'
 export { dropEntry } from './cold/retention-records.ts'
+export {
   dropDay,
   findDropObstacle,
   readArchivePositions,
@@ -83,6 +85,7 @@ export { dropEntry } from './cold/retention-records.ts'
   readTaskIndex,
 } from './cold/archive-positions.ts'
 export { createEraser } from './erasure/eraser.ts'
+export type {
   ErasedStore,
   Eraser,
   ErasureOutcome,
@@ -91,10 +94,8 @@ export { createEraser } from './erasure/eraser.ts'
 } from './erasure/eraser.ts'
 export { receiptStatement } from './erasure/signed-erasure.ts'
 export type { ErasureSigner } from './erasure/signed-erasure.ts'
-export { findHeldTasks, findTasksToAsk } from './erasure/held-tasks.ts'
-export { LOG_TABLES_WITH_TEXT, VAULT_TABLES_WITH_KEYS } from './erasure/storage-left.ts'
 export { findHeldTasks, findTasksToAsk, listHolds } from './erasure/held-tasks.ts'
-export type { ToldHold } from './erasure/held-tasks.ts'
+export { LOG_TABLES_WITH_TEXT, VAULT_TABLES_WITH_KEYS } from './erasure/storage-left.ts'
 export { findIncompleteErasures, listErasures } from './erasure/erasures.ts'
 export type { Erasure } from './erasure/erasures.ts'
 export { readErasedLists } from './erasure/erased-segments.ts'
