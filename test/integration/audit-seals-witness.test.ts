@@ -1,10 +1,12 @@
 // The witness answers as C2SP tlog-witness says, and never cosigns two histories of one log.
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createNoteSigner,
+  EMPTY_ROOT,
   encodeUtf8,
   formatCheckpoint,
   formatVerifierKey,
@@ -25,6 +27,9 @@ const ORIGIN = 'example.com/log'
 const signer = createNoteSigner({ name: ORIGIN, pkcs8: privateKey() })
 const stranger = createNoteSigner({ name: 'example.com/other', pkcs8: privateKey() })
 const thief = createNoteSigner({ name: ORIGIN, pkcs8: privateKey() })
+/** As Go's checksum database has it. */
+const FOREIGN_ORIGIN = 'go.sum database tree'
+const foreign = createNoteSigner({ name: 'sum.example.org', pkcs8: privateKey() })
 const witnessKey = privateKey()
 const leaves = Array.from({ length: 12 }, (_, at) => hashLeaf(encodeUtf8(`entry ${at}`)))
 const forked = leaves.map((leaf, at) => (at < 3 ? leaf : hashLeaf(encodeUtf8(`forged ${at}`))))
@@ -39,7 +44,7 @@ const start = async (env: Record<string, string> = {}): Promise<ServiceProcess> 
     env: {
       BATON_WITNESS_NAME: 'witness.example.com',
       BATON_WITNESS_SIGNING_KEY: witnessKey,
-      BATON_WITNESS_LOGS: formatVerifierKey(signer.key),
+      BATON_WITNESS_LOGS: `${formatVerifierKey(signer.key)}, ${formatVerifierKey(foreign.key)} ${FOREIGN_ORIGIN}`,
       BATON_WITNESS_STATE_FILE: join(folder, 'witness.json'),
       BATON_WITNESS_PORT: '0',
       ...env,
@@ -98,6 +103,38 @@ describe('add-checkpoint', () => {
     }
   })
 
+  test('what it cosigned last is there for monitors, with the signatures of both', async () => {
+    const name = createHash('sha256').update(ORIGIN).digest('hex')
+    const response = await fetch(`${url}/${name}/checkpoint`)
+    expect(response.status).toBe(200)
+    const key = /"key":"([^"]+)"/.exec(witness.output())?.[1] as string
+    const opened = openNote(encodeUtf8(await response.text()), [signer.key, readVerifierKey(key)])
+    const text = formatCheckpoint({ origin: ORIGIN, size: 8, root: rootAt(leaves, 8) })
+    expect(opened).toMatchObject({ ok: true, text, signatures: [{ type: 0x01 }, { type: 0x04 }] })
+    expect((await fetch(`${url}/${'0'.repeat(64)}/checkpoint`)).status).toBe(404)
+  })
+
+  test('422 for an empty tree with another root, and nothing is remembered of it', async () => {
+    const of = (root: Uint8Array) => {
+      const text = formatCheckpoint({ origin: FOREIGN_ORIGIN, size: 0, root })
+      return `old 0\n\n${signNote(text, [foreign])}`
+    }
+    const post = async (body: string) =>
+      (await fetch(`${url}/add-checkpoint`, { method: 'POST', body })).status
+    expect(await post(of(new Uint8Array(32).fill(7)))).toBe(422)
+    expect(await post(of(EMPTY_ROOT))).toBe(200)
+  })
+
+  test('a log whose key has another name than its origin is witnessed', async () => {
+    const text = formatCheckpoint({ origin: FOREIGN_ORIGIN, size: 3, root: rootAt(leaves, 3) })
+    const body = `old 0\n\n${signNote(text, [foreign])}`
+    const response = await fetch(`${url}/add-checkpoint`, { method: 'POST', body })
+    expect(response.status).toBe(200)
+    const key = /"key":"([^"]+)"/.exec(witness.output())?.[1] as string
+    const note = encodeUtf8(`${text}\n${await response.text()}`)
+    expect(openNote(note, [readVerifierKey(key)])).toMatchObject({ ok: true })
+  })
+
   test('409 with the size it knows for any other old size', async () => {
     for (const old of [0, 1, 7]) {
       const response = await add({ old, size: 12 })
@@ -107,8 +144,8 @@ describe('add-checkpoint', () => {
     }
   })
 
-  test('T19 409 for another root of the same size, 422 for a log that does not extend it', async () => {
-    expect((await add({ old: 8, size: 8, of: forked, proof: [] })).status).toBe(409)
+  test('T19 422 for another root of the same size, and for a log that does not extend it', async () => {
+    expect((await add({ old: 8, size: 8, of: forked, proof: [] })).status).toBe(422)
     expect((await add({ old: 8, size: 12, of: forked })).status).toBe(422)
     expect((await add({ old: 8, size: 12, proof: [] })).status).toBe(422)
   })

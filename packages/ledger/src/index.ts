@@ -75,7 +75,7 @@ export type { Cosigner, NoteSigner } from './note/signer.ts'
 export { formatCheckpoint, parseCheckpoint, readDecimal } from './tlog/checkpoint.ts'
 export type { Checkpoint } from './tlog/checkpoint.ts'
 export { formatTlogProof } from './tlog/proof.ts'
-export { meetsQuorum, parsePolicy } from './tlog/policy.ts'
+export { meetsQuorum, parsePolicy, policyItems, policyLines } from './tlog/policy.ts'
 export type { Policy } from './tlog/policy.ts'
 export {
   decodeEntryBundle,

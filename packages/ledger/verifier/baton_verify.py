@@ -275,8 +275,11 @@ class Policy:
     def __init__(self, data):
         self.logs, self.witnesses, self.groups = [], {}, {}
         self.batch_keys, self.exporters, quorum, members = {}, [], [], set()
-        for number, line in enumerate(data.decode("utf-8").split("\n"), 1):
+        self.unusable, self.unknown = set(), set()
+        for number, octets in enumerate(data.split(b"\n"), 1):
             try:
+                # Octets above 0x7F mean nothing to the syntax of a policy.
+                line = octets.decode("utf-8", "surrogateescape")
                 directive = re.match(r"^[ \t]*#[ \t]*baton-key\b(.*)$", line)
                 words = [word for word in re.split("[ \t]+", line) if word]
                 if directive:
@@ -298,13 +301,18 @@ class Policy:
 
     def line(self, words, quorum, members):
         if words[0] == "log" and len(words) in (2, 3):
+            if self.is_unknown(words[1]):
+                return
             key = Key(words[1], [1])
             if any(key.public == other.public for other in self.logs):
                 raise ValueError("a log is listed twice")
             self.logs.append(key)
         elif words[0] == "witness" and len(words) in (3, 4):
-            key = Key(words[2], [4])
             self.fresh(words[1])
+            if self.is_unknown(words[2]):
+                self.unusable.add(words[1])
+                return
+            key = Key(words[2], [4])
             if any(key.public == other.public for other in self.witnesses.values()):
                 raise ValueError("a witness is listed twice")
             self.witnesses[words[1]] = key
@@ -312,7 +320,7 @@ class Policy:
             self.fresh(words[1])
             names = words[3:]
             for name in names:
-                if name in members or (name not in self.witnesses and name not in self.groups):
+                if name in members or not self.is_named(name):
                     raise ValueError("a member must stand above, and in one group only")
                 members.add(name)
             need = {"all": len(names), "any": 1}.get(words[2]) or int(words[2])
@@ -320,14 +328,30 @@ class Policy:
                 raise ValueError("a threshold that cannot be met")
             self.groups[words[1]] = (need, names)
         elif words[0] == "quorum" and len(words) == 2:
-            if words[1] != "none" and words[1] not in self.witnesses and words[1] not in self.groups:
+            if words[1] != "none" and not self.is_named(words[1]):
                 raise ValueError("the quorum must stand above")
             quorum.append(words[1])
         else:
             raise ValueError("not a line of a policy")
 
+    def is_named(self, name):
+        return name in self.witnesses or name in self.groups or name in self.unusable
+
+    def is_unknown(self, text):
+        """A whole key of an algorithm that is not known here: its line says nothing, and is right all the same."""
+        parts = text.split("+", 2)
+        data = unbase64(parts[2]) if len(parts) == 3 and parts[0] else None
+        if not data or len(data) < 2 or data[0] in (1, 4):
+            return False
+        if hashlib.sha256(parts[0].encode("utf-8", "surrogateescape") + b"\n" + data).hexdigest()[:8] != parts[1]:
+            return False
+        if data in self.unknown:
+            raise ValueError("a key is listed twice")
+        self.unknown.add(data)
+        return True
+
     def fresh(self, name):
-        if name == "none" or name in self.witnesses or name in self.groups:
+        if name == "none" or self.is_named(name):
             raise ValueError("a name is taken")
 
     def is_met(self, verified):
@@ -335,6 +359,8 @@ class Policy:
             if name in self.witnesses:
                 key = self.witnesses[name]
                 return (key.name, key.id) in verified
+            if name in self.unusable:
+                return False
             need, names = self.groups[name]
             return sum(has(one) for one in names) >= need
         return self.quorum == "none" or has(self.quorum)

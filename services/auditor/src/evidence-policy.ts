@@ -32,7 +32,8 @@ export async function readEvidencePolicy(sources: PolicySources): Promise<Eviden
 }
 
 async function ownPolicy({ reader, sealKey, batchKeys, exporter }: PolicySources): Promise<string> {
-  const origin = sealLogOrigin((await readHeads(reader))[0]?.origin ?? '')
+  const heads = await readHeads(reader)
+  const origin = sealLogOrigin(heads[0]?.origin ?? '')
   const log = sealKey === undefined ? [] : [`log ${formatVerifierKey(sealerKey(origin, sealKey))}`]
   const batch = [...batchKeys.values()].map((key) => {
     const raw = Uint8Array.from(key.export({ format: 'der', type: 'spki' }).subarray(-32))
@@ -42,7 +43,12 @@ async function ownPolicy({ reader, sealKey, batchKeys, exporter }: PolicySources
   })
   const exporters =
     exporter === undefined ? [] : [`# baton-key exporter ${formatVerifierKey(exporter.key)}`]
-  return [...log, 'quorum none', ...batch, ...exporters, ''].join('\n')
+  const chains = heads.flatMap((head) =>
+    sealKey === undefined
+      ? []
+      : [`# baton-chain ${formatVerifierKey(sealerKey(head.origin, sealKey))}`],
+  )
+  return [...log, 'quorum none', ...batch, ...exporters, ...chains, ''].join('\n')
 }
 
 async function readText(file: string): Promise<string> {

@@ -7,6 +7,7 @@ import { runProcess } from '@baton/runtime/process'
 import { createWitnessServer } from './server.ts'
 import { WITNESS_SETTINGS } from './settings.ts'
 import { openWitness } from './witnessed-logs.ts'
+import type { WitnessedLog } from './witnessed-logs.ts'
 
 async function createService(
   settings: Settings<typeof WITNESS_SETTINGS>,
@@ -14,7 +15,7 @@ async function createService(
 ): Promise<Service> {
   const { BATON_WITNESS_NAME: name, BATON_WITNESS_SIGNING_KEY: pkcs8 } = settings
   const cosigner = createCosigner({ name, pkcs8 })
-  const logs = settings.BATON_WITNESS_LOGS.split(',').map((key) => readVerifierKey(key.trim()))
+  const logs = settings.BATON_WITNESS_LOGS.split(',').map(readLog)
   const witness = await openWitness({
     statePath: settings.BATON_WITNESS_STATE_FILE,
     logs,
@@ -39,6 +40,13 @@ async function createService(
         server.closeIdleConnections()
       }),
   }
+}
+
+/** A verifier key, and behind a space the origin where the key has another name. */
+function readLog(text: string): WitnessedLog {
+  const [vkey = '', ...origin] = text.trim().split(' ')
+  const key = readVerifierKey(vkey)
+  return { key, origin: origin.length === 0 ? key.name : origin.join(' ') }
 }
 
 const cannotListen = (where: string, cause: unknown) =>

@@ -1,4 +1,4 @@
-// The witness over HTTP: POST add-checkpoint with the statuses of C2SP tlog-witness, and health.
+// The witness over HTTP: POST add-checkpoint with the statuses of C2SP tlog-witness, GET what it cosigned last, and health.
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { limitConnections } from '@baton/http/connections'
@@ -34,6 +34,13 @@ export function createWitnessServer(witness: Witness, logger: Logger): Server {
 async function respond(request: IncomingMessage, witness: Witness): Promise<Answer> {
   const path = (request.url ?? '/').split('?', 1)[0]
   if (path === '/healthz' && request.method === 'GET') return { status: 200, body: 'ok\n' }
+  const watched = MONITORED.exec(path ?? '')?.[1]
+  if (watched !== undefined && request.method === 'GET') {
+    const body = witness.latest(watched)
+    return body === undefined
+      ? { status: 404, body: 'nothing is cosigned\n' }
+      : { status: 200, body }
+  }
   if (path !== '/add-checkpoint') return { status: 404, body: 'there is nothing here\n' }
   if (request.method !== 'POST') return { status: 405, body: 'use POST\n' }
   const body = await readBody(request)
@@ -41,6 +48,9 @@ async function respond(request: IncomingMessage, witness: Witness): Promise<Answ
   if (added === undefined) return { status: 400, body: 'not an add-checkpoint request\n' }
   return witness.add(added)
 }
+
+/** By the SHA-256 of its origin. */
+const MONITORED = /^\/([0-9a-f]{64})\/checkpoint$/
 
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []

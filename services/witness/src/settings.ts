@@ -11,7 +11,7 @@ export const WITNESS_SETTINGS = {
     help: 'The Ed25519 key that cosigns, no other process has it: PKCS #8 DER in base64.',
   }),
   BATON_WITNESS_LOGS: text({
-    help: 'Verifier keys of the logs that it witnesses, separated by commas.',
+    help: 'Verifier keys of the logs that it witnesses, separated by commas; behind a space the origin of the log, where the key has another name.',
   }),
   BATON_WITNESS_STATE_FILE: text({
     help: 'The newest checkpoint that it cosigned of each log.',

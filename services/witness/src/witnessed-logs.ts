@@ -1,12 +1,16 @@
 // What the witness has cosigned of each log: checked and stored as one step, durable before it answers.
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import {
+  EMPTY_ROOT,
   encodeUtf8,
   equalBytes,
+  formatNote,
   formatSignature,
   fromBase64,
   openNote,
   parseCheckpoint,
+  splitNote,
   toBase64,
   verifyConsistency,
 } from '@baton/ledger'
@@ -17,6 +21,14 @@ import type { AddCheckpoint } from './read-request.ts'
 interface Head {
   readonly size: number
   readonly root: Uint8Array
+  /** As it was cosigned; undefined where an earlier version stored it. */
+  readonly note: string | undefined
+}
+
+/** A log that is witnessed: its key, whose name need not be the origin of its checkpoints. */
+export interface WitnessedLog {
+  readonly key: VerifierKey
+  readonly origin: string
 }
 
 export interface WitnessAnswer {
@@ -28,7 +40,7 @@ export interface WitnessAnswer {
 interface WitnessOptions {
   readonly statePath: string
   /** The logs that are witnessed: a checkpoint of another origin is refused. */
-  readonly logs: readonly VerifierKey[]
+  readonly logs: readonly WitnessedLog[]
   readonly cosigner: Cosigner
   /** POSIX seconds. */
   readonly now: () => number
@@ -37,6 +49,8 @@ interface WitnessOptions {
 export interface Witness {
   /** One at a time: the check and the store of two requests never mix. */
   add(request: AddCheckpoint): Promise<WitnessAnswer>
+  /** The newest checkpoint that was cosigned, by the lower-case hex SHA-256 of its origin. */
+  latest(originHash: string): string | undefined
 }
 
 /** Throws BATON_WITNESS_STATE_UNREADABLE; a missing file is an empty state only on a first start. */
@@ -48,6 +62,10 @@ export async function openWitness(options: WitnessOptions): Promise<Witness> {
       const answer = busy.then(() => addCheckpoint(request, heads, options))
       busy = answer.catch(() => undefined)
       return answer
+    },
+    latest(originHash) {
+      const origin = [...heads.keys()].find((name) => hash('sha256', name) === originHash)
+      return origin === undefined ? undefined : heads.get(origin)?.note
     },
   }
 }
@@ -61,7 +79,7 @@ async function addCheckpoint(
 ): Promise<WitnessAnswer> {
   const { oldSize, note } = request
   const origin = note.slice(0, Math.max(0, note.indexOf('\n')))
-  const keys = options.logs.filter(({ name }) => name === origin)
+  const keys = options.logs.filter((log) => log.origin === origin).map(({ key }) => key)
   if (keys.length === 0) return refuse(404, 'this log is not witnessed here\n')
   const opened = openNote(encodeUtf8(note), keys)
   if (!opened.ok) return refuse(403, 'no signature of the log’s key\n')
@@ -70,24 +88,26 @@ async function addCheckpoint(
   const head = heads.get(origin)
   const known = head?.size ?? 0
   if (oldSize !== known) return refuse(409, `${known}\n`)
-  if (head !== undefined && isFork(head, checkpoint)) return refuse(409, `${known}\n`)
   if (!extendsHead(head, checkpoint, request.proof)) return refuse(422, 'the proof fails\n')
-  await store(heads, origin, checkpoint, options.statePath)
-  return { status: 200, body: formatSignature(options.cosigner.cosign(opened.text, options.now())) }
+  const cosignature = options.cosigner.cosign(opened.text, options.now())
+  const own = (splitNote(encodeUtf8(note))?.signatures ?? []).filter((line) =>
+    keys.some(({ name, keyId }) => name === line.name && keyId === line.keyId),
+  )
+  const cosigned = formatNote({ text: opened.text, signatures: [...own, cosignature] })
+  const next = { size: checkpoint.size, root: checkpoint.root, note: cosigned }
+  await store(heads, { origin, next }, options.statePath)
+  return { status: 200, body: formatSignature(cosignature) }
 }
 
-const isFork = (head: Head, { size, root }: Checkpoint): boolean =>
-  head.size === size && !equalBytes(head.root, root)
-
+/** A log that was never seen begins as the empty tree, which has one root only. */
 function extendsHead(
   head: Head | undefined,
   { size, root }: Checkpoint,
   proof: readonly Uint8Array[],
 ): boolean {
-  if (head === undefined) return proof.length === 0
   return verifyConsistency({
-    fromSize: head.size,
-    fromRoot: head.root,
+    fromSize: head?.size ?? 0,
+    fromRoot: head?.root ?? EMPTY_ROOT,
     toSize: size,
     toRoot: root,
     proof,
@@ -96,19 +116,17 @@ function extendsHead(
 
 async function store(
   heads: Map<string, Head>,
-  origin: string,
-  { size, root }: Checkpoint,
+  { origin, next }: { readonly origin: string; readonly next: Head },
   path: string,
 ): Promise<void> {
-  const next = new Map(heads).set(origin, { size, root })
-  const stored = [...next].map(([name, head]) => ({
+  const stored = [...new Map(heads).set(origin, next)].map(([name, head]) => ({
     ...head,
     origin: name,
     root: toBase64(head.root),
   }))
   const text = `${JSON.stringify({ v: 1, heads: stored })}\n`
   await replaceFile(path, text, () => crashPoint('witness.before_rename'))
-  heads.set(origin, { size, root })
+  heads.set(origin, next)
 }
 
 interface StoredHeads {
@@ -117,6 +135,7 @@ interface StoredHeads {
     readonly origin: string
     readonly size: number
     readonly root: string
+    readonly note?: string
   }[]
 }
 
@@ -131,9 +150,10 @@ async function readHeads(path: string): Promise<Map<string, Head>> {
   try {
     const { heads } = JSON.parse(text) as StoredHeads
     return new Map(
-      heads.map(({ origin, size, root }) => [
+      heads.map(({ origin, size, root, note }) => [
         origin,
-        { size, root: fromBase64(root) as Uint8Array },
+        // Earlier versions took any root for the empty tree.
+        { size, root: size === 0 ? EMPTY_ROOT : (fromBase64(root) as Uint8Array), note },
       ]),
     )
   } catch (error) {

@@ -57,6 +57,10 @@ export function readTile(
     if (level === 'entries') {
       return bundle(await readBodies(snapshot, log, { from, to: from + width }), width)
     }
+    if (level === 0 && (coldLog === undefined || from >= hotFrom)) {
+      const leaves = await readLeaves(snapshot, log, { from, to: from + width })
+      return leaves.length === width ? encodeHashTile(leaves) : undefined
+    }
     const hashes: Uint8Array[] = []
     const leaves = TILE_WIDTH ** level
     for (let at = from; at < from + width; at += 1) {

@@ -1,10 +1,9 @@
 // The auditor's trust roots: a C2SP policy whose comments may also name the keys of Baton's services.
 import { batchKeyIdOf } from '../batch-statement.ts'
-import { decodeUtf8 } from '../bytes.ts'
 import { LedgerError } from '../ledger-error.ts'
 import { readVerifierKey, SIGNATURE_TYPES } from '../note/key.ts'
 import type { VerifierKey } from '../note/key.ts'
-import { parsePolicy } from '../tlog/policy.ts'
+import { parsePolicy, policyItems, policyLines } from '../tlog/policy.ts'
 import type { Policy } from '../tlog/policy.ts'
 
 /** Comes from a file of the auditor's, never from what is verified. */
@@ -31,7 +30,7 @@ export function parseAuditorPolicy(bytes: Uint8Array): ParsedAuditorPolicy {
   if (!parsed.ok) return parsed
   const batchKeys = new Map<string, Uint8Array>()
   const exporters: VerifierKey[] = []
-  for (const [at, line] of (decodeUtf8(bytes) ?? '').split('\n').entries()) {
+  for (const [at, line] of policyLines(bytes).entries()) {
     const directive = DIRECTIVE.exec(line)?.[1]
     if (directive === undefined) continue
     const [role, key] = readDirective(directive)
@@ -45,7 +44,7 @@ export function parseAuditorPolicy(bytes: Uint8Array): ParsedAuditorPolicy {
 }
 
 function readDirective(text: string): [string, VerifierKey | undefined] {
-  const [role = '', vkey = '', ...rest] = text.split(/[ \t]+/).filter((item) => item !== '')
+  const [role = '', vkey = '', ...rest] = policyItems(text)
   if (!['batch', 'exporter'].includes(role) || rest.length > 0) return [role, undefined]
   try {
     const key = readVerifierKey(vkey)

@@ -56,6 +56,17 @@ export function readVerifierKey(text: string): VerifierKey {
   throw new LedgerError('BATON_KEY_INVALID', 'the id of the verifier key is not that of its bytes')
 }
 
+/**
+ * The key material, in base64, of a whole verifier key of an algorithm that is not known here (such as
+ * ML-DSA-44); undefined for a known one and for what is no verifier key.
+ */
+export function unknownKeyMaterial(text: string): string | undefined {
+  const [name = '', keyId = '', encoded = ''] = splitKey(text)
+  const material = fromBase64(encoded)
+  if (!isKeyName(name) || material === undefined || material.length < 2) return undefined
+  return isKnownType(material[0]) || keyIdOf(name, material) !== keyId ? undefined : encoded
+}
+
 // The base64 may hold a plus, the name and the id may not.
 function splitKey(text: string): string[] {
   const first = text.indexOf('+')

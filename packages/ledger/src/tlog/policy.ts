@@ -1,7 +1,7 @@
 // C2SP tlog-policy: which logs an auditor trusts, and whose cosignatures are enough.
 import { decodeUtf8, equalBytes } from '../bytes.ts'
 import { LedgerError } from '../ledger-error.ts'
-import { readVerifierKey, SIGNATURE_TYPES } from '../note/key.ts'
+import { readVerifierKey, SIGNATURE_TYPES, unknownKeyMaterial } from '../note/key.ts'
 import type { VerifierKey } from '../note/key.ts'
 
 /** A group has witnessed what at least `threshold` of its members have. */
@@ -15,6 +15,8 @@ export interface Policy {
   /** By the name that groups and the quorum use. */
   readonly witnesses: ReadonlyMap<string, VerifierKey>
   readonly groups: ReadonlyMap<string, Group>
+  /** Names of witnesses whose algorithm is not known here: as good as absent. Logs of such algorithms are left out. */
+  readonly unusable: ReadonlySet<string>
   /** The name of a witness or group; null for `quorum none`. */
   readonly quorum: string | null
 }
@@ -40,22 +42,34 @@ function createPolicyBuilder(): PolicyBuilder {
   const witnesses = new Map<string, VerifierKey>()
   const groups = new Map<string, Group>()
   const grouped = new Set<string>()
+  const unusable = new Set<string>()
+  const unknownKeys = new Set<string>()
   let quorum: string | null | undefined
 
+  const isNamed = (name: string): boolean =>
+    witnesses.has(name) || groups.has(name) || unusable.has(name)
+
+  /** Whether the algorithm of the key is not known here: its line says nothing, and is right all the same. */
+  function isUnknown(text: string, what: string): boolean {
+    const material = unknownKeyMaterial(text)
+    if (material === undefined) return false
+    if (unknownKeys.has(material)) throw new PolicyFault(`the key of this ${what} is listed twice`)
+    unknownKeys.add(material)
+    return true
+  }
+
   function mustBeNew(name: string): void {
-    const isTaken = name === 'none' || witnesses.has(name) || groups.has(name)
-    if (isTaken) throw new PolicyFault('this name is taken')
+    if (name === 'none' || isNamed(name)) throw new PolicyFault('this name is taken')
   }
 
   function mustExist(name: string): void {
-    if (!witnesses.has(name) && !groups.has(name)) {
-      throw new PolicyFault('a name is used before its line')
-    }
+    if (!isNamed(name)) throw new PolicyFault('a name is used before its line')
   }
 
   const takers: Readonly<Record<string, (items: readonly string[]) => void>> = {
     log([text, , ...rest]) {
       if (text === undefined || rest.length > 0) throw new PolicyFault('log <vkey> [<url>]')
+      if (isUnknown(text, 'log')) return
       const key = readKey(text, SIGNATURE_TYPES.ed25519, 'a log signs with key type 0x01')
       if (logs.some((other) => equalBytes(other.publicKey, key.publicKey))) {
         throw new PolicyFault('the key of this log is listed twice')
@@ -67,6 +81,7 @@ function createPolicyBuilder(): PolicyBuilder {
         throw new PolicyFault('witness <name> <vkey> [<url>]')
       }
       mustBeNew(name)
+      if (isUnknown(text, 'witness')) return void unusable.add(name)
       const key = readKey(text, SIGNATURE_TYPES.cosignature, 'a witness signs with key type 0x04')
       for (const other of witnesses.values()) {
         if (equalBytes(other.publicKey, key.publicKey)) {
@@ -103,7 +118,8 @@ function createPolicyBuilder(): PolicyBuilder {
       }
       take(rest)
     },
-    policy: () => (quorum === undefined ? undefined : { logs, witnesses, groups, quorum }),
+    policy: () =>
+      quorum === undefined ? undefined : { logs, witnesses, unusable, groups, quorum },
   }
 }
 
@@ -127,13 +143,26 @@ function readThreshold(text: string, members: number): number {
   throw new PolicyFault('a threshold is all, any or a number from 1 to the number of members')
 }
 
+/** The lines of a policy file, each octet as one character: octets above 0x7F mean nothing to its syntax. */
+export const policyLines = (bytes: Uint8Array): readonly string[] => {
+  let text = ''
+  for (const octet of bytes) text += String.fromCharCode(octet)
+  return text.split('\n')
+}
+
+/** The items of a line, which is a character for each octet; those that are UTF-8 as what they say. */
+export const policyItems = (line: string): readonly string[] =>
+  line
+    .split(/[ \t]+/)
+    .filter((item) => item !== '')
+    .map((item) => decodeUtf8(Uint8Array.from(item, (octet) => octet.charCodeAt(0))) ?? item)
+
 /** Reads a policy file; the outcome names the first wrong line, counted from 1. */
 export function parsePolicy(bytes: Uint8Array): ParsedPolicy {
   const builder = createPolicyBuilder()
-  const lines = decodeUtf8(bytes)?.split('\n')
-  if (lines === undefined) return { ok: false, line: 1, message: 'the file is not UTF-8' }
+  const lines = policyLines(bytes)
   for (const [at, text] of lines.entries()) {
-    const items = text.split(/[ \t]+/).filter((item) => item !== '')
+    const items = policyItems(text)
     if (items.length === 0 || items[0]?.startsWith('#')) continue
     try {
       if (CONTROL.test(text)) throw new PolicyFault('the line holds a control character')

@@ -1,5 +1,5 @@
 // Checkpoints, proofs, policies and tiles as C2SP writes them; examples from its texts and golang/mod.
-import { generateKeyPairSync } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toBase64 } from '../bytes.ts'
@@ -118,6 +118,39 @@ quorum X-and-Y\n`
   test('ask for nobody with quorum none', () => {
     const { policy } = parse('quorum none') as { policy: Policy }
     expect(meetsQuorum(policy, () => false)).toBe(true)
+  })
+
+  test('stay readable with keys of algorithms that are not known, which count as absent', () => {
+    // ML-DSA-44 cosignatures are of type 0x06, and 1,312 bytes long.
+    const material = Buffer.concat([Buffer.of(0x06), Buffer.alloc(1_312, 7)])
+    const id = createHash('sha256').update(`new\n`).update(material).digest('hex').slice(0, 8)
+    const vkey = `new+${id}+${material.toString('base64')}`
+    const text = `log ${vkey}\nlog ${log}\nwitness N ${vkey}\nwitness X1 ${x1}\n`
+    const first = text.slice(text.indexOf('\n') + 1)
+    const parsed = parse(`${first}group g 1 N X1\nquorum g\n`) as { policy: Policy }
+    expect(parsed.policy.logs.map(({ name }) => name)).toEqual(['log'])
+    expect([...parsed.policy.unusable]).toEqual(['N'])
+    expect(meetsQuorum(parsed.policy, ({ name }) => name === 'w0')).toBe(true)
+    expect(meetsQuorum(parsed.policy, () => false)).toBe(false)
+    const both = parse(`${first}group g all N X1\nquorum g\n`) as { policy: Policy }
+    expect(meetsQuorum(both.policy, () => true)).toBe(false)
+    expect(parse(`log ${vkey}\nquorum none\n`)).toMatchObject({ ok: true, policy: { logs: [] } })
+    expect(parse(`${text}quorum none\n`)).toMatchObject({ ok: false, line: 3 })
+    expect(parse(`log ${vkey.replace(id, '00000000')}\nquorum none`)).toMatchObject({ line: 1 })
+  })
+
+  test('keep octets above 0x7F as they are, in comments and names', () => {
+    const octets = Buffer.concat([
+      Buffer.from('# caf'),
+      Buffer.of(0xe9),
+      Buffer.from('\nwitness '),
+      Buffer.of(0xe9),
+      Buffer.from(` ${x1}\nquorum `),
+      Buffer.of(0xe9),
+    ])
+    const parsed = parsePolicy(octets) as { policy: Policy }
+    expect(meetsQuorum(parsed.policy, ({ name }) => name === 'w0')).toBe(true)
+    expect(meetsQuorum(parsed.policy, () => false)).toBe(false)
   })
 
   test.each([

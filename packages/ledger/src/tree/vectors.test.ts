@@ -125,8 +125,10 @@ describe('consistency', () => {
   test.each([
     { fromSize: 0, toSize: 0, fromRoot: one, toRoot: two, proof: [], ok: false },
     { fromSize: 1, toSize: 1, fromRoot: one, toRoot: two, proof: [], ok: false },
-    { fromSize: 0, toSize: 0, fromRoot: one, toRoot: one, proof: [], ok: true },
-    { fromSize: 0, toSize: 1, fromRoot: one, toRoot: two, proof: [], ok: true },
+    { fromSize: 0, toSize: 0, fromRoot: one, toRoot: one, proof: [], ok: false },
+    { fromSize: 0, toSize: 1, fromRoot: one, toRoot: two, proof: [], ok: false },
+    { fromSize: 0, toSize: 0, fromRoot: same, toRoot: same, proof: [], ok: true },
+    { fromSize: 0, toSize: 1, fromRoot: same, toRoot: two, proof: [], ok: true },
     { fromSize: 1, toSize: 1, fromRoot: two, toRoot: two, proof: [], ok: true },
     { fromSize: 1, toSize: 0, fromRoot: one, toRoot: two, proof: [], ok: false },
     { fromSize: 2, toSize: 1, fromRoot: one, toRoot: two, proof: [], ok: false },

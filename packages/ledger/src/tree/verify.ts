@@ -1,6 +1,6 @@
 // Checks RFC 6962 proofs as RFC 9162 section 2.1 does: a wrong size, index, length or bit fails.
 import { equalBytes } from '../bytes.ts'
-import { hashChildren } from './hash.ts'
+import { EMPTY_ROOT, hashChildren } from './hash.ts'
 
 export interface InclusionClaim {
   readonly index: number
@@ -47,10 +47,11 @@ export function verifyInclusion(claim: InclusionClaim & { readonly root: Uint8Ar
   return root !== undefined && equalBytes(root, claim.root)
 }
 
-/** Whether the larger tree extends the smaller. Everything extends the tree of size 0. */
+/** Whether the larger tree extends the smaller. Everything extends the tree of size 0, which has one root only. */
 export function verifyConsistency(claim: ConsistencyClaim): boolean {
   const { fromSize, fromRoot, toSize, toRoot, proof } = claim
   if (!isSize(fromSize) || !isSize(toSize) || fromSize > toSize) return false
+  if (fromSize === 0 && !equalBytes(fromRoot, EMPTY_ROOT)) return false
   if (fromSize === toSize) return proof.length === 0 && equalBytes(fromRoot, toRoot)
   if (fromSize === 0) return proof.length === 0
   if (!areHashes([fromRoot, toRoot, ...proof])) return false

@@ -148,6 +148,12 @@ function readVerifierKey(text) {
 	if (key.keyId === keyId) return key;
 	throw new LedgerError("BATON_KEY_INVALID", "the id of the verifier key is not that of its bytes");
 }
+function unknownKeyMaterial(text) {
+	const [name = "", keyId = "", encoded = ""] = splitKey(text);
+	const material = fromBase64(encoded);
+	if (!isKeyName(name) || material === void 0 || material.length < 2) return void 0;
+	return isKnownType(material[0]) || keyIdOf(name, material) !== keyId ? void 0 : encoded;
+}
 function splitKey(text) {
 	const first = text.indexOf("+");
 	const second = text.indexOf("+", first + 1);
@@ -167,16 +173,27 @@ function createPolicyBuilder() {
 	const witnesses = /* @__PURE__ */ new Map();
 	const groups = /* @__PURE__ */ new Map();
 	const grouped = /* @__PURE__ */ new Set();
+	const unusable = /* @__PURE__ */ new Set();
+	const unknownKeys = /* @__PURE__ */ new Set();
 	let quorum;
+	const isNamed = (name) => witnesses.has(name) || groups.has(name) || unusable.has(name);
+	function isUnknown(text, what) {
+		const material = unknownKeyMaterial(text);
+		if (material === void 0) return false;
+		if (unknownKeys.has(material)) throw new PolicyFault(`the key of this ${what} is listed twice`);
+		unknownKeys.add(material);
+		return true;
+	}
 	function mustBeNew(name) {
-		if (name === "none" || witnesses.has(name) || groups.has(name)) throw new PolicyFault("this name is taken");
+		if (name === "none" || isNamed(name)) throw new PolicyFault("this name is taken");
 	}
 	function mustExist(name) {
-		if (!witnesses.has(name) && !groups.has(name)) throw new PolicyFault("a name is used before its line");
+		if (!isNamed(name)) throw new PolicyFault("a name is used before its line");
 	}
 	const takers = {
 		log([text, , ...rest]) {
 			if (text === void 0 || rest.length > 0) throw new PolicyFault("log <vkey> [<url>]");
+			if (isUnknown(text, "log")) return;
 			const key = readKey$1(text, SIGNATURE_TYPES.ed25519, "a log signs with key type 0x01");
 			if (logs.some((other) => equalBytes(other.publicKey, key.publicKey))) throw new PolicyFault("the key of this log is listed twice");
 			logs.push(key);
@@ -184,6 +201,7 @@ function createPolicyBuilder() {
 		witness([name, text, , ...rest]) {
 			if (name === void 0 || text === void 0 || rest.length > 0) throw new PolicyFault("witness <name> <vkey> [<url>]");
 			mustBeNew(name);
+			if (isUnknown(text, "witness")) return void unusable.add(name);
 			const key = readKey$1(text, SIGNATURE_TYPES.cosignature, "a witness signs with key type 0x04");
 			for (const other of witnesses.values()) if (equalBytes(other.publicKey, key.publicKey)) throw new PolicyFault("the key of this witness is listed twice");
 			witnesses.set(name, key);
@@ -217,6 +235,7 @@ function createPolicyBuilder() {
 		policy: () => quorum === void 0 ? void 0 : {
 			logs,
 			witnesses,
+			unusable,
 			groups,
 			quorum
 		}
@@ -240,16 +259,17 @@ function readThreshold(text, members) {
 	if (threshold >= 1 && threshold <= members) return threshold;
 	throw new PolicyFault("a threshold is all, any or a number from 1 to the number of members");
 }
+const policyLines = (bytes) => {
+	let text = "";
+	for (const octet of bytes) text += String.fromCharCode(octet);
+	return text.split("\n");
+};
+const policyItems = (line) => line.split(/[ \t]+/).filter((item) => item !== "").map((item) => decodeUtf8(Uint8Array.from(item, (octet) => octet.charCodeAt(0))) ?? item);
 function parsePolicy(bytes) {
 	const builder = createPolicyBuilder();
-	const lines = decodeUtf8(bytes)?.split("\n");
-	if (lines === void 0) return {
-		ok: false,
-		line: 1,
-		message: "the file is not UTF-8"
-	};
+	const lines = policyLines(bytes);
 	for (const [at, text] of lines.entries()) {
-		const items = text.split(/[ \t]+/).filter((item) => item !== "");
+		const items = policyItems(text);
 		if (items.length === 0 || items[0]?.startsWith("#")) continue;
 		try {
 			if (CONTROL.test(text)) throw new PolicyFault("the line holds a control character");
@@ -291,7 +311,7 @@ function parseAuditorPolicy(bytes) {
 	if (!parsed.ok) return parsed;
 	const batchKeys = /* @__PURE__ */ new Map();
 	const exporters = [];
-	for (const [at, line] of (decodeUtf8(bytes) ?? "").split("\n").entries()) {
+	for (const [at, line] of policyLines(bytes).entries()) {
 		const directive = DIRECTIVE.exec(line)?.[1];
 		if (directive === void 0) continue;
 		const [role, key] = readDirective(directive);
@@ -313,7 +333,7 @@ function parseAuditorPolicy(bytes) {
 	};
 }
 function readDirective(text) {
-	const [role = "", vkey = "", ...rest] = text.split(/[ \t]+/).filter((item) => item !== "");
+	const [role = "", vkey = "", ...rest] = policyItems(text);
 	if (!["batch", "exporter"].includes(role) || rest.length > 0) return [role, void 0];
 	try {
 		const key = readVerifierKey(vkey);

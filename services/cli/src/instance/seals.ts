@@ -55,7 +55,8 @@ export async function prepareSeals(parts: Parts): Promise<SealLog> {
   const { seals, evidence, development } = databases.keys
   const files = sealFiles(home)
   await mkdir(files.folder, { recursive: true, mode: 0o700 })
-  const origin = await logOrigin(databases)
+  const chains = await chainOrigins(databases)
+  const origin = sealLogOrigin(chains[0] ?? '')
   const named = (role: string) => origin.replace(/seals$/, role)
   const log = formatVerifierKey(createNoteSigner({ name: origin, pkcs8: seals.sealing }).key)
   const witnessName = named('witness')
@@ -70,6 +71,8 @@ export async function prepareSeals(parts: Parts): Promise<SealLog> {
     // Comments for tools that know only C2SP tlog-policy: who appends, and who exports evidence.
     ...batchKeys.map((key) => `# baton-key batch ${appenderKey(named('append'), key)}`),
     `# baton-key exporter ${formatVerifierKey(exporter)}`,
+    // The signed tree heads of chains, for tools that read one by its tiles: the sealer's key under the name of each.
+    ...chains.map((name) => `# baton-chain ${sealerKeyUnder(name, seals.sealing)}`),
     '',
   ]
   await writeFile(files.policy, policy.join('\n'), { mode: 0o600 })
@@ -81,11 +84,14 @@ function appenderKey(name: string, spki: string): string {
   return formatVerifierKey(verifierKey(name, SIGNATURE_TYPES.ed25519, raw))
 }
 
-async function logOrigin({ urls }: Databases): Promise<string> {
+const sealerKeyUnder = (name: string, pkcs8: string): string =>
+  formatVerifierKey(createNoteSigner({ name, pkcs8 }).key)
+
+async function chainOrigins({ urls }: Databases): Promise<readonly string[]> {
   const pool = createPool({ url: urls.auditReader, applicationName: 'baton-cli' })
   try {
-    const origin = (await readHeads(pool))[0]?.origin
-    if (origin !== undefined) return sealLogOrigin(origin)
+    const heads = await readHeads(pool)
+    if (heads.length > 0) return heads.map(({ origin }) => origin)
   } finally {
     await pool.end()
   }

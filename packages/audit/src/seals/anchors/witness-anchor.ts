@@ -1,10 +1,11 @@
 // A C2SP tlog-witness as an anchor: it cosigns a checkpoint only after checking that it extends its last one.
 import {
-  decodeUtf8,
   encodeUtf8,
   formatNote,
   openNote,
   parsePolicy,
+  policyItems,
+  policyLines,
   readDecimal,
   splitNote,
   toBase64,
@@ -125,8 +126,8 @@ export function readWitnessUrls(file: Uint8Array): {
   const parsed = parsePolicy(file)
   if (!parsed.ok) throw policyInvalid(`line ${parsed.line}: ${parsed.message}`)
   const witnesses: PolicyWitness[] = []
-  for (const line of (decodeUtf8(file) ?? '').split('\n')) {
-    const [keyword, name = '', , url] = line.split(/[ \t]+/).filter((item) => item !== '')
+  for (const line of policyLines(file)) {
+    const [keyword, name = '', , url] = policyItems(line)
     const key = keyword === 'witness' ? parsed.policy.witnesses.get(name) : undefined
     if (key === undefined || url === undefined) continue
     if (!URL.canParse(url)) throw policyInvalid(`the witness ${name} has no valid URL`)
