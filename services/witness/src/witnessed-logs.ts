@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises'
 import {
   EMPTY_ROOT,
   encodeUtf8,
-  equalBytes,
   formatNote,
   formatSignature,
   fromBase64,

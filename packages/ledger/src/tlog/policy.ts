@@ -37,26 +37,29 @@ interface PolicyBuilder {
   policy(): Policy | undefined
 }
 
+/** Tells whether the algorithm of a key is not known here: its line says nothing, and is right all the same. */
+function createUnknownKeys(): (text: string, what: string) => boolean {
+  const materials = new Set<string>()
+  return (text, what) => {
+    const material = unknownKeyMaterial(text)
+    if (material === undefined) return false
+    if (materials.has(material)) throw new PolicyFault(`the key of this ${what} is listed twice`)
+    materials.add(material)
+    return true
+  }
+}
+
 function createPolicyBuilder(): PolicyBuilder {
   const logs: VerifierKey[] = []
   const witnesses = new Map<string, VerifierKey>()
   const groups = new Map<string, Group>()
   const grouped = new Set<string>()
   const unusable = new Set<string>()
-  const unknownKeys = new Set<string>()
+  const isUnknown = createUnknownKeys()
   let quorum: string | null | undefined
 
   const isNamed = (name: string): boolean =>
     witnesses.has(name) || groups.has(name) || unusable.has(name)
-
-  /** Whether the algorithm of the key is not known here: its line says nothing, and is right all the same. */
-  function isUnknown(text: string, what: string): boolean {
-    const material = unknownKeyMaterial(text)
-    if (material === undefined) return false
-    if (unknownKeys.has(material)) throw new PolicyFault(`the key of this ${what} is listed twice`)
-    unknownKeys.add(material)
-    return true
-  }
 
   function mustBeNew(name: string): void {
     if (name === 'none' || isNamed(name)) throw new PolicyFault('this name is taken')

@@ -168,22 +168,25 @@ function splitKey(text) {
 // packages/ledger/src/tlog/policy.ts
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/;
 var PolicyFault = class extends Error {};
+function createUnknownKeys() {
+	const materials = /* @__PURE__ */ new Set();
+	return (text, what) => {
+		const material = unknownKeyMaterial(text);
+		if (material === void 0) return false;
+		if (materials.has(material)) throw new PolicyFault(`the key of this ${what} is listed twice`);
+		materials.add(material);
+		return true;
+	};
+}
 function createPolicyBuilder() {
 	const logs = [];
 	const witnesses = /* @__PURE__ */ new Map();
 	const groups = /* @__PURE__ */ new Map();
 	const grouped = /* @__PURE__ */ new Set();
 	const unusable = /* @__PURE__ */ new Set();
-	const unknownKeys = /* @__PURE__ */ new Set();
+	const isUnknown = createUnknownKeys();
 	let quorum;
 	const isNamed = (name) => witnesses.has(name) || groups.has(name) || unusable.has(name);
-	function isUnknown(text, what) {
-		const material = unknownKeyMaterial(text);
-		if (material === void 0) return false;
-		if (unknownKeys.has(material)) throw new PolicyFault(`the key of this ${what} is listed twice`);
-		unknownKeys.add(material);
-		return true;
-	}
 	function mustBeNew(name) {
 		if (name === "none" || isNamed(name)) throw new PolicyFault("this name is taken");
 	}
