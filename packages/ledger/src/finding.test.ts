@@ -22,6 +22,7 @@ const ALTERED: readonly FindingRule[] = [
   'BATCH_COVER',
   'BATCH_FORGED',
   'BATCH_KEY_ID',
+  'RECEIPT',
   'SEAL_SIZE',
   'SEAL_ROOT',
   'SEAL_LOG',

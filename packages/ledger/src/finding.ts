@@ -129,6 +129,11 @@ export const FINDING_RULES = {
     consequence:
       'who wrote these records cannot be said here. An earlier key of the auditor belongs in BATON_AUDIT_TRUSTED_KEYS, as whoever keeps its keys has it; never as the database names it',
   },
+  /** An execution holds a receipt of a record that the log does not have. */
+  RECEIPT: altered(
+    'anchors',
+    'records were cut off or rewritten after they were acknowledged, or an older copy of the log was restored',
+  ),
   /** The chain has fewer records than were sealed. */
   SEAL_SIZE: altered('seals', 'sealed records were cut off the end'),
   /** The records up to a seal are not the ones that were sealed. */

@@ -11,6 +11,8 @@ import { withDatabases } from '../instance/databases.ts'
 import { count, counted, dollars, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
+import { compareReceipts } from './compare-receipts.ts'
+import type { ComparedReceipts } from './compare-receipts.ts'
 import { describeEnd, summariseKept } from './describe-kept.ts'
 import { taskNotFound, taskUnproven, wholeTaskId } from './find-task.ts'
 import { checksOf, describeFinding, isAlone, markOf } from './verification-checks.ts'
@@ -51,16 +53,18 @@ export async function verify(
       onProgress: (records) => context.output.progress(`${count(records)} records`),
     })
     context.output.endProgress()
-    return printReport(context.output, report)
+    return printReport(context.output, await compareReceipts(report, { pool, audit }))
   })
 }
 
 const listIn = (pool: Pool) => (idPrefix: string) => listTasks(pool, { idPrefix, limit: 2 })
 
-function printReport(output: Output, report: VerifyReport): ExitCode {
+function printReport(output: Output, { report, ...receipts }: ComparedReceipts): ExitCode {
   const mark = markOf(report.verdict)
   if (output.json) output.data(JSON.stringify(report))
   for (const { name, mark: own, text } of checksOf(report)) output.check(own, name, text)
+  if (report.findingsByRule.RECEIPT === undefined)
+    output.check(receipts.mark, 'receipts', receipts.text)
   for (const finding of report.findings.slice(0, FINDINGS_SHOWN_MAX)) {
     output.words(`    ${describeFinding(finding)}`)
   }
