@@ -34,14 +34,12 @@ const AGREED = 'what the newest executions were told is recorded is in the log'
 /** `handoffIds` are those whose execution holds a receipt that the log does not have. */
 export function withReceipts(report: VerifyReport, handoffIds: readonly string[]): VerifyReport {
   if (handoffIds.length === 0) return report
-  const found = handoffIds.map(
-    (id): Finding => ({
-      origin: 'operational database',
-      seq: null,
-      rule: 'RECEIPT',
-      message: `an execution of handoff ${id} holds a receipt of a record that the log does not have`,
-    }),
-  )
+  const found = handoffIds.map((id): Finding => ({
+    origin: 'operational database',
+    seq: null,
+    rule: 'RECEIPT',
+    message: `an execution of handoff ${id} holds a receipt of a record that the log does not have`,
+  }))
   const findingsByRule = { ...report.findingsByRule, RECEIPT: found.length }
   const worst = verdictOf(Object.keys(findingsByRule) as FindingRule[])
   return {
