@@ -206,6 +206,9 @@ function sayStorage({ output }: Context, { storage = [], backupDays = null }: Re
     ),
   )
   output.words(
+    'Log before these positions is gone from a server once about so much more was written as it keeps, later where a replica waits for it.',
+  )
+  output.words(
     backupDays === null
       ? 'Back-ups made before hold it as well; nobody stated for how long (BATON_BACKUP_DAYS).'
       : `Back-ups made before hold it as well, for ${counted(backupDays, 'day')} at most, as the operator states.`,
@@ -248,7 +251,10 @@ async function showStatus(context: Context, id: string): Promise<ExitCode> {
   const path = `/v2/erasures/${encodeURIComponent(id.trim().toLowerCase())}`
   const status = await withGateway(context, (gateway) => gateway.get<Status>(path))
   if (output.json) output.data(JSON.stringify(status))
-  else if (status.receipt !== null) output.data(receiptTable(status.receipt.stores))
+  else if (status.receipt !== null) {
+    output.data(receiptTable(status.receipt.stores))
+    sayStorage(context, status.receipt)
+  }
   const confirmed = status.confirmedBy === null ? '' : `, confirmed by ${status.confirmedBy}`
   output.words(`${status.state}; asked for by ${status.requestedBy}${confirmed}.`)
   if (!status.proven) {
