@@ -21,6 +21,9 @@ export const AUDITOR_SETTINGS = {
   BATON_VAULT_URL: url(POSTGRES, { help: 'The vault database, as the role vault_keeper.' }),
   BATON_AUDIT_APPEND_TOKEN: secret({ help: 'The bearer token of those who may append.' }),
   BATON_AUDIT_READ_TOKEN: secret({ help: 'The bearer token of those who may read and verify.' }),
+  BATON_AUDIT_TILES_TOKEN: optionalSecret({
+    help: 'The bearer token of outsiders who read checkpoints and tiles alone, which hold the records but no texts; nobody may without it.',
+  }),
   BATON_AUDIT_EVIDENCE_TOKEN: optionalSecret({
     help: 'The bearer token of those who may export evidence and run drills; nobody may without it.',
   }),

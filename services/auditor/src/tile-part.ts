@@ -1,7 +1,7 @@
 // GET /checkpoint and /tile/...: the seal log as C2SP tlog-tiles has it, and each chain below /chains/{n}.
 import { readChainCheckpoints, readLastSeal, readTile, readWitnessed } from '@baton/audit'
 import type { Pool, TiledLog } from '@baton/audit'
-import { ProblemError, requireToken } from '@baton/http/server'
+import { bearerOf, matcherOf, ProblemError, requireToken } from '@baton/http/server'
 import { parseTilePath } from '@baton/ledger'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
@@ -19,7 +19,7 @@ interface ByChain {
 /** Tiles are served for published checkpoints only, so that a proof never mixes two states. */
 export const createTilePart = ({ settings, reader, cold }: Core): Part => ({
   prepare(server) {
-    const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
+    const mayRead = tileReaders(settings)
     const options = {
       onRequest: async ({ headers }: FastifyRequest) => mayRead(headers.authorization),
       ...TILES,
@@ -41,6 +41,16 @@ export const createTilePart = ({ settings, reader, cold }: Core): Part => ({
     }
   },
 })
+
+/** Who reads everything, and whoever has the token for checkpoints and tiles alone. */
+function tileReaders(settings: Core['settings']): (authorization: string | undefined) => void {
+  const { BATON_AUDIT_READ_TOKEN: all, BATON_AUDIT_TILES_TOKEN: tiles } = settings
+  const requireRead = requireToken(all, 'read')
+  const isTiles = tiles === undefined ? () => false : matcherOf(tiles)
+  return (authorization) => {
+    if (!isTiles(bearerOf(authorization) ?? '')) requireRead(authorization)
+  }
+}
 
 const logOf = ({ chain }: ByChain['Params']): TiledLog =>
   chain === undefined ? 'seals' : { chain: Number(chain) }
