@@ -89,6 +89,9 @@ const because = ({ body: { reason } }: ShownRecord): string =>
 const onGround = ({ body: { reason } }: ShownRecord): string =>
   reason === null ? ' No reason is recorded.' : ` Recorded reason: ${reasonWords(reason)}.`
 
+const reasonOf = ({ body: { reason } }: ShownRecord): string =>
+  reason === null ? '' : `; ${reasonWords(reason)}`
+
 const attemptOf = ({ body: { attempt } }: ShownRecord): string =>
   attempt > 1 ? ` for the ${ordinal(attempt)} time` : ''
 
@@ -219,7 +222,7 @@ const PHRASES: Readonly<Record<AuditEvent, Teller>> = {
   ERASURE_DEFERRED: (record) =>
     say`${person(record)} asked for the erasure of a person\u2019s data. It was put off${because(record)}.`,
   EVIDENCE_EXPORTED: (record) =>
-    say`Evidence of this task was exported with the right of ${person(record)}${because(record)}.`,
+    say`Evidence of this task was exported with the right of ${person(record)}${reasonOf(record)}.`,
   VERIFY_RUN: (record) =>
     say`The records of this task were rebuilt and verified with the right of ${person(record)}.${onGround(record)}`,
   PARTITION_DROPPED: () => say`A day of records was moved to the cold store.`,
