@@ -118,6 +118,36 @@ it('shows its evidence without its text, which only reviewers may read', async (
   expect(JSON.stringify(read.body.message)).toContain('maintenance mode')
 })
 
+it('shows what the log says of it, and names what no record says', async () => {
+  const { handoffId } = await quarantine()
+  await review.decide('ann', handoffId, 'release')
+  const show = async () => (await review.call('carl', 'GET', `/v2/dead-letters/${handoffId}`)).body
+  await eventually(async () => (await show()).recorded.unrecorded.length === 0, {
+    deadlineMs: 15_000,
+    describe: 'the rejection and the vote to be recorded',
+  })
+  const { recorded } = await show()
+  expect(recorded.verified).toBe(true)
+  expect(recorded.records).toContainEqual(
+    expect.objectContaining({
+      event: 'RELEASE_APPROVED',
+      actor: 'ann',
+      recordHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      assurance: expect.stringMatching(/^(?:committed|sealed|witnessed|archived)$/),
+    }),
+  )
+  await review.pipeline.superuser.query({
+    text: `insert into review_vote (id, handoff_id, quarantine_attempt, action, proposal_sha256, proposal, reviewer)
+      select gen_random_uuid(), handoff_id, quarantine_attempt, action, proposal_sha256, proposal, 'mallory'
+      from review_vote where handoff_id = $1`,
+    values: [handoffId],
+  })
+  expect((await show()).recorded.unrecorded).toEqual(['the vote of mallory for its release'])
+  await review.pipeline.superuser.query({
+    text: `delete from review_vote where reviewer = 'mallory'`,
+  })
+})
+
 it('goes on redacted when two agree to the same places, and is judged in full', async () => {
   const { handoffId, taskId } = await quarantine()
   const nowhere = await review.decide('ann', handoffId, 'redact', {

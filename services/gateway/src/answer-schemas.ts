@@ -241,6 +241,27 @@ const ANSWERS = {
             reviewers: listOf(record({ reviewer: text, at: time })),
           }),
         ),
+        recorded: {
+          type: ['object', 'null'],
+          description: 'What the log says of it; null while the log cannot be asked.',
+          properties: {
+            verified: described(yesOrNo, 'The records of its task are what was recorded.'),
+            records: listOf(
+              record({
+                event: text,
+                recordedAt: time,
+                reason: textOrNull,
+                actor: textOrNull,
+                recordHash: text,
+                assurance: { enum: ['committed', 'sealed', 'witnessed', 'archived'] },
+              }),
+            ),
+            unrecorded: described(
+              listOf(text),
+              'What is shown here and stands in no record, a few seconds after it happened at the latest.',
+            ),
+          },
+        },
       }),
     ],
   },

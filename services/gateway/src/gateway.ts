@@ -168,7 +168,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
     addRoutes(scope) {
       addReturnRoutes(scope, { ...returns, correctionMs, requireRoom, bounded })
       addReadRoutes(scope, { pool, audit })
-      addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), logger })
+      addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), audit, logger })
       addRedriveRoutes(scope, { ...review, logger })
       addErasureRoutes(scope, { pool, erasures, backupDays: options.audit.backupDays ?? 0, logger })
       addControlRoutes(scope, { pool, logger })

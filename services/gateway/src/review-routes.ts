@@ -13,9 +13,11 @@ import {
 } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
+import type { AuditReads } from './audit-reads.ts'
 import { ProblemError } from '@baton/http/server'
 import { answers, listQuery, onlyById, onlyList, problems, problemsIn, ref } from './operation.ts'
 import type { ById, ListQuery } from './operation.ts'
+import { readRecordedCase } from './recorded-case.ts'
 import { FILTER_MAX } from './refused-request.ts'
 import { DEAD_LETTER_UNKNOWN, throwRefusal } from './review-problems.ts'
 import { VALID_HOURS_DEFAULT } from './review-schema.ts'
@@ -26,6 +28,7 @@ interface ReviewRouteOptions {
   readonly pool: Pool
   readonly scanner: Scanner
   readonly reviewer: Reviewer
+  readonly audit: Pick<AuditReads, 'trace'>
   readonly logger: Logger
 }
 
@@ -39,7 +42,8 @@ interface DeadLettersQuery {
   Querystring: { limit: number; reason?: string; cluster?: string }
 }
 
-function addReadingRoutes(scope: FastifyInstance, { pool, scanner }: ReviewRouteOptions): void {
+function addReadingRoutes(scope: FastifyInstance, options: ReviewRouteOptions): void {
+  const { pool, scanner, audit } = options
   scope.get<DeadLettersQuery>('/dead-letters', LIST_DEAD_LETTERS, async ({ query }) => {
     const { limit, reason, cluster } = query
     const deadLetters = await listDeadLetters(pool, { limit, reason, cluster })
@@ -56,7 +60,8 @@ function addReadingRoutes(scope: FastifyInstance, { pool, scanner }: ReviewRoute
     if (deadLetter === undefined) throw DEAD_LETTER_UNKNOWN
     const votes = await listVotes(pool, handoffId, deadLetter.quarantineAttempt)
     const { rulesetVersion } = scanner
-    return showCase(deadLetter, { votes, operator: operatorOf(request), rulesetVersion })
+    const recorded = await readRecordedCase(audit, deadLetter, votes)
+    return showCase(deadLetter, { votes, operator: operatorOf(request), rulesetVersion, recorded })
   })
 }
 

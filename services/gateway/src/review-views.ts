@@ -1,6 +1,7 @@
 // What the API shows of a review: the evidence, who voted for what, and what is still needed. Never the text.
 import { reviewersNeeded } from '@baton/engine'
 import type { DeadLetterCase, RedriveView, Vote } from '@baton/store'
+import type { RecordedCase } from './recorded-case.ts'
 import { showDeadLetter } from './views.ts'
 
 interface CaseContext {
@@ -9,12 +10,14 @@ interface CaseContext {
   readonly operator: string
   /** The scanner that judges now. */
   readonly rulesetVersion: string
+  /** What the log says of it. */
+  readonly recorded: RecordedCase | null
 }
 
 /** HTTP calls a ruleset version `artefactId`. */
 export function showCase(
   { rulesetVersion: reviewed, ...deadLetter }: DeadLetterCase,
-  { votes, operator, rulesetVersion }: CaseContext,
+  { votes, operator, rulesetVersion, recorded }: CaseContext,
 ) {
   const waits = deadLetter.resolvedAt === null
   return {
@@ -26,6 +29,7 @@ export function showCase(
     release: waits ? { needed: reviewersNeeded(deadLetter.reason, 'RELEASE') } : null,
     redact: waits ? { needed: reviewersNeeded(deadLetter.reason, 'REDACT') } : null,
     proposals: proposalsOf(votes),
+    recorded,
   }
 }
 

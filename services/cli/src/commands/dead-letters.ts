@@ -5,6 +5,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import { withGateway, withReadingGateway } from '../gateway-client.ts'
 import { count, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
+import type { Output } from '../terminal/output.ts'
 import { renderTable } from '../terminal/table.ts'
 import { findDeadLetter } from './find-dead-letter.ts'
 import type { DeadLetter, DeadLetterCase, Evidence } from './find-dead-letter.ts'
@@ -74,6 +75,11 @@ export async function showDeadLetter(
     if (output.json) output.data(JSON.stringify({ ...deadLetter, ...message }))
     else for (const line of linesOf(deadLetter)) output.data(line)
     if (!output.json && message !== undefined) output.data(JSON.stringify(message, null, 2))
+    sayRecorded(output, deadLetter)
+    if (deadLetter.recorded?.verified === false) {
+      output.next(nextStep('verify'))
+      return EXIT.verificationFailed
+    }
     output.next(nextFor(deadLetter))
     return EXIT.fine
   })
@@ -109,6 +115,20 @@ function linesOf(deadLetter: DeadLetterCase): readonly string[] {
       ? `Release needs ${people(release?.needed)}, redaction ${people(redact?.needed)}.`
       : `Decided: ${resolution} at ${instant(deadLetter.resolvedAt ?? '')} UTC.`,
   ]
+}
+
+/** What is shown above comes from the operational database; the log says which of it was recorded. */
+function sayRecorded(output: Output, { recorded, taskId }: DeadLetterCase): void {
+  if (!recorded) return output.words('The log could not be asked: nothing here is proven.')
+  for (const { event, recordedAt, actor, recordHash, assurance } of recorded.records) {
+    const by = actor === null ? '' : ` by ${actor}`
+    output.words(`${instant(recordedAt)}  ${event}${by}  ${assurance}  ${short(recordHash)}`)
+  }
+  for (const what of recorded.unrecorded) output.words(`In no record yet: ${what}.`)
+  if (!recorded.verified)
+    output.words(
+      `Not verified: the records of task ${taskId} are not what was recorded, or missing.`,
+    )
 }
 
 const people = (needed: number | null | undefined): string =>

@@ -41,6 +41,18 @@ export interface DeadLetterCase extends DeadLetter {
   readonly release: { readonly needed: number | null } | null
   readonly redact: { readonly needed: number | null } | null
   readonly proposals: readonly Proposal[]
+  /** What the log says of it; null where it could not be asked, left out by gateways that do not say it. */
+  readonly recorded?: {
+    readonly verified: boolean
+    readonly records: readonly {
+      readonly event: string
+      readonly recordedAt: string
+      readonly actor: string | null
+      readonly recordHash: string
+      readonly assurance: string
+    }[]
+    readonly unrecorded: readonly string[]
+  } | null
 }
 
 const DIGITS = /^[0-9a-f-]{4,36}$/
