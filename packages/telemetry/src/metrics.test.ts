@@ -37,6 +37,7 @@ describe('metric names', () => {
       baton_outbox_depth: 'gauge',
       baton_outbox_oldest_age_seconds: 'gauge',
       baton_audit_append_seconds: 'histogram',
+      baton_audit_clock_ahead_seconds: 'gauge',
       baton_audit_tamper_detected_total: 'counter',
       baton_fenced_commits_total: 'counter',
       baton_hop_seconds: 'histogram',

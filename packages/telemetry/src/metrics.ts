@@ -30,6 +30,7 @@ export interface Metrics {
   readonly auditTamperDetectedTotal: Counter
   readonly auditUnsealedAgeSeconds: Gauge
   readonly auditUnwitnessedAgeSeconds: Gauge
+  readonly auditClockAheadSeconds: Gauge
   readonly auditScrubbedRecordsTotal: Counter
   readonly auditArchivedRecordsTotal: Counter
   readonly auditArchiveLagRecords: Gauge
@@ -126,6 +127,11 @@ function auditInstruments(registry: Registry) {
       registry,
       'baton_audit_unsealed_age_seconds',
       'Age of the oldest audit record that no seal covers.',
+    ),
+    auditClockAheadSeconds: plainGauge(
+      registry,
+      'baton_audit_clock_ahead_seconds',
+      'How far the auditor’s clock is ahead of the audit database’s; negative when behind.',
     ),
     auditUnwitnessedAgeSeconds: plainGauge(
       registry,

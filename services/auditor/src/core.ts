@@ -22,6 +22,7 @@ import type { Batcher, Logger, Settings } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
 import type { KeyObject } from 'node:crypto'
+import { createClockWatch } from './clock-watch.ts'
 import { createSealWatch } from './seal-watch.ts'
 import type { AUDITOR_SETTINGS } from './settings.ts'
 import { batchKeysOf } from './verification.ts'
@@ -50,6 +51,8 @@ export interface Core extends AuditorDependencies {
   readonly covered: () => CoveredSizes | undefined
   /** Throws while a record waits for its seal for longer than it may. */
   readonly requireSealing: () => void
+  /** Throws while a record made now would be dated in the future. */
+  readonly requireClock: () => void
   readonly batcher: Batcher<AuditEntry, AppendOutcome>
   /** Whether its databases answer. */
   answers(): Promise<boolean>
@@ -90,7 +93,15 @@ export function openCore(dependencies: AuditorDependencies): Core {
   const sealKey = seal === undefined ? undefined : readBatchPublicKey(seal)
   const watch =
     sealKey && createSealWatch({ writer, publicKey: sealKey, unsealedMaxMs, metrics, logger })
-  const log = createAuditLog({ db: writer, vault, signer, environment: settings.BATON_ENVIRONMENT })
+  const clock = createClockWatch({
+    writer,
+    aheadMaxMs: settings.BATON_AUDIT_CLOCK_AHEAD_MAX_MS,
+    metrics,
+    logger,
+  })
+  const { BATON_ENVIRONMENT: environment } = settings
+  const { nowMicros } = clock
+  const log = createAuditLog({ db: writer, vault, signer, environment, nowMicros })
   const batcher = createBatcher({
     name: 'audit append',
     flush: (entries: Parameters<AuditLog['append']>[0]) => log.append(entries),
@@ -120,6 +131,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     cold: openColdStore(settings),
     covered: () => watch?.sizes,
     requireSealing: () => watch?.requireSealing(),
+    requireClock: () => void clock.nowMicros(),
     batcher,
     answers: () =>
       Promise.all([readHeads(writer), vaultDb.query({ text: 'select 1' })]).then(
@@ -131,11 +143,12 @@ export function openCore(dependencies: AuditorDependencies): Core {
       const off = await requireDurability(writer, { allowUnsafe })
       if (off.length > 0) logger.warn({ event: 'server.unsafe', server: 'postgres', off })
       await makePartitions()
+      await clock.start()
       await watch?.start()
       await partitions.start()
     },
     async stop() {
-      await Promise.all([partitions.stop(), watch?.stop()])
+      await Promise.all([partitions.stop(), watch?.stop(), clock.stop()])
     },
     async close() {
       await batcher.drain()

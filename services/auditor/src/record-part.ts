@@ -43,6 +43,7 @@ export function createRecordPart(core: Core): Part {
         async ({ headers, body }) => {
           const startedAt = performance.now()
           const appender = appenderOf(headers.authorization)
+          core.requireClock()
           core.requireSealing()
           const receipts = await appendRecords({ batcher, queuedMax, logger }, body, appender)
           metrics.auditAppendSeconds.observe((performance.now() - startedAt) / 1000)

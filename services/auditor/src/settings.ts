@@ -1,5 +1,5 @@
 // What the auditor needs to know; every limit has a name, a unit and a bound.
-import { COLD_STORE_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit'
+import { CLOCK_AHEAD_MAX_MS, COLD_STORE_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit'
 import {
   flag,
   integer,
@@ -63,6 +63,12 @@ export const AUDITOR_SETTINGS = {
     max: 100_000,
     default: 500,
     help: 'Records that are read again each second; more where a pass would take longer than a day.',
+  }),
+  BATON_AUDIT_CLOCK_AHEAD_MAX_MS: integer({
+    min: 100,
+    max: 60_000,
+    default: CLOCK_AHEAD_MAX_MS,
+    help: 'How far this machine’s clock may be ahead of the database’s before appends are answered with 503.',
   }),
   BATON_AUDIT_UNSEALED_MAX_MS: integer({
     min: 1_000,

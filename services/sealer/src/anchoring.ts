@@ -92,11 +92,24 @@ async function ask(
     prove: (fromSize) => prove(pool, { state, fromSize, known: state.anchored[anchor.name] }),
   }
   try {
-    return await anchor.publish(checkpoint)
+    const outcome = await anchor.publish(checkpoint)
+    if (outcome.kind === 'kept') compareClocks(anchor.name, outcome.atSeconds ?? null, logger)
+    return outcome
   } catch (error) {
     logger.warn({ event: 'seal.anchor_failed', anchor: anchor.name, code: codeOf(error), error })
     return undefined
   }
+}
+
+/** Beyond an answer's way and a timestamp's whole seconds. */
+const CLOCKS_DIFFER_SECONDS = 5
+
+/** A witness elsewhere has a clock of its own: the only one that a wrong clock of this machine and of its database cannot take along. */
+function compareClocks(anchor: string, atSeconds: number | null, logger: Logger): void {
+  if (atSeconds === null) return
+  const aheadSeconds = Math.round(Date.now() / 1_000 - atSeconds)
+  if (Math.abs(aheadSeconds) < CLOCKS_DIFFER_SECONDS) return
+  logger.warn({ event: 'seal.clock_differs', anchor, aheadSeconds })
 }
 
 interface ProofOptions {

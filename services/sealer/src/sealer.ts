@@ -1,5 +1,5 @@
 // Seals what the chains gained, once a second; signs nothing that does not extend what it signed before.
-import { inSnapshot, storeSeal } from '@baton/audit'
+import { createLogClock, inSnapshot, readDatabaseClock, storeSeal } from '@baton/audit'
 import type { Anchor, ColdStore, Pool } from '@baton/audit'
 import type { Finding, Policy } from '@baton/ledger'
 import { codeOf, crashPoint, every, kindOf } from '@baton/runtime'
@@ -48,6 +48,7 @@ export interface Sealer extends Service {
 export function createSealer(options: SealerOptions): Sealer {
   const { pool, batchKeys, everyMs, metrics, logger } = options
   const log = createSealLog(options)
+  const clock = createLogClock({ ask: () => readDatabaseClock(pool) })
   const anchors = options.anchors(() => log.state?.anchored ?? {})
   const anchoring = createAnchoring({ ...options, anchors })
   const phase = createPhase(options, () => log.state?.seal.seq ?? null)
@@ -69,7 +70,8 @@ export function createSealer(options: SealerOptions): Sealer {
     const { coming = log.state?.tasks } = taskMap
     const isUpToDate = !checked.grew && coming === log.state?.tasks
     if (isUpToDate && log.idleMs < options.heartbeatMs) return
-    await log.sign(checked.chains, coming)
+    await clock.compare()
+    await log.sign(checked.chains, { tasks: coming, nowMicros: clock.nowMicros() })
     await publish()
     metrics.sealsTotal.inc()
     crashPoint('sealer.after_publish')
@@ -175,9 +177,11 @@ function createSealLog({ pool, statePath, signingKey }: SealerOptions) {
     async open(): Promise<void> {
       state = await readState(statePath)
     },
-    async sign(chains: CheckedChains['chains'], tasks: SealerState['tasks']): Promise<void> {
-      const nowMicros = Date.now() * 1_000
-      const next = signSeal(chains, { signingKey, nowMicros, previous: state, tasks })
+    async sign(
+      chains: CheckedChains['chains'],
+      coming: { readonly tasks: SealerState['tasks']; readonly nowMicros: number },
+    ): Promise<void> {
+      const next = signSeal(chains, { signingKey, previous: state, ...coming })
       crashPoint('sealer.before_state')
       await writeState(statePath, next)
       state = next

@@ -1,4 +1,5 @@
 // One seal out of what was checked: the chains' checkpoints, the entry that lists them, the seal log's checkpoint.
+import { CLOCK_AHEAD_MAX_MS } from '@baton/audit'
 import type { ChainHead, Seal } from '@baton/audit'
 import {
   compactRangeFromState,
@@ -48,7 +49,7 @@ function signCheckpoint(signingKey: string, origin: string, tree: CompactRange):
 export function signSeal(checked: readonly CheckedChain[], options: SignOptions): SealerState {
   const { signingKey, previous, tasks } = options
   const listed = {
-    at: nextInstant(options),
+    at: nextInstant(checked, options),
     chains: checked
       .map(({ head, tree }) => ({
         origin: head.origin,
@@ -100,10 +101,16 @@ export const sealedPart = ({ head, end, tree }: CheckedChain): SealedPart => ({
   tree: tree.state(),
 })
 
-// The time of seals never goes back, also when the clock does.
-function nextInstant({ nowMicros, previous }: SignOptions): string {
+// The time of seals never goes back, also when the clock does; nor is it before the records that are sealed, where a clock
+// on another machine was ahead by as little as it may be. Records of a clock that was wrong take no seal with them.
+function nextInstant(
+  checked: readonly CheckedChain[],
+  { nowMicros, previous }: SignOptions,
+): string {
   const before = previous === undefined ? 0 : (parseInstant(previous.seal.at) ?? 0)
-  return formatInstant(Math.max(nowMicros, before + 1))
+  const latestMicros = nowMicros + CLOCK_AHEAD_MAX_MS * 1_000
+  const times = checked.map(({ end }) => end.lastMicros).filter((one) => one <= latestMicros)
+  return formatInstant(Math.max(nowMicros, before + 1, ...times))
 }
 
 function mustFollow(previous: SealerState | undefined, entry: SealEntry): void {

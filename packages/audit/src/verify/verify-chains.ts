@@ -12,6 +12,7 @@ import type { Pool, Snapshot } from '../database.ts'
 import { createAuthenticatedErasures } from '../erasure/authenticated-erasures.ts'
 import type { AuthenticatedErasures } from '../erasure/authenticated-erasures.ts'
 import { readHeads } from '../append/heads.ts'
+import { readDatabaseClock } from '../append/log-clock.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { misplacedSegments, openableSegments, withSegments } from '../read/segments.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
@@ -118,14 +119,30 @@ async function verifyIn(
   found.add(ends.findings)
   await compareSealCopies(db, seals, { ...options, heads, found })
   const state = await openStateChecks(db, options, seals)
+  const latestMicros = await latestTime(db)
   for (const head of heads) {
     const targets = seals?.targets.get(head.origin) ?? []
-    await verifyChain(db, head, { ...options, found, targets, erasures, state, ends })
+    await verifyChain(db, head, {
+      ...options,
+      found,
+      targets,
+      erasures,
+      state,
+      ends,
+      latestMicros,
+    })
   }
   for (const check of state) found.add(await check.finish())
   if (found.total === definitions) found.add(await ends.finish())
   return found.report(seals)
 }
+
+/** Beyond what the appender allows, and what clocks that were right then may differ by now. */
+const LATER_THAN_NOW_MICROS = 5_000_000
+
+/** What no record may be later than: the later one of two clocks, as one of them may be behind. */
+const latestTime = async (db: Snapshot): Promise<number> =>
+  Math.max(Date.now() * 1_000, await readDatabaseClock(db)) + LATER_THAN_NOW_MICROS
 
 /** What is compared with the records while they are read. */
 async function openStateChecks(
@@ -250,6 +267,7 @@ interface ChainOptions extends VerifyOptions {
   readonly erasures: AuthenticatedErasures
   readonly state: readonly StateCheck[]
   readonly ends: TaskEnds
+  readonly latestMicros: number
 }
 
 async function verifyChain(
@@ -257,7 +275,7 @@ async function verifyChain(
   head: ChainHead,
   options: ChainOptions,
 ): Promise<void> {
-  const { found, batchKeys, vault, erasures, state, ends, full = false } = options
+  const { found, batchKeys, vault, erasures, state, ends, latestMicros, full = false } = options
   const { chain, origin } = head
   const tier = createColdTier(snapshot, options.cold)
   const { start, signedFrom, tree, findings } = await beginningOf(snapshot, tier, head)
@@ -273,6 +291,7 @@ async function verifyChain(
   const verifier = createChainVerifier({
     origin,
     batchKeys,
+    latestMicros,
     ...signatures,
     ...(start && { start }),
   })

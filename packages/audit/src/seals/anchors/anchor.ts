@@ -16,8 +16,8 @@ export interface AnchoredCheckpoint {
 
 /** What an anchor said to a checkpoint. */
 export type AnchorOutcome =
-  /** Kept. `note` is the checkpoint as it stands there, with cosignatures where there are any. */
-  | { readonly kind: 'kept'; readonly note: string }
+  /** Kept. `note` is the checkpoint as it stands there, with cosignatures where there are any; a witness signs what time it is. */
+  | { readonly kind: 'kept'; readonly note: string; readonly atSeconds?: number | null }
   /** It knows a longer log, or another one of the same size: this one must not be signed further. */
   | { readonly kind: 'conflict'; readonly message: string }
 

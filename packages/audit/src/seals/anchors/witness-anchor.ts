@@ -103,7 +103,8 @@ function cosigned(
   const signatures = [...split.signatures, ...own]
   const note = formatNote({ text: split.text, signatures })
   const opened = openNote(encodeUtf8(note), [key])
-  return opened.ok ? { kind: 'kept', note } : undefined
+  if (!opened.ok) return undefined
+  return { kind: 'kept', note, atSeconds: opened.signatures[0]?.timestamp ?? null }
 }
 
 const badSignature = (key: VerifierKey): never => {
