@@ -148,7 +148,7 @@ beforeAll(async () => {
   await last.kill()
   await fixture.guards.lift(TABLES)
   await keep('untouched')
-})
+}, 180_000)
 afterEach(async () => {
   await restoreTables('untouched')
   for (const file of FILES) await copyFile(path(`${file}.untouched`), path(file))
