@@ -48,7 +48,6 @@ export interface Sealer extends Service {
 export function createSealer(options: SealerOptions): Sealer {
   const { pool, batchKeys, everyMs, metrics, logger } = options
   const log = createSealLog(options)
-  const clock = createLogClock({ ask: () => readDatabaseClock(pool) })
   const anchors = options.anchors(() => log.state?.anchored ?? {})
   const anchoring = createAnchoring({ ...options, anchors })
   const phase = createPhase(options, () => log.state?.seal.seq ?? null)
@@ -70,8 +69,7 @@ export function createSealer(options: SealerOptions): Sealer {
     const { coming = log.state?.tasks } = taskMap
     const isUpToDate = !checked.grew && coming === log.state?.tasks
     if (isUpToDate && log.idleMs < options.heartbeatMs) return
-    await clock.compare()
-    await log.sign(checked.chains, { tasks: coming, nowMicros: clock.nowMicros() })
+    await log.sign(checked.chains, coming)
     await publish()
     metrics.sealsTotal.inc()
     crashPoint('sealer.after_publish')
@@ -160,6 +158,7 @@ const OTHER_ENTRY = 'another entry stands in its place in the database'
 
 /** The seal log as this sealer signs it: on its own disk first, then in the database. */
 function createSealLog({ pool, statePath, signingKey }: SealerOptions) {
+  const clock = createLogClock({ ask: () => readDatabaseClock(pool) })
   let state: SealerState | undefined
   /** What the database is known to have: no seal follows one that it may lack. */
   let publishedSeq: number | undefined
@@ -177,11 +176,10 @@ function createSealLog({ pool, statePath, signingKey }: SealerOptions) {
     async open(): Promise<void> {
       state = await readState(statePath)
     },
-    async sign(
-      chains: CheckedChains['chains'],
-      coming: { readonly tasks: SealerState['tasks']; readonly nowMicros: number },
-    ): Promise<void> {
-      const next = signSeal(chains, { signingKey, previous: state, ...coming })
+    async sign(chains: CheckedChains['chains'], tasks: SealerState['tasks']): Promise<void> {
+      await clock.compare()
+      const nowMicros = clock.nowMicros()
+      const next = signSeal(chains, { signingKey, nowMicros, previous: state, tasks })
       crashPoint('sealer.before_state')
       await writeState(statePath, next)
       state = next
