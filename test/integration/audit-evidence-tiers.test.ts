@@ -59,7 +59,7 @@ describe('out of the cold store', () => {
     await tiers.archived(({ hotFrom }) => hotFrom >= 902)
     await tiers.sealing.sealed()
     const { fixture, sealing, cold, vault } = tiers
-    const options = { reader: fixture.reader, taskId, receipts: [], vault, policy: null }
+    const options = { reader: fixture.reader, taskIds: [taskId], receipts: [], vault, policy: null }
     const evidence = await readEvidence({ ...options, cold })
     const report = verify(evidence?.parts as BundleParts, policyOf(fixture, sealing))
     expect([report.findings, report.verdict, report.records]).toEqual([[], 'valid', 2])

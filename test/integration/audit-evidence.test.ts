@@ -116,7 +116,7 @@ describe('a bundle', () => {
   test('has the same bytes from the same state, from the stored hashes and from the records', async () => {
     const options = {
       reader: fixture.reader,
-      taskId: task,
+      taskIds: [task],
       receipts: [],
       cold: undefined,
       vault: undefined,

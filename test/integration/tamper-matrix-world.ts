@@ -128,7 +128,7 @@ async function evidenceOf(
 ): Promise<BundleParts> {
   const options = {
     reader: fixture.reader,
-    taskId,
+    taskIds: [taskId],
     receipts,
     cold: undefined,
     vault: undefined,

@@ -74,7 +74,7 @@ export async function runDrill(
     spentMicroUSD: trace.cost.totalSpentMicroUSD + trace.cost.finalExecutionsMicroUSD,
     result,
   }
-  const traceparent = rebuilt?.evidence.traceparent
+  const traceparent = rebuilt?.evidence.traceparents.get(taskId)
   const reason = REASONS[result]
   await evidence.record('VERIFY_RUN', { taskId, traceparent, actor: 'evidence-token', reason })
   logger.info({ event: 'audit.drill', seed, taskId, result, totalMs: Math.round(totalMs) })

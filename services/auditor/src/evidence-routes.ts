@@ -1,4 +1,4 @@
-// GET and POST /v1/evidence/{taskId}, GET /v1/policy, POST /v1/drills: for regulators, behind a token of their own.
+// GET and POST /v1/evidence/{taskId}, POST /v1/evidence, GET /v1/policy, POST /v1/drills: for regulators, behind a token of their own.
 import type { HeldTaskReceipt } from '@baton/audit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ProblemError } from '@baton/http/server'
@@ -6,7 +6,7 @@ import type { RequireToken } from '@baton/http/server'
 import type { DrillReport } from './drill.ts'
 import type { EvidenceService } from './evidence.ts'
 import { refusing } from './problem.ts'
-import { BY_TASK, COUNT, HASH, record } from './schemas.ts'
+import { BY_TASK, COUNT, HASH, record, UUID } from './schemas.ts'
 import type { ByTask } from './schemas.ts'
 
 interface EvidenceRoutes {
@@ -27,9 +27,10 @@ const RECEIPTS_MAX = 10_000
 export function addEvidenceRoutes(server: FastifyInstance, routes: EvidenceRoutes): void {
   const onRequest = async (request: FastifyRequest) =>
     routes.mayExport(request.headers.authorization)
-  server.get<ByTask>('/v1/evidence/:taskId', { onRequest, ...EXPORT }, (request, reply) =>
-    answer(routes, { request, reply, receipts: [] }),
-  )
+  server.get<ByTask>('/v1/evidence/:taskId', { onRequest, ...EXPORT }, (request, reply) => {
+    const { taskId } = request.params
+    return answer(routes, { request, reply, name: taskId, taskIds: [taskId], receipts: [] })
+  })
   // The receipts stand in another database, to which the auditor has no access: who can read both gives them.
   server.post<ByTask & { Body: ReceiptsBody }>(
     '/v1/evidence/:taskId',
@@ -40,7 +41,16 @@ export function addEvidenceRoutes(server: FastifyInstance, routes: EvidenceRoute
         seq,
         recordHash,
       }))
-      return answer(routes, { request, reply, receipts })
+      const { taskId } = request.params
+      return answer(routes, { request, reply, name: taskId, taskIds: [taskId], receipts })
+    },
+  )
+  server.post<{ Body: TasksBody }>(
+    '/v1/evidence',
+    { onRequest, ...EXPORT_TASKS },
+    (request, reply) => {
+      const { taskIds } = request.body
+      return answer(routes, { request, reply, name: 'tasks', taskIds, receipts: [] })
     },
   )
   server.get('/v1/policy', {
@@ -59,27 +69,33 @@ export function addEvidenceRoutes(server: FastifyInstance, routes: EvidenceRoute
   )
 }
 
+interface TasksBody {
+  readonly taskIds: readonly string[]
+}
+
 interface Exchange {
-  readonly request: FastifyRequest<ByTask>
+  readonly request: Pick<FastifyRequest, 'headers'>
   readonly reply: FastifyReply
+  /** What the file is called. */
+  readonly name: string
+  readonly taskIds: readonly string[]
   readonly receipts: readonly HeldTaskReceipt[]
 }
 
 async function answer(
   { evidence, mayReadTexts }: EvidenceRoutes,
-  { request, reply, receipts }: Exchange,
+  { request, reply, name, taskIds, receipts }: Exchange,
 ) {
-  const { taskId } = request.params
   const second = request.headers['baton-payload-authorization']
   if (second !== undefined) {
     if (mayReadTexts === undefined) throw TEXTS_REFUSED
     mayReadTexts(String(second))
   }
-  const made = await evidence.export({ taskId, receipts, withTexts: second !== undefined })
+  const made = await evidence.export({ taskIds, receipts, withTexts: second !== undefined })
   if (made === undefined) throw NO_SUCH_TASK
   return reply
     .header('content-type', 'application/x-tar')
-    .header('content-disposition', `attachment; filename="evidence-${taskId}.tar"`)
+    .header('content-disposition', `attachment; filename="evidence-${name}.tar"`)
     .header('cache-control', 'no-store')
     .header('baton-verdict', made.verdict)
     .send(Buffer.from(made.bundle))
@@ -145,6 +161,37 @@ const EXPORT_WITH_RECEIPTS = {
     }),
   },
   schemaErrorFormatter: refusing({ params: NOT_A_TASK_ID, body: RECEIPTS_INVALID }),
+}
+
+/** One bundle holds so many tasks: it is made and verified in memory. */
+const TASKS_MAX = 1_000
+
+const EXPORT_TASKS = {
+  schema: {
+    body: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['taskIds'],
+      properties: {
+        taskIds: {
+          type: 'array',
+          minItems: 1,
+          maxItems: TASKS_MAX,
+          uniqueItems: true,
+          items: UUID,
+        },
+      },
+    },
+  },
+  schemaErrorFormatter: refusing({
+    body: new ProblemError({
+      status: 400,
+      code: 'BATON_TASK_ID_INVALID',
+      detail: 'the body is not a list of task ids',
+      fix: `Give {"taskIds": […]} with 1 to ${TASKS_MAX} lower-case UUIDs, each once.`,
+      pointer: '/taskIds',
+    }),
+  }),
 }
 
 const DRILL = {

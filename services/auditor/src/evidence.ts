@@ -1,4 +1,4 @@
-// Exports one task as an evidence bundle: waits for a seal, verifies what it made, records who got it.
+// Exports one task, or several, as an evidence bundle: waits for a seal, verifies what it made, records who got it.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isSettled, readEvidence } from '@baton/audit'
@@ -38,7 +38,8 @@ export interface EvidencePolicy {
 }
 
 interface EvidenceRequest {
-  readonly taskId: string
+  /** One task, or several as one bundle. */
+  readonly taskIds: readonly string[]
   readonly receipts: readonly HeldTaskReceipt[]
   readonly withTexts: boolean
 }
@@ -55,7 +56,7 @@ export interface ReconstructedTask extends EvidenceExport {
 }
 
 export interface EvidenceService {
-  /** Undefined when the log knows nothing of the task. Throws what appending throws. */
+  /** Undefined when the log knows nothing of the tasks. Throws what appending throws. */
   export(request: EvidenceRequest): Promise<EvidenceExport | undefined>
   /** The same without a page, a wait or a record of it. */
   reconstruct(taskId: string): Promise<ReconstructedTask | undefined>
@@ -90,24 +91,29 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
   }
 
   const service: EvidenceService = {
-    async export({ taskId, receipts, withTexts }) {
-      await untilCovered(dependencies, taskId)
+    async export({ taskIds, receipts, withTexts }) {
+      await untilCovered(dependencies, taskIds)
       const texts = withTexts ? vault : undefined
       const dated = exportedLine(formatInstant(Date.now() * 1_000)) + policy.text
-      const options = { reader, cold, taskId, receipts, vault: texts, policy: dated }
+      const options = { reader, cold, taskIds, receipts, vault: texts, policy: dated }
       const evidence = await readEvidence(options)
       if (evidence === undefined) return undefined
       const signing = exporter === undefined ? {} : { exporter }
       const bundle = writeBundle(evidence.parts, { ...signing, page })
       const { verdict } = check(bundle, evidence)
-      const { traceparent } = evidence
       const [actor, reason] = withTexts ? WITH_TEXTS : WITHOUT_TEXTS
-      await service.record('EVIDENCE_EXPORTED', { taskId, traceparent, actor, reason })
-      logger.info({ event: 'audit.evidence_exported', taskId, verdict, withTexts })
+      const exported = [...evidence.traceparents].map(([taskId, traceparent]) =>
+        service.record('EVIDENCE_EXPORTED', { taskId, traceparent, actor, reason }),
+      )
+      await Promise.all(exported)
+      const taskId = taskIds.length === 1 ? taskIds[0] : undefined
+      const tasks = exported.length
+      logger.info({ event: 'audit.evidence_exported', taskId, tasks, verdict, withTexts })
       return { bundle, verdict }
     },
     async reconstruct(taskId) {
-      const options = { reader, cold, taskId, receipts: [], vault: undefined, policy: null }
+      const taskIds = [taskId]
+      const options = { reader, cold, taskIds, receipts: [], vault: undefined, policy: null }
       const evidence = await readEvidence(options)
       if (evidence === undefined) return undefined
       const bundle = writeBundle(evidence.parts, exporter === undefined ? {} : { exporter })
@@ -128,11 +134,11 @@ const WITHOUT_TEXTS = ['evidence-token', 'PAYLOADS_WITHHELD'] as const
 // bundle says itself that it is incomplete.
 async function untilCovered(
   { reader, cold, isSealing, waitMs }: EvidenceDependencies,
-  taskId: string,
+  taskIds: readonly string[],
 ): Promise<void> {
   const deadline = performance.now() + waitMs
   while (isSealing && performance.now() < deadline) {
-    if (await isSettled({ reader, cold }, taskId)) return
+    if (await isSettled({ reader, cold }, taskIds)) return
     await wait(LOOK_EVERY_MS)
   }
 }

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { TASK, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
-import { addCost, addSearch } from './search-commands.ts'
+import { addCost, addExport, addSearch } from './search-commands.ts'
 
 interface VerifyFlags {
   readonly full?: boolean
@@ -78,6 +78,7 @@ export function addAudit(program: Command, run: Run): void {
   const audit = program.command('audit').description('what an audit log must be able to show')
   addSearch(audit, run)
   addCost(audit, run)
+  addExport(audit, run)
   addTiers(audit, run)
   audit
     .command('recover-seals')

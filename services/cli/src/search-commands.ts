@@ -43,7 +43,7 @@ function costKeys(text: string): readonly CostKey[] {
 const FILE =
   'write all of it to a file that ends in .csv, .jsonl or .parquet; it is recorded that you did'
 
-interface SearchFlags {
+interface CriteriaFlags {
   readonly task?: string
   readonly subject?: string
   readonly agent?: string
@@ -56,15 +56,16 @@ interface SearchFlags {
   readonly until?: string
   readonly minCost?: number
   readonly maxCost?: number
+}
+
+interface SearchFlags extends CriteriaFlags {
   readonly limit?: number
   readonly cursor?: string
   readonly out?: string
 }
 
-export function addSearch(audit: Command, run: Run): void {
-  audit
-    .command('search')
-    .description('find records in the whole log, database and cold store, each with its proof')
+function addCriteria(command: Command): void {
+  command
     .option('--task <task>', TASK)
     .option('--subject <id>', 'a person whose data was handed over')
     .option('--agent <type>', 'an agent, sending or receiving')
@@ -77,6 +78,14 @@ export function addSearch(audit: Command, run: Run): void {
     .option('--until <time>', 'up to and with a day, or up to a time (UTC)', until)
     .option('--min-cost <usd>', 'tasks that had spent as much', numberBetween(0, MONEY_MAX))
     .option('--max-cost <usd>', 'tasks that had spent no more', numberBetween(0, MONEY_MAX))
+}
+
+export function addSearch(audit: Command, run: Run): void {
+  const command = audit
+    .command('search')
+    .description('find records in the whole log, database and cold store, each with its proof')
+  addCriteria(command)
+  command
     .option(
       '--limit <number>',
       'how many records (default: 50; 100000 in a file)',
@@ -94,7 +103,7 @@ export function addSearch(audit: Command, run: Run): void {
 }
 
 /** What was not given is left out. */
-function criteriaOf(flags: SearchFlags) {
+function criteriaOf(flags: CriteriaFlags) {
   const criteria = {
     taskId: flags.task,
     subject: flags.subject,
@@ -110,6 +119,30 @@ function criteriaOf(flags: SearchFlags) {
     maxCostUSD: flags.maxCost,
   }
   return Object.fromEntries(Object.entries(criteria).filter(([, value]) => value !== undefined))
+}
+
+interface ExportFlags extends CriteriaFlags {
+  readonly out: string
+  readonly withPayloads?: boolean
+}
+
+export function addExport(audit: Command, run: Run): void {
+  const command = audit
+    .command('export')
+    .description(
+      'write everything that proves the tasks of an agent, a person or a time to one file',
+    )
+  addCriteria(command)
+  command
+    .requiredOption('--out <file>', 'where to write it')
+    .option('--with-payloads', 'put in what was said; needs a permission of its own')
+    .action(
+      run(async (context, flags: ExportFlags) => {
+        const { exportTasks } = await import('./commands/export-tasks.ts')
+        const { out, withPayloads = false } = flags
+        return exportTasks(context, { criteria: criteriaOf(flags), out, withPayloads })
+      }),
+    )
 }
 
 interface CostFlags {

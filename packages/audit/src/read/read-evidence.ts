@@ -24,7 +24,8 @@ export type HeldTaskReceipt = Omit<BundleReceipt, 'recordedAt'>
 interface EvidenceOptions {
   /** Connected as audit_reader. */
   readonly reader: Pool
-  readonly taskId: string
+  /** One task, or several as one bundle. */
+  readonly taskIds: readonly string[]
   /** Read before this call, so that every record they name must be there. */
   readonly receipts: readonly HeldTaskReceipt[]
   /** Where records stand that are not in the database any more. */
@@ -40,8 +41,8 @@ export interface TaskEvidence {
   readonly covered: Coverage
   /** Chains whose records do not lead to the sealed root; a verifier will say so too. */
   readonly unproven: readonly string[]
-  /** The trace that the task's records name. */
-  readonly traceparent: string | undefined
+  /** The trace that each task's records name. The tasks that the log knows, and no other. */
+  readonly traceparents: ReadonlyMap<string, string | undefined>
 }
 
 /**
@@ -50,10 +51,10 @@ export interface TaskEvidence {
  */
 export function isSettled(
   { reader, cold }: Pick<EvidenceOptions, 'reader' | 'cold'>,
-  taskId: string,
+  taskIds: readonly string[],
 ): Promise<boolean> {
   return inSnapshot(reader, async (snapshot) => {
-    const { seats, rows } = await readTask(snapshot, createColdTier(snapshot, cold), taskId)
+    const { seats, rows } = await readTasks(snapshot, createColdTier(snapshot, cold), taskIds)
     const seals = await readPublishedSeals(snapshot)
     const { seal, covered } = chooseSeal(seals, seats)
     const best = seals.some(({ witnessed }) => witnessed) ? 'witnessed' : 'sealed'
@@ -61,12 +62,12 @@ export function isSettled(
   })
 }
 
-/** The parts of a task's bundle (E24, I10). Undefined when the log knows nothing of the task. */
+/** The parts of a bundle (E24, I10). Undefined when the log knows nothing of the tasks. */
 export function readEvidence(options: EvidenceOptions): Promise<TaskEvidence | undefined> {
-  const { reader, taskId, cold, vault, policy, receipts } = options
+  const { reader, taskIds, cold, vault, policy, receipts } = options
   return inSnapshot(reader, async (snapshot) => {
     const tier = createColdTier(snapshot, cold)
-    const { rows, erasures, seats, ownSeats } = await readTask(snapshot, tier, taskId)
+    const { rows, erasures, seats, ownSeats } = await readTasks(snapshot, tier, taskIds)
     if (rows.length === 0) return undefined
     const { seal, covered } = chooseSeal(await readPublishedSeals(snapshot), seats)
     const batches = await readBatchesOf(snapshot, seats)
@@ -74,7 +75,7 @@ export function readEvidence(options: EvidenceOptions): Promise<TaskEvidence | u
     const proven = seal === undefined ? [] : await proveUnder(snapshot, { seal, seats, ends, tier })
     const texts = vault && (await readTexts(snapshot, ownSeats, { vault, tier }))
     const parts: BundleParts = {
-      taskId,
+      taskId: taskIds.length === 1 ? (taskIds[0] ?? null) : null,
       records: rows.map(({ body }) => body),
       erasures: erasures.map(({ row, erased }) => ({ body: row.body, erased })),
       chains: proven.map(({ proof }) => proof),
@@ -86,14 +87,25 @@ export function readEvidence(options: EvidenceOptions): Promise<TaskEvidence | u
       policy,
     }
     const unproven = proven.flatMap(({ leads, proof }) => (leads ? [] : [proof.origin]))
-    const traceparent = rows.map(({ body }) => readRecord(body)?.traceparent).find((one) => one)
-    return { parts, covered, unproven, traceparent }
+    return { parts, covered, unproven, traceparents: tracesOf(rows) }
   })
 }
 
-/** A task's records with the erasures that matter to them, out of both tiers. */
-async function readTask(snapshot: Snapshot, tier: ColdTier, taskId: string) {
-  const { rows } = await readTierRecords(snapshot, tier, taskId)
+function tracesOf(rows: readonly RecordRow[]): ReadonlyMap<string, string | undefined> {
+  const traces = new Map<string, string | undefined>()
+  for (const { taskId, body } of rows) {
+    if (traces.get(taskId) === undefined) traces.set(taskId, readRecord(body)?.traceparent)
+  }
+  return traces
+}
+
+/** The tasks' records by chain and seq, with the erasures that matter to them, out of both tiers. */
+async function readTasks(snapshot: Snapshot, tier: ColdTier, taskIds: readonly string[]) {
+  const found: RecordRow[] = []
+  for (const taskId of new Set(taskIds)) {
+    found.push(...(await readTierRecords(snapshot, tier, taskId)).rows)
+  }
+  const rows = found.toSorted((left, right) => left.chain - right.chain || left.seq - right.seq)
   const erasures = await readErasuresOf(snapshot, tier, rows)
   const ownSeats = await seatsOf(snapshot, rows)
   const others = await seatsOf(

@@ -40,7 +40,7 @@ export function formatReport(report: BundleReport): string {
   if (report.verdict === 'not-a-bundle') return `${SENTENCES['not-a-bundle']}\n`
   const { taskId, records, sealedAt, checks, segments, verdict } = report
   const lines = [
-    `task     ${taskId ?? 'none: whole chains'}`,
+    `task     ${taskId ?? 'several, as their records say'}`,
     `records  ${records}`,
     `sealed   ${sealedAt ?? 'not yet'}`,
     '',

@@ -37,7 +37,7 @@ export const UNLISTED: readonly string[] = [
 
 export interface Manifest {
   readonly format: string
-  /** Null for a bundle of whole chains. */
+  /** Null for a bundle of several tasks, or of whole chains. */
   readonly taskId: string | null
   /** Records of the task, without erasure records of other tasks. */
   readonly records: number

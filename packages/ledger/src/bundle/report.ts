@@ -34,7 +34,7 @@ export interface SegmentReport {
 
 export interface BundleReport {
   readonly verdict: 'valid' | 'tampered' | 'incomplete' | 'clock' | 'unsupported' | 'not-a-bundle'
-  /** Null for a bundle of whole chains, and when the manifest cannot be read. */
+  /** Null for a bundle of several tasks, and when the manifest cannot be read. */
   readonly taskId: string | null
   /** Lines of records, erasure records not counted. */
   readonly records: number

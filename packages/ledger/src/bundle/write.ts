@@ -19,7 +19,7 @@ import { writeTar } from './tar.ts'
 import type { TarFile } from './tar.ts'
 
 export interface BundleParts {
-  /** Null for a bundle of whole chains. */
+  /** Null for a bundle of several tasks, or of whole chains. */
   readonly taskId: string | null
   /** The exact bodies of the task's records, by chain and seq. */
   readonly records: readonly Uint8Array[]

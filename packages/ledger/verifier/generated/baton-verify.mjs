@@ -394,7 +394,7 @@ function formatReport(report) {
 	if (report.verdict === "not-a-bundle") return `${SENTENCES$1["not-a-bundle"]}\n`;
 	const { taskId, records, sealedAt, checks, segments, verdict } = report;
 	const lines = [
-		`task     ${taskId ?? "none: whole chains"}`,
+		`task     ${taskId ?? "several, as their records say"}`,
 		`records  ${records}`,
 		`sealed   ${sealedAt ?? "not yet"}`,
 		""

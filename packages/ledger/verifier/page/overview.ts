@@ -41,12 +41,12 @@ export function overviewOf(whole: Whole): Overview {
   const { report, records } = whole
   const ofTask = records.filter(({ isErasure }) => !isErasure)
   const title =
-    report.taskId === null ? 'Evidence of whole chains' : `Evidence of task ${report.taskId}`
+    report.taskId === null ? 'Evidence of several tasks' : `Evidence of task ${report.taskId}`
   return {
     title,
     subject: subjectOf(ofTask),
     facts: [
-      ['Task', report.taskId ?? 'None: whole chains'],
+      ['Task', report.taskId ?? 'Several, as their records say'],
       ['Period', periodOf(ofTask)],
       ['Outcome', outcomeOf(ofTask)],
       ['Agents', agentsOf(ofTask)],

@@ -18,15 +18,15 @@ export interface EvidenceOptions {
   readonly policyOut?: string | undefined
 }
 
-type Verdict = 'valid' | 'incomplete' | 'clock' | 'tampered'
+export type Verdict = 'valid' | 'incomplete' | 'clock' | 'tampered'
 
-const EXIT_OF: Readonly<Record<Verdict, ExitCode>> = {
+export const EXIT_OF: Readonly<Record<Verdict, ExitCode>> = {
   valid: EXIT.fine,
   incomplete: EXIT.incomplete,
   clock: EXIT.incomplete,
   tampered: EXIT.verificationFailed,
 }
-const MARK_OF: Readonly<Record<Verdict, Mark>> = {
+export const MARK_OF: Readonly<Record<Verdict, Mark>> = {
   valid: 'passed',
   incomplete: 'unknown',
   clock: 'unknown',
@@ -102,10 +102,10 @@ async function describeTask(context: Context, task: string) {
   })
 }
 
-const verdictOf = (text: unknown): Verdict =>
+export const verdictOf = (text: unknown): Verdict =>
   text === 'valid' || text === 'tampered' || text === 'clock' ? text : 'incomplete'
 
-async function writeOut(file: string, data: string | Uint8Array): Promise<void> {
+export async function writeOut(file: string, data: string | Uint8Array): Promise<void> {
   try {
     await writeFile(file, data, { mode: 0o600 })
   } catch (cause) {

@@ -86,13 +86,14 @@ const FILE_ROWS_MAX = 100_000
 /** Exit code 3 where something that was looked at was altered or is gone. */
 export async function search(context: Context, options: SearchOptions): Promise<ExitCode> {
   const { output } = context
-  const { out } = options
+  const { out, cursor } = options
+  const limit = options.limit ?? (out === undefined ? SHOWN : FILE_ROWS_MAX)
   const taskId = options.criteria.taskId && (await nameTask(context, options.criteria.taskId))
   const criteria = { ...options.criteria, ...(taskId === undefined ? {} : { taskId }) }
   const needsEvidence = criteria.subject !== undefined || out !== undefined
   const exported = out === undefined ? {} : { export: formatOfFile(out) }
   const found = await withAuditor(context, needsEvidence ? 'evidence' : 'read', (auditor) =>
-    readAll(auditor, { ...options, criteria, exported }, (text) => output.progress(text)),
+    readHits(auditor, { criteria, cursor, limit, exported }, (text) => output.progress(text)),
   )
   output.endProgress()
   if (out !== undefined) await writeTable(out, tableOf(found.hits))
@@ -102,17 +103,18 @@ export async function search(context: Context, options: SearchOptions): Promise<
   return report(context, found, out)
 }
 
-interface Asking extends Omit<SearchOptions, 'out'> {
+interface Asking extends Pick<SearchOptions, 'criteria' | 'cursor'> {
+  readonly limit: number
+  /** The file that it is for, if any. */
   readonly exported: object
 }
 
 /** Goes on until there are as many as wanted, or everything was looked at. */
-async function readAll(
+export async function readHits(
   auditor: AuditorClient,
-  { criteria, limit, cursor: start, exported }: Asking,
+  { criteria, limit: wanted, cursor: start, exported }: Asking,
   progress: (text: string) => void,
 ): Promise<Answer> {
-  const wanted = limit ?? ('export' in exported ? FILE_ROWS_MAX : SHOWN)
   const hits: Hit[] = []
   const findings: Finding[] = []
   let records = 0

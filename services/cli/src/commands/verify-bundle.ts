@@ -46,10 +46,7 @@ function print(output: Output, report: BundleReport, { file, verifyMs }: Verifie
   const sealed = sealedAt === null ? 'not sealed yet' : `sealed ${sealedAt}`
   const unreadable = verdict === 'not-a-bundle'
   if (unreadable) output.data(`${visible(file)}: nothing of a bundle can be read\n`)
-  else
-    output.data(
-      `Task ${taskId ?? 'none: whole chains'}, ${counted(records, 'record')}, ${sealed}\n`,
-    )
+  else output.data(`Task ${taskId ?? 'several'}, ${counted(records, 'record')}, ${sealed}\n`)
   // Everything else fails as well then, and says no more.
   const checks = unreadable ? report.checks.slice(0, 1) : report.checks
   for (const { id, title, result, note, findings } of checks) {
