@@ -1,5 +1,5 @@
 // What an archiver is told: where it reads, where it keeps, and when it may let go.
-import { COLD_STORE_SETTINGS } from '@baton/audit'
+import { COLD_STORE_SETTINGS, RETENTION_SETTINGS } from '@baton/audit'
 import { flag, integer, OPS_SETTINGS, PROCESS_SETTINGS, secret, text, url } from '@baton/runtime'
 
 export const ARCHIVER_SETTINGS = {
@@ -39,18 +39,7 @@ export const ARCHIVER_SETTINGS = {
     default: 60_000,
     help: 'How often a pass over a small cold store begins; a large one is read without a pause.',
   }),
-  BATON_AUDIT_HOT_DAYS: integer({
-    min: 1,
-    max: 3_650,
-    default: 30,
-    help: 'How many days of records stay in the audit database.',
-  }),
-  BATON_AUDIT_RETENTION_DAYS: integer({
-    min: 183,
-    max: 36_500,
-    default: 400,
-    help: 'How long records are kept at all; 183 days are the least that the AI Act allows.',
-  }),
+  ...RETENTION_SETTINGS,
   BATON_AUDIT_DROP_WITNESSED: flag({
     default: true,
     help: 'A day is dropped only under seals that a witness has cosigned, not merely under seals.',

@@ -12,6 +12,8 @@ import type { ByTask } from './schemas.ts'
 interface HoldRequest {
   readonly held: boolean
   readonly actor: string
+  /** A code such as COURT_ORDER; it stands in the record. */
+  readonly reason?: string
 }
 
 /** Without BATON_AUDIT_HOLD_TOKEN nobody may hold. */
@@ -48,7 +50,7 @@ export const createHoldPart = (core: Core): Part => ({
 /** On the trace of the task's first record; on one of its own where none stands any more. */
 function holdEntry(
   taskId: string,
-  { held, actor }: HoldRequest,
+  { held, actor, reason }: HoldRequest,
   traceparent: string | undefined,
 ): AuditEntry {
   const id = randomUUID()
@@ -65,7 +67,7 @@ function holdEntry(
     toAgent: { agentType: 'audit-log', agentVersion: null },
     traceparent: `00-${trace}-${span}-00`,
     verdicts: null,
-    reason: null,
+    reason: reason ?? null,
     cost: null,
     act: { id, actor },
     segments: [],
@@ -82,10 +84,13 @@ const NOT_A_HOLD = new ProblemError({
 const HOLD = {
   schema: {
     params: BY_TASK,
-    body: record({
-      held: { type: 'boolean' },
-      actor: { type: 'string', pattern: '^[!-~](?:[ -~]{0,254}[!-~])?$' },
-    }),
+    body: record(
+      {
+        held: { type: 'boolean' },
+        actor: { type: 'string', pattern: '^[!-~](?:[ -~]{0,254}[!-~])?$' },
+      },
+      { reason: { type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' } },
+    ),
   },
   schemaErrorFormatter: refusing({ params: NOT_A_HOLD, body: NOT_A_HOLD }),
 }

@@ -1,5 +1,10 @@
 // What the auditor needs to know; every limit has a name, a unit and a bound.
-import { CLOCK_AHEAD_MAX_MS, COLD_STORE_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit'
+import {
+  CLOCK_AHEAD_MAX_MS,
+  COLD_STORE_SETTINGS,
+  RETENTION_SETTINGS,
+  SEAL_WATCH_SETTINGS,
+} from '@baton/audit'
 import {
   flag,
   integer,
@@ -83,6 +88,7 @@ export const AUDITOR_SETTINGS = {
     help: 'The key that finds a data subject without storing who it is: 32 bytes in base64.',
   }),
   ...COLD_STORE_SETTINGS,
+  ...RETENTION_SETTINGS,
   BATON_AUDIT_ARCHIVE_TOKEN: optionalSecret({
     help: 'The bearer token of the archiver; without it nobody can record what left a store.',
   }),

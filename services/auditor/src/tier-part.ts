@@ -1,4 +1,4 @@
-// GET /v1/tiers: how far each chain stands in which tier, and which tasks must stay.
+// GET /v1/tiers and /v1/retention: how far each chain stands in which tier, what is kept until when, and which tasks must stay.
 import {
   readArchivePositions,
   readColdFaults,
@@ -7,6 +7,7 @@ import {
   readHeads,
   readHotDays,
   readLegalHolds,
+  readRetention,
 } from '@baton/audit'
 import type { ColdFault, ColdWatchPosition, Pool } from '@baton/audit'
 import { requireToken } from '@baton/http/server'
@@ -39,6 +40,22 @@ export const createTierPart = (core: Core): Part => ({
       chains: await readTiers(core),
       holds: await readLegalHolds(reader),
     }))
+    server.get('/v1/retention', { onRequest }, async () => {
+      const { BATON_AUDIT_HOT_DAYS: hotDays, BATON_AUDIT_RETENTION_DAYS: retentionDays } = settings
+      const covered = core.covered()
+      const kept = await readRetention(reader, { hotDays, retentionDays, covered, cold })
+      const holds = kept.holds.map(({ taskId, hold, isListed }) => ({
+        taskId,
+        isListed,
+        since: hold?.body.recordedAt ?? null,
+        by: hold?.body.act?.actor ?? null,
+        reason: hold?.body.reason ?? null,
+        recordHash: hold?.recordHash ?? null,
+        assurance: hold?.assurance ?? null,
+        findings: hold?.findings ?? [],
+      }))
+      return { store: cold?.description ?? null, hotDays, retentionDays, ...kept, holds }
+    })
   },
 })
 

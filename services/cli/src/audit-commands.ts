@@ -1,7 +1,7 @@
 // The commands for auditors: verifying, evidence, the policy to verify it with, where records stand, and drills.
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
-import { TASK, wholeNumber } from './arguments.ts'
+import { code, TASK, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import { addCost, addExport, addSearch } from './search-commands.ts'
 
@@ -110,14 +110,26 @@ function addTiers(audit: Command, run: Run): void {
     .command('holds')
     .description('which tasks are held, since when and by whom, proven by their records')
     .action(run(async (context) => (await import('./commands/holds.ts')).holds(context)))
+  audit
+    .command('retention')
+    .description(
+      'what is kept where and until when, what is held by whom and why, what expires next',
+    )
+    .option('--out <file>', 'write it to a file that ends in .csv, .jsonl or .parquet')
+    .action(
+      run(async (context, { out }: { out?: string }) =>
+        (await import('./commands/retention.ts')).retention(context, out),
+      ),
+    )
   for (const [name, held, what] of HOLDS) {
     audit
       .command(name)
       .description(what)
       .argument('<task>', TASK)
+      .option('--reason <code>', 'why, such as COURT_ORDER; it goes on record', code)
       .action(
-        run(async (context, task: string) =>
-          (await import('./commands/hold.ts')).hold(context, { task, held }),
+        run(async (context, task: string, { reason }: { reason?: string }) =>
+          (await import('./commands/hold.ts')).hold(context, { task, held, reason }),
         ),
       )
   }

@@ -24,6 +24,22 @@ export const COLD_STORE_SETTINGS = {
   }),
 }
 
+/** How long records stay where: the archiver acts by it, and the auditor reports it. */
+export const RETENTION_SETTINGS = {
+  BATON_AUDIT_HOT_DAYS: integer({
+    min: 1,
+    max: 3_650,
+    default: 30,
+    help: 'How many days of records stay in the audit database.',
+  }),
+  BATON_AUDIT_RETENTION_DAYS: integer({
+    min: 183,
+    max: 36_500,
+    default: 400,
+    help: 'How long records are kept at all; 183 days are the least that the AI Act allows.',
+  }),
+}
+
 type ColdStoreSettings = Settings<typeof COLD_STORE_SETTINGS>
 
 /** The store that the settings name; undefined when they name none. Throws BATON_SETTINGS_INVALID. */

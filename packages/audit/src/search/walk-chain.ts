@@ -148,19 +148,24 @@ export async function findEnd(
   { chain, size }: { readonly chain: number; readonly size: number },
   untilMicros: number,
 ): Promise<number> {
-  const { hotFrom, minIndex } = await tier.position(chain)
-  let [low, high] = [minIndex, size]
+  let [low, high] = [(await tier.position(chain)).minIndex, size]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    const at =
-      middle < hotFrom
-        ? await coldTime(tier, chain, middle)
-        : await hotTime(snapshot, { chain, seq: middle })
+    const at = await timeAt({ snapshot, tier }, { chain, seq: middle })
     if (at !== undefined && at < untilMicros) low = middle + 1
     else high = middle
   }
   return low
 }
+
+/** When the record was made (microseconds since 1970); of the next one where it is gone from the database. */
+export const timeAt = async (
+  { snapshot, tier }: Pick<WalkOptions, 'snapshot' | 'tier'>,
+  { chain, seq }: { readonly chain: number; readonly seq: number },
+): Promise<number | undefined> =>
+  seq < (await tier.position(chain)).hotFrom
+    ? coldTime(tier, chain, seq)
+    : hotTime(snapshot, { chain, seq })
 
 async function coldTime(tier: ColdTier, chain: number, seq: number): Promise<number | undefined> {
   const records = await tier.bundle(chain, bundleOf(seq))

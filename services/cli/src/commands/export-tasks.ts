@@ -23,7 +23,7 @@ const TASKS_MAX = 1_000
 const SENTENCES: Readonly<Record<Verdict, string>> = {
   valid: 'verifies: nothing of these tasks is missing or altered',
   incomplete: 'incomplete: a task has not ended, or is not sealed and witnessed yet',
-  clock: 'nothing was altered, and clocks disagree about the time',
+  clock: 'a clock is or was wrong: nothing is missing or altered, and the times do not say when',
   tampered: 'does NOT verify: the log is not what was recorded',
 }
 

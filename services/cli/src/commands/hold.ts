@@ -15,20 +15,25 @@ interface Answer {
 interface HoldOptions {
   readonly task: string
   readonly held: boolean
+  /** A code that goes on record. */
+  readonly reason: string | undefined
 }
 
 /** Holding a task twice is holding it once. */
-export async function hold(context: Context, { task, held }: HoldOptions): Promise<ExitCode> {
+export async function hold(
+  context: Context,
+  { task, held, reason }: HoldOptions,
+): Promise<ExitCode> {
   const { output, actAs: actor = 'operator' } = context
   const answer = await withAuditor(context, 'hold', async (auditor) => {
     const taskId = await nameTask(context, task)
-    const body = { held, actor }
+    const body = { held, actor, ...(reason === undefined ? {} : { reason }) }
     return auditor.json<Answer>(`/v1/holds/${taskId}`, { method: 'PUT', body })
   })
   if (output.json) output.data(JSON.stringify(answer))
   const words = held ? 'held; nothing of it expires' : 'not held; it expires with its time'
   output.check('passed', 'task', `${answer.taskId} is ${words}`)
   output.check('passed', 'recorded', answer.changed ? `by ${actor}, in its chain` : 'before')
-  output.next(nextStep('audit tiers'))
+  output.next(nextStep('audit retention'))
   return EXIT.fine
 }
