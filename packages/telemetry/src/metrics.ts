@@ -28,6 +28,7 @@ export interface Metrics {
   readonly outboxOldestAgeSeconds: Gauge
   readonly auditAppendSeconds: Histogram
   readonly auditTamperDetectedTotal: Counter
+  readonly auditDefinitionsAltered: Gauge
   readonly auditUnsealedAgeSeconds: Gauge
   readonly auditUnwitnessedAgeSeconds: Gauge
   readonly auditClockAheadSeconds: Gauge
@@ -122,6 +123,11 @@ function auditInstruments(registry: Registry) {
       registry,
       'baton_audit_tamper_detected_total',
       'Verifications that found the audit log tampered with.',
+    ),
+    auditDefinitionsAltered: plainGauge(
+      registry,
+      'baton_audit_definitions_altered',
+      'Things of the schema of the audit databases that are not as the migrations made them.',
     ),
     auditUnsealedAgeSeconds: plainGauge(
       registry,

@@ -6,7 +6,7 @@ import {
   extendPartitions,
   openColdStore,
 } from '@baton/audit'
-import { readHeads, requireDurability } from '@baton/audit'
+import { readHeads } from '@baton/audit'
 import type {
   AppendOutcome,
   AuditLog,
@@ -23,6 +23,7 @@ import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
 import type { KeyObject } from 'node:crypto'
 import { createClockWatch } from './clock-watch.ts'
+import { createSchemaWatch } from './schema-watch.ts'
 import { createSealWatch } from './seal-watch.ts'
 import type { AUDITOR_SETTINGS } from './settings.ts'
 import { batchKeysOf } from './verification.ts'
@@ -54,9 +55,11 @@ export interface Core extends AuditorDependencies {
   /** Throws while a record made now would be dated in the future. */
   readonly requireClock: () => void
   readonly batcher: Batcher<AuditEntry, AppendOutcome>
-  /** Whether its databases answer. */
+  /** Throws while a crash could take what is acknowledged. */
+  readonly requireDurable: () => void
+  /** Whether its databases answer, and keep what they acknowledge. */
   answers(): Promise<boolean>
-  /** Throws BATON_AUDIT_NOT_DURABLE on a database that could lose what was acknowledged. */
+  /** Throws BATON_AUDIT_NOT_DURABLE or BATON_AUDIT_SCHEMA_ALTERED on databases that are not what they should be. */
   start(): Promise<void>
   /** Ends what runs by itself. */
   stop(): Promise<void>
@@ -93,6 +96,8 @@ export function openCore(dependencies: AuditorDependencies): Core {
   const sealKey = seal === undefined ? undefined : readBatchPublicKey(seal)
   const watch =
     sealKey && createSealWatch({ writer, publicKey: sealKey, unsealedMaxMs, metrics, logger })
+  const allowUnsafe = settings.BATON_ALLOW_UNSAFE_POSTGRES
+  const schema = createSchemaWatch({ writer, vaultDb, vault, allowUnsafe, metrics, logger })
   const clock = createClockWatch({
     writer,
     aheadMaxMs: settings.BATON_AUDIT_CLOCK_AHEAD_MAX_MS,
@@ -132,23 +137,22 @@ export function openCore(dependencies: AuditorDependencies): Core {
     covered: () => watch?.sizes,
     requireSealing: () => watch?.requireSealing(),
     requireClock: () => void clock.nowMicros(),
+    requireDurable: () => schema.requireDurable(),
     batcher,
     answers: () =>
       Promise.all([readHeads(writer), vaultDb.query({ text: 'select 1' })]).then(
-        () => true,
+        () => schema.isDurable,
         () => false,
       ),
     async start() {
-      const allowUnsafe = settings.BATON_ALLOW_UNSAFE_POSTGRES
-      const off = await requireDurability(writer, { allowUnsafe })
-      if (off.length > 0) logger.warn({ event: 'server.unsafe', server: 'postgres', off })
+      await schema.start()
       await makePartitions()
       await clock.start()
       await watch?.start()
       await partitions.start()
     },
     async stop() {
-      await Promise.all([partitions.stop(), watch?.stop(), clock.stop()])
+      await Promise.all([partitions.stop(), watch?.stop(), clock.stop(), schema.stop()])
     },
     async close() {
       await batcher.drain()

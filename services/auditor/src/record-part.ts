@@ -45,6 +45,7 @@ export function createRecordPart(core: Core): Part {
           const appender = appenderOf(headers.authorization)
           core.requireClock()
           core.requireSealing()
+          core.requireDurable()
           const receipts = await appendRecords({ batcher, queuedMax, logger }, body, appender)
           metrics.auditAppendSeconds.observe((performance.now() - startedAt) / 1000)
           return { receipts }

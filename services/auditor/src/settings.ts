@@ -97,7 +97,7 @@ export const AUDITOR_SETTINGS = {
   }),
   BATON_ALLOW_UNSAFE_POSTGRES: flag({
     default: false,
-    help: 'Start although fsync, full_page_writes or synchronous_commit is off in Postgres.',
+    help: 'Start although fsync, full_page_writes or synchronous_commit is off in Postgres, or the schema of the log was altered.',
   }),
   BATON_ENVIRONMENT: text({
     default: 'development',

@@ -7,14 +7,22 @@ const UNSAFE = `
 select name || ' is off' as what from pg_settings
 where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'
 union all
-select 'audit.' || c.relname || ' is not logged' from pg_class c
-where c.relnamespace = 'audit'::regnamespace and c.relkind in ('r', 'p') and c.relpersistence <> 'p'
+select 'synchronous_commit is ' || split_part(c.setting, '=', 2) || ' for ' || coalesce(r.rolname, 'every role')
+from pg_db_role_setting s cross join unnest(s.setconfig) c (setting)
+  left join pg_roles r on r.oid = s.setrole left join pg_database d on d.oid = s.setdatabase
+where c.setting ~* '^synchronous_commit=(off|false|no|0)$'
+  and (s.setdatabase = 0 or d.datname = current_database()) and (s.setrole = 0 or r.rolname in
+    ('audit_owner', 'audit_writer', 'audit_sealer', 'audit_archiver', 'audit_eraser', 'vault_keeper'))
+union all
+select n.nspname || '.' || c.relname || ' is not logged' from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+where n.nspname in ('audit', 'vault') and c.relkind in ('r', 'p') and c.relpersistence <> 'p'
 order by what limit 20`
 
 /**
- * Throws BATON_AUDIT_NOT_DURABLE when fsync, full_page_writes or synchronous_commit is off, or a table is
- * emptied by the next crash because it is unlogged: an acknowledged record could then be lost, so nothing may
- * be acknowledged (E12). With `allowUnsafe` it only answers what is unsafe.
+ * Throws BATON_AUDIT_NOT_DURABLE when fsync, full_page_writes or synchronous_commit is off, for any role that
+ * writes, or a table is emptied by the next crash because it is unlogged: an acknowledged record could then be
+ * lost, so nothing may be acknowledged (E12). With `allowUnsafe` it only answers what is unsafe.
  */
 export async function requireDurability(
   db: Database,

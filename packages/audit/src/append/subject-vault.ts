@@ -12,7 +12,9 @@ import {
 import type { KeyObject } from 'node:crypto'
 import { permanent, transient } from '@baton/runtime'
 import { uuidBytes } from '@baton/ledger'
-import type { Database } from '../database.ts'
+import type { Pool } from '../database.ts'
+import { compareDefinitions } from '../verify/definitions.ts'
+import type { DefinitionReport } from '../verify/definitions.ts'
 import { addSubjectKeys, findSubjectKeys, readSubjectKeys } from './subject-keys.ts'
 import type { SubjectKeyCandidate, SubjectKeyRow } from './subject-keys.ts'
 
@@ -23,7 +25,7 @@ export interface SubjectKey {
 }
 
 interface VaultOptions {
-  readonly db: Database
+  readonly db: Pool
   /** 32 bytes, base64: wraps the subjects' keys. */
   readonly wrappingKey: string
   /** 32 bytes, base64: finds a subject without storing who it is. */
@@ -48,6 +50,8 @@ export interface SubjectVault {
   forget(): void
   /** The keys that still exist, by subjectRef. */
   keysOf(subjectRefs: ReadonlySet<string>): Promise<ReadonlyMap<string, KeyObject>>
+  /** Holds the schema of the vault to what its migrations made. */
+  compareDefinitions(): Promise<DefinitionReport>
 }
 
 const KEY_BYTES = 32
@@ -131,6 +135,7 @@ export function createSubjectVault({ db, nowMs = Date.now, ...keys }: VaultOptio
     },
     lookupOf,
     forget,
+    compareDefinitions: () => compareDefinitions(db, 'vault'),
     async keysOf(subjectRefs) {
       const rows = await readSubjectKeys(db, [...subjectRefs].map(uuidBytes))
       return new Map(rows.map((row) => [row.subjectRef, unwrapRow(row).key]))

@@ -22,6 +22,7 @@ import { checkIndex } from './check-index.ts'
 import { checkTiers } from './check-tiers.ts'
 import { compareDefinitions } from './definitions.ts'
 import type { DefinitionReport } from './definitions.ts'
+import type { SchemaName } from './describe-schema.ts'
 import { scanTiers } from './scan-chain.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
@@ -40,7 +41,7 @@ interface VerifyOptions {
   /** Trusted public keys of append services, by key id; never taken from the database. */
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   /** Opens payload segments. Without it segments are not verified. */
-  readonly vault?: Pick<SubjectVault, 'keysOf' | 'requestKey'>
+  readonly vault?: Pick<SubjectVault, 'keysOf' | 'requestKey' | 'compareDefinitions'>
   /** Where records stand that are not in the database any more. */
   readonly cold?: ColdStore | undefined
   /** Who seals, and where. Without it nothing is compared with seals. */
@@ -84,14 +85,16 @@ const FINDINGS_MAX = 1_000
 export async function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
   const found = collectFindings(options)
   const definitions = await compareDefinitions(options.pool)
-  found.add(definitionFindings(definitions))
+  found.add(definitionFindings('audit', definitions))
+  if (options.vault !== undefined)
+    found.add(definitionFindings('vault', await options.vault.compareDefinitions()))
   try {
     const outside = options.seals && (await askOutside(options.pool, options.seals))
     return await inSnapshot(options.pool, (db) => verifyIn(db, options, { found, outside }))
   } catch (error) {
     // What was altered says why the rest cannot be read; a database that went away says nothing.
     if (definitions.altered.length === 0 || !isRefusal(error)) throw error
-    found.add([definition(`the log cannot be read any further: ${error.message}`)])
+    found.add([definition('audit', `the log cannot be read any further: ${error.message}`)])
     return found.report(undefined)
   }
 }
@@ -219,16 +222,18 @@ function collectFindings({
 const isAgreedOutside = ({ outside, outcome }: Comparison): boolean =>
   outside && outcome === 'agreed'
 
-const definition = (message: string, rule: FindingRule = 'DEFINITION'): Finding => ({
-  origin: 'schema audit',
-  seq: null,
-  rule,
-  message,
-})
+const definition = (
+  schema: SchemaName,
+  message: string,
+  rule: FindingRule = 'DEFINITION',
+): Finding => ({ origin: `schema ${schema}`, seq: null, rule, message })
 
-const definitionFindings = ({ altered, notCompared }: DefinitionReport): readonly Finding[] => [
-  ...altered.map((message) => definition(message)),
-  ...(notCompared === null ? [] : [definition(notCompared, 'DEFINITION_VERSION')]),
+const definitionFindings = (
+  schema: SchemaName,
+  { altered, notCompared }: DefinitionReport,
+): readonly Finding[] => [
+  ...altered.map((message) => definition(schema, message)),
+  ...(notCompared === null ? [] : [definition(schema, notCompared, 'DEFINITION_VERSION')]),
 ]
 
 // Each chain says how many its epoch has, so a chain that is gone is missed by the others.

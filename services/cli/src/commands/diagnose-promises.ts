@@ -91,6 +91,7 @@ interface LogRule {
 }
 
 const isKey = (rule: Rule): boolean => rule === 'BATCH_KEY'
+const isDefinition = (rule: Rule): boolean => rule.startsWith('DEFINITION')
 const isPayload = (rule: Rule): boolean => FINDING_RULES[rule].check === 'payloads'
 
 const LOG_RULES: readonly LogRule[] = [
@@ -98,7 +99,12 @@ const LOG_RULES: readonly LogRule[] = [
   {
     about: 'I10',
     rule: 'every chain verifies from its stored bytes',
-    covers: (rule) => !isKey(rule) && !isPayload(rule),
+    covers: (rule) => !isKey(rule) && !isPayload(rule) && !isDefinition(rule),
+  },
+  {
+    about: 'I10',
+    rule: 'the schema of the log is what its migrations made',
+    covers: isDefinition,
   },
   { about: 'I11', rule: 'every stored segment opens and is what was recorded', covers: isPayload },
 ]
