@@ -1,6 +1,6 @@
 // The main job from the command line, on an instance of its own, and everything that can be asked about it after.
 import { generateKeyPairSync } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { acquireRedis, describeWith, uniqueName } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -128,6 +128,35 @@ describe('up --once without Redis, and what can be asked afterwards', () => {
       return (await pool.query<Json & { status: string }>({ text })).rows
     })
     expect(rows.map(({ status }) => status)).toEqual(['ACCEPTED', 'ACCEPTED', 'ACCEPTED'])
+  })
+
+  it('proves the rows of that query, and names what a view made of them', async () => {
+    const file = join(baton.home, 'rows.json')
+    const keepRows = (view: string) =>
+      withAudit(baton.home, async (pool) => {
+        const text = `select jsonb_agg(v)::text as rows from (SELECT * FROM ${view} WHERE taskId = '${someTask()}') v`
+        const { rows } = await pool.query<{ rows: string }>({ text })
+        await writeFile(file, rows[0]?.rows ?? '')
+      })
+    await keepRows('handoff_audit')
+    const proven = await baton.run('verify', '--rows', file)
+    expect([proven.exitCode, proven.stderr]).toEqual([0, expect.stringContaining('Next: ')])
+    expect(proven.stdout).toMatch(/✓ rows +3 of 3 rows of handoff_audit say what was recorded/)
+    expect(proven.stdout).toContain('Verified OK: 3 rows of 1 task are what was recorded')
+    await keepRows(`(select * from handoff_audit offset 1)`)
+    const hidden = await baton.run('verify', '--rows', file, '--json')
+    expect(hidden.exitCode).toBe(3)
+    expect(parse<Json>(hidden)).toMatchObject({
+      verdict: 'altered',
+      rows: 2,
+      recorded: 2,
+      findings: [{ taskId: someTask(), row: null, message: expect.stringContaining('is missing') }],
+    })
+    await writeFile(file, (await readFile(file, 'utf8')).replace('"ACCEPTED"', '"REJECTED"'))
+    const lied = await baton.run('verify', '--rows', file)
+    expect(lied.exitCode).toBe(3)
+    expect(lied.stderr).toMatch(/row 1: status says "REJECTED", record \d+ says "ACCEPTED"/)
+    expect(lied.stdout).toContain('NOT verified: handoff_audit did not show what was recorded')
   })
 
   it.each([

@@ -37,10 +37,8 @@ beforeAll(async () => {
   await sealing.sealed()
   await sealer.stop()
   await sql('create schema kept')
-  for (const table of TABLES) {
-    await sql(`create table kept.${table} as table audit.${table}`)
-    await sql(`alter table audit.${table} disable trigger all`)
-  }
+  for (const table of TABLES) await sql(`create table kept.${table} as table audit.${table}`)
+  await fixture.guards.lift(TABLES)
 })
 afterEach(async () => {
   for (const table of TABLES) {
@@ -95,7 +93,7 @@ interface Report {
 }
 
 const findings = async () =>
-  (await auditor.read<Report>('/v1/verify')).findings.map(
+  (await fixture.guards.inPlace(() => auditor.read<Report>('/v1/verify'))).findings.map(
     ({ rule, message }) => `${rule} ${message}`,
   )
 

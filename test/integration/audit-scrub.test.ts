@@ -32,10 +32,12 @@ const scrubbed = async (auditor: RunningAuditor): Promise<Status> => {
 /** A pass of its own: a new process, and no position to go on from. */
 async function scrub(): Promise<Status> {
   await fixture.superuser.query({ text: 'delete from audit.scrub' })
-  const auditor = await fixture.startAuditor({ BATON_SEAL_PUBLIC_KEY: sealing.publicKey })
-  const status = await scrubbed(auditor)
-  await auditor.process.kill()
-  return status
+  return fixture.guards.inPlace(async () => {
+    const auditor = await fixture.startAuditor({ BATON_SEAL_PUBLIC_KEY: sealing.publicKey })
+    const status = await scrubbed(auditor)
+    await auditor.process.kill()
+    return status
+  })
 }
 
 beforeAll(async () => {
@@ -50,12 +52,7 @@ beforeAll(async () => {
   const sealer = await sealing.startSealer()
   await sealing.sealed()
   await sealer.stop()
-  for (const table of ['record', 'payload', 'idem', 'batch_sig', 'head']) {
-    await fixture.superuser.query({ text: `alter table audit.${table} disable trigger user` })
-  }
-  await fixture.superuser.query({
-    text: 'alter table audit.record drop constraint record_hash_fits',
-  })
+  await fixture.guards.lift(['record', 'payload', 'idem', 'batch_sig', 'head'])
 })
 afterAll(async () => {
   await sealing?.close()

@@ -12,12 +12,12 @@ const CHECK = 'record_hash_fits'
 
 const putBack = (table: string): string => `do $$
 declare
-  named name;
+  own record;
 begin
-  for named in select t.tgname from pg_trigger t
-    where t.tgrelid = 'audit.${table}'::regclass and not t.tgisinternal
+  for own in select t.tgname, case when t.tgisinternal then '' else 'always' end as mode from pg_trigger t
+    where t.tgrelid = 'audit.${table}'::regclass
   loop
-    execute format('alter table audit.${table} enable always trigger %I', named);
+    execute format('alter table audit.${table} enable %s trigger %I', own.mode, own.tgname);
   end loop;
 end $$`
 
@@ -30,7 +30,7 @@ export function createLogGuards(superuser: Pool): LogGuards {
   let lifted: readonly string[] = []
   const sql = (text: string) => superuser.query({ text })
   const takeAway = async () => {
-    for (const table of lifted) await sql(`alter table audit.${table} disable trigger user`)
+    for (const table of lifted) await sql(`alter table audit.${table} disable trigger all`)
     await sql(`alter table audit.record drop constraint ${CHECK}`)
   }
   return {

@@ -8,6 +8,7 @@ import { addCost, addExport, addSearch } from './search-commands.ts'
 interface VerifyFlags {
   readonly full?: boolean
   readonly policy?: string
+  readonly rows?: string
 }
 
 export function addVerify(program: Command, run: Run): void {
@@ -22,9 +23,17 @@ export function addVerify(program: Command, run: Run): void {
       'the keys to verify a bundle against; never out of the bundle itself',
     )
     .option('--full', 'verify the batch signatures that seals vouch for once more')
+    .option(
+      '--rows <file>',
+      'hold rows of handoff_audit or handoff_events against the log: CSV or JSON, - for standard input',
+    )
     .action(
       run(async (context, what: string | undefined, options: VerifyFlags) => {
-        const { policy } = options
+        const { policy, rows } = options
+        if (rows !== undefined) {
+          const { verifyRows } = await import('./commands/verify-rows.ts')
+          return verifyRows(context, { from: rows, task: what })
+        }
         if (what !== undefined && (policy !== undefined || isMeantAsFile(what))) {
           const { verifyFile } = await import('./commands/verify-bundle.ts')
           return verifyFile(context, { file: what, policy })
