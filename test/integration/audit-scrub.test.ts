@@ -35,6 +35,11 @@ async function scrub(): Promise<Status> {
   return fixture.guards.inPlace(async () => {
     const auditor = await fixture.startAuditor({ BATON_SEAL_PUBLIC_KEY: sealing.publicKey })
     const status = await scrubbed(auditor)
+    // What is shown is stored a moment later, and not at all by a process that was killed.
+    await eventually(async () => (await readScrubPosition(fixture.reader))?.lastPass, {
+      deadlineMs: 10_000,
+      describe: 'the pass is stored',
+    })
     await auditor.process.kill()
     return status
   })
