@@ -1,9 +1,6 @@
 // The auditor starts on nothing that was altered or could be lost, and notices it while it runs.
-import { createPool, createSubjectVault } from '@baton/audit'
 import { eventually } from '@baton/testkit'
-import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createSchemaWatch } from '../../services/auditor/src/schema-watch.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture } from './audit-fixture.ts'
 
@@ -75,44 +72,4 @@ test('appends are refused while a crash could take them, and go on afterwards', 
   await eventually(async () => (await status()) === 200, soon('appends go on'))
   expect(await ready()).toBe(200)
   await auditor.process.kill()
-})
-
-test('what is altered while it runs is said once, counted, and taken back when it is mended', async () => {
-  const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 2 })
-  const [writer, vaultDb] = [open(fixture.urls.writer), open(fixture.urls.vault)]
-  const key = () => randomBytes(32).toString('base64')
-  const said: { readonly altered?: readonly string[] }[] = []
-  const say = (line: object) => void said.push(line)
-  const [inc, set] = [vi.fn(), vi.fn()]
-  const watch = createSchemaWatch({
-    writer,
-    vaultDb,
-    vault: createSubjectVault({ db: vaultDb, wrappingKey: key(), lookupKey: key() }),
-    allowUnsafe: false,
-    definitionsEveryMs: 20,
-    metrics: { auditTamperDetectedTotal: { inc }, auditDefinitionsAltered: { set } } as never,
-    logger: { info: say, warn: say, error: say } as never,
-  })
-  await watch.start()
-  expect(said).toEqual([])
-  await sql('alter table audit.idem disable trigger refuse_change')
-  await eventually(() => said.length > 0, { deadlineMs: 10_000, describe: 'it is said' })
-  const looks = set.mock.calls.length
-  await eventually(() => set.mock.calls.length > looks + 2, {
-    deadlineMs: 10_000,
-    describe: 'later looks',
-  })
-  expect(said).toMatchObject([
-    {
-      event: 'audit.definitions',
-      altered: [expect.stringMatching(/^trigger idem\.refuse_change: /)],
-    },
-  ])
-  expect([inc.mock.calls.length, set.mock.lastCall]).toEqual([1, [1]])
-  await sql('alter table audit.idem enable always trigger refuse_change')
-  await eventually(() => said.length > 1, { deadlineMs: 10_000, describe: 'it is mended' })
-  expect(said[1]).toMatchObject({ event: 'audit.definitions', altered: [] })
-  expect(inc).toHaveBeenCalledOnce()
-  await watch.stop()
-  await Promise.all([writer.end(), vaultDb.end()])
 })

@@ -13,8 +13,6 @@ interface SchemaWatchOptions {
   readonly vault: Pick<SubjectVault, 'compareDefinitions'>
   /** Starts and goes on all the same, and says what is wrong. */
   readonly allowUnsafe: boolean
-  /** How often all definitions are compared; once a minute by default. */
-  readonly definitionsEveryMs?: number
   readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'auditDefinitionsAltered'>
   readonly logger: Logger
 }
@@ -34,7 +32,6 @@ const SENTENCES_TOLD = 3
 
 export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
   const { writer, vaultDb, vault, allowUnsafe, metrics, logger } = options
-  const { definitionsEveryMs = DEFINITIONS_EVERY_MS } = options
   let unsafe: readonly string[] = []
   let told = ''
 
@@ -82,7 +79,7 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
     })
   const looks = [
     repeated('durability', DURABILITY_EVERY_MS, lookAtDurability),
-    repeated('definitions', definitionsEveryMs, lookAtDefinitions),
+    repeated('definitions', DEFINITIONS_EVERY_MS, lookAtDefinitions),
   ]
   return {
     name: 'schema-watch',
