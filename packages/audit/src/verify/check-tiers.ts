@@ -44,11 +44,12 @@ export function checkTiers(
       return NO_FINDINGS
     },
     async finish() {
-      const found = [...chains.values()].map(async (seen) => [
-        ...faultsOf(seen, days, sealed?.(seen.head.origin)),
-        ...(await missingObject(tier, seen)),
-      ])
-      return (await Promise.all(found)).flat()
+      const findings: Finding[] = []
+      for (const seen of chains.values()) {
+        findings.push(...faultsOf(seen, days, sealed?.(seen.head.origin)))
+        findings.push(...(await missingObject(tier, seen)))
+      }
+      return findings
     },
   }
 }
