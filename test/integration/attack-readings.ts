@@ -1,0 +1,126 @@
+// What the readings of a log say, and whether an attacked one gives a wrong answer: neither a finding, nor what was said before.
+import { auditInvariants, findExcessPrivileges, readCoveredSizes, readEvidence, readFileAnchor, readTrace, verifyChains } from '@baton/audit'
+import { verifyBundle, writeBundle } from '@baton/ledger'
+import type { AttackedLog, AttackWorld } from './attack-world.ts'
+
+type TaskName = keyof AttackWorld['tasks']
+
+/** `found`: a finding, a refusal, or words that it cannot be said. */
+export type Answer =
+  | { readonly kind: 'found'; readonly what: string }
+  | { readonly kind: 'answered'; readonly said: unknown }
+
+export type Reading = 'verify' | 'doctor' | `trace ${TaskName}` | `evidence ${TaskName}`
+
+/** What a trace claims: these records, not altered, and none missing until then. */
+interface TraceClaim {
+  readonly hashes: readonly string[]
+  /** Hashes of those that a signed head vouches for. */
+  readonly proven: readonly string[]
+  readonly end: { readonly until: string; readonly records: number } | null
+}
+
+export async function readAll(
+  world: AttackWorld,
+  log: AttackedLog,
+): Promise<ReadonlyMap<Reading, Answer>> {
+  const answers = new Map<Reading, Answer>()
+  const ask = async (name: Reading, read: () => Promise<Answer>) => {
+    const answer = await read().catch((error: unknown) => found(String((error as Error).message)))
+    answers.set(name, answer)
+  }
+  await ask('verify', () => verify(world, log, false))
+  await ask('doctor', () => doctor(world, log))
+  for (const name of Object.keys(world.tasks) as TaskName[]) {
+    await ask(`trace ${name}`, () => trace(world, log, world.tasks[name]))
+  }
+  await ask('evidence hot', () => evidence(world, log))
+  return answers
+}
+
+const found = (what: string): Answer => ({ kind: 'found', what })
+
+async function verify(world: AttackWorld, log: AttackedLog, full: boolean): Promise<Answer> {
+  const { batchKeys, sealKey } = world
+  const anchors = [readFileAnchor(log.anchorFile, sealKey)]
+  const seals = { publicKey: sealKey, anchors }
+  const report = await verifyChains({ pool: log.reader, batchKeys, seals, cold: log.cold, full })
+  if (report.findings.length > 0) return found(report.findings.map(({ rule }) => rule).join())
+  if ((report.seals?.anchorsAgreed ?? 0) === 0) return found('incomplete')
+  return { kind: 'answered', said: await digestOf(log) }
+}
+
+/** What doctor asks of the audit database beyond `verify`. */
+async function doctor(world: AttackWorld, log: AttackedLog): Promise<Answer> {
+  for (const { rule, check } of auditInvariants(log.reader)) {
+    if ((await check()).length > 0) return found(rule)
+  }
+  if ((await findExcessPrivileges(log.reader)).length > 0) return found('privileges')
+  return verify(world, log, true)
+}
+
+async function trace(
+  { sealKey }: AttackWorld,
+  { reader, cold }: AttackedLog,
+  taskId: string,
+): Promise<Answer> {
+  const covered = await readCoveredSizes(reader, sealKey)
+  const { records, verified, ends } = await readTrace(reader, taskId, { covered, cold })
+  if (!verified) return found('not verified')
+  const claim: TraceClaim = {
+    hashes: records.map(({ recordHash }) => recordHash),
+    proven: records.flatMap(({ recordHash, assurance }) =>
+      assurance === 'committed' ? [] : [recordHash],
+    ),
+    end: ends[0] ?? null,
+  }
+  return { kind: 'answered', said: claim }
+}
+
+async function evidence(world: AttackWorld, log: AttackedLog): Promise<Answer> {
+  const { tasks, receipts, policy } = world
+  const held = receipts.map((receipt) => ({ ...receipt, handoffId: null }))
+  const options = { reader: log.reader, cold: log.cold, taskId: tasks.hot, vault: undefined, policy: null }
+  const made = await readEvidence({ ...options, receipts: held } as never)
+  if (made === undefined) return found('no records')
+  const bundle = writeBundle(made.parts, {})
+  const report = verifyBundle(bundle, { policy, now: Date.now() / 1_000, thorough: true })
+  if (report.verdict !== 'valid') return found(report.verdict)
+  return { kind: 'answered', said: made.parts.records.map((record) => Buffer.from(record).toString('hex')) }
+}
+
+/** Everything that "nothing was altered, added or removed" is said of. */
+const PROTECTED = ['head', 'record', 'idem', 'batch_sig', 'seal', 'legal_hold']
+
+async function digestOf({ superuser }: AttackedLog): Promise<readonly string[]> {
+  const digests: string[] = []
+  for (const table of PROTECTED) {
+    const text = `select md5(string_agg(t::text, '|' order by t::text)) as digest from audit.${table} t`
+    const { rows } = await superuser.query<{ digest: string }>({ text })
+    digests.push(`${table} ${rows[0]?.digest}`)
+  }
+  return digests
+}
+
+/** Why an answer after an attack is wrong; undefined where it found something, or is as right as the one before. */
+export function faultOf(reading: Reading, before: Answer, after: Answer): string | undefined {
+  if (before.kind === 'found') throw new Error(`${reading} finds something in an untouched log: ${before.what}`)
+  if (after.kind === 'found') return undefined
+  if (reading.startsWith('trace')) {
+    return traceFault(before.said as TraceClaim, after.said as TraceClaim)
+  }
+  const same = JSON.stringify(before.said) === JSON.stringify(after.said)
+  return same ? undefined : `says that all is well of ${JSON.stringify(after.said)}`
+}
+
+function traceFault(truth: TraceClaim, claim: TraceClaim): string | undefined {
+  const strange = claim.proven.filter((hash) => !truth.hashes.includes(hash))
+  if (strange.length > 0) return `calls ${strange.length} records proven that never were`
+  if (claim.end === null) return undefined
+  const until = truth.end?.until ?? ''
+  const isOlder = claim.end.until < until
+  const records = truth.hashes.slice(0, claim.end.records)
+  const isRight = records.every((hash) => claim.hashes.includes(hash))
+  if (!isRight || claim.hashes.some((hash) => !truth.hashes.includes(hash))) return 'shows other records as the whole task'
+  return isOlder || claim.end.records === truth.end?.records ? undefined : 'says that the task had another number of records'
+}
