@@ -1,5 +1,13 @@
 // What the readings of a log say, and whether an attacked one gives a wrong answer: neither a finding, nor what was said before.
-import { auditInvariants, findExcessPrivileges, readCoveredSizes, readEvidence, readFileAnchor, readTrace, verifyChains } from '@baton/audit'
+import {
+  auditInvariants,
+  findExcessPrivileges,
+  readCoveredSizes,
+  readEvidence,
+  readFileAnchor,
+  readTrace,
+  verifyChains,
+} from '@baton/audit'
 import { verifyBundle, writeBundle } from '@baton/ledger'
 import type { AttackedLog, AttackWorld } from './attack-world.ts'
 
@@ -45,7 +53,8 @@ async function verify(world: AttackWorld, log: AttackedLog, full: boolean): Prom
   const anchors = [readFileAnchor(log.anchorFile, sealKey)]
   const seals = { publicKey: sealKey, anchors }
   const report = await verifyChains({ pool: log.reader, batchKeys, seals, cold: log.cold, full })
-  if (report.findings.length > 0) return found(report.findings.map(({ rule }) => rule).join())
+  if (report.findings.length > 0)
+    return found(report.findings.map(({ rule, message }) => `${rule} ${message}`).join('; '))
   if ((report.seals?.anchorsAgreed ?? 0) === 0) return found('incomplete')
   return { kind: 'answered', said: await digestOf(log) }
 }
@@ -79,14 +88,25 @@ async function trace(
 
 async function evidence(world: AttackWorld, log: AttackedLog): Promise<Answer> {
   const { tasks, receipts, policy } = world
-  const held = receipts.map((receipt) => ({ ...receipt, handoffId: null }))
-  const options = { reader: log.reader, cold: log.cold, taskId: tasks.hot, vault: undefined, policy: null }
-  const made = await readEvidence({ ...options, receipts: held } as never)
+  const held = receipts.map(({ origin, seq, recordHash }) => ({ origin, seq, recordHash }))
+  const options = {
+    reader: log.reader,
+    cold: log.cold,
+    taskId: tasks.hot,
+    vault: undefined,
+    policy: null,
+  }
+  const made = await readEvidence({ ...options, receipts: held })
   if (made === undefined) return found('no records')
   const bundle = writeBundle(made.parts, {})
   const report = verifyBundle(bundle, { policy, now: Date.now() / 1_000, thorough: true })
-  if (report.verdict !== 'valid') return found(report.verdict)
-  return { kind: 'answered', said: made.parts.records.map((record) => Buffer.from(record).toString('hex')) }
+  if (report.verdict !== 'valid') {
+    return found(JSON.stringify(report.checks.flatMap(({ findings }) => findings)))
+  }
+  return {
+    kind: 'answered',
+    said: made.parts.records.map((record) => Buffer.from(record).toString('hex')),
+  }
 }
 
 /** Everything that "nothing was altered, added or removed" is said of. */
@@ -104,7 +124,8 @@ async function digestOf({ superuser }: AttackedLog): Promise<readonly string[]> 
 
 /** Why an answer after an attack is wrong; undefined where it found something, or is as right as the one before. */
 export function faultOf(reading: Reading, before: Answer, after: Answer): string | undefined {
-  if (before.kind === 'found') throw new Error(`${reading} finds something in an untouched log: ${before.what}`)
+  if (before.kind === 'found')
+    throw new Error(`${reading} finds something in an untouched log: ${before.what}`)
   if (after.kind === 'found') return undefined
   if (reading.startsWith('trace')) {
     return traceFault(before.said as TraceClaim, after.said as TraceClaim)
@@ -121,6 +142,9 @@ function traceFault(truth: TraceClaim, claim: TraceClaim): string | undefined {
   const isOlder = claim.end.until < until
   const records = truth.hashes.slice(0, claim.end.records)
   const isRight = records.every((hash) => claim.hashes.includes(hash))
-  if (!isRight || claim.hashes.some((hash) => !truth.hashes.includes(hash))) return 'shows other records as the whole task'
-  return isOlder || claim.end.records === truth.end?.records ? undefined : 'says that the task had another number of records'
+  if (!isRight || claim.hashes.some((hash) => !truth.hashes.includes(hash)))
+    return 'shows other records as the whole task'
+  return isOlder || claim.end.records === truth.end?.records
+    ? undefined
+    : 'says that the task had another number of records'
 }

@@ -33,7 +33,10 @@ type Table = (typeof TABLES)[number]
 /** Columns that an attacker would change, with expressions that give another value of the type. */
 const EDITS: Readonly<Record<Table, Readonly<Record<string, readonly string[]>>>> = {
   record: {
-    body: [FLIP('body'), `convert_to(replace(convert_from(body, 'UTF8'), '"attempt":1', '"attempt":2'), 'UTF8')`],
+    body: [
+      FLIP('body'),
+      `convert_to(replace(convert_from(body, 'UTF8'), '"attempt":1', '"attempt":2'), 'UTF8')`,
+    ],
     record_hash: [FLIP('record_hash'), `sha256('\\x00'::bytea || body)`],
     task_id: ['gen_random_uuid()'],
     handoff_id: ['gen_random_uuid()'],
@@ -63,7 +66,12 @@ const EDITS: Readonly<Record<Table, Readonly<Record<string, readonly string[]>>>
   witnessed: { note: [`replace(note, '=', 'A')`], size: ['size - 1', 'size + 5'] },
   task_map: { node: [FLIP('node')], prefix: [`prefix || 'f'`], seals: ['seals + 1000'] },
   tree_hash: { hash: [FLIP('hash')], index: ['index + 1'] },
-  archive: { size: ['size + 256', '0'], hot_from: ['0', 'hot_from + 1'], tail: ['tail + 1'], min_index: ['1'] },
+  archive: {
+    size: ['size + 256', '0'],
+    hot_from: ['0', 'hot_from + 1'],
+    tail: ['tail + 1'],
+    min_index: ['1'],
+  },
   legal_hold: { task_id: ['gen_random_uuid()'], seq: ['seq + 1'] },
 }
 
@@ -85,8 +93,12 @@ const unguarded = (table: string, text: string): Step =>
     for t in select tgname from pg_trigger where tgrelid = 'audit.${table}'::regclass and not tgisinternal loop
       execute format('alter table audit.${table} enable always trigger %I', t);
     end loop;
-    ${table === 'record' ? `alter table audit.record add constraint record_hash_fits check (record_hash = sha256('\\x00'::bytea || body)) not valid;
-    update pg_constraint set convalidated = true where conname = 'record_hash_fits';` : ''}
+    ${
+      table === 'record'
+        ? `alter table audit.record add constraint record_hash_fits check (record_hash = sha256('\\x00'::bytea || body)) not valid;
+    update pg_constraint set convalidated = true where conname = 'record_hash_fits';`
+        : ''
+    }
   end $$`)
 
 const row = (table: string, random: SeededRandom): string =>
@@ -96,7 +108,10 @@ function edit(random: SeededRandom): Step {
   const table = random.pick(TABLES)
   const column = random.pick(Object.keys(EDITS[table]))
   const value = random.pick(EDITS[table][column] ?? [])
-  return unguarded(table, `update audit.${table} set ${column} = ${value} where ${row(table, random)}`)
+  return unguarded(
+    table,
+    `update audit.${table} set ${column} = ${value} where ${row(table, random)}`,
+  )
 }
 
 function remove(random: SeededRandom): Step {
@@ -125,13 +140,28 @@ function cut(random: SeededRandom): Step {
 
 /** What stood there before, without what came after: a restored dump of some tables. */
 function restore(random: SeededRandom): Step {
-  const tables = random.pick([['seal', 'chain_checkpoint', 'witnessed'], ['record', 'idem', 'batch_sig', 'head'], ['seal'], ['task_map'], ['legal_hold']])
+  const tables = random.pick([
+    ['seal', 'chain_checkpoint', 'witnessed'],
+    ['record', 'idem', 'batch_sig', 'head'],
+    ['seal'],
+    ['task_map'],
+    ['legal_hold'],
+  ])
   const kept = random.integer(1, 9)
   const steps = tables.map((table) => {
-    const by = { seal: 'seq', record: 'seq', idem: 'seq', batch_sig: 'last_seq', task_map: 'seals' }[table]
-    return unguarded(table, by === undefined
-      ? `delete from audit.${table} where true`
-      : `delete from audit.${table} where ${by} > (select max(${by}) from audit.${table}) * ${kept / 10}`)
+    const by = {
+      seal: 'seq',
+      record: 'seq',
+      idem: 'seq',
+      batch_sig: 'last_seq',
+      task_map: 'seals',
+    }[table]
+    return unguarded(
+      table,
+      by === undefined
+        ? `delete from audit.${table} where true`
+        : `delete from audit.${table} where ${by} > (select max(${by}) from audit.${table}) * ${kept / 10}`,
+    )
   })
   return {
     text: `restore ${tables.join()} to ${kept / 10}`,
@@ -145,31 +175,33 @@ function restore(random: SeededRandom): Step {
 function redefine(random: SeededRandom): Step {
   const table = random.pick(['record', 'idem', 'seal', 'batch_sig', 'head', 'legal_hold'] as const)
   const role = random.pick(ROLES)
-  return sql(random.pick([
-    `alter table audit.${table} disable trigger user`,
-    `alter table audit.${table} enable row level security; create policy p on audit.${table} for select using (true)`,
-    `alter table audit.${table} enable row level security; alter table audit.${table} force row level security; create policy p on audit.${table} using (current_setting('application_name') = 'test')`,
-    `create rule r as on insert to audit.${table} do instead nothing`,
-    `grant insert, update, delete on audit.${table} to ${role}`,
-    `grant select on audit.${table} to public`,
-    `alter table audit.${table} owner to ${role}`,
-    `create function audit.lie() returns trigger language plpgsql as 'begin return null; end'; create trigger lie before insert on audit.${table} for each row execute function audit.lie()`,
-    `create or replace function audit.refuse_change() returns trigger language plpgsql as 'begin return coalesce(new, old); end'`,
-    `create or replace view audit.handoff_audit as select * from audit.handoff_audit_before where false`,
-    `alter table audit.${table} alter column ${table === 'record' ? 'body' : 'ctid'} set storage plain`,
-    'drop index audit.record_task',
-    'alter table audit.record drop constraint record_hash_fits',
-    'alter table audit.idem drop constraint idem_pkey',
-    'alter table audit.batch_sig set unlogged',
-    'alter table audit.idem set unlogged',
-    `alter table audit.seal alter column note type varchar`,
-    `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`,
-    `alter function audit.append owner to ${role}`,
-    `alter function audit.append security invoker`,
-    `alter table audit.record detach partition audit.${'record_'}${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`,
-    `alter table audit.record rename to record_true; create view audit.record as select * from audit.record_true where event <> 2; grant select on audit.record to audit_reader`,
-    `alter table audit.legal_hold rename to hold_true; create view audit.legal_hold as select * from audit.hold_true where false; grant select on audit.legal_hold to audit_reader`,
-  ]))
+  return sql(
+    random.pick([
+      `alter table audit.${table} disable trigger user`,
+      `alter table audit.${table} enable row level security; create policy p on audit.${table} for select using (true)`,
+      `alter table audit.${table} enable row level security; alter table audit.${table} force row level security; create policy p on audit.${table} using (current_setting('application_name') = 'test')`,
+      `create rule r as on insert to audit.${table} do instead nothing`,
+      `grant insert, update, delete on audit.${table} to ${role}`,
+      `grant select on audit.${table} to public`,
+      `alter table audit.${table} owner to ${role}`,
+      `create function audit.lie() returns trigger language plpgsql as 'begin return null; end'; create trigger lie before insert on audit.${table} for each row execute function audit.lie()`,
+      `create or replace function audit.refuse_change() returns trigger language plpgsql as 'begin return coalesce(new, old); end'`,
+      `create or replace view audit.handoff_audit as select * from audit.handoff_audit_before where false`,
+      `alter table audit.${table} alter column ${table === 'record' ? 'body' : 'ctid'} set storage plain`,
+      'drop index audit.record_task',
+      'alter table audit.record drop constraint record_hash_fits',
+      'alter table audit.idem drop constraint idem_pkey',
+      'alter table audit.batch_sig set unlogged',
+      'alter table audit.idem set unlogged',
+      `alter table audit.seal alter column note type varchar`,
+      `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`,
+      `alter function audit.append owner to ${role}`,
+      `alter function audit.append security invoker`,
+      `alter table audit.record detach partition audit.${'record_'}${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`,
+      `alter table audit.record rename to record_true; create view audit.record as select * from audit.record_true where event <> 2; grant select on audit.record to audit_reader`,
+      `alter table audit.legal_hold rename to hold_true; create view audit.legal_hold as select * from audit.hold_true where false; grant select on audit.legal_hold to audit_reader`,
+    ]),
+  )
 }
 
 /** The cold store and the anchor: bytes flipped, cut, gone, exchanged. */
@@ -186,7 +218,8 @@ function file(random: SeededRandom): Step {
       if (act === 'delete') await rm(path)
       if (act === 'cut') await writeFile(path, bytes.subarray(0, Math.floor(bytes.length / 2)))
       if (act === 'empty') await writeFile(path, '')
-      if (act === 'swap') await writeFile(path, await readFile(all[Math.floor(other * all.length)] as string))
+      if (act === 'swap')
+        await writeFile(path, await readFile(all[Math.floor(other * all.length)] as string))
       if (act !== 'flip' || bytes.length === 0) return
       const at = Math.floor(other * bytes.length)
       bytes[at] = (bytes[at] as number) ^ 1

@@ -43,8 +43,9 @@ export interface AttackedLog {
   close(): Promise<void>
 }
 
+const ROLES = 'audit_writer, audit_reader, audit_sealer, audit_archiver, audit_eraser'
 const SHARDS = 2
-const HOT_RECORDS = 3
+const HOT_HANDOFFS = 3
 
 export async function createAttackWorld(): Promise<AttackWorld> {
   const tiers = await createTiers(SHARDS)
@@ -57,13 +58,16 @@ export async function createAttackWorld(): Promise<AttackWorld> {
   ]
   await tiers.append(40, 3, { taskId: cold })
   await tiers.append(40, 2, { taskId: both })
-  await tiers.append(40, 255)
+  await tiers.append(40, 251)
   await tiers.append(1, 2, { taskId: both })
   const receipts: Receipt[] = []
   const auditor = await fixture.startAuditor({ BATON_SEAL_PUBLIC_KEY: sealing.publicKey })
-  for (let count = 0; count < HOT_RECORDS; count += 1) {
+  for (let count = 0; count < HOT_HANDOFFS; count += 1) {
     const handoffId = randomUUID()
-    receipts.push(...(await auditor.client.append([entryOf({ taskId: hot, handoffId })])))
+    for (const event of ['HANDOFF_ACCEPTED', 'EXECUTION_COMPLETED'] as const) {
+      const entry = entryOf({ taskId: hot, handoffId, event, parentHandoffId: null })
+      receipts.push(...(await auditor.client.append([entry])))
+    }
     for (const shard of [0, 1]) {
       await auditor.client.append([entryOf({ taskId: taskOfShard(shard, SHARDS) })])
     }
@@ -71,7 +75,7 @@ export async function createAttackWorld(): Promise<AttackWorld> {
   await auditor.client.append([entryOf({ taskId: held })])
   const act = { id: randomUUID(), actor: 'counsel' }
   const holding = { handoffId: act.id, act, verdicts: null, segments: [] }
-  await tiers.record(entryOf({ taskId: held, event: 'LEGAL_HOLD_SET', ...holding }))
+  await tiers.append(0, 1, { taskId: held, event: 'LEGAL_HOLD_SET', ...holding })
   await auditor.client.append([entryOf({ taskId: taskOfShard(0, SHARDS) })])
   await sealing.sealed()
   const archiver = await tiers.startArchiver()
@@ -79,17 +83,25 @@ export async function createAttackWorld(): Promise<AttackWorld> {
   await archiver.stop()
   await sealing.sealed()
   await tiers.sealer.stop()
-  await eventually(async () => {
-    const { taskMaps, heads } = await readCoveredSizes(fixture.reader, sealKey)
-    return heads.every(({ chain, size }) => taskMaps[0]?.sizes.get(chain) === size)
-  })
+  await eventually(
+    async () => {
+      const { taskMaps, heads } = await readCoveredSizes(fixture.reader, sealKey)
+      return heads.every(({ chain, size }) => taskMaps[0]?.sizes.get(chain) === size)
+    },
+    { deadlineMs: 10_000, describe: () => 'the map of tasks is not at the end of the chains' },
+  )
   const folder = await mkdtemp(join(tmpdir(), 'baton-attacks-'))
   await cp(sealing.folder, folder, { recursive: true })
   const origin = sealLogOrigin((await readHeads(fixture.reader))[0]?.origin ?? '')
   const [template, admin] = [fixture.databases.audit, fixture.adminUrl]
   const readerUrl = fixture.urls.reader
   await tiers.close()
-  const server = createPool({ url: admin, applicationName: 'attacks', connectionsMax: 1 })
+  const server = createPool({
+    url: admin,
+    applicationName: 'attacks',
+    connectionsMax: 4,
+    statementMs: 60_000,
+  })
   const copies: string[] = []
   return {
     tasks: { hot, cold, both, held, absent: randomUUID() },
@@ -102,7 +114,15 @@ export async function createAttackWorld(): Promise<AttackWorld> {
       copies.push(database)
       const own = await mkdtemp(join(tmpdir(), 'baton-attacked-'))
       await cp(folder, own, { recursive: true })
-      await server.query({ text: `create database ${database} template ${template} strategy file_copy` })
+      for (const text of [
+        `create database ${database} template ${template}`,
+        // What a database has for itself is not copied with it.
+        `revoke all on database ${database} from public`,
+        `grant connect on database ${database} to ${ROLES}`,
+        `alter database ${database} set search_path = audit`,
+      ]) {
+        await server.query({ text })
+      }
       const open = (url: string) =>
         createPool({ url: onDatabase(url, database), applicationName: 'test', connectionsMax: 2 })
       const [superuser, reader] = [open(admin), open(readerUrl)]
@@ -143,7 +163,12 @@ function policyOf(
     const name = origin.replace(/seals$/, 'append')
     return `# baton-key batch ${formatVerifierKey(verifierKey(name, SIGNATURE_TYPES.ed25519, raw))}`
   })
-  const lines = [`log ${formatVerifierKey(sealerKey(origin, sealKey))}`, 'quorum none', ...batch, '']
+  const lines = [
+    `log ${formatVerifierKey(sealerKey(origin, sealKey))}`,
+    'quorum none',
+    ...batch,
+    '',
+  ]
   const parsed = parseAuditorPolicy(Buffer.from(lines.join('\n')))
   if (!parsed.ok) throw new Error(parsed.message)
   return parsed.policy

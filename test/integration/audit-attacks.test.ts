@@ -36,29 +36,34 @@ async function readingsAfter(steps: readonly Step[]) {
 const refused = () => undefined
 
 test('an untouched log is answered for by every reading', () => {
-  for (const [reading, answer] of untouched) expect([reading, answer.kind]).toEqual([reading, 'answered'])
+  for (const [reading, answer] of untouched)
+    expect([reading, answer.kind]).toEqual([reading, 'answered'])
 })
 
-test(`none of ${ATTACKS} attacks ends in a wrong answer`, { timeout: 60_000 + ATTACKS * 10_000 }, async () => {
-  const wrong: string[] = []
-  const kinds = new Map<string, number>()
-  let next = FIRST_SEED
-  const attack = async () => {
-    while (next < FIRST_SEED + ATTACKS) {
-      const seed = next++
-      const steps = attackOf(randomFrom(seed))
-      const answers = await readingsAfter(steps)
-      for (const [reading, answer] of answers) {
-        const kind = `${reading} ${answer.kind}`
-        kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
-        const fault = faultOf(reading, untouched.get(reading) as Answer, answer)
-        if (fault === undefined) continue
-        const did = steps.map(({ text }) => text.replaceAll(/\s+/g, ' ')).join(' ;; ')
-        wrong.push(`seed ${seed}: ${reading} ${fault}: ${did}`)
+test(
+  `none of ${ATTACKS} attacks ends in a wrong answer`,
+  { timeout: 60_000 + ATTACKS * 10_000 },
+  async () => {
+    const wrong: string[] = []
+    const kinds = new Map<string, number>()
+    let next = FIRST_SEED
+    const attack = async () => {
+      while (next < FIRST_SEED + ATTACKS) {
+        const seed = next++
+        const steps = attackOf(randomFrom(seed))
+        const answers = await readingsAfter(steps)
+        for (const [reading, answer] of answers) {
+          const kind = `${reading} ${answer.kind}`
+          kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+          const fault = faultOf(reading, untouched.get(reading) as Answer, answer)
+          if (fault === undefined) continue
+          const did = steps.map(({ text }) => text.replaceAll(/\s+/g, ' ')).join(' ;; ')
+          wrong.push(`seed ${seed}: ${reading} ${fault}: ${did}`)
+        }
       }
     }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, attack))
-  process.stderr.write(`attacks: ${JSON.stringify(Object.fromEntries([...kinds].toSorted()))}\n`)
-  expect(wrong).toEqual([])
-})
+    await Promise.all(Array.from({ length: AT_ONCE }, attack))
+    process.stderr.write(`attacks: ${JSON.stringify(Object.fromEntries([...kinds].toSorted()))}\n`)
+    expect(wrong).toEqual([])
+  },
+)

@@ -84,8 +84,12 @@ async function unindexed(
   index: readonly IndexedRecord[],
 ): Promise<Finding[]> {
   const appended = new Set(index.map(placeOf))
-  const strange = hot.filter((row) => !appended.has(placeOf(row)))
-  return Promise.all(strange.map((row) => broken(tier, row, 'the index has no such record')))
+  const findings: Finding[] = []
+  for (const row of hot) {
+    if (appended.has(placeOf(row))) continue
+    findings.push(await broken(tier, row, 'the index has no such record'))
+  }
+  return findings
 }
 
 interface Place {
