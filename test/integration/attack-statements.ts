@@ -79,13 +79,13 @@ function FLIP(column: string): string {
   return `set_byte(${column}, (random() * (octet_length(${column}) - 1))::integer, (get_byte(${column}, 0) # 85) % 256)`
 }
 
-const sql = (text: string): Step => ({
+export const sql = (text: string): Step => ({
   text,
   run: ({ superuser }) => superuser.query({ text }),
 })
 
 /** The guards of a table come off before, and go back after: an attacker tidies up. */
-const unguarded = (table: string, text: string): Step =>
+export const unguarded = (table: string, text: string): Step =>
   sql(`do $$ declare t name; begin
     alter table audit.${table} disable trigger user;
     ${table === 'record' ? 'alter table audit.record drop constraint if exists record_hash_fits;' : ''}
@@ -228,7 +228,7 @@ function file(random: SeededRandom): Step {
   }
 }
 
-function filesIn(folder: string): string[] {
+export function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

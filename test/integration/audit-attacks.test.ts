@@ -1,6 +1,6 @@
 // Whatever somebody with the superuser's rights does: every reading of the log finds it, or says what it said before.
 // BATON_TEST_ATTACKS=2000 runs a campaign; each seed is an attack that can be repeated with BATON_TEST_SEED.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { randomFrom } from '@baton/testkit'
 import { readAll, faultOf } from './attack-readings.ts'
 import type { Answer, Reading } from './attack-readings.ts'
@@ -8,6 +8,7 @@ import { attackOf } from './attack-statements.ts'
 import type { Step } from './attack-statements.ts'
 import { createAttackWorld } from './attack-world.ts'
 import type { AttackWorld } from './attack-world.ts'
+import { KNOWN_ATTACKS } from './known-attacks.ts'
 
 const ATTACKS = Number(process.env['BATON_TEST_ATTACKS'] ?? 12)
 const FIRST_SEED = Number(process.env['BATON_TEST_SEED'] ?? 1)
@@ -34,6 +35,31 @@ async function readingsAfter(steps: readonly Step[]) {
 
 // Postgres refuses some of what is made up: then that step was no attack.
 const refused = () => undefined
+
+describe.each(KNOWN_ATTACKS.map((attack) => [attack.name, attack] as const))(
+  '%s',
+  (name, attack) => {
+    test('is found, located by none of the readings wrongly', async () => {
+      const log = await world.copy()
+      onTestFinished(() => log.close())
+      for (const step of attack.steps(world.tasks)) await step.run(log)
+      const answers = await readAll(world, log)
+      const wrong = [...answers].flatMap(([reading, answer]) => {
+        const fault = faultOf(reading, untouched.get(reading) as Answer, answer)
+        return fault === undefined ? [] : [`${reading} ${fault}`]
+      })
+      expect(wrong).toEqual([])
+      const kinds = new Map([...answers].map(([reading, { kind }]) => [reading, kind]))
+      expect(kinds.get('verify')).toBe(attack.verify === 'found' ? 'found' : 'answered')
+      for (const task of attack.traces ?? [])
+        expect([task, kinds.get(`trace ${task}`)]).toEqual([task, 'found'])
+      const row = [...answers].map(([reading, answer]) => {
+        return `${reading}: ${answer.kind === 'found' ? answer.what.slice(0, 160) : 'as before'}`
+      })
+      process.stderr.write(`attack ${name}\n  ${row.join('\n  ')}\n`)
+    })
+  },
+)
 
 test('an untouched log is answered for by every reading', () => {
   for (const [reading, answer] of untouched)
