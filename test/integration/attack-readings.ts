@@ -49,13 +49,20 @@ export async function readAll(
 const found = (what: string): Answer => ({ kind: 'found', what })
 
 async function verify(world: AttackWorld, log: AttackedLog, full: boolean): Promise<Answer> {
-  const { batchKeys, sealKey } = world
+  const { batchKeys, sealKey, vault } = world
   const anchors = [readFileAnchor(log.anchorFile, sealKey)]
   const seals = { publicKey: sealKey, anchors }
-  const report = await verifyChains({ pool: log.reader, batchKeys, seals, cold: log.cold, full })
+  const report = await verifyChains({
+    pool: log.reader,
+    vault,
+    batchKeys,
+    seals,
+    cold: log.cold,
+    full,
+  })
   if (report.findings.length > 0)
     return found(report.findings.map(({ rule, message }) => `${rule} ${message}`).join('; '))
-  if ((report.seals?.anchorsAgreed ?? 0) === 0) return found('incomplete')
+  if (!report.ok) return found(report.verdict)
   return { kind: 'answered', said: await digestOf(log) }
 }
 

@@ -4,8 +4,15 @@ import type { KeyObject } from 'node:crypto'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { createPool, openColdStore, readCoveredSizes, readHeads, sealerKey } from '@baton/audit'
-import type { ColdStore, Pool } from '@baton/audit'
+import {
+  createPool,
+  createSubjectVault,
+  openColdStore,
+  readCoveredSizes,
+  readHeads,
+  sealerKey,
+} from '@baton/audit'
+import type { ColdStore, Pool, SubjectVault } from '@baton/audit'
 import {
   formatVerifierKey,
   parseAuditorPolicy,
@@ -24,6 +31,8 @@ export interface AttackWorld {
   readonly tasks: Readonly<Record<'hot' | 'cold' | 'both' | 'held' | 'absent', string>>
   readonly batchKeys: ReadonlyMap<string, KeyObject>
   readonly sealKey: KeyObject
+  /** The keys of persons stand in another database, which is not attacked here. */
+  readonly vault: SubjectVault
   /** What an auditor outside trusts. */
   readonly policy: AuditorPolicy
   /** What the operational database holds of the hot task. */
@@ -96,6 +105,7 @@ export async function createAttackWorld(): Promise<AttackWorld> {
   const [template, admin] = [fixture.databases.audit, fixture.adminUrl]
   const readerUrl = fixture.urls.reader
   await tiers.close()
+  const keeper = createPool({ url: fixture.urls.vault, applicationName: 'attacks' })
   const server = createPool({
     url: admin,
     applicationName: 'attacks',
@@ -107,6 +117,7 @@ export async function createAttackWorld(): Promise<AttackWorld> {
     tasks: { hot, cold, both, held, absent: randomUUID() },
     batchKeys,
     sealKey,
+    vault: createSubjectVault({ db: keeper, ...fixture.vaultKeys }),
     policy: policyOf(origin, { sealKey, batchKeys }),
     receipts,
     async copy() {
@@ -148,7 +159,7 @@ export async function createAttackWorld(): Promise<AttackWorld> {
       }
     },
     async close() {
-      await server.end()
+      await Promise.all([server.end(), keeper.end()])
       await rm(folder, { recursive: true, force: true })
     },
   }

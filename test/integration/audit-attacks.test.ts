@@ -10,7 +10,7 @@ import { createAttackWorld } from './attack-world.ts'
 import type { AttackWorld } from './attack-world.ts'
 import { KNOWN_ATTACKS } from './known-attacks.ts'
 
-const ATTACKS = Number(process.env['BATON_TEST_ATTACKS'] ?? 12)
+const ATTACKS = Number(process.env['BATON_TEST_ATTACKS'] ?? 8)
 const FIRST_SEED = Number(process.env['BATON_TEST_SEED'] ?? 1)
 const AT_ONCE = 2
 

@@ -8,8 +8,15 @@ import type { Snapshot } from '../database.ts'
 import { NO_FINDINGS } from './state-check.ts'
 import type { StateCheck } from './state-check.ts'
 
-/** Without `requestKey` what the index remembers of requests is not looked at. */
-export function checkIndex(snapshot: Snapshot, requestKey: Buffer | undefined): StateCheck {
+/**
+ * Without `requestKey` what the index remembers of requests is not looked at. `taggedFrom` answers from which record of a
+ * chain on every row has a tag: that they all lost it shows in none of them.
+ */
+export function checkIndex(
+  snapshot: Snapshot,
+  requestKey: Buffer | undefined,
+  taggedFrom: (origin: string) => number,
+): StateCheck {
   const heads: ChainHead[] = []
   let isTagged = false
   return {
@@ -18,6 +25,7 @@ export function checkIndex(snapshot: Snapshot, requestKey: Buffer | undefined): 
         heads.push(head)
         isTagged = false
       }
+      if (seq >= taggedFrom(head.origin)) isTagged = true
       if (requestKey === undefined || index === undefined) return NO_FINDINGS
       const digest = judgeDigest(index.requestHash, uuidBytes(index.key), requestKey)
       // Before its first tag a chain was written by versions that made none; behind it each row has one.

@@ -186,7 +186,7 @@ async function verifyPiece(
     signedFrom,
     sealedTo: at.target?.size ?? 0,
   })
-  const index = checkIndex(snapshot, vault.requestKey)
+  const index = checkIndex(snapshot, vault.requestKey, () => Infinity)
   const toSeq = at.size + options.records
   const tree = compactRangeFromState(at.tree)
   let waiting: Uint8Array[] = []

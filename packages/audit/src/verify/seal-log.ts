@@ -38,6 +38,8 @@ export interface SealLog {
   readonly targets: ReadonlyMap<string, readonly SealTarget[]>
   readonly tree: CompactRange
   newest(): SealEntry | undefined
+  /** The sizes of the chains under the first entry of version 2, by origin. */
+  readonly secondFrom: ReadonlyMap<string, number>
 }
 
 /** Roots kept of one chain. A longer list is thinned evenly: the newest always stays. */
@@ -49,6 +51,7 @@ export function createSealLog(origin: string): SealLog {
   const targets = new Map<string, SealTarget[]>()
   const watched = new Map<number, Uint8Array | undefined>()
   let previous: SealEntry | undefined
+  const secondFrom = new Map<string, number>()
 
   function report(seq: number | null, rule: FindingRule, message: string): void {
     findings.push({ origin, seq, rule, message })
@@ -79,6 +82,9 @@ export function createSealLog(origin: string): SealLog {
       if (fault !== undefined) {
         report(seq, 'SEAL_LOG', `the entry cannot follow the one before it: ${fault}`)
       }
+      if (entry.v === 2 && previous?.v !== 2) {
+        for (const { origin: chain, size } of entry.chains) secondFrom.set(chain, size)
+      }
       previous = entry
       expect(entry)
     },
@@ -107,6 +113,7 @@ export function createSealLog(origin: string): SealLog {
     targets,
     tree,
     newest: () => previous,
+    secondFrom,
   }
 }
 

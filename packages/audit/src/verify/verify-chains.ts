@@ -155,7 +155,7 @@ async function openStateChecks(
 ): Promise<readonly StateCheck[]> {
   const sealed = seals && ((origin: string) => seals.targets.get(origin)?.at(-1)?.size ?? 0)
   return [
-    checkIndex(db, vault?.requestKey),
+    checkIndex(db, vault?.requestKey, (origin) => seals?.secondFrom.get(origin) ?? Infinity),
     checkHolds(db),
     checkErasures(db, batchKeys),
     checkTiers({ tier: createColdTier(db, cold), sealed }, await readArchivePositions(db)),

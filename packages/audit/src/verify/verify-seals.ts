@@ -43,6 +43,8 @@ export interface VerifiedSeals {
   /** The map of tasks that the newest seal commits to, and how many records of each chain it holds, by origin. */
   readonly tasks: SealedTasks | undefined
   readonly taskSizes: ReadonlyMap<string, number>
+  /** The sizes of the chains under the first seal of version 2: what came later was appended by this version. */
+  readonly secondFrom: ReadonlyMap<string, number>
   /** Of every entry. */
   readonly tree: CompactRange
   /** The root over the entries that are archived; undefined where there are fewer. */
@@ -87,6 +89,7 @@ export async function verifySeals(
     targets: log.targets,
     tree: log.tree,
     ...tasksOf(log.newest()),
+    secondFrom: log.secondFrom,
     archivedRoot: log.rootAt(archived),
   }
 }
