@@ -99,7 +99,7 @@ async function evidence(world: AttackWorld, log: AttackedLog): Promise<Answer> {
   const options = {
     reader: log.reader,
     cold: log.cold,
-    taskId: tasks.hot,
+    taskIds: [tasks.hot],
     vault: undefined,
     policy: null,
   }

@@ -2,7 +2,7 @@
 // BATON_TEST_ATTACKS=2000 runs a campaign; each seed is an attack that can be repeated with BATON_TEST_SEED.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { randomFrom } from '@baton/testkit'
-import { readAll, faultOf } from './attack-readings.ts'
+import { faultOf, readAll } from './attack-readings.ts'
 import type { Answer, Reading } from './attack-readings.ts'
 import { attackOf } from './attack-statements.ts'
 import type { Step } from './attack-statements.ts'

@@ -138,7 +138,8 @@ export async function forgeSeal({ fixture, sealing }: TamperWorld): Promise<void
     text: 'select seq, body from audit.seal order by seq',
   })
   const last = readSealEntry(rows.at(-1)?.body ?? Buffer.alloc(0)) as SealEntry
-  const body = formatSealEntry({ ...last, at: '2020-01-01T00:00:00.000000Z' })
+  const at = '2020-01-01T00:00:00.000000Z'
+  const body = formatSealEntry({ ...last, at, ...(last.tasks && { tasks: { ...last.tasks, at } }) })
   const origin = sealLogOrigin(last.chains[0]?.origin ?? '')
   const leaves = [...rows.map((row) => row.body), body].map(hashLeaf)
   const text = formatCheckpoint({ origin, size: leaves.length, root: rootOf(leaves) })

@@ -51,7 +51,7 @@ export const MATRIX: readonly MatrixRow[] = [
     id: 'T19',
     attack: 'fork: two checkpoints of one size',
     caughtBy: 'witness 409 and 422, seal log',
-    elsewhere: [[WITNESS, 'T19 409 for another root of the same size']],
+    elsewhere: [[WITNESS, 'T19 422 for another root of the same size']],
   },
   {
     id: 'T20',
