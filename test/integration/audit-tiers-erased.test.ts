@@ -19,6 +19,8 @@ beforeAll(async () => {
   const subjectRef = rows[0]?.ref ?? ''
   await tiers.append(40, 1, {
     event: 'ERASURE_REQUESTED',
+    reason: 'ART_17_1_A',
+    act: { id: erasureId, actor: 'one' },
     taskId: erasureId,
     handoffId: erasureId,
     verdicts: null,

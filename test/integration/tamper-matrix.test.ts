@@ -57,8 +57,11 @@ describe('in the hot store', () => {
   })
 })
 
-/** What the database says itself of seals that are gone, an anchor knows as well: `audit-outside` has it alone. */
-const NEVER_ALONE = ['SEAL_GONE']
+/**
+ * What the database says itself of seals that are gone, an anchor knows as well: `audit-outside` has it alone. A time ahead
+ * of every clock stands beside the change that made it: `audit-clock` has it alone.
+ */
+const NEVER_ALONE = ['CLOCK', 'SEAL_GONE']
 
 /** Every rule of the hot store but those for keys that are not known and for the cold store. */
 const RULES = [
