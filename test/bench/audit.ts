@@ -66,7 +66,7 @@ async function measureVerify(system: System, signingKey: string): Promise<Verify
   const used = process.cpuUsage(cpu)
   await pool.end()
   return {
-    ok: report.ok,
+    ok: report.findings.length === 0,
     records: report.records,
     perSecond: Math.round(report.records / elapsed),
     cpuUsPerRecord: Math.round(((used.user + used.system) / report.records) * 10) / 10,
