@@ -115,14 +115,15 @@ test('a lift that was forged with the stolen key of the batches, and is not seal
   const { rows } = await fixture.superuser.query({ text: 'select from audit.legal_hold' })
   expect(rows).toEqual([])
   expect((await problemOf(await confirm(id, who))).code).toBe('BATON_HOLD_LIFT_UNPROVEN')
+  expect(await told(who, '/v1/retention')).toMatchObject({ state: 'lift_unproven' })
 })
 
 interface Holds {
   readonly holds: readonly { readonly taskId: string; readonly state: string }[]
 }
 
-const told = async ({ taskId }: Person) => {
-  const { holds } = await auditor.read<Holds>('/v1/holds')
+const told = async ({ taskId }: Person, path: '/v1/holds' | '/v1/retention' = '/v1/holds') => {
+  const { holds } = await auditor.read<Holds>(path)
   return holds.find((one) => one.taskId === taskId)
 }
 
@@ -143,6 +144,8 @@ test('holds are told by their records: listed or not, lifted and not proven yet,
     values: [stranger.taskId],
   })
   expect(await told(stranger)).toMatchObject({ state: 'unrecorded', isListed: true, record: null })
+  for (const one of [who, stranger])
+    expect(await told(one, '/v1/retention')).toEqual(await told(one))
 })
 
 interface FoundRecords {

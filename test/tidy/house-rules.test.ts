@@ -9,7 +9,12 @@ import {
 } from './ownership-rules.ts'
 import { followTableIsTrue } from './readme-rules.ts'
 import { sourceFiles } from './source-files.ts'
-import { filesOpenWithAComment, namesSayWhat, nothingUnfinished } from './text-rules.ts'
+import {
+  filesOpenWithAComment,
+  namesSayWhat,
+  nothingUnfinished,
+  nothingUnmerged,
+} from './text-rules.ts'
 
 const code = sourceFiles('.ts', '.mjs', '.mts')
 
@@ -24,6 +29,9 @@ describe('the checkout', () => {
     expect(nothingUnfinished(sourceFiles('.ts', '.mjs', '.sql', '.md', '.json', '.yaml'))).toEqual(
       [],
     )
+  })
+  it('has merged what was changed twice', () => {
+    expect(nothingUnmerged(sourceFiles('.ts', '.mjs', '.sql', '.md', '.json', '.yaml'))).toEqual([])
   })
   it('imports each library only where it belongs', () => {
     expect(librariesStayWithTheirOwners(code)).toEqual([])
@@ -54,6 +62,15 @@ describe('each rule catches', () => {
     expect(filesOpenWithAComment(file('a.ts', "import 'x'\n"))).toHaveLength(1)
     expect(filesOpenWithAComment(file('a.ts', '// Says what.\n'))).toEqual([])
     expect(filesOpenWithAComment(file('a.ts', '/** Says what. */\n'))).toEqual([])
+  })
+  it('two versions of one text', () => {
+    const both = `one\n${'<'.repeat(7)} HEAD\ntwo\n  \\${'='.repeat(7)}\nthree\n${'> '.repeat(7)}c8a65f3\n`
+    expect(nothingUnmerged(file('a.md', both))).toEqual([
+      'a.md:2: choose between the two versions',
+      'a.md:4: choose between the two versions',
+      'a.md:6: choose between the two versions',
+    ])
+    expect(nothingUnmerged(file('a.md', '> quoted\n\n====\n'))).toEqual([])
   })
   it('unfinished work', () => {
     expect(nothingUnfinished(file('a.ts', `one\n// ${'TO'}DO: two`))).toEqual([

@@ -28,6 +28,19 @@ export const filesOpenWithAComment: Rule = (files) =>
     .filter(({ text }) => !/^(?:#!.*\n)?(?:\/\/ |\/\*\*? ?\n? ?\*? ?)\S/.test(text))
     .map(({ path }) => `${path}: begin with one comment sentence of what this file guarantees`)
 
+// As git writes them, and as a formatter leaves them on a page.
+const MERGE_MARK = /^\s*(?:\\?={7}$|<{7} |(?:> ?){7})/
+
+/** Two versions of a text are one before they land. */
+export const nothingUnmerged: Rule = (files) =>
+  files.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, index) =>
+        MERGE_MARK.test(line) ? [`${path}:${index + 1}: choose between the two versions`] : [],
+      ),
+  )
+
 /** Unfinished work is an issue, not a comment. */
 export const nothingUnfinished: Rule = (files) =>
   files.flatMap(({ path, text }) =>

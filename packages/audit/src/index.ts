@@ -16,7 +16,7 @@ export type { TaskTrace, TraceRecord } from './read/read-trace.ts'
 export { checkRows, unknownColumns, viewOf } from './read/view-rows.ts'
 export type { RowFinding, ShownRow, ViewName } from './read/view-rows.ts'
 export { verifyChains } from './verify/verify-chains.ts'
-export type { VerifyReport } from './verify/verify-chains.ts'
+export type { VerifyReport } from './verify/verify-report.ts'
 export { compareDefinitions } from './verify/definitions.ts'
 export type { DefinitionReport } from './verify/definitions.ts'
 export { extendPartitions, requireDurability } from './append/preconditions.ts'
@@ -89,13 +89,8 @@ export {
   readTaskIndex,
 } from './cold/archive-positions.ts'
 export { createEraser } from './erasure/eraser.ts'
-export type {
-  ErasedStore,
-  Eraser,
-  ErasureOutcome,
-  ErasurePlan,
-  KnownErasure,
-} from './erasure/eraser.ts'
+export type { Eraser, ErasureOutcome, ErasurePlan, KnownErasure } from './erasure/eraser.ts'
+export type { ErasedStore } from './erasure/reach.ts'
 export { receiptStatement } from './erasure/signed-erasure.ts'
 export type { ErasureSigner } from './erasure/signed-erasure.ts'
 export { findHeldTasks, findTasksToAsk, listHolds } from './erasure/held-tasks.ts'

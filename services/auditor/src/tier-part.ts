@@ -1,5 +1,6 @@
 // GET /v1/tiers and /v1/retention: how far each chain stands in which tier, what is kept until when, and which tasks must stay.
 import {
+  listHolds,
   readArchivePositions,
   readColdFaults,
   readColdWatch,
@@ -30,7 +31,7 @@ interface ChainTiers {
 
 export const createTierPart = (core: Core): Part => ({
   prepare(server) {
-    const { reader, cold, settings } = core
+    const { reader, cold, settings, batchKeys } = core
     const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
     const onRequest = async ({ headers }: FastifyRequest) => mayRead(headers.authorization)
     server.get('/v1/tiers', { onRequest }, async () => ({
@@ -42,19 +43,13 @@ export const createTierPart = (core: Core): Part => ({
     }))
     server.get('/v1/retention', { onRequest }, async () => {
       const { BATON_AUDIT_HOT_DAYS: hotDays, BATON_AUDIT_RETENTION_DAYS: retentionDays } = settings
-      const covered = core.covered()
-      const kept = await readRetention(reader, { hotDays, retentionDays, covered, cold })
-      const holds = kept.holds.map(({ taskId, hold, isListed }) => ({
-        taskId,
-        isListed,
-        since: hold?.body.recordedAt ?? null,
-        by: hold?.body.act?.actor ?? null,
-        reason: hold?.body.reason ?? null,
-        recordHash: hold?.recordHash ?? null,
-        assurance: hold?.assurance ?? null,
-        findings: hold?.findings ?? [],
-      }))
-      return { store: cold?.description ?? null, hotDays, retentionDays, ...kept, holds }
+      return {
+        store: cold?.description ?? null,
+        hotDays,
+        retentionDays,
+        chains: await readRetention(reader, { hotDays, retentionDays, cold }),
+        holds: await listHolds({ reader, cold, batchKeys, covered: core.covered() }),
+      }
     })
   },
 })

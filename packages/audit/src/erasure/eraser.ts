@@ -1,11 +1,9 @@
 // Erases a person from the audit store without losing the proof: planned by one, confirmed by another, safe to rerun.
 // No answer names the person.
-import { erasureOf, uuidBytes } from '@baton/ledger'
+import { uuidBytes } from '@baton/ledger'
 import type { AuditEntry, Receipt, SegmentVerdict } from '@baton/ledger'
 import { crashPoint, permanent, transient } from '@baton/runtime'
 import type { KeyObject } from 'node:crypto'
-import { readErasedObjects } from '../cold/erased-objects.ts'
-import type { ColdSegments } from '../cold/erased-objects.ts'
 import type { StorageLeft } from '@baton/postgres'
 import type { Database, Pool } from '../database.ts'
 import { judgeErased } from './erased-verdicts.ts'
@@ -19,6 +17,9 @@ import {
   readDetachedKeys,
 } from './erasure-keys.ts'
 import * as erased from './erased-segments.ts'
+import { erasureEntries } from './erasure-entries.ts'
+import { reachOf } from './reach.ts'
+import type { ErasedStore, Reach } from './reach.ts'
 import { readStorageLeft } from './storage-left.ts'
 import * as erasures from './erasures.ts'
 import { createAuthenticatedErasures } from './authenticated-erasures.ts'
@@ -29,7 +30,6 @@ import type { Erasure, ErasureProof } from './erasures.ts'
 import { proveSubjectRecords } from './subject-records.ts'
 import type { SubjectRecord } from './subject-records.ts'
 import type { CoveredSizes } from '../read/assurance.ts'
-import { subjectName } from '../append/prepared-entry.ts'
 import { readSubjectKeys } from '../append/subject-keys.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 
@@ -50,14 +50,6 @@ interface EraserOptions {
   readonly cold: ColdReading | undefined
   /** What seals cover now; undefined where nobody seals. */
   readonly covered: () => CoveredSizes | undefined
-}
-
-/** One place where data of the person stood: how many items before and after, and why where there are none. */
-export interface ErasedStore {
-  readonly name: string
-  readonly before: number
-  readonly after: number
-  readonly note?: string
 }
 
 export interface ErasurePlan extends Pick<
@@ -302,109 +294,4 @@ async function heldOf(
   throw transient('BATON_HOLD_LIFT_UNPROVEN', message, {
     fix: 'Try again when the sealer has signed it, which takes about a second. Where it stays so for a minute, run `baton verify`: the sealer has stopped, or the lift was forged.',
   })
-}
-
-/** What of a person stands where. */
-interface Reach {
-  lookupOf(subject: string): Buffer
-  /** What the cold tier holds of subjects, in the records of these tasks. */
-  readCold(refs: readonly string[], taskIds: readonly string[]): Promise<ColdSegments>
-  /** The known tasks, and those in whose records the subjects have segments. */
-  tasksOf(refs: readonly string[], known: readonly string[]): Promise<string[]>
-  countStores(refs: readonly string[], taskIds: readonly string[]): Promise<ErasedStore[]>
-  countErased(erasure: Erasure, lists: readonly erased.ErasedList[]): Promise<ErasedStore[]>
-}
-
-const NO_COLD: ColdSegments = { segments: [], stores: [] }
-
-function reachOf({ db, vaultDb, vault, environment, cold }: EraserOptions): Reach {
-  const readCold: Reach['readCold'] = async (refs, taskIds) =>
-    cold === undefined ? NO_COLD : readErasedObjects({ ...cold, vault }, refs, taskIds)
-  return {
-    lookupOf: (subject) => vault.lookupOf(subjectName(environment, subject)),
-    readCold,
-    async tasksOf(refs, known) {
-      const records = await erasures.findSubjectRecords(db, refs)
-      return [...new Set([...known, ...records.map((record) => record.taskId)])].toSorted()
-    },
-    async countStores(refs, taskIds) {
-      const keys = await readSubjectKeys(vaultDb, refs.map(uuidBytes))
-      const hot = await erased.findSegmentsOf(db, refs)
-      const { stores } = await readCold(refs, taskIds)
-      return [
-        store('audit payload segments', hot.length),
-        store('subject keys', keys.length),
-        ...stores,
-      ]
-    },
-    async countErased({ taskIds }, lists) {
-      const refs = lists.map(({ subjectRef }) => subjectRef)
-      const listed = lists.reduce((sum, { places }) => sum + places.length, 0)
-      const hot = await erased.findSegmentsOf(db, refs)
-      const keys = await readSubjectKeys(vaultDb, refs.map(uuidBytes))
-      const { stores } = await readCold(refs, taskIds)
-      const mapped = keys.filter((key) => key.lookup !== null).length
-      return [
-        store('audit payload segments', listed, hot.length),
-        store('subject keys', refs.length, keys.length),
-        store('map from people to keys', refs.length, mapped),
-        noted('audit records', 'hold salted commitments whose salts are erased, and no text'),
-        noted(
-          'keys in memory',
-          'dropped here at once; elsewhere within 60 s, and refused until then',
-        ),
-        ...stores,
-      ]
-    },
-  }
-}
-
-const store = (name: string, before: number, after = before): ErasedStore => ({
-  name,
-  before,
-  after,
-})
-const noted = (name: string, note: string): ErasedStore => ({ name, before: 0, after: 0, note })
-
-interface Told {
-  readonly event: 'ERASURE_REQUESTED' | 'ERASURE_COMPLETED' | 'ERASURE_DEFERRED'
-  /** The operator behind it. */
-  readonly actor: string
-}
-
-const SPAN_CHARACTERS = 16
-
-/**
- * What the log says of an erasure: a code, numbers and digests, who asked and who confirmed; never of whom.
- * One entry for each subject whose key an erasure destroys; one without a list where it destroys none.
- * The same lists give the same entries, so that an erasure can be run again.
- */
-function erasureEntries(
-  { id, basis }: Pick<Erasure, 'id' | 'basis'>,
-  { event, actor }: Told,
-  lists: readonly erased.ErasedList[] = [],
-): AuditEntry[] {
-  const hex = id.replaceAll('-', '')
-  const entry: AuditEntry = {
-    event,
-    taskId: id,
-    handoffId: id,
-    parentHandoffId: null,
-    attempt: 0,
-    epoch: 0,
-    fromAgent: { agentId: 'baton-auditor', agentVersion: '1', executionId: id },
-    toAgent: { agentType: 'baton-auditor', agentVersion: null },
-    traceparent: `00-${hex}-${hex.slice(-SPAN_CHARACTERS)}-01`,
-    verdicts: null,
-    reason: event === 'ERASURE_DEFERRED' ? 'LEGAL_HOLD' : basis,
-    cost: null,
-    act: { id, actor },
-    segments: [],
-  }
-  if (lists.length === 0) return [entry]
-  return lists.map(({ subjectRef, places }, epoch) => ({
-    ...entry,
-    epoch,
-    erasure: erasureOf(subjectRef, places),
-  }))
 }

@@ -91,7 +91,7 @@ export interface ToldHold {
   readonly isListed: boolean
   /** The newest record about it, and how well that is kept. */
   readonly record:
-    | (Pick<RecordBody, 'origin' | 'seq' | 'event' | 'recordedAt'> &
+    | (Pick<RecordBody, 'origin' | 'seq' | 'event' | 'recordedAt' | 'reason'> &
         Pick<TraceRecord, 'recordHash' | 'assurance'> & { readonly actor: string | null })
     | null
 }
@@ -119,8 +119,9 @@ export async function listHolds(reading: HoldReading): Promise<readonly ToldHold
 const timeOf = ({ record, taskId }: ToldHold): string => `${record?.recordedAt ?? ''} ${taskId}`
 
 const shown = ({ body, recordHash, assurance }: TraceRecord): ToldHold['record'] => {
-  const { origin, seq, event, recordedAt, act } = body
-  return { origin, seq, event, recordedAt, recordHash, assurance, actor: act?.actor ?? null }
+  const { origin, seq, event, recordedAt, reason, act } = body
+  const actor = act?.actor ?? null
+  return { origin, seq, event, recordedAt, reason, recordHash, assurance, actor }
 }
 
 const HOLDS: Readonly<Record<string, boolean>> = { LEGAL_HOLD_SET: true, LEGAL_HOLD_LIFTED: false }

@@ -43,7 +43,7 @@ interface Start {
   readonly below: number
 }
 
-/** A chain grows a piece as long as pieces hold nothing: most searches look for little in much. */
+/** Pieces grow while they hold nothing, as most searches look for little in much; one that holds much makes the next small again. */
 const PIECE_RECORDS = 512
 const PIECE_RECORDS_MAX = 65_536
 
@@ -84,6 +84,7 @@ export function walkChain(options: WalkOptions, { chain, origin, below: start }:
       const lowest = rows.findLast(({ seq }) => seq === from)
       lowMicros = Math.min(lowMicros, timeOf(lowest) ?? Infinity)
       if (rows.length <= 1) size = Math.min(size * 4, PIECE_RECORDS_MAX)
+      else if (rows.length > PIECE_RECORDS) size = PIECE_RECORDS
       below = from
       isDone = from <= minIndex || lowMicros < sinceMicros
       return { rows, records, lowMicros: isDone ? -Infinity : lowMicros, findings }

@@ -1,7 +1,7 @@
 // Verifies every chain from its stored bytes, in one snapshot and in bounded pages.
 import type { KeyObject } from 'node:crypto'
-import { createChainVerifier, sealLogOrigin, verdictOf } from '@baton/ledger'
-import type { Finding, FindingRule, LogVerdict } from '@baton/ledger'
+import { createChainVerifier, sealLogOrigin } from '@baton/ledger'
+import type { Finding, FindingRule } from '@baton/ledger'
 import { BatonError } from '@baton/runtime'
 import { positionOf, readArchivePositions, SEAL_LOG } from '../cold/archive-positions.ts'
 import { beginningOf } from '../cold/chain-beginning.ts'
@@ -27,13 +27,15 @@ import { scanTiers } from './scan-chain.ts'
 import { createSealedRoots } from './sealed-roots.ts'
 import type { SealTarget } from './sealed-roots.ts'
 import { askOutside } from './ask-outside.ts'
-import type { Comparison, Outside, SealTrust } from './ask-outside.ts'
+import type { Outside, SealTrust } from './ask-outside.ts'
 import type { StateCheck } from './state-check.ts'
 import { openTaskEnds } from './task-ends.ts'
 import type { TaskEnds } from './task-ends.ts'
 import { verifyCopies } from './verify-copies.ts'
+import { collectFindings } from './verify-report.ts'
+import type { Findings, VerifyReport } from './verify-report.ts'
 import { verifySeals } from './verify-seals.ts'
-import type { SealReport, VerifiedSeals } from './verify-seals.ts'
+import type { VerifiedSeals } from './verify-seals.ts'
 
 interface VerifyOptions {
   /** Connected as audit_reader. */
@@ -51,35 +53,6 @@ interface VerifyOptions {
   /** Called after every page with the number of records verified so far. */
   readonly onProgress?: (records: number) => void
 }
-
-export interface ChainReport {
-  readonly origin: string
-  readonly records: number
-  /** How many of them the newest seal covers. */
-  readonly sealed: number
-}
-
-export interface VerifyReport {
-  /** Verified: no finding, and something outside the database agreed. */
-  readonly ok: boolean
-  /** What it comes to; `incomplete` also where nothing outside the database was compared with. */
-  readonly verdict: LogVerdict
-  readonly records: number
-  readonly chains: readonly ChainReport[]
-  /** Null where nobody is known who seals. */
-  readonly seals: SealReport | null
-  /** Everything that was compared with, or could not be. */
-  readonly compared: readonly Comparison[]
-  /** Bundles of the cold store that were read again because the database has their records too; null where no store is named. */
-  readonly copies: number | null
-  /** The first thousand, in order of chain and record. */
-  readonly findings: readonly Finding[]
-  readonly findingsTotal: number
-  /** How often each rule is broken, also by findings past the first thousand. */
-  readonly findingsByRule: Readonly<Partial<Record<FindingRule, number>>>
-}
-
-const FINDINGS_MAX = 1_000
 
 /** Verifies all chains of all epochs (E13, I10) and locates every difference. */
 export async function verifyChains(options: VerifyOptions): Promise<VerifyReport> {
@@ -161,66 +134,6 @@ async function openStateChecks(
     checkTiers({ tier: createColdTier(db, cold), sealed }, await readArchivePositions(db)),
   ]
 }
-
-/** What a verification found, added up while it reads. */
-interface Findings {
-  readonly total: number
-  add(findings: readonly Finding[]): void
-  page(records: number): void
-  chain(report: ChainReport): void
-  copies(bundles: number): void
-  report(seals: VerifiedSeals | undefined): VerifyReport
-}
-
-function collectFindings({
-  onProgress,
-  cold,
-}: Pick<VerifyOptions, 'onProgress' | 'cold'>): Findings {
-  const findings: Finding[] = []
-  const chains: ChainReport[] = []
-  const findingsByRule: Partial<Record<FindingRule, number>> = {}
-  let findingsTotal = 0
-  let records = 0
-  let copies = 0
-  return {
-    get total() {
-      return findingsTotal
-    },
-    copies: (bundles) => void (copies += bundles),
-    add(more) {
-      findingsTotal += more.length
-      for (const { rule } of more) findingsByRule[rule] = (findingsByRule[rule] ?? 0) + 1
-      findings.push(...more.slice(0, FINDINGS_MAX - findings.length))
-    },
-    page(more) {
-      records += more
-      onProgress?.(records)
-    },
-    chain: (report) => void chains.push(report),
-    report(seals) {
-      const compared = seals?.compared ?? []
-      const found = verdictOf(Object.keys(findingsByRule) as FindingRule[])
-      // What the database says of itself alone, its superuser can make it say.
-      const isAlone = records > 0 && !compared.some(isAgreedOutside)
-      const verdict = found === 'verified' && isAlone ? 'incomplete' : found
-      const totals = { findings, findingsTotal, findingsByRule }
-      const report = seals?.report ?? null
-      return {
-        ok: verdict === 'verified',
-        verdict,
-        records,
-        chains,
-        seals: report,
-        compared,
-        copies: cold === undefined ? null : copies,
-        ...totals,
-      }
-    },
-  }
-}
-
-const isAgreedOutside = ({ outside, outcome }: Comparison): boolean =>
-  outside && outcome === 'agreed'
 
 const definition = (
   schema: SchemaName,

@@ -16,7 +16,7 @@ export function describeEnd({
   if (end === undefined)
     return {
       isProven: false,
-      words: 'none missing between them; whether later ones are cannot be said yet',
+      words: 'none missing between them; whether later ones are missing cannot be said yet',
     }
   const newer = records.length + expired - end.records
   const seen = end.proof === 'witnessed' ? 'seen outside' : 'signed, not seen outside yet'

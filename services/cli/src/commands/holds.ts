@@ -6,24 +6,14 @@ import type { ExitCode } from '../exit-codes.ts'
 import { counted, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
-
-interface Hold {
-  readonly taskId: string
-  readonly state: 'held' | 'lift_unproven' | 'unverified' | 'unrecorded'
-  readonly isListed: boolean
-  readonly record: {
-    readonly recordedAt: string
-    readonly actor: string | null
-    readonly recordHash: string
-    readonly assurance: string
-  } | null
-}
+import { HOLD_STATES, isAltered } from './told-hold.ts'
+import type { ToldHold } from './told-hold.ts'
 
 /** Exit code 3 where a hold is told otherwise than it was recorded, 4 where one is not under a signed head yet. */
 export async function holds(context: Context): Promise<ExitCode> {
   const { output } = context
   const { holds: found } = await withAuditor(context, 'read', (auditor) =>
-    auditor.json<{ holds: readonly Hold[] }>('/v1/holds'),
+    auditor.json<{ holds: readonly ToldHold[] }>('/v1/holds'),
   )
   if (output.json) output.data(JSON.stringify(found))
   else if (found.length > 0) output.data(table(found))
@@ -48,18 +38,7 @@ export async function holds(context: Context): Promise<ExitCode> {
   return EXIT.fine
 }
 
-/** A hold that stands in the table alone or is missing there, or that nobody can be believed about. */
-const isAltered = ({ state, isListed }: Hold): boolean =>
-  state === 'unverified' || state === 'unrecorded' || (state === 'held' && !isListed)
-
-const STATES: Readonly<Record<Hold['state'], string>> = {
-  held: 'held',
-  lift_unproven: 'lifted, not proven yet',
-  unverified: 'NOT verified',
-  unrecorded: 'in the table alone',
-}
-
-const table = (found: readonly Hold[]): string =>
+const table = (found: readonly ToldHold[]): string =>
   renderTable(
     [
       { title: 'TASK' },
@@ -71,7 +50,7 @@ const table = (found: readonly Hold[]): string =>
     ],
     found.map(({ taskId, state, record }) => [
       taskId,
-      STATES[state],
+      HOLD_STATES[state],
       record === null ? '' : instant(record.recordedAt),
       record?.actor ?? '',
       record?.assurance ?? '',

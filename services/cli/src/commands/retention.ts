@@ -1,5 +1,4 @@
 // `audit retention`: what is kept where and until when, what is held since when by whom and why, and what expires next.
-import type { Finding } from '@baton/ledger'
 import { withAuditor } from '../auditor-client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -9,6 +8,8 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { writeTable } from '../tables/write-table.ts'
 import type { Table } from '../tables/write-table.ts'
+import { HOLD_STATES, isAltered } from './told-hold.ts'
+import type { ToldHold } from './told-hold.ts'
 
 interface Chain {
   readonly origin: string
@@ -20,22 +21,12 @@ interface Chain {
   readonly heldFrom: number | null
 }
 
-interface Hold {
-  readonly taskId: string
-  readonly isListed: boolean
-  readonly since: string | null
-  readonly by: string | null
-  readonly reason: string | null
-  readonly assurance: string | null
-  readonly findings: readonly Finding[]
-}
-
 interface Retention {
   readonly store: string | null
   readonly hotDays: number
   readonly retentionDays: number
   readonly chains: readonly Chain[]
-  readonly holds: readonly Hold[]
+  readonly holds: readonly ToldHold[]
 }
 
 /** Exit code 3 where the table of holds and their records do not agree. */
@@ -52,18 +43,23 @@ export async function retention(context: Context, out: string | undefined): Prom
     `\nIn the database for ${counted(hotDays, 'day')}, kept for ${counted(retentionDays, 'day')} in all; cold store: ${store ?? 'none'}.`,
   )
   output.words(nextExpiry(chains))
-  const wrong = holds.filter(
-    (hold) => !hold.isListed || hold.since === null || hold.findings.length > 0,
-  )
-  for (const { taskId, isListed } of wrong) {
-    const what = isListed
-      ? 'no record that can be proven says so'
-      : 'the table of holds does not have it'
-    output.words(`✗ task ${taskId} is held, and ${what}`)
+  for (const hold of holds) {
+    if (isAltered(hold) || isLifted(hold)) output.words(`✗ task ${hold.taskId}: ${wordsOf(hold)}`)
   }
   output.next(nextStep(holds[0] === undefined ? 'audit tiers' : `trace ${short(holds[0].taskId)}`))
-  return wrong.length === 0 ? EXIT.fine : EXIT.verificationFailed
+  return holds.some(isAltered) ? EXIT.verificationFailed : EXIT.fine
 }
+
+const isLifted = ({ state }: ToldHold): boolean => state === 'lift_unproven'
+
+const wordsOf = ({ state, isListed }: ToldHold): string =>
+  state === 'held' && !isListed
+    ? 'held, and the table of holds does not have it'
+    : HOLD_STATES[state]
+
+/** How well the record of a hold is kept; what was altered is not proven, however it is kept. */
+const keptOf = (hold: ToldHold): string | null =>
+  hold.state === 'held' || isLifted(hold) ? (hold.record?.assurance ?? null) : null
 
 const day = (text: string | null): string => (text === null ? '' : text.slice(0, 10))
 
@@ -97,12 +93,12 @@ function show({ chains, holds }: Retention): string {
       { title: 'WHY' },
       { title: 'KEPT' },
     ],
-    holds.map(({ taskId, since, by, reason, assurance }) => [
-      taskId,
-      instant(since ?? ''),
-      by ?? '',
-      reason ?? 'not said',
-      assurance ?? 'NOT PROVEN',
+    holds.map((hold) => [
+      hold.taskId,
+      hold.record === null ? '' : instant(hold.record.recordedAt),
+      hold.record?.actor ?? '',
+      hold.record?.reason ?? 'not said',
+      keptOf(hold) ?? 'NOT PROVEN',
     ]),
   )
   return `${kept}\n\n${held}`
@@ -142,17 +138,17 @@ const tableOf = ({ chains, holds }: Retention): Table => ({
       null,
       null,
     ]),
-    ...holds.map(({ taskId, since, by, reason, assurance }) => [
+    ...holds.map((hold) => [
       'hold',
-      taskId,
+      hold.taskId,
       null,
-      since,
+      hold.record?.recordedAt ?? null,
       null,
       null,
       null,
-      by,
-      reason,
-      assurance,
+      hold.record?.actor ?? null,
+      hold.record?.reason ?? null,
+      keptOf(hold),
     ]),
   ],
 })
