@@ -34,7 +34,7 @@ export async function readAll(
 ): Promise<ReadonlyMap<Reading, Answer>> {
   const answers = new Map<Reading, Answer>()
   const ask = async (name: Reading, read: () => Promise<Answer>) => {
-    const answer = await read().catch((error: unknown) => found(String((error as Error).message)))
+    const answer = await read().catch(refusal)
     answers.set(name, answer)
   }
   await ask('verify', () => verify(world, log, false))
@@ -47,6 +47,12 @@ export async function readAll(
 }
 
 const found = (what: string): Answer => ({ kind: 'found', what })
+
+/** A reading that refuses has found something; one that breaks down has not, it has only met what nobody thought of. */
+function refusal(error: unknown): Answer {
+  if (error instanceof TypeError || error instanceof RangeError) throw error
+  return found(String((error as Error).message))
+}
 
 async function verify(world: AttackWorld, log: AttackedLog, full: boolean): Promise<Answer> {
   const { batchKeys, sealKey, vault } = world
