@@ -187,7 +187,9 @@ describe('an untouched log', () => {
     const report = await verify({})
     expect(report).toMatchObject({ ok: false, verdict: 'incomplete', findings: [] })
     expect(report.compared.some(({ outside }) => outside)).toBe(false)
-    const alone = await fixture.startAuditor({ BATON_SEAL_PUBLIC_KEY: sealing.publicKey })
+    const alone = await fixture.guards.inPlace(() =>
+      fixture.startAuditor({ BATON_SEAL_PUBLIC_KEY: sealing.publicKey }),
+    )
     expect(await verifyOverHttp(alone)).toMatchObject({
       ok: false,
       verdict: 'incomplete',
