@@ -179,7 +179,7 @@ describe('a rewritten database is refused, and the difference named', () => {
     const [code, output] = await recover({ BATON_SEAL_ANCHOR_FILE: `${policyFile}.empty` })
     expect([code, output]).toEqual([
       3,
-      expect.stringMatching(/SEAL_ANCHOR .*witness.* answered 409/),
+      expect.stringMatching(/SEAL_ANCHOR .*witness.* answered 422/),
     ])
     expect(await hasState()).toBe(false)
   })
