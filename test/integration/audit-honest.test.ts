@@ -9,7 +9,7 @@ import type { RunningAuditor } from './audit-fixture.ts'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
 
-const RUNS = Number(process.env['BATON_TEST_HONEST_RUNS'] ?? 10)
+const RUNS = Number(process.env['BATON_TEST_HONEST_RUNS'] ?? 3)
 const TASKS_LOOKED_AT = 3
 
 let tiers: Tiers

@@ -10,6 +10,7 @@ import type { StoreFixture } from '../contract/store-fixture.ts'
 const WORDS = `canary${uniqueName('words')}`
 /** A checkpoint of a server that others load takes its time. */
 const STATEMENT_MS = 60_000
+const CHECKPOINTED = { timeout: 4 * STATEMENT_MS }
 const BOUNDS = { tableBytesMax: Infinity, lockMs: 5_000 }
 
 let store: StoreFixture
@@ -60,7 +61,7 @@ async function holds(table: string): Promise<boolean> {
   return row?.found ?? true
 }
 
-test('a plain vacuum leaves the bytes, which the measurement says', async () => {
+test('a plain vacuum leaves the bytes, which the measurement says', CHECKPOINTED, async () => {
   expect(await holds('said')).toBe(true)
   await session.query({ text: 'vacuum said' })
   expect(await holds('said')).toBe(true)
@@ -70,23 +71,27 @@ test('a plain vacuum leaves the bytes, which the measurement says', async () => 
   expect(left.walPosition).toMatch(/^[0-9A-F]+\/[0-9A-F]+$/)
 })
 
-test('a table that is too large, and one that is in use, are left and named', async () => {
-  const small = await rewriteTables(session, ['parted'], { tableBytesMax: 0, lockMs: 100 })
-  expect(small).toMatchObject({ tables: 0, left: [{ table: 'parted_1', why: 'large' }] })
-  const reader = await store.superuser.connect()
-  try {
-    await reader.query('begin')
-    await reader.query('select from parted_1')
-    const used = await rewriteTables(session, ['parted'], { ...BOUNDS, lockMs: 100 })
-    expect(used).toMatchObject({ tables: 0, left: [{ table: 'parted_1', why: 'in use' }] })
-  } finally {
-    await reader.query('rollback')
-    reader.release()
-  }
-  expect(await holds('parted_1')).toBe(true)
-})
+test(
+  'a table that is too large, and one that is in use, are left and named',
+  CHECKPOINTED,
+  async () => {
+    const small = await rewriteTables(session, ['parted'], { tableBytesMax: 0, lockMs: 100 })
+    expect(small).toMatchObject({ tables: 0, left: [{ table: 'parted_1', why: 'large' }] })
+    const reader = await store.superuser.connect()
+    try {
+      await reader.query('begin')
+      await reader.query('select from parted_1')
+      const used = await rewriteTables(session, ['parted'], { ...BOUNDS, lockMs: 100 })
+      expect(used).toMatchObject({ tables: 0, left: [{ table: 'parted_1', why: 'in use' }] })
+    } finally {
+      await reader.query('rollback')
+      reader.release()
+    }
+    expect(await holds('parted_1')).toBe(true)
+  },
+)
 
-test('a rewritten table holds nothing of it any more', async () => {
+test('a rewritten table holds nothing of it any more', CHECKPOINTED, async () => {
   expect(await rewriteTables(session, ['said', 'parted'], BOUNDS)).toEqual({ tables: 2, left: [] })
   expect(await holds('said')).toBe(false)
   expect(await holds('parted_1')).toBe(false)
