@@ -1,7 +1,7 @@
 // The log is searched over both tiers: everything that fits is found once, the newest first, and each hit says how well it is proven.
 import { randomUUID } from 'node:crypto'
 import { readCosts, readCoveredSizes, searchLog } from '@baton/audit'
-import type { CostKey, Criteria, SearchHit, SearchPosition } from '@baton/audit'
+import type { ColdStore, CostKey, Criteria, SearchHit, SearchPosition } from '@baton/audit'
 import type { AuditEntry } from '@baton/ledger'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
@@ -281,6 +281,18 @@ describe('costs', () => {
     ]
     expect(spent(old.rows) + spent(young.rows)).toBe(spent(after.rows))
     expect(after.doubtful).toEqual([])
+  })
+
+  test('read an object of the cold store once, however many tasks stand in it', async () => {
+    const { fixture, cold } = tiers
+    const read: string[] = []
+    const get: ColdStore['get'] = (name) => {
+      if (name.includes('/tile/entries/')) read.push(name)
+      return cold.get(name)
+    }
+    await readCosts(fixture.reader, { by: ['agent'], cold: { ...cold, get } })
+    expect(new Set(read).size).toBe(2)
+    expect(read).toHaveLength(2)
   })
 
   test('say how many of their records are proven', async () => {

@@ -75,7 +75,12 @@ export function createColdTier(db: Database, store: ColdStore | undefined): Cold
     return logs.get(chain)
   }
 
+  /** Whole ones that were read last: tasks that are asked for one after the other share bundles. */
+  const recent = new Map<string, readonly ColdRecord[]>()
+
   async function bundle(chain: number, index: number): Promise<readonly ColdRecord[]> {
+    const known = recent.get(`${chain}/${index}`)
+    if (known !== undefined) return known
     const own = await log(chain)
     if (own === undefined) {
       findings.push(findingAt({ origin: '', index, rule: 'TILE_MISSING', message: NO_STORE }))
@@ -83,6 +88,8 @@ export function createColdTier(db: Database, store: ColdStore | undefined): Cold
     }
     const read = await readBundle(own, index, (await position(chain)).size)
     findings.push(...read.findings)
+    // What is wrong is said each time.
+    if (read.findings.length === 0) keepRecent(recent, `${chain}/${index}`, read.records)
     return read.records
   }
 
@@ -129,6 +136,14 @@ export function createColdTier(db: Database, store: ColdStore | undefined): Cold
       return rows.filter(({ seq }) => seq >= firstSeq && seq <= last)
     },
   }
+}
+
+const RECENT_MAX = 8
+
+function keepRecent<Value>(recent: Map<string, Value>, key: string, value: Value): void {
+  recent.set(key, value)
+  const [oldest] = recent.keys()
+  if (recent.size > RECENT_MAX && oldest !== undefined) recent.delete(oldest)
 }
 
 /** The records of a bundle as it and its hash tile have them. `size` is how far the log is archived. */
