@@ -7,6 +7,7 @@ import {
   expireChain,
   findDropObstacle,
   readArchivePositions,
+  readCosts,
   readLegalHolds,
   readTile,
   readTrace,
@@ -18,14 +19,18 @@ import type { Tiers } from './audit-tiers-fixture.ts'
 
 let tiers: Tiers
 const taskId = randomUUID()
+/** Its first record is older than the retention. */
+const cut = randomUUID()
 let oldest: UUID
 const DAY_MICROS = 86_400_000_000
 const ORIGIN = 'baton/development/1/s0'
 
 beforeAll(async () => {
   tiers = await createTiers()
-  oldest = ((await tiers.append(420, 256))[0]?.taskId ?? '') as UUID
-  await tiers.append(200, 300)
+  oldest = ((await tiers.append(420, 255))[0]?.taskId ?? '') as UUID
+  await tiers.append(420, 1, { taskId: cut })
+  await tiers.append(200, 299)
+  await tiers.append(200, 1, { taskId: cut })
   await tiers.append(200, 2, { taskId })
   await tiers.append(0, 300)
   await tiers.sealing.sealed()
@@ -177,8 +182,8 @@ describe('retention and legal holds', () => {
   })
 
   test('a task whose first records expired says so, and has no gap; tiles are served from both tiers', async () => {
-    const trace = await readTrace(tiers.fixture.reader, taskId, { cold: tiers.cold })
-    expect(trace).toMatchObject({ verified: true, gaps: [], findings: [] })
+    const trace = await readTrace(tiers.fixture.reader, cut, { cold: tiers.cold })
+    expect(trace).toMatchObject({ verified: true, expired: 1, gaps: [], findings: [] })
     const tile = { level: 0, index: 0, width: 256 } as const
     const bytes = await readTile(
       tiers.fixture.reader,
@@ -193,5 +198,10 @@ describe('retention and legal holds', () => {
       { tile: upper, size: 768, cold: tiers.cold },
     )
     expect(decodeHashTile(above as Uint8Array, 3)).toHaveLength(3)
+  })
+
+  test('what such a task cost may be more than is left, which is no alarm', async () => {
+    const costs = await readCosts(tiers.fixture.reader, { by: ['day'], cold: tiers.cold })
+    expect(costs).toMatchObject({ doubtful: [], expired: [cut], looked: { findings: [] } })
   })
 })

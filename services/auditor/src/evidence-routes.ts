@@ -110,8 +110,8 @@ const NOT_A_TASK_ID = new ProblemError({
 const NO_SUCH_TASK = new ProblemError({
   status: 404,
   code: 'BATON_TASK_UNKNOWN',
-  detail: 'the audit log has no record of this task',
-  fix: 'Check the id; a task is recorded when its first handoff is decided.',
+  detail: 'the audit log holds no record of this task',
+  fix: 'Check the id; its trace says whether the log never had a record of it.',
 })
 const NOTHING_RECORDED = new ProblemError({
   status: 404,

@@ -98,6 +98,6 @@ const HOLD = {
 const NO_SUCH_TASK = new ProblemError({
   status: 404,
   code: 'BATON_TASK_UNKNOWN',
-  detail: 'the audit log has no record of this task',
-  fix: 'Check the task id; a record exists once a handoff of the task has been judged.',
+  detail: 'the audit log holds no record of this task',
+  fix: 'Check the task id; its trace says whether the log never had a record of it.',
 })

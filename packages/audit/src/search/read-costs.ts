@@ -6,6 +6,7 @@ import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { readTierRecords } from '../cold/read-task.ts'
+import type { TaskRecords } from '../cold/read-task.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
 import type { CoveredSizes } from '../read/assurance.ts'
@@ -50,8 +51,10 @@ export interface CostPage {
   readonly rows: readonly CostRow[]
   /** The records that the amounts follow from: those under a signed head, and others. */
   readonly records: { readonly proven: number; readonly unproven: number }
-  /** Tasks of which a record is altered, missing or expired: what they cost may be wrong. */
+  /** Tasks of which a record is altered or missing: what they cost may be wrong. */
   readonly doubtful: readonly string[]
+  /** Tasks whose first records have expired: what they cost then may be counted with what is left. */
+  readonly expired: readonly string[]
   readonly looked: Looked
   readonly next: SearchPosition | undefined
 }
@@ -110,8 +113,10 @@ interface WholeTask {
   readonly rows: readonly RecordRow[]
   /** Those that can be read. */
   readonly records: readonly { readonly row: RecordRow; readonly body: RecordBody }[]
-  /** A record of it is altered, missing or expired. */
+  /** A record of it is altered or missing. */
   readonly isDoubtful: boolean
+  /** Its first records are gone, and nothing is wrong with that. */
+  readonly isExpired: boolean
 }
 
 /** What a record adds follows from those before it, also from before the time that is asked for. */
@@ -128,21 +133,28 @@ async function readTasks(
     const rows = hot.get(taskId) ?? []
     const isHot = rows.length === counts.get(taskId)
     const read = isHot ? undefined : await readTierRecords(snapshot, tier, taskId)
-    const isWhole = isHot || (read?.findings.length === 0 && read.expired === 0)
-    tasks.push(judgeTask(taskId, read?.rows ?? rows, isWhole))
+    tasks.push(judgeTask(taskId, read ?? { ...ALL_HOT, rows }))
   }
   return tasks
 }
 
-function judgeTask(taskId: string, rows: readonly RecordRow[], isWhole: boolean): WholeTask {
+const ALL_HOT = { findings: [], expired: 0, expiredHash: undefined }
+
+function judgeTask(
+  taskId: string,
+  { rows, findings, expired, expiredHash }: TaskRecords,
+): WholeTask {
   const records = rows.flatMap((row) => {
     const body = readRecord(row.body)
     if (body === undefined) return []
     return [{ body, row, recordHash: recordHash(row.body).toString('hex') }]
   })
   const isSound = records.every(({ row, body }) => rowFindings(row, body, '').length === 0)
-  const isLinked = records.length === rows.length && traceGaps(records).length === 0
-  return { taskId, rows, records, isDoubtful: !(isWhole && isSound && isLinked) }
+  const isLinked =
+    records.length === rows.length &&
+    traceGaps(records, { taskSeq: expired, hash: expiredHash }).length === 0
+  const isDoubtful = findings.length > 0 || !isSound || !isLinked
+  return { taskId, rows, records, isDoubtful, isExpired: expired > 0 }
 }
 
 type Proven = Awaited<ReturnType<typeof proveRows>>
@@ -164,6 +176,7 @@ async function proveTasks(
 function createSum(by: readonly CostKey[]) {
   const rows = new Map<string, { -readonly [Member in keyof CostRow]: CostRow[Member] }>()
   const doubtful = new Set<string>()
+  const expired = new Set<string>()
   const records = { proven: 0, unproven: 0 }
 
   function addCharge({ record, agent, toAgent, ...amounts }: Charge): void {
@@ -196,8 +209,14 @@ function createSum(by: readonly CostKey[]) {
         else records.proven += 1
       }
       if (task.isDoubtful || (proven?.findings.length ?? 0) > 0) doubtful.add(task.taskId)
+      if (task.isExpired) expired.add(task.taskId)
     },
-    result: () => ({ rows: [...rows.values()], records, doubtful: [...doubtful] }),
+    result: () => ({
+      rows: [...rows.values()],
+      records,
+      doubtful: [...doubtful],
+      expired: [...expired],
+    }),
   }
 }
 

@@ -35,12 +35,13 @@ interface Costs {
   readonly rows: readonly Row[]
   readonly records: { readonly proven: number; readonly unproven: number }
   readonly doubtful: readonly string[]
+  readonly expired: readonly string[]
   readonly looked: Looked
 }
 
 type Page = Costs & { readonly cursor: string | null }
 
-/** Exit code 3 where a record that an amount follows from was altered or is gone. */
+/** Exit code 3 where a record that an amount follows from was altered or is gone, 4 where it has expired. */
 export async function cost(context: Context, options: CostOptions): Promise<ExitCode> {
   const { output } = context
   const { by, since, until, out } = options
@@ -93,6 +94,7 @@ function addUp(pages: readonly Page[]): Costs {
       unproven: sum(({ records }) => records.unproven),
     },
     doubtful: [...new Set(pages.flatMap(({ doubtful }) => doubtful))],
+    expired: [...new Set(pages.flatMap(({ expired }) => expired))],
     looked: {
       records: sum(({ looked }) => looked.records),
       since: null,
@@ -151,7 +153,7 @@ const NOTHING: Row = {
 }
 
 function report({ output }: Context, costs: Costs, out: string | undefined): ExitCode {
-  const { records, doubtful, looked } = costs
+  const { records, doubtful, expired, looked } = costs
   if (out !== undefined) {
     output.words(`${counted(costs.rows.length, 'row')} in ${out}; that is recorded in the log.`)
   }
@@ -161,8 +163,11 @@ function report({ output }: Context, costs: Costs, out: string | undefined): Exi
   )
   output.words(`Looked at ${counted(looked.records, 'record')} in both tiers.`)
   for (const taskId of doubtful.slice(0, SHOWN_MAX)) {
+    output.words(`✗ task ${taskId}: a record is altered or missing; what it cost may be wrong`)
+  }
+  if (expired.length > 0) {
     output.words(
-      `✗ task ${taskId}: a record is altered, missing or expired; what it cost may be wrong`,
+      `Of ${counted(expired.length, 'task')} the first records have expired: what was spent then may be counted with what is left.`,
     )
   }
   for (const { origin, seq, message } of looked.findings.slice(0, SHOWN_MAX)) {
@@ -172,7 +177,8 @@ function report({ output }: Context, costs: Costs, out: string | undefined): Exi
   output.next(
     nextStep(first === undefined ? 'audit search --min-cost 0.001' : `verify ${short(first)}`),
   )
-  return looked.findings.length + doubtful.length > 0 ? EXIT.verificationFailed : EXIT.fine
+  if (looked.findings.length + doubtful.length > 0) return EXIT.verificationFailed
+  return expired.length > 0 ? EXIT.incomplete : EXIT.fine
 }
 
 const SHOWN_MAX = 10
