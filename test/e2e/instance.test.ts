@@ -29,7 +29,7 @@ describe('an instance that stays up', () => {
   const start = () =>
     spawnService({
       main: 'services/cli/src/main.ts',
-      args: ['up', '--no-redis', '--home', baton.home],
+      args: ['up', '--reviews', '40', '--no-redis', '--home', baton.home],
       ready: /Baton is up/,
       readyMaxMs: START_MAX_MS,
     })
@@ -128,7 +128,9 @@ describe('a main job that is interrupted', () => {
     expect(await up.exited()).toEqual({ code: 130, signal: null })
     expect(up.stdout()).toBe('')
     expect((await baton.run('doctor')).exitCode).toBe(0)
-    const again = summaryOf(await baton.run('up', '--once', '--json', '--no-redis'))
+    const again = summaryOf(
+      await baton.run('up', '--once', '--reviews', '40', '--json', '--no-redis'),
+    )
     expect(again['chainVerified']).toBe(true)
   })
 })

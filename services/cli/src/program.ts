@@ -1,6 +1,6 @@
 // The commands and their arguments. Each command's code is loaded only when it runs, so that help is instant.
 import { Command, CommanderError } from 'commander'
-import { collect, positiveNumber } from './arguments.ts'
+import { collect, positiveNumber, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import { addAudit, addEvidence, addPolicy, addVerify } from './audit-commands.ts'
 import type { Context } from './context.ts'
@@ -118,10 +118,12 @@ function addUp(program: Command, run: Run): void {
   withQueue(program.command('up'))
     .description('start everything, review all installed licences, and stay up')
     .option('--once', 'stop when the reviews are done; fails when any promise was broken')
+    .option('--reviews <number>', 'review so many licences at most (default: all)', wholeNumber(1))
     .action(
-      run(async (context, options: QueueOptions & { once?: boolean }) => {
+      run(async (context, options: QueueOptions & { once?: boolean; reviews?: number }) => {
         const { up } = await import('./commands/up.ts')
-        return up(context, { once: options.once === true, queue: queueOf(options) })
+        const { once = false, reviews = Infinity } = options
+        return up(context, { once, reviews, queue: queueOf(options) })
       }),
     )
 }

@@ -23,14 +23,16 @@ import { COMMAND, nextStep } from '../terminal/next-steps.ts'
 interface UpOptions {
   /** Ends when the main job is done. */
   readonly once: boolean
+  /** So many licences are reviewed at most. */
+  readonly reviews: number
   readonly queue: QueueChoice
 }
 
 /** Tasks under way at once: the services stay busy and no handoff waits in line for long. */
 const UNDER_WAY_MAX = 10
 
-export async function up(context: Context, { once, queue }: UpOptions): Promise<ExitCode> {
-  const collecting = collectContracts(ROOT)
+export async function up(context: Context, { once, reviews, queue }: UpOptions): Promise<ExitCode> {
+  const collecting = collectContracts(ROOT, reviews)
   collecting.catch(() => undefined)
   const instance = await openInstance(context, { queue })
   try {

@@ -21,13 +21,16 @@ export interface MainJobInput {
   readonly injectedTaskId: string
   /** The task whose agent fails. */
   readonly failingTaskId: string
+  /** False where fewer were asked for than there are. */
+  readonly isWhole: boolean
   /** Built one by one, while earlier ones are under way. */
   requests(): Generator<ReviewRequest>
 }
 
-/** Throws BATON_NO_LICENCES when nothing is installed below `root`. */
-export async function collectContracts(root: string): Promise<MainJobInput> {
-  const licences = await collectLicences(root)
+/** At most `max` licences. Throws BATON_NO_LICENCES when nothing is installed below `root`. */
+export async function collectContracts(root: string, max: number): Promise<MainJobInput> {
+  const all = await collectLicences(root)
+  const licences = all.slice(0, max)
   if (licences.length === 0) {
     throw permanent('BATON_NO_LICENCES', `no licence text is installed below ${root}`, {
       fix: 'Run it in a checkout whose packages are installed: `npm run up` does that.',
@@ -45,6 +48,7 @@ export async function collectContracts(root: string): Promise<MainJobInput> {
     ]),
     injectedTaskId: injected.taskId,
     failingTaskId,
+    isWhole: licences.length === all.length,
     // The one that fails goes first: its retries take longest.
     *requests() {
       yield failing

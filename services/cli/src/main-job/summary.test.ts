@@ -16,6 +16,7 @@ const input: MainJobInput = {
   names: new Map([['t0', 'pg@8.0.0']]),
   injectedTaskId: 'injected',
   failingTaskId: 'failing',
+  isWhole: true,
   *requests() {
     // Nothing is sent here.
   },
