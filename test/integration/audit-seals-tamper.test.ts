@@ -198,6 +198,19 @@ describe('the trace of a task', () => {
     },
   )
 
+  test('says how many records are missing where one stands twice', async () => {
+    await sql(`update audit.record r set body = o.body, record_hash = o.record_hash
+      from audit.idem i join audit.idem before on before.task_id = i.task_id and before.task_seq = 2
+      join audit.record o on o.chain = before.chain and o.seq = before.seq
+      where i.task_id = '${tasks[0]}' and i.task_seq = 3 and r.chain = i.chain and r.seq = i.seq`)
+    const covered = await readCoveredSizes(fixture.reader, sealKey())
+    const { findings } = await readTrace(fixture.reader, tasks[0] ?? '', { covered })
+    const ofEnd = findings.filter(({ rule }) => rule === 'TASK_END')
+    expect(ofEnd.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^1 of the 4 records .* is missing$/),
+    ])
+  })
+
   test('of a task that was removed as a whole is missing, not unknown', async () => {
     await cutTask(tasks[0])
     expect(await ends(tasks[0] ?? '')).toEqual({ rules: ['TASK_END'], ends: [] })

@@ -83,6 +83,15 @@ describe.each(LOGS)('the log at %j', (prefix, origin) => {
   )
 })
 
+test.skipIf(!hasPython)(
+  `the map of tasks is made of tiles as verifier/FORMAT.md says${hasPython ? '' : ' (needs python3)'}`,
+  async () => {
+    const program = join(FOLDER, 'read_tasks.py')
+    const { stdout } = await run('python3', [program, auditor.url, TILES_TOKEN])
+    expect(stdout).toBe('600 tasks\n')
+  },
+)
+
 test('the token for tiles reads nothing else', async () => {
   const ask = async (path: string, token = TILES_TOKEN) =>
     (await fetch(`${auditor.url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status

@@ -97,17 +97,17 @@ function faultOf(
   { sizes, until }: SignedTaskMap,
 ): string | undefined {
   const count = lookup.kind === 'found' ? lookup.end.records : 0
-  const before = records.filter(({ taskSeq }) => taskSeq < count)
+  const before = new Set(records.flatMap(({ taskSeq }) => (taskSeq < count ? [taskSeq] : [])))
   const unsigned = records.find(
     ({ chain, seq, taskSeq }) => taskSeq >= count && seq < (sizes.get(chain) ?? 0),
   )
   if (unsigned !== undefined)
     return `it has ${count} records until ${until}, and one more is stored among them`
   if (lookup.kind === 'absent') return undefined
-  const last = before.find(({ taskSeq }) => taskSeq === count - 1)?.recordHash
+  const last = records.find(({ taskSeq }) => taskSeq === count - 1)?.recordHash
   const isExpired = expired === count && expiredHash !== undefined
   const lastHash = last ?? (isExpired ? expiredHash : undefined)
-  const missing = count - expired - before.length
+  const missing = count - expired - before.size
   if (lastHash === undefined || missing > 0) {
     return `${missing} of the ${count} records that it had at ${until} ${missing === 1 ? 'is' : 'are'} missing`
   }

@@ -56,7 +56,8 @@ export async function openTaskEnds(
     async finish() {
       if (!isCompared || ends.size === 0) return differing
       const missing = await withoutExpired(snapshot, ends)
-      const message = `the last record of ${missing} tasks that the map holds is not there`
+      const whose = missing === 1 ? 'a task' : `${missing} tasks`
+      const message = `the last record of ${whose} that the map holds is not there`
       return missing === 0
         ? differing
         : [...differing, { origin: ORIGIN, seq: null, rule: 'TASK_END', message }]

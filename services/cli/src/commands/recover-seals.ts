@@ -4,7 +4,7 @@ import { openLog } from '../context.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { coldFolderOf, openDatabases, requireInstance } from '../instance/databases.ts'
+import { openDatabases, requireInstance } from '../instance/databases.ts'
 import { withInstanceLock } from '../instance/instance.ts'
 import { runServiceCommand } from '../instance/service-command.ts'
 import { settleServices, startService } from '../instance/services.ts'
@@ -31,8 +31,7 @@ async function recoverSealer(context: Context): Promise<number> {
       const witness = startService('witness', settings.get('witness') ?? {}, home)
       try {
         await witness.ready
-        const cold = { BATON_COLD_FOLDER: coldFolderOf(context.settings, home) }
-        const environment = { ...settings.get('sealer'), ...cold }
+        const environment = settings.get('sealer') ?? {}
         return await runServiceCommand(context, {
           service: 'sealer',
           command: 'recover',

@@ -1,20 +1,20 @@
 // `verify`: recomputes the audit log from its stored bytes and says, check by check, what that proves.
 import { readTrace, verifyChains } from '@baton/audit'
 import type { TaskTrace, VerifyReport } from '@baton/audit'
-import { LOG_VERDICTS, verdictOf } from '@baton/ledger'
+import { LOG_VERDICTS } from '@baton/ledger'
 import { listTasks } from '@baton/store'
 import type { Pool } from '@baton/store'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withDatabases } from '../instance/databases.ts'
-import { count, counted, dollars, short } from '../terminal/figures.ts'
+import { count, counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
 import { compareReceipts } from './compare-receipts.ts'
 import type { ComparedReceipts } from './compare-receipts.ts'
-import { describeEnd, summariseKept } from './describe-kept.ts'
 import { taskNotFound, taskUnproven, wholeTaskId } from './find-task.ts'
+import { taskChecks, taskVerdict } from './task-verification.ts'
 import { checksOf, describeFinding, isAlone, markOf } from './verification-checks.ts'
 
 const FINDINGS_SHOWN_MAX = 20
@@ -101,54 +101,12 @@ const NEXT: Readonly<Record<VerifyReport['verdict'], string>> = {
 }
 
 function printTask(output: Output, found: TaskTrace): ExitCode {
-  const { records, gaps, findings, cost } = found
   if (output.json) output.data(JSON.stringify(found))
-  const hashes = findings.filter(({ rule }) => rule !== 'RECORD_COLUMNS')
-  const columns = findings.filter(({ rule }) => rule === 'RECORD_COLUMNS')
-  const total = cost.totalSpentMicroUSD + cost.finalExecutionsMicroUSD
-  const checks = [
-    [
-      'record hashes',
-      hashes,
-      `${records.length} of ${records.length} recomputed (RFC 8785, SHA-256)`,
-    ],
-    ['links', gaps, `0→${records.length - 1} unbroken, every parent handoff is there`],
-    ['columns', columns, 'indexed columns say what was recorded'],
-  ] as const
-  for (const [name, problems, text] of checks) {
-    output.check(problems.length === 0 ? 'passed' : 'failed', name, problems[0]?.message ?? text)
-  }
-  const end = describeEnd(found)
-  output.check(end.isProven ? 'passed' : 'unknown', 'end', end.words)
-  output.check('passed', 'protected', summariseKept(records))
-  output.check('passed', 'cost', `${dollars(total)} over ${counted(cost.hops.length, 'hop')}`)
-  const [verdict, words] = verdictOfTask(found)
+  for (const { name, mark, text } of taskChecks(found)) output.check(mark, name, text)
+  const [verdict, words] = taskVerdict(found)
   output.check(verdict, 'verdict', words)
   output.next(
     verdict === 'failed' ? nextStep('verify') : `${nextStep('verify')} proves the whole log`,
   )
   return EXIT_OF[verdict]
-}
-
-/** A record that no signed head proves yet is only consistent with the others. */
-function verdictOfTask(found: TaskTrace): [Mark, string] {
-  const { taskId, records, gaps, findings, ends } = found
-  const task = `task ${short(taskId)}`
-  const verdict = gaps.length > 0 ? 'altered' : verdictOf(findings.map(({ rule }) => rule))
-  if (verdict === 'altered') {
-    return ['failed', `NOT verified: the records of ${task} are not what was recorded`]
-  }
-  if (verdict !== 'verified') return [markOf(verdict), LOG_VERDICTS[verdict].sentence]
-  const unproven = records.filter(({ assurance }) => assurance === 'committed').length
-  if (unproven === records.length && unproven > 0)
-    return [
-      'unknown',
-      `Incomplete: the records of ${task} fit together, and no signed head proves one`,
-    ]
-  if (ends.length === 0) {
-    const words = `no record of ${task} between its first and its last was altered or removed; no seal says yet whether later ones are missing`
-    return ['unknown', `Incomplete: ${words}`]
-  }
-  const words = `no record of ${task} was altered, ${describeEnd(found).words}`
-  return ['passed', `Verified OK: ${words}`]
 }

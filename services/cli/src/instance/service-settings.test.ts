@@ -64,6 +64,7 @@ const environment = {
   BATON_LLM_BASE_URL: 'model-url',
   BATON_LLM_API_KEY: 'model-key',
   BATON_AUDIT_TRUSTED_KEYS: 'earlier',
+  BATON_AUDIT_TILES_TOKEN: 'tiles-token',
   OPENAI_API_KEY: 'model',
 }
 const settings = (kind: 'redis' | 'in-process') =>
@@ -128,6 +129,18 @@ describe('serviceSettings', () => {
     expect(keys.get('reviewer-2')?.scopes.has('dead-letters:review')).toBe(true)
     expect(keys.get('reviewer-2')?.scopes.has('handoffs:send')).toBe(false)
     for (const secret of ['bk_', 'secret-api']) expect(entries).not.toContain(secret)
+  })
+
+  it('names the cold store to everybody who reads records that left the database', () => {
+    for (const name of ['auditor', 'sealer', 'archiver'])
+      expect(settings('redis').get(name)).toMatchObject({ BATON_COLD_FOLDER: '/home/cold' })
+  })
+
+  it('gives the token for tiles to the auditor alone', () => {
+    const holders = [...settings('redis')].filter(([, told]) =>
+      JSON.stringify(told).includes('tiles-token'),
+    )
+    expect(holders.map(([name]) => name)).toEqual(['auditor'])
   })
 
   it('gives the language model to the receiver alone, and earlier keys to the auditor', () => {

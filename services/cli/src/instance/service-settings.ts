@@ -80,6 +80,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
       BATON_AUDIT_EVIDENCE_TOKEN: evidence.evidenceToken,
       BATON_AUDIT_PAYLOAD_TOKEN: evidence.payloadToken,
+      BATON_AUDIT_TILES_TOKEN: environment['BATON_AUDIT_TILES_TOKEN'],
       BATON_AUDIT_SIGNING_KEY: development.BATON_AUDIT_SIGNING_KEY,
       BATON_AUDIT_TRUSTED_KEYS: environment['BATON_AUDIT_TRUSTED_KEYS'],
       BATON_AUDIT_WRAPPING_KEY: development.BATON_AUDIT_WRAPPING_KEY,
@@ -91,6 +92,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_OPS_PORT: '0',
     },
     sealer: {
+      ...cold,
       BATON_AUDIT_SEALER_URL: urls.auditSealer,
       BATON_SEAL_SIGNING_KEY: seals.sealing,
       BATON_AUDIT_TRUSTED_KEYS: log.batchKeys.join(','),
