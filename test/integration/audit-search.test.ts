@@ -195,6 +195,7 @@ describe('over HTTP', () => {
     [{ agnet: 'outsider' }, ''],
     [{ events: ['HANDOFF_LOST'] }, '/events/0'],
     [{ since: '2026-13-01T00:00:00Z' }, '/since'],
+    [{ until: '2026-02-30T00:00:00Z' }, '/until'],
     [{ cursor: 'W10x' }, '/cursor'],
     [{ limit: 1_000 }, '/limit'],
   ])('refuses %j', async (body, pointer) => {

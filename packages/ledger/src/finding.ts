@@ -26,7 +26,7 @@ export const LOG_VERDICTS: Readonly<Record<LogVerdict, VerdictFacts>> = {
   altered: {
     exitCode: 3,
     event: 'audit.tamper_detected',
-    sentence: 'NOT verified: the log is not what was recorded',
+    sentence: 'NOT verified: the log, or what proves it, was altered',
   },
   lost: {
     exitCode: 3,

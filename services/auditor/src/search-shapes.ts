@@ -121,7 +121,9 @@ function microsOf(text: string | undefined, pointer: string): number | undefined
   if (text === undefined) return undefined
   const [, whole = '', fraction = ''] = /^([^.Z]*)(?:\.(\d+))?Z$/.exec(text) ?? []
   const ms = Date.parse(`${whole}Z`)
-  if (Number.isNaN(ms)) throw searchInvalid(pointer, 'Give a time that exists.')
+  // Date.parse takes February 30 for March 2.
+  const exists = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(whole)
+  if (!exists) throw searchInvalid(pointer, 'Give a time that exists.')
   return ms * 1_000 + Number(fraction.padEnd(6, '0'))
 }
 

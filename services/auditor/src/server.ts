@@ -47,5 +47,5 @@ const ROUTE_UNKNOWN = new ProblemError({
   status: 404,
   code: 'BATON_ROUTE_UNKNOWN',
   detail: 'there is nothing at this path',
-  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /v1/scrub, /v1/tiers, /v1/retention, /v1/search, /v1/costs, /checkpoint, /tile/..., /healthz, /readyz or /metrics.',
+  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /v1/scrub, /v1/tiers, /v1/retention, /v1/holds, /v1/evidence/{taskId}, /v1/policy, /v1/search, /v1/costs, /checkpoint, /tile/..., /healthz, /readyz or /metrics.',
 })

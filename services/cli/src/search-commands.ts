@@ -16,14 +16,18 @@ const until = (text: string): string => (DAY.test(text) ? dayAfter(text, 1) : in
 
 function dayAfter(day: string, days: number): string {
   const ms = Date.parse(`${day}T00:00:00Z`)
-  if (Number.isNaN(ms)) throw notATime()
+  if (!isTime(day, ms)) throw notATime()
   return new Date(ms + days * DAY_MS).toISOString()
 }
 
 function instant(text: string): string {
-  if (INSTANT.test(text) && !Number.isNaN(Date.parse(text))) return text
+  if (INSTANT.test(text) && isTime(text.slice(0, 19), Date.parse(text))) return text
   throw notATime()
 }
+
+/** Date.parse takes February 30 for March 2. */
+const isTime = (text: string, ms: number): boolean =>
+  !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text)
 
 const notATime = () =>
   new InvalidArgumentError('Expected a day like 2026-11-20, or a time like 2026-11-20T10:00:00Z.')

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withDatabases } from '../instance/databases.ts'
+import { counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark, Output } from '../terminal/output.ts'
 import { diagnosePromises } from './diagnose-promises.ts'
@@ -26,20 +27,26 @@ export async function doctor(context: Context): Promise<ExitCode> {
   else print(output, diagnoses)
   const broken = diagnoses.filter(({ mark }) => mark === 'failed')
   output.words(
-    broken.length === 0 ? '\nNothing is broken.' : `\n${broken.length} rules are broken.`,
+    broken.length === 0
+      ? '\nNothing is broken.'
+      : `\n${counted(broken.length, 'rule')} ${broken.length === 1 ? 'is' : 'are'} broken.`,
   )
-  output.next(
-    broken.length === 0 ? nextStep('verify') : 'mend what is marked ✗ above, then run doctor again',
-  )
+  output.next(broken.length === 0 ? nextStep('verify') : isLogBroken(broken) ? KEEP_FIRST : MEND)
   return exitCodeOf(diagnoses)
 }
+
+const MEND = 'mend what is marked ✗ above, then run doctor again'
+const KEEP_FIRST =
+  'keep a copy of the databases before anybody repairs the log; infra/README.md, “The log does not verify”'
+
+const isLogBroken = (broken: readonly Diagnosis[]): boolean =>
+  broken.some(({ about }) => about === 'I10')
 
 function exitCodeOf(diagnoses: readonly Diagnosis[]): ExitCode {
   const broken = diagnoses.filter(({ mark }) => mark === 'failed')
   const verdict = diagnoses.find((one) => one.verdict !== undefined)?.verdict ?? 'verified'
   const ofLog = LOG_VERDICTS[verdict].exitCode
-  const isLogBroken = broken.some(({ about }) => about === 'I10')
-  if (isLogBroken || ofLog === EXIT.verificationFailed) return EXIT.verificationFailed
+  if (isLogBroken(broken) || ofLog === EXIT.verificationFailed) return EXIT.verificationFailed
   return broken.length === 0 ? ofLog : EXIT.failure
 }
 
