@@ -73,14 +73,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_AUDIT_READER_URL: urls.auditReader,
       BATON_AUDIT_ERASER_URL: urls.auditEraser,
       BATON_VAULT_URL: urls.vault,
-      BATON_AUDIT_APPEND_TOKEN: development.BATON_AUDIT_APPEND_TOKEN,
-      BATON_AUDIT_READ_TOKEN: development.BATON_AUDIT_READ_TOKEN,
-      BATON_AUDIT_ARCHIVE_TOKEN: archive.archiveToken,
-      BATON_AUDIT_HOLD_TOKEN: archive.holdToken,
-      BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
-      BATON_AUDIT_EVIDENCE_TOKEN: evidence.evidenceToken,
-      BATON_AUDIT_PAYLOAD_TOKEN: evidence.payloadToken,
-      BATON_AUDIT_TILES_TOKEN: environment['BATON_AUDIT_TILES_TOKEN'],
+      ...auditorTokens(keys, environment),
       BATON_AUDIT_SIGNING_KEY: development.BATON_AUDIT_SIGNING_KEY,
       BATON_AUDIT_TRUSTED_KEYS: environment['BATON_AUDIT_TRUSTED_KEYS'],
       BATON_AUDIT_WRAPPING_KEY: development.BATON_AUDIT_WRAPPING_KEY,
@@ -116,6 +109,21 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
     },
   } satisfies Readonly<Record<string, Environment>>
 }
+
+/** Of everybody who may ask the auditor; outsiders who read tiles are only there where somebody let them in. */
+const auditorTokens = (
+  { development, archive, erasure, evidence }: Secrets,
+  given: Environment,
+) => ({
+  BATON_AUDIT_APPEND_TOKEN: development.BATON_AUDIT_APPEND_TOKEN,
+  BATON_AUDIT_READ_TOKEN: development.BATON_AUDIT_READ_TOKEN,
+  BATON_AUDIT_ARCHIVE_TOKEN: archive.archiveToken,
+  BATON_AUDIT_HOLD_TOKEN: archive.holdToken,
+  BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
+  BATON_AUDIT_EVIDENCE_TOKEN: evidence.evidenceToken,
+  BATON_AUDIT_PAYLOAD_TOKEN: evidence.payloadToken,
+  BATON_AUDIT_TILES_TOKEN: given['BATON_AUDIT_TILES_TOKEN'],
+})
 
 /** Where the sealer keeps what it signed, and who has seen it: the sealer writes there, a verification asks. */
 function whoHasSeenSeals(home: string) {
