@@ -146,6 +146,8 @@ test('holds are told by their records: listed or not, lifted and not proven yet,
   expect(await told(stranger)).toMatchObject({ state: 'unrecorded', isListed: true, record: null })
   for (const one of [who, stranger])
     expect(await told(one, '/v1/retention')).toEqual(await told(one))
+  await hold(stranger.taskId, true)
+  expect(await told(stranger)).toMatchObject({ state: 'held', record })
 })
 
 interface FoundRecords {

@@ -93,7 +93,7 @@ export type { Eraser, ErasureOutcome, ErasurePlan, KnownErasure } from './erasur
 export type { ErasedStore } from './erasure/reach.ts'
 export { receiptStatement } from './erasure/signed-erasure.ts'
 export type { ErasureSigner } from './erasure/signed-erasure.ts'
-export { findHeldTasks, findTasksToAsk, listHolds } from './erasure/held-tasks.ts'
+export { findHeldTasks, findTasksToAsk, isHeldBy, listHolds } from './erasure/held-tasks.ts'
 export { LOG_TABLES_WITH_TEXT, VAULT_TABLES_WITH_KEYS } from './erasure/storage-left.ts'
 export { findIncompleteErasures, listErasures } from './erasure/erasures.ts'
 export type { Erasure } from './erasure/erasures.ts'

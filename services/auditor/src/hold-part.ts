@@ -1,6 +1,6 @@
 // GET /v1/holds: which tasks are held, proven by their records. PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
 import { randomUUID } from 'node:crypto'
-import { listHolds, readLegalHolds, readTaskIndex, readTrace } from '@baton/audit'
+import { isHeldBy, listHolds, readTaskIndex, readTrace } from '@baton/audit'
 import { ProblemError, requireToken } from '@baton/http/server'
 import type { AuditEntry } from '@baton/ledger'
 import type { FastifyRequest } from 'fastify'
@@ -36,12 +36,11 @@ export const createHoldPart = (core: Core): Part => ({
       { onRequest, ...HOLD },
       async ({ params: { taskId }, body }) => {
         if ((await readTaskIndex(reader, taskId)).length === 0) throw NO_SUCH_TASK
-        const isHeld = (await readLegalHolds(reader)).some((hold) => hold.taskId === taskId)
-        if (isHeld !== body.held) {
-          const { records } = await readTrace(reader, taskId, { cold })
-          await batcher.add(holdEntry(taskId, body, records[0]?.body.traceparent))
-        }
-        return { taskId, held: body.held, changed: isHeld !== body.held }
+        // The table of holds follows from the records: what stands there alone holds nothing.
+        const { records, verified } = await readTrace(reader, taskId, { cold })
+        const changed = !verified || isHeldBy(records) !== body.held
+        if (changed) await batcher.add(holdEntry(taskId, body, records[0]?.body.traceparent))
+        return { taskId, held: body.held, changed }
       },
     )
   },

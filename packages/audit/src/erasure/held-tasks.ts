@@ -126,6 +126,10 @@ const shown = ({ body, recordHash, assurance }: TraceRecord): ToldHold['record']
 
 const HOLDS: Readonly<Record<string, boolean>> = { LEGAL_HOLD_SET: true, LEGAL_HOLD_LIFTED: false }
 
+/** Whether the newest of a task's records about a hold sets one. */
+export const isHeldBy = (records: readonly TraceRecord[]): boolean =>
+  HOLDS[records.findLast(({ body }) => body.event in HOLDS)?.body.event ?? ''] === true
+
 /** Whether the newest record about a hold is a lift that an append service made. */
 async function isLift(
   { reader, cold, batchKeys }: HoldReading,
