@@ -5,7 +5,7 @@ import { eventually } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
-import { createSealing, privateKey } from './audit-seals-fixture.ts'
+import { createSealing, opsUrl, privateKey } from './audit-seals-fixture.ts'
 import type { Sealing } from './audit-seals-fixture.ts'
 import { appendForged } from './audit-seals-rewrite.ts'
 
@@ -178,27 +178,84 @@ test('a person is found in records that are proven, and one that was changed say
   await change(-1)
 })
 
-test('a hold survives the deletion of its row, its record and its row in the index', async () => {
-  const { who, id } = await plannedAndHeld()
-  interface Ends {
-    readonly ends: readonly { readonly records: number }[]
-  }
+interface Ends {
+  readonly ends: readonly { readonly records: number }[]
+}
+
+/** A planned erasure of a person whose task is held, and the end of that task is signed. */
+async function plannedAndMapped() {
+  const planned = await plannedAndHeld()
+  const { taskId } = planned.who
   const isMapped = async () =>
-    (await auditor.read<Ends>(`/v1/traces/${who.taskId}`)).ends.some(({ records }) => records === 2)
+    (await auditor.read<Ends>(`/v1/traces/${taskId}`)).ends.some(({ records }) => records === 2)
   await eventually(isMapped, { deadlineMs: 10_000, describe: 'the end of the task to be signed' })
-  await fixture.superuser.query({
-    text: `alter table audit.record disable trigger user; alter table audit.idem disable trigger user;
-      delete from audit.legal_hold where task_id = '${who.taskId}';
+  return planned
+}
+
+/** As the superuser, past every guard of these tables, which are in force again afterwards. */
+const tamper = (tables: readonly string[], text: string) =>
+  fixture.superuser.query({
+    text: [
+      ...tables.map((table) => `alter table audit.${table} disable trigger user`),
+      text,
+      ...tables.map(
+        (table) => `do $$ declare t name; begin
+          for t in select tgname from pg_trigger where tgrelid = 'audit.${table}'::regclass and not tgisinternal loop
+            execute format('alter table audit.${table} enable always trigger %I', t);
+          end loop; end $$`,
+      ),
+    ].join('; '),
+  })
+
+const deferred = { status: 409, code: 'BATON_ERASURE_DEFERRED' }
+
+test('a hold survives that its task is deleted and marked as expired', async () => {
+  const { who, id } = await plannedAndMapped()
+  await tamper(
+    ['record', 'legal_hold', 'archive'],
+    `delete from audit.legal_hold where task_id = '${who.taskId}';
+      delete from audit.record where task_id = '${who.taskId}';
+      insert into audit.archive (log, size, hot_from, min_index) select chain, 256, 256, 256 from audit.head`,
+  )
+  expect(await problemOf(await confirm(id, who))).toMatchObject(deferred)
+  await tamper(['archive'], 'delete from audit.archive')
+})
+
+test('a hold survives that every seal is deleted with its records', async () => {
+  const { who, id } = await plannedAndMapped()
+  await sealer.stop()
+  const seals = ['seal', 'witnessed', 'chain_checkpoint']
+  await tamper(
+    ['record', 'idem', 'legal_hold', ...seals],
+    [
+      `delete from audit.legal_hold where task_id = '${who.taskId}'`,
+      `delete from audit.record where task_id = '${who.taskId}' and event = 36`,
+      `delete from audit.idem where task_id = '${who.taskId}' and task_seq = 1`,
+      ...seals.map((name) => `create table kept_${name} as table audit.${name}`),
+      ...seals.map((name) => `delete from audit.${name}`),
+    ].join('; '),
+  )
+  const isUnsealed = async () => {
+    const metrics = await (await fetch(`${opsUrl(auditor.process)}/metrics`)).text()
+    return !/^baton_audit_unsealed_age_seconds 0$/m.test(metrics)
+  }
+  await eventually(isUnsealed, { deadlineMs: 10_000, describe: 'the auditor to miss the seals' })
+  expect(await problemOf(await confirm(id, who))).toMatchObject(deferred)
+  await tamper(
+    seals,
+    seals.map((name) => `insert into audit.${name} table kept_${name}`).join('; '),
+  )
+})
+
+test('a hold survives the deletion of its row, its record and its row in the index', async () => {
+  const { who, id } = await plannedAndMapped()
+  await tamper(
+    ['record', 'idem'],
+    `delete from audit.legal_hold where task_id = '${who.taskId}';
       delete from audit.record where task_id = '${who.taskId}' and event = 36;
-      delete from audit.idem where task_id = '${who.taskId}' and task_seq = 1;
-      alter table audit.record enable always trigger refuse_change;
-      alter table audit.record enable always trigger follow_hold;
-      alter table audit.idem enable always trigger refuse_change;`,
-  })
-  expect(await problemOf(await confirm(id, who))).toMatchObject({
-    status: 409,
-    code: 'BATON_ERASURE_DEFERRED',
-  })
+      delete from audit.idem where task_id = '${who.taskId}' and task_seq = 1`,
+  )
+  expect(await problemOf(await confirm(id, who))).toMatchObject(deferred)
 })
 
 // The sealer halts on it for good, so this is the last one.

@@ -60,6 +60,7 @@ describe('a sealer that dies', () => {
     const next = await store.sealing.startSealer()
     await store.sealing.sealed()
     expect(await next.stop()).toBe(0)
+    expect(next.output()).not.toContain('seal.task_map_damaged')
     const report = await store.sealing.verify()
     expect(report.findings).toEqual([])
     expect(report.seals?.witnessed).toBe(report.seals?.entries)

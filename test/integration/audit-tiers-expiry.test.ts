@@ -6,8 +6,10 @@ import {
   dropDay,
   expireChain,
   findDropObstacle,
+  presenceOf,
   readArchivePositions,
   readCosts,
+  readCoveredSizes,
   readLegalHolds,
   readTile,
   readTrace,
@@ -22,17 +24,23 @@ const taskId = randomUUID()
 /** Its first record is older than the retention. */
 const cut = randomUUID()
 let oldest: UUID
+/** All its records are among the first that expire. */
+let gone: UUID
+/** None of its records expires. */
+let young: UUID
 const DAY_MICROS = 86_400_000_000
 const ORIGIN = 'baton/development/1/s0'
 
 beforeAll(async () => {
   tiers = await createTiers()
-  oldest = ((await tiers.append(420, 255))[0]?.taskId ?? '') as UUID
+  const first = (await tiers.append(420, 255)).map((entry) => entry.taskId as UUID)
+  oldest = first[0] as UUID
+  gone = first[1] as UUID
   await tiers.append(420, 1, { taskId: cut })
   await tiers.append(200, 299)
   await tiers.append(200, 1, { taskId: cut })
   await tiers.append(200, 2, { taskId })
-  await tiers.append(0, 300)
+  young = ((await tiers.append(0, 300))[299]?.taskId ?? '') as UUID
   await tiers.sealing.sealed()
 })
 afterAll(() => tiers?.close())
@@ -203,5 +211,32 @@ describe('retention and legal holds', () => {
   test('what such a task cost may be more than is left, which is no alarm', async () => {
     const costs = await readCosts(tiers.fixture.reader, { by: ['day'], cold: tiers.cold })
     expect(costs).toMatchObject({ doubtful: [], expired: [cut], looked: { findings: [] } })
+  })
+
+  const covered = () => readCoveredSizes(tiers.fixture.reader, tiers.sealKey)
+  const traceOf = async (of: string) =>
+    readTrace(tiers.fixture.reader, of, { cold: tiers.cold, covered: await covered() })
+
+  test('a task whose records have all expired is told as that, which is proven, and not as one that never was', async () => {
+    await eventually(async () => (await traceOf(gone)).ends.length > 0, {
+      deadlineMs: 10_000,
+      describe: 'the expiry to be under a signed head',
+    })
+    const trace = await traceOf(gone)
+    expect(trace).toMatchObject({ records: [], expired: 1, verified: true, findings: [] })
+    expect(trace.ends[0]).toMatchObject({ records: 1 })
+    expect(presenceOf(trace)).toBe('there')
+  })
+
+  test('a task that was deleted and is said to have stood among the expired records does not pass for expired', async () => {
+    expect(await traceOf(young)).toMatchObject({ verified: true, expired: 0 })
+    await tiers.fixture.superuser.query({
+      text: `alter table audit.record disable trigger user; alter table audit.idem disable trigger user;
+        delete from audit.record where task_id = '${young}';
+        update audit.idem set seq = 7 where task_id = '${young}'`,
+    })
+    const trace = await traceOf(young)
+    expect(trace).toMatchObject({ records: [], expired: 1, verified: false, ends: [] })
+    expect(new Set(trace.findings.map(({ rule }) => rule))).toEqual(new Set(['SEAL_ROOT']))
   })
 })

@@ -69,6 +69,27 @@ const older: Step = onFiles('an older copy of the whole database', async (log) =
   await unguarded('task_map', `delete from audit.task_map where seals > ${seals}`).run(log)
 })
 
+/** Every record of a chain so far passes for expired. */
+const expireAll = unguarded(
+  'archive',
+  `update audit.archive a set size = h.to_size, hot_from = h.to_size, min_index = h.to_size
+    from (select chain, (size + 255) / 256 * 256 as to_size from audit.head) h where h.chain = a.log and a.log = 0`,
+)
+
+/** A record that nobody made follows the last one of a task, at a place that no reader of chains comes to. */
+const stray = (taskId: string, place: string): Step =>
+  sql(`do $$ declare r audit.record; i audit.idem; begin
+    select * into i from audit.idem where task_id = '${taskId}' order by task_seq desc limit 1;
+    select * into r from audit.record where chain = i.chain and seq = i.seq;
+    ${place}
+    r.body := convert_to(regexp_replace(regexp_replace(regexp_replace(convert_from(r.body, 'UTF8'),
+      '"previousTaskRecordHash":"[0-9a-f]{64}"', '"previousTaskRecordHash":"' || encode(i.record_hash, 'hex') || '"'),
+      '"seq":\\d+', '"seq":' || r.seq), '"taskSeq":\\d+', '"taskSeq":' || i.task_seq + 1), 'UTF8');
+    r.record_hash := sha256('\\x00'::bytea || r.body);
+    insert into audit.record select (r).*;
+    insert into audit.idem values (gen_random_uuid(), i.request_hash, r.chain, r.seq, r.recorded_at, r.record_hash, i.task_id, i.task_seq + 1);
+  end $$`)
+
 const anchorGone = onFiles('the anchor file is gone', ({ anchorFile }) => rm(anchorFile))
 const anchorCut = onFiles('the anchor file is cut', async ({ anchorFile }) => {
   const lines = (await readFile(anchorFile, 'utf8')).split('\n')
@@ -354,5 +375,26 @@ export const KNOWN_ATTACKS: readonly KnownAttack[] = [
       }),
     ],
     verify: 'found',
+  },
+  {
+    name: '55 a task that was deleted passes for expired',
+    steps: ({ hot }) => [
+      unguarded('record', `delete from audit.record where task_id = '${hot}'`),
+      expireAll,
+    ],
+    verify: 'found',
+    traces: ['hot'],
+  },
+  {
+    name: '56 a record is added in a chain that there is not',
+    steps: ({ hot }) => [stray(hot, 'r.chain := 99;')],
+    verify: 'found',
+    traces: ['hot'],
+  },
+  {
+    name: '57 a record is added far behind the end of its chain',
+    steps: ({ hot }) => [stray(hot, 'r.seq := 1000000;')],
+    verify: 'found',
+    traces: ['hot'],
   },
 ]

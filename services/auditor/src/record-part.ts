@@ -1,5 +1,5 @@
 // The records themselves: append, check receipts, trace, verify, and the scrubber that reads everything again.
-import { readTrace } from '@baton/audit'
+import { presenceOf, readTrace } from '@baton/audit'
 import type { TaskTrace } from '@baton/audit'
 import { ProblemError, requireToken } from '@baton/http/server'
 import type { FastifyRequest } from 'fastify'
@@ -60,7 +60,7 @@ export function createRecordPart(core: Core): Part {
       )
       server.get<ByTask>('/v1/traces/:taskId', { ...byReaders, ...TRACE }, async ({ params }) => {
         const trace = await readTrace(reader, params.taskId, { covered: covered(), cold })
-        if (trace.records.length === 0 && trace.verified) throw nothingOf(trace)
+        if (presenceOf(trace) !== 'there') throw nothingOf(trace)
         return trace
       })
       server.get('/v1/scrub', byReaders, () => scrubber.status())

@@ -43,7 +43,7 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
       return size > seq ? [{ chain, seq }] : []
     })
     const oldest = await findOldestRecordTime(writer, unsealed)
-    sizes = seen
+    sizes = { ...seen, taskMaps: newerMaps(seen.taskMaps, sizes?.taskMaps) }
     unsealedSince = oldest === null ? null : oldest / 1_000
     metrics.auditUnsealedAgeSeconds.set(age() / 1_000)
     metrics.auditUnwitnessedAgeSeconds.set((await unwitnessedMs(writer, seen)) / 1_000)
@@ -79,6 +79,15 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
       if (age() > unsealedMaxMs) throw unsealed(unsealedMaxMs)
     },
   }
+}
+
+/** The map of tasks never goes back: a database that has only older seals than before lost them. */
+function newerMaps(
+  seen: CoveredSizes['taskMaps'],
+  before: CoveredSizes['taskMaps'] = [],
+): CoveredSizes['taskMaps'] {
+  const [now, then] = [seen, before].map((maps) => Math.max(0, ...maps.map(({ seals }) => seals)))
+  return (now as number) < (then as number) ? before : seen
 }
 
 async function unwitnessedMs(writer: Pool, { witnessedSeals }: CoveredSizes): Promise<number> {

@@ -39,7 +39,7 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
     const whole = await findWhole(pool, params.id)
     const recorded = await readTaskTrace(audit, params.id, whole?.handoffs ?? [])
     if (whole !== undefined) return { ...showWhole(whole), audit: recorded }
-    if (recorded.verified && recorded.records.length === 0) {
+    if (recorded.verified && recorded.records.length === 0 && !recorded['expired']) {
       throw recorded.isAbsent ? notFound('task') : UNPROVEN
     }
     // The log outlives this database: it may know a task that was lost here.

@@ -52,7 +52,7 @@ export function createTaskMapKeeper(options: KeeperOptions, sealing: Sealing): T
   async function extend(state: SealerState): Promise<ExtendedTaskMap> {
     const known = isDamaged ? undefined : (coming ?? state.tasks)
     const root = known && fromBase64(known.sealed.root)
-    const from = root && known.chains && { root, chains: known.chains }
+    const from = root && known.chains && { root, seals: known.sealed.seals, chains: known.chains }
     return extendTaskMap({ pool, cold, from, to: { seals: state.tree.size, chains: state.chains } })
   }
 

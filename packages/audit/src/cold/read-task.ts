@@ -16,9 +16,9 @@ export interface TaskRecords {
   readonly rows: readonly RecordRow[]
   /** What does not fit in the cold store. */
   readonly findings: readonly Finding[]
-  /** How many of the task's first records have expired, and the hash of the last of them. */
+  /** How many of the task's first records have expired, and the last of them, as the index has it. */
   readonly expired: number
-  readonly expiredHash: Uint8Array | undefined
+  readonly lastExpired: IndexedRecord | undefined
 }
 
 /** The idempotency index, which never loses a row, says where the records of a task stand. */
@@ -56,7 +56,7 @@ export async function readTierRecords(
     rows: rows.toSorted((left, right) => left.chain - right.chain || left.seq - right.seq),
     findings: [...tier.takeFindings(), ...findings],
     expired: last === undefined ? 0 : last.taskSeq + 1,
-    expiredHash: last?.recordHash,
+    lastExpired: last,
   }
 }
 

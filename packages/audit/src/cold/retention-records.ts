@@ -2,7 +2,7 @@
 // expired in the database, and not recorded, was removed by somebody.
 import { createHash } from 'node:crypto'
 import { readRecord, recordIdBytes, sealLogOrigin, uuidOfDigest } from '@baton/ledger'
-import type { AuditEntry, Finding, RecordBody } from '@baton/ledger'
+import type { AuditEntry, Finding } from '@baton/ledger'
 import { findRecordedKeys } from '../append/idempotency.ts'
 import type { Database } from '../database.ts'
 import { readRecordAt } from '../read/records.ts'
@@ -74,30 +74,55 @@ export async function findExpiryRecord(
   return (await findRecordedKeys(db, [key]))[0]
 }
 
-/** A finding where a chain begins late and no record tells why. That the record is authentic, its own chain proves. */
-export async function checkExpiryRecord(
+/** The record of an expiry as it is stored. That it is authentic, its own chain proves. */
+interface ExpiryRecord {
+  readonly chain: number
+  readonly seq: number
+  readonly body: Buffer
+}
+
+/** Undefined where no record tells of the expiry. */
+export async function readExpiryRecord(
   db: Database,
   tier: ColdTier,
   { origin, ...expiry }: Expiry & { readonly origin: string },
-): Promise<readonly Finding[]> {
+): Promise<ExpiryRecord | undefined> {
   const place = await findExpiryRecord(db, origin, expiry)
   const body = place && (await readBody(db, tier, place))
-  const entry = expiryEntry(sealLogOrigin(origin), expiry)
-  const { handoffId, event, reason } = entry
-  if (body?.handoffId === handoffId && body.event === event && body.reason === reason) return []
-  const message = `records 0 to ${expiry.toIndex - 1} are marked as expired, and no record says so`
-  return [{ origin, seq: 0, rule: 'RECORD_SEQ', message }]
+  const record = body && readRecord(body)
+  const { handoffId, event, reason } = expiryEntry(sealLogOrigin(origin), expiry)
+  const isTold =
+    record?.handoffId === handoffId && record.event === event && record.reason === reason
+  return place && body && isTold ? { ...place, body } : undefined
 }
+
+/** A finding where a chain begins late and no record tells why. */
+export async function checkExpiryRecord(
+  db: Database,
+  tier: ColdTier,
+  expiry: Expiry & { readonly origin: string },
+): Promise<readonly Finding[]> {
+  return (await readExpiryRecord(db, tier, expiry)) === undefined ? [untoldExpiry(expiry)] : []
+}
+
+/** Records are marked as expired, and no record tells of it. */
+export const untoldExpiry = ({
+  origin,
+  toIndex,
+}: Expiry & { readonly origin: string }): Finding => ({
+  origin,
+  seq: 0,
+  rule: 'RECORD_SEQ',
+  message: `records 0 to ${toIndex - 1} are marked as expired, and no record says so`,
+})
 
 async function readBody(
   db: Database,
   tier: ColdTier,
   { chain, seq }: { readonly chain: number; readonly seq: number },
-): Promise<RecordBody | undefined> {
-  if (seq >= (await tier.position(chain)).hotFrom) {
-    const body = await readRecordAt(db, { chain, seq })
-    return body && readRecord(body)
-  }
+): Promise<Buffer | undefined> {
+  if (seq >= (await tier.position(chain)).hotFrom) return readRecordAt(db, { chain, seq })
   const records = await tier.bundle(chain, bundleOf(seq))
-  return records.find((record) => record.seq === seq)?.reading
+  const found = records.find((record) => record.seq === seq)
+  return found && Buffer.from(found.body)
 }

@@ -6,6 +6,7 @@ import {
   recordHash,
   rootFromSubset,
   toBase64,
+  toHex,
 } from '@baton/ledger'
 import type { ChainProof, Finding } from '@baton/ledger'
 import type { ColdTier } from '../cold/cold-tier.ts'
@@ -67,10 +68,21 @@ function leadsTo({ size, leaves, hashes }: ChainProof, root: string): boolean {
 
 const NO_HASH = new Uint8Array(0)
 
-interface ProvenRows {
-  proofOf(row: RecordRow): Proof
+/** Where a record stands, or stood. */
+interface Leaf {
+  readonly chain: number
+  readonly seq: number
+}
+
+interface ProvenLeaves<One extends Leaf> {
+  proofOf(leaf: One): Proof
   /** Where records below the size of a signed head do not lead to it. */
   readonly findings: readonly Finding[]
+}
+
+interface LeafOptions {
+  readonly covered: CoveredSizes | undefined
+  readonly tier: ColdTier
 }
 
 /**
@@ -78,28 +90,37 @@ interface ProvenRows {
  * all: the stored bytes are hashed, and their hashes lead to its root. Stored hashes of the tree that lead
  * elsewhere are a finding, too: in a trace nobody waits for a whole chain to be hashed.
  */
-export async function proveRows(
+export const proveRows = <Row extends Leaf & Pick<RecordRow, 'body'>>(
   snapshot: Snapshot,
-  rows: readonly RecordRow[],
-  { covered, tier }: { readonly covered: CoveredSizes | undefined; readonly tier: ColdTier },
-): Promise<ProvenRows> {
-  const proofs = new Map<RecordRow, Proof>()
+  rows: readonly Row[],
+  options: LeafOptions,
+): Promise<ProvenLeaves<Row>> =>
+  proveLeaves(snapshot, rows, { ...options, hashOf: ({ body }) => recordHash(body) })
+
+/** The same of hashes whose records need not be there any more. */
+export async function proveLeaves<One extends Leaf>(
+  snapshot: Snapshot,
+  all: readonly One[],
+  { covered, tier, hashOf }: LeafOptions & { readonly hashOf: (leaf: One) => Uint8Array },
+): Promise<ProvenLeaves<One>> {
+  const proofs = new Map<One, Proof>()
   const findings: Finding[] = []
-  for (const [chain, own] of Map.groupBy(rows, (row) => row.chain)) {
+  for (const [chain, own] of Map.groupBy(all, (leaf) => leaf.chain)) {
     const origin = covered?.heads.find((head) => head.chain === chain)?.origin ?? ''
     for (const [proof, heads] of [
       ['witnessed', covered?.witnessed],
       ['sealed', covered?.sealed],
     ] as const) {
       const head = heads?.get(chain)
-      const below = head ? own.filter((row) => row.seq < head.size && !proofs.has(row)) : []
+      const below = head ? own.filter((leaf) => leaf.seq < head.size && !proofs.has(leaf)) : []
       if (head === undefined || below.length === 0) continue
-      const leads = await rowsLeadTo(snapshot, below, { chain, origin, head, tier })
-      for (const row of below) proofs.set(row, leads ? proof : 'none')
+      const hashes = new Map(below.map((leaf) => [leaf.seq, toHex(hashOf(leaf))]))
+      const leads = await leadToHead(snapshot, hashes, { chain, origin, head, tier })
+      for (const leaf of below) proofs.set(leaf, leads ? proof : 'none')
       if (!leads) findings.push(notSealed(origin, below, head))
     }
   }
-  return { proofOf: (row) => proofs.get(row) ?? 'none', findings }
+  return { proofOf: (leaf) => proofs.get(leaf) ?? 'none', findings }
 }
 
 interface Sealed {
@@ -109,16 +130,16 @@ interface Sealed {
   readonly tier: ColdTier
 }
 
-async function rowsLeadTo(
+/** `hashes` in lower-case hex, by seq. */
+async function leadToHead(
   snapshot: Snapshot,
-  rows: readonly RecordRow[],
+  hashes: ReadonlyMap<number, string>,
   { chain, origin, head: { size, root }, tier }: Sealed,
 ): Promise<boolean> {
   const read = treeReader(snapshot, { log: { chain }, stored: true, tier })
   try {
-    const seqs = rows.map(({ seq }) => seq)
+    const seqs = [...hashes.keys()]
     const stored = await proveChain({ origin, size, checkpoint: null, seqs, read })
-    const hashes = new Map(rows.map(({ seq, body }) => [seq, recordHash(body).toString('hex')]))
     const leaves = stored.leaves.map(([seq]) => [seq, hashes.get(seq) ?? ''] as const)
     return leadsTo({ ...stored, leaves }, root)
   } catch (error) {
@@ -127,7 +148,7 @@ async function rowsLeadTo(
   }
 }
 
-const notSealed = (origin: string, rows: readonly RecordRow[], { size }: SignedHead): Finding => ({
+const notSealed = (origin: string, rows: readonly Leaf[], { size }: SignedHead): Finding => ({
   origin,
   seq: Math.min(...rows.map(({ seq }) => seq)),
   rule: 'SEAL_ROOT',

@@ -9,8 +9,10 @@ import { readTierRecords } from '../cold/read-task.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
+import type { ChainHead } from '../append/heads.ts'
 import { proveEnd } from './prove-end.ts'
 import type { ProvenEnd } from './prove-end.ts'
+import { proveExpiry } from './prove-expiry.ts'
 import { proveRows } from './prove-records.ts'
 import { columnsAlone } from './records.ts'
 import type { RecordRow } from './records.ts'
@@ -65,8 +67,9 @@ async function readTraceIn(
   { covered, cold }: TraceOptions,
 ): Promise<TaskTrace> {
   const tier = createColdTier(snapshot, cold)
-  const { rows, expired, expiredHash, ...found } = await readTierRecords(snapshot, tier, taskId)
-  const origins = new Map((await readHeads(snapshot)).map((head) => [head.chain, head.origin]))
+  const { rows, expired, lastExpired, ...found } = await readTierRecords(snapshot, tier, taskId)
+  const expiredHash = lastExpired?.recordHash
+  const heads = new Map((await readHeads(snapshot)).map((head) => [head.chain, head]))
   const readings = rows.map((row) => {
     return { row, body: readRecord(row.body), hash: recordHash(row.body) }
   })
@@ -78,15 +81,26 @@ async function readTraceIn(
     { taskId, records: placed, expired, expiredHash },
     covered?.taskMaps ?? [],
   )
+  const expiry = lastExpired && {
+    last: lastExpired,
+    origin: heads.get(lastExpired.chain)?.origin ?? '',
+  }
+  const gone = expiry && (await proveExpiry(snapshot, expiry, { covered, tier }))
   // What the map of tasks does not vouch for yet is proven record by record.
   const others = readings.flatMap(({ row, hash }) => {
     return end.proofOf({ recordHash: hash }) === 'witnessed' ? [] : [row]
   })
   const proven = await proveRows(snapshot, others, { covered, tier })
   const records: TraceRecord[] = []
-  const findings: Finding[] = [...found.findings, ...proven.findings, ...end.findings]
+  const findings: Finding[] = [
+    ...found.findings,
+    ...proven.findings,
+    ...end.findings,
+    ...(gone?.findings ?? []),
+  ]
   for (const { row, body, hash } of readings) {
-    findings.push(...rowFindings(row, body, origins.get(row.chain) ?? ''))
+    const head = heads.get(row.chain)
+    findings.push(...rowFindings(row, body, head?.origin ?? ''), ...strayFindings(row, body, head))
     if (body === undefined) continue
     const { hotFrom } = await tier.position(row.chain)
     const proof = stronger(end.proofOf({ recordHash: hash }), proven.proofOf(row))
@@ -100,7 +114,38 @@ async function readTraceIn(
   const gaps = traceGaps(records, { taskSeq: expired, hash: expiredHash })
   const verified = gaps.length === 0 && findings.length === 0
   const cost = taskCost(records.map(({ body }) => body))
-  return { taskId, records, expired, gaps, findings, ends: end.ends, verified, cost }
+  // Records that are only said to have expired could be missing.
+  const ends = gone?.isProven === false ? [] : end.ends
+  return { taskId, records, expired, gaps, findings, ends, verified, cost }
+}
+
+/** A row that no chain has: the sealer and whoever reads chains never come to it. */
+function strayFindings(
+  { chain, seq }: RecordRow,
+  body: RecordBody | undefined,
+  head: ChainHead | undefined,
+): Finding[] {
+  const origin = head?.origin ?? `chain ${chain}`
+  if (head === undefined || (body !== undefined && body.origin !== origin)) {
+    const message = 'the record stands in a chain that it does not belong to'
+    return [{ origin, seq, rule: 'RECORD_ORIGIN', message }]
+  }
+  const message = `the record stands behind the end of its chain, which has ${head.size} records`
+  return seq < head.size ? [] : [{ origin, seq, rule: 'RECORD_SEQ', message }]
+}
+
+/**
+ * What is known of a task: it is `there` also where all its records have expired or something is wrong; `absent` is
+ * said only where a signed map of tasks says so.
+ */
+export function presenceOf({
+  records,
+  expired,
+  verified,
+  ends,
+}: Pick<TaskTrace, 'records' | 'expired' | 'verified' | 'ends'>): 'there' | 'absent' | 'unproven' {
+  if (records.length + expired > 0 || !verified) return 'there'
+  return ends.length > 0 ? 'absent' : 'unproven'
 }
 
 /** What is wrong with a stored record by itself. */

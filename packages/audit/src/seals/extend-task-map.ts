@@ -34,7 +34,9 @@ interface ExtendOptions {
   /** Where records stand that were dropped from the database. */
   readonly cold: ColdStore | undefined
   /** The map as it is, and what it holds of each chain; undefined begins at the first record. */
-  readonly from: { readonly root: Uint8Array; readonly chains: readonly ChainPart[] } | undefined
+  readonly from:
+    | { readonly root: Uint8Array; readonly seals: number; readonly chains: readonly ChainPart[] }
+    | undefined
   /** What it shall hold: what the sealer signed last. */
   readonly to: { readonly seals: number; readonly chains: readonly ChainPart[] }
 }
@@ -56,7 +58,11 @@ const NODES_MAX = 100_000
 /** Nodes of the version `to.seals` are stored when this resolves. Safe to repeat after a crash anywhere. */
 export function extendTaskMap(options: ExtendOptions): Promise<ExtendedTaskMap> {
   const { pool, cold, from, to } = options
-  const map = createGrowingMap(pool, { root: from?.root ?? EMPTY_TASK_MAP, seals: to.seals })
+  const map = createGrowingMap(pool, {
+    root: from?.root ?? EMPTY_TASK_MAP,
+    before: from?.seals,
+    seals: to.seals,
+  })
   const known = new Map(from?.chains.map((part) => [part.origin, part.tree]))
   return inSnapshot(pool, async (snapshot) => {
     const tier = createColdTier(snapshot, cold)
@@ -191,12 +197,27 @@ interface WaitingTask extends TaskEnd {
   readonly seq: number
 }
 
-function createGrowingMap(pool: Pool, start: { root: Uint8Array; seals: number }): GrowingMap {
-  const { seals } = start
-  let { root } = start
+interface MapVersions {
+  readonly root: Uint8Array
+  /** The version that it grows from; undefined for a map that is made anew. */
+  readonly before: number | undefined
+  /** The version that it becomes. */
+  readonly seals: number
+}
+
+function createGrowingMap(pool: Pool, { root: start, before, seals }: MapVersions): GrowingMap {
+  let root = start
   let tasks = 0
   const waiting = new Map<string, WaitingTask>()
   const nodes = new Map<string, Uint8Array>()
+
+  /** Reads nodes of a version; answers those that are not the ones that were committed to. */
+  async function read(version: number, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    for (const name of names) nodes.delete(name)
+    for (const [name, bytes] of await readTaskMapNodes(pool, version, names)) nodes.set(name, bytes)
+    const missing = missingTaskMapNodes(root, nodes, waiting.keys())
+    return new Set([...names].filter((name) => missing.has(name)))
+  }
 
   /** False where a stored node is not the one that was committed to. */
   async function load(): Promise<boolean> {
@@ -204,11 +225,10 @@ function createGrowingMap(pool: Pool, start: { root: Uint8Array; seals: number }
     for (;;) {
       const missing = missingTaskMapNodes(root, nodes, waiting.keys())
       if (missing.size === 0) return true
-      for (const name of missing) nodes.delete(name)
-      for (const [name, bytes] of await readTaskMapNodes(pool, seals, missing))
-        nodes.set(name, bytes)
-      const still = missingTaskMapNodes(root, nodes, waiting.keys())
-      if ([...missing].some((name) => still.has(name))) return false
+      const other = await read(seals, missing)
+      if (other.size === 0) continue
+      // A sealer that was killed may have stored a newer version that no seal commits to.
+      if (before === undefined || (await read(before, other)).size > 0) return false
     }
   }
 

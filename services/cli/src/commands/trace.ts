@@ -25,7 +25,8 @@ export async function trace(context: Context, task: string): Promise<ExitCode> {
     const asked = gateway.get<{ audit: RecordedTrace }>(`/v2/tasks/${taskId}/trace`)
     const { audit: found } = await orNotFound(task, asked)
     const traceMs = performance.now() - startedAt
-    if (found.records.length === 0 && found.verified) return printUnrecorded(context, task, found)
+    if (found.records.length === 0 && found.verified && !found.expired)
+      return printUnrecorded(context, task, found)
     print(context, found, traceMs)
     return exitCodeOf(found)
   })
@@ -64,9 +65,11 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
     output.words(`\n${keptLegend(records).join('\n')}`)
   }
   if (expired > 0) {
-    output.words(
-      `\n${counted(expired, 'earlier record')} expired after the retention; nothing is wrong.`,
-    )
+    const isProven = found.ends.length > 0
+    const words = isProven
+      ? 'expired after the retention; nothing is wrong.'
+      : 'are marked as expired, which no signed head proves yet.'
+    output.words(`\n${counted(expired, 'earlier record')} ${words}`)
   }
   output.words(`\nTrace rebuilt in ${milliseconds(traceMs)} (limit 10 s).`)
   const problems = [

@@ -1,5 +1,5 @@
 // `verify`: recomputes the audit log from its stored bytes and says, check by check, what that proves.
-import { readTrace, verifyChains } from '@baton/audit'
+import { presenceOf, readTrace, verifyChains } from '@baton/audit'
 import type { TaskTrace, VerifyReport } from '@baton/audit'
 import { LOG_VERDICTS } from '@baton/ledger'
 import { listTasks } from '@baton/store'
@@ -36,9 +36,9 @@ export async function verify(
         covered: await audit.covered(),
         cold: audit.cold,
       })
-      if (found.records.length === 0 && found.verified) {
-        throw found.ends.length > 0 ? taskNotFound(task) : taskUnproven(task)
-      }
+      const presence = presenceOf(found)
+      if (presence === 'absent') throw taskNotFound(task)
+      if (presence === 'unproven') throw taskUnproven(task)
       return printTask(context.output, found)
     }
     const { vault, batchKeys } = audit

@@ -1,6 +1,6 @@
 // A gateway of the command's own, in this process, with which it reads what no gateway that runs has to tell it.
 import { randomBytes } from 'node:crypto'
-import { readTrace } from '@baton/audit'
+import { presenceOf, readTrace } from '@baton/audit'
 import { createApiKey, createGateway, parseApiKeys } from '@baton/gateway'
 import type { AuditReads } from '@baton/gateway'
 import type { Logger } from '@baton/runtime'
@@ -56,10 +56,8 @@ export async function openReadingGateway(
 const readsOf = ({ pool, cold, covered }: AuditReader): AuditReads => ({
   async trace(taskId) {
     const found = await readTrace(pool, taskId, { covered: await covered(), cold })
-    if (found.records.length === 0 && found.verified) {
-      return found.ends.length === 0 ? 'unproven' : 'absent'
-    }
-    return { ...found }
+    const presence = presenceOf(found)
+    return presence === 'there' ? { ...found } : presence
   },
   ready: async () => true,
   close: () => undefined,
