@@ -73,9 +73,11 @@ async function judgeHold(
   reading: HoldReading,
   taskId: string,
 ): Promise<{ readonly state: HoldState; readonly record: TraceRecord | undefined }> {
-  const { records, verified } = await readTrace(reading.reader, taskId, reading)
+  const { records, verified, expired, ends } = await readTrace(reading.reader, taskId, reading)
   const record = records.findLast(({ body }) => body.event in HOLDS)
-  if (!verified) return { state: 'unverified', record }
+  // A hold among records that are only said to have expired would be gone with them.
+  const isUnproven = reading.covered !== undefined && expired > 0 && ends.length === 0
+  if (!verified || isUnproven) return { state: 'unverified', record }
   if (record === undefined) return { state: 'free', record }
   if (!(await isLift(reading, record.body))) return { state: 'held', record }
   const isWaiting = reading.covered !== undefined && record.assurance === 'committed'

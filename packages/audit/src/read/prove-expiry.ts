@@ -1,6 +1,7 @@
 // Whether the first records of a task have expired, as the database says: the record of it is under a signed head, and so was
 // the last of them, in the part of its chain that expired.
 import type { Finding } from '@baton/ledger'
+import type { ChainHead } from '../append/heads.ts'
 import type { IndexedRecord } from '../cold/archive-positions.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
 import { readExpiryRecord, untoldExpiry } from '../cold/retention-records.ts'
@@ -9,10 +10,9 @@ import type { CoveredSizes } from './assurance.ts'
 import { proveLeaves, proveRows } from './prove-records.ts'
 
 interface Expired {
-  /** The last record of the task that is said to have expired. */
-  readonly last: IndexedRecord
-  /** Of its chain. */
-  readonly origin: string
+  /** The last record of the task that is said to have expired; undefined where none is. */
+  readonly last: IndexedRecord | undefined
+  readonly heads: ReadonlyMap<number, ChainHead>
 }
 
 interface ProvenExpiry {
@@ -24,10 +24,12 @@ interface ProvenExpiry {
 /** Whoever owns the database can mark records as expired, or say of others that they stood among those. */
 export async function proveExpiry(
   snapshot: Snapshot,
-  { last, origin }: Expired,
+  { last, heads }: Expired,
   { covered, tier }: { readonly covered: CoveredSizes | undefined; readonly tier: ColdTier },
 ): Promise<ProvenExpiry> {
+  if (last === undefined) return { findings: [], isProven: true }
   const { chain } = last
+  const origin = heads.get(chain)?.origin ?? ''
   const expiry = { chain, origin, toIndex: (await tier.position(chain)).minIndex }
   const told = await readExpiryRecord(snapshot, tier, expiry)
   if (told === undefined) return { findings: [untoldExpiry(expiry)], isProven: false }

@@ -81,11 +81,7 @@ async function readTraceIn(
     { taskId, records: placed, expired, expiredHash },
     covered?.taskMaps ?? [],
   )
-  const expiry = lastExpired && {
-    last: lastExpired,
-    origin: heads.get(lastExpired.chain)?.origin ?? '',
-  }
-  const gone = expiry && (await proveExpiry(snapshot, expiry, { covered, tier }))
+  const gone = await proveExpiry(snapshot, { last: lastExpired, heads }, { covered, tier })
   // What the map of tasks does not vouch for yet is proven record by record.
   const others = readings.flatMap(({ row, hash }) => {
     return end.proofOf({ recordHash: hash }) === 'witnessed' ? [] : [row]
@@ -96,11 +92,10 @@ async function readTraceIn(
     ...found.findings,
     ...proven.findings,
     ...end.findings,
-    ...(gone?.findings ?? []),
+    ...gone.findings,
   ]
   for (const { row, body, hash } of readings) {
-    const head = heads.get(row.chain)
-    findings.push(...rowFindings(row, body, head?.origin ?? ''), ...strayFindings(row, body, head))
+    findings.push(...placedFindings(row, body, heads.get(row.chain)))
     if (body === undefined) continue
     const { hotFrom } = await tier.position(row.chain)
     const proof = stronger(end.proofOf({ recordHash: hash }), proven.proofOf(row))
@@ -115,9 +110,15 @@ async function readTraceIn(
   const verified = gaps.length === 0 && findings.length === 0
   const cost = taskCost(records.map(({ body }) => body))
   // Records that are only said to have expired could be missing.
-  const ends = gone?.isProven === false ? [] : end.ends
+  const ends = gone.isProven ? end.ends : []
   return { taskId, records, expired, gaps, findings, ends, verified, cost }
 }
+
+const placedFindings = (
+  row: RecordRow,
+  body: RecordBody | undefined,
+  head: ChainHead | undefined,
+): Finding[] => [...rowFindings(row, body, head?.origin ?? ''), ...strayFindings(row, body, head)]
 
 /** A row that no chain has: the sealer and whoever reads chains never come to it. */
 function strayFindings(
