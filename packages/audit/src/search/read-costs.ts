@@ -10,6 +10,7 @@ import type { TaskRecords } from '../cold/read-task.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
 import type { CoveredSizes } from '../read/assurance.ts'
+import { proveExpiry } from '../read/prove-expiry.ts'
 import { proveRows } from '../read/prove-records.ts'
 import { rowFindings } from '../read/read-trace.ts'
 import { countTaskRecords, readRecordsOfTasks } from '../read/records.ts'
@@ -17,7 +18,7 @@ import type { RecordRow } from '../read/records.ts'
 import { fits } from './criteria.ts'
 import type { Criteria } from './criteria.ts'
 import { boundStatements, LOOK_MS, openWalks } from './open-walks.ts'
-import type { Looked, SearchPosition } from './open-walks.ts'
+import type { Looked, Reading, SearchPosition } from './open-walks.ts'
 import type { Piece } from './walk-chain.ts'
 
 /** What the amounts are added up by. */
@@ -78,7 +79,7 @@ export function readCosts(pool: Pool, request: CostRequest): Promise<CostPage> {
       while (!walk.isDone && performance.now() < deadline) {
         const piece = await walk.next()
         const own = placesIn(piece, criteria)
-        const tasks = await readTasks({ snapshot, tier }, own)
+        const tasks = await readTasks({ ...reading, covered }, own)
         const proofs = await proveTasks(tasks, (rows) =>
           proveRows(snapshot, rows, { covered, tier }),
         )
@@ -121,28 +122,32 @@ interface WholeTask {
 
 /** What a record adds follows from those before it, also from before the time that is asked for. */
 async function readTasks(
-  { snapshot, tier }: { readonly snapshot: Snapshot; readonly tier: ColdTier },
+  { snapshot, tier, heads, covered }: Reading & Pick<CostRequest, 'covered'>,
   places: Places,
 ): Promise<readonly WholeTask[]> {
   const taskIds = [...new Set(places.values())]
   if (taskIds.length === 0) return []
   const hot = await readRecordsOfTasks(snapshot, taskIds)
   const counts = await countTaskRecords(snapshot, taskIds)
+  const byChain = new Map(heads.map((head) => [head.chain, head]))
   const tasks: WholeTask[] = []
   for (const taskId of taskIds) {
     const rows = hot.get(taskId) ?? []
     const isHot = rows.length === counts.get(taskId)
     const read = isHot ? undefined : await readTierRecords(snapshot, tier, taskId)
-    tasks.push(judgeTask(taskId, read ?? { ...ALL_HOT, rows }))
+    const last = read?.lastExpired
+    const gone = await proveExpiry(snapshot, { last, heads: byChain }, { covered, tier })
+    tasks.push(judgeTask(taskId, read ?? { ...ALL_HOT, rows }, gone.findings))
   }
   return tasks
 }
 
-const ALL_HOT = { findings: [], expired: 0, expiredHash: undefined }
+const ALL_HOT = { findings: [], expired: 0, lastExpired: undefined }
 
 function judgeTask(
   taskId: string,
-  { rows, findings, expired, expiredHash }: TaskRecords,
+  { rows, findings, expired, lastExpired }: TaskRecords,
+  more: readonly Finding[],
 ): WholeTask {
   const records = rows.flatMap((row) => {
     const body = readRecord(row.body)
@@ -152,8 +157,8 @@ function judgeTask(
   const isSound = records.every(({ row, body }) => rowFindings(row, body, '').length === 0)
   const isLinked =
     records.length === rows.length &&
-    traceGaps(records, { taskSeq: expired, hash: expiredHash }).length === 0
-  const isDoubtful = findings.length > 0 || !isSound || !isLinked
+    traceGaps(records, { taskSeq: expired, hash: lastExpired?.recordHash }).length === 0
+  const isDoubtful = findings.length + more.length > 0 || !isSound || !isLinked
   return { taskId, rows, records, isDoubtful, isExpired: expired > 0 }
 }
 
