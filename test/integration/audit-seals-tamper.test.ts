@@ -31,7 +31,10 @@ const restore = async (schema: string, tables = TABLES) => {
 beforeAll(async () => {
   fixture = await createAuditFixture(2)
   sealing = await createSealing(fixture)
-  auditor = await fixture.startAuditor({ BATON_SEAL_PUBLIC_KEY: sealing.publicKey })
+  auditor = await fixture.startAuditor({
+    BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+  })
   const sealer = await sealing.startSealer()
   // One record of each chain at a time, so that every record is a batch and most are a seal.
   const round = async () => {
@@ -214,6 +217,17 @@ describe('the trace of a task', () => {
   test('of a task that was removed as a whole is missing, not unknown', async () => {
     await cutTask(tasks[0])
     expect(await ends(tasks[0] ?? '')).toEqual({ rules: ['TASK_END'], ends: [] })
+    const headers = { authorization: 'Bearer evidence-token' }
+    const asked = async () => {
+      const response = await fetch(`${auditor.url}/v1/evidence/${tasks[0]}`, { headers })
+      return (await response.json()) as { readonly code: string; readonly detail: string }
+    }
+    // The auditor looks once a second at what seals say by now.
+    await eventually(async () => (await asked()).detail.includes('4 of the 4 records'), {
+      deadlineMs: 10_000,
+      describe: () => 'evidence of a removed task',
+    })
+    expect((await asked()).code).toBe('BATON_TASK_UNPROVEN')
   })
 
   test('says that its end cannot be proven where the stored map was altered or emptied', async () => {

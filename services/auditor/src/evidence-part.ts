@@ -1,7 +1,7 @@
 // The part of the auditor that regulators use: evidence, drills, and the tree hashes that make them fast.
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { readHeads } from '@baton/audit'
+import { readHeads, readTrace } from '@baton/audit'
 import { createNoteSigner, sealLogOrigin } from '@baton/ledger'
 import { requireToken } from '@baton/http/server'
 import type { Core, Part } from './core.ts'
@@ -9,6 +9,7 @@ import { runDrill } from './drill.ts'
 import { createEvidence } from './evidence.ts'
 import { readEvidencePolicy } from './evidence-policy.ts'
 import { addEvidenceRoutes } from './evidence-routes.ts'
+import { nothingOf } from './record-part.ts'
 import { createTreeKeeper } from './tree-keeper.ts'
 
 /** Reads keys, policy and page before it adds its routes; without a token for them there are none. */
@@ -38,6 +39,8 @@ export function createEvidencePart(core: Core): Part {
       const payloadToken = settings.BATON_AUDIT_PAYLOAD_TOKEN
       addEvidenceRoutes(server, {
         evidence,
+        nothingOf: async (taskId) =>
+          nothingOf(await readTrace(reader, taskId, { covered: covered(), cold })),
         policyText: policy.text,
         drill: (seed) => runDrill({ reader, covered, cold, evidence, logger }, seed),
         mayExport: requireToken(token, 'evidence'),

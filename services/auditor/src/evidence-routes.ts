@@ -11,6 +11,8 @@ import type { ByTask } from './schemas.ts'
 
 interface EvidenceRoutes {
   readonly evidence: EvidenceService
+  /** What to answer where no record of a task is stored. */
+  readonly nothingOf: (taskId: string) => Promise<ProblemError>
   readonly policyText: string
   readonly drill: (seed: number | undefined) => Promise<DrillReport | undefined>
   readonly mayExport: RequireToken
@@ -83,7 +85,7 @@ interface Exchange {
 }
 
 async function answer(
-  { evidence, mayReadTexts }: EvidenceRoutes,
+  { evidence, nothingOf, mayReadTexts }: EvidenceRoutes,
   { request, reply, name, taskIds, receipts }: Exchange,
 ) {
   const second = request.headers['baton-payload-authorization']
@@ -92,7 +94,7 @@ async function answer(
     mayReadTexts(String(second))
   }
   const made = await evidence.export({ taskIds, receipts, withTexts: second !== undefined })
-  if (made === undefined) throw NO_SUCH_TASK
+  if (made === undefined) throw await nothingOf(taskIds[0] ?? '')
   return reply
     .header('content-type', 'application/x-tar')
     .header('content-disposition', `attachment; filename="evidence-${name}.tar"`)
@@ -106,12 +108,6 @@ const NOT_A_TASK_ID = new ProblemError({
   code: 'BATON_TASK_ID_INVALID',
   detail: 'the task id is not a lower-case UUID',
   fix: 'Give the whole id of the task.',
-})
-const NO_SUCH_TASK = new ProblemError({
-  status: 404,
-  code: 'BATON_TASK_UNKNOWN',
-  detail: 'the audit log holds no record of this task',
-  fix: 'Check the id; its trace says whether the log never had a record of it.',
 })
 const NOTHING_RECORDED = new ProblemError({
   status: 404,

@@ -93,9 +93,14 @@ const TRACE = {
   }),
 }
 
-/** That there is no such task is said only where a signed map of tasks says so. */
-function nothingOf({ ends: [end] }: TaskTrace): ProblemError {
+/** Why nothing can be shown of a task of which no record is stored: that there is no such task is said only where a signed map of tasks says so. */
+export function nothingOf({ findings: [finding], ends: [end] }: TaskTrace): ProblemError {
   const fix = 'Check the task id; a record exists once a handoff of the task has been judged.'
+  if (finding !== undefined) {
+    const detail = `the audit log holds no record of this task, and it may have lost them: ${finding.message}`
+    const next = 'Run `baton verify`, which says what is missing.'
+    return new ProblemError({ status: 404, code: 'BATON_TASK_UNPROVEN', detail, fix: next })
+  }
   if (end !== undefined) {
     const detail = `the audit log had no record of this task until ${end.until}`
     return new ProblemError({ status: 404, code: 'BATON_TASK_UNKNOWN', detail, fix })
