@@ -14,7 +14,7 @@ export interface KnownAttack {
   readonly traces?: readonly ('hot' | 'cold' | 'both' | 'held')[]
 }
 
-const TODAY = new Date().toISOString().slice(0, 10).replaceAll('-', '')
+const today = () => new Date().toISOString().slice(0, 10).replaceAll('-', '')
 
 const lastOf = (taskId: string) => `(chain, seq) = (select chain, seq from audit.idem
   where task_id = '${taskId}' order by task_seq desc limit 1)`
@@ -292,7 +292,7 @@ export const KNOWN_ATTACKS: readonly KnownAttack[] = [
   },
   {
     name: '33 a day is detached',
-    steps: () => [sql(`alter table audit.record detach partition audit.record_${TODAY}`)],
+    steps: () => [sql(`alter table audit.record detach partition audit.record_${today()}`)],
     verify: 'found',
     traces: ['hot', 'held'],
   },
