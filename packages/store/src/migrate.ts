@@ -36,8 +36,9 @@ export async function migrateStore(options: MigrateOptions): Promise<readonly st
   await withAdmin(url, grantToApp)
   const folder = new URL('../migrations/', import.meta.url)
   const applied = await applyMigrations({ url, folder, name: 'operational', role: 'baton_owner' })
-  // What was applied is nobody's to change but the migrator's.
+  // What was applied is nobody's to change but the migrator's. One at a time: Postgres fails the second of two such changes.
   await withAdmin(url, async (admin) => {
+    await admin.query('select pg_advisory_lock($1)', [LOCK])
     await admin.query('revoke all on kysely_migration, kysely_migration_lock from baton_app')
   })
   return applied
