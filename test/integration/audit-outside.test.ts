@@ -2,7 +2,7 @@
 import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openSealTrust, requireSealTrust, verifyChains } from '@baton/audit'
+import { openSealTrust, readCoveredSizes, requireSealTrust, verifyChains } from '@baton/audit'
 import type { VerifyReport } from '@baton/audit'
 import {
   batchKeyId,
@@ -195,6 +195,18 @@ describe('an untouched log', () => {
       verdict: 'incomplete',
       findings: [],
     })
+  })
+
+  test('is seen outside only by the cosignatures that the policy asks for, whatever the copy in the database says', async () => {
+    const seen = (file?: string) =>
+      readCoveredSizes(fixture.reader, readBatchPublicKey(sealing.publicKey), file)
+    expect((await seen(policyFile)).witnessedSeals).toBeGreaterThan(0)
+    // A superuser copies the newest note, which the sealer signed and nobody cosigned.
+    await fixture.superuser.query({
+      text: 'update audit.witnessed set note = (select note from audit.seal order by seq desc limit 1), size = (select max(seq) + 1 from audit.seal)',
+    })
+    expect((await seen(policyFile)).witnessedSeals).toBe(0)
+    expect((await seen(path('gone'))).witnessedSeals).toBe(0)
   })
 
   test('is not called verified where nobody who is named answers', async () => {

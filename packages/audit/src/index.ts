@@ -49,6 +49,7 @@ export {
 } from './seals/anchors/open-anchors.ts'
 export type { SealWatchSettings } from './seals/anchors/open-anchors.ts'
 export { readCoveredSizes, sealerKey } from './read/assurance.ts'
+export { isWitnessed } from './read/quorum.ts'
 export type { Assurance, CoveredSizes, SignedHead } from './read/assurance.ts'
 export { findOldestRecordTime, readTaskTotals } from './read/records.ts'
 export type { TaskTotals } from './read/records.ts'

@@ -95,7 +95,15 @@ export function openCore(dependencies: AuditorDependencies): Core {
   const { BATON_SEAL_PUBLIC_KEY: seal, BATON_AUDIT_UNSEALED_MAX_MS: unsealedMaxMs } = settings
   const sealKey = seal === undefined ? undefined : readBatchPublicKey(seal)
   const watch =
-    sealKey && createSealWatch({ writer, publicKey: sealKey, unsealedMaxMs, metrics, logger })
+    sealKey &&
+    createSealWatch({
+      writer,
+      publicKey: sealKey,
+      policyFile: settings.BATON_SEAL_POLICY_FILE,
+      unsealedMaxMs,
+      metrics,
+      logger,
+    })
   const allowUnsafe = settings.BATON_ALLOW_UNSAFE_POSTGRES
   const schema = createSchemaWatch({ writer, vaultDb, vault, allowUnsafe, metrics, logger })
   const clock = createClockWatch({

@@ -12,6 +12,8 @@ interface SealWatchOptions {
   /** Connected as audit_writer: appends depend on nothing that others who read could use up. */
   readonly writer: Pool
   readonly publicKey: KeyObject
+  /** Whose cosignatures are enough. */
+  readonly policyFile: string | undefined
   readonly unsealedMaxMs: number
   readonly metrics: Pick<Metrics, 'auditUnsealedAgeSeconds' | 'auditUnwitnessedAgeSeconds'>
   readonly logger: Logger
@@ -28,7 +30,7 @@ export interface SealWatch extends Service {
 const LOOK_EVERY_MS = 1_000
 
 export function createSealWatch(options: SealWatchOptions): SealWatch {
-  const { writer, publicKey, unsealedMaxMs, metrics, logger } = options
+  const { writer, publicKey, policyFile, unsealedMaxMs, metrics, logger } = options
   let sizes: CoveredSizes | undefined
   /** Milliseconds since 1970; null when everything is sealed. */
   let unsealedSince: number | null = null
@@ -37,7 +39,7 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
   const age = (): number => (unsealedSince === null ? 0 : Date.now() - unsealedSince)
 
   async function look(): Promise<void> {
-    const seen = await readCoveredSizes(writer, publicKey)
+    const seen = await readCoveredSizes(writer, publicKey, policyFile)
     const unsealed = seen.heads.flatMap(({ chain, size }) => {
       const seq = seen.sealed.get(chain)?.size ?? 0
       return size > seq ? [{ chain, seq }] : []

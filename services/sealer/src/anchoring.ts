@@ -1,5 +1,5 @@
 // Shows the newest seal to every anchor, and keeps what enough witnesses have cosigned.
-import { inSnapshot, scanSeals, storeWitnessed } from '@baton/audit'
+import { inSnapshot, isWitnessed, scanSeals, storeWitnessed } from '@baton/audit'
 import type { Anchor, AnchoredCheckpoint, AnchorOutcome, Pool } from '@baton/audit'
 import {
   compactRangeFromState,
@@ -8,9 +8,7 @@ import {
   formatNote,
   fromBase64,
   hashLeaf,
-  meetsQuorum,
   nodesOfRange,
-  openNote,
   proveConsistency,
   splitNote,
 } from '@baton/ledger'
@@ -151,13 +149,4 @@ function cosignedNote(own: string, kept: readonly string[]): string {
   if (base === undefined) return own
   const added = kept.flatMap((note) => splitNote(encodeUtf8(note))?.signatures.slice(1) ?? [])
   return formatNote({ text: base.text, signatures: [...base.signatures, ...added] })
-}
-
-function isWitnessed(note: string, policy: Policy | undefined): boolean {
-  if (policy === undefined) return true
-  const opened = openNote(encodeUtf8(note), [...policy.witnesses.values()])
-  const signed = opened.ok ? opened.signatures : []
-  return meetsQuorum(policy, ({ name, keyId }) =>
-    signed.some((signature) => signature.name === name && signature.keyId === keyId),
-  )
 }

@@ -20,6 +20,7 @@ import type { Database, Pool, Snapshot } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { readChainCheckpoints, readLastSeal, readSeal, readWitnessed } from '../seals/seals.ts'
+import { isWitnessedByFile } from './quorum.ts'
 import { isMissingLeaf, treeReader } from '../seals/tree-reader.ts'
 
 /**
@@ -93,7 +94,12 @@ export async function openChainCheckpoints(
 }
 
 /** Copies that the sealer's key did not sign cover nothing, and no entry of the seal log that its witnessed head does not prove. */
-export function readCoveredSizes(pool: Pool, publicKey: KeyObject): Promise<CoveredSizes> {
+export function readCoveredSizes(
+  pool: Pool,
+  publicKey: KeyObject,
+  /** Whose cosignatures are enough; a copy in the database that lacks them was seen by nobody outside. */
+  policyFile?: string,
+): Promise<CoveredSizes> {
   return inSnapshot(pool, async (snapshot) => {
     const heads = await readHeads(snapshot)
     const checkpoints = await openChainCheckpoints(snapshot, heads, publicKey)
@@ -106,7 +112,9 @@ export function readCoveredSizes(pool: Pool, publicKey: KeyObject): Promise<Cove
       const entry = checkpoint && (await readLastEntry(snapshot, checkpoint))
       return checkpoint && entry && { checkpoint, entry }
     }
-    const seen = await open(await readWitnessed(snapshot))
+    const copy = await readWitnessed(snapshot)
+    const isSeen = copy !== undefined && (await isWitnessedByFile(copy.note, policyFile))
+    const seen = await open(isSeen ? copy : undefined)
     const newest = await open(await readLastSeal(snapshot))
     return {
       heads,
