@@ -82,6 +82,20 @@ const FLUSH_RECORDS_MAX = 256
 const PARTITIONS_EVERY_MS = 3_600_000
 const VERIFY_STATEMENT_MS = 60_000
 
+const watchSeals = (
+  { settings, metrics, logger }: AuditorDependencies,
+  writer: Pool,
+  publicKey: KeyObject,
+) =>
+  createSealWatch({
+    writer,
+    publicKey,
+    policyFile: settings.BATON_SEAL_POLICY_FILE,
+    unsealedMaxMs: settings.BATON_AUDIT_UNSEALED_MAX_MS,
+    metrics,
+    logger,
+  })
+
 /** Nothing is connected before `start`. Throws BATON_KEY_INVALID for unreadable keys. */
 export function openCore(dependencies: AuditorDependencies): Core {
   const { settings, logger, metrics } = dependencies
@@ -92,18 +106,9 @@ export function openCore(dependencies: AuditorDependencies): Core {
     wrappingKey: settings.BATON_AUDIT_WRAPPING_KEY,
     lookupKey: settings.BATON_AUDIT_LOOKUP_KEY,
   })
-  const { BATON_SEAL_PUBLIC_KEY: seal, BATON_AUDIT_UNSEALED_MAX_MS: unsealedMaxMs } = settings
+  const { BATON_SEAL_PUBLIC_KEY: seal } = settings
   const sealKey = seal === undefined ? undefined : readBatchPublicKey(seal)
-  const watch =
-    sealKey &&
-    createSealWatch({
-      writer,
-      publicKey: sealKey,
-      policyFile: settings.BATON_SEAL_POLICY_FILE,
-      unsealedMaxMs,
-      metrics,
-      logger,
-    })
+  const watch = sealKey && watchSeals(dependencies, writer, sealKey)
   const allowUnsafe = settings.BATON_ALLOW_UNSAFE_POSTGRES
   const schema = createSchemaWatch({ writer, vaultDb, vault, allowUnsafe, metrics, logger })
   const clock = createClockWatch({
