@@ -1,13 +1,14 @@
 // Another protocol is one plugin: its own content type, authentication and errors, and what it is sent becomes a handoff.
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Dialect, Gateway } from '@baton/gateway'
+import { findForeignHandoff } from '@baton/store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { get, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
 
-/** A protocol of one line: `<task> <agent type>`, answered with `OK <handoff>` or `NO <code>`. */
+/** A protocol of one line: `<task> <agent type> [<id>]`, answered with `OK <handoff>` or `NO <code>`. */
 const telegraph: Dialect = {
   path: '/telegraph',
   contentTypes: { 'text/x-telegraph': String },
@@ -26,13 +27,18 @@ const telegraph: Dialect = {
       : { ok: false, why: 'missing' },
   requestMs: 50,
   post: { path: '/send', options: { schema: { hide: true, body: { type: 'string' } } } },
+  requestKey: ({ headers }) =>
+    headers['x-key'] === undefined
+      ? undefined
+      : { apiKeyId: 'telegraph', key: String(headers['x-key']), requestSha256: Buffer.alloc(32) },
   toSubmission({ body, span }) {
-    const [taskId = '', targetAgentType = ''] = (body as string).split(' ')
+    const [taskId = '', targetAgentType = '', id] = (body as string).split(' ')
     const { agentState } = stateBody({ taskId, traceparent: span.traceparent })
     return {
       priority: 2,
       agentType: targetAgentType,
       place: (pointer) => pointer,
+      ...(id === undefined ? {} : { externalRef: telegraphRef(id, body as string) }),
       send: (sender) =>
         sender.send(
           {
@@ -53,6 +59,14 @@ const telegraph: Dialect = {
   }),
 }
 
+const telegraphRef = (id: string, line: string) => ({
+  protocol: 'telegraph',
+  id,
+  sender: 'marconi',
+  recipient: 'coast',
+  requestSha256: hash('sha256', line, 'buffer'),
+})
+
 let fixture: GatewayFixture
 let gateway: Gateway
 beforeAll(async () => {
@@ -68,7 +82,7 @@ interface Asking {
   readonly headers?: Record<string, string>
 }
 
-async function telegraphed(payload: string, asking: Asking = {}) {
+async function telegraphed(payload: string, asking: Asking = {}): Promise<string> {
   const { url = '/telegraph/send', method = 'POST', headers = { 'x-operator': 'marconi' } } = asking
   const response = await gateway.server.inject({
     method,
@@ -134,4 +148,32 @@ it('waits for a request as long as it says, and for others longer', async () => 
   const [refusal] = await once(patient, 'data')
   expect(String(refusal)).toMatch(/^HTTP\/1.1 422 /)
   patient.destroy()
+})
+
+it('knows what it is sent by the id it has in its protocol, also under an Idempotency-Key', async () => {
+  const id = randomUUID()
+  const line = `${randomUUID()} clause-extraction ${id}`
+  const sent = await telegraphed(line)
+  expect(sent).toMatch(/^OK /)
+  expect(await telegraphed(line)).toBe(sent)
+  const keyed = { 'x-operator': 'marconi', 'x-key': id }
+  expect(await telegraphed(line, { headers: keyed })).toBe(sent)
+  expect(await telegraphed(line, { headers: keyed })).toBe(sent)
+  expect(await telegraphed(`${randomUUID()} clause-extraction ${id}`)).toBe(
+    'NO BATON_EXTERNAL_ID_REUSED',
+  )
+  const found = await findForeignHandoff(fixture.pool, { protocol: 'telegraph', id })
+  expect(sent).toBe(`OK ${found?.handoffId}`)
+})
+
+it('sends one of a hundred requests at once that have the same id', async () => {
+  const line = `${randomUUID()} clause-extraction ${randomUUID()}`
+  const answers = await Promise.all(Array.from({ length: 100 }, () => telegraphed(line)))
+  const sent = new Set(answers.filter((answer) => !answer.startsWith('NO BATON_OVERLOADED')))
+  expect(sent.size).toBe(1)
+  const { rows } = await fixture.pool.query({
+    text: 'select count(*)::int as handoffs from handoff where task_id = $1',
+    values: [line.split(' ')[0]],
+  })
+  expect(rows).toEqual([{ handoffs: 1 }])
 })

@@ -12,6 +12,8 @@ export interface ApprovalRequest {
   readonly reasonCode: string | null
   /** The operator of the API key that was used. */
   readonly actor: string
+  /** The name that was given beside it, which is shown and proves nothing. */
+  readonly decidedAs?: string | null
 }
 
 export type Decided =
@@ -35,8 +37,8 @@ export async function answerApproval(pool: Pool, request: ApprovalRequest): Prom
 }
 
 async function decide(transaction: Database, request: ApprovalRequest): Promise<boolean> {
-  const { handoffId, decision, actor, reasonCode } = request
-  const act = { handoffId, decision, decidedBy: actor, reasonCode }
+  const { handoffId, decision, actor, reasonCode, decidedAs = null } = request
+  const act = { handoffId, decision, decidedBy: actor, reasonCode, decidedAs }
   const known = await decideApproval(transaction, act)
   if (known === undefined) return false
   const event = decision === 'approve' ? 'HANDOFF_APPROVED' : 'APPROVAL_REFUSED'

@@ -84,7 +84,7 @@ waiting as (
     and not h.cancel_requested and ${IN_TIME}
   for update
 ), decided as (
-  update approval set closed_at = clock_timestamp(), decision = $2, decided_by = $3, reason_code = $4
+  update approval set closed_at = clock_timestamp(), decision = $2, decided_by = $3, reason_code = $4, decided_as = $5
   where handoff_id in (select id from waiting) and closed_at is null
   returning handoff_id
 )`
@@ -125,6 +125,8 @@ export interface ApprovalAct {
   readonly decision: ApprovalDecision
   readonly decidedBy: string
   readonly reasonCode: string | null
+  /** The name the decider gave, where a protocol asks for one; no proof of anything. */
+  readonly decidedAs?: string | null
 }
 
 /**
@@ -134,14 +136,14 @@ export interface ApprovalAct {
  */
 export async function decideApproval(
   db: Database,
-  { handoffId, decision, decidedBy, reasonCode }: ApprovalAct,
+  { handoffId, decision, decidedBy, reasonCode, decidedAs = null }: ApprovalAct,
 ): Promise<ExpiredHandoff | undefined> {
   const approve = decision === 'approve'
   const rows = await run<ExpiredHandoff & object>(
     db,
     approve ? 'approve_handoff' : 'refuse_handoff',
     approve ? APPROVE : REFUSE,
-    [handoffId, decision, decidedBy, reasonCode],
+    [handoffId, decision, decidedBy, reasonCode, decidedAs],
   )
   return rows[0]
 }

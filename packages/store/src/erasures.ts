@@ -100,6 +100,15 @@ const ERASE = [
        acknowledged_at = coalesce(acknowledged_at, clock_timestamp())
      where handoff_id = any($1::uuid[])`,
   ],
+  [
+    'erase_external_refs',
+    `update external_ref set request_sha256 = null
+     where handoff_id = any($1::uuid[]) and request_sha256 is not null`,
+  ],
+  [
+    'erase_approver_names',
+    `update approval set decided_as = null where handoff_id = any($1::uuid[]) and decided_as is not null`,
+  ],
   ['erase_idempotency_keys', `delete from idempotency_key where handoff_id = any($1::uuid[])`],
   ['erase_subjects', `delete from handoff_subject where handoff_id = any($1::uuid[])`],
 ] as const
@@ -136,6 +145,10 @@ union all select 'returns', count(*), count(*) filter (where details <> '[]')
 from handoff_return where handoff_id = any($1::uuid[])
 union all select 'sender notifications', count(*), count(*) filter (where details <> '[]')
 from sender_notification where handoff_id = any($1::uuid[])
+union all select 'external ids', count(request_sha256), count(request_sha256)
+from external_ref where handoff_id = any($1::uuid[])
+union all select 'names of approvers', count(decided_as), count(decided_as)
+from approval where handoff_id = any($1::uuid[])
 union all select 'audit outbox', count(*), count(*) from audit_outbox where handoff_id = any($1::uuid[])
 union all select 'queue publications', count(*), count(*) from outbox where handoff_id = any($1::uuid[])
 union all select 'idempotency keys', count(*), count(*) from idempotency_key where handoff_id = any($1::uuid[])
@@ -158,6 +171,8 @@ export const TABLES_WITH_TEXT: readonly string[] = [
   'handoff_return',
   'sender_notification',
   'audit_outbox',
+  'external_ref',
+  'approval',
   'idempotency_key',
   'handoff_subject',
 ]

@@ -41,3 +41,16 @@ export async function takeIdempotencyKey(db: Database, request: KeyedRequest): P
     ? { kind: 'repeated', handoffId: first.handoffId }
     : { kind: 'other_request' }
 }
+
+/** Has a key that the caller's transaction took stand for a handoff that had been sent before. */
+export async function repointIdempotencyKey(
+  db: Database,
+  { apiKeyId, key, handoffId }: Omit<KeyedRequest, 'requestSha256'>,
+): Promise<void> {
+  const written = tables
+    .updateTable('idempotency_key')
+    .set({ handoff_id: handoffId })
+    .where('api_key_id', '=', apiKeyId)
+    .where('key', '=', key)
+  await run(db, 'repoint_idempotency_key', written)
+}

@@ -48,6 +48,7 @@ export {
 } from './audit-outbox.ts'
 export type { OutboxEvent } from './audit-outbox.ts'
 export * from './idempotency.ts'
+export * from './external-refs.ts'
 export * from './reads.ts'
 export * from './dead-letters.ts'
 export * from './reviews.ts'

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { HandoffRequest, HandoffSender, ReadyMessage, Sent } from '@baton/engine'
 import { buildHandoffMessage, microUSD } from '@baton/protocol'
 import type { AgentState, Detail, HandoffMessage, KeyRing } from '@baton/protocol'
+import type { Database, ExternalRef, NewHandoff } from '@baton/store'
 import { messagingAttributes, parseTraceparent, startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
 import { placed, requireDeliverable, requireSignature } from './deliverable.ts'
@@ -16,6 +17,10 @@ export interface Submission {
   readonly priority: number
   /** Turns a pointer into the message into one into the posted body. */
   readonly place: Place
+  /** What it is called in the protocol it came in by; kept with it, and recognised when it comes again. */
+  readonly externalRef?: ExternalRef
+  /** What else commits with it, before it; throws where it must not be sent. */
+  readonly within?: (transaction: Database, handoff: NewHandoff) => Promise<void>
   /** Sends it; may be called once. */
   send(sender: HandoffSender): Promise<Sent>
 }

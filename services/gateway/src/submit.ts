@@ -1,9 +1,16 @@
-// Commits a handoff: many share one commit; one with an Idempotency-Key commits together with its key.
+// Commits a handoff: many share one commit; one with an Idempotency-Key or an id of another protocol commits together with them.
 import { createHandoffSender, sendOne } from '@baton/engine'
 import type { HandoffSender, Sent } from '@baton/engine'
 import { ProtocolError } from '@baton/protocol'
 import type { KeyRing } from '@baton/protocol'
-import { findHandoff, inTransaction, isConflict, takeIdempotencyKey } from '@baton/store'
+import {
+  findHandoff,
+  inTransaction,
+  isConflict,
+  repointIdempotencyKey,
+  takeExternalRef,
+  takeIdempotencyKey,
+} from '@baton/store'
 import type { Database, KeyedRequest, NewHandoff, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { ProblemError } from '@baton/http/server'
@@ -35,7 +42,10 @@ export function createSubmitter(options: SubmitterOptions): Submitter {
   const sender = createHandoffSender(options)
   return {
     async submit(submission, key) {
-      const own = key === undefined ? sender : sender.through((one) => sendOnce(pool, one, key))
+      const alone = key !== undefined || commitsAlone(submission)
+      const own = alone
+        ? sender.through((one) => sendOnce(pool, one, { ...submission, key }))
+        : sender
       return answerFor(pool, await sendPlaced(submission, own))
     },
     drain: () => sender.drain(),
@@ -66,28 +76,57 @@ async function answerFor(pool: Pool, sent: Sent): Promise<Submitted> {
   }
 }
 
-// A refused send throws, which gives the key back: the caller may mend the body and use it again.
-function sendOnce(pool: Pool, handoff: NewHandoff, key: RequestKey): Promise<Sent> {
+/** What makes a send recognisable, and what else commits with it. */
+interface Once extends Pick<Submission, 'externalRef' | 'within'> {
+  readonly key: RequestKey | undefined
+}
+
+const commitsAlone = ({ externalRef, within }: Submission): boolean =>
+  externalRef !== undefined || within !== undefined
+
+// A refused send throws, which gives key and id back: the caller may mend the body and use them again.
+function sendOnce(pool: Pool, handoff: NewHandoff, once: Once): Promise<Sent> {
   return inTransaction(pool, async (transaction) => {
-    const taken = await takeKey(transaction, { ...key, handoffId: handoff.handoffId })
-    if (taken.kind === 'other_request') throw KEY_REUSED
-    if (taken.kind === 'new') return sendOne(transaction, handoff)
-    const { taskId, traceparent } = handoff
-    return {
-      handoffId: taken.handoffId,
-      taskId,
-      traceparent,
-      taskSeq: 0,
-      state: '',
-      duplicate: true,
-    }
+    const earlier = await findEarlier(transaction, handoff.handoffId, once)
+    if (earlier !== undefined) return repeatedOf(handoff, earlier)
+    await once.within?.(transaction, handoff)
+    return sendOne(transaction, handoff)
   })
 }
 
+// The handoff that the same request sent before.
+async function findEarlier(
+  transaction: Database,
+  handoffId: string,
+  { key, externalRef }: Once,
+): Promise<string | undefined> {
+  if (key !== undefined) {
+    const taken = await taking(takeIdempotencyKey(transaction, { ...key, handoffId }))
+    if (taken.kind === 'other_request') throw KEY_REUSED
+    if (taken.kind === 'repeated') return taken.handoffId
+  }
+  if (externalRef === undefined) return undefined
+  const taken = await taking(takeExternalRef(transaction, { ...externalRef, handoffId }))
+  if (taken.kind === 'other_request') throw EXTERNAL_ID_REUSED
+  if (taken.kind === 'new') return undefined
+  if (key !== undefined)
+    await repointIdempotencyKey(transaction, { ...key, handoffId: taken.handoffId })
+  return taken.handoffId
+}
+
+const repeatedOf = ({ taskId, traceparent }: NewHandoff, handoffId: string): Sent => ({
+  handoffId,
+  taskId,
+  traceparent,
+  taskSeq: 0,
+  state: '',
+  duplicate: true,
+})
+
 // Waits for a first request that is about to commit, but not longer than the lock time-out.
-async function takeKey(transaction: Database, request: KeyedRequest) {
+async function taking<Outcome>(taken: Promise<Outcome>): Promise<Outcome> {
   try {
-    return await takeIdempotencyKey(transaction, request)
+    return await taken
   } catch (error) {
     throw isConflict(error) ? STILL_RUNNING : error
   }
@@ -100,10 +139,17 @@ const KEY_REUSED = new ProblemError({
   fix: 'Use a new key for a new handoff; repeat exactly the same body to repeat a request.',
 })
 
+const EXTERNAL_ID_REUSED = new ProblemError({
+  status: 409,
+  code: 'BATON_EXTERNAL_ID_REUSED',
+  detail: 'another handoff was sent before under this id of its protocol',
+  fix: 'Use a new id for a new handoff; repeat exactly the same request to repeat it.',
+})
+
 const STILL_RUNNING = new ProblemError({
   status: 409,
   code: 'BATON_IDEMPOTENCY_KEY_RUNNING',
-  detail: 'a request with this Idempotency-Key is still under way',
+  detail: 'a request with this Idempotency-Key or this id is still under way',
   fix: 'Repeat the request after the time in Retry-After to get its answer.',
   headers: { 'retry-after': '1' },
 })

@@ -197,6 +197,7 @@ export interface Tables {
     decision: 'approve' | 'reject' | null
     decided_by: string | null
     reason_code: string | null
+    decided_as: string | null
   }
   'agent_registration': {
     type: string
@@ -263,5 +264,15 @@ export interface Tables {
     relay: string
     watermark: number
     written_at: Generated<Date>
+  }
+  'external_ref': {
+    protocol: string
+    id: string
+    handoff_id: string
+    sender: string
+    recipient: string
+    depth: Generated<number>
+    request_sha256: Buffer | null
+    created_at: Generated<Date>
   }
 }

@@ -1,0 +1,17 @@
+// The UUID by which Baton knows an id of another protocol: always the same one, and no two protocols share one.
+import { hash } from 'node:crypto'
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/**
+ * An id that is a UUID of version 4 keeps it, in lower case. Any other text becomes one, shaped of the digest of
+ * protocol, kind of thing and text; the original stands in the message's `externalRef`, or in its state.
+ */
+export function foreignUuid(protocol: string, kind: string, id: string): string {
+  const known = id.toLowerCase()
+  if (UUID_V4.test(known)) return known
+  const digits = hash('sha256', `baton:${protocol}:${kind}:${id}`).slice(0, 32)
+  const variant = '89ab'[Number.parseInt(digits[16] ?? '0', 16) % 4]
+  const shaped = `${digits.slice(0, 12)}4${digits.slice(13, 16)}${variant}${digits.slice(17)}`
+  return shaped.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

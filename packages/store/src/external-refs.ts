@@ -1,0 +1,183 @@
+// Handoffs that came in by another protocol: found again by the id they have there, and shown in its words.
+import { uuid } from '@baton/postgres'
+import { anyOf, sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
+import type { Database } from './database.ts'
+
+/** What a handoff is called in another protocol. */
+export interface ExternalRef {
+  readonly protocol: string
+  /** Its id there; of the ids of one protocol, each names one handoff. */
+  readonly id: string
+  /** Who sends it and who gets it, by that protocol's names. */
+  readonly sender: string
+  readonly recipient: string
+  /** How many messages of that protocol led to it; 0 by default. */
+  readonly depth?: number
+  /** Digest of what was asked, by which a repetition is told from another request with the same id. */
+  readonly requestSha256: Uint8Array
+}
+
+export type ExternalRefOutcome =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'repeated'; readonly handoffId: string }
+  | { readonly kind: 'other_request' }
+
+/**
+ * Takes the id in the caller's transaction, which must also send the handoff. A second request with the same id waits
+ * here until the first has committed; 55P03 (lock time-out) means that the first is still running.
+ */
+export async function takeExternalRef(
+  db: Database,
+  ref: ExternalRef & { readonly handoffId: string },
+): Promise<ExternalRefOutcome> {
+  const requestSha256 = Buffer.from(ref.requestSha256)
+  const taken = tables
+    .insertInto('external_ref')
+    .values({
+      protocol: ref.protocol,
+      id: ref.id,
+      handoff_id: ref.handoffId,
+      sender: ref.sender,
+      recipient: ref.recipient,
+      depth: ref.depth ?? 0,
+      request_sha256: requestSha256,
+    })
+    .onConflict((conflict) => conflict.columns(['protocol', 'id']).doNothing())
+    .returning('id')
+  if ((await run(db, 'take_external_ref', taken)).length > 0) return { kind: 'new' }
+  const known = tables
+    .selectFrom('external_ref')
+    .select(['handoff_id as handoffId', 'request_sha256 as requestSha256'])
+    .where('protocol', '=', ref.protocol)
+    .where('id', '=', ref.id)
+  const [first] = await run(db, 'find_external_ref', known)
+  return first?.requestSha256?.equals(requestSha256) === true
+    ? { kind: 'repeated', handoffId: first.handoffId }
+    : { kind: 'other_request' }
+}
+
+/** A handoff as another protocol's face shows it. */
+export interface ForeignHandoff {
+  readonly id: string
+  readonly sender: string
+  readonly recipient: string
+  readonly depth: number
+  readonly handoffId: string
+  readonly taskId: string
+  readonly parentHandoffId: string | null
+  readonly fromAgent: string
+  readonly toAgent: string
+  readonly state: string
+  readonly reason: string | null
+  readonly details: unknown
+  readonly attempt: number
+  readonly priority: number
+  readonly traceparent: string
+  readonly createdAt: Date
+  readonly acceptedAt: Date | null
+  readonly endedAt: Date | null
+  readonly expiresAt: Date | null
+  readonly erasedAt: Date | null
+  readonly costMicroUSD: number | null
+  /** What the agent answered. */
+  readonly result: unknown
+  /** The signed bytes of the message; a tombstone once it was erased. */
+  readonly body: Buffer
+  readonly approval: ForeignApproval | null
+}
+
+/** What a person decided about it; null where it was never held for one. */
+export interface ForeignApproval {
+  readonly decision: string | null
+  readonly decidedBy: string | null
+  readonly decidedAs: string | null
+  /** In milliseconds since 1970. */
+  readonly decidedAt: number | null
+}
+
+const FOREIGN_HANDOFFS = tables
+  .selectFrom('external_ref as r')
+  .innerJoin('handoff as h', 'h.id', 'r.handoff_id')
+  .innerJoin('handoff_body as b', 'b.handoff_id', 'r.handoff_id')
+  .leftJoin('execution as e', 'e.handoff_id', 'r.handoff_id')
+  .leftJoin('approval as a', 'a.handoff_id', 'r.handoff_id')
+  .select([
+    'r.id',
+    'r.sender',
+    'r.recipient',
+    'r.depth',
+    'h.id as handoffId',
+    'h.task_id as taskId',
+    'h.parent_id as parentHandoffId',
+    'h.from_agent as fromAgent',
+    'h.to_agent as toAgent',
+    'h.state',
+    'h.reason',
+    'h.last_error as details',
+    'h.attempt',
+    'h.priority',
+    'h.traceparent',
+    'h.created_at as createdAt',
+    'h.accepted_at as acceptedAt',
+    'h.ended_at as endedAt',
+    'h.expires_at as expiresAt',
+    'h.erased_at as erasedAt',
+    'e.cost_micro_usd as costMicroUSD',
+    sql<unknown>`e.result::json`.as('result'),
+    'b.body',
+    sql<ForeignApproval | null>`case when a.handoff_id is not null then json_build_object(
+      'decision', a.decision, 'decidedBy', a.decided_by, 'decidedAs', a.decided_as,
+      'decidedAt', floor(extract(epoch from a.closed_at) * 1000)) end`.as('approval'),
+  ])
+
+/** The handoff that has this id in a protocol. */
+export async function findForeignHandoff(
+  db: Database,
+  { protocol, id }: Pick<ExternalRef, 'protocol' | 'id'>,
+): Promise<ForeignHandoff | undefined> {
+  const written = FOREIGN_HANDOFFS.where('r.protocol', '=', protocol).where('r.id', '=', id)
+  return (await run(db, 'find_foreign_handoff', written))[0]
+}
+
+/** Those of these handoffs that came in by a protocol, in no order. */
+export function findForeignHandoffs(
+  db: Database,
+  protocol: string,
+  handoffIds: readonly string[],
+): Promise<ForeignHandoff[]> {
+  const written = FOREIGN_HANDOFFS.where('r.protocol', '=', protocol).where(
+    'r.handoff_id',
+    '=',
+    anyOf(uuid, handoffIds),
+  )
+  return run(db, 'find_foreign_handoffs', written)
+}
+
+export interface ForeignFilter {
+  readonly sender?: string | undefined
+  readonly recipient?: string | undefined
+  /** In one of these lifecycle states. */
+  readonly states?: readonly string[] | undefined
+  readonly limit: number
+}
+
+/** The handoffs of a protocol, newest first, at most `limit`. Each combination of filters is planned by itself. */
+export function listForeignHandoffs(
+  db: Database,
+  protocol: string,
+  { sender, recipient, states, limit }: ForeignFilter,
+): Promise<ForeignHandoff[]> {
+  let written = FOREIGN_HANDOFFS.where('r.protocol', '=', protocol)
+  if (sender !== undefined) written = written.where('r.sender', '=', sender)
+  if (recipient !== undefined) written = written.where('r.recipient', '=', recipient)
+  if (states !== undefined)
+    written = written.where(sql<boolean>`h.state = any(${[...states]}::text[])`)
+  const given = { sender, recipient, states }
+  const name = Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [key]))
+  return run(
+    db,
+    ['list_foreign_handoffs', ...name].join('_by_'),
+    written.orderBy('r.created_at', 'desc').orderBy('r.handoff_id').limit(limit),
+  )
+}

@@ -1,0 +1,154 @@
+// Ids of other protocols on a real Postgres: taken once, found again, listed in order, and empty of text once erased.
+import { randomBytes, randomUUID } from 'node:crypto'
+import {
+  countErased,
+  decideApproval,
+  eraseHandoffs,
+  findForeignHandoff,
+  findForeignHandoffs,
+  inTransaction,
+  listForeignHandoffs,
+  sendHandoffs,
+  takeExternalRef,
+} from '@baton/store'
+import type { ExternalRef, NewHandoff } from '@baton/store'
+import { permanent } from '@baton/runtime'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newHandoff, openStore } from './store-fixture.ts'
+import type { StoreFixture } from './store-fixture.ts'
+
+let store: StoreFixture
+beforeAll(async () => {
+  store = await openStore('external_refs')
+})
+afterAll(() => store.close())
+
+const newRef = (changes: Partial<ExternalRef> = {}): ExternalRef => ({
+  protocol: 'session',
+  id: randomUUID(),
+  sender: 'planner',
+  recipient: 'coder',
+  requestSha256: randomBytes(32),
+  ...changes,
+})
+
+async function sendAs(ref: ExternalRef, changes: Partial<NewHandoff> = {}): Promise<string> {
+  const handoff = newHandoff(changes)
+  await inTransaction(store.pool, async (transaction) => {
+    await takeExternalRef(transaction, { ...ref, handoffId: handoff.handoffId })
+    await sendHandoffs(transaction, [handoff])
+  })
+  return handoff.handoffId
+}
+
+describe('taking an id', () => {
+  it('is done once: the same request again is a repetition, another one is not', async () => {
+    const ref = newRef()
+    const handoffId = await sendAs(ref)
+    const again = (changes: Partial<ExternalRef>) =>
+      takeExternalRef(store.pool, { ...ref, ...changes, handoffId: randomUUID() })
+    expect(await again({})).toEqual({ kind: 'repeated', handoffId })
+    expect(await again({ requestSha256: randomBytes(32) })).toEqual({ kind: 'other_request' })
+    expect(await again({ protocol: 'sw4rm' })).toEqual({ kind: 'new' })
+  })
+
+  it('has one of a hundred at once', async () => {
+    const ref = newRef()
+    const ids = Array.from({ length: 100 }, () => randomUUID())
+    const taken = await Promise.all(
+      ids.map((handoffId) => takeExternalRef(store.pool, { ...ref, handoffId })),
+    )
+    const winner = taken.findIndex(({ kind }) => kind === 'new')
+    expect(taken.filter(({ kind }) => kind === 'new')).toHaveLength(1)
+    expect(taken.filter(({ kind }) => kind === 'repeated')).toEqual(
+      Array.from({ length: 99 }, () => ({ kind: 'repeated', handoffId: ids[winner] })),
+    )
+  })
+
+  it('commits with the handoff or not at all', async () => {
+    const ref = newRef()
+    const failed = inTransaction(store.pool, async (transaction) => {
+      await takeExternalRef(transaction, { ...ref, handoffId: randomUUID() })
+      throw permanent('BATON_TASK_ENDED', 'refused')
+    })
+    await expect(failed).rejects.toThrow('refused')
+    expect(await takeExternalRef(store.pool, { ...ref, handoffId: randomUUID() })).toEqual({
+      kind: 'new',
+    })
+  })
+})
+
+describe('finding', () => {
+  it('finds a handoff by its id there and by its own, with the bytes of its message', async () => {
+    const ref = newRef({ depth: 3 })
+    const body = randomBytes(64)
+    const handoffId = await sendAs(ref, { body, requiresApproval: true })
+    const act = { handoffId, decision: 'approve', decidedBy: 'ann', reasonCode: null } as const
+    await decideApproval(store.pool, { ...act, decidedAs: 'Ann of the board' })
+    const found = await findForeignHandoff(store.pool, ref)
+    expect(found).toMatchObject({
+      id: ref.id,
+      sender: 'planner',
+      recipient: 'coder',
+      depth: 3,
+      handoffId,
+      state: 'QUEUED',
+      body,
+      result: null,
+      approval: { decision: 'approve', decidedBy: 'ann', decidedAs: 'Ann of the board' },
+    })
+    expect(Math.abs((found?.approval?.decidedAt ?? 0) - Date.now())).toBeLessThan(60_000)
+    expect(await findForeignHandoffs(store.pool, 'session', [handoffId, randomUUID()])).toEqual([
+      found,
+    ])
+    expect(await findForeignHandoffs(store.pool, 'sw4rm', [handoffId])).toEqual([])
+    expect(await findForeignHandoff(store.pool, { ...ref, id: 'nobody' })).toBeUndefined()
+  })
+
+  it('lists the newest first, by sender, recipient and state, together and alone', async () => {
+    const sent: string[] = []
+    for (const [sender, recipient, requiresApproval] of [
+      ['a', 'x', false],
+      ['a', 'y', true],
+      ['b', 'x', true],
+    ] as const)
+      sent.push(
+        await sendAs(newRef({ protocol: 'listed', sender, recipient }), { requiresApproval }),
+      )
+    const [first, second, third] = sent
+    const list = async (filter: object) =>
+      (await listForeignHandoffs(store.pool, 'listed', { limit: 100, ...filter })).map(
+        ({ handoffId }) => handoffId,
+      )
+    expect(await list({})).toEqual([third, second, first])
+    expect(await list({ limit: 1 })).toEqual([third])
+    expect(await list({ sender: 'a' })).toEqual([second, first])
+    expect(await list({ recipient: 'x' })).toEqual([third, first])
+    expect(await list({ states: ['AWAITING_APPROVAL'] })).toEqual([third, second])
+    expect(await list({ states: ['QUEUED', 'AWAITING_APPROVAL'], recipient: 'y' })).toEqual([
+      second,
+    ])
+    expect(await list({ states: [] })).toEqual([])
+  })
+})
+
+it('keeps no digest and no name of a handoff that was erased, and its row', async () => {
+  const ref = newRef()
+  const handoffId = await sendAs(ref, { requiresApproval: true })
+  const act = { handoffId, decision: 'reject', decidedBy: 'ann', reasonCode: null } as const
+  await decideApproval(store.pool, { ...act, decidedAs: 'Ann of the board' })
+  const held = async () =>
+    Object.fromEntries(
+      (await countErased(store.pool, [handoffId])).map(({ name, after }) => [name, after]),
+    )
+  expect(await held()).toMatchObject({ 'external ids': 1, 'names of approvers': 1 })
+  await inTransaction(store.pool, (transaction) => eraseHandoffs(transaction, [handoffId]))
+  expect(await held()).toMatchObject({ 'external ids': 0, 'names of approvers': 0 })
+  expect(await findForeignHandoff(store.pool, ref)).toMatchObject({
+    handoffId,
+    approval: { decidedBy: 'ann', decidedAs: null },
+  })
+  expect(await takeExternalRef(store.pool, { ...ref, handoffId: randomUUID() })).toEqual({
+    kind: 'other_request',
+  })
+})
