@@ -106,7 +106,8 @@ function openEraser(daysAgo: number): Eraser {
         outcome.kind === 'receipt' ? [outcome.receipt] : [],
       ),
     cold: { db: fixture.reader, store: cold },
-    covered: () => undefined,
+    covered: () => Promise.resolve(undefined),
+    sealAgeMaxMs: 90_000,
     signer: { keyId: signer.keyId, sign: (statement) => sign(null, statement, privateKey) },
   })
 }

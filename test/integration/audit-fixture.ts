@@ -157,6 +157,7 @@ export const entryOf = (changes: Partial<AuditEntry> = {}): AuditEntry =>
 
 interface ProblemBody {
   readonly code: string
+  readonly detail?: string
   readonly pointer?: string
   readonly fix?: string
 }

@@ -5,6 +5,8 @@ import { eventually } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
+import { pastGuards, peopleOf } from './audit-holds-fixture.ts'
+import type { Person } from './audit-holds-fixture.ts'
 import { createSealing, opsUrl, privateKey } from './audit-seals-fixture.ts'
 import type { Sealing } from './audit-seals-fixture.ts'
 import { appendForged } from './audit-seals-rewrite.ts'
@@ -31,47 +33,7 @@ afterAll(async () => {
   await fixture?.close()
 })
 
-const hold = async (taskId: string, held: boolean) => {
-  const answer = await fetch(`${auditor.url}/v1/holds/${taskId}`, {
-    method: 'PUT',
-    headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
-    body: JSON.stringify({ held, actor: 'counsel' }),
-  })
-  expect(answer.status).toBe(200)
-}
-
-interface Person {
-  readonly subject: string
-  readonly taskId: string
-  readonly handoffId: string
-}
-
-/** A task that tells of one person. */
-async function tell(): Promise<Person> {
-  const person = { subject: randomUUID(), taskId: randomUUID(), handoffId: randomUUID() }
-  const { subject, ...ids } = person
-  const segments = [{ kind: 'personal' as const, subject, text: `of ${subject}` }]
-  await auditor.client.append([entryOf({ ...ids, segments })])
-  return person
-}
-
-const plan = ({ subject, taskId, handoffId }: Person, id = randomUUID()) =>
-  auditor.erase('/v1/erasures', {
-    id,
-    subject,
-    basis: 'GDPR_ART_17_1',
-    requestedBy: 'ann',
-    handoffIds: [handoffId],
-    taskIds: [taskId],
-  })
-
-const confirm = (id: string, { subject, taskId, handoffId }: Person) =>
-  auditor.erase(`/v1/erasures/${id}/confirm`, {
-    subject,
-    confirmedBy: 'bob',
-    handoffIds: [handoffId],
-    taskIds: [taskId],
-  })
+const { hold, tell, plan, confirm } = peopleOf(() => auditor)
 
 /** A planned erasure of a person whose task was held afterwards, all of it sealed. */
 async function plannedAndHeld(): Promise<{ readonly who: Person; readonly id: string }> {
@@ -192,20 +154,7 @@ async function plannedAndMapped() {
   return planned
 }
 
-/** As the superuser, past every guard of these tables, which are in force again afterwards. */
-const tamper = (tables: readonly string[], text: string) =>
-  fixture.superuser.query({
-    text: [
-      ...tables.map((table) => `alter table audit.${table} disable trigger user`),
-      text,
-      ...tables.map(
-        (table) => `do $$ declare t name; begin
-          for t in select tgname from pg_trigger where tgrelid = 'audit.${table}'::regclass and not tgisinternal loop
-            execute format('alter table audit.${table} enable always trigger %I', t);
-          end loop; end $$`,
-      ),
-    ].join('; '),
-  })
+const tamper = (tables: readonly string[], text: string) => pastGuards(fixture, tables, text)
 
 const deferred = { status: 409, code: 'BATON_ERASURE_DEFERRED' }
 

@@ -93,8 +93,9 @@ export async function createTiers(shards = 1): Promise<Tiers> {
     sealer,
     async heldAmong(taskIds) {
       const covered = await readCoveredSizes(archiverPool, sealKey)
-      const reading = { reader: archiverPool, cold, covered }
-      return (await findHeldTasks(reading, taskIds)).held
+      const reading = { reader: archiverPool, cold, covered, sealAgeMaxMs: 90_000 }
+      const { held, unproven } = await findHeldTasks(reading, taskIds)
+      return [...held, ...unproven.map(({ taskId }) => taskId)]
     },
     record: async (entry) => void (await archiverClient.append([entry])),
     async append(daysAgo, count, changes = {}) {

@@ -11,7 +11,7 @@ import {
   readDayRanges,
   readHotDays,
 } from '@baton/audit'
-import type { ArchiveTarget, ColdStore, LogArchive, Pool } from '@baton/audit'
+import type { ArchiveTarget, ColdStore, HeldTasks, LogArchive, Pool } from '@baton/audit'
 import type { AuditClient } from '@baton/audit/client'
 import type { Finding } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
@@ -28,6 +28,8 @@ export interface RetentionOptions {
   readonly retentionDays: number
   /** Whether a seal alone is not enough for a drop. */
   readonly needsWitness: boolean
+  /** How old the newest seal may be where it rests on it that no hold was set. */
+  readonly sealAgeMaxMs: number
   readonly logger: Logger
 }
 
@@ -62,16 +64,30 @@ export async function dropDays(
 
 /** The table of holds is not believed: whoever owns the database can delete a row of it, or write a lift. */
 async function heldOn(options: RetentionOptions, day: string): Promise<string | undefined> {
-  const held = await heldAmong(options, await findTasksToAsk(options.pool, day))
-  return held.length === 0 ? undefined : 'LEGAL_HOLD'
+  const { held, unproven } = await findHeld(options, await findTasksToAsk(options.pool, day))
+  if (held.length > 0) return 'LEGAL_HOLD'
+  return unproven.length === 0 ? undefined : 'HOLD_UNPROVEN'
 }
 
+async function findHeld(
+  { pool, store, sealKey, sealAgeMaxMs }: RetentionOptions,
+  taskIds: readonly string[],
+): Promise<HeldTasks> {
+  const covered = await readCoveredSizes(pool, sealKey)
+  return findHeldTasks({ reader: pool, cold: store, covered, sealAgeMaxMs }, taskIds)
+}
+
+/** Also those of which it is not proven that they are not held, which is said: it may be the sealer that stands still. */
 async function heldAmong(
-  { pool, store, sealKey }: RetentionOptions,
+  options: RetentionOptions,
   taskIds: readonly string[],
 ): Promise<readonly string[]> {
-  const covered = await readCoveredSizes(pool, sealKey)
-  const { held, unproven } = await findHeldTasks({ reader: pool, cold: store, covered }, taskIds)
+  const { held, unproven } = await findHeld(options, taskIds)
+  const [first] = unproven
+  if (held.length === 0 && first !== undefined) {
+    const why = first.kind === 'end' ? first.why : 'no seal covers the lift of its hold'
+    options.logger.warn({ event: 'archive.hold_unproven', taskId: first.taskId, why })
+  }
   return [...held, ...unproven.map(({ taskId }) => taskId)]
 }
 

@@ -50,6 +50,8 @@ export interface Core extends AuditorDependencies {
   readonly cold: ColdStore | undefined
   /** What seals cover; undefined where nobody seals. */
   readonly covered: () => CoveredSizes | undefined
+  /** The same, looked at for this question. */
+  readonly coveredNow: () => Promise<CoveredSizes | undefined>
   /** Throws while a record waits for its seal for longer than it may. */
   readonly requireSealing: () => void
   /** Throws while a record made now would be dated in the future. */
@@ -148,6 +150,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     sealKey,
     cold: openColdStore(settings),
     covered: () => watch?.sizes,
+    coveredNow: async () => watch?.look(),
     requireSealing: () => watch?.requireSealing(),
     requireClock: () => void clock.nowMicros(),
     requireDurable: () => schema.requireDurable(),

@@ -11,7 +11,7 @@ import { addErasureRoutes } from './erasure-routes.ts'
 
 /** Without BATON_AUDIT_ERASER_URL and its token nothing is connected, and the routes refuse. */
 export function createErasurePart(core: Core): Part {
-  const { settings, vault, vaultDb, reader, cold, covered, batchKeys, batcher, logger } = core
+  const { settings, vault, vaultDb, reader, cold, coveredNow, batchKeys, batcher, logger } = core
   const { BATON_AUDIT_ERASER_URL: url, BATON_AUDIT_ERASE_TOKEN: token } = settings
   const signer = erasureSigner(core)
   const db =
@@ -28,7 +28,8 @@ export function createErasurePart(core: Core): Part {
       batchKeys,
       environment: settings.BATON_ENVIRONMENT,
       cold: cold && { db: reader, store: cold },
-      covered,
+      covered: coveredNow,
+      sealAgeMaxMs: settings.BATON_AUDIT_SEAL_AGE_MAX_MS,
       signer,
       append: (entries) => Promise.all(entries.map((entry) => append(batcher, entry))),
     })

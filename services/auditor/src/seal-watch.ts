@@ -23,6 +23,8 @@ interface SealWatchOptions {
 export interface SealWatch extends Service {
   /** What seals cover, as it was seen last; undefined before the first look. */
   readonly sizes: CoveredSizes | undefined
+  /** Looks at once. */
+  look(): Promise<CoveredSizes>
   /** Throws the 503 problem BATON_AUDIT_UNSEALED while the oldest unsealed record is too old. */
   requireSealing(): void
 }
@@ -38,18 +40,20 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
 
   const age = (): number => (unsealedSince === null ? 0 : Date.now() - unsealedSince)
 
-  async function look(): Promise<void> {
+  async function look(): Promise<CoveredSizes> {
     const seen = await readCoveredSizes(writer, publicKey, policyFile)
     const unsealed = seen.heads.flatMap(({ chain, size }) => {
       const seq = seen.sealed.get(chain)?.size ?? 0
       return size > seq ? [{ chain, seq }] : []
     })
     const oldest = await findOldestRecordTime(writer, unsealed)
-    sizes = { ...seen, taskMaps: newerMaps(seen.taskMaps, sizes?.taskMaps) }
+    const covered = withoutGoingBack(seen, sizes)
+    sizes = covered
     unsealedSince = oldest === null ? null : oldest / 1_000
     metrics.auditUnsealedAgeSeconds.set(age() / 1_000)
     metrics.auditUnwitnessedAgeSeconds.set((await unwitnessedMs(writer, seen)) / 1_000)
     sayWhenBlocked()
+    return covered
   }
 
   function sayWhenBlocked(): void {
@@ -64,12 +68,13 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
     name: 'seal-watch',
     everyMs: LOOK_EVERY_MS,
     firstAfterMs: LOOK_EVERY_MS,
-    run: look,
+    run: async () => void (await look()),
     failed: (error) =>
       logger.warn({ event: 'audit.seal_watch_failed', code: codeOf(error), error }),
   })
   return {
     ...looks,
+    look,
     get sizes() {
       return sizes
     },
@@ -83,14 +88,24 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
   }
 }
 
-/** The map of tasks never goes back: a database that has only older seals than before lost them. */
-function newerMaps(
-  seen: CoveredSizes['taskMaps'],
-  before: CoveredSizes['taskMaps'] = [],
-): CoveredSizes['taskMaps'] {
-  const [now, then] = [seen, before].map((maps) => Math.max(0, ...maps.map(({ seals }) => seals)))
-  return (now as number) < (then as number) ? before : seen
+/** Chains, seals and the map of tasks never go back: a database that has less of them than before lost it. */
+function withoutGoingBack(seen: CoveredSizes, before: CoveredSizes | undefined): CoveredSizes {
+  if (before === undefined) return seen
+  const isOlder = (seen.newestSeal?.seals ?? 0) < (before.newestSeal?.seals ?? 0)
+  const known = new Map(before.heads.map((head) => [head.chain, head]))
+  return {
+    ...seen,
+    heads: seen.heads.map((head) => {
+      const then = known.get(head.chain)
+      return then !== undefined && then.size > head.size ? then : head
+    }),
+    newestSeal: isOlder ? before.newestSeal : seen.newestSeal,
+    taskMaps: newestOf(seen) < newestOf(before) ? before.taskMaps : seen.taskMaps,
+  }
 }
+
+const newestOf = ({ taskMaps }: CoveredSizes): number =>
+  Math.max(0, ...taskMaps.map(({ seals }) => seals))
 
 async function unwitnessedMs(writer: Pool, { witnessedSeals }: CoveredSizes): Promise<number> {
   const seal = await readSeal(writer, witnessedSeals)

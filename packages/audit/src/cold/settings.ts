@@ -38,6 +38,12 @@ export const RETENTION_SETTINGS = {
     default: 400,
     help: 'How long records are kept at all; 183 days are the least that the AI Act allows.',
   }),
+  BATON_AUDIT_SEAL_AGE_MAX_MS: integer({
+    min: 100,
+    max: 7_200_000,
+    default: 90_000,
+    help: 'How old the newest seal may be to prove that nobody holds a task: more than BATON_SEAL_HEARTBEAT_MS.',
+  }),
 }
 
 type ColdStoreSettings = Settings<typeof COLD_STORE_SETTINGS>

@@ -24,6 +24,7 @@ import { readStorageLeft } from './storage-left.ts'
 import * as erasures from './erasures.ts'
 import { createAuthenticatedErasures } from './authenticated-erasures.ts'
 import { findHeldTasks } from './held-tasks.ts'
+import type { UnprovenHold } from './held-tasks.ts'
 import { judgeErasure, signErasure } from './signed-erasure.ts'
 import type { ErasureSigner } from './signed-erasure.ts'
 import type { Erasure, ErasureProof } from './erasures.ts'
@@ -48,8 +49,10 @@ interface EraserOptions {
   readonly signer: ErasureSigner
   /** Undefined where there is no cold tier. */
   readonly cold: ColdReading | undefined
-  /** What seals cover now; undefined where nobody seals. */
-  readonly covered: () => CoveredSizes | undefined
+  /** What seals cover now, read for this question; undefined where nobody seals. */
+  readonly covered: () => Promise<CoveredSizes | undefined>
+  /** How old the newest seal may be where it rests on it that no hold was set. */
+  readonly sealAgeMaxMs: number
 }
 
 export interface ErasurePlan extends Pick<
@@ -194,7 +197,7 @@ export function createEraser(options: EraserOptions): Eraser {
       const refs = await findKeysOfSubject(vaultDb, reach.lookupOf(subject))
       const { reader, cold, covered } = options
       const places = await erasures.findSubjectRecords(db, refs)
-      return proveSubjectRecords({ reader, cold: cold?.store, covered: covered() }, places)
+      return proveSubjectRecords({ reader, cold: cold?.store, covered: await covered() }, places)
     },
   }
 }
@@ -280,18 +283,33 @@ async function confirmPlan(
   return undefined
 }
 
-/** Throws BATON_HOLD_LIFT_UNPROVEN where only a lift that nothing proves yet lets a task go. */
+/** Throws BATON_HOLD_LIFT_UNPROVEN or BATON_HOLD_UNPROVEN where nothing is seen to hold the tasks, and that is not proven yet. */
 async function heldOf(
-  { reader, cold, batchKeys, covered }: EraserOptions,
+  { reader, cold, batchKeys, covered, sealAgeMaxMs }: EraserOptions,
   taskIds: readonly string[],
 ): Promise<readonly string[]> {
-  const reading = { reader, cold: cold?.store, batchKeys, covered: covered() }
+  const reading = { reader, cold: cold?.store, batchKeys, covered: await covered(), sealAgeMaxMs }
   const { held, unproven } = await findHeldTasks(reading, taskIds)
-  const [lift] = unproven
-  if (held.length > 0 || lift === undefined) return held
-  const ageS = Math.max(0, (Date.now() - lift.liftedAt) / 1_000).toFixed(1)
-  const message = `the legal hold on task ${lift.taskId} was lifted ${ageS} s ago, and no signed tree head proves that yet`
-  throw transient('BATON_HOLD_LIFT_UNPROVEN', message, {
+  const [first] = unproven
+  if (held.length > 0 || first === undefined) return held
+  throw first.kind === 'lift' ? liftUnproven(first) : holdUnproven(first)
+}
+
+type UnprovenOf<Kind> = Extract<UnprovenHold, { readonly kind: Kind }>
+
+function liftUnproven({ taskId, liftedAt }: UnprovenOf<'lift'>) {
+  const ageS = Math.max(0, (Date.now() - liftedAt) / 1_000).toFixed(1)
+  const message = `the legal hold on task ${taskId} was lifted ${ageS} s ago, and no signed tree head proves that yet`
+  return transient('BATON_HOLD_LIFT_UNPROVEN', message, {
     fix: 'Try again when the sealer has signed it, which takes about a second. Where it stays so for a minute, run `baton verify`: the sealer has stopped, or the lift was forged.',
   })
 }
+
+const holdUnproven = ({ taskId, why }: UnprovenOf<'end'>) =>
+  transient(
+    'BATON_HOLD_UNPROVEN',
+    `it is not proven that no legal hold stands on task ${taskId}: ${why}`,
+    {
+      fix: 'Try again in seconds: the sealer signs and maps what is new. Where it stays so for a minute, read the sealer’s log (a lock that somebody holds, a cold store that cannot be read), and run `baton verify`, which names what is missing.',
+    },
+  )

@@ -11,8 +11,10 @@ import { audit, inSnapshot, run } from '../database.ts'
 import type { Database, Pool } from '../database.ts'
 import type { CoveredSizes } from '../read/assurance.ts'
 import { readTrace } from '../read/read-trace.ts'
-import type { TraceRecord } from '../read/read-trace.ts'
+import type { TaskTrace, TraceRecord } from '../read/read-trace.ts'
 import { isSignedRecord } from '../read/signed-record.ts'
+import { readHoldsBeyondMap } from './beyond-map.ts'
+import type { HoldsBeyondMap } from './beyond-map.ts'
 
 interface HoldReading {
   /** Connected as audit_reader, or as another role that reads records. */
@@ -28,38 +30,70 @@ interface HoldReading {
   readonly covered: CoveredSizes | undefined
 }
 
-/** A lift that no signed tree head covers yet. */
-export interface UnprovenLift {
-  readonly taskId: string
-  /** Milliseconds since 1970. */
-  readonly liftedAt: number
-}
+/** A task that nothing holds, as far as can be seen, and why that is not proven yet. */
+export type UnprovenHold =
+  | {
+      readonly kind: 'lift'
+      readonly taskId: string
+      /** Milliseconds since 1970. No signed tree head covers the lift yet. */
+      readonly liftedAt: number
+    }
+  | { readonly kind: 'end'; readonly taskId: string; readonly why: string }
 
 export interface HeldTasks {
   /** In order. */
   readonly held: readonly string[]
-  /** Of tasks that nothing else holds. Neither held nor free: a seal is waited for. */
-  readonly unproven: readonly UnprovenLift[]
+  /** Neither held nor free: the sealer is waited for. */
+  readonly unproven: readonly UnprovenHold[]
 }
 
 /**
  * Which of `taskIds` are held. The table follows from the records, and whoever owns the database can delete a
  * row of it, or append a record: a task is held where either says so, or where its records cannot be believed.
- * A lift counts once it is in a batch of a trusted append service and, where somebody seals, under a signed head.
+ * A lift counts once it is in a batch of a trusted append service and, where somebody seals, under a signed head. That there
+ * is no hold counts where the newest map of tasks has the task's end, and nothing behind it says otherwise.
  */
 export async function findHeldTasks(
-  reading: HoldReading,
+  reading: HoldReading & { readonly sealAgeMaxMs: number },
   taskIds: readonly string[],
 ): Promise<HeldTasks> {
   const held = new Set(await listHeld(reading.reader, taskIds))
-  const unproven: UnprovenLift[] = []
+  const unproven: UnprovenHold[] = []
+  const free: JudgedHold[] = []
   for (const taskId of taskIds) {
     if (held.has(taskId)) continue
-    const { state, record } = await judgeHold(reading, taskId)
+    const judged = await judgeHold(reading, taskId)
+    const { state, record } = judged
     if (state === 'held' || state === 'unverified') held.add(taskId)
-    if (state === 'lift_unproven') unproven.push({ taskId, liftedAt: millis(record) })
+    if (state === 'lift_unproven') {
+      unproven.push({ kind: 'lift', taskId, liftedAt: millis(record) })
+    }
+    if (state === 'free') free.push(judged)
+  }
+  const { covered } = reading
+  if (covered !== undefined && free.length > 0) {
+    const beyond = await readHoldsBeyondMap({ ...reading, covered })
+    for (const judged of free) {
+      const { taskId } = judged
+      const why = whyUnproven(judged, beyond)
+      if (why === 'other') held.add(taskId)
+      else if (why !== undefined) unproven.push({ kind: 'end', taskId, why: why.words })
+    }
   }
   return { held: [...held].toSorted(), unproven }
+}
+
+/** `other`: behind the map stands a record about a hold that the task's own reading did not show. */
+function whyUnproven(
+  { taskId, record, ends }: JudgedHold,
+  beyond: HoldsBeyondMap,
+): 'other' | { readonly words: string } | undefined {
+  if (beyond.kind === 'unproven') return { words: beyond.why }
+  const { map, newest } = beyond
+  const told = newest.get(taskId)
+  if (told !== undefined && told !== record?.recordHash) return 'other'
+  const isEndProven = map === undefined || ends.some(({ until }) => until === map.until)
+  return isEndProven ? undefined : { words: 'the newest map of tasks does not say how it ends' }
 }
 
 const millis = (record: TraceRecord | undefined): number =>
@@ -68,20 +102,23 @@ const millis = (record: TraceRecord | undefined): number =>
 /** `unverified`: the task's records are not what was recorded, so that nothing they say is believed. */
 type HoldState = 'free' | 'held' | 'lift_unproven' | 'unverified'
 
-/** What the records of one task say of a hold, and the newest of them that says it. */
-async function judgeHold(
-  reading: HoldReading,
-  taskId: string,
-): Promise<{ readonly state: HoldState; readonly record: TraceRecord | undefined }> {
+/** What the records of one task say of a hold, the newest of them that says it, and until when none is missing. */
+interface JudgedHold extends Pick<TaskTrace, 'taskId' | 'ends'> {
+  readonly state: HoldState
+  readonly record: TraceRecord | undefined
+}
+
+async function judgeHold(reading: HoldReading, taskId: string): Promise<JudgedHold> {
   const { records, verified, expired, ends } = await readTrace(reading.reader, taskId, reading)
   const record = records.findLast(({ body }) => body.event in HOLDS)
   // A hold among records that are only said to have expired would be gone with them.
   const isUnproven = reading.covered !== undefined && expired > 0 && ends.length === 0
-  if (!verified || isUnproven) return { state: 'unverified', record }
-  if (record === undefined) return { state: 'free', record }
-  if (!(await isLift(reading, record.body))) return { state: 'held', record }
+  const judged = { taskId, ends, record }
+  if (!verified || isUnproven) return { ...judged, state: 'unverified' }
+  if (record === undefined) return { ...judged, state: 'free' }
+  if (!(await isLift(reading, record.body))) return { ...judged, state: 'held' }
   const isWaiting = reading.covered !== undefined && record.assurance === 'committed'
-  return { state: isWaiting ? 'lift_unproven' : 'free', record }
+  return { ...judged, state: isWaiting ? 'lift_unproven' : 'free' }
 }
 
 /** One task that is held, or of which it is not proven that it is not. */

@@ -45,6 +45,16 @@ export interface CoveredSizes {
   readonly witnessedSeals: number
   /** The maps of tasks that seals commit to: the one that was seen outside first, then the newest. */
   readonly taskMaps: readonly SignedTaskMap[]
+  /** What the newest seal says at once; undefined where there is none. */
+  readonly newestSeal: NewestSeal | undefined
+}
+
+/** One signature says all of it: neither part of it can be exchanged for an older one. */
+export interface NewestSeal {
+  readonly seals: number
+  /** `formatInstant`'s form. */
+  readonly at: string
+  readonly heads: ReadonlyMap<number, SignedHead>
 }
 
 /** What a signature says of every task: the map of its end, and how far it reaches. */
@@ -119,8 +129,14 @@ export function readCoveredSizes(
     return {
       heads,
       sealed,
-      ...witnessedHeads(heads, seen),
+      witnessed: seen ? headsOf(heads, seen.entry) : new Map(),
+      witnessedSeals: seen?.checkpoint.size ?? 0,
       taskMaps: taskMaps(heads, { seen, newest }),
+      newestSeal: newest && {
+        seals: newest.checkpoint.size,
+        at: newest.entry.at,
+        heads: headsOf(heads, newest.entry),
+      },
     }
   })
 }
@@ -152,18 +168,16 @@ function taskMaps(
   return maps
 }
 
-function witnessedHeads(
+function headsOf(
   heads: readonly ChainHead[],
-  seal: OpenedSeal | undefined,
-): Pick<CoveredSizes, 'witnessed' | 'witnessedSeals'> {
-  if (seal === undefined) return { witnessed: new Map(), witnessedSeals: 0 }
-  const { entry, checkpoint } = seal
-  const witnessed = new Map<number, SignedHead>()
-  for (const { chain, origin: name } of heads) {
-    const head = entry.chains.find((one) => one.origin === name)
-    if (head !== undefined) witnessed.set(chain, { size: head.size, root: head.root })
+  { chains }: SealEntry,
+): ReadonlyMap<number, SignedHead> {
+  const signed = new Map<number, SignedHead>()
+  for (const { chain, origin } of heads) {
+    const head = chains.find((one) => one.origin === origin)
+    if (head !== undefined) signed.set(chain, { size: head.size, root: head.root })
   }
-  return { witnessed, witnessedSeals: checkpoint.size }
+  return signed
 }
 
 /** The last entry under a signed head of the seal log; undefined where the stored one is not it. */

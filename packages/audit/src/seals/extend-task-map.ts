@@ -12,13 +12,13 @@ import {
   recordHash,
 } from '@baton/ledger'
 import type { CompactRange, Finding, RecordBody, TaskEnd, TreeState } from '@baton/ledger'
-import { copyOut } from '@baton/postgres'
 import { beginningOf } from '../cold/chain-beginning.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool, Snapshot } from '../database.ts'
+import { scanBodies } from './scan-bodies.ts'
 import { readTaskMapNodes, storeTaskMap } from './task-map.ts'
 
 /** The sealed part of one chain. */
@@ -138,37 +138,6 @@ async function treeAt(
   if (start !== undefined) return compactRangeFromState(start)
   const { tree, findings } = await beginningOf(snapshot, tier, part)
   return tree ?? { findings }
-}
-
-interface BodyRange {
-  readonly chain: number
-  readonly from: number
-  readonly to: number
-}
-
-const PAGE_RECORDS = 2_000
-
-/** The bodies of a range in order of seq, out of both tiers. One that is missing ends it: the tree will say so. */
-async function* scanBodies(
-  snapshot: Snapshot,
-  tier: ColdTier,
-  { chain, from, to }: BodyRange,
-): AsyncGenerator<readonly Uint8Array[]> {
-  const { hotFrom } = await tier.position(chain)
-  for await (const records of tier.scan({ chain, fromSeq: from, toSeq: to })) {
-    yield records.map(({ body }) => body)
-  }
-  for (let next = Math.max(from, hotFrom); next < to;) {
-    const page = await copyOut(
-      snapshot.client,
-      `select body from audit.record where chain = ${chain} and seq >= ${next} and seq < ${to}
-       order by seq, recorded_at limit ${PAGE_RECORDS}`,
-      (fields) => fields.bytes(0),
-    )
-    if (page.length === 0) return
-    yield page
-    next += page.length
-  }
 }
 
 interface Addition {
