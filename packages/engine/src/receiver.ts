@@ -12,7 +12,7 @@ import { judgeHandoff, unmetRequirements } from '@baton/protocol'
 import type { AgentRegistration, KeyRing } from '@baton/protocol'
 import { createBatcher } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { createScanner } from '@baton/safety'
+import { createScanner, prepareScanner } from '@baton/safety'
 import { claimExecutions, markExecuting, notifyOutbox, releaseOwnLeases } from '@baton/store'
 import type { ClaimedHandoff, ClaimRequest, Pool, StartedExecution } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -49,6 +49,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   const { pool, keyRing, heartbeat, shipper, metrics, logger, leaseMs } = parts
   const owner = randomUUID()
   const agents = new Map(parts.agents.map((agent) => [agent.type, agent]))
+  prepareScanner()
   const { scan } = createScanner()
   const claims = createBatcher({
     name: 'claim',

@@ -1,4 +1,4 @@
 // The safety scanner: judges the text of a handoff message and renders it for an agent as data.
-export { createScanner } from './scanner.ts'
+export { createScanner, prepareScanner } from './scanner.ts'
 export { renderForAgent } from './render.ts'
 export type { SafetyVerdict, Scanner } from './verdict.ts'

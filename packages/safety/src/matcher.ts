@@ -62,8 +62,12 @@ const SET_MEMORY = 32 * 1024 * 1024
 /** All rule hits and rewriting hints of a normalised text, in work linear in its length. */
 export type Matcher = (text: string, budget: LocateBudget) => Matches
 
-/** Compiles the rule set (some tenths of a second), so that no scan has to. */
-export function createMatcher(): Matcher {
+let compiled: Matcher | undefined
+
+/** The matcher of the rule set, which never changes: compiled once per process (some tenths of a second), on first use. */
+export const ruleMatcher = (): Matcher => (compiled ??= createMatcher())
+
+function createMatcher(): Matcher {
   const groups = RULE_GROUPS.map(compileGroup)
   const preFilter = createPreFilter(listLiterals())
   return (text, budget) => {

@@ -5,8 +5,7 @@ import { decide, NEARBY, QUOTED_SHARE, THRESHOLDS } from './decision.ts'
 import type { Evidence } from './decision.ts'
 import { listFields, pointerOf } from './fields.ts'
 import type { Field } from './fields.ts'
-import { createMatcher } from './matcher.ts'
-import type { Matcher } from './matcher.ts'
+import { ruleMatcher } from './matcher.ts'
 import { JOINED_ANCHORS, TRIGGERS } from './rules/triggers.ts'
 import { HIDDEN_CHARACTERS, HIDDEN_TEXT, UNEXPLAINED_MIN } from './rules/hidden.ts'
 import { RULE_GROUPS } from './rules/index.ts'
@@ -20,12 +19,17 @@ export const FINDINGS_MAX = 128
 
 /**
  * Creates the embedded scanner (E07): rules over every text field of a message, in plain and in hidden form. The message
- * is never changed, and must be JSON within the protocol's limits (size and depth are checked before safety).
+ * is never changed, and must be JSON within the protocol's limits (size and depth are checked before safety). The first
+ * scan of a process compiles the rules, unless `prepareScanner` has.
  */
 export function createScanner(): Scanner {
   const rulesetVersion = computeRulesetVersion()
-  const matcher = createMatcher()
-  return { rulesetVersion, scan: (message) => scanMessage(message, { rulesetVersion, matcher }) }
+  return { rulesetVersion, scan: (message) => scanMessage(message, rulesetVersion) }
+}
+
+/** Compiles the rules, for a process that scans what arrives: its first scan does not wait for it. */
+export function prepareScanner(): void {
+  ruleMatcher()
 }
 
 /** SHA-256 (hex) over everything that decides; names and order of the properties below are part of it and never change. */
@@ -49,10 +53,8 @@ function computeRulesetVersion(): string {
   return createHash('sha256').update(JSON.stringify(ruleset)).digest('hex')
 }
 
-function scanMessage(
-  message: object,
-  { rulesetVersion, matcher }: { rulesetVersion: string; matcher: Matcher },
-): SafetyVerdict {
+function scanMessage(message: object, rulesetVersion: string): SafetyVerdict {
+  const matcher = ruleMatcher()
   const startedAt = performance.now()
   const text = joinFields(listFields(message))
   const reading = readText(text.text, matcher)
