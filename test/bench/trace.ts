@@ -141,6 +141,7 @@ async function sealAll(
     sealed: new Map(heads),
     witnessed: new Map(heads),
     witnessedSeals: 2,
+    seenBy: 'witnesses',
     newestSeal: { seals: 2, at: formatInstant(Date.now() * 1_000), heads: new Map(heads) },
     taskMaps: [
       {

@@ -1,6 +1,8 @@
 // What the signed map of tasks does not say yet is no gap for a legal hold: it is read so that a cut is missed, or nobody is erased.
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { readCoveredSizes, readTrace } from '@baton/audit'
+import { readBatchPublicKey } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { createAuditFixture, problemOf } from './audit-fixture.ts'
@@ -132,4 +134,27 @@ test('nobody is erased under a newest seal that is too old, whatever the map say
   const refused = await problemOf(await peopleOf(() => strict).plan(who))
   expect(refused).toMatchObject({ code: 'BATON_HOLD_UNPROVEN' })
   expect(refused.detail).toMatch(/the newest seal is [\d.]+ s old/)
+})
+
+test('a version of the map that is not kept any more proves nothing, and is not called altered', async () => {
+  const who = await tell()
+  await sealing.sealed()
+  await mapped(who.taskId, 1)
+  const look = () => readCoveredSizes(fixture.reader, readBatchPublicKey(sealing.publicKey))
+  const newest = async () => Math.max(...(await look()).taskMaps.map(({ seals }) => seals))
+  const covered = await look()
+  const before = await newest()
+  await tell()
+  await eventually(async () => (await newest()) > before, {
+    deadlineMs: 10_000,
+    describe: 'a newer map',
+  })
+  // As the sealer prunes it a minute later.
+  await fixture.superuser.query({
+    text: 'select audit.prune_task_map(0, $1::bigint)',
+    values: [await newest()],
+  })
+  const read = (as: typeof covered) => readTrace(fixture.reader, who.taskId, { covered: as })
+  expect(await read(covered)).toMatchObject({ verified: true, findings: [], ends: [] })
+  expect(await read(await look())).toMatchObject({ verified: true, ends: [{ records: 1 }] })
 })

@@ -198,8 +198,11 @@ describe('an untouched log', () => {
   })
 
   test('is seen outside only by the cosignatures that the policy asks for, whatever the copy in the database says', async () => {
-    const seen = (file?: string) =>
-      readCoveredSizes(fixture.reader, readBatchPublicKey(sealing.publicKey), file)
+    const seen = (BATON_SEAL_POLICY_FILE?: string) =>
+      readCoveredSizes(fixture.reader, readBatchPublicKey(sealing.publicKey), {
+        BATON_SEAL_POLICY_FILE,
+        BATON_SEAL_ANCHOR_FILE: undefined,
+      })
     expect((await seen(policyFile)).witnessedSeals).toBeGreaterThan(0)
     // A superuser copies the newest note, which the sealer signed and nobody cosigned.
     await fixture.superuser.query({
@@ -207,6 +210,30 @@ describe('an untouched log', () => {
     })
     expect((await seen(policyFile)).witnessedSeals).toBe(0)
     expect((await seen(path('gone'))).witnessedSeals).toBe(0)
+  })
+
+  test('is seen outside as far as the anchor file says, where no witness is known, whatever the copy in the database says', async () => {
+    const file = sealing.anchorFile
+    const seen = (BATON_SEAL_ANCHOR_FILE: string | undefined) =>
+      readCoveredSizes(fixture.reader, readBatchPublicKey(sealing.publicKey), {
+        BATON_SEAL_POLICY_FILE: undefined,
+        BATON_SEAL_ANCHOR_FILE,
+      })
+    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
+    const sizes = lines.map((line) => (JSON.parse(line) as { size: number }).size)
+    expect(await seen(file)).toMatchObject({
+      seenBy: 'anchor file',
+      witnessedSeals: sizes.at(-1),
+    })
+    // The database still has the newest copy, and the file an older one.
+    await writeFile(path('older'), `${lines.slice(0, 2).join('\n')}\n`)
+    expect((await seen(path('older'))).witnessedSeals).toBe(sizes[1])
+    expect((await seen(path('older'))).witnessedSeals).toBeLessThan(sizes.at(-1) as number)
+    expect(await seen(path('gone'))).toMatchObject({ seenBy: 'anchor file', witnessedSeals: 0 })
+    expect(await seen(undefined)).toMatchObject({
+      seenBy: 'database',
+      witnessedSeals: sizes.at(-1),
+    })
   })
 
   test('is not called verified where nobody who is named answers', async () => {

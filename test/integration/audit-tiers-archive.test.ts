@@ -9,6 +9,7 @@ import {
   readTrace,
 } from '@baton/audit'
 import { decodeEntryBundle, readRecord, recordIdBytes } from '@baton/ledger'
+import { eventually } from '@baton/testkit'
 import { zstdDecompressSync } from 'node:zlib'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
@@ -81,6 +82,20 @@ describe('archiving and dropping', () => {
   test('a trace says archived of what both tiers have, its partial bundle included', async () => {
     expect(await kept(tasks.old)).toEqual(['archived, hot'])
     expect(await kept(tasks.recent)).toEqual(['archived, hot'])
+  })
+
+  test('no day is dropped on the database’s word that a seal was seen outside, where an anchor file says otherwise', async () => {
+    const archiver = await tiers.startArchiver({
+      BATON_AUDIT_DROP_WITNESSED: 'true',
+      BATON_SEAL_ANCHOR_FILE: `${tiers.sealing.anchorFile}.none`,
+    })
+    const stays = `"event":"archive.day_stays","day":"${old(40)}","reason":"NOT_WITNESSED"`
+    await eventually(() => archiver.output().includes(stays), {
+      deadlineMs: 20_000,
+      describe: () => archiver.output(),
+    })
+    await archiver.stop()
+    expect(await readHotDays(tiers.fixture.reader)).toContain(old(40))
   })
 
   test('only the first day whose bundles are all full is dropped, and the drop is recorded first', async () => {

@@ -50,6 +50,8 @@ export {
 export type { SealWatchSettings } from './seals/anchors/open-anchors.ts'
 export { readCoveredSizes, sealerKey } from './read/assurance.ts'
 export { isWitnessed } from './read/quorum.ts'
+export { SEEN_OUTSIDE_SETTINGS } from './read/seen-outside.ts'
+export type { SeenOutsideSettings } from './read/seen-outside.ts'
 export type { Assurance, CoveredSizes, SignedHead } from './read/assurance.ts'
 export { findOldestRecordTime, readTaskTotals } from './read/records.ts'
 export type { TaskTotals } from './read/records.ts'

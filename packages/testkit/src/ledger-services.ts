@@ -86,6 +86,8 @@ export async function prepareLedgerServices(options: LedgerOptions): Promise<Led
         BATON_AUDIT_URL: auditorUrl,
         BATON_AUDIT_ARCHIVE_TOKEN: archiveToken,
         BATON_COLD_FOLDER: files.coldFolder,
+        BATON_SEAL_ANCHOR_FILE: files.anchorFile,
+        BATON_SEAL_POLICY_FILE: policyFile,
         BATON_OPS_PORT: '0',
       },
     },

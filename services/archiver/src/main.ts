@@ -55,6 +55,7 @@ const archive = (): Promise<never> =>
         hotDays,
         retentionDays,
         needsWitness: settings.BATON_AUDIT_DROP_WITNESSED,
+        outside: settings,
         sealAgeMaxMs: settings.BATON_AUDIT_SEAL_AGE_MAX_MS,
         everyMs: settings.BATON_ARCHIVE_EVERY_MS,
         bundlesPerSecond: settings.BATON_ARCHIVE_WATCH_BUNDLES_PER_SECOND,

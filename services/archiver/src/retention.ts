@@ -11,7 +11,14 @@ import {
   readDayRanges,
   readHotDays,
 } from '@baton/audit'
-import type { ArchiveTarget, ColdStore, HeldTasks, LogArchive, Pool } from '@baton/audit'
+import type {
+  ArchiveTarget,
+  ColdStore,
+  HeldTasks,
+  LogArchive,
+  Pool,
+  SeenOutsideSettings,
+} from '@baton/audit'
 import type { AuditClient } from '@baton/audit/client'
 import type { Finding } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
@@ -28,6 +35,8 @@ export interface RetentionOptions {
   readonly retentionDays: number
   /** Whether a seal alone is not enough for a drop. */
   readonly needsWitness: boolean
+  /** Who besides the database says what was seen outside. */
+  readonly outside: SeenOutsideSettings
   /** How old the newest seal may be where it rests on it that no hold was set. */
   readonly sealAgeMaxMs: number
   readonly logger: Logger
@@ -70,10 +79,10 @@ async function heldOn(options: RetentionOptions, day: string): Promise<string | 
 }
 
 async function findHeld(
-  { pool, store, sealKey, sealAgeMaxMs }: RetentionOptions,
+  { pool, store, sealKey, outside, sealAgeMaxMs }: RetentionOptions,
   taskIds: readonly string[],
 ): Promise<HeldTasks> {
-  const covered = await readCoveredSizes(pool, sealKey)
+  const covered = await readCoveredSizes(pool, sealKey, outside)
   return findHeldTasks({ reader: pool, cold: store, covered, sealAgeMaxMs }, taskIds)
 }
 
@@ -92,11 +101,11 @@ async function heldAmong(
 }
 
 async function unwitnessed(
-  { pool, sealKey, needsWitness }: RetentionOptions,
+  { pool, sealKey, outside, needsWitness }: RetentionOptions,
   day: string,
 ): Promise<string | undefined> {
   if (!needsWitness) return undefined
-  const { witnessed } = await readCoveredSizes(pool, sealKey)
+  const { witnessed } = await readCoveredSizes(pool, sealKey, outside)
   const ranges = await readDayRanges(pool, day)
   const covered = ranges.every(({ chain, last }) => last < (witnessed.get(chain)?.size ?? 0))
   return covered ? undefined : 'NOT_WITNESSED'

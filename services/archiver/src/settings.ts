@@ -1,5 +1,5 @@
 // What an archiver is told: where it reads, where it keeps, and when it may let go.
-import { COLD_STORE_SETTINGS, RETENTION_SETTINGS } from '@baton/audit'
+import { COLD_STORE_SETTINGS, RETENTION_SETTINGS, SEEN_OUTSIDE_SETTINGS } from '@baton/audit'
 import { flag, integer, OPS_SETTINGS, PROCESS_SETTINGS, secret, text, url } from '@baton/runtime'
 
 export const ARCHIVER_SETTINGS = {
@@ -9,6 +9,7 @@ export const ARCHIVER_SETTINGS = {
   BATON_SEAL_PUBLIC_KEY: text({
     help: 'The sealer’s public key: SPKI DER in base64. Nothing is archived that it did not sign.',
   }),
+  ...SEEN_OUTSIDE_SETTINGS,
   BATON_AUDIT_URL: url(['http', 'https'], { help: 'The auditor, which records every drop.' }),
   BATON_AUDIT_ARCHIVE_TOKEN: secret({
     help: 'The bearer token with which it records what left a store, and nothing else.',

@@ -92,7 +92,7 @@ const watchSeals = (
   createSealWatch({
     writer,
     publicKey,
-    policyFile: settings.BATON_SEAL_POLICY_FILE,
+    outside: settings,
     unsealedMaxMs: settings.BATON_AUDIT_UNSEALED_MAX_MS,
     metrics,
     logger,

@@ -1,7 +1,7 @@
 // Watches how far the log is sealed: records that stay unsealed for too long stop every append.
 import type { KeyObject } from 'node:crypto'
 import { findOldestRecordTime, readCoveredSizes, readSeal } from '@baton/audit'
-import type { CoveredSizes, Pool } from '@baton/audit'
+import type { CoveredSizes, Pool, SeenOutsideSettings } from '@baton/audit'
 import { parseInstant, readSealEntry } from '@baton/ledger'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -12,8 +12,8 @@ interface SealWatchOptions {
   /** Connected as audit_writer: appends depend on nothing that others who read could use up. */
   readonly writer: Pool
   readonly publicKey: KeyObject
-  /** Whose cosignatures are enough. */
-  readonly policyFile: string | undefined
+  /** Who besides the database says what was seen outside. */
+  readonly outside: SeenOutsideSettings
   readonly unsealedMaxMs: number
   readonly metrics: Pick<Metrics, 'auditUnsealedAgeSeconds' | 'auditUnwitnessedAgeSeconds'>
   readonly logger: Logger
@@ -32,7 +32,7 @@ export interface SealWatch extends Service {
 const LOOK_EVERY_MS = 1_000
 
 export function createSealWatch(options: SealWatchOptions): SealWatch {
-  const { writer, publicKey, policyFile, unsealedMaxMs, metrics, logger } = options
+  const { writer, publicKey, outside, unsealedMaxMs, metrics, logger } = options
   let sizes: CoveredSizes | undefined
   /** Milliseconds since 1970; null when everything is sealed. */
   let unsealedSince: number | null = null
@@ -41,7 +41,7 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
   const age = (): number => (unsealedSince === null ? 0 : Date.now() - unsealedSince)
 
   async function look(): Promise<CoveredSizes> {
-    const seen = await readCoveredSizes(writer, publicKey, policyFile)
+    const seen = await readCoveredSizes(writer, publicKey, outside)
     const unsealed = seen.heads.flatMap(({ chain, size }) => {
       const seq = seen.sealed.get(chain)?.size ?? 0
       return size > seq ? [{ chain, seq }] : []

@@ -78,10 +78,10 @@ async function readWatch(reader: Pool): Promise<WatchStatus> {
   }
 }
 
-async function readTiers({ reader, sealKey }: Core): Promise<readonly ChainTiers[]> {
+async function readTiers({ reader, sealKey, settings }: Core): Promise<readonly ChainTiers[]> {
   const heads = await readHeads(reader)
   const positions = await readArchivePositions(reader)
-  const sizes = sealKey && (await readCoveredSizes(reader, sealKey))
+  const sizes = sealKey && (await readCoveredSizes(reader, sealKey, settings))
   return heads.map(({ chain, origin, size }) => {
     const position = positions.get(chain)
     return {

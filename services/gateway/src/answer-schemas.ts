@@ -194,6 +194,10 @@ const ANSWERS = {
             ),
             'What signed maps of tasks say of the end of the task, the strongest proof first; empty where none does yet.',
           ),
+          seenBy: described(
+            { enum: ['witnesses', 'anchor file', 'database', null] },
+            'By whose word something of it was seen outside: `database` is the word of whoever owns it, where the auditor knows neither policy nor anchor file.',
+          ),
           isAbsent: described(yesOrNo, 'It is proven that the log never had a record of it.'),
           unrecorded: described(
             listOf(text),

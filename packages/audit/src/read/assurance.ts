@@ -20,7 +20,8 @@ import type { Database, Pool, Snapshot } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
 import { readChainCheckpoints, readLastSeal, readSeal, readWitnessed } from '../seals/seals.ts'
-import { isWitnessedByFile } from './quorum.ts'
+import { askSeenOutside } from './seen-outside.ts'
+import type { SeenBy, SeenOutsideSettings } from './seen-outside.ts'
 import { isMissingLeaf, treeReader } from '../seals/tree-reader.ts'
 
 /**
@@ -43,6 +44,8 @@ export interface CoveredSizes {
   readonly witnessed: ReadonlyMap<number, SignedHead>
   /** Entries of the seal log under a cosigned checkpoint. */
   readonly witnessedSeals: number
+  /** By whose word something was seen outside. */
+  readonly seenBy: SeenBy
   /** The maps of tasks that seals commit to: the one that was seen outside first, then the newest. */
   readonly taskMaps: readonly SignedTaskMap[]
   /** What the newest seal says at once; undefined where there is none. */
@@ -104,12 +107,13 @@ export async function openChainCheckpoints(
 }
 
 /** Copies that the sealer's key did not sign cover nothing, and no entry of the seal log that its witnessed head does not prove. */
-export function readCoveredSizes(
+export async function readCoveredSizes(
   pool: Pool,
   publicKey: KeyObject,
-  /** Whose cosignatures are enough; a copy in the database that lacks them was seen by nobody outside. */
-  policyFile?: string,
+  /** Who besides the database says what was seen outside. */
+  outside: SeenOutsideSettings = NOBODY,
 ): Promise<CoveredSizes> {
+  const { by, counts, anchored } = await askSeenOutside(publicKey, outside)
   return inSnapshot(pool, async (snapshot) => {
     const heads = await readHeads(snapshot)
     const checkpoints = await openChainCheckpoints(snapshot, heads, publicKey)
@@ -117,20 +121,21 @@ export function readCoveredSizes(
       [...checkpoints].map(([chain, { size, root }]) => [chain, { size, root: toBase64(root) }]),
     )
     const origin = sealLogOrigin(heads[0]?.origin ?? '')
-    const open = async (row: { readonly note: string } | undefined) => {
-      const checkpoint = row && openCheckpoint(row.note, origin, publicKey)
+    const prove = async (checkpoint: OpenedSeal['checkpoint'] | undefined) => {
       const entry = checkpoint && (await readLastEntry(snapshot, checkpoint))
       return checkpoint && entry && { checkpoint, entry }
     }
-    const copy = await readWitnessed(snapshot)
-    const isSeen = copy !== undefined && (await isWitnessedByFile(copy.note, policyFile))
-    const seen = await open(isSeen ? copy : undefined)
+    const open = (row: { readonly note: string } | undefined) =>
+      prove(row && openCheckpoint(row.note, origin, publicKey))
+    const copy = counts && (await readWitnessed(snapshot))
+    const seen = counts === undefined ? await prove(anchored) : await open(accepted(copy, counts))
     const newest = await open(await readLastSeal(snapshot))
     return {
       heads,
       sealed,
       witnessed: seen ? headsOf(heads, seen.entry) : new Map(),
       witnessedSeals: seen?.checkpoint.size ?? 0,
+      seenBy: by,
       taskMaps: taskMaps(heads, { seen, newest }),
       newestSeal: newest && {
         seals: newest.checkpoint.size,
@@ -141,8 +146,18 @@ export function readCoveredSizes(
   })
 }
 
+const NOBODY: SeenOutsideSettings = {
+  BATON_SEAL_ANCHOR_FILE: undefined,
+  BATON_SEAL_POLICY_FILE: undefined,
+}
+
+const accepted = <Row extends { readonly note: string }>(
+  row: Row | undefined,
+  counts: (note: string) => boolean,
+): Row | undefined => (row !== undefined && counts(row.note) ? row : undefined)
+
 interface OpenedSeal {
-  readonly checkpoint: Checkpoint
+  readonly checkpoint: Pick<Checkpoint, 'size' | 'root'>
   readonly entry: SealEntry
 }
 
@@ -183,7 +198,7 @@ function headsOf(
 /** The last entry under a signed head of the seal log; undefined where the stored one is not it. */
 async function readLastEntry(
   snapshot: Snapshot,
-  { size, root }: Checkpoint,
+  { size, root }: OpenedSeal['checkpoint'],
 ): Promise<SealEntry | undefined> {
   const seal = size === 0 ? undefined : await readSeal(snapshot, size - 1)
   if (seal === undefined) return undefined

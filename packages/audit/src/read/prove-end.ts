@@ -1,7 +1,8 @@
 // Whether records of a task are missing at its end, or as a whole: the map of tasks that seals commit to says how many there are.
-import { equalBytes, findTaskEnd, taskMapPath, toHex } from '@baton/ledger'
+import { equalBytes, findTaskEnd, readSealEntry, taskMapPath, toHex } from '@baton/ledger'
 import type { Finding, TaskLookup } from '@baton/ledger'
 import type { Snapshot } from '../database.ts'
+import { readLastSeal } from '../seals/seals.ts'
 import { readTaskMapNodes } from '../seals/task-map.ts'
 import type { Proof, SignedTaskMap } from './assurance.ts'
 
@@ -40,7 +41,7 @@ interface ProvenEnds {
   readonly findings: readonly Finding[]
 }
 
-/** Compares what was found of a task with each signed map. A version that was pruned meanwhile says nothing. */
+/** Compares what was found of a task with each signed map. A version that is not kept any more says nothing. */
 export async function proveEnd(
   snapshot: Snapshot,
   found: TaskRecordsFound,
@@ -54,7 +55,9 @@ export async function proveEnd(
     const nodes = await readTaskMapNodes(snapshot, seals, taskMapPath(found.taskId))
     const lookup = findTaskEnd(root, nodes, found.taskId)
     if (lookup.kind === 'unproven') {
-      if (map === maps.at(-1)) findings.push(damaged(lookup.node))
+      const isNewest = map === maps.at(-1)
+      const isPruned = !nodes.has(lookup.node) && (await isSuperseded(snapshot, map))
+      if (isNewest && !isPruned) findings.push(damaged(lookup.node))
       continue
     }
     const message = faultOf(found, lookup, map)
@@ -68,6 +71,12 @@ export async function proveEnd(
   }
   const proofOf: ProvenEnds['proofOf'] = ({ recordHash }) => proofs.get(toHex(recordHash)) ?? 'none'
   return { ends, proofOf, findings }
+}
+
+/** Nodes of a version are kept for a minute after a newer one: who asks for them later is told nothing, and no lie about damage. */
+async function isSuperseded(snapshot: Snapshot, { seals }: SignedTaskMap): Promise<boolean> {
+  const newest = await readLastSeal(snapshot)
+  return newest !== undefined && (readSealEntry(newest.body)?.tasks?.seals ?? 0) > seals
 }
 
 /** The hashes of the record with this hash and of those before it, as far as they are there. */

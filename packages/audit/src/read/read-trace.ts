@@ -40,6 +40,8 @@ export interface TaskTrace {
    * Empty where none is signed yet.
    */
   readonly ends: readonly ProvenEnd[]
+  /** By whose word something of it was seen outside; null where nobody seals. */
+  readonly seenBy: CoveredSizes['seenBy'] | null
   /** No gap and no finding: every record that was sealed is there, and leads to the signed head. */
   readonly verified: boolean
   readonly cost: TaskCost
@@ -111,7 +113,8 @@ async function readTraceIn(
   const cost = taskCost(records.map(({ body }) => body))
   // Records that are only said to have expired could be missing.
   const ends = gone.isProven ? end.ends : []
-  return { taskId, records, expired, gaps, findings, ends, verified, cost }
+  const seenBy = covered?.seenBy ?? null
+  return { taskId, records, expired, gaps, findings, ends, seenBy, verified, cost }
 }
 
 const placedFindings = (

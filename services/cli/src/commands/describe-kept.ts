@@ -9,7 +9,8 @@ export function describeEnd({
   records,
   expired,
   ends: [end],
-}: Pick<TaskTrace, 'records' | 'expired' | 'ends'>): {
+  seenBy,
+}: Pick<TaskTrace, 'records' | 'expired' | 'ends' | 'seenBy'>): {
   readonly isProven: boolean
   readonly words: string
 } {
@@ -19,10 +20,14 @@ export function describeEnd({
       words: 'none missing between them; whether later ones are missing cannot be said yet',
     }
   const newer = records.length + expired - end.records
-  const seen = end.proof === 'witnessed' ? 'seen outside' : 'signed, not seen outside yet'
+  const outside = seenBy === 'database' ? SEEN_BY_DATABASE : 'seen outside'
+  const seen = end.proof === 'witnessed' ? outside : 'signed, not seen outside yet'
   const rest = newer <= 0 ? '' : `; ${counted(newer, 'newer record')} not under it yet`
   return { isProven: true, words: `none missing until ${end.until} (${seen})${rest}` }
 }
+
+/** Neither a policy nor an anchor file is known here. */
+const SEEN_BY_DATABASE = 'signed; that it was seen outside is the database’s word alone'
 
 const LEVELS: readonly (readonly [Assurance, string])[] = [
   ['archived', 'signed, seen outside, and copied to the cold store'],

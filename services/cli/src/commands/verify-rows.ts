@@ -85,7 +85,7 @@ function groupByTask(
 
 interface TaskRows {
   readonly taskId: string
-  readonly trace: Pick<TaskTrace, 'records' | 'expired' | 'ends'>
+  readonly trace: Pick<TaskTrace, 'records' | 'expired' | 'ends' | 'seenBy'>
   readonly records: readonly TraceRecord[]
   readonly findings: readonly RowFinding[]
 }
@@ -103,7 +103,12 @@ async function checkTask(
       handoffId: String(handoffid),
       message,
     }))
-    return { taskId, trace: { records: [], expired: 0, ends: [] }, records: [], findings }
+    return {
+      taskId,
+      trace: { records: [], expired: 0, ends: [], seenBy: null },
+      records: [],
+      findings,
+    }
   }
   const covered = await audit.covered()
   const trace = await readTrace(audit.pool, taskId, { covered, cold: audit.cold })

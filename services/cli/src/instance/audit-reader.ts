@@ -52,8 +52,7 @@ export function openAuditReader(
     batchKeys: new Map(keys.map((key) => [batchKeyId(key), key])),
     seals: () => requireSealTrust(pool, sealKey, seals.watch),
     cold,
-    covered: async () =>
-      sealKey && readCoveredSizes(pool, sealKey, seals.watch.BATON_SEAL_POLICY_FILE),
+    covered: async () => sealKey && readCoveredSizes(pool, sealKey, seals.watch),
     async close() {
       await Promise.all([pool.end(), vaultPool.end()])
     },

@@ -98,6 +98,8 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_AUDIT_URL,
       BATON_AUDIT_ARCHIVE_TOKEN: archive.archiveToken,
       BATON_SEAL_PUBLIC_KEY,
+      BATON_SEAL_ANCHOR_FILE: watching.BATON_SEAL_ANCHOR_FILE,
+      BATON_SEAL_POLICY_FILE: watching.BATON_SEAL_POLICY_FILE,
       BATON_OPS_PORT: '0',
     },
     witness: {

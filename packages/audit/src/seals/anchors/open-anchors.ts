@@ -8,6 +8,7 @@ import type { Settings } from '@baton/runtime'
 import { readHeads } from '../../append/heads.ts'
 import type { Database } from '../../database.ts'
 import { sealerKey } from '../../read/assurance.ts'
+import { SEEN_OUTSIDE_SETTINGS } from '../../read/seen-outside.ts'
 import type { SealTrust } from '../../verify/ask-outside.ts'
 import { readLastSeal, readSeal, readWitnessed } from '../seals.ts'
 import { readSealerKnowledge } from '../sealer-state.ts'
@@ -19,12 +20,7 @@ import { readWitnessUrls } from './witness-anchor.ts'
 
 /** What whoever verifies is told of the sealer's anchors; the same names as the sealer's own settings. */
 export const SEAL_WATCH_SETTINGS = {
-  BATON_SEAL_ANCHOR_FILE: optionalText({
-    help: 'The file to which the sealer’s checkpoints are appended, or a copy as new as the newest of them.',
-  }),
-  BATON_SEAL_POLICY_FILE: optionalText({
-    help: 'The C2SP tlog-policy that names the sealer’s witnesses with their URLs: a verification asks each of them.',
-  }),
+  ...SEEN_OUTSIDE_SETTINGS,
   BATON_SEAL_S3_BUCKET: optionalText({
     help: 'The bucket in which the sealer keeps checkpoints; credentials come from the AWS SDK’s own chain.',
   }),
