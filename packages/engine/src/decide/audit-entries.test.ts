@@ -52,6 +52,19 @@ describe('a decision entry (E11)', () => {
     expect(grace).toContain('Grace')
   })
 
+  it('W16 keeps the digest of another protocol’s opaque bytes, and not the bytes', () => {
+    const sha256 = '0'.repeat(64)
+    const bytes = Buffer.from(CANARY).toString('base64')
+    const snapshot = { encoding: 'base64', mediaType: 'application/json', bytes, sha256 } as const
+    const opaque = claimedFrom(sampleHandoff({ contextSnapshot: snapshot }))
+    const [segment] = decisionEntry(opaque, judgeSample(opaque)).segments
+    expect(segment?.text).not.toContain(bytes)
+    expect(JSON.parse(segment?.text ?? '')).toMatchObject({
+      contextSnapshot: { ...snapshot, bytes: '' },
+    })
+    expect(Buffer.from(opaque.body).toString()).toContain(bytes)
+  })
+
   it('keeps the exact signed bytes as the segment where there is no personal data', () => {
     const plain = claimedFrom(sampleHandoff())
     const [segment] = decisionEntry(plain, judgeSample(plain)).segments

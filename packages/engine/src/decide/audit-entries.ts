@@ -124,14 +124,20 @@ function costOf({ costTracking }: HandoffMessage): AuditEntry['cost'] {
 // Each person's data is a segment of its own. The rest of the message is one segment, which may repeat what is
 // said of them: it is theirs together, so that erasing any of them erases it (I11).
 function segmentsOf(claimed: ClaimedHandoff, message: HandoffMessage): SegmentInput[] {
-  const { personalDataPayload, ...rest } = message
+  const { personalDataPayload, contextSnapshot, ...rest } = message
   const owner = ownerOf(message)
-  if (personalDataPayload === undefined) {
+  if (personalDataPayload === undefined && contextSnapshot === undefined) {
     return [{ kind: 'message', ...owner, text: Buffer.from(claimed.body).toString('utf8') }]
   }
-  const text = Buffer.from(encodeMessage(rest as HandoffMessage)).toString('utf8')
+  const recorded = contextSnapshot === undefined ? rest : { ...rest, ...withheld(contextSnapshot) }
+  const text = Buffer.from(encodeMessage(recorded as HandoffMessage)).toString('utf8')
   return [{ kind: 'message', ...owner, text }, ...personalSegments(message)]
 }
+
+// Nobody here has read what another protocol's bytes hold, passwords of tools among it: their digest is recorded.
+const withheld = (contextSnapshot: NonNullable<HandoffMessage['contextSnapshot']>) => ({
+  contextSnapshot: { ...contextSnapshot, bytes: '' },
+})
 
 function ownerOf({ dataSubjects }: HandoffMessage): Pick<SegmentInput, 'subject' | 'subjects'> {
   const subjects = [...new Set(dataSubjects)].toSorted()

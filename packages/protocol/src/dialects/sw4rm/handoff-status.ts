@@ -1,0 +1,82 @@
+// A handoff of Baton in the words of SW4RM: its status, why it was rejected, and when what happened.
+import type { JsonObject } from '../../json.ts'
+import { handoffResponse } from './handoff-request.ts'
+import type { HandoffResponse, HandoffStatus } from './handoff-request.ts'
+import type { HANDOFF_STATES } from '../../states.ts'
+import { NO_CAPABLE_AGENT } from './routing.ts'
+
+type HandoffState = (typeof HANDOFF_STATES)[number]
+
+/** What there is to say of a handoff; times are ISO 8601. */
+export interface HandoffFacts {
+  readonly handoffId: string
+  readonly state: string
+  /** The code of the rejection or failure. */
+  readonly reason: string | null
+  readonly createdAt: string
+  readonly acceptedAt: string | null
+  readonly endedAt: string | null
+}
+
+const STATUS: Readonly<Record<HandoffState, HandoffStatus>> = {
+  QUEUED: 'PENDING',
+  AWAITING_APPROVAL: 'PENDING',
+  DISPATCHED: 'PENDING',
+  ACCEPTED: 'ACCEPTED',
+  EXECUTING: 'ACCEPTED',
+  COMPLETED: 'COMPLETED',
+  PARTIAL: 'COMPLETED',
+  FAILED: 'REJECTED',
+  REJECTED: 'REJECTED',
+  BLOCKED: 'REJECTED',
+  EXPIRED: 'EXPIRED',
+  CANCELED: 'REJECTED',
+  DEAD_LETTERED: 'REJECTED',
+  ROLLED_BACK: 'REJECTED',
+}
+
+/** EXPIRED is what nobody accepted in time; what ran out after it was accepted is REJECTED. */
+export function statusOf({
+  state,
+  acceptedAt,
+}: Pick<HandoffFacts, 'state' | 'acceptedAt'>): HandoffStatus {
+  if (state === 'EXPIRED' && acceptedAt !== null) return 'REJECTED'
+  return STATUS[state as HandoffState]
+}
+
+/** The peer's response to a question for the status. The reason names a class, never what a message says. */
+export function responseOf(facts: HandoffFacts): HandoffResponse {
+  const status = statusOf(facts)
+  return handoffResponse({
+    accepted: status !== 'REJECTED' && status !== 'EXPIRED',
+    handoffId: facts.handoffId,
+    rejectionReason: rejectionReason(facts, status),
+    status,
+    metadata: timesOf(facts, status),
+  })
+}
+
+function rejectionReason({ state, reason }: HandoffFacts, status: HandoffStatus): string | null {
+  if (status !== 'REJECTED' && status !== 'EXPIRED') return null
+  if (state === 'BLOCKED') return NO_CAPABLE_AGENT
+  if (state === 'EXPIRED') return 'Handoff request timed out'
+  if (state === 'CANCELED') return 'Canceled'
+  return reason ?? state
+}
+
+function timesOf(
+  { state, createdAt, acceptedAt, endedAt }: HandoffFacts,
+  status: HandoffStatus,
+): JsonObject {
+  const failed = state === 'FAILED' || state === 'ROLLED_BACK'
+  return {
+    created_at: createdAt,
+    ...(acceptedAt === null ? {} : { accepted_at: acceptedAt }),
+    ...(endedAt === null ? {} : { [endOf(status)]: endedAt }),
+    ...(failed && endedAt !== null ? { failed_at: endedAt } : {}),
+    ...(state === 'PARTIAL' ? { partial: true } : {}),
+  }
+}
+
+const endOf = (status: HandoffStatus): string =>
+  status === 'COMPLETED' ? 'completed_at' : status === 'EXPIRED' ? 'expired_at' : 'rejected_at'
