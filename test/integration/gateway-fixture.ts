@@ -53,9 +53,10 @@ export interface GatewayFixture {
   close(): Promise<void>
 }
 
-/** `others` are further API keys that it takes. */
+/** `others` are further API keys that it takes, `changes` other options of each gateway. */
 export async function openGateway(
   others: Readonly<Record<string, { readonly entry: string }>> = {},
+  changes: Partial<GatewayOptions> = {},
 ): Promise<GatewayFixture> {
   const databaseUrl = await freshDatabase()
   const pool = createPool({ url: databaseUrl, applicationName: 'test-gateway', connectionsMax: 4 })
@@ -85,6 +86,7 @@ export async function openGateway(
       metrics: createMetrics(),
       logger,
       dialects,
+      ...changes,
     })
     opened.push(gateway)
     return gateway

@@ -61,6 +61,12 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'POST /v2/dead-letters/redrive': 'dead-letters:redrive',
   'GET /v2/dead-letters/redrives/{id}': 'dead-letters:redrive',
   'DELETE /v2/dead-letters/redrives/{id}': 'dead-letters:redrive',
+  'GET /api/handoffs': 'handoffs:read',
+  'POST /api/handoffs': 'handoffs:send',
+  'GET /api/handoffs/{id}': 'handoffs:read',
+  'PATCH /api/handoffs/{id}': 'approvals:decide',
+  'GET /api/profiles/{id}/handoffs/inbox': 'handoffs:read',
+  'GET /api/profiles/{id}/handoffs/sent': 'handoffs:read',
 }
 
 const keyOf = Object.fromEntries(SCOPES.map((scopes) => [scopes, createApiKey({ scopes })]))
@@ -74,7 +80,7 @@ beforeAll(async () => {
 afterAll(() => fixture.close())
 
 async function ask(route: string, key?: string): Promise<{ status: number; code: string }> {
-  const [method, path] = route.split(' ') as ['GET' | 'POST' | 'DELETE', string]
+  const [method, path] = route.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string]
   const url = path.replace('{id}', randomUUID()).replace('{path}', 'handoff/2.1.json')
   const response = await fixture.gateway.server.inject({
     method,

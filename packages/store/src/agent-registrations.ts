@@ -62,6 +62,16 @@ export async function sweepRegistrations(db: Database): Promise<void> {
   await run(db, 'sweep_registrations', text)
 }
 
+/** Those of these agent types that a live worker hosts. */
+export async function findLiveTypes(
+  db: Database,
+  types: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const written = `select distinct type from agent_registration where type = any($1::text[]) and ${LIVE}`
+  const rows = await run<{ type: string }>(db, 'find_live_types', written, [types])
+  return new Set(rows.map((row) => row.type))
+}
+
 export interface LiveAgentView {
   readonly type: string
   /** Distinct versions among the live workers, in no order. */

@@ -157,8 +157,9 @@ export function findForeignHandoffs(
 export interface ForeignFilter {
   readonly sender?: string | undefined
   readonly recipient?: string | undefined
-  /** In one of these lifecycle states. */
+  /** In one of these lifecycle states, and not approved by a person; or in one of those, and approved. */
   readonly states?: readonly string[] | undefined
+  readonly approvedStates?: readonly string[] | undefined
   readonly limit: number
 }
 
@@ -166,13 +167,16 @@ export interface ForeignFilter {
 export function listForeignHandoffs(
   db: Database,
   protocol: string,
-  { sender, recipient, states, limit }: ForeignFilter,
+  { sender, recipient, states, approvedStates = states, limit }: ForeignFilter,
 ): Promise<ForeignHandoff[]> {
   let written = FOREIGN_HANDOFFS.where('r.protocol', '=', protocol)
   if (sender !== undefined) written = written.where('r.sender', '=', sender)
   if (recipient !== undefined) written = written.where('r.recipient', '=', recipient)
   if (states !== undefined)
-    written = written.where(sql<boolean>`h.state = any(${[...states]}::text[])`)
+    written = written.where(
+      sql<boolean>`h.state = any(case when a.decision = 'approve' then ${[...(approvedStates ?? [])]}::text[]
+        else ${[...states]}::text[] end)`,
+    )
   const given = { sender, recipient, states }
   const name = Object.entries(given).flatMap(([key, value]) => (value === undefined ? [] : [key]))
   return run(

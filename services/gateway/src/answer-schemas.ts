@@ -1,5 +1,6 @@
 // What the gateway answers, by the names under which OpenAPI lists it. Descriptions only: nothing is cut to their form.
 import { HANDOFF_STATES } from '@baton/protocol'
+import { MESSAGE_ANSWERS } from './handoffs-api/schema.ts'
 import { ref } from './operation.ts'
 
 const text = { type: 'string' }
@@ -387,4 +388,6 @@ const ANSWERS = {
   ),
 }
 
-export const ANSWER_SCHEMAS = Object.entries(ANSWERS).map(([$id, schema]) => ({ $id, ...schema }))
+export const ANSWER_SCHEMAS = Object.entries({ ...ANSWERS, ...MESSAGE_ANSWERS }).map(
+  ([$id, schema]) => ({ $id, ...schema }),
+)

@@ -37,7 +37,7 @@ export interface Dialect extends Omit<Face, 'addRoutes'> {
   /** Where those who have the scope `handoffs:send` post handoffs, below its path, and what a body must be. */
   readonly post: { readonly path: string; readonly options: RouteShorthandOptions }
   /** What a body asks to be sent. Throws problems. */
-  readonly toSubmission: (request: FastifyRequest) => Submission
+  readonly toSubmission: (request: FastifyRequest) => Submission | Promise<Submission>
   /** Says that a repetition of this request is one; undefined where it says nothing about that. */
   readonly requestKey?: (request: FastifyRequest) => RequestKey | undefined
   /** Answers what was sent; by then it is durable. */
@@ -74,7 +74,7 @@ async function send(
   reply: FastifyReply,
   { dialect, submitter, requireRoom, logger }: Sending & { readonly dialect: Dialect },
 ) {
-  const submission = dialect.toSubmission(request)
+  const submission = await dialect.toSubmission(request)
   await requireRoom(submission.agentType, submission.priority)
   const submitted = await submitter.submit(submission, dialect.requestKey?.(request))
   const { handoffId, taskId, traceparent, repeated } = submitted

@@ -20,6 +20,8 @@ import { createErasureReplay } from './erasure-replay.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
 import { faceOf, JSON_FACE } from './dialect.ts'
 import type { Dialect, Face } from './dialect.ts'
+import { createHandoffsApi } from './handoffs-api/dialect.ts'
+import { liveProfiles, readProfilesFile } from './handoffs-api/profiles.ts'
 import { addOperationRoutes, createReadiness } from './operation-routes.ts'
 import type { Readiness } from './operation-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
@@ -63,6 +65,15 @@ export interface GatewayOptions {
     readonly outboxMax: number
     /** How long the oldest of them may wait. */
     readonly outboxAgeMaxMs: number
+  }
+  /** What came in by a protocol without budgets and times of its own. */
+  readonly foreign?: {
+    /** What a task may cost in all that begins there. */
+    readonly budgetMicroUSD?: number
+    /** How long a message of the Handoffs API may wait and work. */
+    readonly messageExpiryMs?: number
+    /** The profiles of the Handoffs API; without it, the agent types that are live. */
+    readonly profilesPath?: string | undefined
   }
   readonly metrics: Metrics
   readonly logger: Logger
@@ -181,8 +192,21 @@ function facesOf(parts: FaceParts): readonly Face[] {
     requestMs: REQUEST_MS,
     addRoutes: (scope: FastifyInstance) => addOperationRoutes(scope, { metrics, readiness }),
   }
+  const {
+    budgetMicroUSD = 1_000_000,
+    messageExpiryMs = 86_400_000,
+    profilesPath,
+  } = options.foreign ?? {}
+  const handoffsApi = createHandoffsApi({
+    authentication,
+    pool,
+    profiles: profilesPath === undefined ? liveProfiles(pool) : readProfilesFile(profilesPath),
+    budgetMicroUSD,
+    expiryMs: messageExpiryMs,
+    logger,
+  })
   const sending = { submitter, requireRoom, bounded, logger }
-  return [...[v2, ...dialects].map((dialect) => faceOf(dialect, sending)), operations]
+  return [...[v2, handoffsApi, ...dialects].map((dialect) => faceOf(dialect, sending)), operations]
 }
 
 const answered = () => true

@@ -33,6 +33,11 @@ await runProcess('gateway', {
         outboxMax: settings.BATON_OUTBOX_MAX,
         outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
       },
+      foreign: {
+        budgetMicroUSD: settings.BATON_FOREIGN_BUDGET_MICRO_USD,
+        messageExpiryMs: settings.BATON_MESSAGE_EXPIRY_S * 1000,
+        profilesPath: settings.BATON_PROFILES,
+      },
       metrics,
       logger,
     })

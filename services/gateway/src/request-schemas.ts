@@ -1,4 +1,5 @@
 // What may be posted, by the names under which OpenAPI lists it.
+import { MESSAGE_REQUESTS } from './handoffs-api/schema.ts'
 import { MESSAGE_REVISION, RESUME_REQUEST, STATE_REVISION, TAKE_REQUEST } from './return-schema.ts'
 import {
   DRY_RUN_REQUEST,
@@ -21,6 +22,7 @@ const REQUESTS = {
   EmptyRequest: EMPTY_REQUEST,
   DryRunRequest: DRY_RUN_REQUEST,
   RedriveRequest: REDRIVE_REQUEST,
+  ...MESSAGE_REQUESTS,
 }
 
 export const REQUEST_SCHEMAS = Object.entries(REQUESTS).map(([$id, schema]) => ({ $id, ...schema }))

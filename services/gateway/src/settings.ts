@@ -3,6 +3,7 @@ import {
   integer,
   OPS_SETTINGS,
   optionalSecret,
+  optionalText,
   PROCESS_SETTINGS,
   secret,
   text,
@@ -40,6 +41,21 @@ export const GATEWAY_SETTINGS = {
   }),
   BATON_API_KEYS: secret({
     help: 'API keys as id@operator:scope+scope:sha256hex, optionally :YYYY-MM-DD, comma-separated; services/gateway/src/create-key.ts makes one.',
+  }),
+  BATON_PROFILES: optionalText({
+    help: 'JSON file of the profiles of the Handoffs API, read at the start; without it every agent type with a live worker is one.',
+  }),
+  BATON_FOREIGN_BUDGET_MICRO_USD: integer({
+    min: 0,
+    max: 1_000_000_000_000,
+    default: 1_000_000,
+    help: 'What a task may cost in all that begins in a protocol without budgets.',
+  }),
+  BATON_MESSAGE_EXPIRY_S: integer({
+    min: 1,
+    max: 31_536_000,
+    default: 86_400,
+    help: 'How long a message of the Handoffs API may wait and work before it expires.',
   }),
   BATON_GATEWAY_HOST: text({ default: '127.0.0.1', help: 'The address to listen on.' }),
   BATON_GATEWAY_PORT: integer({

@@ -1,11 +1,10 @@
 // POST /v2/handoffs: Baton's own dialect. Answered with 202 only once the handoff is durable.
-import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
 import { ProblemError } from '@baton/http/server'
 import { JSON_FACE } from './dialect.ts'
 import type { Dialect, Face } from './dialect.ts'
-import { readIdempotencyKey } from './idempotency-key.ts'
+import { KEY_HEADER, requestKey, requireKey } from './idempotency-key.ts'
 import {
   answers,
   LOCATION,
@@ -16,7 +15,7 @@ import {
   TRACE_HEADERS,
 } from './operation.ts'
 import { readSubmission } from './submission.ts'
-import type { RequestKey, Submitted } from './submit.ts'
+import type { Submitted } from './submit.ts'
 
 interface V2Options {
   readonly authentication: Face['authentication']
@@ -39,7 +38,7 @@ export const createV2 = (options: V2Options): Dialect => ({
     path: '/handoffs',
     options: {
       ...only('handoffs:send', SEND_HANDOFF),
-      preValidation: [readKey, requireBody, requireCheckpoint],
+      preValidation: [requireKey, requireBody, requireCheckpoint],
     },
   },
   toSubmission: (request) => readSubmission(request, options),
@@ -53,18 +52,7 @@ const SEND_HANDOFF = {
   summary: 'Send a handoff; answered once it is durable',
   description:
     "Takes what an agent knows at the end of its execution, or a message that was built elsewhere together with the sender's checkpoint. The receiver judges completeness, budget and safety; a handoff it refuses is on record and shows up under its id.",
-  headers: {
-    type: 'object',
-    properties: {
-      'Idempotency-Key': {
-        type: 'string',
-        description:
-          'One string of 1 to 255 characters, quoted or bare. A repetition with the same body gets the first answer; 409 while the first is running, 422 with another body.',
-        examples: ['"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
-      },
-      ...TRACE_HEADERS,
-    },
-  },
+  headers: { type: 'object', properties: { ...KEY_HEADER, ...TRACE_HEADERS } },
   body: {
     ...messageOr('MessageSubmission', 'StateSubmission'),
     'x-examples': {
@@ -106,17 +94,6 @@ const SEND_HANDOFF = {
     ),
     ...problems([413, 415, 422, 500], { 409: 'It conflicts with what was sent before' }),
   },
-}
-
-async function readKey({ headers }: FastifyRequest): Promise<void> {
-  readIdempotencyKey(headers['idempotency-key'])
-}
-
-function requestKey(request: FastifyRequest): RequestKey | undefined {
-  const key = readIdempotencyKey(request.headers['idempotency-key'])
-  const { identified, bodyBytes } = request
-  if (key === undefined || !identified.ok || bodyBytes === undefined) return undefined
-  return { apiKeyId: identified.key.id, key, requestSha256: hash('sha256', bodyBytes, 'buffer') }
 }
 
 function answerSent(reply: FastifyReply, { repeated, ...answer }: Submitted): FastifyReply {

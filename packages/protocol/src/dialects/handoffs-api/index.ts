@@ -1,0 +1,10 @@
+// The Handoffs API: its requests, its message object, its profiles, as handoffs.
+export { asCreated, fromHandoff, statusIn, toHandoff } from './message.ts'
+export type { ApiMessage, Placement } from './message.ts'
+export { decidePolicy, readProfiles } from './profiles.ts'
+export type { Profile } from './profiles.ts'
+export type { Answer, ApiRefusal } from './refusal.ts'
+export { readCreate, readDecision } from './request.ts'
+export type { CreateRequest } from './request.ts'
+export { CHAIN_DEPTH_MAX, HANDOFFS_API, LIST_MAX, statesOf, STATUSES } from './words.ts'
+export type { Status } from './words.ts'

@@ -1,0 +1,43 @@
+// Which profiles there are: those of the operator's file, or else the agent types that are live.
+import { readFileSync } from 'node:fs'
+import { readProfiles } from '@baton/protocol/dialects/handoffs-api'
+import type { Profile } from '@baton/protocol/dialects/handoffs-api'
+import { permanent } from '@baton/runtime'
+import { findLiveTypes } from '@baton/store'
+import type { Pool } from '@baton/store'
+
+export interface Profiles {
+  /** Those of `ids` that there are, by id. */
+  find(ids: readonly string[]): Promise<ReadonlyMap<string, Profile>>
+}
+
+/** The profiles of a file; it is read once, at the start. Throws BATON_PROFILES_INVALID. */
+export function readProfilesFile(path: string): Profiles {
+  const read = readProfiles(readFile(path))
+  if (!read.ok) throw invalid(`${path}, ${read.problem}`)
+  const { profiles } = read
+  return {
+    find: async (ids) => new Map([...profiles].filter(([id]) => ids.includes(id))),
+  }
+}
+
+/** Every agent type with a live worker is a profile of the same name, which takes messages from all others. */
+export const liveProfiles = (pool: Pool): Profiles => ({
+  async find(ids) {
+    const types = await findLiveTypes(pool, ids)
+    return new Map([...types].map((type) => [type, { id: type, agentType: type }]))
+  },
+})
+
+function readFile(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw invalid(`${path} cannot be read (${(error as { code?: string }).code ?? 'unknown'})`)
+  }
+}
+
+const invalid = (problem: string) =>
+  permanent('BATON_PROFILES_INVALID', `BATON_PROFILES: ${problem}`, {
+    fix: 'Correct the file; infra/protocols/handoffs-api.md shows one.',
+  })
