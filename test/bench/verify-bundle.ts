@@ -53,7 +53,14 @@ export function wholeChain(records: number): WholeChain {
   }
   const seal = sealOf(tree, sealSigner)
   const chains = [{ origin: ORIGIN, size: records, checkpoint: null, leaves, hashes: [] }]
-  const rest = { erasures: [], receipts: [], payloads: null, policy: null, taskId: null }
+  const rest = {
+    ends: null,
+    erasures: [],
+    receipts: [],
+    payloads: null,
+    policy: null,
+    taskId: null,
+  }
   const bundle = ledger.writeBundle({ ...rest, records: bodies, chains, seal, batches })
   return {
     bundle,

@@ -104,11 +104,18 @@ export type { TaskEnd, TaskLookup, TaskMapNodes } from './task-map.ts'
 export { rootFromSubset } from './tree/subset.ts'
 export { parseAuditorPolicy } from './bundle/auditor-policy.ts'
 export type { AuditorPolicy } from './bundle/auditor-policy.ts'
+export { proveTaskEnds } from './bundle/task-ends.ts'
 export { proveChain, writeBundle } from './bundle/write.ts'
 export type { BundleParts } from './bundle/write.ts'
-export type { BundleBatch, BundlePayload, BundleReceipt, ChainProof } from './bundle/format.ts'
+export type {
+  BundleBatch,
+  BundlePayload,
+  BundleReceipt,
+  ChainProof,
+  TaskEndsProof,
+} from './bundle/format.ts'
 export { exportedLine } from './bundle/format.ts'
 export { EXIT_CODES } from './bundle/format-report.ts'
 export { isEndOpen } from './bundle/not-excluded.ts'
 export { verifyBundle } from './bundle/verify.ts'
-export type { BundleFinding, BundleReport, CheckReport } from './bundle/report.ts'
+export type { BundleFinding, BundleReport, CheckReport, ProvenEnd } from './bundle/report.ts'

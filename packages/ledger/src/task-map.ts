@@ -1,9 +1,9 @@
 // A Merkle map from each task to its last record. Its root stands in seals, so that a task whose end is cut, or that
 // was removed as a whole, is missed. A trie over SHA-256 of the task id in hex digits: a node of at most 16 tasks lists them,
 // any other has 16 children. Its shape follows from its tasks alone, not from the order in which they came.
-import { concatBytes, encodeUtf8, equalBytes } from './bytes.ts'
+import { concatBytes, encodeUtf8, equalBytes, fromHex, toHex } from './bytes.ts'
 import { sha256, sha256Hex } from './sha256.ts'
-import { formatUuid, uuidBytes } from './uuid.ts'
+import { uuidOfHex } from './uuid.ts'
 
 /** The last record of a task. */
 export interface TaskEnd {
@@ -35,8 +35,11 @@ const NAME = encodeUtf8('baton/task-map/v1\n')
 
 type Entries = ReadonlyMap<string, TaskEnd>
 
+/** Without a Buffer: a browser verifies bundles by this too. */
+const idBytes = (taskId: string): Uint8Array => fromHex(taskId.replaceAll('-', '')) as Uint8Array
+
 /** The digits that lead to a task. `taskId` is a UUID. */
-const digitsOf = (taskId: string): string => sha256Hex(concatBytes([NAME, uuidBytes(taskId)]))
+const digitsOf = (taskId: string): string => sha256Hex(concatBytes([NAME, idBytes(taskId)]))
 
 /** The name of every node that may lead to a task, the root first. */
 export function taskMapPath(taskId: string): readonly string[] {
@@ -156,29 +159,37 @@ const NO_CHILDREN: readonly Uint8Array[] = Array.from({ length: CHILDREN }, () =
 /** Nodes near the root lead to many tasks, and are hashed and read once. */
 const readings = new WeakMap<
   Uint8Array,
-  { readonly hash: Uint8Array; readonly node: TaskMapNode }
+  { readonly hash: Uint8Array; readonly parsed: TaskMapNode | undefined }
 >()
 
 /** The node, when these are the bytes that were committed to. */
 function readNode(bytes: Uint8Array | undefined, expected: Uint8Array): TaskMapNode | undefined {
   if (bytes === undefined) return undefined
-  const reading = readings.get(bytes) ?? { hash: sha256(bytes), node: parseNode(bytes) }
+  const reading = readings.get(bytes) ?? { hash: sha256(bytes), parsed: parseNode(bytes) }
   readings.set(bytes, reading)
-  return equalBytes(reading.hash, expected) ? reading.node : undefined
+  return equalBytes(reading.hash, expected) ? reading.parsed : undefined
 }
 
-/** Bytes that are no node give any node: they have another hash than was committed to. */
-function parseNode(bytes: Uint8Array): TaskMapNode {
+/** One form for one node, so that no two readers differ about what a root commits to, whoever signed it. */
+function parseNode(bytes: Uint8Array): TaskMapNode | undefined {
   if (bytes[0] === INNER) {
+    if (bytes.length !== 1 + CHILDREN * 32) return undefined
     const children = NO_CHILDREN.map((_, at) => bytes.subarray(1 + at * 32, 33 + at * 32))
     return { kind: 'children', children }
   }
+  if (bytes[0] !== LIST || bytes.length === 1 || (bytes.length - 1) % ENTRY_BYTES !== 0) {
+    return undefined
+  }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const entries = new Map<string, TaskEnd>()
-  for (let at = 1; at + ENTRY_BYTES <= bytes.length; at += ENTRY_BYTES) {
+  let before = ''
+  for (let at = 1; at < bytes.length; at += ENTRY_BYTES) {
     const records = view.getUint32(at + ID_BYTES)
     const lastHash = bytes.subarray(at + ID_BYTES + 4, at + ENTRY_BYTES)
-    entries.set(formatUuid(bytes.subarray(at, at + ID_BYTES)), { records, lastHash })
+    const taskId = uuidOfHex(toHex(bytes.subarray(at, at + ID_BYTES)))
+    if (taskId <= before || records === 0) return undefined
+    entries.set(taskId, { records, lastHash })
+    before = taskId
   }
   return { kind: 'list', entries }
 }
@@ -191,7 +202,7 @@ function listBytes(entries: Entries): Uint8Array {
   const sorted = [...entries].toSorted(([left], [right]) => (left < right ? -1 : 1))
   for (const [index, [taskId, { records, lastHash }]] of sorted.entries()) {
     const at = 1 + index * ENTRY_BYTES
-    bytes.set(uuidBytes(taskId), at)
+    bytes.set(idBytes(taskId), at)
     view.setUint32(at + ID_BYTES, records)
     bytes.set(lastHash, at + ID_BYTES + 4)
   }

@@ -12,7 +12,7 @@ export function uuidOfDigest(hex: string): string {
 }
 
 /** The text of 32 hex digits. */
-const uuidOfHex = (hex: string): string =>
+export const uuidOfHex = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 
 export const formatUuid = (bytes: Uint8Array): string =>

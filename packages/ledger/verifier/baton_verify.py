@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verifies a baton-evidence/1 bundle offline with nothing but Python 3.8 and its standard library.
+"""Verifies a baton-evidence/1 or 2 bundle offline with nothing but Python 3.8 and its standard library.
 
 python3 baton_verify.py BUNDLE --policy FILE [--json] [--now POSIX_SECONDS]
 
@@ -18,7 +18,7 @@ import time
 from collections import OrderedDict
 from datetime import datetime, timezone
 
-FORMAT = "baton-evidence/1"
+FORMATS = ["baton-evidence/1", "baton-evidence/2"]
 ORDER = [
     "manifest.json", "manifest.note", "manifest.sha256", "records.jsonl", "erasures.jsonl",
     "erasure-lists.json", "proof.json", "seal.json", "seal.tlog-proof", "batches.json",
@@ -43,6 +43,11 @@ NOT_EXCLUDED = OrderedDict([
     ("BATCH_SIGNATURE", "records that whoever seals made up (your policy names no append service that signs them as well)"),
     ("RECEIPT", "a record that the operational database was told of and that is missing here (the bundle holds no receipt)"),
 ])
+LATER = "records of the task that came after %s (your policy names no exporter who vouches that these are all)"
+TASKS_MAX = 10000
+NODES_OF_TASK_MAX = 25
+NODE_DIGITS_MAX = 1112
+SHOWN_MAX = 100
 SKEW = 300
 ZERO = "0" * 64
 SAFE_INTEGER = 2**53 - 1
@@ -418,7 +423,7 @@ def read_tar(data, report):
 class Report:
     def __init__(self):
         self.findings, self.incomplete, self.skipped, self.segments = [], [], [], []
-        self.unsupported = False
+        self.unsupported, self.found_end = False, None
 
     def fail(self, rule, place, message):
         self.findings.append({"rule": rule, "place": place, "message": message})
@@ -438,7 +443,14 @@ class Report:
 
     def not_excluded(self):
         worse = self.verdict() in ("tampered", "unsupported")
-        return [] if worse else [text for rule, text in NOT_EXCLUDED.items() if rule in self.skipped]
+        end = self.end()
+        open_texts = dict(NOT_EXCLUDED, EXPORTER_SIGNATURE=LATER % end["until"]) if end else NOT_EXCLUDED
+        return [] if worse else [open_texts[rule] for rule in NOT_EXCLUDED if rule in self.skipped]
+
+    def end(self):
+        """That nothing of the tasks is missing: only under a seal that is proven, seen, and of a time that can be."""
+        doubted = self.findings or any(lack["rule"] in ("WITNESS_QUORUM", "SEAL_TIME") for lack in self.incomplete)
+        return None if doubted else self.found_end
 
 
 class Record:
@@ -477,9 +489,10 @@ def check_files(files, policy, report):
     if files.get("manifest.sha256") != digest.encode():
         report.fail("MANIFEST_DIGEST", "manifest.sha256", "it is not the digest of the manifest and its note")
     version = re.search(rb'"format":"([^"]*)"', manifest_bytes)
-    if not version or version.group(1) != FORMAT.encode():
+    stated = version.group(1).decode("latin-1") if version else ""
+    if stated not in FORMATS:
         report.unsupported = True
-        report.fail("VERSION", "manifest.json", "the version is not " + FORMAT)
+        report.fail("VERSION", "manifest.json", "the version is not " + " or ".join(FORMATS))
     manifest = read_json(manifest_bytes)
     try:
         listed = [one["name"] for one in manifest["files"]]
@@ -498,10 +511,10 @@ def check_files(files, policy, report):
             report.fail("MANIFEST", "payloads.jsonl", "the manifest says otherwise about texts")
     except (TypeError, KeyError):
         report.fail("MANIFEST", "manifest.json", "it is missing or cannot be read")
-        manifest = {"taskId": None, "records": None}
+        manifest = {"taskId": None, "records": None, "format": ""}
     if policy.exporters:
         opened = open_note(note or b"", policy.exporters)
-        text = FORMAT + "\n" + base64.b64encode(hashlib.sha256(manifest_bytes).digest()).decode() + "\n"
+        text = "%s\n" % manifest["format"] + base64.b64encode(hashlib.sha256(manifest_bytes).digest()).decode() + "\n"
         if isinstance(opened, str) or opened[0] != text:
             report.fail("EXPORTER_SIGNATURE", "manifest.note", "no exporter of your policy signed this manifest")
     else:
@@ -549,9 +562,10 @@ def read_seal(data):
         ok = ok and all(set(chain) == {"origin", "size", "root"} and len(unbase64(chain["root"])) == 32
                         for chain in seal["chains"])
         instant(seal["at"])
-        return {chain["origin"]: chain for chain in seal["chains"]} if ok else None, seal["at"]
+        chains = {chain["origin"]: chain for chain in seal["chains"]}
+        return (chains, seal["at"], seal.get("tasks")) if ok else (None, seal["at"], None)
     except (TypeError, KeyError, ValueError):
-        return None, None
+        return None, None, None
 
 
 def are_sealed_tasks(tasks, seal):
@@ -574,7 +588,7 @@ def check_seal(files, everything, chains, policy, now, report):
         kind = report.fail if "seal.json" in files or "seal.tlog-proof" in files else report.lack
         kind("SEAL_ENTRY", "seal.json", "the bundle holds no whole seal")
         return
-    sealed, at = read_seal(files["seal.json"])
+    sealed, at, _ = read_seal(files["seal.json"])
     if sealed is None:
         report.fail("SEAL_ENTRY", "seal.json", "it cannot be read as a seal entry")
         sealed = {}
@@ -730,6 +744,118 @@ def check_ends(records, report):
         report.lack("TASK_END", record.place, "the handoff was accepted, and nothing says how it ended")
 
 
+# ---- The ends of tasks ---------------------------------------------------------------------------
+def are_ends(ends):
+    """The form of `ends`, and its limits, before anything of it is decoded."""
+    if not isinstance(ends, dict) or set(ends) != {"tasks", "nodes"}:
+        return False
+    tasks, nodes = ends["tasks"], ends["nodes"]
+    return (isinstance(tasks, list) and isinstance(nodes, list) and len(tasks) <= TASKS_MAX
+            and len(nodes) <= NODES_OF_TASK_MAX * len(tasks)
+            and all(isinstance(node, str) and len(node) <= NODE_DIGITS_MAX for node in nodes)
+            and all(isinstance(task, str) and re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", task) for task in tasks))
+
+
+def read_node(data):
+    """("children", 16 hashes) or ("list", {task: (records, hash of the last)}); None for any other bytes."""
+    if data[:1] == b"\1" and len(data) == 513:
+        return "children", [data[at:at + 32] for at in range(1, 513, 32)]
+    if data[:1] != b"\0" or len(data) == 1 or (len(data) - 1) % 52:
+        return None
+    entries = [(data[at:at + 16].hex(), int.from_bytes(data[at + 16:at + 20], "big"), data[at + 20:at + 52])
+               for at in range(1, len(data), 52)]
+    tasks = [task for task, _, _ in entries]
+    if tasks != sorted(set(tasks)) or any(records == 0 for _, records, _ in entries):
+        return None
+    return "list", {task: (records, last) for task, records, last in entries}
+
+
+def find_end(root, nodes, task, used):
+    """(records, hash of the last), (0, None) where the map has no such task; None where no node leads to it."""
+    key = task.replace("-", "")
+    digits = hashlib.sha256(b"baton/task-map/v1\n" + bytes.fromhex(key)).hexdigest()
+    expected = root
+    for depth in range(NODES_OF_TASK_MAX):
+        if expected == bytes(32):
+            return 0, None
+        node = read_node(nodes.get(expected, b""))
+        if node is None:
+            return None
+        used.add(expected)
+        kind, content = node
+        if kind == "list":
+            return content.get(key, (0, None))
+        expected = content[int(digits[depth], 16)]
+    return None
+
+
+def check_task_ends(files, ends, records, report):
+    """Whether the bundle has every record that its tasks had when the map of tasks was made."""
+    rule, place = "TASK_COMPLETE", "proof.json"
+    _, _, tasks = read_seal(files.get("seal.json", b""))
+    if tasks is None:
+        report.fail(rule, place, "the seal commits to no map of tasks")
+        return
+    chains = [chain["origin"] for chain in read_json(files["seal.json"])["chains"]]
+    sizes, until = dict(zip(chains, tasks["sizes"])), tasks["at"]
+    decoded = [unbase64(node) for node in ends["nodes"]]
+    if None in decoded:
+        report.fail(rule, place, "a node is not base64")
+        return
+    if ends["nodes"] != sorted(set(ends["nodes"])) or ends["tasks"] != sorted(set(ends["tasks"])):
+        report.fail(rule, place, "its tasks or its nodes do not stand in their order, each once")
+        return
+    nodes, used = {hashlib.sha256(data).digest(): data for data in decoded}, set()
+    proven = {task: find_end(unbase64(tasks["root"]), nodes, task, used) for task in ends["tasks"]}
+    if len(used) != len(nodes):
+        report.fail(rule, place, "it holds a node that no task needs")
+    found, later = {task: [] for task in proven}, []
+    for record in records:
+        b = record.body
+        if b["taskId"] not in found:
+            report.fail(rule, record.place, "the end of the task of this record is not proven")
+        elif b["seq"] >= sizes.get(b["origin"], 0):
+            later.append({"origin": b["origin"], "seq": b["seq"], "recordedAt": b["recordedAt"]})
+        else:
+            found[b["taskId"]].append((b["taskSeq"], record.hash))
+    for task, end in proven.items():
+        if end is None:
+            report.fail(rule, place, "no node that the seal commits to leads to the task " + task)
+        elif len(found[task]) != end[0]:
+            report.fail(rule, place, "task %s had %d records at %s, and %d are here" % (task, end[0], until, len(found[task])))
+        elif end[0] and max(found[task])[1] != end[1]:
+            report.fail(rule, place, "task %s: its last record of %s is another one" % (task, until))
+    absent = [task for task, end in proven.items() if end == (0, None)]
+    report.found_end = {"until": until, "later": later, "absent": absent}
+
+
+def print_end(end, task):
+    if end is None:
+        return
+    whole = "these tasks" if task is None else "this task"
+    print("COMPLETE until %s: nothing of %s is missing." % (end["until"], whole))
+    for absent in end["absent"]:
+        print("ABSENT until %s: there was no record of the task %s." % (end["until"], absent))
+    for one in end["later"][:SHOWN_MAX]:
+        line = "LATER: %(origin)s record %(seq)d, recorded %(recordedAt)s; whether others came with it is not said" % one
+        print("".join(c if c.isprintable() else "?" for c in line))
+    if len(end["later"]) > SHOWN_MAX:
+        print("LATER: %d more records" % (len(end["later"]) - SHOWN_MAX))
+
+
+def read_proof(files, manifest, report):
+    """The chains of `proof.json`, and the ends of tasks that it has in version 2."""
+    members = {"origin", "size", "checkpoint", "leaves", "hashes"}
+    value, ends = read_json(files.get("proof.json", b"")), None
+    if manifest["format"] == FORMATS[1]:
+        is_whole = isinstance(value, dict) and set(value) == {"chains", "ends"} and are_ends(value["ends"])
+        value, ends = (value["chains"], value["ends"]) if is_whole else (None, None)
+    if isinstance(value, list) and all(isinstance(one, dict) and set(one) == members for one in value):
+        return value, ends
+    report.fail("RECORD_HASH", "proof.json", "it is missing or cannot be read")
+    return [], None
+
+
 def read_part(files, name, members, report, rule):
     """A list of objects with exactly these members."""
     value = read_json(files.get(name, b""))
@@ -748,7 +874,8 @@ def verify(data, policy, now, report):
     records = read_records("records.jsonl", files.get("records.jsonl", b""), report)
     erasures = read_records("erasures.jsonl", files.get("erasures.jsonl", b""), report)
     chains = {}
-    for chain in read_part(files, "proof.json", {"origin", "size", "checkpoint", "leaves", "hashes"}, report, "RECORD_HASH"):
+    listed, ends = read_proof(files, manifest, report)
+    for chain in listed:
         if chain["origin"] in chains:
             report.fail("RECORD_HASH", "proof.json", "a chain stands twice")
         chains[chain["origin"]] = dict(chain, listed=dict(map(tuple, chain["leaves"])))
@@ -764,13 +891,15 @@ def verify(data, policy, now, report):
     check_services(batches, receipts, records + erasures, chains, policy, report)
     check_texts(files, records, erasures, lists, report)
     check_ends(records, report)
+    if ends is not None:
+        check_task_ends(files, ends, records, report)
     if policy.quorum == "none":
         report.skipped.append("WITNESS_QUORUM")
     return manifest["taskId"], len(records)
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Verifies a baton-evidence/1 bundle offline.")
+    parser = argparse.ArgumentParser(description="Verifies a baton-evidence bundle offline.")
     parser.add_argument("bundle")
     parser.add_argument("--policy", required=True, help="your own C2SP tlog-policy file")
     parser.add_argument("--json", action="store_true")
@@ -799,7 +928,7 @@ def main():
     verdict = report.verdict()
     if given.json:
         print(json.dumps({"verdict": verdict, "taskId": task, "records": records, "findings": report.findings,
-                          "incomplete": report.incomplete, "skipped": report.skipped, "notExcluded": report.not_excluded(),
+                          "incomplete": report.incomplete, "skipped": report.skipped, "notExcluded": report.not_excluded(), "end": report.end(),
                           "segments": report.segments}))
     else:
         print("task %s, %d records" % (task, records))
@@ -809,7 +938,9 @@ def main():
                 print("".join(c if c.isprintable() else "?" for c in line))
         for rule in report.skipped:
             print("skipped  %s" % rule)
-        print(verdict.upper() + (" as far as it goes" if verdict == "valid" and report.skipped else ""))
+        modest = [rule for rule in report.skipped if rule != "EXPORTER_SIGNATURE" or report.end() is None]
+        print(verdict.upper() + (" as far as it goes" if verdict == "valid" and modest else ""))
+        print_end(report.end(), task)
         for text in report.not_excluded():
             print("NOT EXCLUDED: " + text)
     return {"valid": 0, "tampered": 3, "incomplete": 4, "clock": 4, "unsupported": 4}[verdict]

@@ -2,7 +2,7 @@
 import { parseAuditorPolicy } from '../src/bundle/auditor-policy.ts'
 import { FILES } from '../src/bundle/format.ts'
 import { isEndOpen } from '../src/bundle/not-excluded.ts'
-import type { BundleReport } from '../src/bundle/report.ts'
+import type { BundleReport, ProvenEnd } from '../src/bundle/report.ts'
 import { readTar } from '../src/bundle/tar.ts'
 import { verifyBundle } from '../src/bundle/verify.ts'
 import { encodeUtf8, fromBase64 } from '../src/bytes.ts'
@@ -20,7 +20,7 @@ import {
   storyItems,
   textElements,
 } from './page/sections.ts'
-import { secondsWords } from './page/words.ts'
+import { instantWords, secondsWords } from './page/words.ts'
 
 let bundle = new Uint8Array(0) as Uint8Array
 let ownPolicy: Uint8Array | undefined
@@ -34,8 +34,12 @@ function verdictOf(report: BundleReport): Verdict {
 
 function sentenceOf(verdict: Verdict, report: BundleReport): string {
   if (verdict !== 'valid') return SENTENCES[verdict]
-  return isEndOpen(report) ? VALID_BUT_FOR_ITS_END : VALID
+  if (isEndOpen(report)) return VALID_BUT_FOR_ITS_END
+  return report.end === null ? VALID : `${VALID} ${completeWords(report.end, report.taskId)}`
 }
+
+const completeWords = ({ until }: ProvenEnd, taskId: string | null): string =>
+  `Complete until ${instantWords(until)}: nothing of ${taskId === null ? 'these tasks' : 'this task'} is missing.`
 
 const VALID = 'This bundle is valid: nothing was changed, added or taken away.'
 const VALID_BUT_FOR_ITS_END =

@@ -95,6 +95,9 @@ async function answer(
   }
   const made = await evidence.export({ taskIds, receipts, withTexts: second !== undefined })
   if (made === undefined) throw await nothingOf(taskIds[0] ?? '')
+  for (const { rule, origin, message } of made.findings) {
+    reply.header('baton-finding', `${rule}: ${origin}: ${message}`)
+  }
   return reply
     .header('content-type', 'application/x-tar')
     .header('content-disposition', `attachment; filename="evidence-${name}.tar"`)

@@ -11,9 +11,17 @@ import type {
   TaskEvidence,
 } from '@baton/audit'
 import { exportedLine, formatInstant, verifyBundle, writeBundle } from '@baton/ledger'
-import type { AuditEntry, AuditEvent, AuditorPolicy, BundleReport, NoteSigner } from '@baton/ledger'
+import type {
+  AuditEntry,
+  AuditEvent,
+  AuditorPolicy,
+  BundleReport,
+  Finding,
+  NoteSigner,
+} from '@baton/ledger'
 import type { Batcher, Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
+import { reportFindings } from './report-findings.ts'
 
 interface EvidenceDependencies {
   readonly reader: Pool
@@ -48,6 +56,8 @@ export interface EvidenceExport {
   readonly bundle: Uint8Array
   /** What this auditor's own verification of the bundle says. */
   readonly verdict: BundleReport['verdict']
+  /** What keeps it from proving the ends of its tasks, beside what is wrong with the bundle itself. */
+  readonly findings: readonly Finding[]
 }
 
 export interface ReconstructedTask extends EvidenceExport {
@@ -77,7 +87,8 @@ const LOOK_EVERY_MS = 100
 export function createEvidence(dependencies: EvidenceDependencies): EvidenceService {
   const { reader, cold, vault, batcher, policy, exporter, page, metrics, logger } = dependencies
 
-  function check(bundle: Uint8Array, { unproven }: TaskEvidence): BundleReport {
+  function check(bundle: Uint8Array, evidence: TaskEvidence): BundleReport {
+    const { unproven } = evidence
     const now = Date.now() / 1_000
     const report = verifyBundle(bundle, { policy: policy.trust, now, thorough: true })
     const findings = report.checks.flatMap((one) => one.findings).slice(0, 10)
@@ -85,6 +96,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
       metrics.auditTamperDetectedTotal.inc()
       logger.error({ event: 'audit.evidence_tampered', unproven, findings })
     }
+    reportFindings(evidence.findings, { metrics, logger, by: 'evidence' })
     if (report.verdict === 'clock')
       logger.warn({ event: 'audit.clock_wrong', by: 'evidence', findings })
     return report
@@ -109,7 +121,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
       const taskId = taskIds.length === 1 ? taskIds[0] : undefined
       const tasks = exported.length
       logger.info({ event: 'audit.evidence_exported', taskId, tasks, verdict, withTexts })
-      return { bundle, verdict }
+      return { bundle, verdict, findings: evidence.findings }
     },
     async reconstruct(taskId) {
       const taskIds = [taskId]
@@ -118,7 +130,8 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
       if (evidence === undefined) return undefined
       const bundle = writeBundle(evidence.parts, exporter === undefined ? {} : { exporter })
       const report = check(bundle, evidence)
-      return { bundle, verdict: report.verdict, report, evidence }
+      const { findings } = evidence
+      return { bundle, verdict: report.verdict, findings, report, evidence }
     },
     async record(event, what) {
       await batcher.add(operationEntry(event, what))

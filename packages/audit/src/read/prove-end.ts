@@ -57,7 +57,7 @@ export async function proveEnd(
     if (lookup.kind === 'unproven') {
       const isNewest = map === maps.at(-1)
       const isPruned = !nodes.has(lookup.node) && (await isSuperseded(snapshot, map))
-      if (isNewest && !isPruned) findings.push(damaged(lookup.node))
+      if (isNewest && !isPruned) findings.push(damagedNode(lookup.node))
       continue
     }
     const message = faultOf(found, lookup, map)
@@ -93,7 +93,8 @@ function linkedTo(lastHash: Uint8Array, records: readonly PlacedRecord[]): strin
 
 const ORIGIN = 'the map of tasks'
 
-const damaged = (node: string): Finding => ({
+/** The copy of the map is not what was signed, so it says nothing of the tasks below. */
+export const damagedNode = (node: string): Finding => ({
   origin: ORIGIN,
   seq: null,
   rule: 'TASK_MAP',

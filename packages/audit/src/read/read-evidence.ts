@@ -1,6 +1,6 @@
 // Everything that proves one task, read in one snapshot: records, proofs under a published seal, batches, texts.
 import { readRecord } from '@baton/ledger'
-import type { BundleParts, BundleReceipt } from '@baton/ledger'
+import type { BundleParts, BundleReceipt, Finding } from '@baton/ledger'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
@@ -13,6 +13,7 @@ import { chooseSeal, proveSeal, readPublishedSeals } from '../seals/published-se
 import type { Coverage, PublishedSeal } from '../seals/published-seal.ts'
 import type { RecordRow } from './records.ts'
 import { readChainCheckpoints } from '../seals/seals.ts'
+import { readBundleEnds } from './bundle-ends.ts'
 import { proveRecords } from './prove-records.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 import { readBatchesOf, readTexts } from './task-parts.ts'
@@ -41,6 +42,8 @@ export interface TaskEvidence {
   readonly covered: Coverage
   /** Chains whose records do not lead to the sealed root; a verifier will say so too. */
   readonly unproven: readonly string[]
+  /** What keeps the bundle from proving the ends of its tasks, although the seal commits to them. */
+  readonly findings: readonly Finding[]
   /** The trace that each task's records name. The tasks that the log knows, and no other. */
   readonly traceparents: ReadonlyMap<string, string | undefined>
 }
@@ -71,14 +74,17 @@ export function readEvidence(options: EvidenceOptions): Promise<TaskEvidence | u
     if (rows.length === 0) return undefined
     const { seal, covered } = chooseSeal(await readPublishedSeals(snapshot), seats)
     const batches = await readBatchesOf(snapshot, seats)
-    const ends = batches.map(({ origin, lastSeq }) => ({ origin, seq: lastSeq }))
-    const proven = seal === undefined ? [] : await proveUnder(snapshot, { seal, seats, ends, tier })
+    const lasts = batches.map(({ origin, lastSeq }) => ({ origin, seq: lastSeq }))
+    const proven =
+      seal === undefined ? [] : await proveUnder(snapshot, { seal, seats, ends: lasts, tier })
+    const { ends, findings } = await readBundleEnds(snapshot, seal?.entry ?? {}, taskIds)
     const texts = vault && (await readTexts(snapshot, ownSeats, { vault, tier }))
     const parts: BundleParts = {
       taskId: taskIds.length === 1 ? (taskIds[0] ?? null) : null,
       records: rows.map(({ body }) => body),
       erasures: erasures.map(({ row, erased }) => ({ body: row.body, erased })),
       chains: proven.map(({ proof }) => proof),
+      ends,
       seal:
         seal === undefined ? null : { entry: seal.bytes, proof: await proveSeal(snapshot, seal) },
       batches,
@@ -87,7 +93,7 @@ export function readEvidence(options: EvidenceOptions): Promise<TaskEvidence | u
       policy,
     }
     const unproven = proven.flatMap(({ leads, proof }) => (leads ? [] : [proof.origin]))
-    return { parts, covered, unproven, traceparents: tracesOf(rows) }
+    return { parts, covered, unproven, findings, traceparents: tracesOf(rows) }
   })
 }
 

@@ -4,10 +4,11 @@ import * as payloads from './checks/payloads.ts'
 import * as records from './checks/records.ts'
 import * as seal from './checks/seal.ts'
 import * as service from './checks/service.ts'
+import { checkTaskComplete } from './checks/task-complete.ts'
 import { checkTaskEnd } from './checks/task-end.ts'
 import type { Evidence } from './evidence.ts'
 import type { EvidenceRecord } from './records.ts'
-import type { CheckLog, SegmentReport } from './report.ts'
+import type { CheckLog, LaterRecord, SegmentReport } from './report.ts'
 
 export const CHECK_TITLES = {
   CONTAINER: 'The container holds its files and not one byte more',
@@ -34,6 +35,7 @@ export const CHECK_TITLES = {
   ERASURE: 'Every erasure says exactly what it erased',
   PAYLOAD: 'Every text is what its record committed to, or is lawfully erased',
   TASK_END: 'Every accepted handoff has an end',
+  TASK_COMPLETE: 'No record is missing at the end of the task',
 } as const
 
 export type CheckId = keyof typeof CHECK_TITLES
@@ -49,6 +51,14 @@ export interface CheckContext {
   readonly log: CheckLog
   /** For the report: what became of each segment. */
   readonly segments: SegmentReport[]
+  /** For the report: how far the ends of the tasks are known. */
+  readonly end: FoundEnd
+}
+
+export interface FoundEnd {
+  until: string | null
+  readonly later: LaterRecord[]
+  readonly absent: string[]
 }
 
 /** Begins a check; what needs no record is done at once. */
@@ -81,4 +91,5 @@ export const CHECKS: Readonly<Record<CheckId, Check>> = {
   ERASURE: payloads.checkErasure,
   PAYLOAD: payloads.checkPayload,
   TASK_END: checkTaskEnd,
+  TASK_COMPLETE: checkTaskComplete,
 }

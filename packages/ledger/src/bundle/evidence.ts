@@ -11,11 +11,12 @@ import type { TlogProof } from '../tlog/proof.ts'
 import type { AuditorPolicy } from './auditor-policy.ts'
 import {
   batchesRule,
+  chainsRule,
   erasureListsRule,
   FILES,
   manifestRule,
   payloadRule,
-  proofRule,
+  PROOF_RULES,
   receiptsRule,
 } from './format.ts'
 import type {
@@ -25,6 +26,7 @@ import type {
   ChainProof,
   ErasureList,
   Manifest,
+  TaskEndsProof,
 } from './format.ts'
 import { createListedLeaves } from './leaves.ts'
 import type { ListedLeaves } from './leaves.ts'
@@ -37,6 +39,8 @@ export interface Evidence {
   /** Each part is undefined when its file is missing or has another form. */
   readonly manifest: Manifest | undefined
   readonly chains: readonly ChainProof[] | undefined
+  /** Undefined too in version 1, which has none. */
+  readonly ends: TaskEndsProof | undefined
   /** The leaves of each chain, by origin. */
   readonly leaves: ReadonlyMap<string, ListedLeaves>
   readonly batches: readonly BundleBatch[] | undefined
@@ -65,12 +69,19 @@ export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence 
   const sealFile = files.get(FILES.sealProof)
   const sealProof = sealFile && parseTlogProof(sealFile)
   const { logs, witnesses } = options.policy.log
-  const chains = part<ChainProof[]>(FILES.proof, proofRule)
+  const manifest = readJson<Manifest>(files.get(FILES.manifest), {
+    rule: manifestRule,
+    canonical: true,
+  })
+  const { chains, ends } = partsOf(
+    part<ProofFile>(FILES.proof, PROOF_RULES.get(manifest?.format ?? '') ?? chainsRule),
+  )
   return {
     container,
     files,
-    manifest: readJson(files.get(FILES.manifest), { rule: manifestRule, canonical: true }),
+    manifest,
     chains,
+    ends,
     leaves: new Map(
       (chains ?? []).map(({ origin, leaves }) => [origin, createListedLeaves(leaves)]),
     ),
@@ -84,6 +95,15 @@ export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence 
       sealProof && openNote(encodeUtf8(sealProof.checkpoint), [...logs, ...witnesses.values()]),
     ...options,
   }
+}
+
+type ProofFile =
+  | readonly ChainProof[]
+  | { readonly chains: readonly ChainProof[]; readonly ends: TaskEndsProof }
+
+function partsOf(proof: ProofFile | undefined): Pick<Evidence, 'chains' | 'ends'> {
+  if (proof === undefined) return { chains: undefined, ends: undefined }
+  return 'ends' in proof ? proof : { chains: proof, ends: undefined }
 }
 
 interface Form {

@@ -1,6 +1,6 @@
 // A report as lines for people: what was checked, what was found where, and what it comes to.
 import { isEndOpen } from './not-excluded.ts'
-import type { BundleFinding, BundleReport, CheckResult } from './report.ts'
+import type { BundleFinding, BundleReport, CheckResult, ProvenEnd } from './report.ts'
 
 const MARKS: Readonly<Record<CheckResult, string>> = {
   ok: 'ok      ',
@@ -54,8 +54,25 @@ export function formatReport(report: BundleReport): string {
   const texts = [...counts].map(([status, count]) => `${count} ${status}`).join(', ')
   lines.push('', `texts    ${texts === '' ? 'none' : texts}`, '')
   lines.push(verdict === 'valid' && isEndOpen(report) ? VALID_BUT_FOR_ITS_END : SENTENCES[verdict])
+  if (report.end !== null) lines.push(...endLines(report.end, taskId === null))
   for (const open of report.notExcluded) lines.push(`NOT EXCLUDED: ${open}`)
   return `${lines.map(safe).join('\n')}\n`
+}
+
+const LATER_SHOWN_MAX = 100
+
+/** How far nothing is missing, and each record that came after that. */
+function endLines({ until, later, absent }: ProvenEnd, areSeveral: boolean): string[] {
+  const shown = later.slice(0, LATER_SHOWN_MAX).map(({ origin, seq, recordedAt }) => {
+    return `LATER: ${origin} record ${seq}, recorded ${recordedAt}; whether others came with it is not said`
+  })
+  const rest = later.length - shown.length
+  return [
+    `COMPLETE until ${until}: nothing of ${areSeveral ? 'these tasks' : 'this task'} is missing.`,
+    ...absent.map((taskId) => `ABSENT until ${until}: there was no record of the task ${taskId}.`),
+    ...shown,
+    ...(rest === 0 ? [] : [`LATER: ${rest} more records`]),
+  ]
 }
 
 function formatFinding({ rule, file, origin, seq, message }: BundleFinding): string {

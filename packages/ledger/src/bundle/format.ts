@@ -1,4 +1,4 @@
-// The files of an evidence bundle, version baton-evidence/1, the form of each JSON among them, and
+// The files of an evidence bundle, versions baton-evidence/1 and 2, the form of each JSON among them, and
 // what vouches for the manifest.
 import type { Receipt } from '../audit-entry.ts'
 import type { BatchStatement } from '../batch-statement.ts'
@@ -9,6 +9,8 @@ import type { Rule } from '../rules.ts'
 import { sha256, sha256Hex } from '../sha256.ts'
 
 export const BUNDLE_FORMAT = 'baton-evidence/1'
+/** The same with the ends of its tasks in `proof.json`: a reader of version 1 must not take it for a damaged bundle. */
+export const BUNDLE_FORMAT_WITH_ENDS = 'baton-evidence/2'
 
 /** In the order in which they stand in the container. */
 export const FILES = {
@@ -64,6 +66,14 @@ export interface ChainProof {
   readonly hashes: readonly string[]
 }
 
+/** What proves how many records each task had: the nodes of the map of tasks that lead from its signed root to them. */
+export interface TaskEndsProof {
+  /** Those of the bundle, and those of which it says that there was no record; sorted. */
+  readonly tasks: readonly string[]
+  /** Base64, sorted. Each is found by its hash, and needed. */
+  readonly nodes: readonly string[]
+}
+
 export interface BundleBatch extends BatchStatement {
   readonly keyId: string
   /** Base64. */
@@ -113,7 +123,7 @@ export const manifestRule = object({
   files: list(object({ name, bytes: count, sha256: digest }), MANY),
 })
 
-export const proofRule = list(
+export const chainsRule = list(
   object({
     origin: name,
     size: count,
@@ -123,6 +133,38 @@ export const proofRule = list(
   }),
   MANY,
 )
+
+/** Names of nodes that may lead to one task. */
+const NODES_OF_TASK_MAX = 25
+const TASKS_MAX = 10_000
+/** Of 16 tasks, which is more than 16 children are: 833 bytes. */
+const NODE_DIGITS_MAX = 1_112
+
+const endsShape = object({
+  tasks: list(uuid, TASKS_MAX),
+  nodes: list(
+    must(
+      'at most 833 bytes as base64',
+      (value) => typeof value === 'string' && value.length <= NODE_DIGITS_MAX,
+    ),
+    TASKS_MAX * NODES_OF_TASK_MAX,
+  ),
+})
+
+/** Bounded before anything of it is decoded. */
+const endsRule: Rule = (value, problems) => {
+  endsShape(value, problems)
+  if (problems.length > 0) return
+  const { tasks, nodes } = value as TaskEndsProof
+  const isBounded = () => nodes.length <= tasks.length * NODES_OF_TASK_MAX
+  must('at most 25 nodes for each task', isBounded)(value, problems)
+}
+
+/** What `proof.json` holds, by version. */
+export const PROOF_RULES: ReadonlyMap<string, Rule> = new Map([
+  [BUNDLE_FORMAT, chainsRule],
+  [BUNDLE_FORMAT_WITH_ENDS, object({ chains: chainsRule, ends: endsRule })],
+])
 
 export const batchesRule = list(
   object({
@@ -150,8 +192,8 @@ export const exportedLine = (instant: string): string => `# baton-exported ${ins
 export const EXPORTED_AT = /^# baton-exported (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)$/m
 
 /** The text of the note that an exporter signs about the bytes of a manifest. */
-export const exporterText = (manifest: Uint8Array): string =>
-  `${BUNDLE_FORMAT}\n${toBase64(sha256(manifest))}\n`
+export const exporterText = (manifest: Uint8Array, format: string): string =>
+  `${format}\n${toBase64(sha256(manifest))}\n`
 
 /** Over what no list covers: the manifest and its note. A line of hex. */
 export const manifestDigest = (manifest: Uint8Array, note: Uint8Array | undefined): Uint8Array =>

@@ -1,6 +1,6 @@
 // What a verdict leaves open, because the reader's policy or the bundle gave nothing to check it with.
 import type { CheckId } from './checks.ts'
-import type { BundleReport, CheckReport } from './report.ts'
+import type { BundleReport, CheckReport, ProvenEnd } from './report.ts'
 
 const OPEN: Readonly<Partial<Record<CheckId, string>>> = {
   EXPORTER_SIGNATURE:
@@ -19,11 +19,17 @@ const JUDGED: ReadonlySet<BundleReport['verdict']> = new Set(['valid', 'incomple
 export function notExcluded(
   verdict: BundleReport['verdict'],
   checks: readonly CheckReport[],
+  end: ProvenEnd | null,
 ): readonly string[] {
   if (!JUDGED.has(verdict)) return []
-  return checks.flatMap(({ id, result }) => (result === 'skipped' ? (OPEN[id] ?? []) : []))
+  const open = end === null ? OPEN : { ...OPEN, EXPORTER_SIGNATURE: laterThan(end) }
+  return checks.flatMap(({ id, result }) => (result === 'skipped' ? (open[id] ?? []) : []))
 }
 
-/** Whether nobody vouches that the bundle holds the task's last records. */
-export const isEndOpen = ({ checks }: Pick<BundleReport, 'checks'>): boolean =>
+const laterThan = ({ until }: ProvenEnd): string =>
+  `records of the task that came after ${until} (your policy names no exporter who vouches that these are all)`
+
+/** Whether nobody vouches that the bundle holds the task's last records: neither a sealed map of tasks nor an exporter. */
+export const isEndOpen = ({ checks, end }: Pick<BundleReport, 'checks' | 'end'>): boolean =>
+  end === null &&
   checks.some(({ id, result }) => id === 'EXPORTER_SIGNATURE' && result === 'skipped')

@@ -12,6 +12,8 @@ import { evidenceOf, exporter, policyText } from '../../fixtures/evidence.ts'
 import { entryOf } from '../../fixtures/entry.ts'
 import { MESSAGE, RELEASE, STORY, STORY_ERASED } from '../../fixtures/evidence-story.ts'
 import { TASK } from '../../fixtures/evidence-task.ts'
+import { END_ATTACKS } from '../../fixtures/task-end-attacks.ts'
+import type { MapOptions } from '../../fixtures/task-ends.ts'
 import { SUBJECT_REF } from '../../fixtures/chain.ts'
 import { exportedLine, FILES } from './format.ts'
 import { readTar } from './tar.ts'
@@ -174,8 +176,8 @@ test('a message is shown by its parts, each turn with its role and its lines', a
   expect(texts.textContent).not.toContain(JSON.stringify(MESSAGE))
 })
 
-const storyParts = async (): Promise<BundleParts> => {
-  const parts = await evidenceOf({ entries: STORY, taskId: TASK, erased: STORY_ERASED })
+const storyParts = async (map: MapOptions = {}): Promise<BundleParts> => {
+  const parts = await evidenceOf({ entries: STORY, taskId: TASK, erased: STORY_ERASED, map })
   return { ...parts, policy: policyText() + exportedLine('2026-11-22T14:33:02.123456Z') }
 }
 
@@ -263,6 +265,14 @@ const QUESTIONS: readonly (readonly [
     ],
   ],
   [
+    'Is anything missing at the end?',
+    'facts',
+    [
+      'Is anything missing at the endComplete until 14 November 2023, 22:13:20.0000',
+      'nothing of this task is missing, as the sealed map of tasks says.',
+    ],
+  ],
+  [
     'Which versions ran, in which executions and which trace, and how did the task end?',
     '',
     [
@@ -275,7 +285,7 @@ const QUESTIONS: readonly (readonly [
   ],
 ]
 
-describe('ten questions are answered from the page alone', () => {
+describe('eleven questions are answered from the page alone', () => {
   let part: Part
   beforeAll(async () => {
     part = open(await storyParts())
@@ -286,6 +296,40 @@ describe('ten questions are answered from the page alone', () => {
     const text = where === '' ? whole.join('\n') : part(where).textContent
     for (const answer of answers) expect(text).toContain(answer)
   })
+})
+
+test('a proven end is said in the verdict, and what came later stands by record', async () => {
+  const part = open(await storyParts({ size: STORY.length - 2 }))
+  expect(part('facts').textContent).toContain('As far as the bundle itself can say, complete until')
+  await give(part, 'policy-file', policyText(['exporter']))
+  expect(part('verdict').textContent).toMatch(
+    /This bundle is valid: .* Complete until 14 November 2023, .*: nothing of this task is missing\./,
+  )
+  expect(part('facts').textContent).toContain(
+    `1 record came later (paragraph ${STORY.length - 1}); whether others came with it is not said.`,
+  )
+  expect(part('not-excluded').textContent).toContain('records of the task that came after 2023-')
+  const rows = part('trace')
+    .inner()
+    .filter(({ name, textContent }) => name === 'tr' && textContent.includes('later than the map'))
+  expect(rows).toHaveLength(1)
+})
+
+test('a bundle whose log commits to no ends says whose word the end rests on', async () => {
+  const part = open(await evidenceOf(honest))
+  await give(part, 'policy-file', policyText())
+  expect(part('facts').textContent).toContain(
+    'The bundle holds nothing that proves it: its end rests on the exporter (an exporter of your policy)',
+  )
+  expect(part('verdict').textContent).not.toContain('Complete until')
+})
+
+test.each(END_ATTACKS)('a page says of %s that it is tampered', async (_, make) => {
+  const part = open(await evidenceOf(honest))
+  await give(part, 'policy-file', policyText(['exporter']))
+  await give(part, 'bundle-file', await make())
+  expect(part('verdict').textContent).toContain('tampered')
+  expect(part('facts').textContent).not.toMatch(/complete until/i)
 })
 
 test('every record has a paragraph and a row of the same number', async () => {

@@ -32,6 +32,22 @@ export interface SegmentReport {
   readonly status: SegmentStatus
 }
 
+/** A record that came after the map of tasks: nothing says whether others came with it. */
+export interface LaterRecord {
+  readonly origin: string
+  readonly seq: number
+  readonly recordedAt: string
+}
+
+/** That nothing of the tasks is missing, as whoever sealed the log committed to it. */
+export interface ProvenEnd {
+  readonly until: string
+  /** The records of the bundle that came later. */
+  readonly later: readonly LaterRecord[]
+  /** Tasks that were asked for and had no record until then. */
+  readonly absent: readonly string[]
+}
+
 export interface BundleReport {
   readonly verdict: 'valid' | 'tampered' | 'incomplete' | 'clock' | 'unsupported' | 'not-a-bundle'
   /** Null for a bundle of several tasks, and when the manifest cannot be read. */
@@ -40,6 +56,8 @@ export interface BundleReport {
   readonly records: number
   readonly sealedAt: string | null
   readonly checks: readonly CheckReport[]
+  /** Null where nothing proves the end of the tasks: then it rests on whoever exported the bundle. */
+  readonly end: ProvenEnd | null
   /** What could be so although nothing is wrong, each with the reason why it was not checked. */
   readonly notExcluded: readonly string[]
   readonly segments: readonly SegmentReport[]

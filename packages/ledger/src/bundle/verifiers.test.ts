@@ -7,12 +7,17 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ATTACKS } from '../../fixtures/bundle-attacks.ts'
-import { changed, honest, signed, withoutSeqs } from '../../fixtures/bundle-changes.ts'
+import { changed, honest, mapped, signed, withoutSeqs } from '../../fixtures/bundle-changes.ts'
 import { encodeUtf8 } from '../bytes.ts'
 import { evidenceOf, NOW, policyOf, policyText } from '../../fixtures/evidence.ts'
+import { TASK } from '../../fixtures/evidence-task.ts'
+import { deepEnd, END_ATTACKS } from '../../fixtures/task-end-attacks.ts'
+import { ABSENT_TASK } from '../../fixtures/task-ends.ts'
+import type { MapOptions } from '../../fixtures/task-ends.ts'
 import { EXIT_CODES, formatReport } from './format-report.ts'
 import { writeTar } from './tar.ts'
 import { verifyBundle } from './verify.ts'
+import { writeBundle } from './write.ts'
 
 const verifier = (name: string): string =>
   fileURLToPath(new URL(`../../verifier/${name}`, import.meta.url))
@@ -49,6 +54,7 @@ const verifiers: [string, typeof withNode][] = [['baton-verify.mjs', withNode]]
 if (hasPython()) verifiers.push(['baton_verify.py', withPython])
 
 const policy = put('policy', policyText())
+const modest = put('modest', policyText(['exporter']))
 const bundle = put('good.tar', signed(await evidenceOf(honest)))
 
 describe.each(verifiers)('%s', (_, verify) => {
@@ -64,6 +70,25 @@ describe.each(verifiers)('%s', (_, verify) => {
     const its = put(`${id}.policy`, policyText(without))
     const { code, output } = await verify(path, '--policy', its, '--json')
     expect([code, JSON.parse(output).verdict]).toEqual([EXIT_CODES[verdict], verdict])
+  })
+
+  test.each(END_ATTACKS)('%s is tampering', async (name, make) => {
+    const path = put(`${name}.end.tar`, await make())
+    const { code, output } = await verify(path, '--policy', modest, '--json')
+    const { verdict, end } = JSON.parse(output)
+    expect([code, verdict, end]).toEqual([3, 'tampered', null])
+  })
+
+  test('a log that commits to the ends of tasks: complete until then, and nothing of it missing', async () => {
+    const path = put('complete.tar', signed(await evidenceOf(mapped)))
+    for (const its of [policy, modest]) {
+      const { code, output } = await verify(path, '--policy', its)
+      expect(code).toBe(0)
+      expect(output).toMatch(/^VALID(?!.*as far as it goes)/m)
+      expect(output).toContain(
+        'COMPLETE until 2023-11-14T22:13:20.000012Z: nothing of this task is missing.',
+      )
+    }
   })
 
   test('says what it was not given, and what it cannot read', async () => {
@@ -99,6 +124,44 @@ describe.each(verifiers)('%s', (_, verify) => {
     const path = put(`${name}.tar`, change(readFileSync(bundle)))
     const { code, output } = await verify(path, '--policy', policy, '--json')
     expect([code, JSON.parse(output).verdict]).toEqual([3, 'tampered'])
+  })
+})
+
+describe('how far the end of a task is proven', () => {
+  const deep = async () => writeBundle(await deepEnd(24))
+  const mappedTo =
+    (map: MapOptions, taskId: string | null = TASK) =>
+    async () =>
+      signed(await evidenceOf({ ...mapped, taskId, map }))
+  const rows: readonly (readonly [string, () => Promise<Uint8Array>, number, boolean])[] = [
+    ['everything', mappedTo({}), 0, true],
+    ['records that came later', mappedTo({ size: 8 }), 0, true],
+    ['a map older than the task', mappedTo({ size: 1 }), 0, true],
+    ['several tasks, and one that is not there', mappedTo({ asked: [ABSENT_TASK] }, null), 0, true],
+    ['the deepest map', deep, 0, true],
+    ['version 1', async () => signed(await evidenceOf(honest)), 0, false],
+    [
+      'no witness',
+      async () => signed(await evidenceOf({ ...mapped, isCosigned: false })),
+      4,
+      false,
+    ],
+  ]
+
+  test.each(rows)('%s: the verifiers say the same', async (name, make, expected, isProven) => {
+    const bytes = await make()
+    const path = put(`${name}.proven.tar`, bytes)
+    const report = verifyBundle(bytes, { policy: policyOf(['exporter']), now: NOW, thorough: true })
+    expect(report.end !== null).toBe(isProven)
+    for (const [, verify] of verifiers) {
+      const { code, output } = await verify(path, '--policy', modest, '--json')
+      const { end, notExcluded } = JSON.parse(output)
+      expect(code).toBe(expected)
+      expect([end, notExcluded]).toEqual([report.end, report.notExcluded])
+      const plain = (await verify(path, '--policy', modest)).output
+      const said = (text: string) => text.match(/^(?:COMPLETE|ABSENT|LATER) ?.*$/gm)
+      expect(said(plain)).toEqual(said(formatReport(report)))
+    }
   })
 })
 

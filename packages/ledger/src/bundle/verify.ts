@@ -1,6 +1,6 @@
 // Verifies an evidence bundle offline, against nothing but the auditor's own policy.
 import { CHECK_TITLES, CHECKS } from './checks.ts'
-import type { CheckId, CheckTable } from './checks.ts'
+import type { CheckId, CheckTable, FoundEnd } from './checks.ts'
 import { readEvidence } from './evidence.ts'
 import type { ReadOptions } from './evidence.ts'
 import { FILES } from './format.ts'
@@ -8,7 +8,7 @@ import { notExcluded } from './not-excluded.ts'
 import { isBundleLike } from './recognise.ts'
 import { visitRecords } from './records.ts'
 import { createCheckLog } from './report.ts'
-import type { BundleReport, CheckReport, SegmentReport } from './report.ts'
+import type { BundleReport, CheckReport, ProvenEnd, SegmentReport } from './report.ts'
 
 /**
  * Performs every check on a bundle (E24, I10) and says for each one how it went and where it
@@ -25,9 +25,10 @@ export function verifyWith(
 ): BundleReport {
   const evidence = readEvidence(bytes, options)
   const segments: SegmentReport[] = []
+  const found: FoundEnd = { until: null, later: [], absent: [] }
   const running = Object.entries(table).map(([id, check]) => {
     const log = createCheckLog(id as CheckId, CHECK_TITLES[id as CheckId])
-    return { log, visitor: check({ evidence, log, segments }) }
+    return { log, visitor: check({ evidence, log, segments, end: found }) }
   })
   const visits = running.flatMap(({ visitor }) => visitor.record ?? [])
   let records = 0
@@ -41,16 +42,31 @@ export function verifyWith(
   const checks = running.map(({ log }) => log.report())
   const { manifest, seal } = evidence
   const verdict = isBundleLike(bytes) ? verdictOf(checks) : 'not-a-bundle'
+  const end = provenEnd(found, checks)
   return {
     verdict,
     taskId: manifest?.taskId ?? null,
     records,
     sealedAt: seal?.at ?? null,
     checks,
-    notExcluded: notExcluded(verdict, checks),
+    end,
+    notExcluded: notExcluded(verdict, checks, end),
     segments,
   }
 }
+
+/** Only under a seal that is proven, that the reader's witnesses saw and whose time can be. */
+function provenEnd(
+  { until, later, absent }: FoundEnd,
+  checks: readonly CheckReport[],
+): ProvenEnd | null {
+  const isDoubted = checks.some(
+    ({ id, result }) => result === 'failed' || (result === 'incomplete' && UNDER_THE_SEAL.has(id)),
+  )
+  return until === null || isDoubted ? null : { until, later, absent }
+}
+
+const UNDER_THE_SEAL: ReadonlySet<CheckId> = new Set(['WITNESS_QUORUM', 'SEAL_TIME'])
 
 function verdictOf(checks: readonly CheckReport[]): BundleReport['verdict'] {
   const results = new Map(checks.map(({ id, result }) => [id, result]))

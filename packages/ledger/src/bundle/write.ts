@@ -6,7 +6,14 @@ import type { NoteSigner } from '../note/signer.ts'
 import { sha256 } from '../sha256.ts'
 import type { HashReader } from '../tree/nodes.ts'
 import { proveSubset } from '../tree/subset.ts'
-import { BUNDLE_FORMAT, exporterText, FILES, manifestDigest, UNLISTED } from './format.ts'
+import {
+  BUNDLE_FORMAT,
+  BUNDLE_FORMAT_WITH_ENDS,
+  exporterText,
+  FILES,
+  manifestDigest,
+  UNLISTED,
+} from './format.ts'
 import type {
   BundleBatch,
   BundlePayload,
@@ -14,6 +21,7 @@ import type {
   ChainProof,
   ErasureList,
   Manifest,
+  TaskEndsProof,
 } from './format.ts'
 import { writeTar } from './tar.ts'
 import type { TarFile } from './tar.ts'
@@ -27,6 +35,8 @@ export interface BundleParts {
   readonly erasures: readonly { readonly body: Uint8Array; readonly erased: ErasureList }[]
   /** Of the chains of all these records, at the sizes of the seal, sorted by origin. */
   readonly chains: readonly ChainProof[]
+  /** Under the map of tasks that the seal commits to; null where it commits to none. */
+  readonly ends: TaskEndsProof | null
   /** The seal entry and its C2SP tlog-proof; null while nothing is sealed. */
   readonly seal: { readonly entry: Uint8Array; readonly proof: string } | null
   /** Of every record here, sorted by origin and seq. */
@@ -47,7 +57,7 @@ interface WriteOptions {
 
 const BUNDLE_MARK = '%BATON_EVIDENCE_BUNDLE%'
 
-/** The bytes of a `baton-evidence/1` bundle: one uncompressed tar (E24). */
+/** The bytes of a bundle, one uncompressed tar (E24): `baton-evidence/2` with the ends of its tasks, else `baton-evidence/1`. */
 export function writeBundle(parts: BundleParts, { exporter, page }: WriteOptions = {}): Uint8Array {
   const files = filesOf(parts)
   const core = wrap(parts, files, exporter)
@@ -57,13 +67,13 @@ export function writeBundle(parts: BundleParts, { exporter, page }: WriteOptions
 }
 
 function filesOf(parts: BundleParts): TarFile[] {
-  const { records, erasures, chains, seal, batches, receipts, payloads, policy } = parts
+  const { records, erasures, chains, ends, seal, batches, receipts, payloads, policy } = parts
   const lists = erasures.map(({ erased }) => erased)
   return [
     { name: FILES.records, bytes: lines(records) },
     { name: FILES.erasures, bytes: lines(erasures.map(({ body }) => body)) },
     { name: FILES.erasureLists, bytes: json(lists) },
-    { name: FILES.proof, bytes: json(chains) },
+    { name: FILES.proof, bytes: json(ends === null ? chains : { chains, ends }) },
     ...(seal === null
       ? []
       : [
@@ -84,7 +94,7 @@ const lines = (bodies: readonly Uint8Array[]): Uint8Array =>
 
 function wrap(parts: BundleParts, files: readonly TarFile[], exporter?: NoteSigner): Uint8Array {
   const manifest: Manifest = {
-    format: BUNDLE_FORMAT,
+    format: parts.ends === null ? BUNDLE_FORMAT : BUNDLE_FORMAT_WITH_ENDS,
     taskId: parts.taskId,
     records: parts.records.length,
     payloads: parts.payloads === null ? 'withheld' : 'included',
@@ -93,7 +103,7 @@ function wrap(parts: BundleParts, files: readonly TarFile[], exporter?: NoteSign
     }),
   }
   const bytes = json(manifest)
-  const note = exporter && noteOf(exporterText(bytes), exporter)
+  const note = exporter && noteOf(exporterText(bytes, manifest.format), exporter)
   const digest = manifestDigest(bytes, note)
   return writeTar([
     { name: FILES.manifest, bytes },

@@ -1,4 +1,4 @@
-// Verifies a baton-evidence/1 bundle offline on Node 20.12 or later; generated, do not edit.
+// Verifies a baton-evidence/1 or 2 bundle offline on Node 20.12 or later; generated, do not edit.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createPublicKey, hash, verify } from "node:crypto";
@@ -359,11 +359,16 @@ const JUDGED = /* @__PURE__ */ new Set([
 	"incomplete",
 	"clock"
 ]);
-function notExcluded(verdict, checks) {
+function notExcluded(verdict, checks, end) {
 	if (!JUDGED.has(verdict)) return [];
-	return checks.flatMap(({ id, result }) => result === "skipped" ? OPEN[id] ?? [] : []);
+	const open = end === null ? OPEN : {
+		...OPEN,
+		EXPORTER_SIGNATURE: laterThan(end)
+	};
+	return checks.flatMap(({ id, result }) => result === "skipped" ? open[id] ?? [] : []);
 }
-const isEndOpen = ({ checks }) => checks.some(({ id, result }) => id === "EXPORTER_SIGNATURE" && result === "skipped");
+const laterThan = ({ until }) => `records of the task that came after ${until} (your policy names no exporter who vouches that these are all)`;
+const isEndOpen = ({ checks, end }) => end === null && checks.some(({ id, result }) => id === "EXPORTER_SIGNATURE" && result === "skipped");
 
 // packages/ledger/src/bundle/format-report.ts
 const MARKS = {
@@ -408,8 +413,22 @@ function formatReport(report) {
 	const texts = [...counts].map(([status, count]) => `${count} ${status}`).join(", ");
 	lines.push("", `texts    ${texts === "" ? "none" : texts}`, "");
 	lines.push(verdict === "valid" && isEndOpen(report) ? VALID_BUT_FOR_ITS_END : SENTENCES$1[verdict]);
+	if (report.end !== null) lines.push(...endLines(report.end, taskId === null));
 	for (const open of report.notExcluded) lines.push(`NOT EXCLUDED: ${open}`);
 	return `${lines.map(safe).join("\n")}\n`;
+}
+const LATER_SHOWN_MAX = 100;
+function endLines({ until, later, absent }, areSeveral) {
+	const shown = later.slice(0, LATER_SHOWN_MAX).map(({ origin, seq, recordedAt }) => {
+		return `LATER: ${origin} record ${seq}, recorded ${recordedAt}; whether others came with it is not said`;
+	});
+	const rest = later.length - shown.length;
+	return [
+		`COMPLETE until ${until}: nothing of ${areSeveral ? "these tasks" : "this task"} is missing.`,
+		...absent.map((taskId) => `ABSENT until ${until}: there was no record of the task ${taskId}.`),
+		...shown,
+		...rest === 0 ? [] : [`LATER: ${rest} more records`]
+	];
 }
 function formatFinding({ rule, file, origin, seq, message }) {
 	const record = seq === null ? "" : ` record ${seq}`;
@@ -554,6 +573,7 @@ const isSameSignature = (left, right) => left.name === right.name && left.keyId 
 
 // packages/ledger/src/uuid.ts
 const UUID$1 = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const uuidOfHex = (hex) => `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 
 // packages/ledger/src/rules.ts
 const must = (expected, fits) => (value, problems) => {
@@ -639,6 +659,7 @@ const count = integer(0, Number.MAX_SAFE_INTEGER);
 
 // packages/ledger/src/bundle/format.ts
 const BUNDLE_FORMAT = "baton-evidence/1";
+const BUNDLE_FORMAT_WITH_ENDS = "baton-evidence/2";
 const FILES = {
 	manifest: "manifest.json",
 	manifestNote: "manifest.note",
@@ -685,13 +706,31 @@ const manifestRule = object({
 		sha256: digest
 	}), MANY)
 });
-const proofRule = list(object({
+const chainsRule = list(object({
 	origin: name,
 	size: count,
 	checkpoint: orNull(text),
 	leaves: list(tuple(count, digest), MANY),
 	hashes: list(base64, MANY)
 }), MANY);
+const NODES_OF_TASK_MAX = 25;
+const TASKS_MAX = 1e4;
+const NODE_DIGITS_MAX = 1112;
+const endsShape = object({
+	tasks: list(uuid, TASKS_MAX),
+	nodes: list(must("at most 833 bytes as base64", (value) => typeof value === "string" && value.length <= NODE_DIGITS_MAX), TASKS_MAX * NODES_OF_TASK_MAX)
+});
+const endsRule = (value, problems) => {
+	endsShape(value, problems);
+	if (problems.length > 0) return;
+	const { tasks, nodes } = value;
+	const isBounded = () => nodes.length <= tasks.length * NODES_OF_TASK_MAX;
+	must("at most 25 nodes for each task", isBounded)(value, problems);
+};
+const PROOF_RULES = /* @__PURE__ */ new Map([[BUNDLE_FORMAT, chainsRule], [BUNDLE_FORMAT_WITH_ENDS, object({
+	chains: chainsRule,
+	ends: endsRule
+})]]);
 const batchesRule = list(object({
 	origin: name,
 	firstSeq: count,
@@ -713,7 +752,7 @@ const payloadRule = object({
 	segment: count,
 	salted: base64
 });
-const exporterText = (manifest) => `${BUNDLE_FORMAT}\n${toBase64(sha256$1(manifest))}\n`;
+const exporterText = (manifest, format) => `${format}\n${toBase64(sha256$1(manifest))}\n`;
 const manifestDigest = (manifest, note) => encodeUtf8(`${sha256Hex(concatBytes([manifest, note ?? /* @__PURE__ */ new Uint8Array(0)]))}\n`);
 
 // packages/ledger/src/bundle/checks/container.ts
@@ -739,8 +778,10 @@ const checkManifestDigest = ({ evidence: { files }, log }) => {
 };
 const checkVersion = ({ evidence, log }) => {
 	const text = decodeUtf8(evidence.files.get(FILES.manifest) ?? /* @__PURE__ */ new Uint8Array(0)) ?? "";
-	if (/"format":"([^"]*)"/.exec(text)?.[1] === "baton-evidence/1") return NO_RECORDS;
-	log.fail({ file: FILES.manifest }, `the version is not ${BUNDLE_FORMAT}`);
+	const format = /"format":"([^"]*)"/.exec(text)?.[1];
+	if (PROOF_RULES.has(format ?? "")) return NO_RECORDS;
+	const known = [...PROOF_RULES.keys()].join(" or ");
+	log.fail({ file: FILES.manifest }, `the version is not ${known}`);
 	return NO_RECORDS;
 };
 const checkManifest = ({ evidence, log }) => {
@@ -769,7 +810,8 @@ const checkManifest = ({ evidence, log }) => {
 		}
 	};
 };
-const checkExporterSignature = ({ evidence: { files, policy }, log }) => {
+const checkExporterSignature = ({ evidence, log }) => {
+	const { files, policy } = evidence;
 	if (policy.exporters.length === 0) {
 		log.skip("your policy names no exporter");
 		return NO_RECORDS;
@@ -777,10 +819,11 @@ const checkExporterSignature = ({ evidence: { files, policy }, log }) => {
 	const place = { file: FILES.manifestNote };
 	const opened = openNote(files.get(FILES.manifestNote) ?? /* @__PURE__ */ new Uint8Array(0), policy.exporters);
 	if (!opened.ok) log.fail(place, "no exporter of your policy signed it");
-	else if (opened.text !== exporterText(files.get(FILES.manifest) ?? encodeUtf8(""))) log.fail(place, "the signature is for another manifest");
+	else if (opened.text !== textOf(evidence)) log.fail(place, "the signature is for another manifest");
 	else log.note(opened.signatures.map(({ name }) => name).join(", "));
 	return NO_RECORDS;
 };
+const textOf = ({ files, manifest }) => exporterText(files.get(FILES.manifest) ?? encodeUtf8(""), manifest?.format ?? "");
 
 // packages/ledger/src/erasure-list.ts
 function compareSegments(left, right) {
@@ -1244,17 +1287,17 @@ function parseCheckpoint(text) {
 
 // packages/ledger/src/tree/hash.ts
 const EMPTY_ROOT = sha256$1(/* @__PURE__ */ new Uint8Array(0));
-const INNER = /* @__PURE__ */ new Uint8Array(65);
-INNER[0] = 1;
+const INNER$1 = /* @__PURE__ */ new Uint8Array(65);
+INNER$1[0] = 1;
 function hashLeaf(entry) {
 	const prefixed = new Uint8Array(1 + entry.length);
 	prefixed.set(entry, 1);
 	return sha256$1(prefixed);
 }
 function hashChildren(left, right) {
-	INNER.set(left, 1);
-	INNER.set(right, 33);
-	return sha256$1(INNER);
+	INNER$1.set(left, 1);
+	INNER$1.set(right, 33);
+	return sha256$1(INNER$1);
 }
 function newInner() {
 	const inner = /* @__PURE__ */ new Uint8Array(65);
@@ -1627,6 +1670,198 @@ const checkReceipt = ({ evidence: { receipts }, log }) => {
 	};
 };
 
+// packages/ledger/src/task-map.ts
+const EMPTY_TASK_MAP = /* @__PURE__ */ new Uint8Array(32);
+const CHILDREN = 16;
+const LIST = 0;
+const INNER = 1;
+const ID_BYTES = 16;
+const ENTRY_BYTES = 52;
+const NAME$1 = encodeUtf8("baton/task-map/v1\n");
+const idBytes = (taskId) => fromHex(taskId.replaceAll("-", ""));
+const digitsOf = (taskId) => sha256Hex(concatBytes([NAME$1, idBytes(taskId)]));
+function taskMapPath(taskId) {
+	const digits = digitsOf(taskId);
+	return Array.from({ length: 25 }, (_, length) => digits.slice(0, length));
+}
+const taskMapStart = (root) => isEmpty(root) ? void 0 : {
+	name: "",
+	hash: root
+};
+function openTaskMapNode({ name, hash }, bytes) {
+	const node = readNode(bytes, hash);
+	if (node === void 0) return void 0;
+	if (node.kind === "list") return {
+		ends: node.entries,
+		below: []
+	};
+	const below = node.children.map((child, digit) => ({
+		name: name + digit.toString(16),
+		hash: child
+	}));
+	return {
+		ends: NO_TASKS.entries,
+		below: below.filter((child) => !isEmpty(child.hash))
+	};
+}
+const NO_TASKS = {
+	kind: "list",
+	entries: /* @__PURE__ */ new Map()
+};
+const NO_CHILDREN = Array.from({ length: CHILDREN }, () => EMPTY_TASK_MAP);
+const readings = /* @__PURE__ */ new WeakMap();
+function readNode(bytes, expected) {
+	if (bytes === void 0) return void 0;
+	const reading = readings.get(bytes) ?? {
+		hash: sha256$1(bytes),
+		parsed: parseNode(bytes)
+	};
+	readings.set(bytes, reading);
+	return equalBytes(reading.hash, expected) ? reading.parsed : void 0;
+}
+function parseNode(bytes) {
+	if (bytes[0] === INNER) {
+		if (bytes.length !== 513) return void 0;
+		return {
+			kind: "children",
+			children: NO_CHILDREN.map((_, at) => bytes.subarray(1 + at * 32, 33 + at * 32))
+		};
+	}
+	if (bytes[0] !== LIST || bytes.length === 1 || (bytes.length - 1) % ENTRY_BYTES !== 0) return;
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	const entries = /* @__PURE__ */ new Map();
+	let before = "";
+	for (let at = 1; at < bytes.length; at += ENTRY_BYTES) {
+		const records = view.getUint32(at + ID_BYTES);
+		const lastHash = bytes.subarray(at + ID_BYTES + 4, at + ENTRY_BYTES);
+		const taskId = uuidOfHex(toHex(bytes.subarray(at, at + ID_BYTES)));
+		if (taskId <= before || records === 0) return void 0;
+		entries.set(taskId, {
+			records,
+			lastHash
+		});
+		before = taskId;
+	}
+	return {
+		kind: "list",
+		entries
+	};
+}
+const isEmpty = (root) => equalBytes(root, EMPTY_TASK_MAP);
+
+// packages/ledger/src/bundle/task-ends.ts
+function readTaskEnds(root, proof) {
+	if (!isAscending(proof.tasks)) return "its tasks do not stand in their order, each once";
+	if (!isAscending(proof.nodes)) return "its nodes do not stand in their order, each once";
+	const nodes = proof.nodes.map(fromBase64);
+	if (!nodes.every((node) => node !== void 0)) return "a node is not base64";
+	const reader = createNodeReader(nodes);
+	const ends = /* @__PURE__ */ new Map();
+	for (const taskId of proof.tasks) {
+		const end = lookUp(root, taskId, reader.read);
+		if (end === void 0) return `no node that the seal commits to leads to the task ${taskId}`;
+		ends.set(taskId, end);
+	}
+	return reader.used().length === nodes.length ? ends : "it holds a node that no task needs";
+}
+const isAscending = (texts) => texts.every((text, at) => at === 0 || texts[at - 1] < text);
+function createNodeReader(nodes) {
+	const byHash = new Map([...nodes].map((node) => [toHex(sha256$1(node)), node]));
+	const used = /* @__PURE__ */ new Set();
+	return {
+		read(hash) {
+			const node = byHash.get(toHex(hash));
+			if (node !== void 0) used.add(node);
+			return node;
+		},
+		used: () => [...used]
+	};
+}
+function lookUp(root, taskId, read) {
+	let place = taskMapStart(root);
+	const path = taskMapPath(taskId);
+	for (let depth = 0; depth < path.length; depth += 1) {
+		if (place === void 0) return null;
+		const node = openTaskMapNode(place, read(place.hash));
+		if (node === void 0) return void 0;
+		const end = node.ends.get(taskId);
+		if (end !== void 0) return end;
+		if (node.below.length === 0) return null;
+		place = node.below.find(({ name }) => name === path[depth + 1]);
+	}
+}
+
+// packages/ledger/src/bundle/checks/task-complete.ts
+const PLACE = { file: FILES.proof };
+const checkTaskComplete = (context) => {
+	const { evidence, log } = context;
+	if (evidence.ends === void 0) {
+		log.skip("the bundle holds no map of tasks: its end rests on the exporter");
+		return {};
+	}
+	const tasks = evidence.seal?.tasks;
+	if (tasks === void 0) {
+		log.fail(PLACE, "the seal commits to no map of tasks");
+		return {};
+	}
+	const proven = readTaskEnds(fromBase64(tasks.root), evidence.ends);
+	if (typeof proven === "string") {
+		log.fail(PLACE, proven);
+		return {};
+	}
+	return compare(context, proven, tasks);
+};
+function compare({ evidence, log, end }, proven, tasks) {
+	const sizes = sizesOf(evidence, tasks);
+	const found = new Map([...proven.keys()].map((taskId) => [taskId, nothing()]));
+	log.note(`until ${tasks.at}`);
+	end.until = tasks.at;
+	for (const [taskId, one] of proven) if (one === null) end.absent.push(taskId);
+	function add(record) {
+		const { file, body, hashHex } = record;
+		if (file !== FILES.records || body === void 0) return;
+		const { taskId, origin, seq, taskSeq, recordedAt } = body;
+		const own = found.get(taskId);
+		if (own === void 0) log.fail(placeOf(record), "the end of the task of this record is not proven");
+		else if (seq >= (sizes.get(origin) ?? 0)) end.later.push({
+			origin,
+			seq,
+			recordedAt
+		});
+		else {
+			own.records += 1;
+			if (taskSeq > own.lastSeq) Object.assign(own, {
+				lastSeq: taskSeq,
+				lastHash: hashHex
+			});
+		}
+	}
+	return {
+		record: add,
+		end() {
+			for (const [taskId, one] of proven) {
+				const fault = faultOf(one, found.get(taskId), tasks.at);
+				if (fault !== void 0) log.fail(PLACE, `task ${taskId}: ${fault}`);
+			}
+		}
+	};
+}
+const nothing = () => ({
+	records: 0,
+	lastSeq: -1,
+	lastHash: ""
+});
+function sizesOf({ seal }, { sizes }) {
+	return new Map((seal?.chains ?? []).map(({ origin }, at) => [origin, sizes[at] ?? 0]));
+}
+function faultOf(end, found, until) {
+	const records = end?.records ?? 0;
+	const missing = records - found.records;
+	if (missing > 0) return `${missing} of the ${records} records that it had at ${until} ${missing === 1 ? "is" : "are"} missing`;
+	if (missing < 0) return `it had ${records} records at ${until}, and ${found.records} are here`;
+	return end === null || found.lastHash === toHex(end.lastHash) ? void 0 : `its last record of ${until} is another one`;
+}
+
 // packages/ledger/src/bundle/checks/task-end.ts
 const ENDS = [
 	"HANDOFF_REJECTED",
@@ -1687,7 +1922,8 @@ const CHECK_TITLES = {
 	RECEIPT: "Every receipt has its record",
 	ERASURE: "Every erasure says exactly what it erased",
 	PAYLOAD: "Every text is what its record committed to, or is lawfully erased",
-	TASK_END: "Every accepted handoff has an end"
+	TASK_END: "Every accepted handoff has an end",
+	TASK_COMPLETE: "No record is missing at the end of the task"
 };
 const CHECKS = {
 	CONTAINER: checkContainer,
@@ -1713,7 +1949,8 @@ const CHECKS = {
 	RECEIPT: checkReceipt,
 	ERASURE: checkErasure,
 	PAYLOAD: checkPayload,
-	TASK_END: checkTaskEnd
+	TASK_END: checkTaskEnd,
+	TASK_COMPLETE: checkTaskComplete
 };
 
 // packages/ledger/src/seal-entry.ts
@@ -1871,15 +2108,17 @@ function readEvidence(bytes, options) {
 	const sealFile = files.get(FILES.sealProof);
 	const sealProof = sealFile && parseTlogProof(sealFile);
 	const { logs, witnesses } = options.policy.log;
-	const chains = part(FILES.proof, proofRule);
+	const manifest = readJson(files.get(FILES.manifest), {
+		rule: manifestRule,
+		canonical: true
+	});
+	const { chains, ends } = partsOf(part(FILES.proof, PROOF_RULES.get(manifest?.format ?? "") ?? chainsRule));
 	return {
 		container,
 		files,
-		manifest: readJson(files.get(FILES.manifest), {
-			rule: manifestRule,
-			canonical: true
-		}),
+		manifest,
 		chains,
+		ends,
 		leaves: new Map((chains ?? []).map(({ origin, leaves }) => [origin, createListedLeaves(leaves)])),
 		batches: part(FILES.batches, batchesRule),
 		receipts: part(FILES.receipts, receiptsRule),
@@ -1889,6 +2128,16 @@ function readEvidence(bytes, options) {
 		sealProof,
 		sealNote: sealProof && openNote(encodeUtf8(sealProof.checkpoint), [...logs, ...witnesses.values()]),
 		...options
+	};
+}
+function partsOf(proof) {
+	if (proof === void 0) return {
+		chains: void 0,
+		ends: void 0
+	};
+	return "ends" in proof ? proof : {
+		chains: proof,
+		ends: void 0
 	};
 }
 function readJson(bytes, { rule, canonical }) {
@@ -2422,6 +2671,11 @@ const verifyBundle = (bytes, options) => verifyWith(CHECKS, bytes, options);
 function verifyWith(table, bytes, options) {
 	const evidence = readEvidence(bytes, options);
 	const segments = [];
+	const found = {
+		until: null,
+		later: [],
+		absent: []
+	};
 	const running = Object.entries(table).map(([id, check]) => {
 		const log = createCheckLog(id, CHECK_TITLES[id]);
 		return {
@@ -2429,7 +2683,8 @@ function verifyWith(table, bytes, options) {
 			visitor: check({
 				evidence,
 				log,
-				segments
+				segments,
+				end: found
 			})
 		};
 	});
@@ -2443,16 +2698,27 @@ function verifyWith(table, bytes, options) {
 	const checks = running.map(({ log }) => log.report());
 	const { manifest, seal } = evidence;
 	const verdict = isBundleLike(bytes) ? verdictOf(checks) : "not-a-bundle";
+	const end = provenEnd(found, checks);
 	return {
 		verdict,
 		taskId: manifest?.taskId ?? null,
 		records,
 		sealedAt: seal?.at ?? null,
 		checks,
-		notExcluded: notExcluded(verdict, checks),
+		end,
+		notExcluded: notExcluded(verdict, checks, end),
 		segments
 	};
 }
+function provenEnd({ until, later, absent }, checks) {
+	const isDoubted = checks.some(({ id, result }) => result === "failed" || result === "incomplete" && UNDER_THE_SEAL.has(id));
+	return until === null || isDoubted ? null : {
+		until,
+		later,
+		absent
+	};
+}
+const UNDER_THE_SEAL = /* @__PURE__ */ new Set(["WITNESS_QUORUM", "SEAL_TIME"]);
 function verdictOf(checks) {
 	const results = new Map(checks.map(({ id, result }) => [id, result]));
 	if (results.get("CONTAINER") !== "failed" && results.get("MANIFEST_DIGEST") !== "failed" && results.get("VERSION") === "failed") return "unsupported";
@@ -2463,7 +2729,7 @@ function verdictOf(checks) {
 
 // packages/ledger/verifier/baton-verify.ts
 const USAGE = `usage: node baton-verify.mjs BUNDLE --policy FILE [--json] [--fast]
-  BUNDLE   a baton-evidence/1 file
+  BUNDLE   a baton-evidence/1 or baton-evidence/2 file
   --policy your own trust policy (C2SP tlog-policy); nothing in the bundle is trusted instead
   --json   the whole report as JSON
   --fast   without the check of every record's full form

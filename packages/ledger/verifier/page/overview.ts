@@ -57,6 +57,7 @@ export function overviewOf(whole: Whole): Overview {
       ['Exported', capital(exportOf(whole))],
       ['Sealed', sealOf(whole)],
       ['Witnesses', witnessesOf(whole)],
+      ['Is anything missing at the end', capital(completeOf(whole))],
       ['How well it is kept', capital(keptOf(whole))],
     ],
     summary: summaryOf(records),
@@ -211,6 +212,27 @@ function witnessesOf(whole: Whole): string {
     })
   if (witnesses.length === 0) return 'None cosigned the seal log'
   return `${listed(witnesses)}: ${askedOf(whole, 'WITNESS_QUORUM', OF_WITNESSES)}`
+}
+
+/** Whether the last records are here: by the map of tasks that the seal commits to, or by the word of whoever exported. */
+function completeOf(whole: Whole): string {
+  const { report, records, hasOwnPolicy } = whole
+  const { end, verdict, taskId } = report
+  if (verdict === 'tampered') return 'something differs from what was recorded: see the checks'
+  if (end === null) {
+    const exporter = askedOf(whole, 'EXPORTER_SIGNATURE', OF_EXPORTER)
+    return `the bundle holds nothing that proves it: its end rests on the exporter (${exporter})`
+  }
+  const later = records.filter(({ isLater }) => isLater)
+  const came =
+    later.length === 0
+      ? ''
+      : ` ${capital(counted(later.length, 'record'))} came later (${paragraphs(later)}); whether others came with ${later.length === 1 ? 'it' : 'them'} is not said.`
+  const absent =
+    end.absent.length === 0 ? '' : ` Until then there was no record of ${listed(end.absent)}.`
+  const whose = taskId === null ? 'these tasks' : 'this task'
+  const proven = `complete until ${instantWords(end.until)}: nothing of ${whose} is missing, as the sealed map of tasks says.`
+  return `${hasOwnPolicy ? '' : 'as far as the bundle itself can say, '}${proven}${came}${absent}`
 }
 
 function keptOf({ report, hasOwnPolicy }: Whole): string {

@@ -25,6 +25,8 @@ export interface ShownRecord {
   readonly isErasure: boolean
   /** A check that failed names this record. */
   readonly isDoubted: boolean
+  /** It came after the map of tasks that proves the end: nothing is missing before it. */
+  readonly isLater: boolean
   readonly texts: readonly ShownText[]
 }
 
@@ -39,6 +41,7 @@ export function readShown(files: BundleFiles, report: BundleReport): readonly Sh
       result === 'failed' ? findings.map(seatOf) : [],
     ),
   )
+  const later = new Set(report.end?.later.map(seatOf))
   const shown: Omit<ShownRecord, 'number'>[] = []
   for (const name of [FILES.records, FILES.erasures]) {
     visitRecords(name, files.get(name) ?? NOTHING, ({ body, hashHex, isPlain }) => {
@@ -49,6 +52,7 @@ export function readShown(files: BundleFiles, report: BundleReport): readonly Sh
         hashHex,
         isErasure: name === FILES.erasures,
         isDoubted: doubted.has(seatOf({ origin, seq })),
+        isLater: later.has(seatOf({ origin, seq })),
         texts: body.payload.map((reference) => {
           const place = placeOf({ origin, seq, segment: reference.segment })
           const status = statuses.get(place)

@@ -198,13 +198,15 @@ export function recordsElement(records: readonly ShownRecord[]): PageElement {
       paragraph(record),
       make('div', instantWords(recordedAt), ...lines(handoff), make('br'), make('code', handoffId)),
       make('div', ...doubt(record), make('b', EVENT_WORDS[event]), make('br'), make('code', event)),
-      make('div', ...saidBy(record)),
+      make('div', ...saidBy(record), ...(record.isLater ? [make('div', LATER)] : [])),
       make('div', make('code', `${origin} ${seq}`), make('br'), make('code', record.hashHex)),
     ]
   })
   const columns = ['No.', 'When and about what', 'Event', 'What it says', 'Place and hash']
   return tableOf('Every record of the bundle, in the order of time', columns, rows)
 }
+
+const LATER = 'later than the map of tasks that proves the end'
 
 const lines = (text: string): Child[] => (text === '' ? [] : [make('br'), text])
 

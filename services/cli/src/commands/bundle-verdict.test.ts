@@ -3,7 +3,14 @@ import type { BundleReport, CheckReport } from '@baton/ledger'
 import { describe, expect, it } from 'vitest'
 import { verdictWords } from './bundle-verdict.ts'
 
-const REPORT = { taskId: 'a task', records: 6, sealedAt: null, segments: [], notExcluded: [] }
+const REPORT = {
+  taskId: 'a task',
+  records: 6,
+  sealedAt: null,
+  segments: [],
+  end: null,
+  notExcluded: [],
+}
 
 function reportOf(failed: readonly string[], changes: object = {}): BundleReport {
   const checks = failed.map((id) => ({ id, result: 'failed' }) as CheckReport)
@@ -43,4 +50,7 @@ it('a sound one whose policy names no exporter is not called whole', () => {
   const { sentence, next } = verdictWords(reportOf([], { verdict: 'valid', checks }), 'e.tar')
   expect(sentence).toContain('as far as it goes')
   expect(next).toContain('baton-key exporter')
+  const end = { until: '2026-11-22T14:46:09.120000Z', later: [], absent: [] }
+  const proven = verdictWords(reportOf([], { verdict: 'valid', checks, end }), 'e.tar')
+  expect(proven.sentence).toContain('nothing was altered, added or removed')
 })

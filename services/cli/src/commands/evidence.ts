@@ -9,6 +9,7 @@ import { withReadingGateway } from '../gateway-client.ts'
 import { count, milliseconds, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Mark } from '../terminal/output.ts'
+import { readFinding, tellFinding, told } from './evidence-finding.ts'
 import { findTask } from './find-task.ts'
 
 export interface EvidenceOptions {
@@ -52,6 +53,7 @@ export async function evidence(context: Context, options: EvidenceOptions): Prom
     })
     const exportMs = performance.now() - startedAt
     const verdict = verdictOf(headers['baton-verdict'])
+    const finding = readFinding(headers['baton-finding'])
     const file = options.out ?? `evidence-${short(taskId)}.tar`
     await writeOut(file, bundle)
     const { policyOut } = options
@@ -61,7 +63,9 @@ export async function evidence(context: Context, options: EvidenceOptions): Prom
     const policyFile = policyOut ?? 'auditor.policy'
     if (output.json) {
       const bytes = bundle.length
-      output.data(JSON.stringify({ taskId, file, bytes, verdict, withTexts, exportMs }))
+      output.data(
+        JSON.stringify({ taskId, file, bytes, verdict, ...told(finding), withTexts, exportMs }),
+      )
     }
     output.check('passed', 'task', taskId)
     output.check(
@@ -72,6 +76,7 @@ export async function evidence(context: Context, options: EvidenceOptions): Prom
     output.check('passed', 'texts', TEXTS[withTexts ? 'shown' : 'withheld'])
     output.check('passed', 'recorded', 'the export stands in the task’s own chain')
     output.check(MARK_OF[verdict], 'verdict', SENTENCES[verdict])
+    const exitCode = tellFinding(output, finding, EXIT_OF[verdict])
     if (policyOut === undefined) {
       output.words(
         `\nWhoever verifies it needs your policy: ${nextStep(`policy --out ${policyFile}`)}`,
@@ -81,7 +86,7 @@ export async function evidence(context: Context, options: EvidenceOptions): Prom
       'Give the policy by another way than the bundle: who can change both proves nothing.',
     )
     output.next(nextStep(`verify ${file} --policy ${policyFile}`))
-    return EXIT_OF[verdict]
+    return exitCode
   })
 }
 

@@ -7,6 +7,7 @@ import { count, counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { EXIT_OF, MARK_OF, verdictOf, writeOut } from './evidence.ts'
 import type { Verdict } from './evidence.ts'
+import { readFinding, tellFinding, told } from './evidence-finding.ts'
 import { nameTask } from './find-task.ts'
 import { readHits } from './search.ts'
 import type { SearchCriteria } from './search.ts'
@@ -47,8 +48,10 @@ export async function exportTasks(context: Context, options: ExportOptions): Pro
     })
     await writeOut(out, bytes)
     const verdict = verdictOf(headers['baton-verdict'])
+    const finding = readFinding(headers['baton-finding'])
     const size = bytes.length
-    if (output.json) output.data(JSON.stringify({ file: out, bytes: size, taskIds, verdict }))
+    const summary = { file: out, bytes: size, taskIds, verdict, ...told(finding) }
+    if (output.json) output.data(JSON.stringify(summary))
     output.check(
       'passed',
       'tasks',
@@ -58,9 +61,10 @@ export async function exportTasks(context: Context, options: ExportOptions): Pro
     output.check('passed', 'texts', withTexts ? 'in the bundle' : 'withheld')
     output.check('passed', 'recorded', 'the export stands in the chain of each task')
     output.check(MARK_OF[verdict], 'verdict', SENTENCES[verdict])
+    const exitCode = tellFinding(output, finding, EXIT_OF[verdict])
     output.words('\nThe bundle proves its tasks. That no other task was meant, it does not.')
     output.next(nextStep(`verify ${out} --policy auditor.policy`))
-    return EXIT_OF[verdict]
+    return exitCode
   })
 }
 

@@ -21,7 +21,15 @@ function put(name: string, content: Uint8Array | string): string {
 const pkcs8 = generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' })
 const signer = createNoteSigner({ name: 'test/seals', pkcs8: pkcs8.toString('base64') })
 const policy = put('policy', `log ${formatVerifierKey(signer.key)}\nquorum none\n`)
-const EMPTY = { records: [], erasures: [], chains: [], seal: null, batches: [], receipts: [] }
+const EMPTY = {
+  records: [],
+  erasures: [],
+  chains: [],
+  ends: null,
+  seal: null,
+  batches: [],
+  receipts: [],
+}
 const bundle = writeBundle({ taskId: null, ...EMPTY, payloads: null, policy: null })
 
 function open(json = false) {

@@ -1,7 +1,13 @@
 // `verify BUNDLE`: verifies evidence offline, against the auditor's own policy and nothing else.
 import { readFile } from 'node:fs/promises'
 import { EXIT_CODES, parseAuditorPolicy, verifyBundle } from '@baton/ledger'
-import type { AuditorPolicy, BundleFinding, BundleReport, CheckReport } from '@baton/ledger'
+import type {
+  AuditorPolicy,
+  BundleFinding,
+  BundleReport,
+  CheckReport,
+  ProvenEnd,
+} from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -18,6 +24,7 @@ const MARKS: Readonly<Record<CheckReport['result'], Mark>> = {
 }
 const CHECK_WIDTH = 18
 const FINDINGS_SHOWN_MAX = 5
+const LATER_SHOWN_MAX = 20
 
 /** Exit code 2 for a file that is no bundle, 3 when anything was changed, 4 when it cannot be said. Reads no database. */
 export async function verifyFile(
@@ -63,6 +70,7 @@ function print(output: Output, report: BundleReport, { file, verifyMs }: Verifie
   const mark = verdict === 'valid' ? 'passed' : verdict === 'tampered' ? 'failed' : 'unknown'
   output.data('')
   output.check('passed', 'texts'.padEnd(CHECK_WIDTH), texts === '' ? 'none' : texts)
+  if (report.end !== null) printEnd(output, report.end, taskId)
   for (const open of report.notExcluded) {
     output.check('unknown', 'not excluded'.padEnd(CHECK_WIDTH), open)
   }
@@ -71,6 +79,24 @@ function print(output: Output, report: BundleReport, { file, verifyMs }: Verifie
     'verdict'.padEnd(CHECK_WIDTH),
     `${verdictWords(report, file).sentence} (${milliseconds(verifyMs)})`,
   )
+}
+
+/** How far nothing is missing; what came later is said record by record, and is not missing. */
+function printEnd(output: Output, end: ProvenEnd, taskId: string | null): void {
+  const { until, later, absent } = end
+  const line = (mark: Mark, label: string, text: string) =>
+    output.check(mark, label.padEnd(CHECK_WIDTH), visible(text))
+  const tasks = taskId === null ? 'these tasks' : 'this task'
+  line('passed', 'complete', `until ${until}: nothing of ${tasks} is missing`)
+  for (const absentId of absent) {
+    line('passed', 'absent', `until ${until} there was no record of the task ${absentId}`)
+  }
+  for (const { origin, seq, recordedAt } of later.slice(0, LATER_SHOWN_MAX)) {
+    const others = 'whether others came with it is not said'
+    line('unknown', 'later', `${origin} record ${seq}, recorded ${recordedAt}; ${others}`)
+  }
+  const rest = later.length - LATER_SHOWN_MAX
+  if (rest > 0) line('unknown', 'later', `${rest} more records`)
 }
 
 function describe({ rule, file, origin, seq, message }: BundleFinding): string {

@@ -3,7 +3,8 @@ import { decodeUtf8, encodeUtf8, equalBytes } from '../../bytes.ts'
 import { openNote } from '../../note/note.ts'
 import { sha256Hex } from '../../sha256.ts'
 import type { Check } from '../checks.ts'
-import { BUNDLE_FORMAT, exporterText, FILES, manifestDigest, UNLISTED } from '../format.ts'
+import type { Evidence } from '../evidence.ts'
+import { exporterText, FILES, manifestDigest, PROOF_RULES, UNLISTED } from '../format.ts'
 
 const NO_RECORDS = {}
 const KNOWN: readonly string[] = Object.values(FILES)
@@ -34,8 +35,9 @@ export const checkManifestDigest: Check = ({ evidence: { files }, log }) => {
 export const checkVersion: Check = ({ evidence, log }) => {
   const text = decodeUtf8(evidence.files.get(FILES.manifest) ?? new Uint8Array(0)) ?? ''
   const format = /"format":"([^"]*)"/.exec(text)?.[1]
-  if (format === BUNDLE_FORMAT) return NO_RECORDS
-  log.fail({ file: FILES.manifest }, `the version is not ${BUNDLE_FORMAT}`)
+  if (PROOF_RULES.has(format ?? '')) return NO_RECORDS
+  const known = [...PROOF_RULES.keys()].join(' or ')
+  log.fail({ file: FILES.manifest }, `the version is not ${known}`)
   return NO_RECORDS
 }
 
@@ -72,7 +74,8 @@ export const checkManifest: Check = ({ evidence, log }) => {
   }
 }
 
-export const checkExporterSignature: Check = ({ evidence: { files, policy }, log }) => {
+export const checkExporterSignature: Check = ({ evidence, log }) => {
+  const { files, policy } = evidence
   if (policy.exporters.length === 0) {
     log.skip('your policy names no exporter')
     return NO_RECORDS
@@ -80,8 +83,11 @@ export const checkExporterSignature: Check = ({ evidence: { files, policy }, log
   const place = { file: FILES.manifestNote }
   const opened = openNote(files.get(FILES.manifestNote) ?? new Uint8Array(0), policy.exporters)
   if (!opened.ok) log.fail(place, 'no exporter of your policy signed it')
-  else if (opened.text !== exporterText(files.get(FILES.manifest) ?? encodeUtf8(''))) {
+  else if (opened.text !== textOf(evidence)) {
     log.fail(place, 'the signature is for another manifest')
   } else log.note(opened.signatures.map(({ name }) => name).join(', '))
   return NO_RECORDS
 }
+
+const textOf = ({ files, manifest }: Evidence): string =>
+  exporterText(files.get(FILES.manifest) ?? encodeUtf8(''), manifest?.format ?? '')
