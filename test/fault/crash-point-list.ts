@@ -23,6 +23,7 @@ const SEALING: Elsewhere = { shownIn: 'test/integration/audit-seals-sealer.test.
 const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.test.ts' }
 const ERASING: Elsewhere = { shownIn: 'test/integration/erasure-crash.test.ts' }
 const ARCHIVING: Elsewhere = { shownIn: 'test/integration/audit-tiers-crash.test.ts' }
+const PULLING: Elsewhere = { shownIn: 'test/fault/remote-crash-points.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
 
 /** `test/tidy` compares the names with the code. */
@@ -50,6 +51,10 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'cancel.before_commit': CONTROL,
   'cancel.after_commit': CONTROL,
   'reroute.before_commit': CONTROL,
+  'remote.after_take': PULLING,
+  'remote.before_settle': PULLING,
+  'remote.after_settle': PULLING,
+  'pull.before_answer': PULLING,
   'review.before_commit': REVIEWING,
   'review.after_commit': REVIEWING,
   'auditor.before_append': AUDITOR,

@@ -77,6 +77,11 @@ export interface AgentResult {
   readonly next: readonly NextHandoff[]
   /** The task's outcome, where this was its last step. */
   readonly result?: JsonValue
+  /**
+   * What is left to do where only a part was done: the handoff ends PARTIAL, and what is left goes on with `next`, or
+   * with a handoff to this agent type where `next` is empty, so that nothing is lost (S14).
+   */
+  readonly remaining?: HandoffMessage['remainingSubtasks']
 }
 
 /**

@@ -24,6 +24,7 @@ import type { Metrics } from '@baton/telemetry'
 import { endCanceled } from './cancel.ts'
 import {
   decideBlocked,
+  decideDeclined,
   decideExecuted,
   decideFailed,
   decideQuarantined,
@@ -31,7 +32,6 @@ import {
 } from './decide/outcome.ts'
 import type {
   Backoff,
-  BlockedPolicy,
   CompletedStep,
   Outcome,
   Quarantine,
@@ -45,14 +45,26 @@ import type { EventShipper } from './record-audit.ts'
 import { rerouteBlocked } from './reroute.ts'
 import type { Blocked } from './reroute.ts'
 import { refusedSend } from './send-handoff.ts'
+import type { BlockedPolicy } from './settings.ts'
 import { wakeRelays, wakeSenders } from './wake.ts'
 
+/** The state a handoff was settled in; undefined where the fencing token was lost and nothing was. */
+export type SettledAs = 'COMPLETED' | 'PARTIAL' | Ending['state'] | 'QUEUED' | undefined
+
+type Declined = Parameters<typeof decideDeclined>[1]
+
 export interface Settler {
-  executed(claimed: ClaimedHandoff, message: HandoffMessage, execution: Execution): Promise<void>
-  rejected(claimed: ClaimedHandoff, verdict: Refusal): Promise<void>
-  blocked(blocked: Blocked): Promise<void>
+  executed(
+    claimed: ClaimedHandoff,
+    message: HandoffMessage,
+    execution: Execution,
+  ): Promise<SettledAs>
+  rejected(claimed: ClaimedHandoff, verdict: Refusal): Promise<SettledAs>
+  /** Its agent took it and will not do it. */
+  declined(claimed: ClaimedHandoff, why: Declined): Promise<SettledAs>
+  blocked(blocked: Blocked): Promise<SettledAs>
   /** No further attempt can mend it: a person must look. */
-  quarantined(claimed: ClaimedHandoff, why: Quarantine): Promise<void>
+  quarantined(claimed: ClaimedHandoff, why: Quarantine): Promise<SettledAs>
   /** Nothing was decided: somebody may claim it again in a while, no attempt is counted. */
   released(claimed: Fence): Promise<void>
   drain(): Promise<void>
@@ -81,7 +93,7 @@ export function createSettler(parts: SettlerParts): Settler {
   const sets = createSets(pool)
 
   /** Commits with a few tries while the lease still holds; a lost fencing token changes nothing. */
-  async function commit(claimed: ClaimedHandoff, outcome: Outcome): Promise<void> {
+  async function commit(claimed: ClaimedHandoff, outcome: Outcome): Promise<SettledAs> {
     const startedAt = performance.now()
     if (outcome.kind === 'end') crashPoint('rollback.before_commit')
     const held = await withTries(() => sets.commit(outcome))
@@ -91,32 +103,39 @@ export function createSettler(parts: SettlerParts): Settler {
     wakeFor(pool, outcome)
     if (outcome.events.length > 0) void shipper.ship(outcome.events)
     report(parts, claimed, outcome)
+    return stateAfter(outcome)
   }
 
   // What is being canceled is neither tried again nor rolled back: its claim goes back, and it ends CANCELED.
-  async function fenced(claimed: ClaimedHandoff, outcome: Outcome): Promise<void> {
+  async function fenced(claimed: ClaimedHandoff, outcome: Outcome): Promise<undefined> {
     metrics.fencedCommitsTotal.inc()
     if (outcome.kind !== 'complete') await sets.release(claimed)
   }
 
   return {
     async executed(claimed, message, execution) {
-      if (execution.kind === 'abandoned') return sets.release(claimed)
+      if (execution.kind === 'elsewhere') return undefined
+      if (execution.kind === 'abandoned') {
+        await sets.release(claimed)
+        return undefined
+      }
       if (execution.kind === 'canceled') {
         await sets.release(claimed)
         const events = await endCanceled(pool)
         wakeRelays(pool)
-        return void shipper.ship(events)
+        void shipper.ship(events)
+        return undefined
       }
       try {
-        await commit(claimed, decideExecuted(claimed, { message, execution }, options))
+        return await commit(claimed, decideExecuted(claimed, { message, execution }, options))
       } catch (error) {
         if (kindOf(error) !== 'permanent') throw error
         // What the agent asked for cannot be stored, now or later.
         const failure = { code: codeOf(error), retry: false, agent: execution.agent }
-        await commit(claimed, decideFailed(claimed, failure, { backoff }))
+        return commit(claimed, decideFailed(claimed, failure, { backoff }))
       }
     },
+    declined: (claimed, why) => commit(claimed, decideDeclined(claimed, why)),
     rejected: (claimed, verdict) => commit(claimed, decideRejected(claimed, verdict, { backoff })),
     async blocked(blocked) {
       const { claimed, unmet } = blocked
@@ -126,6 +145,7 @@ export function createSettler(parts: SettlerParts): Settler {
       wakeRelays(pool)
       metrics.handoffsTotal.with({ outcome: 'BLOCKED', reason: 'REROUTED' }).inc()
       void shipper.ship([event])
+      return 'QUEUED'
     },
     quarantined: (claimed, why) => commit(claimed, decideQuarantined(claimed, why)),
     released: sets.releaseLater,
@@ -293,9 +313,16 @@ function wakeFor(pool: Pool, outcome: Outcome): void {
     wakeSenders(pool)
 }
 
+function stateAfter(outcome: Outcome): SettledAs {
+  if (outcome.kind === 'complete') return outcome.completion.state ?? 'COMPLETED'
+  return outcome.kind === 'end' ? outcome.change.state : 'QUEUED'
+}
+
 function report({ metrics, logger }: SettlerParts, claimed: ClaimedHandoff, outcome: Outcome) {
   if (outcome.kind === 'complete')
-    return metrics.handoffsTotal.with({ outcome: 'COMPLETED', reason: '' }).inc()
+    return metrics.handoffsTotal
+      .with({ outcome: outcome.completion.state ?? 'COMPLETED', reason: '' })
+      .inc()
   const { change } = outcome
   const state = 'state' in change ? change.state : 'QUEUED'
   metrics.handoffsTotal.with({ outcome: state, reason: change.reason }).inc()

@@ -1,5 +1,5 @@
 // Runs agent code under a lease: whoever loses the lease is aborted and can commit nothing.
-import type { HandoffMessage } from '@baton/protocol'
+import type { AgentRegistration, HandoffMessage } from '@baton/protocol'
 import type { ClaimedHandoff } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
@@ -14,7 +14,7 @@ export type Execution =
   | {
       readonly kind: 'done'
       readonly result: AgentResult
-      readonly agent: Agent
+      readonly agent: Executing
       readonly traceparent: string
     }
   | {
@@ -22,12 +22,17 @@ export type Execution =
       readonly code: string
       readonly retry: boolean
       /** Undefined where nobody could execute it. */
-      readonly agent?: Agent
+      readonly agent?: Executing
     }
+  /** An agent outside has taken it: whoever holds its fencing token settles it. */
+  | { readonly kind: 'elsewhere' }
   /** The lease was lost, the deadline passed or the process drained: not the agent's failure. */
   | { readonly kind: 'abandoned' }
   /** A person canceled the handoff, and no result came within the grace. */
   | { readonly kind: 'canceled' }
+
+/** Which agent executed, in records and in what it hands on. */
+export type Executing = Pick<AgentRegistration, 'type' | 'version'>
 
 interface ExecuteDeps {
   readonly agents: ReadonlyMap<string, Agent>
@@ -35,10 +40,39 @@ interface ExecuteDeps {
   readonly metrics: Metrics
 }
 
+/** Executes an accepted handoff; never throws. */
+export interface Executor {
+  /** The agent that would execute it; what it is judged for. */
+  readonly agent: AgentRegistration
+  execute(accepted: Accepted): Promise<Execution>
+}
+
+/** A handoff that passed every check, with the span it is processed in. */
+export interface Accepted {
+  readonly claimed: ClaimedHandoff
+  readonly message: HandoffMessage
+  readonly span: Span
+}
+
+/** The agents of this process, by their types; one that is not here is tried again elsewhere. */
+export function createHost({
+  agents,
+  ...deps
+}: Omit<ExecuteDeps, 'agents'> & { readonly agents: readonly Agent[] }) {
+  const byType = new Map(agents.map((agent) => [agent.type, agent]))
+  return (claimed: ClaimedHandoff): Executor => {
+    const type = claimed.routedTo ?? claimed.toAgent
+    return {
+      agent: byType.get(type) ?? { type, version: '0.0.0', requires: [] },
+      execute: (accepted) => executeHandoff({ ...deps, agents: byType }, accepted),
+    }
+  }
+}
+
 /** Executes one accepted handoff; never throws. */
 export async function executeHandoff(
   deps: ExecuteDeps,
-  { claimed, message, span }: { claimed: ClaimedHandoff; message: HandoffMessage; span: Span },
+  { claimed, message, span }: Accepted,
 ): Promise<Execution> {
   const agent = deps.agents.get(claimed.routedTo ?? claimed.toAgent)
   if (agent === undefined) return { kind: 'failed', code: 'BATON_AGENT_UNKNOWN', retry: true }
@@ -132,6 +166,8 @@ function whatIsWrong(result: AgentResult | undefined): string | undefined {
   if (!Number.isFinite(result.costUSD) || result.costUSD < 0) return 'costUSD that is no amount'
   if (!isCount(result.tokens?.prompt) || !isCount(result.tokens.completion)) return 'without tokens'
   if (!Array.isArray(result.next)) return 'without next'
+  if (result.remaining !== undefined && !Array.isArray(result.remaining))
+    return 'remaining that is no list'
   return undefined
 }
 

@@ -13,19 +13,16 @@ export { watchAudit } from './audit-watch.ts'
 export { requestCancel } from './cancel.ts'
 export type { Canceled } from './cancel.ts'
 export { completeSteps, endSet, retrySet } from './commit-outcome.ts'
-export {
-  BLOCKED_POLICIES,
-  decideFailed,
-  decideQuarantined,
-  decideRejected,
-} from './decide/outcome.ts'
-export type { Backoff, BlockedPolicy, CompletedStep, Outcome } from './decide/outcome.ts'
+export { decideFailed, decideQuarantined, decideRejected } from './decide/outcome.ts'
+export type { Backoff, CompletedStep, Outcome } from './decide/outcome.ts'
 export type { Redaction } from './decide/redact-message.ts'
 export { reviewersNeeded } from './decide/review.ts'
 export type { ReviewOutcome, ReviewRefusal } from './decide/review.ts'
 export type { RevisionOutcome } from './decide/revision.ts'
 export { confirmErasure, planErasure, replayErasures } from './erase-subject.ts'
 export type { AuditErasures, ErasureView } from './erase-subject.ts'
+export { createHost } from './execute-handoff.ts'
+export type { Accepted, Execution, Executor } from './execute-handoff.ts'
 export { createHeartbeat } from './heartbeat.ts'
 export { PROMISES, receiptInvariant } from './invariants.ts'
 export type { Invariant, PromiseId } from './invariants.ts'
@@ -36,6 +33,8 @@ export { prepareHandoff, prepareMessage, readMessage } from './prepare-handoff.t
 export type { HandoffRequest, ReadyMessage } from './prepare-handoff.ts'
 export { createReceiver } from './receiver.ts'
 export type { Receiver } from './receiver.ts'
+export { createRemoteExecutor, releaseRemote, settleRemote } from './remote-execution.ts'
+export type { Given, RemoteOutcome, RemoteSettled, SettleRequest } from './remote-execution.ts'
 export { createReceiptReconciler, reconcile } from './reconcile-receipts.ts'
 export { createEventShipper } from './record-audit.ts'
 export type { EventShipper } from './record-audit.ts'

@@ -4,7 +4,6 @@ import { permanent, transient } from '@baton/runtime'
 import type { ErrorCode } from '@baton/runtime'
 import { createMetrics } from '@baton/telemetry'
 import { describe, expect, it } from 'vitest'
-import { unmetRequirements } from '@baton/protocol'
 import type { Execution } from './execute-handoff.ts'
 import { receiveHandoff } from './receive-handoff.ts'
 import type { ReceiveDeps } from './receive-handoff.ts'
@@ -44,17 +43,17 @@ function receiver(changes: Partial<ReceiveDeps> = {}) {
       steps.push('judge')
       return judgeSample(claimed)
     },
-    unmet: (_, message) => unmetRequirements(message, sampleAgent),
+    executorOf: () => ({ agent: sampleAgent, execute: step('execute', () => execution) }),
     record: step('record', (entry: AuditEntry) => {
       entries.push(entry)
       return RECEIPT
     }),
     recordDecisions: step('decisions', () => undefined),
     start: step('start', () => 0.01),
-    execute: step('execute', () => execution),
     settle: {
       executed: step('executed', () => undefined),
       rejected: step('rejected', () => undefined),
+      declined: step('declined', () => undefined),
       blocked: step('blocked', () => undefined),
       quarantined: step('quarantined', () => undefined),
       released: step('released', () => undefined),

@@ -1,6 +1,7 @@
 // One delivery, start to finish. The decision record is durable before any agent code runs (I3).
 import type { AuditEntry, Receipt } from '@baton/ledger'
-import type { Detail, HandoffMessage, Verdict } from '@baton/protocol'
+import { unmetRequirements } from '@baton/protocol'
+import type { AgentRegistration, Verdict } from '@baton/protocol'
 import type { ClaimedHandoff, ClaimRequest, RefusedClaim, StartedExecution } from '@baton/store'
 import { codeOf, crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -8,23 +9,22 @@ import type { SafetyVerdict } from '@baton/safety'
 import { messagingAttributes, startSpan } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
 import { blockedEntry, decisionEntry } from './decide/audit-entries.ts'
-import type { Execution } from './execute-handoff.ts'
+import type { Executor } from './execute-handoff.ts'
 import type { Settler } from './commit-outcome.ts'
 import type { Quarantine } from './decide/outcome.ts'
 
 export interface ReceiveDeps {
   claim(request: ClaimRequest): Promise<ClaimedHandoff | RefusedClaim>
+  /** Who would execute it here. */
+  executorOf(claimed: ClaimedHandoff): Executor
   /** The checks in the order of I6; never throws. */
-  judge(claimed: ClaimedHandoff): Verdict<SafetyVerdict>
-  /** What the message requires and the agent that would execute it lacks (S18). */
-  unmet(claimed: ClaimedHandoff, message: HandoffMessage): readonly Detail[]
+  judge(claimed: ClaimedHandoff, agent: AgentRegistration): Verdict<SafetyVerdict>
   /** Resolves with the receipt once the record is durable in the audit store. */
   record(entry: AuditEntry): Promise<Receipt>
   /** Brings what people decided about a handoff into the log; rejects while some of it still waits. */
   recordDecisions(handoffId: string): Promise<void>
   /** Stores the receipt; answers dispatch-to-accept in seconds, or undefined where the fencing token is lost. */
   start(started: StartedExecution): Promise<number | undefined>
-  execute(claimed: ClaimedHandoff, message: HandoffMessage, span: Span): Promise<Execution>
   readonly settle: Settler
   readonly metrics: Metrics
   readonly logger: Logger
@@ -70,27 +70,29 @@ async function processClaimed(
   span: Span,
 ): Promise<void> {
   if (claimed.leaseExpiries >= LEASE_EXPIRIES_MAX) {
-    return deps.settle.quarantined(claimed, { reason: 'POISON', details: [] })
+    return void (await deps.settle.quarantined(claimed, { reason: 'POISON', details: [] }))
   }
-  const verdict = judgeTimed(deps, claimed)
+  const executor = deps.executorOf(claimed)
+  const verdict = judgeTimed(deps, claimed, executor.agent)
   crashPoint('receiver.after_validate')
-  const unmet = verdict.valid ? deps.unmet(claimed, verdict.message) : []
+  const unmet = verdict.valid ? unmetRequirements(verdict.message, executor.agent) : []
   const entry = unmet.length > 0 ? blockedEntry(claimed, verdict) : decisionEntry(claimed, verdict)
   const receipt = await recordDecision(deps, claimed, entry)
   if (receipt === undefined) return
   crashPoint('receiver.after_audit')
   if (!verdict.valid) {
     deps.logger.info({ event: 'handoff.rejected', reason: verdict.reason, ...idsOf(claimed, span) })
-    return deps.settle.rejected(claimed, verdict)
+    return void (await deps.settle.rejected(claimed, verdict))
   }
   if (unmet.length > 0) {
     deps.logger.info({ event: 'handoff.blocked', ...idsOf(claimed, span) })
-    return deps.settle.blocked({ claimed, message: verdict.message, unmet })
+    return void (await deps.settle.blocked({ claimed, message: verdict.message, unmet }))
   }
   if (!(await startExecution(deps, { claimed, receipt, span }))) return
   crashPoint('receiver.after_start')
   deps.logger.debug({ event: 'handoff.accepted', ...idsOf(claimed, span) })
-  const execution = await deps.execute(claimed, verdict.message, span)
+  const execution = await executor.execute({ claimed, message: verdict.message, span })
+  if (execution.kind === 'elsewhere') return
   crashPoint('receiver.before_effect_commit')
   await deps.settle.executed(claimed, verdict.message, execution)
   crashPoint('receiver.after_effect_commit')
@@ -104,9 +106,13 @@ const idsOf = (claimed: ClaimedHandoff, span: Span) => ({
   fencingToken: claimed.fencingToken,
 })
 
-function judgeTimed(deps: ReceiveDeps, claimed: ClaimedHandoff): Verdict<SafetyVerdict> {
+function judgeTimed(
+  deps: ReceiveDeps,
+  claimed: ClaimedHandoff,
+  agent: AgentRegistration,
+): Verdict<SafetyVerdict> {
   const startedAt = performance.now()
-  const verdict = deps.judge(claimed)
+  const verdict = deps.judge(claimed, agent)
   deps.metrics.hopSeconds.validate.observe((performance.now() - startedAt) / 1000)
   const { scan } = verdict.checks
   if (scan !== null) {

@@ -1,14 +1,13 @@
 // The receiving functions of a worker: the steps of receive-handoff.ts on Postgres, scanner and auditor.
 import { randomUUID } from 'node:crypto'
 import type { AuditClient } from '@baton/audit/client'
-import type { Agent } from './agent.ts'
-import type { Backoff, BlockedPolicy } from './decide/outcome.ts'
-import type { Heartbeat } from './heartbeat.ts'
+import type { Backoff } from './decide/outcome.ts'
 import { receiveHandoff } from './receive-handoff.ts'
 import type { ReceiveDeps } from './receive-handoff.ts'
 import { createSettler } from './commit-outcome.ts'
-import { executeHandoff } from './execute-handoff.ts'
-import { judgeHandoff, unmetRequirements } from '@baton/protocol'
+import type { Settler } from './commit-outcome.ts'
+import type { Executor } from './execute-handoff.ts'
+import { judgeHandoff } from '@baton/protocol'
 import type { AgentRegistration, KeyRing } from '@baton/protocol'
 import { createBatcher } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -18,9 +17,11 @@ import type { ClaimedHandoff, ClaimRequest, Pool, StartedExecution } from '@bato
 import type { Metrics } from '@baton/telemetry'
 import { createRecorder, shipDecisions } from './record-audit.ts'
 import type { EventShipper } from './record-audit.ts'
+import type { BlockedPolicy } from './settings.ts'
 
 export interface ReceiverParts {
-  readonly agents: readonly Agent[]
+  /** The context windows of agent types that are known here: what is handed on to them is compressed for it (E03). */
+  windowTokensOf?(agentType: string): number | undefined
   readonly keyRing: KeyRing
   readonly attemptsMax: number
   readonly backoff: Backoff
@@ -29,14 +30,17 @@ export interface ReceiverParts {
   readonly pool: Pool
   readonly client: AuditClient
   readonly shipper: EventShipper
-  readonly heartbeat: Heartbeat
   readonly metrics: Metrics
   readonly logger: Logger
 }
 
 export interface Receiver {
-  /** Handles one queue message; never rejects for what a handoff is. */
-  receive(pointer: ClaimRequest): Promise<void>
+  /** Handles queue messages, one per call, for who would execute them; never rejects for what a handoff is. */
+  receiveFor(
+    executorOf: (claimed: ClaimedHandoff) => Executor,
+  ): (pointer: ClaimRequest) => Promise<void>
+  /** Settles what agents outside have taken. */
+  readonly settle: Settler
   /** Resolves when every settlement under way has been committed. */
   drain(): Promise<void>
   /** Releases whatever this receiver still holds. */
@@ -46,9 +50,8 @@ export interface Receiver {
 const LIMITS = { maxItems: 128, maxQueued: 10_000, batchingDelayMs: 20 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { pool, keyRing, heartbeat, shipper, metrics, logger, leaseMs } = parts
+  const { pool, keyRing, shipper, metrics, logger, leaseMs } = parts
   const owner = randomUUID()
-  const agents = new Map(parts.agents.map((agent) => [agent.type, agent]))
   prepareScanner()
   const { scan } = createScanner()
   const claims = createBatcher({
@@ -62,22 +65,14 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     ...LIMITS,
     flush: (set: readonly StartedExecution[]) => markExecuting(pool, set),
   })
-  const settle = createSettler({
-    ...parts,
-    windowTokensOf: (type) => agents.get(type)?.contextWindowTokens,
-  })
+  const settle = createSettler(parts)
 
-  function agentFor({ routedTo, toAgent }: ClaimedHandoff): AgentRegistration {
-    const type = routedTo ?? toAgent
-    return agents.get(type) ?? { type, version: '0.0.0', requires: [] }
-  }
-
-  function judge(claimed: ClaimedHandoff) {
+  function judge(claimed: ClaimedHandoff, agent: AgentRegistration) {
     const { handoffId, body, keyId, signature, approvalOverride, budgetMicroUSD } = claimed
     return judgeHandoff(
       { bytes: body, keyId, signature },
       {
-        agent: agentFor(claimed),
+        agent,
         routed: claimed.routedTo !== null,
         keyRing,
         scan,
@@ -90,21 +85,19 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     )
   }
 
-  const deps: ReceiveDeps = {
+  const deps: Omit<ReceiveDeps, 'executorOf'> = {
     claim: claims.add,
     judge,
-    unmet: (claimed, message) => unmetRequirements(message, agentFor(claimed)),
     record: createRecorder(parts.client, metrics),
     recordDecisions: (handoffId) => shipDecisions(pool, shipper, handoffId),
     start: starts.add,
-    execute: (claimed, message, span) =>
-      executeHandoff({ agents, heartbeat, metrics }, { claimed, message, span }),
     settle,
     metrics,
     logger,
   }
   return {
-    receive: (pointer) => receiveHandoff(deps, pointer),
+    receiveFor: (executorOf) => (pointer) => receiveHandoff({ ...deps, executorOf }, pointer),
+    settle,
     drain: settle.drain,
     async releaseOwnLeases() {
       const given = await releaseOwnLeases(pool, owner)

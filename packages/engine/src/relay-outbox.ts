@@ -20,7 +20,7 @@ export interface RelayParts {
   readonly databaseUrl: string
   readonly transport: Transport
   /** Where set, only these agent types are relayed (a relay inside a receiver's process). */
-  readonly queues?: readonly string[]
+  readonly queues?: () => readonly string[]
   /** Above this many waiting jobs a queue's rows wait in Postgres: bounds the queue and what its loss can repeat. */
   readonly waitingMax: number
   readonly metrics: Metrics
@@ -105,7 +105,7 @@ async function openClasses(
 ): Promise<readonly PriorityClass[]> {
   const classes = await listPriorityClasses(pool)
   const mine =
-    queues === undefined ? classes : classes.filter(({ queue }) => queues.includes(queue))
+    queues === undefined ? classes : classes.filter(({ queue }) => queues().includes(queue))
   const open = await Promise.all(mine.map(({ queue }) => isOpen(queue)))
   return mine.filter((_, index) => open[index])
 }

@@ -13,11 +13,15 @@ export interface Blocked {
   readonly unmet: readonly Detail[]
 }
 
-/** Answers the event once it is published for another type; undefined where no live one can take it. */
-export function rerouteBlocked(
+/**
+ * Answers the event once it is published for another type; undefined where no live one can take it. A message that
+ * names no requirements goes to nobody but whom it is addressed to.
+ */
+export async function rerouteBlocked(
   pool: Pool,
   { claimed, message, unmet }: Blocked,
 ): Promise<OutboxEvent | undefined> {
+  if (message.requirements === undefined) return undefined
   return inTransaction(pool, async (transaction) => {
     const routedTo = await rerouteHandoff(transaction, {
       handoffId: claimed.handoffId,

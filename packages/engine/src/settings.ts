@@ -1,6 +1,6 @@
 // The settings that several services share; each service's own stand beside its main.ts. An entry of its own, because
 // every command of the command line reads some of them and few load the engine.
-import { flag, integer, optionalUrl, secret, text, url } from '@baton/runtime'
+import { flag, integer, oneOf, optionalUrl, secret, text, url } from '@baton/runtime'
 import { OUTBOX_BOUNDS } from './outbox-bound.ts'
 
 export const STORE_SETTINGS = {
@@ -50,6 +50,30 @@ export const RETURN_SETTINGS = {
     max: 3_600_000,
     default: 30_000,
     help: 'How long whoever takes a returned handoff has to correct it before it is tried again as it was.',
+  }),
+}
+
+/** What becomes of a handoff that requires what its agent lacks (S20). */
+export const BLOCKED_POLICIES = ['reroute', 'retry', 'escalate'] as const
+export type BlockedPolicy = (typeof BLOCKED_POLICIES)[number]
+
+/** What becomes of a handoff whose execution did not succeed. */
+export const RETRY_SETTINGS = {
+  BATON_BLOCKED_POLICY: oneOf(BLOCKED_POLICIES, {
+    default: 'reroute',
+    help: 'What becomes of a handoff that requires what its agent lacks: another live agent type that has it gets it, it is tried again later, or a person decides at once.',
+  }),
+  BATON_RETRY_BASE_MS: integer({
+    min: 1,
+    max: 60_000,
+    default: 1_000,
+    help: 'Upper bound of the first retry wait; it doubles with every attempt.',
+  }),
+  BATON_RETRY_CAP_MS: integer({
+    min: 1,
+    max: 3_600_000,
+    default: 60_000,
+    help: 'Largest retry wait, in milliseconds.',
   }),
 }
 

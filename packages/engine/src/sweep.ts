@@ -5,6 +5,7 @@ import {
   addOutboxEvents,
   deadLetterDepth,
   expireHandoffs,
+  forgetRemoteExecutions,
   inTransaction,
   listOutboxEvents,
   listUndelivered,
@@ -65,6 +66,7 @@ export function createSweeper(parts: SweeperParts): Service {
     await step('expire', async () => endDue('EXPIRED', await expire(pool)))
     await step('cancel', async () => endDue('CANCELED', await endCanceled(pool)))
     await step('registrations', () => sweepRegistrations(pool))
+    await step('remote-executions', () => forgetRemoteExecutions(pool))
     await step('redrives', async () => {
       if ((await advanceRedrives(pool)) > 0) wakeRelays(pool)
     })

@@ -4,6 +4,7 @@ import type { AuditClient } from '@baton/audit/client'
 import {
   createEventShipper,
   createHeartbeat,
+  createHost,
   createNotificationWatcher,
   createReceiptReconciler,
   createReceiver,
@@ -12,7 +13,7 @@ import {
   createSweeper,
   watchAudit,
 } from '@baton/engine'
-import type { Agent, Backoff, BlockedPolicy, EventShipper, Receiver } from '@baton/engine'
+import type { Agent, Backoff, BlockedPolicy, EventShipper } from '@baton/engine'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf, createLogger } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -20,7 +21,7 @@ import { createPool, extendLeases, findInterrupted, outboxDepth } from '@baton/s
 import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
-import type { Consumer, Transport } from '@baton/transport'
+import type { ConsumeOptions, Consumer, Transport } from '@baton/transport'
 
 export interface WorkerOptions {
   readonly agents: readonly Agent[]
@@ -83,9 +84,10 @@ export function createWorker(options: WorkerOptions): Worker {
     logger,
   })
   const parts = { pool, client, shipper, heartbeat, metrics, logger }
+  const agents = new Map(options.agents.map((agent) => [agent.type, agent]))
   const receiver = createReceiver({
     ...parts,
-    agents: options.agents,
+    windowTokensOf: (type) => agents.get(type)?.contextWindowTokens,
     keyRing: options.keyRing,
     attemptsMax: options.attemptsMax ?? 3,
     backoff: options.backoff ?? BACKOFF,
@@ -123,7 +125,8 @@ export function createWorker(options: WorkerOptions): Worker {
     async start() {
       await heartbeat.start()
       await registrar.start()
-      consumers = await consumeAll(options, receiver)
+      const executorOf = createHost({ agents: options.agents, heartbeat, metrics })
+      consumers = await consumeAll(options, receiver.receiveFor(executorOf))
       await watch.start()
       for (const service of inner) await service.start()
     },
@@ -161,14 +164,14 @@ interface RelayInside {
 
 const consumeAll = (
   { agents, transport, concurrency = 32, onStuck }: WorkerOptions,
-  { receive }: Receiver,
+  handle: ConsumeOptions['handle'],
 ): Promise<Consumer[]> =>
   Promise.all(
     agents.map((agent) =>
       transport.consume({
         queue: agent.type,
         concurrency,
-        handle: receive,
+        handle,
         ...(onStuck === undefined ? {} : { onStuck }),
       }),
     ),
@@ -184,7 +187,7 @@ function ownRelay(
     pool,
     databaseUrl: options.databaseUrl,
     transport: options.transport,
-    queues: options.agents.map((agent) => agent.type),
+    queues: () => options.agents.map((agent) => agent.type),
     waitingMax: 2 * (options.concurrency ?? 32),
     ...(options.undeliveredMs === undefined ? {} : { undeliveredMs: options.undeliveredMs }),
     metrics,

@@ -3,6 +3,7 @@ import type { Fence } from './executions.ts'
 import { columns, int4, jsonb, nullable, text } from '@baton/postgres'
 import { run, tables } from './database.ts'
 import { PUBLISH, QUEUE } from './publications.ts'
+import { LEASED } from './states.ts'
 import type { Database } from './database.ts'
 
 /** A worker renews its rows every 10 s; one that was not renewed for this long does not count. */
@@ -110,7 +111,7 @@ with target as (
   order by count(*) desc, a.type limit 1
 ), stopped as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
-  from target where e.handoff_id = $1 and e.fencing_token = $2 and e.status = 'CLAIMED'
+  from target where e.handoff_id = $1 and e.fencing_token = $2 and e.status in ${LEASED}
   returning e.handoff_id
 ), routed as (
   update handoff h set routed_to = target.type, blocked_at_types = array_append(h.blocked_at_types, $3),

@@ -86,6 +86,26 @@ const OVERRIDE_JSON = `json_build_object('id', r.id, 'handoffId', r.handoff_id,
   'expiresAt', to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
   'expired', r.expires_at <= clock_timestamp())`
 
+/** The columns of a ClaimedHandoff whose execution is the row `from`; with CLAIMED_JOINS. */
+export const CLAIMED_COLUMNS = (from: string): string => `
+  ${from}.handoff_id as "handoffId", ${from}.fencing_token as "fencingToken", ${from}.lease_expiries as "leaseExpiries",
+  h.task_id as "taskId", h.task_seq as "taskSeq", h.attempt, h.attempts_max as "attemptsMax",
+  h.publish_attempt as "publishAttempt", b.body, h.key_id as "keyId", h.signature, h.from_agent as "fromAgent",
+  h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
+  h.to_version as "toVersion", h.parent_id as "parentId", h.traceparent, h.tracestate,
+  extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
+  t.budget_micro_usd as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
+  h.sent_by as "sentBy",
+  h.approval_override_id is not null or h.revision > 1 or h.resumes_id is not null
+    or exists (select from approval a where a.handoff_id = h.id) as decided, h.routed_to as "routedTo", case when r.id is not null then ${OVERRIDE_JSON} end as "approvalOverride"`
+
+export const CLAIMED_JOINS = (from: string): string => `
+join handoff h on h.id = ${from}.handoff_id
+join handoff_body b on b.handoff_id = ${from}.handoff_id
+join task t on t.id = h.task_id
+left join handoff parent on parent.id = h.parent_id
+left join approval_override r on r.id = h.approval_override_id`
+
 const CLAIM = `
 with input as (
   select * from ${CLAIMS.unnest('t')}
@@ -105,22 +125,8 @@ with input as (
   where e.status <> 'DONE' and e.lease_until < clock_timestamp() and e.publish_attempt <= excluded.publish_attempt
   returning handoff_id, fencing_token, lease_expiries
 )
-select c.handoff_id as "handoffId", c.fencing_token as "fencingToken", c.lease_expiries as "leaseExpiries", h.task_id as "taskId",
-  h.task_seq as "taskSeq", h.attempt, h.attempts_max as "attemptsMax", h.publish_attempt as "publishAttempt",
-  b.body, h.key_id as "keyId", h.signature, h.from_agent as "fromAgent",
-  h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
-  h.to_version as "toVersion", h.parent_id as "parentId", h.traceparent, h.tracestate,
-  extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
-  t.budget_micro_usd as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
-  h.sent_by as "sentBy",
-  h.approval_override_id is not null or h.revision > 1 or h.resumes_id is not null
-    or exists (select from approval a where a.handoff_id = h.id) as decided, h.routed_to as "routedTo", case when r.id is not null then ${OVERRIDE_JSON} end as "approvalOverride"
-from claimed c
-join handoff h on h.id = c.handoff_id
-join handoff_body b on b.handoff_id = c.handoff_id
-join task t on t.id = h.task_id
-left join handoff parent on parent.id = h.parent_id
-left join approval_override r on r.id = h.approval_override_id`
+select ${CLAIMED_COLUMNS('c')}
+from claimed c ${CLAIMED_JOINS('c')}`
 
 /** Claims each handoff that is due and free, and loads its signed bytes in the same statement. */
 export async function claimExecutions(

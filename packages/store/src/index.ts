@@ -29,6 +29,7 @@ export type { ExpiredHandoff } from './ended-outside.ts'
 export * from './approvals.ts'
 export * from './cancellations.ts'
 export * from './agent-registrations.ts'
+export * from './remote-executions.ts'
 export * from './queue-watermarks.ts'
 export {
   acknowledgeNotifications,

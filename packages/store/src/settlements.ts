@@ -20,6 +20,8 @@ events as (
 )`
 
 export interface Completion extends Fence {
+  /** PARTIAL where part of the work was left over, and went on as a handoff of its own; COMPLETED by default. */
+  readonly state?: 'COMPLETED' | 'PARTIAL'
   readonly costMicroUSD: number
   /** JSON of what the agent answered. */
   readonly result: string
@@ -30,6 +32,7 @@ export interface Completion extends Fence {
 const COMPLETED = columns({
   handoffId: uuid,
   fencingToken: int4,
+  state: text,
   costMicroUSD: int8,
   result: text,
   taskResult: nullable(text),
@@ -43,9 +46,9 @@ with input as (
   from input i, handoff h
   where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'EXECUTING'
     and h.id = e.handoff_id and ${MAY_GO_ON}
-  returning e.handoff_id, i.cost_micro_usd as cost, i.task_result
+  returning e.handoff_id, i.state, i.cost_micro_usd as cost, i.task_result
 ), ended as (
-  update handoff h set state = 'COMPLETED', reason = null, ended_at = clock_timestamp()
+  update handoff h set state = d.state, reason = null, ended_at = clock_timestamp()
   from done d where h.id = d.handoff_id
   returning h.id, h.task_id, h.task_seq, h.cancel_requested, d.cost, d.task_result
 ), totals as (
@@ -72,11 +75,12 @@ export async function completeExecutions(
   completions: readonly Completion[],
   events: readonly OutboxEvent[],
 ): Promise<ReadonlyMap<string, { readonly canceled: boolean }>> {
+  const completed = completions.map((one) => ({ state: 'COMPLETED', ...one }))
   const rows = await run<{ handoffId: string; canceled: boolean }>(
     db,
     'complete_executions',
     COMPLETE,
-    [...COMPLETED.values(completions), ...EVENTS.values(events)],
+    [...COMPLETED.values(completed), ...EVENTS.values(events)],
   )
   return new Map(rows.map((row) => [row.handoffId, row]))
 }

@@ -141,10 +141,10 @@ async function runJob(job: PointerJob, { options, state, token }: Run): Promise<
     logger.error({ event: 'job.malformed', jobId: job.id })
     throw failure('BATON_POINTER_MALFORMED')
   }
-  await runHandler(job.data, { handle, logger })
+  if ((await runHandler(job.data, { handle, logger })) === 'declined') await putBack(job, token)
 }
 
-// The worker may have asked for this job before the pause reached it.
+// Also for what the worker had asked for before a pause reached it.
 async function putBack(job: PointerJob, token: string | undefined): Promise<never> {
   await job.moveToWait(token)
   throw new WaitingError()
@@ -153,9 +153,9 @@ async function putBack(job: PointerJob, token: string | undefined): Promise<neve
 async function runHandler(
   pointer: Pointer,
   { handle, logger }: Pick<ConsumerOptions, 'handle' | 'logger'>,
-): Promise<void> {
+): Promise<void | 'declined'> {
   try {
-    await handle(pointer)
+    return await handle(pointer)
   } catch (error) {
     const code = codeOf(error)
     logger.error({ event: 'job.failed', handoffId: pointer.handoffId, code })

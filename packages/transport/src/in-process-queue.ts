@@ -2,9 +2,10 @@
 import { codeOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { createPriorityBuffer } from './priority-buffer.ts'
+import type { Waiting } from './priority-buffer.ts'
 import { createRunningHandlers } from './running-handlers.ts'
 import { jobIdOf } from './transport.ts'
-import type { ConsumeOptions, Consumer, Job, Pointer } from './transport.ts'
+import type { ConsumeOptions, Consumer, Job } from './transport.ts'
 
 export interface InProcessQueue {
   readonly waiting: number
@@ -64,9 +65,9 @@ function startConsumer(state: State, { concurrency, handle }: ConsumeOptions): C
   let paused = false
   const pump = (): void => {
     while (!paused && running.count < concurrency) {
-      const pointer = state.buffer.take()
-      if (pointer === undefined) return
-      void running.track(() => runHandler(state, pointer, handle)).then(pump)
+      const taken = state.buffer.take()
+      if (taken === undefined) return
+      void running.track(() => runHandler(state, taken, handle)).then(pump)
     }
   }
   state.pumps.add(pump)
@@ -88,16 +89,16 @@ function startConsumer(state: State, { concurrency, handle }: ConsumeOptions): C
 }
 
 async function runHandler(
-  { known, logger }: State,
-  pointer: Pointer,
+  { buffer, known, logger }: State,
+  taken: Waiting,
   handle: ConsumeOptions['handle'],
 ): Promise<void> {
+  const { pointer } = taken
   const jobId = jobIdOf(pointer)
   try {
-    await handle(pointer)
+    if ((await handle(pointer)) === 'declined') return buffer.putBack(taken)
   } catch (error) {
     logger.error({ event: 'job.failed', jobId, handoffId: pointer.handoffId, code: codeOf(error) })
-  } finally {
-    known.delete(jobId)
   }
+  known.delete(jobId)
 }

@@ -1,10 +1,17 @@
 // Waiting pointers in the order they start: priority first, then arrival. Constant time per job.
 import type { Pointer, Priority } from './transport.ts'
 
+export interface Waiting {
+  readonly priority: Priority
+  readonly pointer: Pointer
+}
+
 export interface PriorityBuffer {
   readonly size: number
   push(priority: Priority, pointer: Pointer): void
-  take(): Pointer | undefined
+  take(): Waiting | undefined
+  /** In front of its priority: it is taken next. */
+  putBack(taken: Waiting): void
 }
 
 // A list that is read from a moving head: Array.shift would copy a long backlog for every job.
@@ -43,9 +50,15 @@ export function createPriorityBuffer(): PriorityBuffer {
         const pointer = takeFrom(classes[priority])
         if (pointer === undefined) continue
         size -= 1
-        return pointer
+        return { priority, pointer }
       }
       return undefined
+    },
+    putBack({ priority, pointer }) {
+      const priorityClass = classes[priority]
+      if (priorityClass.head === 0) priorityClass.pointers.unshift(pointer)
+      else priorityClass.pointers[(priorityClass.head -= 1)] = pointer
+      size += 1
     },
   }
 }

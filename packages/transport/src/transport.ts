@@ -15,8 +15,11 @@ export interface ConsumeOptions {
   readonly queue: string
   /** Most handlers of this consumer that run at once. */
   readonly concurrency: number
-  /** Settles everything itself. A rejection is logged and the job is over: no retries here. */
-  readonly handle: (pointer: Pointer) => Promise<void>
+  /**
+   * Settles everything itself. A rejection is logged and the job is over: no retries here. 'declined' puts the job back
+   * in front for another consumer: pause this one first, or it gets it again.
+   */
+  readonly handle: (pointer: Pointer) => Promise<void | 'declined'>
   /**
    * Called at most once, with BATON_CONSUMER_STUCK, when jobs wait, handlers are free and nothing
    * arrives although the connection was made anew: the process had better begin again.

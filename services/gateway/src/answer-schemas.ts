@@ -1,5 +1,6 @@
 // What the gateway answers, by the names under which OpenAPI lists it. Descriptions only: nothing is cut to their form.
 import { HANDOFF_STATES } from '@baton/protocol'
+import { CLAIMED, KEPT, SETTLED } from './executions/schema.ts'
 import { MESSAGE_ANSWERS } from './handoffs-api/schema.ts'
 import { ref } from './operation.ts'
 
@@ -21,6 +22,9 @@ const record = (properties: object, required?: readonly string[]) => ({
 })
 
 const ANSWERS = {
+  ClaimedExecutions: CLAIMED,
+  KeptExecutions: KEPT,
+  SettledExecutions: SETTLED,
   Sent: record(
     {
       handoffId: uuid,

@@ -8,6 +8,8 @@ export const SCOPES = [
   /** Take returns and rollbacks of one's agents, send revisions. */
   'handoffs:return',
   'handoffs:cancel',
+  /** Claim handoffs for agents outside, and settle what was claimed. */
+  'executions:claim',
   'tasks:resume',
   'approvals:decide',
   'dead-letters:review',

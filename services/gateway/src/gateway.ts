@@ -18,6 +18,9 @@ import type { AuditErasures } from './audit-erasures.ts'
 import { createRunningBound } from './back-pressure.ts'
 import { createErasureReplay } from './erasure-replay.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
+import { createRemoteWork } from './executions/remote-work.ts'
+import type { RemoteOptions, RemoteWork } from './executions/remote-work.ts'
+import { addExecutionRoutes } from './executions/routes.ts'
 import { faceOf, JSON_FACE } from './dialect.ts'
 import type { Dialect, Face } from './dialect.ts'
 import { createHandoffsApi } from './handoffs-api/dialect.ts'
@@ -77,6 +80,8 @@ export interface GatewayOptions {
   }
   readonly metrics: Metrics
   readonly logger: Logger
+  /** What it takes to give handoffs to agents outside; without it none is given. */
+  readonly remote?: RemoteOptions | undefined
   /** Further ways to be called, beside `/v2`. */
   readonly dialects?: readonly Dialect[]
 }
@@ -106,6 +111,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ pool, erasures, backupDays, logger })
+  const remote =
+    options.remote === undefined
+      ? undefined
+      : createRemoteWork({ ...options, ...options.remote, pool })
   const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
   const readiness = createReadiness({
     auditReady: () => audit.ready(),
@@ -119,7 +128,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     rateMax: limits.rateMax,
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
     logger,
-    faces: facesOf({ options, pool, audit, submitter, erasures, readiness, authentication }),
+    faces: facesOf({
+      options,
+      pool,
+      audit,
+      submitter,
+      remote,
+      erasures,
+      readiness,
+      authentication,
+    }),
   })
   let url = ''
   let stopped: Promise<void> | undefined
@@ -135,12 +153,13 @@ export function createGateway(options: GatewayOptions): Gateway {
       return database && recorded
     },
     async start() {
+      await remote?.start()
       url = await listen(server, options)
       logger.info({ event: 'gateway.listening', url })
       if (eraseToken !== undefined) await replay.start()
     },
     stop() {
-      stopped ??= replay.stop().then(() => stopInOrder({ server, submitter, audit, pool }))
+      stopped ??= replay.stop().then(() => stopInOrder({ server, submitter, remote, audit, pool }))
       return stopped
     },
   }
@@ -151,6 +170,7 @@ interface Parts {
   readonly pool: Pool
   readonly audit: AuditReads
   readonly submitter: Submitter
+  readonly remote: RemoteWork | undefined
 }
 
 interface FaceParts extends Parts {
@@ -160,7 +180,7 @@ interface FaceParts extends Parts {
 }
 
 function facesOf(parts: FaceParts): readonly Face[] {
-  const { options, pool, audit, submitter, erasures, readiness, authentication } = parts
+  const { options, pool, audit, submitter, remote, erasures, readiness, authentication } = parts
   const { keyRing, limits, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const requireRoom = createOutboxBound({
     readDepth: (countMax) => outboxDepth(pool, countMax),
@@ -183,6 +203,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addRedriveRoutes(scope, { ...review, logger })
       addErasureRoutes(scope, { pool, erasures, backupDays: options.audit.backupDays ?? 0, logger })
       addControlRoutes(scope, { pool, logger })
+      addExecutionRoutes(scope, { pool, remote, bounded })
     },
   })
   const operations = {
@@ -227,10 +248,15 @@ async function listen(server: FastifyInstance, { host, port }: GatewayOptions): 
 async function stopInOrder({
   server,
   submitter,
+  remote,
   audit,
   pool,
 }: Omit<Parts, 'erasures'> & { server: FastifyInstance }) {
+  // Whoever waits for work is answered, so that the server can close.
+  const given = remote?.handOut.stop()
   await server.close()
+  await given
+  await remote?.stop()
   await submitter.drain()
   audit.close()
   await pool.end()

@@ -1,16 +1,19 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
 import { safeServers } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
+import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { parseSigningKeys } from '@baton/sdk'
 import { parseApiKeys } from './api-keys.ts'
 import { createGateway } from './gateway.ts'
+import { openRemote } from './executions/remote-work.ts'
 import { GATEWAY_SETTINGS } from './settings.ts'
 
 await runProcess('gateway', {
   settings: GATEWAY_SETTINGS,
-  build({ settings, logger, metrics, life }) {
-    const databaseUrl = settings.BATON_DATABASE_URL
+  async build({ settings, logger, metrics, life }) {
+    const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
+    const remote = await openRemote(settings, { logger, onStuck: life.fail })
     const gateway = createGateway({
       host: settings.BATON_GATEWAY_HOST,
       port: settings.BATON_GATEWAY_PORT,
@@ -38,12 +41,17 @@ await runProcess('gateway', {
         messageExpiryMs: settings.BATON_MESSAGE_EXPIRY_S * 1000,
         profilesPath: settings.BATON_PROFILES,
       },
+      remote,
       metrics,
       logger,
     })
     return [
       createOpsService({ settings, life, metrics, logger, ready: () => gateway.ready() }),
-      safeServers({ databaseUrl, settings, life, logger }),
+      safeServers({ databaseUrl, redisUrl, settings, life, logger }),
+      closing('transport', async () => {
+        remote?.client.close()
+        await remote?.transport.close()
+      }),
       gateway,
     ]
   },

@@ -1,4 +1,5 @@
 // What may be posted, by the names under which OpenAPI lists it.
+import { CLAIM_REQUEST, HEARTBEAT_REQUEST, SETTLE_REQUEST } from './executions/schema.ts'
 import { MESSAGE_REQUESTS } from './handoffs-api/schema.ts'
 import { MESSAGE_REVISION, RESUME_REQUEST, STATE_REVISION, TAKE_REQUEST } from './return-schema.ts'
 import {
@@ -23,6 +24,9 @@ const REQUESTS = {
   DryRunRequest: DRY_RUN_REQUEST,
   RedriveRequest: REDRIVE_REQUEST,
   ...MESSAGE_REQUESTS,
+  ClaimRequest: CLAIM_REQUEST,
+  HeartbeatRequest: HEARTBEAT_REQUEST,
+  SettleRequest: SETTLE_REQUEST,
 }
 
 export const REQUEST_SCHEMAS = Object.entries(REQUESTS).map(([$id, schema]) => ({ $id, ...schema }))

@@ -11,10 +11,13 @@ import {
 } from '@baton/runtime'
 import {
   OUTBOX_SETTINGS,
+  QUEUE_SETTINGS,
+  RETRY_SETTINGS,
   RETURN_SETTINGS,
   SIGNING_SETTINGS,
   STORE_SETTINGS,
   UNSAFE_POSTGRES_SETTINGS,
+  UNSAFE_REDIS_SETTINGS,
 } from '@baton/engine'
 
 export const GATEWAY_SETTINGS = {
@@ -38,6 +41,18 @@ export const GATEWAY_SETTINGS = {
     max: 36_500,
     default: 0,
     help: 'How many days the oldest back-up of the databases is kept; receipts of erasures say it. 0 says that it is not stated.',
+  }),
+  BATON_AUDIT_APPEND_TOKEN: optionalSecret({
+    help: 'Token that may append audit records; without it agents outside are given nothing.',
+  }),
+  ...QUEUE_SETTINGS,
+  ...UNSAFE_REDIS_SETTINGS,
+  ...RETRY_SETTINGS,
+  BATON_PULL_LEASE_MS: integer({
+    min: 10_000,
+    max: 3_600_000,
+    default: 60_000,
+    help: 'How long what an agent outside has claimed is its own without a heartbeat.',
   }),
   BATON_API_KEYS: secret({
     help: 'API keys as id@operator:scope+scope:sha256hex, optionally :YYYY-MM-DD, comma-separated; services/gateway/src/create-key.ts makes one.',

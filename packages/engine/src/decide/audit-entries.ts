@@ -5,7 +5,7 @@ import { encodeMessage, microUSD } from '@baton/protocol'
 import type { HandoffMessage, Verdict } from '@baton/protocol'
 import type { ClaimedHandoff, ExpiredHandoff, OutboxEvent } from '@baton/store'
 import type { SafetyVerdict } from '@baton/safety'
-import type { Agent } from '../agent.ts'
+import type { Executing } from '../execute-handoff.ts'
 import { subjectOf } from '../prepare-handoff.ts'
 
 type Known = Pick<
@@ -81,7 +81,7 @@ function receiverOf(known: Known | ExpiredHandoff): AuditEntry['toAgent'] {
 /** In the records of what an execution came to, the version that ran stands in place of the range that was asked for. */
 export const executedBy = (
   { routedTo, toAgent }: ClaimedHandoff,
-  agent: Agent | undefined,
+  agent: Executing | undefined,
 ): Pick<AuditEntry, 'toAgent'> => ({
   toAgent: { agentType: routedTo ?? toAgent, agentVersion: agent?.version ?? null },
 })

@@ -19,7 +19,7 @@ interface Step {
 /** Signed rows for everything the agent passes on; they commit together with its result (I5). */
 export function nextHandoffs(step: Step, options: PrepareOptions): NewHandoff[] {
   const completedAt = new Date().toISOString()
-  return step.execution.result.next.map((next, index) => {
+  return handedOn(step).map((next, index) => {
     const agentState = stateFor(step, { next, index, completedAt })
     const handoff = prepareHandoff(
       { agentState, targetAgentType: next.to, constraints: constraintsFor(step.message, next) },
@@ -28,6 +28,14 @@ export function nextHandoffs(step: Step, options: PrepareOptions): NewHandoff[] 
     // The settlement charges this agent's cost to the task already.
     return { ...handoff, addedCostMicroUSD: 0 }
   })
+}
+
+/** What is left of a part that was done stays with the agent type that did it, unless it was handed on. */
+function handedOn({ claimed, message, execution }: Step): readonly NextHandoff[] {
+  const { next, remaining: left = [] } = execution.result
+  if (left.length === 0 || next.length > 0) return next
+  const { taskDescription } = message
+  return [{ to: claimed.routedTo ?? claimed.toAgent, taskDescription, remainingSubtasks: left }]
 }
 
 interface Branch {

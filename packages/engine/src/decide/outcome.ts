@@ -14,10 +14,11 @@ import { codeOf, fullJitterMs } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import { executedBy, lifecycleEntry, toOutboxEvent } from './audit-entries.ts'
 import { clusterOf } from './review.ts'
-import type { Agent, AgentResult } from '../agent.ts'
-import type { Execution } from '../execute-handoff.ts'
+import type { AgentResult } from '../agent.ts'
+import type { Executing, Execution } from '../execute-handoff.ts'
 import { nextHandoffs } from './next-handoffs.ts'
 import type { PrepareOptions } from '../prepare-handoff.ts'
+import type { BlockedPolicy } from '../settings.ts'
 import { storableJson } from '../storable-json.ts'
 
 /** A result, its cost and the handoffs it sends next: one transaction (I5). */
@@ -45,11 +46,8 @@ export interface Backoff {
 
 type OutcomeOptions = PrepareOptions & { readonly backoff: Backoff }
 
-export const BLOCKED_POLICIES = ['reroute', 'retry', 'escalate'] as const
-export type BlockedPolicy = (typeof BLOCKED_POLICIES)[number]
-
 /** An execution that ended by itself, well or badly. */
-export type Ended = Exclude<Execution, { readonly kind: 'abandoned' | 'canceled' }>
+export type Ended = Exclude<Execution, { readonly kind: 'abandoned' | 'canceled' | 'elsewhere' }>
 
 export type Refusal = Verdict<SafetyVerdict> & { readonly valid: false }
 
@@ -78,7 +76,7 @@ export function decideExecuted(
 
 interface Done {
   readonly message: HandoffMessage
-  readonly execution: { readonly result: AgentResult; readonly agent: Agent }
+  readonly execution: { readonly result: AgentResult; readonly agent: Executing }
   readonly next: readonly NewHandoff[]
 }
 
@@ -95,19 +93,21 @@ function completed(claimed: ClaimedHandoff, { message, execution, next }: Done):
     completionTokens: result.tokens.completion,
   }
   const answer = result.subtask.result ?? null
+  const isPartial = (result.remaining ?? []).length > 0
   const taskResult = next.length === 0 ? JSON.stringify(result.result ?? answer) : null
   return {
     kind: 'complete',
     completion: {
       handoffId,
       fencingToken,
+      state: isPartial ? 'PARTIAL' : 'COMPLETED',
       costMicroUSD,
       result: JSON.stringify(answer),
       taskResult,
     },
     events: [
       toOutboxEvent({
-        ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'),
+        ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED', isPartial ? 'PARTIAL' : null),
         ...executedBy(claimed, agent),
         cost,
       }),
@@ -120,7 +120,7 @@ interface Failure {
   readonly code: string
   readonly retry: boolean
   /** Undefined where nobody could execute it. */
-  readonly agent?: Agent | undefined
+  readonly agent?: Executing | undefined
 }
 
 /** Tried again while attempts last, then rolled back to the sender's checkpoint (E15). */
@@ -138,6 +138,27 @@ export function decideFailed(
   const failed = { ...lifecycleEntry(claimed, 'EXECUTION_FAILED', code), ...executor }
   const events = [toOutboxEvent(failed)]
   return { kind: 'retry', change, events }
+}
+
+/** The agent that took it declined it for good, with a code of its own: the sender goes on from its checkpoint. */
+export function decideDeclined(
+  claimed: ClaimedHandoff,
+  { code, agent }: { readonly code: string; readonly agent: Executing },
+): Outcome {
+  const fix = 'Hand it to another agent type, or ask whoever runs this agent.'
+  const details = [{ pointer: '', rule: 'declined', message: code, fix }]
+  const change: Ending = {
+    ...endingOf(claimed, { reason: 'DECLINED', details }),
+    state: 'REJECTED',
+    taskStatus: 'PENDING_HANDOFF',
+    alert: false,
+  }
+  const declined = lifecycleEntry(claimed, 'EXECUTION_FAILED', 'DECLINED')
+  return {
+    kind: 'end',
+    change,
+    events: [toOutboxEvent({ ...declined, ...executedBy(claimed, agent) })],
+  }
 }
 
 /** Follows the routing table: returned to the sender (E09), dead-lettered (E07, E10) or ended (E08). */

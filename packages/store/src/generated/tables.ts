@@ -275,4 +275,14 @@ export interface Tables {
     request_sha256: Buffer | null
     created_at: Generated<Date>
   }
+  'remote_execution': {
+    handoff_id: string
+    fencing_token: number
+    taken_by: string
+    agent_type: string
+    agent_version: string
+    lease_ms: number
+    traceparent: string
+    taken_at: Generated<Date>
+  }
 }

@@ -1,0 +1,152 @@
+// What a gateway needs to give handoffs to agents outside: the receiving steps, a queue, the audit log.
+import { createAuditClient } from '@baton/audit/client'
+import type { AuditClient } from '@baton/audit/client'
+import {
+  createEventShipper,
+  createReceiptReconciler,
+  createReceiver,
+  createRelay,
+  createSweeper,
+  openTransport,
+  releaseRemote,
+  watchAudit,
+} from '@baton/engine'
+import type { Backoff, BlockedPolicy, Receiver } from '@baton/engine'
+import type { KeyRing } from '@baton/protocol'
+import { codeOf } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
+import type { Fence, Pool } from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
+import type { Transport } from '@baton/transport'
+import { createHandOut } from './hand-out.ts'
+import type { HandOut } from './hand-out.ts'
+
+/** What the gateway is told about it. */
+export interface RemoteOptions {
+  /** Where queue messages come from; closed by who opened it, after the gateway has stopped. */
+  readonly transport: Transport
+  readonly client: AuditClient
+  readonly auditUrl: string
+  /** How long what was claimed is its claimer's without a heartbeat. */
+  readonly leaseMs: number
+  readonly backoff: Backoff
+  readonly blockedPolicy: BlockedPolicy
+  readonly onStuck: (error: Error) => void
+}
+
+interface RemoteWorkParts extends RemoteOptions {
+  readonly pool: Pool
+  readonly databaseUrl: string
+  readonly keyRing: KeyRing
+  readonly attemptsMax: number
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+export interface RemoteWork extends Service {
+  readonly handOut: HandOut
+  readonly leaseMs: number
+  readonly settle: Receiver['settle']
+  /** Handles queue messages, or handoffs that are named, for whoever executes them outside. */
+  readonly receiveFor: Receiver['receiveFor']
+  /** Releases what nobody got; never rejects. */
+  release(fences: readonly Fence[]): void
+}
+
+/** A claim is judged, recorded and given away well within this time, and its taker's lease begins then. */
+const CLAIM_MS = 8_000
+const WAITING_MAX = 64
+
+export function createRemoteWork(parts: RemoteWorkParts): RemoteWork {
+  const { pool, logger, client, metrics, leaseMs } = parts
+  const shipper = createEventShipper({ pool, client, metrics, logger })
+  const receiver = createReceiver({ ...parts, shipper, leaseMs: CLAIM_MS })
+  const handOut = createHandOut({ ...parts, receiver, blocked: () => client.blocked })
+  // The queues are read again by themselves once the auditor takes records again.
+  const watch = watchAudit({ client, auditUrl: parts.auditUrl, consumers: () => [], logger })
+  const relay = ownRelay(parts, { shipper, types: handOut.types })
+  return {
+    name: 'remote work',
+    handOut,
+    leaseMs,
+    settle: receiver.settle,
+    receiveFor: receiver.receiveFor,
+    release(fences) {
+      if (fences.length === 0) return
+      releaseRemote(pool, fences).catch((error: unknown) => {
+        logger.warn({ event: 'lease.kept', code: codeOf(error) })
+      })
+    },
+    async start() {
+      await watch.start()
+      await handOut.start()
+      for (const service of relay) await service.start()
+    },
+    async stop() {
+      await handOut.stop()
+      for (const service of relay.toReversed()) await service.stop()
+      await watch.stop()
+      await receiver.drain()
+      await shipper.drain()
+    },
+  }
+}
+
+// Without a queue server this process relays for the agents that ask here, as a receiver does for those it hosts.
+function ownRelay(
+  { pool, databaseUrl, transport, client, metrics, logger }: RemoteWorkParts,
+  {
+    shipper,
+    types,
+  }: { readonly shipper: ReturnType<typeof createEventShipper>; readonly types: HandOut['types'] },
+): Service[] {
+  if (transport.kind !== 'in-process') return []
+  const relay = {
+    pool,
+    databaseUrl,
+    transport,
+    queues: types,
+    waitingMax: WAITING_MAX,
+    metrics,
+    logger,
+  }
+  return [
+    createRelay(relay),
+    createSweeper({ ...relay, shipper }),
+    createReceiptReconciler({ ...relay, client }),
+  ]
+}
+
+interface RemoteSettings {
+  readonly BATON_AUDIT_URL: string
+  readonly BATON_AUDIT_APPEND_TOKEN?: string | undefined
+  readonly BATON_REDIS_URL?: string | undefined
+  readonly BATON_QUEUE_PREFIX: string
+  readonly BATON_PULL_LEASE_MS: number
+  readonly BATON_RETRY_BASE_MS: number
+  readonly BATON_RETRY_CAP_MS: number
+  readonly BATON_BLOCKED_POLICY: BlockedPolicy
+}
+
+/** What the settings of a gateway say about it; undefined where it may not write the audit log. */
+export async function openRemote(
+  settings: RemoteSettings,
+  { logger, onStuck }: Pick<RemoteOptions, 'onStuck'> & { readonly logger: Logger },
+): Promise<RemoteOptions | undefined> {
+  const { BATON_AUDIT_URL: auditUrl, BATON_AUDIT_APPEND_TOKEN: token } = settings
+  if (token === undefined) return undefined
+  const transport = await openTransport({
+    redisUrl: settings.BATON_REDIS_URL,
+    prefix: settings.BATON_QUEUE_PREFIX,
+    logger,
+  })
+  return {
+    transport,
+    client: createAuditClient({ url: auditUrl, token }),
+    auditUrl,
+    leaseMs: settings.BATON_PULL_LEASE_MS,
+    backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
+    blockedPolicy: settings.BATON_BLOCKED_POLICY,
+    onStuck,
+  }
+}
