@@ -15,6 +15,7 @@ const PATHS = [
   'decision-record/1.json',
   'decision-record/1.1.json',
   'dead-letter/1.json',
+  'spec/handoff-v0.1.json',
 ] as const
 
 const ROOT = new URL('../../schemas/', import.meta.url)

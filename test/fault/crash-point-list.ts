@@ -24,6 +24,7 @@ const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.t
 const ERASING: Elsewhere = { shownIn: 'test/integration/erasure-crash.test.ts' }
 const ARCHIVING: Elsewhere = { shownIn: 'test/integration/audit-tiers-crash.test.ts' }
 const PULLING: Elsewhere = { shownIn: 'test/fault/remote-crash-points.test.ts' }
+const OFFERING: Elsewhere = { shownIn: 'test/integration/offers-processes.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
 
 /** `test/tidy` compares the names with the code. */
@@ -78,6 +79,8 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'archiver.before_mark': ARCHIVING,
   'archiver.before_drop': ARCHIVING,
   'archiver.after_drop': ARCHIVING,
+  'offers.before_rename': OFFERING,
+  'offers.after_rename': OFFERING,
 }
 
 /** The points that tasks alone lead to. */

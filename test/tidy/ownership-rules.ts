@@ -44,6 +44,7 @@ const LAYER_OF: Readonly<Record<string, string>> = {
   store: 'adapter',
   audit: 'adapter',
   transport: 'adapter',
+  offers: 'adapter',
   engine: 'engine',
   sdk: 'surface',
   http: 'platform',

@@ -9,6 +9,7 @@ import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
+import { addOffer, addOffers } from './offer-commands.ts'
 import { addAgents, addApprovals, addCancel, addTask, addTasks, addTrace } from './task-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
@@ -95,6 +96,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addApprovals,
   addCancel,
   addAgents,
+  addOffer,
+  addOffers,
   addDoctor,
   addSettings,
   addMigrate,

@@ -2,7 +2,7 @@
 import { COLD_STORE_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit'
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/engine/settings'
-import { integer, optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
+import { integer, oneOf, optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
 const { BATON_AUDIT_TRUSTED_KEYS, BATON_ENVIRONMENT, BATON_SEAL_PUBLIC_KEY } = AUDITOR_SETTINGS
@@ -63,6 +63,14 @@ export const CLI_SETTINGS = {
   }),
   BATON_AUDIT_HOLD_TOKEN: optionalSecret({
     help: 'Token that may hold tasks and lift holds, for the auditor at BATON_AUDIT_URL.',
+  }),
+  HANDOFF_DIR: text({
+    default: '.handoffs',
+    help: 'Folder of the handoffs that `offer`, `list` and `accept` work on, by protocol v0.1.',
+  }),
+  HANDOFF_VALIDATION: oneOf(['strict', 'lenient'], {
+    default: 'strict',
+    help: 'Whether a file must satisfy the schema of protocol v0.1, or only have an id and a status.',
   }),
   BATON_AUDIT_PAYLOAD_TOKEN: optionalSecret({
     help: 'Second token for evidence that shows what was said, for the auditor at BATON_AUDIT_URL.',

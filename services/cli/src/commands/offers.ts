@@ -1,0 +1,152 @@
+// `offer`, `list`, `show`, `accept`, `complete`, `reject`, `fail`, `reoffer`: protocol v0.1 on a folder of files.
+import { resolve } from 'node:path'
+import { createOffers, openFolder } from '@baton/offers'
+import type { OfferedHandoff, OfferList, Offers, Status } from '@baton/offers'
+import type { JsonObject } from '@baton/protocol'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { counted, instant, short } from '../terminal/figures.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { renderTable } from '../terminal/table.ts'
+
+/** The handoffs of HANDOFF_DIR, as the settings have them. */
+export const openOffers = ({ settings }: Context): Offers =>
+  createOffers({
+    storage: openFolder(resolve(settings.HANDOFF_DIR)),
+    validation: settings.HANDOFF_VALIDATION,
+  })
+
+interface OfferOptions {
+  readonly description: string
+  readonly from: string
+  readonly to: string | undefined
+  readonly given: JsonObject | undefined
+}
+
+export async function offer(context: Context, options: OfferOptions): Promise<ExitCode> {
+  const { description, from, to = '', given = {} } = options
+  const handoff = await openOffers(context).createHandoff({
+    description,
+    from_agent: from,
+    to_agent: to,
+    context: given,
+  })
+  print(context, handoff)
+  return EXIT.fine
+}
+
+interface ListOptions {
+  readonly status?: string
+  readonly limit: number
+}
+
+export async function list(context: Context, { status, limit }: ListOptions): Promise<ExitCode> {
+  const { output } = context
+  const found = await openOffers(context).listHandoffs({ status: status as Status, limit })
+  const { handoffs, foreign, more } = found
+  if (output.json) output.data(JSON.stringify(handoffs))
+  else if (handoffs.length > 0) output.data(table(handoffs))
+  for (const { name, reason } of foreign) output.step('unknown', 'no handoff', `${name} ${reason}`)
+  if (more) output.words(`There are more than ${counted(limit, 'handoff')}; --limit lists more.`)
+  output.next(nextStep(stepAfterList(found)))
+  return EXIT.fine
+}
+
+function stepAfterList({ handoffs }: OfferList): string {
+  const open = handoffs.find(({ status }) => status === 'offered')
+  if (open !== undefined) return `accept ${short(open.task_id)} --agent NAME`
+  return handoffs.length === 0
+    ? 'offer "what needs to be done" --from NAME'
+    : 'list --status offered'
+}
+
+const table = (handoffs: readonly OfferedHandoff[]): string =>
+  renderTable(
+    [
+      { title: 'ID', widthMax: 36 },
+      { title: 'STATUS' },
+      { title: 'FROM', widthMax: 24 },
+      { title: 'TO', widthMax: 24 },
+      { title: 'CHANGED AT (UTC)' },
+      { title: 'DESCRIPTION', widthMax: 60 },
+    ],
+    handoffs.map((handoff) => [
+      handoff.task_id,
+      handoff.status,
+      handoff.from_agent,
+      handoff.to_agent === '' ? 'anyone' : handoff.to_agent,
+      instant(handoff.updated_at),
+      handoff.description,
+    ]),
+  )
+
+export async function show(context: Context, id: string): Promise<ExitCode> {
+  print(context, await openOffers(context).findHandoff(id))
+  return EXIT.fine
+}
+
+interface AcceptOptions {
+  readonly id: string
+  readonly agent: string
+}
+
+export async function accept(context: Context, { id, agent }: AcceptOptions): Promise<ExitCode> {
+  const offers = openOffers(context)
+  const { task_id: taskId } = await offers.findHandoff(id)
+  print(context, await offers.acceptHandoff(taskId, agent))
+  return EXIT.fine
+}
+
+interface StepOptions {
+  readonly id: string
+  readonly verb: 'complete' | 'reject' | 'fail' | 'reoffer'
+  readonly agent: string | undefined
+  readonly given: JsonObject | undefined
+}
+
+export async function takeStep(context: Context, options: StepOptions): Promise<ExitCode> {
+  const offers = openOffers(context)
+  const { task_id: taskId } = await offers.findHandoff(options.id)
+  const { agent, given = {} } = options
+  print(context, await STEP[options.verb](offers)(taskId, { agent, context: given }))
+  return EXIT.fine
+}
+
+const STEP = {
+  complete: (offers: Offers) => offers.completeHandoff,
+  reject: (offers: Offers) => offers.rejectHandoff,
+  fail: (offers: Offers) => offers.failHandoff,
+  reoffer: (offers: Offers) => offers.reofferHandoff,
+}
+
+function print({ output }: Context, handoff: OfferedHandoff): void {
+  output.data(output.json ? JSON.stringify(handoff) : described(handoff))
+  const step = NEXT[handoff.status]
+  output.next(nextStep(step(short(handoff.task_id))))
+}
+
+const NEXT: Readonly<Record<Status, (id: string) => string>> = {
+  offered: (id) => `accept ${id} --agent NAME`,
+  accepted: (id) => `complete ${id}   ·   ${nextStep(`fail ${id}`)}`,
+  completed: () => 'list --status offered',
+  failed: (id) => `reoffer ${id}`,
+  rejected: () => 'list --status offered',
+}
+
+const described = (handoff: OfferedHandoff): string =>
+  renderTable(
+    [{ title: 'TASK ID' }, { title: handoff.task_id }],
+    [
+      ['status', handoff.status],
+      ['from', handoff.from_agent],
+      ['to', handoff.to_agent === '' ? 'anyone' : handoff.to_agent],
+      ['description', handoff.description],
+      ['created at', handoff.created_at],
+      ['changed at', handoff.updated_at],
+      ...Object.entries(handoff.context).map(([name, value]) => [
+        `context ${name}`,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+    ],
+  )
