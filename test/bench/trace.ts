@@ -142,7 +142,13 @@ async function sealAll(
     witnessed: new Map(heads),
     witnessedSeals: 2,
     seenBy: 'witnesses',
-    newestSeal: { seals: 2, at: formatInstant(Date.now() * 1_000), heads: new Map(heads) },
+    seenSeals: 2,
+    newestSeal: {
+      size: 2,
+      root: made.root,
+      at: formatInstant(Date.now() * 1_000),
+      heads: new Map(heads),
+    },
     taskMaps: [
       {
         proof: 'witnessed',

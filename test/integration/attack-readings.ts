@@ -2,6 +2,7 @@
 import {
   auditInvariants,
   findExcessPrivileges,
+  findHeldTasks,
   readCoveredSizes,
   readEvidence,
   readFileAnchor,
@@ -18,7 +19,7 @@ export type Answer =
   | { readonly kind: 'found'; readonly what: string }
   | { readonly kind: 'answered'; readonly said: unknown }
 
-export type Reading = 'verify' | 'doctor' | `trace ${TaskName}` | `evidence ${TaskName}`
+export type Reading = 'verify' | 'doctor' | 'holds' | `trace ${TaskName}` | `evidence ${TaskName}`
 
 /** What a trace claims: these records, not altered, and none missing until then. */
 interface TraceClaim {
@@ -43,6 +44,7 @@ export async function readAll(
     await ask(`trace ${name}`, () => trace(world, log, world.tasks[name]))
   }
   await ask('evidence hot', () => evidence(world, log))
+  await ask('holds', () => holds(world, log))
   return answers
 }
 
@@ -83,10 +85,10 @@ async function doctor(world: AttackWorld, log: AttackedLog): Promise<Answer> {
 
 async function trace(
   { sealKey }: AttackWorld,
-  { reader, cold }: AttackedLog,
+  { reader, cold, anchorFile }: AttackedLog,
   taskId: string,
 ): Promise<Answer> {
-  const covered = await readCoveredSizes(reader, sealKey)
+  const covered = await readCoveredSizes(reader, sealKey, seenBy(anchorFile))
   const { records, verified, ends } = await readTrace(reader, taskId, { covered, cold })
   if (!verified) return found('not verified')
   const claim: TraceClaim = {
@@ -97,6 +99,27 @@ async function trace(
     end: ends[0] ?? null,
   }
   return { kind: 'answered', said: claim }
+}
+
+const seenBy = (BATON_SEAL_ANCHOR_FILE: string) => ({
+  BATON_SEAL_ANCHOR_FILE,
+  BATON_SEAL_POLICY_FILE: undefined,
+})
+
+/** Nothing is sealed any more in a finished log, however long the attacks take. */
+const SEAL_AGE_MAX_MS = 86_400_000
+
+/** Whose erasure is allowed by an auditor that ran when it happened, and knows how long the chains were. */
+async function holds(world: AttackWorld, log: AttackedLog): Promise<Answer> {
+  const { tasks, sealKey, batchKeys, heads } = world
+  const { reader, cold, anchorFile } = log
+  const covered = { ...(await readCoveredSizes(reader, sealKey, seenBy(anchorFile))), heads }
+  const asked = [tasks.held, tasks.hot, tasks.both]
+  const reading = { reader, cold, batchKeys, covered, sealAgeMaxMs: SEAL_AGE_MAX_MS }
+  const { held, unproven } = await findHeldTasks(reading, asked)
+  const kept = [...held, ...unproven.map(({ taskId }) => taskId)]
+  const free = asked.filter((taskId) => !kept.includes(taskId))
+  return free.length === 0 ? found('nobody is free') : { kind: 'answered', said: free }
 }
 
 async function evidence(world: AttackWorld, log: AttackedLog): Promise<Answer> {
@@ -143,8 +166,14 @@ export function faultOf(reading: Reading, before: Answer, after: Answer): string
   if (reading.startsWith('trace')) {
     return traceFault(before.said as TraceClaim, after.said as TraceClaim)
   }
+  if (reading === 'holds') return holdFault(before.said as string[], after.said as string[])
   const same = JSON.stringify(before.said) === JSON.stringify(after.said)
   return same ? undefined : `says that all is well of ${JSON.stringify(after.said)}`
+}
+
+function holdFault(before: readonly string[], after: readonly string[]): string | undefined {
+  const freed = after.filter((taskId) => !before.includes(taskId))
+  return freed.length === 0 ? undefined : `lets ${freed.length} held tasks go`
 }
 
 function traceFault(truth: TraceClaim, claim: TraceClaim): string | undefined {

@@ -63,7 +63,14 @@ const EDITS: Readonly<Record<Table, Readonly<Record<string, readonly string[]>>>
   head: { size: ['size - 1', 'size + 1'], last_hash: [FLIP('last_hash')], shards: ['shards - 1'] },
   seal: { body: [FLIP('body')], note: [`note || 'x'`], seq: ['seq + 1000'] },
   chain_checkpoint: { note: [`replace(note, '=', 'A')`], size: ['size + 1', 'size - 1'] },
-  witnessed: { note: [`replace(note, '=', 'A')`], size: ['size - 1', 'size + 5'] },
+  witnessed: {
+    note: [
+      `replace(note, '=', 'A')`,
+      '(select note from audit.seal order by seq desc limit 1)',
+      '(select note from audit.seal order by seq limit 1)',
+    ],
+    size: ['size - 1', 'size + 5'],
+  },
   task_map: { node: [FLIP('node')], prefix: [`prefix || 'f'`], seals: ['seals + 1000'] },
   tree_hash: { hash: [FLIP('hash')], index: ['index + 1'] },
   archive: {
@@ -134,6 +141,35 @@ function cut(random: SeededRandom): Step {
     async run(log) {
       if (index !== 'select 1') await unguarded('idem', index).run(log)
       await unguarded('record', `delete from audit.record where ${which}`).run(log)
+    },
+  }
+}
+
+/** The record of a hold with its row and its place in the index; sometimes also all seals after it, and the map of tasks. */
+function free(random: SeededRandom): Step {
+  const kept = random.integer(0, 9) / 10
+  const rest = random.pick<readonly string[]>([
+    [],
+    [],
+    ['task_map'],
+    ['seal', 'witnessed', 'chain_checkpoint'],
+  ])
+  const held = `(select chain, seq from audit.record where event = 36 order by seq desc limit 1)`
+  const orders: readonly (readonly [string, string])[] = [
+    ['idem', `delete from audit.idem where (chain, seq) in ${held}`],
+    ['legal_hold', 'delete from audit.legal_hold where true'],
+    ['record', `delete from audit.record where (chain, seq) in ${held}`],
+    ...rest.map((table) => {
+      const by = { seal: 'seq', task_map: 'seals' }[table]
+      const where =
+        by === undefined ? 'true' : `${by} > (select max(${by}) from audit.${table}) * ${kept}`
+      return [table, `delete from audit.${table} where ${where}`] as const
+    }),
+  ]
+  return {
+    text: `free the held task${rest.length === 0 ? '' : `, ${rest.join()} to ${kept}`}`,
+    run: async (log) => {
+      for (const [table, text] of orders) await unguarded(table, text).run(log)
     },
   }
 }
@@ -235,7 +271,7 @@ export function filesIn(folder: string): string[] {
     .toSorted()
 }
 
-const KINDS = [edit, edit, edit, remove, remove, cut, restore, redefine, redefine, file]
+const KINDS = [edit, edit, edit, remove, remove, cut, free, restore, redefine, redefine, file]
 
 /** One attack: what one person did before they went. */
 export const attackOf = (random: SeededRandom): readonly Step[] =>

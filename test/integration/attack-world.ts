@@ -12,7 +12,7 @@ import {
   readHeads,
   sealerKey,
 } from '@baton/audit'
-import type { ColdStore, Pool, SubjectVault } from '@baton/audit'
+import type { ColdStore, CoveredSizes, Pool, SubjectVault } from '@baton/audit'
 import {
   formatVerifierKey,
   parseAuditorPolicy,
@@ -37,6 +37,8 @@ export interface AttackWorld {
   readonly policy: AuditorPolicy
   /** What the operational database holds of the hot task. */
   readonly receipts: readonly Receipt[]
+  /** How long the chains were before anybody attacked. */
+  readonly heads: CoveredSizes['heads']
   copy(): Promise<AttackedLog>
   close(): Promise<void>
 }
@@ -101,7 +103,8 @@ export async function createAttackWorld(): Promise<AttackWorld> {
   )
   const folder = await mkdtemp(join(tmpdir(), 'baton-attacks-'))
   await cp(sealing.folder, folder, { recursive: true })
-  const origin = sealLogOrigin((await readHeads(fixture.reader))[0]?.origin ?? '')
+  const heads = await readHeads(fixture.reader)
+  const origin = sealLogOrigin(heads[0]?.origin ?? '')
   const [template, admin] = [fixture.databases.audit, fixture.adminUrl]
   const readerUrl = fixture.urls.reader
   await tiers.close()
@@ -120,6 +123,7 @@ export async function createAttackWorld(): Promise<AttackWorld> {
     vault: createSubjectVault({ db: keeper, ...fixture.vaultKeys }),
     policy: policyOf(origin, { sealKey, batchKeys }),
     receipts,
+    heads,
     async copy() {
       const database = uniqueDatabaseName('attacked')
       copies.push(database)

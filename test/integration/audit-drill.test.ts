@@ -25,7 +25,7 @@ const DAY_MICROS = 86_400_000_000
 const halfExpired = randomUUID()
 
 beforeAll(async () => {
-  tiers = await createTiers()
+  tiers = await createTiers(1, { isAged: true })
   await tiers.append(420, 255)
   await tiers.append(420, 1, { taskId: halfExpired })
   await tiers.append(40, 1, { taskId: halfExpired })
@@ -39,7 +39,7 @@ beforeAll(async () => {
   const position = (await readArchivePositions(fixture.reader)).get(0)
   if (position === undefined) throw new Error('nothing is archived')
   const beforeMicros = Date.now() * 1_000 - 400 * DAY_MICROS
-  const { record, heldAmong } = tiers
+  const { record, heldAmong, isOldEnough } = tiers
   await expireChain({
     db: archiverPool,
     store: cold,
@@ -47,6 +47,7 @@ beforeAll(async () => {
     position,
     beforeMicros,
     heldAmong,
+    isOldEnough,
     record,
   })
   await sealing.sealed()

@@ -1,5 +1,5 @@
 // Records go only when their time is over and nobody holds them; what is left still proves itself.
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { UUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -14,7 +14,7 @@ import {
   readTile,
   readTrace,
 } from '@baton/audit'
-import { decodeHashTile } from '@baton/ledger'
+import { decodeHashTile, sealLogOrigin, uuidOfDigest } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
@@ -32,7 +32,7 @@ const DAY_MICROS = 86_400_000_000
 const ORIGIN = 'baton/development/1/s0'
 
 beforeAll(async () => {
-  tiers = await createTiers()
+  tiers = await createTiers(1, { isAged: true })
   const first = (await tiers.append(420, 255)).map((entry) => entry.taskId as UUID)
   oldest = first[0] as UUID
   gone = first[1] as UUID
@@ -63,6 +63,7 @@ const expire = async (daysKept: number) =>
     position: await position(),
     beforeMicros: Date.now() * 1_000 - daysKept * DAY_MICROS,
     heldAmong: tiers.heldAmong,
+    isOldEnough: tiers.isOldEnough,
     record: tiers.record,
   })
 const dayOf = (daysAgo: number): string =>
@@ -226,6 +227,55 @@ describe('retention and legal holds', () => {
     expect(trace).toMatchObject({ records: [], expired: 1, verified: true, findings: [] })
     expect(trace.ends[0]).toMatchObject({ records: 1 })
     expect(presenceOf(trace)).toBe('there')
+  })
+
+  test('a record of an expiry that was forged with the stolen key of the batches is none before 183 days are over', async () => {
+    const { superuser } = tiers.fixture
+    const [{ taskId: retention } = { taskId: '' }] = (
+      await superuser.query<{ taskId: string }>({
+        text: 'select task_id as "taskId" from audit.record where event = 35 limit 1',
+      })
+    ).rows
+    const sealLog = sealLogOrigin(ORIGIN)
+    const digest = createHash('sha256').update(`baton/expiry/v1|${sealLog}|0|768`).digest('hex')
+    await tiers.append(0, 1, {
+      event: 'PARTITION_DROPPED',
+      taskId: retention,
+      handoffId: uuidOfDigest(digest),
+      attempt: 0,
+      epoch: 0,
+      reason: 'EXPIRED_CHAIN_0_BELOW_768',
+      verdicts: null,
+      cost: null,
+      segments: [],
+    })
+    await tiers.sealing.sealed()
+    const { rows } = await superuser.query<{ taskId: string }>({
+      text: 'select task_id as "taskId" from audit.idem where chain = 0 and seq = 700',
+    })
+    const taken = rows[0]?.taskId ?? ''
+    expect(await traceOf(taken)).toMatchObject({ verified: true, expired: 0 })
+    await superuser.query({
+      text: `create table kept_archive as table audit.archive;
+        alter table audit.record disable trigger user;
+        delete from audit.record where chain = 0 and seq = 700;
+        update audit.archive a set min_index = 768, hot_from = 768, start_hash = i.record_hash, start_at = i.recorded_at
+        from audit.idem i where a.log = 0 and i.chain = 0 and i.seq = 767`,
+    })
+    const early = /^records 0 to 767 are said to have expired, .* less than 183 days/
+    const told = { rule: 'RECORD_SEQ', message: expect.stringMatching(early) }
+    const trace = await traceOf(taken)
+    expect(trace).toMatchObject({ records: [], expired: 1, verified: false, ends: [] })
+    expect(trace.findings).toEqual([expect.objectContaining(told)])
+    expect((await tiers.verify()).findings).toContainEqual(expect.objectContaining(told))
+    expect(await tiers.heldAmong([taken])).toEqual([taken])
+    await superuser.query({
+      text: `alter table audit.archive disable trigger refuse_less;
+        update audit.archive a set min_index = k.min_index, hot_from = k.hot_from, start_hash = k.start_hash, start_at = k.start_at
+        from kept_archive k where k.log = a.log;
+        alter table audit.archive enable always trigger refuse_less;
+        drop table kept_archive`,
+    })
   })
 
   test('a task that was deleted and is said to have stood among the expired records does not pass for expired', async () => {

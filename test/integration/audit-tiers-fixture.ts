@@ -2,13 +2,16 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import {
   createAuditLog,
   createPool,
   createSubjectVault,
   findHeldTasks,
+  isRetentionOver,
   openColdStore,
   readArchivePositions,
   readCoveredSizes,
@@ -42,6 +45,8 @@ export interface Tiers {
   readonly sealer: ServiceProcess
   /** As the archiver asks before records expire. */
   heldAmong(taskIds: readonly string[]): Promise<readonly string[]>
+  /** As the archiver asks about chain 0. */
+  isOldEnough(toIndex: number): Promise<boolean>
   /** Appends one entry through the auditor. */
   record(entry: AuditEntry): Promise<void>
   /** Appends handoffs of one task per entry, as if it were `daysAgo`; answers the entries. */
@@ -60,11 +65,22 @@ export interface Tiers {
 const dayName = (daysAgo: number): string =>
   new Date(Date.now() - daysAgo * DAY_MS).toISOString().slice(0, 10)
 
-export async function createTiers(shards = 1): Promise<Tiers> {
+/** Before the oldest records of any test. */
+const LOG_BEGAN_DAYS_AGO = 500
+const MOVING_CLOCK = fileURLToPath(new URL('moving-clock.mjs', import.meta.url))
+
+/** `isAged`: the log is as old as its records; each append is sealed on its day, in the order of the days. */
+export async function createTiers(shards = 1, { isAged = false } = {}): Promise<Tiers> {
   const fixture = await createAuditFixture(shards)
   const sealing = await createSealing(fixture)
   const auditor = await fixture.startAuditor()
-  const sealer = await sealing.startSealer()
+  const clock = join(sealing.folder, 'sealer.clock')
+  const setSealersClock = (daysAgo: number) =>
+    isAged ? writeFile(clock, String(-daysAgo * DAY_MS)) : Promise.resolve()
+  await setSealersClock(LOG_BEGAN_DAYS_AGO)
+  const sealer = await sealing.startSealer(
+    isAged ? { NODE_OPTIONS: `--import ${MOVING_CLOCK}`, BATON_TEST_CLOCK_FILE: clock } : {},
+  )
   const folder = join(sealing.folder, 'cold')
   const cold = openColdStore(coldSettings(folder)) as ColdStore
   const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 2 })
@@ -97,9 +113,15 @@ export async function createTiers(shards = 1): Promise<Tiers> {
       const { held, unproven } = await findHeldTasks(reading, taskIds)
       return [...held, ...unproven.map(({ taskId }) => taskId)]
     },
+    async isOldEnough(toIndex) {
+      const covered = await readCoveredSizes(archiverPool, sealKey)
+      const origin = covered.heads[0]?.origin ?? ''
+      return isRetentionOver(archiverPool, covered, { origin, toIndex })
+    },
     record: async (entry) => void (await archiverClient.append([entry])),
     async append(daysAgo, count, changes = {}) {
       await ensurePartition(fixture, daysAgo)
+      await setSealersClock(daysAgo)
       const nowMicros = () => (Date.now() - daysAgo * DAY_MS) * 1_000
       const log = createAuditLog({ db: writer, vault, signer, environment: 'test', nowMicros })
       const entries = Array.from({ length: count }, () =>
@@ -108,6 +130,7 @@ export async function createTiers(shards = 1): Promise<Tiers> {
       for (let at = 0; at < count; at += BATCH_RECORDS) {
         await log.append(entries.slice(at, at + BATCH_RECORDS))
       }
+      if (isAged && daysAgo > 0) await sealing.sealed()
       return entries
     },
     async startArchiver(env = {}) {

@@ -9,7 +9,7 @@ let tiers: Tiers
 const DAY_MICROS = 86_400_000_000
 
 beforeAll(async () => {
-  tiers = await createTiers()
+  tiers = await createTiers(1, { isAged: true })
   await tiers.append(420, 256)
   await tiers.append(40, 512)
   await tiers.append(0, 40)
@@ -17,12 +17,12 @@ beforeAll(async () => {
   const archiver = await tiers.startArchiver()
   await tiers.archived(({ hotFrom }) => hotFrom === 768)
   await archiver.stop()
-  const { fixture, archiverPool: db, cold: store, record, heldAmong } = tiers
+  const { fixture, archiverPool: db, cold: store, record, heldAmong, isOldEnough } = tiers
   const position = (await readArchivePositions(fixture.reader)).get(0)
   if (position === undefined) throw new Error('nothing is archived')
   const beforeMicros = Date.now() * 1_000 - 400 * DAY_MICROS
   const origin = 'baton/development/1/s0'
-  await expireChain({ db, store, origin, position, beforeMicros, heldAmong, record })
+  await expireChain({ db, store, origin, position, beforeMicros, heldAmong, isOldEnough, record })
   await tiers.sealing.sealed()
   await tiers.sealer.stop()
   await rm(tiers.sealing.stateFile)

@@ -81,6 +81,7 @@ export { readColdFaults, readColdWatch } from './cold/cold-faults.ts'
 export type { ColdFault, ColdWatchPosition } from './cold/cold-faults.ts'
 export { mendColdStore } from './cold/mend-cold.ts'
 export { expireChain } from './cold/expire-chain.ts'
+export { isRetentionOver } from './cold/retention-age.ts'
 export { dropEntry } from './cold/retention-records.ts'
 export {
   dropDay,

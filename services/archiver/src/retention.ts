@@ -7,6 +7,7 @@ import {
   findDropObstacle,
   findHeldTasks,
   findTasksToAsk,
+  isRetentionOver,
   readCoveredSizes,
   readDayRanges,
   readHotDays,
@@ -150,7 +151,7 @@ export async function expireChains(
   options: RetentionOptions,
   targets: readonly ArchiveTarget[],
 ): Promise<void> {
-  const { pool, store, client, retentionDays, logger } = options
+  const { pool, store, sealKey, outside, client, retentionDays, logger } = options
   const beforeMicros = Date.now() * 1_000 - retentionDays * DAY_MICROS
   for (const { log, origin, position } of targets) {
     if (log < 0 || position.hotFrom === 0) continue
@@ -161,6 +162,10 @@ export async function expireChains(
       position,
       beforeMicros,
       heldAmong: (taskIds) => heldAmong(options, taskIds),
+      isOldEnough: async (toIndex) => {
+        const covered = await readCoveredSizes(pool, sealKey, outside)
+        return isRetentionOver(pool, covered, { origin, toIndex })
+      },
       record: async (expiry) => void (await client.append([expiry])),
     })
     if (minIndex > position.removed) logger.info({ event: 'archive.expired', origin, minIndex })

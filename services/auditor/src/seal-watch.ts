@@ -91,7 +91,7 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
 /** Chains, seals and the map of tasks never go back: a database that has less of them than before lost it. */
 function withoutGoingBack(seen: CoveredSizes, before: CoveredSizes | undefined): CoveredSizes {
   if (before === undefined) return seen
-  const isOlder = (seen.newestSeal?.seals ?? 0) < (before.newestSeal?.seals ?? 0)
+  const isOlder = (seen.newestSeal?.size ?? 0) < (before.newestSeal?.size ?? 0)
   const known = new Map(before.heads.map((head) => [head.chain, head]))
   return {
     ...seen,

@@ -24,6 +24,8 @@ interface ExpireOptions {
   readonly beforeMicros: number
   /** Those of some tasks that are held, or of which it cannot be proven that they are not. */
   readonly heldAmong: (taskIds: readonly string[]) => Promise<readonly string[]>
+  /** Whether signed seals say that the records below are as old as the least retention: nobody would believe the expiry otherwise. */
+  readonly isOldEnough: (toIndex: number) => Promise<boolean>
   /** Appends the record of the expiry, and resolves when it is durable. */
   readonly record: (expiry: AuditEntry) => Promise<void>
 }
@@ -56,7 +58,7 @@ const BUNDLES_AT_ONCE = 100
 
 /** The longest run of whole bundles that may go, and the last record in it. */
 async function findExpiry(options: ExpireOptions) {
-  const { db, store, origin, position, beforeMicros, heldAmong } = options
+  const { db, store, origin, position, beforeMicros, heldAmong, isOldEnough } = options
   const { log: chain, minIndex, hotFrom } = position
   const held = await readHeldFrom(db, { chain, fromSeq: minIndex })
   const needed = [...(held === null ? [] : [held]), ...(await readNeeded(db, { chain, origin }))]
@@ -73,7 +75,9 @@ async function findExpiry(options: ExpireOptions) {
     const tasks = new Set(records.map((record) => record?.taskId))
     const known = [...tasks].filter((taskId) => taskId !== undefined)
     if (known.length < tasks.size || (await heldAmong(known)).length > 0) break
-    found = { toIndex: (index + 1) * TILE_WIDTH, last }
+    const toIndex = (index + 1) * TILE_WIDTH
+    if (!(await isOldEnough(toIndex))) break
+    found = { toIndex, last }
   }
   return found
 }

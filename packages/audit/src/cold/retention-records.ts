@@ -8,6 +8,7 @@ import type { Database } from '../database.ts'
 import { readRecordAt } from '../read/records.ts'
 import type { ColdTier } from './cold-tier.ts'
 import { bundleOf } from './objects.ts'
+import { checkRetentionAge } from './retention-age.ts'
 
 /** The same text gives the same UUID, version 8. */
 const uuidOf = (text: string): string =>
@@ -96,13 +97,14 @@ export async function readExpiryRecord(
   return place && body && isTold ? { ...place, body } : undefined
 }
 
-/** A finding where a chain begins late and no record tells why. */
+/** A finding where a chain begins late and no record tells why, or where it is too early for that. */
 export async function checkExpiryRecord(
   db: Database,
   tier: ColdTier,
   expiry: Expiry & { readonly origin: string },
 ): Promise<readonly Finding[]> {
-  return (await readExpiryRecord(db, tier, expiry)) === undefined ? [untoldExpiry(expiry)] : []
+  const told = await readExpiryRecord(db, tier, expiry)
+  return told === undefined ? [untoldExpiry(expiry)] : checkRetentionAge(db, expiry)
 }
 
 /** Records are marked as expired, and no record tells of it. */

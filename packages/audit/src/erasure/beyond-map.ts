@@ -43,8 +43,12 @@ const RECORDS_MAX = 100_000
 const unproven = (why: string): HoldsBeyondMap => ({ kind: 'unproven', why })
 
 export function readHoldsBeyondMap(reading: BeyondMap): Promise<HoldsBeyondMap> {
-  const { newestSeal, taskMaps } = reading.covered
+  const { newestSeal, taskMaps, seenSeals } = reading.covered
   if (newestSeal === undefined) return Promise.resolve(unproven('no seal is there'))
+  if (newestSeal.size < seenSeals) {
+    const why = `${seenSeals} seals were seen outside, and ${newestSeal.size} are there`
+    return Promise.resolve(unproven(why))
+  }
   const ageMs = Math.max(0, Date.now() - (parseInstant(newestSeal.at) ?? 0) / 1_000)
   if (ageMs > reading.sealAgeMaxMs) {
     const [age, most] = [ageMs, reading.sealAgeMaxMs].map((ms) => (ms / 1_000).toFixed(1))

@@ -3,26 +3,23 @@ import type { KeyObject } from 'node:crypto'
 import {
   encodeUtf8,
   fromBase64,
-  hashLeaf,
   openNote,
   parseCheckpoint,
-  proveInclusion,
-  readSealEntry,
   sealLogOrigin,
   SIGNATURE_TYPES,
   toBase64,
   verifierKey,
-  verifyInclusion,
 } from '@baton/ledger'
 import type { Checkpoint, SealEntry } from '@baton/ledger'
 import { inSnapshot } from '../database.ts'
-import type { Database, Pool, Snapshot } from '../database.ts'
+import type { Database, Pool } from '../database.ts'
 import { readHeads } from '../append/heads.ts'
 import type { ChainHead } from '../append/heads.ts'
-import { readChainCheckpoints, readLastSeal, readSeal, readWitnessed } from '../seals/seals.ts'
+import { readChainCheckpoints, readLastSeal, readWitnessed } from '../seals/seals.ts'
 import { askSeenOutside } from './seen-outside.ts'
 import type { SeenBy, SeenOutsideSettings } from './seen-outside.ts'
-import { isMissingLeaf, treeReader } from '../seals/tree-reader.ts'
+import { readProvenSeal } from '../seals/proven-seal.ts'
+import type { SealLogHead } from '../seals/proven-seal.ts'
 
 /**
  * `committed`: durable here. `sealed`: under a signed checkpoint. `witnessed`: that was seen outside.
@@ -46,6 +43,8 @@ export interface CoveredSizes {
   readonly witnessedSeals: number
   /** By whose word something was seen outside. */
   readonly seenBy: SeenBy
+  /** How many seals were seen outside, those included that are not there any more. */
+  readonly seenSeals: number
   /** The maps of tasks that seals commit to: the one that was seen outside first, then the newest. */
   readonly taskMaps: readonly SignedTaskMap[]
   /** What the newest seal says at once; undefined where there is none. */
@@ -53,8 +52,7 @@ export interface CoveredSizes {
 }
 
 /** One signature says all of it: neither part of it can be exchanged for an older one. */
-export interface NewestSeal {
-  readonly seals: number
+export interface NewestSeal extends SealLogHead {
   /** `formatInstant`'s form. */
   readonly at: string
   readonly heads: ReadonlyMap<number, SignedHead>
@@ -121,8 +119,8 @@ export async function readCoveredSizes(
       [...checkpoints].map(([chain, { size, root }]) => [chain, { size, root: toBase64(root) }]),
     )
     const origin = sealLogOrigin(heads[0]?.origin ?? '')
-    const prove = async (checkpoint: OpenedSeal['checkpoint'] | undefined) => {
-      const entry = checkpoint && (await readLastEntry(snapshot, checkpoint))
+    const prove = async (checkpoint: SealLogHead | undefined) => {
+      const entry = checkpoint && (await readProvenSeal(snapshot, checkpoint, checkpoint.size - 1))
       return checkpoint && entry && { checkpoint, entry }
     }
     const open = (row: { readonly note: string } | undefined) =>
@@ -136,9 +134,10 @@ export async function readCoveredSizes(
       witnessed: seen ? headsOf(heads, seen.entry) : new Map(),
       witnessedSeals: seen?.checkpoint.size ?? 0,
       seenBy: by,
+      seenSeals: anchored?.size ?? seen?.checkpoint.size ?? 0,
       taskMaps: taskMaps(heads, { seen, newest }),
       newestSeal: newest && {
-        seals: newest.checkpoint.size,
+        ...newest.checkpoint,
         at: newest.entry.at,
         heads: headsOf(heads, newest.entry),
       },
@@ -157,7 +156,7 @@ const accepted = <Row extends { readonly note: string }>(
 ): Row | undefined => (row !== undefined && counts(row.note) ? row : undefined)
 
 interface OpenedSeal {
-  readonly checkpoint: Pick<Checkpoint, 'size' | 'root'>
+  readonly checkpoint: SealLogHead
   readonly entry: SealEntry
 }
 
@@ -193,30 +192,6 @@ function headsOf(
     if (head !== undefined) signed.set(chain, { size: head.size, root: head.root })
   }
   return signed
-}
-
-/** The last entry under a signed head of the seal log; undefined where the stored one is not it. */
-async function readLastEntry(
-  snapshot: Snapshot,
-  { size, root }: OpenedSeal['checkpoint'],
-): Promise<SealEntry | undefined> {
-  const seal = size === 0 ? undefined : await readSeal(snapshot, size - 1)
-  if (seal === undefined) return undefined
-  const read = treeReader(snapshot, { log: 'seals', stored: true })
-  // An entry that is gone proves nothing; what watches how far the log is sealed must go on.
-  const proof = await proveInclusion(read, { index: size - 1, size }).catch((error: unknown) => {
-    if (isMissingLeaf(error)) return undefined
-    throw error
-  })
-  if (proof === undefined) return undefined
-  const isProven = verifyInclusion({
-    index: size - 1,
-    size,
-    leafHash: hashLeaf(seal.body),
-    proof,
-    root,
-  })
-  return isProven ? readSealEntry(seal.body) : undefined
 }
 
 /** Where a record stands in what was proven of it: under no signed head, or under one that nobody outside has seen yet. */

@@ -1,9 +1,10 @@
 // Whether the first records of a task have expired, as the database says: the record of it is under a signed head, and so was
-// the last of them, in the part of its chain that expired.
+// the last of them, in the part of its chain that expired, which was sealed long enough ago.
 import type { Finding } from '@baton/ledger'
 import type { ChainHead } from '../append/heads.ts'
 import type { IndexedRecord } from '../cold/archive-positions.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
+import { expiredEarly, proveRetentionAge } from '../cold/retention-age.ts'
 import { readExpiryRecord, untoldExpiry } from '../cold/retention-records.ts'
 import type { Snapshot } from '../database.ts'
 import type { CoveredSizes } from './assurance.ts'
@@ -39,6 +40,10 @@ export async function proveExpiry(
     tier,
     hashOf: ({ recordHash }) => recordHash,
   })
-  const isProven = record.proofOf(told) !== 'none' && leaf.proofOf(last) !== 'none'
-  return { findings: [...record.findings, ...leaf.findings], isProven }
+  const newest = covered?.newestSeal
+  const age = newest && (await proveRetentionAge(snapshot, newest, expiry))
+  const early = age?.kind === 'young' ? [expiredEarly(expiry, age.sealedAt)] : []
+  const isTold = record.proofOf(told) !== 'none' && leaf.proofOf(last) !== 'none'
+  const findings = [...record.findings, ...leaf.findings, ...early]
+  return { findings, isProven: isTold && age?.kind === 'old' }
 }
