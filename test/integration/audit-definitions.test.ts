@@ -76,7 +76,8 @@ describe('no alarm for', () => {
       alter database <db> set log_statement = 'all'; alter role all set statement_timeout = '1h'`)
     expect(await compareDefinitions(reader)).toEqual(NOTHING)
     await sql(
-      'alter role audit_reader reset work_mem; alter role all reset all; drop owned by bi; drop role bi',
+      `alter role audit_reader reset work_mem; alter role audit_reader connection limit 50;
+      alter role all reset all; drop owned by bi; drop role bi`,
     )
   })
 })

@@ -15,12 +15,15 @@ const keyOf = (operator: string) =>
 const PEOPLE = { ann: keyOf('ann'), bob: keyOf('bob') }
 
 let pipeline: Pipeline
+/** What every test tells of its person with; it starts before anything is left to complete. */
+let gateway: ServiceProcess
 const { agent } = recordingAgent('about-people', {
   execute: async (context) => answer(context, { result: 'said of somebody' }),
 })
 beforeAll(async () => {
   pipeline = await openPipeline('erasure crash')
   await pipeline.start([agent])
+  gateway = await startGateway()
 })
 afterAll(() => pipeline.close())
 
@@ -47,7 +50,7 @@ const ask = (gateway: ServiceProcess, who: keyof typeof PEOPLE, path: string, bo
   })
 
 /** A completed task about a person, everything of it recorded. */
-async function tellOf(subject: string, gateway: ServiceProcess): Promise<string> {
+async function tellOf(subject: string): Promise<string> {
   const personalData = {
     dataSubjects: [subject],
     payload: { '/currentState/name': { subject, value: 'a name' } },
@@ -74,9 +77,8 @@ it.each([
 ] as const)(
   'killed at %s, it is completed once',
   async (point, service) => {
-    const gateway = await startGateway()
     const subject = `person-${point}`
-    const handoffId = await tellOf(subject, gateway)
+    const handoffId = await tellOf(subject)
     const planned = await ask(gateway, 'ann', '/v2/erasures', { subject })
     const { erasureId: id } = (await planned.json()) as { erasureId: string }
 
@@ -124,9 +126,8 @@ it.each([
 )
 
 it('comes back after a restore of the operational database, and is erased again', async () => {
-  const gateway = await startGateway()
   const subject = 'person-of-a-backup'
-  const handoffId = await tellOf(subject, gateway)
+  const handoffId = await tellOf(subject)
   const [backup] = await pipeline.rows<{ body: Buffer }>(
     'select body from handoff_body where handoff_id = $1',
     [handoffId],

@@ -32,8 +32,7 @@ export async function createStoreDatabase(adminUrl: string, database: string): P
   await prepare(adminUrl, template, () =>
     migrateStore({ adminUrl, database: template, appPassword }),
   )
-  await copy(adminUrl, [[template, `${database} owner baton_owner`]])
-  await migrateStore({ adminUrl, database, appPassword })
+  await copy(adminUrl, [{ template, database }])
 }
 
 /** The databases of an audit log with so many chains as `migrateAudit` leaves them. */
@@ -44,34 +43,50 @@ export async function createAuditDatabases(
 ): Promise<AuditUrls> {
   const nameOf = (what: string) => `test_template_${what}_${shards}_${VERSION}`
   const templates = { audit: nameOf('audit'), vault: nameOf('vault') }
-  const migrate = (names: typeof databases) =>
-    migrateAudit(adminUrl, { passwords, databases: names, log: { shards } })
-  await prepare(adminUrl, templates.audit, () => migrate(templates))
+  const { urls } = await prepare(adminUrl, templates.audit, () =>
+    migrateAudit(adminUrl, { passwords, databases: templates, log: { shards } }),
+  )
   await copy(adminUrl, [
-    [templates.audit, databases.audit],
-    [templates.vault, databases.vault],
+    { template: templates.audit, database: databases.audit },
+    { template: templates.vault, database: databases.vault },
   ])
-  return (await migrate(databases)).urls
+  const copyOf = (url: string, database: string) => {
+    const located = new URL(url)
+    located.pathname = `/${database}`
+    return located.href
+  }
+  return {
+    writer: copyOf(urls.writer, databases.audit),
+    reader: copyOf(urls.reader, databases.audit),
+    sealer: copyOf(urls.sealer, databases.audit),
+    archiver: copyOf(urls.archiver, databases.audit),
+    eraser: copyOf(urls.eraser, databases.audit),
+    vault: copyOf(urls.vault, databases.vault),
+  }
 }
 
-const prepared = new Map<string, Promise<void>>()
+const prepared = new Map<string, Promise<unknown>>()
 
 /** The workers of a run share a server: the first one migrates, the others wait for it. */
-function prepare(adminUrl: string, name: string, migrate: () => Promise<unknown>): Promise<void> {
+function prepare<Migrated>(
+  adminUrl: string,
+  name: string,
+  migrate: () => Promise<Migrated>,
+): Promise<Migrated> {
   const key = `${adminUrl} ${name}`
   const known = prepared.get(key) ?? whileLocked(adminUrl, migrate)
   prepared.set(key, known)
-  return known
+  return known as Promise<Migrated>
 }
 
-const whileLocked = (adminUrl: string, migrate: () => Promise<unknown>) =>
+const whileLocked = <Migrated>(adminUrl: string, migrate: () => Promise<Migrated>) =>
   onServer(adminUrl, async (pool) => {
     const lock = { text: 'select pg_try_advisory_lock($1) as locked', values: [LOCK] }
     await eventually(async () => (await pool.query<{ locked: boolean }>(lock)).rows[0]?.locked, {
       deadlineMs: LOCK_WAIT_MS,
       describe: 'the databases to copy are migrated',
     })
-    await migrate()
+    return await migrate()
   })
 
 /** A server that outlives the run may still have what older migrations made. */
@@ -85,16 +100,34 @@ function digestOfMigrations(): string {
   return hash.digest('hex').slice(0, 12)
 }
 
-const copy = (adminUrl: string, copies: readonly (readonly [string, string])[]) =>
+interface Copy {
+  readonly template: string
+  readonly database: string
+}
+
+// Owner, rights and settings of a database itself are not copied with it: to migrate again for them took most of the time.
+const COPY_OWN_RIGHTS = `update pg_database d set datdba = t.datdba, datacl = t.datacl
+  from pg_database t where t.datname = $1 and d.datname = $2`
+const COPY_OWN_SETTINGS = `insert into pg_db_role_setting (setdatabase, setrole, setconfig)
+  select d.oid, s.setrole, s.setconfig from pg_db_role_setting s
+  join pg_database t on t.oid = s.setdatabase and t.datname = $1 join pg_database d on d.datname = $2`
+
+const copy = (adminUrl: string, copies: readonly Copy[]) =>
   onServer(adminUrl, async (pool) => {
-    for (const [template, target] of copies)
-      await pool.query({ text: `create database ${target} template ${template}` })
+    for (const { template, database } of copies) {
+      await pool.query({ text: `create database ${database} template ${template}` })
+      for (const text of [COPY_OWN_RIGHTS, COPY_OWN_SETTINGS])
+        await pool.query({ text, values: [template, database] })
+    }
   })
 
-async function onServer(adminUrl: string, work: (pool: Pool) => Promise<void>): Promise<void> {
+async function onServer<Result>(
+  adminUrl: string,
+  work: (pool: Pool) => Promise<Result>,
+): Promise<Result> {
   const pool = createPool({ url: adminUrl, applicationName: 'test', connectionsMax: 1 })
   try {
-    await work(pool)
+    return await work(pool)
   } finally {
     await pool.end()
   }
