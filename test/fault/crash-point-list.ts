@@ -77,6 +77,7 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'witness.before_rename': WITNESSING,
   'archiver.after_put': ARCHIVING,
   'archiver.before_mark': ARCHIVING,
+  'archiver.before_head': ARCHIVING,
   'archiver.before_drop': ARCHIVING,
   'archiver.after_drop': ARCHIVING,
   'offers.before_rename': OFFERING,

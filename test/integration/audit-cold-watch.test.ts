@@ -1,9 +1,8 @@
 // The cold store is watched from the first day: what is missing or changed is found while its day still stands in the database, stops
 // the archiver, takes the label `archived` away, and can be mended.
 import { randomUUID } from 'node:crypto'
-import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   mendColdStore,
@@ -13,11 +12,15 @@ import {
   readTrace,
 } from '@baton/audit'
 import {
+  createNoteSigner,
   decodeEntryBundle,
   decodeHashTile,
   encodeEntryBundle,
   encodeHashTile,
+  formatCheckpoint,
   hashLeaf,
+  rootOf,
+  signNote,
 } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
@@ -106,13 +109,26 @@ async function flip(name: string): Promise<void> {
   await writeFile(pathOf(name), bytes)
 }
 
+/** What only whoever has the sealer's key can make. */
+function signedBySealer(size: number, root = Buffer.alloc(32, 7)): string {
+  const signer = createNoteSigner({ name: ORIGIN, pkcs8: tiers.sealing.sealKey })
+  return signNote(formatCheckpoint({ origin: ORIGIN, size, root }), [signer])
+}
+
+/** As an archiver had written it an hour before. */
+async function olderHead(): Promise<void> {
+  const entries = decodeEntryBundle(await readFile(pathOf('tile/entries/000')), 256) ?? []
+  const root = Buffer.from(rootOf(entries.map(hashLeaf)))
+  await writeFile(pathOf('checkpoint'), signedBySealer(256, root))
+}
+
 /** As somebody would who knows the format: everything below the tile above it fits again. */
 async function rewriteRecord(): Promise<void> {
-  const path = pathOf('tile/entries/001.zst')
-  const entries = decodeEntryBundle(zstdDecompressSync(await readFile(path)), 256) ?? []
+  const path = pathOf('tile/entries/001')
+  const entries = decodeEntryBundle(await readFile(path), 256) ?? []
   const body = Buffer.from(entries[44] as Uint8Array).toString()
   entries[44] = Buffer.from(body.replace('"spentMicroUSD":80000', '"spentMicroUSD":10000'))
-  await writeFile(path, zstdCompressSync(encodeEntryBundle(entries)))
+  await writeFile(path, encodeEntryBundle(entries))
   const hashes = decodeHashTile(await readFile(pathOf('tile/0/001')), 256) ?? []
   hashes[44] = hashLeaf(entries[44])
   await writeFile(pathOf('tile/0/001'), encodeHashTile(hashes))
@@ -135,7 +151,12 @@ describe('the cold store, read again while its day is hot', () => {
   const ATTACKS: readonly [string, () => Promise<void>, string][] = [
     [
       '40 a bundle with one bit flipped',
-      () => flip('tile/entries/001.zst'),
+      () => flip('tile/entries/001'),
+      '0/1 TILE_HASH: the bundle and its hash tile differ',
+    ],
+    [
+      '40 a bundle that was cut off',
+      async () => truncate(pathOf('tile/entries/001'), 10_000),
       '0/1 TILE_UNREADABLE: tile/entries/001 of the cold store cannot be decoded',
     ],
     [
@@ -155,7 +176,7 @@ describe('the cold store, read again while its day is hot', () => {
     ],
     [
       'a bundle that is gone',
-      () => rm(pathOf('tile/entries/001.zst')),
+      () => rm(pathOf('tile/entries/001')),
       '0/1 TILE_MISSING: tile/entries/001 is missing from the cold store',
     ],
     [
@@ -167,6 +188,21 @@ describe('the cold store, read again while its day is hot', () => {
       'the tile above, which is not full',
       () => rm(pathOf('tile/1/000.p/2')),
       '0/2 TILE_MISSING: tile/1/000.p/2 is missing from the cold store',
+    ],
+    [
+      'a signed head that was changed',
+      () => flip('checkpoint'),
+      '0/2 TILE_HASH: checkpoint in the cold store is none that the sealer signed',
+    ],
+    [
+      'the signed head of another log',
+      () => cp(join(tiers.folder, 'baton/development/seals/checkpoint'), pathOf('checkpoint')),
+      '0/2 TILE_HASH: checkpoint in the cold store is none that the sealer signed',
+    ],
+    [
+      'a signed head that fits the key and not the tiles',
+      async () => writeFile(pathOf('checkpoint'), signedBySealer(300)),
+      '0/2 TILE_HASH: checkpoint of 300 records is not of the hash tiles beside it',
     ],
   ]
 
@@ -190,6 +226,18 @@ describe('the cold store, read again while its day is hot', () => {
     expect(await keptAs(tasks.last)).toEqual([isLast ? 'witnessed' : 'archived'])
   })
 
+  test('a signed head that is gone is written anew, and one that a restore made older moves on', async () => {
+    const head = await readFile(pathOf('checkpoint'), 'utf8')
+    expect(head).toMatch(new RegExp(`^${ORIGIN}\n${RECORDS}\n`))
+    for (const lose of [() => rm(pathOf('checkpoint')), olderHead]) {
+      await lose()
+      await readAgain()
+      expect(await faults()).toEqual([])
+      expect(await isReady()).toBe(true)
+      expect(await readFile(pathOf('checkpoint'), 'utf8')).toBe(head)
+    }
+  })
+
   test('what was found is no finding any more once it is whole again', async () => {
     await readAgain()
     expect(await faults()).toEqual([])
@@ -208,6 +256,7 @@ describe('the cold store, read again while its day is hot', () => {
     expect(await tiers.cold.list(`${ORIGIN}/`)).toEqual([])
     const { code, output } = await tiers.mend()
     expect(output).toContain(`${ORIGIN}/tile/entries/001`)
+    expect(output).toContain(`${ORIGIN}/checkpoint`)
     expect(code).toBe(0)
     expect(await faults()).toEqual([])
     await readAgain()
@@ -217,16 +266,26 @@ describe('the cold store, read again while its day is hot', () => {
   })
 
   test('what was changed is never replaced: it is moved away by a person first', async () => {
-    await flip('tile/entries/001.zst')
+    await flip('tile/entries/001')
     const refused = await tiers.mend()
     expect(refused.code).toBe(3)
     expect(refused.output).toContain('the cold store holds another object as')
-    await rename(pathOf('tile/entries/001.zst'), `${tiers.folder}.evidence`)
+    await rename(pathOf('tile/entries/001'), `${tiers.folder}.evidence`)
     expect(await tiers.mend()).toMatchObject({ code: 0 })
   })
 
+  test('a signed head that was changed is never replaced either', async () => {
+    await flip('checkpoint')
+    const refused = await tiers.mend()
+    expect(refused.code).toBe(3)
+    expect(refused.output).toContain('none that the sealer signed')
+    await rename(pathOf('checkpoint'), `${tiers.folder}.evidence`)
+    expect(await tiers.mend()).toMatchObject({ code: 0 })
+    expect(await readFile(pathOf('checkpoint'), 'utf8')).toMatch(new RegExp(`\n${RECORDS}\n`))
+  })
+
   test('nothing is written from records that do not lead to the signed root', async () => {
-    await rm(pathOf('tile/entries/001.zst'))
+    await rm(pathOf('tile/entries/001'))
     const { superuser } = tiers.fixture
     const edit = (to: number) => `alter table audit.record disable trigger user;
       update audit.record set body = set_byte(body, 40, get_byte(body, 40) # 1),

@@ -33,4 +33,21 @@ describe('kill -9 of the archiver', () => {
     expect(report.findings).toEqual([])
     expect(report.records).toBe(601)
   })
+
+  test('at archiver.before_head leaves a store without a head, or with the one before, and never one ahead of its objects', async () => {
+    const head = `baton/development/1/s0/checkpoint`
+    const sizeOf = (note: Uint8Array | null | undefined) =>
+      note && Number(Buffer.from(note).toString().split('\n')[1])
+    const dying = await tiers.startArchiver({ BATON_CRASH_AT: 'archiver.before_head' })
+    await tiers.archived(({ size, hotFrom }) => size === 512 && hotFrom === 300)
+    expect(await tiers.cold.get(head)).toBeUndefined()
+    dying.signal('SIGTERM')
+    expect(await dying.exited(20_000)).toEqual({ code: null, signal: 'SIGKILL' })
+    expect((await tiers.verify()).findings).toEqual([])
+    const archiver = await tiers.startArchiver()
+    await archiver.stop()
+    expect(archiver.output()).not.toContain('tamper')
+    expect(sizeOf(await tiers.cold.get(head))).toBe(601)
+    expect((await tiers.verify()).findings).toEqual([])
+  })
 })

@@ -73,6 +73,7 @@ export { COLD_STORE_SETTINGS, openColdStore, RETENTION_SETTINGS } from './cold/s
 export { openLogArchive } from './cold/log-archive.ts'
 export type { LogArchive } from './cold/log-archive.ts'
 export { archiveLog, readArchiveTargets } from './cold/archive-log.ts'
+export { publishHead } from './cold/cold-head.ts'
 export type { ArchiveTarget } from './cold/archive-log.ts'
 export { checkArchived } from './cold/check-archived.ts'
 export { createColdWatch } from './cold/cold-watch.ts'

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 
 interface StoredObject {
   readonly bytes: Buffer
+  /** What readers are answered with them. */
+  readonly headers: Readonly<Record<string, string>>
   /** When COMPLIANCE mode lets go of it; null without a lock. */
   readonly lockedUntil: string | null
 }
@@ -22,6 +24,7 @@ export interface FakeS3 {
 interface Reply {
   readonly status: number
   readonly body?: string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export async function startFakeS3(): Promise<FakeS3> {
@@ -34,7 +37,7 @@ export async function startFakeS3(): Promise<FakeS3> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
     overwrite: (name, bytes) =>
-      void objects.set(name, { bytes: Buffer.from(bytes), lockedUntil: null }),
+      void objects.set(name, { bytes: Buffer.from(bytes), headers: {}, lockedUntil: null }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -55,7 +58,8 @@ async function answer(
   }
   if (request.method === 'GET') {
     const object = objects.get(name)
-    return object === undefined ? fault(404, 'NoSuchKey') : { status: 200, body: object.bytes }
+    if (object === undefined) return fault(404, 'NoSuchKey')
+    return { status: 200, body: object.bytes, headers: object.headers }
   }
   if (request.method === 'DELETE') return remove(objects, name)
   return fault(501, 'NotImplemented')
@@ -72,11 +76,25 @@ async function put(
     return fault(412, 'PreconditionFailed')
   }
   const lockedUntil = request.headers['x-amz-object-lock-retain-until-date']
-  const isStreamed = /aws-chunked/.test(String(request.headers['content-encoding'] ?? ''))
+  const encodings = String(request.headers['content-encoding'] ?? '').split(/, */)
+  const isStreamed = encodings.includes('aws-chunked')
   const sent = Buffer.concat(chunks)
   const bytes = isStreamed ? unchunk(sent) : sent
-  objects.set(name, { bytes, lockedUntil: lockedUntil === undefined ? null : String(lockedUntil) })
+  const headers = keptHeaders(request, encodings)
+  objects.set(name, { bytes, headers, lockedUntil: lockedUntil?.toString() ?? null })
   return { status: 200 }
+}
+
+function keptHeaders(
+  { headers }: IncomingMessage,
+  encodings: readonly string[],
+): Readonly<Record<string, string>> {
+  const kept = encodings.filter((encoding) => encoding !== '' && encoding !== 'aws-chunked')
+  return {
+    ...(kept.length === 0 ? {} : { 'content-encoding': kept.join(',') }),
+    'content-type': headers['content-type'] ?? 'binary/octet-stream',
+    'cache-control': headers['cache-control'] ?? 'no-cache',
+  }
 }
 
 // The SDK sends `<hex length>[;signature]\r\n<bytes>\r\n` repeated, a zero chunk and trailers.
@@ -119,7 +137,7 @@ const fault = (status: number, code: string): Reply => ({
   body: `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`,
 })
 
-function write(response: ServerResponse, { status, body }: Reply): void {
-  response.writeHead(status, { 'content-type': 'application/xml' })
+function write(response: ServerResponse, { status, body, headers }: Reply): void {
+  response.writeHead(status, headers ?? { 'content-type': 'application/xml' })
   response.end(body)
 }

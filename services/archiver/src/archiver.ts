@@ -1,5 +1,5 @@
 // Copies what is sealed to the cold store, minutes behind; stops for good at the first thing that does not fit.
-import { archiveLog, openLogArchive, readArchiveTargets } from '@baton/audit'
+import { archiveLog, openLogArchive, publishHead, readArchiveTargets } from '@baton/audit'
 import type { ArchiveTarget, LogArchive, ProvenRoot } from '@baton/audit'
 import { LedgerError } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
@@ -132,10 +132,9 @@ interface OneLog extends ArchiverOptions {
 }
 
 async function archiveOne(one: OneLog): Promise<readonly Finding[]> {
-  const { pool, store, metrics, archives, proven, target, withTail, isStopped } = one
+  const { pool, store, sealKey, metrics, archives, proven, target, withTail, isStopped } = one
   const { log, origin, position } = target
-  const archive =
-    archives.get(log) ?? (await openLogArchive({ store, origin, size: position.size }))
+  const archive = archives.get(log) ?? (await openLogArchive({ store, origin, ...position }))
   archives.set(log, archive)
   // What it appends is compared by the next round.
   const before = { size: archive.size, root: archive.root() }
@@ -148,8 +147,9 @@ async function archiveOne(one: OneLog): Promise<readonly Finding[]> {
     onArchived: (records) => metrics.auditArchivedRecordsTotal.inc(records),
     isStopped,
   })
-  if (findings.length === 0) proven.set(log, before)
-  return findings
+  if (findings.length > 0) return findings
+  proven.set(log, before)
+  return archive.tail === target.size ? publishHead({ store, origin, sealKey }, target) : []
 }
 
 const DAY_MS = 86_400_000

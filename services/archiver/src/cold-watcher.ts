@@ -1,4 +1,5 @@
 // Reads the cold store again at a set rate, for ever, and says what is missing or changed while the database can still mend it.
+import type { KeyObject } from 'node:crypto'
 import { createColdWatch } from '@baton/audit'
 import type { ColdStore, Pool, ProvenRoot } from '@baton/audit'
 import type { Finding } from '@baton/ledger'
@@ -10,6 +11,8 @@ interface ColdWatcherOptions {
   /** Connected as audit_archiver. */
   readonly pool: Pool
   readonly store: ColdStore
+  /** The sealer's. */
+  readonly sealKey: KeyObject
   /** What was compared with signed heads, by number of the log. */
   readonly proven: ReadonlyMap<number, ProvenRoot>
   /** At least; more where a pass would take longer than a day. */
@@ -34,11 +37,9 @@ const FAILED_WAIT_MS = 10_000
 
 /** Goes on after a finding: the rest of the store must be known as well. */
 export function createColdWatcher(options: ColdWatcherOptions): ColdWatcher {
-  const { pool, store, proven, bundlesPerSecond, passEveryMs, metrics, logger, onFindings } =
-    options
+  const { proven, bundlesPerSecond, passEveryMs, metrics, logger, onFindings } = options
   const watch = createColdWatch({
-    pool,
-    store,
+    ...options,
     rootOf: (log) => proven.get(log),
     now: () => new Date(),
   })

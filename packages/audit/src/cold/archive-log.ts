@@ -1,30 +1,21 @@
 // Moves one log forward in the cold store, never past its signed root and never with bytes that do not lead to it.
 import type { KeyObject } from 'node:crypto'
-import {
-  encodeUtf8,
-  equalBytes,
-  hashLeaf,
-  openNote,
-  parseCheckpoint,
-  sealLogOrigin,
-  TILE_WIDTH,
-} from '@baton/ledger'
+import { equalBytes, hashLeaf, sealLogOrigin, TILE_WIDTH } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
 import { crashPoint } from '@baton/runtime'
 import { readHeads } from '../append/heads.ts'
 import { inSnapshot } from '../database.ts'
 import type { Database, Pool } from '../database.ts'
-import { openChainCheckpoints, sealerKey } from '../read/assurance.ts'
-import { readLastSeal } from '../seals/seals.ts'
+import { openChainCheckpoints, openCheckpoint } from '../read/assurance.ts'
+import { readLastSeal, readWitnessed } from '../seals/seals.ts'
 import { markArchived, positionOf, readArchivePositions, SEAL_LOG } from './archive-positions.ts'
 import type { ArchivePosition } from './archive-positions.ts'
+import type { SignedNote } from './cold-head.ts'
 import type { LogArchive } from './log-archive.ts'
 import { readBundles, readEntries } from './read-bundles.ts'
 import type { ArchivedLog } from './read-bundles.ts'
 
-export interface ArchiveTarget extends ArchivedLog {
-  readonly size: number
-  readonly root: Uint8Array
+export interface ArchiveTarget extends ArchivedLog, SignedNote {
   readonly position: ArchivePosition
 }
 
@@ -36,7 +27,8 @@ export async function readArchiveTargets(
   const heads = await readHeads(db)
   const positions = await readArchivePositions(db)
   const checkpoints = await openChainCheckpoints(db, heads, publicKey)
-  const seals = await openSealLogHead(db, sealLogOrigin(heads[0]?.origin ?? ''), publicKey)
+  const sealOrigin = sealLogOrigin(heads[0]?.origin ?? '')
+  const seals = { origin: sealOrigin, head: await openSealLogHead(db, sealOrigin, publicKey) }
   const logs = heads.map(({ chain, origin }) => ({
     log: chain,
     origin,
@@ -44,18 +36,19 @@ export async function readArchiveTargets(
   }))
   return [{ log: SEAL_LOG, origin: seals.origin, head: seals.head }, ...logs].flatMap(
     ({ log, origin, head }) =>
-      head === undefined
-        ? []
-        : [{ log, origin, size: head.size, root: head.root, position: positionOf(positions, log) }],
+      head === undefined ? [] : [{ ...head, log, origin, position: positionOf(positions, log) }],
   )
 }
 
+/** The newest; with its cosignatures where it has them. */
 async function openSealLogHead(db: Database, origin: string, publicKey: KeyObject) {
   const last = await readLastSeal(db)
-  if (last === undefined) return { origin, head: undefined }
-  const opened = openNote(encodeUtf8(last.note), [sealerKey(origin, publicKey)])
-  const head = opened.ok ? parseCheckpoint(opened.text) : undefined
-  return { origin, head: head?.origin === origin ? head : undefined }
+  const head = last && openCheckpoint(last.note, origin, publicKey)
+  if (last === undefined || head === undefined) return undefined
+  const witnessed = await readWitnessed(db)
+  const cosigned = witnessed && openCheckpoint(witnessed.note, origin, publicKey)
+  const isSame = cosigned?.size === head.size && equalBytes(cosigned.root, head.root)
+  return { ...head, note: isSame && witnessed !== undefined ? witnessed.note : last.note }
 }
 
 interface ArchiveOptions {
@@ -109,7 +102,7 @@ async function compareRoot(options: ArchiveOptions): Promise<Finding | undefined
 }
 
 async function archivePiece(options: ArchiveOptions, to: number): Promise<readonly Finding[]> {
-  const { pool, log, archive, onArchived } = options
+  const { pool, log, archive, target, onArchived } = options
   const from = archive.size
   const bundles = await readBundles(pool, log, { from, to })
   if ('rule' in bundles) return [bundles]
@@ -117,6 +110,10 @@ async function archivePiece(options: ArchiveOptions, to: number): Promise<readon
     const findings = await archive.append(bundle)
     if (findings.length > 0) return findings
     crashPoint('archiver.after_put')
+  }
+  if (to === target.size) {
+    const findings = await archive.appendTail()
+    if (findings.length > 0) return findings
   }
   crashPoint('archiver.before_mark')
   await markArchived(pool, { log: log.log, size: to, tail: to })

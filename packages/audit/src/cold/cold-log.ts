@@ -10,7 +10,8 @@ import {
 import type { HashReader, Tile } from '@baton/ledger'
 import type { SegmentRow } from '../read/segments.ts'
 import type { ColdStore } from './cold-store.ts'
-import { decodeObject, decodePayloads, partialPrefix, payloadName, tileName } from './objects.ts'
+import { decodePayloads, partialPrefix, payloadName, tileName } from './objects.ts'
+import { OBJECT_BYTES_MAX } from './packing.ts'
 
 /** An object as it was found. */
 export type Found<Content> =
@@ -19,7 +20,6 @@ export type Found<Content> =
 
 /** 256 entries of a uint16 length. */
 const BUNDLE_BYTES_MAX = TILE_WIDTH * 65_537
-const PAYLOAD_BYTES_MAX = 1_073_741_824
 /** Tiles above the lowest: each stands for 65,536 records at least. */
 const TILES_REMEMBERED_MAX = 512
 
@@ -66,14 +66,14 @@ export function createColdLog(store: ColdStore, origin: string): ColdLog {
     const name = tileName(origin, asked)
     const known = upper.get(name)
     if (known !== undefined) return { kind: 'found', content: known }
-    const bytes = await read(store, name, asked.width * 32)
+    const bytes = await store.get(name, asked.width * 32)
     const found = decoded(bytes, (content) => decodeHashTile(content, asked.width))
     if (found.kind === 'found' && asked.level !== 0) remember(upper, name, found.content)
     return found
   }
 
   const readBundle = async (asked: Tile): Promise<Found<readonly Uint8Array[]>> => {
-    const bytes = await read(store, tileName(origin, asked), BUNDLE_BYTES_MAX)
+    const bytes = await store.get(tileName(origin, asked), BUNDLE_BYTES_MAX)
     return decoded(bytes, (content) => decodeEntryBundle(content, asked.width))
   }
 
@@ -101,7 +101,7 @@ export function createColdLog(store: ColdStore, origin: string): ColdLog {
     tile,
     segments: (index, width = TILE_WIDTH) =>
       widest({ level: 'entries', index, width }, async (asked) =>
-        decoded(await read(store, payloadName(origin, asked), PAYLOAD_BYTES_MAX), decodePayloads),
+        decoded(await store.get(payloadName(origin, asked), OBJECT_BYTES_MAX), decodePayloads),
       ),
     async partials(place) {
       const prefix = partialPrefix(tileName(origin, { ...place, width: TILE_WIDTH }))
@@ -133,16 +133,6 @@ export function createColdLog(store: ColdStore, origin: string): ColdLog {
 
 const isPartialWidth = (width: number): boolean =>
   Number.isInteger(width) && width > 0 && width < TILE_WIDTH
-
-/** Undefined where there is no such object, null where its bytes are not what was put. */
-async function read(
-  store: ColdStore,
-  name: string,
-  bytesMax: number,
-): Promise<Uint8Array | undefined | null> {
-  const bytes = await store.get(name)
-  return bytes === undefined ? undefined : ((await decodeObject(name, bytes, bytesMax)) ?? null)
-}
 
 /** The full tile where it stands already, else the partial one. */
 async function widest<Content>(

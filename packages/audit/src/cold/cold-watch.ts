@@ -1,4 +1,5 @@
 // Re-reads the whole cold store, bundle by bundle and for ever, from the first day on: what is missing or changed must be known while it can be mended.
+import type { KeyObject } from 'node:crypto'
 import { sealLogOrigin } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
 import { readHeads } from '../append/heads.ts'
@@ -16,6 +17,7 @@ import {
   storeColdWatch,
 } from './cold-faults.ts'
 import type { ColdFault, ColdPass, ColdWatchPosition } from './cold-faults.ts'
+import { checkHead } from './cold-head.ts'
 import { createColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
 import { bundleOf } from './objects.ts'
@@ -30,6 +32,8 @@ interface ColdWatchOptions {
   /** Connected as audit_archiver. */
   readonly pool: Pool
   readonly store: ColdStore
+  /** The sealer's. */
+  readonly sealKey: KeyObject
   /** By number of the log; undefined while nobody has proven one, and then nothing is compared with it. */
   readonly rootOf: (log: number) => ProvenRoot | undefined
   readonly now: () => Date
@@ -63,7 +67,7 @@ interface Log {
 }
 
 export function createColdWatch(options: ColdWatchOptions): ColdWatch {
-  const { pool, store, rootOf, now } = options
+  const { pool, rootOf, now } = options
   const known = createKnownFaults(pool)
   let position: ColdWatchPosition | undefined
   let isLoaded = false
@@ -80,7 +84,7 @@ export function createColdWatch(options: ColdWatchOptions): ColdWatch {
   function copyOf({ log, origin, position: at }: Log): ArchivedCopy {
     const proven = rootOf(log)
     const [size, root] = [proven?.size ?? at.size, proven?.root]
-    const cold = createColdLog(store, origin)
+    const cold = createColdLog(options.store, origin)
     return { db: pool, log, cold, size, root, minIndex: at.minIndex }
   }
 
@@ -92,7 +96,7 @@ export function createColdWatch(options: ColdWatchOptions): ColdWatch {
       for (const { log, bundle } of known.all()) {
         const own = logs.get(log)
         if (own === undefined) continue
-        const finding = await check(pool, copyOf(own), bundle)
+        const finding = await check(options, copyOf(own), bundle)
         await known.settle({ log, bundle }, finding)
         if (finding !== undefined) findings.push(finding)
         if (findings.length >= RECHECKED_MAX) break
@@ -116,7 +120,7 @@ export function createColdWatch(options: ColdWatchOptions): ColdWatch {
         }
         if (log.log !== at.log) at = { ...at, log: log.log, bundle: 0 }
         if (open?.log !== log.log) open = copyOf(log)
-        const finding = await check(pool, open, at.bundle)
+        const finding = await check(options, open, at.bundle)
         const settled = await known.settle(at, finding)
         if (finding !== undefined && settled === 'new') findings.push(finding)
         if (typeof settled === 'object') mended.push(settled)
@@ -136,13 +140,26 @@ export function createColdWatch(options: ColdWatchOptions): ColdWatch {
 }
 
 /** What is wrong in one place; nothing where it has expired meanwhile. */
-async function check(pool: Pool, copy: ArchivedCopy, bundle: number): Promise<Finding | undefined> {
+async function check(
+  options: ColdWatchOptions,
+  copy: ArchivedCopy,
+  bundle: number,
+): Promise<Finding | undefined> {
+  const { pool } = options
   const look = async () => {
     const { minIndex, size, tail } = positionOf(await readArchivePositions(pool), copy.log)
     if (bundle < bundleOf(copy.size)) return checkBundle({ ...copy, minIndex }, bundle)
     // More may have been archived since the pass came to this log: then the next one reads it.
     if (size !== copy.size) return []
-    return inSnapshot(pool, (db) => checkTail({ ...copy, db }, tail))
+    const ofTail = await inSnapshot(pool, (db) => checkTail({ ...copy, db }, tail))
+    if (ofTail.length > 0) return ofTail
+    const { origin } = copy.cold
+    // As it is now: what this log remembers may be older than the head.
+    return checkHead(
+      { ...options, origin },
+      createColdLog(options.store, origin),
+      Math.max(size, tail),
+    )
   }
   const findings = await look()
   return findings.length === 0 ? undefined : (await look())[0]

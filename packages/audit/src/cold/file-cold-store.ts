@@ -1,16 +1,35 @@
 // A cold store in a folder: an object is durable before it counts, and is never written twice.
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises'
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { permanent } from '@baton/runtime'
-import { coldStoreUnavailable, isCompressed } from './cold-store.ts'
-import type { ColdStore } from './cold-store.ts'
+import { coldStoreUnavailable, kindOf } from './cold-store.ts'
+import type { ColdStore, ObjectKind } from './cold-store.ts'
+import { OBJECT_BYTES_MAX, pack, unpack } from './packing.ts'
+import type { Packing } from './packing.ts'
 
 const SUFFIX = '.zst'
 const DRAFT = '.draft'
 const NAME = /^[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)*$/
 
-const fileOf = (name: string): string => (isCompressed(name) ? `${name}${SUFFIX}` : name)
+interface Form {
+  readonly suffix: string
+  readonly packing: Packing
+}
+const PLAIN: Form = { suffix: '', packing: 'plain' }
+const PACKED: Form = { suffix: SUFFIX, packing: 'zstd' }
+
+/**
+ * How an object stands in the folder: as it is written, then as it was before. Tools of others read files as they are, so what they read
+ * is plain; entry bundles were packed once, and stay readable.
+ */
+const FORMS: Readonly<Record<ObjectKind, readonly [Form, ...Form[]]>> = {
+  checkpoint: [PLAIN],
+  hashes: [PLAIN],
+  entries: [PLAIN, PACKED],
+  payloads: [PACKED],
+}
+
 const nameOf = (file: string): string =>
   file.endsWith(SUFFIX) ? file.slice(0, -SUFFIX.length) : file
 const hasCode = (error: unknown, code: string): boolean =>
@@ -18,42 +37,75 @@ const hasCode = (error: unknown, code: string): boolean =>
 
 /** The folder is made with the first object, for its owner alone. */
 export function createFileColdStore(folder: string): ColdStore {
-  const pathOf = (name: string): string => {
+  const pathOf = (name: string, { suffix }: Form): string => {
     // Names contain the origins of chains, which come from the database.
     if (!NAME.test(name)) throw nameInvalid()
-    return join(folder, fileOf(name))
+    return join(folder, `${name}${suffix}`)
   }
   return {
     description: `folder ${folder}`,
     async putIfAbsent(name, bytes) {
-      const path = pathOf(name)
+      const [form, ...former] = FORMS[kindOf(name)]
+      const path = pathOf(name, form)
       try {
-        return await writeOnce(path, bytes)
+        for (const one of former) if (await isThere(pathOf(name, one))) return 'present'
+        return await write(path, await pack(form.packing, bytes), 'once')
       } catch (error) {
         throw coldStoreUnavailable('take an object', error)
       }
     },
-    async get(name) {
-      const path = pathOf(name)
+    async replace(name, bytes) {
+      const path = pathOf(name, PLAIN)
       try {
-        return await readFile(path)
+        await write(path, bytes, 'over')
       } catch (error) {
-        if (hasCode(error, 'ENOENT')) return undefined
-        throw coldStoreUnavailable('give an object', error)
+        throw coldStoreUnavailable('take an object', error)
       }
+    },
+    async get(name, bytesMax = OBJECT_BYTES_MAX) {
+      for (const form of FORMS[kindOf(name)]) {
+        const bytes = await readIfThere(pathOf(name, form))
+        if (bytes !== undefined) return unpack(form.packing, bytes, bytesMax)
+      }
+      return undefined
     },
     async list(prefix) {
       const files = await filesUnder(join(folder, dirname(`${prefix}x`)))
-      const names = files.map((file) => nameOf(relative(folder, file)))
-      return names.filter((name) => name.startsWith(prefix)).toSorted()
+      const names = new Set(files.map((file) => nameOf(relative(folder, file))))
+      return [...names].filter((name) => name.startsWith(prefix)).toSorted()
     },
     async remove(names) {
-      for (const name of names) await rm(pathOf(name), { force: true })
+      for (const name of names) {
+        for (const form of FORMS[kindOf(name)]) await rm(pathOf(name, form), { force: true })
+      }
     },
   }
 }
 
-async function writeOnce(path: string, bytes: Uint8Array): Promise<'stored' | 'present'> {
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined
+    throw coldStoreUnavailable('give an object', error)
+  }
+}
+
+async function write(
+  path: string,
+  bytes: Uint8Array,
+  how: 'once' | 'over',
+): Promise<'stored' | 'present'> {
   const parent = dirname(path)
   const made = await mkdir(parent, { recursive: true, mode: 0o700 })
   if (made !== undefined) await syncFolders(parent, dirname(made))
@@ -66,8 +118,8 @@ async function writeOnce(path: string, bytes: Uint8Array): Promise<'stored' | 'p
     } finally {
       await file.close()
     }
-    // A link never replaces a file.
-    await link(draft, path)
+    // A link never replaces a file, a new name always does.
+    await (how === 'once' ? link : rename)(draft, path)
     await syncFolders(parent, parent)
     return 'stored'
   } catch (error) {

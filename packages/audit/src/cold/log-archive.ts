@@ -14,7 +14,7 @@ import type { SegmentRow } from '../read/segments.ts'
 import { createColdLog } from './cold-log.ts'
 import type { ColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
-import { decodeObject, encodeObject, encodePayloads, payloadName, tileName } from './objects.ts'
+import { encodePayloads, payloadName, tileName } from './objects.ts'
 
 /** The records of one bundle, in order. */
 export interface BundleContent {
@@ -24,13 +24,14 @@ export interface BundleContent {
 }
 
 const TILE_HEIGHT = 8
-const OBJECT_BYTES_MAX = 1_073_741_824
 
 interface LogArchiveOptions {
   readonly store: ColdStore
   readonly origin: string
   /** Records in full bundles of the store. */
   readonly size: number
+  /** In the store, a partial bundle included. */
+  readonly tail?: number
 }
 
 /** One log at one moment: what is archived, and the hashes that the next tiles are made of. */
@@ -38,6 +39,8 @@ export interface LogArchive {
   readonly log: ColdLog
   /** Records in full bundles. */
   readonly size: number
+  /** The size of the newest tree of which every tile stands there, partial ones included; 0 where that is not known. */
+  readonly tail: number
   /** The same log with nothing remembered, for reading what really stands there. */
   reread(): ColdLog
   /** The root over what is archived in full bundles. */
@@ -46,8 +49,8 @@ export interface LogArchive {
   tree(): CompactRange
   /** Stores a full bundle, its payloads and the hash tiles that it completes. */
   append(bundle: BundleContent): Promise<readonly Finding[]>
-  /** Stores what is left of the log as C2SP partial tiles; the next full ones stand beside them. */
-  appendTail(bundle: BundleContent): Promise<readonly Finding[]>
+  /** Stores what is left of the log, if anything, as C2SP partial tiles, of every level; the next full ones stand beside them. */
+  appendTail(bundle?: BundleContent): Promise<readonly Finding[]>
 }
 
 /** Rejects with BATON_TILE_INVALID when the store does not hold what the position says. */
@@ -55,6 +58,8 @@ export async function openLogArchive(options: LogArchiveOptions): Promise<LogArc
   const { store, origin } = options
   const log = createColdLog(store, origin)
   const { range, pending } = await readTree(log, options.size)
+  // What ends with a full bundle may lack the partial tiles above it.
+  let tail = (options.tail ?? 0) > options.size ? (options.tail ?? 0) : 0
 
   function complete({ level, index }: TreeNode, hash: Uint8Array): StoredObject | undefined {
     if (level % TILE_HEIGHT !== 0) return undefined
@@ -71,6 +76,9 @@ export async function openLogArchive(options: LogArchiveOptions): Promise<LogArc
     get size() {
       return range.size
     },
+    get tail() {
+      return tail
+    },
     reread: () => createColdLog(store, origin),
     root: () => range.root(),
     tree: () => compactRangeFromState(range.state()),
@@ -84,17 +92,19 @@ export async function openLogArchive(options: LogArchiveOptions): Promise<LogArc
       }
       return put(options, objects)
     },
-    appendTail(bundle) {
+    async appendTail(bundle) {
       const index = range.size / TILE_WIDTH
-      const objects = bundleObjects(origin, index, bundle)
-      const hashes = bundle.entries.map(hashLeaf)
-      objects.push(tileObject(origin, { level: 0, index, hashes }))
+      const objects = bundle === undefined ? [] : bundleObjects(origin, index, bundle)
+      const hashes = bundle === undefined ? [] : bundle.entries.map(hashLeaf)
+      if (hashes.length > 0) objects.push(tileObject(origin, { level: 0, index, hashes }))
       pending.forEach((upper, level) => {
         if (level === 0 || upper.length === 0) return
         const at = Math.floor(range.size / TILE_WIDTH ** (level + 1))
         objects.push(tileObject(origin, { level, index: at, hashes: upper }))
       })
-      return put(options, objects)
+      const findings = await put(options, objects)
+      if (findings.length === 0) tail = range.size + hashes.length
+      return findings
     },
   }
 }
@@ -129,7 +139,7 @@ async function put(
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for (const { name, bytes, firstSeq, mayDiffer } of objects) {
-    const outcome = await store.putIfAbsent(name, await encodeObject(name, bytes))
+    const outcome = await store.putIfAbsent(name, bytes)
     if (outcome === 'stored' || mayDiffer || (await holds(store, name, bytes))) continue
     const message = `the cold store holds another object as ${name}`
     findings.push({ origin, seq: firstSeq, rule: 'TILE_HASH', message })
@@ -139,8 +149,7 @@ async function put(
 
 async function holds(store: ColdStore, name: string, bytes: Uint8Array): Promise<boolean> {
   const stored = await store.get(name)
-  const decoded = stored && (await decodeObject(name, stored, OBJECT_BYTES_MAX))
-  return decoded !== undefined && equalBytes(decoded, bytes)
+  return stored instanceof Uint8Array && equalBytes(stored, bytes)
 }
 
 function bundleObjects(

@@ -5,6 +5,7 @@ import type { Finding } from '@baton/ledger'
 import type { Pool } from '../database.ts'
 import { archiveLog, readArchiveTargets } from './archive-log.ts'
 import type { ArchiveTarget } from './archive-log.ts'
+import { publishHead } from './cold-head.ts'
 import { createColdWatch } from './cold-watch.ts'
 import type { ColdStore } from './cold-store.ts'
 import { openLogArchive } from './log-archive.ts'
@@ -37,26 +38,31 @@ export async function mendColdStore(options: MendOptions): Promise<Mended> {
       if (outcome === 'stored') written.push(name)
       return outcome
     },
+    async replace(name, bytes) {
+      await options.store.replace(name, bytes)
+      written.push(name)
+    },
   }
   const findings: Finding[] = []
   for (const target of await readArchiveTargets(pool, sealKey)) {
-    findings.push(...(await mendLog({ pool, store, target })))
+    findings.push(...(await mendLog({ pool, store, sealKey, target })))
   }
-  const watch = createColdWatch({ pool, store, rootOf: () => undefined, now: () => new Date() })
+  const now = () => new Date()
+  const watch = createColdWatch({ pool, store, sealKey, rootOf: () => undefined, now })
   return { written, findings: [...findings, ...(await watch.recheck())] }
 }
 
-interface OneLog extends Pick<MendOptions, 'pool' | 'store'> {
+interface OneLog extends MendOptions {
   readonly target: ArchiveTarget
 }
 
 /** As an archiver that had got no further than where the database begins: what stands there already must be the same. */
-async function mendLog({ pool, store, target }: OneLog): Promise<readonly Finding[]> {
+async function mendLog({ pool, store, sealKey, target }: OneLog): Promise<readonly Finding[]> {
   const { origin, position } = target
   const size = Math.ceil(position.hotFrom / TILE_WIDTH) * TILE_WIDTH
   try {
     const archive = await openLogArchive({ store, origin, size })
-    return await archiveLog({
+    const findings = await archiveLog({
       pool,
       log: target,
       archive,
@@ -65,6 +71,8 @@ async function mendLog({ pool, store, target }: OneLog): Promise<readonly Findin
       onArchived: () => undefined,
       isStopped: () => false,
     })
+    if (findings.length > 0 || archive.tail !== target.size) return findings
+    return await publishHead({ store, origin, sealKey }, target)
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
     return [{ origin, seq: null, rule: 'TILE_MISSING', message: error.message }]

@@ -1,10 +1,7 @@
 // The objects of one log in the cold store: what they are called, and what their bytes are.
-import { promisify } from 'node:util'
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 import { decodeUtf8, encodeUtf8, formatUuid, TILE_WIDTH, tilePath, uuidBytes } from '@baton/ledger'
 import type { Tile } from '@baton/ledger'
 import type { SegmentRow } from '../read/segments.ts'
-import { isCompressed } from './cold-store.ts'
 
 const ENTRIES = 'tile/entries/'
 const PAYLOADS = 'payload/'
@@ -16,42 +13,14 @@ export const tileName = (origin: string, tile: Tile): string => `${origin}/${til
 export const payloadName = (origin: string, { index, width }: Omit<Tile, 'level'>): string =>
   `${origin}/${tilePath({ level: 'entries', index, width }).replace(ENTRIES, PAYLOADS)}`
 
+/** The signed tree head of what stands there. */
+export const checkpointName = (origin: string): string => `${origin}/checkpoint`
+
 /** What every partial tile or bundle in the place of this full one begins with. */
 export const partialPrefix = (name: string): string => `${name}.p/`
 
 /** Where a record stands. */
 export const bundleOf = (seq: number): number => Math.floor(seq / TILE_WIDTH)
-
-const compress = promisify(zstdCompress)
-const decompress = promisify(zstdDecompress)
-
-/** Higher levels gain nothing on records and cost several times as much. */
-const LEVEL = 3
-
-/** The bytes to store: zstd, but for hash tiles. */
-export const encodeObject = async (name: string, bytes: Uint8Array): Promise<Uint8Array> =>
-  isCompressed(name)
-    ? compress(bytes, {
-        params: {
-          [constants.ZSTD_c_compressionLevel]: LEVEL,
-          [constants.ZSTD_c_checksumFlag]: 1,
-        },
-      })
-    : bytes
-
-/** Undefined when the bytes are cut off, changed, or more than `bytesMax` once decompressed. */
-export async function decodeObject(
-  name: string,
-  bytes: Uint8Array,
-  bytesMax: number,
-): Promise<Uint8Array | undefined> {
-  if (!isCompressed(name)) return bytes
-  try {
-    return await decompress(bytes, { maxOutputLength: bytesMax })
-  } catch {
-    return undefined
-  }
-}
 
 const MARK = encodeUtf8('baton-payload/1\n')
 /** seq, segment, subjectRef, length of nonce, length of ciphertext. */

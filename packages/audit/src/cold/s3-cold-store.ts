@@ -1,8 +1,10 @@
 // A cold store in an S3 bucket: conditional writes, and retention by Object Lock where it is wanted.
 import type * as Sdk from '@aws-sdk/client-s3'
 import { permanent } from '@baton/runtime'
-import { coldStoreUnavailable, isCompressed } from './cold-store.ts'
-import type { ColdStore } from './cold-store.ts'
+import { coldStoreUnavailable, kindOf } from './cold-store.ts'
+import type { ColdStore, ObjectKind } from './cold-store.ts'
+import { OBJECT_BYTES_MAX, pack, unpack } from './packing.ts'
+import type { Packing } from './packing.ts'
 
 export interface S3Options {
   readonly bucket: string
@@ -17,6 +19,26 @@ export interface S3Options {
 const ATTEMPTS_MAX = 3
 const TIMEOUT_MS = 30_000
 const DAY_MS = 86_400_000
+
+const BYTES = 'application/octet-stream'
+const FOR_GOOD = 'max-age=31536000, immutable'
+
+interface Form {
+  readonly packing: Packing
+  /** As C2SP tlog-tiles wants it of whoever serves a log: a public bucket is one. */
+  readonly headers: { readonly ContentType: string; readonly CacheControl: string }
+}
+
+/** Gzip is what tlog-tiles lets a log answer entry bundles in without being asked for it. */
+const FORMS: Readonly<Record<ObjectKind, Form>> = {
+  checkpoint: {
+    packing: 'plain',
+    headers: { ContentType: 'text/plain; charset=utf-8', CacheControl: 'max-age=5' },
+  },
+  hashes: { packing: 'plain', headers: { ContentType: BYTES, CacheControl: FOR_GOOD } },
+  entries: { packing: 'gzip', headers: { ContentType: BYTES, CacheControl: FOR_GOOD } },
+  payloads: { packing: 'zstd', headers: { ContentType: BYTES, CacheControl: FOR_GOOD } },
+}
 
 /**
  * Loads the SDK, which is large; nothing else does. Connects with the first call. Credentials come from
@@ -36,22 +58,32 @@ export function createS3ColdStore(options: S3Options): ColdStore {
   return {
     description: `bucket ${bucket}`,
     async putIfAbsent(name, bytes) {
-      const encoding = isCompressed(name) ? { ContentEncoding: 'zstd' } : {}
       const { sdk, client } = await open()
-      const object = { Bucket: bucket, Key: name, Body: bytes, IfNoneMatch: '*' }
+      const object = { ...(await bodyOf(name, bytes)), Bucket: bucket, IfNoneMatch: '*' }
       try {
-        await client.send(new sdk.PutObjectCommand({ ...object, ...encoding, ...lock() }))
+        await client.send(new sdk.PutObjectCommand({ ...object, ...lock() }))
         return 'stored'
       } catch (error) {
         if (statusOf(error) === 412) return 'present'
         throw failed(error, 'take an object')
       }
     },
-    async get(name) {
+    async replace(name, bytes) {
+      const { sdk, client } = await open()
+      const object = { ...(await bodyOf(name, bytes)), Bucket: bucket }
+      try {
+        // Without a lock: it says nothing that the objects do not, and each one would stay beside the next.
+        await client.send(new sdk.PutObjectCommand(object))
+      } catch (error) {
+        throw failed(error, 'take an object')
+      }
+    },
+    async get(name, bytesMax = OBJECT_BYTES_MAX) {
       const { sdk, client } = await open()
       try {
         const answer = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: name }))
-        return await answer.Body?.transformToByteArray()
+        const bytes = await answer.Body?.transformToByteArray()
+        return bytes && (await unpack(packingOf(answer.ContentEncoding), bytes, bytesMax))
       } catch (error) {
         if ((error as Error).name === 'NoSuchKey') return undefined
         throw failed(error, 'give an object')
@@ -82,6 +114,18 @@ export function createS3ColdStore(options: S3Options): ColdStore {
     },
   }
 }
+
+async function bodyOf(name: string, bytes: Uint8Array) {
+  const { packing, headers } = FORMS[kindOf(name)]
+  const encoding = packing === 'plain' ? {} : { ContentEncoding: packing }
+  return { Key: name, Body: await pack(packing, bytes), ...encoding, ...headers }
+}
+
+/** Entry bundles were zstd once. Some services keep what only the transfer was encoded in. */
+const packingOf = (encoding: string | undefined): Packing =>
+  PACKINGS.find((packing) => encoding?.split(/, */).includes(packing)) ?? 'plain'
+
+const PACKINGS: readonly Packing[] = ['gzip', 'zstd']
 
 interface Opened {
   readonly sdk: typeof Sdk

@@ -78,7 +78,8 @@ export const sealerKey = (origin: string, publicKey: KeyObject) =>
     Uint8Array.from(publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)),
   )
 
-function openCheckpoint(
+/** Undefined where the sealer's key did not sign it, or signed it for another log. */
+export function openCheckpoint(
   note: string,
   origin: string,
   publicKey: KeyObject,
@@ -93,13 +94,13 @@ export async function openChainCheckpoints(
   db: Database,
   heads: readonly ChainHead[],
   publicKey: KeyObject | undefined,
-): Promise<ReadonlyMap<number, Checkpoint>> {
-  const opened = new Map<number, Checkpoint>()
+): Promise<ReadonlyMap<number, Checkpoint & { readonly note: string }>> {
+  const opened = new Map<number, Checkpoint & { readonly note: string }>()
   if (publicKey === undefined) return opened
   const origins = new Map(heads.map(({ chain, origin }) => [chain, origin]))
   for (const { chain, note } of await readChainCheckpoints(db)) {
     const checkpoint = openCheckpoint(note, origins.get(chain) ?? '', publicKey)
-    if (checkpoint !== undefined) opened.set(chain, checkpoint)
+    if (checkpoint !== undefined) opened.set(chain, { ...checkpoint, note })
   }
   return opened
 }

@@ -244,7 +244,7 @@ async function verifyChain(
   })
 }
 
-interface SealCopies extends Pick<VerifyOptions, 'cold'> {
+interface SealCopies extends Pick<VerifyOptions, 'cold' | 'seals'> {
   readonly heads: readonly ChainHead[]
   readonly found: Findings
 }
@@ -268,11 +268,19 @@ interface ComparedLog {
 async function compareCopies(
   snapshot: Snapshot,
   { log, origin, root }: ComparedLog,
-  { cold: store, found }: Pick<VerifyOptions, 'cold'> & { readonly found: Findings },
+  options: Pick<VerifyOptions, 'cold' | 'seals'> & { readonly found: Findings },
 ): Promise<void> {
+  const { cold: store, seals, found } = options
   if (store === undefined) return
+  const sealKey = seals?.publicKey
   const position = positionOf(await readArchivePositions(snapshot), log)
-  const { bundles, findings } = await verifyCopies(snapshot, { store, origin, position, root })
+  const { bundles, findings } = await verifyCopies(snapshot, {
+    store,
+    origin,
+    position,
+    root,
+    sealKey,
+  })
   found.add(findings)
   found.copies(bundles)
 }
