@@ -102,9 +102,9 @@ const faults = async (): Promise<string[]> =>
     ({ log, bundle, rule, message }) => `${log}/${bundle} ${rule}: ${message}`,
   )
 
-async function flip(name: string): Promise<void> {
+async function flip(name: string, behindMiddle = 0): Promise<void> {
   const bytes = await readFile(pathOf(name))
-  const at = Math.floor(bytes.length / 2)
+  const at = Math.floor(bytes.length / 2) + behindMiddle
   bytes[at] = (bytes[at] as number) ^ 1
   await writeFile(pathOf(name), bytes)
 }
@@ -150,8 +150,8 @@ describe('the cold store, read again while its day is hot', () => {
 
   const ATTACKS: readonly [string, () => Promise<void>, string][] = [
     [
-      '40 a bundle with one bit flipped',
-      () => flip('tile/entries/001'),
+      '40 a bundle with one bit of a record flipped',
+      () => flip('tile/entries/001', 100),
       '0/1 TILE_HASH: the bundle and its hash tile differ',
     ],
     [
