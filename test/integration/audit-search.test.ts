@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { readCosts, readCoveredSizes, searchLog } from '@baton/audit'
 import type { ColdStore, CostKey, Criteria, SearchHit, SearchPosition } from '@baton/audit'
 import type { AuditEntry } from '@baton/ledger'
+import { eventually } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { RunningAuditor } from './audit-fixture.ts'
@@ -178,7 +179,7 @@ describe('over HTTP', () => {
           assurance: 'archived',
         },
       ],
-      looked: { since: null, findings: [] },
+      looked: { since: null, proven: expect.any(Number), findings: [] },
       cursor: null,
     })
   })
@@ -330,6 +331,133 @@ describe('several chains', () => {
     } finally {
       await fixture.close()
     }
+  })
+})
+
+/** Alters the log as its owner can, and puts everything back. */
+async function whileAltered(statements: readonly string[], judge: () => Promise<void>) {
+  const { superuser } = tiers.fixture
+  const does = async (text: string) => void (await superuser.query({ text }))
+  for (const table of ['record', 'head', 'archive']) {
+    await does(`alter table audit.${table} disable trigger user`)
+    await does(`create table public.kept_${table} as table audit.${table}`)
+  }
+  try {
+    for (const statement of statements) await does(statement)
+    await judge()
+  } finally {
+    for (const table of ['record', 'head', 'archive']) {
+      await does(`delete from audit.${table}`)
+      await does(`insert into audit.${table} select * from public.kept_${table}`)
+      await does(`drop table public.kept_${table}`)
+    }
+  }
+}
+
+/** The newest of the rejected records gets another reason, so that nobody who looks for it finds it. */
+const otherReason = `convert_to(replace(convert_from(body, 'UTF8'), 'SAFETY_VIOLATION', 'BUDGET_EXHAUSTED'), 'UTF8')`
+const newestRejected = `seq = (select max(seq) from audit.record where position('SAFETY_VIOLATION'::bytea in body) > 0)`
+
+const laterTime = `convert_to(regexp_replace(convert_from(body, 'UTF8'), '"recordedAt":"[0-9]{4}', '"recordedAt":"2999'), 'UTF8')`
+
+describe('that nothing is missing', () => {
+  const look = async (criteria: Criteria) => {
+    const { fixture, cold, sealKey } = tiers
+    const covered = await readCoveredSizes(fixture.reader, sealKey)
+    return (await searchLog(fixture.reader, { criteria, limit: 500, covered, cold })).looked
+  }
+
+  test.each<[string, Criteria]>([
+    ['of a whole log', { reason: 'SAFETY_VIOLATION' }],
+    ['of a time', { untilMicros: (Date.now() - 39.5 * DAY_MS) * 1_000 }],
+  ])('%s is proven in both tiers', async (_, criteria) => {
+    await tiers.sealing.sealed()
+    const { records, proven, findings } = await look(criteria)
+    expect(findings).toEqual([])
+    expect(records).toBeGreaterThan(250)
+    expect(proven).toBe(records)
+  })
+
+  test('of a task is proven by the map of tasks', async () => {
+    const { taskId } = (await search({ decidedBy: 'ann' })).hits[0]?.body ?? {}
+    await eventually(
+      async () => {
+        const { records, proven } = await look({ taskId })
+        return records > 0 && proven === records
+      },
+      { deadlineMs: 10_000, describe: () => tiers.sealer.output() },
+    )
+  })
+
+  test('is not said of what no seal covers', async () => {
+    const { fixture, cold, sealKey } = tiers
+    const covered = await readCoveredSizes(fixture.reader, sealKey)
+    await tiers.append(0, 5)
+    const criteria = { reason: 'SAFETY_VIOLATION' }
+    const known = { criteria, limit: 500, cold }
+    const { looked } = await searchLog(fixture.reader, { ...known, covered })
+    expect(looked).toMatchObject({ proven: looked.records - 5, findings: [] })
+    const unsealed = await searchLog(fixture.reader, known)
+    expect(unsealed.looked).toMatchObject({ records: looked.records, proven: 0, findings: [] })
+  })
+
+  test.each<[string, string[], Criteria, string]>([
+    [
+      'a record was altered until it does not fit',
+      [
+        `update audit.record set body = ${otherReason}, record_hash = sha256('\\x00'::bytea || ${otherReason}) where ${newestRejected}`,
+      ],
+      { reason: 'SAFETY_VIOLATION' },
+      'SEAL_ROOT',
+    ],
+    [
+      'a record stands in the place of another',
+      [
+        `update audit.record r set body = o.body, record_hash = o.record_hash from audit.record o where o.chain = r.chain and o.seq = r.seq - 4 and r.${newestRejected}`,
+      ],
+      { reason: 'SAFETY_VIOLATION' },
+      'SEAL_ROOT',
+    ],
+    [
+      'a record stands there twice',
+      [
+        `insert into audit.record select (jsonb_populate_record(r, jsonb_build_object('recorded_at', r.recorded_at + interval '1 second'))).* from audit.record r where ${newestRejected}`,
+      ],
+      { reason: 'BUDGET_EXHAUSTED' },
+      'RECORD_SEQ',
+    ],
+    [
+      'the end was cut, and the head with it',
+      [
+        'delete from audit.record where seq >= (select size - 4 from audit.head where chain = 0)',
+        'update audit.head set size = size - 4 where chain = 0',
+      ],
+      { reason: 'SAFETY_VIOLATION' },
+      'RECORD_SEQ',
+    ],
+    [
+      'records are marked as expired',
+      ['update audit.archive set min_index = 512 where log = 0'],
+      { reason: 'SAFETY_VIOLATION' },
+      'RECORD_SEQ',
+    ],
+    [
+      'a time was written into a record, so that younger ones are passed over',
+      [
+        `update audit.record set body = ${laterTime}, record_hash = sha256('\\x00'::bytea || ${laterTime})`,
+      ],
+      { reason: 'SAFETY_VIOLATION', untilMicros: Date.now() * 1_000 + DAY_MS * 1_000 },
+      'SEAL_ROOT',
+    ],
+  ])('is not said where %s', async (_, statements, criteria, rule) => {
+    await tiers.sealing.sealed()
+    await whileAltered(statements, async () => {
+      const { records, proven, findings } = await look(criteria)
+      expect(findings).toMatchObject([{ rule }])
+      if (rule === 'SEAL_ROOT' && criteria.untilMicros === undefined)
+        expect(proven).toBeLessThan(records)
+    })
+    expect((await look(criteria)).findings).toEqual([])
   })
 })
 

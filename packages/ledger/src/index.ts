@@ -101,7 +101,7 @@ export {
   taskMapStart,
 } from './task-map.ts'
 export type { TaskEnd, TaskLookup, TaskMapNodes } from './task-map.ts'
-export { rootFromSubset } from './tree/subset.ts'
+export { proveSubset, rootFromSubset } from './tree/subset.ts'
 export { parseAuditorPolicy } from './bundle/auditor-policy.ts'
 export type { AuditorPolicy } from './bundle/auditor-policy.ts'
 export { proveTaskEnds } from './bundle/task-ends.ts'

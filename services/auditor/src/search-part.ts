@@ -74,7 +74,11 @@ export const createSearchPart = (core: Core): Part => ({
 })
 
 /** Nothing is recorded of this person, or they were erased: which of both, nobody can tell. */
-const NOBODY = { hits: [], looked: { records: 0, since: null, findings: [] }, cursor: null }
+const NOBODY = {
+  hits: [],
+  looked: { records: 0, proven: 0, since: null, findings: [] },
+  cursor: null,
+}
 
 interface Guards {
   readonly mayRead: RequireToken

@@ -159,8 +159,9 @@ const isPlace = (value: unknown): value is readonly [number, number] =>
   value.every((one) => Number.isSafeInteger(one) && one >= 0)
 
 /** What was looked at, as it is answered: `since` is null where all of it was. */
-export const showLooked = ({ records, sinceMicros, findings }: Looked) => ({
+export const showLooked = ({ records, proven, sinceMicros, findings }: Looked) => ({
   records,
+  proven,
   since: Number.isFinite(sinceMicros) ? formatInstant(sinceMicros) : null,
   findings,
 })

@@ -4,9 +4,12 @@ import type { ChainHead } from '../append/heads.ts'
 import type { ColdTier } from '../cold/cold-tier.ts'
 import { run } from '../database.ts'
 import type { Snapshot } from '../database.ts'
+import type { CoveredSizes } from '../read/assurance.ts'
 import { hintsOf } from './criteria.ts'
 import type { Criteria } from './criteria.ts'
-import { findEnd, walkChain } from './walk-chain.ts'
+import { endFindings, provePassed } from './prove-range.ts'
+import { findEnd } from './record-times.ts'
+import { walkChain } from './walk-chain.ts'
 import type { ChainWalk } from './walk-chain.ts'
 
 /** Where a search goes on: of each chain, the records from this one on were answered. */
@@ -14,9 +17,14 @@ export type SearchPosition = readonly (readonly [chain: number, below: number])[
 
 export interface Looked {
   readonly records: number
+  /**
+   * So many of them are all that were recorded where they stand, none missing, none altered: every stored byte leads to a
+   * signed head. What is newer than the newest seal is not among them.
+   */
+  readonly proven: number
   /** Everything from this time on was looked at (microseconds since 1970); -Infinity where all of it was. */
   readonly sinceMicros: number
-  /** What was not there to be looked at. */
+  /** What was not there to be looked at, or is not what was sealed. */
   readonly findings: readonly Finding[]
 }
 
@@ -34,6 +42,8 @@ export interface Reading {
   readonly snapshot: Snapshot
   readonly tier: ColdTier
   readonly heads: readonly ChainHead[]
+  /** Without it, nothing is known to be sealed. */
+  readonly covered: CoveredSizes | undefined
 }
 
 /** Below which record a chain is looked at: chains that an earlier answer does not name were answered. */
@@ -43,21 +53,33 @@ export const startOf = (
 ): number =>
   position === undefined ? size : Math.min(size, position.find(([one]) => one === chain)?.[1] ?? 0)
 
+export interface Walks {
+  readonly walks: readonly ChainWalk[]
+  /** Why an end that was looked for is not one. */
+  readonly findings: readonly Finding[]
+}
+
 /** Every chain, from the newest record that is old enough. */
 export async function openWalks(
-  { snapshot, tier, heads }: Reading,
+  { snapshot, tier, heads, covered }: Reading,
   criteria: Criteria,
   position: SearchPosition | undefined,
-): Promise<readonly ChainWalk[]> {
+): Promise<Walks> {
   const { sinceMicros = -Infinity, untilMicros } = criteria
-  const options = { snapshot, tier, hints: hintsOf(criteria), sinceMicros }
+  const options = { snapshot, tier, covered, hints: hintsOf(criteria), sinceMicros }
   const walks: ChainWalk[] = []
-  for (const { chain, origin, size } of heads) {
-    const below =
-      position === undefined && untilMicros !== undefined
-        ? await findEnd(options, { chain, size }, untilMicros)
-        : startOf({ chain, size }, position)
-    walks.push(walkChain(options, { chain, origin, below }))
+  const findings: Finding[] = []
+  for (const head of heads) {
+    const { chain, origin } = head
+    let below = startOf(head, position)
+    const before: Finding[] = []
+    if (position === undefined) before.push(...endFindings(head, covered))
+    if (position === undefined && untilMicros !== undefined) {
+      below = await findEnd(options, head, untilMicros)
+      before.push(...(await provePassed(options, { ...head, below }, untilMicros)))
+    }
+    findings.push(...before)
+    walks.push(walkChain(options, { chain, origin, below, isBroken: before.length > 0 }))
   }
-  return walks
+  return { walks, findings }
 }

@@ -68,28 +68,29 @@ export function readCosts(pool: Pool, request: CostRequest): Promise<CostPage> {
   return inSnapshot(pool, async (snapshot) => {
     await boundStatements(snapshot)
     const tier = createColdTier(snapshot, cold)
-    const reading = { snapshot, tier, heads: await readHeads(snapshot) }
-    const walks = await openWalks(reading, criteria, position)
+    const reading = { snapshot, tier, heads: await readHeads(snapshot), covered }
+    const { walks, findings: before } = await openWalks(reading, criteria, position)
     const deadline = performance.now() + LOOK_MS
     const sum = createSum(by)
-    const findings: Finding[] = []
-    let records = 0
+    const findings = [...before]
+    let [records, proven] = [0, 0]
     for (const walk of walks) {
       while (!walk.isDone && performance.now() < deadline) {
         const piece = await walk.next()
         const own = placesIn(piece, criteria)
-        const tasks = await readTasks({ ...reading, covered }, own)
+        const tasks = await readTasks(reading, own)
         const proofs = await proveTasks(tasks, (rows) =>
           proveRows(snapshot, rows, { covered, tier }),
         )
         for (const task of tasks) sum.add(task, own, proofs)
         records += piece.records
+        proven += piece.proven
         findings.push(...piece.findings)
       }
     }
     const isOver = walks.every(({ isDone }) => isDone)
     const next = walks.map(({ chain, below, isDone }) => [chain, isDone ? 0 : below] as const)
-    const looked = { records, sinceMicros: isOver ? -Infinity : Infinity, findings }
+    const looked = { records, proven, sinceMicros: isOver ? -Infinity : Infinity, findings }
     return { ...sum.result(), looked, next: isOver ? undefined : next }
   })
 }
@@ -121,7 +122,7 @@ interface WholeTask {
 
 /** What a record adds follows from those before it, also from before the time that is asked for. */
 async function readTasks(
-  { snapshot, tier, heads, covered }: Reading & Pick<CostRequest, 'covered'>,
+  { snapshot, tier, heads, covered }: Reading,
   places: Places,
 ): Promise<readonly WholeTask[]> {
   const taskIds = [...new Set(places.values())]

@@ -7,8 +7,8 @@ import { createColdTier } from '../cold/cold-tier.ts'
 import type { ColdStore } from '../cold/cold-store.ts'
 import { inSnapshot } from '../database.ts'
 import type { Pool } from '../database.ts'
-import type { Reading } from './open-walks.ts'
-import { timeAt } from './walk-chain.ts'
+import { timeAt } from './record-times.ts'
+import type { Tiers } from './record-times.ts'
 
 interface RetentionOptions {
   readonly hotDays: number
@@ -43,14 +43,13 @@ export function readRetention(
     const tier = createColdTier(snapshot, options.cold)
     const heads = await readHeads(snapshot)
     const kept: KeptChain[] = []
-    for (const head of heads)
-      kept.push(await describeChain({ snapshot, tier, heads }, head, options))
+    for (const head of heads) kept.push(await describeChain({ snapshot, tier }, head, options))
     return kept
   })
 }
 
 async function describeChain(
-  { snapshot, tier }: Reading,
+  { snapshot, tier }: Tiers,
   { chain, origin, size }: ChainHead,
   { hotDays, retentionDays }: RetentionOptions,
 ): Promise<KeptChain> {

@@ -9,13 +9,14 @@ import { inSnapshot } from '../database.ts'
 import type { Pool } from '../database.ts'
 import { assuranceOf } from '../read/assurance.ts'
 import type { Assurance, CoveredSizes } from '../read/assurance.ts'
+import { proveEnd } from '../read/prove-end.ts'
 import { proveRows } from '../read/prove-records.ts'
 import { rowFindings } from '../read/read-trace.ts'
 import type { RecordRow } from '../read/records.ts'
 import { fits } from './criteria.ts'
 import type { Criteria } from './criteria.ts'
 import { boundStatements, LOOK_MS, openWalks, startOf } from './open-walks.ts'
-import type { Looked, Reading, SearchPosition } from './open-walks.ts'
+import type { Looked, Reading, SearchPosition, Walks } from './open-walks.ts'
 import type { ChainWalk } from './walk-chain.ts'
 
 export interface SearchRequest {
@@ -52,24 +53,34 @@ export function searchLog(pool: Pool, request: SearchRequest): Promise<SearchPag
   return inSnapshot(pool, async (snapshot) => {
     await boundStatements(snapshot)
     const tier = createColdTier(snapshot, request.cold)
-    const heads = await readHeads(snapshot)
-    const sides = await openSides({ snapshot, tier, heads }, request)
-    const { found, ...page } = await collect(sides, request)
-    return { ...page, hits: await proveHits({ snapshot, tier, heads }, found, request) }
+    const { covered } = request
+    const reading = { snapshot, tier, heads: await readHeads(snapshot), covered }
+    const { found, ...page } = await collect(await openSides(reading, request), request)
+    return { ...page, hits: await proveHits(reading, found) }
   })
 }
 
-/** The index knows where the records of a task stand, so that nothing has to be searched for them. */
+/** The index knows where the records of a task stand, and the map of tasks says how many there are: nothing has to be searched. */
 async function walkTask(
-  { snapshot, tier, heads }: Reading,
+  { snapshot, tier, heads, covered }: Reading,
   taskId: string,
   position: SearchPosition | undefined,
-): Promise<readonly ChainWalk[]> {
-  const { rows, findings } = await readTierRecords(snapshot, tier, taskId)
-  return heads.map(({ chain, origin, size }) => {
+): Promise<Walks> {
+  const { rows, findings, expired, lastExpired } = await readTierRecords(snapshot, tier, taskId)
+  const records = rows.flatMap((row) => {
+    const body = readRecord(row.body)
+    return body === undefined
+      ? []
+      : [{ ...body, chain: row.chain, seq: row.seq, recordHash: recordHash(row.body) }]
+  })
+  const found = { taskId, records, expired, expiredHash: lastExpired?.recordHash }
+  const end = await proveEnd(snapshot, found, covered?.taskMaps ?? [])
+  const until = Math.max(0, ...end.ends.map((one) => one.records))
+  const isSound = findings.length + end.findings.length === 0
+  const walks = heads.map(({ chain, origin, size }): ChainWalk => {
     let below = startOf({ chain, size }, position)
     let isDone = false
-    const end = below
+    const from = below
     return {
       chain,
       get below() {
@@ -81,12 +92,21 @@ async function walkTask(
       async next() {
         isDone = true
         below = 0
-        const own = rows.filter((row) => row.chain === chain && row.seq < end).toReversed()
-        const missing = findings.filter((finding) => finding.origin === origin)
-        return { rows: own, records: own.length, lowMicros: -Infinity, findings: missing }
+        const own = rows.filter((row) => row.chain === chain && row.seq < from).toReversed()
+        const proven = records.filter(
+          (record) => record.chain === chain && record.seq < from && record.taskSeq < until,
+        )
+        return {
+          rows: own,
+          records: own.length,
+          proven: isSound ? proven.length : 0,
+          lowMicros: -Infinity,
+          findings: findings.filter((finding) => finding.origin === origin),
+        }
       },
     }
   })
+  return { walks, findings: end.findings }
 }
 
 interface Found {
@@ -102,13 +122,22 @@ interface Side {
   waiting: Found[]
 }
 
-async function openSides(reading: Reading, request: SearchRequest): Promise<Side[]> {
-  const { taskId } = request.criteria
-  const walks =
-    taskId === undefined
-      ? await openWalks(reading, request.criteria, request.position)
-      : await walkTask(reading, taskId, request.position)
-  return walks.map((walk) => ({ walk, lowMicros: walk.isDone ? -Infinity : Infinity, waiting: [] }))
+interface Sides extends Pick<Walks, 'findings'> {
+  readonly sides: readonly Side[]
+}
+
+async function openSides(
+  reading: Reading,
+  { criteria, position }: Pick<SearchRequest, 'criteria' | 'position'>,
+): Promise<Sides> {
+  const { walks, findings } =
+    criteria.taskId === undefined
+      ? await openWalks(reading, criteria, position)
+      : await walkTask(reading, criteria.taskId, position)
+  const sides = walks.map((walk) => {
+    return { walk, lowMicros: walk.isDone ? -Infinity : Infinity, waiting: [] }
+  })
+  return { sides, findings }
 }
 
 interface Collected extends Omit<SearchPage, 'hits'> {
@@ -117,18 +146,20 @@ interface Collected extends Omit<SearchPage, 'hits'> {
 
 /** A record is answered once every chain was looked at as far back, so that pages follow each other in time. */
 async function collect(
-  sides: readonly Side[],
+  { sides, findings: before }: Sides,
   { criteria, limit }: SearchRequest,
 ): Promise<Collected> {
   const deadline = performance.now() + LOOK_MS
   const found: Found[] = []
-  const findings: Finding[] = []
+  const findings = [...before]
   let records = 0
+  let proven = 0
   while (found.length < limit) {
     const behind = sides.filter(({ walk }) => !walk.isDone).toSorted(byLow)[0]
     if (behind !== undefined) {
       const piece = await behind.walk.next()
       records += piece.records
+      proven += piece.proven
       findings.push(...piece.findings)
       behind.lowMicros = piece.lowMicros
       for (const row of piece.rows) addFitting(behind, { row, criteria, findings })
@@ -139,7 +170,7 @@ async function collect(
   const isOver = sides.every(({ walk, waiting }) => walk.isDone && waiting.length === 0)
   return {
     found,
-    looked: { records, sinceMicros: isOver ? -Infinity : horizonOf(sides), findings },
+    looked: { records, proven, sinceMicros: isOver ? -Infinity : horizonOf(sides), findings },
     next: isOver ? undefined : sides.map(positionIn),
   }
 }
@@ -187,9 +218,8 @@ function take(sides: readonly Side[], found: Found[], limit: number): void {
 }
 
 async function proveHits(
-  { snapshot, tier, heads }: Reading,
+  { snapshot, tier, heads, covered }: Reading,
   found: readonly Found[],
-  { covered }: Pick<SearchRequest, 'covered'>,
 ): Promise<readonly SearchHit[]> {
   const proven = await proveApart(
     found.map(({ row }) => row),

@@ -1,5 +1,5 @@
-// Reads one chain backwards in bounded pieces out of both tiers, and says of each piece whether all of it was there.
-import { parseInstant, readRecord, TILE_WIDTH } from '@baton/ledger'
+// Reads one chain backwards in bounded pieces out of both tiers, and says of each piece whether all of it is there as it was sealed.
+import { recordHash, TILE_WIDTH } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
 import { copyOut } from '@baton/postgres'
 import type { CopyFields } from '@baton/postgres'
@@ -7,8 +7,11 @@ import type { ColdTier } from '../cold/cold-tier.ts'
 import { bundleOf } from '../cold/objects.ts'
 import { rowOf } from '../cold/read-task.ts'
 import type { Snapshot } from '../database.ts'
+import type { CoveredSizes } from '../read/assurance.ts'
 import type { RecordRow } from '../read/records.ts'
 import type { Hint } from './criteria.ts'
+import { proveBeginning, proveRange } from './prove-range.ts'
+import { timeOf } from './record-times.ts'
 
 /** A part of a chain that was read. */
 export interface Piece {
@@ -16,6 +19,8 @@ export interface Piece {
   readonly rows: readonly RecordRow[]
   /** How many records it has. */
   readonly records: number
+  /** Of how many of them all stored bytes lead to a signed head, so that none was cut out, altered or put among them. */
+  readonly proven: number
   /** When its oldest record was made; what comes later is older. -Infinity where nothing comes. */
   readonly lowMicros: number
   readonly findings: readonly Finding[]
@@ -33,6 +38,8 @@ export interface WalkOptions {
   readonly snapshot: Snapshot
   readonly tier: ColdTier
   readonly hints: readonly Hint[]
+  /** Without it, nothing is known to be sealed. */
+  readonly covered: CoveredSizes | undefined
   /** Older records are not read. */
   readonly sinceMicros: number
 }
@@ -41,25 +48,46 @@ interface Start {
   readonly chain: number
   readonly origin: string
   readonly below: number
+  /** Whether something is known to be wrong with it already. */
+  readonly isBroken: boolean
 }
 
 /** Pieces grow while they hold nothing, as most searches look for little in much; one that holds much makes the next small again. */
 const PIECE_RECORDS = 512
 const PIECE_RECORDS_MAX = 65_536
 
-export function walkChain(options: WalkOptions, { chain, origin, below: start }: Start): ChainWalk {
-  const { snapshot, tier, hints, sinceMicros } = options
+export function walkChain(
+  options: WalkOptions,
+  { chain, origin, below: start, ...known }: Start,
+): ChainWalk {
+  const { snapshot, tier, hints, sinceMicros, covered } = options
   let below = start
   let size = PIECE_RECORDS
   let lowMicros = Infinity
   let isDone = start <= 0
+  let { isBroken } = known
+  const reading = { snapshot, tier, covered }
 
-  async function readPiece(from: number): Promise<Omit<Piece, 'lowMicros' | 'records'>> {
+  async function readPiece(from: number): Promise<RangeRead> {
     const { hotFrom } = await tier.position(chain)
     if (below > hotFrom) return readHot(snapshot, { chain, origin, from, below, hints })
     const records = await tier.bundle(chain, bundleOf(from))
     const own = records.filter(({ seq }) => seq >= from && seq < below)
-    return { rows: own.map((one) => rowOf(one, chain)).toReversed(), findings: tier.takeFindings() }
+    const hashes = new Map(own.map(({ seq, body }) => [seq, recordHash(body)]))
+    const rows = own.map((one) => rowOf(one, chain)).toReversed()
+    return { rows, hashes, findings: tier.takeFindings() }
+  }
+
+  /** Where something is wrong, proofs of what stands before it fail too: that is not proven, and is said once. */
+  async function judge(
+    hashes: RangeRead['hashes'],
+    findings: readonly Finding[],
+  ): Promise<Pick<Piece, 'proven' | 'findings'>> {
+    isBroken ||= findings.length > 0
+    if (isBroken) return { proven: 0, findings }
+    const range = await proveRange(reading, { chain, origin, hashes })
+    isBroken = range.findings.length > 0
+    return range
   }
 
   return {
@@ -76,10 +104,12 @@ export function walkChain(options: WalkOptions, { chain, origin, below: start }:
       const from = Math.max(floor, minIndex)
       if (from >= below) {
         isDone = true
-        return { rows: [], records: 0, lowMicros: -Infinity, findings: [] }
+        const findings = await proveBeginning(reading, { chain, origin })
+        return { rows: [], records: 0, proven: 0, lowMicros: -Infinity, findings }
       }
-      const { rows, findings } = await readPiece(from)
+      const { rows, hashes, findings } = await readPiece(from)
       const records = below - from
+      const judged = await judge(hashes, findings)
       // A lowest record that is gone tells no time: the piece counts as no older than the one before it.
       const lowest = rows.findLast(({ seq }) => seq === from)
       lowMicros = Math.min(lowMicros, timeOf(lowest) ?? Infinity)
@@ -87,46 +117,69 @@ export function walkChain(options: WalkOptions, { chain, origin, below: start }:
       else if (rows.length > PIECE_RECORDS) size = PIECE_RECORDS
       below = from
       isDone = from <= minIndex || lowMicros < sinceMicros
-      return { rows, records, lowMicros: isDone ? -Infinity : lowMicros, findings }
+      const began = from <= minIndex ? await proveBeginning(reading, { chain, origin }) : []
+      return {
+        rows,
+        records,
+        proven: judged.proven,
+        lowMicros: isDone ? -Infinity : lowMicros,
+        findings: [...judged.findings, ...began],
+      }
     },
   }
 }
 
 const bundleStart = (below: number): number => bundleOf(below - 1) * TILE_WIDTH
 
-const timeOf = (row: { readonly body: Uint8Array } | undefined): number | undefined => {
-  const recordedAt = row && readRecord(row.body)?.recordedAt
-  return recordedAt === undefined ? undefined : parseInstant(recordedAt)
+/** What stands in a range: records that may fit, and the hash of the stored bytes of each record, by seq. */
+interface RangeRead extends Pick<Piece, 'rows' | 'findings'> {
+  readonly hashes: ReadonlyMap<number, Uint8Array>
 }
 
-interface HotPiece extends Start {
+interface HotPiece extends Omit<Start, 'isBroken'> {
   readonly from: number
   readonly hints: readonly Hint[]
 }
 
-/** The lowest record is always among them, because it tells how far back the piece reaches. */
+/**
+ * The lowest record is always among the rows, because it tells how far back the piece reaches. Postgres hashes the bytes of
+ * those that do not fit, so that what was altered until it does not fit is found without being sent.
+ */
 async function readHot(
   { client }: Snapshot,
   { chain, origin, from, below, hints }: HotPiece,
-): Promise<Omit<Piece, 'lowMicros' | 'records'>> {
-  const range = `chain = ${chain} and seq >= ${from} and seq < ${below}`
-  const rows = await copyOut(
+): Promise<RangeRead> {
+  const hashes = new Map<number, Uint8Array>()
+  const rows: RecordRow[] = []
+  let stored = 0
+  await copyOut(
     client,
-    `select seq, recorded_at, task_id, handoff_id, event, spent_micro, body, record_hash from audit.record
-     where ${range} and (seq = ${from} or (${hints.map(mayFit).join(' and ') || 'true'}))
-     order by seq desc, recorded_at desc`,
-    (fields) => rowFrom(fields, chain),
+    `select r.seq, w.recorded_at, w.task_id, w.handoff_id, w.event, w.spent_micro, w.body, w.record_hash,
+       case when w.body is null then sha256('\\x00'::bytea || r.body) end
+     from audit.record r left join lateral (select r.*
+       where r.seq = ${from} or (${hints.map(mayFit).join(' and ') || 'true'})) w on true
+     where r.chain = ${chain} and r.seq >= ${from} and r.seq < ${below}
+     order by r.seq desc, r.recorded_at desc`,
+    (fields) => {
+      stored += 1
+      if (!fields.isNull(BODY)) rows.push(rowFrom(fields, chain))
+      hashes.set(
+        fields.int8(0),
+        fields.isNull(BODY) ? fields.bytes(HASH) : recordHash(fields.bytes(BODY)),
+      )
+    },
   )
-  const [found = 0] = await copyOut(
-    client,
-    `select count(distinct seq) from audit.record where ${range}`,
-    (fields) => fields.int8(0),
-  )
-  const missing = below - from - found
-  if (missing === 0) return { rows, findings: [] }
-  const message = `${missing} of the records ${from} to ${below - 1} are gone`
-  return { rows, findings: [{ origin, seq: from, rule: 'RECORD_SEQ', message }] }
+  const missing = below - from - hashes.size
+  if (missing === 0 && stored === hashes.size) return { rows, hashes, findings: [] }
+  const message =
+    missing === 0
+      ? `of the records ${from} to ${below - 1} some are stored twice`
+      : `${missing} of the records ${from} to ${below - 1} are gone`
+  return { rows, hashes, findings: [{ origin, seq: from, rule: 'RECORD_SEQ', message }] }
 }
+
+const BODY = 6
+const HASH = 8
 
 const mayFit = (hint: Hint): string =>
   `(${hint.map((bytes) => `position('\\x${Buffer.from(bytes).toString('hex')}'::bytea in body) > 0`).join(' or ') || 'false'})`
@@ -142,45 +195,3 @@ const rowFrom = (fields: CopyFields, chain: number): RecordRow => ({
   body: fields.bytes(6),
   recordHash: fields.bytes(7),
 })
-
-/** The first record of a chain that is not older than `untilMicros`: times rise along a chain. */
-export async function findEnd(
-  { snapshot, tier }: Pick<WalkOptions, 'snapshot' | 'tier'>,
-  { chain, size }: { readonly chain: number; readonly size: number },
-  untilMicros: number,
-): Promise<number> {
-  let [low, high] = [(await tier.position(chain)).minIndex, size]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const at = await timeAt({ snapshot, tier }, { chain, seq: middle })
-    if (at !== undefined && at < untilMicros) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** When the record was made (microseconds since 1970); of the next one where it is gone from the database. */
-export const timeAt = async (
-  { snapshot, tier }: Pick<WalkOptions, 'snapshot' | 'tier'>,
-  { chain, seq }: { readonly chain: number; readonly seq: number },
-): Promise<number | undefined> =>
-  seq < (await tier.position(chain)).hotFrom
-    ? coldTime(tier, chain, seq)
-    : hotTime(snapshot, { chain, seq })
-
-async function coldTime(tier: ColdTier, chain: number, seq: number): Promise<number | undefined> {
-  const records = await tier.bundle(chain, bundleOf(seq))
-  return timeOf(records.find((record) => record.seq >= seq))
-}
-
-async function hotTime(
-  { client }: Snapshot,
-  { chain, seq }: { readonly chain: number; readonly seq: number },
-): Promise<number | undefined> {
-  const bodies = await copyOut(
-    client,
-    `select body from audit.record where chain = ${chain} and seq >= ${seq} order by seq limit 1`,
-    (fields) => fields.bytes(0),
-  )
-  return timeOf(bodies[0] && { body: bodies[0] })
-}

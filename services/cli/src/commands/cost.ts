@@ -9,6 +9,7 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { formatOfFile, writeTable } from '../tables/write-table.ts'
 import type { Table } from '../tables/write-table.ts'
+import { describeProven } from './search.ts'
 import type { Looked } from './search.ts'
 
 export type CostKey = 'agent' | 'to' | 'day'
@@ -97,6 +98,7 @@ function addUp(pages: readonly Page[]): Costs {
     expired: [...new Set(pages.flatMap(({ expired }) => expired))],
     looked: {
       records: sum(({ looked }) => looked.records),
+      proven: sum(({ looked }) => looked.proven),
       since: null,
       findings: pages.flatMap(({ looked }) => looked.findings),
     },
@@ -162,6 +164,7 @@ function report({ output }: Context, costs: Costs, out: string | undefined): Exi
       (records.unproven === 0 ? '.' : ` and ${count(records.unproven)} that no seal covers yet.`),
   )
   output.words(`Looked at ${counted(looked.records, 'record')} in both tiers.`)
+  if (looked.findings.length === 0) output.words(describeProven(looked))
   for (const taskId of doubtful.slice(0, SHOWN_MAX)) {
     output.words(`✗ task ${taskId}: a record is altered or missing; what it cost may be wrong`)
   }

@@ -6,7 +6,7 @@ import type { AuditorClient } from '../auditor-client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { counted, dollars, instant, short } from '../terminal/figures.ts'
+import { count, counted, dollars, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { formatOfFile, writeTable } from '../tables/write-table.ts'
@@ -67,6 +67,8 @@ export interface Hit {
 
 export interface Looked {
   readonly records: number
+  /** So many of them are all that were recorded there: none missing, none altered. */
+  readonly proven: number
   /** Null where all of the log was looked at. */
   readonly since: string | null
   readonly findings: readonly Finding[]
@@ -117,7 +119,7 @@ export async function readHits(
 ): Promise<Answer> {
   const hits: Hit[] = []
   const findings: Finding[] = []
-  let records = 0
+  let [records, proven] = [0, 0]
   let cursor: string | null = start ?? null
   for (;;) {
     const left = Math.min(PAGE_MAX, wanted - hits.length)
@@ -126,9 +128,10 @@ export async function readHits(
     hits.push(...page.hits)
     findings.push(...page.looked.findings)
     records += page.looked.records
+    proven += page.looked.proven
     cursor = page.cursor
     if (cursor === null || hits.length >= wanted) {
-      return { hits, looked: { records, since: page.looked.since, findings }, cursor }
+      return { hits, looked: { records, proven, since: page.looked.since, findings }, cursor }
     }
     progress(`${counted(records, 'record')} looked at, back to ${instant(page.looked.since ?? '')}`)
   }
@@ -177,7 +180,7 @@ function report({ output }: Context, { hits, looked, cursor }: Answer, out?: str
     output.next(nextStep('verify'))
     return EXIT.verificationFailed
   }
-  output.words('What is found is proven as it says; that nothing is missing, verify proves.')
+  output.words(describeProven(looked))
   if (cursor !== null) output.words(`There is more: give --cursor ${cursor}, or narrow the time.`)
   const [first] = hits
   output.next(nextStep(first === undefined ? 'verify' : `trace ${short(first.taskId)}`))
@@ -185,6 +188,17 @@ function report({ output }: Context, { hits, looked, cursor }: Answer, out?: str
 }
 
 const FINDINGS_SHOWN = 10
+
+/** What is shown is proven hit by hit; that nothing is missing among them is another question. */
+export function describeProven({ records, proven }: Looked): string {
+  if (records === 0) return 'Nothing stands there.'
+  if (proven === records)
+    return 'Proven: these are all the records that were made there; none is missing, none was altered.'
+  const rest = `that none is missing among ${proven === 0 ? 'them' : `the other ${count(records - proven)}`} is not proven: no seal covers them yet, or none is known.`
+  return proven === 0
+    ? `Each record shown is proven as it says; ${rest}`
+    : `Proven: of ${count(proven)} none is missing, none was altered; ${rest}`
+}
 
 const tableOf = (hits: readonly Hit[]): Table => ({
   columns: [
