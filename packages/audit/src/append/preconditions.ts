@@ -2,6 +2,7 @@
 import { permanent } from '@baton/runtime'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
+import { WRITING_ROLES } from '../roles.ts'
 
 const UNSAFE = `
 select name || ' is off' as what from pg_settings
@@ -11,8 +12,7 @@ select 'synchronous_commit is ' || split_part(c.setting, '=', 2) || ' for ' || c
 from pg_db_role_setting s cross join unnest(s.setconfig) c (setting)
   left join pg_roles r on r.oid = s.setrole left join pg_database d on d.oid = s.setdatabase
 where c.setting ~* '^synchronous_commit=(off|false|no|0)$'
-  and (s.setdatabase = 0 or d.datname = current_database()) and (s.setrole = 0 or r.rolname in
-    ('audit_owner', 'audit_writer', 'audit_sealer', 'audit_archiver', 'audit_eraser', 'vault_keeper'))
+  and (s.setdatabase = 0 or d.datname = current_database()) and (s.setrole = 0 or r.rolname = any($1::text[]))
 union all
 select n.nspname || '.' || c.relname || ' is not logged' from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
@@ -28,7 +28,9 @@ export async function requireDurability(
   db: Database,
   { allowUnsafe = false }: { readonly allowUnsafe?: boolean } = {},
 ): Promise<readonly string[]> {
-  const unsafe = (await run<{ what: string }>(db, 'find_unsafe', UNSAFE)).map(({ what }) => what)
+  const unsafe = (await run<{ what: string }>(db, 'find_unsafe', UNSAFE, [WRITING_ROLES])).map(
+    ({ what }) => what,
+  )
   if (unsafe.length === 0 || allowUnsafe) return unsafe
   const message = `the audit database could lose what it acknowledged: ${unsafe.join(', ')}`
   throw permanent('BATON_AUDIT_NOT_DURABLE', message, {

@@ -3,23 +3,12 @@ import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { run } from '../database.ts'
 import type { Database } from '../database.ts'
+import { ROLES } from '../roles.ts'
 
 export type SchemaName = 'audit' | 'vault'
 
 /** What each thing is, by what it is called. */
 export type Description = ReadonlyMap<string, string>
-
-const ROLES: Readonly<Record<SchemaName, readonly string[]>> = {
-  audit: [
-    'audit_owner',
-    'audit_writer',
-    'audit_reader',
-    'audit_sealer',
-    'audit_archiver',
-    'audit_eraser',
-  ],
-  vault: ['audit_owner', 'vault_keeper'],
-}
 
 /** The days of the two tables that have one partition for each. */
 const DAY = '^(?:record|payload)_(\\d{8})$'
