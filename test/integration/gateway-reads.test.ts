@@ -1,6 +1,6 @@
 // What the gateway shows: handoffs, tasks, traces with their audit records, lists, health, metrics, schemas.
 import { createHash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   expectProblem,
   get,
@@ -36,6 +36,7 @@ it('shows a task of which nothing is recorded yet', async () => {
   expect(trace.json().audit).toEqual({
     records: [],
     unrecorded: [],
+    expiredHandoffs: [],
     isAbsent: true,
     verified: true,
   })
@@ -52,6 +53,7 @@ it('raises an alarm where a handoff was accepted without a record', async () => 
   expect(without.audit).toEqual({
     records: [],
     unrecorded: [handoffId],
+    expiredHandoffs: [],
     isAbsent: true,
     verified: false,
   })
@@ -60,6 +62,47 @@ it('raises an alarm where a handoff was accepted without a record', async () => 
   expect((await get(fixture.gateway, path)).json().audit).toMatchObject({
     unrecorded: [],
     verified: true,
+  })
+})
+
+describe('a handoff whose decision stands in no record', () => {
+  const HASH = 'ab'.repeat(32)
+  const left = { body: { event: 'EXECUTION_COMPLETED', origin: 'log/s0', seq: 8 } }
+  const told = { records: [left], verified: true, expired: 1 }
+
+  /** Accepted, with the receipt of a record at `seq`. */
+  async function acceptedAt(seq: number | null) {
+    const { taskId, handoffId } = (await post(fixture.gateway, stateBody())).json()
+    await fixture.pool.query({
+      text: 'update handoff set accepted_at = clock_timestamp() where id = $1',
+      values: [handoffId],
+    })
+    if (seq !== null)
+      await fixture.pool.query({
+        text: `insert into execution (handoff_id, fencing_token, status, owner, lease_until, audit_origin, audit_seq, audit_hash)
+          values ($1, 1, 'EXECUTING', gen_random_uuid(), clock_timestamp(), 'log/s0', $2, decode($3, 'hex'))`,
+        values: [handoffId, seq, HASH],
+      })
+    return { taskId, handoffId }
+  }
+
+  it('expired where its receipt names a record before the first that is left', async () => {
+    const { taskId, handoffId } = await acceptedAt(7)
+    fixture.auditor.traces.set(taskId, told)
+    const { audit } = (await get(fixture.gateway, `/v2/tasks/${taskId}/trace`)).json()
+    expect(audit).toMatchObject({ unrecorded: [], expiredHandoffs: [handoffId], verified: true })
+  })
+
+  it.each<[string, number | null, object]>([
+    ['holds no receipt', null, told],
+    ['has a receipt of a record that should be left', 9, told],
+    ['is in a task of which nothing has expired', 7, { ...told, expired: 0 }],
+    ['is in a task whose expiry is not proven', 7, { ...told, verified: false }],
+  ])('is unrecorded where it %s', async (_, seq, trace) => {
+    const { taskId, handoffId } = await acceptedAt(seq)
+    fixture.auditor.traces.set(taskId, trace as typeof told)
+    const { audit } = (await get(fixture.gateway, `/v2/tasks/${taskId}/trace`)).json()
+    expect(audit).toMatchObject({ unrecorded: [handoffId], expiredHandoffs: [], verified: false })
   })
 })
 
@@ -72,7 +115,7 @@ it('shows what the log says of a task that only the log knows any more', async (
   expect((await get(fixture.gateway, path)).json()).toEqual({
     task: null,
     handoffs: [],
-    audit: { ...audit, unrecorded: [], isAbsent: false },
+    audit: { ...audit, unrecorded: [], expiredHandoffs: [], isAbsent: false },
   })
 })
 
@@ -283,6 +326,29 @@ it('describes every route, and no other, in /openapi.json', async () => {
     ([, kind = '', name = '']) => document.components[kind]?.[name] === undefined,
   )
   expect(lost).toEqual([])
+})
+
+it('does no work for a HEAD, except where the answer costs nothing', async () => {
+  const { taskId, handoffId } = (await post(fixture.gateway, stateBody())).json()
+  const head = (url: string) =>
+    fixture.gateway.server.inject({
+      method: 'HEAD',
+      url,
+      headers: { authorization: `Bearer ${keys.operator.key}` },
+    })
+  for (const path of [
+    `/v2/tasks/${taskId}/trace`,
+    `/v2/tasks/${taskId}`,
+    `/v2/handoffs/${handoffId}`,
+    '/v2/tasks',
+    '/v2/dead-letters',
+  ]) {
+    const { statusCode, headers } = await head(path)
+    expect([path, statusCode, headers['allow']]).toEqual([path, 405, 'GET'])
+  }
+  for (const path of ['/healthz', '/readyz', '/openapi.json', '/schemas']) {
+    expect([path, (await head(path)).statusCode]).toEqual([path, 200])
+  }
 })
 
 it('says of a database without the tables of this version what to run', async () => {

@@ -53,6 +53,7 @@ export function listExecutionsAfter(
 
 /** A receipt as evidence shows it. */
 export interface TaskReceipt {
+  readonly handoffId: string
   readonly origin: string
   readonly seq: number
   /** Lower-case hex. */
@@ -65,6 +66,7 @@ export function listTaskReceipts(db: Database, taskId: string): Promise<readonly
     .selectFrom('handoff as h')
     .innerJoin('execution as e', 'e.handoff_id', 'h.id')
     .select([
+      'h.id as handoffId',
       sql<string>`e.audit_origin`.as('origin'),
       sql<number>`e.audit_seq`.as('seq'),
       sql<string>`encode(e.audit_hash, 'hex')`.as('recordHash'),

@@ -208,6 +208,10 @@ const ANSWERS = {
             listOf(text),
             'Handoffs that were accepted although the log has no such decision; each is an alarm.',
           ),
+          expiredHandoffs: described(
+            listOf(text),
+            'Handoffs whose decision was recorded and has expired since; nothing is wrong with that.',
+          ),
         },
         ['records', 'verified', 'unrecorded'],
       ),

@@ -9,7 +9,7 @@ import {
   listTaskReceipts,
   listTasks,
 } from '@baton/store'
-import type { HandoffView, Pool, TaskView } from '@baton/store'
+import type { HandoffView, Pool, TaskReceipt, TaskView } from '@baton/store'
 import { ProblemError } from '@baton/http/server'
 import type { AuditReads } from './audit-reads.ts'
 import { notFound } from './not-found.ts'
@@ -37,7 +37,10 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
 
   scope.get<ById>('/tasks/:id/trace', TRACE_TASK, async ({ params }) => {
     const whole = await findWhole(pool, params.id)
-    const recorded = await readTaskTrace(audit, params.id, whole?.handoffs ?? [])
+    const recorded = await readTaskTrace(audit, params.id, {
+      handoffs: whole?.handoffs ?? [],
+      receipts: await listTaskReceipts(pool, params.id),
+    })
     if (whole !== undefined) return { ...showWhole(whole), audit: recorded }
     if (recorded.verified && recorded.records.length === 0 && !recorded['expired']) {
       throw recorded.isAbsent ? notFound('task') : UNPROVEN
@@ -47,7 +50,7 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
   })
 
   scope.get<ById>('/tasks/:id/receipts', LIST_RECEIPTS, async ({ params }) => ({
-    receipts: await listTaskReceipts(pool, params.id),
+    receipts: (await listTaskReceipts(pool, params.id)).map(showReceipt),
   }))
 
   scope.get<{ Querystring: { limit: number; status?: string; idPrefix?: string } }>(
@@ -59,6 +62,9 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
     },
   )
 }
+
+/** As evidence takes them. */
+const showReceipt = ({ origin, seq, recordHash }: TaskReceipt) => ({ origin, seq, recordHash })
 
 const UNPROVEN = new ProblemError({
   status: 404,

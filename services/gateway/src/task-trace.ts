@@ -1,12 +1,14 @@
 // One task as both databases know it: what was done, and the record that allowed each part of it.
 import { BatonError } from '@baton/runtime'
-import type { HandoffView } from '@baton/store'
+import type { HandoffView, TaskReceipt } from '@baton/store'
 import type { AuditReads, AuditTrace } from './audit-reads.ts'
 import { ProblemError } from '@baton/http/server'
 
 export interface RecordedTrace extends AuditTrace {
   /** Handoffs that were accepted although the log has no such decision (I3); each is an alarm. */
   readonly unrecorded: readonly string[]
+  /** Handoffs whose decision was recorded, and has expired since with the first records of the task. */
+  readonly expiredHandoffs: readonly string[]
   /** Whether it is proven that the log never had a record of the task. */
   readonly isAbsent: boolean
 }
@@ -20,16 +22,49 @@ export interface RecordedTrace extends AuditTrace {
 export async function readTaskTrace(
   audit: AuditReads,
   taskId: string,
-  handoffs: readonly HandoffView[],
+  known: KnownTask,
 ): Promise<RecordedTrace> {
   const found = await askAuditor(audit, taskId)
   const recorded = typeof found === 'string' ? NOTHING_RECORDED : found
   const accepted = new Set(recorded.records.flatMap(acceptedHandoff))
-  const unrecorded = handoffs
+  const without = known.handoffs
     .filter(({ acceptedAt, handoffId }) => acceptedAt !== null && !accepted.has(handoffId))
     .map(({ handoffId }) => handoffId)
+  const expired = expiredAmong(recorded, known.receipts)
+  const expiredHandoffs = without.filter((handoffId) => expired.has(handoffId))
+  const unrecorded = without.filter((handoffId) => !expired.has(handoffId))
   const verified = recorded.verified && unrecorded.length === 0
-  return { ...recorded, unrecorded, isAbsent: found === 'absent', verified }
+  return { ...recorded, unrecorded, expiredHandoffs, isAbsent: found === 'absent', verified }
+}
+
+/** What this database knows of a task: receipts say where the decisions of its handoffs stood in the log. */
+interface KnownTask {
+  readonly handoffs: readonly HandoffView[]
+  readonly receipts: readonly TaskReceipt[]
+}
+
+/**
+ * Handoffs whose decision stood before the first record of the task that is left. Only where the auditor has proven that so
+ * many of its first records have expired: otherwise a decision that is not there is missing.
+ */
+function expiredAmong(
+  { records, verified, expired }: AuditTrace,
+  receipts: readonly TaskReceipt[],
+): ReadonlySet<string> {
+  if (!verified || typeof expired !== 'number') return NONE
+  const firstLeft = new Map<string, number>()
+  for (const { origin, seq } of records.flatMap(placeOf))
+    firstLeft.set(origin, Math.min(seq, firstLeft.get(origin) ?? Infinity))
+  const before = receipts.filter(({ origin, seq }) => seq < (firstLeft.get(origin) ?? Infinity))
+  return before.length > expired ? NONE : new Set(before.map(({ handoffId }) => handoffId))
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function placeOf(record: object): { origin: string; seq: number }[] {
+  const { body } = record as { body?: { origin?: unknown; seq?: unknown } }
+  const { origin, seq } = body ?? {}
+  return typeof origin === 'string' && typeof seq === 'number' ? [{ origin, seq }] : []
 }
 
 const MISCONFIGURED = new ProblemError({
@@ -56,6 +91,8 @@ async function askAuditor(
   } catch (error) {
     if (error instanceof BatonError && error.code === 'BATON_AUDIT_TOKEN_REFUSED')
       throw MISCONFIGURED
+    // Waiting does not help: the log was read in its database, which somebody must migrate first.
+    if (error instanceof BatonError && error.code === 'BATON_SCHEMA_OUTDATED') throw error
     throw new ProblemError({
       status: 503,
       code: 'BATON_AUDIT_UNAVAILABLE',

@@ -14,6 +14,7 @@ import { findTask, orNotFound } from './find-task.ts'
 /** What the log says, and the handoffs that it should know and does not. */
 interface RecordedTrace extends TaskTrace {
   readonly unrecorded: readonly string[]
+  readonly expiredHandoffs: readonly string[]
   readonly isAbsent: boolean
 }
 
@@ -70,6 +71,8 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
       ? 'expired after the retention; nothing is wrong.'
       : 'are marked as expired, which no signed head proves yet.'
     output.words(`\n${counted(expired, 'earlier record')} ${words}`)
+    for (const handoffId of found.expiredHandoffs)
+      output.words(`The decision about handoff ${handoffId} was among them, as its receipt says.`)
   }
   output.words(`\nTrace rebuilt in ${milliseconds(traceMs)} (limit 10 s).`)
   const problems = [
