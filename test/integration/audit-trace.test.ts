@@ -234,6 +234,18 @@ test('a query parameter that a path does not take is refused', async () => {
   expect(await auditor.read('/v1/tiers?chain=1')).toMatchObject(problem)
 })
 
+test('a HEAD does the work of no route: it is refused, except where the answer costs nothing', async () => {
+  const head = (path: string) =>
+    fetch(auditor.url + path, { method: 'HEAD', headers: { authorization: 'Bearer read-token' } })
+  const costly = ['verify', 'scrub', `traces/${taskId}`, 'tiers', 'retention', 'holds']
+  for (const path of costly) {
+    const { status, headers } = await head(`/v1/${path}`)
+    expect([path, status, headers.get('allow')]).toEqual([path, 405, 'GET'])
+  }
+  for (const path of ['/healthz', '/readyz', '/metrics'])
+    expect([path, (await head(path)).status]).toEqual([path, 200])
+})
+
 test('health, readiness and metrics', async () => {
   expect(await auditor.read('/healthz')).toEqual({ status: 'ok' })
   expect(await auditor.read('/readyz')).toEqual({ status: 'ready' })

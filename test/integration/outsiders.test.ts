@@ -92,6 +92,37 @@ test.skipIf(!hasPython)(
   },
 )
 
+describe.skipIf(!hasPython)(
+  `the end of a task is proven over HTTP, node by node${hasPython ? '' : ' (needs python3)'}`,
+  () => {
+    const program = join(FOLDER, 'read_end.py')
+    const prove = async (taskId: string) =>
+      (await run('python3', [program, auditor.url, TILES_TOKEN, taskId])).stdout
+
+    test('to the last of its records', async () => {
+      const { rows } = await fixture.reader.query<{ taskId: string; hash: string }>({
+        text: `select task_id as "taskId", encode(record_hash, 'hex') as hash from audit.record where seq = 311`,
+      })
+      const [{ taskId, hash } = { taskId: '', hash: '' }] = rows
+      expect(await prove(taskId)).toBe(`1 records, the last is ${hash}\n`)
+    })
+
+    test('or to the proof that it never had one', async () => {
+      expect(await prove('00000000-0000-4000-8000-000000000000')).toMatch(/^no record until \d/)
+    })
+  },
+)
+
+test.each(['/tasks/1/0g', '/tasks/0/root', '/tasks/1/xyz', `/tasks/1/${'0'.repeat(25)}`])(
+  'a node that is not there is answered with 404: %s',
+  async (path) => {
+    const headers = { authorization: `Bearer ${TILES_TOKEN}` }
+    const answer = await fetch(`${auditor.url}${path}`, { headers })
+    const { code } = (await answer.json()) as { code: string }
+    expect([answer.status, code]).toEqual([404, 'BATON_TASK_MAP_NODE_UNKNOWN'])
+  },
+)
+
 test('the token for tiles reads nothing else', async () => {
   const ask = async (path: string, token = TILES_TOKEN) =>
     (await fetch(`${auditor.url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status

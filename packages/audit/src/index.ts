@@ -63,7 +63,7 @@ export { readTile } from './seals/tiles.ts'
 export type { TiledLog } from './seals/tiles.ts'
 export { extendTaskMap } from './seals/extend-task-map.ts'
 export type { ExtendedTaskMap } from './seals/extend-task-map.ts'
-export { isTaskMapWhole, pruneTaskMap } from './seals/task-map.ts'
+export { isTaskMapWhole, pruneTaskMap, readTaskMapNodes } from './seals/task-map.ts'
 export { createS3Anchor } from './seals/anchors/s3-anchor.ts'
 export { isSettled, readEvidence } from './read/read-evidence.ts'
 export type { HeldTaskReceipt, TaskEvidence } from './read/read-evidence.ts'
@@ -91,7 +91,6 @@ export {
   readDayRanges,
   readHotDays,
   readLegalHolds,
-  readTaskIndex,
 } from './cold/archive-positions.ts'
 export { createEraser } from './erasure/eraser.ts'
 export type { Eraser, ErasureOutcome, ErasurePlan, KnownErasure } from './erasure/eraser.ts'

@@ -11,13 +11,13 @@ interface HealthOptions {
   >
 }
 
-/** GET /healthz, /readyz and /metrics. */
+/** GET and HEAD of /healthz, /readyz and /metrics. */
 export function addHealthRoutes(
   scope: FastifyInstance,
   { metrics, ready, routes = {} }: HealthOptions,
 ): void {
-  scope.get('/healthz', routes.healthz ?? {}, () => ({ status: 'ok' }))
-  scope.get('/readyz', routes.readyz ?? {}, async (_, reply) => {
+  scope.get('/healthz', { ...routes.healthz, exposeHeadRoute: true }, () => ({ status: 'ok' }))
+  scope.get('/readyz', { ...routes.readyz, exposeHeadRoute: true }, async (_, reply) => {
     const { isReady, ...more } = await ready()
     if (isReady) return { status: 'ready', ...more }
     return reply
@@ -25,7 +25,7 @@ export function addHealthRoutes(
       .header('retry-after', '1')
       .send({ status: 'not ready', ...more })
   })
-  scope.get('/metrics', routes.metrics ?? {}, async (request, reply) => {
+  scope.get('/metrics', { ...routes.metrics, exposeHeadRoute: true }, async (request, reply) => {
     const { contentType, body } = await metrics.expose(request.headers.accept)
     return reply.header('content-type', contentType).header('vary', 'accept').send(body)
   })

@@ -70,6 +70,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { bodyBytesMax, requestMs, silentMs = 0, connections, allErrors, routeUnknown } = options
   const server = fastify({
     logger: false,
+    // A HEAD would run the whole route; those that cost nothing say so themselves.
+    exposeHeadRoutes: false,
     bodyLimit: bodyBytesMax,
     requestTimeout: requestMs,
     connectionTimeout: silentMs,

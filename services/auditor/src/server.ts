@@ -27,10 +27,29 @@ export function createServer({ settings, metrics, logger, answers }: Core): Fast
     if (route.onRequest === undefined) return
     route.preParsing = async (_, reply) => authenticated(reply.raw)
   })
+  refuseHead(server)
   readBodies(server, 'application/json', parseUtf8)
   addHealthRoutes(server, { metrics, ready: async () => ({ isReady: await answers() }) })
   return server
 }
+
+/** Whatever must be read or computed to say what a HEAD would be told is not done for it; fastify would run the whole route. */
+function refuseHead(server: FastifyInstance): void {
+  server.addHook('onRoute', ({ method, url, exposeHeadRoute }) => {
+    if (method !== 'GET' || exposeHeadRoute === true) return
+    server.head(url, async () => {
+      throw ONLY_GET
+    })
+  })
+}
+
+const ONLY_GET = new ProblemError({
+  status: 405,
+  code: 'BATON_METHOD_NOT_ALLOWED',
+  detail: 'this path does not take this method',
+  fix: 'Use GET.',
+  headers: { allow: 'GET' },
+})
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -47,5 +66,5 @@ const ROUTE_UNKNOWN = new ProblemError({
   status: 404,
   code: 'BATON_ROUTE_UNKNOWN',
   detail: 'there is nothing at this path',
-  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /v1/scrub, /v1/tiers, /v1/retention, /v1/holds, /v1/evidence/{taskId}, /v1/policy, /v1/search, /v1/costs, /checkpoint, /tile/..., /healthz, /readyz or /metrics.',
+  fix: 'Use /v1/records, /v1/receipts/check, /v1/traces/{taskId}, /v1/verify, /v1/scrub, /v1/tiers, /v1/retention, /v1/holds, /v1/evidence/{taskId}, /v1/policy, /v1/search, /v1/costs, /checkpoint, /tile/..., /tasks/{seals}/{node}, /healthz, /readyz or /metrics.',
 })

@@ -1,5 +1,11 @@
-// GET /checkpoint and /tile/...: the seal log as C2SP tlog-tiles has it, and each chain below /chains/{n}.
-import { readChainCheckpoints, readLastSeal, readTile, readWitnessed } from '@baton/audit'
+// GET /checkpoint and /tile/...: the seal log as C2SP tlog-tiles has it, each chain below /chains/{n}, and the nodes of the map of tasks.
+import {
+  readChainCheckpoints,
+  readLastSeal,
+  readTaskMapNodes,
+  readTile,
+  readWitnessed,
+} from '@baton/audit'
 import type { Pool, TiledLog } from '@baton/audit'
 import { bearerOf, matcherOf, ProblemError, requireToken } from '@baton/http/server'
 import { parseTilePath } from '@baton/ledger'
@@ -16,14 +22,20 @@ interface ByChain {
   Params: { readonly chain?: string; readonly '*'?: string }
 }
 
+/** A version of the map of tasks by how many seals it holds, and a node of it by its digits. */
+interface ByNode {
+  Params: { readonly seals: string; readonly node: string }
+}
+
+/** The name of the root in a path; everywhere else it is the empty text. */
+const ROOT = 'root'
+
 /** Tiles are served for published checkpoints only, so that a proof never mixes two states. */
 export const createTilePart = ({ settings, reader, cold }: Core): Part => ({
   prepare(server) {
     const mayRead = tileReaders(settings)
-    const options = {
-      onRequest: async ({ headers }: FastifyRequest) => mayRead(headers.authorization),
-      ...TILES,
-    }
+    const onRequest = async ({ headers }: FastifyRequest) => mayRead(headers.authorization)
+    const options = { onRequest, exposeHeadRoute: true, ...TILES }
     for (const prefix of ['', '/chains/:chain']) {
       server.get<ByChain>(`${prefix}/checkpoint`, options, async ({ params }, reply) => {
         const { note } = await published(reader, logOf(params))
@@ -39,6 +51,16 @@ export const createTilePart = ({ settings, reader, cold }: Core): Part => ({
         return send(reply, { type: 'application/octet-stream', body })
       })
     }
+    server.get<ByNode>(
+      '/tasks/:seals/:node',
+      { onRequest, ...NODES },
+      async ({ params }, reply) => {
+        const name = params.node === ROOT ? '' : params.node
+        const body = (await readTaskMapNodes(reader, Number(params.seals), [name])).get(name)
+        if (body === undefined) throw NO_SUCH_NODE
+        return send(reply, { type: 'application/octet-stream', body })
+      },
+    )
   },
 })
 
@@ -96,3 +118,23 @@ const NO_SUCH_TILE = new ProblemError({
   detail: 'the published tree has no such tile',
   fix: 'Ask for tiles as C2SP tlog-tiles names them, no wider than the checkpoint says.',
 })
+
+const NO_SUCH_NODE = new ProblemError({
+  status: 404,
+  code: 'BATON_TASK_MAP_NODE_UNKNOWN',
+  detail: 'this version of the map of tasks has no such node, or it is no longer kept',
+  fix: 'Read a fresh entry of the seal log, and ask for /tasks/{seals}/root and then along the digits of the task.',
+})
+
+const NODES = {
+  schema: {
+    params: {
+      type: 'object',
+      properties: {
+        seals: { type: 'string', pattern: '^[1-9][0-9]{0,14}$' },
+        node: { type: 'string', pattern: `^(?:${ROOT}|[0-9a-f]{1,24})$` },
+      },
+    },
+  },
+  schemaErrorFormatter: refusing({ params: NO_SUCH_NODE }),
+}

@@ -29,7 +29,7 @@ export function addOperationRoutes(
       metrics: { ...PROBE, ...METRICS },
     },
   })
-  scope.get('/openapi.json', DESCRIBE, (_, reply) =>
+  scope.get('/openapi.json', { ...DESCRIBE, exposeHeadRoute: true }, (_, reply) =>
     reply.header('cache-control', FOR_A_WHILE).send(scope.swagger()),
   )
   addSchemaRoutes(scope)
@@ -101,20 +101,24 @@ const FOR_A_WHILE = 'public, max-age=300'
 
 function addSchemaRoutes(scope: FastifyInstance): void {
   const { registry, byPath } = readSchemaDocuments()
-  scope.get('/schemas', LIST_SCHEMAS, (request, reply) =>
+  scope.get('/schemas', { ...LIST_SCHEMAS, exposeHeadRoute: true }, (request, reply) =>
     sendDocument(reply, registry, {
       known: request.headers['if-none-match'],
       caching: FOR_A_WHILE,
     }),
   )
-  scope.get<{ Params: { '*': string } }>('/schemas/*', READ_SCHEMA, (request, reply) => {
-    const document = byPath.get(request.params['*'])
-    if (document === undefined) throw NO_SUCH_SCHEMA
-    return sendDocument(reply, document, {
-      known: request.headers['if-none-match'],
-      caching: FOR_EVER,
-    })
-  })
+  scope.get<{ Params: { '*': string } }>(
+    '/schemas/*',
+    { ...READ_SCHEMA, exposeHeadRoute: true },
+    (request, reply) => {
+      const document = byPath.get(request.params['*'])
+      if (document === undefined) throw NO_SUCH_SCHEMA
+      return sendDocument(reply, document, {
+        known: request.headers['if-none-match'],
+        caching: FOR_EVER,
+      })
+    },
+  )
 }
 
 const text = { type: 'string' }

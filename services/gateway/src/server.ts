@@ -120,7 +120,7 @@ function answerProblems(scope: FastifyInstance, face: Face, note: Note): void {
 /** How long a connection may be silent while its request is worked on. */
 const SILENT_MS = 60_000
 
-// HEAD comes with every GET and is not described by itself.
+// HEAD comes with a GET where it costs nothing, and is not described by itself.
 const routeName = (method: string, url: string): string =>
   method === 'HEAD' ? '' : `${method} ${url.replaceAll(/:(\w+)/g, '{$1}').replace('*', '{path}')}`
 
