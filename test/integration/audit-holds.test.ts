@@ -84,7 +84,10 @@ interface Holds {
   readonly holds: readonly { readonly taskId: string; readonly state: string }[]
 }
 
-const told = async ({ taskId }: Person, path: '/v1/holds' | '/v1/retention' = '/v1/holds') => {
+const told = async (
+  { taskId }: Person,
+  path: '/v1/holds' | '/v1/retention' | '/v1/tiers' = '/v1/holds',
+) => {
   const { holds } = await auditor.read<Holds>(path)
   return holds.find((one) => one.taskId === taskId)
 }
@@ -107,9 +110,38 @@ test('holds are told by their records: listed or not, lifted and not proven yet,
   })
   expect(await told(stranger)).toMatchObject({ state: 'unrecorded', isListed: true, record: null })
   for (const one of [who, stranger])
-    expect(await told(one, '/v1/retention')).toEqual(await told(one))
+    for (const path of ['/v1/retention', '/v1/tiers'] as const)
+      expect(await told(one, path)).toEqual(await told(one))
   await hold(stranger.taskId, true)
   expect(await told(stranger)).toMatchObject({ state: 'held', record })
+})
+
+test('a task is called unknown to whoever would hold it only where that is proven', async () => {
+  const put = async () =>
+    problemOf(
+      await fetch(`${auditor.url}/v1/holds/${randomUUID()}`, {
+        method: 'PUT',
+        headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
+        body: JSON.stringify({ held: true, actor: 'counsel' }),
+      }),
+    )
+  await tell()
+  await sealing.sealed()
+  await eventually(async () => (await put()).code === 'BATON_TASK_UNKNOWN', {
+    deadlineMs: 10_000,
+    describe: 'the map of tasks to be signed',
+  })
+  await fixture.superuser.query({ text: 'alter table audit.task_map rename to hidden' })
+  await fixture.superuser.query({
+    text: 'create table audit.task_map as table audit.hidden with no data',
+  })
+  await fixture.superuser.query({ text: 'grant select on audit.task_map to public' })
+  try {
+    expect(await put()).toMatchObject({ status: 404, code: 'BATON_TASK_UNPROVEN' })
+  } finally {
+    await fixture.superuser.query({ text: 'drop table audit.task_map' })
+    await fixture.superuser.query({ text: 'alter table audit.hidden rename to task_map' })
+  }
 })
 
 interface FoundRecords {

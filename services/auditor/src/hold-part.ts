@@ -1,11 +1,12 @@
 // GET /v1/holds: which tasks are held, proven by their records. PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
 import { randomUUID } from 'node:crypto'
-import { isHeldBy, listHolds, readTaskIndex, readTrace } from '@baton/audit'
+import { isHeldBy, listHolds, readTrace } from '@baton/audit'
 import { ProblemError, requireToken } from '@baton/http/server'
 import type { AuditEntry } from '@baton/ledger'
 import type { FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
 import { refusing } from './problem.ts'
+import { nothingOf } from './record-part.ts'
 import { BY_TASK, record } from './schemas.ts'
 import type { ByTask } from './schemas.ts'
 
@@ -35,9 +36,10 @@ export const createHoldPart = (core: Core): Part => ({
       '/v1/holds/:taskId',
       { onRequest, ...HOLD },
       async ({ params: { taskId }, body }) => {
-        if ((await readTaskIndex(reader, taskId)).length === 0) throw NO_SUCH_TASK
+        const trace = await readTrace(reader, taskId, { covered: core.covered(), cold })
+        const { records, expired, verified } = trace
+        if (records.length + expired === 0) throw nothingOf(trace)
         // The table of holds follows from the records: what stands there alone holds nothing.
-        const { records, verified } = await readTrace(reader, taskId, { cold })
         const changed = !verified || isHeldBy(records) !== body.held
         if (changed) await batcher.add(holdEntry(taskId, body, records[0]?.body.traceparent))
         return { taskId, held: body.held, changed }
@@ -93,10 +95,3 @@ const HOLD = {
   },
   schemaErrorFormatter: refusing({ params: NOT_A_HOLD, body: NOT_A_HOLD }),
 }
-
-const NO_SUCH_TASK = new ProblemError({
-  status: 404,
-  code: 'BATON_TASK_UNKNOWN',
-  detail: 'the audit log holds no record of this task',
-  fix: 'Check the task id; its trace says whether the log never had a record of it.',
-})

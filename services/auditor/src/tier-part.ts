@@ -7,7 +7,6 @@ import {
   readCoveredSizes,
   readHeads,
   readHotDays,
-  readLegalHolds,
   readRetention,
 } from '@baton/audit'
 import type { ColdFault, ColdWatchPosition, Pool } from '@baton/audit'
@@ -31,7 +30,7 @@ interface ChainTiers {
 
 export const createTierPart = (core: Core): Part => ({
   prepare(server) {
-    const { reader, cold, settings, batchKeys } = core
+    const { reader, cold, settings } = core
     const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
     const onRequest = async ({ headers }: FastifyRequest) => mayRead(headers.authorization)
     server.get('/v1/tiers', { onRequest }, async () => ({
@@ -39,7 +38,7 @@ export const createTierPart = (core: Core): Part => ({
       watch: await readWatch(reader),
       oldestHotDay: (await readHotDays(reader))[0],
       chains: await readTiers(core),
-      holds: await readLegalHolds(reader),
+      holds: await holdsOf(core),
     }))
     server.get('/v1/retention', { onRequest }, async () => {
       const { BATON_AUDIT_HOT_DAYS: hotDays, BATON_AUDIT_RETENTION_DAYS: retentionDays } = settings
@@ -48,11 +47,14 @@ export const createTierPart = (core: Core): Part => ({
         hotDays,
         retentionDays,
         chains: await readRetention(reader, { hotDays, retentionDays, cold }),
-        holds: await listHolds({ reader, cold, batchKeys, covered: core.covered() }),
+        holds: await holdsOf(core),
       }
     })
   },
 })
+
+/** Told by their records, as everywhere. */
+const holdsOf = (core: Core) => listHolds({ ...core, covered: core.covered() })
 
 interface WatchStatus {
   readonly passStartedAt: string | null

@@ -6,6 +6,8 @@ import type { ExitCode } from '../exit-codes.ts'
 import { count, counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { HOLD_STATES, isAltered } from './told-hold.ts'
+import type { ToldHold } from './told-hold.ts'
 
 interface Tiers {
   /** Words for a person: the cold store. */
@@ -25,10 +27,10 @@ interface Tiers {
     readonly faults: number
     readonly firstFaults: readonly { readonly rule: string; readonly message: string }[]
   }
-  readonly holds: readonly { readonly taskId: string; readonly heldAt: string }[]
+  readonly holds: readonly ToldHold[]
 }
 
-/** Exit code 3 where something of the cold store is missing or changed. */
+/** Exit code 3 where something of the cold store is missing or changed, or a hold is told otherwise than it was recorded. */
 export async function tiers(context: Context): Promise<ExitCode> {
   const { output } = context
   const found = await withAuditor(context, 'read', (auditor) => auditor.json<Tiers>('/v1/tiers'))
@@ -43,9 +45,16 @@ export async function tiers(context: Context): Promise<ExitCode> {
     'HOT FROM: the first record the database still has; KEPT FROM: the first not expired',
   )
   output.words(`oldest day in the database: ${oldestHotDay ?? 'none'}`)
-  for (const { taskId, heldAt } of holds) output.words(`held since ${heldAt}: task ${taskId}`)
+  for (const hold of holds) output.words(holdLine(hold))
   output.next(watch.faults === 0 ? nextStep('verify') : nextStep('audit mend-cold'))
-  return watch.faults === 0 ? EXIT.fine : EXIT.verificationFailed
+  const isFine = watch.faults === 0 && !holds.some(isAltered)
+  return isFine ? EXIT.fine : EXIT.verificationFailed
+}
+
+function holdLine({ taskId, record, ...hold }: ToldHold): string {
+  const since = record === null ? '' : ` since ${record.recordedAt}`
+  const mark = isAltered({ taskId, record, ...hold }) ? '✗ ' : ''
+  return `${mark}${HOLD_STATES[hold.state]}${since}: task ${taskId}`
 }
 
 function watchLines({ lastPass, faults, firstFaults }: Tiers['watch']): readonly string[] {
