@@ -1,5 +1,5 @@
 // The command line on databases that somebody else runs: everything is given by the environment.
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { access, chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -53,6 +53,20 @@ describe('given databases', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
+  it.each([
+    ['trace', '7f3c'],
+    ['trace', randomUUID()],
+    ['verify'],
+    ['verify', '7f3c'],
+    ['tasks'],
+    ['doctor'],
+  ])('that nobody has migrated yet are named, with what to run: %s', async (...command) => {
+    const { exitCode, stderr } = await operator.run(...command)
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('_DATABASE_REFUSED')
+    expect(stderr).toContain('run `baton migrate`')
+  })
+
   it('name the chains of a new log after the environment, and keep the names', async () => {
     const migrated = await operator.run('migrate')
     expect(migrated.exitCode).toBe(0)
@@ -83,6 +97,24 @@ describe('given databases', () => {
     expect(verify.stdout).toContain('the log is empty')
     expect(verify.stdout).not.toContain('0→0')
     await expect(access(join(reader.home, 'secrets'))).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  it('of which the one of the log is not there are named so', async () => {
+    const admin = createPool({ url: postgres.superuserUrl, applicationName: 'test' })
+    try {
+      await admin.query({ text: 'alter database baton_audit rename to away' })
+      const reader = await open()
+      for (const command of [['trace', randomUUID()], ['verify']]) {
+        const { exitCode, stderr } = await reader.run(...command)
+        expect(exitCode).toBe(1)
+        expect(stderr).toMatch(
+          /the audit database has not the schema .*BATON_SCHEMA_OUTDATED.*Run `baton migrate`/s,
+        )
+      }
+    } finally {
+      await admin.query({ text: 'alter database away rename to baton_audit' })
+      await admin.end()
+    }
   })
 
   it('are not written to without the keys that sign', async () => {

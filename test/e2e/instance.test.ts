@@ -1,6 +1,6 @@
 // One instance, several commands: they share its services, notice each other, and clear up after a killed one.
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isAlive } from '@baton/embedded'
@@ -55,6 +55,20 @@ describe('an instance that stays up', () => {
     const doctor = await baton.run('doctor')
     expect(doctor.exitCode).toBe(0)
     expect(doctor.stdout).toContain('✓ services')
+  })
+
+  it('is not called ready while one of its services does not answer', async () => {
+    const { services } = JSON.parse(await readFile(join(baton.home, 'instance.json'), 'utf8')) as {
+      services: readonly { name: string; pid: number }[]
+    }
+    for (const name of ['receiver', 'archiver']) {
+      const resume = await pauseTree(services.find((one) => one.name === name)?.pid ?? 0)
+      const { exitCode, stdout } = await baton.run('doctor')
+      resume()
+      expect(exitCode).toBe(1)
+      expect(stdout).toMatch(new RegExp(`✗ the services are ready: ${name} not ready`))
+    }
+    expect((await baton.run('doctor')).exitCode).toBe(0)
   })
 
   it('refuses a command that wants another queue', async () => {
@@ -132,6 +146,31 @@ describe('a main job that is interrupted', () => {
       await baton.run('up', '--once', '--reviews', '40', '--json', '--no-redis'),
     )
     expect(again['chainVerified']).toBe(true)
+  })
+})
+
+describe('an instance whose database is gone', () => {
+  it('is not begun anew while its seals are there', async () => {
+    const baton = await openCommandLine()
+    expect((await baton.run('migrate')).exitCode).toBe(0)
+    await mkdir(join(baton.home, 'seals'))
+    await writeFile(join(baton.home, 'seals', 'sealer.json'), '{}')
+    const { home } = (
+      JSON.parse(await readFile(join(baton.home, 'pg.json'), 'utf8')) as {
+        readonly details: { readonly home: string }
+      }
+    ).details
+    await rename(join(home, 'data'), join(home, 'data.away'))
+    for (const command of [['migrate'], ['tasks'], ['up', '--once', '--no-redis']]) {
+      const { exitCode, stderr } = await baton.run(...command)
+      expect(exitCode).toBe(1)
+      expect(stderr).toContain('BATON_POSTGRES_DATA_LOST')
+      expect(stderr).toMatch(/Put the folder back from a backup.*move the whole folder/s)
+    }
+    expect(existsSync(join(home, 'data'))).toBe(false)
+    await rename(join(home, 'data.away'), join(home, 'data'))
+    expect((await baton.run('migrate')).exitCode).toBe(0)
+    await baton.discard()
   })
 })
 

@@ -205,8 +205,8 @@ async function rollBackQuietly(client: pg.PoolClient): Promise<boolean> {
 }
 
 const PERMANENT_CLASSES = /^(22|23|28|42|3D|3F)/
-/** Undefined column and undefined table: the program and the schema are of different versions. */
-const OTHER_SCHEMA = ['42703', '42P01']
+/** Undefined column and undefined table: the program and the schema are of different versions. Undefined database: nobody has made it yet. */
+const OTHER_SCHEMA = ['42703', '42P01', '3D000']
 
 /** Postgres errors become Baton's kinds in this one place. Messages that may quote rows stay inside `cause`. */
 function classifierOf(traits: DatabaseTraits): (error: unknown) => BatonError {

@@ -60,6 +60,8 @@ export async function withReadingGateway<Result>(
   const person = readPerson(context.actAs ?? 'operator')
   return withDatabases(context, async (opened) => {
     const { openReadingGateway } = await import('./instance/reading-gateway.ts')
+    // A gateway tells its callers only that it failed; here the caller is who must know why, and what to run.
+    for (const pool of [opened.pool, opened.audit.pool]) await pool.query({ text: 'select 1' })
     const logger = openLog(context.home)
     const { url, key, stop } = await openReadingGateway(opened, { person, logger })
     try {

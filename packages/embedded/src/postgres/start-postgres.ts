@@ -24,6 +24,8 @@ export interface PostgresOptions {
   readonly dataDir: string
   /** Preferred port; by default the one of last time, else a free one. */
   readonly port?: number
+  /** Whether an empty database may be made where there is none; true by default. */
+  readonly mayBeNew?: boolean
   /** Delete the data when the last user leaves. For tests. */
   readonly temporary?: boolean
   /** Told, in words for a person, what is waited for and what was ended. */
@@ -115,7 +117,7 @@ async function startServer(
   const { home, account } = await homeOf(options, secretPath, previous)
   await clearStaleLock(home)
   const paths = { home, account, bin: await runnableBinaries(account) }
-  await prepareData(paths, secretPath)
+  await prepareData(paths, secretPath, options)
   return { home, ...(await launchOnFreePort(paths, options.port ?? previous?.port)) }
 }
 
@@ -139,9 +141,14 @@ async function dropForgotten({ dataDir, logger }: PostgresOptions, account: Acco
   }
 }
 
-async function prepareData(paths: ServerPaths, secretPath: string): Promise<void> {
+async function prepareData(
+  paths: ServerPaths,
+  secretPath: string,
+  { mayBeNew = true }: PostgresOptions,
+): Promise<void> {
   const made = await stat(join(paths.home, 'data', 'PG_VERSION')).catch(() => null)
   const password = await readSecret(secretPath)
+  if (made === null && !mayBeNew) throw dataLost(join(paths.home, 'data'))
   if (made === null) await initialise(paths, password ?? (await writeNewSecret(secretPath)))
   else if (password === null) throw passwordLost(secretPath, paths.home)
 }
@@ -167,4 +174,14 @@ function passwordLost(secretPath: string, home: string) {
   return permanent('BATON_POSTGRES_PASSWORD_LOST', `the password file ${secretPath} is gone`, {
     fix: `Restore it, or delete ${home} too to start with an empty database.`,
   })
+}
+
+function dataLost(data: string) {
+  return permanent(
+    'BATON_POSTGRES_DATA_LOST',
+    `the database in ${data} is gone, and what was made of it is still here: seals, anchors or the cold store`,
+    {
+      fix: 'Put the folder back from a backup. To begin anew instead, move the whole folder of the instance away, keys included, or name another one with --home: an empty database would not fit what was sealed.',
+    },
+  )
 }

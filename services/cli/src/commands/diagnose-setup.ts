@@ -1,7 +1,7 @@
 // What the promises rest on: databases that keep what they acknowledge, roles that cannot do harm, a safe queue.
 import { join } from 'node:path'
 import { requireDurability } from '@baton/audit'
-import { runningInstance, startRedis } from '@baton/embedded'
+import { isAlive, runningInstance, startRedis } from '@baton/embedded'
 import { isReady } from '@baton/http/client'
 import { BatonError } from '@baton/runtime'
 import { findOwnedTables, findReachableDatabases, readServerFacts } from '@baton/store'
@@ -102,8 +102,20 @@ async function diagnoseServices({ home }: Context): Promise<Diagnosis> {
   if (running === null) {
     return unknown('services', rule, `not running; handoffs wait until they do (${nextStep('up')})`)
   }
-  const names = running.services.map(({ name }) => name).join(', ')
-  const ready = await isReady(running.gatewayUrl, ANSWER_MAX_MS)
-  const text = `the gateway at ${running.gatewayUrl} is not ready; read ${join(home, 'logs')}`
-  return ready ? passed('services', rule, names) : failed('services', rule, { text })
+  const silent: string[] = []
+  for (const service of running.services)
+    if (!(await isServing(service, running.readyUrls[service.name]))) silent.push(service.name)
+  if (silent.length === 0)
+    return passed('services', rule, running.services.map(({ name }) => name).join(', '))
+  return failed('services', rule, {
+    text: `${silent.join(', ')} not ready; read ${join(home, 'logs')}`,
+  })
+}
+
+/** One that has no place to ask has only to be alive. */
+async function isServing(
+  process: Parameters<typeof isAlive>[0],
+  url: string | undefined,
+): Promise<boolean> {
+  return isAlive(process) && (url === undefined || isReady(url, ANSWER_MAX_MS))
 }

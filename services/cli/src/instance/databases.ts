@@ -204,10 +204,17 @@ async function reachServer({ home, settings, output }: Context, logger: Logger) 
   }
   const { superuserUrl, stop } = await startPostgres({
     dataDir: join(home, 'pg'),
+    mayBeNew: !hasServed(home),
     tell: (words) => output.words(words),
     logger,
   })
   return { description: 'embedded Postgres', adminUrls: adminUrlsOn(superuserUrl), stop }
+}
+
+/** What only an instance with a database has made. Keys alone are there before the first database is. */
+const hasServed = (home: string): boolean => {
+  const { state, anchor } = sealFiles(home)
+  return [state, anchor, join(home, 'cold')].some((path) => existsSync(path))
 }
 
 function readingUrls(

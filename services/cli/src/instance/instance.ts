@@ -13,7 +13,7 @@ import type { Queue, QueueChoice } from './queue.ts'
 import { startServices } from './services.ts'
 import type { Serving } from './services.ts'
 
-export interface Instance extends Serving {
+export interface Instance extends Omit<Serving, 'readyUrls'> {
   readonly databases: Databases
   /** Rejects with BATON_SERVICE_ENDED when a service ends by itself. */
   readonly failed: Promise<never>

@@ -73,7 +73,7 @@ const settings = (kind: 'redis' | 'in-process') =>
     home: '/home',
     databases,
     redisUrl: kind === 'redis' ? 'redis-url' : undefined,
-    ports: { gateway: 1, auditor: 2, witness: 3 },
+    ports: { gateway: 1, auditor: 2, witness: 3, relay: 4, receiver: 5, sealer: 6, archiver: 7 },
     log: { witnessName: 'witness', verifierKey: 'log', batchKeys: ['public'] },
   })
 

@@ -16,7 +16,10 @@ export interface Known {
   readonly databases: Pick<Databases, 'keys' | 'urls'>
   /** Undefined where the queue stays within the receiver. */
   readonly redisUrl: string | undefined
-  readonly ports: Readonly<Record<'gateway' | 'auditor' | 'witness', number>>
+  /** Of those that others ask for something, and, of the rest, where they say whether they are ready. */
+  readonly ports: Readonly<
+    Record<'gateway' | 'auditor' | 'witness' | 'relay' | 'receiver' | 'sealer' | 'archiver', number>
+  >
   readonly log: SealLog
 }
 
@@ -59,11 +62,12 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(keys),
       BATON_GATEWAY_PORT: String(ports.gateway),
     },
-    relay: delivery,
+    relay: { ...delivery, BATON_OPS_PORT: String(ports.relay) },
     receiver: {
       ...languageModel(environment),
       BATON_RETRY_BASE_MS: RETRY_BASE_MS,
       ...delivery,
+      BATON_OPS_PORT: String(ports.receiver),
       BATON_AGENTS: AGENTS,
     },
     auditor: {
@@ -90,7 +94,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_SEAL_SIGNING_KEY: seals.sealing,
       BATON_AUDIT_TRUSTED_KEYS: log.batchKeys.join(','),
       ...watching,
-      BATON_OPS_PORT: '0',
+      BATON_OPS_PORT: String(ports.sealer),
     },
     archiver: {
       ...cold,
@@ -100,7 +104,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_SEAL_PUBLIC_KEY,
       BATON_SEAL_ANCHOR_FILE: watching.BATON_SEAL_ANCHOR_FILE,
       BATON_SEAL_POLICY_FILE: watching.BATON_SEAL_POLICY_FILE,
-      BATON_OPS_PORT: '0',
+      BATON_OPS_PORT: String(ports.archiver),
     },
     witness: {
       BATON_WITNESS_NAME: log.witnessName,

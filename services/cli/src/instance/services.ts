@@ -15,6 +15,8 @@ export interface Serving {
   readonly queue: Queue['kind']
   readonly gatewayUrl: string
   readonly auditorUrl: string
+  /** Where each service says whether it is ready, by its name; the witness has no such place. */
+  readonly readyUrls: Readonly<Record<string, string>>
 }
 
 export interface RunningServices extends Serving {
@@ -51,7 +53,12 @@ async function tryStart(
   const services = [...settings].map(([name, own]) => startService(name, own, home))
   const stop = () => stopInOrder(services, home)
   try {
-    const serving = { queue: kind, gatewayUrl: urls.gateway, auditorUrl: urls.auditor }
+    const serving = {
+      queue: kind,
+      gatewayUrl: urls.gateway,
+      auditorUrl: urls.auditor,
+      readyUrls: urls,
+    }
     await writeInstance<Serving>(home, services, serving)
     await Promise.all(services.map((service) => service.ready))
     const failed = Promise.race(services.map((service) => service.ended))
@@ -64,6 +71,8 @@ async function tryStart(
 }
 
 const WITNESS_PORT = 8_422
+/** Of services that listen for nothing else. */
+const READY_PORTS = { relay: 8_431, receiver: 8_432, sealer: 8_433, archiver: 8_434 }
 
 /** Chooses ports, writes the policy that names the witness there, and says what each service is told. */
 export async function settleServices(
@@ -72,13 +81,21 @@ export async function settleServices(
   attempt: number,
 ) {
   const { BATON_GATEWAY_PORT: gateway, BATON_AUDITOR_PORT: auditor } = settings
-  const ports = await choosePorts({ gateway, auditor, witness: WITNESS_PORT }, attempt)
+  const wanted = { gateway, auditor, witness: WITNESS_PORT, ...READY_PORTS }
+  const { witness, ...ports } = await choosePorts(wanted, attempt)
   const urlOf = (port: number) => `http://127.0.0.1:${port}`
-  const urls = { gateway: urlOf(ports.gateway), auditor: urlOf(ports.auditor) }
-  const witnessUrl = urlOf(ports.witness)
+  const witnessUrl = urlOf(witness)
+  const urls = {
+    gateway: urlOf(ports.gateway),
+    auditor: urlOf(ports.auditor),
+    relay: urlOf(ports.relay),
+    receiver: urlOf(ports.receiver),
+    sealer: urlOf(ports.sealer),
+    archiver: urlOf(ports.archiver),
+  }
   const trustedKeys = settings.BATON_AUDIT_TRUSTED_KEYS
   const log = await prepareSeals({ home, databases, witnessUrl, trustedKeys })
-  const known = { environment, home, databases, redisUrl, ports, log }
+  const known = { environment, home, databases, redisUrl, ports: { witness, ...ports }, log }
   return { settings: serviceSettings(known), urls }
 }
 
@@ -96,7 +113,7 @@ export const startService = (name: string, environment: Environment, home: strin
 
 /** Somebody took the port between the choice and the start. */
 const lostItsPort = ({ message }: Error): boolean =>
-  /BATON_(?:GATEWAY|AUDITOR|WITNESS)_LISTEN_FAILED/.test(message)
+  /BATON_(?:GATEWAY|AUDITOR|WITNESS|OPS)_LISTEN_FAILED/.test(message)
 
 const LAST = ['auditor', 'sealer', 'archiver', 'witness']
 
