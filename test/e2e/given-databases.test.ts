@@ -104,6 +104,7 @@ describe('given databases', () => {
     try {
       await admin.query({ text: 'alter database baton_audit rename to away' })
       const reader = await open()
+      expect((await reader.run('tasks')).exitCode).toBe(0)
       for (const command of [['trace', randomUUID()], ['verify']]) {
         const { exitCode, stderr } = await reader.run(...command)
         expect(exitCode).toBe(1)

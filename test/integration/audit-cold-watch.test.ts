@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   mendColdStore,
-  readColdFaults,
   readColdWatch,
   readCoveredSizes,
+  readFirstColdFaults,
   readTrace,
 } from '@baton/audit'
 import {
@@ -98,7 +98,7 @@ async function told(): Promise<unknown> {
 }
 
 const faults = async (): Promise<string[]> =>
-  (await readColdFaults(tiers.fixture.reader)).map(
+  (await readFirstColdFaults(tiers.fixture.reader)).faults.map(
     ({ log, bundle, rule, message }) => `${log}/${bundle} ${rule}: ${message}`,
   )
 

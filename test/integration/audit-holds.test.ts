@@ -116,6 +116,40 @@ test('holds are told by their records: listed or not, lifted and not proven yet,
   expect(await told(stranger)).toMatchObject({ state: 'held', record })
 })
 
+test('more holds than one answer tells are told page by page, and never as if there were no more', async () => {
+  const taskIds = Array.from({ length: 450 }, () => randomUUID())
+  const { superuser } = fixture
+  await superuser.query({
+    text: 'insert into audit.legal_hold (task_id, chain, seq, held_at) select unnest($1::uuid[]), 0, 0, now()',
+    values: [taskIds],
+  })
+  try {
+    interface Page extends Holds {
+      readonly next: string | null
+      readonly moreHolds?: boolean
+    }
+    const told = new Set<string>()
+    let pages = 0
+    for (let path = '/v1/holds'; path !== ''; pages += 1) {
+      const { holds, next } = await auditor.read<Page>(path)
+      expect(holds.length).toBeLessThanOrEqual(200)
+      for (const { taskId } of holds) told.add(taskId)
+      path = next === null ? '' : `/v1/holds?after=${next}`
+    }
+    expect(pages).toBeGreaterThanOrEqual(3)
+    expect(taskIds.filter((taskId) => !told.has(taskId))).toEqual([])
+    for (const path of ['/v1/tiers', '/v1/retention'])
+      expect((await auditor.read<Page>(path)).moreHolds).toBe(true)
+  } finally {
+    await superuser.query({
+      text: 'delete from audit.legal_hold where task_id = any($1::uuid[])',
+      values: [taskIds],
+    })
+  }
+  expect((await auditor.read<{ moreHolds: boolean }>('/v1/tiers')).moreHolds).toBe(false)
+  expect(await auditor.read('/v1/holds?after=x')).toMatchObject({ code: 'BATON_PARAMETER_INVALID' })
+})
+
 test('a task is called unknown to whoever would hold it only where that is proven', async () => {
   const put = async () =>
     problemOf(

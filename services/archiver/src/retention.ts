@@ -74,9 +74,12 @@ export async function dropDays(
 
 /** The table of holds is not believed: whoever owns the database can delete a row of it, or write a lift. */
 async function heldOn(options: RetentionOptions, day: string): Promise<string | undefined> {
-  const { held, unproven } = await findHeld(options, await findTasksToAsk(options.pool, day))
-  if (held.length > 0) return 'LEGAL_HOLD'
-  return unproven.length === 0 ? undefined : 'HOLD_UNPROVEN'
+  for await (const taskIds of findTasksToAsk(options.pool, day)) {
+    const { held, unproven } = await findHeld(options, taskIds)
+    if (held.length > 0) return 'LEGAL_HOLD'
+    if (unproven.length > 0) return 'HOLD_UNPROVEN'
+  }
+  return undefined
 }
 
 async function findHeld(

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
 import { refusing } from './problem.ts'
 import { nothingOf } from './record-part.ts'
-import { BY_TASK, record } from './schemas.ts'
+import { BY_TASK, record, UUID } from './schemas.ts'
 import type { ByTask } from './schemas.ts'
 
 interface HoldRequest {
@@ -25,9 +25,12 @@ export const createHoldPart = (core: Core): Part => ({
     const byReaders = {
       onRequest: async ({ headers }: FastifyRequest) => mayRead(headers.authorization),
     }
-    server.get('/v1/holds', byReaders, async () => ({
-      holds: await listHolds({ reader, cold, batchKeys, covered: core.covered() }),
-    }))
+    server.get<{ Querystring: { readonly after?: string } }>(
+      '/v1/holds',
+      { ...byReaders, ...LIST },
+      ({ query: { after } }) =>
+        listHolds({ reader, cold, batchKeys, covered: core.covered() }, after),
+    )
     const token = settings.BATON_AUDIT_HOLD_TOKEN
     if (token === undefined) return
     const mayHold = requireToken(token, 'hold')
@@ -81,6 +84,18 @@ const NOT_A_HOLD = new ProblemError({
   detail: 'a hold names a task, whether it is held, and who says so',
   fix: 'Send {"held": true, "actor": "name"} to /v1/holds/{taskId}.',
 })
+
+const LIST = {
+  schema: { querystring: { type: 'object', properties: { after: UUID } } },
+  schemaErrorFormatter: refusing({
+    querystring: new ProblemError({
+      status: 400,
+      code: 'BATON_PARAMETER_INVALID',
+      detail: 'after is a lower-case UUID',
+      fix: 'Give `next` of the answer before.',
+    }),
+  }),
+}
 
 const HOLD = {
   schema: {

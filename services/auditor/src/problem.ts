@@ -5,11 +5,16 @@ import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 
 type Refusal = (errors: readonly FastifySchemaValidationError[]) => ProblemError
 
-/** What a route answers to a path or a body of another form. */
+/** What a route answers to a path, a query or a body of another form. */
 export const refusing =
-  (refusals: { readonly params?: ProblemError; readonly body?: ProblemError | Refusal }) =>
+  (refusals: {
+    readonly params?: ProblemError
+    readonly querystring?: ProblemError
+    readonly body?: ProblemError | Refusal
+  }) =>
   (errors: FastifySchemaValidationError[], part: string): ProblemError => {
-    const refusal = part === 'params' ? refusals.params : refusals.body
+    const { params, querystring, body } = refusals
+    const refusal = part === 'params' ? params : part === 'querystring' ? querystring : body
     return (typeof refusal === 'function' ? refusal(errors) : refusal) ?? UNREADABLE
   }
 

@@ -2,9 +2,9 @@
 import {
   listHolds,
   readArchivePositions,
-  readColdFaults,
   readColdWatch,
   readCoveredSizes,
+  readFirstColdFaults,
   readHeads,
   readHotDays,
   readRetention,
@@ -38,7 +38,7 @@ export const createTierPart = (core: Core): Part => ({
       watch: await readWatch(reader),
       oldestHotDay: (await readHotDays(reader))[0],
       chains: await readTiers(core),
-      holds: await holdsOf(core),
+      ...(await holdsOf(core)),
     }))
     server.get('/v1/retention', { onRequest }, async () => {
       const { BATON_AUDIT_HOT_DAYS: hotDays, BATON_AUDIT_RETENTION_DAYS: retentionDays } = settings
@@ -47,14 +47,17 @@ export const createTierPart = (core: Core): Part => ({
         hotDays,
         retentionDays,
         chains: await readRetention(reader, { hotDays, retentionDays, cold }),
-        holds: await holdsOf(core),
+        ...(await holdsOf(core)),
       }
     })
   },
 })
 
-/** Told by their records, as everywhere. */
-const holdsOf = (core: Core) => listHolds({ ...core, covered: core.covered() })
+/** Told by their records, as everywhere; `moreHolds` where GET /v1/holds tells others. */
+async function holdsOf(core: Core) {
+  const { holds, next } = await listHolds({ ...core, covered: core.covered() })
+  return { holds, moreHolds: next !== null }
+}
 
 interface WatchStatus {
   readonly passStartedAt: string | null
@@ -62,6 +65,8 @@ interface WatchStatus {
   readonly lastPass: ColdWatchPosition['lastPass']
   /** Bundles of which an object is missing or changed. */
   readonly faults: number
+  /** Whether there may be more of them than so many. */
+  readonly moreFaults: boolean
   readonly firstFaults: readonly ColdFault[]
 }
 
@@ -70,12 +75,13 @@ const FAULTS_SHOWN_MAX = 20
 /** What the archiver has read again of the cold store, and found. */
 async function readWatch(reader: Pool): Promise<WatchStatus> {
   const position = await readColdWatch(reader)
-  const faults = await readColdFaults(reader)
+  const { faults, isFull } = await readFirstColdFaults(reader)
   return {
     passStartedAt: position?.passStartedAt ?? null,
     passBundles: position?.passBundles ?? 0,
     lastPass: position?.lastPass ?? null,
     faults: faults.length,
+    moreFaults: isFull,
     firstFaults: faults.slice(0, FAULTS_SHOWN_MAX),
   }
 }

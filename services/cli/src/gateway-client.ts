@@ -2,6 +2,7 @@
 import { createHttpClient } from '@baton/http/client'
 import type { HttpAnswer } from '@baton/http/client'
 import { permanent } from '@baton/runtime'
+import { readServerFacts } from '@baton/store'
 import { openLog } from './context.ts'
 import type { Context } from './context.ts'
 import { withDatabases } from './instance/databases.ts'
@@ -61,7 +62,7 @@ export async function withReadingGateway<Result>(
   return withDatabases(context, async (opened) => {
     const { openReadingGateway } = await import('./instance/reading-gateway.ts')
     // A gateway tells its callers only that it failed; here the caller is who must know why, and what to run.
-    for (const pool of [opened.pool, opened.audit.pool]) await pool.query({ text: 'select 1' })
+    await readServerFacts(opened.pool)
     const logger = openLog(context.home)
     const { url, key, stop } = await openReadingGateway(opened, { person, logger })
     try {

@@ -1,7 +1,9 @@
 // The statements on audit.cold_watch and audit.cold_fault: how far the cold store was re-read, and what of it is missing or changed.
 import type { Finding, FindingRule } from '@baton/ledger'
+import { sql } from '@baton/postgres/statements'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
+import { inPages, PAGE_ROWS } from '../pages.ts'
 
 export interface ColdPass {
   readonly startedAt: string
@@ -48,18 +50,37 @@ export const storeColdWatch = async (db: Database, position: ColdWatchPosition):
   await run(db, 'store_cold_watch', statement, [JSON.stringify(position)])
 }
 
-/** Everything of the store that is known to be missing or changed, the seal log first. */
-export const readColdFaults = (db: Database): Promise<ColdFault[]> =>
-  run(
-    db,
-    'read_cold_faults',
-    audit
-      .selectFrom('audit.cold_fault')
-      .select(['log', 'bundle', 'seq', 'rule', 'message'])
-      .$narrowType<{ rule: FindingRule }>()
-      .orderBy('log')
-      .orderBy('bundle'),
+/** Everything of the store that is known to be missing or changed, the seal log first, some at a time. */
+export const readColdFaults = (db: Database): AsyncGenerator<readonly ColdFault[]> =>
+  inPages((after?: ColdFault) =>
+    run(
+      db,
+      'read_cold_faults',
+      audit
+        .selectFrom('audit.cold_fault')
+        .select(['log', 'bundle', 'seq', 'rule', 'message'])
+        .$narrowType<{ rule: FindingRule }>()
+        .where(({ eb, refTuple, tuple }) =>
+          eb(refTuple('log', 'bundle'), '>', tuple(after?.log ?? -2, after?.bundle ?? -1)),
+        )
+        .orderBy('log')
+        .orderBy('bundle')
+        .limit(sql.lit(PAGE_ROWS)),
+    ),
   )
+
+export interface FirstColdFaults {
+  readonly faults: readonly ColdFault[]
+  /** Whether there may be more than these. */
+  readonly isFull: boolean
+}
+
+/** The first of them, for whoever shows them, or has only to know whether there are many. */
+export async function readFirstColdFaults(db: Database): Promise<FirstColdFaults> {
+  for await (const faults of readColdFaults(db))
+    return { faults, isFull: faults.length === PAGE_ROWS }
+  return { faults: [], isFull: false }
+}
 
 type Place = Pick<ColdFault, 'log' | 'bundle'>
 

@@ -14,7 +14,8 @@ import { readHeads } from '../append/heads.ts'
 import type { SegmentRow, SeqRange } from '../read/segments.ts'
 import { positionOf, readArchivePositions } from './archive-positions.ts'
 import type { ArchivePosition } from './archive-positions.ts'
-import { readColdFaults } from './cold-faults.ts'
+import { readFirstColdFaults } from './cold-faults.ts'
+import type { FirstColdFaults } from './cold-faults.ts'
 import { createColdLog } from './cold-log.ts'
 import type { ColdLog } from './cold-log.ts'
 import type { ColdStore } from './cold-store.ts'
@@ -64,9 +65,7 @@ export function createColdTier(db: Database, store: ColdStore | undefined): Cold
 
   const readPositions = async () => (positions ??= await readArchivePositions(db))
   const position = async (chain: number) => positionOf(await readPositions(), chain)
-  let faults: ReadonlySet<string> | undefined
-  const readFaults = async () =>
-    (faults ??= new Set((await readColdFaults(db)).map(({ log: of, bundle: at }) => `${of}/${at}`)))
+  const isWhole = wholeBundles(db)
 
   async function log(chain: number): Promise<ColdLog | undefined> {
     const known = logs.get(chain)
@@ -112,7 +111,7 @@ export function createColdTier(db: Database, store: ColdStore | undefined): Cold
     async hasCopy(chain, seq) {
       const { size, tail } = await position(chain)
       if (seq >= Math.max(size, tail)) return false
-      return !(await readFaults()).has(`${chain}/${bundleOf(seq)}`)
+      return isWhole(chain, bundleOf(seq))
     },
     takeFindings() {
       const taken = findings
@@ -135,6 +134,19 @@ export function createColdTier(db: Database, store: ColdStore | undefined): Cold
       }
       return rows.filter(({ seq }) => seq >= firstSeq && seq <= last)
     },
+  }
+}
+
+/**
+ * Whether nothing of a bundle is known to be missing or changed. A store with very many faults may have more than were read:
+ * then no bundle is called whole.
+ */
+function wholeBundles(db: Database): (log: number, bundle: number) => Promise<boolean> {
+  let first: FirstColdFaults | undefined
+  return async (log, bundle) => {
+    first ??= await readFirstColdFaults(db)
+    if (first.isFull) return false
+    return !first.faults.some((fault) => fault.log === log && fault.bundle === bundle)
   }
 }
 

@@ -197,7 +197,8 @@ function createKnownFaults(pool: Pool): KnownFaults {
   const known = new Map<string, ColdFault>()
   return {
     async load() {
-      for (const fault of await readColdFaults(pool)) known.set(placeOf(fault), fault)
+      for await (const faults of readColdFaults(pool))
+        for (const fault of faults) known.set(placeOf(fault), fault)
     },
     all: () => [...known.values()],
     async settle({ log, bundle }, finding) {

@@ -4,6 +4,7 @@ import { BINARY, text } from '@baton/postgres'
 import { anyOf, sql } from '@baton/postgres/statements'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
+import { inPages, PAGE_ROWS } from '../pages.ts'
 import type { ErasureSignature } from './signed-erasure.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 
@@ -84,9 +85,19 @@ export const listErasures = (db: Database, states: readonly ErasureState[]): Pro
     ERASURES.where('state', '=', anyOf(text, states)).orderBy('requested_at').limit(sql.lit(1000)),
   )
 
-/** All of them. */
-export const readErasures = (db: Database): Promise<Erasure[]> =>
-  run(db, 'read_erasures', ERASURES.orderBy('requested_at'))
+/** All of them, some at a time. */
+export const readErasures = (db: Database): AsyncGenerator<readonly Erasure[]> =>
+  inPages((after?: Erasure) =>
+    run(
+      db,
+      'read_erasures',
+      ERASURES.where('id', '>', after?.id ?? FIRST_UUID)
+        .orderBy('id')
+        .limit(sql.lit(PAGE_ROWS)),
+    ),
+  )
+
+const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
 
 export interface ErasedSubject {
   readonly subjectRef: string

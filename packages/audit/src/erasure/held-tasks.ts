@@ -9,6 +9,7 @@ import { readHeads } from '../append/heads.ts'
 import { createColdTier } from '../cold/cold-tier.ts'
 import { audit, inSnapshot, run } from '../database.ts'
 import type { Database, Pool } from '../database.ts'
+import { inPages, PAGE_ROWS } from '../pages.ts'
 import type { CoveredSizes } from '../read/assurance.ts'
 import { readTrace } from '../read/read-trace.ts'
 import type { TaskTrace, TraceRecord } from '../read/read-trace.ts'
@@ -135,9 +136,23 @@ export interface ToldHold {
     | null
 }
 
-/** Every hold, told by its records, in order of time. */
-export async function listHolds(reading: HoldReading): Promise<readonly ToldHold[]> {
-  const taskIds = (await run(reading.reader, 'find_told_holds', TOLD)).map((row) => row.task_id)
+export interface ToldHolds {
+  /** In order of time. */
+  readonly holds: readonly ToldHold[]
+  /** Behind which task the next ones are asked for; null where there are no more. */
+  readonly next: string | null
+}
+
+/** Tasks that one answer judges at most. */
+const TOLD_MAX = 200
+
+/** Holds, told by their records; so many at once that whoever asks need not wait. */
+export async function listHolds(
+  reading: HoldReading,
+  after: string = FIRST_UUID,
+): Promise<ToldHolds> {
+  const found = await findToldHolds(reading.reader, after)
+  const taskIds = found.slice(0, TOLD_MAX)
   const listed = new Set(await listHeld(reading.reader, taskIds))
   const holds: ToldHold[] = []
   for (const taskId of taskIds) {
@@ -152,7 +167,27 @@ export async function listHolds(reading: HoldReading): Promise<readonly ToldHold
       record: told ?? null,
     })
   }
-  return holds.toSorted((left, right) => (timeOf(left) < timeOf(right) ? -1 : 1))
+  return {
+    holds: holds.toSorted((left, right) => (timeOf(left) < timeOf(right) ? -1 : 1)),
+    next: found.length > TOLD_MAX ? (taskIds.at(-1) ?? null) : null,
+  }
+}
+
+const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
+
+/** One more than are answered, which says that there are more. */
+async function findToldHolds(db: Database, after: string): Promise<readonly string[]> {
+  const rows = await run(
+    db,
+    'find_told_holds',
+    audit
+      .selectFrom(TOLD.as('told'))
+      .select('task_id as taskId')
+      .where('task_id', '>', after)
+      .orderBy('task_id')
+      .limit(sql.lit(TOLD_MAX + 1)),
+  )
+  return rows.map(({ taskId }) => taskId)
 }
 
 const timeOf = ({ record, taskId }: ToldHold): string => `${record?.recordedAt ?? ''} ${taskId}`
@@ -184,8 +219,15 @@ async function isLift(
   })
 }
 
-/** The tasks with records of a day (YYYY-MM-DD) that a record or the table says anything of a hold about. */
-export async function findTasksToAsk(db: Database, day: string): Promise<readonly string[]> {
+/** All tasks with records of a day (YYYY-MM-DD) that a record or the table says anything of a hold about, some at a time. */
+export const findTasksToAsk = (db: Database, day: string): AsyncGenerator<readonly string[]> =>
+  inPages((after) => readTasksToAsk(db, day, after))
+
+async function readTasksToAsk(
+  db: Database,
+  day: string,
+  after: string = FIRST_UUID,
+): Promise<readonly string[]> {
   const start = new Date(`${day}T00:00:00Z`)
   const rows = await run(
     db,
@@ -196,7 +238,10 @@ export async function findTasksToAsk(db: Database, day: string): Promise<readonl
       .distinct()
       .where('recorded_at', '>=', start)
       .where('recorded_at', '<', new Date(start.getTime() + DAY_MS))
-      .where('task_id', 'in', TOLD),
+      .where('task_id', 'in', TOLD)
+      .where('task_id', '>', after)
+      .orderBy('task_id')
+      .limit(sql.lit(PAGE_ROWS)),
   )
   return rows.map(({ taskId }) => taskId)
 }

@@ -41,7 +41,8 @@ export function checkErasures(
       return NO_FINDINGS
     },
     async finish() {
-      const rows = new Map((await readErasures(snapshot)).map((row) => [row.id, row]))
+      const rows = new Map<string, Erasure>()
+      for await (const some of readErasures(snapshot)) for (const row of some) rows.set(row.id, row)
       const keptFromMs = await firstKept(snapshot)
       return [
         ...[...told].flatMap(([id, one]) => {

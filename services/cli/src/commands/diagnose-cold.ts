@@ -1,5 +1,5 @@
 // The cold store as the archiver found it when it read it again: whole, and how long ago that was.
-import { readArchivePositions, readColdFaults, readColdWatch } from '@baton/audit'
+import { readArchivePositions, readColdWatch, readFirstColdFaults } from '@baton/audit'
 import type { OpenedDatabases } from '../instance/databases.ts'
 import { counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
@@ -15,10 +15,10 @@ const IDS_MAX = 100
 /** What it knows was found by the archiver: `verify` reads the store itself. */
 export async function diagnoseCold({ audit }: OpenedDatabases): Promise<Diagnosis> {
   const positions = [...(await readArchivePositions(audit.pool)).values()]
-  const faults = await readColdFaults(audit.pool)
+  const { faults, isFull } = await readFirstColdFaults(audit.pool)
   if (faults.length > 0) {
     return failed('I10', RULE, {
-      text: `${counted(faults.length, 'bundle')} missing or changed; ${nextStep('audit tiers')} names them, ${nextStep('audit mend-cold')} mends what the database still has`,
+      text: `${counted(faults.length, 'bundle')}${isFull ? ' or more' : ''} missing or changed; ${nextStep('audit tiers')} names them, ${nextStep('audit mend-cold')} mends what the database still has`,
       ids: faults.slice(0, IDS_MAX).map(({ rule, message }) => `${message} (${rule})`),
     })
   }

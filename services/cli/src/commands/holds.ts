@@ -1,5 +1,6 @@
 // `audit holds`: which tasks must stay, told by their records and not by the table that follows from them.
 import { withAuditor } from '../auditor-client.ts'
+import type { AuditorClient } from '../auditor-client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -12,9 +13,7 @@ import type { ToldHold } from './told-hold.ts'
 /** Exit code 3 where a hold is told otherwise than it was recorded, 4 where one is not under a signed head yet. */
 export async function holds(context: Context): Promise<ExitCode> {
   const { output } = context
-  const { holds: found } = await withAuditor(context, 'read', (auditor) =>
-    auditor.json<{ holds: readonly ToldHold[] }>('/v1/holds'),
-  )
+  const found = await withAuditor(context, 'read', readHolds)
   if (output.json) output.data(JSON.stringify(found))
   else if (found.length > 0) output.data(table(found))
   const altered = found.filter(isAltered)
@@ -36,6 +35,18 @@ export async function holds(context: Context): Promise<ExitCode> {
   }
   output.next(nextStep('audit tiers'))
   return EXIT.fine
+}
+
+/** All of them, page by page. */
+async function readHolds(auditor: AuditorClient): Promise<readonly ToldHold[]> {
+  const holds: ToldHold[] = []
+  let path = '/v1/holds'
+  for (;;) {
+    const page = await auditor.json<{ holds: readonly ToldHold[]; next: string | null }>(path)
+    holds.push(...page.holds)
+    if (page.next === null) return holds
+    path = `/v1/holds?after=${page.next}`
+  }
 }
 
 const table = (found: readonly ToldHold[]): string =>

@@ -8,7 +8,7 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { writeTable } from '../tables/write-table.ts'
 import type { Table } from '../tables/write-table.ts'
-import { HOLD_STATES, isAltered } from './told-hold.ts'
+import { HOLD_STATES, isAltered, MORE_HOLDS } from './told-hold.ts'
 import type { ToldHold } from './told-hold.ts'
 
 interface Chain {
@@ -27,9 +27,10 @@ interface Retention {
   readonly retentionDays: number
   readonly chains: readonly Chain[]
   readonly holds: readonly ToldHold[]
+  readonly moreHolds: boolean
 }
 
-/** Exit code 3 where the table of holds and their records do not agree. */
+/** Exit code 3 where the table of holds and their records do not agree, 4 where there are more holds than are told. */
 export async function retention(context: Context, out: string | undefined): Promise<ExitCode> {
   const { output } = context
   const found = await withAuditor(context, 'read', (auditor) =>
@@ -46,8 +47,10 @@ export async function retention(context: Context, out: string | undefined): Prom
   for (const hold of holds) {
     if (isAltered(hold) || isLifted(hold)) output.words(`✗ task ${hold.taskId}: ${wordsOf(hold)}`)
   }
+  if (found.moreHolds) output.words(MORE_HOLDS)
   output.next(nextStep(holds[0] === undefined ? 'audit tiers' : `trace ${short(holds[0].taskId)}`))
-  return holds.some(isAltered) ? EXIT.verificationFailed : EXIT.fine
+  if (holds.some(isAltered)) return EXIT.verificationFailed
+  return found.moreHolds ? EXIT.incomplete : EXIT.fine
 }
 
 const isLifted = ({ state }: ToldHold): boolean => state === 'lift_unproven'

@@ -6,7 +6,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import { count, counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
-import { HOLD_STATES, isAltered } from './told-hold.ts'
+import { HOLD_STATES, isAltered, MORE_HOLDS } from './told-hold.ts'
 import type { ToldHold } from './told-hold.ts'
 
 interface Tiers {
@@ -25,12 +25,14 @@ interface Tiers {
   readonly watch: {
     readonly lastPass: { readonly endedAt: string; readonly bundles: number } | null
     readonly faults: number
+    readonly moreFaults: boolean
     readonly firstFaults: readonly { readonly rule: string; readonly message: string }[]
   }
   readonly holds: readonly ToldHold[]
+  readonly moreHolds: boolean
 }
 
-/** Exit code 3 where something of the cold store is missing or changed, or a hold is told otherwise than it was recorded. */
+/** Exit code 3 where something of the cold store is missing or changed, or a hold is told otherwise than it was recorded; 4 where there are more holds. */
 export async function tiers(context: Context): Promise<ExitCode> {
   const { output } = context
   const found = await withAuditor(context, 'read', (auditor) => auditor.json<Tiers>('/v1/tiers'))
@@ -46,9 +48,11 @@ export async function tiers(context: Context): Promise<ExitCode> {
   )
   output.words(`oldest day in the database: ${oldestHotDay ?? 'none'}`)
   for (const hold of holds) output.words(holdLine(hold))
+  if (found.moreHolds) output.words(MORE_HOLDS)
   output.next(watch.faults === 0 ? nextStep('verify') : nextStep('audit mend-cold'))
   const isFine = watch.faults === 0 && !holds.some(isAltered)
-  return isFine ? EXIT.fine : EXIT.verificationFailed
+  if (!isFine) return EXIT.verificationFailed
+  return found.moreHolds ? EXIT.incomplete : EXIT.fine
 }
 
 function holdLine({ taskId, record, ...hold }: ToldHold): string {
@@ -57,13 +61,18 @@ function holdLine({ taskId, record, ...hold }: ToldHold): string {
   return `${mark}${HOLD_STATES[hold.state]}${since}: task ${taskId}`
 }
 
-function watchLines({ lastPass, faults, firstFaults }: Tiers['watch']): readonly string[] {
+function watchLines({
+  lastPass,
+  faults,
+  moreFaults,
+  firstFaults,
+}: Tiers['watch']): readonly string[] {
   const passed =
     lastPass === null
       ? 'not yet read again to the end'
       : `read again to the end at ${lastPass.endedAt}: ${counted(lastPass.bundles, 'bundle')}`
   if (faults === 0) return [`cold store: ${passed}; nothing missing or changed`]
-  const wrong = `${counted(faults, 'bundle')} MISSING OR CHANGED; the archiver stands still`
+  const wrong = `${counted(faults, 'bundle')}${moreFaults ? ' or more' : ''} MISSING OR CHANGED; the archiver stands still`
   return [
     `cold store: ${passed}; ${wrong}`,
     ...firstFaults.map(({ rule, message }) => `    ${message} (${rule})`),

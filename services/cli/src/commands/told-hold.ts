@@ -1,4 +1,5 @@
 // A legal hold as the auditor tells it out of its records.
+import { nextStep } from '../terminal/next-steps.ts'
 
 export interface ToldHold {
   readonly taskId: string
@@ -23,3 +24,6 @@ export const HOLD_STATES: Readonly<Record<ToldHold['state'], string>> = {
   unverified: 'NOT verified',
   unrecorded: 'in the table alone',
 }
+
+/** What an answer with the first holds says where there are others. */
+export const MORE_HOLDS = `More tasks are held or not proven free than are shown here; \`${nextStep('audit holds')}\` tells all of them.`
