@@ -191,7 +191,7 @@ const FINDINGS_SHOWN = 10
 
 /** What is shown is proven hit by hit; that nothing is missing among them is another question. */
 export function describeProven({ records, proven }: Looked): string {
-  if (records === 0) return 'Nothing stands there.'
+  if (records === 0) return 'No record was looked at, so nothing is proven.'
   if (proven === records)
     return 'Proven: these are all the records that were made there; none is missing, none was altered.'
   const rest = `that none is missing among ${proven === 0 ? 'them' : `the other ${count(records - proven)}`} is not proven: no seal covers them yet, or none is known.`
