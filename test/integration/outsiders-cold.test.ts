@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readColdFaults, readColdWatch, sealerKey } from '@baton/audit'
+import { readColdWatch, readFirstColdFaults, sealerKey } from '@baton/audit'
 import { formatVerifierKey } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
 import { createTiers } from './audit-tiers-fixture.ts'
@@ -143,7 +143,7 @@ describe('a store that was archived before there were heads and standard names',
     await tiers.append(0, 300)
     await tiers.sealing.sealed()
     expect(await archive(768)).not.toContain('tamper')
-    expect(await readColdFaults(tiers.fixture.reader)).toEqual([])
+    expect((await readFirstColdFaults(tiers.fixture.reader)).faults).toEqual([])
     expect((await tiers.verify()).findings).toEqual([])
     const names = (await readdir(join(tiers.folder, CHAIN, 'tile/entries'))).toSorted()
     expect(names).toEqual(['000.zst', '001.zst', '002', '002.p', '003.p'])
