@@ -24,6 +24,7 @@ const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.t
 const ERASING: Elsewhere = { shownIn: 'test/integration/erasure-crash.test.ts' }
 const ARCHIVING: Elsewhere = { shownIn: 'test/integration/audit-tiers-crash.test.ts' }
 const PULLING: Elsewhere = { shownIn: 'test/fault/remote-crash-points.test.ts' }
+const IMPORTING: Elsewhere = { shownIn: 'test/integration/offers-import.test.ts' }
 const OFFERING: Elsewhere = { shownIn: 'test/integration/offers-processes.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
 
@@ -80,6 +81,8 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'archiver.before_head': ARCHIVING,
   'archiver.before_drop': ARCHIVING,
   'archiver.after_drop': ARCHIVING,
+  'import.after_send': IMPORTING,
+  'import.after_step': IMPORTING,
   'offers.before_rename': OFFERING,
   'offers.after_rename': OFFERING,
 }

@@ -1,7 +1,10 @@
 // Handoffs of protocol v0.1 in a folder of files: no server, no database, any number of processes.
 export type { OfferedHandoff, Status, Validation } from '@baton/protocol/dialects/handoff-v01'
 export { openFolder } from './folder-storage.ts'
+export { importOffers } from './import-offers.ts'
+export type { BatonHandoff, Imported, ImportGateway } from './import-offers.ts'
 export { createOffers } from './offers.ts'
 export type { OfferList, Offers } from './offers.ts'
 export type { ForeignEntry } from './read-offers.ts'
 export type { Entry, OfferStorage, StoredText } from './storage.ts'
+export { whileWatching } from './while-watching.ts'

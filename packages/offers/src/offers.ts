@@ -1,5 +1,4 @@
 // The calls of protocol v0.1: offer, list, accept, complete, reject, fail, offer again.
-import type { JsonObject } from '@baton/protocol'
 import type { OfferedHandoff, Status, Validation } from '@baton/protocol/dialects/handoff-v01'
 import { createChanges } from './change-offer.ts'
 import type { NewHandoff, Note } from './change-offer.ts'
@@ -30,8 +29,8 @@ export interface OfferList {
 }
 
 interface StepOptions {
-  /** Added to the context, such as a result or a reason. */
-  readonly context?: JsonObject
+  /** Added to the context, such as a result or a reason; members that are undefined are taken out. */
+  readonly context?: Note
   /** Whose step it is: refused where the handoff is another agent's. */
   readonly agent?: string | undefined
 }

@@ -18,6 +18,8 @@ export interface GatewayClient {
   ask(path: string): Promise<HttpAnswer>
   /** The same for a POST; without a body, `{}` is posted. */
   post<Answer>(path: string, body?: object): Promise<Answer>
+  /** The same, which may be repeated: the key is that of what is asked for. */
+  postOnce<Answer>(path: string, body: object, idempotencyKey: string): Promise<Answer>
   delete<Answer>(path: string): Promise<Answer>
 }
 
@@ -107,5 +109,7 @@ export function createGatewayClient(url: string, key: string): GatewayClient {
     ask,
     delete: (path) => json(path, { method: 'DELETE' }),
     post: (path, body = {}) => json(path, { body }),
+    postOnce: (path, body, key) =>
+      json(path, { body, headers: { 'idempotency-key': `"${key}"` }, repeatable: true }),
   }
 }

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { Command } from 'commander'
 import { STATUSES } from '@baton/protocol/dialects/handoff-v01'
-import { limit } from './arguments.ts'
+import { collect, limit, positiveNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 
 const ID = 'task id, or the first characters of one'
@@ -97,4 +97,32 @@ function addStep(program: Command, run: Run, { verb, what }: Step): void {
       (await offersModule()).takeStep(context, { id, verb, agent, given }),
     ),
   )
+}
+
+interface ImportFlags {
+  readonly watch?: boolean
+  readonly agent: readonly string[]
+  readonly budget: number
+}
+
+export function addImport(program: Command, run: Run): void {
+  program
+    .command('import')
+    .description(
+      'send offers that are addressed to agent types to them, and write back what became of them',
+    )
+    .option('--watch', 'go on until Ctrl-C')
+    .option(
+      '--agent <type>',
+      'an agent type to take offers for; may be repeated (default: all that are live)',
+      collect,
+      [],
+    )
+    .option('--budget <usd>', 'what each may cost, in US dollars', positiveNumber, 1)
+    .action(
+      run(async (context, { watch = false, agent, budget }: ImportFlags) => {
+        const { importFrom } = await import('./commands/import-offers.ts')
+        return importFrom(context, { watch, agents: agent, budget })
+      }),
+    )
 }

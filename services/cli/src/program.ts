@@ -9,7 +9,7 @@ import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
-import { addOffer, addOffers } from './offer-commands.ts'
+import { addImport, addOffer, addOffers } from './offer-commands.ts'
 import { addAgents, addApprovals, addCancel, addTask, addTasks, addTrace } from './task-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
@@ -98,6 +98,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addAgents,
   addOffer,
   addOffers,
+  addImport,
   addDoctor,
   addSettings,
   addMigrate,

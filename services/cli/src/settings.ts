@@ -68,6 +68,9 @@ export const CLI_SETTINGS = {
     default: '.handoffs',
     help: 'Folder of the handoffs that `offer`, `list` and `accept` work on, by protocol v0.1.',
   }),
+  HANDOFF_DATABASE_URL: optionalUrl(POSTGRES, {
+    help: 'Operational database, as role baton_app: the same handoffs are then kept in its table `offer` instead of a folder.',
+  }),
   HANDOFF_VALIDATION: oneOf(['strict', 'lenient'], {
     default: 'strict',
     help: 'Whether a file must satisfy the schema of protocol v0.1, or only have an id and a status.',

@@ -285,4 +285,10 @@ export interface Tables {
     traceparent: string
     taken_at: Generated<Date>
   }
+  'offer': {
+    task_id: Buffer
+    status: string
+    body: Buffer
+    updated_at: Generated<Date>
+  }
 }

@@ -1,6 +1,4 @@
 // `offer`, `list`, `show`, `accept`, `complete`, `reject`, `fail`, `reoffer`: protocol v0.1 on a folder of files.
-import { resolve } from 'node:path'
-import { createOffers, openFolder } from '@baton/offers'
 import type { OfferedHandoff, OfferList, Offers, Status } from '@baton/offers'
 import type { JsonObject } from '@baton/protocol'
 import type { Context } from '../context.ts'
@@ -9,13 +7,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import { counted, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
-
-/** The handoffs of HANDOFF_DIR, as the settings have them. */
-export const openOffers = ({ settings }: Context): Offers =>
-  createOffers({
-    storage: openFolder(resolve(settings.HANDOFF_DIR)),
-    validation: settings.HANDOFF_VALIDATION,
-  })
+import { withOffers } from './open-offers.ts'
 
 interface OfferOptions {
   readonly description: string
@@ -26,12 +18,8 @@ interface OfferOptions {
 
 export async function offer(context: Context, options: OfferOptions): Promise<ExitCode> {
   const { description, from, to = '', given = {} } = options
-  const handoff = await openOffers(context).createHandoff({
-    description,
-    from_agent: from,
-    to_agent: to,
-    context: given,
-  })
+  const asked = { description, from_agent: from, to_agent: to, context: given }
+  const handoff = await withOffers(context, ({ offers }) => offers.createHandoff(asked))
   print(context, handoff)
   return EXIT.fine
 }
@@ -43,7 +31,8 @@ interface ListOptions {
 
 export async function list(context: Context, { status, limit }: ListOptions): Promise<ExitCode> {
   const { output } = context
-  const found = await openOffers(context).listHandoffs({ status: status as Status, limit })
+  const asked = { status: status as Status | undefined, limit }
+  const found = await withOffers(context, ({ offers }) => offers.listHandoffs(asked))
   const { handoffs, foreign, more } = found
   if (output.json) output.data(JSON.stringify(handoffs))
   else if (handoffs.length > 0) output.data(table(handoffs))
@@ -82,7 +71,7 @@ const table = (handoffs: readonly OfferedHandoff[]): string =>
   )
 
 export async function show(context: Context, id: string): Promise<ExitCode> {
-  print(context, await openOffers(context).findHandoff(id))
+  print(context, await withOffers(context, ({ offers }) => offers.findHandoff(id)))
   return EXIT.fine
 }
 
@@ -92,9 +81,11 @@ interface AcceptOptions {
 }
 
 export async function accept(context: Context, { id, agent }: AcceptOptions): Promise<ExitCode> {
-  const offers = openOffers(context)
-  const { task_id: taskId } = await offers.findHandoff(id)
-  print(context, await offers.acceptHandoff(taskId, agent))
+  const accepted = await withOffers(context, async ({ offers }) => {
+    const { task_id: taskId } = await offers.findHandoff(id)
+    return offers.acceptHandoff(taskId, agent)
+  })
+  print(context, accepted)
   return EXIT.fine
 }
 
@@ -106,10 +97,12 @@ interface StepOptions {
 }
 
 export async function takeStep(context: Context, options: StepOptions): Promise<ExitCode> {
-  const offers = openOffers(context)
-  const { task_id: taskId } = await offers.findHandoff(options.id)
-  const { agent, given = {} } = options
-  print(context, await STEP[options.verb](offers)(taskId, { agent, context: given }))
+  const { id, verb, agent, given = {} } = options
+  const changed = await withOffers(context, async ({ offers }) => {
+    const { task_id: taskId } = await offers.findHandoff(id)
+    return STEP[verb](offers)(taskId, { agent, context: given })
+  })
+  print(context, changed)
   return EXIT.fine
 }
 
