@@ -37,6 +37,8 @@ export interface PullWorld {
   readonly system: System
   readonly pool: Pool
   gateway(): ServiceProcess
+  /** Where the gateway listens. */
+  url(): string
   /** Starts a gateway; further ones stand beside it. */
   startGateway(env?: Readonly<Record<string, string>>): Promise<ServiceProcess>
   send(
@@ -115,6 +117,7 @@ export async function openPullWorld(purpose: string, redisUrl?: string): Promise
     system,
     pool,
     gateway: () => gateway,
+    url: () => addressOf(gateway),
     async startGateway(env) {
       gateway = await system.start('gateway', env)
       return gateway
