@@ -155,6 +155,7 @@ async function sealAll(
         until: formatInstant(Date.now() * 1_000),
         root: made.root,
         seals: 1,
+        isCut: false,
         sizes: new Map(chains.map(({ chain, size }) => [chain, size])),
       },
     ],

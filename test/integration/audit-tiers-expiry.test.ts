@@ -16,6 +16,7 @@ import {
 } from '@baton/audit'
 import { decodeHashTile, sealLogOrigin, uuidOfDigest } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
+import { pastGuards } from './audit-holds-fixture.ts'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
 
@@ -227,6 +228,34 @@ describe('retention and legal holds', () => {
     expect(trace).toMatchObject({ records: [], expired: 1, verified: true, findings: [] })
     expect(trace.ends[0]).toMatchObject({ records: 1 })
     expect(presenceOf(trace)).toBe('there')
+  })
+
+  test('of a task that has wholly expired, a map that was made anew does not say that it never was', async () => {
+    await tiers.sealer.stop()
+    const { fixture } = tiers
+    await pastGuards(fixture, ['task_map'], 'delete from audit.task_map')
+    const sealer = await tiers.sealing.startSealer({ BATON_COLD_FOLDER: tiers.folder })
+    const isAnew = async () => {
+      const { ends, findings } = await traceOf(young)
+      return findings.length === 0 && ends.length > 0
+    }
+    await eventually(isAnew, { deadlineMs: 20_000, describe: () => sealer.output() })
+    expect(sealer.output()).toContain('seal.task_map_built')
+    // Whoever owns the database takes the task out of the index, too.
+    await pastGuards(
+      fixture,
+      ['idem'],
+      `create table kept_idem as select * from audit.idem where task_id = '${gone}';
+        delete from audit.idem where task_id = '${gone}'`,
+    )
+    expect(presenceOf(await traceOf(gone))).toBe('unproven')
+    await pastGuards(
+      fixture,
+      ['idem'],
+      'insert into audit.idem table kept_idem; drop table kept_idem',
+    )
+    expect(presenceOf(await traceOf(gone))).toBe('there')
+    expect((await tiers.verify()).findings).toEqual([])
   })
 
   test('a record of an expiry that was forged with the stolen key of the batches is none before 183 days are over', async () => {

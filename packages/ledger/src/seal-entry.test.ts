@@ -40,6 +40,9 @@ describe('a seal entry', () => {
       { ...second, tasks: { ...tasks, at: '2026-11-20T10:00:00.000001Z' } },
     ],
     ['a short root of tasks', { ...second, tasks: { ...tasks, root: 'AAAA' } }],
+    ['a map that begins nowhere late', { ...second, tasks: { ...tasks, begins: [0, 0] } }],
+    ['a map that begins behind its end', { ...second, tasks: { ...tasks, begins: [3, 0] } }],
+    ['a beginning for each chain but one', { ...second, tasks: { ...tasks, begins: [1] } }],
     ['a member of tasks too many', { ...second, tasks: { ...tasks, more: 1 } }],
     ['another time', { ...entry, at: '2026-11-20' }],
     ['a short root', { ...entry, chains: [{ ...s0, root: 'AAAA' }] }],
@@ -48,6 +51,11 @@ describe('a seal entry', () => {
   ])('is not one with %s', (_, wrong) => {
     expect(() => formatSealEntry(wrong as SealEntry)).toThrow(LedgerError)
     expect(readSealEntry(Buffer.from(JSON.stringify(wrong)))).toBeUndefined()
+  })
+
+  test('says how many records had expired when the map was made anew', () => {
+    const cut = { ...second, tasks: { ...tasks, begins: [2, 0] } }
+    expect(readSealEntry(formatSealEntry(cut))).toEqual(cut)
   })
 
   test('of version 2 says what the map of tasks is, and reads back', () => {

@@ -21,6 +21,11 @@ export interface SealedTasks {
   readonly seals: number
   /** How many records of each chain those are, in the order of `chains`. */
   readonly sizes: readonly number[]
+  /**
+   * How many first records of each chain had expired when the map was made anew of what was left: a task all of whose records stood among them is
+   * not in it, so it cannot say that there never was such a task. Left out where the map knows every task.
+   */
+  readonly begins?: readonly number[]
 }
 
 /** Version 1 has no `tasks`. */
@@ -91,13 +96,24 @@ function areSealedTasks(
   value: unknown,
   { at: sealedAt, chains }: Pick<SealEntry, 'at' | 'chains'>,
 ): boolean {
-  if (!hasMembers(value, 'at,root,seals,sizes')) return false
-  const { at, root, seals, sizes } = value
+  const isCut = hasMembers(value, 'at,begins,root,seals,sizes')
+  if (!isCut && !hasMembers(value, 'at,root,seals,sizes')) return false
+  const { at, root, seals, sizes, begins = [] } = value
   if (typeof at !== 'string' || parseInstant(at) === undefined || at > sealedAt) return false
   if (typeof root !== 'string' || fromBase64(root)?.length !== 32 || !isCount(seals)) return false
   if (!Array.isArray(sizes) || sizes.length !== chains.length) return false
-  return sizes.every((size, at) => isCount(size) && size <= (chains[at] as SealedChain).size)
+  const areSizes = sizes.every((size, at) => {
+    return isCount(size) && size <= (chains[at] as SealedChain).size
+  })
+  return areSizes && (!isCut || areBegins(begins, sizes))
 }
+
+/** Some chain begins late, and none behind what the map holds. */
+const areBegins = (begins: unknown, sizes: readonly number[]): boolean =>
+  Array.isArray(begins) &&
+  begins.length === sizes.length &&
+  begins.every((begin, at) => isCount(begin) && begin <= (sizes[at] as number)) &&
+  begins.some((begin) => begin > 0)
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 

@@ -572,7 +572,10 @@ def are_sealed_tasks(tasks, seal):
     """The map of tasks that a seal of version 2 commits to reaches no further than the seal."""
     sizes = tasks["sizes"]
     counts = all(type(count) is int and 0 <= count < 2**53 for count in [tasks["seals"], *sizes])
-    return (set(tasks) == {"at", "root", "seals", "sizes"} and counts and len(unbase64(tasks["root"])) == 32
+    begins = tasks.get("begins")
+    begun = begins is None or (len(begins) == len(sizes) and any(begins)
+                               and all(type(begin) is int and 0 <= begin <= size for begin, size in zip(begins, sizes)))
+    return (set(tasks) - {"begins"} == {"at", "root", "seals", "sizes"} and counts and begun and len(unbase64(tasks["root"])) == 32
             and instant(tasks["at"]) <= instant(seal["at"]) and len(sizes) == len(seal["chains"])
             and all(size <= chain["size"] for size, chain in zip(sizes, seal["chains"])))
 

@@ -83,7 +83,11 @@ function widened(
 ): SealedTasks {
   if (sealed.sizes.length === listed.chains.length) return sealed
   const sizes = new Map(chains.map(({ origin, size }) => [origin, size]))
-  return { ...sealed, sizes: listed.chains.map(({ origin }) => sizes.get(origin) ?? 0) }
+  const widest = { ...sealed, sizes: listed.chains.map(({ origin }) => sizes.get(origin) ?? 0) }
+  if (sealed.begins === undefined) return widest
+  const origins = chains.map(({ origin }) => origin).toSorted()
+  const begins = new Map(sealed.begins.map((begin, at) => [origins[at], begin]))
+  return { ...widest, begins: listed.chains.map(({ origin }) => begins.get(origin) ?? 0) }
 }
 
 /** The signed checkpoint of each chain as it stands. */

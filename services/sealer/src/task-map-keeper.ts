@@ -90,8 +90,10 @@ export function createTaskMapKeeper(options: KeeperOptions, sealing: Sealing): T
     if (known?.chains === undefined || isDamaged) {
       logger.info({ event: 'seal.task_map_built', tasks: extended.tasks })
     }
+    const isAnew = known?.chains === undefined || isDamaged
+    const begins = isAnew ? extended.begins : beginsOf(known)
     isDamaged = false
-    coming = stateOf(extended.root, state)
+    coming = stateOf({ root: extended.root, begins }, state)
     await versions.add(state.tree.size)
   }
 
@@ -133,10 +135,26 @@ function createVersions(pool: Pool) {
 const isBehind = (held: SealerState['chains'], { chains }: SealerState): boolean =>
   chains.some(({ origin, size }) => held.find((one) => one.origin === origin)?.size !== size)
 
-function stateOf(root: Uint8Array, { seal, tree, chains }: SealerState): TaskMapState {
+interface MadeMap {
+  readonly root: Uint8Array
+  readonly begins: ReadonlyMap<string, number>
+}
+
+function stateOf({ root, begins }: MadeMap, { seal, tree, chains }: SealerState): TaskMapState {
   const sorted = chains.toSorted((left, right) => (left.origin < right.origin ? -1 : 1))
   const sizes = sorted.map(({ size }) => size)
-  return { sealed: { at: seal.at, root: toBase64(root), seals: tree.size, sizes }, chains }
+  const cut = sorted.map(({ origin }) => begins.get(origin) ?? 0)
+  const sealed = { at: seal.at, root: toBase64(root), seals: tree.size, sizes }
+  return { sealed: cut.some((begin) => begin > 0) ? { ...sealed, begins: cut } : sealed, chains }
+}
+
+/** What the map did not know when it was made, it never comes to know. */
+function beginsOf({
+  sealed: { begins = [] },
+  chains = [],
+}: TaskMapState): ReadonlyMap<string, number> {
+  const origins = chains.map(({ origin }) => origin).toSorted()
+  return new Map(begins.map((begin, at) => [origins[at] ?? '', begin]))
 }
 
 /** The version that the newest seal commits to that was seen outside. */

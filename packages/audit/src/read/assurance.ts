@@ -68,6 +68,8 @@ export interface SignedTaskMap {
   readonly seals: number
   /** How many records of each chain it holds, by number of the chain. */
   readonly sizes: ReadonlyMap<number, number>
+  /** It was made anew when records had expired: it does not know tasks that had nothing else, and proves of none that it never was. */
+  readonly isCut: boolean
 }
 
 /** The sealer's key under the name of one log. */
@@ -178,7 +180,14 @@ function taskMaps(
       }),
     )
     const root = fromBase64(tasks.root) as Uint8Array
-    maps.push({ proof, until: tasks.at, root, seals: tasks.seals, sizes })
+    maps.push({
+      proof,
+      until: tasks.at,
+      root,
+      seals: tasks.seals,
+      sizes,
+      isCut: tasks.begins !== undefined,
+    })
   }
   return maps
 }

@@ -60,6 +60,7 @@ export async function proveEnd(
       if (isNewest && !isPruned) findings.push(damagedNode(lookup.node))
       continue
     }
+    if (lookup.kind === 'absent' && map.isCut) continue
     const message = faultOf(found, lookup, map)
     if (message !== undefined)
       findings.push({ origin: ORIGIN, seq: null, rule: 'TASK_END', message })

@@ -46,7 +46,13 @@ interface ExtendOptions {
  * that left the database cannot be read from the cold store. `altered`: nothing may be signed any more.
  */
 export type ExtendedTaskMap =
-  | { readonly kind: 'extended'; readonly root: Uint8Array; readonly tasks: number }
+  | {
+      readonly kind: 'extended'
+      readonly root: Uint8Array
+      readonly tasks: number
+      /** How many records of chains that were read from their beginning have expired, by origin: whose tasks they were, the map does not know. */
+      readonly begins: ReadonlyMap<string, number>
+    }
   | { readonly kind: 'damaged' }
   | { readonly kind: 'unread'; readonly findings: readonly Finding[] }
   | { readonly kind: 'altered'; readonly findings: readonly Finding[] }
@@ -66,7 +72,10 @@ export function extendTaskMap(options: ExtendOptions): Promise<ExtendedTaskMap> 
   const known = new Map(from?.chains.map((part) => [part.origin, part.tree]))
   return inSnapshot(pool, async (snapshot) => {
     const tier = createColdTier(snapshot, cold)
+    const begins = new Map<string, number>()
     for (const part of to.chains) {
+      const { minIndex } = await tier.position(part.chain)
+      if (minIndex > 0 && !known.has(part.origin)) begins.set(part.origin, minIndex)
       const outcome = await extendByChain(snapshot, {
         part,
         tier,
@@ -77,7 +86,9 @@ export function extendTaskMap(options: ExtendOptions): Promise<ExtendedTaskMap> 
       if (findings.length > 0) return { kind: 'unread', findings }
       if (outcome !== undefined) return outcome
     }
-    return (await map.flush()) ?? { kind: 'extended', root: map.root, tasks: map.tasks }
+    const failed = await map.flush()
+    if (failed !== undefined) return failed
+    return { kind: 'extended', root: map.root, tasks: map.tasks, begins }
   })
 }
 

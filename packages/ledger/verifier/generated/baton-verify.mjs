@@ -1987,13 +1987,17 @@ function isSealedChain(value) {
 	return typeof origin === "string" && origin !== "" && isRoot && isCount(size);
 }
 function areSealedTasks(value, { at: sealedAt, chains }) {
-	if (!hasMembers(value, "at,root,seals,sizes")) return false;
-	const { at, root, seals, sizes } = value;
+	const isCut = hasMembers(value, "at,begins,root,seals,sizes");
+	if (!isCut && !hasMembers(value, "at,root,seals,sizes")) return false;
+	const { at, root, seals, sizes, begins = [] } = value;
 	if (typeof at !== "string" || parseInstant(at) === void 0 || at > sealedAt) return false;
 	if (typeof root !== "string" || fromBase64(root)?.length !== 32 || !isCount(seals)) return false;
 	if (!Array.isArray(sizes) || sizes.length !== chains.length) return false;
-	return sizes.every((size, at) => isCount(size) && size <= chains[at].size);
+	return sizes.every((size, at) => {
+		return isCount(size) && size <= chains[at].size;
+	}) && (!isCut || areBegins(begins, sizes));
 }
+const areBegins = (begins, sizes) => Array.isArray(begins) && begins.length === sizes.length && begins.every((begin, at) => isCount(begin) && begin <= sizes[at]) && begins.some((begin) => begin > 0);
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
 
 // packages/ledger/src/tlog/proof.ts
