@@ -26,6 +26,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   undici: ['packages/http'],
   fastify: ['packages/http', 'services/'],
   '@fastify/': ['services/'],
+  '@grpc/': ['services/gateway'],
   'p-retry': ['packages/engine', 'packages/embedded', 'services/'],
   commander: ['services/cli'],
   'string-width': ['services/cli'],

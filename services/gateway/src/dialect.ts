@@ -46,7 +46,7 @@ export interface Dialect extends Omit<Face, 'addRoutes'> {
   readonly addRoutes?: (scope: FastifyInstance) => void
 }
 
-interface Sending {
+export interface Sending {
   readonly submitter: Submitter
   readonly requireRoom: RequireRoom
   /** Throws while too much is under way. */

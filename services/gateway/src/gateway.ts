@@ -22,7 +22,7 @@ import { createRemoteWork } from './executions/remote-work.ts'
 import type { RemoteOptions, RemoteWork } from './executions/remote-work.ts'
 import { addExecutionRoutes } from './executions/routes.ts'
 import { faceOf, JSON_FACE } from './dialect.ts'
-import type { Dialect, Face } from './dialect.ts'
+import type { Dialect, Face, Sending } from './dialect.ts'
 import { createHandoffsApi } from './handoffs-api/dialect.ts'
 import { liveProfiles, readProfilesFile } from './handoffs-api/profiles.ts'
 import { addOperationRoutes, createReadiness } from './operation-routes.ts'
@@ -34,6 +34,7 @@ import { addReviewRoutes } from './review-routes.ts'
 import { addControlRoutes } from './control-routes.ts'
 import { createServer } from './server.ts'
 import { createSubmitter } from './submit.ts'
+import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 import type { Submitter } from './submit.ts'
 import { createV2, REQUEST_MS } from './v2.ts'
 
@@ -78,6 +79,8 @@ export interface GatewayOptions {
     /** The profiles of the Handoffs API; without it, the agent types that are live. */
     readonly profilesPath?: string | undefined
   }
+  /** Where the handoff service of SW4RM listens, and how; without it, nowhere. */
+  readonly sw4rm?: Sw4rmOptions | undefined
   readonly metrics: Metrics
   readonly logger: Logger
   /** What it takes to give handoffs to agents outside; without it none is given. */
@@ -121,6 +124,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     databaseReady: () => pool.query({ text: 'select' }).then(answered, refused),
   })
   const { apiKeys, limits } = options
+  const sending = sendingOf({ options, pool, submitter })
   const authentication: Face['authentication'] = ({ headers }) =>
     identify(apiKeys, headers.authorization, Date.now())
   const { server, routes } = createServer({
@@ -132,7 +136,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       options,
       pool,
       audit,
-      submitter,
+      sending,
       remote,
       erasures,
       readiness,
@@ -140,6 +144,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     }),
   })
   let url = ''
+  let sw4rm: Service | undefined
   let stopped: Promise<void> | undefined
   return {
     name: 'gateway',
@@ -156,10 +161,18 @@ export function createGateway(options: GatewayOptions): Gateway {
       await remote?.start()
       url = await listen(server, options)
       logger.info({ event: 'gateway.listening', url })
+      if (options.sw4rm !== undefined) {
+        // What speaks gRPC is loaded only where it is spoken.
+        const { openSw4rm } = await import('./sw4rm/open-sw4rm.ts')
+        sw4rm = await openSw4rm(options.sw4rm, { ...sending, options, pool, remote })
+      }
       if (eraseToken !== undefined) await replay.start()
     },
     stop() {
-      stopped ??= replay.stop().then(() => stopInOrder({ server, submitter, remote, audit, pool }))
+      stopped ??= replay
+        .stop()
+        .then(() => sw4rm?.stop())
+        .then(() => stopInOrder({ server, submitter, remote, audit, pool }))
       return stopped
     },
   }
@@ -173,15 +186,19 @@ interface Parts {
   readonly remote: RemoteWork | undefined
 }
 
-interface FaceParts extends Parts {
+interface FaceParts extends Omit<Parts, 'submitter'> {
+  readonly sending: Sending
   readonly options: GatewayOptions
   readonly readiness: Readiness
   readonly authentication: Face['authentication']
 }
 
-function facesOf(parts: FaceParts): readonly Face[] {
-  const { options, pool, audit, submitter, remote, erasures, readiness, authentication } = parts
-  const { keyRing, limits, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
+/** What sends over any face share: room, bounds and commits. */
+function sendingOf({
+  options: { limits, metrics, logger },
+  pool,
+  submitter,
+}: Pick<FaceParts, 'options' | 'pool'> & Pick<Parts, 'submitter'>): Sending {
   const requireRoom = createOutboxBound({
     readDepth: (countMax) => outboxDepth(pool, countMax),
     readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
@@ -189,7 +206,13 @@ function facesOf(parts: FaceParts): readonly Face[] {
     ageMaxMs: limits.outboxAgeMaxMs,
     metrics,
   })
-  const bounded = createRunningBound(limits.runningMax)
+  return { submitter, requireRoom, bounded: createRunningBound(limits.runningMax), logger }
+}
+
+function facesOf(parts: FaceParts): readonly Face[] {
+  const { options, pool, audit, sending, remote, erasures, readiness, authentication } = parts
+  const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
+  const { requireRoom, bounded } = sending
   const returns = { pool, keyRing, attemptsMax, metrics, logger }
   const review = { pool, keyRing, scanner: createScanner() }
   const v2 = createV2({
@@ -226,7 +249,6 @@ function facesOf(parts: FaceParts): readonly Face[] {
     expiryMs: messageExpiryMs,
     logger,
   })
-  const sending = { submitter, requireRoom, bounded, logger }
   return [...[v2, handoffsApi, ...dialects].map((dialect) => faceOf(dialect, sending)), operations]
 }
 

@@ -7,7 +7,7 @@ import { parseSigningKeys } from '@baton/sdk'
 import { parseApiKeys } from './api-keys.ts'
 import { createGateway } from './gateway.ts'
 import { openRemote } from './executions/remote-work.ts'
-import { GATEWAY_SETTINGS } from './settings.ts'
+import { GATEWAY_SETTINGS, readSw4rm } from './settings.ts'
 
 await runProcess('gateway', {
   settings: GATEWAY_SETTINGS,
@@ -42,6 +42,7 @@ await runProcess('gateway', {
         profilesPath: settings.BATON_PROFILES,
       },
       remote,
+      sw4rm: readSw4rm(settings),
       metrics,
       logger,
     })

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '@baton/runtime'
 import { formatTracestate, parseTraceparent, parseTracestate, startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
-import type { Identified, Scope } from './api-keys.ts'
+import type { ApiKey, Identified, Scope } from './api-keys.ts'
 import { ProblemError } from '@baton/http/server'
 
 declare module 'fastify' {
@@ -45,14 +45,17 @@ function spanOf(request: FastifyRequest): Span {
   return startSpan({
     name: `${method} ${route}`,
     kind: 'server',
-    ...parentOf(request),
+    ...callerTrace(request.headers),
     attributes: { 'http.request.method': method, 'http.route': route },
   })
 }
 
-// W3C: an invalid traceparent restarts the trace and takes tracestate with it; an invalid
+// Of a caller's headers, or of what stands for them. W3C: an invalid traceparent restarts the trace and takes tracestate with it; an invalid
 // tracestate is dropped alone. What a message could not carry is dropped too.
-function parentOf({ headers }: FastifyRequest): { parent?: string; tracestate?: string } {
+export function callerTrace(headers: Readonly<Record<string, string | string[] | undefined>>): {
+  parent?: string
+  tracestate?: string
+} {
   const parent = String(headers['traceparent'] ?? '')
   if (parseTraceparent(parent) === undefined) return {}
   const members = parseTracestate(String(headers['tracestate'] ?? '')) ?? []
@@ -80,9 +83,15 @@ function logAnswer(logger: Logger, request: FastifyRequest, reply: FastifyReply)
 /** A hook that lets only keys with `scope` pass; it runs before the body is read. */
 export function requireScope(scope: Scope) {
   return async ({ identified }: FastifyRequest): Promise<void> => {
-    if (!identified.ok) throw UNAUTHORIZED[identified.why]
-    if (!identified.key.scopes.has(scope)) throw scopeMissing(scope)
+    keyWithScope(identified, scope)
   }
+}
+
+/** The key of who called, which has `scope`; throws 401 and 403 otherwise. */
+export function keyWithScope(identified: Identified, scope: Scope): ApiKey {
+  if (!identified.ok) throw UNAUTHORIZED[identified.why]
+  if (!identified.key.scopes.has(scope)) throw scopeMissing(scope)
+  return identified.key
 }
 
 const unauthorized = (code: `BATON_${string}`, detail: string, fix: string) =>

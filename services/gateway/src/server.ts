@@ -181,7 +181,7 @@ const methodNotAllowed = (allow: string) =>
     headers: { allow },
   })
 
-const rateLimited = (ttlMs: number) =>
+export const rateLimited = (ttlMs: number) =>
   new ProblemError({
     status: 429,
     code: 'BATON_RATE_LIMITED',

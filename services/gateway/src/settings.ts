@@ -1,6 +1,7 @@
 // What a gateway process is told.
 import {
   integer,
+  oneOf,
   OPS_SETTINGS,
   optionalSecret,
   optionalText,
@@ -9,6 +10,7 @@ import {
   text,
   url,
 } from '@baton/runtime'
+import type { Settings } from '@baton/runtime'
 import {
   OUTBOX_SETTINGS,
   QUEUE_SETTINGS,
@@ -19,6 +21,7 @@ import {
   UNSAFE_POSTGRES_SETTINGS,
   UNSAFE_REDIS_SETTINGS,
 } from '@baton/engine'
+import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 
 export const GATEWAY_SETTINGS = {
   ...STORE_SETTINGS,
@@ -72,6 +75,26 @@ export const GATEWAY_SETTINGS = {
     default: 86_400,
     help: 'How long a message of the Handoffs API may wait and work before it expires.',
   }),
+  BATON_SW4RM_PORT: integer({
+    min: 0,
+    max: 65_535,
+    default: 0,
+    help: 'The port of the handoff service of SW4RM (gRPC); 0 opens none.',
+  }),
+  BATON_SW4RM_HOST: text({
+    default: '127.0.0.1',
+    help: 'The address that service listens on; it speaks without TLS.',
+  }),
+  BATON_SW4RM_CONTEXT: oneOf(['strict', 'lenient'], {
+    default: 'strict',
+    help: 'How contexts of SW4RM are read: by the published schema, or as its running peers read them.',
+  }),
+  BATON_SW4RM_LEASE_MS: integer({
+    min: 1_000,
+    max: 86_400_000,
+    default: 900_000,
+    help: 'How long a handoff is its agent’s after AcceptHandoff; later somebody else may have it.',
+  }),
   BATON_GATEWAY_HOST: text({ default: '127.0.0.1', help: 'The address to listen on.' }),
   BATON_GATEWAY_PORT: integer({
     min: 0,
@@ -104,3 +127,14 @@ export const GATEWAY_SETTINGS = {
     help: 'Of these, how many one address may have, or one /64 of IPv6. All that comes through a proxy is one address.',
   }),
 }
+
+/** What is said of the handoff service of SW4RM; undefined where it is not to be opened. */
+export const readSw4rm = (settings: Settings<typeof GATEWAY_SETTINGS>): Sw4rmOptions | undefined =>
+  settings.BATON_SW4RM_PORT === 0
+    ? undefined
+    : {
+        host: settings.BATON_SW4RM_HOST,
+        port: settings.BATON_SW4RM_PORT,
+        contextMode: settings.BATON_SW4RM_CONTEXT,
+        leaseMs: settings.BATON_SW4RM_LEASE_MS,
+      }

@@ -12,6 +12,7 @@ import {
   watchAudit,
 } from '@baton/engine'
 import type { Backoff, BlockedPolicy, Receiver } from '@baton/engine'
+import { ProblemError } from '@baton/http/server'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -150,3 +151,16 @@ export async function openRemote(
     onStuck,
   }
 }
+
+/** Throws 503 BATON_EXECUTIONS_NOT_OFFERED where this gateway gives nothing away. */
+export function offered(remote: RemoteWork | undefined): RemoteWork {
+  if (remote === undefined) throw NOT_OFFERED
+  return remote
+}
+
+const NOT_OFFERED = new ProblemError({
+  status: 503,
+  code: 'BATON_EXECUTIONS_NOT_OFFERED',
+  detail: 'this gateway gives no executions away, because it may not write the audit log',
+  fix: 'Set BATON_AUDIT_APPEND_TOKEN (and BATON_REDIS_URL, where relays use Redis) for the gateway.',
+})

@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { settleRemote } from '@baton/engine'
 import type { Given, RemoteOutcome, RemoteSettled, SettleRequest } from '@baton/engine'
-import { ProblemError } from '@baton/http/server'
 import type { AgentRegistration } from '@baton/protocol'
 import { crashPoint } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
@@ -10,6 +9,7 @@ import { keepRemoteLeases } from '@baton/store'
 import type { Fence, Pool } from '@baton/store'
 import { operatorOf } from '../acting.ts'
 import { answers, only, problems, ref, requireBody, TRACED } from '../operation.ts'
+import { offered } from './remote-work.ts'
 import type { RemoteWork } from './remote-work.ts'
 
 interface ExecutionRouteOptions {
@@ -75,10 +75,7 @@ const SETTLE = withBody({
   },
 })
 
-function workOf({ remote }: ExecutionRouteOptions): RemoteWork {
-  if (remote === undefined) throw NOT_OFFERED
-  return remote
-}
+const workOf = ({ remote }: ExecutionRouteOptions): RemoteWork => offered(remote)
 
 interface Claiming {
   Body: {
@@ -237,10 +234,3 @@ const LOST = {
     'this execution is not yours, or no longer: its lease or its deadline has passed, or it was canceled',
   fix: 'Stop working on it; nothing of it was or will be committed under this fencing token.',
 }
-
-const NOT_OFFERED = new ProblemError({
-  status: 503,
-  code: 'BATON_EXECUTIONS_NOT_OFFERED',
-  detail: 'this gateway gives no executions away, because it may not write the audit log',
-  fix: 'Set BATON_AUDIT_APPEND_TOKEN (and BATON_REDIS_URL, where relays use Redis) for the gateway.',
-})

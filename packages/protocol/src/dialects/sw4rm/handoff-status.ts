@@ -3,6 +3,7 @@ import type { JsonObject } from '../../json.ts'
 import { handoffResponse } from './handoff-request.ts'
 import type { HandoffResponse, HandoffStatus } from './handoff-request.ts'
 import type { HANDOFF_STATES } from '../../states.ts'
+import { rejectionText } from './rejection-code.ts'
 import { NO_CAPABLE_AGENT } from './routing.ts'
 
 type HandoffState = (typeof HANDOFF_STATES)[number]
@@ -13,6 +14,10 @@ export interface HandoffFacts {
   readonly state: string
   /** The code of the rejection or failure. */
   readonly reason: string | null
+  /** Where the agent itself declined: with which code. */
+  readonly declinedWith?: string | undefined
+  /** What it required of its agent. */
+  readonly capabilitiesRequired?: readonly string[]
   readonly createdAt: string
   readonly acceptedAt: string | null
   readonly endedAt: string | null
@@ -56,8 +61,10 @@ export function responseOf(facts: HandoffFacts): HandoffResponse {
   })
 }
 
-function rejectionReason({ state, reason }: HandoffFacts, status: HandoffStatus): string | null {
+function rejectionReason(facts: HandoffFacts, status: HandoffStatus): string | null {
+  const { state, reason, declinedWith, capabilitiesRequired = [] } = facts
   if (status !== 'REJECTED' && status !== 'EXPIRED') return null
+  if (declinedWith !== undefined) return rejectionText(declinedWith, capabilitiesRequired)
   if (state === 'BLOCKED') return NO_CAPABLE_AGENT
   if (state === 'EXPIRED') return 'Handoff request timed out'
   if (state === 'CANCELED') return 'Canceled'
@@ -65,13 +72,13 @@ function rejectionReason({ state, reason }: HandoffFacts, status: HandoffStatus)
 }
 
 function timesOf(
-  { state, createdAt, acceptedAt, endedAt }: HandoffFacts,
+  { state, createdAt, acceptedAt, endedAt, declinedWith }: HandoffFacts,
   status: HandoffStatus,
 ): JsonObject {
   const failed = state === 'FAILED' || state === 'ROLLED_BACK'
   return {
     created_at: createdAt,
-    ...(acceptedAt === null ? {} : { accepted_at: acceptedAt }),
+    ...(acceptedAt === null || declinedWith !== undefined ? {} : { accepted_at: acceptedAt }),
     ...(endedAt === null ? {} : { [endOf(status)]: endedAt }),
     ...(failed && endedAt !== null ? { failed_at: endedAt } : {}),
     ...(state === 'PARTIAL' ? { partial: true } : {}),

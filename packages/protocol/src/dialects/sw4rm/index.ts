@@ -21,6 +21,7 @@ export type { MappedHandoff, MappingOptions } from './map-handoff.ts'
 export { prepareHandoffContext } from './prepare-context.ts'
 export type { PythonDict, PythonValue } from './python-value.ts'
 export type { WriteOptions } from './python-json-writer.ts'
+export { rejectionCode } from './rejection-code.ts'
 export {
   ALL_UNAVAILABLE,
   answerRequest,

@@ -6,6 +6,7 @@ import {
   findCapableAgent,
   handoffRequest,
   handoffResponse,
+  rejectionCode,
   requestWithFallback,
   responseOf,
   routeHandoff,
@@ -193,4 +194,26 @@ describe('the status of a handoff', () => {
       handoffId: 'h',
     })
   })
+
+  it.each([
+    ['Missing capability: fly', 0, 'MISSING_CAPABILITY_1', 'Missing capability: fly'],
+    ['Missing capability: swim', 0, 'AGENT_DECLINED', 'AGENT_DECLINED'],
+    ['Agent busy: RUNNING', 0, 'AGENT_BUSY_RUNNING', 'Agent busy: RUNNING'],
+    ['Agent busy: on holiday', 4, 'AGENT_UNAVAILABLE', 'AGENT_UNAVAILABLE'],
+    ['anything else', 1, 'BUFFER_FULL', 'BUFFER_FULL'],
+    ['', 0, 'AGENT_DECLINED', 'AGENT_DECLINED'],
+  ])(
+    'W10 W17 keeps of a rejection with "%s" what may be recorded',
+    (reason, errorCode, code, text) => {
+      const capabilitiesRequired = ['review', 'fly']
+      expect(rejectionCode({ reason, errorCode }, capabilitiesRequired)).toBe(code)
+      const declined = { ...facts('REJECTED', AT), declinedWith: code, capabilitiesRequired }
+      expect(responseOf(declined)).toMatchObject({
+        accepted: false,
+        status: 'REJECTED',
+        rejectionReason: text,
+        metadata: { created_at: AT, rejected_at: AT },
+      })
+    },
+  )
 })

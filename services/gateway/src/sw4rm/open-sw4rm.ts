@@ -1,0 +1,51 @@
+// Opens the handoff service of SW4RM beside the gateway's HTTP: the same keys, the same bounds, the same way in.
+import type { ContextMode } from '@baton/protocol/dialects/sw4rm'
+import { createScanner } from '@baton/safety'
+import type { Pool } from '@baton/store'
+import type { Sending } from '../dialect.ts'
+import { offered } from '../executions/remote-work.ts'
+import type { RemoteWork } from '../executions/remote-work.ts'
+import type { GatewayOptions } from '../gateway.ts'
+import { createSw4rmServer } from './server.ts'
+import type { Sw4rmServer } from './server.ts'
+import { createMethods } from './service.ts'
+
+export interface Sw4rmOptions {
+  readonly host: string
+  /** 0 takes any free one. */
+  readonly port: number
+  readonly contextMode: ContextMode
+  /** How long an accepted handoff is its agent's. */
+  readonly leaseMs: number
+}
+
+interface Around extends Sending {
+  readonly options: GatewayOptions
+  readonly pool: Pool
+  readonly remote: RemoteWork | undefined
+}
+
+/** Resolves once it listens. */
+export async function openSw4rm(
+  own: Sw4rmOptions,
+  { options, pool, remote, ...sending }: Around,
+): Promise<Sw4rmServer> {
+  const { apiKeys, keyRing, limits, logger, foreign } = options
+  const server = createSw4rmServer({
+    ...own,
+    connectionsMax: limits.connectionsMax,
+    bounds: { apiKeys, rateMax: limits.rateMax, bounded: sending.bounded, logger },
+    methods: createMethods({
+      ...sending,
+      ...own,
+      pool,
+      keyRing,
+      budgetMicroUSD: foreign?.budgetMicroUSD ?? 1_000_000,
+      scan: createScanner().scan,
+      remoteWork: () => offered(remote),
+    }),
+    logger,
+  })
+  await server.start()
+  return server
+}
