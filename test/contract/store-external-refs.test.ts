@@ -129,6 +129,11 @@ describe('finding', () => {
       second,
     ])
     expect(await list({ states: [] })).toEqual([])
+    const act = { decision: 'approve', decidedBy: 'ann', reasonCode: null } as const
+    await decideApproval(store.pool, { ...act, handoffId: third ?? '' })
+    const waiting = { states: ['QUEUED'], approvedStates: [] }
+    expect(await list(waiting)).toEqual([first])
+    expect(await list({ states: [], approvedStates: ['QUEUED'] })).toEqual([third])
   })
 })
 

@@ -14,6 +14,7 @@ import {
   findInterrupted,
   findRedrive,
   findSubjectHandoffs,
+  findTaskBudget,
   graceExecutions,
   holdDeadLetters,
   listLiveAgents,
@@ -408,6 +409,17 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       erasedAt: 'Date?',
       open: 'boolean',
     } satisfies Answer<RowOf<typeof findSubjectHandoffs>>,
+  ],
+  [
+    'find_task_budget',
+    (db) => findTaskBudget(db, id),
+    {
+      budgetMicroUSD: 'number',
+      spentMicroUSD: 'number',
+      remainingMicroUSD: 'number!',
+      isIdle: 'boolean!',
+      traceparent: 'string',
+    } satisfies Answer<RowOf<typeof findTaskBudget>>,
   ],
   [
     'count_erased',

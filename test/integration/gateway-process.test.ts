@@ -1,4 +1,7 @@
 // The gateway as its own process: takes its settings, serves on the loopback interface, drains on SIGTERM.
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually, fetchAfresh, openCrowd, spawnService } from '@baton/testkit'
 import { keys, openGateway, READ_TOKEN, stateBody } from './gateway-fixture.ts'
@@ -92,4 +95,25 @@ it('makes keys on the command line', async () => {
   })
   expect((await wrong.exited()).code).toBe(2)
   expect(wrong.output()).toContain('BATON_API_KEYS_INVALID')
+})
+
+it('does not start with profiles that are wrong, and says where', async () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'baton-profiles-')), 'profiles.json')
+  for (const [file, problem] of [
+    ['{\n  "profiles": [,]\n}', /at \/profiles\/0: .*line 2, column 16/],
+    [
+      '{"profiles":[{"id":"a","blockFrom":["b"]}]}',
+      /at \/profiles\/0\/blockFrom\/0: no profile has this id/,
+    ],
+  ] as const) {
+    writeFileSync(path, file)
+    const service = await spawnService({
+      main: MAIN,
+      env: settings({ BATON_PROFILES: path }),
+      ready: false,
+    })
+    expect((await service.exited()).code).toBe(1)
+    expect(service.output()).toMatch(problem)
+    expect(service.output()).toContain('BATON_PROFILES_INVALID')
+  }
 })

@@ -42,7 +42,7 @@ export function decidePolicy(from: string, to: Profile): Answer<{ requiresApprov
 
 export type ReadProfiles =
   | { readonly ok: true; readonly profiles: ReadonlyMap<string, Profile> }
-  /** What is wrong, and the line or the JSON pointer where. */
+  /** What is wrong, and where: a JSON pointer, and the line of what is no JSON. */
   | { readonly ok: false; readonly problem: string }
 
 /** Reads `{ "profiles": [{ "id", "agentType"?, "acceptFrom"?, "requireApprovalFrom"?, "blockFrom"? }] }`, strictly. */
@@ -50,7 +50,7 @@ export function readProfiles(bytes: Uint8Array): ReadProfiles {
   const parsed = parseMessage(bytes)
   if (!parsed.ok) {
     const [detail] = parsed.details
-    return { ok: false, problem: `${placeOf(bytes, detail?.pointer)}: ${detail?.message}` }
+    return { ok: false, problem: `at ${detail?.pointer || '/'}: ${detail?.message}` }
   }
   const found = findProblem(parsed.value)
   if (found !== undefined)
@@ -62,17 +62,6 @@ export function readProfiles(bytes: Uint8Array): ReadProfiles {
     ...policies,
   }))
   return { ok: true, profiles: new Map(read.map((profile) => [profile.id, profile])) }
-}
-
-// V8 says the line of what is no JSON; what is JSON and yet refused (a duplicate key, for example) has a pointer.
-function placeOf(bytes: Uint8Array, pointer = ''): string {
-  try {
-    JSON.parse(Buffer.from(bytes).toString('utf8'))
-    return `at ${pointer || '/'}`
-  } catch (error) {
-    const line = /\(line (\d+) column (\d+)\)/.exec(String(error))
-    return line === null ? 'at the end' : `line ${line[1]}, column ${line[2]}`
-  }
 }
 
 interface Problem {
