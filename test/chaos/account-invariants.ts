@@ -1,5 +1,5 @@
 // What must hold of what is counted: costs, attempts, waits, rollbacks, and the time until work flows again.
-import { groupBy } from './evidence.ts'
+import { groupBy, hasEffect } from './evidence.ts'
 import type { CampaignInvariant, Evidence } from './evidence.ts'
 import { recoveriesMs } from './recovery.ts'
 
@@ -31,14 +31,12 @@ function costsNotInLedger(
       .filter((line) => line.what === 'end')
       .map((line) => [`${line.handoffId} ${line.fencingToken}`, line.costMicroUSD]),
   )
-  return handoffs
-    .filter((row) => row.state === 'COMPLETED')
-    .flatMap((row) => {
-      const cost = costs.get(`${row.id} ${row.fencingToken}`)
-      return cost === undefined || cost === row.costMicroUSD
-        ? []
-        : [`charged ${row.costMicroUSD}, its agent wrote down ${cost}: ${row.id}`]
-    })
+  return handoffs.filter(hasEffect).flatMap((row) => {
+    const cost = costs.get(`${row.id} ${row.fencingToken}`)
+    return cost === undefined || cost === row.costMicroUSD
+      ? []
+      : [`charged ${row.costMicroUSD}, its agent wrote down ${cost}: ${row.id}`]
+  })
 }
 
 function rollbacksOff({ handoffs, tasks, operations, records }: Evidence): readonly string[] {

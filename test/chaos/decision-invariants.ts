@@ -1,5 +1,5 @@
 // What must hold of decisions: recorded before the effect, in a log without gaps, each for its own reason, in one trace.
-import { groupBy, traceIdOf } from './evidence.ts'
+import { groupBy, hasEffect, traceIdOf } from './evidence.ts'
 import type { CampaignInvariant, Evidence, HandoffRow } from './evidence.ts'
 import type { Operation } from './history.ts'
 
@@ -24,7 +24,7 @@ function unaudited(evidence: Evidence): readonly string[] {
         : [`executed ${earlyMs} ms before its decision record: ${which}`]
     })
   const receipts = evidence.handoffs
-    .filter((row) => row.state === 'COMPLETED')
+    .filter(hasEffect)
     .filter((row) => accepted.get(`${row.id} ${row.fencingToken}`)?.[0]?.hash !== row.auditHash)
     .map((row) => `committed under a receipt that the log does not have: ${row.id}`)
   return [...executed, ...receipts]
@@ -33,6 +33,7 @@ function unaudited(evidence: Evidence): readonly string[] {
 /** Which event tells of each end. */
 const EVENT_OF_STATE: Readonly<Record<string, string>> = {
   COMPLETED: 'EXECUTION_COMPLETED',
+  PARTIAL: 'EXECUTION_COMPLETED',
   ROLLED_BACK: 'ROLLED_BACK',
   DEAD_LETTERED: 'DEAD_LETTERED',
   REJECTED: 'HANDOFF_REJECTED',

@@ -1,6 +1,6 @@
 // What must hold of delivery: nothing lost, nothing stuck, nothing twice, nothing that nobody sent, in order.
 import type { LedgerLine } from './effect-ledger.ts'
-import { groupBy } from './evidence.ts'
+import { groupBy, hasEffect } from './evidence.ts'
 import type { CampaignInvariant, Evidence, HandoffRow } from './evidence.ts'
 import { overdueExecutions } from './overdue-executions.ts'
 
@@ -19,7 +19,7 @@ function doubleEffects(evidence: Evidence): readonly string[] {
   const { handoffs, records } = evidence
   const ran = new Set(startsOf(evidence).map((line) => `${line.handoffId} ${line.fencingToken}`))
   const wrong = handoffs
-    .filter((row) => row.state === 'COMPLETED')
+    .filter(hasEffect)
     .filter(
       (row) =>
         row.resultFencingToken !== row.fencingToken || !ran.has(`${row.id} ${row.fencingToken}`),
@@ -73,13 +73,16 @@ function unexpected(evidence: Evidence): readonly string[] {
       .filter((row) => sent.get(row.id)?.outcome === 'refused')
       .map((row) => `refused and stored all the same: ${row.id}`),
     ...evidence.handoffs
-      .filter((row) => row.parentId !== null && known.get(row.parentId)?.state !== 'COMPLETED')
+      .filter((row) => row.parentId !== null && !sentOnBy(known.get(row.parentId)))
       .map((row) => `sent on by a step that never completed: ${row.id}`),
     ...startsOf(evidence)
       .filter((line) => !known.has(line.handoffId))
       .map((line) => `executed without being stored: ${line.handoffId}`),
   ]
 }
+
+const sentOnBy = (parent: HandoffRow | undefined): boolean =>
+  parent !== undefined && hasEffect(parent)
 
 function fencingTokensOff(evidence: Evidence): readonly string[] {
   const known = handoffsById(evidence)

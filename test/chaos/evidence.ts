@@ -104,3 +104,7 @@ export function groupBy<Item>(
 }
 
 export const traceIdOf = (traceparent: string): string => traceparent.split('-')[1] ?? ''
+
+/** Whether an execution's result was committed, of all that was asked or of a part. */
+export const hasEffect = ({ state }: HandoffRow): boolean =>
+  state === 'COMPLETED' || state === 'PARTIAL'

@@ -10,6 +10,7 @@ const SCOPES = [
   'handoffs:read',
   'handoffs:return',
   'handoffs:cancel',
+  'executions:claim',
   'approvals:decide',
   'dead-letters:review',
 ].join('+')

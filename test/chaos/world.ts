@@ -12,6 +12,8 @@ import type { Channels } from './channels.ts'
 import { createLineChannel } from './line-channel.ts'
 import { createPeople } from './people.ts'
 import type { People } from './people.ts'
+import { startPullers } from './puller.ts'
+import type { Pullers } from './puller.ts'
 import { startSlot } from './slot.ts'
 import type { Slot } from './slot.ts'
 
@@ -40,6 +42,7 @@ export const LINKS = [
   'receiver-auditor',
   'auditor-postgres',
   'gateway-postgres',
+  'gateway-redis',
   'sender-postgres',
   'client-gateway',
 ] as const
@@ -51,6 +54,7 @@ export interface World extends Servers {
   readonly links: ReadonlyMap<LinkName, Link>
   readonly channels: Channels
   readonly people: People
+  readonly pullers: Pullers
   /** Superuser connections to the operational database, past every link. */
   readonly admin: Pool
   readonly folder: string
@@ -126,7 +130,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     http: createHttpChannel(gatewayUrl, people.driverKey),
     ndjson: lines,
   })
+  const pullers = startPullers({
+    url: gatewayUrl,
+    key: people.driverKey,
+    folder,
+    leaseMs: LEASE_MS,
+  })
   async function end(): Promise<void> {
+    await pullers.stop()
     await Promise.all([...slots.values()].map((slot) => slot.end()))
     await channels.close()
     await admin.end()
@@ -142,14 +153,16 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     await end()
     throw error
   }
-  const parts = { postgres, redis, system, slots, links, channels, people, admin, folder, end }
-  return Object.assign(world, parts)
+  return Object.assign(world, {
+    ...{ postgres, redis, system, slots, links, channels, people, pullers, admin, folder, end },
+  })
 }
 
 /** What every service of a campaign is told. */
 export const campaignSettings = (folder: string) => ({
   BATON_CHAOS_FOLDER: folder,
   BATON_LEASE_MS: String(LEASE_MS),
+  BATON_PULL_LEASE_MS: String(LEASE_MS),
   BATON_UNDELIVERED_MS: '1500',
   BATON_RETRY_BASE_MS: String(BACKOFF.baseMs),
   BATON_RETRY_CAP_MS: String(BACKOFF.capMs),
@@ -218,7 +231,7 @@ function urlsOf(
   return {
     BATON_DATABASE_URL: database,
     BATON_AUDIT_URL: through(system.auditorUrl, own('receiver-auditor')),
-    ...(service === 'relay' || service === 'receiver'
+    ...(service === 'relay' || service === 'receiver' || service === 'gateway'
       ? { BATON_REDIS_URL: through(redis.url, own(`${service}-redis`)) }
       : {}),
   }

@@ -52,7 +52,7 @@ export const GATEWAY_SETTINGS = {
   ...UNSAFE_REDIS_SETTINGS,
   ...RETRY_SETTINGS,
   BATON_PULL_LEASE_MS: integer({
-    min: 10_000,
+    min: 1_000,
     max: 3_600_000,
     default: 60_000,
     help: 'How long what an agent outside has claimed is its own without a heartbeat.',
