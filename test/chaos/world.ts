@@ -153,9 +153,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     await end()
     throw error
   }
-  return Object.assign(world, {
-    ...{ postgres, redis, system, slots, links, channels, people, pullers, admin, folder, end },
-  })
+  const ways = { links, channels, people, pullers }
+  return Object.assign(world, { postgres, redis, system, slots, ...ways, admin, folder, end })
 }
 
 /** What every service of a campaign is told. */

@@ -46,9 +46,9 @@ const OPERATIONS: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   async repeat() {
     const taskId = someTask()
-    const entry = { handoffId: randomUUID() }
+    const entry = entryOf({ taskId })
     await append(taskId, entry)
-    await auditor.client.append([entryOf({ taskId, ...entry })])
+    await auditor.client.append([entry])
   },
   async 'restart sealer'() {
     if (random.next() < 0.5) await sealer.stop()
