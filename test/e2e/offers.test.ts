@@ -2,6 +2,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createOffers, openFolder } from '@baton/offers'
+import { eventually, spawnService } from '@baton/testkit'
 import { openCommandLine } from './command-line.ts'
 import type { CommandLine, Finished } from './command-line.ts'
 
@@ -113,4 +115,32 @@ it('P14 names what is no handoff, and starts nothing', async () => {
 it('works in .handoffs of the folder it is called in', async () => {
   const { stdout } = await line.runWith({ HANDOFF_DIR: '' }, 'list', '--json')
   expect(stdout).toBe('[]\n')
+})
+
+describe('P18 list --watch', () => {
+  const watching = (...args: string[]) =>
+    spawnService({
+      main: 'services/cli/src/main.ts',
+      args: ['list', '--watch', '--json', '--status', 'offered', ...args],
+      env: { HANDOFF_DIR: join(line.home, 'watched') },
+      ready: /Watching until Ctrl-C/,
+    })
+
+  it('tells what is offered while it runs, and ends on a signal', async () => {
+    const watcher = await watching()
+    const offers = createOffers({ storage: openFolder(join(line.home, 'watched')) })
+    const { task_id: id } = await offers.createHandoff({ description: 'x', from_agent: 'a' })
+    await eventually(async () => watcher.stdout().includes(id), {
+      deadlineMs: 30_000,
+      describe: () => watcher.output(),
+    })
+    expect(await watcher.stop()).toBe(0)
+    const [told] = watcher.stdout().trim().split('\n')
+    expect(JSON.parse(told ?? '')).toMatchObject({ handoff: { task_id: id, status: 'offered' } })
+  })
+  it('refuses a webhook that nobody could believe', async () => {
+    const { exitCode, stderr } = await run('list', '--watch', '--webhook', 'http://127.0.0.1:9/')
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('HANDOFF_WEBHOOK_SECRET')
+  })
 })

@@ -4,6 +4,8 @@ import type { Command } from 'commander'
 import { STATUSES } from '@baton/protocol/dialects/handoff-v01'
 import { collect, limit, positiveNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import type { Context } from './context.ts'
+import type { ExitCode } from './exit-codes.ts'
 
 const ID = 'task id, or the first characters of one'
 const offersModule = () => import('./commands/offers.ts')
@@ -46,11 +48,12 @@ export function addOffers(program: Command, run: Run): void {
     .description('list what is offered and what became of it')
     .addOption(new Option('--status <status>', 'only those that stand so').choices(STATUSES))
     .option('--limit <number>', 'how many', limit, 1_000)
-    .action(
-      run(async (context, options: { status?: string; limit: number }) =>
-        (await offersModule()).list(context, options),
-      ),
+    .option('--watch', 'go on and tell every change, until Ctrl-C')
+    .option(
+      '--webhook <url>',
+      'with --watch: tell it this endpoint, signed with HANDOFF_WEBHOOK_SECRET',
     )
+    .action(run(async (context, flags: ListFlags) => listOrWatch(context, flags)))
   program
     .command('show')
     .description('show an offered handoff')
@@ -72,6 +75,18 @@ export function addOffers(program: Command, run: Run): void {
 interface Step {
   readonly verb: 'complete' | 'reject' | 'fail' | 'reoffer'
   readonly what: string
+}
+
+interface ListFlags {
+  readonly status?: string
+  readonly limit: number
+  readonly watch?: boolean
+  readonly webhook?: string
+}
+
+async function listOrWatch(context: Context, flags: ListFlags): Promise<ExitCode> {
+  if (flags.watch !== true) return (await offersModule()).list(context, flags)
+  return (await import('./commands/watch-offers.ts')).watchOffers(context, flags)
 }
 
 const STEPS: readonly Step[] = [

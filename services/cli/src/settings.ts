@@ -71,6 +71,9 @@ export const CLI_SETTINGS = {
   HANDOFF_DATABASE_URL: optionalUrl(POSTGRES, {
     help: 'Operational database, as role baton_app: the same handoffs are then kept in its table `offer` instead of a folder.',
   }),
+  HANDOFF_WEBHOOK_SECRET: optionalSecret({
+    help: 'Signs what `list --watch --webhook` tells: whsec_ and 24 to 64 bytes in base64, as Standard Webhooks has it.',
+  }),
   HANDOFF_VALIDATION: oneOf(['strict', 'lenient'], {
     default: 'strict',
     help: 'Whether a file must satisfy the schema of protocol v0.1, or only have an id and a status.',
