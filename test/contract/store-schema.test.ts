@@ -12,6 +12,7 @@ import {
   extendLeases,
   findInterrupted,
   findOwnedTables,
+  listPendingHandoffs,
   listPriorityClasses,
   listUndelivered,
   markDispatched,
@@ -155,6 +156,10 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
   it.each<[string, (db: Database) => Promise<unknown>]>([
     ['send', (db) => sendHandoffs(db, set())],
     ['classes', (db) => listPriorityClasses(db)],
+    [
+      'pending by agent',
+      (db) => listPendingHandoffs(db, 'reviewer', { limit: 100, bytesMax: 3_000_000 }),
+    ],
     ['outbox depth', (db) => outboxDepth(db)],
     ['queue depths', (db) => outboxQueueDepths(db, ['reviewer', 'nobody'], 100)],
     [

@@ -142,16 +142,15 @@ export function freePort(): Promise<number> {
   })
 }
 
-export async function openSwarm(
-  purpose: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<SwarmWorld> {
+/** With a Redis there are a relay, and a receiver that hosts the specialist of `sw4rm-agents.ts`. */
+export async function openSwarm(purpose: string, redisUrl?: string): Promise<SwarmWorld> {
   const { adminUrl } = await acquirePostgres()
   const port = await freePort()
   const system = await createSystem({
     purpose,
     adminUrl,
-    agents: 'none',
+    agents: './test/integration/sw4rm-agents.ts',
+    ...(redisUrl === undefined ? {} : { redisUrl }),
     env: {
       BATON_API_KEYS: Object.values(swarmKeys)
         .map(({ entry }) => entry)
@@ -163,7 +162,11 @@ export async function openSwarm(
     },
   })
   await system.start('auditor')
-  let gateway = await system.start('gateway', env)
+  if (redisUrl !== undefined) {
+    await system.start('relay')
+    await system.start('receiver')
+  }
+  let gateway = await system.start('gateway')
   const pool = createPool({ url: system.databaseUrl, applicationName: 'test', connectionsMax: 2 })
   const sender = createSender({
     databaseUrl: system.databaseUrl,

@@ -12,6 +12,7 @@ import type { ContextMode, HandoffRequest, HandoffResponse } from '@baton/protoc
 import type { AgentRegistration, JsonObject } from '@baton/protocol'
 import type { Agent, AgentContext, AgentResult } from '@baton/engine'
 import { permanent, transient } from '@baton/runtime'
+import { createScanner } from '@baton/safety'
 import { newTraceparent } from '@baton/telemetry'
 import { defineAgent } from './agent.ts'
 import type { Sender } from './sender.ts'
@@ -107,7 +108,10 @@ export async function requestHandoff(
   { budgetUSD = 1, mode = 'strict', traceparent = newTraceparent() }: SendRequestOptions = {},
 ): Promise<HandoffResponse> {
   const nowMs = Date.now()
-  const mapping = { nowMs, salt: randomBytes(32), budgetUSD, mode }
+  const { scan } = createScanner()
+  const isUnsafe = (texts: readonly string[]) =>
+    scan({ currentState: { texts } }).decision === 'reject'
+  const mapping = { nowMs, salt: randomBytes(32), isUnsafe, budgetUSD, mode }
   const { agentState, targetAgentType, constraints } = toHandoff(request, mapping)
   const sent = await sender.send({ ...agentState, traceparent }, targetAgentType, constraints)
   return handoffResponse({

@@ -13,12 +13,15 @@ export interface PendingHandoff {
   readonly signature: string
 }
 
+/** Whoever is known by name only cannot say that it is the version of the agent that handoff `h` asks for. */
+const NAMES_NO_VERSION = `(h.to_version is null or h.routed_to is not null)`
+
 const PENDING = `
 with waiting as (
   select h.id, h.publish_attempt, h.key_id, h.signature, h.priority, h.created_at, h.body_bytes,
     sum(h.body_bytes) over (order by h.priority, h.created_at, h.id) as bytes
   from handoff h
-  where h.ended_at is null and h.state in ${CLAIMABLE} and coalesce(h.routed_to, h.to_agent) = $1
+  where h.ended_at is null and h.state in ${CLAIMABLE} and coalesce(h.routed_to, h.to_agent) = $1 and ${NAMES_NO_VERSION}
     and ${IN_TIME} and not h.cancel_requested and not ${IS_HELD} and not ${EARLIER_IS_OPEN}
   order by h.priority, h.created_at, h.id limit $2
 )
@@ -62,4 +65,12 @@ export async function findTakenFence(
   takenBy: string,
 ): Promise<Fence | undefined> {
   return (await run<Fence>(db, 'find_taken_fence', TAKEN, [handoffId, takenBy]))[0]
+}
+
+const ASKS_FOR_VERSION = `
+select from handoff h where h.id = $1 and not ${NAMES_NO_VERSION}`
+
+/** Whether a handoff asks for certain versions of its agent. */
+export async function asksForVersion(db: Database, handoffId: string): Promise<boolean> {
+  return (await run(db, 'asks_for_version', ASKS_FOR_VERSION, [handoffId])).length > 0
 }

@@ -8,6 +8,7 @@ import { routeHandoff, SW4RM, Sw4rmError, toHandoff } from '@baton/protocol/dial
 import type { ContextMode, HandoffRequest } from '@baton/protocol/dialects/sw4rm'
 import { status } from '@grpc/grpc-js'
 import { BatonError } from '@baton/runtime'
+import type { Scanner } from '@baton/safety'
 import type { Logger } from '@baton/runtime'
 import { findHandoff, listLiveAgents } from '@baton/store'
 import type { Pool } from '@baton/store'
@@ -26,6 +27,8 @@ export interface SendRequestParts {
   readonly submitter: Submitter
   readonly requireRoom: RequireRoom
   readonly logger: Logger
+  /** Finds what would be hidden from the checks under the name of a secret. */
+  readonly scan: Scanner['scan']
   /** What a task may cost in all that begins here. */
   readonly budgetMicroUSD: number
   /** How contexts are read. */
@@ -69,13 +72,14 @@ const placeInMessage: Place = (pointer) => pointer
 function submissionOf(
   request: HandoffRequest,
   { key, span }: Caller,
-  { keyRing, budgetMicroUSD, contextMode }: SendRequestParts,
+  { keyRing, budgetMicroUSD, contextMode, scan }: SendRequestParts,
 ): Submission {
   const { requestId, fromAgent, toAgent } = request
   if (!isName(requestId)) throw REQUEST_ID_INVALID
   const { agentState, targetAgentType, constraints } = toHandoff(request, {
     nowMs: Date.now(),
     salt: saltOf(keyRing, requestId),
+    isUnsafe: (texts) => scan({ currentState: { texts } }).decision === 'reject',
     budgetUSD: budgetMicroUSD / 1e6,
     mode: contextMode,
   })

@@ -4,7 +4,13 @@ import type { Given, RemoteOutcome } from '@baton/engine'
 import type { AgentRegistration } from '@baton/protocol'
 import { rejectionCode, STATUS_NUMBERS, Sw4rmError } from '@baton/protocol/dialects/sw4rm'
 import { status } from '@grpc/grpc-js'
-import { findClaim, findHandoff, findTakenFence, markAcceptedByName } from '@baton/store'
+import {
+  asksForVersion,
+  findClaim,
+  findHandoff,
+  findTakenFence,
+  markAcceptedByName,
+} from '@baton/store'
 import type { ClaimedHandoff, Fence, HandoffView, Pool } from '@baton/store'
 import type { RemoteWork } from '../executions/remote-work.ts'
 import type { Caller } from './calls.ts'
@@ -86,6 +92,7 @@ async function take(
   if (current !== 'PENDING') throw notPending(id, current)
   const type = addressedTo(handoff)
   if (acceptingAgent !== '' && acceptingAgent !== type) throw ADDRESSED_ELSEWHERE
+  if (await asksForVersion(pool, handoff.handoffId)) throw ASKS_FOR_VERSION
   const claim = await findClaim(pool, handoff.handoffId)
   if (claim === undefined) throw notPending(id, await statusNow(pool, handoff))
   let given: Given | undefined
@@ -128,6 +135,11 @@ async function settle(
 const ADDRESSED_ELSEWHERE = new PeerRefusal(
   status.PERMISSION_DENIED,
   'the handoff is addressed to another agent',
+)
+
+const ASKS_FOR_VERSION = new PeerRefusal(
+  status.FAILED_PRECONDITION,
+  'the handoff asks for certain versions of its agent, which SW4RM does not tell',
 )
 
 const SOMEBODY_ELSES = new PeerRefusal(

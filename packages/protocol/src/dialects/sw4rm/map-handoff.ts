@@ -11,15 +11,14 @@ import type { BudgetEnvelope, HandoffRequest } from './handoff-request.ts'
 import { isDict, isList, jsonObjectOf, jsonOf, pythonValueOf } from './python-value.ts'
 import type { PythonDict, PythonValue } from './python-value.ts'
 import { withoutSecretShapes, withoutToolSecrets } from './secrets.ts'
+import type { HidingOptions } from './secrets.ts'
 import { snapshotBytes, snapshotOf, unpackContext } from './snapshot.ts'
 
 export const SW4RM = 'sw4rm'
 
-export interface MappingOptions {
+export interface MappingOptions extends HidingOptions {
   /** Milliseconds since 1970: from when on the time-out counts. */
   readonly nowMs: number
-  /** Under which secrets are told apart; to be had by nobody who reads messages. */
-  readonly salt: Uint8Array
   /** SW4RM knows no money, so the task gets this budget. */
   readonly budgetUSD: number
   readonly mode?: ContextMode
@@ -38,9 +37,9 @@ export function toHandoff(request: HandoffRequest, options: MappingOptions): Map
   const snapshot =
     contextSnapshot === null ? undefined : forwarded(contextSnapshot, request, options)
   const context = snapshot?.context ?? contextFrom({})
-  const tools = withoutToolSecrets(context.tool_state, options.salt)
-  const contextMetadata = withoutSecretShapes(context.metadata, options.salt)
-  const requestMetadata = withoutSecretShapes(pythonValueOf(metadata), options.salt)
+  const tools = withoutToolSecrets(context.tool_state, options)
+  const contextMetadata = withoutSecretShapes(context.metadata, options)
+  const requestMetadata = withoutSecretShapes(pythonValueOf(metadata), options)
   const history = historyOf(context.conversation_history)
   const known = asDict(context.metadata)
   const named = textOf(metadata['task_id'] ?? known.get('task_id'))

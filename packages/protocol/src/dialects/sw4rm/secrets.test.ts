@@ -11,7 +11,7 @@ interface Cleaned {
 }
 
 const cleaned = (toolState: object) => {
-  const { value, places } = withoutToolSecrets(pythonValueOf(toolState), SALT)
+  const { value, places } = withoutToolSecrets(pythonValueOf(toolState), { salt: SALT })
   const configurations = (jsonOf(value) as Cleaned).configurations ?? {}
   return { text: JSON.stringify(jsonOf(value)), configurations, places }
 }
@@ -84,14 +84,16 @@ describe('anywhere', () => {
     const { text, places } = cleaned(toolState)
     expect(text).not.toContain(JSON.stringify(secret).slice(1, -1))
     expect(places).toEqual(['/cached_results/c/0/text', '/configurations/x'])
-    const metadata = withoutSecretShapes(pythonValueOf({ a: secret, b: 'kept' }), SALT)
+    const metadata = withoutSecretShapes(pythonValueOf({ a: secret, b: 'kept' }), { salt: SALT })
     expect(jsonOf(metadata.value)).toEqual({ a: expect.stringMatching(MARKER), b: 'kept' })
   })
 
   it('W16 marks equal secrets alike under one salt, and under another one not', () => {
     const state = pythonValueOf({ configurations: { password: 'one', pwd: 'one', secret: 'two' } })
     const marks = (salt: Uint8Array) =>
-      Object.values((jsonOf(withoutToolSecrets(state, salt).value) as Cleaned).configurations ?? {})
+      Object.values(
+        (jsonOf(withoutToolSecrets(state, { salt }).value) as Cleaned).configurations ?? {},
+      )
     const [first, same, other] = marks(SALT)
     expect(first).toBe(same)
     expect(first).not.toBe(other)
@@ -126,5 +128,41 @@ describe('anywhere', () => {
       expect(
         cleaned({ configurations: { x: part.repeat(200_000 / part.length) } }).places.length,
       ).toBeLessThan(2)
+  })
+})
+
+describe('what is unsafe', () => {
+  const hidden = (configurations: object, isUnsafe: (texts: readonly string[]) => boolean) => {
+    const options = { salt: SALT, isUnsafe }
+    const { value, places } = withoutToolSecrets(pythonValueOf({ configurations }), options)
+    return { configurations: (jsonOf(value) as Cleaned).configurations, places }
+  }
+  const injected = (texts: readonly string[]) => texts.some((text) => text.includes('INJECTED'))
+
+  it('W16 is left to be seen, and the secrets beside it are not', () => {
+    const configurations = {
+      password: 'hunter2',
+      token: 'INJECTED words',
+      list: { secret: ['a', 'b'] },
+    }
+    expect(hidden(configurations, injected)).toEqual({
+      configurations: {
+        password: expect.stringMatching(MARKER),
+        token: 'INJECTED words',
+        list: { secret: [expect.stringMatching(MARKER), expect.stringMatching(MARKER)] },
+      },
+      places: [
+        '/configurations/password',
+        '/configurations/list/secret/0',
+        '/configurations/list/secret/1',
+      ],
+    })
+    expect(hidden(configurations, () => false).places).toHaveLength(4)
+  })
+
+  it('W16 is left where it is unsafe only together', () => {
+    const both = (texts: readonly string[]) => texts.includes('one') && texts.includes('two')
+    const split = { password: 'one', token: 'two' }
+    expect(hidden(split, both)).toEqual({ configurations: split, places: [] })
   })
 })

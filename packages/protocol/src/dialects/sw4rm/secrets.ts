@@ -35,20 +35,65 @@ const LOOKED_AT_MAX = 16_384
 /** One unbroken word that mixes letters and digits: what keys look like that no list knows. */
 const RANDOM_WORD = /^(?=[^\s]*[0-9])(?=[^\s]*[A-Za-z])[A-Za-z0-9+/=_-]{32,512}$/
 
+export interface HidingOptions {
+  /** Under which markers are made. */
+  readonly salt: Uint8Array
+  /**
+   * Whether texts together are ones that a handoff must not bring. Such a text is left where it stands, however its member is called: the
+   * checks of whoever receives it are to see it.
+   */
+  readonly isUnsafe?: ((texts: readonly string[]) => boolean) | undefined
+}
+
 interface Hiding {
   readonly salt: Uint8Array
+  readonly shown: ReadonlySet<string>
+  readonly texts: string[]
   readonly places: string[]
+}
+
+/** Twice where the first time would have hidden what is unsafe. */
+function hidingIn(
+  { salt, isUnsafe }: HidingOptions,
+  walk: (hiding: Hiding) => PythonValue,
+): WithoutSecrets {
+  const hideAllBut = (shown: ReadonlySet<string>) => {
+    const hiding: Hiding = { salt, shown, texts: [], places: [] }
+    return { value: walk(hiding), places: hiding.places, texts: hiding.texts }
+  }
+  const { texts, ...hidden } = hideAllBut(new Set())
+  const unsafe = isUnsafe === undefined ? [] : unsafeAmong([...new Set(texts)], isUnsafe)
+  if (unsafe.length === 0) return hidden
+  const { value, places } = hideAllBut(new Set(unsafe))
+  return { value, places }
+}
+
+// By halves: most have none, and few texts make the difference. What is unsafe only together is kept together.
+function unsafeAmong(
+  texts: readonly string[],
+  isUnsafe: (texts: readonly string[]) => boolean,
+): readonly string[] {
+  if (texts.length === 0 || !isUnsafe(texts)) return []
+  if (texts.length === 1) return texts
+  const middle = texts.length >> 1
+  const found = [texts.slice(0, middle), texts.slice(middle)].flatMap((half) =>
+    unsafeAmong(half, isUnsafe),
+  )
+  return found.length === 0 ? texts : found
 }
 
 /**
  * The tool state without its secrets: by name and by shape in its `configurations`, by known shapes everywhere else. Whoever has
  * not the salt cannot try guesses against a marker; equal secrets under one salt have equal markers.
  */
-export function withoutToolSecrets(toolState: PythonValue, salt: Uint8Array): WithoutSecrets {
-  const hiding: Hiding = { salt, places: [] }
-  if (!isDict(toolState))
-    return { value: withoutShapes(toolState, '', hiding), places: hiding.places }
-  const value = new Map(
+export const withoutToolSecrets = (
+  toolState: PythonValue,
+  options: HidingOptions,
+): WithoutSecrets => hidingIn(options, (hiding) => withoutIn(toolState, hiding))
+
+function withoutIn(toolState: PythonValue, hiding: Hiding): PythonValue {
+  if (!isDict(toolState)) return withoutShapes(toolState, '', hiding)
+  return new Map(
     [...toolState].map(([key, item]) => {
       const place = pointerTo('', key)
       return [
@@ -59,14 +104,11 @@ export function withoutToolSecrets(toolState: PythonValue, salt: Uint8Array): Wi
       ]
     }),
   )
-  return { value, places: hiding.places }
 }
 
 /** Any other value without what has the shape of a secret. */
-export function withoutSecretShapes(value: PythonValue, salt: Uint8Array): WithoutSecrets {
-  const hiding: Hiding = { salt, places: [] }
-  return { value: withoutShapes(value, '', hiding), places: hiding.places }
-}
+export const withoutSecretShapes = (value: PythonValue, options: HidingOptions): WithoutSecrets =>
+  hidingIn(options, (hiding) => withoutShapes(value, '', hiding))
 
 function withoutShapes(value: PythonValue, place: string, hiding: Hiding): PythonValue {
   if (typeof value === 'string') return hasSecretShape(value) ? hide(value, place, hiding) : value
@@ -111,7 +153,9 @@ function mapMembers(
   return isList(value) ? value.map((item, index) => change(item, index)) : value
 }
 
-function hide(text: string, place: string, { salt, places }: Hiding): string {
+function hide(text: string, place: string, { salt, shown, texts, places }: Hiding): string {
+  if (shown.has(text)) return text
+  texts.push(text)
   places.push(place)
   const digest = createHmac('sha256', salt).update(text).digest('hex')
   return `[secret hmac-sha256:${digest.slice(0, 16)}]`
