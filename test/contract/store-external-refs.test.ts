@@ -6,12 +6,13 @@ import {
   eraseHandoffs,
   findForeignHandoff,
   findForeignHandoffs,
+  findHandoffAs,
   inTransaction,
   listForeignHandoffs,
   sendHandoffs,
   takeExternalRef,
 } from '@baton/store'
-import type { ExternalRef, NewHandoff } from '@baton/store'
+import type { Database, ExternalRef, NewHandoff } from '@baton/store'
 import { permanent } from '@baton/runtime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newHandoff, openStore } from './store-fixture.ts'
@@ -103,6 +104,33 @@ describe('finding', () => {
     ])
     expect(await findForeignHandoffs(store.pool, 'sw4rm', [handoffId])).toEqual([])
     expect(await findForeignHandoff(store.pool, { ...ref, id: 'nobody' })).toBeUndefined()
+    expect(await findHandoffAs(store.pool, 'session', handoffId)).toEqual(found)
+  })
+
+  it('shows any handoff in a protocol it did not come in by, between its agents', async () => {
+    const handoffId = await sendAs(newRef())
+    const shown = await findHandoffAs(store.pool, 'sw4rm', handoffId)
+    expect(shown).toMatchObject({
+      id: handoffId,
+      sender: 'intake',
+      recipient: 'reviewer',
+      depth: 0,
+    })
+    expect(await findHandoffAs(store.pool, 'sw4rm', randomUUID())).toBeUndefined()
+  })
+
+  it('has of a partial result what its next handoff was given to do', async () => {
+    const remaining = [{ subtaskId: 'b', description: 'the rest' }]
+    const { handoffId, taskId } = newHandoff()
+    await sendAs(newRef(), { handoffId, taskId })
+    await store.rows(`update handoff set state = 'PARTIAL', ended_at = now() where id = $1`, [
+      handoffId,
+    ])
+    const find = async () => (await findHandoffAs(store.pool, 'session', handoffId))?.remaining
+    expect(await find()).toBeNull()
+    const body = Buffer.from(JSON.stringify({ remainingSubtasks: remaining }))
+    await sendHandoffs(store.pool, [newHandoff({ taskId, parentId: handoffId, body })])
+    expect(await find()).toEqual(remaining)
   })
 
   it('lists the newest first, by sender, recipient and state, together and alone', async () => {
@@ -134,6 +162,48 @@ describe('finding', () => {
     const waiting = { states: ['QUEUED'], approvedStates: [] }
     expect(await list(waiting)).toEqual([first])
     expect(await list({ states: [], approvedStates: ['QUEUED'] })).toEqual([third])
+  })
+})
+
+describe('listing among thousands', () => {
+  const RECIPIENTS = 10
+  beforeAll(async () => {
+    await sendHandoffs(
+      store.pool,
+      Array.from({ length: 2_000 }, () => newHandoff({ fromAgent: 'crowd' })),
+    )
+    await store.rows(
+      `insert into external_ref (protocol, id, handoff_id, sender, recipient, created_at)
+       select 'crowd', id, id, 's' || nth % $1, 'r' || nth % $1, now() - nth * interval '1 s'
+       from (select id, row_number() over () as nth from handoff where from_agent = 'crowd') h`,
+      [RECIPIENTS],
+    )
+    await store.rows('analyze')
+  })
+
+  it.each([
+    ['nothing', {}],
+    ['a recipient', { recipient: 'r1' }],
+    ['a sender', { sender: 's1' }],
+    ['a recipient and states', { recipient: 'r1', states: ['QUEUED'] }],
+    ['states', { states: ['QUEUED'] }],
+  ])('by %s reads the newest from an index and sorts nothing', async (_, filter) => {
+    let plan = ''
+    const explaining: Database = {
+      async query(statement) {
+        const { text, values } = statement as { text: string; values: unknown[] }
+        const { rows } = await store.pool.query<{ 'QUERY PLAN': string }>({
+          text: `explain ${text}`,
+          values,
+        })
+        plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+        return store.pool.query(statement)
+      },
+    }
+    const listed = await listForeignHandoffs(explaining, 'crowd', { limit: 100, ...filter })
+    expect(listed).toHaveLength(100)
+    expect(plan).not.toMatch(/Seq Scan|Bitmap|\bSort\b/)
+    expect(plan).toMatch(/Index Scan using external_ref_/)
   })
 })
 

@@ -44,11 +44,23 @@ const broken = recordingAgent('broken', {
     throw permanent('BATON_REVIEW_UNAVAILABLE', 'out of order')
   },
 })
+const partial = recordingAgent('partial', {
+  execute: async (context) =>
+    answer(context, context.message.parentHandoffId === null ? { remaining: REMAINING } : {}),
+})
+const REMAINING = [{ subtaskId: 'summary', description: 'write the summary' }]
 
 beforeAll(async () => {
   pipeline = await openPipeline('handoffs api')
   const analyst = recordingAgent('analyst')
-  await pipeline.start([analyst.agent, reviewer.agent, slowAgent.agent, costly.agent, broken.agent])
+  await pipeline.start([
+    analyst.agent,
+    reviewer.agent,
+    slowAgent.agent,
+    costly.agent,
+    broken.agent,
+    partial.agent,
+  ])
   gateway = await startGateway()
 }, 60_000)
 afterAll(() => pipeline.close())
@@ -187,6 +199,22 @@ describe('a message', () => {
     expect(handedTo(hostile.id)).toBeUndefined()
   })
 
+  it('R07 is completed with what remains where its agent did a part, and the rest goes on by itself', async () => {
+    const { id } = await create({ toProfileId: 'partial' })
+    const { attachments, taskId } = await reaches(id, 'completed')
+    expect(JSON.parse(String(attachments))).toEqual({
+      result: 'done',
+      partial: true,
+      remaining: REMAINING,
+    })
+    await pipeline.taskEnds(String(taskId))
+    const states = await pipeline.rows(
+      'select state from handoff where task_id = $1 order by task_seq',
+      [taskId],
+    )
+    expect(states).toEqual([{ state: 'PARTIAL' }, { state: 'COMPLETED' }])
+  })
+
   it('I9 goes on in the trace of its request, or else of its parent', async () => {
     const traceId = randomUUID().replaceAll('-', '')
     const traceparent = `00-${traceId}-00f067aa0ba902b7-03`
@@ -227,6 +255,25 @@ describe('an approval', () => {
     )
     expect(recorded).toMatchObject({ act: { actor: 'bob' } })
     expect(JSON.stringify(recorded)).not.toContain('The board')
+  })
+
+  it('R14 R15 is given here to whatever handoff waits for one, and messages may follow it', async () => {
+    const { handoffId: id } = await pipeline.send('reviewer', {
+      constraints: { requiresApproval: true },
+    })
+    const waiting = await read(id)
+    expect(waiting).toMatchObject({ id, status: 'pending', requiresApproval: true, body: '' })
+    expect(waiting.subject).toBe(`Handoff from ${String(waiting.fromProfileId)} to reviewer`)
+    const listed = (await (await ask('/api/handoffs')).json()) as Message[]
+    expect(listed.map((one) => one.id)).not.toContain(id)
+    const response = await approve(id)
+    expect(await response.json()).toMatchObject({ id, status: 'accepted', approvedBy: 'user' })
+    await reaches(id, 'completed')
+    const child = await create({ parentMessageId: id })
+    expect(child).toMatchObject({ parentMessageId: id, chainDepth: 1 })
+    await reaches(child.id, 'completed')
+    const traceIds = [id, child.id].map((one) => handedTo(one)?.traceparent.slice(3, 35))
+    expect(traceIds[0]).toBe(traceIds[1])
   })
 
   it('R15 R16 comes too late once the message has expired, which nothing executes', async () => {

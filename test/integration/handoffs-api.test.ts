@@ -433,3 +433,37 @@ describe('policies of profiles', () => {
     expect(message.status).toBe('pending')
   })
 })
+
+it('R06 is described by /openapi.json, every status that it answers included', async () => {
+  const document = (await ask(fixture.gateway, { url: '/openapi.json' })).json()
+  const { HandoffsApiMessage: message, HandoffsApiProblem: problem } = document.components.schemas
+  expect(message.required).toEqual(MEMBERS)
+  expect(Object.keys(message.properties)).toEqual(MEMBERS)
+  expect(problem.required).toContain('error')
+  const statuses = (path: string, method: string) =>
+    Object.keys(document.paths[path][method].responses)
+  expect(statuses('/api/handoffs', 'post')).toEqual(
+    expect.arrayContaining(['201', '400', '401', '403', '409', '413', '415', '422', '429', '503']),
+  )
+  expect(statuses('/api/handoffs/{id}', 'patch')).toEqual(
+    expect.arrayContaining(['200', '400', '404', '409']),
+  )
+  expect(statuses('/api/handoffs', 'get')).toEqual(expect.arrayContaining(['200', '400']))
+})
+
+it('answers what the server refuses in the same form', async () => {
+  for (const [asking, status] of [
+    [{ url: '/api/nowhere' }, 404],
+    [{ method: 'DELETE', url: '/api/handoffs' }, 405],
+    [{ method: 'POST', body: 'x=1', headers: { 'content-type': 'text/plain' } }, 415],
+    [{ method: 'POST', body: 'x'.repeat(2_000_000) }, 413],
+    [{ headers: { authorization: '' } }, 401],
+    [{ method: 'POST', body: example(), headers: { 'idempotency-key': '""' } }, 400],
+  ] as const) {
+    const response = await ask(fixture.gateway, asking)
+    expect(response.statusCode).toBe(status)
+    expectProblem(response)
+    const { error, detail } = response.json()
+    expect(error).toBe(detail)
+  }
+})

@@ -82,6 +82,8 @@ export interface ForeignHandoff {
   readonly costMicroUSD: number | null
   /** What the agent answered. */
   readonly result: unknown
+  /** Of a PARTIAL one the subtasks that were left, as the handoff that goes on with them names them. */
+  readonly remaining: unknown
   /** The signed bytes of the message; a tombstone once it was erased. */
   readonly body: Buffer
   readonly approval: ForeignApproval | null
@@ -96,40 +98,49 @@ export interface ForeignApproval {
   readonly decidedAt: number | null
 }
 
+/** Of `handoff as h`, with its body, execution and approval. */
+const HANDOFF_COLUMNS = [
+  'h.id as handoffId',
+  'h.task_id as taskId',
+  'h.parent_id as parentHandoffId',
+  'h.from_agent as fromAgent',
+  'h.to_agent as toAgent',
+  'h.state',
+  'h.reason',
+  'h.last_error as details',
+  'h.attempt',
+  'h.priority',
+  'h.traceparent',
+  'h.created_at as createdAt',
+  'h.accepted_at as acceptedAt',
+  'h.ended_at as endedAt',
+  'h.expires_at as expiresAt',
+  'h.erased_at as erasedAt',
+  'e.cost_micro_usd as costMicroUSD',
+  'b.body',
+] as const
+
+const WORKED_OUT = [
+  sql<unknown>`e.result::json`.as('result'),
+  sql<unknown>`case when h.state = 'PARTIAL' then (
+      select convert_from(cb.body, 'UTF8')::json -> 'remainingSubtasks'
+      from handoff c join handoff_body cb on cb.handoff_id = c.id
+      where c.task_id = h.task_id and c.parent_id = h.id order by c.task_seq limit 1) end`.as(
+    'remaining',
+  ),
+  sql<ForeignApproval | null>`case when a.handoff_id is not null then json_build_object(
+      'decision', a.decision, 'decidedBy', a.decided_by, 'decidedAs', a.decided_as,
+      'decidedAt', floor(extract(epoch from a.closed_at) * 1000)) end`.as('approval'),
+] as const
+
 const FOREIGN_HANDOFFS = tables
   .selectFrom('external_ref as r')
   .innerJoin('handoff as h', 'h.id', 'r.handoff_id')
   .innerJoin('handoff_body as b', 'b.handoff_id', 'r.handoff_id')
   .leftJoin('execution as e', 'e.handoff_id', 'r.handoff_id')
   .leftJoin('approval as a', 'a.handoff_id', 'r.handoff_id')
-  .select([
-    'r.id',
-    'r.sender',
-    'r.recipient',
-    'r.depth',
-    'h.id as handoffId',
-    'h.task_id as taskId',
-    'h.parent_id as parentHandoffId',
-    'h.from_agent as fromAgent',
-    'h.to_agent as toAgent',
-    'h.state',
-    'h.reason',
-    'h.last_error as details',
-    'h.attempt',
-    'h.priority',
-    'h.traceparent',
-    'h.created_at as createdAt',
-    'h.accepted_at as acceptedAt',
-    'h.ended_at as endedAt',
-    'h.expires_at as expiresAt',
-    'h.erased_at as erasedAt',
-    'e.cost_micro_usd as costMicroUSD',
-    sql<unknown>`e.result::json`.as('result'),
-    'b.body',
-    sql<ForeignApproval | null>`case when a.handoff_id is not null then json_build_object(
-      'decision', a.decision, 'decidedBy', a.decided_by, 'decidedAs', a.decided_as,
-      'decidedAt', floor(extract(epoch from a.closed_at) * 1000)) end`.as('approval'),
-  ])
+  .select(['r.id', 'r.sender', 'r.recipient', 'r.depth', ...HANDOFF_COLUMNS])
+  .select(WORKED_OUT)
 
 /** The handoff that has this id in a protocol. */
 export async function findForeignHandoff(
@@ -152,6 +163,35 @@ export function findForeignHandoffs(
     anyOf(uuid, handoffIds),
   )
   return run(db, 'find_foreign_handoffs', written)
+}
+
+/**
+ * Any handoff as a protocol shows it, by Baton's own id: one that did not come in by it has that id there, and is
+ * between agents.
+ */
+export async function findHandoffAs(
+  db: Database,
+  protocol: string,
+  handoffId: string,
+): Promise<ForeignHandoff | undefined> {
+  const written = tables
+    .selectFrom('handoff as h')
+    .innerJoin('handoff_body as b', 'b.handoff_id', 'h.id')
+    .leftJoin('execution as e', 'e.handoff_id', 'h.id')
+    .leftJoin('approval as a', 'a.handoff_id', 'h.id')
+    .leftJoin('external_ref as r', (join) =>
+      join.onRef('r.handoff_id', '=', 'h.id').on('r.protocol', '=', protocol),
+    )
+    .select([
+      sql<string>`coalesce(r.id, h.id::text)`.as('id'),
+      sql<string>`coalesce(r.sender, h.from_agent)`.as('sender'),
+      sql<string>`coalesce(r.recipient, h.to_agent)`.as('recipient'),
+      sql<number>`coalesce(r.depth, 0)`.as('depth'),
+      ...HANDOFF_COLUMNS,
+    ])
+    .select(WORKED_OUT)
+    .where('h.id', '=', handoffId)
+  return (await run(db, 'find_handoff_as', written))[0]
 }
 
 export interface ForeignFilter {

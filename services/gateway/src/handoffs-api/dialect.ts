@@ -3,6 +3,7 @@ import { hash, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { HandoffSender, Sent } from '@baton/engine'
 import type { Logger } from '@baton/runtime'
+import { isUuid } from '@baton/protocol'
 import type { JsonValue } from '@baton/protocol'
 import {
   asCreated,
@@ -15,7 +16,7 @@ import {
 } from '@baton/protocol/dialects/handoffs-api'
 import type { CreateRequest, Profile } from '@baton/protocol/dialects/handoffs-api'
 import { parseTraceparent } from '@baton/telemetry'
-import { findForeignHandoff, findForeignHandoffs } from '@baton/store'
+import { findForeignHandoffs, findHandoffAs } from '@baton/store'
 import type { ForeignHandoff, Pool } from '@baton/store'
 import { operatorOf } from '../acting.ts'
 import { JSON_FACE } from '../dialect.ts'
@@ -142,7 +143,8 @@ async function findTarget(
 // A child is one deeper than its parent, and a chain has five at most.
 async function findParent(pool: Pool, id: string | null): Promise<ForeignHandoff | undefined> {
   if (id === null) return undefined
-  const parent = await findForeignHandoff(pool, { protocol: HANDOFFS_API, id })
+  const handoffId = id.toLowerCase()
+  const parent = isUuid(handoffId) ? await findHandoffAs(pool, HANDOFFS_API, handoffId) : undefined
   if (parent === undefined || parent.erasedAt !== null) throw refusal(parentUnknown(id))
   if (parent.depth + 1 >= CHAIN_DEPTH_MAX) throw refusal(chainTooDeep(CHAIN_DEPTH_MAX))
   return parent

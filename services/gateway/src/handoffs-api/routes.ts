@@ -13,7 +13,7 @@ import {
 } from '@baton/protocol/dialects/handoffs-api'
 import type { ApiMessage, Status } from '@baton/protocol/dialects/handoffs-api'
 import type { Logger } from '@baton/runtime'
-import { findForeignHandoff, listForeignHandoffs } from '@baton/store'
+import { findHandoffAs, listForeignHandoffs } from '@baton/store'
 import type { ForeignHandoff, Pool } from '@baton/store'
 import { operatorOf } from '../acting.ts'
 import type { Profiles } from './profiles.ts'
@@ -73,11 +73,10 @@ async function list(pool: Pool, { status, ...ends }: Filter): Promise<ApiMessage
   return (await listForeignHandoffs(pool, HANDOFFS_API, filter)).map(fromHandoff)
 }
 
+// Any handoff is read and decided about by its id, so that whatever waits for a person can be approved here.
 async function find(pool: Pool, given: string): Promise<ForeignHandoff> {
   const id = given.toLowerCase()
-  const found = isUuid(id)
-    ? await findForeignHandoff(pool, { protocol: HANDOFFS_API, id })
-    : undefined
+  const found = isUuid(id) ? await findHandoffAs(pool, HANDOFFS_API, id) : undefined
   if (found === undefined) throw MESSAGE_UNKNOWN
   return found
 }

@@ -20,7 +20,9 @@ const stored = (changes: Partial<StoredHandoff> = {}): StoredHandoff => ({
   expiresAt: null,
   erasedAt: null,
   result: null,
-  body: Buffer.from('{"currentState":{"subject":"s","body":"b"}}'),
+  body: Buffer.from(
+    '{"externalRef":{"protocol":"handoffs-api","id":"x"},"currentState":{"subject":"s","body":"b"}}',
+  ),
   approval: null,
   ...changes,
 })
@@ -33,11 +35,12 @@ const decided = (decision: string | null) => ({
 
 describe('attachments', () => {
   it.each(HANDOFF_STATES)('R07 tell what came of a handoff that is %s', (state) => {
-    const { attachments } = fromHandoff(stored({ state, reason: 'WHY', result: { a: 1 } }))
+    const done = { result: { a: 1 }, remaining: [{ subtaskId: 'b', description: 'the rest' }] }
+    const { attachments } = fromHandoff(stored({ state, reason: 'WHY', ...done }))
     const rejected = { error: 'WHY' }
     const expected: Readonly<Record<string, object>> = {
       COMPLETED: { result: { a: 1 } },
-      PARTIAL: { result: { a: 1 }, remaining: [], partial: true },
+      PARTIAL: { ...done, partial: true },
       FAILED: rejected,
       REJECTED: rejected,
       BLOCKED: rejected,
@@ -101,5 +104,13 @@ it('R18 shows nothing of a text that was erased', () => {
     body: '[erased]',
     attachments: '{"erased":true}',
     parentMessageId: null,
+  })
+})
+
+it('R14 names agents, and says no text, of a handoff that did not come in by this API', () => {
+  const body = Buffer.from('{"currentState":{"subject":"secret","body":"secret"}}')
+  expect(fromHandoff(stored({ body }))).toMatchObject({
+    subject: 'Handoff from analyst-agent to reviewer-agent',
+    body: '',
   })
 })

@@ -1,6 +1,7 @@
 // A message of the Handoffs API as a handoff, and a handoff as such a message. No clock, no I/O.
 import type { AgentState, HandoffConstraints } from '../../agent-state.ts'
-import type { JsonObject, JsonValue } from '../../json.ts'
+import type { HandoffMessage } from '../../handoff-message.ts'
+import type { JsonObject } from '../../json.ts'
 import { usdFromMicro } from '../../money.ts'
 import type { CreateRequest } from './request.ts'
 import { CHAIN_DEPTH_MAX, HANDOFFS_API, statusOf } from './words.ts'
@@ -122,6 +123,8 @@ export interface StoredHandoff {
   readonly expiresAt: Date | null
   readonly erasedAt: Date | null
   readonly result: unknown
+  /** What a partial result has left to do. */
+  readonly remaining?: unknown
   /** The stored bytes of its message. */
   readonly body: Uint8Array
   readonly approval: StoredApproval | null
@@ -137,7 +140,7 @@ export interface StoredApproval {
 /** A handoff in the words of the API. */
 export function fromHandoff(stored: StoredHandoff): ApiMessage {
   const { approval, erasedAt } = stored
-  const texts = erasedAt === null ? readTexts(stored.body) : ERASED_TEXTS
+  const texts = erasedAt === null ? readTexts(stored) : ERASED_TEXTS
   return {
     id: stored.id,
     fromProfileId: stored.sender,
@@ -190,13 +193,18 @@ const ERASED_TEXTS: Texts = {
   parentMessageId: null,
 }
 
-function readTexts(bytes: Uint8Array): Texts {
-  const { currentState = {}, personalDataPayload = {} } = JSON.parse(
-    Buffer.from(bytes).toString('utf8'),
-  ) as { currentState?: JsonObject; personalDataPayload?: JsonObject }
+// What did not come in by this API has no text that its readers may see: it is named by who hands over to whom.
+function readTexts({ body, sender, recipient }: StoredHandoff): Texts {
+  const {
+    externalRef,
+    currentState,
+    personalDataPayload = {},
+  } = JSON.parse(Buffer.from(body).toString('utf8')) as HandoffMessage
+  if (externalRef?.protocol !== HANDOFFS_API)
+    return { ...ERASED_TEXTS, subject: `Handoff from ${sender} to ${recipient}`, body: '' }
   const read = (name: string): string | null => {
     const apart = personalDataPayload[`/currentState/${name}`] as JsonObject | undefined
-    const value: JsonValue | undefined = apart?.['value'] ?? currentState[name]
+    const value = apart?.['value'] ?? currentState[name]
     return typeof value === 'string' ? value : null
   }
   return {
@@ -208,21 +216,18 @@ function readTexts(bytes: Uint8Array): Texts {
 }
 
 /** What came of it: the result, what is left to do, or the class of what went wrong and never its text. */
-function attachmentsOf({ state, reason, result, erasedAt }: StoredHandoff): string | null {
+function attachmentsOf(stored: StoredHandoff): string | null {
+  const { state, reason, result, remaining, erasedAt } = stored
   if (erasedAt !== null) return JSON.stringify({ erased: true })
   if (state === 'COMPLETED') return JSON.stringify({ result: result ?? null })
-  if (state === 'PARTIAL') return JSON.stringify({ ...partialOf(result), partial: true })
+  if (state === 'PARTIAL')
+    return JSON.stringify({ result: result ?? null, partial: true, remaining: remaining ?? [] })
   if (statusOf(state as HandoffState, false) !== 'rejected' || reason === REFUSED) return null
   return JSON.stringify({ error: reason ?? state })
 }
 
 /** The reason of what an approver rejected. */
 const REFUSED = 'APPROVAL_REFUSED'
-
-function partialOf(result: unknown): { result: unknown; remaining: unknown } {
-  const { remaining = [] } = (result ?? {}) as { remaining?: unknown }
-  return { result: result ?? null, remaining }
-}
 
 // When an agent took it, else when a person decided, else when it was refused.
 function respondedAt({ acceptedAt, endedAt, approval, state }: StoredHandoff): string | null {
