@@ -91,8 +91,8 @@ it('S01 S08 S13 reads any JSON or says where it is wrong', () => {
     fc.property(value, (any) => {
       for (const read of [readAnnounce, readDispatch, readResult]) {
         const first = read(any as never)
-        if (!first.ok) expect(first.pointer).toMatch(/^(?:\/|$)/)
-        else expect(read(first.value as never)).toEqual(first)
+        expect(first.ok ? '' : first.pointer).toMatch(/^(?:\/|$)/)
+        expect(first.ok ? read(first.value as never) : first).toEqual(first)
       }
     }),
     parameters,
@@ -128,7 +128,7 @@ it('S16 S17 never throws, and finds a result behind any text', () => {
       findAnnounce(text)
       readAsked(text)
       const reply = readReply(text, { taskId: 't', replySchema })
-      if (reply.kind === 'result') expect(reply.result.task_id).toBe('t')
+      expect(reply.kind === 'result' ? reply.result.task_id : 't').toBe('t')
       const plain = text.replaceAll(/[{}"\\[\]]/g, '')
       expect(
         readReply(`${plain} ${JSON.stringify(result)} ${plain}`, {
@@ -140,6 +140,8 @@ it('S16 S17 never throws, and finds a result behind any text', () => {
     parameters,
   )
 })
+
+const CODES = [undefined, -32700, -32600, -32601, -32602]
 
 it('S22 reads any bytes as a request, a reply or a file of peers, or refuses them', () => {
   const bytes = fc.oneof(
@@ -173,9 +175,9 @@ it('S22 reads any bytes as a request, a reply or a file of peers, or refuses the
   fc.assert(
     fc.property(bytes, (some) => {
       const request = readRpc(some, 1_048_576)
-      if (!request.ok) expect([-32700, -32600, -32601, -32602]).toContain(request.refusal.code)
-      readRpcReply(some, 1_048_576)
-      readPeers(some)
+      expect(CODES).toContain(request.ok ? undefined : request.refusal.code)
+      expect(readRpcReply(some, 1_048_576)).toHaveProperty('kind')
+      expect(readPeers(some)).toHaveProperty('ok')
     }),
     parameters,
   )
