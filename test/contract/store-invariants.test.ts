@@ -187,11 +187,15 @@ describe('the rules of the promises', () => {
     expect(found?.[1]).toEqual([taskId])
   })
 
-  it('names a task without handoff, a split trace, a raised budget and a changed checkpoint', async () => {
+  it('names an id of another protocol without handoff, a task without one, a split trace, a raised budget and a changed checkpoint', async () => {
     const lone = randomUUID()
     await store.rows(`insert into task (id, status, budget_micro_usd) values ($1, 'RUNNING', 1)`, [
       lone,
     ])
+    await store.rows(
+      `insert into external_ref (protocol, id, handoff_id, sender, recipient) values ('p', 'x', $1, 'a', 'b')`,
+      [lone],
+    )
     const parent = await complete()
     const child = await send({
       taskId: randomUUID(),
@@ -211,6 +215,7 @@ describe('the rules of the promises', () => {
     )
     await store.rows(`update checkpoint set body = '\\x00' where id = $1`, [split.checkpointId])
     expect(await brokenNow()).toMatchObject({
+      'I1: every id of another protocol names a handoff': [lone],
       'I1: every task has a handoff': [lone],
       'I8: no handoff has more left over than its parent gave on': [child.handoffId],
       'I9: all handoffs of a task belong to one trace': [split.taskId],

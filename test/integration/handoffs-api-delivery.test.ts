@@ -4,6 +4,7 @@ import { readTrace } from '@baton/audit'
 import { createApiKey } from '@baton/gateway'
 import { permanent } from '@baton/runtime'
 import type { HandoffMessage } from '@baton/sdk'
+import { storeInvariants } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -306,8 +307,10 @@ describe('the budget (I8)', () => {
     const sourceTaskId = randomUUID()
     const failed = await create({ toProfileId: 'broken', sourceTaskId })
     await reaches(failed.id, 'rejected')
-    const again = await create({ parentMessageId: failed.id, sourceTaskId })
+    const headers = { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` }
+    const again = await create({ parentMessageId: failed.id, sourceTaskId }, { headers })
     await reaches(again.id, 'completed')
+    expect(handedTo(again.id)?.traceparent).not.toContain('a'.repeat(32))
     expect(handedTo(again.id)).toMatchObject({ taskId: sourceTaskId, parentHandoffId: failed.id })
     expect(again).toMatchObject({ taskId: sourceTaskId, chainDepth: 1 })
   })
@@ -398,6 +401,16 @@ describe('what happens twice', () => {
     await reaches(id, 'completed')
     expect(reviewer.ids().filter((executed) => executed === id)).toHaveLength(1)
   })
+})
+
+it('I1 to I12 hold of all that was sent', async () => {
+  const broken = await Promise.all(
+    storeInvariants(pipeline.superuser).map(async ({ rule, check }) => ({
+      rule,
+      ids: await check(),
+    })),
+  )
+  expect(broken.filter(({ ids }) => ids.length > 0)).toEqual([])
 })
 
 it('R18 is in the trace of its task and in a log that verifies, and is erased with the person it is about', async () => {

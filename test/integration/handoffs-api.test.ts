@@ -88,6 +88,20 @@ describe('POST /api/handoffs', () => {
     expect(handoff.taskId).toBe(sourceTaskId)
   })
 
+  it('R08 begins a task once, whoever names it at the same moment, and shows it to all', async () => {
+    const sourceTaskId = randomUUID()
+    const messages = await Promise.all(
+      Array.from({ length: 20 }, () => create(fixture.gateway, { sourceTaskId })),
+    )
+    expect(new Set(messages.map(({ taskId }) => taskId))).toEqual(new Set([sourceTaskId]))
+    const { rows } = await fixture.pool.query({
+      text: `select count(distinct task_id)::int as tasks,
+               (count(*) filter (where task_id = $2))::int as named from handoff where id = any($1)`,
+      values: [messages.map(({ id }) => id), sourceTaskId],
+    })
+    expect(rows).toEqual([{ tasks: 20, named: 1 }])
+  })
+
   it('R05 trims texts and takes null for nothing', async () => {
     const message = await create(fixture.gateway, {
       fromProfileId: ' analyst-agent ',
@@ -199,6 +213,20 @@ describe('what POST /api/handoffs refuses', () => {
     expect(response.statusCode).toBe(400)
     expectProblem(response)
     expect(response.json()).toMatchObject({ error, detail: error, code })
+  })
+
+  it('R09 refuses in the media type that the client reads', async () => {
+    const problem = 'application/problem+json'
+    for (const [accept, type] of [
+      ['*/*', problem],
+      ['application/json', 'application/json'],
+      ['application/json, text/plain, */*', 'application/json'],
+      [`${problem}, application/json`, problem],
+    ] as const) {
+      const response = await post({}, { accept })
+      expect(response.headers['content-type']).toBe(type)
+      expect(response.json().error).toBe('fromProfileId is required')
+    }
   })
 
   it('R17 refuses what is no JSON with 400, and says where', async () => {

@@ -25,6 +25,13 @@ const RULES = [
   },
   {
     promise: 'I1',
+    rule: 'every id of another protocol names a handoff',
+    statement: 'find_refs_without_handoff',
+    breaches: `select r.handoff_id as id from external_ref r
+      where not exists (select from handoff h where h.id = r.handoff_id)`,
+  },
+  {
+    promise: 'I1',
     rule: 'every task has a handoff',
     statement: 'find_tasks_without_handoff',
     breaches: `select t.id from task t where not exists (select from handoff h where h.task_id = t.id)`,

@@ -18,8 +18,12 @@ export interface Face {
   readonly contentTypes: Readonly<Record<string, (bytes: Buffer) => unknown>>
   /** Whose request it is. */
   readonly authentication: (request: FastifyRequest) => Identified
-  /** A problem as its callers read it. */
-  readonly errorEnvelope: (problem: ProblemError, traceId: string | undefined) => Envelope
+  /** A problem as its callers read it; `accept` is what the request would like to get. */
+  readonly errorEnvelope: (
+    problem: ProblemError,
+    traceId: string | undefined,
+    accept: string | undefined,
+  ) => Envelope
   /** How long a request may take to arrive; at most as long as the server waits. */
   readonly requestMs: number
   readonly addRoutes: (scope: FastifyInstance) => void

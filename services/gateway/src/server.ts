@@ -102,7 +102,8 @@ function answerProblems(scope: FastifyInstance, face: Face, note: Note): void {
     reply: FastifyReply,
     { problem, error }: { readonly problem: ProblemError; readonly error?: unknown },
   ) => {
-    const envelope = face.errorEnvelope(problem, note(request, problem, error))
+    const traceId = note(request, problem, error)
+    const envelope = face.errorEnvelope(problem, traceId, request.headers.accept)
     return reply
       .code(envelope.status ?? problem.status)
       .headers(problem.headers)

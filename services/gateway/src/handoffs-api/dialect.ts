@@ -150,10 +150,10 @@ async function findParent(pool: Pool, id: string | null): Promise<ForeignHandoff
   return parent
 }
 
-// A task keeps its one trace (I9), and a chain its parent's, where the request is in none.
-function traceOf({ headers, span }: FastifyRequest, { traceparent }: Placed) {
+// A task keeps its one trace (I9); a task that begins has that of the request, else its parent's.
+function traceOf({ headers, span }: FastifyRequest, { traceparent, joins }: Placed) {
   const isTraced = parseTraceparent(String(headers['traceparent'] ?? '')) !== undefined
-  if (!isTraced && traceparent !== undefined) return { traceparent }
+  if ((joins || !isTraced) && traceparent !== undefined) return { traceparent }
   return { traceparent: span.traceparent, tracestate: span.tracestate }
 }
 

@@ -10,6 +10,8 @@ import type { Database, ForeignHandoff, NewHandoff, Pool } from '@baton/store'
 export interface Placed extends Placement {
   /** The trace that the task, or else the parent, has had since its beginning. */
   readonly traceparent: string | undefined
+  /** Whether the task was there before. */
+  readonly joins: boolean
 }
 
 interface Wanted {
@@ -33,9 +35,9 @@ export async function placeMessage(
     sourceTaskId === null ? parent?.taskId : foreignUuid(HANDOFFS_API, 'task', sourceTaskId)
   const known = named === undefined ? undefined : await findTaskBudget(pool, named)
   const traceparent = known?.traceparent ?? parent?.traceparent
-  if (named === undefined || (known !== undefined && !known.isIdle))
-    return { ...ownTask(budgetMicroUSD), depth, traceparent }
-  if (known === undefined) return { ...ownTask(budgetMicroUSD), taskId: named, depth, traceparent }
+  const own = { ...ownTask(budgetMicroUSD), depth, traceparent }
+  if (named === undefined || (known !== undefined && !known.isIdle)) return own
+  if (known === undefined) return { ...own, taskId: named }
   return {
     taskId: named,
     parentHandoffId: parent?.taskId === named ? parent.handoffId : null,
@@ -43,6 +45,7 @@ export async function placeMessage(
     remainingMicroUSD: known.remainingMicroUSD,
     depth,
     traceparent,
+    joins: true,
   }
 }
 
@@ -51,6 +54,7 @@ const ownTask = (remainingMicroUSD: number) => ({
   parentHandoffId: null,
   spentMicroUSD: 0,
   remainingMicroUSD,
+  joins: false,
 })
 
 /** Where the message goes when the task that it was placed in has gone on meanwhile. */

@@ -4,13 +4,23 @@ import { STATUSES } from '@baton/protocol/dialects/handoffs-api'
 import type { Answer, ApiRefusal, Status } from '@baton/protocol/dialects/handoffs-api'
 import type { Envelope } from '../dialect.ts'
 
-/** A problem document that also has `error`. What other faces call unprocessable is a bad request here. */
-export function apiEnvelope(problem: ProblemError, traceId: string | undefined): Envelope {
+/**
+ * A problem document that also has `error`. What other faces call unprocessable is a bad request here. A client that
+ * asks for application/json, and reads nothing else, gets the same document as that.
+ */
+export function apiEnvelope(
+  problem: ProblemError,
+  traceId: string | undefined,
+  accept = '*/*',
+): Envelope {
   const told = AS_400.has(problem.code) ? asBadRequest(problem) : problem
   const document = JSON.parse(problemBody(told, traceId).toString('utf8')) as object
   const body = Buffer.from(JSON.stringify({ error: told.message, ...document }))
-  return { status: told.status, contentType: PROBLEM_TYPE, body }
+  const isPlain = accept.includes(JSON_TYPE) && !accept.includes(PROBLEM_TYPE)
+  return { status: told.status, contentType: isPlain ? JSON_TYPE : PROBLEM_TYPE, body }
 }
+
+const JSON_TYPE = 'application/json'
 
 const AS_400: ReadonlySet<string> = new Set(['BATON_HANDOFF_INVALID', 'BATON_REQUEST_INVALID'])
 
