@@ -122,7 +122,7 @@ describe('POST /api/handoffs', () => {
     })
   })
 
-  it('R19 takes 200 characters of subject and 4,000 of body, counted as people count', async () => {
+  it('R05 takes 200 characters of subject and 4,000 of body, counted as people count', async () => {
     const longest = { subject: '😀'.repeat(200), body: 'ä'.repeat(4_000) }
     expect(await create(fixture.gateway, longest)).toMatchObject(longest)
   })
