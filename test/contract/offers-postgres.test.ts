@@ -1,9 +1,11 @@
 // Protocol v0.1 in Postgres, as role `baton_app`.
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createOffers } from '@baton/offers'
 import type { OfferStorage } from '@baton/offers'
 import { openPostgres } from '@baton/offers/postgres'
 import type { PostgresOffers } from '@baton/offers/postgres'
+import { countErased, eraseHandoffs, inTransaction } from '@baton/store'
 import { describeOffers } from './offers-contract.ts'
 import { openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
@@ -51,4 +53,26 @@ it('P14 names a row that is no handoff, and lists the others', async () => {
       { name: 'c', reason: 'is not JSON' },
     ],
   })
+})
+
+it('P19 an offer goes when the handoff that it became is erased, and no other', async () => {
+  const offers = createOffers({ storage: await emptied() })
+  const ids = { sent: randomUUID(), failed: randomUUID(), other: randomUUID() }
+  const contexts = {
+    sent: { baton_handoff_id: ids.sent },
+    failed: { baton_earlier_handoff_id: ids.failed },
+    other: { baton_handoff_id: ids.other },
+    none: {},
+    odd: { baton_handoff_id: 'no id' },
+  }
+  for (const [task_id, context] of Object.entries(contexts))
+    await offers.createHandoff({ description: 'about Ada', from_agent: 'a', task_id, context })
+  const erased = [ids.sent, ids.failed]
+  const counted = async () =>
+    (await countErased(store.pool, erased)).find(({ name }) => name === 'offers')
+  expect(await counted()).toMatchObject({ before: 2 })
+  await inTransaction(store.pool, (transaction) => eraseHandoffs(transaction, erased))
+  expect(await counted()).toMatchObject({ before: 0, after: 0 })
+  const { handoffs } = await offers.listHandoffs()
+  expect(handoffs.map(({ task_id: id }) => id)).toEqual(['none', 'odd', 'other'])
 })

@@ -7,6 +7,7 @@ import {
   STATUSES,
   timeAfter,
 } from '@baton/protocol/dialects/handoff-v01'
+import type { OfferedHandoff } from '@baton/protocol/dialects/handoff-v01'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 
@@ -71,38 +72,37 @@ function damaged(text: string, at: number, byte: number): Buffer {
 }
 
 it('P01 P05 P19 whatever the bytes', { timeout: 1_200_000 }, () => {
-  const seen = { taken: 0, refused: 0, built: 0, unbuilt: 0 }
+  const seen = { taken: 0, refused: 0, built: 0, BATON_HANDOFF_INVALID: 0 }
   fc.assert(
     fc.property(
       bytes,
       fc.constantFrom('strict' as const, 'lenient' as const),
       (given, validation) => {
         const read = readHandoffBytes(given, validation)
-        if (!read.ok) {
-          seen.refused += 1
-          expect(read.reason).toMatch(/^(?:is|has) [a-zA-Z0-9_ ,.-]+$/)
-          return
-        }
-        seen.taken += 1
-        const { handoff } = read
-        const updated_at = timeAfter(handoff.updated_at, 0)
-        const changed = JSON.parse(
-          changeHandoff(given.toString(), { status: 'failed', updated_at }),
-        )
-        expect(changed).toEqual({ ...JSON.parse(given.toString()), status: 'failed', updated_at })
-        const { agentState, targetAgentType, constraints } = offerSubmission(handoff, {
-          budgetUSD: 1,
-        })
-        try {
-          buildHandoffMessage(agentState, targetAgentType, constraints)
-          seen.built += 1
-        } catch (error) {
-          seen.unbuilt += 1
-          expect(error).toMatchObject({ code: 'BATON_HANDOFF_INVALID' })
-        }
+        seen[read.ok ? 'taken' : 'refused'] += 1
+        expect(read.ok ? 'is read' : read.reason).toMatch(/^(?:is|has) [a-zA-Z0-9_ ,.-]+$/)
+        if (!read.ok) return
+        const updated_at = timeAfter(read.handoff.updated_at, 0)
+        const changed = changeHandoff(given.toString(), { status: 'failed', updated_at })
+        const before = JSON.parse(given.toString())
+        expect(JSON.parse(changed)).toEqual({ ...before, status: 'failed', updated_at })
+        const what = build(read.handoff)
+        expect(seen).toHaveProperty(what)
+        seen[what] += 1
       },
     ),
     { numRuns: FUZZ_RUNS },
   )
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(FUZZ_RUNS / 100)
 })
+
+/** `built`, or the code of the error that says why not. */
+function build(handoff: OfferedHandoff): 'built' | 'BATON_HANDOFF_INVALID' {
+  const { agentState, targetAgentType, constraints } = offerSubmission(handoff, { budgetUSD: 1 })
+  try {
+    buildHandoffMessage(agentState, targetAgentType, constraints)
+    return 'built'
+  } catch (error) {
+    return (error as { code: 'BATON_HANDOFF_INVALID' }).code
+  }
+}

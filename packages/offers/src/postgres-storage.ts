@@ -1,5 +1,6 @@
 // Handoffs of protocol v0.1 in Postgres: one row each, for more agents than share a folder.
-import { readHandoff } from '@baton/protocol/dialects/handoff-v01'
+import { isUuid } from '@baton/protocol'
+import { importedHandoffId, readHandoff } from '@baton/protocol/dialects/handoff-v01'
 import { connectTo, listen } from '@baton/postgres'
 import type { Pool } from '@baton/postgres'
 import { versionOf } from './storage.ts'
@@ -32,14 +33,14 @@ interface Row {
 const LOAD = 'select task_id as id, body from offer where task_id = $1'
 
 const INSERT = `
-insert into offer (task_id, status, body) values ($1, $2, $3)
+insert into offer (task_id, status, handoff_id, body) values ($1, $2, $3, $4)
 on conflict do nothing
 returning task_id as id`
 
 // The row is locked before it is compared, so that of two that expect the same bytes one finds others.
 const UPDATE = `
-update offer set status = $2, body = $3, updated_at = clock_timestamp()
-where task_id = $1 and sha256(body) = $4
+update offer set status = $2, handoff_id = $3, body = $4, updated_at = clock_timestamp()
+where task_id = $1 and sha256(body) = $5
 returning task_id as id`
 
 const PAGE = 100
@@ -53,7 +54,7 @@ function storageOn(pool: Pool, url: string): OfferStorage {
       return row === undefined ? undefined : { bytes: row.body, version: versionOf(row.body) }
     },
     async save(taskId, text, expected) {
-      const row = [keyOf(taskId), statusOf(text), Buffer.from(text)]
+      const row = [keyOf(taskId), ...columnsOf(text), Buffer.from(text)]
       const saved =
         expected === undefined
           ? await run<Row>(pool, 'insert_offer', INSERT, row)
@@ -72,9 +73,12 @@ function storageOn(pool: Pool, url: string): OfferStorage {
 
 const keyOf = (taskId: string): Buffer => Buffer.from(taskId)
 
-function statusOf(text: string): string {
+// Its handoff in Baton stands beside it, because an erasure of the one takes the other along.
+function columnsOf(text: string): readonly [string, string | null] {
   const read = readHandoff(text, 'lenient')
-  return read.ok ? read.handoff.status : ''
+  if (!read.ok) return ['', null]
+  const handoffId = importedHandoffId(read.handoff)
+  return [read.handoff.status, handoffId !== undefined && isUuid(handoffId) ? handoffId : null]
 }
 
 async function* listRows(pool: Pool): AsyncIterable<Entry> {

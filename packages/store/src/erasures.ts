@@ -110,6 +110,7 @@ const ERASE = [
     `update approval set decided_as = null where handoff_id = any($1::uuid[]) and decided_as is not null`,
   ],
   ['erase_idempotency_keys', `delete from idempotency_key where handoff_id = any($1::uuid[])`],
+  ['erase_offers', `delete from offer where handoff_id = any($1::uuid[])`],
   ['erase_subjects', `delete from handoff_subject where handoff_id = any($1::uuid[])`],
 ] as const
 
@@ -151,6 +152,7 @@ union all select 'names of approvers', count(decided_as), count(decided_as)
 from approval where handoff_id = any($1::uuid[])
 union all select 'audit outbox', count(*), count(*) from audit_outbox where handoff_id = any($1::uuid[])
 union all select 'queue publications', count(*), count(*) from outbox where handoff_id = any($1::uuid[])
+union all select 'offers', count(*), count(*) from offer where handoff_id = any($1::uuid[])
 union all select 'idempotency keys', count(*), count(*) from idempotency_key where handoff_id = any($1::uuid[])
 union all select 'subject index', count(*), count(*) from handoff_subject where handoff_id = any($1::uuid[])`
 
@@ -174,6 +176,7 @@ export const TABLES_WITH_TEXT: readonly string[] = [
   'external_ref',
   'approval',
   'idempotency_key',
+  'offer',
   'handoff_subject',
 ]
 

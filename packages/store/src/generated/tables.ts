@@ -290,5 +290,6 @@ export interface Tables {
     status: string
     body: Buffer
     updated_at: Generated<Date>
+    handoff_id: string | null
   }
 }

@@ -9,6 +9,7 @@ export {
   EARLIER_HANDOFF_ID,
   extensionProblem,
   HANDOFF_ID,
+  importedHandoffId,
   offerHandoffId,
   offerSubmission,
   sentHandoffId,

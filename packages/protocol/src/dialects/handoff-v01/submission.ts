@@ -99,6 +99,10 @@ export const sentHandoffId = ({ context }: OfferedHandoff): string | undefined =
 const earlierHandoffId = ({ context }: OfferedHandoff): string | undefined =>
   textIn(context, EARLIER_HANDOFF_ID)
 
+/** The latest Baton handoff that an offer became, also where that one failed and it is offered again. */
+export const importedHandoffId = (handoff: OfferedHandoff): string | undefined =>
+  sentHandoffId(handoff) ?? earlierHandoffId(handoff)
+
 // A description in the context makes room for the handoff's own.
 const DESCRIPTION = /^(?:context_)*description$/
 const inState = (name: string): string => (DESCRIPTION.test(name) ? `context_${name}` : name)
