@@ -46,7 +46,7 @@ export interface Tiers {
   /** As the archiver asks before records expire. */
   heldAmong(taskIds: readonly string[]): Promise<readonly string[]>
   /** As the archiver asks about chain 0. */
-  isOldEnough(toIndex: number): Promise<boolean>
+  isOldEnough(toIndex: number, bundle: readonly Uint8Array[]): Promise<boolean>
   /** Appends one entry through the auditor. */
   record(entry: AuditEntry): Promise<void>
   /** Appends handoffs of one task per entry, as if it were `daysAgo`; answers the entries. */
@@ -113,10 +113,11 @@ export async function createTiers(shards = 1, { isAged = false } = {}): Promise<
       const { held, unproven } = await findHeldTasks(reading, taskIds)
       return [...held, ...unproven.map(({ taskId }) => taskId)]
     },
-    async isOldEnough(toIndex) {
+    async isOldEnough(toIndex, bundle) {
       const covered = await readCoveredSizes(archiverPool, sealKey)
       const origin = covered.heads[0]?.origin ?? ''
-      return isRetentionOver(archiverPool, covered, { origin, toIndex })
+      const expiring = { chain: 0, origin, toIndex, bundle }
+      return isRetentionOver(archiverPool, { covered, cold }, expiring)
     },
     record: async (entry) => void (await archiverClient.append([entry])),
     async append(daysAgo, count, changes = {}) {

@@ -82,6 +82,7 @@ export { readColdWatch, readFirstColdFaults } from './cold/cold-faults.ts'
 export type { ColdFault, ColdWatchPosition } from './cold/cold-faults.ts'
 export { mendColdStore } from './cold/mend-cold.ts'
 export { expireChain } from './cold/expire-chain.ts'
+export { proveMarkedExpiry } from './read/prove-expiry.ts'
 export { isRetentionOver } from './cold/retention-age.ts'
 export { dropEntry } from './cold/retention-records.ts'
 export {

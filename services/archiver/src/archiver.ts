@@ -70,7 +70,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     // Also before one that fails: appends wait for every attempt to drop a day that somebody reads.
     keptUpAt = performance.now()
     halt(await dropDays(options, { targets, archives }))
-    if (phase === 'archiving') await expireChains(options, targets)
+    if (phase === 'archiving') halt(await expireChains(options, targets))
   }
 
   const nextRound = (): number => (phase === 'halted' ? Infinity : everyMs)

@@ -8,6 +8,7 @@ import {
   findHeldTasks,
   findTasksToAsk,
   isRetentionOver,
+  proveMarkedExpiry,
   readCoveredSizes,
   readDayRanges,
   readHotDays,
@@ -15,6 +16,7 @@ import {
 import type {
   ArchiveTarget,
   ColdStore,
+  CoveredSizes,
   HeldTasks,
   LogArchive,
   Pool,
@@ -82,13 +84,14 @@ async function heldOn(options: RetentionOptions, day: string): Promise<string | 
   return undefined
 }
 
-async function findHeld(
-  { pool, store, sealKey, outside, sealAgeMaxMs }: RetentionOptions,
-  taskIds: readonly string[],
-): Promise<HeldTasks> {
-  const covered = await readCoveredSizes(pool, sealKey, outside)
+async function findHeld(options: RetentionOptions, taskIds: readonly string[]): Promise<HeldTasks> {
+  const { pool, store, sealAgeMaxMs } = options
+  const covered = await coveredNow(options)
   return findHeldTasks({ reader: pool, cold: store, covered, sealAgeMaxMs }, taskIds)
 }
+
+const coveredNow = ({ pool, sealKey, outside }: RetentionOptions): Promise<CoveredSizes> =>
+  readCoveredSizes(pool, sealKey, outside)
 
 /** Also those of which it is not proven that they are not held, which is said: it may be the sealer that stands still. */
 async function heldAmong(
@@ -104,12 +107,10 @@ async function heldAmong(
   return [...held, ...unproven.map(({ taskId }) => taskId)]
 }
 
-async function unwitnessed(
-  { pool, sealKey, outside, needsWitness }: RetentionOptions,
-  day: string,
-): Promise<string | undefined> {
+async function unwitnessed(options: RetentionOptions, day: string): Promise<string | undefined> {
+  const { pool, needsWitness } = options
   if (!needsWitness) return undefined
-  const { witnessed } = await readCoveredSizes(pool, sealKey, outside)
+  const { witnessed } = await coveredNow(options)
   const ranges = await readDayRanges(pool, day)
   const covered = ranges.every(({ chain, last }) => last < (witnessed.get(chain)?.size ?? 0))
   return covered ? undefined : 'NOT_WITNESSED'
@@ -149,15 +150,18 @@ async function drop(options: RetentionOptions, { day, archived }: Day): Promise<
   logger.info({ event: 'archive.day_dropped', day, records })
 }
 
-/** Raises the minimum index of every chain as far as retention and holds let it. */
+/** Raises the minimum index of every chain as far as retention and holds let it. Stops at the first mark that nothing tells of. */
 export async function expireChains(
   options: RetentionOptions,
   targets: readonly ArchiveTarget[],
-): Promise<void> {
-  const { pool, store, sealKey, outside, client, retentionDays, logger } = options
+): Promise<readonly Finding[]> {
+  const { pool, store, client, retentionDays, logger } = options
   const beforeMicros = Date.now() * 1_000 - retentionDays * DAY_MICROS
   for (const { log, origin, position } of targets) {
     if (log < 0 || position.hotFrom === 0) continue
+    const marked = await proveMarked(options, { log, origin, position })
+    if (marked.findings.length > 0) return marked.findings
+    if (!marked.isProven) continue
     const minIndex = await expireChain({
       db: pool,
       store,
@@ -165,12 +169,25 @@ export async function expireChains(
       position,
       beforeMicros,
       heldAmong: (taskIds) => heldAmong(options, taskIds),
-      isOldEnough: async (toIndex) => {
-        const covered = await readCoveredSizes(pool, sealKey, outside)
-        return isRetentionOver(pool, covered, { origin, toIndex })
+      isOldEnough: async (toIndex, bundle) => {
+        const reading = { covered: await coveredNow(options), cold: store }
+        return isRetentionOver(pool, reading, { chain: log, origin, toIndex, bundle })
       },
       record: async (expiry) => void (await client.append([expiry])),
     })
     if (minIndex > position.removed) logger.info({ event: 'archive.expired', origin, minIndex })
   }
+  return []
+}
+
+/** Objects of what is marked as expired are still there, as after a crash; or whoever owns the database wrote the mark to have them removed. */
+async function proveMarked(
+  options: RetentionOptions,
+  { log, origin, position }: Pick<ArchiveTarget, 'log' | 'origin' | 'position'>,
+): Promise<{ readonly findings: readonly Finding[]; readonly isProven: boolean }> {
+  const { pool, store } = options
+  const { removed, minIndex } = position
+  if (removed >= minIndex) return { findings: [], isProven: true }
+  const reading = { covered: await coveredNow(options), cold: store }
+  return proveMarkedExpiry(pool, { chain: log, origin, toIndex: minIndex }, reading)
 }

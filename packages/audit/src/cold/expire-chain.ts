@@ -24,8 +24,11 @@ interface ExpireOptions {
   readonly beforeMicros: number
   /** Those of some tasks that are held, or of which it cannot be proven that they are not. */
   readonly heldAmong: (taskIds: readonly string[]) => Promise<readonly string[]>
-  /** Whether signed seals say that the records below are as old as the least retention: nobody would believe the expiry otherwise. */
-  readonly isOldEnough: (toIndex: number) => Promise<boolean>
+  /**
+   * Whether signed heads say that these are the last records below, and that all of them are as old as the least retention:
+   * nobody would believe the expiry otherwise, and whoever owns the store could write a held task out of a bundle.
+   */
+  readonly isOldEnough: (toIndex: number, bundle: readonly Uint8Array[]) => Promise<boolean>
   /** Appends the record of the expiry, and resolves when it is durable. */
   readonly record: (expiry: AuditEntry) => Promise<void>
 }
@@ -38,6 +41,7 @@ interface ExpireOptions {
 export async function expireChain(options: ExpireOptions): Promise<number> {
   const { db, position, origin, record } = options
   const chain = position.log
+  if (position.removed < position.minIndex && (await isHeldBefore(options))) return position.removed
   const end = await findExpiry(options)
   if (end !== undefined) {
     await record(expiryEntry(sealLogOrigin(origin), { chain, toIndex: end.toIndex }))
@@ -52,6 +56,20 @@ export async function expireChain(options: ExpireOptions): Promise<number> {
   if (position.removed < minIndex) await removeObjects(options, minIndex)
   return minIndex
 }
+
+/** A hold that came after the mark keeps the objects that are still there: somebody could have made the mark for them. */
+async function isHeldBefore({ store, origin, position, heldAmong }: ExpireOptions) {
+  const log = createColdLog(store, origin)
+  for (let index = bundleOf(position.removed); index < bundleOf(position.minIndex); index += 1) {
+    const bundle = await log.bundle(index)
+    const tasks = new Set(bundle.kind === 'found' ? bundle.content.map(taskOf) : [])
+    const known = [...tasks].filter((taskId) => taskId !== undefined)
+    if ((await heldAmong(known)).length > 0) return true
+  }
+  return false
+}
+
+const taskOf = (body: Uint8Array): string | undefined => readRecord(body)?.taskId
 
 /** Each task of a bundle is proven from its records not to be held, which takes about a second: the rest waits for the next round. */
 const BUNDLES_AT_ONCE = 100
@@ -68,7 +86,8 @@ async function findExpiry(options: ExpireOptions) {
   let found: { readonly toIndex: number; readonly last: RecordBody } | undefined
   for (let index = first; index < bundlesEnd; index += 1) {
     const bundle = await log.bundle(index)
-    const records = bundle.kind === 'found' ? bundle.content.map(readRecord) : []
+    const bodies = bundle.kind === 'found' ? bundle.content : []
+    const records = bodies.map(readRecord)
     const last = records.at(-1)
     // A bundle that cannot be read is a finding for the verifier, and nothing to delete.
     if (last === undefined || (parseInstant(last.recordedAt) ?? Infinity) >= beforeMicros) break
@@ -76,7 +95,7 @@ async function findExpiry(options: ExpireOptions) {
     const known = [...tasks].filter((taskId) => taskId !== undefined)
     if (known.length < tasks.size || (await heldAmong(known)).length > 0) break
     const toIndex = (index + 1) * TILE_WIDTH
-    if (!(await isOldEnough(toIndex))) break
+    if (!(await isOldEnough(toIndex, bodies))) break
     found = { toIndex, last }
   }
   return found

@@ -2,9 +2,12 @@
 // the batches too, cannot write.
 import { parseInstant, readSealEntry } from '@baton/ledger'
 import type { Finding } from '@baton/ledger'
+import type { ColdStore } from './cold-store.ts'
+import { createColdTier } from './cold-tier.ts'
 import { inSnapshot } from '../database.ts'
 import type { Database, Pool, Snapshot } from '../database.ts'
 import type { CoveredSizes, NewestSeal } from '../read/assurance.ts'
+import { proveRows } from '../read/prove-records.ts'
 import { covers, findSealOver, readProvenSeal } from '../seals/proven-seal.ts'
 import { readLastSeal, readSeal } from '../seals/seals.ts'
 
@@ -44,15 +47,29 @@ function ageBetween(sealedAt: string, now: string): RetentionAge {
   return micros >= LEAST_DAYS * DAY_MICROS ? { kind: 'old' } : { kind: 'young', sealedAt }
 }
 
-/** The same for whoever is about to let records go. */
+interface ExpiringBundle extends Expired {
+  readonly chain: number
+  /** The last bundle of them, as the cold store has it: its owner could have changed it. */
+  readonly bundle: readonly Uint8Array[]
+}
+
+/** The same for whoever is about to let records go, who has to know as well that these are the records. */
 export async function isRetentionOver(
   pool: Pool,
-  { newestSeal }: Pick<CoveredSizes, 'newestSeal'>,
-  expired: Expired,
+  { covered, cold }: { readonly covered: CoveredSizes; readonly cold: ColdStore | undefined },
+  { chain, origin, toIndex, bundle }: ExpiringBundle,
 ): Promise<boolean> {
+  const { newestSeal } = covered
   if (newestSeal === undefined) return false
-  const age = await inSnapshot(pool, (snapshot) => proveRetentionAge(snapshot, newestSeal, expired))
-  return age.kind === 'old'
+  const first = toIndex - bundle.length
+  const rows = bundle.map((body, at) => ({ chain, seq: first + at, body: Buffer.from(body) }))
+  return inSnapshot(pool, async (snapshot) => {
+    const age = await proveRetentionAge(snapshot, newestSeal, { origin, toIndex })
+    if (age.kind !== 'old') return false
+    const tier = createColdTier(snapshot, cold)
+    const proven = await proveRows(snapshot, rows, { covered, tier })
+    return rows.every((row) => proven.proofOf(row) !== 'none')
+  })
 }
 
 /** By the stored seals, which whoever verifies proves besides: a finding where records are said to have expired too early. */

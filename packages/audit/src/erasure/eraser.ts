@@ -23,6 +23,7 @@ import type { ErasedStore, Reach } from './reach.ts'
 import { readStorageLeft } from './storage-left.ts'
 import * as erasures from './erasures.ts'
 import { createAuthenticatedErasures } from './authenticated-erasures.ts'
+import { findToldTasksOf } from './held-subjects.ts'
 import { findHeldTasks } from './held-tasks.ts'
 import type { UnprovenHold } from './held-tasks.ts'
 import { judgeErasure, signErasure } from './signed-erasure.ts'
@@ -141,7 +142,7 @@ export function createEraser(options: EraserOptions): Eraser {
     async plan(plan) {
       const lookup = reach.lookupOf(plan.subject)
       const refs = await findKeysOfSubject(vaultDb, lookup)
-      const taskIds = await reach.tasksOf(refs, plan.taskIds)
+      const taskIds = await tasksOf(options, reach, { refs, known: plan.taskIds })
       const heldTaskIds = await heldOf(options, taskIds)
       const state = heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'
       if (state === 'PLANNED') await noteErasure(vaultDb, plan.id, lookup)
@@ -275,12 +276,22 @@ async function confirmPlan(
   const lookup = reach.lookupOf(subject)
   if (!(await isErasureOf(vaultDb, id, lookup))) return 'other_subject'
   const refs = await findKeysOfSubject(vaultDb, lookup)
-  const taskIds = await reach.tasksOf(refs, confirmed.taskIds)
+  const taskIds = await tasksOf(options, reach, { refs, known: confirmed.taskIds })
   if ((await heldOf(options, taskIds)).length > 0) return 'held'
   const { handoffIds } = confirmed
   const signed = signErasure({ ...found, confirmedBy, handoffIds, taskIds }, options.signer)
   await erasures.confirmErasure(db, id, { by: confirmedBy, handoffIds, taskIds, signed })
   return undefined
+}
+
+/** Where the gateway and the log know of the subjects, and every task that may be held and tells of them. */
+async function tasksOf(
+  { reader, cold, covered }: EraserOptions,
+  reach: Reach,
+  { refs, known }: { readonly refs: readonly string[]; readonly known: readonly string[] },
+): Promise<readonly string[]> {
+  const reading = { reader, cold: cold?.store, covered: await covered() }
+  return reach.tasksOf(refs, [...known, ...(await findToldTasksOf(reading, refs))])
 }
 
 /** Throws BATON_HOLD_LIFT_UNPROVEN or BATON_HOLD_UNPROVEN where nothing is seen to hold the tasks, and that is not proven yet. */

@@ -17,7 +17,7 @@ import { isSignedRecord } from '../read/signed-record.ts'
 import { readHoldsBeyondMap } from './beyond-map.ts'
 import type { HoldsBeyondMap } from './beyond-map.ts'
 
-interface HoldReading {
+export interface HoldReading {
   /** Connected as audit_reader, or as another role that reads records. */
   readonly reader: Pool
   /** Where records stand that are not in the database any more. */
@@ -174,6 +174,15 @@ export async function listHolds(
 }
 
 const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
+
+/** Every task that a record or the table says anything of a hold about, some at a time. */
+export async function* findToldTasks(db: Database): AsyncGenerator<readonly string[]> {
+  for (let after: string | undefined = FIRST_UUID; after !== undefined;) {
+    const found = await findToldHolds(db, after)
+    if (found.length > 0) yield found
+    after = found.length > TOLD_MAX ? found.at(-1) : undefined
+  }
+}
 
 /** One more than are answered, which says that there are more. */
 async function findToldHolds(db: Database, after: string): Promise<readonly string[]> {

@@ -1,0 +1,97 @@
+// A person of whom a held task tells is not erased, whatever the indexes say of where the person stands.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
+import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
+import { pastGuards, peopleOf } from './audit-holds-fixture.ts'
+import type { Person } from './audit-holds-fixture.ts'
+import { createSealing } from './audit-seals-fixture.ts'
+import type { Sealing } from './audit-seals-fixture.ts'
+
+let fixture: AuditFixture
+let auditor: RunningAuditor
+let sealing: Sealing
+
+beforeAll(async () => {
+  fixture = await createAuditFixture()
+  sealing = await createSealing(fixture)
+  auditor = await fixture.startAuditor({
+    BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
+    BATON_AUDIT_HOLD_TOKEN: 'hold-token',
+  })
+  await sealing.startSealer()
+})
+afterAll(async () => {
+  await sealing?.close()
+  await fixture?.close()
+})
+
+const { hold, tell, plan, confirm } = peopleOf(() => auditor)
+
+/** Another task tells of them too, of which the gateway knows nothing; it is held. */
+async function heldElsewhere(who: Person): Promise<string> {
+  const taskId = randomUUID()
+  const segments = [{ kind: 'personal' as const, subject: who.subject, text: 'held' }]
+  await auditor.client.append([entryOf({ taskId, handoffId: randomUUID(), segments })])
+  await hold(taskId, true)
+  await sealing.sealed()
+  return taskId
+}
+
+/** Otherwise nobody knows of whom a held task told, and nobody is erased. */
+const filedAgain = `update audit.record r set task_id = i.task_id from audit.idem i
+  where i.chain = r.chain and i.seq = r.seq and i.task_id <> r.task_id`
+
+const ATTACKS: readonly (readonly [string, readonly string[], (taskId: string) => string])[] = [
+  [
+    'the record is filed under another task',
+    ['record'],
+    (taskId) =>
+      `update audit.record set task_id = gen_random_uuid() where task_id = '${taskId}' and event <> 36`,
+  ],
+  [
+    'the index of payloads names somebody else',
+    ['payload'],
+    (taskId) => `update audit.payload p set subject_ref = gen_random_uuid() from audit.record r
+      where r.chain = p.chain and r.seq = p.seq and r.task_id = '${taskId}'`,
+  ],
+  [
+    'the payload is deleted',
+    ['payload'],
+    (taskId) => `delete from audit.payload p using audit.record r
+      where r.chain = p.chain and r.seq = p.seq and r.task_id = '${taskId}'`,
+  ],
+]
+
+test.each(ATTACKS)('a person in a held task is not erased where %s', async (_, tables, attack) => {
+  const who = await tell()
+  const taskId = await heldElsewhere(who)
+  await pastGuards(fixture, tables, attack(taskId))
+  const planned = await (await plan(who)).json()
+  expect(planned).toMatchObject({
+    state: 'DEFERRED',
+    heldTaskIds: expect.arrayContaining([taskId]),
+  })
+  await pastGuards(fixture, ['record'], filedAgain)
+})
+
+test('the same at the confirmation of what was planned before', async () => {
+  const who = await tell()
+  const id = randomUUID()
+  await sealing.sealed()
+  expect(await (await plan(who, id)).json()).toMatchObject({ state: 'PLANNED' })
+  const taskId = await heldElsewhere(who)
+  await pastGuards(fixture, ['payload'], (ATTACKS[1]?.[2] as (taskId: string) => string)(taskId))
+  expect(await problemOf(await confirm(id, who))).toMatchObject({
+    status: 409,
+    code: 'BATON_ERASURE_DEFERRED',
+  })
+})
+
+test('a person of whom no held task tells is erased while others are held', async () => {
+  const who = await tell()
+  const id = randomUUID()
+  await sealing.sealed()
+  expect(await (await plan(who, id)).json()).toMatchObject({ state: 'PLANNED', heldTaskIds: [] })
+  expect((await confirm(id, who)).status).toBe(200)
+})
