@@ -142,6 +142,52 @@ def read_json(data):
         return None
 
 
+def is_count(value):
+    return type(value) is int and 0 <= value <= SAFE_INTEGER
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def matching(pattern):
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+
+def each(rule):
+    return lambda value: isinstance(value, list) and all(rule(one) for one in value)
+
+
+def row(*rules):
+    return lambda value: isinstance(value, list) and len(value) == len(rules) and all(
+        rule(one) for rule, one in zip(rules, value))
+
+
+def having(**members):
+    """An object with exactly these members."""
+    return lambda value: isinstance(value, dict) and set(value) == set(members) and all(
+        rule(value[name]) for name, rule in members.items())
+
+
+def or_null(rule):
+    return lambda value: value is None or rule(value)
+
+
+is_name = matching("[!-~](?:[ -~]{0,254}[!-~])?")
+is_digest = matching("[0-9a-f]{64}")
+is_base64 = matching("[A-Za-z0-9+/]*={0,2}")
+is_uuid = matching("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+is_manifest = having(
+    format=is_text, taskId=or_null(is_uuid), records=is_count, payloads=lambda value: value in ("included", "withheld"),
+    files=each(having(name=is_name, bytes=is_count, sha256=is_digest)))
+are_chains = each(having(
+    origin=is_name, size=is_count, checkpoint=or_null(is_text), leaves=each(row(is_count, is_digest)), hashes=each(is_base64)))
+are_batches = each(having(
+    origin=is_name, firstSeq=is_count, lastSeq=is_count, lastHash=is_digest, keyId=is_name, signature=is_base64))
+are_receipts = each(having(origin=is_name, seq=is_count, recordHash=is_digest, recordedAt=is_name))
+are_erasure_lists = each(each(row(is_name, is_count, is_count)))
+
+
 def leaf_hash(data):
     return hashlib.sha256(b"\0" + data).digest()
 
@@ -460,7 +506,7 @@ class Record:
         self.body = read_json(data)
         try:
             b = self.body
-            ok = b["v"] == 1 and set(b) - OPTIONAL == MEMBERS and all(isinstance(b[k], int) and 0 <= b[k] <= SAFE_INTEGER for k in ("seq", "taskSeq"))
+            ok = b["v"] == 1 and set(b) - OPTIONAL == MEMBERS and all(is_count(b[k]) for k in ("v", "seq", "taskSeq"))
             ok = ok and all(isinstance(b[k], str) for k in (
                 "origin", "taskId", "handoffId", "event", "recordedAt", "previousRecordHash", "previousTaskRecordHash"))
             ok = ok and isinstance(b["payload"], list) and isinstance(b["keyIds"]["batch"], str)
@@ -494,10 +540,8 @@ def check_files(files, policy, report):
         report.unsupported = True
         report.fail("VERSION", "manifest.json", "the version is not " + " or ".join(FORMATS))
     manifest = read_json(manifest_bytes)
-    try:
+    if is_manifest(manifest):
         listed = [one["name"] for one in manifest["files"]]
-        if set(manifest) != {"format", "taskId", "records", "payloads", "files"}:
-            raise KeyError("members")
         for one in manifest["files"]:
             data = files.get(one["name"])
             if data is None or len(data) != one["bytes"] or hashlib.sha256(data).hexdigest() != one["sha256"]:
@@ -509,7 +553,7 @@ def check_files(files, policy, report):
             report.fail("MANIFEST", "manifest.json", "the list is out of order")
         if manifest["payloads"] != ("included" if "payloads.jsonl" in files else "withheld"):
             report.fail("MANIFEST", "payloads.jsonl", "the manifest says otherwise about texts")
-    except (TypeError, KeyError):
+    else:
         report.fail("MANIFEST", "manifest.json", "it is missing or cannot be read")
         manifest = {"taskId": None, "records": None, "format": ""}
     if policy.exporters:
@@ -756,7 +800,7 @@ def are_ends(ends):
     return (isinstance(tasks, list) and isinstance(nodes, list) and len(tasks) <= TASKS_MAX
             and len(nodes) <= NODES_OF_TASK_MAX * len(tasks)
             and all(isinstance(node, str) and len(node) <= NODE_DIGITS_MAX for node in nodes)
-            and all(isinstance(task, str) and re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", task) for task in tasks))
+            and all(is_uuid(task) for task in tasks))
 
 
 def read_node(data):
@@ -848,21 +892,19 @@ def print_end(end, task):
 
 def read_proof(files, manifest, report):
     """The chains of `proof.json`, and the ends of tasks that it has in version 2."""
-    members = {"origin", "size", "checkpoint", "leaves", "hashes"}
     value, ends = read_json(files.get("proof.json", b"")), None
     if manifest["format"] == FORMATS[1]:
         is_whole = isinstance(value, dict) and set(value) == {"chains", "ends"} and are_ends(value["ends"])
         value, ends = (value["chains"], value["ends"]) if is_whole else (None, None)
-    if isinstance(value, list) and all(isinstance(one, dict) and set(one) == members for one in value):
+    if are_chains(value):
         return value, ends
     report.fail("RECORD_HASH", "proof.json", "it is missing or cannot be read")
     return [], None
 
 
-def read_part(files, name, members, report, rule):
-    """A list of objects with exactly these members."""
+def read_part(files, name, has_form, report, rule):
     value = read_json(files.get(name, b""))
-    if isinstance(value, list) and all(isinstance(one, dict) and set(one) == members for one in value):
+    if has_form(value):
         return value
     report.fail(rule, name, "it is missing or cannot be read")
     return []
@@ -882,13 +924,9 @@ def verify(data, policy, now, report):
         if chain["origin"] in chains:
             report.fail("RECORD_HASH", "proof.json", "a chain stands twice")
         chains[chain["origin"]] = dict(chain, listed=dict(map(tuple, chain["leaves"])))
-    batches = read_part(files, "batches.json", {"origin", "firstSeq", "lastSeq", "lastHash", "keyId", "signature"},
-                        report, "BATCH_SIGNATURE")
-    receipts = read_part(files, "receipts.json", {"origin", "seq", "recordHash", "recordedAt"}, report, "RECEIPT")
-    lists = read_json(files.get("erasure-lists.json", b""))
-    if not isinstance(lists, list):
-        report.fail("ERASURE", "erasure-lists.json", "it is missing or cannot be read")
-        lists = []
+    batches = read_part(files, "batches.json", are_batches, report, "BATCH_SIGNATURE")
+    receipts = read_part(files, "receipts.json", are_receipts, report, "RECEIPT")
+    lists = read_part(files, "erasure-lists.json", are_erasure_lists, report, "ERASURE")
     check_records(records, erasures, manifest, chains, report)
     check_seal(files, records + erasures, chains, policy, now, report)
     check_services(batches, receipts, records + erasures, chains, policy, report)

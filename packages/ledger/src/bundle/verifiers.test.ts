@@ -7,17 +7,26 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from 'vitest'
 import { ATTACKS } from '../../fixtures/bundle-attacks.ts'
-import { changed, honest, mapped, signed, withoutSeqs } from '../../fixtures/bundle-changes.ts'
+import {
+  changed,
+  honest,
+  mapped,
+  refiled,
+  signed,
+  withoutSeqs,
+} from '../../fixtures/bundle-changes.ts'
 import { encodeUtf8 } from '../bytes.ts'
 import { evidenceOf, NOW, policyOf, policyText } from '../../fixtures/evidence.ts'
 import { TASK } from '../../fixtures/evidence-task.ts'
 import { deepEnd, END_ATTACKS } from '../../fixtures/task-end-attacks.ts'
 import { ABSENT_TASK } from '../../fixtures/task-ends.ts'
 import type { MapOptions } from '../../fixtures/task-ends.ts'
+import { FILES } from './format.ts'
 import { EXIT_CODES, formatReport } from './format-report.ts'
 import { writeTar } from './tar.ts'
 import { verifyBundle } from './verify.ts'
 import { writeBundle } from './write.ts'
+import type { BundleParts } from './write.ts'
 
 const verifier = (name: string): string =>
   fileURLToPath(new URL(`../../verifier/${name}`, import.meta.url))
@@ -57,6 +66,40 @@ const policy = put('policy', policyText())
 const modest = put('modest', policyText(['exporter']))
 const bundle = put('good.tar', signed(await evidenceOf(honest)))
 
+const inManifest = (from: RegExp, to: string) => () =>
+  refiled(FILES.manifest, (json) => Buffer.from(json.toString().replace(from, to)))
+const withParts = (change: (parts: BundleParts) => object) => async () => {
+  const parts = await evidenceOf(honest)
+  return writeBundle({ ...parts, ...change(parts) } as BundleParts)
+}
+
+/** JSON of another form, which says nothing else: what one verifier reads, all of them read. */
+const FORMS: readonly (readonly [string, () => Promise<Uint8Array>])[] = [
+  ['a manifest that counts no records', inManifest(/"records":\d+/, '"records":null')],
+  [
+    'a manifest with a member that files do not have',
+    inManifest(/("sha256":"[0-9a-f]{64}")/, '$1,"size":1'),
+  ],
+  [
+    'a truth in place of a number in the list of an erasure',
+    withParts(({ erasures }) => ({
+      erasures: erasures.map(({ body, erased }) => ({
+        body,
+        erased: erased.map(([origin]) => [origin, true, true]),
+      })),
+    })),
+  ],
+  [
+    'a truth in place of a number in the proof',
+    withParts(({ chains }) => ({
+      chains: chains.map((chain) => ({
+        ...chain,
+        leaves: chain.leaves.map(([seq, hash]) => [seq === 1 ? true : seq, hash]),
+      })),
+    })),
+  ],
+]
+
 describe.each(verifiers)('%s', (_, verify) => {
   test('finds an untouched bundle valid', async () => {
     const { code, output } = await verify(bundle, '--policy', policy, '--json')
@@ -77,6 +120,12 @@ describe.each(verifiers)('%s', (_, verify) => {
     const { code, output } = await verify(path, '--policy', modest, '--json')
     const { verdict, end } = JSON.parse(output)
     expect([code, verdict, end]).toEqual([3, 'tampered', null])
+  })
+
+  test.each(FORMS)('%s is tampering', async (name, make) => {
+    const path = put(`${name}.form.tar`, await make())
+    const { code, output } = await verify(path, '--policy', modest, '--json')
+    expect([code, JSON.parse(output).verdict]).toEqual([3, 'tampered'])
   })
 
   test('a log that commits to the ends of tasks: complete until then, and nothing of it missing', async () => {
