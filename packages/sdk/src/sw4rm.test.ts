@@ -7,7 +7,9 @@ import type { Sender } from './sender.ts'
 import {
   answerRequest,
   contextFrom,
+  contextOf,
   defineSw4rmAgent,
+  fromHandoff,
   handoffRequest,
   requestHandoff,
   serializeContext,
@@ -96,6 +98,23 @@ it('W09 W10 keeps what is declined from the agent, and tries a busy one again', 
   const declined = agentOf(() => new Specialist(seen)).execute(await handed(lacking))
   await expect(declined).rejects.toMatchObject({ code: 'BATON_SW4RM_DECLINED', kind: 'permanent' })
   expect(seen).not.toContain('received')
+})
+
+it('W01 W05 exports any handoff as the bytes of a context, and as a request', async () => {
+  const { message } = await handed({ ...request, contextSnapshot: null })
+  expect(Buffer.from(serializeContext(contextOf(message))).toString()).toBe(
+    JSON.stringify({
+      conversation_history: [],
+      tool_state: message.currentState,
+      metadata: {
+        agent_id: 'general-1',
+        task_id: message.taskId,
+        handoff_id: message.handoffId,
+        traceparent: message.traceparent,
+      },
+    }),
+  )
+  expect(fromHandoff(message)).toMatchObject({ requestId: 'req-1', reason: 'needs a review' })
 })
 
 it('W02 W17 sends nothing that cannot be read', async () => {

@@ -17,6 +17,8 @@ import type { Messages, MethodName } from './wire.ts'
 export interface Caller {
   readonly key: ApiKey
   readonly span: Span
+  /** Whether the caller named the trace. */
+  readonly isTraced: boolean
 }
 
 export interface Method<Name extends MethodName> {
@@ -46,7 +48,7 @@ export function createCalls(
   return (name, { scope, answer }) =>
     (call, callback) => {
       const startedAt = performance.now()
-      const span = spanOf(name, call)
+      const { span, isTraced } = spanOf(name, call)
       const headers = new Metadata()
       headers.set('traceparent', span.traceparent)
       call.sendMetadata(headers)
@@ -57,7 +59,7 @@ export function createCalls(
         apiKeyId = key.id
         count(key.id)
         if (call.request === MALFORMED) throw NO_MESSAGE
-        return bounded(() => answer(call.request as never, { key, span }))
+        return bounded(() => answer(call.request as never, { key, span, isTraced }))
       }
       const log = (code: status, problemCode?: string) =>
         logger.info({
@@ -98,16 +100,19 @@ async function settled(work: () => Promise<object>): Promise<Outcome> {
   }
 }
 
-function spanOf(name: string, { metadata }: ServerUnaryCall<object, object>): Span {
+function spanOf(
+  name: string,
+  { metadata }: ServerUnaryCall<object, object>,
+): Pick<Caller, 'span' | 'isTraced'> {
   const headers = Object.fromEntries(
     ['traceparent', 'tracestate'].map((header) => [header, String(metadata.get(header)[0] ?? '')]),
   )
-  return startSpan({
-    name,
-    kind: 'server',
-    ...callerTrace(headers),
-    attributes: { 'rpc.system': 'grpc', 'rpc.method': name },
-  })
+  const trace = callerTrace(headers)
+  const attributes = { 'rpc.system': 'grpc', 'rpc.method': name }
+  return {
+    span: startSpan({ name, kind: 'server', ...trace, attributes }),
+    isTraced: trace.parent !== undefined,
+  }
 }
 
 /** Throws 429 for the calls of a key beyond so many in one minute; keys are as many as there are settings for. */

@@ -1,11 +1,11 @@
 // RequestHandoff: the request becomes a whole handoff, durable before it is answered; one without an agent finds one by capability.
 import { createHmac, hash } from 'node:crypto'
-import type { RequireRoom } from '@baton/engine'
+import type { HandoffRequest as EngineRequest, RequireRoom } from '@baton/engine'
 import { buildHandoffMessage } from '@baton/protocol'
-import type { KeyRing } from '@baton/protocol'
+import type { AgentState, KeyRing } from '@baton/protocol'
 import { foreignUuid } from '@baton/protocol/dialects/foreign-id'
 import { routeHandoff, SW4RM, Sw4rmError, toHandoff } from '@baton/protocol/dialects/sw4rm'
-import type { ContextMode, HandoffRequest } from '@baton/protocol/dialects/sw4rm'
+import type { ContextMode, HandoffRequest, MappedHandoff } from '@baton/protocol/dialects/sw4rm'
 import { status } from '@grpc/grpc-js'
 import { BatonError } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
@@ -15,8 +15,10 @@ import type { Pool } from '@baton/store'
 import { placed, requireDeliverable } from '../deliverable.ts'
 import type { Place } from '../deliverable.ts'
 import type { Submission } from '../submission.ts'
-import type { Submitter } from '../submit.ts'
+import { requirePlace, TASK_WENT_ON } from '../handoffs-api/place-message.ts'
+import type { Submitted, Submitter } from '../submit.ts'
 import type { Caller } from './calls.ts'
+import { apart, placeRequest } from './place-request.ts'
 import { existsAlready, PeerRefusal } from './refusal.ts'
 import { isName, readRequest } from './wire.ts'
 import type { WireRequest } from './wire.ts'
@@ -36,19 +38,51 @@ export interface SendRequestParts {
 }
 
 /** Answers what the wire has for it, which is nothing. Throws where the id was used before, and what a send throws. */
-export async function sendRequest(
-  wire: WireRequest,
+export type SendRequest = (wire: WireRequest, caller: Caller) => Promise<Record<string, never>>
+
+/** Of those that name one id at once, the first is sent; the others wait for it here instead of in the database. */
+export function createSendRequest(parts: SendRequestParts): SendRequest {
+  const underWay = new Map<string, Promise<unknown>>()
+  return async (wire, caller) => {
+    const request = await withAgent(readRequest(wire), parts.pool)
+    const { requestId } = request
+    const first = underWay.get(requestId)
+    if (first !== undefined) {
+      await first.catch(() => undefined)
+      if ((await findKnown(parts.pool, requestId)) !== undefined) throw existsAlready(requestId)
+    }
+    const sending = send(request, caller, parts)
+    underWay.set(requestId, sending)
+    try {
+      await sending
+    } finally {
+      if (underWay.get(requestId) === sending) underWay.delete(requestId)
+    }
+    return {}
+  }
+}
+
+async function send(
+  request: HandoffRequest,
   caller: Caller,
   parts: SendRequestParts,
-): Promise<Record<string, never>> {
-  const request = await withAgent(readRequest(wire), parts.pool)
-  const submission = submissionOf(request, caller, parts)
-  await parts.requireRoom(submission.agentType, submission.priority)
-  const { handoffId, taskId, traceparent, repeated } = await submit(submission, request, parts)
+): Promise<void> {
+  const mapped = mapRequest(request, parts)
+  const state = await placeRequest(parts.pool, mapped, caller)
+  const { priority = 2 } = mapped.constraints
+  await parts.requireRoom(mapped.targetAgentType, priority)
+  const { handoffId, taskId, traceparent, repeated } = await submit(
+    state,
+    apart(state),
+    (agentState) =>
+      parts.submitter.submit(submissionOf({ ...mapped, agentState }, caller), undefined),
+  ).catch((error: unknown) => refuseKnown(error, request, parts))
   if (repeated) throw existsAlready(request.requestId)
   parts.logger.info({ event: 'handoff.queued', handoffId, taskId, traceparent, repeated })
-  return {}
 }
+
+const findKnown = (pool: Pool, requestId: string) =>
+  findHandoff(pool, foreignUuid(SW4RM, 'handoff', requestId))
 
 /** What the state of a request has. */
 const STATE_KEYS: ReadonlySet<string> = new Set(['reason', 'tool_state', 'metadata'])
@@ -69,44 +103,44 @@ async function withAgent(request: HandoffRequest, pool: Pool): Promise<HandoffRe
 
 const placeInMessage: Place = (pointer) => pointer
 
-function submissionOf(
+function mapRequest(
   request: HandoffRequest,
-  { key, span }: Caller,
   { keyRing, budgetMicroUSD, contextMode, scan }: SendRequestParts,
-): Submission {
-  const { requestId, fromAgent, toAgent } = request
-  if (!isName(requestId)) throw REQUEST_ID_INVALID
-  const { agentState, targetAgentType, constraints } = toHandoff(request, {
+): MappedHandoff {
+  if (!isName(request.requestId)) throw REQUEST_ID_INVALID
+  return toHandoff(request, {
     nowMs: Date.now(),
-    salt: saltOf(keyRing, requestId),
+    salt: saltOf(keyRing, request.requestId),
     isUnsafe: (texts) => scan({ currentState: { texts } }).decision === 'reject',
     budgetUSD: budgetMicroUSD / 1e6,
     mode: contextMode,
   })
-  const traced = { ...agentState, traceparent: span.traceparent, ...stateOf(span) }
-  const build = () => buildHandoffMessage(traced, targetAgentType, constraints)
+}
+
+function submissionOf(mapped: EngineRequest, { key }: Caller): Submission {
+  const { agentState, targetAgentType, constraints } = mapped
+  const build = () => buildHandoffMessage(agentState, targetAgentType, constraints)
   requireDeliverable(placed(placeInMessage, build), placeInMessage)
+  const id = agentState.externalRef?.id ?? ''
   return {
     agentType: targetAgentType,
     priority: constraints.priority ?? 2,
     place: placeInMessage,
     externalRef: {
       protocol: SW4RM,
-      id: requestId,
-      sender: fromAgent,
-      recipient: toAgent,
-      requestSha256: hash('sha256', requestId, 'buffer'),
+      id,
+      sender: agentState.agent.agentId,
+      recipient: targetAgentType,
+      requestSha256: hash('sha256', id, 'buffer'),
     },
-    send: (sender) =>
-      sender.send({ agentState: traced, targetAgentType, constraints }, key.operator),
+    within: requirePlace,
+    send: (sender) => sender.send(mapped, key.operator),
   }
 }
 
 const REQUEST_ID_INVALID = new Sw4rmError(
   'request_id must be 1 to 1024 characters, none of them a control character',
 )
-
-const stateOf = ({ tracestate }: Caller['span']) => (tracestate === undefined ? {} : { tracestate })
 
 // Markers of secrets can be told apart by who has the signing key, and tried by nobody else.
 function saltOf({ keys, activeKeyId }: KeyRing, requestId: string): Buffer {
@@ -116,19 +150,29 @@ function saltOf({ keys, activeKeyId }: KeyRing, requestId: string): Buffer {
     .digest()
 }
 
-// Another spelling of an id may stand for the same handoff.
+// Another request may have carried the task on in the same moment.
 async function submit(
-  submission: Submission,
-  { requestId }: HandoffRequest,
-  { submitter, pool }: SendRequestParts,
-) {
+  state: AgentState,
+  own: AgentState,
+  send: (state: AgentState) => Promise<Submitted>,
+): Promise<Submitted> {
   try {
-    return await submitter.submit(submission, undefined)
+    return await send(state)
   } catch (error) {
-    if (!(error instanceof BatonError) || !ID_USED.has(error.code)) throw error
-    const known = await findHandoff(pool, foreignUuid(SW4RM, 'handoff', requestId))
-    throw known === undefined ? error : existsAlready(requestId)
+    if (error !== TASK_WENT_ON) throw error
+    return send(own)
   }
+}
+
+// Another spelling of an id may stand for the same handoff.
+async function refuseKnown(
+  error: unknown,
+  { requestId }: HandoffRequest,
+  { pool }: SendRequestParts,
+): Promise<never> {
+  if (!(error instanceof BatonError) || !ID_USED.has(error.code)) throw error
+  const known = await findKnown(pool, requestId)
+  throw known === undefined ? error : existsAlready(requestId)
 }
 
 const ID_USED: ReadonlySet<string> = new Set([

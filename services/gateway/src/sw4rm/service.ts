@@ -7,7 +7,7 @@ import { findByName, responseFor } from './find-handoff.ts'
 import { pendingFor } from './pending.ts'
 import type { PendingParts } from './pending.ts'
 import { notFound, PeerRefusal } from './refusal.ts'
-import { sendRequest } from './send-request.ts'
+import { createSendRequest } from './send-request.ts'
 import type { SendRequestParts } from './send-request.ts'
 import { acceptHandoff, completeHandoff, rejectHandoff } from './take-handoff.ts'
 import type { TakeParts } from './take-handoff.ts'
@@ -19,7 +19,7 @@ export type Sw4rmParts = SendRequestParts & PendingParts & TakeParts
 export const createMethods = (parts: Sw4rmParts): Methods => ({
   RequestHandoff: {
     scope: 'handoffs:send',
-    answer: (request, caller) => sendRequest(request, caller, parts),
+    answer: createSendRequest(parts),
   },
   GetPendingHandoffs: {
     scope: 'executions:claim',

@@ -94,7 +94,7 @@ async function take(
   if (acceptingAgent !== '' && acceptingAgent !== type) throw ADDRESSED_ELSEWHERE
   if (await asksForVersion(pool, handoff.handoffId)) throw ASKS_FOR_VERSION
   const claim = await findClaim(pool, handoff.handoffId)
-  if (claim === undefined) throw notPending(id, await statusNow(pool, handoff))
+  if (claim === undefined) throw await untaken(pool, id, handoff)
   let given: Given | undefined
   const executorOf = (claimed: ClaimedHandoff) =>
     createRemoteExecutor({
@@ -106,7 +106,7 @@ async function take(
     })
   await remote.receiveFor(executorOf)(claim)
   const taken = given as Given | undefined
-  if (taken === undefined) throw notPending(id, await statusNow(pool, handoff))
+  if (taken === undefined) throw await untaken(pool, id, handoff)
   await markAcceptedByName(pool, handoff.handoffId, taken.message.deadline ?? null)
   return taken
 }
@@ -116,6 +116,17 @@ export function agentFor({ routedTo, toAgent, body }: ClaimedHandoff): AgentRegi
   const { capabilities = [], mcp = [] } = requirementsIn(body)
   return { type: routedTo ?? toAgent, version: '0.0.0', requires: [], capabilities, mcp }
 }
+
+// Still pending: somebody else is being given it, or the auditor does not record.
+async function untaken(pool: Pool, id: string, handoff: HandoffView): Promise<PeerRefusal> {
+  const current = await statusNow(pool, handoff)
+  return current === 'PENDING' ? NOT_NOW : notPending(id, current)
+}
+
+const NOT_NOW = new PeerRefusal(
+  status.ABORTED,
+  'the handoff cannot be taken now: somebody else is taking it, or the audit log is away; ask again',
+)
 
 const statusNow = async (pool: Pool, { handoffId, ...before }: HandoffView): Promise<string> =>
   currentStatus((await findHandoff(pool, handoffId)) ?? { handoffId, ...before })
