@@ -24,6 +24,7 @@ const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.t
 const ERASING: Elsewhere = { shownIn: 'test/integration/erasure-crash.test.ts' }
 const ARCHIVING: Elsewhere = { shownIn: 'test/integration/audit-tiers-crash.test.ts' }
 const PULLING: Elsewhere = { shownIn: 'test/fault/remote-crash-points.test.ts' }
+const PUSHING: Elsewhere = { shownIn: 'test/fault/push-crash-points.test.ts' }
 const IMPORTING: Elsewhere = { shownIn: 'test/integration/offers-import.test.ts' }
 const OFFERING: Elsewhere = { shownIn: 'test/integration/offers-processes.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
@@ -57,6 +58,9 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'remote.before_settle': PULLING,
   'remote.after_settle': PULLING,
   'pull.before_answer': PULLING,
+  'push.before_call': PUSHING,
+  'push.after_answer': PUSHING,
+  'push.after_taken': PUSHING,
   'review.before_commit': REVIEWING,
   'review.after_commit': REVIEWING,
   'auditor.before_append': AUDITOR,

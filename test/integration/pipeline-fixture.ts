@@ -9,6 +9,7 @@ import type {
   AgentResult,
   AgentState,
   HandoffConstraints,
+  HostedAgent,
   Sender,
   WorkerOptions,
 } from '@baton/sdk'
@@ -46,7 +47,7 @@ export interface Pipeline {
   log(): string
   /** Starts a worker on a queue of its own; it retries within milliseconds. */
   start(
-    agents: readonly Agent[],
+    agents: readonly HostedAgent[],
     options?: Partial<WorkerOptions>,
   ): Promise<{ stop(): Promise<void> }>
   send(target: string, parts?: SendParts): Promise<{ handoffId: string; taskId: string }>

@@ -33,6 +33,7 @@ import {
 import type {
   Backoff,
   CompletedStep,
+  Ended,
   Outcome,
   Quarantine,
   Refusal,
@@ -51,8 +52,6 @@ import { wakeRelays, wakeSenders } from './wake.ts'
 /** The state a handoff was settled in; undefined where the fencing token was lost and nothing was. */
 export type SettledAs = 'COMPLETED' | 'PARTIAL' | Ending['state'] | 'QUEUED' | undefined
 
-type Declined = Parameters<typeof decideDeclined>[1]
-
 export interface Settler {
   executed(
     claimed: ClaimedHandoff,
@@ -60,8 +59,6 @@ export interface Settler {
     execution: Execution,
   ): Promise<SettledAs>
   rejected(claimed: ClaimedHandoff, verdict: Refusal): Promise<SettledAs>
-  /** Its agent took it and will not do it. */
-  declined(claimed: ClaimedHandoff, why: Declined): Promise<SettledAs>
   blocked(blocked: Blocked): Promise<SettledAs>
   /** No further attempt can mend it: a person must look. */
   quarantined(claimed: ClaimedHandoff, why: Quarantine): Promise<SettledAs>
@@ -112,41 +109,61 @@ export function createSettler(parts: SettlerParts): Settler {
     if (outcome.kind !== 'complete') await sets.release(claimed)
   }
 
+  async function stopped(
+    claimed: ClaimedHandoff,
+    kind: 'abandoned' | 'canceled',
+  ): Promise<undefined> {
+    await sets.release(claimed)
+    if (kind === 'abandoned') return
+    const events = await endCanceled(pool)
+    wakeRelays(pool)
+    void shipper.ship(events)
+  }
+
+  async function blocked(blockedOne: Blocked): Promise<SettledAs> {
+    const { claimed, unmet } = blockedOne
+    const event = blockedPolicy === 'reroute' ? await rerouteBlocked(pool, blockedOne) : undefined
+    if (event === undefined)
+      return commit(claimed, decideBlocked(claimed, unmet, { blockedPolicy, backoff }))
+    wakeRelays(pool)
+    metrics.handoffsTotal.with({ outcome: 'BLOCKED', reason: 'REROUTED' }).inc()
+    void shipper.ship([event])
+    return 'QUEUED'
+  }
+
+  async function ended(
+    claimed: ClaimedHandoff,
+    message: HandoffMessage,
+    execution: Ended,
+  ): Promise<SettledAs> {
+    try {
+      return await commit(claimed, decideExecuted(claimed, { message, execution }, options))
+    } catch (error) {
+      if (kindOf(error) !== 'permanent') throw error
+      // What the agent asked for cannot be stored, now or later.
+      const failure = { code: codeOf(error), retry: false, agent: execution.agent }
+      return commit(claimed, decideFailed(claimed, failure, { backoff }))
+    }
+  }
+
   return {
     async executed(claimed, message, execution) {
-      if (execution.kind === 'elsewhere') return undefined
-      if (execution.kind === 'abandoned') {
-        await sets.release(claimed)
-        return undefined
-      }
-      if (execution.kind === 'canceled') {
-        await sets.release(claimed)
-        const events = await endCanceled(pool)
-        wakeRelays(pool)
-        void shipper.ship(events)
-        return undefined
-      }
-      try {
-        return await commit(claimed, decideExecuted(claimed, { message, execution }, options))
-      } catch (error) {
-        if (kindOf(error) !== 'permanent') throw error
-        // What the agent asked for cannot be stored, now or later.
-        const failure = { code: codeOf(error), retry: false, agent: execution.agent }
-        return commit(claimed, decideFailed(claimed, failure, { backoff }))
+      switch (execution.kind) {
+        case 'elsewhere':
+          return undefined
+        case 'abandoned':
+        case 'canceled':
+          return stopped(claimed, execution.kind)
+        case 'declined':
+          return commit(claimed, decideDeclined(claimed, execution))
+        case 'blocked':
+          return blocked({ claimed, message, unmet: execution.unmet })
+        default:
+          return ended(claimed, message, execution)
       }
     },
-    declined: (claimed, why) => commit(claimed, decideDeclined(claimed, why)),
+    blocked,
     rejected: (claimed, verdict) => commit(claimed, decideRejected(claimed, verdict, { backoff })),
-    async blocked(blocked) {
-      const { claimed, unmet } = blocked
-      const event = blockedPolicy === 'reroute' ? await rerouteBlocked(pool, blocked) : undefined
-      if (event === undefined)
-        return commit(claimed, decideBlocked(claimed, unmet, { blockedPolicy, backoff }))
-      wakeRelays(pool)
-      metrics.handoffsTotal.with({ outcome: 'BLOCKED', reason: 'REROUTED' }).inc()
-      void shipper.ship([event])
-      return 'QUEUED'
-    },
     quarantined: (claimed, why) => commit(claimed, decideQuarantined(claimed, why)),
     released: sets.releaseLater,
     drain: sets.drain,

@@ -14,6 +14,8 @@ import {
 } from '../fixtures/sample-delivery.ts'
 
 const handoff = sampleHandoff()
+/** Nothing here is called outside. */
+const outside = { leaseMs: 8_000, pool: undefined as never }
 
 function run(execute: Agent['execute'], during: (abort: () => void) => void = () => undefined) {
   const heartbeat = createHeartbeat({
@@ -24,7 +26,7 @@ function run(execute: Agent['execute'], during: (abort: () => void) => void = ()
   })
   const agents = new Map([['reader', { ...sampleAgent, execute }]])
   const execution = executeHandoff(
-    { agents, heartbeat, metrics: createMetrics() },
+    { ...outside, agents, heartbeat, metrics: createMetrics() },
     {
       claimed: claimedFrom(handoff, { attempt: 2, fencingToken: 3 }),
       message: messageOf(handoff),
@@ -91,7 +93,7 @@ describe('an execution', () => {
 
   it('of an agent that nobody hosts may be tried elsewhere', async () => {
     const execution = await executeHandoff(
-      { agents: new Map(), heartbeat: undefined as never, metrics: createMetrics() },
+      { ...outside, agents: new Map(), heartbeat: undefined as never, metrics: createMetrics() },
       {
         claimed: claimedFrom(handoff),
         message: messageOf(handoff),

@@ -1,13 +1,15 @@
 // Runs agent code under a lease: whoever loses the lease is aborted and can commit nothing.
-import type { AgentRegistration, HandoffMessage } from '@baton/protocol'
-import type { ClaimedHandoff } from '@baton/store'
+import type { AgentRegistration, Detail, HandoffMessage } from '@baton/protocol'
+import type { ClaimedHandoff, Pool } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
 import { startSpan } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
 import { HandoffCanceled } from './agent.ts'
-import type { Heartbeat } from './heartbeat.ts'
+import { callOutside } from './call-outside.ts'
+import type { Heartbeat, Lease } from './heartbeat.ts'
+import type { OutsideAgent } from './outside-agent.ts'
 
 /** How agent code ended. A failure carries a code, never the agent's own text. */
 export type Execution =
@@ -21,9 +23,15 @@ export type Execution =
       readonly kind: 'failed'
       readonly code: string
       readonly retry: boolean
+      /** The next try comes no sooner. */
+      readonly retryAfterMs?: number
       /** Undefined where nobody could execute it. */
       readonly agent?: Executing
     }
+  /** The agent will not do it, with a code of its own. */
+  | { readonly kind: 'declined'; readonly code: string; readonly agent: Executing }
+  /** The agent lacks something that it needs. */
+  | { readonly kind: 'blocked'; readonly unmet: readonly Detail[] }
   /** An agent outside has taken it: whoever holds its fencing token settles it. */
   | { readonly kind: 'elsewhere' }
   /** The lease was lost, the deadline passed or the process drained: not the agent's failure. */
@@ -34,9 +42,14 @@ export type Execution =
 /** Which agent executed, in records and in what it hands on. */
 export type Executing = Pick<AgentRegistration, 'type' | 'version'>
 
+/** An agent whose code runs in this process, or one outside that this process calls. */
+export type HostedAgent = Agent | OutsideAgent
+
 interface ExecuteDeps {
-  readonly agents: ReadonlyMap<string, Agent>
+  readonly agents: ReadonlyMap<string, HostedAgent>
   readonly heartbeat: Heartbeat
+  readonly leaseMs: number
+  readonly pool: Pool
   readonly metrics: Metrics
 }
 
@@ -58,7 +71,7 @@ export interface Accepted {
 export function createHost({
   agents,
   ...deps
-}: Omit<ExecuteDeps, 'agents'> & { readonly agents: readonly Agent[] }) {
+}: Omit<ExecuteDeps, 'agents'> & { readonly agents: readonly HostedAgent[] }) {
   const byType = new Map(agents.map((agent) => [agent.type, agent]))
   return (claimed: ClaimedHandoff): Executor => {
     const type = claimed.routedTo ?? claimed.toAgent
@@ -89,16 +102,13 @@ export async function executeHandoff(
   })
   try {
     crashPoint('receiver.mid_execute')
-    const context = contextFor({
-      claimed,
-      message,
-      traceparent: own.traceparent,
-      signal: lease.signal,
-    })
-    const result = await own.run(() => untilAborted(agent.execute(context), lease.over))
-    checkResult(result)
-    own.end()
-    return { kind: 'done', result, agent, traceparent: own.traceparent }
+    const hop = { claimed, message, span: own }
+    const execution =
+      'call' in agent
+        ? await untilAborted(callOutside({ ...deps, agent, lease }, hop), lease.over)
+        : await runAgent(agent, hop, lease)
+    own.end(execution.kind === 'failed' ? { error: execution.code } : {})
+    return execution
   } catch (error) {
     const stopped = lease.signal.aborted
     const code = stopped ? 'BATON_EXECUTION_ABANDONED' : failureCode(error)
@@ -110,6 +120,18 @@ export async function executeHandoff(
     lease.release()
     deps.metrics.hopSeconds.execute.observe((performance.now() - startedAt) / 1000)
   }
+}
+
+async function runAgent(
+  agent: Agent,
+  { claimed, message, span }: Accepted,
+  lease: Lease,
+): Promise<Execution> {
+  const { traceparent } = span
+  const context = contextFor({ claimed, message, traceparent, signal: lease.signal })
+  const result = await span.run(() => untilAborted(agent.execute(context), lease.over))
+  checkResult(result)
+  return { kind: 'done', result, agent, traceparent }
 }
 
 // Nobody waits for an agent that ignores its signal: its fencing token can commit nothing any more.

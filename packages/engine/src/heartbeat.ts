@@ -21,6 +21,8 @@ export interface Lease {
   /** Aborts once a result could no longer commit; after a cancellation that is when its grace ends. */
   readonly over: AbortSignal
   release(): void
+  /** Releases it to be kept by somebody else; resolves once nothing of this process touches it any more. */
+  leave(): Promise<void>
 }
 
 export interface Heartbeat extends Service {
@@ -51,6 +53,8 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   const tickMs = Math.floor(intervalMs / Math.ceil(intervalMs / LOOK_MS))
   const leases = createLeases(logger)
 
+  let beating: Promise<void> = Promise.resolve()
+
   async function beat(): Promise<void> {
     const now = performance.now()
     const all = leases.all()
@@ -67,7 +71,7 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
     name: 'heartbeat',
     everyMs: tickMs,
     firstAfterMs: tickMs,
-    run: beat,
+    run: () => (beating = beat()),
     failed(error) {
       logger.warn({ event: 'lease.unanswered', code: codeOf(error) })
       const expired = leases.all().filter((one) => performance.now() - one.renewedAt > leaseMs)
@@ -76,7 +80,14 @@ export function createHeartbeat(deps: HeartbeatDeps): Heartbeat {
   })
   return {
     ...beats,
-    hold: leases.hold,
+    hold(fence) {
+      const lease = leases.hold(fence)
+      const leave = async (): Promise<void> => {
+        lease.release()
+        await beating.catch(() => undefined)
+      }
+      return { ...lease, leave }
+    },
     abortAll() {
       for (const one of leases.all()) leases.lose(one, 'draining')
     },
@@ -104,7 +115,7 @@ function createLeases(logger: Logger) {
     lose,
     isHeld,
     all: () => [...held.values()],
-    hold(fence: Fence): Lease {
+    hold(fence: Fence): Omit<Lease, 'leave'> {
       const now = performance.now()
       const [signal, over] = [new AbortController(), new AbortController()]
       const one: Held = { fence, signal, over, since: now, renewedAt: now }

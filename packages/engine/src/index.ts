@@ -22,19 +22,27 @@ export type { RevisionOutcome } from './decide/revision.ts'
 export { confirmErasure, planErasure, replayErasures } from './erase-subject.ts'
 export type { AuditErasures, ErasureView } from './erase-subject.ts'
 export { createHost } from './execute-handoff.ts'
-export type { Accepted, Execution, Executor } from './execute-handoff.ts'
+export type { Accepted, Execution, Executor, HostedAgent } from './execute-handoff.ts'
 export { createHeartbeat } from './heartbeat.ts'
 export { PROMISES, receiptInvariant } from './invariants.ts'
 export type { Invariant, PromiseId } from './invariants.ts'
 export { openTransport } from './open-transport.ts'
 export { OUTBOX_BOUNDS, createOutboxBound } from './outbox-bound.ts'
 export type { RequireRoom } from './outbox-bound.ts'
+export { describeGiven, outcomeOf } from './outside-agent.ts'
+export type {
+  CallOutcome,
+  Given,
+  GivenDocument,
+  OutsideAgent,
+  RemoteOutcome,
+} from './outside-agent.ts'
 export { prepareHandoff, prepareMessage, readMessage } from './prepare-handoff.ts'
 export type { HandoffRequest, ReadyMessage } from './prepare-handoff.ts'
 export { createReceiver } from './receiver.ts'
 export type { Receiver } from './receiver.ts'
 export { createRemoteExecutor, releaseRemote, settleRemote } from './remote-execution.ts'
-export type { Given, RemoteOutcome, RemoteSettled, SettleRequest } from './remote-execution.ts'
+export type { RemoteSettled, SettleRequest } from './remote-execution.ts'
 export { createReceiptReconciler, reconcile } from './reconcile-receipts.ts'
 export { createEventShipper } from './record-audit.ts'
 export type { EventShipper } from './record-audit.ts'

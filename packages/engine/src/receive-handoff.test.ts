@@ -53,7 +53,6 @@ function receiver(changes: Partial<ReceiveDeps> = {}) {
     settle: {
       executed: step('executed', () => undefined),
       rejected: step('rejected', () => undefined),
-      declined: step('declined', () => undefined),
       blocked: step('blocked', () => undefined),
       quarantined: step('quarantined', () => undefined),
       released: step('released', () => undefined),

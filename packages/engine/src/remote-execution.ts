@@ -1,24 +1,15 @@
 // Executions by agents outside: what was accepted is given away under a lease, kept by heartbeats and settled by whoever
 // took it. Nothing of it is remembered in a process: any gateway answers for any execution.
-import type { HandoffMessage } from '@baton/protocol'
 import { crashPoint } from '@baton/runtime'
 import { findSettled, loadTaken, releaseLeases, takeExecutions } from '@baton/store'
-import type { ClaimedHandoff, Fence, Pool, TakenHandoff, TakenLease } from '@baton/store'
+import type { Fence, Pool, TakenHandoff } from '@baton/store'
 import { parseTraceparent } from '@baton/telemetry'
-import type { AgentRegistration, Detail } from '@baton/protocol'
-import type { AgentResult } from './agent.ts'
+import type { AgentRegistration } from '@baton/protocol'
 import type { SettledAs, Settler } from './commit-outcome.ts'
 import type { Accepted, Executor } from './execute-handoff.ts'
+import { executionOf } from './outside-agent.ts'
+import type { Given, RemoteOutcome } from './outside-agent.ts'
 import { readMessage } from './prepare-handoff.ts'
-
-/** What an agent outside is given: by then the decision record is durable (I3) and the lease runs. */
-export interface Given {
-  readonly claimed: ClaimedHandoff
-  readonly message: HandoffMessage
-  readonly lease: TakenLease
-  /** Of the span in which it was given away. */
-  readonly traceparent: string
-}
 
 interface RemoteExecutorOptions {
   readonly pool: Pool
@@ -44,6 +35,7 @@ export const createRemoteExecutor = (options: RemoteExecutorOptions): Executor =
         agentType: agent.type,
         agentVersion: agent.version,
         leaseMs,
+        firstLeaseMs: leaseMs,
         traceparent,
       },
     ])
@@ -56,17 +48,6 @@ export const createRemoteExecutor = (options: RemoteExecutorOptions): Executor =
 /** Nobody got what was given: somebody else gets it at once, no attempt is counted. */
 export const releaseRemote = (pool: Pool, fences: readonly Fence[]): Promise<void> =>
   releaseLeases(pool, fences)
-
-/** How an agent outside ended. Codes are upper-case names; its own words go nowhere but into results. */
-export type RemoteOutcome =
-  | {
-      readonly kind: 'done'
-      /** What is left out: the state as it was received, no cost, nothing handed on. */
-      readonly result: Partial<AgentResult>
-    }
-  | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
-  | { readonly kind: 'declined'; readonly code: string }
-  | { readonly kind: 'blocked'; readonly unmet: readonly Detail[] }
 
 export interface SettleRequest extends Fence {
   readonly outcome: RemoteOutcome
@@ -112,40 +93,13 @@ async function settleOne(
 ): Promise<SettledAs> {
   if (taken === undefined) return undefined
   const message = readMessage(taken.body)
-  const agent = { type: taken.agentType, version: taken.agentVersion }
-  switch (outcome.kind) {
-    case 'done': {
-      const result = completeResult(outcome.result, taken, message)
-      const continued = continuedTrace(traceparent, taken)
-      return settle.executed(taken, message, {
-        kind: 'done',
-        result,
-        agent,
-        traceparent: continued,
-      })
-    }
-    case 'failed':
-      return settle.executed(taken, message, { ...outcome, agent })
-    case 'declined':
-      return settle.declined(taken, { code: outcome.code, agent })
-    case 'blocked':
-      return settle.blocked({ claimed: taken, message, unmet: outcome.unmet })
-  }
-}
-
-const NOTHING_SPENT = { costUSD: 0, tokens: { prompt: 0, completion: 0 } }
-
-function completeResult(
-  result: Partial<AgentResult>,
-  { agentType, taskSeq }: TakenHandoff,
-  message: HandoffMessage,
-): AgentResult {
-  const subtask = {
-    subtaskId: `${agentType}-${taskSeq}`,
-    description: `executed by ${agentType}`,
-    result: result.result ?? null,
-  }
-  return { subtask, state: message.currentState, next: [], ...NOTHING_SPENT, ...result }
+  const execution = executionOf(outcome, {
+    claimed: taken,
+    message,
+    agent: { type: taken.agentType, version: taken.agentVersion },
+    traceparent: continuedTrace(traceparent, taken),
+  })
+  return settle.executed(taken, message, execution)
 }
 
 /** What is handed on hangs in the trace below the agent's own span, where it told one of this trace (I9). */

@@ -1,5 +1,7 @@
 // What an agent developer needs, and nothing else: define agents, host them, send handoffs.
 export { defineAgent } from './agent.ts'
+export { definePushAgent } from './push-agent.ts'
+export type { PushAgentOptions } from './push-agent.ts'
 export { createSender } from './sender.ts'
 export type { Sender, SenderOptions, SendTarget } from './sender.ts'
 export { createWorker } from './worker.ts'
@@ -11,7 +13,9 @@ export type {
   AgentContext,
   AgentResult,
   Correction,
+  HostedAgent,
   NextHandoff,
+  OutsideAgent,
   ReadyMessage,
   ResumeChange,
   ReturnedHandoff,

@@ -13,7 +13,14 @@ import {
   createSweeper,
   watchAudit,
 } from '@baton/engine'
-import type { Agent, Backoff, BlockedPolicy, EventShipper } from '@baton/engine'
+import type {
+  Agent,
+  Backoff,
+  BlockedPolicy,
+  EventShipper,
+  HostedAgent,
+  OutsideAgent,
+} from '@baton/engine'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf, createLogger } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -24,7 +31,8 @@ import type { Metrics } from '@baton/telemetry'
 import type { ConsumeOptions, Consumer, Transport } from '@baton/transport'
 
 export interface WorkerOptions {
-  readonly agents: readonly Agent[]
+  /** Of defineAgent and definePushAgent. */
+  readonly agents: readonly HostedAgent[]
   /** The operational database. */
   readonly databaseUrl: string
   readonly keyRing: KeyRing
@@ -95,6 +103,8 @@ export function createWorker(options: WorkerOptions): Worker {
     blockedPolicy: options.blockedPolicy ?? 'reroute',
   })
   const registrar = createRegistrar({ pool, agents: options.agents, logger })
+  const outside = options.agents.filter((agent) => 'call' in agent)
+  tellPauses(outside, logger)
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
   const watch = watchAudit({
@@ -116,6 +126,7 @@ export function createWorker(options: WorkerOptions): Worker {
     await shipper.drain()
     await heartbeat.stop()
     await registrar.stop()
+    for (const agent of outside) agent.close()
     client.close()
     await pool.end()
   }
@@ -125,7 +136,7 @@ export function createWorker(options: WorkerOptions): Worker {
     async start() {
       await heartbeat.start()
       await registrar.start()
-      const executorOf = createHost({ agents: options.agents, heartbeat, metrics })
+      const executorOf = createHost({ ...parts, agents: options.agents, leaseMs })
       consumers = await consumeAll(options, receiver.receiveFor(executorOf))
       await watch.start()
       for (const service of inner) await service.start()
@@ -142,10 +153,20 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 }
 
+function tellPauses(agents: readonly OutsideAgent[], logger: Logger): void {
+  for (const { type, onPaused } of agents) {
+    onPaused((paused) => {
+      if (paused) logger.warn({ event: 'push.paused', agent: type })
+      else logger.info({ event: 'push.resumed', agent: type })
+    })
+  }
+}
+
 // Agents hosted here answer for what they sent on; without hooks nothing is watched.
 function ownHooks(options: WorkerOptions, { pool, metrics, logger }: RelayInside): Service[] {
   const hooked = options.agents.filter(
-    ({ onReturn, onRollback }) => onReturn !== undefined || onRollback !== undefined,
+    (agent): agent is Agent =>
+      'execute' in agent && (agent.onReturn !== undefined || agent.onRollback !== undefined),
   )
   if (hooked.length === 0) return []
   const { keyRing, attemptsMax = 3, databaseUrl, correctionMs } = options

@@ -12,7 +12,10 @@ export interface RemoteExecution extends Fence {
   readonly takenBy: string
   readonly agentType: string
   readonly agentVersion: string
+  /** For how long each of its heartbeats keeps it. */
   readonly leaseMs: number
+  /** How long it holds from now, until its first heartbeat. */
+  readonly firstLeaseMs: number
   /** The span in which it was given away. */
   readonly traceparent: string
 }
@@ -24,6 +27,7 @@ const TAKEN = columns({
   agentType: text,
   agentVersion: text,
   leaseMs: int4,
+  firstLeaseMs: int4,
   traceparent: text,
 })
 
@@ -31,7 +35,7 @@ const TAKE = `
 with input as (
   select * from ${TAKEN.unnest('t')}
 ), held as (
-  update execution e set lease_until = clock_timestamp() + i.lease_ms * interval '1 millisecond'
+  update execution e set lease_until = clock_timestamp() + i.first_lease_ms * interval '1 millisecond'
   from input i, handoff h
   where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'EXECUTING'
     and h.id = e.handoff_id and ${MAY_GO_ON}

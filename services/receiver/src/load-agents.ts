@@ -1,9 +1,10 @@
-// Loads the agents a receiver hosts from the module that its settings name.
+// Loads the agents a receiver hosts from the module and the file that its settings name.
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { permanent } from '@baton/runtime'
 import { defineAgent } from '@baton/sdk'
-import type { Agent } from '@baton/sdk'
+import type { Agent, HostedAgent } from '@baton/sdk'
+import { loadPushAgents } from './load-push-agents.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -11,6 +12,30 @@ interface AgentsModule {
   /** Makes agents that have settings of their own; goes before `agents`. */
   readonly createAgents?: unknown
   readonly agents?: unknown
+}
+
+interface Named {
+  readonly modulePath: string | undefined
+  readonly pushPath: string | undefined
+}
+
+/** The agents of both. Throws BATON_AGENTS_INVALID where there are none, or an agent type stands in both. */
+export async function loadHosted(
+  { modulePath, pushPath }: Named,
+  environment: Environment,
+): Promise<readonly HostedAgent[]> {
+  const called = pushPath === undefined ? [] : loadPushAgents(pushPath, environment)
+  if (modulePath === undefined && pushPath === undefined) {
+    throw permanent('BATON_AGENTS_INVALID', 'this receiver hosts no agents', {
+      fix: 'Set BATON_AGENTS to a module that exports agents, or BATON_PUSH_AGENTS to a file of agents that are called.',
+    })
+  }
+  const own = modulePath === undefined ? [] : await loadAgents(modulePath, environment)
+  const twice = own.find(({ type }) => called.some((other) => other.type === type))
+  if (twice === undefined) return [...own, ...called]
+  throw permanent('BATON_AGENTS_INVALID', `${JSON.stringify(twice.type)} is in both`, {
+    fix: 'Take it out of the module of BATON_AGENTS or out of the file of BATON_PUSH_AGENTS.',
+  })
 }
 
 /**

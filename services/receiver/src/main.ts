@@ -4,12 +4,16 @@ import { createOpsService } from '@baton/http/ops'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { createWorker, parseSigningKeys } from '@baton/sdk'
-import { loadAgents } from './load-agents.ts'
+import { loadHosted } from './load-agents.ts'
 import { RECEIVER_SETTINGS } from './settings.ts'
 
 await runProcess('receiver', {
   settings: RECEIVER_SETTINGS,
   async build({ settings, logger, metrics, life }) {
+    const agents = await loadHosted(
+      { modulePath: settings.BATON_AGENTS, pushPath: settings.BATON_PUSH_AGENTS },
+      process.env,
+    )
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     const transport = await openTransport({
       redisUrl: settings.BATON_REDIS_URL,
@@ -17,7 +21,7 @@ await runProcess('receiver', {
       logger,
     })
     const worker = createWorker({
-      agents: await loadAgents(settings.BATON_AGENTS, process.env),
+      agents,
       databaseUrl,
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       audit: { url: settings.BATON_AUDIT_URL, token: settings.BATON_AUDIT_APPEND_TOKEN },

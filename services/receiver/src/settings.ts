@@ -1,5 +1,5 @@
 // What a receiver process is told.
-import { integer, OPS_SETTINGS, PROCESS_SETTINGS, text } from '@baton/runtime'
+import { integer, OPS_SETTINGS, optionalText, PROCESS_SETTINGS } from '@baton/runtime'
 import {
   AUDIT_CLIENT_SETTINGS,
   QUEUE_SETTINGS,
@@ -24,8 +24,11 @@ export const RECEIVER_SETTINGS = {
   ...SIGNING_SETTINGS,
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
-  BATON_AGENTS: text({
-    help: 'Module that exports `agents` or `createAgents(environment)`: a path, or a package this process can import.',
+  BATON_AGENTS: optionalText({
+    help: 'Module that exports `agents` or `createAgents(environment)`: a path, or a package this process can import. It may be left out where BATON_PUSH_AGENTS is set.',
+  }),
+  BATON_PUSH_AGENTS: optionalText({
+    help: 'JSON file of agents that are called over HTTP; infra/protocols/agents.md shows one.',
   }),
   BATON_CONCURRENCY: integer({
     min: 1,

@@ -47,7 +47,7 @@ export interface Backoff {
 type OutcomeOptions = PrepareOptions & { readonly backoff: Backoff }
 
 /** An execution that ended by itself, well or badly. */
-export type Ended = Exclude<Execution, { readonly kind: 'abandoned' | 'canceled' | 'elsewhere' }>
+export type Ended = Extract<Execution, { readonly kind: 'done' | 'failed' }>
 
 export type Refusal = Verdict<SafetyVerdict> & { readonly valid: false }
 
@@ -119,6 +119,8 @@ function completed(claimed: ClaimedHandoff, { message, execution, next }: Done):
 interface Failure {
   readonly code: string
   readonly retry: boolean
+  /** The next try comes no sooner. */
+  readonly retryAfterMs?: number | undefined
   /** Undefined where nobody could execute it. */
   readonly agent?: Executing | undefined
 }
@@ -126,7 +128,7 @@ interface Failure {
 /** Tried again while attempts last, then rolled back to the sender's checkpoint (E15). */
 export function decideFailed(
   claimed: ClaimedHandoff,
-  { code, retry, agent }: Failure,
+  { code, retry, retryAfterMs = 0, agent }: Failure,
   { backoff }: { readonly backoff: Backoff },
 ): Outcome {
   const fix = 'See the agent’s own log for this handoff id.'
@@ -134,7 +136,8 @@ export function decideFailed(
   const details = [{ pointer: '', rule: 'execution', message: code, fix }]
   const why = { reason: code, details, executor }
   if (!retry || claimed.attempt >= claimed.attemptsMax) return rolledBack(claimed, why)
-  const change = retryOf(claimed, { ...why, returned: false }, backoff)
+  const soon = retryOf(claimed, { ...why, returned: false }, backoff)
+  const change = { ...soon, delayMs: Math.max(soon.delayMs, retryAfterMs) }
   const failed = { ...lifecycleEntry(claimed, 'EXECUTION_FAILED', code), ...executor }
   const events = [toOutboxEvent(failed)]
   return { kind: 'retry', change, events }

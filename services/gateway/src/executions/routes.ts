@@ -1,10 +1,10 @@
 // /v2/executions: agents in any language claim work, say that they are at it, and settle it, all over HTTP (pull).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { settleRemote } from '@baton/engine'
-import type { Given, RemoteOutcome, RemoteSettled, SettleRequest } from '@baton/engine'
+import { describeGiven, outcomeOf, settleRemote } from '@baton/engine'
+import type { RemoteSettled, SettleRequest } from '@baton/engine'
 import type { AgentRegistration } from '@baton/protocol'
+import type { Settlement } from '@baton/protocol/settlement'
 import { crashPoint } from '@baton/runtime'
-import { renderForAgent } from '@baton/safety'
 import { keepRemoteLeases } from '@baton/store'
 import type { Fence, Pool } from '@baton/store'
 import { operatorOf } from '../acting.ts'
@@ -107,27 +107,7 @@ async function claim(
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) release(given.map(({ claimed }) => claimed))
   })
-  return { executions: given.map((one) => showGiven(one, leaseMs)) }
-}
-
-function showGiven({ claimed, message, lease, traceparent }: Given, leaseMs: number): object {
-  const { handoffId, fencingToken, taskId, attempt, attemptsMax, fromAgent, tracestate } = claimed
-  return {
-    handoffId,
-    fencingToken,
-    taskId,
-    attempt,
-    attemptsMax,
-    leaseMs,
-    leaseUntil: lease.leaseUntil,
-    deadline: lease.expiresAt,
-    traceparent,
-    tracestate,
-    fromAgent,
-    idempotencyKey: handoffId,
-    context: renderForAgent(message),
-    message,
-  }
+  return { executions: given.map((one) => describeGiven(one, leaseMs)) }
 }
 
 interface Fenced {
@@ -161,25 +141,15 @@ function latestTokens<One extends Fence>(all: readonly One[]): Map<string, One> 
 }
 
 interface Settling {
-  Body: { readonly executions: readonly Settlement[] }
+  Body: { readonly executions: readonly (Fence & Settlement)[] }
 }
-
-type Done = Extract<RemoteOutcome, { kind: 'done' }>['result']
-
-type Settlement = Fence &
-  (
-    | ({ readonly outcome: 'complete' | 'partial' } & Done)
-    | { readonly outcome: 'fail'; readonly code: string; readonly retry?: boolean }
-    | { readonly outcome: 'reject'; readonly code: string }
-    | { readonly outcome: 'blocked'; readonly unmet: readonly string[] }
-  )
 
 async function settle(request: FastifyRequest<Settling>, options: ExecutionRouteOptions) {
   const remote = workOf(options)
   const takenBy = operatorOf(request)
   const { traceparent } = request.span
   const asked = latestTokens(request.body.executions)
-  const requests = [...asked.values()].map((one) => ({ ...readSettlement(one), traceparent }))
+  const requests = [...asked.values()].map((one) => ({ ...requestOf(one), traceparent }))
   const settled = await settleRemote({ ...remote, pool: options.pool }, takenBy, requests)
   const byId = new Map(requests.map(({ handoffId }, index) => [handoffId, settled[index]]))
   return {
@@ -193,34 +163,9 @@ async function settle(request: FastifyRequest<Settling>, options: ExecutionRoute
   }
 }
 
-function readSettlement(settlement: Settlement): SettleRequest {
-  const { handoffId, fencingToken } = settlement
+function requestOf({ handoffId, fencingToken, ...settlement }: Fence & Settlement): SettleRequest {
   return { handoffId, fencingToken, outcome: outcomeOf(settlement) }
 }
-
-function outcomeOf(settlement: Settlement): RemoteOutcome {
-  switch (settlement.outcome) {
-    case 'complete':
-    case 'partial': {
-      const { handoffId: _, fencingToken: _token, outcome: _outcome, ...result } = settlement
-      return { kind: 'done', result }
-    }
-    case 'fail':
-      return { kind: 'failed', code: settlement.code, retry: settlement.retry ?? false }
-    case 'reject':
-      return { kind: 'declined', code: settlement.code }
-    case 'blocked':
-      return { kind: 'blocked', unmet: settlement.unmet.map(unmetDetail) }
-  }
-}
-
-const unmetDetail = (expected: string) => ({
-  pointer: '',
-  rule: 'unmet',
-  message: 'the agent that took it lacks this',
-  fix: 'Register an agent that has it, or hand off without requiring it.',
-  expected,
-})
 
 function showSettled(settled: RemoteSettled | undefined): object {
   if (settled?.kind !== 'settled') return { settled: false, problem: LOST }

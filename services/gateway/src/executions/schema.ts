@@ -1,5 +1,6 @@
 // What agents outside ask and are answered: claims, heartbeats, settlements.
 import { UUID_PATTERN } from '@baton/protocol'
+import { settlementSchema } from '@baton/protocol/settlement'
 
 const closed = (properties: object, required: readonly string[]) => ({
   type: 'object',
@@ -13,13 +14,6 @@ const name = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\u000
 const names = { type: 'array', items: name, maxItems: 100, default: [] }
 const id = { type: 'string', format: 'uuid', pattern: UUID_PATTERN }
 const fencingToken = { type: 'integer', minimum: 1, maximum: 2_147_483_647 }
-const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
-const code = {
-  type: 'string',
-  pattern: '^[A-Z][A-Z0-9_]{0,63}$',
-  description:
-    'An upper-case name. It stands in logs and records, so no text of the work may be in it.',
-}
 const instant = { type: 'string', format: 'date-time' }
 const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] })
 
@@ -70,85 +64,7 @@ export const HEARTBEAT_REQUEST = closed(
   ['executions'],
 )
 
-const SUBTASK = closed({ subtaskId: name, description: { type: 'string', maxLength: 8_192 } }, [
-  'subtaskId',
-  'description',
-])
-
-const WORK = {
-  result: { description: 'The outcome; that of the task where nothing is handed on.' },
-  subtask: closed({ ...SUBTASK.properties, result: {} }, ['subtaskId', 'description']),
-  state: { type: 'object', description: 'The next currentState; that of the message by default.' },
-  costUSD: { type: 'number', minimum: 0, maximum: 1_000_000_000, default: 0 },
-  tokens: closed({ prompt: count, completion: count }, ['prompt', 'completion']),
-  next: {
-    type: 'array',
-    maxItems: 100,
-    items: closed(
-      {
-        to: name,
-        agentVersion: { type: 'string', maxLength: 256 },
-        taskDescription: { type: 'string', minLength: 1, maxLength: 8_192 },
-        remainingSubtasks: { type: 'array', items: SUBTASK, maxItems: 10_000 },
-        constraints: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 10_000 },
-        relevantContext: { type: 'array', items: { type: 'object' }, maxItems: 10_000 },
-        priority: { type: 'integer', minimum: 0, maximum: 3 },
-        requiresApproval: { type: 'boolean' },
-        deadline: instant,
-        expiresAt: instant,
-        requirements: closed({ mcp: names, capabilities: names }, []),
-      },
-      ['to', 'taskDescription'],
-    ),
-    default: [],
-  },
-}
-
-const outcome = (kind: string, properties: object, required: readonly string[] = []) =>
-  closed({ ...FENCE, outcome: { const: kind }, ...properties }, [
-    'handoffId',
-    'fencingToken',
-    'outcome',
-    ...required,
-  ])
-
-const OUTCOMES = {
-  complete: outcome('complete', WORK),
-  partial: outcome(
-    'partial',
-    {
-      ...WORK,
-      remaining: {
-        type: 'array',
-        items: SUBTASK,
-        minItems: 1,
-        maxItems: 10_000,
-        description: 'What is left: it goes on with `next`, or by itself to the same agent type.',
-      },
-    },
-    ['remaining'],
-  ),
-  fail: outcome('fail', { code, retry: { type: 'boolean', default: false } }, ['code']),
-  reject: outcome('reject', { code }, ['code']),
-  blocked: outcome('blocked', { unmet: { ...names, minItems: 1 } }, ['unmet']),
-}
-
-const isOutcome = (kind: string) => ({
-  type: 'object',
-  properties: { outcome: { const: kind } },
-  required: ['outcome'],
-})
-
-// Each outcome is held against its own form only, so that what is wrong is told of the one that is meant.
-const SETTLED_ONE = {
-  type: 'object',
-  properties: { outcome: { type: 'string', enum: Object.keys(OUTCOMES) } },
-  required: ['outcome'],
-  allOf: Object.entries(OUTCOMES).map(([kind, schema]) => ({
-    if: { not: isOutcome(kind) },
-    else: schema,
-  })),
-}
+const SETTLED_ONE = settlementSchema(FENCE, ['handoffId', 'fencingToken'])
 
 export const SETTLE_REQUEST = closed(
   { executions: { type: 'array', items: SETTLED_ONE, minItems: 1, maxItems: CLAIMED_MAX } },

@@ -1,0 +1,99 @@
+// How an agent outside says what an execution came to, as JSON Schema: over /v2/executions/settle, and in the answer to a push.
+
+const closed = (properties: object, required: readonly string[]) => ({
+  type: 'object',
+  properties,
+  required,
+  additionalProperties: false,
+})
+
+/** Postgres stores no NUL, so nothing can be called so. */
+const name = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\u0000]*$' }
+const names = { type: 'array', items: name, maxItems: 100, default: [] }
+const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
+const code = {
+  type: 'string',
+  pattern: '^[A-Z][A-Z0-9_]{0,63}$',
+  description:
+    'An upper-case name. It stands in logs and records, so no text of the work may be in it.',
+}
+const instant = { type: 'string', format: 'date-time' }
+
+const SUBTASK = closed({ subtaskId: name, description: { type: 'string', maxLength: 8_192 } }, [
+  'subtaskId',
+  'description',
+])
+
+const WORK = {
+  result: { description: 'The outcome; that of the task where nothing is handed on.' },
+  subtask: closed({ ...SUBTASK.properties, result: {} }, ['subtaskId', 'description']),
+  state: { type: 'object', description: 'The next currentState; that of the message by default.' },
+  costUSD: { type: 'number', minimum: 0, maximum: 1_000_000_000, default: 0 },
+  tokens: closed({ prompt: count, completion: count }, ['prompt', 'completion']),
+  next: {
+    type: 'array',
+    maxItems: 100,
+    items: closed(
+      {
+        to: name,
+        agentVersion: { type: 'string', maxLength: 256 },
+        taskDescription: { type: 'string', minLength: 1, maxLength: 8_192 },
+        remainingSubtasks: { type: 'array', items: SUBTASK, maxItems: 10_000 },
+        constraints: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 10_000 },
+        relevantContext: { type: 'array', items: { type: 'object' }, maxItems: 10_000 },
+        priority: { type: 'integer', minimum: 0, maximum: 3 },
+        requiresApproval: { type: 'boolean' },
+        deadline: instant,
+        expiresAt: instant,
+        requirements: closed({ mcp: names, capabilities: names }, []),
+      },
+      ['to', 'taskDescription'],
+    ),
+    default: [],
+  },
+}
+
+/** What each outcome takes beside its name: members, and which of them it must have. */
+const OUTCOMES: Readonly<Record<string, readonly [object, readonly string[]]>> = {
+  complete: [WORK, []],
+  partial: [
+    {
+      ...WORK,
+      remaining: {
+        type: 'array',
+        items: SUBTASK,
+        minItems: 1,
+        maxItems: 10_000,
+        description: 'What is left: it goes on with `next`, or by itself to the same agent type.',
+      },
+    },
+    ['remaining'],
+  ],
+  fail: [{ code, retry: { type: 'boolean', default: false } }, ['code']],
+  reject: [{ code }, ['code']],
+  blocked: [{ unmet: { ...names, minItems: 1 } }, ['unmet']],
+}
+
+const isOutcome = (kind: string) => ({
+  type: 'object',
+  properties: { outcome: { const: kind } },
+  required: ['outcome'],
+})
+
+/**
+ * The schema of one settlement, with the members that say which execution it is of. Each outcome is held against its own
+ * form only, so that what is wrong is told of the one that is meant.
+ */
+export const settlementSchema = (fence: object, required: readonly string[]) => ({
+  type: 'object',
+  properties: { outcome: { type: 'string', enum: Object.keys(OUTCOMES) } },
+  required: ['outcome'],
+  allOf: Object.entries(OUTCOMES).map(([kind, [members, needed]]) => ({
+    if: { not: isOutcome(kind) },
+    else: closed({ ...fence, outcome: { const: kind }, ...members }, [
+      ...required,
+      'outcome',
+      ...needed,
+    ]),
+  })),
+})

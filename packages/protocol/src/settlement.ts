@@ -1,0 +1,63 @@
+// What an agent outside answers for one execution.
+import { createDocumentCheck } from './document-check.ts'
+import type { HandoffMessage } from './handoff-message.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { settlementSchema } from './settlement-schema.ts'
+import { UUID_PATTERN } from './uuid.ts'
+
+export { settlementSchema } from './settlement-schema.ts'
+
+interface Work {
+  readonly result?: JsonValue
+  readonly subtask?: {
+    readonly subtaskId: string
+    readonly description: string
+    readonly result: JsonValue
+  }
+  readonly state?: JsonObject
+  readonly costUSD?: number
+  readonly tokens?: { readonly prompt: number; readonly completion: number }
+  readonly next?: readonly SettledNext[]
+}
+
+interface SettledNext {
+  readonly to: string
+  readonly agentVersion?: string
+  readonly taskDescription: string
+  readonly remainingSubtasks?: HandoffMessage['remainingSubtasks']
+  readonly constraints?: readonly string[]
+  readonly relevantContext?: HandoffMessage['relevantContext']
+  readonly priority?: 0 | 1 | 2 | 3
+  readonly requiresApproval?: boolean
+  readonly deadline?: string
+  readonly expiresAt?: string
+  readonly requirements?: NonNullable<HandoffMessage['requirements']>
+}
+
+/** How an execution ended, in the words of the HTTP interface; beside it stands which execution it was. */
+export type Settlement =
+  | ({ readonly outcome: 'complete' } & Work)
+  | ({
+      readonly outcome: 'partial'
+      readonly remaining: HandoffMessage['remainingSubtasks']
+    } & Work)
+  | { readonly outcome: 'fail'; readonly code: string; readonly retry?: boolean }
+  | { readonly outcome: 'reject'; readonly code: string }
+  | { readonly outcome: 'blocked'; readonly unmet: readonly string[] }
+
+/** The members that say which execution is settled. */
+export interface SettledExecution {
+  readonly handoffId: string
+  readonly fencingToken: number
+}
+
+/** Reads the answer to a push: it may name the execution, and need not. */
+export const readSettlement = createDocumentCheck<Settlement & Partial<SettledExecution>>(
+  settlementSchema(
+    {
+      handoffId: { type: 'string', pattern: UUID_PATTERN },
+      fencingToken: { type: 'integer', minimum: 1 },
+    },
+    [],
+  ),
+)

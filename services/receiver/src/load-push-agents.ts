@@ -1,0 +1,65 @@
+// Reads the agents that a receiver calls over HTTP from the file that its settings name.
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { createDocumentCheck } from '@baton/protocol/document-check'
+import { BatonError, permanent } from '@baton/runtime'
+import { definePushAgent } from '@baton/sdk'
+import type { OutsideAgent, PushAgentOptions } from '@baton/sdk'
+import { PUSH_AGENTS } from './push-agents-schema.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+type Entry = Omit<PushAgentOptions, 'secrets' | 'lookup'> &
+  ({ readonly secretEnv: string } | { readonly secretFile: string })
+
+const check = createDocumentCheck<{ readonly agents: readonly Entry[] }>(PUSH_AGENTS)
+
+/** Throws BATON_PUSH_AGENTS_INVALID, which names the first wrong place by its JSON pointer and never quotes a secret. */
+export function loadPushAgents(path: string, environment: Environment): readonly OutsideAgent[] {
+  const read = check(readFile(path))
+  if (!read.ok) {
+    const [wrong] = read.details
+    throw invalid(path, `${wrong?.pointer ?? ''}: ${wrong?.message ?? 'is wrong'}`)
+  }
+  const { agents } = read.document
+  const types = agents.map(({ type }) => type)
+  const again = types.findIndex((type, index) => types.indexOf(type) < index)
+  if (again >= 0) throw invalid(path, `/agents/${again}/type: the agent type stands there twice`)
+  return agents.map((entry, index) => {
+    try {
+      return definePushAgent(optionsOf(entry, { folder: dirname(path), environment }))
+    } catch (error) {
+      if (error instanceof BatonError) throw invalid(path, `/agents/${index}: ${error.message}`)
+      throw error
+    }
+  })
+}
+
+interface Around {
+  readonly folder: string
+  readonly environment: Environment
+}
+
+function optionsOf(entry: Entry, { folder, environment }: Around): PushAgentOptions {
+  if ('secretEnv' in entry) {
+    const { secretEnv, ...options } = entry
+    return { ...options, secrets: split(environment[secretEnv] ?? '') }
+  }
+  const { secretFile, ...options } = entry
+  return { ...options, secrets: split(readFile(resolve(folder, secretFile)).toString()) }
+}
+
+const split = (text: string): readonly string[] => text.split(/[\s,]+/).filter((one) => one !== '')
+
+function readFile(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw invalid(path, `cannot be read (${(error as { code?: string }).code ?? 'unknown'})`)
+  }
+}
+
+const invalid = (path: string, problem: string): BatonError =>
+  permanent('BATON_PUSH_AGENTS_INVALID', `BATON_PUSH_AGENTS, ${path}: ${problem}`, {
+    fix: 'Correct the file; infra/protocols/agents.md shows one.',
+  })
