@@ -56,6 +56,21 @@ const endLeases = () =>
     text: `update execution set lease_until = clock_timestamp() - interval '1 s' where status in ('CLAIMED', 'EXECUTING')`,
   })
 
+/** It is the agent's by then: nobody calls it again, and it settles. */
+async function settleTaken(handoffId: string, result: string): Promise<void> {
+  const { fencingToken = 0 } = endpoint.pushed[0]?.body ?? {}
+  const settled = await world.settle({ handoffId, fencingToken }, { outcome: 'complete', result })
+  expect(settled).toMatchObject({ settled: true })
+}
+
+async function callAgain(handoffId: string, result: string): Promise<void> {
+  endpoint.answer(answerJson({ outcome: 'complete', result }))
+  await endLeases()
+  const again = await startReceiver()
+  await world.reaches(handoffId, 'COMPLETED')
+  await again.stop()
+}
+
 it.each(POINTS)('%s: the agent is called again, and one result commits', async (point) => {
   endpoint.pushed.length = 0
   endpoint.answer(
@@ -68,18 +83,8 @@ it.each(POINTS)('%s: the agent is called again, and one result commits', async (
   expect((await doomed.exited()).signal).toBe('SIGKILL')
   expect(endpoint.pushed).toHaveLength(point === 'push.before_call' ? 0 : 1)
 
-  if (point === 'push.after_taken') {
-    // It is the agent's by then: nobody calls it again, and it settles.
-    const { fencingToken = 0 } = endpoint.pushed[0]?.body ?? {}
-    const done = { outcome: 'complete', result: point }
-    expect(await world.settle({ handoffId, fencingToken }, done)).toMatchObject({ settled: true })
-  } else {
-    endpoint.answer(answerJson({ outcome: 'complete', result: point }))
-    await endLeases()
-    const again = await startReceiver()
-    await world.reaches(handoffId, 'COMPLETED')
-    await again.stop()
-  }
+  if (point === 'push.after_taken') await settleTaken(handoffId, point)
+  else await callAgain(handoffId, point)
   expect(await findTask(world.pool, taskId)).toMatchObject({ status: 'COMPLETED', result: point })
   const keys = endpoint.pushed.map(({ headers }) => headers['idempotency-key'])
   expect(new Set(keys)).toEqual(new Set([`"${handoffId}"`]))

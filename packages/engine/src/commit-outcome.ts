@@ -85,9 +85,39 @@ const RELEASED_MIN_MS = 500
 const RELEASED_WAIT = { baseMs: 1_000, capMs: 1_000 }
 
 export function createSettler(parts: SettlerParts): Settler {
+  const { backoff } = parts
+  const sets = createSets(parts.pool)
+  const { commit, stopped, blocked, ended } = createCommits(parts, sets)
+  return {
+    async executed(claimed, message, execution) {
+      switch (execution.kind) {
+        case 'elsewhere':
+          return undefined
+        case 'abandoned':
+        case 'canceled':
+          return stopped(claimed, execution.kind)
+        case 'declined':
+          return commit(claimed, decideDeclined(claimed, execution))
+        case 'blocked':
+          return blocked({ claimed, message, unmet: execution.unmet })
+        default:
+          return ended(claimed, message, execution)
+      }
+    },
+    blocked,
+    rejected: (claimed, verdict) => commit(claimed, decideRejected(claimed, verdict, { backoff })),
+    quarantined: (claimed, why) => commit(claimed, decideQuarantined(claimed, why)),
+    released: sets.releaseLater,
+    drain: sets.drain,
+  }
+}
+
+type Sets = ReturnType<typeof createSets>
+
+/** What each kind of end does to the database. */
+function createCommits(parts: SettlerParts, sets: Sets) {
   const { pool, shipper, metrics, backoff, blockedPolicy } = parts
   const options = { ...parts, onCompressed: () => metrics.contextCompressionsTotal.inc() }
-  const sets = createSets(pool)
 
   /** Commits with a few tries while the lease still holds; a lost fencing token changes nothing. */
   async function commit(claimed: ClaimedHandoff, outcome: Outcome): Promise<SettledAs> {
@@ -146,28 +176,7 @@ export function createSettler(parts: SettlerParts): Settler {
     }
   }
 
-  return {
-    async executed(claimed, message, execution) {
-      switch (execution.kind) {
-        case 'elsewhere':
-          return undefined
-        case 'abandoned':
-        case 'canceled':
-          return stopped(claimed, execution.kind)
-        case 'declined':
-          return commit(claimed, decideDeclined(claimed, execution))
-        case 'blocked':
-          return blocked({ claimed, message, unmet: execution.unmet })
-        default:
-          return ended(claimed, message, execution)
-      }
-    },
-    blocked,
-    rejected: (claimed, verdict) => commit(claimed, decideRejected(claimed, verdict, { backoff })),
-    quarantined: (claimed, why) => commit(claimed, decideQuarantined(claimed, why)),
-    released: sets.releaseLater,
-    drain: sets.drain,
-  }
+  return { commit, stopped, blocked, ended }
 }
 
 /** Deliveries that come to the same kind of outcome at the same time share a statement. */

@@ -67,9 +67,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     // Literal addresses are connected to without being looked up.
     connect(wanted, callback) {
       const literal = wanted.hostname.replaceAll(/^\[|\]$/g, '')
-      if (allowPrivate || isIP(literal) === 0 || isPublicAddress(literal))
-        return void connect(wanted, callback)
-      callback(addressRefused(literal), null)
+      if (allowPrivate || isIP(literal) === 0 || isPublicAddress(literal)) connect(wanted, callback)
+      else callback(addressRefused(literal), null)
     },
   })
 
