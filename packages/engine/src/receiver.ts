@@ -20,8 +20,8 @@ import type { EventShipper } from './record-audit.ts'
 import type { BlockedPolicy } from './settings.ts'
 
 export interface ReceiverParts {
-  /** The context windows of agent types that are known here: what is handed on to them is compressed for it (E03). */
-  windowTokensOf?(agentType: string): number | undefined
+  /** The agents of this process: what is handed on to them is compressed for their context windows (E03). */
+  readonly agents: readonly AgentRegistration[]
   readonly keyRing: KeyRing
   readonly attemptsMax: number
   readonly backoff: Backoff
@@ -65,7 +65,11 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     ...LIMITS,
     flush: (set: readonly StartedExecution[]) => markExecuting(pool, set),
   })
-  const settle = createSettler(parts)
+  const agents = new Map(parts.agents.map((agent) => [agent.type, agent]))
+  const settle = createSettler({
+    ...parts,
+    windowTokensOf: (type) => agents.get(type)?.contextWindowTokens,
+  })
 
   function judge(claimed: ClaimedHandoff, agent: AgentRegistration) {
     const { handoffId, body, keyId, signature, approvalOverride, budgetMicroUSD } = claimed

@@ -92,10 +92,9 @@ export function createWorker(options: WorkerOptions): Worker {
     logger,
   })
   const parts = { pool, client, shipper, heartbeat, metrics, logger }
-  const agents = new Map(options.agents.map((agent) => [agent.type, agent]))
   const receiver = createReceiver({
     ...parts,
-    windowTokensOf: (type) => agents.get(type)?.contextWindowTokens,
+    agents: options.agents,
     keyRing: options.keyRing,
     attemptsMax: options.attemptsMax ?? 3,
     backoff: options.backoff ?? BACKOFF,

@@ -61,7 +61,7 @@ const WAITING_MAX = 64
 export function createRemoteWork(parts: RemoteWorkParts): RemoteWork {
   const { pool, logger, client, metrics, leaseMs } = parts
   const shipper = createEventShipper({ pool, client, metrics, logger })
-  const receiver = createReceiver({ ...parts, shipper, leaseMs: CLAIM_MS })
+  const receiver = createReceiver({ ...parts, agents: [], shipper, leaseMs: CLAIM_MS })
   const handOut = createHandOut({ ...parts, receiver, blocked: () => client.blocked })
   // The queues are read again by themselves once the auditor takes records again.
   const watch = watchAudit({ client, auditUrl: parts.auditUrl, consumers: () => [], logger })
