@@ -1,0 +1,1590 @@
+// Generated from services/gateway/openapi.json by services/gateway/generate-client.ts; do not edit.
+export type ClaimedExecutions = {
+readonly "executions": readonly ({
+readonly "handoffId": string
+readonly "fencingToken": number
+readonly "taskId": string
+readonly "attempt": number
+readonly "attemptsMax": number
+/** Say that it is still worked on three times within it. */
+readonly "leaseMs": number
+readonly "leaseUntil": string
+readonly "deadline": string | null
+readonly "traceparent": string
+readonly "tracestate": string | null
+readonly "fromAgent": string
+/** The same for every attempt: send it with whatever has an effect elsewhere. */
+readonly "idempotencyKey": string
+/** The context for a prompt’s user turn, fenced as data: it is never instructions. */
+readonly "context": string
+/** The handoff: /schemas/handoff/2.1.json */
+readonly "message": Readonly<Record<string, unknown>>
+})[]
+}
+
+export type KeptExecutions = {
+readonly "executions": readonly ({
+readonly "handoffId": string
+readonly "fencingToken": number
+/** False: stop, nothing of it can commit any more. */
+readonly "held": boolean
+readonly "leaseUntil": string | null
+readonly "canceledUntil": string | null
+})[]
+}
+
+export type SettledExecutions = {
+readonly "executions": readonly ({
+readonly "handoffId": string
+readonly "fencingToken": number
+readonly "settled": boolean
+/** It had been settled before, as `state` says. */
+readonly "repeated"?: boolean
+/** The state of the handoff after it. */
+readonly "state"?: string
+readonly "problem"?: {
+readonly "code": string
+readonly "detail": string
+readonly "fix": string
+}
+})[]
+}
+
+export type Sent = {
+readonly "handoffId": string
+readonly "taskId": string
+/** Place of the handoff in its task, from 1. */
+readonly "taskSeq": number
+readonly "traceparent": string
+}
+
+export type Receipt = {
+/** The chain of the audit log. */
+readonly "origin": string
+/** Position in the chain, from 0. */
+readonly "seq": number
+/** SHA-256 of the record, in hexadecimal. */
+readonly "recordHash": string
+}
+
+export type Handoff = {
+/** 1 as it was first sent; one more with every correction. */
+readonly "revision"?: number
+/** The rolled-back or expired handoff that it takes up again. */
+readonly "resumesHandoffId"?: string | null
+/** The agent type that gets it instead, after it was blocked at toAgent. */
+readonly "routedTo"?: string | null
+/** Null where it was never held for a person. */
+readonly "approval"?: {
+/** Null where nobody has decided. */
+readonly "decision"?: "approve" | "reject" | null
+readonly "decidedBy"?: string | null
+} | null
+readonly "cancelRequested"?: boolean
+/** Until when a result still counts although it is being canceled. */
+readonly "cancelGraceUntil"?: string | null
+readonly "handoffId"?: string
+readonly "taskId"?: string
+readonly "taskSeq"?: number
+readonly "parentHandoffId"?: string | null
+readonly "fromAgent"?: string
+readonly "toAgent"?: string
+readonly "state"?: "QUEUED" | "AWAITING_APPROVAL" | "DISPATCHED" | "ACCEPTED" | "EXECUTING" | "COMPLETED" | "PARTIAL" | "FAILED" | "REJECTED" | "BLOCKED" | "EXPIRED" | "CANCELED" | "DEAD_LETTERED" | "ROLLED_BACK"
+readonly "reason"?: string | null
+/** What was wrong, where, and how to mend it. */
+readonly "details"?: unknown
+readonly "attempt"?: number
+readonly "attemptsMax"?: number
+readonly "priority"?: number
+readonly "traceparent"?: string
+/** US dollars. */
+readonly "spentUSD"?: number
+/** US dollars. */
+readonly "remainingUSD"?: number
+readonly "costUSD"?: number | null
+/** What the agent answered. */
+readonly "result"?: unknown
+readonly "createdAt"?: string
+readonly "acceptedAt"?: string | null
+readonly "endedAt"?: string | null
+readonly "expiresAt"?: string | null
+/** Every time it was handed back to its sender; only where one handoff is read. */
+readonly "returns"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "links"?: Readonly<Record<string, unknown>>
+}
+
+export type Notice = {
+readonly "noticeId"?: string
+readonly "kind"?: "return" | "rollback"
+readonly "handoffId"?: string
+readonly "taskId"?: string
+readonly "fromAgent"?: string
+readonly "toAgent"?: string
+/** The attempt that failed, from 1. */
+readonly "attempt"?: number
+readonly "attemptsMax"?: number
+/** The revision that was refused; a correction is the next one. */
+readonly "revision"?: number
+readonly "reason"?: string
+/** What was wrong, at which JSON pointer of the message, and how to mend it. */
+readonly "details"?: unknown
+readonly "traceparent"?: string
+/** The message as it was refused. */
+readonly "message"?: Readonly<Record<string, unknown>>
+readonly "checkpointSha256"?: string
+/** Until then nobody else is told. */
+readonly "leaseUntil"?: string
+/** When it is tried again unless it is corrected before. */
+readonly "retryAt"?: string | null
+readonly "links"?: Readonly<Record<string, unknown>>
+}
+
+export type Notices = {
+readonly "notices"?: readonly (Notice)[]
+}
+
+export type Acknowledged = {
+readonly "noticeId"?: string
+readonly "acknowledged"?: true
+}
+
+export type Revised = {
+readonly "handoffId"?: string
+readonly "revision"?: number
+readonly "state"?: string
+/** True where the same correction had been taken before. */
+readonly "repeated"?: boolean
+}
+
+export type Resumed = {
+readonly "handoffId"?: string
+readonly "taskId"?: string
+readonly "taskSeq"?: number
+readonly "state"?: string
+readonly "traceparent"?: string
+/** True where it had been resumed before; the answer is that handoff. */
+readonly "repeated"?: boolean
+}
+
+export type Task = {
+readonly "taskId"?: string
+readonly "status"?: string
+/** US dollars. */
+readonly "budgetUSD"?: number
+/** US dollars. */
+readonly "spentUSD"?: number
+readonly "failedHandoffs"?: number
+/** How many there are. */
+readonly "handoffs"?: number
+readonly "checkpointId"?: string | null
+/** The final outcome. */
+readonly "result"?: unknown
+readonly "createdAt"?: string
+readonly "updatedAt"?: string
+readonly "links"?: Readonly<Record<string, unknown>>
+}
+
+export type TaskWithHandoffs = {
+readonly "task"?: Task
+readonly "handoffs"?: readonly (Handoff)[]
+}
+
+export type TaskTrace = {
+readonly "task"?: Task | null
+readonly "handoffs"?: readonly (Handoff)[]
+/** The auditor's answer: records in their order, gaps, findings, cost. */
+readonly "audit"?: {
+readonly "records": readonly ({
+/** Recomputed from the stored bytes. */
+readonly "recordHash": string
+/** How well it is kept; each includes the ones before it: durable, signed, seen outside the database, copied to the cold store. */
+readonly "assurance": "committed" | "sealed" | "witnessed" | "archived"
+/** Whether the database still has it, or the cold store alone. */
+readonly "tier": "hot" | "cold"
+/** The decision record. */
+readonly "body": Readonly<Record<string, unknown>>
+})[]
+/** Nothing missing, nothing changed, and every accepted handoff has its decision. */
+readonly "verified": boolean
+/** What signed maps of tasks say of the end of the task, the strongest proof first; empty where none does yet. */
+readonly "ends"?: readonly ({
+readonly "proof": "sealed" | "witnessed"
+/** Nothing was missing at the end until then. */
+readonly "until": string
+/** How many it had. */
+readonly "records": number
+})[]
+/** By whose word something of it was seen outside: `database` is the word of whoever owns it, where the auditor knows neither policy nor anchor file. */
+readonly "seenBy"?: "witnesses" | "anchor file" | "database" | null
+/** It is proven that the log never had a record of it. */
+readonly "isAbsent"?: boolean
+/** Handoffs that were accepted although the log has no such decision; each is an alarm. */
+readonly "unrecorded": readonly (string)[]
+/** Handoffs whose decision was recorded and has expired since; nothing is wrong with that. */
+readonly "expiredHandoffs"?: readonly (string)[]
+}
+}
+
+export type DeadLetter = {
+readonly "handoffId"?: string
+readonly "taskId"?: string
+readonly "fromAgent"?: string
+readonly "toAgent"?: string
+readonly "reason"?: string
+readonly "details"?: unknown
+readonly "createdAt"?: string
+readonly "resolvedAt"?: string | null
+readonly "links"?: Readonly<Record<string, unknown>>
+}
+
+export type DeadLetterCase = unknown
+
+export type DeadLetterCluster = {
+readonly "cluster"?: string
+readonly "reason"?: string
+readonly "count"?: number
+readonly "oldestAt"?: string
+readonly "newestAt"?: string
+readonly "exampleId"?: string
+}
+
+export type ReviewOutcome = {
+readonly "handoffId"?: string
+readonly "outcome"?: "waiting" | "decided" | "asked"
+readonly "reviewers"?: readonly (string)[]
+readonly "needed"?: number
+readonly "proposal"?: string
+readonly "resolution"?: string
+readonly "repeated"?: boolean
+readonly "links"?: Readonly<Record<string, unknown>>
+}
+
+export type DryRunResult = {
+readonly "scanner"?: string
+readonly "wouldPass"?: number
+readonly "letters"?: readonly ({
+readonly "handoffId"?: string
+readonly "wouldPass"?: boolean
+readonly "reason"?: string | null
+readonly "details"?: readonly (Readonly<Record<string, unknown>>)[]
+/** Versions of the receiving agent that are live, or unknown */
+readonly "agents"?: unknown
+})[]
+readonly "notWaiting"?: readonly (string)[]
+}
+
+export type Redrive = {
+readonly "redriveId"?: string
+readonly "state"?: "CANARY" | "RUNNING" | "DONE" | "STOPPED" | "CANCELED"
+readonly "cluster"?: string | null
+readonly "createdBy"?: string
+readonly "stoppedBy"?: string | null
+readonly "why"?: Readonly<Record<string, unknown>> | null
+readonly "ratePerSecond"?: number
+readonly "canaryIds"?: readonly (string)[]
+readonly "waiting"?: number
+readonly "driven"?: number
+readonly "skipped"?: number
+readonly "completed"?: number
+readonly "taken"?: number
+readonly "leftOut"?: readonly ({
+readonly "handoffId"?: string
+readonly "reason"?: string
+})[]
+readonly "createdAt"?: string
+readonly "endedAt"?: string | null
+readonly "links"?: Readonly<Record<string, unknown>>
+}
+
+export type Approval = {
+readonly "handoffId"?: string
+readonly "taskId"?: string
+readonly "fromAgent"?: string
+readonly "toAgent"?: string
+/** The operator whose key sent it */
+readonly "sentBy"?: string | null
+readonly "priority"?: number
+readonly "requestedAt"?: string
+readonly "expiresAt"?: string | null
+readonly "links"?: Readonly<Record<string, unknown>>
+}
+
+export type DecidedApproval = {
+readonly "handoffId"?: string
+readonly "taskId"?: string
+readonly "decision"?: "approve" | "reject"
+/** The operator of the key that decided */
+readonly "decidedBy"?: string
+readonly "reasonCode"?: string | null
+readonly "decidedAt"?: string
+readonly "state"?: string
+readonly "repeated"?: boolean
+readonly "links"?: Readonly<Record<string, unknown>>
+}
+
+export type Cancellation = {
+/** Handoffs that this request ended */
+readonly "ended"?: readonly (string)[]
+/** Handoffs that still execute: a result before graceUntil counts, then they end CANCELED */
+readonly "stopping"?: readonly ({
+readonly "handoffId"?: string
+readonly "graceUntil"?: string
+})[]
+readonly "taskId"?: string
+readonly "taskStatus"?: string
+readonly "repeated"?: boolean
+}
+
+export type Agent = {
+readonly "type"?: string
+readonly "versions"?: readonly (string)[]
+readonly "requires"?: readonly (string)[]
+/** What every live worker of this type can do */
+readonly "capabilities"?: readonly (string)[]
+/** MCP servers that every live worker of this type can reach */
+readonly "mcp"?: readonly (string)[]
+readonly "workers"?: number
+readonly "seenAt"?: string
+}
+
+export type Readiness = {
+readonly "status"?: "ready" | "not ready"
+readonly "checks"?: {
+readonly "database"?: boolean
+readonly "audit"?: boolean
+}
+}
+
+export type Problem = {
+/** urn:baton:problem:<code> */
+readonly "type": string
+readonly "title": string
+readonly "status": number
+readonly "detail": string
+readonly "code": string
+readonly "fix": string
+readonly "pointer"?: string
+/** The query parameter that is meant. */
+readonly "parameter"?: string
+readonly "errors"?: readonly ({
+readonly "pointer"?: string
+readonly "rule"?: string
+readonly "detail"?: string
+readonly "fix"?: string
+readonly "expected"?: string
+})[]
+/** Finds the request in logs and traces. */
+readonly "traceId"?: string
+}
+
+export type HandoffsApiMessage = {
+readonly "id": string
+readonly "fromProfileId": string
+readonly "toProfileId": string
+/** The sourceTaskId as it was given; without one, the task it began. */
+readonly "taskId": string
+/** Baton's task, once an agent has accepted. */
+readonly "targetTaskId": string | null
+readonly "subject": string
+readonly "body": string
+/** JSON text: `{"result"}` of what is completed, with `partial` and `remaining` where some is left; `{"error"}` of what failed or was refused. */
+readonly "attachments": string | null
+readonly "priority": number
+readonly "status": "pending" | "accepted" | "in_progress" | "completed" | "rejected" | "expired"
+readonly "requiresApproval": boolean
+/** The name that was given. Whose key decided stands in the audit log. */
+readonly "approvedBy": string | null
+readonly "parentMessageId": string | null
+readonly "chainDepth": number
+readonly "createdAt": string
+readonly "respondedAt": string | null
+readonly "expiresAt": string | null
+}
+
+export type HandoffsApiProblem = {
+/** What is wrong, as other servers of this API say it. */
+readonly "error": string
+readonly "type": string
+readonly "title": string
+readonly "status": number
+readonly "detail": string
+readonly "code": string
+readonly "fix": string
+readonly "pointer"?: string
+readonly "parameter"?: string
+readonly "errors"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "traceId"?: string
+}
+
+export type StateSubmission = {
+readonly "agentState": {
+readonly "taskId": string
+readonly "handoffId"?: string
+readonly "parentHandoffId"?: string | null
+readonly "timestamp"?: string
+readonly "agent": {
+readonly "agentId": string
+readonly "agentVersion": string
+readonly "executionId"?: string
+}
+readonly "taskDescription": string
+readonly "completedSubtasks": readonly (Readonly<Record<string, unknown>>)[]
+readonly "remainingSubtasks": readonly (Readonly<Record<string, unknown>>)[]
+readonly "currentState": Readonly<Record<string, unknown>>
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "conversationHistory"?: readonly ({
+readonly "role": string
+readonly "content": string
+})[]
+readonly "conversationHistorySummary"?: string
+readonly "toolCallHistory"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "cost": {
+readonly "spentSoFarUSD": number
+readonly "budgetRemainingUSD": number
+readonly "ownCostUSD": number
+readonly "tokenSpent": {
+readonly "prompt": number
+readonly "completion": number
+}
+}
+readonly "traceparent"?: string
+readonly "tracestate"?: string
+readonly "personalData"?: {
+readonly "dataSubjects": readonly (string)[]
+readonly "payload": Readonly<Record<string, unknown>>
+}
+readonly "dataClassification"?: string
+readonly "residency"?: Readonly<Record<string, unknown>>
+readonly "stream"?: Readonly<Record<string, unknown>>
+readonly "contextSnapshot"?: Readonly<Record<string, unknown>>
+readonly "externalRef"?: Readonly<Record<string, unknown>>
+readonly "delegation"?: Readonly<Record<string, unknown>>
+readonly "extensions"?: Readonly<Record<string, unknown>>
+}
+readonly "targetAgentType": string
+readonly "constraints"?: {
+readonly "list"?: readonly (string)[]
+readonly "agentVersion"?: string
+readonly "priority"?: number
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requiresApproval"?: boolean
+readonly "tokenBudget"?: number
+readonly "replySchema"?: string
+readonly "replySchemaRef"?: string
+readonly "requirements"?: Readonly<Record<string, unknown>>
+readonly "receiverList"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "schemaVersion"?: "2.0" | "2.1"
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
+}
+}
+
+export type MessageSubmission = {
+/** A handoff message: /schemas/handoff/2.1.json */
+readonly "message": Readonly<Record<string, unknown>>
+/** The state of the sender, handed back byte for byte after a rollback. */
+readonly "checkpoint": Readonly<Record<string, unknown>>
+/** What the sender spent since its own handoff was settled; added to the task. */
+readonly "ownCostUSD"?: number
+}
+
+export type TakeRequest = {
+/** The agentIds this program sends as. */
+readonly "agents": readonly (string)[]
+readonly "kinds"?: readonly ("return" | "rollback")[]
+readonly "limit"?: number
+}
+
+export type StateRevision = {
+/** The revision that this correction shall be: the one that was returned, plus one. */
+readonly "revision": number
+readonly "agentState": {
+readonly "taskId": string
+readonly "handoffId"?: string
+readonly "parentHandoffId"?: string | null
+readonly "timestamp"?: string
+readonly "agent": {
+readonly "agentId": string
+readonly "agentVersion": string
+readonly "executionId"?: string
+}
+readonly "taskDescription": string
+readonly "completedSubtasks": readonly (Readonly<Record<string, unknown>>)[]
+readonly "remainingSubtasks": readonly (Readonly<Record<string, unknown>>)[]
+readonly "currentState": Readonly<Record<string, unknown>>
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "conversationHistory"?: readonly ({
+readonly "role": string
+readonly "content": string
+})[]
+readonly "conversationHistorySummary"?: string
+readonly "toolCallHistory"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "cost": {
+readonly "spentSoFarUSD": number
+readonly "budgetRemainingUSD": number
+readonly "ownCostUSD": number
+readonly "tokenSpent": {
+readonly "prompt": number
+readonly "completion": number
+}
+}
+readonly "traceparent"?: string
+readonly "tracestate"?: string
+readonly "personalData"?: {
+readonly "dataSubjects": readonly (string)[]
+readonly "payload": Readonly<Record<string, unknown>>
+}
+readonly "dataClassification"?: string
+readonly "residency"?: Readonly<Record<string, unknown>>
+readonly "stream"?: Readonly<Record<string, unknown>>
+readonly "contextSnapshot"?: Readonly<Record<string, unknown>>
+readonly "externalRef"?: Readonly<Record<string, unknown>>
+readonly "delegation"?: Readonly<Record<string, unknown>>
+readonly "extensions"?: Readonly<Record<string, unknown>>
+}
+readonly "constraints"?: {
+readonly "list"?: readonly (string)[]
+readonly "agentVersion"?: string
+readonly "priority"?: number
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requiresApproval"?: boolean
+readonly "tokenBudget"?: number
+readonly "replySchema"?: string
+readonly "replySchemaRef"?: string
+readonly "requirements"?: Readonly<Record<string, unknown>>
+readonly "receiverList"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "schemaVersion"?: "2.0" | "2.1"
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
+}
+}
+
+export type MessageRevision = {
+/** The revision that this correction shall be: the one that was returned, plus one. */
+readonly "revision": number
+/** A handoff message: /schemas/handoff/2.1.json */
+readonly "message": Readonly<Record<string, unknown>>
+readonly "checkpoint"?: Readonly<Record<string, unknown>>
+}
+
+export type ResumeRequest = {
+/** Which rolled-back or expired handoff; the task’s latest by default. */
+readonly "handoffId"?: string
+readonly "agentState"?: {
+readonly "taskId": string
+readonly "handoffId"?: string
+readonly "parentHandoffId"?: string | null
+readonly "timestamp"?: string
+readonly "agent": {
+readonly "agentId": string
+readonly "agentVersion": string
+readonly "executionId"?: string
+}
+readonly "taskDescription": string
+readonly "completedSubtasks": readonly (Readonly<Record<string, unknown>>)[]
+readonly "remainingSubtasks": readonly (Readonly<Record<string, unknown>>)[]
+readonly "currentState": Readonly<Record<string, unknown>>
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "conversationHistory"?: readonly ({
+readonly "role": string
+readonly "content": string
+})[]
+readonly "conversationHistorySummary"?: string
+readonly "toolCallHistory"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "cost": {
+readonly "spentSoFarUSD": number
+readonly "budgetRemainingUSD": number
+readonly "ownCostUSD": number
+readonly "tokenSpent": {
+readonly "prompt": number
+readonly "completion": number
+}
+}
+readonly "traceparent"?: string
+readonly "tracestate"?: string
+readonly "personalData"?: {
+readonly "dataSubjects": readonly (string)[]
+readonly "payload": Readonly<Record<string, unknown>>
+}
+readonly "dataClassification"?: string
+readonly "residency"?: Readonly<Record<string, unknown>>
+readonly "stream"?: Readonly<Record<string, unknown>>
+readonly "contextSnapshot"?: Readonly<Record<string, unknown>>
+readonly "externalRef"?: Readonly<Record<string, unknown>>
+readonly "delegation"?: Readonly<Record<string, unknown>>
+readonly "extensions"?: Readonly<Record<string, unknown>>
+}
+readonly "targetAgentType"?: string
+readonly "constraints"?: {
+readonly "list"?: readonly (string)[]
+readonly "agentVersion"?: string
+readonly "priority"?: number
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requiresApproval"?: boolean
+readonly "tokenBudget"?: number
+readonly "replySchema"?: string
+readonly "replySchemaRef"?: string
+readonly "requirements"?: Readonly<Record<string, unknown>>
+readonly "receiverList"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "schemaVersion"?: "2.0" | "2.1"
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
+}
+}
+
+export type ReleaseRequest = {
+/** How long the release may be made use of; reviewers agree only about the same. */
+readonly "validHours"?: number
+}
+
+export type RedactRequest = {
+readonly "redactions"?: readonly ({
+/** JSON pointer to a text of the message, or to what holds such texts. */
+readonly "pointer": string
+/** UTF-16 offsets [start, end) as in the evidence; without them all of it goes. */
+readonly "spans"?: readonly (readonly (number)[])[]
+})[]
+/** Instead of redactions: agree to what another reviewer proposed. */
+readonly "proposal"?: string
+}
+
+export type EmptyRequest = {
+
+}
+
+export type DryRunRequest = {
+readonly "handoffIds"?: readonly (string)[]
+readonly "cluster"?: string
+}
+
+export type RedriveRequest = {
+readonly "handoffIds"?: readonly (string)[]
+readonly "cluster"?: string
+readonly "ratePerSecond"?: number
+}
+
+export type HandoffsApiCreate = {
+readonly "fromProfileId": string
+readonly "toProfileId": string
+readonly "subject": string
+readonly "body": string
+readonly "sourceTaskId"?: string | null
+/** 0 critical, 1 high, 2 medium (where it is left out), 3 low. */
+readonly "priority"?: number | null
+/** Nothing of it executes before it was approved. False where it is left out. */
+readonly "requiresApproval"?: boolean | null
+readonly "parentMessageId"?: string | null
+/** Opaque ids of the people whom the text is about; erasing one of them erases it. */
+readonly "dataSubjects"?: readonly (string)[] | null
+}
+
+export type HandoffsApiDecision = {
+readonly "action": "approve" | "reject"
+/** A name that is kept and shown; "user" where it is left out. */
+readonly "approvedBy"?: string | null
+}
+
+export type ClaimRequest = {
+readonly "agent": {
+readonly "type": string
+/** Semantic version of the agent that asks. */
+readonly "version": string
+/** Keys that currentState must have (E06). */
+readonly "requires"?: readonly (string)[]
+readonly "capabilities"?: readonly (string)[]
+readonly "mcp"?: readonly (string)[]
+readonly "contextWindowTokens"?: number
+}
+readonly "max"?: number
+/** How long to wait for work where there is none. */
+readonly "waitMs"?: number
+}
+
+export type HeartbeatRequest = {
+readonly "executions": readonly ({
+readonly "handoffId": string
+readonly "fencingToken": number
+})[]
+}
+
+export type SettleRequest = {
+readonly "executions": readonly ({
+readonly "handoffId": string
+readonly "fencingToken": number
+readonly "outcome": "complete"
+/** The outcome; that of the task where nothing is handed on. */
+readonly "result"?: unknown
+readonly "subtask"?: {
+readonly "subtaskId": string
+readonly "description": string
+readonly "result"?: unknown
+}
+/** The next currentState; that of the message by default. */
+readonly "state"?: Readonly<Record<string, unknown>>
+readonly "costUSD"?: number
+readonly "tokens"?: {
+readonly "prompt": number
+readonly "completion": number
+}
+readonly "next"?: readonly ({
+readonly "to": string
+readonly "agentVersion"?: string
+readonly "taskDescription": string
+readonly "remainingSubtasks"?: readonly ({
+readonly "subtaskId": string
+readonly "description": string
+})[]
+readonly "constraints"?: readonly (string)[]
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "priority"?: number
+readonly "requiresApproval"?: boolean
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requirements"?: {
+readonly "mcp"?: readonly (string)[]
+readonly "capabilities"?: readonly (string)[]
+}
+})[]
+} | {
+readonly "handoffId": string
+readonly "fencingToken": number
+readonly "outcome": "partial"
+/** The outcome; that of the task where nothing is handed on. */
+readonly "result"?: unknown
+readonly "subtask"?: {
+readonly "subtaskId": string
+readonly "description": string
+readonly "result"?: unknown
+}
+/** The next currentState; that of the message by default. */
+readonly "state"?: Readonly<Record<string, unknown>>
+readonly "costUSD"?: number
+readonly "tokens"?: {
+readonly "prompt": number
+readonly "completion": number
+}
+readonly "next"?: readonly ({
+readonly "to": string
+readonly "agentVersion"?: string
+readonly "taskDescription": string
+readonly "remainingSubtasks"?: readonly ({
+readonly "subtaskId": string
+readonly "description": string
+})[]
+readonly "constraints"?: readonly (string)[]
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "priority"?: number
+readonly "requiresApproval"?: boolean
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requirements"?: {
+readonly "mcp"?: readonly (string)[]
+readonly "capabilities"?: readonly (string)[]
+}
+})[]
+/** What is left: it goes on with `next`, or by itself to the same agent type. */
+readonly "remaining": readonly ({
+readonly "subtaskId": string
+readonly "description": string
+})[]
+} | {
+readonly "handoffId": string
+readonly "fencingToken": number
+readonly "outcome": "fail"
+/** An upper-case name. It stands in logs and records, so no text of the work may be in it. */
+readonly "code": string
+readonly "retry"?: boolean
+} | {
+readonly "handoffId": string
+readonly "fencingToken": number
+readonly "outcome": "reject"
+/** An upper-case name. It stands in logs and records, so no text of the work may be in it. */
+readonly "code": string
+} | {
+readonly "handoffId": string
+readonly "fencingToken": number
+readonly "outcome": "blocked"
+readonly "unmet": readonly (string)[]
+})[]
+}
+
+/** Every operation, by its operationId. */
+export interface Operations {
+/** Send a handoff; answered once it is durable */
+sendHandoff: {
+  readonly method: 'POST'
+  readonly path: '/v2/handoffs'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: StateSubmission | MessageSubmission
+  readonly answer: Sent
+}
+/** Take what has come back to senders: refused handoffs to correct, rolled-back tasks to resume */
+takeReturns: {
+  readonly method: 'POST'
+  readonly path: '/v2/returns/take'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: TakeRequest
+  readonly answer: Notices
+}
+/** Say that it is dealt with; a return that was not corrected is tried again at once */
+acknowledgeReturn: {
+  readonly method: 'POST'
+  readonly path: '/v2/returns/{id}/acknowledge'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: Acknowledged
+}
+/** Correct a returned handoff; answered once the correction is durable */
+reviseHandoff: {
+  readonly method: 'POST'
+  readonly path: '/v2/handoffs/{id}/revisions'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: StateRevision | MessageRevision
+  readonly answer: Revised
+}
+/** The exact bytes the sender of the task saved last */
+readCheckpoint: {
+  readonly method: 'GET'
+  readonly path: '/v2/tasks/{id}/checkpoint'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: Readonly<Record<string, unknown>>
+}
+/** Take a task up again after a rollback or an expiry */
+resumeTask: {
+  readonly method: 'POST'
+  readonly path: '/v2/tasks/{id}/resume'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: ResumeRequest
+  readonly answer: Resumed
+}
+/** One handoff: its state, attempts, returns, cost and result */
+readHandoff: {
+  readonly method: 'GET'
+  readonly path: '/v2/handoffs/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: Handoff
+}
+/** One task and its handoffs in the order they were sent */
+readTask: {
+  readonly method: 'GET'
+  readonly path: '/v2/tasks/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: TaskWithHandoffs
+}
+/** One task with its records in the tamper-evident audit log */
+traceTask: {
+  readonly method: 'GET'
+  readonly path: '/v2/tasks/{id}/trace'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: TaskTrace
+}
+/** The receipts of the audit log that the task's executions hold */
+listTaskReceipts: {
+  readonly method: 'GET'
+  readonly path: '/v2/tasks/{id}/receipts'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "receipts"?: readonly (Receipt)[]
+}
+}
+/** Tasks, newest first */
+listTasks: {
+  readonly method: 'GET'
+  readonly path: '/v2/tasks'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "status"?: "PENDING_HANDOFF" | "RUNNING" | "AWAITING_HUMAN" | "COMPLETED" | "FAILED" | "CANCELED"
+readonly "idPrefix"?: string
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "tasks"?: readonly (Task)[]
+}
+}
+/** Dead letters that wait for a person, oldest first */
+listDeadLetters: {
+  readonly method: 'GET'
+  readonly path: '/v2/dead-letters'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "reason"?: string
+readonly "cluster"?: string
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "deadLetters"?: readonly (DeadLetter)[]
+}
+}
+/** Waiting dead letters by what they have in common, the largest cluster first */
+listDeadLetterClusters: {
+  readonly method: 'GET'
+  readonly path: '/v2/dead-letters/clusters'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "clusters"?: readonly (DeadLetterCluster)[]
+}
+}
+/** One dead letter: evidence, proposals, and what is still needed; never the text */
+getDeadLetter: {
+  readonly method: 'GET'
+  readonly path: '/v2/dead-letters/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: DeadLetterCase
+}
+/** The quarantined message itself; who reads it is logged */
+getDeadLetterMessage: {
+  readonly method: 'GET'
+  readonly path: '/v2/dead-letters/{id}/message'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "handoffId"?: string
+readonly "keyId"?: string
+readonly "signature"?: string
+readonly "message"?: unknown
+readonly "bytesBase64"?: string | null
+}
+}
+/** Vote to let it go on as it is; a safety violation needs two people */
+releaseDeadLetter: {
+  readonly method: 'POST'
+  readonly path: '/v2/dead-letters/{id}/release'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: ReleaseRequest
+  readonly answer: ReviewOutcome
+}
+/** Vote to let it go on with texts taken out and signed anew */
+redactDeadLetter: {
+  readonly method: 'POST'
+  readonly path: '/v2/dead-letters/{id}/redact'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: RedactRequest
+  readonly answer: ReviewOutcome
+}
+/** Give it up for good; its task fails where nothing else of it is open */
+discardDeadLetter: {
+  readonly method: 'POST'
+  readonly path: '/v2/dead-letters/{id}/discard'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: EmptyRequest
+  readonly answer: ReviewOutcome
+}
+/** Hand it back to its sender, whose correction takes its place */
+askSender: {
+  readonly method: 'POST'
+  readonly path: '/v2/dead-letters/{id}/ask-sender'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: EmptyRequest
+  readonly answer: ReviewOutcome
+}
+/** Judge stored messages by today's schema, scanner and agents; nothing is enqueued */
+dryRunDeadLetters: {
+  readonly method: 'POST'
+  readonly path: '/v2/dead-letters/dry-run'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: DryRunRequest
+  readonly answer: DryRunResult
+}
+/** Send back what would pass: a canary of five first, the rest at a bounded rate */
+redriveDeadLetters: {
+  readonly method: 'POST'
+  readonly path: '/v2/dead-letters/redrive'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: RedriveRequest
+  readonly answer: Redrive
+}
+/** A bulk re-drive with its counts */
+getRedrive: {
+  readonly method: 'GET'
+  readonly path: '/v2/dead-letters/redrives/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: Redrive
+}
+/** Stop a bulk re-drive; what went back already goes on */
+cancelRedrive: {
+  readonly method: 'DELETE'
+  readonly path: '/v2/dead-letters/redrives/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: EmptyRequest
+  readonly answer: Redrive
+}
+/** Plan the erasure of a person; nothing is erased yet */
+planErasure: {
+  readonly method: 'POST'
+  readonly path: '/v2/erasures'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: {
+/** The id under which messages name the person in dataSubjects. */
+readonly "subject": string
+/** The legal ground as a code; it stands in the audit record. */
+readonly "basis"?: string
+}
+  readonly answer: {
+readonly "erasureId": string
+readonly "state": "PLANNED" | "DEFERRED"
+readonly "handoffs": number
+readonly "taskIds": readonly (string)[]
+readonly "openHandoffIds": readonly (string)[]
+readonly "heldTaskIds": readonly (string)[]
+readonly "stores": readonly ({
+readonly "name": string
+readonly "before": number
+readonly "after": number
+readonly "note"?: string
+})[]
+}
+}
+/** Confirm as a second person, and erase; repeating it is safe */
+confirmErasure: {
+  readonly method: 'POST'
+  readonly path: '/v2/erasures/{id}/confirm'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: {
+/** The id under which messages name the person in dataSubjects. */
+readonly "subject": string
+}
+  readonly answer: {
+readonly "erasureId": string
+readonly "stores": readonly ({
+readonly "name": string
+readonly "before": number
+readonly "after": number
+readonly "note"?: string
+})[]
+readonly "segments": Readonly<Record<string, unknown>>
+readonly "records": readonly (Readonly<Record<string, unknown>>)[]
+readonly "sha256": string
+readonly "signature": string
+readonly "storage"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "backupDays"?: number | null
+}
+}
+/** How far an erasure has come, with its receipt */
+readErasure: {
+  readonly method: 'GET'
+  readonly path: '/v2/erasures/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "id": string
+readonly "state": "PLANNED" | "DEFERRED" | "CONFIRMED" | "ERASED" | "COMPLETED"
+readonly "basis": string
+readonly "requestedBy": string
+readonly "receipt": Readonly<Record<string, unknown>> | null
+readonly "confirmedBy"?: string | null
+readonly "handoffIds"?: readonly (string)[]
+readonly "taskIds"?: readonly (string)[]
+/** Whether all of it is what the auditor signed; else somebody changed the table. */
+readonly "proven"?: boolean
+}
+}
+/** Complete interrupted erasures, and erase again what a restored database brought back */
+replayErasures: {
+  readonly method: 'POST'
+  readonly path: '/v2/erasures/replay'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "completed": readonly (string)[]
+readonly "handoffs": number
+readonly "audit": Readonly<Record<string, unknown>>
+}
+}
+/** The tasks, handoffs and records that name a person, without any text */
+searchSubject: {
+  readonly method: 'POST'
+  readonly path: '/v2/subjects/search'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: {
+/** The id under which messages name the person in dataSubjects. */
+readonly "subject": string
+}
+  readonly answer: {
+readonly "handoffs": readonly (Readonly<Record<string, unknown>>)[]
+readonly "records": readonly (Readonly<Record<string, unknown>>)[]
+}
+}
+/** Handoffs that wait for an approval, oldest first */
+listApprovals: {
+  readonly method: 'GET'
+  readonly path: '/v2/approvals'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "approvals"?: readonly (Approval)[]
+}
+}
+/** Agent types with a live worker, by name */
+listAgents: {
+  readonly method: 'GET'
+  readonly path: '/v2/agents'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "agents"?: readonly (Agent)[]
+}
+}
+/** Approve or refuse a handoff; the first decision is final and repeating it is safe */
+decideApproval: {
+  readonly method: 'POST'
+  readonly path: '/v2/approvals/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: {
+readonly "decision": "approve" | "reject"
+/** Goes into the audit record, so it is a code and never text. */
+readonly "reasonCode"?: string
+}
+  readonly answer: DecidedApproval
+}
+/** Cancel a handoff; a running execution is told and gets a grace */
+cancelHandoff: {
+  readonly method: 'POST'
+  readonly path: '/v2/handoffs/{id}/cancel'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: {
+/** How long a result of a running execution still counts; 0 ends it at once. */
+readonly "graceMs"?: number
+}
+  readonly answer: Cancellation
+}
+/** Cancel a task: everything open in it; it takes no further handoffs */
+cancelTask: {
+  readonly method: 'POST'
+  readonly path: '/v2/tasks/{id}/cancel'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: {
+/** How long a result of a running execution still counts; 0 ends it at once. */
+readonly "graceMs"?: number
+}
+  readonly answer: Cancellation
+}
+/** Claim handoffs for an agent type; waits where there are none */
+claimExecutions: {
+  readonly method: 'POST'
+  readonly path: '/v2/executions/claim'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: ClaimRequest
+  readonly answer: ClaimedExecutions
+}
+/** Say that claimed handoffs are still worked on; answers which of them to stop */
+keepExecutions: {
+  readonly method: 'POST'
+  readonly path: '/v2/executions/heartbeat'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: HeartbeatRequest
+  readonly answer: KeptExecutions
+}
+/** Say what claimed handoffs came to; answered once that is durable */
+settleExecutions: {
+  readonly method: 'POST'
+  readonly path: '/v2/executions/settle'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: SettleRequest
+  readonly answer: SettledExecutions
+}
+/** Handoffs API: send a message; answered once it is durable */
+createHandoffsApiMessage: {
+  readonly method: 'POST'
+  readonly path: '/api/handoffs'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: HandoffsApiCreate
+  readonly answer: HandoffsApiMessage
+}
+/** Handoffs API: messages, newest first, at most 100 */
+listHandoffsApiMessages: {
+  readonly method: 'GET'
+  readonly path: '/api/handoffs'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "status"?: "pending" | "accepted" | "in_progress" | "completed" | "rejected" | "expired"
+readonly "profileId"?: string
+}
+  readonly body: undefined
+  readonly answer: readonly (HandoffsApiMessage)[]
+}
+/** Handoffs API: one message */
+readHandoffsApiMessage: {
+  readonly method: 'GET'
+  readonly path: '/api/handoffs/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: HandoffsApiMessage
+}
+/** Handoffs API: approve or reject a message that waits for it; the first decision is final */
+decideHandoffsApiMessage: {
+  readonly method: 'PATCH'
+  readonly path: '/api/handoffs/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: HandoffsApiDecision
+  readonly answer: HandoffsApiMessage
+}
+/** Handoffs API: messages to a profile, newest first, at most 100 */
+listHandoffsApiInbox: {
+  readonly method: 'GET'
+  readonly path: '/api/profiles/{id}/handoffs/inbox'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+readonly "status"?: "pending" | "accepted" | "in_progress" | "completed" | "rejected" | "expired"
+}
+  readonly body: undefined
+  readonly answer: readonly (HandoffsApiMessage)[]
+}
+/** Handoffs API: messages from a profile, newest first, at most 100 */
+listHandoffsApiSent: {
+  readonly method: 'GET'
+  readonly path: '/api/profiles/{id}/handoffs/sent'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+readonly "status"?: "pending" | "accepted" | "in_progress" | "completed" | "rejected" | "expired"
+}
+  readonly body: undefined
+  readonly answer: readonly (HandoffsApiMessage)[]
+}
+/** Whether the process is alive */
+health: {
+  readonly method: 'GET'
+  readonly path: '/healthz'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "status"?: "ok"
+}
+}
+/** Whether handoffs can be taken and traced now */
+readiness: {
+  readonly method: 'GET'
+  readonly path: '/readyz'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: Readiness
+}
+/** Metrics as Prometheus text or, by Accept, OpenMetrics */
+metrics: {
+  readonly method: 'GET'
+  readonly path: '/metrics'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: unknown
+}
+/** This document */
+describe: {
+  readonly method: 'GET'
+  readonly path: '/openapi.json'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: Readonly<Record<string, unknown>>
+}
+/** The registry: every published schema with its SHA-256 */
+listSchemas: {
+  readonly method: 'GET'
+  readonly path: '/schemas'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: readonly ({
+readonly "id"?: string
+readonly "path"?: string
+readonly "sha256"?: string
+})[]
+}
+/** One published schema; it never changes */
+readSchema: {
+  readonly method: 'GET'
+  readonly path: '/schemas/{path}'
+  readonly inPath: {
+readonly "path": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: unknown
+}
+}
+
+/** Where each operation is. */
+export const PLACES: { readonly [Name in keyof Operations]: readonly [string, string] } = {
+sendHandoff: ['POST', '/v2/handoffs'],
+takeReturns: ['POST', '/v2/returns/take'],
+acknowledgeReturn: ['POST', '/v2/returns/{id}/acknowledge'],
+reviseHandoff: ['POST', '/v2/handoffs/{id}/revisions'],
+readCheckpoint: ['GET', '/v2/tasks/{id}/checkpoint'],
+resumeTask: ['POST', '/v2/tasks/{id}/resume'],
+readHandoff: ['GET', '/v2/handoffs/{id}'],
+readTask: ['GET', '/v2/tasks/{id}'],
+traceTask: ['GET', '/v2/tasks/{id}/trace'],
+listTaskReceipts: ['GET', '/v2/tasks/{id}/receipts'],
+listTasks: ['GET', '/v2/tasks'],
+listDeadLetters: ['GET', '/v2/dead-letters'],
+listDeadLetterClusters: ['GET', '/v2/dead-letters/clusters'],
+getDeadLetter: ['GET', '/v2/dead-letters/{id}'],
+getDeadLetterMessage: ['GET', '/v2/dead-letters/{id}/message'],
+releaseDeadLetter: ['POST', '/v2/dead-letters/{id}/release'],
+redactDeadLetter: ['POST', '/v2/dead-letters/{id}/redact'],
+discardDeadLetter: ['POST', '/v2/dead-letters/{id}/discard'],
+askSender: ['POST', '/v2/dead-letters/{id}/ask-sender'],
+dryRunDeadLetters: ['POST', '/v2/dead-letters/dry-run'],
+redriveDeadLetters: ['POST', '/v2/dead-letters/redrive'],
+getRedrive: ['GET', '/v2/dead-letters/redrives/{id}'],
+cancelRedrive: ['DELETE', '/v2/dead-letters/redrives/{id}'],
+planErasure: ['POST', '/v2/erasures'],
+confirmErasure: ['POST', '/v2/erasures/{id}/confirm'],
+readErasure: ['GET', '/v2/erasures/{id}'],
+replayErasures: ['POST', '/v2/erasures/replay'],
+searchSubject: ['POST', '/v2/subjects/search'],
+listApprovals: ['GET', '/v2/approvals'],
+listAgents: ['GET', '/v2/agents'],
+decideApproval: ['POST', '/v2/approvals/{id}'],
+cancelHandoff: ['POST', '/v2/handoffs/{id}/cancel'],
+cancelTask: ['POST', '/v2/tasks/{id}/cancel'],
+claimExecutions: ['POST', '/v2/executions/claim'],
+keepExecutions: ['POST', '/v2/executions/heartbeat'],
+settleExecutions: ['POST', '/v2/executions/settle'],
+createHandoffsApiMessage: ['POST', '/api/handoffs'],
+listHandoffsApiMessages: ['GET', '/api/handoffs'],
+readHandoffsApiMessage: ['GET', '/api/handoffs/{id}'],
+decideHandoffsApiMessage: ['PATCH', '/api/handoffs/{id}'],
+listHandoffsApiInbox: ['GET', '/api/profiles/{id}/handoffs/inbox'],
+listHandoffsApiSent: ['GET', '/api/profiles/{id}/handoffs/sent'],
+health: ['GET', '/healthz'],
+readiness: ['GET', '/readyz'],
+metrics: ['GET', '/metrics'],
+describe: ['GET', '/openapi.json'],
+listSchemas: ['GET', '/schemas'],
+readSchema: ['GET', '/schemas/{path}'],
+}
