@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { BatonError, createBaton } from '@baton/client'
+import type { Baton } from '@baton/client'
 import { eventually } from '@baton/testkit'
-import { BatonError, createBaton } from '../../clients/typescript/baton.ts'
-import type { Baton } from '../../clients/typescript/baton.ts'
 import { openPullWorld, pullKeys } from './pull-fixture.ts'
 import type { PullWorld } from './pull-fixture.ts'
 
