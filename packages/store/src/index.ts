@@ -51,6 +51,7 @@ export {
 export type { OutboxEvent } from './audit-outbox.ts'
 export * from './idempotency.ts'
 export * from './external-refs.ts'
+export * from './session-replies.ts'
 export * from './task-budgets.ts'
 export * from './reads.ts'
 export * from './dead-letters.ts'

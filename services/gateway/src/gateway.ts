@@ -32,6 +32,9 @@ import { addRedriveRoutes } from './redrive-routes.ts'
 import { addReturnRoutes } from './return-routes.ts'
 import { addReviewRoutes } from './review-routes.ts'
 import { addControlRoutes } from './control-routes.ts'
+import { createSession } from './jsonrpc/session.ts'
+import type { Session, SessionOptions } from './jsonrpc/session.ts'
+import { addSessionReplyRoutes } from './jsonrpc/reply-routes.ts'
 import { createServer } from './server.ts'
 import { createSubmitter } from './submit.ts'
 import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
@@ -81,6 +84,8 @@ export interface GatewayOptions {
   }
   /** Where the handoff service of SW4RM listens, and how; without it, nowhere. */
   readonly sw4rm?: Sw4rmOptions | undefined
+  /** The peers of the session handshake. */
+  readonly session?: SessionOptions
   readonly metrics: Metrics
   readonly logger: Logger
   /** What it takes to give handoffs to agents outside; without it none is given. */
@@ -119,12 +124,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       ? undefined
       : createRemoteWork({ ...options, ...options.remote, pool })
   const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
-  const readiness = createReadiness({
-    auditReady: () => audit.ready(),
-    databaseReady: () => pool.query({ text: 'select' }).then(answered, refused),
-  })
+  const readiness = readinessOf(audit, pool)
   const { apiKeys, limits } = options
   const sending = sendingOf({ options, pool, submitter })
+  const from = foreignOf(options)
+  const session = createSession({ ...sending, ...from, options: options.session, pool, remote })
   const authentication: Face['authentication'] = ({ headers }) =>
     identify(apiKeys, headers.authorization, Date.now())
   const { server, routes } = createServer({
@@ -137,6 +141,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       pool,
       audit,
       sending,
+      session,
       remote,
       erasures,
       readiness,
@@ -166,17 +171,25 @@ export function createGateway(options: GatewayOptions): Gateway {
         const { openSw4rm } = await import('./sw4rm/open-sw4rm.ts')
         sw4rm = await openSw4rm(options.sw4rm, { ...sending, options, pool, remote })
       }
+      await session.start()
       if (eraseToken !== undefined) await replay.start()
     },
     stop() {
       stopped ??= replay
         .stop()
         .then(() => sw4rm?.stop())
+        .then(() => session.stop())
         .then(() => stopInOrder({ server, submitter, remote, audit, pool }))
       return stopped
     },
   }
 }
+
+const readinessOf = (audit: AuditReads, pool: Pool): Readiness =>
+  createReadiness({
+    auditReady: () => audit.ready(),
+    databaseReady: () => pool.query({ text: 'select' }).then(answered, refused),
+  })
 
 interface Parts {
   readonly erasures: AuditErasures
@@ -187,6 +200,7 @@ interface Parts {
 }
 
 interface FaceParts extends Omit<Parts, 'submitter'> {
+  readonly session: Session
   readonly sending: Sending
   readonly options: GatewayOptions
   readonly readiness: Readiness
@@ -210,7 +224,8 @@ function sendingOf({
 }
 
 function facesOf(parts: FaceParts): readonly Face[] {
-  const { options, pool, audit, sending, remote, erasures, readiness, authentication } = parts
+  const { options, pool, audit, sending, session, remote, erasures, readiness } = parts
+  const { authentication } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const { requireRoom, bounded } = sending
   const returns = { pool, keyRing, attemptsMax, metrics, logger }
@@ -227,6 +242,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addErasureRoutes(scope, { pool, erasures, backupDays: options.audit.backupDays ?? 0, logger })
       addControlRoutes(scope, { pool, logger })
       addExecutionRoutes(scope, { pool, remote, bounded })
+      addSessionReplyRoutes(scope, { pool })
     },
   })
   const operations = {
@@ -236,21 +252,23 @@ function facesOf(parts: FaceParts): readonly Face[] {
     requestMs: REQUEST_MS,
     addRoutes: (scope: FastifyInstance) => addOperationRoutes(scope, { metrics, readiness }),
   }
-  const {
-    budgetMicroUSD = 1_000_000,
-    messageExpiryMs = 86_400_000,
-    profilesPath,
-  } = options.foreign ?? {}
+  const { profilesPath } = options.foreign ?? {}
   const handoffsApi = createHandoffsApi({
     authentication,
     pool,
     profiles: profilesPath === undefined ? liveProfiles(pool) : readProfilesFile(profilesPath),
-    budgetMicroUSD,
-    expiryMs: messageExpiryMs,
+    ...foreignOf(options),
     logger,
   })
-  return [...[v2, handoffsApi, ...dialects].map((dialect) => faceOf(dialect, sending)), operations]
+  const faces = [v2, handoffsApi, ...dialects].map((dialect) => faceOf(dialect, sending))
+  return [...faces, session.face, operations]
 }
+
+/** What holds for all that comes in by a protocol without budgets and times. */
+const foreignOf = ({ foreign = {} }: GatewayOptions) => ({
+  budgetMicroUSD: foreign.budgetMicroUSD ?? 1_000_000,
+  expiryMs: foreign.messageExpiryMs ?? 86_400_000,
+})
 
 const answered = () => true
 const refused = () => false

@@ -41,6 +41,17 @@ await runProcess('gateway', {
         messageExpiryMs: settings.BATON_MESSAGE_EXPIRY_S * 1000,
         profilesPath: settings.BATON_PROFILES,
       },
+      session: {
+        peersPath: settings.BATON_PEERS,
+        waitMs: settings.BATON_SESSION_WAIT_MS,
+        profileMs: settings.BATON_SESSION_PROFILE_S * 1000,
+        replyTimes: {
+          baseMs: settings.BATON_SESSION_REPLY_RETRY_MS,
+          capMs: 3_600_000,
+          endMs: settings.BATON_SESSION_REPLY_END_S * 1000,
+        },
+        env: process.env,
+      },
       remote,
       sw4rm: readSw4rm(settings),
       metrics,

@@ -18,6 +18,11 @@ export function describeRoutes(server: FastifyInstance): void {
       servers: [{ url: 'http://127.0.0.1:8420' }],
       components: {
         securitySchemes: {
+          peerToken: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The bearer of a session peer, whose SHA-256 stands in the file of peers.',
+          },
           apiKey: {
             type: 'http',
             scheme: 'bearer',

@@ -63,6 +63,33 @@ export const GATEWAY_SETTINGS = {
   BATON_PROFILES: optionalText({
     help: 'JSON file of the profiles of the Handoffs API, read at the start; without it every agent type with a live worker is one.',
   }),
+  BATON_PEERS: optionalText({
+    help: 'JSON file of the peers of the session handshake, read at the start; without it nobody may call /jsonrpc.',
+  }),
+  BATON_SESSION_WAIT_MS: integer({
+    min: 0,
+    max: 30_000,
+    default: 2_000,
+    help: 'How long an answer to a session peer waits for the outcome of its task before it says [queued].',
+  }),
+  BATON_SESSION_PROFILE_S: integer({
+    min: 1,
+    max: 86_400,
+    default: 3_600,
+    help: 'How long what a session peer announced of itself is believed.',
+  }),
+  BATON_SESSION_REPLY_RETRY_MS: integer({
+    min: 10,
+    max: 3_600_000,
+    default: 5_000,
+    help: 'The wait after the first attempt to tell a session peer an outcome; it doubles up to an hour.',
+  }),
+  BATON_SESSION_REPLY_END_S: integer({
+    min: 1,
+    max: 2_592_000,
+    default: 86_400,
+    help: 'How long after its task has ended a session peer is tried to be told; then the reply waits for a person.',
+  }),
   BATON_FOREIGN_BUDGET_MICRO_USD: integer({
     min: 0,
     max: 1_000_000_000_000,

@@ -292,4 +292,19 @@ export interface Tables {
     updated_at: Generated<Date>
     handoff_id: string | null
   }
+  'session_reply': {
+    handoff_id: string
+    message_id: string
+    peer: string
+    context_id: string
+    task_id: string
+    reply_schema: string
+    created_at: Generated<Date>
+    due_at: Date | null
+    attempts: Generated<number>
+    lease_until: Date | null
+    dead_at: Date | null
+    last_error: string | null
+    told_at: Date | null
+  }
 }

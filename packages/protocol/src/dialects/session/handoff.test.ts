@@ -67,7 +67,7 @@ it('S08 S10 S11 S12 becomes a whole handoff that keeps its terms', () => {
 
 it('S08 goes out again as it came in, under the id of its handoff', () => {
   const message = messageOf(JSON.stringify(dispatch))
-  expect(toDispatch(message, 'the context')).toEqual({
+  expect(toDispatch(message, 'the context', 'prose')).toEqual({
     ...dispatch,
     task: {
       task_id: making.handoffId,

@@ -82,7 +82,8 @@ it('S22 reads what peers answer', () => {
   })
   expect(reply({ error: { code: -32001 } })).toEqual({ kind: 'busy' })
   expect(reply({ error: { code: -32000 } })).toEqual({ kind: 'refused', code: -32000 })
-  expect(reply({ result: {} })).toEqual({ kind: 'unreadable' })
+  expect(reply({ result: {} })).toEqual({ kind: 'text', text: '' })
+  expect(reply({ result: 'ok' })).toEqual({ kind: 'unreadable' })
   expect(readRpcReply(Buffer.from('<html>'), MAX)).toEqual({ kind: 'unreadable' })
 })
 

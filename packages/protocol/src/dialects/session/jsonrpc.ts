@@ -31,6 +31,8 @@ export interface RpcRefusal {
   readonly id: RpcId
   readonly code: RpcCode
   readonly message: string
+  /** What else is said of it; of a busy context that it may be tried again. */
+  readonly data?: JsonObject
 }
 
 export type ReadRpc =
@@ -120,15 +122,11 @@ export const rpcAnswer = ({ id, contextId, texts, messageId }: RpcAnswer): JsonO
   },
 })
 
-export const rpcError = ({ id, code, message }: RpcRefusal): JsonObject => ({
-  jsonrpc: '2.0',
-  id,
-  error: {
-    code,
-    message,
-    ...(code === RPC_ERRORS.BUSY ? { data: { retryable: true } } : {}),
-  },
-})
+export const rpcError = ({ id, code, message, data }: RpcRefusal): JsonObject => {
+  const isBusy = code === RPC_ERRORS.BUSY
+  const more = isBusy || data !== undefined ? { data: { retryable: isBusy, ...data } } : {}
+  return { jsonrpc: '2.0', id, error: { code, message, ...more } }
+}
 
 export interface RpcSending {
   /** Of the message; the same for every attempt to send it. */
@@ -147,6 +145,7 @@ export const rpcSend = ({ messageId, role, contextId, text }: RpcSending): JsonO
 })
 
 export type RpcReply =
+  /** Empty where the peer took it and said nothing. */
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'busy' }
   | { readonly kind: 'refused'; readonly code: number }
@@ -166,7 +165,8 @@ export function readRpcReply(bytes: Uint8Array, bytesMax: number): RpcReply {
       : { kind: 'unreadable' }
   }
   // Some answer with the message itself, others with it in a member.
-  const answered = isObject(result) ? (result['message'] ?? result) : undefined
+  if (!isObject(result)) return { kind: 'unreadable' }
+  const answered = result['message'] ?? result
   const text = isObject(answered) ? textOf(answered['parts']) : undefined
-  return text === undefined ? { kind: 'unreadable' } : { kind: 'text', text }
+  return { kind: 'text', text: text ?? '' }
 }

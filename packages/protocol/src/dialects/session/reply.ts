@@ -62,6 +62,12 @@ function isJsonAlone(text: string, objects: readonly JsonObject[]): boolean {
   return objects.every(({ type }) => type === 'TASK_RESULT' || type === 'SESSION_ANNOUNCE')
 }
 
+/** Of which task the result in a text is; undefined where there is none. */
+export function taskIdIn(text: string): string | undefined {
+  const found = objectsInText(text).findLast(({ type }) => type === 'TASK_RESULT')
+  return typeof found?.['task_id'] === 'string' ? found['task_id'] : undefined
+}
+
 /** The latest announcement in a text, or why it cannot be read; undefined where there is none. */
 export function findAnnounce(
   text: string,

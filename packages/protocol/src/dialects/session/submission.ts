@@ -9,6 +9,7 @@ import { clampPrompt, dispatchOf } from './dispatch.ts'
 import type { TaskDispatch } from './dispatch.ts'
 import type { Wanted } from './routing.ts'
 import { priorityNumber, priorityWord, SESSION, VERIFICATION_DEPTH } from './words.ts'
+import type { ReplySchema } from './words.ts'
 
 /** What the mapping is given: who asks, ids, times and the trace. */
 export interface Making {
@@ -117,13 +118,17 @@ export function wantedOf({ requirements, constraints }: HandoffMessage): Wanted 
 }
 
 /** A handoff as a dispatch. Its id there is the handoff's: the same for every attempt, so that a worker knows it again. */
-export function toDispatch(message: HandoffMessage, brief: string): TaskDispatch {
+export function toDispatch(
+  message: HandoffMessage,
+  brief: string,
+  replySchemaDefault: ReplySchema,
+): TaskDispatch {
   const { handoffId, priority = 2, replySchema, tokenBudget, deadline, expiresAt } = message
   return dispatchOf({
     task: {
       task_id: handoffId,
       priority: priorityWord(priority),
-      reply_schema: replySchema ?? 'structured',
+      reply_schema: replySchema ?? replySchemaDefault,
       token_budget: tokenBudget ?? null,
     },
     requirements: {

@@ -1,0 +1,89 @@
+// The session face as OpenAPI describes it. What is posted is read by its mapping, which has JSON-RPC's own errors.
+import { answers, open } from '../operation.ts'
+import { TRACED } from '../operation.ts'
+
+const text = { type: 'string' }
+
+const RPC_MESSAGE = {
+  type: 'object',
+  properties: {
+    role: { enum: ['user', 'agent'] },
+    parts: { type: 'array', items: { type: 'object', properties: { text } } },
+    contextId: text,
+    messageId: text,
+  },
+  required: ['parts'],
+}
+
+const rpcFailure = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: { type: 'object' } } },
+})
+
+export const SEND_MESSAGE = {
+  operationId: 'sendSessionMessage',
+  summary: 'Dispatch a task in the session handshake, or report the result of one',
+  description:
+    'JSON-RPC 2.0. A text with a TASK_DISPATCH, an inline header block or plain prose becomes a handoff; it is answered with its TASK_RESULT, or with [queued] and the result later. Errors come with HTTP 200: -32700, -32600, -32601, -32602, -32000, and -32001 where the context is busy.',
+  security: [{ peerToken: [] }],
+  ...TRACED,
+  body: {
+    type: 'object',
+    properties: {
+      jsonrpc: { const: '2.0' },
+      id: { type: ['string', 'number', 'null'] },
+      method: { enum: ['SendMessage', 'message/send'] },
+      params: { type: 'object', properties: { message: RPC_MESSAGE }, required: ['message'] },
+    },
+    required: ['jsonrpc', 'method', 'params'],
+  },
+  response: {
+    200: answers('The answer, or the error', {
+      type: 'object',
+      properties: {
+        jsonrpc: { const: '2.0' },
+        result: { type: 'object' },
+        error: { type: 'object' },
+      },
+    }),
+    401: rpcFailure('No bearer of a session peer'),
+    413: rpcFailure('The body is above 1 MiB'),
+    415: rpcFailure('The content type is not application/json'),
+    429: rpcFailure('Too many requests; see Retry-After'),
+    503: rpcFailure('No session peer is configured'),
+  },
+}
+
+export const HEALTH = open({
+  operationId: 'sessionHealth',
+  summary: 'Whether the process is alive, at the path where session peers ask',
+  response: { 200: answers('It is', { type: 'object', properties: { status: { const: 'ok' } } }) },
+})
+
+export const CARD = open({
+  operationId: 'sessionAgentCard',
+  summary: 'What answers at /jsonrpc',
+  response: { 200: answers('The agent card', { type: 'object' }) },
+})
+
+/** The same for everybody: who may send what to whom is not told to strangers. */
+export const AGENT_CARD = {
+  name: 'Baton',
+  description: 'Takes tasks in the session handshake and hands them to agents, durably.',
+  version: '2.0',
+  url: '/jsonrpc',
+  preferredTransport: 'JSONRPC',
+  capabilities: { streaming: false, pushNotifications: false },
+  defaultInputModes: ['text/plain'],
+  defaultOutputModes: ['text/plain'],
+  securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+  security: [{ bearer: [] }],
+  skills: [
+    {
+      id: 'session-handshake',
+      name: 'Session handshake',
+      description: 'TASK_DISPATCH, an inline header block or prose; answers a TASK_RESULT.',
+      tags: ['handoff'],
+    },
+  ],
+}

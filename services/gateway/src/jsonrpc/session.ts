@@ -1,0 +1,106 @@
+// Everything of the session handshake in a gateway: the face, the replies that are sent later, the workers.
+import { createProfileCache } from '@baton/protocol/dialects/session'
+import { codeOf } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
+import type { Pool } from '@baton/store'
+import type { Face } from '../dialect.ts'
+import type { RemoteWork } from '../executions/remote-work.ts'
+import { createPeerCaller } from './call-peer.ts'
+import type { PeerCaller } from './call-peer.ts'
+import { createSessionFace } from './face.ts'
+import { ownAnnounce } from './own-announce.ts'
+import { openPeers } from './peers.ts'
+import type { KnownPeer } from './peers.ts'
+import { createReplies } from './replies.ts'
+import type { ReplyTimes } from './replies.ts'
+import type { TaskParts } from './take-task.ts'
+import { createWorkers } from './workers.ts'
+
+export interface SessionOptions {
+  /** The file of peers; without one nobody may call. */
+  readonly peersPath?: string | undefined
+  /** How long an answer waits for the outcome of a task. */
+  readonly waitMs?: number
+  /** How long an announcement is believed. */
+  readonly profileMs?: number
+  readonly replyTimes?: ReplyTimes
+  /** Where tokens of peers stand that the file names by their variables. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+interface SessionParts extends Omit<TaskParts, 'waitMs'> {
+  readonly options: SessionOptions | undefined
+  readonly remote: RemoteWork | undefined
+}
+
+export interface Session extends Service {
+  readonly face: Face
+}
+
+const HOUR_MS = 3_600_000
+const REPLY_TIMES: ReplyTimes = { baseMs: 5_000, capMs: HOUR_MS, endMs: 24 * HOUR_MS }
+const WAIT_MS = 2_000
+
+/** Throws BATON_PEERS_INVALID. */
+export function createSession({ options = {}, remote, ...parts }: SessionParts): Session {
+  const { waitMs = WAIT_MS, profileMs = HOUR_MS, replyTimes: times = REPLY_TIMES } = options
+  const { pool, logger } = parts
+  const peers = openPeers(options.peersPath, options.env ?? {})
+  const profiles = createProfileCache(profileMs)
+  const caller = createPeerCaller()
+  const hosted = peers.all.filter(({ worksAs }) => worksAs !== null)
+  const workers =
+    remote === undefined || hosted.length === 0
+      ? undefined
+      : createWorkers({ pool, peers: hosted, profiles, caller, remote, logger })
+  const replies = createReplies({ pool, peers, caller, times, logger })
+  const services = peers.all.length === 0 ? [] : [replies, ...(workers ? [workers] : [])]
+  const stopping = new AbortController()
+  return {
+    name: 'session',
+    face: createSessionFace({ ...parts, peers, profiles, workers, waitMs }),
+    async start() {
+      for (const service of services) await service.start()
+      const told = peers.all.filter(({ sendsTo, url }) => sendsTo !== null && url !== null)
+      for (const peer of told)
+        void announceTo(peer, { pool, caller, logger, signal: stopping.signal })
+    },
+    async stop() {
+      stopping.abort()
+      for (const service of services.toReversed()) await service.stop()
+      caller.close()
+    },
+  }
+}
+
+interface Announcing {
+  readonly pool: Pool
+  readonly caller: PeerCaller
+  readonly logger: Logger
+  readonly signal: AbortSignal
+}
+
+const ANNOUNCE_MS = 10_000
+const OWN_CONTEXT = 'handshake:baton'
+
+// At the start every orchestrator is told who works here (S02). Who does not hear it hears it with its first task.
+async function announceTo(
+  peer: KnownPeer,
+  { pool, caller, logger, signal }: Announcing,
+): Promise<void> {
+  try {
+    const agentType = peer.sendsTo ?? ''
+    const announce = await ownAnnounce(pool, { agentType, contextId: OWN_CONTEXT, isFresh: true })
+    await caller.call(peer, {
+      messageId: crypto.randomUUID(),
+      role: 'agent',
+      contextId: OWN_CONTEXT,
+      text: JSON.stringify(announce),
+      timeoutMs: ANNOUNCE_MS,
+      signal,
+    })
+  } catch (error) {
+    if (!signal.aborted)
+      logger.warn({ event: 'session.unannounced', peer: peer.name, code: codeOf(error) })
+  }
+}

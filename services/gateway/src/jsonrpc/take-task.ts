@@ -1,0 +1,169 @@
+// What a session peer asks becomes a handoff. Answered with its outcome where that comes soon, else with an acknowledgement.
+import { hash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RequireRoom } from '@baton/engine'
+import { ProblemError } from '@baton/http/server'
+import { externalId, QUEUED, readAsked, SESSION, toHandoff } from '@baton/protocol/dialects/session'
+import type { Asked, RpcMessage } from '@baton/protocol/dialects/session'
+import { crashPoint } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
+import { closeSessionReply, findSessionReply, openSessionTurn } from '@baton/store'
+import type { Database, NewHandoff, Pool, SessionReply } from '@baton/store'
+import { operatorOf } from '../acting.ts'
+import type { Submission } from '../submission.ts'
+import type { Submitter } from '../submit.ts'
+import { ownAnnounce } from './own-announce.ts'
+import type { KnownPeer } from './peers.ts'
+import { BUSY, invalidParams } from './refusals.ts'
+import { findOutcome } from './task-outcome.ts'
+
+export interface TaskParts {
+  readonly pool: Pool
+  readonly submitter: Submitter
+  readonly requireRoom: RequireRoom
+  /** Throws while too much is under way. */
+  readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
+  readonly budgetMicroUSD: number
+  readonly expiryMs: number
+  /** How long an answer waits for the outcome. */
+  readonly waitMs: number
+  readonly logger: Logger
+}
+
+export interface TaskAnswer {
+  readonly messageId: string
+  readonly texts: readonly string[]
+}
+
+interface Turn {
+  readonly peer: KnownPeer
+  readonly message: RpcMessage
+  readonly agentType: string
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+/** Resolves once the handoff is durable. Throws problems. */
+export async function takeTask(parts: TaskParts, turn: Turn): Promise<TaskAnswer> {
+  const { pool, submitter, requireRoom, bounded, logger } = parts
+  const read = readAsked(turn.message.text)
+  if (!read.ok) throw invalidParams(read)
+  const begun = { isFirst: false }
+  const submission = submissionOf(parts, { ...turn, asked: read.value, begun })
+  const { handoffId, taskId, traceparent, repeated } = await bounded(async () => {
+    await requireRoom(submission.agentType, submission.priority)
+    return submitter.submit(submission, undefined)
+  })
+  logger.info({ event: 'handoff.queued', handoffId, taskId, traceparent, repeated })
+  crashPoint('session.after_send')
+  const stored = await findSessionReply(pool, handoffId)
+  if (stored === undefined) throw FORGOTTEN
+  const said = begun.isFirst ? await firstWords(pool, turn) : []
+  const outcome = await waitForOutcome(parts, stored, turn.reply)
+  if (outcome === undefined) {
+    const text = `${QUEUED} task ${stored.taskId} is under way; its result follows.`
+    return { messageId: stored.messageId, texts: [...said, text] }
+  }
+  turn.reply.raw.once('finish', () => {
+    closeSessionReply(pool, handoffId).catch((error: unknown) =>
+      logger.warn({ event: 'session.reply_open', handoffId, error }),
+    )
+  })
+  return { messageId: stored.messageId, texts: [...said, outcome] }
+}
+
+interface Asking extends Turn {
+  readonly asked: Asked
+  readonly begun: { isFirst: boolean }
+}
+
+/** A reply is not sent before the one at once would have come. */
+const AFTER_ANSWER_MS = 1_000
+
+function submissionOf(parts: TaskParts, { asked, begun, ...turn }: Asking): Submission {
+  const { peer, message, agentType, request } = turn
+  const handoffId = randomUUID()
+  const taskId = asked.taskId ?? message.messageId ?? handoffId
+  const { traceparent, tracestate } = request.span
+  const { agentState, targetAgentType, constraints } = toHandoff(asked, {
+    peer: peer.name,
+    contextId: message.contextId,
+    taskId,
+    handoffId,
+    agentType,
+    budgetMicroUSD: parts.budgetMicroUSD,
+    now: new Date(),
+    expiryMs: parts.expiryMs,
+    trace: { traceparent, tracestate },
+  })
+  return {
+    agentType,
+    priority: constraints.priority ?? 2,
+    place: (pointer) => pointer,
+    externalRef: {
+      protocol: SESSION,
+      id: externalId(peer.name, taskId),
+      sender: peer.name,
+      recipient: agentType,
+      requestSha256: hash('sha256', JSON.stringify([message.contextId, message.text]), 'buffer'),
+    },
+    within: (transaction, handoff) => {
+      const { contextId } = message
+      const opening = { messageId: randomUUID(), contextId, taskId, replySchema: asked.replySchema }
+      const dueInMs = peer.url === null ? null : parts.waitMs + AFTER_ANSWER_MS
+      return beginTurn(transaction, { peer, handoff, begun, opening: { ...opening, dueInMs } })
+    },
+    send: (sender) =>
+      sender.send({ agentState, targetAgentType, constraints }, operatorOf(request)),
+  }
+}
+
+interface Beginning {
+  readonly peer: KnownPeer
+  readonly handoff: NewHandoff
+  readonly begun: { isFirst: boolean }
+  readonly opening: Pick<SessionReply, 'messageId' | 'contextId' | 'taskId' | 'replySchema'> & {
+    readonly dueInMs: number | null
+  }
+}
+
+async function beginTurn(
+  transaction: Database,
+  { peer, handoff, begun, opening }: Beginning,
+): Promise<void> {
+  const { handoffId } = handoff
+  const reply = { ...opening, handoffId, peer: peer.name }
+  const turn = await openSessionTurn(transaction, reply, peer.contextsMax)
+  if (turn.kind !== 'opened') throw BUSY[turn.kind]
+  begun.isFirst = turn.isFirst
+}
+
+// On the first task of a context the worker says what it is (S02, S16).
+async function firstWords(pool: Pool, { agentType, message }: Turn): Promise<readonly string[]> {
+  const { contextId } = message
+  return [JSON.stringify(await ownAnnounce(pool, { agentType, contextId, isFresh: true }))]
+}
+
+const LOOK_MS = 50
+
+async function waitForOutcome(
+  { pool, waitMs }: TaskParts,
+  stored: SessionReply,
+  reply: FastifyReply,
+): Promise<string | undefined> {
+  const until = performance.now() + waitMs
+  for (;;) {
+    const outcome = await findOutcome(pool, stored)
+    if (outcome !== undefined) return outcome
+    if (performance.now() >= until || reply.raw.destroyed) return undefined
+    await sleep(LOOK_MS)
+  }
+}
+
+const FORGOTTEN = new ProblemError({
+  status: 409,
+  code: 'BATON_EXTERNAL_ID_REUSED',
+  detail: 'a task of this id was answered so long ago that the answer is not kept',
+  fix: 'Use a new task_id for a new task.',
+})
