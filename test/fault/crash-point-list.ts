@@ -27,6 +27,8 @@ const PULLING: Elsewhere = { shownIn: 'test/fault/remote-crash-points.test.ts' }
 const PUSHING: Elsewhere = { shownIn: 'test/fault/push-crash-points.test.ts' }
 const IMPORTING: Elsewhere = { shownIn: 'test/integration/offers-import.test.ts' }
 const OFFERING: Elsewhere = { shownIn: 'test/integration/offers-processes.test.ts' }
+const REPLYING: Elsewhere = { shownIn: 'test/integration/session-replies.test.ts' }
+const DISPATCHING: Elsewhere = { shownIn: 'test/integration/session-workers.test.ts' }
 const REVIEWING: Elsewhere = { shownIn: 'test/integration/review-crash.test.ts' }
 
 /** `test/tidy` compares the names with the code. */
@@ -61,6 +63,11 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'push.before_call': PUSHING,
   'push.after_answer': PUSHING,
   'push.after_taken': PUSHING,
+  'session.after_send': REPLYING,
+  'session.before_reply': REPLYING,
+  'session.after_reply': REPLYING,
+  'session.before_dispatch': DISPATCHING,
+  'session.after_dispatch': DISPATCHING,
   'review.before_commit': REVIEWING,
   'review.after_commit': REVIEWING,
   'auditor.before_append': AUDITOR,

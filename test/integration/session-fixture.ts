@@ -48,7 +48,7 @@ export async function startFakePeer(): Promise<FakePeer> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', async () => {
+    const answerAll = async () => {
       const call = JSON.parse(Buffer.concat(chunks).toString('utf8')) as {
         id: string
         params: Pick<Heard, 'message'>
@@ -68,7 +68,8 @@ export async function startFakePeer(): Promise<FakePeer> {
           ? { error: { code: said.error, message: 'no' } }
           : { result: { kind: 'message', message: { role: 'agent', parts } } }
       response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, ...answer }))
-    })
+    }
+    request.on('end', () => void answerAll())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -88,7 +89,7 @@ export async function startFakePeer(): Promise<FakePeer> {
   }
 }
 
-export const sessionKeys = {
+const sessionKeys = {
   puller: createApiKey({ scopes: 'executions:claim', operator: 'puller' }),
   people: createApiKey({ scopes: 'handoffs:send+handoffs:read+handoffs:cancel', operator: 'ann' }),
 }

@@ -98,7 +98,7 @@ it('S22 shows an operator what a peer never took', async () => {
     messageId,
     peer: 'deaf',
     contextId: 'c',
-    lastError: 'BATON_PEER_ANSWERED_503',
+    lastError: 'BATON_PEER_FAILED',
   })
   expect(world.gateway().output()).toContain('session.reply_dead')
 })

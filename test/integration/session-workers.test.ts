@@ -148,13 +148,17 @@ it('S14 takes a part with what is left, and an error as the end', async () => {
     texts: [resultText(taskOf(message.contextId), { status: 'error', summary: 'broke' })],
   })
   const broken = await world.send('coder')
-  await world.reaches(broken.handoffId, 'ROLLED_BACK', 'FAILED')
+  expect((await world.reaches(broken.handoffId, 'ROLLED_BACK', 'FAILED')).reason).toBe(
+    'BATON_SESSION_ERROR',
+  )
 })
 
 it('S09 S17 takes a reply that cannot be read as an error', async () => {
   haiku.behave = () => ({ texts: ['I am done, look at the pull request.'] })
   const { handoffId } = await world.send('coder', { replySchema: 'structured' })
-  await world.reaches(handoffId, 'ROLLED_BACK', 'FAILED')
+  expect((await world.reaches(handoffId, 'ROLLED_BACK', 'FAILED')).reason).toBe(
+    'BATON_SESSION_ERROR',
+  )
 })
 
 it('S22 waits for a result that comes later, from who has the task and nobody else', async () => {

@@ -44,7 +44,7 @@ export function createPeerCaller(): PeerCaller {
   return {
     async call(peer, { timeoutMs, signal, traceparent, tracestate, ...message }) {
       try {
-        const { status, bytes } = await endpointOf(peer).post({
+        const { bytes } = await endpointOf(peer).post({
           body: JSON.stringify(rpcSend(message)),
           headers: {
             'idempotency-key': `"${message.messageId}"`,
@@ -55,7 +55,7 @@ export function createPeerCaller(): PeerCaller {
           signal,
           timeoutMs,
         })
-        if (bytes === undefined) return { kind: 'failed', code: `BATON_PEER_ANSWERED_${status}` }
+        if (bytes === undefined) return { kind: 'failed', code: 'BATON_PEER_FAILED' }
         return readRpcReply(bytes, ANSWER_BYTES_MAX)
       } catch (error) {
         signal.throwIfAborted()
