@@ -87,8 +87,9 @@ async function sendReply(
   }
   const untold = { handoffId, attempts: reply.attempts, code, endMs: parts.times.endMs }
   const isDead = await postponeSessionReply(pool, { ...untold, againInMs: waitOf(parts, reply) })
-  const event = isDead ? 'session.reply_dead' : 'session.reply_untold'
-  logger.warn({ event, handoffId, peer: name, code, attempts: reply.attempts })
+  const failed = { handoffId, peer: name, code, attempts: reply.attempts }
+  if (isDead) logger.warn({ event: 'session.reply_dead', ...failed })
+  else logger.warn({ event: 'session.reply_untold', ...failed })
 }
 
 function waitOf({ times }: ReplyParts, { attempts }: SessionReply): number {

@@ -7,6 +7,7 @@ import { readAsked } from './asked.ts'
 import { dispatchOf } from './dispatch.ts'
 import { statusOf, toProse, toResult } from './outcome.ts'
 import type { EndedHandoff } from './outcome.ts'
+import { resultOf } from './result.ts'
 import { toDispatch, toHandoff, wantedOf } from './submission.ts'
 
 const making = {
@@ -128,6 +129,11 @@ it('S13 S14 tells an outcome with what belongs to its status, and no text of a r
     tokens_spent: 7,
     next_steps: ['merge'],
     artifacts: { pr: 'p' },
+  })
+  const relayed = resultOf('u', 'done', { tokens_spent: 9, artifacts: { pr: 'q' } })
+  expect(toResult('t', ended({ result: { ...relayed, tokens: {} } }), 7)).toEqual({
+    ...relayed,
+    task_id: 't',
   })
   const remaining = [{ subtaskId: 'b', description: 'the tests' }]
   expect(toResult('t', ended({ state: 'PARTIAL', result: { remaining } }), 7)).toMatchObject({

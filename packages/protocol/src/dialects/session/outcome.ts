@@ -2,7 +2,7 @@
 import type { HANDOFF_STATES } from '../../states.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
 import { isObject } from './read-members.ts'
-import { resultOf } from './result.ts'
+import { readResult, resultOf } from './result.ts'
 import type { TaskResult } from './result.ts'
 import type { ResultStatus } from './words.ts'
 
@@ -76,8 +76,15 @@ export function toResult(
   }
 }
 
-/** What an agent answered: its own words where they are those of a result. */
-function saidIn(result: JsonValue): Pick<TaskResult, 'artifacts' | 'next_steps'> {
+type Said = Partial<Pick<TaskResult, 'artifacts' | 'next_steps' | 'tokens_spent'>>
+
+/** What an agent answered. Where that is a result of this protocol, by a worker that it was dispatched to, it is told as it was. */
+function saidIn(result: JsonValue): Said {
+  const own = isObject(result) && result['type'] === 'TASK_RESULT' ? readResult(result) : undefined
+  if (own?.ok === true) {
+    const { artifacts, next_steps, tokens_spent } = own.value
+    return { artifacts, next_steps, tokens_spent }
+  }
   const artifacts: JsonObject = isObject(result) ? result : { result }
   const steps = artifacts['next_steps']
   const isList = Array.isArray(steps) && steps.every((step) => typeof step === 'string')
