@@ -187,6 +187,7 @@ async function takeFor(
       agentType: peer.worksAs ?? '',
       agentVersion: VERSION,
       leaseMs,
+      firstLeaseMs: leaseMs,
       traceparent,
     },
   ])
