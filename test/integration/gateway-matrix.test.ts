@@ -23,7 +23,9 @@ type Scope = (typeof SCOPES)[number]
 
 /** The one scope that opens each route; null where anybody may ask. */
 const ROUTES: Readonly<Record<string, Scope | null>> = {
+  'GET /health': null,
   'GET /healthz': null,
+  'GET /.well-known/agent-card.json': null,
   'GET /readyz': null,
   'GET /openapi.json': null,
   'GET /schemas': null,
@@ -42,6 +44,7 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'POST /v2/tasks/{id}/cancel': 'handoffs:cancel',
   'POST /v2/returns/take': 'handoffs:return',
   'POST /v2/returns/{id}/acknowledge': 'handoffs:return',
+  'GET /v2/session-replies': 'handoffs:read',
   'GET /v2/approvals': 'handoffs:read',
   'POST /v2/approvals/{id}': 'approvals:decide',
   'GET /v2/agents': 'handoffs:read',
@@ -73,6 +76,9 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'GET /api/profiles/{id}/handoffs/sent': 'handoffs:read',
 }
 
+/** Open to session peers by tokens of their own, and to no API key. */
+const PEERS_ONLY = { 'POST /jsonrpc': null }
+
 const keyOf = Object.fromEntries(SCOPES.map((scopes) => [scopes, createApiKey({ scopes })]))
 const expired = createApiKey({ scopes: SCOPES.join('+'), expires: '2020-01-01' })
 
@@ -97,7 +103,9 @@ async function ask(route: string, key?: string): Promise<{ status: number; code:
 }
 
 it('lists every route that there is, and no other', () => {
-  expect(Object.keys(ROUTES).toSorted()).toEqual([...fixture.gateway.routes].toSorted())
+  expect(Object.keys({ ...ROUTES, ...PEERS_ONLY }).toSorted()).toEqual(
+    [...fixture.gateway.routes].toSorted(),
+  )
 })
 
 it('is what /openapi.json says', async () => {
@@ -110,7 +118,12 @@ it('is what /openapi.json says', async () => {
       security[0]?.apiKey?.[0] ?? null,
     ]),
   )
-  expect(Object.fromEntries(said)).toEqual(ROUTES)
+  expect(Object.fromEntries(said)).toEqual({ ...ROUTES, ...PEERS_ONLY })
+})
+
+it('S22 lets no API key speak as a session peer', async () => {
+  for (const { key } of Object.values(keyOf))
+    expect((await ask('POST /jsonrpc', key)).status).toBe(503)
 })
 
 describe.each(Object.entries(ROUTES))('%s', (route, needed) => {

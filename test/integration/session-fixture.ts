@@ -161,7 +161,7 @@ export async function openSessionWorld(
       BATON_UNDELIVERED_MS: '1000',
       BATON_RETRY_BASE_MS: '5',
       BATON_RETRY_CAP_MS: '20',
-      BATON_SESSION_WAIT_MS: '1500',
+      BATON_SESSION_WAIT_MS: '300',
       BATON_SESSION_REPLY_RETRY_MS: '20',
       BATON_PEERS: file,
       ...env,

@@ -24,7 +24,7 @@ beforeAll(async () => {
       allowPrivate: true,
       limits: { contextsMax: 3 },
     },
-    { ...inboundOf('asker'), sendsTo: 'coder' },
+    { ...inboundOf('asker'), sendsTo: 'coder', limits: { waitMs: 30_000 } },
     { ...inboundOf('silent') },
   ])
 })
@@ -174,13 +174,10 @@ it('S19 refuses another major version by saying which it speaks, and hears annou
 
 it('S22 keeps the same id for the same task, and refuses it for another', async () => {
   const contextId = randomUUID()
-  const first = await world.say(dispatchText('same', {}), { as: 'asker', contextId })
-  const again = await world.say(dispatchText('same', {}), { as: 'asker', contextId })
+  const first = await world.say(dispatchText('same', {}), { contextId })
+  const again = await world.say(dispatchText('same', {}), { contextId })
   expect(again.messageId).toBe(first.messageId)
-  const other = await world.say(dispatchText('same', { brief: 'other' }), {
-    as: 'asker',
-    contextId,
-  })
+  const other = await world.say(dispatchText('same', { brief: 'other' }), { contextId })
   expect(other).toMatchObject({ status: 200, error: { code: -32602 } })
   await world.work('coder', DONE)
 })

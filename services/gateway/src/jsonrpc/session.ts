@@ -28,7 +28,7 @@ export interface SessionOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-interface SessionParts extends Omit<TaskParts, 'waitMs'> {
+interface SessionParts extends Omit<TaskParts, 'waitMs' | 'beginning'> {
   readonly options: SessionOptions | undefined
   readonly remote: RemoteWork | undefined
 }
@@ -58,7 +58,7 @@ export function createSession({ options = {}, remote, ...parts }: SessionParts):
   const stopping = new AbortController()
   return {
     name: 'session',
-    face: createSessionFace({ ...parts, peers, profiles, workers, waitMs }),
+    face: createSessionFace({ ...parts, peers, profiles, workers, waitMs, beginning: new Set() }),
     async start() {
       for (const service of services) await service.start()
       const told = peers.all.filter(({ sendsTo, url }) => sendsTo !== null && url !== null)

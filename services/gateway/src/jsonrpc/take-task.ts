@@ -8,7 +8,7 @@ import { externalId, QUEUED, readAsked, SESSION, toHandoff } from '@baton/protoc
 import type { Asked, RpcMessage } from '@baton/protocol/dialects/session'
 import { crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
-import { closeSessionReply, findSessionReply, openSessionTurn } from '@baton/store'
+import { closeSessionReply, findSessionReply, isConflict, openSessionTurn } from '@baton/store'
 import type { Database, NewHandoff, Pool, SessionReply } from '@baton/store'
 import { operatorOf } from '../acting.ts'
 import type { Submission } from '../submission.ts'
@@ -28,6 +28,8 @@ export interface TaskParts {
   readonly expiryMs: number
   /** How long an answer waits for the outcome. */
   readonly waitMs: number
+  /** The contexts of which a turn is being begun in this process. */
+  readonly beginning: Set<string>
   readonly logger: Logger
 }
 
@@ -51,16 +53,18 @@ export async function takeTask(parts: TaskParts, turn: Turn): Promise<TaskAnswer
   if (!read.ok) throw invalidParams(read)
   const begun = { isFirst: false }
   const submission = submissionOf(parts, { ...turn, asked: read.value, begun })
-  const { handoffId, taskId, traceparent, repeated } = await bounded(async () => {
-    await requireRoom(submission.agentType, submission.priority)
-    return submitter.submit(submission, undefined)
-  })
+  const { handoffId, taskId, traceparent, repeated } = await alone(parts, turn, () =>
+    bounded(async () => {
+      await requireRoom(submission.agentType, submission.priority)
+      return submitter.submit(submission, undefined)
+    }),
+  )
   logger.info({ event: 'handoff.queued', handoffId, taskId, traceparent, repeated })
   crashPoint('session.after_send')
   const stored = await findSessionReply(pool, handoffId)
   if (stored === undefined) throw FORGOTTEN
   const said = begun.isFirst ? await firstWords(pool, turn) : []
-  const outcome = await waitForOutcome(parts, stored, turn.reply)
+  const outcome = await waitForOutcome(parts, stored, turn)
   if (outcome === undefined) {
     const text = `${QUEUED} task ${stored.taskId} is under way; its result follows.`
     return { messageId: stored.messageId, texts: [...said, text] }
@@ -71,6 +75,22 @@ export async function takeTask(parts: TaskParts, turn: Turn): Promise<TaskAnswer
     )
   })
   return { messageId: stored.messageId, texts: [...said, outcome] }
+}
+
+// Of many that come at once for one context, all but one are refused without asking Postgres.
+async function alone<Result>(
+  { beginning }: TaskParts,
+  { peer, message }: Turn,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const turn = JSON.stringify([peer.name, message.contextId])
+  if (beginning.has(turn)) throw BUSY.context_busy
+  beginning.add(turn)
+  try {
+    return await work()
+  } finally {
+    beginning.delete(turn)
+  }
 }
 
 interface Asking extends Turn {
@@ -111,7 +131,7 @@ function submissionOf(parts: TaskParts, { asked, begun, ...turn }: Asking): Subm
     within: (transaction, handoff) => {
       const { contextId } = message
       const opening = { messageId: randomUUID(), contextId, taskId, replySchema: asked.replySchema }
-      const dueInMs = peer.url === null ? null : parts.waitMs + AFTER_ANSWER_MS
+      const dueInMs = peer.url === null ? null : waitOf(parts, turn) + AFTER_ANSWER_MS
       return beginTurn(transaction, { peer, handoff, begun, opening: { ...opening, dueInMs } })
     },
     send: (sender) =>
@@ -134,9 +154,14 @@ async function beginTurn(
 ): Promise<void> {
   const { handoffId } = handoff
   const reply = { ...opening, handoffId, peer: peer.name }
-  const turn = await openSessionTurn(transaction, reply, peer.contextsMax)
+  const turn = await openSessionTurn(transaction, reply, peer.contextsMax).catch(busyOr)
   if (turn.kind !== 'opened') throw BUSY[turn.kind]
   begun.isFirst = turn.isFirst
+}
+
+// Others begin turns of this peer for longer than a lock is waited for.
+function busyOr(error: unknown): never {
+  throw isConflict(error) ? BUSY.peer_busy : error
 }
 
 // On the first task of a context the worker says what it is (S02, S16).
@@ -147,16 +172,18 @@ async function firstWords(pool: Pool, { agentType, message }: Turn): Promise<rea
 
 const LOOK_MS = 50
 
+const waitOf = ({ waitMs }: TaskParts, { peer }: Turn): number => peer.waitMs ?? waitMs
+
 async function waitForOutcome(
-  { pool, waitMs }: TaskParts,
+  parts: TaskParts,
   stored: SessionReply,
-  reply: FastifyReply,
+  turn: Turn,
 ): Promise<string | undefined> {
-  const until = performance.now() + waitMs
+  const until = performance.now() + waitOf(parts, turn)
   for (;;) {
-    const outcome = await findOutcome(pool, stored)
+    const outcome = await findOutcome(parts.pool, stored)
     if (outcome !== undefined) return outcome
-    if (performance.now() >= until || reply.raw.destroyed) return undefined
+    if (performance.now() >= until || turn.reply.raw.destroyed) return undefined
     await sleep(LOOK_MS)
   }
 }

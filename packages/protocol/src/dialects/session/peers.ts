@@ -26,7 +26,9 @@ export interface SessionPeer {
   /** Contexts that it may have under way here, and tasks that it is given at once. */
   readonly contextsMax: number
   readonly tasksMax: number
-  /** How long it may work on a task that it has queued. */
+  /** How long an answer to it waits for the outcome of its task; null for as long as for others. */
+  readonly waitMs: number | null
+  /** How long it may work on a task. */
   readonly workMs: number
   /** By which part its report of spent tokens may be below what was counted. */
   readonly tokenTolerance: number
@@ -37,6 +39,7 @@ const AT_ONCE = 3
 const AT_ONCE_MAX = 1_000
 const WORK_MS = 900_000
 const WORK_MS_MAX = 86_400_000
+const WAIT_MS_MAX = 60_000
 const TOLERANCE = 0.2
 
 const MEMBERS = new Set([
@@ -52,7 +55,7 @@ const MEMBERS = new Set([
   'capabilities',
   'limits',
 ])
-const LIMITS = new Set(['contextsMax', 'tasksMax', 'workMs', 'tokenTolerance'])
+const LIMITS = new Set(['contextsMax', 'tasksMax', 'waitMs', 'workMs', 'tokenTolerance'])
 
 /** Reads `{ "peers": [{ "name", ... }] }`. */
 export function readPeers(bytes: Uint8Array): Read<readonly SessionPeer[]> {
@@ -151,6 +154,7 @@ function readLimits(limits: Members, pointer: string) {
   return {
     contextsMax: within(limits, 'contextsMax', { at: pointer, max: AT_ONCE_MAX }) ?? AT_ONCE,
     tasksMax: within(limits, 'tasksMax', { at: pointer, max: AT_ONCE_MAX }) ?? AT_ONCE,
+    waitMs: within(limits, 'waitMs', { at: pointer, max: WAIT_MS_MAX }),
     workMs: within(limits, 'workMs', { at: pointer, max: WORK_MS_MAX }) ?? WORK_MS,
     tokenTolerance: readTolerance(limits.value('tokenTolerance'), `${pointer}/tokenTolerance`),
   }
