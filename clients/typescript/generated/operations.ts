@@ -1372,6 +1372,34 @@ settleExecutions: {
   readonly body: SettleRequest
   readonly answer: SettledExecutions
 }
+/** Replies that no session peer took until the end of trying, newest first */
+listSessionReplies: {
+  readonly method: 'GET'
+  readonly path: '/v2/session-replies'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "replies"?: readonly ({
+readonly "handoffId"?: string
+readonly "messageId"?: string
+readonly "peer"?: string
+readonly "contextId"?: string
+readonly "taskId"?: string
+readonly "replySchema"?: string
+readonly "attempts"?: number
+readonly "createdAt"?: string
+readonly "dueAt"?: string | null
+readonly "deadAt"?: string
+/** A code. */
+readonly "lastError"?: string | null
+})[]
+}
+}
 /** Handoffs API: send a message; answered once it is durable */
 createHandoffsApiMessage: {
   readonly method: 'POST'
@@ -1450,6 +1478,65 @@ readonly "status"?: "pending" | "accepted" | "in_progress" | "completed" | "reje
 }
   readonly body: undefined
   readonly answer: readonly (HandoffsApiMessage)[]
+}
+/** Dispatch a task in the session handshake, or report the result of one */
+sendSessionMessage: {
+  readonly method: 'POST'
+  readonly path: '/jsonrpc'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: {
+readonly "jsonrpc": "2.0"
+readonly "id"?: string | number | null
+readonly "method": "SendMessage" | "message/send"
+readonly "params": {
+readonly "message": {
+readonly "role"?: "user" | "agent"
+readonly "parts": readonly ({
+readonly "text"?: string
+})[]
+readonly "contextId"?: string
+readonly "messageId"?: string
+}
+}
+}
+  readonly answer: {
+readonly "jsonrpc"?: "2.0"
+readonly "result"?: Readonly<Record<string, unknown>>
+readonly "error"?: Readonly<Record<string, unknown>>
+}
+}
+/** Whether the process is alive, at the path where session peers ask */
+sessionHealth: {
+  readonly method: 'GET'
+  readonly path: '/health'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: {
+readonly "status"?: "ok"
+}
+}
+/** What answers at /jsonrpc */
+sessionAgentCard: {
+  readonly method: 'GET'
+  readonly path: '/.well-known/agent-card.json'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: Readonly<Record<string, unknown>>
 }
 /** Whether the process is alive */
 health: {
@@ -1575,12 +1662,16 @@ cancelTask: ['POST', '/v2/tasks/{id}/cancel'],
 claimExecutions: ['POST', '/v2/executions/claim'],
 keepExecutions: ['POST', '/v2/executions/heartbeat'],
 settleExecutions: ['POST', '/v2/executions/settle'],
+listSessionReplies: ['GET', '/v2/session-replies'],
 createHandoffsApiMessage: ['POST', '/api/handoffs'],
 listHandoffsApiMessages: ['GET', '/api/handoffs'],
 readHandoffsApiMessage: ['GET', '/api/handoffs/{id}'],
 decideHandoffsApiMessage: ['PATCH', '/api/handoffs/{id}'],
 listHandoffsApiInbox: ['GET', '/api/profiles/{id}/handoffs/inbox'],
 listHandoffsApiSent: ['GET', '/api/profiles/{id}/handoffs/sent'],
+sendSessionMessage: ['POST', '/jsonrpc'],
+sessionHealth: ['GET', '/health'],
+sessionAgentCard: ['GET', '/.well-known/agent-card.json'],
 health: ['GET', '/healthz'],
 readiness: ['GET', '/readyz'],
 metrics: ['GET', '/metrics'],
