@@ -121,6 +121,8 @@ export interface SessionWorld {
   readonly system: System
   readonly pool: Pool
   gateway(): ServiceProcess
+  /** What all its gateways have written, those that ended too. */
+  output(): string
   address(): string
   /** Starts a gateway; what is asked afterwards is asked of it. */
   startGateway(env?: Readonly<Record<string, string>>): Promise<ServiceProcess>
@@ -169,6 +171,7 @@ export async function openSessionWorld(
   })
   await system.start('auditor')
   let gateway = await system.start('gateway')
+  const started = [gateway]
   const pool = createPool({ url: system.databaseUrl, applicationName: 'test', connectionsMax: 2 })
   const sender: Sender = createSender({
     databaseUrl: system.databaseUrl,
@@ -196,9 +199,11 @@ export async function openSessionWorld(
     system,
     pool,
     gateway: () => gateway,
+    output: () => started.map((one) => one.output()).join(''),
     address,
     async startGateway(extra) {
       gateway = await system.start('gateway', extra)
+      started.push(gateway)
       return gateway
     },
     async say(text, { as = 'hermes', role = 'user', contextId = randomUUID(), headers = {} } = {}) {

@@ -100,5 +100,5 @@ it('S22 shows an operator what a peer never took', async () => {
     contextId: 'c',
     lastError: 'BATON_PEER_FAILED',
   })
-  expect(world.gateway().output()).toContain('session.reply_dead')
+  expect(await soon('logged', () => world.output().includes('session.reply_dead'))).toBe(true)
 })
