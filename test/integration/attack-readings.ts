@@ -1,8 +1,10 @@
 // What the readings of a log say, and whether an attacked one gives a wrong answer: neither a finding, nor what was said before.
 import {
   auditInvariants,
+  createHoldFinder,
   findExcessPrivileges,
   findHeldTasks,
+  listHolds,
   readCoveredSizes,
   readEvidence,
   readFileAnchor,
@@ -19,7 +21,13 @@ export type Answer =
   | { readonly kind: 'found'; readonly what: string }
   | { readonly kind: 'answered'; readonly said: unknown }
 
-export type Reading = 'verify' | 'doctor' | 'holds' | `trace ${TaskName}` | `evidence ${TaskName}`
+export type Reading =
+  | 'verify'
+  | 'doctor'
+  | 'holds'
+  | 'told holds'
+  | `trace ${TaskName}`
+  | `evidence ${TaskName}`
 
 /** What a trace claims: these records, not altered, and none missing until then. */
 interface TraceClaim {
@@ -45,6 +53,7 @@ export async function readAll(
   }
   await ask('evidence hot', () => evidence(world, log))
   await ask('holds', () => holds(world, log))
+  await ask('told holds', () => toldHolds(world, log))
   return answers
 }
 
@@ -120,6 +129,19 @@ async function holds(world: AttackWorld, log: AttackedLog): Promise<Answer> {
   const kept = [...held, ...unproven.map(({ taskId }) => taskId)]
   const free = asked.filter((taskId) => !kept.includes(taskId))
   return free.length === 0 ? found('nobody is free') : { kind: 'answered', said: free }
+}
+
+/** What an auditor that knows nothing yet answers to whoever asks which tasks are held. */
+async function toldHolds(world: AttackWorld, log: AttackedLog): Promise<Answer> {
+  const { sealKey, batchKeys } = world
+  const { reader, cold, anchorFile } = log
+  const covered = await readCoveredSizes(reader, sealKey, seenBy(anchorFile))
+  const asking = { reader, cold, batchKeys, covered, sealAgeMaxMs: SEAL_AGE_MAX_MS }
+  const { looked, holds: told } = await listHolds({ ...asking, finder: createHoldFinder() })
+  if (!looked.proven) return found(looked.why ?? '')
+  const wrong = told.find(({ state, isListed }) => state !== 'held' || !isListed)
+  if (wrong !== undefined) return found(`${wrong.state} ${wrong.taskId}`)
+  return { kind: 'answered', said: told.map(({ taskId }) => taskId) }
 }
 
 async function evidence(world: AttackWorld, log: AttackedLog): Promise<Answer> {

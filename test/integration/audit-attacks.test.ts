@@ -53,6 +53,8 @@ describe.each(KNOWN_ATTACKS.map((attack) => [attack.name, attack] as const))(
       expect(kinds.get('verify')).toBe(attack.verify === 'found' ? 'found' : 'answered')
       for (const task of attack.traces ?? [])
         expect([task, kinds.get(`trace ${task}`)]).toEqual([task, 'found'])
+      for (const reading of attack.others ?? [])
+        expect([reading, kinds.get(reading)]).toEqual([reading, 'found'])
       const row = [...answers].map(([reading, answer]) => {
         return `${reading}: ${answer.kind === 'found' ? answer.what.slice(0, 160) : 'as before'}`
       })

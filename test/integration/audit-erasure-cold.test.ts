@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   createAuditLog,
   createEraser,
+  createHoldFinder,
   createPool,
   findIncompleteErasures,
   readErasedLists,
@@ -108,6 +109,7 @@ function openEraser(daysAgo: number): Eraser {
     cold: { db: fixture.reader, store: cold },
     covered: () => Promise.resolve(undefined),
     sealAgeMaxMs: 90_000,
+    finder: createHoldFinder(),
     signer: { keyId: signer.keyId, sign: (statement) => sign(null, statement, privateKey) },
   })
 }

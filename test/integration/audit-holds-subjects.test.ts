@@ -73,6 +73,69 @@ test.each(ATTACKS)('a person in a held task is not erased where %s', async (_, t
   await pastGuards(fixture, ['record'], filedAgain)
 })
 
+/** Nothing but the signed bytes says any more that the task is held, or of whom it tells. */
+const hidden = (
+  taskId: string,
+) => `update audit.record set event = 1 where event = 36 and task_id = '${taskId}';
+  delete from audit.legal_hold; ${namedElse(taskId)}`
+
+test('a person in a held task is not erased where no column and no table says any more that it is held', async () => {
+  const who = await tell()
+  const id = randomUUID()
+  await sealing.sealed()
+  expect(await (await plan(who, id)).json()).toMatchObject({ state: 'PLANNED' })
+  const taskId = await heldElsewhere(who)
+  await pastGuards(fixture, ['record', 'legal_hold', 'payload'], hidden(taskId))
+  try {
+    expect(await problemOf(await confirm(id, who))).toMatchObject({
+      status: 409,
+      code: 'BATON_ERASURE_DEFERRED',
+    })
+    expect(await (await plan(who)).json()).toMatchObject({
+      state: 'DEFERRED',
+      heldTaskIds: expect.arrayContaining([taskId]),
+    })
+  } finally {
+    await pastGuards(
+      fixture,
+      ['record'],
+      `update audit.record set event = 36 where event = 1 and task_id = '${taskId}' and body like '%LEGAL_HOLD_SET%'::bytea`,
+    )
+  }
+})
+
+test('nobody is erased while a record is not what was sealed, which may have been a hold; an auditor that starts then knows no better', async () => {
+  const who = await tell()
+  const taskId = await heldElsewhere(who)
+  const rewrite = (from: string, to: string) => `update audit.record
+    set body = x.body, record_hash = sha256('\\x00'::bytea || x.body)
+    from (select chain, seq, convert_to(replace(convert_from(body, 'UTF8'), '${from}', '${to}'), 'UTF8') as body
+      from audit.record where event = 36 and task_id = '${taskId}') x
+    where (record.chain, record.seq) = (x.chain, x.seq)`
+  const kept = 'create table kept_hold as table audit.legal_hold'
+  await pastGuards(
+    fixture,
+    ['record', 'legal_hold', 'payload'],
+    `${kept}; delete from audit.legal_hold; ${namedElse(taskId)}; ${rewrite('_SET', '_SAT')}`,
+  )
+  const fresh = await fixture.startAuditor({
+    BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
+    BATON_AUDIT_HOLD_TOKEN: 'hold-token',
+  })
+  try {
+    const { looked } = await fresh.read<{ readonly looked: object }>('/v1/holds')
+    expect(looked).toMatchObject({ proven: false, findings: [{ rule: 'SEAL_ROOT' }] })
+    const answer = await problemOf(await peopleOf(() => fresh).plan(who))
+    expect(answer).toMatchObject({ status: 503, code: 'BATON_HOLD_UNPROVEN' })
+  } finally {
+    await pastGuards(
+      fixture,
+      ['record', 'legal_hold'],
+      `${rewrite('_SAT', '_SET')}; insert into audit.legal_hold table kept_hold; drop table kept_hold`,
+    )
+  }
+})
+
 test('the same at the confirmation of what was planned before', async () => {
   const who = await tell()
   const id = randomUUID()

@@ -116,6 +116,43 @@ test('holds are told by their records: listed or not, lifted and not proven yet,
   expect(await told(stranger)).toMatchObject({ state: 'held', record })
 })
 
+interface Told extends Holds {
+  readonly looked: { readonly proven: boolean; readonly why: string | null }
+}
+
+test('a hold is told that no column and no table has any more, and that no other is there is said where it is proven', async () => {
+  const { who } = await plannedAndHeld()
+  await eventually(async () => (await told(who)) !== undefined, {
+    deadlineMs: 10_000,
+    describe: 'the hold to be told',
+  })
+  const ofHold = `where task_id = '${who.taskId}' and body like '%LEGAL_HOLD_SET%'::bytea`
+  await pastGuards(
+    fixture,
+    ['record', 'legal_hold'],
+    `update audit.record set event = 1 ${ofHold}; delete from audit.legal_hold`,
+  )
+  try {
+    for (const path of ['/v1/holds', '/v1/retention', '/v1/tiers'] as const)
+      expect(await told(who, path)).toMatchObject({ state: 'unverified', isListed: false })
+    expect((await auditor.read<Told>('/v1/holds')).looked).toEqual({
+      proven: true,
+      why: null,
+      unread: 0,
+      findings: [],
+    })
+  } finally {
+    await pastGuards(fixture, ['record'], `update audit.record set event = 36 ${ofHold}`)
+  }
+  expect(await told(who)).toMatchObject({ state: 'held', isListed: false })
+})
+
+test('where nobody seals, it is not proven that no other task is held', async () => {
+  const unsealing = await fixture.startAuditor()
+  const { looked } = await unsealing.read<Told>('/v1/holds')
+  expect(looked).toMatchObject({ proven: false, why: 'nobody seals' })
+})
+
 test('more holds than one answer tells are told page by page, and never as if there were no more', async () => {
   const taskIds = Array.from({ length: 450 }, () => randomUUID())
   const { superuser } = fixture
@@ -222,10 +259,25 @@ async function plannedAndMapped() {
 
 const tamper = (tables: readonly string[], text: string) => pastGuards(fixture, tables, text)
 
+const OF_TASK = ['record', 'idem', 'legal_hold'] as const
+
+/** As long as records are missing, nobody is erased: what these tests take away of a task, they put back. */
+async function keepTask(taskId: string): Promise<() => Promise<unknown>> {
+  const { superuser } = fixture
+  for (const name of OF_TASK) {
+    const text = `create table task_${name} as select * from audit.${name} where task_id = '${taskId}'`
+    await superuser.query({ text })
+  }
+  const putBack = (name: string) => `delete from audit.${name} where task_id = '${taskId}';
+    insert into audit.${name} table task_${name}; drop table task_${name}`
+  return () => tamper(OF_TASK, OF_TASK.map(putBack).join('; '))
+}
+
 const deferred = { status: 409, code: 'BATON_ERASURE_DEFERRED' }
 
 test('a hold survives that its task is deleted and marked as expired', async () => {
   const { who, id } = await plannedAndMapped()
+  const putBack = await keepTask(who.taskId)
   await tamper(
     ['record', 'legal_hold', 'archive'],
     `delete from audit.legal_hold where task_id = '${who.taskId}';
@@ -234,10 +286,12 @@ test('a hold survives that its task is deleted and marked as expired', async () 
   )
   expect(await problemOf(await confirm(id, who))).toMatchObject(deferred)
   await tamper(['archive'], 'delete from audit.archive')
+  await putBack()
 })
 
 test('a hold survives that every seal is deleted with its records', async () => {
   const { who, id } = await plannedAndMapped()
+  const putBack = await keepTask(who.taskId)
   await sealer.stop()
   const seals = ['seal', 'witnessed', 'chain_checkpoint']
   await tamper(
@@ -260,10 +314,12 @@ test('a hold survives that every seal is deleted with its records', async () => 
     seals,
     seals.map((name) => `insert into audit.${name} table kept_${name}`).join('; '),
   )
+  await putBack()
 })
 
 test('a hold survives the deletion of its row, its record and its row in the index', async () => {
   const { who, id } = await plannedAndMapped()
+  const putBack = await keepTask(who.taskId)
   await tamper(
     ['record', 'idem'],
     `delete from audit.legal_hold where task_id = '${who.taskId}';
@@ -271,6 +327,7 @@ test('a hold survives the deletion of its row, its record and its row in the ind
       delete from audit.idem where task_id = '${who.taskId}' and task_seq = 1`,
   )
   expect(await problemOf(await confirm(id, who))).toMatchObject(deferred)
+  await putBack()
 })
 
 // The sealer halts on it for good, so this is the last one.

@@ -12,6 +12,8 @@ export interface KnownAttack {
   readonly verify: 'found' | 'same'
   /** Tasks whose trace must not pass as whole. The traces of others must be what they were, or be refused. */
   readonly traces?: readonly ('hot' | 'cold' | 'both' | 'held')[]
+  /** Other readings that must find something. */
+  readonly others?: readonly 'told holds'[]
 }
 
 const today = () => new Date().toISOString().slice(0, 10).replaceAll('-', '')
@@ -193,6 +195,16 @@ export const KNOWN_ATTACKS: readonly KnownAttack[] = [
     name: '15 the row of a legal hold is deleted',
     steps: () => [unguarded('legal_hold', 'delete from audit.legal_hold')],
     verify: 'found',
+  },
+  {
+    name: '15b no column and no table says any more that a task is held',
+    steps: () => [
+      unguarded('record', 'update audit.record set event = 1 where event = 36'),
+      unguarded('legal_hold', 'delete from audit.legal_hold'),
+    ],
+    verify: 'found',
+    traces: ['held'],
+    others: ['told holds'],
   },
   {
     name: '16 copies of signed checkpoints are garbage',

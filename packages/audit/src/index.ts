@@ -98,6 +98,8 @@ export type { Eraser, ErasureOutcome, ErasurePlan, KnownErasure } from './erasur
 export type { ErasedStore } from './erasure/reach.ts'
 export { receiptStatement } from './erasure/signed-erasure.ts'
 export type { ErasureSigner } from './erasure/signed-erasure.ts'
+export { createHoldFinder } from './erasure/find-holds.ts'
+export type { HoldFinder, HoldsLooked } from './erasure/find-holds.ts'
 export { findHeldTasks, findTasksToAsk, isHeldBy, listHolds } from './erasure/held-tasks.ts'
 export type { HeldTasks } from './erasure/held-tasks.ts'
 export { LOG_TABLES_WITH_TEXT, VAULT_TABLES_WITH_KEYS } from './erasure/storage-left.ts'

@@ -1,5 +1,5 @@
 // Starts the archiver as a process of its own, never on the way of an append.
-import { createPool, openColdStore } from '@baton/audit'
+import { createHoldFinder, createPool, openColdStore } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
 import { createOpsService } from '@baton/http/ops'
 import { readBatchPublicKey } from '@baton/ledger'
@@ -57,6 +57,7 @@ const archive = (): Promise<never> =>
         needsWitness: settings.BATON_AUDIT_DROP_WITNESSED,
         outside: settings,
         sealAgeMaxMs: settings.BATON_AUDIT_SEAL_AGE_MAX_MS,
+        holdFinder: createHoldFinder(),
         everyMs: settings.BATON_ARCHIVE_EVERY_MS,
         bundlesPerSecond: settings.BATON_ARCHIVE_WATCH_BUNDLES_PER_SECOND,
         passEveryMs: settings.BATON_ARCHIVE_WATCH_EVERY_MS,

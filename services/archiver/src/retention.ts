@@ -18,6 +18,7 @@ import type {
   ColdStore,
   CoveredSizes,
   HeldTasks,
+  HoldFinder,
   LogArchive,
   Pool,
   SeenOutsideSettings,
@@ -42,6 +43,8 @@ export interface RetentionOptions {
   readonly outside: SeenOutsideSettings
   /** How old the newest seal may be where it rests on it that no hold was set. */
   readonly sealAgeMaxMs: number
+  /** Which tasks were ever held; the same in every round, as it remembers what it has read. */
+  readonly holdFinder: HoldFinder
   readonly logger: Logger
 }
 
@@ -74,14 +77,17 @@ export async function dropDays(
   return []
 }
 
-/** The table of holds is not believed: whoever owns the database can delete a row of it, or write a lift. */
+/** Neither the table of holds nor a column is believed: whoever owns the database can delete a row, change one, or write a lift. */
 async function heldOn(options: RetentionOptions, day: string): Promise<string | undefined> {
-  for await (const taskIds of findTasksToAsk(options.pool, day)) {
+  const { pool, store: cold, sealAgeMaxMs, holdFinder } = options
+  const reading = { reader: pool, cold, covered: await coveredNow(options), sealAgeMaxMs }
+  const { looked, taskIds: told } = await holdFinder.lookAtAll(reading)
+  for await (const taskIds of findTasksToAsk(pool, day, [...told])) {
     const { held, unproven } = await findHeld(options, taskIds)
     if (held.length > 0) return 'LEGAL_HOLD'
     if (unproven.length > 0) return 'HOLD_UNPROVEN'
   }
-  return undefined
+  return looked.proven ? undefined : 'HOLD_UNPROVEN'
 }
 
 async function findHeld(options: RetentionOptions, taskIds: readonly string[]): Promise<HeldTasks> {

@@ -1,6 +1,7 @@
 // What every part of the auditor works on: its databases, its keys, and the one way into the log.
 import {
   createAuditLog,
+  createHoldFinder,
   createPool,
   createSubjectVault,
   extendPartitions,
@@ -12,6 +13,7 @@ import type {
   AuditLog,
   ColdStore,
   CoveredSizes,
+  HoldFinder,
   Pool,
   SubjectVault,
 } from '@baton/audit'
@@ -52,6 +54,8 @@ export interface Core extends AuditorDependencies {
   readonly covered: () => CoveredSizes | undefined
   /** The same, looked at for this question. */
   readonly coveredNow: () => Promise<CoveredSizes | undefined>
+  /** Which tasks were ever held; one for all who ask, as it remembers what it has read. */
+  readonly holdFinder: HoldFinder
   /** Throws while a record waits for its seal for longer than it may. */
   readonly requireSealing: () => void
   /** Throws while a record made now would be dated in the future. */
@@ -151,6 +155,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     cold: openColdStore(settings),
     covered: () => watch?.sizes,
     coveredNow: async () => watch?.look(),
+    holdFinder: createHoldFinder(),
     requireSealing: () => watch?.requireSealing(),
     requireClock: () => void clock.nowMicros(),
     requireDurable: () => schema.requireDurable(),

@@ -30,6 +30,7 @@ export function createErasurePart(core: Core): Part {
       cold: cold && { db: reader, store: cold },
       covered: coveredNow,
       sealAgeMaxMs: settings.BATON_AUDIT_SEAL_AGE_MAX_MS,
+      finder: core.holdFinder,
       signer,
       append: (entries) => Promise.all(entries.map((entry) => append(batcher, entry))),
     })

@@ -1,6 +1,6 @@
 // GET /v1/holds: which tasks are held, proven by their records. PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
 import { randomUUID } from 'node:crypto'
-import { isHeldBy, listHolds, readTrace } from '@baton/audit'
+import { isHeldBy, readTrace } from '@baton/audit'
 import { ProblemError, requireToken } from '@baton/http/server'
 import type { AuditEntry } from '@baton/ledger'
 import type { FastifyRequest } from 'fastify'
@@ -9,6 +9,7 @@ import { refusing } from './problem.ts'
 import { nothingOf } from './record-part.ts'
 import { BY_TASK, record, UUID } from './schemas.ts'
 import type { ByTask } from './schemas.ts'
+import { tellHolds } from './tell-holds.ts'
 
 interface HoldRequest {
   readonly held: boolean
@@ -20,7 +21,7 @@ interface HoldRequest {
 /** Without BATON_AUDIT_HOLD_TOKEN nobody may hold. */
 export const createHoldPart = (core: Core): Part => ({
   prepare(server) {
-    const { settings, reader, cold, batcher, batchKeys } = core
+    const { settings, reader, cold, batcher } = core
     const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
     const byReaders = {
       onRequest: async ({ headers }: FastifyRequest) => mayRead(headers.authorization),
@@ -28,8 +29,7 @@ export const createHoldPart = (core: Core): Part => ({
     server.get<{ Querystring: { readonly after?: string } }>(
       '/v1/holds',
       { ...byReaders, ...LIST },
-      ({ query: { after } }) =>
-        listHolds({ reader, cold, batchKeys, covered: core.covered() }, after),
+      ({ query: { after } }) => tellHolds(core, after),
     )
     const token = settings.BATON_AUDIT_HOLD_TOKEN
     if (token === undefined) return

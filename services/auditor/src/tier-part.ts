@@ -1,6 +1,5 @@
 // GET /v1/tiers and /v1/retention: how far each chain stands in which tier, what is kept until when, and which tasks must stay.
 import {
-  listHolds,
   readArchivePositions,
   readColdWatch,
   readCoveredSizes,
@@ -13,6 +12,7 @@ import type { ColdFault, ColdWatchPosition, Pool } from '@baton/audit'
 import { requireToken } from '@baton/http/server'
 import type { FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
+import { tellHolds } from './tell-holds.ts'
 
 interface ChainTiers {
   readonly origin: string
@@ -55,8 +55,8 @@ export const createTierPart = (core: Core): Part => ({
 
 /** Told by their records, as everywhere; `moreHolds` where GET /v1/holds tells others. */
 async function holdsOf(core: Core) {
-  const { holds, next } = await listHolds({ ...core, covered: core.covered() })
-  return { holds, moreHolds: next !== null }
+  const { holds, next, looked } = await tellHolds(core)
+  return { holds, moreHolds: next !== null, holdsLooked: looked }
 }
 
 interface WatchStatus {

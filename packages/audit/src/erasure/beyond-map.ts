@@ -42,19 +42,24 @@ const RECORDS_MAX = 100_000
 
 const unproven = (why: string): HoldsBeyondMap => ({ kind: 'unproven', why })
 
-export function readHoldsBeyondMap(reading: BeyondMap): Promise<HoldsBeyondMap> {
-  const { newestSeal, taskMaps, seenSeals } = reading.covered
-  if (newestSeal === undefined) return Promise.resolve(unproven('no seal is there'))
-  if (newestSeal.size < seenSeals) {
-    const why = `${seenSeals} seals were seen outside, and ${newestSeal.size} are there`
-    return Promise.resolve(unproven(why))
-  }
+/** Why the seals say nothing of now; undefined where they do. */
+export function whySealsUnproven(
+  { newestSeal, seenSeals }: CoveredSizes,
+  sealAgeMaxMs: number,
+): string | undefined {
+  if (newestSeal === undefined) return 'no seal is there'
+  if (newestSeal.size < seenSeals)
+    return `${seenSeals} seals were seen outside, and ${newestSeal.size} are there`
   const ageMs = Math.max(0, Date.now() - (parseInstant(newestSeal.at) ?? 0) / 1_000)
-  if (ageMs > reading.sealAgeMaxMs) {
-    const [age, most] = [ageMs, reading.sealAgeMaxMs].map((ms) => (ms / 1_000).toFixed(1))
-    const why = `the newest seal is ${age} s old, and at most ${most} s are believed`
-    return Promise.resolve(unproven(why))
-  }
+  if (ageMs <= sealAgeMaxMs) return undefined
+  const [age, most] = [ageMs, sealAgeMaxMs].map((ms) => (ms / 1_000).toFixed(1))
+  return `the newest seal is ${age} s old, and at most ${most} s are believed`
+}
+
+export function readHoldsBeyondMap(reading: BeyondMap): Promise<HoldsBeyondMap> {
+  const { newestSeal, taskMaps } = reading.covered
+  const why = whySealsUnproven(reading.covered, reading.sealAgeMaxMs)
+  if (why !== undefined || newestSeal === undefined) return Promise.resolve(unproven(why ?? ''))
   const map = taskMaps.toSorted((left, right) => left.seals - right.seals).at(-1)
   return inSnapshot(reading.reader, (snapshot) =>
     readAll(snapshot, { ...reading, newestSeal, map }),

@@ -23,6 +23,7 @@ import type { ErasedStore, Reach } from './reach.ts'
 import { readStorageLeft } from './storage-left.ts'
 import * as erasures from './erasures.ts'
 import { createAuthenticatedErasures } from './authenticated-erasures.ts'
+import type { HoldFinder, HoldsLooked } from './find-holds.ts'
 import { findToldTasksOf } from './held-subjects.ts'
 import { findHeldTasks } from './held-tasks.ts'
 import type { UnprovenHold } from './held-tasks.ts'
@@ -54,6 +55,8 @@ interface EraserOptions {
   readonly covered: () => Promise<CoveredSizes | undefined>
   /** How old the newest seal may be where it rests on it that no hold was set. */
   readonly sealAgeMaxMs: number
+  /** Which tasks were ever held. */
+  readonly finder: HoldFinder
 }
 
 export interface ErasurePlan extends Pick<
@@ -142,8 +145,8 @@ export function createEraser(options: EraserOptions): Eraser {
     async plan(plan) {
       const lookup = reach.lookupOf(plan.subject)
       const refs = await findKeysOfSubject(vaultDb, lookup)
-      const taskIds = await tasksOf(options, reach, { refs, known: plan.taskIds })
-      const heldTaskIds = await heldOf(options, taskIds)
+      const { taskIds, looked } = await tasksOf(options, reach, { refs, known: plan.taskIds })
+      const heldTaskIds = await heldOf(options, taskIds, looked)
       const state = heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'
       if (state === 'PLANNED') await noteErasure(vaultDb, plan.id, lookup)
       const signed = signErasure({ ...plan, taskIds, confirmedBy: null }, signer)
@@ -276,8 +279,8 @@ async function confirmPlan(
   const lookup = reach.lookupOf(subject)
   if (!(await isErasureOf(vaultDb, id, lookup))) return 'other_subject'
   const refs = await findKeysOfSubject(vaultDb, lookup)
-  const taskIds = await tasksOf(options, reach, { refs, known: confirmed.taskIds })
-  if ((await heldOf(options, taskIds)).length > 0) return 'held'
+  const { taskIds, looked } = await tasksOf(options, reach, { refs, known: confirmed.taskIds })
+  if ((await heldOf(options, taskIds, looked)).length > 0) return 'held'
   const { handoffIds } = confirmed
   const signed = signErasure({ ...found, confirmedBy, handoffIds, taskIds }, options.signer)
   await erasures.confirmErasure(db, id, { by: confirmedBy, handoffIds, taskIds, signed })
@@ -286,24 +289,33 @@ async function confirmPlan(
 
 /** Where the gateway and the log know of the subjects, and every task that may be held and tells of them. */
 async function tasksOf(
-  { reader, cold, covered }: EraserOptions,
+  { reader, cold, covered, sealAgeMaxMs, finder }: EraserOptions,
   reach: Reach,
   { refs, known }: { readonly refs: readonly string[]; readonly known: readonly string[] },
-): Promise<readonly string[]> {
-  const reading = { reader, cold: cold?.store, covered: await covered() }
-  return reach.tasksOf(refs, [...known, ...(await findToldTasksOf(reading, refs))])
+): Promise<{ readonly taskIds: readonly string[]; readonly looked: HoldsLooked }> {
+  const now = await covered()
+  const reading = { reader, cold: cold?.store, covered: now, sealAgeMaxMs, finder }
+  const { looked, taskIds } = await findToldTasksOf(reading, refs)
+  return { looked, taskIds: await reach.tasksOf(refs, [...known, ...taskIds]) }
 }
 
-/** Throws BATON_HOLD_LIFT_UNPROVEN or BATON_HOLD_UNPROVEN where nothing is seen to hold the tasks, and that is not proven yet. */
+/**
+ * Throws BATON_HOLD_LIFT_UNPROVEN or BATON_HOLD_UNPROVEN where nothing is seen to hold the tasks, and that is not proven yet:
+ * of one of them, or because a hold may stand among records that were not read, or are not what was sealed.
+ */
 async function heldOf(
   { reader, cold, batchKeys, covered, sealAgeMaxMs }: EraserOptions,
   taskIds: readonly string[],
+  looked: HoldsLooked,
 ): Promise<readonly string[]> {
-  const reading = { reader, cold: cold?.store, batchKeys, covered: await covered(), sealAgeMaxMs }
+  const sealed = await covered()
+  const reading = { reader, cold: cold?.store, batchKeys, covered: sealed, sealAgeMaxMs }
   const { held, unproven } = await findHeldTasks(reading, taskIds)
   const [first] = unproven
-  if (held.length > 0 || first === undefined) return held
-  throw first.kind === 'lift' ? liftUnproven(first) : holdUnproven(first)
+  if (held.length > 0) return held
+  if (first !== undefined) throw first.kind === 'lift' ? liftUnproven(first) : holdUnproven(first)
+  if (sealed !== undefined && looked.why !== null) throw logUnproven(looked.why)
+  return held
 }
 
 type UnprovenOf<Kind> = Extract<UnprovenHold, { readonly kind: Kind }>
@@ -317,10 +329,12 @@ function liftUnproven({ taskId, liftedAt }: UnprovenOf<'lift'>) {
 }
 
 const holdUnproven = ({ taskId, why }: UnprovenOf<'end'>) =>
-  transient(
-    'BATON_HOLD_UNPROVEN',
-    `it is not proven that no legal hold stands on task ${taskId}: ${why}`,
-    {
-      fix: 'Try again in seconds: the sealer signs and maps what is new. Where it stays so for a minute, read the sealer’s log (a lock that somebody holds, a cold store that cannot be read), and run `baton verify`, which names what is missing.',
-    },
-  )
+  untilProven(`it is not proven that no legal hold stands on task ${taskId}: ${why}`)
+
+const logUnproven = (why: string) =>
+  untilProven(`it is not proven of whom the held tasks tell: ${why}`)
+
+const untilProven = (message: string) =>
+  transient('BATON_HOLD_UNPROVEN', message, {
+    fix: 'Try again in seconds: the sealer signs and maps what is new. Where it stays so for a minute, read the sealer’s log (a lock that somebody holds, a cold store that cannot be read), and run `baton verify`, which names what is missing.',
+  })

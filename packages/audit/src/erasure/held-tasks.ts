@@ -1,5 +1,5 @@
 // Which tasks must not be erased now: what their own records say of a legal hold, and what the table of holds says.
-import { EVENT_NUMBERS, parseInstant, uuidBytes } from '@baton/ledger'
+import { parseInstant, uuidBytes } from '@baton/ledger'
 import type { RecordBody } from '@baton/ledger'
 import { BINARY } from '@baton/postgres'
 import { anyOf, sql } from '@baton/postgres/statements'
@@ -16,6 +16,7 @@ import type { TaskTrace, TraceRecord } from '../read/read-trace.ts'
 import { isSignedRecord } from '../read/signed-record.ts'
 import { readHoldsBeyondMap } from './beyond-map.ts'
 import type { HoldsBeyondMap } from './beyond-map.ts'
+import type { FinderReading, FoundHolds, HoldFinder } from './find-holds.ts'
 
 export interface HoldReading {
   /** Connected as audit_reader, or as another role that reads records. */
@@ -136,7 +137,7 @@ export interface ToldHold {
     | null
 }
 
-export interface ToldHolds {
+export interface ToldHolds extends Pick<FoundHolds, 'looked'> {
   /** In order of time. */
   readonly holds: readonly ToldHold[]
   /** Behind which task the next ones are asked for; null where there are no more. */
@@ -148,10 +149,12 @@ const TOLD_MAX = 200
 
 /** Holds, told by their records; so many at once that whoever asks need not wait. */
 export async function listHolds(
-  reading: HoldReading,
+  reading: FinderReading & HoldReading & { readonly finder: HoldFinder },
   after: string = FIRST_UUID,
 ): Promise<ToldHolds> {
-  const found = await findToldHolds(reading.reader, after)
+  const { looked, taskIds: recorded } = await reading.finder.look(reading)
+  const told = [...recorded, ...(await readListed(reading.reader, after))]
+  const found = [...new Set(told)].filter((taskId) => taskId > after).toSorted()
   const taskIds = found.slice(0, TOLD_MAX)
   const listed = new Set(await listHeld(reading.reader, taskIds))
   const holds: ToldHold[] = []
@@ -169,31 +172,23 @@ export async function listHolds(
   }
   return {
     holds: holds.toSorted((left, right) => (timeOf(left) < timeOf(right) ? -1 : 1)),
+    looked,
     next: found.length > TOLD_MAX ? (taskIds.at(-1) ?? null) : null,
   }
 }
 
 const FIRST_UUID = '00000000-0000-0000-0000-000000000000'
 
-/** Every task that a record or the table says anything of a hold about, some at a time. */
-export async function* findToldTasks(db: Database): AsyncGenerator<readonly string[]> {
-  for (let after: string | undefined = FIRST_UUID; after !== undefined;) {
-    const found = await findToldHolds(db, after)
-    if (found.length > 0) yield found
-    after = found.length > TOLD_MAX ? found.at(-1) : undefined
-  }
-}
-
-/** One more than are answered, which says that there are more. */
-async function findToldHolds(db: Database, after: string): Promise<readonly string[]> {
+async function readListed(db: Database, after: string): Promise<readonly string[]> {
   const rows = await run(
     db,
-    'find_told_holds',
+    'read_listed_holds',
     audit
-      .selectFrom(TOLD.as('told'))
+      .selectFrom('audit.legal_hold')
       .select('task_id as taskId')
       .where('task_id', '>', after)
       .orderBy('task_id')
+      // One more than are answered, which says that there are more.
       .limit(sql.lit(TOLD_MAX + 1)),
   )
   return rows.map(({ taskId }) => taskId)
@@ -228,14 +223,25 @@ async function isLift(
   })
 }
 
-/** All tasks with records of a day (YYYY-MM-DD) that a record or the table says anything of a hold about, some at a time. */
-export const findTasksToAsk = (db: Database, day: string): AsyncGenerator<readonly string[]> =>
-  inPages((after) => readTasksToAsk(db, day, after))
+/** Those of some tasks, and of those that the table of holds has, that have records of a day (YYYY-MM-DD), some at a time. */
+export const findTasksToAsk = (
+  db: Database,
+  day: string,
+  taskIds: readonly string[],
+): AsyncGenerator<readonly string[]> =>
+  inPages((after) => readTasksToAsk(db, { day, taskIds, after }))
 
 async function readTasksToAsk(
   db: Database,
-  day: string,
-  after: string = FIRST_UUID,
+  {
+    day,
+    taskIds,
+    after = FIRST_UUID,
+  }: {
+    readonly day: string
+    readonly taskIds: readonly string[]
+    readonly after: string | undefined
+  },
 ): Promise<readonly string[]> {
   const start = new Date(`${day}T00:00:00Z`)
   const rows = await run(
@@ -247,7 +253,12 @@ async function readTasksToAsk(
       .distinct()
       .where('recorded_at', '>=', start)
       .where('recorded_at', '<', new Date(start.getTime() + DAY_MS))
-      .where('task_id', 'in', TOLD)
+      .where(({ eb, or }) =>
+        or([
+          eb('task_id', '=', anyOf(BINARY.uuid, taskIds.map(uuidBytes))),
+          eb('task_id', 'in', LISTED),
+        ]),
+      )
       .where('task_id', '>', after)
       .orderBy('task_id')
       .limit(sql.lit(PAGE_ROWS)),
@@ -256,14 +267,7 @@ async function readTasksToAsk(
 }
 
 const DAY_MS = 86_400_000
-const { LEGAL_HOLD_SET: SET, LEGAL_HOLD_LIFTED: LIFTED } = EVENT_NUMBERS
-
-/** A held task keeps all its days in the database, that of its hold included. */
-const TOLD = audit
-  .selectFrom('audit.record')
-  .select('task_id')
-  .where('event', 'in', [sql.lit(SET), sql.lit(LIFTED)])
-  .union(audit.selectFrom('audit.legal_hold').select('task_id'))
+const LISTED = audit.selectFrom('audit.legal_hold').select('task_id')
 
 async function listHeld(db: Database, taskIds: readonly string[]): Promise<string[]> {
   const rows = await run(

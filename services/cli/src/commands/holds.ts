@@ -7,27 +7,40 @@ import type { ExitCode } from '../exit-codes.ts'
 import { counted, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
-import { HOLD_STATES, isAltered } from './told-hold.ts'
-import type { ToldHold } from './told-hold.ts'
+import { exitOfLooked, HOLD_STATES, isAltered, unprovenLines } from './told-hold.ts'
+import type { HoldsLooked, ToldHold } from './told-hold.ts'
 
-/** Exit code 3 where a hold is told otherwise than it was recorded, 4 where one is not under a signed head yet. */
+interface Told {
+  readonly looked: HoldsLooked
+  readonly holds: readonly ToldHold[]
+}
+
+/**
+ * Exit code 3 where a hold is told otherwise than it was recorded, or the log is not what was sealed; 4 where one is not under a
+ * signed head yet, or it is not proven that there are no others.
+ */
 export async function holds(context: Context): Promise<ExitCode> {
   const { output } = context
-  const found = await withAuditor(context, 'read', readHolds)
-  if (output.json) output.data(JSON.stringify(found))
+  const told = await withAuditor(context, 'read', (auditor) =>
+    readHolds(auditor, (text) => output.progress(text)),
+  )
+  output.endProgress()
+  const { holds: found, looked } = told
+  if (output.json) output.data(JSON.stringify({ proven: looked.proven, ...told }))
   else if (found.length > 0) output.data(table(found))
   const altered = found.filter(isAltered)
   const young = found.filter(({ record }) => record?.assurance === 'committed')
-  output.words(
-    found.length === 0
-      ? 'No task is held.'
-      : `${counted(found.length, 'task')} held or not proven free.`,
-  )
+  output.words(countOf(told))
+  for (const line of unprovenLines(looked)) output.words(line)
   if (altered.length > 0) {
     const ids = altered.map(({ taskId }) => taskId).join(', ')
     output.words(`Not verified: the records of ${ids} or the table of holds were changed.`)
     output.next(nextStep('verify'))
     return EXIT.verificationFailed
+  }
+  if (!looked.proven) {
+    output.next(nextStep('verify'))
+    return exitOfLooked(looked)
   }
   if (young.length > 0) {
     output.words(`${counted(young.length, 'record')} not under a signed head yet.`)
@@ -37,15 +50,27 @@ export async function holds(context: Context): Promise<ExitCode> {
   return EXIT.fine
 }
 
-/** All of them, page by page. */
-async function readHolds(auditor: AuditorClient): Promise<readonly ToldHold[]> {
+function countOf({ holds: found, looked }: Told): string {
+  if (found.length > 0) return `${counted(found.length, 'task')} held or not proven free.`
+  return looked.proven ? 'No task is held.' : 'No held task was found.'
+}
+
+/** All of them, page by page; a long log is read in several answers, each of which goes on where the one before ended. */
+async function readHolds(auditor: AuditorClient, progress: (text: string) => void): Promise<Told> {
   const holds: ToldHold[] = []
   let path = '/v1/holds'
+  let unread = Infinity
   for (;;) {
-    const page = await auditor.json<{ holds: readonly ToldHold[]; next: string | null }>(path)
+    const page = await auditor.json<Told & { readonly next: string | null }>(path)
+    const { looked, next } = page
+    if (looked.unread > 0 && looked.unread < unread) {
+      unread = looked.unread
+      progress(`${counted(unread, 'record')} still to be read`)
+      continue
+    }
     holds.push(...page.holds)
-    if (page.next === null) return holds
-    path = `/v1/holds?after=${page.next}`
+    if (next === null) return { holds, looked }
+    path = `/v1/holds?after=${next}`
   }
 }
 

@@ -8,8 +8,8 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { writeTable } from '../tables/write-table.ts'
 import type { Table } from '../tables/write-table.ts'
-import { HOLD_STATES, isAltered, MORE_HOLDS } from './told-hold.ts'
-import type { ToldHold } from './told-hold.ts'
+import { exitOfLooked, HOLD_STATES, isAltered, MORE_HOLDS, unprovenLines } from './told-hold.ts'
+import type { HoldsLooked, ToldHold } from './told-hold.ts'
 
 interface Chain {
   readonly origin: string
@@ -28,9 +28,10 @@ interface Retention {
   readonly chains: readonly Chain[]
   readonly holds: readonly ToldHold[]
   readonly moreHolds: boolean
+  readonly holdsLooked: HoldsLooked
 }
 
-/** Exit code 3 where the table of holds and their records do not agree, 4 where there are more holds than are told. */
+/** Exit code 3 where the table of holds and their records do not agree, 4 where there are more holds than are told, or may be. */
 export async function retention(context: Context, out: string | undefined): Promise<ExitCode> {
   const { output } = context
   const found = await withAuditor(context, 'read', (auditor) =>
@@ -48,9 +49,11 @@ export async function retention(context: Context, out: string | undefined): Prom
     if (isAltered(hold) || isLifted(hold)) output.words(`✗ task ${hold.taskId}: ${wordsOf(hold)}`)
   }
   if (found.moreHolds) output.words(MORE_HOLDS)
+  for (const line of unprovenLines(found.holdsLooked)) output.words(line)
   output.next(nextStep(holds[0] === undefined ? 'audit tiers' : `trace ${short(holds[0].taskId)}`))
-  if (holds.some(isAltered)) return EXIT.verificationFailed
-  return found.moreHolds ? EXIT.incomplete : EXIT.fine
+  const { findings } = found.holdsLooked
+  if (holds.some(isAltered) || findings.length > 0) return EXIT.verificationFailed
+  return found.moreHolds ? EXIT.incomplete : exitOfLooked(found.holdsLooked)
 }
 
 const isLifted = ({ state }: ToldHold): boolean => state === 'lift_unproven'

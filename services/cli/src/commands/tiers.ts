@@ -6,8 +6,8 @@ import type { ExitCode } from '../exit-codes.ts'
 import { count, counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
-import { HOLD_STATES, isAltered, MORE_HOLDS } from './told-hold.ts'
-import type { ToldHold } from './told-hold.ts'
+import { exitOfLooked, HOLD_STATES, isAltered, MORE_HOLDS, unprovenLines } from './told-hold.ts'
+import type { HoldsLooked, ToldHold } from './told-hold.ts'
 
 interface Tiers {
   /** Words for a person: the cold store. */
@@ -30,9 +30,10 @@ interface Tiers {
   }
   readonly holds: readonly ToldHold[]
   readonly moreHolds: boolean
+  readonly holdsLooked: HoldsLooked
 }
 
-/** Exit code 3 where something of the cold store is missing or changed, or a hold is told otherwise than it was recorded; 4 where there are more holds. */
+/** Exit code 3 where something of the cold store is missing or changed, or a hold is told otherwise than it was recorded; 4 where there are more holds, or may be. */
 export async function tiers(context: Context): Promise<ExitCode> {
   const { output } = context
   const found = await withAuditor(context, 'read', (auditor) => auditor.json<Tiers>('/v1/tiers'))
@@ -49,10 +50,12 @@ export async function tiers(context: Context): Promise<ExitCode> {
   output.words(`oldest day in the database: ${oldestHotDay ?? 'none'}`)
   for (const hold of holds) output.words(holdLine(hold))
   if (found.moreHolds) output.words(MORE_HOLDS)
+  for (const line of unprovenLines(found.holdsLooked)) output.words(line)
   output.next(watch.faults === 0 ? nextStep('verify') : nextStep('audit mend-cold'))
-  const isFine = watch.faults === 0 && !holds.some(isAltered)
+  const isFine =
+    watch.faults === 0 && !holds.some(isAltered) && found.holdsLooked.findings.length === 0
   if (!isFine) return EXIT.verificationFailed
-  return found.moreHolds ? EXIT.incomplete : EXIT.fine
+  return found.moreHolds ? EXIT.incomplete : exitOfLooked(found.holdsLooked)
 }
 
 function holdLine({ taskId, record, ...hold }: ToldHold): string {

@@ -1,4 +1,6 @@
 // A legal hold as the auditor tells it out of its records.
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 
 export interface ToldHold {
@@ -13,6 +15,25 @@ export interface ToldHold {
     readonly assurance: string
   } | null
 }
+
+/** How far the log was read for them. */
+export interface HoldsLooked {
+  readonly proven: boolean
+  readonly why: string | null
+  readonly unread: number
+  readonly findings: readonly { readonly rule: string; readonly message: string }[]
+}
+
+/** What to say where others may be held; nothing where that is proven not to be. */
+export const unprovenLines = ({ proven, why, findings }: HoldsLooked): readonly string[] => {
+  if (proven) return []
+  const last = `Incomplete: it is not proven that no other task is held: ${why ?? ''}.`
+  return [...findings.map(({ rule, message }) => `✗ ${message} (${rule})`), last]
+}
+
+/** 3 where the log is not what was sealed, 4 where that could not be said. */
+export const exitOfLooked = ({ proven, findings }: HoldsLooked): ExitCode =>
+  findings.length > 0 ? EXIT.verificationFailed : proven ? EXIT.fine : EXIT.incomplete
 
 /** A hold that stands in the table alone or is missing there, or that nobody can be believed about. */
 export const isAltered = ({ state, isListed }: ToldHold): boolean =>
