@@ -208,12 +208,15 @@ const REFUSED: readonly (readonly [rows: string, body: unknown, error: string, c
 ]
 
 describe('what POST /api/handoffs refuses', () => {
-  it.each(REFUSED)('R09 R11 R12 R17 (%s) %j: %s', async (_rows, body, error, code = 'BATON_REQUEST_INVALID') => {
-    const response = await post(body)
-    expect(response.statusCode).toBe(400)
-    expectProblem(response)
-    expect(response.json()).toMatchObject({ error, detail: error, code })
-  })
+  it.each(REFUSED)(
+    'R09 R11 R12 R17 (%s) %j: %s',
+    async (_rows, body, error, code = 'BATON_REQUEST_INVALID') => {
+      const response = await post(body)
+      expect(response.statusCode).toBe(400)
+      expectProblem(response)
+      expect(response.json()).toMatchObject({ error, detail: error, code })
+    },
+  )
 
   it('R09 refuses in the media type that the client reads', async () => {
     const problem = 'application/problem+json'
