@@ -11,6 +11,8 @@ import type { AttackWorld } from './attack-world.ts'
 import { KNOWN_ATTACKS } from './known-attacks.ts'
 
 const ATTACKS = Number(process.env['BATON_TEST_ATTACKS'] ?? 8)
+/** A campaign says so often how far it is. */
+const PROGRESS_EVERY = 50
 const FIRST_SEED = Number(process.env['BATON_TEST_SEED'] ?? 1)
 const AT_ONCE = 2
 
@@ -78,6 +80,9 @@ test(
     const attack = async () => {
       while (next < FIRST_SEED + ATTACKS) {
         const seed = next++
+        const done = seed - FIRST_SEED
+        if (done > 0 && done % PROGRESS_EVERY === 0)
+          process.stderr.write(`${done} attacks, ${wrong.length} wrong answers\n`)
         const steps = attackOf(randomFrom(seed))
         const answers = await readingsAfter(steps)
         for (const [reading, answer] of answers) {

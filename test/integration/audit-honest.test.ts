@@ -11,6 +11,8 @@ import type { Tiers } from './audit-tiers-fixture.ts'
 
 const RUNS = Number(process.env['BATON_TEST_HONEST_RUNS'] ?? 3)
 const TASKS_LOOKED_AT = 3
+/** A campaign says so often how far it is. */
+const PROGRESS_EVERY = 50
 
 let tiers: Tiers
 let auditor: RunningAuditor
@@ -104,6 +106,8 @@ test(
     for (let run = 0; run < RUNS; run += 1) {
       const name = random.pick(Object.keys(OPERATIONS))
       done.push(name)
+      if (run > 0 && run % PROGRESS_EVERY === 0)
+        process.stderr.write(`${run} runs without an alarm\n`)
       await OPERATIONS[name]?.()
       const alarms = await look()
       expect(alarms, `run ${run} of seed ${random.seed}: ${done.join(', ')}`).toEqual([])
