@@ -53,13 +53,13 @@ export const KNOWN_BAD: readonly KnownBad[] = [
       {
         file: RECEIVE,
         find: `const receipt = await recordDecision(deps, claimed, entry)`,
-        replace: `const early = verdict.valid ? await deps.execute(claimed, verdict.message, span) : undefined
+        replace: `const early = verdict.valid ? await executor.execute({ claimed, message: verdict.message, span }) : undefined
   const receipt = await recordDecision(deps, claimed, entry)`,
       },
       {
         file: RECEIVE,
-        find: `const execution = await deps.execute(claimed, verdict.message, span)`,
-        replace: `const execution = early as Awaited<ReturnType<typeof deps.execute>>`,
+        find: `const execution = await executor.execute({ claimed, message: verdict.message, span })`,
+        replace: `const execution = early as Awaited<ReturnType<typeof executor.execute>>`,
       },
     ],
     breaks: ['I4'],
