@@ -198,4 +198,7 @@ if (process.argv.includes('--check')) {
     `written: infra/protocols/coverage.md, ${ids.length - missing.length} of ${ids.length}`,
   )
 }
-if (missing.length > 0) console.error(`no test names ${missing.join(', ')}`)
+if (missing.length > 0) {
+  console.error(`no test names ${missing.join(', ')}`)
+  process.exitCode = 1
+}

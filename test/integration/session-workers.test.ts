@@ -1,6 +1,7 @@
 // Baton dispatches to session workers: to the one that fits, with what it was allowed, and takes their results now or later.
 import { randomUUID } from 'node:crypto'
 import { findTask } from '@baton/store'
+import { eventually } from '@baton/testkit'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import {
   announceText,
@@ -46,6 +47,22 @@ beforeEach(async () => {
 
 const heardBy = (peer: FakePeer, handoffId: string) =>
   peer.heard.filter(({ message }) => message.contextId === `baton:${handoffId}`)
+
+it('S07 is registered with the smallest window that its workers have announced', async () => {
+  const small = announceText('opus').replace('200000', '32000')
+  await world.say(small, { as: 'opus', role: 'agent', contextId: 'handshake' })
+  const { handoffId } = await world.send('coder')
+  await world.reaches(handoffId, 'COMPLETED')
+  const text = `select context_window as window from agent_registration where type = 'coder'`
+  const windows = await eventually(
+    async () => {
+      const { rows } = await world.pool.query<{ window: number | null }>({ text })
+      return rows.some(({ window }) => window === 32_000) && rows
+    },
+    { deadlineMs: 20_000, describe: 'the type to be live with its smallest window' },
+  )
+  expect(windows.map(({ window }) => window)).toContain(32_000)
+})
 
 it('S08 S10 S13 S21 S23 dispatches with its terms, and keeps the result with the spent tokens as told and as counted', async () => {
   const deadline = new Date(Date.now() + 600_000).toISOString()
