@@ -99,6 +99,13 @@ const ACTS: Readonly<Record<string, Act>> = {
 /** Not a person's decision about one handoff, with the reason. */
 const OTHERS: Readonly<Record<string, string>> = {
   'POST /v2/handoffs': 'a send; its decision is the receiver’s record',
+  'POST /api/handoffs': 'a send',
+  'PATCH /api/handoffs/{id}':
+    'an approval; test/integration/handoffs-api-delivery shows its record',
+  'POST /jsonrpc': 'a send, or what a session worker came to',
+  'POST /v2/executions/claim': 'a lease; the decision is on record before it is given',
+  'POST /v2/executions/heartbeat': 'a lease',
+  'POST /v2/executions/settle': 'what an agent came to, with the record of its execution',
   'POST /v2/handoffs/{id}/revisions': 'a correction; test/integration/returns shows its record',
   'POST /v2/returns/take': 'a lease',
   'POST /v2/returns/{id}/acknowledge': 'the end of a lease',
