@@ -6,6 +6,7 @@ import type { FindingRule } from './finding.ts'
 const TAMPER = 'audit.tamper_detected'
 const ALTERED: readonly FindingRule[] = [
   'CHAIN_MISSING',
+  'CHAIN_COUNT',
   'RECORD_UNREADABLE',
   'RECORD_HASH',
   'RECORD_ORIGIN',

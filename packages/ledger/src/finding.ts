@@ -74,6 +74,11 @@ const altered = (check: RuleFacts['check'], consequence: string): RuleFacts => (
 export const FINDING_RULES = {
   /** A whole chain is missing. */
   CHAIN_MISSING: altered('chains', 'all records of a chain are gone'),
+  /** The heads do not agree how many chains there are. */
+  CHAIN_COUNT: altered(
+    'chains',
+    'an auditor that starts could take a removed chain for one that never was',
+  ),
   /** The body is not a version 1 record. */
   RECORD_UNREADABLE: altered('record hashes', 'what it said cannot be known'),
   /** The stored hash is not the hash of the stored body. */

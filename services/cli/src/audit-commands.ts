@@ -22,7 +22,10 @@ export function addVerify(program: Command, run: Run): void {
       '--policy <file>',
       'the keys to verify a bundle against; never out of the bundle itself',
     )
-    .option('--full', 'verify the batch signatures that seals vouch for once more')
+    .option(
+      '--full',
+      'verify once more the signatures of batches and of older seals, which the newest seal vouches for',
+    )
     .option(
       '--rows <file>',
       'hold rows of handoff_audit or handoff_events against the log: CSV or JSON, - for standard input',

@@ -88,15 +88,15 @@ const PAGE_SEALS = 2_000
 export async function* scanSeals(
   snapshot: Snapshot,
   range: { readonly fromSeq: number; readonly toSeq?: number } = { fromSeq: 0 },
-): AsyncGenerator<readonly Pick<SealRow, 'seq' | 'body'>[]> {
+): AsyncGenerator<readonly Pick<SealRow, 'seq' | 'body' | 'note'>[]> {
   const { toSeq = Number.MAX_SAFE_INTEGER } = range
   let next = range.fromSeq
   for (;;) {
     const page = await copyOut(
       snapshot.client,
-      `select seq, body from audit.seal where seq >= ${next} and seq < ${toSeq}
+      `select seq, body, note from audit.seal where seq >= ${next} and seq < ${toSeq}
        order by seq limit ${PAGE_SEALS}`,
-      (fields) => ({ seq: fields.int8(0), body: fields.bytes(1) }),
+      (fields) => ({ seq: fields.int8(0), body: fields.bytes(1), note: fields.text(2) }),
     )
     const last = page.at(-1)
     if (last === undefined) return

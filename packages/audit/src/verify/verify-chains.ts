@@ -48,7 +48,7 @@ interface VerifyOptions {
   readonly cold?: ColdStore | undefined
   /** Who seals, and where. Without it nothing is compared with seals. */
   readonly seals?: SealTrust | undefined
-  /** Looks at the batch signatures under a seal too, which the sealer verified before it signed. */
+  /** Looks at the batch signatures under a seal too, which the sealer verified before it signed, and at the notes of seals before the newest. */
   readonly full?: boolean
   /** Called after every page with the number of records verified so far. */
   readonly onProgress?: (records: number) => void
@@ -85,7 +85,8 @@ async function verifyIn(
   const heads = await readHeads(db)
   const erasures = createAuthenticatedErasures(options.pool, options.batchKeys, options.cold)
   found.add(missingChains(heads))
-  const seals = options.seals && outside && (await verifySeals(db, heads, options.seals, outside))
+  const trust = options.seals && { ...options.seals, full: options.full ?? false }
+  const seals = trust && outside && (await verifySeals(db, heads, trust, outside))
   found.add(seals?.findings ?? [])
   found.add(unknownChains(heads, seals))
   const ends = await openTaskEnds(db, {
@@ -163,9 +164,15 @@ function missingChains(heads: readonly ChainHead[]): Finding[] {
     )
     const origin = chains[0]?.origin.replace(/\/s\d+$/, '') ?? ''
     const message = `a chain of epoch ${epoch} is not in the database`
-    return missing.map((shard) => {
+    const gone = missing.map((shard) => {
       return { origin: `${origin}/s${shard}`, seq: null, rule: 'CHAIN_MISSING', message } as const
     })
+    const unlike = chains.filter((chain) => chain.shards !== shards)
+    const told = unlike.map((chain) => {
+      const text = `its head counts ${chain.shards} chains of epoch ${epoch}, another one ${shards}`
+      return { origin: chain.origin, seq: null, rule: 'CHAIN_COUNT', message: text } as const
+    })
+    return [...gone, ...told]
   })
 }
 

@@ -51,11 +51,14 @@ export interface VerifiedSeals {
   readonly archivedRoot: Uint8Array | undefined
 }
 
-/** Re-hashes every entry of the seal log and compares it with its copies, and with what others outside answered. */
+/**
+ * Re-hashes every entry of the seal log and compares it with its copies, and with what others outside answered. The newest note
+ * vouches for all entries; those before it are opened too where `full` says so.
+ */
 export async function verifySeals(
   snapshot: Snapshot,
   heads: readonly ChainHead[],
-  trust: Pick<SealTrust, 'publicKey'>,
+  trust: Pick<SealTrust, 'publicKey'> & { readonly full?: boolean },
   { anchors, state }: Outside,
 ): Promise<VerifiedSeals> {
   const origin = sealLogOrigin(heads[0]?.origin ?? '')
@@ -66,11 +69,16 @@ export async function verifySeals(
   for (const { head } of anchors) if (head !== undefined) log.watch(head.size)
   if (witnessed !== undefined) log.watch(witnessed.size)
   if (state.known !== undefined) log.watch(state.known.tree.size)
-  for await (const page of scanSeals(snapshot)) for (const row of page) log.next(row)
   const open: Opener = (note, name = origin) => {
     const opened = openNote(encodeUtf8(note), [sealerKey(name, trust.publicKey)])
     const checkpoint = opened.ok ? parseCheckpoint(opened.text) : undefined
     return checkpoint?.origin === name ? checkpoint : undefined
+  }
+  for await (const page of scanSeals(snapshot)) {
+    for (const row of page) {
+      log.next(row)
+      if (trust.full === true) compareNote(log, row.seq, open(row.note))
+    }
   }
   const last = await readLastSeal(snapshot)
   if (last !== undefined) compareNewest(log, open(last.note))
@@ -250,6 +258,12 @@ const NO_SEAL = 'the chain has a signed checkpoint, and no seal covers it'
 
 const isSealedRoot = ({ root }: Checkpoint, sealed: SealEntry['chains'][number]['root']): boolean =>
   equalBytes(root, fromBase64(sealed) ?? new Uint8Array(0))
+
+function compareNote(log: SealLog, seq: number, head: Checkpoint | undefined): void {
+  const { size } = log.tree
+  if (head?.size === size && equalBytes(head.root, log.tree.root())) return
+  log.report(seq, 'SEAL_SIGNATURE', 'the note of this seal is not the one that the sealer signed')
+}
 
 /** An entry that was added without the key could carry the note of the entry before it. */
 function compareNewest(log: SealLog, head: Checkpoint | undefined): void {
