@@ -40,7 +40,7 @@ it('is counted no further than asked', async () => {
 })
 
 it('names as hosted what a worker was seen to host within 30 seconds', async () => {
-  const agent = { requires: [], capabilities: [], mcp: [], contextWindowTokens: null }
+  const agent = { requires: [], capabilities: [], mcp: [] }
   const types = ['reviewer', 'archivist']
   const agents = types.map((type) => ({ ...agent, type, version: '1.0.0' }))
   await registerAgents(store.pool, newHandoff().handoffId, agents)

@@ -29,7 +29,7 @@ interface Parts {
 }
 async function live(type: string, { capabilities = ['fly'], mcp = [], requires = [] }: Parts = {}) {
   const worker = randomUUID()
-  const agent = { type, version: '1.0.0', requires, capabilities, mcp, contextWindowTokens: null }
+  const agent = { type, version: '1.0.0', requires, capabilities, mcp }
   await registerAgents(store.pool, worker, [agent])
   return worker
 }

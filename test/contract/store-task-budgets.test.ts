@@ -98,7 +98,6 @@ it('knows which agent types are live', async () => {
     requires: [],
     capabilities: [],
     mcp: [],
-    contextWindowTokens: null,
   }
   await registerAgents(store.pool, worker, [
     { type: 'analyst', ...agent },

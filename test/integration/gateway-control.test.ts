@@ -192,7 +192,6 @@ it('lists the agent types that have a live worker, with what every worker of a t
     requires: ['document'],
     capabilities,
     mcp: [],
-    contextWindowTokens: null,
   })
   await registerAgents(fixture.pool, randomUUID(), [agent('translator', ['french', 'german'])])
   await registerAgents(fixture.pool, randomUUID(), [

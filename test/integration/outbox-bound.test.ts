@@ -36,7 +36,7 @@ const waiting = (types: readonly string[], count: number, seconds = 0) =>
 
 const host = (type: string) =>
   registerAgents(fixture.pool, randomUUID(), [
-    { type, version: '1.0.0', requires: [], capabilities: [], mcp: [], contextWindowTokens: null },
+    { type, version: '1.0.0', requires: [], capabilities: [], mcp: [] },
   ])
 
 it('refuses only the agent type whose handoffs wait too long, says so, and takes it again once they are canceled', async () => {

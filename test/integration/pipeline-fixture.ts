@@ -13,14 +13,16 @@ import type {
   Sender,
   WorkerOptions,
 } from '@baton/sdk'
-import { createPool, findHandoff, findTask } from '@baton/store'
-import type { HandoffView, Pool } from '@baton/store'
+import { createPool, findTask } from '@baton/store'
+import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
 import type { System } from '@baton/testkit'
 import { createInProcessTransport } from '@baton/transport'
 import { newTask } from '../fault/driver.ts'
+import { createReaches } from './reaches.ts'
+import type { Reaches } from './reaches.ts'
 
 export interface DecisionRow {
   readonly handoffid: string
@@ -55,7 +57,7 @@ export interface Pipeline {
   /** The literal query of the source's section 13.3. */
   decisions(taskId: string): Promise<DecisionRow[]>
   /** Waits until the handoff is in one of the states. */
-  reaches(handoffId: string, ...states: readonly string[]): Promise<HandoffView>
+  readonly reaches: Reaches
   taskEnds(taskId: string): Promise<{ status: string; spentMicroUSD: number; result: unknown }>
   close(): Promise<void>
 }
@@ -85,20 +87,7 @@ export async function openPipeline(purpose: string): Promise<Pipeline> {
   const superuser = openStore(system.adminUrls.store)
   const audit = createAuditPool({ url: system.adminUrls.audit, applicationName: 'test' })
   const stops: (() => Promise<void>)[] = []
-  const reaches: Pipeline['reaches'] = (handoffId, ...states) => {
-    let seen: HandoffView | undefined
-    return eventually(
-      async () => {
-        seen = await findHandoff(pool, handoffId)
-        return seen !== undefined && states.includes(seen.state) && seen
-      },
-      {
-        deadlineMs: WAIT_MS,
-        describe: () =>
-          `${states.join(' or ')}, is ${seen?.state} ${seen?.reason}\n${lastTroubles(lines)}`,
-      },
-    )
-  }
+  const reaches = createReaches(pool, () => lastTroubles(lines))
   return {
     system,
     pool,

@@ -2,11 +2,13 @@
 import { createApiKey } from '@baton/gateway'
 import { createSender, parseSigningKeys } from '@baton/sdk'
 import type { AgentState, HandoffConstraints, Sender } from '@baton/sdk'
-import { createPool, findHandoff } from '@baton/store'
-import type { HandoffView, Pool } from '@baton/store'
-import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
+import { createPool } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { acquirePostgres, createSystem } from '@baton/testkit'
 import type { ServiceProcess, System } from '@baton/testkit'
 import { newTask } from '../fault/driver.ts'
+import { createReaches } from './reaches.ts'
+import type { Reaches } from './reaches.ts'
 
 export const pullKeys = {
   puller: createApiKey({ scopes: 'executions:claim', operator: 'puller' }),
@@ -60,7 +62,7 @@ export interface PullWorld {
     outcome: object,
     key?: string,
   ): Promise<Readonly<Record<string, unknown>>>
-  reaches(handoffId: string, ...states: readonly string[]): Promise<HandoffView>
+  readonly reaches: Reaches
   close(): Promise<void>
 }
 
@@ -142,20 +144,7 @@ export async function openPullWorld(purpose: string, redisUrl?: string): Promise
       )
       return body.executions[0] ?? {}
     },
-    reaches(handoffId, ...states) {
-      let seen: HandoffView | undefined
-      return eventually(
-        async () => {
-          seen = await findHandoff(pool, handoffId)
-          return seen !== undefined && states.includes(seen.state) && seen
-        },
-        {
-          deadlineMs: 20_000,
-          describe: () =>
-            `${states.join(' or ')}, is ${seen?.state} ${seen?.reason}\n${gateway.output().slice(-3_000)}`,
-        },
-      )
-    },
+    reaches: createReaches(pool, () => gateway.output().slice(-3_000)),
     async close() {
       await sender.close()
       await pool.end()

@@ -8,11 +8,13 @@ import { join } from 'node:path'
 import { createApiKey } from '@baton/gateway'
 import { createSender, parseSigningKeys } from '@baton/sdk'
 import type { HandoffConstraints, Sender } from '@baton/sdk'
-import { createPool, findHandoff } from '@baton/store'
-import type { HandoffView, Pool } from '@baton/store'
+import { createPool } from '@baton/store'
+import type { Pool } from '@baton/store'
 import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
 import type { ServiceProcess, System } from '@baton/testkit'
 import { newTask } from '../fault/driver.ts'
+import { createReaches } from './reaches.ts'
+import type { Reaches } from './reaches.ts'
 
 export interface Heard {
   readonly authorization: string | undefined
@@ -135,7 +137,7 @@ export interface SessionWorld {
     target: string,
     constraints?: HandoffConstraints,
   ): Promise<{ handoffId: string; taskId: string }>
-  reaches(handoffId: string, ...states: readonly string[]): Promise<HandoffView>
+  readonly reaches: Reaches
   close(): Promise<void>
 }
 
@@ -247,20 +249,7 @@ export async function openSessionWorld(
       return handoffId
     },
     send: (target, constraints = {}) => sender.send(newTask(), target, constraints),
-    reaches(handoffId, ...states) {
-      let seen: HandoffView | undefined
-      return eventually(
-        async () => {
-          seen = await findHandoff(pool, handoffId)
-          return seen !== undefined && states.includes(seen.state) && seen
-        },
-        {
-          deadlineMs: 20_000,
-          describe: () =>
-            `${states.join(' or ')}, is ${seen?.state} ${seen?.reason}\n${gateway.output().slice(-3_000)}`,
-        },
-      )
-    },
+    reaches: createReaches(pool, () => gateway.output().slice(-3_000)),
     async close() {
       await sender.close()
       await pool.end()

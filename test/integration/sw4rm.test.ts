@@ -248,7 +248,7 @@ describe('who takes it', () => {
     const capability = `cap-${randomUUID()}`
     const request = swarmRequest({ to_agent: '', capabilities_required: [capability] })
     expect(await refusal('RequestHandoff', request)).toBe('9 No capable agent available')
-    const row = { version: '1.0.0', mcp: [], contextWindowTokens: null }
+    const row = { version: '1.0.0', mcp: [] }
     await registerAgents(world.pool, randomUUID(), [
       { ...row, type: `a-${capability}`, requires: ['document'], capabilities: [capability] },
       { ...row, type: `b-${capability}`, requires: [], capabilities: ['other'] },

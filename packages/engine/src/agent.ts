@@ -1,5 +1,6 @@
 // What an agent is to Baton: a type, a version, the state it needs, and one function.
 import type { AgentRegistration, HandoffMessage, JsonObject, JsonValue } from '@baton/protocol'
+import type { NextHandoff } from '@baton/protocol/settlement'
 import { BatonError } from '@baton/runtime'
 import type { NotificationHooks } from './answer-notifications.ts'
 
@@ -38,28 +39,6 @@ export class HandoffCanceled extends BatonError {
     })
     this.graceUntil = graceUntil
   }
-}
-
-/**
- * Work passed on to another agent. Context, remaining subtasks, constraints, priority, deadline and expiry carry over from the received message
- * where they are left out; version range, requirements and approval are asked for anew, and labels of the data stay behind.
- */
-export interface NextHandoff {
-  readonly to: string
-  /** Semantic version range the receiver must satisfy. */
-  readonly agentVersion?: string
-  readonly taskDescription: string
-  readonly remainingSubtasks?: HandoffMessage['remainingSubtasks']
-  readonly constraints?: readonly string[]
-  readonly relevantContext?: HandoffMessage['relevantContext']
-  readonly priority?: 0 | 1 | 2 | 3
-  /** Holds it until a person has approved; nothing of it executes before (R13). */
-  readonly requiresApproval?: boolean
-  /** RFC 3339; what is left out carries over. Nothing executes after the earlier of both (S12, R16). */
-  readonly deadline?: string
-  readonly expiresAt?: string
-  /** What the receiver must have (S18); required of this receiver only, so nothing carries over. */
-  readonly requirements?: NonNullable<HandoffMessage['requirements']>
 }
 
 /** What one execution answers. Baton commits all of it in one transaction (I5). */

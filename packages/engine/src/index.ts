@@ -1,6 +1,7 @@
 // The use cases: one file each, with its transaction; decide/* holds what is decided without I/O.
 export { HandoffCanceled } from './agent.ts'
-export type { Agent, AgentContext, AgentResult, NextHandoff } from './agent.ts'
+export type { NextHandoff } from '@baton/protocol/settlement'
+export type { Agent, AgentContext, AgentResult } from './agent.ts'
 export { createNotificationWatcher } from './answer-notifications.ts'
 export type {
   NotificationHooks,
@@ -27,6 +28,7 @@ export { createHeartbeat } from './heartbeat.ts'
 export { PROMISES, receiptInvariant } from './invariants.ts'
 export type { Invariant, PromiseId } from './invariants.ts'
 export { openTransport } from './open-transport.ts'
+export { createOwnRelay } from './own-relay.ts'
 export { OUTBOX_BOUNDS, createOutboxBound } from './outbox-bound.ts'
 export type { RequireRoom } from './outbox-bound.ts'
 export { describeGiven, outcomeOf } from './outside-agent.ts'

@@ -17,15 +17,7 @@ const RENEW_MS = 10_000
 /** Registers at the start, renews every 10 s and leaves at the stop; a registration expires after 30 s. */
 export function createRegistrar({ pool, agents, logger }: RegistrarParts): Service {
   const worker = randomUUID()
-  const rows = agents.map((agent) => ({
-    type: agent.type,
-    version: agent.version,
-    requires: agent.requires,
-    capabilities: agent.capabilities ?? [],
-    mcp: agent.mcp ?? [],
-    contextWindowTokens: agent.contextWindowTokens ?? null,
-  }))
-  const register = () => registerAgents(pool, worker, rows)
+  const register = () => registerAgents(pool, worker, agents)
   // Handoffs are executed without it too; the next time may succeed.
   const failed = (error: unknown): void =>
     logger.warn({ event: 'agents.unregistered', code: codeOf(error) })

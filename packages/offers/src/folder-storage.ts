@@ -5,7 +5,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { open, readdir, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HANDOFF_LIMITS, readHandoffBytes } from '@baton/protocol/dialects/handoff-v01'
-import { crashPoint } from '@baton/runtime'
+import { crashPoint, syncFolder, writeThrough } from '@baton/runtime'
 import { fileNamesOf, isHandoffFile } from './file-names.ts'
 import { PRIVATE_FOLDER, withFolderLock } from './folder-lock.ts'
 import { versionOf } from './storage.ts'
@@ -86,7 +86,7 @@ async function replace(folder: string, name: string, text: string): Promise<void
   const own = join(folder, PRIVATE_FOLDER)
   await clearDrafts(own)
   const draft = join(own, `${randomUUID()}.draft`)
-  await writeThrough(draft, text)
+  await writeThrough(draft, text, { flags: 'wx' })
   crashPoint('offers.before_rename')
   await rename(draft, join(folder, name))
   crashPoint('offers.after_rename')
@@ -97,26 +97,6 @@ async function replace(folder: string, name: string, text: string): Promise<void
 async function clearDrafts(own: string): Promise<void> {
   const drafts = (await readdir(own)).filter((name) => name.endsWith('.draft'))
   await Promise.all(drafts.map((name) => unlink(join(own, name))))
-}
-
-async function writeThrough(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx')
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }
 
 async function* listFolder(folder: string): AsyncIterable<Entry> {

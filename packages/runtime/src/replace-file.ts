@@ -12,20 +12,29 @@ export async function replaceFile(
   beforeRename: () => void = () => undefined,
 ): Promise<void> {
   const draft = `${path}.draft`
-  const file = await open(draft, 'w', 0o600)
+  await writeThrough(draft, text, { flags: 'w', mode: 0o600 })
+  beforeRename()
+  await rename(draft, path)
+  await syncFolder(dirname(path))
+}
+
+/** When it resolves the bytes of the file are on the disk; its name is once its folder is. */
+export async function writeThrough(
+  path: string,
+  text: string,
+  { flags, mode }: { readonly flags: 'w' | 'wx'; readonly mode?: number },
+): Promise<void> {
+  const file = await open(path, flags, mode)
   try {
     await file.writeFile(text)
     await file.sync()
   } finally {
     await file.close()
   }
-  beforeRename()
-  await rename(draft, path)
-  await syncFolder(dirname(path))
 }
 
-// The rename itself has to reach the disk. Windows can open no folder, and writes renames down by itself.
-async function syncFolder(path: string): Promise<void> {
+/** Brings a rename within the folder to the disk. Windows can open no folder, and writes renames down by itself. */
+export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const folder = await open(path, 'r')
   try {

@@ -6,11 +6,9 @@ import {
   createHeartbeat,
   createHost,
   createNotificationWatcher,
-  createReceiptReconciler,
+  createOwnRelay,
   createReceiver,
   createRegistrar,
-  createRelay,
-  createSweeper,
   watchAudit,
 } from '@baton/engine'
 import type {
@@ -62,6 +60,7 @@ export interface WorkerOptions {
 }
 
 const LEASE_MS = 8_000
+const CONCURRENCY = 32
 const BACKOFF = { baseMs: 1_000, capMs: 60_000 }
 
 export interface Worker extends Service {
@@ -183,7 +182,7 @@ interface RelayInside {
 }
 
 const consumeAll = (
-  { agents, transport, concurrency = 32, onStuck }: WorkerOptions,
+  { agents, transport, concurrency = CONCURRENCY, onStuck }: WorkerOptions,
   handle: ConsumeOptions['handle'],
 ): Promise<Consumer[]> =>
   Promise.all(
@@ -197,25 +196,13 @@ const consumeAll = (
     ),
   )
 
-// One process without a queue server: it takes only as much as its agents can hold.
-function ownRelay(
-  options: WorkerOptions,
-  { pool, client, shipper, metrics, logger }: RelayInside,
-): Service[] {
-  if (options.transport.kind !== 'in-process') return []
-  const relay = {
-    pool,
+// One process without a queue server takes only as much as its agents can hold.
+const ownRelay = (options: WorkerOptions, parts: RelayInside): readonly Service[] =>
+  createOwnRelay({
+    ...parts,
     databaseUrl: options.databaseUrl,
     transport: options.transport,
     queues: () => options.agents.map((agent) => agent.type),
-    waitingMax: 2 * (options.concurrency ?? 32),
+    waitingMax: 2 * (options.concurrency ?? CONCURRENCY),
     ...(options.undeliveredMs === undefined ? {} : { undeliveredMs: options.undeliveredMs }),
-    metrics,
-    logger,
-  }
-  return [
-    createRelay(relay),
-    createSweeper({ ...relay, shipper }),
-    createReceiptReconciler({ ...relay, client }),
-  ]
-}
+  })

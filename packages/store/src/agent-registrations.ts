@@ -1,4 +1,5 @@
 // Which workers host which agent types now, and which type could take a handoff that was blocked elsewhere.
+import type { AgentRegistration } from '@baton/protocol'
 import type { Fence } from './executions.ts'
 import { columns, int4, jsonb, nullable, text } from '@baton/postgres'
 import { run, tables } from './database.ts'
@@ -8,15 +9,6 @@ import type { Database } from './database.ts'
 
 /** A worker renews its rows every 10 s; one that was not renewed for this long does not count. */
 export const LIVE = `seen_at > clock_timestamp() - interval '30 seconds'`
-
-export interface AgentRow {
-  readonly type: string
-  readonly version: string
-  readonly requires: readonly string[]
-  readonly capabilities: readonly string[]
-  readonly mcp: readonly string[]
-  readonly contextWindowTokens: number | null
-}
 
 const HOSTED = columns({
   type: text,
@@ -40,12 +32,16 @@ on conflict (type, worker) do update set version = excluded.version, requires = 
 export async function registerAgents(
   db: Database,
   worker: string,
-  agents: readonly AgentRow[],
+  agents: readonly AgentRegistration[],
 ): Promise<void> {
-  const hosted = agents.map(({ requires, capabilities, mcp, ...agent }) => ({
-    ...agent,
-    lists: JSON.stringify({ requires, capabilities, mcp }),
-  }))
+  const hosted = agents.map(
+    ({ type, version, requires, capabilities = [], mcp = [], ...agent }) => ({
+      type,
+      version,
+      lists: JSON.stringify({ requires, capabilities, mcp }),
+      contextWindowTokens: agent.contextWindowTokens ?? null,
+    }),
+  )
   await run(db, 'register_agents', REGISTER, [worker, ...HOSTED.values(hosted)])
 }
 

@@ -1,6 +1,6 @@
 // Of which people the tasks tell that were ever held: by the records of these tasks, which are found by the signed bytes of the
-// whole log. The index of payloads, by which people are found
-// otherwise, can be changed by whoever owns the database, and knows nothing of days that stand in the cold store alone.
+// whole log. The index of payloads, by which people are found otherwise, can be changed by whoever owns the database, and knows
+// nothing of days that stand in the cold store alone.
 import { readLegalHolds } from '../cold/archive-positions.ts'
 import { readTrace } from '../read/read-trace.ts'
 import type { TaskTrace } from '../read/read-trace.ts'

@@ -37,16 +37,7 @@ export function createRegistrations({
   const liveMs = Math.max(LIVE_MIN_MS, leaseMs)
 
   const register = ({ worker, agent }: Registered): Promise<void> =>
-    registerAgents(pool, worker, [
-      {
-        type: agent.type,
-        version: agent.version,
-        requires: agent.requires,
-        capabilities: agent.capabilities ?? [],
-        mcp: agent.mcp ?? [],
-        contextWindowTokens: agent.contextWindowTokens ?? null,
-      },
-    ])
+    registerAgents(pool, worker, [agent])
 
   async function end(ended: readonly [string, Registered][]): Promise<void> {
     for (const [name] of ended) known.delete(name)

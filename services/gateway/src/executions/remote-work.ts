@@ -3,10 +3,8 @@ import { createAuditClient } from '@baton/audit/client'
 import type { AuditClient } from '@baton/audit/client'
 import {
   createEventShipper,
-  createReceiptReconciler,
+  createOwnRelay,
   createReceiver,
-  createRelay,
-  createSweeper,
   openTransport,
   releaseRemote,
   watchAudit,
@@ -65,7 +63,12 @@ export function createRemoteWork(parts: RemoteWorkParts): RemoteWork {
   const handOut = createHandOut({ ...parts, receiver, blocked: () => client.blocked })
   // The queues are read again by themselves once the auditor takes records again.
   const watch = watchAudit({ client, auditUrl: parts.auditUrl, consumers: () => [], logger })
-  const relay = ownRelay(parts, { shipper, types: handOut.types })
+  const relay = createOwnRelay({
+    ...parts,
+    shipper,
+    queues: handOut.types,
+    waitingMax: WAITING_MAX,
+  })
   return {
     name: 'remote work',
     handOut,
@@ -91,31 +94,6 @@ export function createRemoteWork(parts: RemoteWorkParts): RemoteWork {
       await shipper.drain()
     },
   }
-}
-
-// Without a queue server this process relays for the agents that ask here, as a receiver does for those it hosts.
-function ownRelay(
-  { pool, databaseUrl, transport, client, metrics, logger }: RemoteWorkParts,
-  {
-    shipper,
-    types,
-  }: { readonly shipper: ReturnType<typeof createEventShipper>; readonly types: HandOut['types'] },
-): Service[] {
-  if (transport.kind !== 'in-process') return []
-  const relay = {
-    pool,
-    databaseUrl,
-    transport,
-    queues: types,
-    waitingMax: WAITING_MAX,
-    metrics,
-    logger,
-  }
-  return [
-    createRelay(relay),
-    createSweeper({ ...relay, shipper }),
-    createReceiptReconciler({ ...relay, client }),
-  ]
 }
 
 interface RemoteSettings {
