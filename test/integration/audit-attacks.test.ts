@@ -92,6 +92,7 @@ test(
           if (fault === undefined) continue
           const did = steps.map(({ text }) => text.replaceAll(/\s+/g, ' ')).join(' ;; ')
           wrong.push(`seed ${seed}: ${reading} ${fault}: ${did}`)
+          process.stderr.write(`${wrong.at(-1)}\n`)
         }
       }
     }

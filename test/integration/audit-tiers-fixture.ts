@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -75,8 +75,12 @@ export async function createTiers(shards = 1, { isAged = false } = {}): Promise<
   const sealing = await createSealing(fixture)
   const auditor = await fixture.startAuditor()
   const clock = join(sealing.folder, 'sealer.clock')
-  const setSealersClock = (daysAgo: number) =>
-    isAged ? writeFile(clock, String(-daysAgo * DAY_MS)) : Promise.resolve()
+  // Whole or not at all: an empty file, read in between, would seal old records as of today.
+  const setSealersClock = async (daysAgo: number) => {
+    if (!isAged) return
+    await writeFile(`${clock}.new`, String(-daysAgo * DAY_MS))
+    await rename(`${clock}.new`, clock)
+  }
   await setSealersClock(LOG_BEGAN_DAYS_AGO)
   const sealer = await sealing.startSealer(
     isAged ? { NODE_OPTIONS: `--import ${MOVING_CLOCK}`, BATON_TEST_CLOCK_FILE: clock } : {},

@@ -344,6 +344,11 @@ export const KNOWN_ATTACKS: readonly KnownAttack[] = [
     verify: 'found',
   },
   {
+    name: '59 every head counts fewer chains than there are',
+    steps: () => [unguarded('head', 'update audit.head set shards = shards - 1')],
+    verify: 'found',
+  },
+  {
     name: '40 a bundle of the cold store is flipped',
     steps: () => [flipObjects('bundles', (path) => path.includes('entries'))],
     verify: 'found',

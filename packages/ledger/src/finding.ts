@@ -74,7 +74,7 @@ const altered = (check: RuleFacts['check'], consequence: string): RuleFacts => (
 export const FINDING_RULES = {
   /** A whole chain is missing. */
   CHAIN_MISSING: altered('chains', 'all records of a chain are gone'),
-  /** The heads do not agree how many chains there are. */
+  /** A head counts fewer chains than there are. */
   CHAIN_COUNT: altered(
     'chains',
     'an auditor that starts could take a removed chain for one that never was',

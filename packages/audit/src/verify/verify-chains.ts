@@ -157,7 +157,7 @@ function missingChains(heads: readonly ChainHead[]): Finding[] {
     return [{ origin: '', seq: null, rule: 'CHAIN_MISSING', message: 'the log has no chain' }]
   }
   return [...epochs].flatMap(([epoch, chains]) => {
-    const shards = Math.max(...chains.map((chain) => chain.shards))
+    const shards = Math.max(...chains.flatMap((chain) => [chain.shards, chain.shard + 1]))
     const present = new Set(chains.map((chain) => chain.shard))
     const missing = Array.from({ length: shards }, (_, shard) => shard).filter(
       (shard) => !present.has(shard),
@@ -169,7 +169,7 @@ function missingChains(heads: readonly ChainHead[]): Finding[] {
     })
     const unlike = chains.filter((chain) => chain.shards !== shards)
     const told = unlike.map((chain) => {
-      const text = `its head counts ${chain.shards} chains of epoch ${epoch}, another one ${shards}`
+      const text = `its head counts ${chain.shards} chains of epoch ${epoch}, and there are ${shards}`
       return { origin: chain.origin, seq: null, rule: 'CHAIN_COUNT', message: text } as const
     })
     return [...gone, ...told]
