@@ -13,13 +13,15 @@ export interface Person {
 /** At an auditor that was started with the token of holds. */
 export function peopleOf(auditor: () => RunningAuditor) {
   return {
-    async hold(taskId: string, held: boolean): Promise<void> {
+    /** Whether that changed anything. */
+    async hold(taskId: string, held: boolean): Promise<boolean> {
       const answer = await fetch(`${auditor().url}/v1/holds/${taskId}`, {
         method: 'PUT',
         headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
         body: JSON.stringify({ held, actor: 'counsel' }),
       })
       expect(answer.status).toBe(200)
+      return ((await answer.json()) as { changed: boolean }).changed
     },
     /** A task that tells of one person. */
     async tell(): Promise<Person> {

@@ -46,11 +46,13 @@ async function plannedAndHeld(): Promise<{ readonly who: Person; readonly id: st
   return { who, id }
 }
 
-const lift = (taskId: string) => {
+const actOfHold = (event: 'LEGAL_HOLD_SET' | 'LEGAL_HOLD_LIFTED') => (taskId: string) => {
   const id = randomUUID()
-  const entry = entryOf({ event: 'LEGAL_HOLD_LIFTED', taskId, handoffId: id, segments: [] })
+  const entry = entryOf({ event, taskId, handoffId: id, segments: [] })
   return { ...entry, verdicts: null, cost: null, act: { id, actor: 'counsel' } }
 }
+const set = actOfHold('LEGAL_HOLD_SET')
+const lift = actOfHold('LEGAL_HOLD_LIFTED')
 
 test('a lift counts once a signed tree head proves it; until then an erasure is refused, and nothing is noted', async () => {
   const { who, id } = await plannedAndHeld()
@@ -335,7 +337,7 @@ test('a hold survives the deletion of its row, its record and its row in the ind
   await putBack()
 })
 
-// The sealer halts on it for good, so this is the last one.
+// The sealer halts for good on what these forge, so they are the last ones.
 test('a lift under a key of one’s own is none: the task stays held', async () => {
   const { who, id } = await plannedAndHeld()
   await appendForged(fixture, lift(who.taskId), privateKey())
@@ -344,4 +346,11 @@ test('a lift under a key of one’s own is none: the task stays held', async () 
     state: 'DEFERRED',
     heldTaskIds: [who.taskId],
   })
+})
+
+test('a hold under a key of one’s own, which its writer could take away again, does not stand for one', async () => {
+  const who = await tell()
+  await appendForged(fixture, set(who.taskId), privateKey())
+  expect(await hold(who.taskId, true)).toBe(true)
+  expect(await hold(who.taskId, true)).toBe(false)
 })

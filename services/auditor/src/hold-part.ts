@@ -39,11 +39,12 @@ export const createHoldPart = (core: Core): Part => ({
       '/v1/holds/:taskId',
       { onRequest, ...HOLD },
       async ({ params: { taskId }, body }) => {
-        const trace = await readTrace(reader, taskId, { covered: core.covered(), cold })
-        const { records, expired, verified } = trace
+        const reading = { reader, cold, covered: core.covered(), batchKeys: core.batchKeys }
+        const trace = await readTrace(reader, taskId, reading)
+        const { records, expired } = trace
         if (records.length + expired === 0) throw nothingOf(trace)
         // The table of holds follows from the records: what stands there alone holds nothing.
-        const changed = !verified || isHeldBy(records) !== body.held
+        const changed = (await isHeldBy(reading, trace)) !== body.held
         if (changed) await batcher.add(holdEntry(taskId, body, records[0]?.body.traceparent))
         return { taskId, held: body.held, changed }
       },

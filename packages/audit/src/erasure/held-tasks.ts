@@ -118,7 +118,8 @@ async function judgeHold(reading: HoldReading, taskId: string): Promise<JudgedHo
   const judged = { taskId, ends, record }
   if (!verified || isUnproven) return { ...judged, state: 'unverified' }
   if (record === undefined) return { ...judged, state: 'free' }
-  if (!(await isLift(reading, record.body))) return { ...judged, state: 'held' }
+  const isLift = HOLDS[record.body.event] === false && (await isOfService(reading, record.body))
+  if (!isLift) return { ...judged, state: 'held' }
   const isWaiting = reading.covered !== undefined && record.assurance === 'committed'
   return { ...judged, state: isWaiting ? 'lift_unproven' : 'free' }
 }
@@ -204,17 +205,27 @@ const shown = ({ body, recordHash, assurance }: TraceRecord): ToldHold['record']
 
 const HOLDS: Readonly<Record<string, boolean>> = { LEGAL_HOLD_SET: true, LEGAL_HOLD_LIFTED: false }
 
-/** Whether the newest of a task's records about a hold sets one. */
-export const isHeldBy = (records: readonly TraceRecord[]): boolean =>
-  HOLDS[records.findLast(({ body }) => body.event in HOLDS)?.body.event ?? ''] === true
+/**
+ * Whether a task is held by the newest of its records that says so; undefined where that cannot be believed, as where whoever
+ * owns the database wrote the record: it would take it away again.
+ */
+export async function isHeldBy(
+  reading: HoldReading,
+  { records, verified }: Pick<TaskTrace, 'records' | 'verified'>,
+): Promise<boolean | undefined> {
+  const newest = records.findLast(({ body }) => body.event in HOLDS)
+  if (!verified) return undefined
+  if (newest === undefined) return false
+  const isBelieved = newest.assurance !== 'committed' || (await isOfService(reading, newest.body))
+  return isBelieved ? HOLDS[newest.body.event] : undefined
+}
 
-/** Whether the newest record about a hold is a lift that an append service made. */
-async function isLift(
+/** Whether an append service made a record: whoever has none of their keys believes what is stored. */
+function isOfService(
   { reader, cold, batchKeys }: HoldReading,
-  { event, origin, seq }: RecordBody,
+  { origin, seq }: RecordBody,
 ): Promise<boolean> {
-  if (HOLDS[event] === true) return false
-  if (batchKeys === undefined) return true
+  if (batchKeys === undefined) return Promise.resolve(true)
   return inSnapshot(reader, async (snapshot) => {
     const chain = (await readHeads(snapshot)).find((head) => head.origin === origin)?.chain
     if (chain === undefined) return false
