@@ -36,7 +36,8 @@ export const privateKey = (): string =>
     .privateKey.export({ format: 'der', type: 'pkcs8' })
     .toString('base64')
 
-const publicHalf = (pkcs8: string): string =>
+/** SPKI DER in base64. */
+export const publicHalf = (pkcs8: string): string =>
   createPublicKey({ key: Buffer.from(pkcs8, 'base64'), format: 'der', type: 'pkcs8' } as never)
     .export({ format: 'der', type: 'spki' })
     .toString('base64')
