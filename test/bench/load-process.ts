@@ -1,7 +1,9 @@
 // The sending process of the benchmark: closed loop (a bounded number of handoffs not yet settled) or
 // open loop (a fixed rate, whatever comes of it).
-import { createSender, parseSigningKeys } from '@baton/sdk'
 import { createPool } from '@baton/audit'
+import { createBaton } from '@baton/client'
+import { createSender, parseSigningKeys } from '@baton/sdk'
+import type { AgentState } from '@baton/sdk'
 import { stateOf } from './message.ts'
 
 interface Load {
@@ -14,21 +16,44 @@ interface Load {
 }
 
 const load = JSON.parse(process.argv[2] ?? '{}') as Load
-const sender = createSender({
-  databaseUrl: process.env['BATON_DATABASE_URL'] ?? '',
-  keyRing: parseSigningKeys(process.env['BATON_SIGNING_KEYS'] ?? ''),
-})
+const gatewayUrl = process.env['BATON_BENCH_GATEWAY_URL']
+const sender = gatewayUrl === undefined ? sdkSender() : httpSender(gatewayUrl)
 // States are made before the clock runs; each send gets a task of its own.
 const prepared = Array.from({ length: 64 }, (_, seed) => stateOf(load.bytes, seed + 1))
 let sent = 0
 let failed = 0
 let latenessMsMax = 0
 
+interface BenchSender {
+  send(state: AgentState): Promise<unknown>
+  close(): Promise<void>
+}
+
+function sdkSender(): BenchSender {
+  const sdk = createSender({
+    databaseUrl: process.env['BATON_DATABASE_URL'] ?? '',
+    keyRing: parseSigningKeys(process.env['BATON_SIGNING_KEYS'] ?? ''),
+  })
+  return { send: (state) => sdk.send(state, 'sink'), close: () => sdk.close() }
+}
+
+type SentBody = Parameters<ReturnType<typeof createBaton>['send']>[0]
+
+/** By POST /v2/handoffs, as the client for other runtimes does it. */
+function httpSender(url: string): BenchSender {
+  const baton = createBaton({ url, key: process.env['BATON_BENCH_KEY'] ?? '' })
+  return {
+    // The generated type knows no interfaces; the JSON is the same.
+    send: (agentState) => baton.send({ agentState, targetAgentType: 'sink' } as object as SentBody),
+    close: async () => undefined,
+  }
+}
+
 async function sendOne(): Promise<void> {
   const template = prepared[sent % prepared.length] ?? stateOf(load.bytes, 1)
   sent += 1
   try {
-    await sender.send({ ...template, taskId: crypto.randomUUID() }, 'sink')
+    await sender.send({ ...template, taskId: crypto.randomUUID() })
   } catch {
     failed += 1
     await new Promise((resolve) => setTimeout(resolve, 50))

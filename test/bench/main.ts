@@ -14,7 +14,8 @@ const HELP = `npm run bench -- [options]     npm run bench -- recovery|verify|au
   --seconds N      length of the closed loops (60)
   --under-way N    handoffs not yet settled in the closed loops (512)
   --rate N         sends per second of the open loop (100)
-  --only NAME      closed-4k, closed-32k, open-4k; several times for several
+  --only NAME      closed-4k, open-4k, closed-32k; several times for several. http-4k sends over HTTP, pull-4k and push-4k
+                   execute outside; each is measured beside closed-4k, the SDK on both sides
   --no-redis       relay in the receiver's process instead of BullMQ on Redis
   --json           one JSON object as the last line of stdout`
 
@@ -80,11 +81,30 @@ function plansFor({ seconds, underWay, rate, only }: Arguments): readonly LoadPl
     { name: 'closed-4k', bytes: 4_096, seconds, underWay },
     { name: 'open-4k', bytes: 4_096, seconds: Math.min(seconds, 30), ratePerSecond: rate },
     { name: 'closed-32k', bytes: 32_768, seconds: Math.min(seconds, 30), underWay },
+    ...(['http', 'pull', 'push'] as const).map((way) => ({
+      name: `${way}-4k`,
+      way,
+      bytes: 4_096,
+      seconds: Math.min(seconds, 30),
+      underWay,
+    })),
   ]
   const unknown = only.find((name) => plans.every((plan) => plan.name !== name))
   if (unknown !== undefined)
     usage(`--only ${unknown}: expected one of ${plans.map((p) => p.name).join(', ')}`)
-  return only.length === 0 ? plans : plans.filter((plan) => only.includes(plan.name))
+  if (only.length === 0) return plans
+  const wanted = plans.filter(({ name }) => only.includes(name))
+  const compares = wanted.some(({ way }) => way !== undefined)
+  return plans.filter((plan) => wanted.includes(plan) || (compares && plan.name === BASE))
+}
+
+/** What the other ways in and out are compared with. */
+const BASE = 'closed-4k'
+
+interface Load extends LoadResult {
+  readonly ratioToPlainQueue: number | null
+  /** Of a way that is not the SDK's. */
+  readonly ratioToSdk: number | null
 }
 
 interface Report {
@@ -92,7 +112,7 @@ interface Report {
   readonly queue: 'redis' | 'in-process'
   readonly floorCommitsPerSecond: number
   readonly plainQueueJobsPerSecond: Readonly<Record<string, number>>
-  readonly loads: readonly (LoadResult & { readonly ratioToPlainQueue: number | null })[]
+  readonly loads: readonly Load[]
 }
 
 async function measure(args: Arguments, servers: Servers): Promise<Report> {
@@ -104,7 +124,7 @@ async function measure(args: Arguments, servers: Servers): Promise<Report> {
     seconds: FLOOR_SECONDS,
   })
   const plain: Record<string, number> = {}
-  const loads: Report['loads'][number][] = []
+  const loads: Load[] = []
   for (const plan of plansFor(args)) {
     const { redisUrl } = servers
     if (redisUrl !== undefined && plain[plan.bytes] === undefined) {
@@ -113,14 +133,12 @@ async function measure(args: Arguments, servers: Servers): Promise<Report> {
     }
     say(`${plan.name}: ${plan.seconds} s`)
     const result = await runLoad(plan, servers)
-    const base = plain[plan.bytes]
-    const ratio =
-      base === undefined || plan.ratePerSecond !== undefined
-        ? null
-        : result.completedPerSecond / base
+    const sdk = loads.find(({ name }) => name === BASE)?.completedPerSecond
+    const isClosed = plan.ratePerSecond === undefined
     loads.push({
       ...result,
-      ratioToPlainQueue: ratio === null ? null : Math.round(ratio * 1_000) / 1_000,
+      ratioToPlainQueue: isClosed ? ratio(result, plain[plan.bytes]) : null,
+      ratioToSdk: plan.way === undefined ? null : ratio(result, sdk),
     })
   }
   return {
@@ -132,6 +150,16 @@ async function measure(args: Arguments, servers: Servers): Promise<Report> {
   }
 }
 
+/** Null where there is nothing to compare with. */
+const ratio = ({ completedPerSecond }: LoadResult, base = 0): number | null =>
+  base === 0 ? null : Math.round((completedPerSecond * 1_000) / base) / 1_000
+
+const ratiosOf = ({ ratioToPlainQueue, ratioToSdk }: Load): string =>
+  [
+    ratioToSdk === null ? '' : `, ${ratioToSdk} of the SDK’s`,
+    ratioToPlainQueue === null ? '' : `, ${ratioToPlainQueue} of plain BullMQ`,
+  ].join('')
+
 function printReport(report: Report): void {
   say(`\n${report.machine}; queue: ${report.queue}; fsync on`)
   say(`floor: ${report.floorCommitsPerSecond} commits/s (${FLOOR_CLIENTS} clients)`)
@@ -139,10 +167,8 @@ function printReport(report: Report): void {
     say(`plain BullMQ, ${bytes} bytes: ${rate} jobs/s`)
   }
   for (const load of report.loads) {
-    const ratio =
-      load.ratioToPlainQueue === null ? '' : `  ${load.ratioToPlainQueue} of plain BullMQ`
     say(
-      `\n${load.name}: ${load.completedPerSecond} handoffs/s${ratio}  (${load.sent} sent, ${load.failed} refused)`,
+      `\n${load.name}: ${load.completedPerSecond} handoffs/s${ratiosOf(load)}  (${load.sent} sent, ${load.failed} refused)`,
     )
     for (const [name, spread] of [
       ['dispatch to accept', load.dispatchToAcceptMs],
@@ -167,12 +193,10 @@ function measurementsOf(report: Report): readonly Measurement[] {
     figures: `${rate} jobs/s`,
   }))
   const loads = report.loads.map((load) => {
-    const ratio =
-      load.ratioToPlainQueue === null ? '' : `, ${load.ratioToPlainQueue} of plain BullMQ`
     const latency = `accepted ${spread(load.dispatchToAcceptMs)}; audited ${spread(load.endToAuditedMs)}`
     return {
       what: `${load.name}, ${report.queue}`,
-      figures: `${load.completedPerSecond} handoffs/s${ratio}; ${latency}`,
+      figures: `${load.completedPerSecond} handoffs/s${ratiosOf(load)}; ${latency}`,
     }
   })
   const floor = { what: 'floor: commits of one row', figures: `${report.floorCommitsPerSecond}/s` }

@@ -1,4 +1,4 @@
-// The benchmark's message: a v2.0 handoff with English-like text, filled up to the wanted size.
+// The benchmark's message, a v2.0 handoff with English-like text filled up to the wanted size, and what its agents answer.
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { AgentState } from '@baton/sdk'
 
@@ -41,4 +41,12 @@ export function stateOf(bytes: number, seed: number): AgentState {
     },
     traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`,
   }
+}
+
+/** What every agent of the benchmark answers, however it is reached. */
+export const TAKEN = {
+  subtask: { subtaskId: 'sink', description: 'take the payload', result: null },
+  state: {},
+  costUSD: 0.0001,
+  tokens: { prompt: 1, completion: 1 },
 }

@@ -7,9 +7,13 @@ import { cpuSecondsOf } from './cpu.ts'
 import { runScript } from './run-script.ts'
 import { spreadOf } from './statistics.ts'
 import type { Spread } from './statistics.ts'
+import { startWay } from './ways.ts'
+import type { Way, WayName } from './ways.ts'
 
 export interface LoadPlan {
   readonly name: string
+  /** How handoffs get in and out; by default by the SDK on both sides. */
+  readonly way?: WayName
   readonly bytes: number
   readonly seconds: number
   readonly underWay?: number
@@ -55,8 +59,11 @@ export async function runLoad(plan: LoadPlan, servers: Servers): Promise<LoadRes
     env: { BATON_LOG_LEVEL: 'warn', BATON_CONCURRENCY: '128' },
   })
   const pool = createPool({ url: system.databaseUrl, applicationName: 'bench', connectionsMax: 2 })
+  let way: Way | undefined
   try {
-    const processes = await startProcesses(system, servers)
+    const core = await startCore(system, servers)
+    way = await startWay(plan.way ?? 'sdk', system)
+    const processes = { ...core, ...way.processes }
     const before = cpuNow(processes, servers)
     const load = await runScript<{
       sent: number
@@ -65,7 +72,7 @@ export async function runLoad(plan: LoadPlan, servers: Servers): Promise<LoadRes
       cpuSeconds: number
     }>('test/bench/load-process.ts', {
       argument: plan,
-      env: { ...system.env, BATON_BENCH_AUDIT_URL: system.auditUrls.reader },
+      env: { ...system.env, ...way.senderEnv, BATON_BENCH_AUDIT_URL: system.auditUrls.reader },
     })
     await eventually(() => isSettled(pool), {
       deadlineMs: DRAIN_MAX_MS,
@@ -80,17 +87,17 @@ export async function runLoad(plan: LoadPlan, servers: Servers): Promise<LoadRes
     }
   } finally {
     await pool.end()
+    await way?.stop()
     await system.stop()
   }
 }
 
 type Processes = Readonly<Record<string, ServiceProcess>>
 
-async function startProcesses(system: System, servers: Servers): Promise<Processes> {
+async function startCore(system: System, servers: Servers): Promise<Processes> {
   const auditor = await system.start('auditor')
-  const receiver = await system.start('receiver')
-  if (servers.redisUrl === undefined) return { auditor, receiver }
-  return { auditor, receiver, relay: await system.start('relay') }
+  if (servers.redisUrl === undefined) return { auditor }
+  return { auditor, relay: await system.start('relay') }
 }
 
 type CpuSeconds = Readonly<Record<string, number>>
