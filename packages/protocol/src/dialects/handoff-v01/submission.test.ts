@@ -112,6 +112,38 @@ describe('P18 the extensions', () => {
     ])
     expect(withContext({ deadline: 'soon', tags: [1, ''] }).constraints).toEqual({})
   })
+  it('requires_approval holds it until a person has approved, also where the word is neither yes nor no', () => {
+    for (const yes of [true, 'true', 'yes', 1, {}]) {
+      const { agentState, constraints } = withContext({ requires_approval: yes })
+      expect(constraints).toEqual({ requiresApproval: true })
+      expect(agentState.currentState).toEqual({ description: OFFER.description })
+    }
+    for (const no of [false, 'false', null, ''])
+      expect(withContext({ requires_approval: no }).constraints).toEqual({})
+    expect(extensionProblem({ requires_approval: 'true' })).toBeUndefined()
+    expect(extensionProblem({ requires_approval: 'yes' })).toContain('true or false')
+  })
+  it('conversation_history is the conversation, as a list or as one text', () => {
+    const turns = [
+      { role: 'user', content: 'Is the token compared in constant time?' },
+      { role: 'assistant', content: 'I will look.' },
+    ]
+    for (const given of [turns, JSON.stringify(turns)]) {
+      const message = built({ context: { file: 'a', conversation_history: given } })
+      expect(message.conversationHistoryVerbatim).toEqual(turns)
+      expect(message.currentState).toEqual({ description: OFFER.description, file: 'a' })
+    }
+    for (const none of ['said', '{}', [], [1], [{ role: 'user' }], [{ ...turns[0], at: 1 }]]) {
+      const message = built({ context: { conversation_history: none } })
+      expect(message.conversationHistoryVerbatim).toEqual([])
+      expect(message.currentState['conversation_history']).toEqual(none)
+    }
+    const personal = built({ context: { conversation_history: turns, data_subjects: ['s1'] } })
+    expect(personal.conversationHistoryVerbatim).toEqual([])
+    expect(personal.personalDataPayload).toMatchObject({
+      '/currentState/conversation_history': turns,
+    })
+  })
   it('parent_task_id leads to the handoff that its offer became', () => {
     const parentHandoffId = '5d0f2c8e-7d3c-4f0a-9d53-0a3f7a0a1c11'
     expect(

@@ -1,6 +1,7 @@
 // What a v0.1 handoff asks of Baton, always the same for the same offer, so that sending it twice sends it once.
 import { hash } from 'node:crypto'
 import type { AgentState, HandoffConstraints } from '../../agent-state.ts'
+import type { Turn } from '../../generated/handoff.ts'
 import { pointerTo } from '../../json.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
 import { foreignUuid } from '../foreign-id.ts'
@@ -28,7 +29,11 @@ interface SubmissionOptions {
 export const HANDOFF_ID = 'baton_handoff_id'
 export const EARLIER_HANDOFF_ID = 'baton_earlier_handoff_id'
 
+const CONVERSATION = 'conversation_history'
+const APPROVAL = 'requires_approval'
+
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
+  APPROVAL,
   HANDOFF_ID,
   EARLIER_HANDOFF_ID,
   'traceparent',
@@ -42,8 +47,10 @@ export function offerSubmission(
   { budgetUSD, parentHandoffId = earlierHandoffId(handoff) }: SubmissionOptions,
 ): OfferSubmission {
   const { context } = handoff
-  const state = stateOf(handoff)
   const subjects = dataSubjectsOf(context)
+  // A turn has no place of its own that erasure could reach, so what is about people stays in the state.
+  const conversation = subjects.length === 0 ? turnsIn(context[CONVERSATION]) : undefined
+  const state = stateOf(handoff, conversation === undefined ? [] : [CONVERSATION])
   return {
     agentState: {
       handoffId: offerHandoffId(handoff),
@@ -59,6 +66,7 @@ export function offerSubmission(
       completedSubtasks: [],
       remainingSubtasks: [],
       ...(subjects.length === 0 ? { currentState: state } : personal(state, subjects)),
+      ...(conversation === undefined ? {} : { conversationHistory: conversation }),
       cost: {
         spentSoFarUSD: 0,
         budgetRemainingUSD: budgetUSD,
@@ -107,11 +115,37 @@ export const importedHandoffId = (handoff: OfferedHandoff): string | undefined =
 const DESCRIPTION = /^(?:context_)*description$/
 const inState = (name: string): string => (DESCRIPTION.test(name) ? `context_${name}` : name)
 
-function stateOf({ context, description }: OfferedHandoff): JsonObject {
+function stateOf(
+  { context, description }: OfferedHandoff,
+  elsewhere: readonly string[],
+): JsonObject {
   const kept = Object.entries(context)
-    .filter(([name]) => !OWN_MEMBERS.has(name))
+    .filter(([name]) => !OWN_MEMBERS.has(name) && !elsewhere.includes(name))
     .map(([name, value]): [string, JsonValue] => [inState(name), value])
   return Object.fromEntries([...kept, ['description', description]])
+}
+
+/** The turns of a conversation: a list, or its JSON as one text; undefined where it is anything else, which stays in the state. */
+function turnsIn(value: JsonValue | undefined): readonly Turn[] | undefined {
+  const list = typeof value === 'string' ? parsed(value) : value
+  if (!Array.isArray(list) || list.length === 0) return undefined
+  const turns = (list as readonly JsonValue[]).flatMap(turnOf)
+  return turns.length === list.length ? turns : undefined
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
+}
+
+function turnOf(value: JsonValue): readonly Turn[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
+  const { role, content, ...others } = value as JsonObject
+  const isSaid = typeof role === 'string' && role !== '' && typeof content === 'string'
+  return isSaid && Object.keys(others).length === 0 ? [{ role, content }] : []
 }
 
 function dataSubjectsOf(context: JsonObject): readonly string[] {
@@ -173,9 +207,16 @@ function constraintsOf(context: JsonObject): HandoffConstraints {
   return {
     ...(priority === undefined ? {} : { priority }),
     ...(deadline === undefined ? {} : { deadline: new Date(deadline).toISOString() }),
+    ...(needsApproval(context) ? { requiresApproval: true } : {}),
     ...(tags.length === 0 ? {} : { list: tags.map((tag) => `tag:${tag}`) }),
   }
 }
+
+const APPROVAL_WORDS: readonly JsonValue[] = [true, false, 'true', 'false']
+const NO_APPROVAL: readonly (JsonValue | undefined)[] = [undefined, null, false, 'false', '']
+
+// A word that is neither yes nor no holds it back: the other mistake could not be mended.
+const needsApproval = (context: JsonObject): boolean => !NO_APPROVAL.includes(context[APPROVAL])
 
 // The command line can only write them as one text.
 function tagsOf({ tags = null }: JsonObject): readonly string[] {
@@ -189,12 +230,14 @@ const isTags = (value: JsonValue): boolean =>
 
 /** What is wrong with the extensions in a context, of which each may be left out; undefined where nothing is. */
 export function extensionProblem(context: JsonObject): string | undefined {
-  const { priority, deadline, tags, parent_task_id: parent } = context
+  const { priority, deadline, tags, parent_task_id: parent, [APPROVAL]: approval } = context
   if (priority !== undefined && !PRIORITY_OF.has(priority))
     return 'priority is 0 to 3, critical, high, normal or low'
   if (deadline !== undefined && (typeof deadline !== 'string' || timeOf(deadline) === undefined))
     return 'deadline is a time in ISO 8601'
   if (tags !== undefined && !isTags(tags)) return 'tags is a list of texts, or one with commas'
   if (parent !== undefined && typeof parent !== 'string') return 'parent_task_id is a task_id'
+  if (approval !== undefined && !APPROVAL_WORDS.includes(approval))
+    return 'requires_approval is true or false'
   return undefined
 }
