@@ -91,7 +91,7 @@ export async function startFakePeer(): Promise<FakePeer> {
   }
 }
 
-const sessionKeys = {
+export const sessionKeys = {
   puller: createApiKey({ scopes: 'executions:claim', operator: 'puller' }),
   people: createApiKey({ scopes: 'handoffs:send+handoffs:read+handoffs:cancel', operator: 'ann' }),
 }

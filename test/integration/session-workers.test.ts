@@ -8,6 +8,7 @@ import {
   inboundOf,
   openSessionWorld,
   resultText,
+  sessionKeys,
   soon,
   startFakePeer,
 } from './session-fixture.ts'
@@ -19,11 +20,13 @@ let opus: FakePeer
 beforeAll(async () => {
   ;[haiku, opus] = await Promise.all([startFakePeer(), startFakePeer()])
   const working = { worksAs: 'coder', allowPrivate: true }
+  const handsOn = { worksAs: 'starter', nextStepsTo: 'merger', allowPrivate: true }
   world = await openSessionWorld(
     'session workers',
     [
       { ...inboundOf('haiku'), ...working, url: haiku.url, tokenEnv: 'HAIKU_TOKEN' },
       { ...inboundOf('opus'), ...working, url: opus.url, limits: { tasksMax: 1, workMs: 60_000 } },
+      { ...inboundOf('starter'), ...handsOn, url: haiku.url },
     ],
     { HAIKU_TOKEN: 'what-haiku-wants' },
   )
@@ -101,6 +104,43 @@ it('S08 S10 S13 S21 S23 dispatches with its terms, and keeps the result with the
   expect(heard?.traceparent?.slice(3, 35)).toBe(
     (await world.reaches(handoffId, 'COMPLETED')).traceparent.slice(3, 35),
   )
+})
+
+it('S13 hands the next steps on in the same task, and ends a task without any', async () => {
+  const { handoffId, taskId } = await world.send('starter', { list: ['tag:auth'], priority: 1 })
+  const parent = await world.reaches(handoffId, 'COMPLETED')
+  const claiming = { agent: { type: 'merger', version: '1.0.0' }, waitMs: 10_000 }
+  const { executions } = await world.api<{ executions: { traceparent: string }[] }>(
+    'POST',
+    '/v2/executions/claim',
+    claiming,
+    sessionKeys.puller.key,
+  )
+  expect(executions).toMatchObject([
+    {
+      taskId,
+      message: {
+        parentHandoffId: handoffId,
+        taskDescription: 'Open PR for review',
+        remainingSubtasks: [
+          { subtaskId: `${handoffId}-next-1`, description: 'Open PR for review' },
+        ],
+        completedSubtasks: [
+          { subtaskId: 'start' },
+          { result: { artifacts: { pr: 'https://example.test/pull/72' } } },
+        ],
+        constraints: ['tag:auth'],
+        priority: 1,
+      },
+    },
+  ])
+  expect(executions[0]?.traceparent.slice(3, 35)).toBe(parent.traceparent.slice(3, 35))
+  haiku.behave = ({ message }) => ({
+    texts: [resultText(taskOf(message.contextId), { next_steps: [' '] })],
+  })
+  const last = await world.send('starter')
+  await world.reaches(last.handoffId, 'COMPLETED')
+  expect((await findTask(world.pool, last.taskId))?.status).toBe('COMPLETED')
 })
 
 it('S03 S06 gives a task to the worker that its constraints ask for', async () => {

@@ -55,11 +55,13 @@ export async function settleResult(
   peer: KnownPeer,
   { fence: { handoffId, fencingToken }, message, result, computed }: Finished,
 ): Promise<'settled' | 'lost'> {
-  const { outcome, isFlagged } = settlementOf(result, {
+  const counted = {
     computed,
     budget: message?.tokenBudget ?? null,
     tolerance: peer.tokenTolerance,
-  })
+  }
+  const handingOn = { to: peer.nextStepsTo, remaining: message?.remainingSubtasks ?? [] }
+  const { outcome, isFlagged } = settlementOf(result, counted, handingOn)
   if (isFlagged) parts.logger.warn({ event: 'session.tokens_flagged', handoffId, peer: peer.name })
   return settle(parts, operatorOfPeer(peer.name), { handoffId, fencingToken, outcome })
 }

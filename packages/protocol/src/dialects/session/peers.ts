@@ -13,6 +13,8 @@ export interface SessionPeer {
   readonly sendsTo: string | null
   /** The agent type whose work it does; without one it is given none. */
   readonly worksAs: string | null
+  /** The agent type that the next steps of its work go on to; without one they only stand in its result. */
+  readonly nextStepsTo: string | null
   /** Its `/jsonrpc`; without one nothing is sent to it. */
   readonly url: string | null
   /** Where the token for calling it stands. */
@@ -47,6 +49,7 @@ const MEMBERS = new Set([
   'inboundSha256',
   'sendsTo',
   'worksAs',
+  'nextStepsTo',
   'url',
   'tokenFile',
   'tokenEnv',
@@ -122,6 +125,7 @@ function readPeer(value: JsonValue, pointer: string): SessionPeer {
     inboundSha256,
     sendsTo: members.name('sendsTo'),
     worksAs: members.name('worksAs'),
+    nextStepsTo: members.name('nextStepsTo'),
     url: readUrl(members.name('url'), `${pointer}/url`),
     tokenFile: members.text('tokenFile', 4_096),
     tokenEnv: members.name('tokenEnv'),
@@ -132,6 +136,8 @@ function readPeer(value: JsonValue, pointer: string): SessionPeer {
   }
   if (peer.worksAs !== null && peer.url === null)
     refuse(`${pointer}/url`, 'is required where it works', 'Add the address of its /jsonrpc.')
+  if (peer.nextStepsTo !== null && peer.worksAs === null)
+    refuse(`${pointer}/nextStepsTo`, 'needs worksAs', 'Say whose work it does, or leave it out.')
   if (peer.tokenFile !== null && peer.tokenEnv !== null)
     refuse(`${pointer}/tokenEnv`, 'its token stands in two places', 'Keep tokenFile or tokenEnv.')
   return peer
