@@ -111,6 +111,8 @@ it('W01 W05 exports any handoff as the bytes of a context, and as a request', as
         task_id: message.taskId,
         handoff_id: message.handoffId,
         traceparent: message.traceparent,
+        cost_spent_usd: 0,
+        cost_remaining_usd: 1,
       },
     }),
   )

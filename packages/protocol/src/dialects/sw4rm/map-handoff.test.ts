@@ -4,6 +4,8 @@ import { buildHandoffMessage } from '../../build-handoff.ts'
 import { validateHandoffMessage } from '../../validate-handoff.ts'
 import {
   contextFrom,
+  contextObject,
+  contextOf,
   deserializeContext,
   fromHandoff,
   handoffRequest,
@@ -168,6 +170,34 @@ describe('a request', () => {
     const bare = messageOf(request({ contextSnapshot: null }))
     expect(bare.contextSnapshot).toBeUndefined()
     expect(bare.currentState).toMatchObject({ tool_state: {}, metadata: {} })
+  })
+})
+
+it('W05 W09 the context of a handoff of Baton says where in its task it stands, what was done, and what it cost', () => {
+  const { externalRef: _, contextSnapshot: __, ...plain } = messageOf(request())
+  const completedSubtasks = [
+    {
+      subtaskId: 'review',
+      description: 'Reviewed',
+      result: { findings: 2 },
+      completedAt: '2026-01-01T00:00:00.000Z',
+    },
+  ]
+  const costTracking = { ...plain.costTracking, costSpentSoFarUSD: 0.25 }
+  const place = { parentHandoffId: plain.taskId, tracestate: 'a=b', constraints: ['tag:auth'] }
+  const message = { ...plain, ...place, completedSubtasks, costTracking }
+  const { metadata } = contextObject(contextOf(message as never))
+  expect(metadata).toEqual({
+    agent_id: plain.fromAgent.agentId,
+    task_id: plain.taskId,
+    handoff_id: plain.handoffId,
+    parent_handoff_id: plain.taskId,
+    traceparent: plain.traceparent,
+    tracestate: 'a=b',
+    cost_spent_usd: 0.25,
+    cost_remaining_usd: plain.costTracking.costBudgetRemainingUSD,
+    completed_subtasks: completedSubtasks,
+    constraints: ['tag:auth'],
   })
 })
 

@@ -228,7 +228,10 @@ const objectOf = (value: JsonValue | undefined): JsonObject =>
 const numberOf = (value: JsonValue | undefined): number | null =>
   typeof value === 'number' ? value : null
 
-/** The context of a handoff that had none: its conversation, its state, and which handoff of which task it is. */
+/**
+ * The context of a handoff that had none: its conversation, its state, and in the metadata what else the next agent must know to go on
+ * with the same task: where it comes from, what was done and is left, what it has cost and may still cost.
+ */
 export const contextOf = (message: HandoffMessage): HandoffContext =>
   contextFrom({
     conversation_history: message.conversationHistoryVerbatim,
@@ -237,7 +240,14 @@ export const contextOf = (message: HandoffMessage): HandoffContext =>
       agent_id: message.fromAgent.agentId,
       task_id: message.taskId,
       handoff_id: message.handoffId,
+      ...(message.parentHandoffId === null ? {} : { parent_handoff_id: message.parentHandoffId }),
       traceparent: message.traceparent,
+      ...(message.tracestate === undefined ? {} : { tracestate: message.tracestate }),
+      cost_spent_usd: message.costTracking.costSpentSoFarUSD,
+      cost_remaining_usd: message.costTracking.costBudgetRemainingUSD,
+      ...(message.completedSubtasks.length === 0
+        ? {}
+        : { completed_subtasks: message.completedSubtasks }),
       ...(message.conversationHistorySummary === ''
         ? {}
         : { conversation_summary: message.conversationHistorySummary }),
