@@ -128,6 +128,9 @@ describe('serviceSettings', () => {
     expect(keys.get('development')?.scopes.has('dead-letters:review')).toBe(false)
     expect(keys.get('reviewer-2')?.scopes.has('dead-letters:review')).toBe(true)
     expect(keys.get('reviewer-2')?.scopes.has('handoffs:send')).toBe(false)
+    // Agents in any language take part with the keys that an instance makes.
+    const claiming = [...keys.values()].filter(({ scopes }) => scopes.has('executions:claim'))
+    expect(claiming.map(({ id }) => id)).toEqual(['development', 'operator'])
     for (const secret of ['bk_', 'secret-api']) expect(entries).not.toContain(secret)
   })
 

@@ -141,13 +141,13 @@ function whoHasSeenSeals(home: string) {
   }
 }
 
-const PROGRAM = 'handoffs:send+handoffs:read+handoffs:return+metrics:read'
+const PROGRAM = 'handoffs:send+handoffs:read+handoffs:return+executions:claim+metrics:read'
 const REVIEWER =
   'handoffs:read+approvals:decide+dead-letters:review+dead-letters:redrive+tasks:resume+erasures:plan+erasures:approve'
 
 /** What each person may do at the gateway. */
 const SCOPES_OF: Readonly<Record<Person, string>> = {
-  operator: `handoffs:send+handoffs:return+handoffs:cancel+metrics:read+${REVIEWER}`,
+  operator: `handoffs:send+handoffs:return+handoffs:cancel+executions:claim+metrics:read+${REVIEWER}`,
   'reviewer-1': REVIEWER,
   'reviewer-2': REVIEWER,
 }
