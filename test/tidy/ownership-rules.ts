@@ -27,7 +27,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   standardwebhooks: ['packages/http'],
   fastify: ['packages/http', 'services/'],
   '@fastify/': ['services/'],
-  '@grpc/': ['services/gateway'],
+  // The example is a peer with a library of its own.
+  '@grpc/': ['services/gateway', 'examples/all_protocols'],
   'p-retry': ['packages/engine', 'packages/embedded', 'services/'],
   commander: ['services/cli'],
   'string-width': ['services/cli'],
