@@ -1,12 +1,16 @@
 // The handoff service of SW4RM: what it takes is a handoff like any other, and its agents take, reject and complete what waits for them.
 import { execFile, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect as connectHttp2 } from 'node:http2'
+import type { ClientHttp2Session } from 'node:http2'
 import { connect } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { handoffResponse, requestWithFallback } from '@baton/sdk/sw4rm'
 import { findHandoff, registerAgents } from '@baton/store'
+import { eventually } from '@baton/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newTask } from '../fault/driver.ts'
@@ -585,6 +589,62 @@ describe('who may call', () => {
     },
     FUZZ_MS,
   )
+
+  /** A call that sends the beginning of a message of 1 MB and stops there. */
+  async function beginMessage(session: ClientHttp2Session, authorization: string) {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/sw4rm.handoff.HandoffService/RequestHandoff',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...(authorization === '' ? {} : { authorization }),
+    })
+    stream.on('error', () => undefined).resume()
+    const answered = once(stream, 'trailers').then(([trailers]) => String(trailers['grpc-status']))
+    const head = Buffer.alloc(5)
+    head.writeUInt32BE(1_000_000, 1)
+    stream.write(Buffer.concat([head, Buffer.alloc(60_000)]))
+    return { answered, stream }
+  }
+
+  it('W18 is refused by the metadata, before a message is read, and holds no connection', async () => {
+    const session = connectHttp2(`http://${world.address}`)
+    session.on('error', () => undefined)
+    const strange = await Promise.all(
+      ['', 'Bearer bk_nobody', `Bearer ${swarmKeys.expired.key}`].map((key) =>
+        beginMessage(session, key),
+      ),
+    )
+    expect(await Promise.all(strange.map(({ answered }) => answered))).toEqual(['16', '16', '16'])
+    const scopeless = await beginMessage(session, `Bearer ${swarmKeys.reader.key}`)
+    expect(await scopeless.answered).toBe('7')
+    await once(session, 'close')
+  })
+
+  it('W18 may have so many messages on the way, and others their own', async () => {
+    const sessions = [1, 2].map(() => connectHttp2(`http://${world.address}`))
+    const begun = await Promise.all(
+      sessions.flatMap((session) =>
+        Array.from({ length: 65 }, () => beginMessage(session, `Bearer ${swarmKeys.all.key}`)),
+      ),
+    )
+    const [first, second] = await Promise.all(
+      [0, 1].map(() => Promise.any(begun.map(({ answered }) => answered))),
+    )
+    expect([first, second]).toEqual(['14', '14'])
+    expect(await refusal('GetHandoffStatus', { handoff_id: 'x' })).toMatch(
+      /^14 as many messages of this key/,
+    )
+    const reader = { key: swarmKeys.reader.key }
+    expect(await refusal('GetHandoffStatus', { handoff_id: 'x' }, reader)).toBe(
+      '5 Handoff x not found',
+    )
+    for (const session of sessions) session.destroy()
+    await eventually(
+      async () => (await refusal('GetHandoffStatus', { handoff_id: 'x' })).startsWith('5 '),
+      { deadlineMs: 5_000, describe: () => 'the key has room again' },
+    )
+  })
 
   it('W18 goes on whatever comes over a connection', async () => {
     const [host = '', port] = world.address.split(':')

@@ -1,11 +1,11 @@
 // What the other side answers comes out as it was meant, over plain connections and over TLS that can be checked.
-import { generateKeyPairSync, sign } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { RequestListener, Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createTestCertificate } from '../fixtures/test-certificate.ts'
 import { createHttpClient, isReady } from './client.ts'
 import type { HttpClient } from './client.ts'
 
@@ -143,44 +143,3 @@ it('speaks TLS to an https URL, and only to whom it can check', async () => {
   closers.push(() => setDefaultCACertificates(before))
   expect(await clientOf(url).json('/')).toEqual({})
 })
-
-const der = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
-  const content = Buffer.concat(parts)
-  const { length } = content
-  const size = length < 128 ? [length] : [0x82, length >> 8, length & 0xff]
-  return Buffer.concat([Buffer.from([tag, ...size]), content])
-}
-const sequence = (...parts: readonly Uint8Array[]) => der(0x30, ...parts)
-const oid = (...bytes: readonly number[]) => der(0x06, Buffer.from(bytes))
-const time = (at: Date) =>
-  der(0x18, Buffer.from(`${at.toISOString().replaceAll(/\D/g, '').slice(0, 14)}Z`))
-
-const DAY_MS = 86_400_000
-
-/** Self-signed for an IPv4 address, made on the spot, so that no key stands in the repository. Both as PEM. */
-function createTestCertificate(address: string): { key: string; certificate: string } {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
-  const name = sequence(
-    der(0x31, sequence(oid(0x55, 0x04, 0x03), der(0x0c, Buffer.from('baton test')))),
-  )
-  const addresses = sequence(der(0x87, Buffer.from(address.split('.').map(Number))))
-  const extension = sequence(oid(0x55, 0x1d, 0x11), der(0x04, addresses))
-  const now = Date.now()
-  const content = sequence(
-    der(0xa0, der(0x02, Buffer.from([2]))),
-    der(0x02, Buffer.from([1])),
-    algorithm,
-    name,
-    sequence(time(new Date(now - DAY_MS)), time(new Date(now + DAY_MS))),
-    name,
-    publicKey.export({ format: 'der', type: 'spki' }),
-    der(0xa3, sequence(extension)),
-  )
-  const signature = der(0x03, Buffer.from([0]), sign('sha256', content, privateKey))
-  const body = sequence(content, algorithm, signature).toString('base64')
-  return {
-    key: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-    certificate: `-----BEGIN CERTIFICATE-----\n${body.replaceAll(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`,
-  }
-}

@@ -110,7 +110,13 @@ export const GATEWAY_SETTINGS = {
   }),
   BATON_SW4RM_HOST: text({
     default: '127.0.0.1',
-    help: 'The address that service listens on; it speaks without TLS.',
+    help: 'The address that service listens on.',
+  }),
+  BATON_SW4RM_TLS_CERT: optionalText({
+    help: 'PEM file with the certificate of that service, and those that vouch for it; without it, it speaks without TLS.',
+  }),
+  BATON_SW4RM_TLS_KEY: optionalText({
+    help: 'PEM file with the private key of that certificate.',
   }),
   BATON_SW4RM_CONTEXT: oneOf(['strict', 'lenient'], {
     default: 'strict',
@@ -162,6 +168,13 @@ export const readSw4rm = (settings: Settings<typeof GATEWAY_SETTINGS>): Sw4rmOpt
     : {
         host: settings.BATON_SW4RM_HOST,
         port: settings.BATON_SW4RM_PORT,
+        tls: readTls(settings),
         contextMode: settings.BATON_SW4RM_CONTEXT,
         leaseMs: settings.BATON_SW4RM_LEASE_MS,
       }
+
+function readTls(settings: Settings<typeof GATEWAY_SETTINGS>): Sw4rmOptions['tls'] {
+  const { BATON_SW4RM_TLS_CERT: certificate, BATON_SW4RM_TLS_KEY: key } = settings
+  if (certificate === undefined && key === undefined) return undefined
+  return { certificate: certificate ?? '', key: key ?? '' }
+}

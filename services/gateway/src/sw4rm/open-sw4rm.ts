@@ -7,7 +7,7 @@ import { offered } from '../executions/remote-work.ts'
 import type { RemoteWork } from '../executions/remote-work.ts'
 import type { GatewayOptions } from '../gateway.ts'
 import { createSw4rmServer } from './server.ts'
-import type { Sw4rmServer } from './server.ts'
+import type { Sw4rmServer, TlsFiles } from './server.ts'
 import { createMethods } from './service.ts'
 
 export interface Sw4rmOptions {
@@ -15,6 +15,7 @@ export interface Sw4rmOptions {
   /** 0 takes any free one. */
   readonly port: number
   readonly contextMode: ContextMode
+  readonly tls?: TlsFiles | undefined
   /** How long an accepted handoff is its agent's. */
   readonly leaseMs: number
 }
@@ -33,8 +34,9 @@ export async function openSw4rm(
   const { apiKeys, keyRing, limits, logger, foreign } = options
   const server = createSw4rmServer({
     ...own,
-    connectionsMax: limits.connectionsMax,
-    bounds: { apiKeys, rateMax: limits.rateMax, bounded: sending.bounded, logger },
+    connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
+    bounds: { apiKeys, rateMax: limits.rateMax },
+    bounded: sending.bounded,
     methods: createMethods({
       ...sending,
       ...own,

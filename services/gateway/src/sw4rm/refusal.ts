@@ -51,6 +51,7 @@ const STATUS_OF: Readonly<Record<number, status>> = {
   401: status.UNAUTHENTICATED,
   403: status.PERMISSION_DENIED,
   404: status.NOT_FOUND,
+  408: status.DEADLINE_EXCEEDED,
   409: status.FAILED_PRECONDITION,
   413: status.RESOURCE_EXHAUSTED,
   422: status.INVALID_ARGUMENT,

@@ -1,12 +1,19 @@
-// The handoff service of SW4RM on a port of its own: bounded in connections, streams, sizes and silence.
+// The handoff service of SW4RM on a port of its own: bounded in connections, streams, sizes and silence, encrypted where it has a
+// certificate.
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server as NetServer } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { handleUnaryCall } from '@grpc/grpc-js'
+import type { ConnectionBounds } from '@baton/http/server'
+import { createSocketLimit } from '@baton/http/sockets'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { createCalls } from './calls.ts'
-import type { CallBounds, Method, Methods } from './calls.ts'
+import { createAdmission } from './admission.ts'
+import type { CallBounds } from './admission.ts'
+import { asCall } from './calls.ts'
+import type { Method, Methods } from './calls.ts'
 import { METHODS } from './wire.ts'
 import type { MethodName } from './wire.ts'
 
@@ -14,10 +21,19 @@ export interface Sw4rmServerOptions {
   readonly host: string
   /** 0 takes any free one. */
   readonly port: number
-  readonly connectionsMax: number
+  readonly connections: ConnectionBounds
+  readonly tls?: TlsFiles | undefined
   readonly bounds: CallBounds
+  /** Throws while too much is under way. */
+  readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
   readonly methods: Methods
   readonly logger: Logger
+}
+
+/** PEM files: the certificate with those that vouch for it, and its private key. */
+export interface TlsFiles {
+  readonly certificate: string
+  readonly key: string
 }
 
 export interface Sw4rmServer extends Service {
@@ -45,19 +61,21 @@ const CHANNEL = {
 }
 
 export function createSw4rmServer(options: Sw4rmServerOptions): Sw4rmServer {
-  const { host, methods, bounds, logger } = options
-  const grpc = new Server(CHANNEL)
-  const asCall = createCalls(bounds)
+  const { host, methods, bounds, bounded, logger } = options
+  const sockets = createSocketLimit(options.connections)
+  const admission = createAdmission({ ...bounds, methods, sockets, logger })
+  const grpc = new Server({ ...CHANNEL, interceptors: [admission.interceptor] })
   for (const name of Object.keys(METHODS) as MethodName[]) {
     const definition = METHODS[name]
-    const call = asCall(name, methods[name] as Method<MethodName>)
+    const call = asCall(name, methods[name] as Method<MethodName>, { admission, bounded, logger })
     grpc.addService({ [name]: definition }, { [name]: call as handleUnaryCall<unknown, unknown> })
   }
-  const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
+  const injector = grpc.createConnectionInjector(credentialsOf(options.tls))
   // Sockets come through a server of Node's own, which counts them.
-  const listener = createServer((socket) => injector.injectConnection(socket))
-  listener.maxConnections = options.connectionsMax
-  listener.on('drop', () => logger.warn({ event: 'grpc.connection_refused' }))
+  const listener = createServer((socket) => {
+    if (sockets.admit(socket)) injector.injectConnection(socket)
+    else logger.warn({ event: 'grpc.connection_refused' })
+  })
   let address = ''
   return {
     name: 'sw4rm',
@@ -74,6 +92,20 @@ export function createSw4rmServer(options: Sw4rmServerOptions): Sw4rmServer {
       await closed
       grpc.forceShutdown()
     },
+  }
+}
+
+function credentialsOf(tls: TlsFiles | undefined): ServerCredentials {
+  if (tls === undefined) return ServerCredentials.createInsecure()
+  try {
+    const pair = { cert_chain: readFileSync(tls.certificate), private_key: readFileSync(tls.key) }
+    createSecureContext({ cert: pair.cert_chain, key: pair.private_key })
+    return ServerCredentials.createSsl(null, [pair])
+  } catch (cause) {
+    throw permanent('BATON_SW4RM_TLS_INVALID', 'the certificate of the SW4RM port cannot be used', {
+      cause,
+      fix: 'Name readable PEM files that belong together in BATON_SW4RM_TLS_CERT and BATON_SW4RM_TLS_KEY.',
+    })
   }
 }
 
