@@ -1,5 +1,6 @@
 // Agents in any language: claim, heartbeat and settle over HTTP, with Redis and without.
 import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findTask } from '@baton/store'
 import { acquireRedis, eventually } from '@baton/testkit'
@@ -245,5 +246,44 @@ describe.each(QUEUES)('an agent that pulls, with the queue %s', (queue) => {
       { key: pullKeys.people.key },
     )
     expect(forbidden.status).toBe(403)
+  })
+
+  it('is one of so many that ask at once for one operator, however they ask', async () => {
+    const body = JSON.stringify({ agent: { type: `crowd-${queue}`, version: '1.0.0' }, waitMs: 500 })
+    const head = [
+      'POST /v2/executions/claim HTTP/1.1',
+      'host: x',
+      `authorization: Bearer ${pullKeys.other.key}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+    ].join('\r\n')
+    const { port } = new URL(world.url())
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(`${head}\r\n\r\n${body}`.repeat(300))
+    let heard = ''
+    socket.on('data', (chunk) => (heard += chunk))
+    const count = (words: string) => heard.split(words).length - 1
+    await expect.poll(() => count('HTTP/1.1 '), { timeout: 20_000 }).toBe(300)
+    socket.destroy()
+    expect(count('"code":"BATON_POLLERS_TOO_MANY"')).toBe(44)
+  })
+
+  it('asks for so many agent types, and others are not kept from theirs', async () => {
+    const claimed = await Promise.all(
+      Array.from({ length: 70 }, (_, index) =>
+        world.post<{ code?: string }>(
+          '/v2/executions/claim',
+          { agent: { type: `flood-${queue}-${index}`, version: '1.0.0' }, waitMs: 0 },
+          { key: pullKeys.other.key },
+        ),
+      ),
+    )
+    const refused = claimed.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThanOrEqual(6)
+    expect(new Set(refused.map(({ body }) => body.code))).toEqual(
+      new Set(['BATON_AGENT_TYPES_TOO_MANY']),
+    )
+    const { handoffId } = await world.send(`calm-${queue}`)
+    expect(await take(`calm-${queue}`)).toMatchObject({ handoffId })
   })
 })

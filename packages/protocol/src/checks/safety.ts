@@ -1,6 +1,7 @@
 // Runs the scanner that the caller brings, and fails closed (E07).
 import { DETAILS_MAX } from '../detail.ts'
 import type { Detail } from '../detail.ts'
+import { readSnapshot } from '../context-snapshot.ts'
 import type { HandoffMessage } from '../handoff-message.ts'
 
 /** What this package needs to know of a scanner's verdict; @baton/safety gives more. */
@@ -24,12 +25,26 @@ export function checkSafety<V extends ScanVerdict>(
   message: HandoffMessage,
   scan: Scan<V>,
 ): SafetyCheck<V> {
+  let opened: HandoffMessage
   try {
-    const verdict = scan(message)
+    opened = withReadSnapshot(message)
+  } catch {
+    return { verdict: null, details: [SNAPSHOT_UNREADABLE] }
+  }
+  try {
+    const verdict = scan(opened)
     return { verdict, details: verdict.decision === 'reject' ? findingsOf(verdict) : [] }
   } catch {
     return { verdict: null, details: [SCAN_FAILED] }
   }
+}
+
+// Packed or behind white space, the text of a snapshot is nothing that a scanner sees; its reader sees all of it.
+function withReadSnapshot(message: HandoffMessage): HandoffMessage {
+  const { contextSnapshot } = message
+  if (contextSnapshot === undefined) return message
+  const read = { ...contextSnapshot, bytes: readSnapshot(contextSnapshot) }
+  return { ...message, contextSnapshot: read }
 }
 
 /** Names the class and the place of a finding, never the pattern that caught it. */
@@ -57,4 +72,11 @@ const SCAN_FAILED: Detail = {
   rule: 'safety.unavailable',
   message: 'the safety scanner could not judge the message',
   fix: REVIEW,
+}
+
+const SNAPSHOT_UNREADABLE: Detail = {
+  pointer: '/contextSnapshot',
+  rule: 'safety.snapshot',
+  message: 'the context snapshot cannot be judged: it does not unpack, or its digest is of other bytes',
+  fix: 'Send at most 1 MiB in the encoding that is named, with the SHA-256 of what it decodes to.',
 }

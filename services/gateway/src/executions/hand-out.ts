@@ -12,7 +12,7 @@ import { createRegistrations } from './registrations.ts'
 export interface HandOut extends Service {
   /**
    * Resolves with up to `max` executions as soon as there are some, or with none after `waitMs`. Throws 429
-   * BATON_POLLERS_TOO_MANY.
+   * BATON_POLLERS_TOO_MANY and BATON_AGENT_TYPES_TOO_MANY.
    */
   take(asking: Asking): Promise<readonly Given[]>
   /** The agent types whose queues are read here. */
@@ -24,6 +24,8 @@ export interface HandOut extends Service {
 /** Most who ask at once at one gateway, and for one operator. */
 const ASKING_MAX = 1_024
 const ASKING_PER_OPERATOR_MAX = 256
+/** Agent types whose queues one operator opened here; each costs connections of the queue server. */
+const TYPES_PER_OPERATOR_MAX = 64
 /** A queue that nobody asked for in this time is let go. */
 const IDLE_MS = 60_000
 const RENEW_MS = 10_000
@@ -34,6 +36,7 @@ const LOOK_MS = 1_000
 export function createHandOut(parts: OpenQueueParts): HandOut {
   const { pool, logger } = parts
   const queues = createQueues(parts)
+  const crowd = createCrowd()
   const registrations = createRegistrations(parts)
   let stopping = false
 
@@ -42,7 +45,7 @@ export function createHandOut(parts: OpenQueueParts): HandOut {
     everyMs: LOOK_MS,
     firstAfterMs: LOOK_MS,
     async run() {
-      for (const queue of await queues.open()) if (queue.askers.size > 0) queue.look()
+      for (const queue of queues.open()) if (queue.askers.size > 0) queue.look()
       await queues.letGoOfIdle()
     },
     failed: (error) => logger.warn({ event: 'pull.unread', code: codeOf(error) }),
@@ -55,12 +58,6 @@ export function createHandOut(parts: OpenQueueParts): HandOut {
     failed: (error) => logger.warn({ event: 'agents.unregistered', code: codeOf(error) }),
   })
 
-  async function refuseCrowd(takenBy: string): Promise<void> {
-    const all = (await queues.open()).flatMap(({ askers }) => [...askers])
-    const own = all.filter((one) => one.takenBy === takenBy).length
-    if (all.length >= ASKING_MAX || own >= ASKING_PER_OPERATOR_MAX) throw POLLERS_TOO_MANY
-  }
-
   return {
     name: 'pull',
     types: queues.types,
@@ -70,14 +67,21 @@ export function createHandOut(parts: OpenQueueParts): HandOut {
       await renewals.start()
     },
     async take(asking) {
-      await refuseCrowd(asking.takenBy)
       if (stopping) return []
-      await registrations.add(asking)
-      const given = await (await queues.of(asking.agent.type)).take(asking)
-      if (!asking.gone.aborted) return given
-      const fences = given.map(({ claimed }) => claimed)
-      await releaseRemote(pool, fences)
-      return []
+      const leave = crowd.join(asking.takenBy)
+      try {
+        queues.requireRoom(asking)
+        await registrations.add(asking)
+        const given = await (await queues.of(asking)).take(asking)
+        if (!asking.gone.aborted) return given
+        await releaseRemote(
+          pool,
+          given.map(({ claimed }) => claimed),
+        )
+        return []
+      } finally {
+        leave()
+      }
     },
     async stop() {
       stopping = true
@@ -88,33 +92,87 @@ export function createHandOut(parts: OpenQueueParts): HandOut {
   }
 }
 
-function createQueues(parts: OpenQueueParts) {
-  const known = new Map<string, Promise<OpenQueue>>()
-  const open = async (): Promise<readonly OpenQueue[]> => {
-    const opened = await Promise.allSettled(known.values())
-    return opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-  }
+/** Who asks at once: `join` answers what ends it, and throws for one too many. */
+function createCrowd() {
+  const byOperator = new Map<string, number>()
+  let all = 0
   return {
-    open,
-    types: () => [...known.keys()],
-    of(type: string): Promise<OpenQueue> {
-      const queue = known.get(type) ?? openQueue(type, parts)
-      known.set(type, queue)
-      queue.catch(() => known.delete(type))
-      return queue
-    },
-    // Whoever asks again later opens the queue again.
-    async letGoOfIdle(): Promise<void> {
-      for (const [type, opening] of known) {
-        const queue = await opening
-        if (queue.askers.size > 0 || performance.now() - queue.askedAt < IDLE_MS) continue
-        known.delete(type)
-        await queue.stop()
+    join(takenBy: string): () => void {
+      const own = byOperator.get(takenBy) ?? 0
+      if (all >= ASKING_MAX || own >= ASKING_PER_OPERATOR_MAX) throw POLLERS_TOO_MANY
+      all += 1
+      byOperator.set(takenBy, own + 1)
+      return () => {
+        all -= 1
+        const left = (byOperator.get(takenBy) ?? 1) - 1
+        if (left === 0) byOperator.delete(takenBy)
+        else byOperator.set(takenBy, left)
       }
     },
-    stop: async () => void (await Promise.all((await open()).map((queue) => queue.stop()))),
   }
 }
+
+interface KnownQueue {
+  readonly opening: Promise<OpenQueue>
+  /** Undefined while it is being opened. */
+  opened: OpenQueue | undefined
+  readonly openedBy: string
+}
+
+function createQueues(parts: OpenQueueParts) {
+  const known = new Map<string, KnownQueue>()
+
+  function requireRoom({ agent: { type }, takenBy }: Asking): void {
+    if (known.has(type)) return
+    const own = [...known.values()].filter(({ openedBy }) => openedBy === takenBy)
+    if (own.length >= TYPES_PER_OPERATOR_MAX) throw TYPES_TOO_MANY
+  }
+
+  function openFor(asking: Asking): KnownQueue {
+    requireRoom(asking)
+    const { type } = asking.agent
+    const opening = openQueue(type, parts)
+    const queue: KnownQueue = { opening, opened: undefined, openedBy: asking.takenBy }
+    known.set(type, queue)
+    opening.then(
+      (opened) => void (queue.opened = opened),
+      () => known.delete(type),
+    )
+    return queue
+  }
+
+  const open = (): readonly OpenQueue[] =>
+    [...known.values()].flatMap(({ opened }) => (opened === undefined ? [] : [opened]))
+
+  return {
+    open,
+    requireRoom,
+    types: () => [...known.keys()],
+    of: (asking: Asking): Promise<OpenQueue> =>
+      (known.get(asking.agent.type) ?? openFor(asking)).opening,
+    // Whoever asks again later opens the queue again.
+    async letGoOfIdle(): Promise<void> {
+      for (const [type, { opened }] of known) {
+        if (opened === undefined || opened.askers.size > 0) continue
+        if (performance.now() - opened.askedAt < IDLE_MS) continue
+        known.delete(type)
+        await opened.stop()
+      }
+    },
+    async stop(): Promise<void> {
+      await Promise.allSettled([...known.values()].map(({ opening }) => opening))
+      await Promise.all(open().map((queue) => queue.stop()))
+    },
+  }
+}
+
+const TYPES_TOO_MANY = new ProblemError({
+  status: 429,
+  code: 'BATON_AGENT_TYPES_TOO_MANY',
+  detail: `one operator asks for at most ${TYPES_PER_OPERATOR_MAX} agent types within a minute at one gateway`,
+  fix: 'Ask for fewer agent types, or with keys of several operators.',
+  headers: { 'retry-after': String(IDLE_MS / 1000) },
+})
 
 const POLLERS_TOO_MANY = new ProblemError({
   status: 429,

@@ -12,8 +12,8 @@ interface Registered {
   seenAt: number
 }
 
-/** More are live only as long as they ask. */
-const REGISTERED_MAX = 1_000
+/** Of one operator; for one more, the one that was registered first is taken back. */
+const REGISTERED_PER_OPERATOR_MAX = 100
 /** How long after it was heard of an agent counts as live; at least as long as it may work in silence. */
 const LIVE_MIN_MS = 30_000
 
@@ -50,8 +50,10 @@ export function createRegistrations({
       const seenAt = performance.now()
       const same = known.get(name)
       if (same !== undefined) return void (same.seenAt = seenAt)
+      const own = [...known].filter(([, one]) => one.takenBy === takenBy)
       const registered = { worker: randomUUID(), agent, takenBy, seenAt }
-      if (known.size < REGISTERED_MAX) known.set(name, registered)
+      known.set(name, registered)
+      await end(own.slice(0, Math.max(0, own.length + 1 - REGISTERED_PER_OPERATOR_MAX)))
       await register(registered)
     },
     seen(takenBy) {
