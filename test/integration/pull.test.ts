@@ -249,7 +249,10 @@ describe.each(QUEUES)('an agent that pulls, with the queue %s', (queue) => {
   })
 
   it('is one of so many that ask at once for one operator, however they ask', async () => {
-    const body = JSON.stringify({ agent: { type: `crowd-${queue}`, version: '1.0.0' }, waitMs: 500 })
+    const body = JSON.stringify({
+      agent: { type: `crowd-${queue}`, version: '1.0.0' },
+      waitMs: 500,
+    })
     const head = [
       'POST /v2/executions/claim HTTP/1.1',
       'host: x',

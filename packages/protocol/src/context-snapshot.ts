@@ -19,8 +19,7 @@ export function readSnapshot({ encoding, bytes, sha256 }: ContextSnapshot): stri
 
 const isPacked = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
 
-const unpack = (bytes: Uint8Array): Buffer =>
-  gunzipSync(bytes, { maxOutputLength: TEXT_BYTES_MAX })
+const unpack = (bytes: Uint8Array): Buffer => gunzipSync(bytes, { maxOutputLength: TEXT_BYTES_MAX })
 
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(.))/g
 const WHITE: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', f: '\f', b: '\b' }

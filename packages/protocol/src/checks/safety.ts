@@ -77,6 +77,7 @@ const SCAN_FAILED: Detail = {
 const SNAPSHOT_UNREADABLE: Detail = {
   pointer: '/contextSnapshot',
   rule: 'safety.snapshot',
-  message: 'the context snapshot cannot be judged: it does not unpack, or its digest is of other bytes',
+  message:
+    'the context snapshot cannot be judged: it does not unpack, or its digest is of other bytes',
   fix: 'Send at most 1 MiB in the encoding that is named, with the SHA-256 of what it decodes to.',
 }

@@ -13,7 +13,7 @@ export interface CallRecord {
   readonly isTraced: boolean
   /** What every answer begins with. */
   readonly headers: Metadata
-  answered(apiKeyId: string): void
+  answered(apiKeyId: string | undefined): void
   /** The status of gRPC that a thrown value becomes. */
   refused(error: unknown, apiKeyId?: string): Pick<Refusal, 'code' | 'details' | 'metadata'>
 }

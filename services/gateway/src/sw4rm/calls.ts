@@ -46,16 +46,25 @@ export const asCall =
       apiKeyId = key.id
       if (call.request === MALFORMED) throw NO_MESSAGE
       const { span, isTraced } = record
-      const answered = await bounded(() =>
-        method.answer(call.request as never, { key, span, isTraced }),
-      )
-      record.answered(key.id)
-      return answered
+      return bounded(() => method.answer(call.request as never, { key, span, isTraced }))
     }
-    work().then(
-      (answered) => callback(null, answered),
-      (error: unknown) => callback(record.refused(error, apiKeyId)),
-    )
+    const finish = async () => {
+      const outcome = await settled(work)
+      if ('error' in outcome) return callback(record.refused(outcome.error, apiKeyId))
+      record.answered(apiKeyId)
+      return callback(null, outcome.answered)
+    }
+    void finish()
   }
+
+type Outcome = { readonly answered: object } | { readonly error: unknown }
+
+async function settled(work: () => Promise<object>): Promise<Outcome> {
+  try {
+    return { answered: await work() }
+  } catch (error) {
+    return { error }
+  }
+}
 
 const NO_MESSAGE = new Sw4rmError('the request is no message of this method')
