@@ -22,7 +22,7 @@ interface Work {
 
 /**
  * Work passed on to another agent. Context, remaining subtasks, constraints, priority, deadline and expiry carry over from the received message
- * where they are left out; version range, requirements and approval are asked for anew, and labels of the data stay behind.
+ * where they are left out; version range, requirements and approval are asked for anew. Whose data it is, its classification and its residency always carry over.
  */
 export interface NextHandoff {
   readonly to: string

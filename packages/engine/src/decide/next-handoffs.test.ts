@@ -1,5 +1,6 @@
 // What an agent passes on carries the budget, the trace and the person's data further, with ids that are derived.
 import { describe, expect, it } from 'vitest'
+import type { HandoffMessage } from '@baton/protocol'
 import type { AgentResult } from '../agent.ts'
 import { nextHandoffs } from './next-handoffs.ts'
 import {
@@ -25,12 +26,18 @@ const result: AgentResult = {
   ],
 }
 
-function pass(parts: { handoff?: ReturnType<typeof sampleHandoff>; fencingToken?: number } = {}) {
+interface Passed {
+  readonly handoff?: ReturnType<typeof sampleHandoff>
+  readonly message?: HandoffMessage
+  readonly fencingToken?: number
+}
+
+function pass(parts: Passed = {}) {
   const { handoff = sampleHandoff(), fencingToken = 1 } = parts
   return nextHandoffs(
     {
       claimed: claimedFrom(handoff, { fencingToken }),
-      message: messageOf(handoff),
+      message: parts.message ?? messageOf(handoff),
       execution: { kind: 'done', result, agent: sampleAgent, traceparent: TRACEPARENT },
     },
     sampleOptions,
@@ -91,5 +98,17 @@ describe('the next handoffs', () => {
       personalDataPayload: { '/currentState/name': 'Ada' },
     })
     expect(second?.priority).toBe(0)
+  })
+
+  it('keep whose data it is, how sensitive and where it may be, also without personal data apart', () => {
+    const residency = { jurisdiction: 'EU', transferMechanism: 'none' } as const
+    const labels = { dataClassification: 'confidential', residency } as const
+    const handoff = sampleHandoff({
+      ...labels,
+      personalData: { dataSubjects: ['s1'], payload: {} },
+    })
+    const { personalDataPayload: _, ...message } = messageOf(handoff)
+    for (const next of pass({ handoff, message }).map(messageOf))
+      expect(next).toMatchObject({ ...labels, dataSubjects: ['s1'] })
   })
 })

@@ -75,16 +75,25 @@ function stateFor({ claimed, message, execution }: Step, branch: Branch): AgentS
     },
     traceparent,
     ...(message.tracestate === undefined ? {} : { tracestate: message.tracestate }),
-    ...(message.personalDataPayload === undefined
-      ? {}
-      : {
-          personalData: {
-            dataSubjects: message.dataSubjects ?? [],
-            payload: message.personalDataPayload,
-          },
-        }),
+    ...labelsOf(message),
   }
 }
+
+/** Whose data it is, how sensitive, and where it may be: a task keeps them on its whole way, because its state goes on too. */
+const labelsOf = ({
+  dataSubjects,
+  personalDataPayload,
+  dataClassification,
+  residency,
+}: HandoffMessage): Pick<AgentState, 'personalData' | 'dataClassification' | 'residency'> => ({
+  ...(dataSubjects === undefined && personalDataPayload === undefined
+    ? {}
+    : {
+        personalData: { dataSubjects: dataSubjects ?? [], payload: personalDataPayload ?? {} },
+      }),
+  ...(dataClassification === undefined ? {} : { dataClassification }),
+  ...(residency === undefined ? {} : { residency }),
+})
 
 const remaining = (message: HandoffMessage, result: AgentResult) =>
   message.remainingSubtasks.filter((subtask) => subtask.subtaskId !== result.subtask.subtaskId)

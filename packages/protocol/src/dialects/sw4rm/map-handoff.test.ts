@@ -185,7 +185,8 @@ it('W05 W09 the context of a handoff of Baton says where in its task it stands, 
   ]
   const costTracking = { ...plain.costTracking, costSpentSoFarUSD: 0.25 }
   const place = { parentHandoffId: plain.taskId, tracestate: 'a=b', constraints: ['tag:auth'] }
-  const message = { ...plain, ...place, completedSubtasks, costTracking }
+  const labels = { dataSubjects: ['s1'], dataClassification: 'confidential' }
+  const message = { ...plain, ...place, ...labels, completedSubtasks, costTracking }
   const { metadata } = contextObject(contextOf(message as never))
   expect(metadata).toEqual({
     agent_id: plain.fromAgent.agentId,
@@ -197,6 +198,8 @@ it('W05 W09 the context of a handoff of Baton says where in its task it stands, 
     cost_spent_usd: 0.25,
     cost_remaining_usd: plain.costTracking.costBudgetRemainingUSD,
     completed_subtasks: completedSubtasks,
+    data_subjects: ['s1'],
+    data_classification: 'confidential',
     constraints: ['tag:auth'],
   })
 })

@@ -254,6 +254,10 @@ export const contextOf = (message: HandoffMessage): HandoffContext =>
       ...(message.remainingSubtasks.length === 0
         ? {}
         : { remaining_subtasks: message.remainingSubtasks }),
+      ...(message.dataSubjects === undefined ? {} : { data_subjects: message.dataSubjects }),
+      ...(message.dataClassification === undefined
+        ? {}
+        : { data_classification: message.dataClassification }),
       ...(message.constraints.length === 0 ? {} : { constraints: message.constraints }),
     },
   })
