@@ -1,7 +1,6 @@
 // The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
 import type { FastifyInstance } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
-import { prepareSchemas } from '@baton/protocol'
 import { createOutboxBound, createReviewer } from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -109,7 +108,6 @@ const CONNECTIONS_MAX = 10
 /** Nothing listens before `start`. */
 export function createGateway(options: GatewayOptions): Gateway {
   const { keyRing, attemptsMax, metrics, logger } = options
-  prepareSchemas()
   const pool = createPool({
     url: options.databaseUrl,
     applicationName: 'baton-gateway',

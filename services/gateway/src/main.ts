@@ -1,6 +1,7 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
 import { safeServers } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
+import { prepareSchemas } from '@baton/protocol'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { parseSigningKeys } from '@baton/sdk'
@@ -12,6 +13,8 @@ import { GATEWAY_SETTINGS, readSw4rm } from './settings.ts'
 await runProcess('gateway', {
   settings: GATEWAY_SETTINGS,
   async build({ settings, logger, metrics, life }) {
+    // Before anybody sends: the first sender would wait for it.
+    prepareSchemas()
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     const remote = await openRemote(settings, { logger, onStuck: life.fail })
     const gateway = createGateway({
