@@ -26,7 +26,7 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   undici: ['packages/http'],
   standardwebhooks: ['packages/http'],
   fastify: ['packages/http', 'services/'],
-  '@fastify/': ['services/'],
+  '@fastify/': ['packages/http', 'services/'],
   // The example is a peer with a library of its own.
   '@grpc/': ['services/gateway', 'examples/all_protocols'],
   'p-retry': ['packages/engine', 'packages/embedded', 'services/'],

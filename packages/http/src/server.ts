@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import fastify from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { compileWhenAsked } from './compile-when-asked.ts'
 import { limitConnections } from './connections.ts'
 import type { ConnectionBounds, ConnectionLimit } from './connections.ts'
 import { requireKnownParameters } from './known-parameters.ts'
@@ -82,6 +83,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       maxHeaderSize: HEADERS_BYTES_MAX,
     },
     routerOptions: { maxParamLength: 256 },
+    schemaController: { compilersFactory: { buildValidator: compileWhenAsked() } },
     ajv: { customOptions: { ...AJV, allErrors, keywords: ['x-examples'] } },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, requestMs),
     frameworkErrors: (_, request, reply) => void answer(request, reply, URL_INVALID),
