@@ -44,6 +44,7 @@ class Worker(BaseHTTPRequestHandler):
         asked = call["params"]["message"]
         result = analyse(asked["parts"][0]["text"])
         print("analyst: dispatched", result["task_id"], "in", self.headers["traceparent"], flush=True)
+        print(asked["parts"][0]["text"], flush=True)
         reply = {
             "role": "agent",
             "contextId": asked["contextId"],

@@ -13,7 +13,8 @@ baton = Baton(sys.argv[1], sys.argv[2])
 def review(execution: Execution) -> Outcome:
     step = execution.message["remainingSubtasks"][0]
     findings = execution.message["completedSubtasks"][-1]["result"]["artifacts"]["findings"]
-    print("reviewer: claimed", execution.handoff_id, "in", execution.traceparent, flush=True)
+    asked = execution.message["conversationHistoryVerbatim"][0]["content"]
+    print("reviewer: claimed", execution.handoff_id, "in", execution.traceparent, "asked:", asked, flush=True)
     return complete(
         subtask={**step, "result": {"confirmed": findings}},
         state={**execution.state, "confirmed": findings},

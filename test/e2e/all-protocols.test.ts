@@ -19,6 +19,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const EXAMPLE = join(ROOT, 'examples', 'all_protocols')
 const CLI = join(ROOT, 'services', 'cli', 'src', 'main.ts')
 const STARTED_MAX_MS = 90_000
+const FOLLOWED_MAX_MS = 60_000
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SAID = 'Is the token compared in constant time?'
@@ -89,6 +90,7 @@ async function followPage(): Promise<readonly string[]> {
       PYTHONDONTWRITEBYTECODE: '1',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: FOLLOWED_MAX_MS,
   })
   const printed = [text(child.stdout), text(child.stderr)]
   const [exitCode] = (await once(child, 'close')) as [number]
@@ -173,13 +175,18 @@ it('P19 R11 S22 W05 one task crosses all protocols: one trace, one cost, one con
   const context = await readFile(join(baton.home, 'context.json'))
   expect(lines).toEqual([
     'accepted',
-    expect.stringMatching(new RegExp(`^reviewer: claimed ${second} in 00-${TRACE_ID}-`)),
+    expect.stringMatching(
+      new RegExp(
+        `^reviewer: claimed ${second} in 00-${TRACE_ID}-[0-9a-f]{16}-01 asked: Is the token`,
+      ),
+    ),
     'reviewer: COMPLETED',
     `archivist: kept "Keep the review" of reviewer (${third}) in ${baton.home}/context.json`,
     SAID,
     `[ '${FINDINGS[0]}' ]`,
   ])
   expect(analystSaid).toMatch(new RegExp(`dispatched ${first} in 00-${TRACE_ID}-`))
+  for (const told of [SAID, 'tag:security', 'tag:auth']) expect(analystSaid).toContain(told)
 
   // The cost of the task is the sum of what was reported; one of the three protocols has money.
   expect(cost.byAgentMicroUSD).toEqual({
