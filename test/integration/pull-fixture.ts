@@ -13,6 +13,7 @@ import type { Reaches } from './reaches.ts'
 export const pullKeys = {
   puller: createApiKey({ scopes: 'executions:claim', operator: 'puller' }),
   other: createApiKey({ scopes: 'executions:claim', operator: 'other' }),
+  narrow: createApiKey({ scopes: 'executions:claim=only-this', operator: 'narrow' }),
   people: createApiKey({ scopes: 'handoffs:send+handoffs:read+handoffs:cancel', operator: 'ann' }),
 }
 

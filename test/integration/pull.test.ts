@@ -271,6 +271,18 @@ describe.each(QUEUES)('an agent that pulls, with the queue %s', (queue) => {
     expect(count('"code":"BATON_POLLERS_TOO_MANY"')).toBe(44)
   })
 
+  it('gets no other work than that of the agent types of its key', async () => {
+    const asked = (type: string) =>
+      world.post<{ code?: string }>(
+        '/v2/executions/claim',
+        { agent: { type, version: '1.0.0' }, waitMs: 0 },
+        { key: pullKeys.narrow.key },
+      )
+    expect((await asked('only-this')).status).toBe(200)
+    const refused = await asked('only-that')
+    expect([refused.status, refused.body.code]).toEqual([403, 'BATON_AGENT_TYPE_REFUSED'])
+  })
+
   it('asks for so many agent types, and others are not kept from theirs', async () => {
     const claimed = await Promise.all(
       Array.from({ length: 70 }, (_, index) =>

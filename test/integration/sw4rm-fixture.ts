@@ -21,6 +21,7 @@ export const swarmKeys = {
     operator: 'swarm',
   }),
   other: createApiKey({ scopes: 'executions:claim', operator: 'other' }),
+  narrow: createApiKey({ scopes: 'executions:claim=only-this', operator: 'narrow' }),
   reader: createApiKey({ scopes: 'handoffs:read', operator: 'reader' }),
   expired: createApiKey({ scopes: 'handoffs:read', expires: '2020-01-01' }),
 }

@@ -566,6 +566,17 @@ describe('who may call', () => {
     )
   })
 
+  it('W18 sees and takes nothing that is not for the agent types of the key', async () => {
+    const { request_id, to_agent } = await requested()
+    const narrow = { key: swarmKeys.narrow.key }
+    const theirs = /^7 the API key may not claim the work of this agent type/
+    expect(await refusal('GetPendingHandoffs', { agent_id: to_agent }, narrow)).toMatch(theirs)
+    expect(await refusal('AcceptHandoff', { request_id }, narrow)).toMatch(theirs)
+    expect(await refusal('RejectHandoff', { request_id }, narrow)).toMatch(theirs)
+    expect(await refusal('GetPendingHandoffs', { agent_id: 'only-this' }, narrow)).toBe('OK')
+    expect(await statusOf(request_id)).toBe('PENDING')
+  })
+
   const METHOD_NAMES = [
     'RequestHandoff',
     'AcceptHandoff',

@@ -11,6 +11,18 @@ describe('an API key', () => {
     const found = identify(parseApiKeys(made.entry), bearer(made.key), NOW)
     expect(found.ok && [...found.key.scopes]).toEqual(['handoffs:send', 'metrics:read'])
   })
+  it('may claim the work of the agent types that it names, and of all where it names none', () => {
+    const typesOf = (scopes: string) => {
+      const { key, entry } = createApiKey({ scopes })
+      const found = identify(parseApiKeys(entry), bearer(key), NOW)
+      return found.ok && [[...found.key.scopes], found.key.agentTypes && [...found.key.agentTypes]]
+    }
+    expect(typesOf('handoffs:send+executions:claim=word-count|a.B_2')).toEqual([
+      ['handoffs:send', 'executions:claim'],
+      ['word-count', 'a.B_2'],
+    ])
+    expect(typesOf('executions:claim')).toEqual([['executions:claim'], undefined])
+  })
   it('acts for its operator; without one for itself', () => {
     const ann = createApiKey({ scopes: 'dead-letters:review', operator: 'ann' })
     const operatorOf = ({ key, entry }: typeof ann) => {
@@ -56,6 +68,9 @@ describe('the setting', () => {
     ['', /entry 1 is not id@operator:scope\+scope:sha256hex/],
     [`a:handoffs:send:${sha256},b`, /entry 2 is not/],
     [`a:handoffs:delete:${sha256}`, /names the scope handoffs:delete/],
+    [`a:handoffs:send=x:${sha256}`, /names the scope handoffs:send=x/],
+    [`a:executions:claim=:${sha256}`, /names the scope executions:claim=/],
+    [`a:executions:claim=x|:${sha256}`, /names the scope executions:claim=x/],
     [`a:handoffs:send:${sha256}:2026-13-01`, /2026-13-01, which is not a date/],
     [`a:handoffs:send:${sha256},a:handoffs:read:${sha256}`, /the id a occurs twice/],
     [made.key, /entry 1 is not/],

@@ -27,6 +27,8 @@ export interface ApiKey {
   /** Who acts through this key: several keys of one operator are one person. */
   readonly operator: string
   readonly scopes: ReadonlySet<Scope>
+  /** Whose executions it may claim; those of every agent type where it is undefined. */
+  readonly agentTypes?: ReadonlySet<string> | undefined
   /** SHA-256 of the whole key. */
   readonly sha256: Buffer
   /** Milliseconds since 1970; the key is refused from then on. */
@@ -39,7 +41,7 @@ export type Identified =
 
 const BEARER = /^Bearer +(?<key>bk_(?<id>[A-Za-z0-9-]{1,64})_[A-Za-z0-9_-]{32,128})$/i
 const ENTRY =
-  /^(?<id>[A-Za-z0-9-]{1,64})(?:@(?<operator>[A-Za-z0-9][A-Za-z0-9._-]{0,63}))?:(?<scopes>[a-z:+-]+):(?<sha256>[0-9a-f]{64})(?::(?<expires>\d{4}-\d{2}-\d{2}))?$/
+  /^(?<id>[A-Za-z0-9-]{1,64})(?:@(?<operator>[A-Za-z0-9][A-Za-z0-9._-]{0,63}))?:(?<scopes>[A-Za-z0-9:+=|._-]+):(?<sha256>[0-9a-f]{64})(?::(?<expires>\d{4}-\d{2}-\d{2}))?$/
 const NOBODY = Buffer.alloc(32)
 
 const digest = (key: string): Buffer => hash('sha256', key, 'buffer')
@@ -65,7 +67,7 @@ export function identify(
 
 /**
  * Parses `BATON_API_KEYS`: entries `id@operator:scope+scope:sha256hex`, optionally `:YYYY-MM-DD` for the
- * day (UTC) from which the key is refused, separated by commas. Without `@operator` the key's id is the operator. To rotate, add the new key beside the
+ * day (UTC) from which the key is refused, separated by commas. `executions:claim=type|type` is for these agent types only. Without `@operator` the key's id is the operator. To rotate, add the new key beside the
  * old one, move the callers, remove the old entry. Throws BATON_API_KEYS_INVALID.
  */
 export function parseApiKeys(setting: string): ReadonlyMap<string, ApiKey> {
@@ -84,7 +86,7 @@ function parseEntry(entry: string): ApiKey | string {
   if (groups === undefined)
     return 'is not id@operator:scope+scope:sha256hex, optionally with :YYYY-MM-DD'
   const { id = '', operator = id, scopes = '', sha256 = '', expires } = groups
-  const named = scopes.split('+')
+  const { named, agentTypes } = readScopes(scopes)
   const unknown = named.find((scope) => !isScope(scope))
   if (unknown !== undefined) return `names the scope ${unknown}; there are ${SCOPES.join(', ')}`
   const expiresAtMs = expires === undefined ? undefined : Date.parse(`${expires}T00:00:00Z`)
@@ -93,9 +95,22 @@ function parseEntry(entry: string): ApiKey | string {
     id,
     operator,
     scopes: new Set(named.filter(isScope)),
+    agentTypes,
     sha256: Buffer.from(sha256, 'hex'),
     expiresAtMs,
   }
+}
+
+const CLAIM = 'executions:claim'
+
+// `executions:claim=word-count|summary` is that scope for these agent types and no other.
+function readScopes(scopes: string): Pick<ApiKey, 'agentTypes'> & { named: readonly string[] } {
+  const all = scopes.split('+')
+  const limited = all.find((one) => one.startsWith(`${CLAIM}=`))
+  const types = limited?.slice(CLAIM.length + 1).split('|') ?? []
+  if (types.length === 0 || types.includes('')) return { named: all, agentTypes: undefined }
+  const named = all.map((one) => (one === limited ? CLAIM : one))
+  return { named, agentTypes: new Set(types) }
 }
 
 const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)

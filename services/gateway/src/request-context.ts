@@ -94,6 +94,18 @@ export function keyWithScope(identified: Identified, scope: Scope): ApiKey {
   return identified.key
 }
 
+/** Throws 403 where the key may not claim the work of this agent type. */
+export function requireAgentType({ agentTypes }: ApiKey, type: string): void {
+  if (agentTypes?.has(type) === false) throw AGENT_TYPE_REFUSED
+}
+
+const AGENT_TYPE_REFUSED = new ProblemError({
+  status: 403,
+  code: 'BATON_AGENT_TYPE_REFUSED',
+  detail: 'the API key may not claim the work of this agent type',
+  fix: 'Use a key for this agent type, or ask the operator to add the type to it.',
+})
+
 const unauthorized = (code: `BATON_${string}`, detail: string, fix: string) =>
   new ProblemError({
     status: 401,

@@ -8,6 +8,7 @@ import { crashPoint } from '@baton/runtime'
 import { keepRemoteLeases } from '@baton/store'
 import type { Fence, Pool } from '@baton/store'
 import { operatorOf } from '../acting.ts'
+import { keyWithScope, requireAgentType } from '../request-context.ts'
 import { answers, only, problems, ref, requireBody, TRACED } from '../operation.ts'
 import { offered } from './remote-work.ts'
 import type { RemoteWork } from './remote-work.ts'
@@ -93,6 +94,7 @@ async function claim(
   { handOut, leaseMs, release }: RemoteWork,
 ) {
   const { agent, max = 1, waitMs = WAIT_MS } = request.body
+  requireAgentType(keyWithScope(request.identified, 'executions:claim'), agent.type)
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   const given = await handOut.take({

@@ -6,6 +6,7 @@ import type { Sending } from '../dialect.ts'
 import { offered } from '../executions/remote-work.ts'
 import type { RemoteWork } from '../executions/remote-work.ts'
 import type { GatewayOptions } from '../gateway.ts'
+import { createJudgePending } from './judge-pending.ts'
 import { createSw4rmServer } from './server.ts'
 import type { Sw4rmServer, TlsFiles } from './server.ts'
 import { createMethods } from './service.ts'
@@ -32,6 +33,7 @@ export async function openSw4rm(
   { options, pool, remote, ...sending }: Around,
 ): Promise<Sw4rmServer> {
   const { apiKeys, keyRing, limits, logger, foreign } = options
+  const { scan } = createScanner()
   const server = createSw4rmServer({
     ...own,
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
@@ -43,7 +45,8 @@ export async function openSw4rm(
       pool,
       keyRing,
       budgetMicroUSD: foreign?.budgetMicroUSD ?? 1_000_000,
-      scan: createScanner().scan,
+      scan,
+      judgePending: createJudgePending({ keyRing, scan }),
       remoteWork: () => offered(remote),
     }),
     logger,

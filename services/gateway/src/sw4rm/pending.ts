@@ -1,20 +1,17 @@
 // GetPendingHandoffs: what waits for an agent, from whichever protocol it came. Nothing is shown that would not pass the checks.
 import { createRemoteExecutor } from '@baton/engine'
-import { judgeHandoff } from '@baton/protocol'
-import type { KeyRing } from '@baton/protocol'
 import { fromHandoff, Sw4rmError } from '@baton/protocol/dialects/sw4rm'
-import type { Scanner } from '@baton/safety'
 import { listPendingHandoffs } from '@baton/store'
 import type { ClaimedHandoff, PendingHandoff, Pool } from '@baton/store'
 import type { RemoteWork } from '../executions/remote-work.ts'
+import type { JudgePending } from './judge-pending.ts'
 import { agentFor } from './take-handoff.ts'
 import { isName, writeRequest } from './wire.ts'
 import type { WireRequest } from './wire.ts'
 
 export interface PendingParts {
   readonly pool: Pool
-  readonly keyRing: KeyRing
-  readonly scan: Scanner['scan']
+  readonly judgePending: JudgePending
   readonly remoteWork: () => RemoteWork
 }
 
@@ -29,20 +26,17 @@ export async function pendingFor(
 ): Promise<readonly WireRequest[]> {
   if (!isName(agentId)) throw AGENT_ID_INVALID
   const waiting = await listPendingHandoffs(parts.pool, agentId, LISTED)
-  const judged = waiting.map((pending) => ({ pending, verdict: judge(pending, parts) }))
-  const refused = judged.filter(({ verdict }) => !verdict.valid)
+  const judged = waiting.map((pending) => ({ pending, message: parts.judgePending(pending) }))
+  const refused = judged.filter(({ message }) => message === undefined)
   await Promise.all(refused.map(({ pending }) => refuse(pending, parts)))
-  return judged.flatMap(({ verdict }) =>
-    verdict.valid ? [writeRequest(fromHandoff(verdict.message))] : [],
+  return judged.flatMap(({ message }) =>
+    message === undefined ? [] : [writeRequest(fromHandoff(message))],
   )
 }
 
 const AGENT_ID_INVALID = new Sw4rmError(
   'agent_id must be 1 to 1024 characters, none of them a control character',
 )
-
-const judge = ({ body, keyId, signature }: PendingHandoff, { keyRing, scan }: PendingParts) =>
-  judgeHandoff({ bytes: body, keyId, signature }, { agent: undefined, keyRing, scan })
 
 // Refused on record, as any receiver would; what a person has released meanwhile waits on.
 async function refuse(

@@ -2,6 +2,7 @@
 import { requestCancel } from '@baton/engine'
 import { Sw4rmError } from '@baton/protocol/dialects/sw4rm'
 import { status } from '@grpc/grpc-js'
+import { requireAgentType } from '../request-context.ts'
 import type { Caller, Methods } from './calls.ts'
 import { findByName, responseFor } from './find-handoff.ts'
 import { pendingFor } from './pending.ts'
@@ -23,7 +24,10 @@ export const createMethods = (parts: Sw4rmParts): Methods => ({
   },
   GetPendingHandoffs: {
     scope: 'executions:claim',
-    answer: async ({ agent_id }) => ({ pending_requests: await pendingFor(agent_id, parts) }),
+    async answer({ agent_id }, { key }) {
+      requireAgentType(key, agent_id)
+      return { pending_requests: await pendingFor(agent_id, parts) }
+    },
   },
   AcceptHandoff: {
     scope: 'executions:claim',

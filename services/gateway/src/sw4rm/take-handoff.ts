@@ -13,6 +13,7 @@ import {
 } from '@baton/store'
 import type { ClaimedHandoff, Fence, HandoffView, Pool } from '@baton/store'
 import type { RemoteWork } from '../executions/remote-work.ts'
+import { requireAgentType } from '../request-context.ts'
 import type { Caller } from './calls.ts'
 import { addressedTo, currentStatus, findByName, requirementsIn } from './find-handoff.ts'
 import { notAccepted, notPending, PeerRefusal } from './refusal.ts'
@@ -88,9 +89,10 @@ async function take(
 ): Promise<Given> {
   const remote = remoteWork()
   const handoff = await findByName(pool, id)
+  const type = addressedTo(handoff)
+  requireAgentType(key, type)
   const current = currentStatus(handoff)
   if (current !== 'PENDING') throw notPending(id, current)
-  const type = addressedTo(handoff)
   if (acceptingAgent !== '' && acceptingAgent !== type) throw ADDRESSED_ELSEWHERE
   if (await asksForVersion(pool, handoff.handoffId)) throw ASKS_FOR_VERSION
   const claim = await findClaim(pool, handoff.handoffId)

@@ -21,6 +21,20 @@ it('S22 takes SendMessage and message/send, with the lower-case role and without
     })
 })
 
+it('S22 says where a body is no JSON, and how to mend it', () => {
+  const answer = read('{"jsonrpc":"2.0","method":')
+  expect(answer).toMatchObject({
+    refusal: {
+      message: 'Parse error: not one strict JSON value',
+      data: {
+        code: 'BATON_JSON_INVALID',
+        detail: expect.stringContaining('column'),
+        fix: expect.stringMatching(/\S/),
+      },
+    },
+  })
+})
+
 it('S22 gives a message without a context one of its own', () => {
   const answer = read({ ...request, params: { message: { parts: [{ text: 'a' }] } } })
   expect(answer).toMatchObject({

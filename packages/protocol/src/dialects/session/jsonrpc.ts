@@ -1,5 +1,6 @@
 // The JSON-RPC that session peers speak: one method, a message of text parts, and their error codes (S22).
 import { randomUUID } from 'node:crypto'
+import type { Detail } from '../../detail.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
 import { parseMessage } from '../../parse-message.ts'
 import { isObject } from './read-members.ts'
@@ -53,7 +54,7 @@ const NAME_MAX = 256
 export function readRpc(bytes: Uint8Array, bytesMax: number): ReadRpc {
   const limits = { bytesMax, depthMax: 64, itemsMax: 10_000, stringMax: bytesMax }
   const parsed = parseMessage(bytes, limits)
-  if (!parsed.ok) return refused(null, RPC_ERRORS.PARSE, 'Parse error: not one strict JSON value')
+  if (!parsed.ok) return notJson(parsed.details)
   const { value } = parsed
   if (!isObject(value)) return refused(null, RPC_ERRORS.REQUEST, 'Invalid Request: not an object')
   const id = value['id'] ?? null
@@ -70,6 +71,14 @@ const refused = (id: RpcId, code: RpcCode, message: string): ReadRpc => ({
   ok: false,
   refusal: { id, code, message },
 })
+
+// The words are those of running peers; what is wrong, where and how to mend it stands beside them.
+function notJson([detail]: readonly Detail[]): ReadRpc {
+  const message = 'Parse error: not one strict JSON value'
+  const { pointer = '', message: why = '', fix = 'Send one JSON value.' } = detail ?? {}
+  const data = { code: 'BATON_JSON_INVALID', detail: why, fix, pointer }
+  return { ok: false, refusal: { id: null, code: RPC_ERRORS.PARSE, message, data } }
+}
 
 function readParams(id: RpcId, params: JsonValue | undefined): ReadRpc {
   const wrong = (message: string) => refused(id, RPC_ERRORS.PARAMS, `Invalid params: ${message}`)
