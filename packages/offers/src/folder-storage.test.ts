@@ -1,6 +1,6 @@
 // What only a folder meets that others write to; the cases of every backend stand in test/contract.
 import { mkdtempSync, rmSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
@@ -45,6 +45,29 @@ describe('P14 the files', () => {
     const names = await readdir(folder)
     expect(names.filter(isHandoffFile)).toHaveLength(AWKWARD_IDS.length)
     expect(await readdir(join(folder, '.baton'))).toEqual(['.gitignore', 'lock'])
+  })
+  it('are not led away by what others put in the place of the lock and the drafts', async () => {
+    const elsewhere = newFolder()
+    await mkdir(elsewhere, { recursive: true })
+    await writeFile(join(elsewhere, 'x.draft'), 'kept')
+    const folder = newFolder()
+    const offers = createOffers({ storage: openFolder(folder) })
+    const own = join(folder, '.baton')
+    const refused = { code: 'BATON_OFFERS_FOLDER_UNSAFE' }
+    await mkdir(folder, { recursive: true })
+    await symlink(elsewhere, own)
+    await expect(offers.createHandoff(SCAN)).rejects.toMatchObject(refused)
+    expect(await readdir(elsewhere)).toEqual(['x.draft'])
+    await rm(own)
+    await mkdir(own)
+    await symlink(join(elsewhere, 'made'), join(own, 'lock'))
+    await expect(offers.createHandoff(SCAN)).rejects.toMatchObject(refused)
+    await rm(join(own, 'lock'))
+    await writeFile(join(own, 'lock'), 'no database')
+    await expect(offers.createHandoff(SCAN)).rejects.toMatchObject(refused)
+    await rm(join(own, 'lock'))
+    await offers.createHandoff(SCAN)
+    expect(await readdir(elsewhere)).toEqual(['x.draft'])
   })
   it('have names that every file system takes', () => {
     fc.assert(
