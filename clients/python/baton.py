@@ -50,6 +50,9 @@ WORK_WAIT_MS = 5_000
 HEARTBEATS_PER_LEASE = 3
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 PUSH_TOLERANCE_S = 300
+PUSH_SECRET_BYTES_MIN = 24
+REFUSED_STATUSES = (400, 413, 422)
+"""What is sent again as it is will be refused again."""
 
 
 class BatonError(Exception):
@@ -381,7 +384,10 @@ class Baton:
             raise refused[0]
 
     def execute(self, execution: Execution, handler: Handler) -> Settled:
-        """Runs one claimed or pushed execution under heartbeats, and settles it."""
+        """Runs one claimed or pushed execution under heartbeats, and settles it.
+
+        An outcome that Baton cannot take (no JSON, too large, a cost below zero) fails the execution for good, and not its worker.
+        """
         done = threading.Event()
         beats = threading.Thread(target=self._beat, args=(execution, done), daemon=True)
         beats.start()
@@ -393,13 +399,20 @@ class Baton:
             outcome = fail("AGENT_RAISED", retry=True)
         finally:
             done.set()
-        return self.settle(execution, outcome)
+        try:
+            return self.settle(execution, outcome)
+        except (TypeError, ValueError, RecursionError):
+            return self.settle(execution, fail("RESULT_REFUSED"))
+        except BatonError as error:
+            if error.status not in REFUSED_STATUSES:
+                raise
+            return self.settle(execution, fail("RESULT_REFUSED"))
 
     def _beat(self, execution: Execution, done: threading.Event) -> None:
         while not done.wait(execution.lease_ms / 1000 / HEARTBEATS_PER_LEASE):
             try:
                 self.heartbeat([execution])
-            except (BatonError, OSError):
+            except (BatonError, OSError, http.client.HTTPException):
                 continue
             if execution.stopped.is_set():
                 return
@@ -505,4 +518,6 @@ def _signature(secret: str, signed: bytes) -> bytes:
         key = base64.b64decode(secret.split("_", 1)[1] if secret.startswith("whsec_") else secret, validate=True)
     except binascii.Error as error:
         raise ValueError("a push secret is whsec_ and base64") from error
+    if len(key) < PUSH_SECRET_BYTES_MIN:
+        raise ValueError(f"a push secret has at least {PUSH_SECRET_BYTES_MIN} bytes")
     return base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())

@@ -140,7 +140,10 @@ export function createBaton(options: BatonOptions) {
     return executions[0]
   }
 
-  /** Runs one execution under heartbeats and settles it; its signal aborts once it is canceled or lost. */
+  /**
+   * Runs one execution under heartbeats and settles it; its signal aborts once it is canceled or lost. An outcome that Baton cannot take
+   * fails the execution for good, and not its worker.
+   */
   async function execute(execution: Execution, handler: Handler) {
     const stopped = new AbortController()
     const { handoffId, fencingToken, leaseMs } = execution
@@ -154,10 +157,10 @@ export function createBaton(options: BatonOptions) {
       )
     }, leaseMs / HEARTBEATS_PER_LEASE)
     try {
-      return await settle(execution, await handler(execution, stopped.signal))
+      return await settle(execution, await outcomeOf(execution, handler, stopped.signal))
     } catch (error) {
-      if (error instanceof BatonError) throw error
-      return await settle(execution, { outcome: 'fail', code: 'AGENT_THREW', retry: true })
+      if (!(error instanceof BatonError && REFUSED.has(error.status))) throw error
+      return await settle(execution, { outcome: 'fail', code: 'RESULT_REFUSED' })
     } finally {
       clearInterval(beats)
     }
@@ -199,6 +202,25 @@ export function createBaton(options: BatonOptions) {
 
 /** Answers what came of it. What it throws counts as a failure that may be tried again; its text goes nowhere. */
 export type Handler = (execution: Execution, signal: AbortSignal) => Promise<Outcome>
+
+// What is no JSON could not be told either.
+async function outcomeOf(
+  execution: Execution,
+  handler: Handler,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  try {
+    const outcome = await handler(execution, signal)
+    JSON.stringify(outcome)
+    return outcome
+  } catch (error) {
+    if (error instanceof BatonError) throw error
+    return { outcome: 'fail', code: 'AGENT_THREW', retry: true }
+  }
+}
+
+/** What is sent again as it is will be refused again. */
+const REFUSED: ReadonlySet<number> = new Set([400, 413, 422])
 
 const mayPass = (error: unknown): boolean =>
   !(error instanceof BatonError) ||

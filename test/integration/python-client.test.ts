@@ -129,6 +129,25 @@ for e in b.claim("python-slow", "1.0.0"):
     await world.reaches(slow.handoffId, 'CANCELED')
   })
 
+  it('fails what it cannot settle, and goes on', async () => {
+    const kinds = ['set', 'large', 'cost', 'fine']
+    const sent = []
+    for (const kind of kinds) sent.push(await world.send(`python-odd-${kind}`))
+    const printed = python(
+      `import sys; from baton import *
+b = Baton(sys.argv[1], sys.argv[2])
+made = {"set": lambda: complete({1}), "large": lambda: complete("x" * 1_100_000), "cost": lambda: complete(1, cost_usd=-1), "fine": lambda: complete(1)}
+for kind in made:
+    for e in b.claim("python-odd-" + kind, "1.0.0"): print(kind, b.execute(e, lambda e: made[kind]()).settled)`,
+      world.url(),
+      pullKeys.puller.key,
+    )
+    expect(printed).toBe('set True\nlarge True\ncost True\nfine True\n')
+    await world.reaches(sent[3]?.handoffId ?? '', 'COMPLETED')
+    const { reason } = await world.reaches(sent[0]?.handoffId ?? '', 'ROLLED_BACK')
+    expect(reason).toBe('RESULT_REFUSED')
+  })
+
   it('believes a push only from whoever has the secret, and not for ever', () => {
     const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
     const body = '{"a":1}'
@@ -154,6 +173,7 @@ except PushRefused: print("refused")`,
         }),
       ).trim()
     expect(check({})).toBe('{"a": 1}')
+    expect(() => check({ secrets: 'whsec_' })).toThrow('a push secret has at least 24 bytes')
     expect(check({ body: '{"a":2}' })).toBe('refused')
     expect(check({ now: 1_700_000_301 })).toBe('refused')
     expect(check({ headers: {} })).toBe('refused')

@@ -61,6 +61,29 @@ it('sends once for one key, executes, settles and reads what came of it', async 
   })
 })
 
+it('fails what it cannot settle, and goes on', async () => {
+  const first = await sender.send(submission('ts-odd'))
+  const second = await sender.send(submission('ts-odd'))
+  const stop = new AbortController()
+  let calls = 0
+  await agent.work(
+    { type: 'ts-odd', version: '1.0.0' },
+    async () => {
+      calls += 1
+      if (calls === 2) stop.abort()
+      return { outcome: 'complete', costUSD: calls === 1 ? -1 : 0 }
+    },
+    stop.signal,
+  )
+  const states = await Promise.all(
+    [first, second].map(async ({ handoffId }) => {
+      const { state } = await sender.once('readHandoff', { inPath: { id: handoffId } })
+      return state
+    }),
+  )
+  expect(states.toSorted()).toEqual(['COMPLETED', 'ROLLED_BACK'])
+})
+
 it('says what was refused', async () => {
   const wrong = sender.send({ ...submission('nobody'), targetAgentType: '' })
   await expect(wrong).rejects.toMatchObject({ status: 422, name: 'BatonError' })
