@@ -61,10 +61,13 @@ export async function openQueue(type: string, parts: OpenQueueParts): Promise<Op
       asker.given.push(given)
     }
     const executor = createRemoteExecutor({ pool, agent, takenBy, leaseMs, give })
-    await receiver.receiveFor(() => executor)(pointer)
-    // Where it was somebody else's, or was refused by its checks, the next one may do.
-    asker.received(wasGiven)
-    look()
+    try {
+      await receiver.receiveFor(() => executor)(pointer)
+    } finally {
+      // Where it was somebody else's, was refused by its checks or could not be received, the next one may do.
+      asker.received(wasGiven)
+      look()
+    }
   }
 
   function look(): void {
