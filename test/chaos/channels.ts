@@ -33,7 +33,11 @@ interface ChannelOptions {
   readonly keyRing: KeyRing
   readonly http: Channel
   readonly ndjson: Channel
+  readonly faces: FaceChannels
 }
+
+/** By the protocols of others. */
+export type FaceChannels = Readonly<Record<'api' | 'session' | 'swarm', Channel>>
 
 const ATTEMPTS_MAX = 3
 
@@ -58,6 +62,7 @@ export function createChannels(options: ChannelOptions): Channels {
     by.send(state, target, constraints)
   const channels: Readonly<Record<Via, Channel>> = {
     sdk: { send: (sending) => answered(() => sendBy(sending, sender)) },
+    ...options.faces,
     http: options.http,
     ndjson: options.ndjson,
     forger: { send: (sending) => answered(() => sendBy(sending, forger)) },
@@ -120,30 +125,60 @@ function scribbled({ state, target, constraints }: Sending, keyRing: KeyRing): N
 const HTTP_MAX_MS = 8_000
 
 /** Posts to the gateway with an Idempotency-Key, as an application in any language does. */
-export function createHttpChannel(url: string, apiKey: string): Channel {
-  return {
-    async send({ state, target, constraints }) {
-      try {
-        const response = await fetch(new URL('/v2/handoffs', url), {
-          method: 'POST',
-          headers: {
-            authorization: `Bearer ${apiKey}`,
-            'content-type': 'application/json',
-            'idempotency-key': state.handoffId,
-          },
-          body: JSON.stringify({ agentState: state, targetAgentType: target, constraints }),
-          signal: AbortSignal.timeout(HTTP_MAX_MS),
-        })
-        const body = (await response.json()) as { code?: string }
-        if (response.status === 202) return { what: 'ok' }
-        const { code = String(response.status) } = body
-        return { what: isFinal(response.status, code) ? 'fail' : 'info', code }
-      } catch {
-        return { what: 'info', code: 'unanswered' }
-      }
-    },
+export const createHttpChannel = (url: string, apiKey: string): Channel => ({
+  async send({ state, target, constraints }) {
+    const body = { agentState: state, targetAgentType: target, constraints }
+    const { status, code } = await post(new URL('/v2/handoffs', url), { apiKey, state, body })
+    if (status === 202) return { what: 'ok' }
+    return { what: isFinal(status, code) ? 'fail' : 'info', code }
+  },
+})
+
+/** Posts to the Handoffs API, where the task is what both sides know it by. */
+export const createApiChannel = (url: string, apiKey: string): Channel => ({
+  async send({ state, target, constraints }) {
+    const { status, code } = await post(new URL('/api/handoffs', url), {
+      apiKey,
+      state,
+      body: {
+        fromProfileId: 'driver',
+        toProfileId: target,
+        subject: state.taskDescription,
+        body: 'something to work on',
+        sourceTaskId: state.taskId,
+        requiresApproval: constraints.requiresApproval ?? false,
+      },
+    })
+    if (status === 201) return { what: 'ok' }
+    return { what: status !== 409 && isFinal(status, code) ? 'fail' : 'info', code }
+  },
+})
+
+interface Posting extends Pick<Sending, 'state'> {
+  readonly apiKey: string
+  readonly body: object
+}
+
+/** The status is 0 where there was no answer. */
+async function post(url: URL, { apiKey, state, body }: Posting) {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        'content-type': 'application/json',
+        'idempotency-key': state.handoffId,
+        traceparent: state.traceparent,
+      },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(HTTP_MAX_MS),
+    })
+    const { code = String(response.status) } = (await response.json()) as { code?: string }
+    return { status: response.status, code }
+  } catch {
+    return { status: 0, code: 'unanswered' }
   }
 }
 
 const isFinal = (status: number, code: string): boolean =>
-  status < 500 && status !== 429 && code !== 'BATON_IDEMPOTENCY_KEY_RUNNING'
+  status > 0 && status < 500 && status !== 429 && code !== 'BATON_IDEMPOTENCY_KEY_RUNNING'

@@ -3,6 +3,7 @@ import { ACCOUNT_INVARIANTS } from './account-invariants.ts'
 import { DECISION_INVARIANTS } from './decision-invariants.ts'
 import { DELIVERY_INVARIANTS } from './delivery-invariants.ts'
 import type { CampaignInvariant, Evidence } from './evidence.ts'
+import { PEER_INVARIANTS } from './peer-invariants.ts'
 
 /** Which of the campaign's invariants a rule of the doctor belongs to, by the promise it stands for. */
 const OF_PROMISE: Readonly<Record<string, string>> = {
@@ -23,6 +24,7 @@ export const INVARIANTS: readonly CampaignInvariant[] = [
   ...DELIVERY_INVARIANTS,
   ...DECISION_INVARIANTS,
   ...ACCOUNT_INVARIANTS,
+  ...PEER_INVARIANTS,
 ].toSorted((one, other) => Number(one.id.slice(1)) - Number(other.id.slice(1)))
 
 export interface Violation {

@@ -1,6 +1,6 @@
 // What must hold of delivery: nothing lost, nothing stuck, nothing twice, nothing that nobody sent, in order.
 import type { LedgerLine } from './effect-ledger.ts'
-import { groupBy, hasEffect } from './evidence.ts'
+import { groupBy, hasEffect, TOLD_NO_FENCING_TOKEN } from './evidence.ts'
 import type { CampaignInvariant, Evidence, HandoffRow } from './evidence.ts'
 import { overdueExecutions } from './overdue-executions.ts'
 
@@ -19,7 +19,7 @@ function doubleEffects(evidence: Evidence): readonly string[] {
   const { handoffs, records } = evidence
   const ran = new Set(startsOf(evidence).map((line) => `${line.handoffId} ${line.fencingToken}`))
   const wrong = handoffs
-    .filter(hasEffect)
+    .filter((row) => hasEffect(row) && !TOLD_NO_FENCING_TOKEN.has(row.toAgent))
     .filter(
       (row) =>
         row.resultFencingToken !== row.fencingToken || !ran.has(`${row.id} ${row.fencingToken}`),

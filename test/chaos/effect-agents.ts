@@ -63,12 +63,21 @@ const workMs = (context: AgentContext): number =>
 const agent = (type: string, run: (context: AgentContext) => Promise<AgentResult>) =>
   defineAgent({ type, version: '1.0.0', requires: ['text'], execute: run })
 
+/** For what other protocols ask: their texts stand under members of their own. */
+const open = defineAgent({
+  type: 'open',
+  version: '1.0.0',
+  requires: [],
+  execute: (context) => execute(context, { workMs: workMs(context), next: [passOn('last')] }),
+})
+
 const fails = (context: AgentContext): never => {
   note(context, { what: 'start', costMicroUSD: 0 })
   throw transient('BATON_CHAOS_FLAKY', 'fails on purpose')
 }
 
 export const agents = [
+  open,
   agent('last', (context) => execute(context, { workMs: workMs(context) })),
   agent('chain', (context) =>
     execute(context, { workMs: workMs(context), next: [passOn('last')] }),

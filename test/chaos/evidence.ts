@@ -2,6 +2,7 @@
 import type { FaultRun } from './fault-runner.ts'
 import type { LedgerLine } from './effect-ledger.ts'
 import type { Operation } from './history.ts'
+import type { PeerLine, ToldLine } from './peer-ledger.ts'
 
 /** A handoff beside its execution, as stored. Times in milliseconds since 1970, by Postgres' clock. */
 export interface HandoffRow {
@@ -10,6 +11,7 @@ export interface HandoffRow {
   readonly taskSeq: number
   readonly parentId: string | null
   readonly fromExecution: string
+  readonly toAgent: string
   readonly state: string
   readonly reason: string | null
   readonly attempt: number
@@ -29,6 +31,8 @@ export interface HandoffRow {
   readonly costMicroUSD: number | null
   /** The fencing token that the agent itself put into its result. */
   readonly resultFencingToken: number | null
+  /** What a session worker said came of it; null of all others. */
+  readonly said: string | null
   readonly auditHash: string | null
 }
 
@@ -65,6 +69,10 @@ export interface Evidence {
   /** Whether these are all sends there were, so that anything else is a stranger. */
   readonly sendsKnown: boolean
   readonly ledger: readonly LedgerLine[]
+  /** What agents did that are told no fencing token. */
+  readonly peers: readonly PeerLine[]
+  /** What session peers were told of their tasks. */
+  readonly told: readonly ToldLine[]
   readonly handoffs: readonly HandoffRow[]
   readonly tasks: readonly TaskRow[]
   readonly records: readonly RecordRow[]
@@ -102,6 +110,9 @@ export function groupBy<Item>(
 ): ReadonlyMap<string, readonly Item[]> {
   return Map.groupBy(items, keyOf) as ReadonlyMap<string, readonly Item[]>
 }
+
+/** The agent types whose protocols tell them no fencing token: whether one effect commits is seen by what they said. */
+export const TOLD_NO_FENCING_TOKEN: ReadonlySet<string> = new Set(['session-worker', 'swarm-agent'])
 
 export const traceIdOf = (traceparent: string): string => traceparent.split('-')[1] ?? ''
 

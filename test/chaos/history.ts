@@ -59,6 +59,26 @@ export function readOperations(file: string): readonly Operation[] {
   return operationsOf(readLines<HistoryEvent>(file))
 }
 
+/** Ways in that give a handoff an id of their own. */
+const OWN_IDS: ReadonlySet<string> = new Set(['api', 'session'])
+
+/** The operations under the ids that the handoffs have: one that has an id of its own is the first of the task that was named. */
+export function underStoredIds(
+  operations: readonly Operation[],
+  handoffs: readonly {
+    readonly id: string
+    readonly taskId: string
+    readonly parentId: string | null
+  }[],
+): readonly Operation[] {
+  const first = new Map(
+    handoffs.filter(({ parentId }) => parentId === null).map(({ id, taskId }) => [taskId, id]),
+  )
+  return operations.map((one) =>
+    OWN_IDS.has(one.via) ? { ...one, handoffId: first.get(one.taskId) ?? one.handoffId } : one,
+  )
+}
+
 export function operationsOf(events: readonly HistoryEvent[]): readonly Operation[] {
   const byId = Map.groupBy(events, (event) => event.handoffId)
   return [...byId.values()].flatMap((ofOne) => {

@@ -1,4 +1,4 @@
-// Ten builds that are wrong on purpose, as edits of today's source; the checker must catch each of them.
+// Eleven builds that are wrong on purpose, as edits of today's source; the checker must catch each of them.
 
 export interface SourceEdit {
   /** From the checkout's root. */
@@ -203,6 +203,19 @@ export function endHandoffs(`,
       },
     ],
     breaks: ['I11'],
+  },
+  {
+    name: 'told-before-sent',
+    about: 'a reply to a session peer counts as told before the peer has it',
+    edits: [
+      {
+        file: 'services/gateway/src/jsonrpc/replies.ts',
+        find: `const code = await whyUntold(parts, reply, signal)`,
+        replace: `await closeSessionReply(pool, handoffId)
+  const code = await whyUntold(parts, reply, signal)`,
+      },
+    ],
+    breaks: ['I17'],
   },
 ]
 

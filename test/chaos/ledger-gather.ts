@@ -87,6 +87,8 @@ async function deliveryEvidence({ world, kills, startedAt }: GatherOptions): Pro
     records: read.records.filter(({ handoffId }) => !offered.has(handoffId)),
     operations: readOperations(join(world.folder, HISTORY)),
     sendsKnown: true,
+    peers: [],
+    told: [],
     ledger: readLedger(world.folder),
     faults: asFaults(kills, startedAt),
     limits: { leaseMs: LEASE_MS, backoff: BACKOFF },

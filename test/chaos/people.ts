@@ -16,6 +16,8 @@ const SCOPES = [
 ].join('+')
 
 export interface People {
+  /** Whose key `driverKey` is. */
+  readonly driver: string
   /** For BATON_API_KEYS. */
   readonly entries: string
   /** The key that the driver sends with. */
@@ -50,10 +52,15 @@ export function createPeople({ url, admin }: PeopleOptions): People {
   )
 
   /** The answer's body; undefined where there was none that says yes. What is unknown stays so. */
-  async function ask(operator: Operator, path: string, body?: object): Promise<Answer | undefined> {
+  async function ask(
+    operator: Operator,
+    path: string,
+    body?: object,
+    method = body === undefined ? 'GET' : 'POST',
+  ): Promise<Answer | undefined> {
     try {
       const response = await fetch(new URL(path, url), {
-        method: body === undefined ? 'GET' : 'POST',
+        method,
         headers: {
           authorization: `Bearer ${keys.get(operator)?.key}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -91,15 +98,18 @@ export function createPeople({ url, admin }: PeopleOptions): People {
   }
 
   return {
+    driver: 'driver',
     entries: [...keys.values()].map(({ entry }) => entry).join(','),
     driverKey: keys.get('driver')?.key ?? '',
     async decideApprovals() {
       const waiting = await ask('reviewer-1', '/v2/approvals?limit=50')
-      const decisions = (waiting?.approvals ?? []).map(({ handoffId }) =>
-        ask('reviewer-1', `/v2/approvals/${handoffId}`, {
-          decision: handoffId.startsWith('0') || handoffId.startsWith('1') ? 'reject' : 'approve',
-        }),
-      )
+      const decisions = (waiting?.approvals ?? []).map(({ handoffId }) => {
+        const decision = handoffId < '2' ? 'reject' : 'approve'
+        // Any handoff can be decided about by the Handoffs API as well.
+        return handoffId.slice(1) < '8'
+          ? ask('reviewer-1', `/api/handoffs/${handoffId}`, { action: decision }, 'PATCH')
+          : ask('reviewer-1', `/v2/approvals/${handoffId}`, { decision })
+      })
       return countYes(await Promise.all(decisions))
     },
     async cancelSome(count) {

@@ -17,14 +17,15 @@ const ms = (column: string): string => `extract(epoch from ${column})::float8 * 
 
 const HANDOFFS = `
 select h.id, h.task_id as "taskId", h.task_seq as "taskSeq", h.parent_id as "parentId",
-  h.from_execution as "fromExecution", h.state, h.reason, h.attempt, h.attempts_max as "attemptsMax",
+  h.from_execution as "fromExecution", h.to_agent as "toAgent", h.state, h.reason, h.attempt, h.attempts_max as "attemptsMax",
   h.checkpoint_id as "checkpointId", h.traceparent, h.spent_micro_usd as "spentMicroUSD",
   h.remaining_micro_usd as "remainingMicroUSD", ${ms('h.created_at')} as "createdAt",
   ${ms('h.accepted_at')} as "acceptedAt", ${ms('h.ended_at')} as "endedAt",
   exists (select from handoff_body b where b.handoff_id = h.id) as "hasBody",
   exists (select from checkpoint c where c.id = h.checkpoint_id) as "hasCheckpoint",
   e.fencing_token as "fencingToken", e.status, e.cost_micro_usd as "costMicroUSD",
-  (e.result::json ->> 'fencingToken')::int as "resultFencingToken", encode(e.audit_hash, 'hex') as "auditHash"
+  (e.result::json ->> 'fencingToken')::int as "resultFencingToken",
+  e.result::json #>> '{artifacts,said}' as said, encode(e.audit_hash, 'hex') as "auditHash"
 from handoff h left join execution e on e.handoff_id = h.id order by h.created_at`
 
 const TASKS = `

@@ -11,7 +11,8 @@ import { readLedger } from './effect-ledger.ts'
 import { pause } from './fault.ts'
 import { runFaults } from './fault-runner.ts'
 import type { FaultRun } from './fault-runner.ts'
-import { createHistory, readOperations } from './history.ts'
+import { createHistory, readOperations, underStoredIds } from './history.ts'
+import { readPeerLedger } from './peer-ledger.ts'
 import { reset } from './postgres-faults.ts'
 import { readEvidence } from './read-evidence.ts'
 import { recoveriesMs } from './recovery.ts'
@@ -53,12 +54,13 @@ const APPROVE_MS = 1_000
 /** What a known-bad build has lost does not come back for being waited for. */
 const KNOWN_BAD_DRAIN_MAX_MS = 40_000
 const TRAFFIC_STREAM = 7_919
+const OUTSIDE_STREAM = 15_485_863
 
 /** Runs the plan. Rejects only where the campaign itself fails. */
 export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const { plan, folder, say } = options
   mkdirSync(folder, { recursive: true })
-  const world = await startWorld(options)
+  const world = await startWorld({ ...options, seed: plan.seed + OUTSIDE_STREAM })
   try {
     const historyFile = join(folder, 'history.jsonl')
     const driver = createDriver({
@@ -96,6 +98,8 @@ async function heal(world: World): Promise<void> {
     slot.control({ offsetMs: 0, rate: 1 })
   }
   await reset(world)
+  // Replies that a gateway died with are not waited for.
+  await world.admin.query({ text: 'update session_reply set lease_until = clock_timestamp()' })
 }
 
 /** What has not settled by now is found as it stands: nothing may move while it is read. */
@@ -108,9 +112,11 @@ async function gather(
   world: World,
   { faults, historyFile }: { readonly faults: readonly FaultRun[]; readonly historyFile: string },
 ): Promise<Evidence> {
+  const read = await readEvidence(world.system)
   return {
-    ...(await readEvidence(world.system)),
-    operations: readOperations(historyFile),
+    ...read,
+    ...readPeerLedger(world.folder),
+    operations: underStoredIds(readOperations(historyFile), read.handoffs),
     sendsKnown: true,
     ledger: readLedger(world.folder),
     faults,

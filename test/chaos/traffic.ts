@@ -3,8 +3,18 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { AgentState, HandoffConstraints } from '@baton/sdk'
 import type { SeededRandom } from '@baton/testkit'
 import type { Expectation } from './history.ts'
+import { sessionTask } from './session-peers.ts'
 
-export type Via = 'sdk' | 'http' | 'ndjson' | 'forger' | 'scribbler' | 'ready'
+export type Via =
+  | 'sdk'
+  | 'http'
+  | 'ndjson'
+  | 'forger'
+  | 'scribbler'
+  | 'ready'
+  | 'api'
+  | 'session'
+  | 'swarm'
 
 /** One handoff to send, the same in every attempt. */
 export interface Sending {
@@ -64,6 +74,26 @@ const TRAFFIC: readonly TrafficKind[] = [
   },
   { kind: 'pulled-chain', weight: 3, target: 'pulled-chain', expect: COMPLETES },
   { kind: 'pulled-parts', weight: 2, target: 'pulled-parts', expect: { states: ['PARTIAL'] } },
+  {
+    kind: 'pushed',
+    weight: 5,
+    target: 'pushed',
+    expect: COMPLETES,
+    change: (state, random) => withState(state, { workMs: random.integer(5, 600) }),
+  },
+  { kind: 'api', weight: 4, via: 'api', target: 'open', expect: COMPLETES },
+  {
+    kind: 'api-approved',
+    weight: 2,
+    via: 'api',
+    target: 'open',
+    expect: { states: ['COMPLETED', 'REJECTED'] },
+    constrain: () => ({ requiresApproval: true }),
+  },
+  { kind: 'session', weight: 5, via: 'session', target: 'open', expect: COMPLETES },
+  { kind: 'session-worker', weight: 3, target: 'session-worker', expect: COMPLETES },
+  { kind: 'swarm', weight: 4, via: 'swarm', target: 'open', expect: COMPLETES },
+  { kind: 'swarm-agent', weight: 3, target: 'swarm-agent', expect: COMPLETES },
   { kind: 'flaky', weight: 4, target: 'flaky', expect: COMPLETES },
   { kind: 'broken', weight: 5, target: 'broken', expect: rollsBack('BATON_CHAOS_BROKEN') },
   { kind: 'failing', weight: 2, target: 'failing', expect: rollsBack('BATON_CHAOS_FLAKY') },
@@ -167,6 +197,12 @@ export const LASTING: TrafficKind = {
 const TOTAL = TRAFFIC.reduce((sum, { weight }) => sum + weight, 0)
 const VIAS: readonly Via[] = ['sdk', 'sdk', 'http', 'ndjson']
 
+/** Which task it becomes where the protocol has one id for the request and its task. */
+const TASK_OF: Readonly<Partial<Record<Via, (handoffId: string) => string>>> = {
+  session: sessionTask,
+  swarm: (handoffId) => handoffId,
+}
+
 export function drawSending(random: SeededRandom): Sending {
   let left = random.next() * TOTAL
   const kind = TRAFFIC.find(({ weight }) => (left -= weight) < 0) ?? TRAFFIC[0]
@@ -176,10 +212,12 @@ export function drawSending(random: SeededRandom): Sending {
 export function sendingOf(kind: TrafficKind, random: SeededRandom): Sending {
   const { change = (state: AgentState) => state } = kind
   const state = change(freshState(), random)
+  const via = kind.via ?? random.pick(VIAS)
+  const handoffId = randomUUID()
   return {
     kind: kind.kind,
-    via: kind.via ?? random.pick(VIAS),
-    state: { ...state, handoffId: randomUUID() },
+    via,
+    state: { ...state, handoffId, taskId: TASK_OF[via]?.(handoffId) ?? state.taskId },
     target: kind.target,
     constraints: kind.constrain?.(random) ?? {},
     expect: kind.expect,

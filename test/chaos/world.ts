@@ -5,15 +5,16 @@ import { freePort } from '@baton/embedded'
 import { parseSigningKeys } from '@baton/sdk'
 import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { createSystem, eventually, openLink, spawnService } from '@baton/testkit'
+import { createSystem, eventually, openLink, randomFrom, spawnService } from '@baton/testkit'
 import type { Link, OwnPostgres, OwnRedis, System } from '@baton/testkit'
 import { createChannels, createHttpChannel } from './channels.ts'
 import type { Channels } from './channels.ts'
 import { createLineChannel } from './line-channel.ts'
 import { createPeople } from './people.ts'
 import type { People } from './people.ts'
-import { startPullers } from './puller.ts'
-import type { Pullers } from './puller.ts'
+import { outsideSettings, startOutside } from './outside.ts'
+import type { Outside } from './outside.ts'
+import { openPeerServer } from './peer-server.ts'
 import { startSlot } from './slot.ts'
 import type { Slot } from './slot.ts'
 
@@ -45,6 +46,7 @@ export const LINKS = [
   'gateway-redis',
   'sender-postgres',
   'client-gateway',
+  'client-sw4rm',
 ] as const
 export type LinkName = (typeof LINKS)[number]
 
@@ -54,7 +56,7 @@ export interface World extends Servers {
   readonly links: ReadonlyMap<LinkName, Link>
   readonly channels: Channels
   readonly people: People
-  readonly pullers: Pullers
+  readonly outside: Outside
   /** Superuser connections to the operational database, past every link. */
   readonly admin: Pool
   readonly folder: string
@@ -67,6 +69,7 @@ interface WorldOptions extends Servers {
   /** Where ledgers, histories and logs go. */
   readonly folder: string
   readonly knownBad?: string
+  readonly seed: number
 }
 
 const START_MAX_MS = 180_000
@@ -82,7 +85,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     env: campaignSettings(folder),
   })
   const gatewayPort = await freePort()
-  const links = await openLinks({ postgres, redis, system, gatewayPort })
+  const swarmPort = await freePort()
+  const links = await openLinks({ postgres, redis, system, gatewayPort, swarmPort })
+  const server = await openPeerServer()
   const admin = createPool({
     url: system.adminUrls.store,
     applicationName: 'chaos',
@@ -90,6 +95,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   })
   const gatewayUrl = links.get('client-gateway')?.url ?? ''
   const people = createPeople({ url: gatewayUrl, admin })
+  const { driver: operator } = people
+  const told = outsideSettings({ folder, server, swarmPort, operator, leaseMs: LEASE_MS })
   const lines = createLineChannel()
   const world = { signingKeys: system.env['BATON_SIGNING_KEYS'] ?? '' }
   const slots = new Map<string, Slot>()
@@ -113,6 +120,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
             BATON_SIGNING_KEYS: world.signingKeys,
             BATON_API_KEYS: people.entries,
             BATON_GATEWAY_PORT: String(gatewayPort),
+            ...(service === 'gateway' || service === 'receiver' ? told[service] : {}),
             BATON_CHAOS_CONTROL: controlFile,
             ...preloads(options.knownBad),
           },
@@ -124,20 +132,24 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     })
   }
 
+  const outside = startOutside({
+    url: gatewayUrl,
+    key: people.driverKey,
+    folder,
+    leaseMs: LEASE_MS,
+    server,
+    swarmAddress: new URL(links.get('client-sw4rm')?.url ?? '').host,
+    random: randomFrom(options.seed),
+  })
   const channels = createChannels({
     databaseUrl: through(system.databaseUrl, links.get('sender-postgres')),
     keyRing: parseSigningKeys(world.signingKeys),
     http: createHttpChannel(gatewayUrl, people.driverKey),
     ndjson: lines,
-  })
-  const pullers = startPullers({
-    url: gatewayUrl,
-    key: people.driverKey,
-    folder,
-    leaseMs: LEASE_MS,
+    faces: outside.channels,
   })
   async function end(): Promise<void> {
-    await pullers.stop()
+    await outside.stop()
     await Promise.all([...slots.values()].map((slot) => slot.end()))
     await channels.close()
     await admin.end()
@@ -153,7 +165,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     await end()
     throw error
   }
-  const ways = { links, channels, people, pullers }
+  const ways = { links, channels, people, outside }
   return Object.assign(world, { postgres, redis, system, slots, ...ways, admin, folder, end })
 }
 
@@ -184,9 +196,10 @@ function preloads(knownBad: string | undefined): Readonly<Record<string, string>
 interface Ends extends Servers {
   readonly system: System
   readonly gatewayPort: number
+  readonly swarmPort: number
 }
 
-async function openLinks({ postgres, redis, system, gatewayPort }: Ends) {
+async function openLinks({ postgres, redis, system, gatewayPort, swarmPort }: Ends) {
   const links = new Map<LinkName, Link>()
   for (const name of LINKS) {
     const target = name.split('-')[1] ?? ''
@@ -195,6 +208,7 @@ async function openLinks({ postgres, redis, system, gatewayPort }: Ends) {
       redis: redis.url,
       auditor: system.auditorUrl,
       gateway: `http://127.0.0.1:${gatewayPort}`,
+      sw4rm: `http://127.0.0.1:${swarmPort}`,
     }[target]
     links.set(name, await openLink(url ?? ''))
   }

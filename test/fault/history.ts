@@ -41,6 +41,8 @@ export async function violations(
     ...(await readEvidence(system)),
     operations: acknowledged.map(acknowledgedSend),
     sendsKnown: false,
+    peers: [],
+    told: [],
     ledger: existsSync(ledgerFile) ? readLines<ShortLine>(ledgerFile).map(wholeLine) : [],
     faults: [],
     limits: {

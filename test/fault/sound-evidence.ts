@@ -12,6 +12,7 @@ export const handoff = (changes: Partial<HandoffRow> = {}): HandoffRow => ({
   taskSeq: 1,
   parentId: null,
   fromExecution: 'x0',
+  toAgent: 'last',
   state: 'COMPLETED',
   reason: null,
   attempt: 1,
@@ -29,6 +30,7 @@ export const handoff = (changes: Partial<HandoffRow> = {}): HandoffRow => ({
   status: 'DONE',
   costMicroUSD: 10,
   resultFencingToken: 1,
+  said: null,
   auditHash: 'aa',
   ...changes,
 })
@@ -74,6 +76,8 @@ export const SOUND: Evidence = {
   operations: [operation()],
   sendsKnown: true,
   ledger: [line(), line({ what: 'end', at: 1_250 })],
+  peers: [],
+  told: [],
   handoffs: [handoff()],
   tasks: [
     {

@@ -48,6 +48,7 @@ export interface CallOptions {
   readonly metadata?: Readonly<Record<string, string>>
   /** Sent instead of the message. */
   readonly bytes?: Uint8Array
+  readonly deadlineMs?: number
 }
 
 export interface SwarmClient {
@@ -76,7 +77,7 @@ export function openClient(address: string, messageBytesMax = 8_388_608): SwarmC
     return new Promise((resolve, reject) => {
       const done = (error: ServiceError | null, answer?: object) =>
         error === null ? resolve((answer ?? {}) as Answered) : reject(error)
-      const deadline = Date.now() + 30_000
+      const deadline = Date.now() + (options.deadlineMs ?? 30_000)
       client.makeUnaryRequest(
         method.path,
         write,
