@@ -65,10 +65,14 @@ function writeProfiles(profiles: object = PROFILES): { path: string; remove(): v
 /** A gateway with the profiles above. */
 export async function openHandoffsApi(
   foreign: GatewayOptions['foreign'] = {},
+  logger?: GatewayOptions['logger'],
 ): Promise<GatewayFixture> {
   const file = writeProfiles()
   try {
-    return await openGateway(apiKeys, { foreign: { profilesPath: file.path, ...foreign } })
+    return await openGateway(apiKeys, {
+      foreign: { profilesPath: file.path, ...foreign },
+      ...(logger === undefined ? {} : { logger }),
+    })
   } finally {
     file.remove()
   }

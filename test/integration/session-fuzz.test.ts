@@ -5,27 +5,28 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { canaryText, fuzzMs, fuzzRuns, holdsAgainst, watchLog } from './fuzz.ts'
 import { openGateway } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
 
-const RUNS = Number(process.env['BATON_TEST_FUZZ'] ?? 150)
+const RUNS = fuzzRuns(150)
 const folder = mkdtempSync(join(tmpdir(), 'baton-session-fuzz-'))
+const log = watchLog()
 let fixture: GatewayFixture
 beforeAll(async () => {
   const path = join(folder, 'peers.json')
   const inboundSha256 = hash('sha256', 'fuzz-token')
   const peer = { name: 'fuzz', inboundSha256, sendsTo: 'coder', limits: { contextsMax: 1000 } }
   writeFileSync(path, JSON.stringify({ peers: [peer] }))
-  fixture = await openGateway({}, { session: { peersPath: path, waitMs: 0 } })
+  fixture = await openGateway({}, { logger: log.logger, session: { peersPath: path, waitMs: 0 } })
 })
 afterAll(async () => {
   await fixture.close()
   rmSync(folder, { recursive: true })
 })
 
-const SECRET = 'zebra-umbrella'
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }).map((some) => `${SECRET}${some}`),
+  canaryText,
   fc.constantFrom(
     'TASK DISPATCH (inline)\n\nBrief: x',
     'TASK DISPATCH (inline)\npriority: \n',
@@ -47,7 +48,7 @@ const text = fc.oneof(
           ),
         ),
         worker: fc.jsonValue(),
-        brief: fc.oneof(fc.jsonValue(), fc.constant(SECRET)),
+        brief: fc.oneof(fc.jsonValue(), canaryText),
         deadline: fc.constantFrom(null, '2026-01-01T00:00:00Z', 'x'),
       },
       { requiredKeys: ['type'] },
@@ -78,20 +79,32 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
 )
 
-it('S22 answers every body with a result or an error of JSON-RPC', async () => {
-  await fc.assert(
-    fc.asyncProperty(body, async (payload) => {
-      const response = await fixture.gateway.server.inject({
-        method: 'POST',
-        url: '/jsonrpc',
-        headers: { authorization: 'Bearer fuzz-token', 'content-type': 'application/json' },
-        payload,
-      })
-      expect(response.statusCode).toBe(200)
-      expect(response.json()).toMatchObject({ jsonrpc: '2.0' })
-    }),
-    { numRuns: RUNS },
-  )
-  expect(fixture.log()).not.toContain(SECRET)
-  expect(fixture.log()).not.toContain('http.failed')
-})
+const CODES = [undefined, -32700, -32600, -32601, -32602, -32000, -32001]
+
+it(
+  'S22 answers every body with a result or an error of JSON-RPC',
+  async () => {
+    const seen = new Set<number | undefined>()
+    await holdsAgainst({
+      inputs: body,
+      runs: RUNS,
+      pool: fixture.pool,
+      log,
+      async ask(payload) {
+        const response = await fixture.gateway.server.inject({
+          method: 'POST',
+          url: '/jsonrpc',
+          headers: { authorization: 'Bearer fuzz-token', 'content-type': 'application/json' },
+          payload,
+        })
+        expect(response.statusCode).toBe(200)
+        const answer = response.json<{ jsonrpc: string; error?: { code: number } }>()
+        expect(answer.jsonrpc).toBe('2.0')
+        expect(CODES).toContain(answer.error?.code)
+        seen.add(answer.error?.code)
+      },
+    })
+    expect([...seen]).toEqual(expect.arrayContaining([undefined, -32700, -32600, -32601, -32602]))
+  },
+  fuzzMs(RUNS),
+)

@@ -144,6 +144,9 @@ export function freePort(): Promise<number> {
   })
 }
 
+/** What a gateway may take of memory: one that piles it up ends. */
+const BOUNDED = { NODE_OPTIONS: '--max-old-space-size=192' }
+
 /** With a Redis there are a relay, and a receiver that hosts the specialist of `sw4rm-agents.ts`. */
 export async function openSwarm(purpose: string, redisUrl?: string): Promise<SwarmWorld> {
   const { adminUrl } = await acquirePostgres()
@@ -168,7 +171,7 @@ export async function openSwarm(purpose: string, redisUrl?: string): Promise<Swa
     await system.start('relay')
     await system.start('receiver')
   }
-  let gateway = await system.start('gateway')
+  let gateway = await system.start('gateway', BOUNDED)
   const pool = createPool({ url: system.databaseUrl, applicationName: 'test', connectionsMax: 2 })
   const sender = createSender({
     databaseUrl: system.databaseUrl,
@@ -185,7 +188,7 @@ export async function openSwarm(purpose: string, redisUrl?: string): Promise<Swa
     gateway: () => gateway,
     async restart(more = {}) {
       await gateway.kill()
-      gateway = await system.start('gateway', more)
+      gateway = await system.start('gateway', { ...BOUNDED, ...more })
     },
     reaches(id, status) {
       let seen: Answered = {}
