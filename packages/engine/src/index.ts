@@ -43,7 +43,12 @@ export { prepareHandoff, prepareMessage, readMessage } from './prepare-handoff.t
 export type { HandoffRequest, ReadyMessage } from './prepare-handoff.ts'
 export { createReceiver } from './receiver.ts'
 export type { Receiver } from './receiver.ts'
-export { createRemoteExecutor, releaseRemote, settleRemote } from './remote-execution.ts'
+export {
+  createRemoteExecutor,
+  recordStarted,
+  releaseRemote,
+  settleRemote,
+} from './remote-execution.ts'
 export type { RemoteSettled, SettleRequest } from './remote-execution.ts'
 export { createReceiptReconciler, reconcile } from './reconcile-receipts.ts'
 export { createEventShipper } from './record-audit.ts'

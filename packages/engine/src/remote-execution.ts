@@ -1,15 +1,24 @@
 // Executions by agents outside: what was accepted is given away under a lease, kept by heartbeats and settled by whoever
 // took it. Nothing of it is remembered in a process: any gateway answers for any execution.
+import { randomUUID } from 'node:crypto'
 import { crashPoint } from '@baton/runtime'
-import { findSettled, loadTaken, releaseLeases, takeExecutions } from '@baton/store'
-import type { Fence, Pool, TakenHandoff } from '@baton/store'
+import {
+  addOutboxEvents,
+  findSettled,
+  loadTaken,
+  releaseLeases,
+  takeExecutions,
+} from '@baton/store'
+import type { ClaimedHandoff, Fence, Pool, TakenHandoff } from '@baton/store'
 import { parseTraceparent } from '@baton/telemetry'
 import type { AgentRegistration } from '@baton/protocol'
 import type { SettledAs, Settler } from './commit-outcome.ts'
-import type { Accepted, Executor } from './execute-handoff.ts'
+import { startedEntry, toOutboxEvent } from './decide/audit-entries.ts'
+import type { Accepted, Executing, Executor } from './execute-handoff.ts'
 import { executionOf } from './outside-agent.ts'
 import type { Given, RemoteOutcome } from './outside-agent.ts'
 import { readMessage } from './prepare-handoff.ts'
+import type { EventShipper } from './record-audit.ts'
 
 interface RemoteExecutorOptions {
   readonly pool: Pool
@@ -44,6 +53,26 @@ export const createRemoteExecutor = (options: RemoteExecutorOptions): Executor =
     return { kind: 'elsewhere' }
   },
 })
+
+export interface StartedElsewhere {
+  readonly claimed: ClaimedHandoff
+  readonly agent: Executing
+  /** Whose it is now. */
+  readonly operator: string
+  /** What the agent said of itself, as it said it. */
+  readonly announced?: string | undefined
+}
+
+/** Stands with its task once it resolves, and in the audit log soon after: who began, and what it had announced. */
+export async function recordStarted(
+  { pool, shipper }: { readonly pool: Pool; readonly shipper: Pick<EventShipper, 'ship'> },
+  { claimed, agent, operator, announced }: StartedElsewhere,
+): Promise<void> {
+  const act = { id: randomUUID(), actor: operator }
+  const event = toOutboxEvent(startedEntry(claimed, { agent, act, announced }))
+  await addOutboxEvents(pool, [event])
+  void shipper.ship([event])
+}
 
 /** Nobody got what was given: somebody else gets it at once, no attempt is counted. */
 export const releaseRemote = (pool: Pool, fences: readonly Fence[]): Promise<void> =>

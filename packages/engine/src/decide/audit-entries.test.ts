@@ -1,7 +1,7 @@
 // An audit entry holds ids, verdicts and amounts; words stand in its segments only, each person's apart.
 import { checkEntry } from '@baton/ledger'
 import { describe, expect, it } from 'vitest'
-import { decisionEntry, lifecycleEntry, toOutboxEvent } from './audit-entries.ts'
+import { decisionEntry, lifecycleEntry, startedEntry, toOutboxEvent } from './audit-entries.ts'
 import { claimedFrom, judgeSample, sampleHandoff } from '../../fixtures/sample-delivery.ts'
 
 const CANARY = 'canary-words'
@@ -82,6 +82,23 @@ describe('a decision entry (E11)', () => {
       cost: null,
     })
   })
+})
+
+it('S23 who began outside is named, and what was announced stands in a segment', () => {
+  const agent = { type: 'coder', version: '1.0.0' }
+  const act = { id: '5d0f2c8e-7d3c-4f0a-9d53-0a3f7a0a1c11', actor: 'session:haiku' }
+  const entry = startedEntry(claimedFrom(wordy), { agent, act, announced: CANARY })
+  expect(checkEntry(entry)).toMatchObject({ ok: true })
+  const { segments, ...rest } = entry
+  expect(segments).toEqual([{ kind: 'message', subject: null, text: CANARY }])
+  expect(JSON.stringify(rest)).not.toContain(CANARY)
+  expect(rest).toMatchObject({
+    event: 'EXECUTION_STARTED',
+    act,
+    toAgent: { agentVersion: '1.0.0' },
+  })
+  const unannounced = startedEntry(claimedFrom(wordy), { agent, act, announced: undefined })
+  expect(unannounced.segments).toEqual([])
 })
 
 it('a lifecycle entry has no words at all and commits as JSON', () => {

@@ -86,6 +86,23 @@ export const executedBy = (
   toAgent: { agentType: routedTo ?? toAgent, agentVersion: agent?.version ?? null },
 })
 
+/** That an agent outside has the work: who takes it, and what it announced of itself, which is text. */
+export const startedEntry = (
+  claimed: ClaimedHandoff,
+  { agent, act, announced }: Started,
+): AuditEntry => ({
+  ...lifecycleEntry(claimed, 'EXECUTION_STARTED'),
+  ...executedBy(claimed, agent),
+  act,
+  segments: announced === undefined ? [] : [{ kind: 'message', subject: null, text: announced }],
+})
+
+interface Started {
+  readonly agent: Executing
+  readonly act: NonNullable<AuditEntry['act']>
+  readonly announced: string | undefined
+}
+
 /** The record of a handoff that passed every check and that its receiver cannot take (S18). */
 export function blockedEntry(claimed: ClaimedHandoff, verdict: Verdict<SafetyVerdict>): AuditEntry {
   return { ...decisionEntry(claimed, verdict), event: 'HANDOFF_BLOCKED', reason: 'BLOCKED' }

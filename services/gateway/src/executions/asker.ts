@@ -41,6 +41,7 @@ export function openAsker(asking: Asking): Asker {
   let company: NodeJS.Timeout | undefined
   const patience = setTimeout(close, Math.max(WAIT_MIN_MS, asking.waitMs))
   asking.gone.addEventListener('abort', close, { once: true })
+  if (asking.gone.aborted) close()
 
   function close(): void {
     closed = true

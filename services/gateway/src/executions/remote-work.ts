@@ -9,7 +9,7 @@ import {
   releaseRemote,
   watchAudit,
 } from '@baton/engine'
-import type { Backoff, BlockedPolicy, Receiver } from '@baton/engine'
+import type { Backoff, BlockedPolicy, EventShipper, Receiver } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
@@ -46,6 +46,8 @@ export interface RemoteWork extends Service {
   readonly handOut: HandOut
   readonly leaseMs: number
   readonly settle: Receiver['settle']
+  /** Brings what has committed into the log. */
+  readonly shipper: Pick<EventShipper, 'ship'>
   /** Handles queue messages, or handoffs that are named, for whoever executes them outside. */
   readonly receiveFor: Receiver['receiveFor']
   /** Releases what nobody got; never rejects. */
@@ -74,6 +76,7 @@ export function createRemoteWork(parts: RemoteWorkParts): RemoteWork {
     handOut,
     leaseMs,
     settle: receiver.settle,
+    shipper,
     receiveFor: receiver.receiveFor,
     release(fences) {
       if (fences.length === 0) return

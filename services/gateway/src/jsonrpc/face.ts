@@ -116,7 +116,7 @@ const HANDSHAKE = /^\s*\[A2A HANDSHAKE v1\b/
 /** The answer to who only says who they are; undefined for who asks something. */
 function greetingOf({ contextId, text }: RpcMessage, isAnnounced: boolean): string | undefined {
   if (contextId.startsWith('handshake:') && HANDSHAKE.test(text))
-    return '[A2A HANDSHAKE ACK v1]\nrole: worker\nharness: baton\nready: true'
+    return '[A2A HANDSHAKE ACK v1]\nrole: worker\ncwd: none\nharness: baton\nready: true'
   const asks = text.includes('TASK_DISPATCH') || text.includes('TASK DISPATCH (inline)')
   return isAnnounced && !asks ? 'SESSION_ANNOUNCE received' : undefined
 }

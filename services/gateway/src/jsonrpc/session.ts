@@ -15,6 +15,7 @@ import { createReplies } from './replies.ts'
 import type { ReplyTimes } from './replies.ts'
 import type { TaskParts } from './take-task.ts'
 import { createWorkers } from './workers.ts'
+import type { Workers } from './workers.ts'
 
 export interface SessionOptions {
   /** The file of peers; without one nobody may call. */
@@ -46,10 +47,10 @@ export function createSession({ options = {}, remote, ...parts }: SessionParts):
   const { waitMs = WAIT_MS, profileMs = HOUR_MS, replyTimes: times = REPLY_TIMES } = options
   const { pool, logger } = parts
   const peers = openPeers(options.peersPath, options.env ?? {})
-  const profiles = createProfileCache(profileMs)
+  const profiles = createProfileCache(profileMs, (peer) => workers?.announced(peer))
   const caller = createPeerCaller()
   const hosted = peers.all.filter(({ worksAs }) => worksAs !== null)
-  const workers =
+  const workers: Workers | undefined =
     remote === undefined || hosted.length === 0
       ? undefined
       : createWorkers({ pool, peers: hosted, profiles, caller, remote, logger })

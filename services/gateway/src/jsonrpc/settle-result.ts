@@ -2,7 +2,7 @@
 import type { RemoteOutcome } from '@baton/engine'
 import type { HandoffMessage } from '@baton/protocol'
 import type { NextHandoff } from '@baton/protocol/settlement'
-import { compareTokens } from '@baton/protocol/dialects/session'
+import { compareTokens, WORKER_BLOCKED } from '@baton/protocol/dialects/session'
 import type { TaskResult } from '@baton/protocol/dialects/session'
 
 export interface Counted {
@@ -83,7 +83,7 @@ function nextOf(result: TaskResult, { to, remaining }: HandingOn): readonly Next
 
 const unmetDetail = (reason: string) => ({
   pointer: '',
-  rule: 'sessionBlocked',
+  rule: WORKER_BLOCKED,
   message: 'the session worker could not start',
   fix: 'See what it says is missing, or hand off to an agent that has it.',
   expected: reason.slice(0, EXPECTED_MAX).toWellFormed(),

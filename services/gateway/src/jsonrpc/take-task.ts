@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequireRoom } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import { externalId, QUEUED, readAsked, SESSION, toHandoff } from '@baton/protocol/dialects/session'
-import type { Asked, RpcMessage } from '@baton/protocol/dialects/session'
+import type { Asked, RpcMessage, SessionAnnounce } from '@baton/protocol/dialects/session'
 import { crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { closeSessionReply, findSessionReply, isConflict, openSessionTurn } from '@baton/store'
@@ -52,9 +52,13 @@ export async function takeTask(parts: TaskParts, turn: Turn): Promise<TaskAnswer
   const read = readAsked(turn.message.text)
   if (!read.ok) throw invalidParams(read)
   const begun = { isFirst: false }
-  const submission = submissionOf(parts, { ...turn, asked: read.value, begun })
+  const { agentType, message } = turn
+  const announcing = { agentType, contextId: message.contextId, isFresh: true }
+  let announced: SessionAnnounce | undefined
   const { handoffId, taskId, traceparent, repeated } = await alone(parts, turn, () =>
     bounded(async () => {
+      announced = await ownAnnounce(pool, announcing)
+      const submission = submissionOf(parts, { ...turn, asked: read.value, begun, announced })
       await requireRoom(submission.agentType, submission.priority)
       return submitter.submit(submission, undefined)
     }),
@@ -63,7 +67,8 @@ export async function takeTask(parts: TaskParts, turn: Turn): Promise<TaskAnswer
   crashPoint('session.after_send')
   const stored = await findSessionReply(pool, handoffId)
   if (stored === undefined) throw FORGOTTEN
-  const said = begun.isFirst ? await firstWords(pool, turn) : []
+  // On the first task of a context the worker says what it is (S02, S16).
+  const said = begun.isFirst ? [JSON.stringify(announced)] : []
   const outcome = await waitForOutcome(parts, stored, turn)
   if (outcome === undefined) {
     const text = `${QUEUED} task ${stored.taskId} is under way; its result follows.`
@@ -96,12 +101,13 @@ async function alone<Result>(
 interface Asking extends Turn {
   readonly asked: Asked
   readonly begun: { isFirst: boolean }
+  readonly announced: SessionAnnounce
 }
 
 /** A reply is not sent before the one at once would have come. */
 const AFTER_ANSWER_MS = 1_000
 
-function submissionOf(parts: TaskParts, { asked, begun, ...turn }: Asking): Submission {
+function submissionOf(parts: TaskParts, { asked, begun, announced, ...turn }: Asking): Submission {
   const { peer, message, agentType, request } = turn
   const handoffId = randomUUID()
   const taskId = asked.taskId ?? message.messageId ?? handoffId
@@ -112,6 +118,7 @@ function submissionOf(parts: TaskParts, { asked, begun, ...turn }: Asking): Subm
     taskId,
     handoffId,
     agentType,
+    announced,
     budgetMicroUSD: parts.budgetMicroUSD,
     now: new Date(),
     expiryMs: parts.expiryMs,
@@ -162,12 +169,6 @@ async function beginTurn(
 // Others begin turns of this peer for longer than a lock is waited for.
 function busyOr(error: unknown): never {
   throw isConflict(error) ? BUSY.peer_busy : error
-}
-
-// On the first task of a context the worker says what it is (S02, S16).
-async function firstWords(pool: Pool, { agentType, message }: Turn): Promise<readonly string[]> {
-  const { contextId } = message
-  return [JSON.stringify(await ownAnnounce(pool, { agentType, contextId, isFresh: true }))]
 }
 
 const LOOK_MS = 50

@@ -1,5 +1,5 @@
 // What session workers say: in the answer to a dispatch, or later by themselves. Either settles the execution that they have.
-import { settleRemote } from '@baton/engine'
+import { recordStarted, settleRemote } from '@baton/engine'
 import type { SettleRequest } from '@baton/engine'
 import { countTokens, isUuid } from '@baton/protocol'
 import type { HandoffMessage } from '@baton/protocol'
@@ -8,7 +8,7 @@ import type { ProfileCache, RpcMessage, TaskResult } from '@baton/protocol/diale
 import type { Logger } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
 import { findTakenBy, loadTaken } from '@baton/store'
-import type { Fence, Pool } from '@baton/store'
+import type { ClaimedHandoff, Fence, Pool } from '@baton/store'
 import type { RemoteWork } from '../executions/remote-work.ts'
 import type { PeerCaller } from './call-peer.ts'
 import { operatorOfPeer } from './peers.ts'
@@ -25,20 +25,40 @@ export interface WorkerParts {
 }
 
 const CONTEXT = 'baton:'
+export const VERSION = '1.0.0'
 
 /** The context of a peer's turn: one for each handoff, the same for every attempt. */
 export const contextOf = (handoffId: string): string => `${CONTEXT}${handoffId}`
 
-/** Remembers what a worker announces in its answer (S16); what cannot be read is no announcement. */
+/** Remembers what a worker announces in its answer (S16), and answers whether it did; what cannot be read is no announcement. */
 export function keepAnnounce(
   { profiles, logger }: Pick<WorkerParts, 'profiles' | 'logger'>,
   peer: KnownPeer,
   text: string,
-): void {
+): boolean {
   const found = findAnnounce(text)
-  if (found === undefined) return
+  if (found === undefined) return false
   if (found.ok) profiles.keep(peer.name, found.announce, Date.now())
   else logger.warn({ event: 'session.announce_refused', peer: peer.name, pointer: found.pointer })
+  return found.ok
+}
+
+/** Under the task: who has it, and what is known of that peer from its announcement (S23). */
+export function recordAnnounce(
+  { pool, remote, profiles }: WorkerParts,
+  { name, worksAs }: KnownPeer,
+  claimed: ClaimedHandoff,
+): Promise<void> {
+  const announce = profiles.find(name, Date.now())
+  return recordStarted(
+    { pool, shipper: remote.shipper },
+    {
+      claimed,
+      agent: { type: worksAs ?? '', version: VERSION },
+      operator: operatorOfPeer(name),
+      announced: announce === undefined ? undefined : JSON.stringify(announce),
+    },
+  )
 }
 
 interface Finished {
@@ -99,6 +119,8 @@ export async function receiveResult(
     taken === undefined
       ? undefined
       : (JSON.parse(Buffer.from(taken.body).toString('utf8')) as HandoffMessage)
+  if (taken !== undefined && findAnnounce(text)?.ok === true)
+    await recordAnnounce(parts, peer, taken)
   const replySchema = message?.replySchema ?? 'prose'
   const reply = readReply(text, { taskId: handoffId, replySchema })
   if (reply.kind === 'queued') return 'nothing'

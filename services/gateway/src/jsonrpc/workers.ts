@@ -20,10 +20,20 @@ import type { Fence } from '@baton/store'
 import type { PeerAnswer } from './call-peer.ts'
 import { operatorOfPeer } from './peers.ts'
 import type { KnownPeer } from './peers.ts'
-import { contextOf, keepAnnounce, receiveResult, settle, settleResult } from './worker-results.ts'
+import {
+  contextOf,
+  keepAnnounce,
+  receiveResult,
+  recordAnnounce,
+  settle,
+  settleResult,
+  VERSION,
+} from './worker-results.ts'
 import type { WorkerParts } from './worker-results.ts'
 
 export interface Workers extends Service {
+  /** A peer has something else than before: its agent type is asked for work anew, as what its workers have now. */
+  announced(peer: string): void
   /** What a worker says by itself. Answers whether it settled something that it has, or had settled it before. */
   receive(peer: KnownPeer, message: RpcMessage): Promise<'settled' | 'lost' | 'nothing'>
 }
@@ -33,7 +43,6 @@ const CLAIM_MS = 20_000
 const FULL_MS = 250
 /** A worker that said that it is busy is not asked again for so long. */
 const BUSY_MS = 2_000
-const VERSION = '1.0.0'
 /** Who claims; whoever gets the work has it in their own name. */
 const CLAIMER = 'session'
 
@@ -44,7 +53,12 @@ export function createWorkers(parts: WorkerParts): Workers {
     parts.peers.filter(({ worksAs }) => worksAs !== null),
     ({ worksAs }) => worksAs ?? '',
   )
-  const host = { ...parts, busyUntil: new Map<string, number>(), stopping: stopping.signal }
+  const host = {
+    ...parts,
+    busyUntil: new Map<string, number>(),
+    claims: new Map<string, AbortController>(),
+    stopping: stopping.signal,
+  }
   const underWay = new Set<Promise<void>>()
   const loops = [...byType].map(([type, peers]) =>
     every({
@@ -62,6 +76,10 @@ export function createWorkers(parts: WorkerParts): Workers {
     async start() {
       for (const loop of loops) await loop.start()
     },
+    announced(name) {
+      const type = parts.peers.find((peer) => peer.name === name)?.worksAs
+      host.claims.get(type ?? '')?.abort()
+    },
     receive: (peer, message) => receiveResult(parts, peer, message),
     async stop() {
       stopping.abort()
@@ -73,6 +91,8 @@ export function createWorkers(parts: WorkerParts): Workers {
 
 interface Host extends WorkerParts {
   readonly busyUntil: Map<string, number>
+  /** What ends the waiting for work of an agent type. */
+  readonly claims: Map<string, AbortController>
   readonly stopping: AbortSignal
 }
 
@@ -81,6 +101,8 @@ interface TypeHost extends Host {
 }
 
 async function claimFor(host: TypeHost, underWay: Set<Promise<void>>): Promise<number> {
+  const claim = new AbortController()
+  host.claims.set(host.type, claim)
   const workers = await knownWorkers(host)
   const free = workers.reduce((sum, { given, tasksMax }) => sum + Math.max(0, tasksMax - given), 0)
   if (free === 0) return FULL_MS
@@ -89,7 +111,7 @@ async function claimFor(host: TypeHost, underWay: Set<Promise<void>>): Promise<n
     takenBy: CLAIMER,
     max: Math.min(free, 32),
     waitMs: CLAIM_MS,
-    gone: host.stopping,
+    gone: AbortSignal.any([host.stopping, claim.signal]),
   })
   let isFull = false
   for (const one of given) isFull = (await route(host, one, underWay)) === 'full' || isFull
@@ -154,6 +176,7 @@ async function route(
   const peer = host.peers.find(({ name }) => name === chosen.peer)
   if (peer === undefined || !(await takeFor(host, peer, given, host.remote.leaseMs)))
     return 'routed'
+  await recordAnnounce(host, peer, claimed)
   const work = dispatch(host, peer, given)
     .catch((error: unknown) =>
       host.logger.warn({ event: 'session.undispatched', ...fence, code: codeOf(error) }),
@@ -214,6 +237,8 @@ async function dispatch(host: TypeHost, peer: KnownPeer, given: Given): Promise<
   )
   crashPoint('session.after_dispatch')
   if (answer === undefined) return
+  if (answer.kind === 'text' && keepAnnounce(host, peer, answer.text))
+    await recordAnnounce(host, peer, claimed)
   await takeAnswer(host, peer, { given, answer, text })
 }
 
@@ -263,7 +288,6 @@ async function takeAnswer(host: Host, peer: KnownPeer, answered: Answered): Prom
   const operator = operatorOfPeer(peer.name)
   switch (answer.kind) {
     case 'text': {
-      keepAnnounce(host, peer, answer.text)
       const replySchema = message.replySchema ?? 'prose'
       const reply = readReply(answer.text, { taskId: claimed.handoffId, replySchema })
       if (reply.kind === 'queued') {

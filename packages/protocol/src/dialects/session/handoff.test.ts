@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { buildHandoffMessage } from '../../build-handoff.ts'
 import { HANDOFF_STATES } from '../../states.ts'
 import { validateHandoffMessage } from '../../validate-handoff.ts'
+import { announceOf } from './announce.ts'
 import { readAsked } from './asked.ts'
 import { dispatchOf } from './dispatch.ts'
 import { statusOf, toProse, toResult } from './outcome.ts'
@@ -10,12 +11,20 @@ import type { EndedHandoff } from './outcome.ts'
 import { resultOf } from './result.ts'
 import { toDispatch, toHandoff, wantedOf } from './submission.ts'
 
+const announced = announceOf({
+  worker: { agent_id: 'baton/coder', model: null, model_tier: null, context_window: null },
+  capabilities: { tools: ['terminal'], mcp_servers: ['context_mode'] },
+  mcp_health: { context_mode: 'ok' },
+  session: { context_id: 'design', active_tasks: 0, repo_state: null, session_fresh: true },
+})
+
 const making = {
   peer: 'hermes',
   contextId: 'design',
   taskId: 'abc-123',
   handoffId: '5d0f2c8e-7d3c-4f0a-9d53-0a3f7a0a1c11',
   agentType: 'coder',
+  announced,
   budgetMicroUSD: 1_000_000,
   now: new Date('2026-05-31T20:00:00Z'),
   expiryMs: 86_400_000,
@@ -58,7 +67,7 @@ it('S08 S10 S11 S12 becomes a whole handoff that keeps its terms', () => {
     dataSubjects: ['subject-1'],
     currentState: {
       brief: '[personal data]',
-      session: { contextId: 'design', taskId: 'abc-123', verificationDepth: 'full' },
+      session: { contextId: 'design', taskId: 'abc-123', verificationDepth: 'full', announced },
     },
     personalDataPayload: {
       '/currentState/brief': { subject: 'subject-1', value: 'Refactor the auth module.' },
@@ -148,6 +157,14 @@ it('S13 S14 tells an outcome with what belongs to its status, and no text of a r
     status: 'blocked',
     tokens_spent: 0,
     blocked_reason: 'unmet requirements: mcp trek, capability file',
+  })
+  const told = (...entries: object[]) =>
+    toResult('t', ended({ state: 'BLOCKED', reason: 'BLOCKED', details: entries }), 7)
+  expect(told({ rule: 'session.model_tier', expected: 'opus' })).toMatchObject({
+    blocked_reason: 'unmet requirements: model_tier opus',
+  })
+  expect(told({ rule: 'sessionBlocked', expected: 'no disk' })).toMatchObject({
+    blocked_reason: 'no disk',
   })
   const unsafe = ended({
     state: 'DEAD_LETTERED',

@@ -100,10 +100,12 @@ function remainingIn(result: JsonValue): readonly string[] {
   })
 }
 
-/** The class of what went wrong, and what was asked for and is missing; never text of a message. */
+/** The class of what went wrong, and what was asked for and is missing; where a worker could not start, what it says. */
 function reasonOf({ state, reason, details }: EndedHandoff): string {
   const missing = missingIn(details)
   if (missing.length > 0) return `unmet requirements: ${missing.join(', ')}`
+  const said = saidBy(details)
+  if (said !== undefined) return said
   if (state === 'EXPIRED' || state === 'CANCELED') return state.toLowerCase()
   return (reason ?? state).toLowerCase()
 }
@@ -111,6 +113,10 @@ function reasonOf({ state, reason, details }: EndedHandoff): string {
 const KIND_OF: Readonly<Record<string, string>> = {
   requiredMcp: 'mcp',
   requiredCapability: 'capability',
+  'session.mcp': 'mcp',
+  'session.capability': 'capability',
+  'session.model_tier': 'model_tier',
+  'session.repo_state': 'repo_state',
 }
 
 function missingIn(details: unknown): readonly string[] {
@@ -120,6 +126,16 @@ function missingIn(details: unknown): readonly string[] {
     const kind = KIND_OF[String(rule)]
     return kind === undefined || typeof expected !== 'string' ? [] : [`${kind} ${expected}`]
   })
+}
+
+/** What the detail of a worker's own `blocked` is called. */
+export const WORKER_BLOCKED = 'sessionBlocked'
+
+function saidBy(details: unknown): string | undefined {
+  const list: readonly unknown[] = Array.isArray(details) ? details : []
+  const own = list.find((one) => (one as { rule?: unknown } | null)?.rule === WORKER_BLOCKED)
+  const { expected } = (own ?? {}) as { expected?: unknown }
+  return typeof expected === 'string' && expected.trim() !== '' ? expected : undefined
 }
 
 /** A result for who asked for prose: its text, or one line that says how it ended. */

@@ -12,13 +12,21 @@ export interface ProfileCache {
   find(peer: string, nowMs: number): SessionAnnounce | undefined
 }
 
-/** Holds one profile of each peer. `expiryMs` after it was announced, a profile is not known any more. */
-export function createProfileCache(expiryMs: number): ProfileCache {
+/**
+ * Holds one profile of each peer. `expiryMs` after it was announced, a profile is not known any more. `onChanged` is told of each peer that
+ * announces something else than what is known of it, its tasks aside.
+ */
+export function createProfileCache(
+  expiryMs: number,
+  onChanged: (peer: string) => void = () => undefined,
+): ProfileCache {
   const known = new Map<string, Known>()
   return {
     keep(peer, announce, atMs) {
       const before = known.get(peer)
-      if (before === undefined || before.atMs <= atMs) known.set(peer, { announce, atMs })
+      if (before !== undefined && before.atMs > atMs) return
+      known.set(peer, { announce, atMs })
+      if (before === undefined || hasOf(before.announce) !== hasOf(announce)) onChanged(peer)
     },
     find(peer, nowMs) {
       const one = known.get(peer)
@@ -29,3 +37,6 @@ export function createProfileCache(expiryMs: number): ProfileCache {
     },
   }
 }
+
+const hasOf = ({ worker, capabilities, mcp_health: health }: SessionAnnounce): string =>
+  JSON.stringify([worker, capabilities, health])

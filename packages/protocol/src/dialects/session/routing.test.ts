@@ -102,6 +102,18 @@ it('S19 knows of a worker that announces nothing only what the operator says', (
   expect(chooseWorker({ ...anything, mcp: ['trek'] }, [silent])).toMatchObject({ kind: 'unmet' })
 })
 
+it('S02 tells of a peer that has something else than before, its tasks aside', () => {
+  const changed: string[] = []
+  const cache = createProfileCache(1_000, (peer) => changed.push(peer))
+  const first = announced('haiku')
+  cache.keep('a', first, 0)
+  cache.keep('a', { ...first, session: { ...first.session, active_tasks: 9 } }, 1)
+  cache.keep('a', announced('opus'), 0)
+  expect(changed).toEqual(['a'])
+  cache.keep('a', { ...first, mcp_health: {} }, 2)
+  expect(changed).toEqual(['a', 'a'])
+})
+
 it('S02 keeps the latest announcement of a peer, for a while', () => {
   const cache = createProfileCache(1_000)
   const [first, second] = [announced('haiku'), announced('opus')]

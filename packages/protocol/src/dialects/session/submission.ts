@@ -4,6 +4,7 @@ import type { HandoffMessage } from '../../handoff-message.ts'
 import type { JsonObject } from '../../json.ts'
 import { usdFromMicro } from '../../money.ts'
 import { foreignUuid } from '../foreign-id.ts'
+import type { SessionAnnounce } from './announce.ts'
 import type { Asked } from './asked.ts'
 import { clampPrompt, dispatchOf } from './dispatch.ts'
 import type { TaskDispatch } from './dispatch.ts'
@@ -19,6 +20,8 @@ export interface Making {
   readonly taskId: string
   readonly handoffId: string
   readonly agentType: string
+  /** What the peer is told of who works here; it stands with the task (S23). */
+  readonly announced: SessionAnnounce
   readonly budgetMicroUSD: number
   readonly now: Date
   readonly expiryMs: number
@@ -64,7 +67,7 @@ export function toHandoff(asked: Asked, making: Making) {
 // Text about people stands apart from the rest, by pointer, as the first of them's.
 function textsOf(
   asked: Asked,
-  { peer, contextId, taskId }: Making,
+  { peer, contextId, taskId, announced }: Making,
 ): Pick<AgentState, 'currentState' | 'personalData'> {
   const { brief, dataSubjects, form, replySchema, priority } = asked
   const state: JsonObject = {
@@ -76,6 +79,7 @@ function textsOf(
       form,
       replySchema,
       verificationDepth: VERIFICATION_DEPTH[priority],
+      announced: announced as SessionAnnounce & JsonObject,
     },
   }
   const [owner] = dataSubjects
