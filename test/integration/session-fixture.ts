@@ -156,9 +156,6 @@ export async function openSessionWorld(
     adminUrl,
     agents: 'none',
     env: {
-      BATON_API_KEYS: Object.values(sessionKeys)
-        .map(({ entry }) => entry)
-        .join(','),
       BATON_GATEWAY_PORT: '0',
       BATON_OPS_PORT: '0',
       BATON_PULL_LEASE_MS: '10000',
@@ -169,6 +166,10 @@ export async function openSessionWorld(
       BATON_SESSION_REPLY_RETRY_MS: '20',
       BATON_PEERS: file,
       ...env,
+      BATON_API_KEYS: [
+        ...Object.values(sessionKeys).map(({ entry }) => entry),
+        ...(env['BATON_API_KEYS'] === undefined ? [] : [env['BATON_API_KEYS']]),
+      ].join(','),
     },
   })
   await system.start('auditor')
