@@ -41,6 +41,10 @@ it('S02 S13 S16 S22 answers with its announcement and the result, where the work
   const taskId = randomUUID()
   const working = world.work('coder', DONE, { mcp: ['memory'], capabilities: ['file'] })
   const contextId = randomUUID()
+  await soon('the agent is live', async () => {
+    const { agents } = await world.api<{ agents: { type: string }[] }>('GET', '/v2/agents?limit=9')
+    return agents.some(({ type }) => type === 'coder')
+  })
   const answer = await world.say(dispatchText(taskId), { as: 'asker', contextId })
   expect(answer).toMatchObject({ status: 200, contextId })
   expect(resultIn(answer.texts)).toMatchObject({
