@@ -209,6 +209,9 @@ it('S22 says who may call, and refuses what it cannot read, as running peers do'
   expect(
     await call(asked({ params: { contextId: 'c', message: { parts: [{ text: 'a' }] } } })),
   ).toEqual([200, -32602])
+  const contextId = `baton:${crypto.randomUUID()}`
+  const done = { role: 'agent', contextId, parts: [{ text: 'done' }] }
+  expect(await call(asked({ params: { message: done } }))).toEqual([200, -32000])
   expect(await call('{}', { authorization: '' })).toEqual([401, -32000])
   expect(await call('{}', { authorization: 'Bearer wrong' })).toEqual([401, -32000])
   expect(await call(`"${'a'.repeat(1_048_577)}"`)).toEqual([413, -32000])

@@ -12,6 +12,7 @@ import type { ProfileCache, RpcMessage } from '@baton/protocol/dialects/session'
 import type { Logger } from '@baton/runtime'
 import { operatorOf } from '../acting.ts'
 import type { Face } from '../dialect.ts'
+import { offered } from '../executions/remote-work.ts'
 import { problemOf } from '../problem.ts'
 import { REQUEST_MS } from '../v2.ts'
 import { peerOfOperator } from './peers.ts'
@@ -20,6 +21,7 @@ import { errorOf, invalidParams, NOTHING_TAKEN, rpcEnvelope } from './refusals.t
 import { AGENT_CARD, CARD, HEALTH, SEND_MESSAGE } from './schema.ts'
 import { takeTask } from './take-task.ts'
 import type { TaskAnswer, TaskParts } from './take-task.ts'
+import { isOfTurn } from './worker-results.ts'
 import type { Workers } from './workers.ts'
 
 interface SessionFaceParts extends TaskParts {
@@ -131,6 +133,9 @@ async function hearWorker(
   peer: KnownPeer,
   message: RpcMessage,
 ): Promise<TaskAnswer> {
+  // Who was told that a result was received would not tell it again.
+  if (peer.worksAs === null && isOfTurn(message)) throw RESULT_LATE
+  if (workers === undefined && isOfTurn(message)) offered(undefined)
   if (workers === undefined || peer.worksAs === null) return said(message, 'received')
   const heard = await workers.receive(peer, message)
   if (heard === 'lost') throw RESULT_LATE

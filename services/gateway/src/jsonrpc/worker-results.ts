@@ -30,6 +30,9 @@ export const VERSION = '1.0.0'
 /** The context of a peer's turn: one for each handoff, the same for every attempt. */
 export const contextOf = (handoffId: string): string => `${CONTEXT}${handoffId}`
 
+/** Whether what is said in this context is said of such a turn. */
+export const isOfTurn = ({ contextId }: RpcMessage): boolean => contextId.startsWith(CONTEXT)
+
 /** Remembers what a worker announces in its answer (S16), and answers whether it did; what cannot be read is no announcement. */
 export function keepAnnounce(
   { profiles, logger }: Pick<WorkerParts, 'profiles' | 'logger'>,
