@@ -77,6 +77,8 @@ export interface Evidence {
   readonly tasks: readonly TaskRow[]
   readonly records: readonly RecordRow[]
   readonly returns: readonly ReturnRow[]
+  /** The handoffs whose outcome Baton has tried to tell a session peer. */
+  readonly tried: readonly string[]
   /** What is still queued, leased, scheduled or unshipped after the drain. */
   readonly stuck: readonly string[]
   readonly chain: { readonly ok: boolean; readonly findings: readonly unknown[] }

@@ -22,6 +22,8 @@ import { createSwarmChannel, startSwarmAgent } from './swarm-peers.ts'
 
 const PATHS = { push: '/push', replies: '/replies', worker: '/worker' }
 const TOKENS = { [ORCHESTRATOR]: 'token-of-the-orchestrator', [WORKER]: 'token-of-the-worker' }
+/** Its answers hardly wait, so that most outcomes are told later. */
+const ASKING = { contextsMax: 1_000, waitMs: 50 }
 /** Who cannot say that it is still at it has this long. */
 const SWARM_LEASE_MS = 3_000
 
@@ -56,7 +58,7 @@ export function outsideSettings(
     allowPrivate: true,
   })
   const peers = [
-    { ...peer(ORCHESTRATOR, PATHS.replies), sendsTo: 'open', limits: { contextsMax: 1_000 } },
+    { ...peer(ORCHESTRATOR, PATHS.replies), sendsTo: 'open', limits: ASKING },
     {
       ...peer(WORKER, PATHS.worker),
       worksAs: 'session-worker',
@@ -71,7 +73,6 @@ export function outsideSettings(
     gateway: {
       BATON_PROFILES: file('profiles.json', { profiles: [{ id: 'driver' }, { id: 'open' }] }),
       BATON_PEERS: file('peers.json', { peers }),
-      BATON_SESSION_WAIT_MS: '300',
       BATON_SESSION_REPLY_RETRY_MS: '100',
       BATON_SW4RM_PORT: String(swarmPort),
       BATON_SW4RM_LEASE_MS: String(SWARM_LEASE_MS),

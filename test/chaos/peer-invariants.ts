@@ -80,6 +80,17 @@ function untoldOrTwice({ operations, handoffs, told }: Evidence): readonly strin
   })
 }
 
+// Also those whose asker never heard that its task was taken.
+function triedInVain({ tried, handoffs, told }: Evidence): readonly string[] {
+  const tasks = new Map(handoffs.map((row) => [row.id, row.taskId]))
+  const heard = new Set(
+    told.filter(({ status }) => status !== 'queued').map(({ taskId }) => taskId),
+  )
+  return tried
+    .filter((id) => !heard.has(tasks.get(id) ?? ''))
+    .map((id) => `tried to tell, and never told: ${id}`)
+}
+
 export const PEER_INVARIANTS: readonly CampaignInvariant[] = [
   {
     id: 'I16',
@@ -91,6 +102,6 @@ export const PEER_INVARIANTS: readonly CampaignInvariant[] = [
     id: 'I17',
     promise: 'I2',
     rule: 'a session peer is told how each task ended, under one id and never otherwise',
-    check: untoldOrTwice,
+    check: (evidence) => [...untoldOrTwice(evidence), ...triedInVain(evidence)],
   },
 ]

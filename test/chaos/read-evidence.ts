@@ -10,7 +10,7 @@ import type { Evidence, HandoffRow, RecordRow, ReturnRow, TaskRow } from './evid
 
 type Read = Pick<
   Evidence,
-  'handoffs' | 'tasks' | 'records' | 'returns' | 'stuck' | 'chain' | 'rules'
+  'handoffs' | 'tasks' | 'records' | 'returns' | 'tried' | 'stuck' | 'chain' | 'rules'
 >
 
 const ms = (column: string): string => `extract(epoch from ${column})::float8 * 1000`
@@ -36,6 +36,8 @@ from task t left join checkpoint c on c.id = t.checkpoint_id`
 const RETURNS = `
 select handoff_id as "handoffId", attempt, ${ms('(retry_at - created_at)')} as "delayMs"
 from handoff_return`
+
+const TRIED = 'select handoff_id as id from session_reply where attempts > 0'
 
 // The auditor's clock may be wrong on purpose; when its transaction committed is Postgres' own word.
 const RECORDS = `
@@ -70,6 +72,7 @@ export async function readEvidence(system: System): Promise<Read> {
       })),
       records: records.rows.map(toRecord),
       returns: await rowsOf<ReturnRow>(pool, RETURNS),
+      tried: (await rowsOf<{ id: string }>(pool, TRIED)).map(({ id }) => id),
       stuck: await listWaiting(pool),
       chain: await verifyChain(system),
       rules: await brokenRules(pool, auditPool),

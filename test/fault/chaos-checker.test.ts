@@ -187,6 +187,7 @@ const BREACHES: readonly {
     what: 'a peer is told before the end',
     change: { ...SESSION, told: [{ ...TOLD, at: 1_200 }] },
   },
+  { id: 'I17', what: 'a peer is tried to be told in vain', change: { tried: ['h1'] } },
   { id: 'I17', what: 'a peer is told of what nobody asked', change: { told: [TOLD] } },
 ]
 

@@ -91,6 +91,7 @@ export const SOUND: Evidence = {
   ],
   records: [record(), record({ event: 'EXECUTION_COMPLETED', hash: 'bb', at: 1_400 })],
   returns: [],
+  tried: [],
   stuck: [],
   chain: { ok: true, findings: [] },
   rules: [],
