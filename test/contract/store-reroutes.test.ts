@@ -95,7 +95,10 @@ describe('a blocked handoff', () => {
     const expired = await claimed()
     await store.leaseExpiry(expired.handoffId)
     const [moved, swept] = await Promise.all([reroute(expired), sweepExpiredLeases(store.pool)])
-    expect([moved === 'able', swept]).toEqual([moved !== undefined, moved === undefined ? 1 : 0])
+    expect([moved === 'able', swept]).toEqual([
+      moved !== undefined,
+      moved === undefined ? [expired.handoffId] : [],
+    ])
     expect(
       await store.rows('select from outbox where handoff_id = $1', [expired.handoffId]),
     ).toHaveLength(1)

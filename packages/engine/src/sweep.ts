@@ -92,15 +92,16 @@ export function createSweeper(parts: SweeperParts): Service {
 async function redrive({ pool, transport, logger, undeliveredMs = UNDELIVERED_MS }: SweeperParts) {
   const retries = await sweepRetries(pool)
   const expired = await sweepExpiredLeases(pool)
+  for (const handoffId of expired) logger.warn({ event: 'lease.expired', handoffId })
   const undelivered = await listUndelivered(pool, undeliveredMs)
   crashPoint('sweeper.after_select')
   const gone = undelivered.length === 0 ? [] : await missing(transport, undelivered)
   const lost = gone.length === 0 ? 0 : await redriveHandoffs(pool, gone)
   crashPoint('sweeper.after_commit')
   const stuck = await sweepStuck(pool, undeliveredMs)
-  if (retries + expired + lost + stuck === 0) return
+  if (retries + expired.length + lost + stuck === 0) return
   wakeRelays(pool)
-  logger.info({ event: 'sweep.redriven', retries, expired, lost, stuck })
+  logger.info({ event: 'sweep.redriven', retries, expired: expired.length, lost, stuck })
 }
 
 // What the queue no longer has.

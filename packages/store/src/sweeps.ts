@@ -36,9 +36,10 @@ with taken as (
   returning handoff_id
 ), ${REQUEUE}`
 
-/** Takes executions away from owners that stopped renewing their lease; answers how many. */
-export async function sweepExpiredLeases(db: Database): Promise<number> {
-  return (await run(db, 'sweep_expired_leases', EXPIRED)).length
+/** Takes executions away from owners that stopped renewing their lease; answers of which handoffs. */
+export async function sweepExpiredLeases(db: Database): Promise<readonly string[]> {
+  const rows = await run<{ readonly id: string }>(db, 'sweep_expired_leases', EXPIRED)
+  return rows.map(({ id }) => id)
 }
 
 const UNDELIVERED = `
