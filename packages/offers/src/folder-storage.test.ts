@@ -18,6 +18,18 @@ const newFolder = (): string => join(ROOT, `folder-${(made += 1)}`, '.handoffs')
 
 const SCAN = { description: 'Review', from_agent: 'scanner' }
 
+it('names the folder that cannot be used, and how to mend it', async () => {
+  const file = join(ROOT, 'a-file')
+  await writeFile(file, '')
+  const offers = createOffers({ storage: openFolder(file) })
+  const refused = {
+    code: 'BATON_OFFERS_FOLDER',
+    message: `the folder ${file} cannot be used (ENOTDIR)`,
+  }
+  await expect(offers.createHandoff(SCAN)).rejects.toMatchObject(refused)
+  await expect(offers.listHandoffs()).rejects.toMatchObject(refused)
+})
+
 describe('P14 the files', () => {
   it('are named by the id and hold the published fields, indented by two', async () => {
     const folder = newFolder()

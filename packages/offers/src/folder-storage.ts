@@ -8,6 +8,7 @@ import { HANDOFF_LIMITS, readHandoffBytes } from '@baton/protocol/dialects/hando
 import { crashPoint, syncFolder, writeThrough } from '@baton/runtime'
 import { fileNamesOf, isHandoffFile } from './file-names.ts'
 import { PRIVATE_FOLDER, withFolderLock } from './folder-lock.ts'
+import { whileUsable } from './refusals.ts'
 import { versionOf } from './storage.ts'
 import type { Entry, OfferStorage, StoredText } from './storage.ts'
 
@@ -16,14 +17,16 @@ export function openFolder(folder: string): OfferStorage {
   return {
     load: async (taskId) => (await locate(folder, taskId)).stored,
     save: (taskId, text, expected) =>
-      withFolderLock(folder, async () => {
-        const { stored, free } = await locate(folder, taskId)
-        if (stored?.version !== expected) return false
-        const name = stored?.name ?? free
-        if (name === undefined) return false
-        await replace(folder, name, text)
-        return true
-      }),
+      whileUsable(folder, () =>
+        withFolderLock(folder, async () => {
+          const { stored, free } = await locate(folder, taskId)
+          if (stored?.version !== expected) return false
+          const name = stored?.name ?? free
+          if (name === undefined) return false
+          await replace(folder, name, text)
+          return true
+        }),
+      ),
     listAll: () => listFolder(folder),
     watch: (changed) => watchFiles(folder, changed),
   }
@@ -100,7 +103,7 @@ async function clearDrafts(own: string): Promise<void> {
 }
 
 async function* listFolder(folder: string): AsyncIterable<Entry> {
-  for (const name of await namesIn(folder)) {
+  for (const name of await whileUsable(folder, () => namesIn(folder))) {
     const read = await readFile(folder, name)
     if (read === undefined) continue
     const isPlaceOf = (taskId: string) => fileNamesOf(taskId).includes(name.normalize('NFC'))

@@ -1,7 +1,7 @@
 // Why a call is refused, each with a stable code and how to mend it.
 import { extensionProblem, mayBecome, nextStatuses } from '@baton/protocol/dialects/handoff-v01'
 import type { OfferedHandoff, Status } from '@baton/protocol/dialects/handoff-v01'
-import { permanent } from '@baton/runtime'
+import { permanent, transient } from '@baton/runtime'
 
 const SHOWN_MAX = 80
 
@@ -81,4 +81,22 @@ export function refuseOthers(handoff: OfferedHandoff, agent: string | undefined)
 export function refuseExtensions({ context }: OfferedHandoff): void {
   const problem = extensionProblem(context)
   if (problem !== undefined) throw invalid(`the context is wrong: ${problem}`)
+}
+
+/** Throws BATON_OFFERS_FOLDER where the file system refuses what `work` asks of the folder: no rights, no space, no folder. */
+export async function whileUsable<Result>(
+  folder: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    const isRefused = syscall !== undefined || code === 'ERR_SQLITE_ERROR'
+    if (!isRefused) throw error
+    throw transient('BATON_OFFERS_FOLDER', `the folder ${folder} cannot be used (${code})`, {
+      fix: 'Let HANDOFF_DIR name a folder that this user may read and write, on a disk with space left.',
+      cause: error,
+    })
+  }
 }
