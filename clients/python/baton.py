@@ -64,7 +64,7 @@ class BatonError(Exception):
         self.detail = str(problem.get("detail", ""))
         self.fix = str(problem.get("fix", ""))
         self.errors: Sequence[Mapping[str, Any]] = problem.get("errors") or []
-        super().__init__(f"{self.code}: {self.detail} {self.fix}".strip())
+        super().__init__(": ".join(part for part in (self.code, self.detail) if part) + (f". {self.fix}" if self.fix else ""))
 
 
 class Canceled(Exception):

@@ -50,7 +50,7 @@ export class BatonError extends Error {
 
   constructor(status: number, problem: Problem) {
     const { code = 'BATON_UNREADABLE_ANSWER', detail = '', fix = '', errors = [] } = problem
-    super(`${code}: ${detail}`)
+    super(fix === '' ? `${code}: ${detail}` : `${code}: ${detail}. ${fix}`)
     this.name = 'BatonError'
     this.status = status
     this.code = code
