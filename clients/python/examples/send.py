@@ -9,6 +9,6 @@ from baton import Baton
 baton = Baton(sys.argv[1], sys.argv[2])
 sent = baton.send("word-count", {"text": sys.argv[3]})
 print("durable as", sent.handoff_id, flush=True)
-while (handoff := baton.handoff(sent.handoff_id))["state"] != "COMPLETED":
+while (handoff := baton.handoff(sent.handoff_id))["state"] in ("QUEUED", "DISPATCHED", "ACCEPTED", "EXECUTING"):
     time.sleep(0.2)
-print(handoff["state"], handoff["result"], flush=True)
+print(handoff["state"], handoff["result"] or handoff["reason"], flush=True)
