@@ -40,6 +40,8 @@ export interface PullWorld {
   readonly system: System
   readonly pool: Pool
   gateway(): ServiceProcess
+  /** What the gateways and the relay, where there is one, have logged. */
+  log(): string
   /** Where the gateway listens. */
   url(): string
   /** Starts a gateway; further ones stand beside it. */
@@ -96,8 +98,9 @@ export async function openPullWorld(purpose: string, redisUrl?: string): Promise
     },
   })
   await system.start('auditor')
-  if (redisUrl !== undefined) await system.start('relay')
+  const processes = redisUrl === undefined ? [] : [await system.start('relay')]
   let gateway = await system.start('gateway')
+  processes.push(gateway)
   const pool = createPool({ url: system.databaseUrl, applicationName: 'test', connectionsMax: 2 })
   const sender: Sender = createSender({
     databaseUrl: system.databaseUrl,
@@ -120,9 +123,11 @@ export async function openPullWorld(purpose: string, redisUrl?: string): Promise
     system,
     pool,
     gateway: () => gateway,
+    log: () => processes.map((one) => one.output()).join(''),
     url: () => addressOf(gateway),
     async startGateway(env) {
       gateway = await system.start('gateway', env)
+      processes.push(gateway)
       return gateway
     },
     send: (target, { state = {}, constraints = {} } = {}) =>

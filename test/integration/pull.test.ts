@@ -146,6 +146,7 @@ describe.each(QUEUES)('an agent that pulls, with the queue %s', (queue) => {
     const other = await take('slow')
     expect(other.fencingToken).toBeGreaterThan(one.fencingToken)
     expect(await beat()).toMatchObject({ held: false })
+    expect(world.log()).toContain(`"event":"lease.expired","handoffId":"${handoffId}"`)
     expect(await world.settle(one, { outcome: 'complete' })).toMatchObject({ settled: false })
     await world.post(
       `/v2/handoffs/${handoffId}/cancel`,
