@@ -302,3 +302,21 @@ it('S15 S19 speaks prose to a worker that has announced nothing, and S16 hears i
   const next = await world.send('coder')
   await world.reaches(next.handoffId, 'COMPLETED')
 })
+
+it('S20 asks no more whom refuses, and says in the log why a dispatch failed', async () => {
+  haiku.behave = () => ({ error: -32_601 })
+  opus.behave = haiku.behave
+  const refused = await world.send('coder')
+  await world.reaches(refused.handoffId, 'ROLLED_BACK')
+  expect(heardBy(haiku, refused.handoffId).length + heardBy(opus, refused.handoffId).length).toBe(1)
+  haiku.behave = () => ({ status: 401 })
+  opus.behave = haiku.behave
+  const unauthorized = await world.send('coder')
+  const isSaid = () =>
+    world.gateway().output().includes('"kind":"failed","code":"BATON_PEER_FAILED","status":401')
+  await soon('the status to be in the log', isSaid)
+  haiku.behave = done
+  opus.behave = done
+  await world.reaches(unauthorized.handoffId, 'COMPLETED')
+  expect(world.gateway().output()).toContain('"kind":"refused","code":-32601')
+})

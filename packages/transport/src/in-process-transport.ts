@@ -2,9 +2,10 @@
 // A crash loses every job in it, and the sweeper re-drives them exactly as after a lost Redis.
 import { transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
+import { createConsumers } from './consumers.ts'
 import { createInProcessQueue } from './in-process-queue.ts'
 import type { InProcessQueue } from './in-process-queue.ts'
-import type { Consumer, Job, Transport } from './transport.ts'
+import type { Job, Transport } from './transport.ts'
 
 export interface InProcessTransportOptions {
   readonly logger: Logger
@@ -23,7 +24,7 @@ export function createInProcessTransport({
   waitingMax = WAITING_MAX,
 }: InProcessTransportOptions): Transport {
   const queues = new Map<string, InProcessQueue>()
-  const consumers: Consumer[] = []
+  const consumers = createConsumers()
   const queueOf = (name: string): InProcessQueue => {
     const queue = queues.get(name) ?? createInProcessQueue(logger)
     queues.set(name, queue)
@@ -39,9 +40,7 @@ export function createInProcessTransport({
       for (const job of jobs) queueOf(job.queue).accept(job)
     },
     async consume(options) {
-      const consumer = queueOf(options.queue).consume(options)
-      consumers.push(consumer)
-      return consumer
+      return consumers.add(queueOf(options.queue).consume(options))
     },
     missing: async (jobs) =>
       jobs
@@ -50,7 +49,7 @@ export function createInProcessTransport({
     waiting: async (name) => queues.get(name)?.waiting ?? 0,
     async close() {
       closed = true
-      await Promise.all(consumers.map((consumer) => consumer.stop()))
+      await consumers.stop()
     },
   }
 }

@@ -5,9 +5,10 @@ import type { Redis } from 'ioredis'
 import { startBullmqConsumer } from './bullmq-consumer.ts'
 import type { WorkerBackend } from './bullmq-consumer.ts'
 import { logErrors } from './bullmq-errors.ts'
+import { createConsumers } from './consumers.ts'
 import { consumerOptions, openRedis } from './redis-connection.ts'
 import { createRedisPublisher } from './redis-publisher.ts'
-import type { Consumer, Transport } from './transport.ts'
+import type { Transport } from './transport.ts'
 
 export interface RedisTransportOptions {
   readonly url: string
@@ -27,7 +28,7 @@ export function createRedisTransport({
   prefix = 'baton',
 }: RedisTransportOptions): Transport {
   const publisher = createRedisPublisher({ url, prefix, logger })
-  const consumers: Consumer[] = []
+  const consumers = createConsumers()
   return {
     kind: 'redis',
     publish: publisher.publish,
@@ -41,11 +42,10 @@ export function createRedisTransport({
         waiting: () => publisher.waiting(options.queue),
         logger,
       })
-      consumers.push(consumer)
-      return consumer
+      return consumers.add(consumer)
     },
     async close() {
-      await Promise.all(consumers.map((consumer) => consumer.stop()))
+      await consumers.stop()
       await publisher.close()
     },
   }

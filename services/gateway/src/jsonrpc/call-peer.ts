@@ -20,8 +20,8 @@ export interface PeerCall {
 
 export type PeerAnswer =
   | RpcReply
-  /** Nothing that the protocol has was answered. */
-  | { readonly kind: 'failed'; readonly code: string }
+  /** Nothing that the protocol has was answered; with the HTTP status where one was. */
+  | { readonly kind: 'failed'; readonly code: string; readonly status?: number }
 
 export interface PeerCaller {
   /** Never rejects, unless the signal aborts. */
@@ -44,7 +44,7 @@ export function createPeerCaller(): PeerCaller {
   return {
     async call(peer, { timeoutMs, signal, traceparent, tracestate, ...message }) {
       try {
-        const { bytes } = await endpointOf(peer).post({
+        const { bytes, status } = await endpointOf(peer).post({
           body: JSON.stringify(rpcSend(message)),
           headers: {
             'idempotency-key': `"${message.messageId}"`,
@@ -55,7 +55,7 @@ export function createPeerCaller(): PeerCaller {
           signal,
           timeoutMs,
         })
-        if (bytes === undefined) return { kind: 'failed', code: 'BATON_PEER_FAILED' }
+        if (bytes === undefined) return { kind: 'failed', code: 'BATON_PEER_FAILED', status }
         return readRpcReply(bytes, ANSWER_BYTES_MAX)
       } catch (error) {
         signal.throwIfAborted()

@@ -1,5 +1,5 @@
 // Tells session peers how their tasks ended, until they have it: kept in Postgres, sent by whichever gateway claims it.
-import { crashPoint, every } from '@baton/runtime'
+import { codeOf, crashPoint, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import {
   claimSessionReplies,
@@ -10,7 +10,6 @@ import {
 } from '@baton/store'
 import type { Pool, SessionReply } from '@baton/store'
 import { SESSION } from '@baton/protocol/dialects/session'
-import { codeOf } from '@baton/runtime'
 import type { PeerAnswer, PeerCaller } from './call-peer.ts'
 import type { Peers } from './peers.ts'
 import { findOutcome } from './task-outcome.ts'

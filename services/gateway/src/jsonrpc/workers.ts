@@ -282,6 +282,17 @@ interface Answered {
   readonly text: string
 }
 
+/** The outcome says only whether it is tried again: why is for whoever runs the gateway. */
+function noteFailed({ logger }: Host, peer: KnownPeer, { given, answer }: Answered): void {
+  const { handoffId } = given.claimed
+  const { kind } = answer
+  const why = {
+    ...('code' in answer ? { code: answer.code } : {}),
+    ...('status' in answer ? { status: answer.status } : {}),
+  }
+  logger.warn({ event: 'session.dispatch_failed', handoffId, peer: peer.name, kind, ...why })
+}
+
 async function takeAnswer(host: Host, peer: KnownPeer, answered: Answered): Promise<void> {
   const { given, answer, text } = answered
   const { claimed, message } = given
@@ -304,9 +315,11 @@ async function takeAnswer(host: Host, peer: KnownPeer, answered: Answered): Prom
       return releaseRemote(host.pool, [fenceOf(claimed)])
     case 'refused':
     case 'unreadable':
+      noteFailed(host, peer, answered)
       await settle(host, operator, { ...fenceOf(claimed), outcome: REFUSED })
       return
     case 'failed':
+      noteFailed(host, peer, answered)
       await settle(host, operator, { ...fenceOf(claimed), outcome: UNAVAILABLE })
       return
   }
