@@ -1,3 +1,4 @@
+// What a transport remembers of its consumers: those that run, and no other.
 import { expect, test, vi } from 'vitest'
 import { createConsumers } from './consumers.ts'
 import type { Consumer } from './transport.ts'
