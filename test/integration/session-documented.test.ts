@@ -64,6 +64,16 @@ const recorded = (taskId: string, event: string) =>
     return records.some((record) => record.event === event) && records
   })
 
+/** What the worker heard of a task; of what is left of an earlier one it may hear in between. */
+async function heardOf(taskId: string): Promise<string> {
+  const { rows } = await world.pool.query<{ handoff_id: string }>({
+    text: 'select handoff_id from external_ref where id = $1',
+    values: [`hermes-switch/${taskId}`],
+  })
+  const contextId = `baton:${rows[0]?.handoff_id}`
+  return worker.heard.find(({ message }) => message.contextId === contextId)?.text ?? ''
+}
+
 async function recordsOf(taskId: string): Promise<readonly RecordBody[]> {
   const { rows } = await world.pool.query<{ task_id: string }>({
     text: `select h.task_id from external_ref r join handoff h on h.id = r.handoff_id where r.id = $1`,
@@ -220,8 +230,8 @@ describe('the three messages', () => {
     worker.behave = reporting(reported)
     const taskId = randomUUID()
     const { texts } = await ask(dispatchOf(taskId))
-    const heard = worker.heard.at(-1)
-    const { task, deadline: _, brief, ...terms } = JSON.parse(heard?.text ?? '') as typeof DISPATCH
+    const heard = await heardOf(taskId)
+    const { task, deadline: _, brief, ...terms } = JSON.parse(heard) as typeof DISPATCH
     expect(terms).toEqual({
       type: DISPATCH.type,
       protocol_version: '2.0',
@@ -251,7 +261,7 @@ describe('the three messages', () => {
     worker.behave = reporting(RESULT)
     const { texts } = await ask(INLINE)
     expect(resultIn(texts)).toMatchObject({ status: 'done', tokens_spent: 3240 })
-    expect(JSON.parse(worker.heard.at(-1)?.text ?? '')).toMatchObject({
+    expect(JSON.parse(await heardOf(String(resultIn(texts)['task_id'])))).toMatchObject({
       task: { priority: 'high', reply_schema: 'structured', token_budget: 4000 },
       requirements: { required_mcp: ['context_mode'], required_capabilities: [] },
       brief: expect.stringContaining('Refactor the auth module...'),
@@ -266,11 +276,11 @@ describe('the three messages', () => {
     })
     const [first, second] = [randomUUID(), randomUUID()]
     const { texts } = await ask(dispatchOf(first, { requirements: {} }))
-    expect(worker.heard.at(-1)?.text).toMatch(/^TASK DISPATCH \(inline\)\n/)
+    expect(await heardOf(first)).toMatch(/^TASK DISPATCH \(inline\)\n/)
     const own = JSON.parse(texts[0] ?? '') as typeof ANNOUNCE
     expect(Object.keys(own)).toEqual(Object.keys(ANNOUNCE))
     await ask(dispatchOf(second))
-    expect(JSON.parse(worker.heard.at(-1)?.text ?? '')).toMatchObject({ type: 'TASK_DISPATCH' })
+    expect(JSON.parse(await heardOf(second))).toMatchObject({ type: 'TASK_DISPATCH' })
     for (const taskId of [first, second]) {
       const records = await recorded(taskId, 'EXECUTION_COMPLETED')
       const begun = records.filter(({ event }) => event === 'EXECUTION_STARTED')
