@@ -335,6 +335,10 @@ describe('an answer 202', () => {
 
 it('an endpoint that does not answer is left alone for a while, and called again', async () => {
   endpoint.answer(answerStatus(500))
+  const alone = await pipeline.send('breaking')
+  expect((await pipeline.reaches(alone.handoffId, 'ROLLED_BACK')).reason).toBe(
+    'BATON_PUSH_UNAVAILABLE',
+  )
   const sent = await Promise.all(Array.from({ length: 6 }, () => pipeline.send('breaking')))
   await Promise.all(
     sent.map(({ handoffId }) => pipeline.reaches(handoffId, 'ROLLED_BACK', 'QUEUED')),

@@ -4,7 +4,6 @@ import type { Consumer } from './transport.ts'
 export interface Consumers {
   add(started: Consumer): Consumer
   stop(): Promise<void>
-  readonly size: number
 }
 
 export function createConsumers(): Consumers {
@@ -23,9 +22,6 @@ export function createConsumers(): Consumers {
     },
     async stop() {
       await Promise.all([...running].map((consumer) => consumer.stop()))
-    },
-    get size() {
-      return running.size
     },
   }
 }

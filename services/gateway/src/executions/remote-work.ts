@@ -139,7 +139,8 @@ export function offered(remote: RemoteWork | undefined): RemoteWork {
   return remote
 }
 
-const NOT_OFFERED = new ProblemError({
+/** What a gateway answers that gives nothing away. */
+export const NOT_OFFERED = new ProblemError({
   status: 503,
   code: 'BATON_EXECUTIONS_NOT_OFFERED',
   detail: 'this gateway gives no executions away, because it may not write the audit log',

@@ -12,7 +12,7 @@ import type { ProfileCache, RpcMessage } from '@baton/protocol/dialects/session'
 import type { Logger } from '@baton/runtime'
 import { operatorOf } from '../acting.ts'
 import type { Face } from '../dialect.ts'
-import { offered } from '../executions/remote-work.ts'
+import { NOT_OFFERED } from '../executions/remote-work.ts'
 import { problemOf } from '../problem.ts'
 import { REQUEST_MS } from '../v2.ts'
 import { peerOfOperator } from './peers.ts'
@@ -135,7 +135,7 @@ async function hearWorker(
 ): Promise<TaskAnswer> {
   // Who was told that a result was received would not tell it again.
   if (peer.worksAs === null && isOfTurn(message)) throw RESULT_LATE
-  if (workers === undefined && isOfTurn(message)) offered(undefined)
+  if (workers === undefined && isOfTurn(message)) throw NOT_OFFERED
   if (workers === undefined || peer.worksAs === null) return said(message, 'received')
   const heard = await workers.receive(peer, message)
   if (heard === 'lost') throw RESULT_LATE
