@@ -84,7 +84,16 @@ it('says nothing to others, or in clear', async () => {
 
 it('does not begin with files that do not belong together, or that are not there', () => {
   writeFileSync(join(folder, 'other.pem'), createTestCertificate('127.0.0.1').key)
-  const invalid = expect.objectContaining({ code: 'BATON_SW4RM_TLS_INVALID' })
-  expect(() => serverWith({ ...files, key: join(folder, 'other.pem') })).toThrow(invalid)
-  expect(() => serverWith({ ...files, key: '' })).toThrow(invalid)
+  const invalid = (why: RegExp) =>
+    expect.objectContaining({
+      code: 'BATON_SW4RM_TLS_INVALID',
+      message: expect.stringMatching(why),
+    })
+  const other = join(folder, 'other.pem')
+  expect(() => serverWith({ ...files, key: other })).toThrow(invalid(/belong together/))
+  expect(() => serverWith({ ...files, key: '' })).toThrow(invalid(/BATON_SW4RM_TLS_KEY is not set/))
+  const gone = join(folder, 'gone.pem')
+  expect(() => serverWith({ ...files, certificate: gone })).toThrow(
+    invalid(/BATON_SW4RM_TLS_CERT cannot be read at .*gone.pem/),
+  )
 })

@@ -97,17 +97,36 @@ export function createSw4rmServer(options: Sw4rmServerOptions): Sw4rmServer {
 
 function credentialsOf(tls: TlsFiles | undefined): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure()
+  const pair = {
+    cert_chain: readPem('BATON_SW4RM_TLS_CERT', tls.certificate),
+    private_key: readPem('BATON_SW4RM_TLS_KEY', tls.key),
+  }
   try {
-    const pair = { cert_chain: readFileSync(tls.certificate), private_key: readFileSync(tls.key) }
     createSecureContext({ cert: pair.cert_chain, key: pair.private_key })
-    return ServerCredentials.createSsl(null, [pair])
   } catch (cause) {
-    throw permanent('BATON_SW4RM_TLS_INVALID', 'the certificate of the SW4RM port cannot be used', {
-      cause,
-      fix: 'Name readable PEM files that belong together in BATON_SW4RM_TLS_CERT and BATON_SW4RM_TLS_KEY.',
-    })
+    throw tlsInvalid('they are no PEM, or do not belong together', cause)
+  }
+  return ServerCredentials.createSsl(null, [pair])
+}
+
+function readPem(setting: string, path: string): Buffer {
+  if (path === '') throw tlsInvalid(`${setting} is not set`)
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    throw tlsInvalid(`${setting} cannot be read at ${path}`, cause)
   }
 }
+
+const tlsInvalid = (why: string, cause?: unknown) =>
+  permanent(
+    'BATON_SW4RM_TLS_INVALID',
+    `the certificate and the key of the SW4RM port cannot be used: ${why}`,
+    {
+      cause,
+      fix: 'Name readable PEM files that belong together in BATON_SW4RM_TLS_CERT and BATON_SW4RM_TLS_KEY, or neither.',
+    },
+  )
 
 function listenOn(
   listener: NetServer,
