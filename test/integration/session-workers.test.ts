@@ -320,3 +320,20 @@ it('S20 asks no more whom refuses, and says in the log why a dispatch failed', a
   await world.reaches(unauthorized.handoffId, 'COMPLETED')
   expect(world.gateway().output()).toContain('"kind":"refused","code":-32601')
 })
+
+it('S23 a worker that announces something else without end keeps nobody from work', async () => {
+  let windows = 100_000
+  let isOver = false
+  const flood = async () => {
+    while (!isOver) {
+      const text = announceText('haiku').replace('200000', String((windows += 1)))
+      await world.say(text, { as: 'haiku', role: 'agent', contextId: 'handshake' })
+    }
+  }
+  const flooding = flood()
+  const sent = await Promise.all(Array.from({ length: 5 }, () => world.send('coder')))
+  for (const { handoffId } of sent) await world.reaches(handoffId, 'COMPLETED')
+  isOver = true
+  await flooding
+  expect(windows).toBeGreaterThan(100_010)
+})

@@ -17,6 +17,7 @@ import type { Service } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
 import { countTaken, keepRemoteLeases, takeExecutions } from '@baton/store'
 import type { Fence } from '@baton/store'
+import { createAnnouncePace } from './announce-pace.ts'
 import type { PeerAnswer } from './call-peer.ts'
 import { operatorOfPeer } from './peers.ts'
 import type { KnownPeer } from './peers.ts'
@@ -59,6 +60,10 @@ export function createWorkers(parts: WorkerParts): Workers {
     claims: new Map<string, AbortController>(),
     stopping: stopping.signal,
   }
+  const pace = createAnnouncePace((name) => {
+    const type = parts.peers.find((peer) => peer.name === name)?.worksAs
+    host.claims.get(type ?? '')?.abort()
+  })
   const underWay = new Set<Promise<void>>()
   const loops = [...byType].map(([type, peers]) =>
     every({
@@ -76,12 +81,10 @@ export function createWorkers(parts: WorkerParts): Workers {
     async start() {
       for (const loop of loops) await loop.start()
     },
-    announced(name) {
-      const type = parts.peers.find((peer) => peer.name === name)?.worksAs
-      host.claims.get(type ?? '')?.abort()
-    },
+    announced: pace.announced,
     receive: (peer, message) => receiveResult(parts, peer, message),
     async stop() {
+      pace.stop()
       stopping.abort()
       await Promise.all(loops.map((loop) => loop.stop()))
       await Promise.allSettled(underWay)
