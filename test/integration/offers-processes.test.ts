@@ -114,7 +114,7 @@ describe('P14 P15 a process that is killed', () => {
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
-describe.skipIf(!hasPython)('P14 a peer in Python', () => {
+describe.skipIf(!hasPython)('P14 a peer in Python (needs python3)', () => {
   const peer = async (...args: string[]): Promise<string> => {
     const { stdout } = await promisify(execFile)('python3', [PEER, ...args], {
       env: { ...process.env, HANDOFF_DIR: folder },
