@@ -1,7 +1,20 @@
 // What Baton tells an operator about itself: metrics, spans, service levels.
 export { createMetrics } from './metrics.ts'
 export type { Metrics } from './metrics.ts'
-export { LATENCY_TARGETS } from './slo.ts'
+export {
+  BURN_ALARMS,
+  EVENTS_MIN,
+  LEVEL_METRICS,
+  OBJECTIVES,
+  PAIR_ALARM,
+  PERIOD_DAYS,
+  RATES,
+  RATE_WINDOWS,
+  TRAFFIC_MIN,
+} from './objectives.ts'
+export type { BurnAlarm, LatencyObjective, Rate, Series } from './objectives.ts'
+export { LATENCY_EDGES_SECONDS, LATENCY_TARGETS } from './slo.ts'
+export type { HandoffTransport } from './slo.ts'
 export { startSpan } from './span.ts'
 export type { Span } from './span.ts'
 export { messagingAttributes } from './messaging.ts'
