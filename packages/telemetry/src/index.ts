@@ -1,4 +1,9 @@
 // What Baton tells an operator about itself: metrics, spans, service levels.
+export { inPromql, runbookOf } from './alerts/alert.ts'
+export type { Alert, SpanWriter } from './alerts/alert.ts'
+export { BUDGET_LEFT, burnSeries, handoffsSeries, rateSeries } from './alerts/recorded.ts'
+export { ALERTS, alertingGroups, fasterBy, recordingGroups } from './alerts/rules.ts'
+export type { RuleGroup } from './alerts/rules.ts'
 export { createMetrics } from './metrics.ts'
 export type { Metrics } from './metrics.ts'
 export {

@@ -1,0 +1,131 @@
+// Alerts about the way of a handoff: outbox, queue, leases, people who are waited for, agents outside.
+import { EVENTS_MIN } from '../objectives.ts'
+import { HOUR, MINUTE } from './alert.ts'
+import type { Alert } from './alert.ts'
+
+const DELIVERY = { area: 'delivery' } as const
+
+export const DELIVERY_ALERTS: readonly Alert[] = [
+  {
+    ...DELIVERY,
+    name: 'BatonOutboxStale',
+    severity: 'page',
+    summary: 'the oldest handoff has waited {{ $value | humanizeDuration }} for a relay',
+    meaning: 'Handoffs are committed, and nobody publishes them: no relay, or no queue.',
+    expression: () => 'max(baton_outbox_oldest_age_seconds) > 30',
+    forSeconds: MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonAgentAway',
+    severity: 'page',
+    summary: 'work for {{ $labels.agent }} has waited {{ $value | humanizeDuration }}',
+    meaning: 'Handoffs are published, and nobody of that agent type takes them, or far too few do.',
+    expression: () => 'max by (agent) (baton_queue_oldest_age_seconds) > 60',
+    forSeconds: 2 * MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonDeadLetters',
+    severity: 'ticket',
+    summary: '{{ $value }} dead letters wait for a person',
+    meaning: 'Handoffs were stopped for good, and a person must decide what becomes of them.',
+    expression: () => 'max(baton_dead_letter_depth) > 0',
+    forSeconds: MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonEscalations',
+    severity: 'ticket',
+    summary: '{{ $value }} tasks failed three times and wait for a person',
+    meaning: 'Tasks have failed so often that they were handed to a person.',
+    expression: () => 'max(baton_waiting_for_people{kind="escalation"}) > 0',
+    forSeconds: MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonLeasesLapsing',
+    severity: 'ticket',
+    summary: '{{ $value | humanize }} leases ran out within 15 minutes',
+    meaning: 'Receivers die or stall while they work: their work is given to others.',
+    expression: (span) =>
+      `sum(increase(baton_leases_lapsed_total[${span(15 * MINUTE)}])) > ${EVENTS_MIN + 0.5}`,
+    keepFiringSeconds: 5 * MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonFencedCommits',
+    severity: 'ticket',
+    summary: '{{ $value | humanize }} results came too late within 15 minutes',
+    meaning:
+      'Executions end after their lease: their results are refused, and the work was done twice.',
+    expression: (span) =>
+      `sum(increase(baton_fenced_commits_total[${span(15 * MINUTE)}])) > ${EVENTS_MIN + 0.5}`,
+    keepFiringSeconds: 5 * MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonBreakerOpen',
+    severity: 'page',
+    summary: 'a circuit breaker to {{ $labels.target }} is open',
+    meaning:
+      'A process gave up asking another one; for the auditor that means that nothing executes.',
+    expression: () => 'max by (target) (baton_breaker_open) > 0',
+    forSeconds: MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonScanIncomplete',
+    severity: 'ticket',
+    summary: 'the scanner could not read {{ $value | humanize }} texts whole within an hour',
+    meaning:
+      'Texts are too deep, too large or cannot be decoded; such handoffs are stopped, not passed.',
+    expression: (span) =>
+      `sum(increase(baton_scan_incomplete_total[${span(HOUR)}])) > ${EVENTS_MIN + 0.5}`,
+    keepFiringSeconds: 5 * MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonBudgetsExhausted',
+    severity: 'ticket',
+    summary: '{{ $value | humanize }} tasks ran out of budget within an hour',
+    meaning: 'Tasks stop because their money is gone: prices rose, or an agent deducts wrongly.',
+    expression: (span) =>
+      `sum(increase(baton_handoff_validation_failures_total{reason="BUDGET_EXHAUSTED"}[${span(HOUR)}])) > 10`,
+    keepFiringSeconds: 5 * MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonOutsideCallsFail',
+    severity: 'ticket',
+    summary: 'more than half of the {{ $labels.kind }} calls to outside fail',
+    meaning: 'An agent or a webhook outside does not answer, or refuses what Baton sends.',
+    expression: (span) => {
+      const risen = (matchers: string) =>
+        `sum by (kind) (increase(baton_outside_calls_total${matchers}[${span(15 * MINUTE)}]))`
+      return `${risen('{outcome!="ok"}')} / ${risen('')} > 0.5
+and ${risen('')} >= 10`
+    },
+    keepFiringSeconds: 5 * MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonAlertsUndelivered',
+    severity: 'ticket',
+    summary: 'webhooks of alerts fail',
+    meaning: 'What Baton itself wants to tell somebody does not arrive.',
+    expression: (span) =>
+      `sum(increase(baton_alert_deliveries_total{outcome="failed"}[${span(15 * MINUTE)}])) > ${EVENTS_MIN + 0.5}`,
+    keepFiringSeconds: 5 * MINUTE,
+  },
+  {
+    ...DELIVERY,
+    name: 'BatonReceiversBusy',
+    severity: 'ticket',
+    summary: '{{ $labels.instance }} has had all its places taken for 15 minutes, and work waits',
+    meaning: 'Receivers work at their limit: more of them, or more places, would be faster.',
+    expression: () => `baton_executions_active / baton_executions_limit >= 0.95
+and on () max(baton_queue_oldest_age_seconds) > 5`,
+    forSeconds: 15 * MINUTE,
+  },
+]

@@ -1,0 +1,125 @@
+// Alerts about the audit log: what tampers with it, what stops it, what falls behind.
+import { TRAFFIC_MIN } from '../objectives.ts'
+import { HOUR, MINUTE } from './alert.ts'
+import type { Alert, SpanWriter } from './alert.ts'
+
+const LOG = { area: 'audit log' } as const
+
+/** A counter that was born above 0 has risen too: its first value is no increase to Prometheus. */
+function hasRisen(metric: string, window: string): string {
+  return `sum(increase(${metric}[${window}])) > 0
+or sum(${metric} unless ${metric} offset ${window}) > 0`
+}
+
+const APPEND = 'baton_audit_append_seconds'
+
+/** The share of appends that took longer than half a second, over 15 minutes. */
+function slowAppends(span: SpanWriter): string {
+  const window = span(15 * MINUTE)
+  const of = (series: string) => `sum(increase(${series}[${window}]))`
+  return `1 - ${of(`${APPEND}_bucket{le="0.5"}`)} / ${of(`${APPEND}_count`)} > 0.01
+and ${of(`${APPEND}_count`)} >= ${TRAFFIC_MIN}`
+}
+
+export const LOG_ALERTS: readonly Alert[] = [
+  {
+    ...LOG,
+    name: 'BatonLogTampered',
+    severity: 'page',
+    summary: 'a verification found that the audit log is not what was recorded',
+    meaning:
+      'Records, seals or bundles were altered or removed. This alert is never silenced by another.',
+    expression: (span) => hasRisen('baton_audit_tamper_detected_total', span(HOUR)),
+    keepFiringSeconds: HOUR,
+  },
+  {
+    ...LOG,
+    name: 'BatonReceiptsUnmatched',
+    severity: 'page',
+    summary: 'executions hold receipts that the audit log does not know',
+    meaning:
+      'The two databases contradict each other: records are missing, or are not the ones that were promised.',
+    expression: (span) => hasRisen('baton_receipts_unmatched_total', span(HOUR)),
+    keepFiringSeconds: HOUR,
+  },
+  {
+    ...LOG,
+    name: 'BatonLogSchemaAltered',
+    severity: 'page',
+    summary: '{{ $value }} definitions of the audit database are not as the migrations made them',
+    meaning: 'A function, trigger, right or table of the log was changed by hand.',
+    expression: () => 'max(baton_audit_definitions_altered) > 0',
+  },
+  {
+    ...LOG,
+    name: 'BatonLogUnsealed',
+    severity: 'page',
+    summary: 'the oldest record has waited {{ $value | humanizeDuration }} for its seal',
+    meaning:
+      'The sealer is away or halts. After a minute appends are refused, and nothing executes.',
+    expression: () => 'max(baton_audit_unsealed_age_seconds) > 30',
+  },
+  {
+    ...LOG,
+    name: 'BatonLogUnwitnessed',
+    severity: 'ticket',
+    summary: 'the oldest seal has waited {{ $value | humanizeDuration }} for somebody outside',
+    meaning: 'Nobody outside has kept the newest seals: until then an operator could replace them.',
+    expression: () => 'max(baton_audit_unwitnessed_age_seconds) > 900',
+    forSeconds: 5 * MINUTE,
+  },
+  {
+    ...LOG,
+    name: 'BatonAppendSlow',
+    severity: 'ticket',
+    summary:
+      '{{ $value | humanizePercentage }} of appends to the audit log take longer than 500 ms',
+    meaning: 'The audit log holds every handoff up: nothing executes before its record is durable.',
+    expression: slowAppends,
+    forSeconds: 5 * MINUTE,
+  },
+  {
+    ...LOG,
+    name: 'BatonClockWrong',
+    severity: 'ticket',
+    summary: 'the auditor’s clock and its database’s differ by {{ $value | humanizeDuration }}',
+    meaning: 'Appends are refused where the auditor is too far ahead.',
+    expression: () => 'max(abs(baton_audit_clock_ahead_seconds)) > 1',
+    forSeconds: MINUTE,
+  },
+  {
+    ...LOG,
+    name: 'BatonScrubStopped',
+    severity: 'ticket',
+    summary: 'no record has been read again for six hours',
+    meaning: 'The scrubber does not run: what was altered would be found late.',
+    expression: (span) => `sum(increase(baton_audit_scrubbed_records_total[${span(6 * HOUR)}])) == 0
+and sum(increase(baton_audit_records_total[${span(6 * HOUR)}])) > 0`,
+    forSeconds: 30 * MINUTE,
+  },
+  {
+    ...LOG,
+    name: 'BatonArchiveBehind',
+    severity: 'ticket',
+    summary: '{{ $value | humanize }} records wait for the cold store',
+    meaning: 'The archiver does not keep up or cannot write: days cannot be dropped from Postgres.',
+    expression: () => 'max(baton_audit_archive_lag_records) > 20000',
+    forSeconds: 30 * MINUTE,
+  },
+  {
+    ...LOG,
+    name: 'BatonColdFaults',
+    severity: 'page',
+    summary: '{{ $value }} bundles of the cold store are missing or changed',
+    meaning: 'What was archived is not there as it was written.',
+    expression: () => 'max(baton_audit_cold_faults) > 0',
+  },
+  {
+    ...LOG,
+    name: 'BatonErasuresFail',
+    severity: 'ticket',
+    summary: 'an erasure of a person failed',
+    meaning: 'A person’s right to erasure is not met yet; the erasure must be run again.',
+    expression: (span) => hasRisen('baton_audit_erasures_total{outcome="failed"}', span(HOUR)),
+  },
+]
