@@ -19,10 +19,13 @@ const written = 'Written by infra/generate-monitoring.ts from packages/telemetry
 const yaml = (document: object): string =>
   `# ${written}\n${stringify(document, { lineWidth: 0, singleQuote: true })}`
 
+const tests = ruleTests(['recording-rules.yml', 'alerting-rules.yml'])
+
 const FILES: Readonly<Record<string, () => string>> = {
   'prometheus/recording-rules.yml': () => yaml({ groups: recordingGroups() }),
   'prometheus/alerting-rules.yml': () => yaml({ groups: alertingGroups(RUNBOOKS) }),
-  'prometheus/rule-tests.yml': () => yaml(ruleTests(['recording-rules.yml', 'alerting-rules.yml'])),
+  'prometheus/rule-tests.yml': () => yaml(tests.minute),
+  'prometheus/rule-tests-hours.yml': () => yaml(tests.hours),
   'alertmanager/alertmanager.yml': () => yaml(alertmanager()),
   'alerts.md': () => alertsPage(written),
 }

@@ -1,7 +1,5 @@
 // For each alert what makes it fire, and what looks alike and must not: promtool runs both against the written rules.
-import { RATE_WINDOWS } from '@baton/telemetry'
-
-/** Series in promtool's notation, a value a minute; values are counted up from 0 where they begin with `+`. */
+/** Series in promtool's notation: a value a minute, or every four minutes where an example lasts for hours. */
 type Given = Readonly<Record<string, string>>
 
 export interface Example {
@@ -15,8 +13,10 @@ export interface AlertExamples {
   readonly quiet: Example
 }
 
-const HOUR = RATE_WINDOWS.longSeconds / 60
+/** In minutes, and in steps of four minutes. */
+const HOUR = 60
 const DAY = 24 * HOUR
+const STEPS_A_DAY = 360
 
 /** Stays at `value` for so many minutes. */
 const still = (value: number, minutes = 2 * HOUR) => `${value}x${minutes}`
@@ -48,13 +48,13 @@ function latencies({ all, within500Ms, within2S }: Latencies): Given {
 
 const at = (atMinutes: number, given: Given): Example => ({ atMinutes, given })
 const gauge = (series: string, fires: number, quiet: number): AlertExamples => ({
-  fires: at(60, { [series]: still(fires) }),
-  quiet: at(60, { [series]: still(quiet) }),
+  fires: at(20, { [series]: still(fires) }),
+  quiet: at(20, { [series]: still(quiet) }),
 })
 /** One that rises steadily, against one that rose once. */
 const counter = (series: string, each = 1, once = 1): AlertExamples => ({
-  fires: at(60, { [series]: rising(each) }),
-  quiet: at(60, { [series]: `0x40 ${once}x60` }),
+  fires: at(20, { [series]: rising(each) }),
+  quiet: at(20, { [series]: `0x10 ${once}x60` }),
 })
 
 const CHECKED = 'baton_hop_seconds_count{hop="validate"}'
@@ -85,79 +85,79 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
     fires: at(
       DAY + HOUR,
       latencies({
-        all: rising(100, 2 * DAY),
-        within500Ms: rising(96, 2 * DAY),
-        within2S: rising(100, 2 * DAY),
+        all: rising(1_000, 2 * STEPS_A_DAY),
+        within500Ms: rising(960, 2 * STEPS_A_DAY),
+        within2S: rising(1_000, 2 * STEPS_A_DAY),
       }),
     ),
     quiet: at(
       DAY + HOUR,
       latencies({
-        all: rising(1_000, 2 * DAY),
-        within500Ms: rising(995, 2 * DAY),
-        within2S: rising(1_000, 2 * DAY),
+        all: rising(1_000, 2 * STEPS_A_DAY),
+        within500Ms: rising(995, 2 * STEPS_A_DAY),
+        within2S: rising(1_000, 2 * STEPS_A_DAY),
       }),
     ),
   },
   BatonPairSlow: {
     fires: at(
-      7 * HOUR,
+      8 * HOUR,
       latencies({
-        all: rising(10, 8 * HOUR),
-        within500Ms: rising(5, 8 * HOUR),
-        within2S: rising(10, 8 * HOUR),
+        all: rising(100, STEPS_A_DAY),
+        within500Ms: rising(50, STEPS_A_DAY),
+        within2S: rising(100, STEPS_A_DAY),
       }),
     ),
-    // The same share of a pair with ten handoffs an hour.
+    // The same share of a pair with six handoffs an hour.
     quiet: at(
-      7 * HOUR,
+      8 * HOUR,
       latencies({
-        all: `0+0.1x${8 * HOUR}`,
-        within500Ms: `0+0.05x${8 * HOUR}`,
-        within2S: `0+0.1x${8 * HOUR}`,
+        all: rising(1, STEPS_A_DAY),
+        within500Ms: rising(0.5, STEPS_A_DAY),
+        within2S: rising(1, STEPS_A_DAY),
       }),
     ),
   },
   BatonValidationFailures: {
-    fires: at(90, {
+    fires: at(30, {
       [CHECKED]: rising(100),
       'baton_handoff_validation_failures_total{reason="SCHEMA_INVALID"}': rising(3),
     }),
-    quiet: at(90, {
+    quiet: at(30, {
       [CHECKED]: rising(100),
       'baton_handoff_validation_failures_total{reason="SCHEMA_INVALID"}': rising(1),
     }),
   },
   BatonSafetyViolations: {
-    fires: at(90, {
+    fires: at(30, {
       'baton_safety_verdicts_total{decision="allow", category=""}': rising(100),
       'baton_safety_verdicts_total{decision="reject", category="injection"}': rising(1),
     }),
     // One violation among few handoffs is a dead letter for a person, not a rate.
-    quiet: at(90, {
+    quiet: at(30, {
       'baton_safety_verdicts_total{decision="allow", category=""}': rising(2),
-      'baton_safety_verdicts_total{decision="reject", category="injection"}': '0x80 1x60',
+      'baton_safety_verdicts_total{decision="reject", category="injection"}': '0x20 1x60',
     }),
   },
   BatonRollbacks: {
-    fires: at(90, { [CHECKED]: rising(100), baton_rollbacks_total: rising(2) }),
-    quiet: at(90, { [CHECKED]: rising(1_000), baton_rollbacks_total: rising(5) }),
+    fires: at(30, { [CHECKED]: rising(100), baton_rollbacks_total: rising(2) }),
+    quiet: at(30, { [CHECKED]: rising(1_000), baton_rollbacks_total: rising(5) }),
   },
   BatonCompressionSpike: {
     fires: at(DAY + 3 * HOUR, {
-      'baton_handoffs_total{outcome="QUEUED", reason=""}': rising(100, 2 * DAY),
-      baton_context_compressions_total: turning([5, DAY], [40, 6 * HOUR]),
+      'baton_handoffs_total{outcome="QUEUED", reason=""}': rising(1_000, 2 * STEPS_A_DAY),
+      baton_context_compressions_total: turning([50, STEPS_A_DAY], [400, STEPS_A_DAY]),
     }),
     quiet: at(DAY + 3 * HOUR, {
-      'baton_handoffs_total{outcome="QUEUED", reason=""}': rising(100, 2 * DAY),
-      baton_context_compressions_total: rising(40, 2 * DAY),
+      'baton_handoffs_total{outcome="QUEUED", reason=""}': rising(1_000, 2 * STEPS_A_DAY),
+      baton_context_compressions_total: rising(400, 2 * STEPS_A_DAY),
     }),
   },
   BatonOutboxStale: gauge('baton_outbox_oldest_age_seconds', 31, 29),
   BatonAgentAway: gauge('baton_queue_oldest_age_seconds{agent="risk"}', 61, 59),
   BatonDeadLetters: gauge('baton_dead_letter_depth', 1, 0),
   BatonEscalations: gauge('baton_waiting_for_people{kind="escalation"}', 1, 0),
-  BatonLeasesLapsing: counter('baton_leases_lapsed_total'),
+  BatonLeasesExpire: counter('baton_leases_expired_total'),
   BatonFencedCommits: counter('baton_fenced_commits_total'),
   BatonBreakerOpen: gauge('baton_breaker_open{target="auditor"}', 1, 0),
   BatonScanIncomplete: counter('baton_scan_incomplete_total'),
@@ -167,25 +167,25 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
     9,
   ),
   BatonOutsideCallsFail: {
-    fires: at(60, {
+    fires: at(25, {
       'baton_outside_calls_total{kind="push", outcome="ok"}': rising(1),
       'baton_outside_calls_total{kind="push", outcome="failed"}': rising(2),
     }),
     // Two of three fail, but there were only three.
-    quiet: at(60, {
-      'baton_outside_calls_total{kind="push", outcome="ok"}': '0x50 1x60',
-      'baton_outside_calls_total{kind="push", outcome="failed"}': '0x50 2x60',
+    quiet: at(25, {
+      'baton_outside_calls_total{kind="push", outcome="ok"}': '0x20 1x60',
+      'baton_outside_calls_total{kind="push", outcome="failed"}': '0x20 2x60',
     }),
   },
   BatonAlertsUndelivered: counter('baton_alert_deliveries_total{outcome="failed"}'),
   BatonReceiversBusy: {
-    fires: at(60, {
+    fires: at(25, {
       'baton_executions_active{instance="a"}': still(8),
       'baton_executions_limit{instance="a"}': still(8),
       'baton_queue_oldest_age_seconds{agent="risk"}': still(20),
     }),
     // All places are taken, and nothing waits.
-    quiet: at(60, {
+    quiet: at(25, {
       'baton_executions_active{instance="a"}': still(8),
       'baton_executions_limit{instance="a"}': still(8),
       'baton_queue_oldest_age_seconds{agent="risk"}': still(0),
@@ -193,42 +193,45 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
   },
   // It is born with a finding: the first value of a counter is an increase too.
   BatonLogTampered: {
-    fires: at(75, { 'baton_audit_tamper_detected_total{instance="a"}': '_x60 1x60' }),
-    quiet: at(75, { 'baton_audit_tamper_detected_total{instance="a"}': still(0) }),
+    fires: at(25, { 'baton_audit_tamper_detected_total{instance="a"}': '_x20 1x60' }),
+    quiet: at(25, { 'baton_audit_tamper_detected_total{instance="a"}': still(0) }),
   },
   BatonReceiptsUnmatched: {
-    fires: at(75, { baton_receipts_unmatched_total: '0x60 2x60' }),
-    quiet: at(75, { baton_receipts_unmatched_total: still(0) }),
+    fires: at(25, { baton_receipts_unmatched_total: '0x20 2x60' }),
+    quiet: at(25, { baton_receipts_unmatched_total: still(0) }),
   },
   BatonLogSchemaAltered: gauge('baton_audit_definitions_altered', 1, 0),
   BatonLogUnsealed: gauge('baton_audit_unsealed_age_seconds', 31, 2),
   BatonLogUnwitnessed: gauge('baton_audit_unwitnessed_age_seconds', 901, 60),
   BatonAppendSlow: {
-    fires: at(60, {
+    fires: at(25, {
       'baton_audit_append_seconds_bucket{le="0.5"}': rising(90),
       baton_audit_append_seconds_count: rising(100),
     }),
-    quiet: at(60, {
+    quiet: at(25, {
       'baton_audit_append_seconds_bucket{le="0.5"}': rising(100),
       baton_audit_append_seconds_count: rising(100),
     }),
   },
   BatonClockWrong: gauge('baton_audit_clock_ahead_seconds', -1.5, 0.2),
   BatonScrubStopped: {
-    fires: at(10 * HOUR, {
-      baton_audit_scrubbed_records_total: still(500, 12 * HOUR),
-      baton_audit_records_total: rising(10, 12 * HOUR),
+    fires: at(8 * HOUR, {
+      baton_audit_scrubbed_records_total: still(500, STEPS_A_DAY),
+      baton_audit_records_total: rising(10, STEPS_A_DAY),
     }),
-    quiet: at(10 * HOUR, {
-      baton_audit_scrubbed_records_total: rising(500, 12 * HOUR),
-      baton_audit_records_total: rising(10, 12 * HOUR),
+    quiet: at(8 * HOUR, {
+      baton_audit_scrubbed_records_total: rising(500, STEPS_A_DAY),
+      baton_audit_records_total: rising(10, STEPS_A_DAY),
     }),
   },
-  BatonArchiveBehind: gauge('baton_audit_archive_lag_records', 20_001, 800),
+  BatonArchiveBehind: {
+    fires: at(45, { baton_audit_archive_lag_records: still(20_001) }),
+    quiet: at(45, { baton_audit_archive_lag_records: still(800) }),
+  },
   BatonColdFaults: gauge('baton_audit_cold_faults', 1, 0),
   BatonErasuresFail: {
-    fires: at(60, { 'baton_audit_erasures_total{outcome="failed"}': '0x30 1x60' }),
-    quiet: at(60, { 'baton_audit_erasures_total{outcome="completed"}': rising(1) }),
+    fires: at(25, { 'baton_audit_erasures_total{outcome="failed"}': '0x20 1x60' }),
+    quiet: at(25, { 'baton_audit_erasures_total{outcome="completed"}': rising(1) }),
   },
   BatonProcessDown: gauge('up{job="baton-relay", instance="a"}', 0, 1),
   BatonServerUnsafe: gauge('baton_server_unsafe{server="postgres"}', 1, 0),

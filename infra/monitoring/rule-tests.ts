@@ -3,40 +3,72 @@ import { ALERTS } from '@baton/telemetry'
 import { ALERT_EXAMPLES } from './alert-examples.ts'
 import type { Example } from './alert-examples.ts'
 
-/** The document of `promtool test rules`, for rule files beside it. */
-export function ruleTests(ruleFiles: readonly string[]): object {
-  return {
-    rule_files: ruleFiles,
-    evaluation_interval: '1m',
-    tests: ALERTS.flatMap((alert) => {
-      const examples = ALERT_EXAMPLES[alert.name]
-      if (examples === undefined) throw new Error(`${alert.name} has no examples to test it with`)
-      const firing = [
-        { labels: `{alertname="${alert.name}", severity="${alert.severity}"}`, value: 1 },
-      ]
-      return [
-        test(`${alert.name} fires`, alert.name, { ...examples.fires, samples: firing }),
-        test(`${alert.name} stays quiet`, alert.name, { ...examples.quiet, samples: [] }),
-      ]
-    }),
+/** Minutes between two values and two evaluations: days are told in larger steps, or promtool takes minutes. */
+const STEP = { minute: 1, hours: 4 }
+/** What lasts longer than this is told in larger steps. */
+const SHORT_MINUTES = 180
+
+/** The documents of `promtool test rules`, for rule files beside them: of minutes, and of days. */
+export function ruleTests(
+  ruleFiles: readonly string[],
+): Readonly<Record<keyof typeof STEP, object>> {
+  const told = ALERTS.flatMap(({ name, severity }) => {
+    const examples = ALERT_EXAMPLES[name]
+    if (examples === undefined) throw new Error(`${name} has no examples to test it with`)
+    return [
+      { alert: name, severity, isFiring: true, ...examples.fires },
+      { alert: name, severity, isFiring: false, ...examples.quiet },
+    ]
+  })
+  const document = (pace: keyof typeof STEP) => {
+    const own = told.filter((one) => one.atMinutes > SHORT_MINUTES === (pace === 'hours'))
+    const tests = together(own).map((group) => testOf(group, STEP[pace]))
+    return { rule_files: ruleFiles, evaluation_interval: `${STEP[pace]}m`, tests }
   }
+  return { minute: document('minute'), hours: document('hours') }
 }
 
-function test(
-  name: string,
-  alert: string,
-  { given, atMinutes, samples }: Example & { samples: object[] },
-) {
+interface Told extends Example {
+  readonly alert: string
+  readonly severity: string
+  readonly isFiring: boolean
+}
+
+/** Examples that have no metric in common are told at once: promtool evaluates every rule for each test. */
+function together(examples: readonly Told[]): Told[][] {
+  const groups: { metrics: Set<string>; examples: Told[] }[] = []
+  for (const example of examples) {
+    const metrics = Object.keys(example.given).map((series) =>
+      series.replace(/(?:_bucket|_count)?({.*)?$/, ''),
+    )
+    const group = groups.find(
+      (one) =>
+        one.examples[0]?.atMinutes === example.atMinutes &&
+        metrics.every((metric) => !one.metrics.has(metric)),
+    )
+    if (group === undefined) groups.push({ metrics: new Set(metrics), examples: [example] })
+    else {
+      for (const metric of metrics) group.metrics.add(metric)
+      group.examples.push(example)
+    }
+  }
+  return groups.map((group) => group.examples)
+}
+
+function testOf(examples: readonly Told[], step: number): object {
+  const given = examples.flatMap((example) => Object.entries(example.given))
   return {
-    name,
-    interval: '1m',
-    input_series: Object.entries(given).map(([series, values]) => ({ series, values })),
-    promql_expr_test: [
-      {
-        expr: `max by (alertname, severity) (ALERTS{alertname="${alert}", alertstate="firing"}) * 0 + 1`,
-        eval_time: `${atMinutes}m`,
-        exp_samples: samples,
-      },
-    ],
+    name: examples
+      .map(({ alert, isFiring }) => `${alert} ${isFiring ? 'fires' : 'stays quiet'}`)
+      .join(', '),
+    interval: `${step}m`,
+    input_series: given.map(([series, values]) => ({ series, values })),
+    promql_expr_test: examples.map(({ alert, severity, isFiring, atMinutes }) => ({
+      expr: `max by (alertname, severity) (ALERTS{alertname="${alert}", alertstate="firing"}) * 0 + 1`,
+      eval_time: `${atMinutes}m`,
+      exp_samples: isFiring
+        ? [{ labels: `{alertname="${alert}", severity="${severity}"}`, value: 1 }]
+        : [],
+    })),
   }
 }

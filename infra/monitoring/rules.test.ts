@@ -44,7 +44,7 @@ describe.skipIf(!hasPromtool)('promtool (skipped where it is not installed)', ()
   })
 
   it('fires every alert in its one example, and none in the other', () => {
-    const tested = promtool('test', 'rules', 'rule-tests.yml')
+    const tested = promtool('test', 'rules', 'rule-tests.yml', 'rule-tests-hours.yml')
     expect(`${tested.stdout}${tested.stderr}`).not.toContain('FAILED')
     expect(tested.status).toBe(0)
   })

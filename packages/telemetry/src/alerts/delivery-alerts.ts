@@ -44,12 +44,12 @@ export const DELIVERY_ALERTS: readonly Alert[] = [
   },
   {
     ...DELIVERY,
-    name: 'BatonLeasesLapsing',
+    name: 'BatonLeasesExpire',
     severity: 'ticket',
     summary: '{{ $value | humanize }} leases ran out within 15 minutes',
     meaning: 'Receivers die or stall while they work: their work is given to others.',
     expression: (span) =>
-      `sum(increase(baton_leases_lapsed_total[${span(15 * MINUTE)}])) > ${EVENTS_MIN + 0.5}`,
+      `sum(increase(baton_leases_expired_total[${span(15 * MINUTE)}])) > ${EVENTS_MIN + 0.5}`,
     keepFiringSeconds: 5 * MINUTE,
   },
   {

@@ -43,7 +43,7 @@ const edge = (seconds: number): string =>
   Number.isInteger(seconds) ? `le=~"${seconds}([.]0)?"` : `le="${seconds}"`
 
 /** The selector of a series; what `where` names must be exactly so. */
-export function selector({ metric, where = {} }: Series): string {
+function selector({ metric, where = {} }: Series): string {
   const matchers = Object.entries(where).map(([label, value]) => `${label}="${value}"`)
   return matchers.length === 0 ? metric : `${metric}{${matchers.join(', ')}}`
 }
