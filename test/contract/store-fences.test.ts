@@ -56,7 +56,7 @@ describe('a late settlement is fenced (I4)', () => {
   const everything = async ({ handoffId, taskId }: { handoffId: string; taskId: string }) =>
     store.rows(
       `select h.*, e.*, t.*, (select count(*) from audit_outbox a where a.handoff_id = h.id) as events,
-         (select count(*) from alert a where a.handoff_id = h.id) as alerts,
+         (select count(*) from alert_occurrence a where a.handoff_id = h.id) as alerts,
          (select count(*) from handoff_return r where r.handoff_id = h.id) as returns,
          (select count(*) from retry r where r.handoff_id = h.id) as retries
        from handoff h join execution e on e.handoff_id = h.id join task t on t.id = h.task_id

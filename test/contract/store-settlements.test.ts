@@ -7,6 +7,7 @@ import {
   findHandoff,
   findTask,
   findTaskCheckpoint,
+  countAlerts,
   listAlerts,
   listDeadLetters,
   listEscalations,
@@ -183,12 +184,15 @@ describe('an ending without effect', () => {
       failedHandoffs: 1,
       checkpointId: second.checkpointId,
     })
+    await countAlerts(store.pool)
     expect(
-      (await listAlerts(store.pool, 100)).find((alert) => alert.handoffId === second.handoffId),
+      (await listAlerts(store.pool, { limit: 100 })).find((alert) =>
+        alert.handoffIds.includes(second.handoffId),
+      ),
     ).toMatchObject({ kind: 'handoff.rolled_back', reason: 'SCHEMA_INVALID' })
-    expect((await listEscalations(store.pool, 100)).map((one) => one.handoffId)).toContain(
-      second.handoffId,
-    )
+    expect(
+      (await listEscalations(store.pool, { limit: 100 })).map((one) => one.handoffId),
+    ).toContain(second.handoffId)
     expect(await eventsOf(second.handoffId)).toBe(1)
   })
 

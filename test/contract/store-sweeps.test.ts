@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => store.close())
 beforeEach(async () => {
   await store.rows(
-    'truncate task, checkpoint, handoff, handoff_body, outbox, retry, execution, alert, audit_outbox',
+    'truncate task, checkpoint, handoff, handoff_body, outbox, retry, execution, alert_occurrence, alert, audit_outbox',
   )
 })
 
@@ -211,7 +211,9 @@ describe('expiry', () => {
     expect(idsOf(expired.flat())).toEqual(idsOf(handoffs))
     expect(idsOf(await claimOutbox(store.pool, [quota(2)]))).toEqual(idsOf(open))
     expect(await store.rows('select from retry')).toEqual([])
-    expect(await store.rows(`select from alert where kind = 'handoff.expired'`)).toHaveLength(20)
+    expect(
+      await store.rows(`select from alert_occurrence where kind = 'handoff.expired'`),
+    ).toHaveLength(20)
     const tasks = await store.rows<{ status: string }>(
       `select t.status from task t join handoff h on h.task_id = t.id
        where h.state = 'EXPIRED' and t.checkpoint_id = h.checkpoint_id`,

@@ -61,7 +61,7 @@ describe('an unmet requirement', () => {
       details: [{ pointer: '/requirements/mcp/0', rule: 'requiredMcp', expected: 'github' }],
     })
     expect((await pipeline.taskEnds(taskId)).status).toBe('AWAITING_HUMAN')
-    expect(await listEscalations(pipeline.pool, 100)).toContainEqual(
+    expect(await listEscalations(pipeline.pool, { limit: 100 })).toContainEqual(
       expect.objectContaining({ handoffId, reason: 'BLOCKED' }),
     )
     expect(executed).toEqual([])

@@ -142,7 +142,8 @@ describeWith('a message full of canaries', await acquireRedis(), (redis) => {
       text: `select convert_from(body, 'UTF8') as text from audit.record`,
     })
     const operational = await pipeline.rows<{ text: string }>(
-      `select to_jsonb(a)::text as text from alert a union all select to_jsonb(e)::text from escalation e
+      `select to_jsonb(a)::text as text from alert a union all select to_jsonb(n)::text as text from alert_occurrence n
+       union all select to_jsonb(e)::text from escalation e
        union all select to_jsonb(o)::text from outbox o union all select to_jsonb(r)::text from audit_outbox r
        union all select to_jsonb(d)::text from dead_letter d union all select to_jsonb(h)::text from handoff h`,
     )

@@ -4,7 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildHandoffMessage, createKeyRing } from '@baton/sdk'
 import type { HandoffMessage, KeyRing } from '@baton/sdk'
 import { createSender } from '@baton/sdk'
-import { findTask, listAlerts, listDeadLetters, listEscalations, listReturns } from '@baton/store'
+import {
+  countAlerts,
+  findTask,
+  listAlerts,
+  listDeadLetters,
+  listEscalations,
+  listReturns,
+} from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { newTask } from '../fault/driver.ts'
 import { answer, FAST_RETRIES, openPipeline, recordingAgent } from './pipeline-fixture.ts'
@@ -136,8 +143,12 @@ describe('E08: an exhausted budget', () => {
     })
     expect(executed(handoffId)).toBe(false)
     expect((await findTask(pipeline.pool, taskId))?.status).toBe('AWAITING_HUMAN')
-    expect(await listAlerts(pipeline.pool, 1_000)).toContainEqual(
-      expect.objectContaining({ handoffId, reason: 'BUDGET_EXHAUSTED' }),
+    await countAlerts(pipeline.pool)
+    expect(await listAlerts(pipeline.pool, { limit: 1_000 })).toContainEqual(
+      expect.objectContaining({
+        handoffIds: expect.arrayContaining([handoffId]),
+        reason: 'BUDGET_EXHAUSTED',
+      }),
     )
   })
 
@@ -173,7 +184,7 @@ describe('E09: a handoff that the sender can mend', () => {
       const waitMs = (one.retryAt?.getTime() ?? 0) - one.createdAt.getTime()
       expect(waitMs).toBeLessThanOrEqual(FAST_RETRIES.capMs + 5)
     }
-    expect(await listEscalations(pipeline.pool, 1_000)).toContainEqual(
+    expect(await listEscalations(pipeline.pool, { limit: 1_000 })).toContainEqual(
       expect.objectContaining({ handoffId, attempts: 3 }),
     )
     expect((await findTask(pipeline.pool, taskId))?.status).toBe('PENDING_HANDOFF')

@@ -1,7 +1,7 @@
 // A handoff whose deadline or expiry has passed never executes, wherever it was waiting.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { transient } from '@baton/sdk'
-import { findTask, findTaskCheckpoint, listAlerts } from '@baton/store'
+import { countAlerts, findTask, findTaskCheckpoint, listAlerts } from '@baton/store'
 import { eventually } from '@baton/testkit'
 import { answer, gate, openPipeline, recordingAgent } from './pipeline-fixture.ts'
 import type { Pipeline } from './pipeline-fixture.ts'
@@ -27,8 +27,12 @@ describe('a handoff expires', () => {
     expect(executed).toEqual([])
     expect((await findTask(pipeline.pool, taskId))?.status).toBe('PENDING_HANDOFF')
     expect(await findTaskCheckpoint(pipeline.pool, taskId)).toBeDefined()
-    expect(await listAlerts(pipeline.pool, 100)).toContainEqual(
-      expect.objectContaining({ kind: 'handoff.expired', handoffId }),
+    await countAlerts(pipeline.pool)
+    expect(await listAlerts(pipeline.pool, { limit: 100 })).toContainEqual(
+      expect.objectContaining({
+        kind: 'handoff.expired',
+        handoffIds: expect.arrayContaining([handoffId]),
+      }),
     )
     await eventually(
       async () => {

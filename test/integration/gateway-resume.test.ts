@@ -30,7 +30,7 @@ describe('a rolled-back task', () => {
   it('is taken up again once, by whoever says so; its escalation waits no longer', async () => {
     const of = await returning.send()
     await returning.rollBack(of)
-    expect(await listEscalations(returning.pool, 500)).toContainEqual(
+    expect(await listEscalations(returning.pool, { limit: 500 })).toContainEqual(
       expect.objectContaining({ taskId: of.taskId }),
     )
     const path = `/v2/tasks/${of.taskId}/resume`
@@ -41,7 +41,7 @@ describe('a rolled-back task', () => {
     expect(bodies.filter((body) => body.repeated === false)).toHaveLength(1)
     const resumed = await findHandoff(returning.pool, bodies[0].handoffId)
     expect(resumed).toMatchObject({ resumesHandoffId: of.handoffId, state: 'QUEUED', taskSeq: 2 })
-    const escalations = await listEscalations(returning.pool, 500)
+    const escalations = await listEscalations(returning.pool, { limit: 500 })
     expect(escalations.map((escalation) => escalation.taskId)).not.toContain(of.taskId)
     const claimed = await claim(returning.pool, { handoffId: bodies[0].handoffId })
     expect(JSON.parse(Buffer.from(claimed.body).toString())).toMatchObject({

@@ -5,6 +5,7 @@ import { countTokens } from '@baton/protocol'
 import {
   findTask,
   findTaskCheckpoint,
+  countAlerts,
   listAlerts,
   listEscalations,
   listTaskHandoffs,
@@ -147,14 +148,15 @@ describe('E15, E32b: rollback', () => {
         agentState: { currentState: { text: 'what the sender knew' } },
       },
     })
-    expect(await listAlerts(pipeline.pool, 100)).toContainEqual(
+    await countAlerts(pipeline.pool)
+    expect(await listAlerts(pipeline.pool, { limit: 100 })).toContainEqual(
       expect.objectContaining({
         kind: 'handoff.rolled_back',
-        handoffId,
+        handoffIds: expect.arrayContaining([handoffId]),
         reason: 'BATON_AGENT_FAILED',
       }),
     )
-    expect(await listEscalations(pipeline.pool, 100)).toContainEqual(
+    expect(await listEscalations(pipeline.pool, { limit: 100 })).toContainEqual(
       expect.objectContaining({ handoffId, attempts: 3 }),
     )
     expect(pipeline.log()).toContain('"event":"alert"')

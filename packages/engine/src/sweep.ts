@@ -3,8 +3,10 @@ import { codeOf, crashPoint, every } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
 import {
   addOutboxEvents,
+  countAlerts,
   deadLetterDepth,
   expireHandoffs,
+  forgetAlerts,
   forgetRemoteExecutions,
   inTransaction,
   listOutboxEvents,
@@ -72,6 +74,10 @@ export function createSweeper(parts: SweeperParts): Service {
     })
     await step('events', async () => shipper.ship(await listOutboxEvents(pool, UNSHIPPED_MS)))
     await step('notifications', () => sweepNotifications(pool))
+    await step('alerts', async () => {
+      await countAlerts(pool)
+      await forgetAlerts(pool)
+    })
     await step('gauges', () => measure(parts))
   }
 

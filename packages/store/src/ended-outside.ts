@@ -81,7 +81,7 @@ with due as (
   ${NOTIFY_SENDER('rollback')}
   select id, task_id, from_agent, attempt, revision, reason, coalesce(last_error, '[]') from ended) n
 ), alerts as (
-  insert into alert (kind, handoff_id, task_id, reason)
+  insert into alert_occurrence (kind, handoff_id, task_id, reason)
   select 'handoff.expired', id, task_id, 'EXPIRED' from ended
 ), ${CLOSE_APPROVALS}, ${CLEAR_ENDED}
 select ${KNOWN} from ended e`

@@ -212,13 +212,14 @@ with input as (
   select id, task_id, from_agent, attempt, revision, reason, details
   from ended where task_status = 'PENDING_HANDOFF') n
 ), alerts as (
-  insert into alert (kind, handoff_id, task_id, reason)
-  select 'handoff.' || lower(state), id, task_id, reason from ended where alert
+  insert into alert_occurrence (kind, handoff_id, task_id, reason, escalated)
+  select 'handoff.' || lower(state), id, task_id, reason, escalate from ended where alert
 ), escalations as (
   insert into escalation (handoff_id, task_id, attempts, reason)
   select id, task_id, attempt, reason from ended where escalate
   on conflict (handoff_id) do update set attempts = excluded.attempts, reason = excluded.reason,
-    created_at = excluded.created_at, resolved_at = null
+    created_at = excluded.created_at, acknowledged_at = null, acknowledged_by = null,
+    resolved_at = null, resolved_by = null, resolved_why = null
 ), ${WAKE_NEXT_IN_TASK}, ${STORE_EVENTS('stopped', ENDED.width)}
 select handoff_id as "handoffId" from stopped`
 

@@ -126,14 +126,6 @@ export interface Tables {
     cluster: string | null
     asked_at: Date | null
   }
-  'alert': {
-    id: Generated<number>
-    kind: string
-    handoff_id: string
-    task_id: string
-    reason: string
-    created_at: Generated<Date>
-  }
   'escalation': {
     handoff_id: string
     task_id: string
@@ -141,6 +133,10 @@ export interface Tables {
     reason: string
     created_at: Generated<Date>
     resolved_at: Date | null
+    acknowledged_at: Date | null
+    acknowledged_by: string | null
+    resolved_by: string | null
+    resolved_why: string | null
   }
   'audit_outbox': {
     id: string
@@ -306,5 +302,61 @@ export interface Tables {
     dead_at: Date | null
     last_error: string | null
     told_at: Date | null
+  }
+  'alert_occurrence': {
+    id: Generated<number>
+    kind: string
+    handoff_id: string
+    task_id: string
+    reason: string
+    created_at: Generated<Date>
+    escalated: Generated<boolean>
+  }
+  'alert': {
+    id: Generated<string>
+    key: string
+    kind: string
+    severity: 'page' | 'ticket'
+    reason: string
+    subject: unknown
+    occurrences: number
+    escalations: number
+    handoff_ids: readonly string[]
+    first_at: Date
+    last_at: Date
+    created_at: Generated<Date>
+    acknowledged_at: Date | null
+    acknowledged_by: string | null
+    closed_at: Date | null
+    closed_by: string | null
+    closed_why: string | null
+  }
+  'alert_change': {
+    id: Generated<string>
+    alert_id: string | null
+    change: 'opened' | 'escalated' | 'repeated' | 'acknowledged' | 'closed' | 'test'
+    occurrences: number
+    actor: string | null
+    why: string | null
+    at: Generated<Date>
+    planned_at: Date | null
+  }
+  'alert_webhook': {
+    name: string
+    since: Generated<Date>
+    seen_at: Generated<Date>
+  }
+  'alert_delivery': {
+    change_id: string
+    webhook: string
+    alert_id: string | null
+    changed_at: Date
+    attempts: Generated<number>
+    due_at: Generated<Date>
+    lease_until: Date | null
+    delivered_at: Date | null
+    dead_at: Date | null
+    last_error: string | null
+    created_at: Generated<Date>
   }
 }

@@ -1,0 +1,265 @@
+// Alerts: one open row for each cause, however often it comes. Settlements only add narrow rows that nobody waits for; the
+// sweeper counts those. An alert, its history and what is told of it change in one statement.
+import { sql } from '@baton/postgres/statements'
+import { run, tables } from './database.ts'
+import type { Database } from './database.ts'
+
+/** Wake somebody, or leave it to a working day. */
+export type AlertSeverity = 'page' | 'ticket'
+export const ALERT_STATES = ['open', 'acknowledged', 'closed'] as const
+export type AlertState = (typeof ALERT_STATES)[number]
+
+export interface Alert {
+  /** What makes two occurrences the same alert: one is open for each key. */
+  readonly key: string
+  readonly kind: string
+  readonly severity: AlertSeverity
+  /** A code, never text of a message. */
+  readonly reason: string
+  /** What it is about, by names: agent types, a transport. */
+  readonly subject: Readonly<Record<string, string>>
+}
+
+/** An alert lists so many of its handoffs, the newest. */
+const HANDOFFS_MAX = 20
+
+// Rows are counted into open alerts in the order of their keys, so that two who count the same keys wait for each other
+// and never in a circle. An alert that is being closed is waited for as well, and then a new one opens. One more digit in
+// the count is ten times as often; of escalations only the first is told.
+const RAISE = `
+raised as (
+  insert into alert as a (key, kind, severity, reason, subject, occurrences, escalations, handoff_ids, first_at, last_at)
+  select key, kind, severity, reason, subject, occurrences, escalations, handoff_ids, first_at, last_at
+  from counted order by key
+  on conflict (key) where closed_at is null do update set severity = excluded.severity, reason = excluded.reason,
+    subject = excluded.subject, occurrences = a.occurrences + excluded.occurrences,
+    escalations = a.escalations + excluded.escalations,
+    handoff_ids = (excluded.handoff_ids || a.handoff_ids)[1:${HANDOFFS_MAX}],
+    first_at = least(a.first_at, excluded.first_at), last_at = greatest(a.last_at, excluded.last_at)
+  returning id, key, occurrences, escalations
+), changed as (
+  select r.id, r.occurrences, case
+      when r.occurrences = c.occurrences then 'opened'
+      when c.escalations > 0 and r.escalations = c.escalations then 'escalated'
+      when length(r.occurrences::text) > length((r.occurrences - c.occurrences)::text) then 'repeated' end as change
+  from raised r join counted c on c.key = r.key
+), told as (
+  insert into alert_change (alert_id, change, occurrences)
+  select id, change, occurrences from changed where change is not null
+)`
+
+const RAISE_ONE = `
+with counted as (
+  select $1::text as key, $2::text as kind, $3::text as severity, $4::text as reason, $5::jsonb as subject,
+    1::bigint as occurrences, 0::bigint as escalations, '{}'::uuid[] as handoff_ids,
+    clock_timestamp() as first_at, clock_timestamp() as last_at
+), ${RAISE}
+select id as "alertId" from raised`
+
+/**
+ * Says that something happened: the first time opens an alert, every further time counts up the one that is open. Answers
+ * its id. In a transaction, whoever raises the same key waits until that ends.
+ */
+export async function raiseAlert(db: Database, alert: Alert): Promise<string> {
+  const { key, kind, severity, reason, subject } = alert
+  const values = [key, kind, severity, reason, JSON.stringify(subject)]
+  const [raised] = await run<{ alertId: string }>(db, 'raise_alert', RAISE_ONE, values)
+  return raised?.alertId ?? ''
+}
+
+const CLOSE = `
+with closed as (
+  update alert set closed_at = clock_timestamp(), closed_by = $2, closed_why = $3
+  where key = $1 and closed_at is null returning id, occurrences
+)
+insert into alert_change (alert_id, change, occurrences, actor, why)
+select id, 'closed', occurrences, $2, $3 from closed returning alert_id as "alertId"`
+
+/** What raised it is over: closes the open alert of this key by itself. Answers whether there was one. */
+export async function closeAlert(db: Database, key: string): Promise<boolean> {
+  return (await run(db, 'close_alert_by_key', CLOSE, [key, null, 'over'])).length > 0
+}
+
+const COUNT_MAX = 2_000
+
+// Forged messages wake somebody; everything else that comes of a handoff waits for a person anyway.
+const SEVERITY = `case reason when 'SIGNATURE_INVALID' then 'page' else 'ticket' end`
+
+const COUNT = `
+with taken as (
+  delete from alert_occurrence where id = any(array(
+    select id from alert_occurrence order by id limit ${COUNT_MAX} for update skip locked))
+  returning *
+), placed as (
+  select o.*, h.from_agent, coalesce(h.routed_to, h.to_agent) as to_agent
+  from taken o left join handoff h on h.id = o.handoff_id
+), counted as (
+  select concat_ws(' ', kind, reason, from_agent, to_agent) as key, kind, ${SEVERITY} as severity, reason,
+    jsonb_strip_nulls(jsonb_build_object('fromAgent', from_agent, 'toAgent', to_agent)) as subject, count(*) as occurrences,
+    count(*) filter (where escalated) as escalations,
+    (array_agg(handoff_id order by id desc))[1:${HANDOFFS_MAX}] as handoff_ids,
+    min(created_at) as first_at, max(created_at) as last_at
+  from placed group by kind, reason, from_agent, to_agent
+), ${RAISE}
+select count(*)::int as count from taken`
+
+/**
+ * Counts what settlements noted into alerts, one for each kind, reason and pair of agents (E15). Any number may count at
+ * the same time: each takes other rows, and a row is counted exactly once. Answers how many it took.
+ */
+export async function countAlerts(db: Database): Promise<number> {
+  let counted = 0
+  for (let round = 1; round <= COUNT_ROUNDS_MAX; round += 1) {
+    const [row] = await run<{ count: number }>(db, 'count_alerts', COUNT)
+    counted += row?.count ?? 0
+    if ((row?.count ?? 0) < COUNT_MAX) break
+  }
+  return counted
+}
+
+const COUNT_ROUNDS_MAX = 10
+
+export interface AlertView {
+  readonly alertId: string
+  readonly kind: string
+  readonly severity: AlertSeverity
+  readonly reason: string
+  readonly subject: Readonly<Record<string, string>>
+  readonly state: AlertState
+  readonly occurrences: number
+  /** How many of them left a task waiting for a person. */
+  readonly escalations: number
+  /** The newest of its handoffs, at most 20. */
+  readonly handoffIds: readonly string[]
+  readonly firstAt: Date
+  readonly lastAt: Date
+  readonly openedAt: Date
+  readonly acknowledgedAt: Date | null
+  readonly acknowledgedBy: string | null
+  readonly closedAt: Date | null
+  /** Null where it closed by itself. */
+  readonly closedBy: string | null
+  readonly closedWhy: string | null
+}
+
+const STATE = sql<AlertState>`case when closed_at is not null then 'closed'
+  when acknowledged_at is not null then 'acknowledged' else 'open' end`
+
+const ALERTS = tables
+  .selectFrom('alert')
+  .select([
+    'id as alertId',
+    'kind',
+    'severity',
+    'reason',
+    sql<AlertView['subject']>`subject`.as('subject'),
+    STATE.as('state'),
+    'occurrences',
+    'escalations',
+    'handoff_ids as handoffIds',
+    'first_at as firstAt',
+    'last_at as lastAt',
+    'created_at as openedAt',
+    'acknowledged_at as acknowledgedAt',
+    'acknowledged_by as acknowledgedBy',
+    'closed_at as closedAt',
+    'closed_by as closedBy',
+    'closed_why as closedWhy',
+  ])
+
+export interface AlertFilter {
+  readonly limit: number
+  /** Without it, those that are not closed. */
+  readonly state?: AlertState | undefined
+  readonly kind?: string | undefined
+  readonly severity?: AlertSeverity | undefined
+  /** Only those after the alert with this id, in the order of the list. */
+  readonly cursor?: string | undefined
+}
+
+/** Alerts, the newest first. */
+export function listAlerts(db: Database, filter: AlertFilter): Promise<AlertView[]> {
+  const { limit, state = null, kind = null, severity = null, cursor = null } = filter
+  const written = ALERTS.where(
+    sql<boolean>`case when ${state}::text is null then closed_at is null else ${STATE} = ${state} end`,
+  )
+    .where(sql<boolean>`(${kind}::text is null or kind = ${kind})`)
+    .where(sql<boolean>`(${severity}::text is null or severity = ${severity})`)
+    .where(
+      sql<boolean>`(${cursor}::uuid is null or (created_at, id) < (select created_at, id from alert where id = ${cursor}))`,
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+  return run(db, 'list_alerts', written)
+}
+
+export async function findAlert(db: Database, alertId: string): Promise<AlertView | undefined> {
+  return (await run(db, 'find_alert', ALERTS.where('id', '=', alertId)))[0]
+}
+
+export interface AlertChange {
+  readonly change: 'opened' | 'escalated' | 'repeated' | 'acknowledged' | 'closed' | 'test'
+  readonly at: Date
+  /** How often it had come by then. */
+  readonly occurrences: number
+  /** Null where nobody did it. */
+  readonly actor: string | null
+  readonly why: string | null
+}
+
+/** What became of an alert, the newest 100 changes, oldest first. */
+export async function listAlertChanges(db: Database, alertId: string): Promise<AlertChange[]> {
+  const written = tables
+    .selectFrom('alert_change')
+    .select(['change', 'at', 'occurrences', 'actor', 'why'])
+    .where('alert_id', '=', alertId)
+    .orderBy('at', 'desc')
+    .limit(100)
+  return (await run(db, 'list_alert_changes', written)).toReversed()
+}
+
+const ACKNOWLEDGE = `
+with done as (
+  update alert set acknowledged_at = clock_timestamp(), acknowledged_by = $2
+  where id = $1 and acknowledged_at is null and closed_at is null returning id, occurrences
+)
+insert into alert_change (alert_id, change, occurrences, actor)
+select id, 'acknowledged', occurrences, $2 from done returning alert_id as "alertId"`
+
+/** Somebody looks after it. Answers false where somebody did before, and where it is closed or unknown. */
+export async function acknowledgeAlert(
+  db: Database,
+  alertId: string,
+  actor: string,
+): Promise<boolean> {
+  return (await run(db, 'acknowledge_alert', ACKNOWLEDGE, [alertId, actor])).length > 0
+}
+
+const CLOSE_ONE = CLOSE.replace('key = $1', 'id = $1')
+
+/** Somebody says that it is over, and why. Answers false where it was closed before or is unknown. */
+export async function closeAlertById(
+  db: Database,
+  {
+    alertId,
+    actor,
+    why,
+  }: { readonly alertId: string; readonly actor: string; readonly why: string },
+): Promise<boolean> {
+  return (await run(db, 'close_alert', CLOSE_ONE, [alertId, actor, why])).length > 0
+}
+
+const FORGET = `
+with forgotten as (
+  delete from alert where id = any(array(
+    select id from alert where closed_at < clock_timestamp() - interval '90 days'
+    order by closed_at limit 500 for update skip locked))
+  returning id
+)
+delete from alert_change where alert_id = any(array(select id from forgotten))`
+
+/** Forgets those that were closed 90 days ago, with their history. */
+export async function forgetAlerts(db: Database): Promise<void> {
+  await run(db, 'forget_alerts', FORGET)
+}
