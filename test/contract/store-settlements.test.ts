@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   completeExecutions,
+  countAlerts,
   deadLetterDepth,
   endHandoffs,
   findHandoff,
   findTask,
   findTaskCheckpoint,
-  countAlerts,
   listAlerts,
   listDeadLetters,
   listEscalations,

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHash } from 'node:crypto'
 import { countTokens } from '@baton/protocol'
 import {
+  countAlerts,
   findTask,
   findTaskCheckpoint,
-  countAlerts,
   listAlerts,
   listEscalations,
   listTaskHandoffs,
