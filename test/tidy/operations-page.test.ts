@@ -1,4 +1,4 @@
-// Metrics, log events and crash points are contracts: the pages that list them say neither more nor less than the code.
+// Log events and crash points are contracts: the pages that list them say neither more nor less than the code.
 import { expect, it } from 'vitest'
 import { sourceFiles } from './source-files.ts'
 
@@ -21,18 +21,6 @@ const inCode = (pattern: RegExp) =>
     pattern,
   )
 const inPage = (path: string, pattern: RegExp) => found([pages.get(path) ?? ''], pattern)
-
-it('infra/README.md lists every metric', () => {
-  const definitions = shipped.filter(({ path }) => path === 'packages/telemetry/src/metrics.ts')
-  const metrics = found(
-    definitions.map(({ text }) => text),
-    /'(baton_[a-z_]+_(?:total|seconds|depth))'/g,
-  )
-  expect(metrics.length).toBeGreaterThan(10)
-  expect(inPage('infra/README.md', /^\| `(baton_[a-z_]+_(?:total|seconds|depth))` /gm)).toEqual(
-    metrics,
-  )
-})
 
 it('infra/README.md lists every log event', () => {
   const events = inCode(/\bevent: '(alert|[a-z]+\.[a-z_]+)'/g)

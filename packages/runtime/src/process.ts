@@ -1,5 +1,5 @@
 // The life of every Baton process, from its environment to its exit code: a main.ts says only what runs in it.
-import { createMetrics, startTelemetry } from '@baton/telemetry'
+import { createMetrics, measureProcess, startTelemetry } from '@baton/telemetry'
 import type { Metrics, Telemetry, TelemetryOptions } from '@baton/telemetry'
 import { createLogger } from './logger.ts'
 import type { Logger } from './logger.ts'
@@ -41,6 +41,7 @@ export async function runProcess<Spec extends SettingsSpec & typeof PROCESS_SETT
     const own: Settings<typeof PROCESS_SETTINGS> = settings
     const logger = createLogger({ service: name, level: own.BATON_LOG_LEVEL })
     const metrics = createMetrics()
+    measureProcess(metrics, name)
     const life = createLife()
     const services = await build({ settings, logger, metrics, life })
     const telemetry = telemetryService({

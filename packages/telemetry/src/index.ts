@@ -4,6 +4,8 @@ export type { Alert, SpanWriter } from './alerts/alert.ts'
 export { BUDGET_LEFT, burnSeries, handoffsSeries, rateSeries } from './alerts/recorded.ts'
 export { ALERTS, alertingGroups, fasterBy, recordingGroups } from './alerts/rules.ts'
 export type { RuleGroup } from './alerts/rules.ts'
+export type { MetricDefinition } from './metric-definition.ts'
+export { METRIC_DEFINITIONS } from './metric-definitions.ts'
 export { createMetrics } from './metrics.ts'
 export type { Metrics } from './metrics.ts'
 export {
@@ -18,6 +20,7 @@ export {
   TRAFFIC_MIN,
 } from './objectives.ts'
 export type { BurnAlarm, LatencyObjective, Rate, Series } from './objectives.ts'
+export { measureProcess } from './process-metrics.ts'
 export { LATENCY_EDGES_SECONDS, LATENCY_TARGETS } from './slo.ts'
 export type { HandoffTransport } from './slo.ts'
 export { startSpan } from './span.ts'

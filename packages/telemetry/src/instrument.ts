@@ -8,6 +8,8 @@ export interface Counter {
 
 export interface Gauge {
   set(value: number): void
+  /** Asks `source` whenever the metrics are read; several sources of one gauge are added up. */
+  read(source: () => number): void
 }
 
 /** Where a slow observation can be looked at: shown only in the OpenMetrics format. */
@@ -70,13 +72,31 @@ export function labelledCounter<Label extends string>(
   })
 }
 
-export function plainCounter(registry: Registry, name: string, help: string): Counter {
-  return labelledCounter(registry, { name, help, labels: [] }).with({})
-}
-
-export function plainGauge(registry: Registry, name: string, help: string): Gauge {
-  const gauge = new PromGauge({ name, help, registers: [registry] })
-  return { set: (value) => gauge.set(value) }
+/**
+ * A gauge of one label set per `with`. A gauge without labels shows 0 from the start; one with labels
+ * shows a label set once it was set or is read, because 0 would be a statement about it.
+ */
+export function labelledGauge<Label extends string>(
+  registry: Registry,
+  { name, help, labels }: Description<Label>,
+): Labelled<Label, Gauge> {
+  const reading: (() => void)[] = []
+  const collect = () => reading.forEach((read) => read())
+  const gauge = new PromGauge({ name, help, labelNames: labels, registers: [registry], collect })
+  return labelled(labels, (set) => {
+    const sources: (() => number)[] = []
+    const sum = () =>
+      gauge.set(
+        set,
+        sources.reduce((total, source) => total + source(), 0),
+      )
+    return {
+      set: (value) => gauge.set(set, value),
+      read(source) {
+        if (sources.push(source) === 1) reading.push(sum)
+      },
+    }
+  })
 }
 
 interface HistogramDescription<Label extends string> extends Description<Label> {

@@ -1,6 +1,8 @@
 // The metrics are those that dashboards rely on, bounded in number, and readable in both formats.
 import { describe, expect, it } from 'vitest'
-import { createMetrics, HOPS } from './metrics.ts'
+import { HOPS } from './definitions/handoff-metrics.ts'
+import { METRIC_DEFINITIONS } from './metric-definitions.ts'
+import { createMetrics } from './metrics.ts'
 import { OVERFLOW_LABEL } from './instrument.ts'
 
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8'
@@ -42,7 +44,37 @@ describe('metric names', () => {
       baton_audit_definitions_altered: 'gauge',
       baton_fenced_commits_total: 'counter',
       baton_hop_seconds: 'histogram',
+      baton_waiting_for_people: 'gauge',
+      baton_dead_letter_oldest_age_seconds: 'gauge',
+      baton_queue_depth: 'gauge',
+      baton_queue_oldest_age_seconds: 'gauge',
+      baton_leases_expired_total: 'counter',
+      baton_receipts_unmatched_total: 'counter',
+      baton_breaker_open: 'gauge',
+      baton_scan_incomplete_total: 'counter',
+      baton_outside_calls_total: 'counter',
+      baton_server_unsafe: 'gauge',
+      baton_disk_free_ratio: 'gauge',
+      baton_database_bytes: 'gauge',
+      baton_expiry_timestamp_seconds: 'gauge',
+      baton_executions_active: 'gauge',
+      baton_executions_limit: 'gauge',
+      baton_pool_connections: 'gauge',
+      baton_tokens_total: 'counter',
+      baton_cost_micro_usd_total: 'counter',
+      baton_message_bytes_total: 'counter',
+      baton_audit_records_total: 'counter',
+      baton_audit_erasures_total: 'counter',
+      baton_alert_deliveries_total: 'counter',
+      baton_build_info: 'gauge',
     })
+  })
+
+  it('are those of the fields, and end in _total exactly where they count', () => {
+    for (const [field, { name, kind }] of Object.entries(METRIC_DEFINITIONS)) {
+      expect(name).toBe(`baton_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`)
+      expect(name.endsWith('_total')).toBe(kind === 'counter')
+    }
   })
 
   it('carry the contractual labels', async () => {
@@ -90,6 +122,28 @@ describe('metric names', () => {
     const right = createMetrics()
     left.rollbacksTotal.inc()
     expect((await right.expose()).body).toContain('baton_rollbacks_total 0')
+  })
+})
+
+describe('gauges', () => {
+  it('say nothing of a label set that was never set', async () => {
+    const metrics = createMetrics()
+    metrics.waitingForPeople.approval.set(0)
+    const { body } = await metrics.expose()
+    expect(body.match(/^baton_waiting_for_people.*$/gm)).toEqual([
+      'baton_waiting_for_people{kind="approval"} 0',
+    ])
+    expect(body).not.toMatch(/^baton_queue_depth\{/m)
+  })
+
+  it('ask their sources whenever they are read, and add them up', async () => {
+    const metrics = createMetrics()
+    const pools = [{ busy: 1 }, { busy: 2 }]
+    for (const pool of pools) metrics.poolConnections.busy.read(() => pool.busy)
+    expect((await metrics.expose()).body).toContain('baton_pool_connections{state="busy"} 3')
+    pools[1]!.busy = 0
+    const { body } = await metrics.expose('application/openmetrics-text')
+    expect(body).toContain('baton_pool_connections{state="busy"} 1')
   })
 })
 

@@ -1,0 +1,69 @@
+// The metrics of what Baton runs on: processes, servers, disks, connections, and what comes to an end.
+import type { MetricDefinition } from '../metric-definition.ts'
+
+export const MACHINE_METRICS = {
+  buildInfo: {
+    name: 'baton_build_info',
+    kind: 'gauge',
+    help: 'Always 1: which process of which version this is.',
+    labels: ['version', 'service'],
+    filledBy: 'every process',
+  },
+  executionsActive: {
+    name: 'baton_executions_active',
+    kind: 'gauge',
+    help: 'Executions that this process has in hand.',
+    labels: [],
+    filledBy: 'receiver',
+  },
+  executionsLimit: {
+    name: 'baton_executions_limit',
+    kind: 'gauge',
+    help: 'How many executions this process takes at once.',
+    labels: [],
+    filledBy: 'receiver',
+  },
+  poolConnections: {
+    name: 'baton_pool_connections',
+    kind: 'gauge',
+    help: 'Connections of this process to Postgres, and how many statements wait for one.',
+    labels: ['state'],
+    values: ['busy', 'idle', 'waiting'],
+    filledBy: 'every process with connections to Postgres',
+  },
+  breakerOpen: {
+    name: 'baton_breaker_open',
+    kind: 'gauge',
+    help: '1 while a circuit breaker is open: this process does not ask that target.',
+    labels: ['target'],
+    filledBy: 'receiver, relay: `auditor`',
+  },
+  serverUnsafe: {
+    name: 'baton_server_unsafe',
+    kind: 'gauge',
+    help: 'Settings of a server that would lose acknowledged work.',
+    labels: ['server'],
+    filledBy: 'relay, receiver, gateway',
+  },
+  diskFreeRatio: {
+    name: 'baton_disk_free_ratio',
+    kind: 'gauge',
+    help: 'Free share of the disk of a folder that this process writes to.',
+    labels: ['folder'],
+    filledBy: 'archiver, sealer, gateway where they have a folder',
+  },
+  databaseBytes: {
+    name: 'baton_database_bytes',
+    kind: 'gauge',
+    help: 'Size of a database.',
+    labels: ['database'],
+    filledBy: 'relay (receiver without Redis): `baton`; auditor: `baton_audit`',
+  },
+  expiryTimestampSeconds: {
+    name: 'baton_expiry_timestamp_seconds',
+    kind: 'gauge',
+    help: 'Unix time at which something stops being accepted.',
+    labels: ['kind', 'name'],
+    filledBy: 'gateway, auditor',
+  },
+} as const satisfies Record<string, MetricDefinition>
