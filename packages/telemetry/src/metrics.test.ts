@@ -72,7 +72,9 @@ describe('metric names', () => {
 
   it('are those of the fields, and end in _total exactly where they count', () => {
     for (const [field, { name, kind }] of Object.entries(METRIC_DEFINITIONS)) {
-      expect(name).toBe(`baton_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`)
+      expect(name).toBe(
+        `baton_${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}`,
+      )
       expect(name.endsWith('_total')).toBe(kind === 'counter')
     }
   })
