@@ -7,6 +7,8 @@ interface PeriodicWork {
   readonly everyMs: number
   /** From the start to the begin of the first run; at once by default. */
   readonly firstAfterMs?: number
+  /** Whether a process lives on for the next run; true by default. */
+  readonly holdsProcess?: boolean
   /**
    * One run. `stopping` aborts when a stop begins, for runs that can end early. Answers how long to
    * wait before the next where that is not `everyMs`: 0 goes on at once, Infinity waits for `wake`.
@@ -26,7 +28,8 @@ export interface Periodic extends Service {
 }
 
 /** Makes a service of work that is to be done every so often, from its start to its stop. */
-export function every({ name, everyMs, firstAfterMs = 0, run, failed }: PeriodicWork): Periodic {
+export function every(work: PeriodicWork): Periodic {
+  const { name, everyMs, firstAfterMs = 0, holdsProcess = true, run, failed } = work
   const stopping = new AbortController()
   let isWoken = false
   let endPause: () => void = () => undefined
@@ -49,6 +52,7 @@ export function every({ name, everyMs, firstAfterMs = 0, run, failed }: Periodic
     if (waitMs > 0 && !isWoken && !stopping.signal.aborted) {
       await new Promise<void>((resolve) => {
         const timer = waitMs === Infinity ? undefined : setTimeout(resolve, waitMs)
+        if (!holdsProcess) timer?.unref()
         endPause = () => {
           clearTimeout(timer)
           resolve()

@@ -2,6 +2,7 @@
 import type { AgentState, HandoffConstraints, KeyRing } from '@baton/protocol'
 import {
   createHandoffSender,
+  createLevelRecorder,
   createNotificationWatcher,
   createOutboxBound,
   OUTBOX_BOUNDS,
@@ -91,7 +92,10 @@ export function createSender(options: SenderOptions): Sender {
     metrics,
   })
   const sender = createHandoffSender({ pool, requireRoom, keyRing, attemptsMax, sentBy, metrics })
-  const watcher = watchReturns(options, { pool, attemptsMax, metrics })
+  const { logger = createLogger({ service: 'sender' }) } = options
+  const watcher = watchReturns(options, { pool, attemptsMax, metrics, logger })
+  const recorder = createLevelRecorder({ pool, metrics, logger })
+  void recorder.start()
   return {
     send: (agentState, targetAgentType, constraints = {}) =>
       sender.send({ agentState, targetAgentType, constraints }),
@@ -110,6 +114,7 @@ export function createSender(options: SenderOptions): Sender {
     async close() {
       await watcher?.stop()
       await sender.drain()
+      await recorder.stop()
       // The last sends' own NOTIFY may still be waiting for company.
       await notifyOutbox(pool).catch(() => undefined)
       await pool.end()
@@ -121,6 +126,7 @@ interface WatchParts {
   readonly pool: Pool
   readonly attemptsMax: number
   readonly metrics: Metrics
+  readonly logger: Logger
 }
 
 // Starting waits for nothing, so it cannot fail while the database is away.
@@ -128,8 +134,7 @@ function watchReturns(options: SenderOptions, parts: WatchParts): Service | unde
   const hooks = hooksOf(options)
   if (hooks.size === 0) return undefined
   const { keyRing, databaseUrl, correctionMs, operator = null } = options
-  const { logger = createLogger({ service: 'sender' }) } = options
-  const given = { keyRing, databaseUrl, hooks, correctionMs, operator, logger }
+  const given = { keyRing, databaseUrl, hooks, correctionMs, operator }
   const watcher = createNotificationWatcher({ ...parts, ...given })
   void watcher.start()
   return watcher

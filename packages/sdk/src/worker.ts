@@ -5,6 +5,7 @@ import {
   createEventShipper,
   createHeartbeat,
   createHost,
+  createLevelRecorder,
   createNotificationWatcher,
   createOwnRelay,
   createReceiver,
@@ -100,6 +101,7 @@ export function createWorker(options: WorkerOptions): Worker {
     leaseMs,
     blockedPolicy: options.blockedPolicy ?? 'reroute',
   })
+  const recorder = createLevelRecorder({ pool, metrics, logger })
   const registrar = createRegistrar({ pool, agents: options.agents, logger })
   const outside = options.agents.filter((agent) => 'call' in agent)
   tellPauses(outside, logger)
@@ -124,6 +126,7 @@ export function createWorker(options: WorkerOptions): Worker {
     await shipper.drain()
     await heartbeat.stop()
     await registrar.stop()
+    await recorder.stop()
     for (const agent of outside) agent.close()
     client.close()
     await pool.end()
@@ -132,6 +135,7 @@ export function createWorker(options: WorkerOptions): Worker {
   return {
     name: 'worker',
     async start() {
+      await recorder.start()
       await heartbeat.start()
       await registrar.start()
       const executorOf = createHost({ ...parts, agents: options.agents, leaseMs })

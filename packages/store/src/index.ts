@@ -24,6 +24,7 @@ export type {
   StartedExecution,
 } from './executions.ts'
 export * from './settlements.ts'
+export * from './metric-minutes.ts'
 export * from './sweeps.ts'
 export { expireHandoffs } from './ended-outside.ts'
 export type { ExpiredHandoff } from './ended-outside.ts'

@@ -6,6 +6,20 @@ export { ALERTS, alertingGroups, fasterBy, recordingGroups } from './alerts/rule
 export type { RuleGroup } from './alerts/rules.ts'
 export type { MetricDefinition } from './metric-definition.ts'
 export { METRIC_DEFINITIONS } from './metric-definitions.ts'
+export {
+  BURN_WINDOWS_SECONDS,
+  budgetLeft,
+  burnRate,
+  handoffsWithin,
+  isBurning,
+  judgeLevel,
+  LEVEL_STATES,
+  PERIOD_SECONDS,
+  quantileSeconds,
+} from './burn.ts'
+export type { Handoffs, LevelState, Over } from './burn.ts'
+export { labelsText, LATENCY_METRIC, seriesKey, takeRises } from './level-rises.ts'
+export type { LevelRise } from './level-rises.ts'
 export { createMetrics } from './metrics.ts'
 export type { Metrics } from './metrics.ts'
 export {

@@ -1,7 +1,7 @@
 // The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
 import type { FastifyInstance } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
-import { createOutboxBound, createReviewer } from '@baton/engine'
+import { createLevelRecorder, createOutboxBound, createReviewer } from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
@@ -122,6 +122,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       ? undefined
       : createRemoteWork({ ...options, ...options.remote, pool })
   const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
+  const recorder = createLevelRecorder({ pool, metrics, logger })
   const readiness = readinessOf(audit, pool)
   const { apiKeys, limits } = options
   const sending = sendingOf({ options, pool, submitter })
@@ -161,6 +162,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       return database && recorded
     },
     async start() {
+      await recorder.start()
       await remote?.start()
       url = await listen(server, options)
       logger.info({ event: 'gateway.listening', url })
@@ -177,7 +179,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         .stop()
         .then(() => sw4rm?.stop())
         .then(() => session.stop())
-        .then(() => stopInOrder({ server, submitter, remote, audit, pool }))
+        .then(() => stopInOrder({ server, submitter, remote, recorder, audit, pool }))
       return stopped
     },
   }
@@ -287,15 +289,17 @@ async function stopInOrder({
   server,
   submitter,
   remote,
+  recorder,
   audit,
   pool,
-}: Omit<Parts, 'erasures'> & { server: FastifyInstance }) {
+}: Omit<Parts, 'erasures'> & { server: FastifyInstance; recorder: Service }) {
   // Whoever waits for work is answered, so that the server can close.
   const given = remote?.handOut.stop()
   await server.close()
   await given
   await remote?.stop()
   await submitter.drain()
+  await recorder.stop()
   audit.close()
   await pool.end()
 }

@@ -2,6 +2,7 @@
 import { createAuditClient } from '@baton/audit/client'
 import {
   createEventShipper,
+  createLevelRecorder,
   createReceiptReconciler,
   createRelay,
   createSweeper,
@@ -42,6 +43,7 @@ await runProcess('relay', {
     return [
       closing('connections', () => pool.end()),
       safeServers({ databaseUrl, redisUrl, settings, life, logger }),
+      createLevelRecorder({ pool, metrics, logger }),
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, ready }),
       createRelay(parts),

@@ -21,6 +21,7 @@ await runProcess('sender', {
       outboxMax: settings.BATON_OUTBOX_MAX,
       outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
       metrics,
+      logger,
     })
     const answer = (one: LineAnswer) => process.stdout.write(`${JSON.stringify(one)}\n`)
     const underWayMax = settings.BATON_SENDER_UNDER_WAY_MAX

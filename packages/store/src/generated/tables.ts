@@ -359,4 +359,17 @@ export interface Tables {
     last_error: string | null
     created_at: Generated<Date>
   }
+  'metric_minute': {
+    minute: Date
+    process: string
+    metric: string
+    labels: string
+    counts: readonly number[]
+  }
+  'metric_hour': {
+    hour: Date
+    metric: string
+    labels: string
+    counts: readonly number[]
+  }
 }
