@@ -27,6 +27,7 @@ export type { Accepted, Execution, Executor, HostedAgent } from './execute-hando
 export { createHeartbeat } from './heartbeat.ts'
 export { PROMISES, receiptInvariant } from './invariants.ts'
 export type { Invariant, PromiseId } from './invariants.ts'
+export { tellSlowPairs } from './level-keeper.ts'
 export { createLevelRecorder } from './level-recorder.ts'
 export { openTransport } from './open-transport.ts'
 export { createOwnRelay } from './own-relay.ts'

@@ -12,13 +12,16 @@ interface LevelRecorderParts {
   readonly pool: Pool
   readonly metrics: Pick<Metrics, 'registry'>
   readonly logger: Logger
+  /** How often it writes; 10 s by default. */
+  readonly everyMs?: number
 }
 
 const FLUSH_MS = 10_000
 const MINUTE_MS = 60_000
 
 /** Writes every ten seconds and when it stops, where anything rose. It keeps no process alive. */
-export function createLevelRecorder({ pool, metrics, logger }: LevelRecorderParts): Service {
+export function createLevelRecorder(parts: LevelRecorderParts): Service {
+  const { pool, metrics, logger, everyMs = FLUSH_MS } = parts
   const process = randomUUID()
   /** Counted, and of no minute yet. */
   const risen = new Map<string, LevelRise>()
@@ -63,8 +66,8 @@ export function createLevelRecorder({ pool, metrics, logger }: LevelRecorderPart
     logger.warn({ event: 'levels.unwritten', code: codeOf(error) })
   const flushes = every({
     name: 'level-recorder',
-    everyMs: FLUSH_MS,
-    firstAfterMs: FLUSH_MS,
+    everyMs,
+    firstAfterMs: everyMs,
     holdsProcess: false,
     run: flush,
     failed,

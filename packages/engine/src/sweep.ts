@@ -26,6 +26,7 @@ import { endCanceled } from './cancel.ts'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { createLossDetector } from './detect-loss.ts'
 import type { EventShipper } from './record-audit.ts'
+import { createLevelKeeper } from './level-keeper.ts'
 import { advanceRedrives } from './redrive.ts'
 import type { RelayParts } from './relay-outbox.ts'
 import { wakeRelays } from './wake.ts'
@@ -81,6 +82,7 @@ export function createSweeper(parts: SweeperParts): Service {
     await step('gauges', () => measure(parts))
   }
 
+  const levels = createLevelKeeper(parts)
   const sweeps = every({
     name: 'sweeper',
     everyMs: INTERVAL_MS,
@@ -90,8 +92,9 @@ export function createSweeper(parts: SweeperParts): Service {
   })
   return {
     name: sweeps.name,
-    start: async () => void (await Promise.all([sweeps.start(), detector?.start()])),
-    stop: async () => void (await Promise.all([sweeps.stop(), detector?.stop()])),
+    start: async () =>
+      void (await Promise.all([sweeps.start(), levels.start(), detector?.start()])),
+    stop: async () => void (await Promise.all([sweeps.stop(), levels.stop(), detector?.stop()])),
   }
 }
 

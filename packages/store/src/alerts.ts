@@ -80,6 +80,16 @@ export async function closeAlert(db: Database, key: string): Promise<boolean> {
   return (await run(db, 'close_alert_by_key', CLOSE, [key, null, 'over'])).length > 0
 }
 
+/** The keys of the open alerts of one kind. */
+export async function listOpenAlertKeys(db: Database, kind: string): Promise<readonly string[]> {
+  const written = tables
+    .selectFrom('alert')
+    .select('key')
+    .where('kind', '=', kind)
+    .where('closed_at', 'is', null)
+  return (await run(db, 'list_open_alert_keys', written)).map(({ key }) => key)
+}
+
 const COUNT_MAX = 2_000
 
 // Forged messages wake somebody; everything else that comes of a handoff waits for a person anyway.

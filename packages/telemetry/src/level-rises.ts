@@ -15,18 +15,20 @@ export interface LevelRise {
 }
 
 /** What the rates need, each series once: one number for all label sets that it takes in. */
-export const COUNTED_SERIES: readonly Series[] = [
+const COUNTED_SERIES: readonly Series[] = [
   ...new Map(
     RATES.flatMap(({ part, whole }) => [part, whole]).map((one) => [seriesKey(one), one]),
   ).values(),
 ]
 
+export function labelsText(labels: Readonly<Record<string, unknown>>): string {
+  const entries = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return JSON.stringify(Object.fromEntries(entries))
+}
+
 export function seriesKey({ metric, where = {} }: Series): string {
   return `${metric} ${labelsText(where)}`
 }
-
-export const labelsText = (labels: Readonly<Record<string, unknown>>): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1))))
 
 /** Where the last reading of each registry ended: whoever reads the same one goes on from there. */
 const ENDS = new WeakMap<Registry, Map<string, readonly number[]>>()
@@ -40,7 +42,8 @@ export async function takeRises(registry: Registry): Promise<readonly LevelRise[
     const key = `${metric} ${labels}`
     const before = ends.get(key)
     const rise = counts.map((count, index) => count - (before?.[index] ?? 0))
-    if (rise.every((by) => by === 0)) return []
+    // Another reading may have begun later and ended sooner: what it answered is not answered again.
+    if (!rise.some((by) => by > 0)) return []
     ends.set(key, counts)
     return [{ metric, labels, counts: rise }]
   })

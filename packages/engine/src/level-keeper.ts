@@ -1,0 +1,80 @@
+// Keeps what the service levels are computed from bounded, and raises one alert for each pair of agents that stays slow.
+import { codeOf, every } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
+import {
+  closeAlert,
+  forgetHours,
+  listOpenAlertKeys,
+  METRIC_ROWS_MAX,
+  raiseAlert,
+  rollUpMinutes,
+  sumByAge,
+} from '@baton/store'
+import type { Pool } from '@baton/store'
+import { LATENCY_METRIC } from '@baton/telemetry'
+import { judgePairs, PAIR_AGES_SECONDS } from './decide/slow-pairs.ts'
+import type { Pair } from './decide/slow-pairs.ts'
+
+interface LevelKeeperParts {
+  readonly pool: Pool
+  readonly logger: Logger
+}
+
+const KEEP_MS = 60_000
+const ROUNDS_MAX = 20
+const PAIR_ALERT = 'latency.pair'
+
+/** Once a minute; any number may run. */
+export function createLevelKeeper({ pool, logger }: LevelKeeperParts): Service {
+  const failed = (step: string, error: unknown): void =>
+    logger.warn({ event: 'sweep.failed', step, code: codeOf(error) })
+  const step = (name: string, work: () => Promise<void>): Promise<void> =>
+    work().catch((error: unknown) => failed(name, error))
+
+  return every({
+    name: 'level-keeper',
+    everyMs: KEEP_MS,
+    firstAfterMs: KEEP_MS,
+    async run() {
+      await step('level-minutes', () => inRounds(() => rollUpMinutes(pool)))
+      await step('level-hours', () => inRounds(() => forgetHours(pool)))
+      await step('level-pairs', () => tellSlowPairs(pool))
+    },
+    failed: (error) => failed('levels', error),
+  })
+}
+
+async function inRounds(round: () => Promise<number>): Promise<void> {
+  for (let done = 0; done < ROUNDS_MAX; done += 1) {
+    if ((await round()) < METRIC_ROWS_MAX) return
+  }
+}
+
+/**
+ * Raises an alert for each pair that has been slow for a quarter of an hour and has none open, and closes those of pairs
+ * that are fast again or have no traffic any more.
+ */
+export async function tellSlowPairs(pool: Pool): Promise<void> {
+  const judged = judgePairs(await sumByAge(pool, PAIR_AGES_SECONDS, LATENCY_METRIC))
+  const open = new Set(await listOpenAlertKeys(pool, PAIR_ALERT))
+  for (const pair of judged) {
+    if (pair.isSlow && !open.has(keyOf(pair))) await raise(pool, pair)
+  }
+  const lasting = new Set(judged.filter(({ isFast }) => !isFast).map(keyOf))
+  for (const key of open) {
+    if (!lasting.has(key)) await closeAlert(pool, key)
+  }
+}
+
+const keyOf = ({ transport, fromAgent, toAgent }: Pair): string =>
+  [PAIR_ALERT, transport, fromAgent, toAgent].join(' ')
+
+async function raise(pool: Pool, { transport, fromAgent, toAgent }: Pair): Promise<void> {
+  await raiseAlert(pool, {
+    key: keyOf({ transport, fromAgent, toAgent }),
+    kind: PAIR_ALERT,
+    severity: 'ticket',
+    reason: 'LATENCY_TARGET_MISSED',
+    subject: { transport, fromAgent, toAgent },
+  })
+}
