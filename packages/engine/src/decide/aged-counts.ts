@@ -30,8 +30,3 @@ function placeOf(agesSeconds: readonly number[], seconds: number): number {
 function added(sum: readonly number[], { counts }: ByAge[number]): readonly number[] {
   return counts.map((count, index) => count + (sum[index] ?? 0))
 }
-
-/** The rows of each series, by `metric labels`. */
-export function bySeries(rows: readonly AgedCounts[]): ReadonlyMap<string, readonly AgedCounts[]> {
-  return Map.groupBy(rows, ({ metric, labels }) => `${metric} ${labels}`)
-}
