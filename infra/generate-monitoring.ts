@@ -7,6 +7,8 @@ import { alertingGroups, recordingGroups } from '@baton/telemetry'
 import { stringify } from 'yaml'
 import { alertsPage } from './monitoring/alerts-page.ts'
 import { alertmanager } from './monitoring/alertmanager.ts'
+import { BOARDS } from './monitoring/dashboards/boards.ts'
+import { toGrafana } from './monitoring/dashboards/grafana.ts'
 import { ruleTests } from './monitoring/rule-tests.ts'
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
@@ -28,6 +30,12 @@ const FILES: Readonly<Record<string, () => string>> = {
   'prometheus/rule-tests-hours.yml': () => yaml(tests.hours),
   'alertmanager/alertmanager.yml': () => yaml(alertmanager()),
   'alerts.md': () => alertsPage(written),
+  ...Object.fromEntries(
+    BOARDS.map((board) => [
+      `grafana/dashboards/${board.uid}.json`,
+      () => `${JSON.stringify(toGrafana(board), null, 2)}\n`,
+    ]),
+  ),
 }
 
 const isCheck = process.argv.includes('--check')

@@ -99,6 +99,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addOffer,
   addOffers,
   addImport,
+  addDashboards,
   addDoctor,
   addSettings,
   addMigrate,
@@ -173,6 +174,21 @@ function addSend(program: Command, run: Run): void {
       run(async (context, flags: SendFlags) => {
         const { send } = await import('./commands/send.ts')
         return send(context, { ...flags, queue: queueOf(flags) })
+      }),
+    )
+}
+
+function addDashboards(program: Command, run: Run): void {
+  program
+    .command('dashboards')
+    .description('draw the dashboards from a Prometheus onto one page, without Grafana')
+    .option('--prometheus <url>', 'where Prometheus answers', 'http://127.0.0.1:9090')
+    .option('--out <file>', 'the page that is written', 'baton-dashboards.html')
+    .option('--minutes <number>', 'how far back it looks', wholeNumber(1), 60)
+    .action(
+      run(async (context, options: { prometheus: string; out: string; minutes: number }) => {
+        const { dashboards } = await import('./commands/dashboards.ts')
+        return dashboards(context, options)
       }),
     )
 }

@@ -1,0 +1,184 @@
+// Delivery: what waits, what is tried again, what was stopped, and what outside does not answer.
+import { chosen, perSecond } from './board.ts'
+import type { Board, Panel } from './board.ts'
+
+const rises = (metric: string, by: string) => `sum by (${by}) (${perSecond(chosen(metric))})`
+
+const line = (panel: Pick<Panel, 'title' | 'says' | 'queries'> & Partial<Panel>): Panel => ({
+  shape: 'lines',
+  unit: 'ops',
+  width: 8,
+  ...panel,
+})
+
+export const DELIVERY: Board = {
+  uid: 'baton-delivery',
+  title: 'Baton: delivery',
+  about: 'Outbox, queue, leases, retries and dead letters.',
+  rows: [
+    {
+      title: 'What waits',
+      panels: [
+        line({
+          title: 'Oldest, in the outbox and by agent',
+          says: 'Seconds. The outbox above 30 s: no relay or no queue. An agent above 60 s: nobody takes its work.',
+          unit: 's',
+          badAt: 60,
+          warnsAt: 30,
+          queries: [
+            { expression: `max(${chosen('baton_outbox_oldest_age_seconds')})`, legend: 'outbox' },
+            {
+              expression: `max by (agent) (${chosen('baton_queue_oldest_age_seconds')})`,
+              legend: '{{agent}}',
+            },
+          ],
+        }),
+        line({
+          title: 'How many, in the outbox and by agent',
+          says: 'Committed and not published; published and not taken.',
+          unit: 'short',
+          queries: [
+            { expression: `max(${chosen('baton_outbox_depth')})`, legend: 'outbox' },
+            { expression: `max by (agent) (${chosen('baton_queue_depth')})`, legend: '{{agent}}' },
+          ],
+        }),
+        line({
+          title: 'Places taken',
+          says: 'What receivers work on, of what they take at once.',
+          unit: 'percentunit',
+          queries: [
+            {
+              expression: `sum by (job, instance) (${chosen('baton_executions_active')}) / (sum by (job, instance) (${chosen('baton_executions_limit')}) > 0)`,
+              legend: '{{job}} {{instance}}',
+            },
+          ],
+        }),
+      ],
+    },
+    {
+      title: 'What happened',
+      panels: [
+        line({
+          title: 'By outcome',
+          says: 'Handoffs per second by the state they reached.',
+          queries: [
+            { expression: rises('baton_handoffs_total', 'outcome'), legend: '{{outcome}}' },
+          ],
+        }),
+        line({
+          title: 'Tried again, by reason',
+          says: 'QUEUED with a reason is another attempt.',
+          queries: [
+            {
+              expression: `sum by (reason) (${perSecond(chosen('baton_handoffs_total', 'outcome="QUEUED"', 'reason!=""'))}) or 0 * sum(${perSecond(chosen('baton_handoffs_total'))})`,
+              legend: '{{reason}}',
+            },
+          ],
+        }),
+        line({
+          title: 'Refused by a check, by reason',
+          says: 'SCHEMA_INVALID in crowds is a sender of another version; SAFETY_VIOLATION in crowds is an attack or a rule that is too strict.',
+          queries: [
+            {
+              expression: `${rises('baton_handoff_validation_failures_total', 'reason')} or 0 * sum(${perSecond(chosen('baton_handoffs_total'))})`,
+              legend: '{{reason}}',
+            },
+          ],
+        }),
+        line({
+          title: 'Safety scan',
+          says: 'What the scanner decided; scans it could not finish are stopped.',
+          queries: [
+            {
+              expression: rises('baton_safety_verdicts_total', 'decision'),
+              legend: '{{decision}}',
+            },
+            {
+              expression: `sum(${perSecond(chosen('baton_scan_incomplete_total'))})`,
+              legend: 'incomplete',
+            },
+          ],
+        }),
+        line({
+          title: 'Rolled back, escalated, corrected, resumed',
+          says: 'The way back to a sender, and the way on.',
+          queries: ['rollbacks', 'escalations', 'revisions', 'resumes'].map((name) => ({
+            expression: `sum(${perSecond(chosen(`baton_${name}_total`))})`,
+            legend: name,
+          })),
+        }),
+        line({
+          title: 'Leases',
+          says: 'Expired ones: receivers die or stall. Late results: they went on working after their lease.',
+          queries: [
+            {
+              expression: `sum(${perSecond(chosen('baton_leases_expired_total'))})`,
+              legend: 'expired',
+            },
+            {
+              expression: `sum(${perSecond(chosen('baton_fenced_commits_total'))})`,
+              legend: 'late results',
+            },
+          ],
+        }),
+      ],
+    },
+    {
+      title: 'Stopped, and outside',
+      panels: [
+        line({
+          title: 'Dead letters',
+          says: 'How many wait for a person.',
+          unit: 'short',
+          badAt: 1,
+          queries: [{ expression: `max(${chosen('baton_dead_letter_depth')})`, legend: 'wait' }],
+        }),
+        line({
+          title: 'Oldest dead letter',
+          says: 'How long somebody has waited for a decision.',
+          unit: 's',
+          queries: [
+            {
+              expression: `max(${chosen('baton_dead_letter_oldest_age_seconds')})`,
+              legend: 'oldest',
+            },
+          ],
+        }),
+        line({
+          title: 'Circuit breakers',
+          says: '1 is open: that process is not asked any more.',
+          unit: 'short',
+          badAt: 1,
+          queries: [
+            {
+              expression: `max by (job, target) (${chosen('baton_breaker_open')})`,
+              legend: '{{job}} → {{target}}',
+            },
+          ],
+        }),
+        line({
+          title: 'Calls to outside',
+          says: 'Agents and webhooks outside, by what became of the call.',
+          width: 12,
+          queries: [
+            {
+              expression: `${rises('baton_outside_calls_total', 'kind, outcome')} or 0 * group(up)`,
+              legend: '{{kind}} {{outcome}}',
+            },
+          ],
+        }),
+        line({
+          title: 'Alerts told to webhooks',
+          says: 'What Baton itself tells somebody, and whether it arrives.',
+          width: 12,
+          queries: [
+            {
+              expression: `${rises('baton_alert_deliveries_total', 'outcome')} or 0 * group(up)`,
+              legend: '{{outcome}}',
+            },
+          ],
+        }),
+      ],
+    },
+  ],
+}
