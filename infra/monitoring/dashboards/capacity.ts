@@ -90,6 +90,19 @@ export const CAPACITY: Board = {
     {
       title: 'Disk and bytes',
       panels: [
+        {
+          title: 'What runs',
+          says: 'Processes by version: more than one version of a service is an upgrade under way.',
+          shape: 'table',
+          unit: 'short',
+          width: 24,
+          queries: [
+            {
+              expression: `count by (service, version) (${chosen('baton_build_info')})`,
+              legend: '{{service}} {{version}}',
+            },
+          ],
+        },
         line({
           title: 'Databases',
           says: 'Their size on disk.',

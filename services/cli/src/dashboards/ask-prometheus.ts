@@ -48,7 +48,7 @@ export function openPrometheus(url: string): HttpClient {
 const filledIn = (expression: string): string =>
   expression.replaceAll('$__rate_interval', '1m').replaceAll(/\$[a-z_]+/g, '.*')
 
-/** Every series of a query over the period. */
+/** Every series of a query over the period that has a number in it. */
 export async function askRange(
   client: HttpClient,
   query: AskedQuery,
@@ -60,12 +60,13 @@ export async function askRange(
     end: String(toSeconds),
     step: String(stepSeconds),
   })
-  const { data } = await client.json<Matrix>(`/api/v1/query_range?${parameters}`)
-  return data.result.map(({ metric, values }) => ({
+  const { data } = await client.json<Matrix>(`/api/v1/query_range?${parameters.toString()}`)
+  const lines = data.result.map(({ metric, values }) => ({
     name: (query.legend ?? '').replaceAll(/{{(\w+)}}/g, (_, label: string) => metric[label] ?? ''),
     labels: metric,
     points: values
       .map(([seconds, value]) => [seconds, Number(value)] as const)
       .filter(([, value]) => Number.isFinite(value)),
   }))
+  return lines.filter(({ points }) => points.length > 0)
 }

@@ -20,7 +20,7 @@ const LINE_COLOURS = 8
 const SHOWN_MAX = 12
 
 export function draw(lines: readonly Line[], drawing: Drawing): string {
-  if (lines.length === 0) return '<p class="none">no data</p>'
+  if (lines.length === 0) return '<p class="none">no data in this time</p>'
   if (drawing.shape === 'figures') return figures(lines, drawing)
   if (drawing.shape === 'bars') return bars(lines, drawing)
   if (drawing.shape === 'table') return table(lines, drawing)
@@ -84,7 +84,7 @@ function scaleOf(highest: number, lowest: number, { fromSeconds, toSeconds }: Pe
 const rounded = (number: number): string => number.toFixed(1)
 
 function plot(lines: readonly Line[], drawing: Drawing): string {
-  const shown = lines.filter(({ points }) => points.length > 0).slice(0, SHOWN_MAX)
+  const shown = lines.slice(0, SHOWN_MAX)
   const stacked = drawing.shape === 'areas' ? stack(shown) : shown
   const values = stacked.flatMap(({ points }) => points.map(([, value]) => value))
   const scale = scaleOf(Math.max(...values, 0), Math.min(...values, 0), drawing.period)
@@ -142,7 +142,7 @@ function grid({ badAt, warnsAt }: Drawing, scale: Scale): string {
 function legend(lines: readonly Line[], { unit }: Drawing, all: number): string {
   const rows = lines.map((line, index) => {
     const highest = Math.max(...line.points.map(([, value]) => value))
-    return `<tr><td><s class="c${index % LINE_COLOURS}"></s>${escaped(line.name)}</td><td>${inUnit(newest(line), unit)}</td><td>${inUnit(highest, unit)}</td></tr>`
+    return `<tr><td><s class="c${index % LINE_COLOURS}"></s>${escaped(line.name) || '(none)'}</td><td>${inUnit(newest(line), unit)}</td><td>${inUnit(highest, unit)}</td></tr>`
   })
   const more = all > lines.length ? `<tr><td>… ${all - lines.length} more</td></tr>` : ''
   return `<table class="legend"><tr><th></th><th>now</th><th>highest</th></tr>${rows.join('')}${more}</table>`
