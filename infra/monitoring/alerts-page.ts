@@ -30,7 +30,7 @@ export function alertsPage(written: string): string {
         `${withinSeconds * 1_000} ms`,
       ]),
     ),
-    `A budget is what may miss: 1 % of handoffs, or 0.1 %. It burns too fast where both windows say so:`,
+    `An error budget is what may miss: 1 % of handoffs, or 0.1 %. It burns too fast where both windows say so:`,
     table(
       ['told as', 'short window', 'long window', 'times too fast'],
       BURN_ALARMS.map(({ severity, shortSeconds, longSeconds, rateMin }) => [

@@ -8,7 +8,8 @@ const rates = RATES.map(({ id, title, limit }) => ({ id, title, limit }))
 export const WELL: Board = {
   uid: 'baton-well',
   title: 'Baton: is it well?',
-  about: 'Objectives, what is left of their budgets, what burns them, and what waits for a person.',
+  about:
+    'Objectives, what is left of their error budgets, what burns them, and what waits for a person.',
   rows: [
     {
       title: 'Now',
@@ -61,7 +62,7 @@ export const WELL: Board = {
       title: 'What is promised',
       panels: [
         {
-          title: 'Budget left of 30 days',
+          title: 'Error budget left of 30 days',
           says: 'All of it is 100 %; below 0 the objective is missed. Needs 30 days of data to be exact.',
           shape: 'bars',
           unit: 'percentunit',
@@ -71,8 +72,8 @@ export const WELL: Board = {
           queries: [{ expression: BUDGET_LEFT, legend: '{{objective}}' }],
         },
         {
-          title: 'How fast budgets burn (1 h)',
-          says: '1 spends exactly the budget in 30 days; 14.4 for an hour wakes somebody.',
+          title: 'How fast error budgets burn (1 h)',
+          says: '1 spends exactly the error budget in 30 days; 14.4 for an hour wakes somebody.',
           shape: 'lines',
           unit: 'short',
           width: 8,

@@ -11,7 +11,7 @@ export interface LatencyObjective {
   readonly share: number
 }
 
-/** The period that a budget is for. */
+/** The period that an error budget is for. */
 export const PERIOD_DAYS = 30
 /** A share over fewer handoffs than this says nothing: neither an alert nor a verdict is made of it. */
 export const TRAFFIC_MIN = 100
@@ -42,8 +42,8 @@ export const OBJECTIVES: readonly LatencyObjective[] = Object.entries(LATENCY_TA
 )
 
 /**
- * A budget burns too fast where both windows say so: the long one that it is real, the short one that it
- * goes on. A rate of 1 spends exactly the budget in the whole period.
+ * An error budget burns too fast where both windows say so: the long one that it is real, the short one that it
+ * goes on. A rate of 1 spends exactly the error budget in the whole period.
  */
 export interface BurnAlarm {
   readonly severity: 'page' | 'ticket'
@@ -57,7 +57,7 @@ const HOUR = 3_600
 const DAY = 86_400
 
 /**
- * The four windows of a budget of 30 days: 2 % of it within an hour, 5 % within six hours (wake somebody), 10 %
+ * The four windows of an error budget of 30 days: 2 % of it within an hour, 5 % within six hours (wake somebody), 10 %
  * within a day, 10 % within three days (a working day is early enough).
  */
 export const BURN_ALARMS: readonly BurnAlarm[] = [
@@ -67,7 +67,7 @@ export const BURN_ALARMS: readonly BurnAlarm[] = [
   { severity: 'ticket', shortSeconds: 6 * HOUR, longSeconds: 3 * DAY, rateMin: 1 },
 ]
 
-/** A pair of agents is slow for long where its own budget burns so fast over both windows. */
+/** A pair of agents is slow for long where its own error budget burns so fast over both windows. */
 export const PAIR_ALARM: BurnAlarm = {
   severity: 'ticket',
   shortSeconds: 30 * MINUTE,

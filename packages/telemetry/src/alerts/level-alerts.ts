@@ -1,4 +1,4 @@
-// Alerts about what the service promises: budgets that burn, pairs that stay slow, the rates of E17 and E18.
+// Alerts about what the service promises: error budgets that burn, pairs that stay slow, the rates of E17 and E18.
 import {
   BURN_ALARMS,
   EVENTS_MIN,
@@ -20,8 +20,8 @@ export const LEVEL_ALERTS: readonly Alert[] = [
     name: 'BatonLatencyBurnFast',
     severity: 'page',
     summary:
-      'handoffs by {{ $labels.transport }} miss {{ $labels.objective }}: the budget of 30 days burns {{ $value | humanize }} times too fast',
-    meaning: 'At this pace the latency budget of 30 days is gone within two to five days.',
+      'handoffs by {{ $labels.transport }} miss {{ $labels.objective }}: the error budget of 30 days burns {{ $value | humanize }} times too fast',
+    meaning: 'At this pace the error budget of 30 days is gone within two to five days.',
     expression: (span) => burning('page', span),
   },
   {
@@ -29,8 +29,8 @@ export const LEVEL_ALERTS: readonly Alert[] = [
     name: 'BatonLatencyBurnSlow',
     severity: 'ticket',
     summary:
-      'handoffs by {{ $labels.transport }} miss {{ $labels.objective }}: the budget of 30 days burns {{ $value | humanize }} times too fast',
-    meaning: 'The latency budget will not last for 30 days.',
+      'handoffs by {{ $labels.transport }} miss {{ $labels.objective }}: the error budget of 30 days burns {{ $value | humanize }} times too fast',
+    meaning: 'The error budget will not last for 30 days.',
     expression: (span) => burning('ticket', span),
   },
   {

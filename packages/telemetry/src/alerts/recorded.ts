@@ -24,14 +24,14 @@ const LABELS: Readonly<Record<Level, string>> = {
   pair: 'transport, from_agent, to_agent',
 }
 
-/** How many times too fast a budget burns: 1 spends it exactly in the period. */
+/** How many times too fast an error budget burns: 1 spends it exactly in the period. */
 export const burnSeries = (level: Level, window: string) =>
   `baton:${level}_latency_burn:rate${window}`
 /** Handoffs that were accepted in the window. */
 export const handoffsSeries = (level: Level, window: string) =>
   `baton:${level}_handoffs:increase${window}`
-/** What is left of a budget: 1 is all, 0 none, below 0 it is overdrawn. */
-export const BUDGET_LEFT = 'baton:transport_latency_budget:left'
+/** What is left of an error budget: 1 is all, 0 none, below 0 it is overdrawn. */
+export const BUDGET_LEFT = 'baton:transport_error_budget:left'
 export const rateSeries = (id: string, window: string) => `baton:${id}:ratio${window}`
 export const wholeSeries = (id: string, window: string) => `baton:${id}_whole:increase${window}`
 export const partsSeries = (id: string, window: string) => `baton:${id}_parts:increase${window}`
@@ -56,10 +56,10 @@ function tooSlow({ transport, withinSeconds }: LatencyObjective, level: Level, w
 }
 
 function burnRule(objective: LatencyObjective, level: Level, window: string): RecordingRule {
-  const budget = Number((1 - objective.share).toFixed(6))
+  const errorBudget = Number((1 - objective.share).toFixed(6))
   return {
     record: burnSeries(level, window),
-    expr: `(${tooSlow(objective, level, window)}) / ${budget}`,
+    expr: `(${tooSlow(objective, level, window)}) / ${errorBudget}`,
     labels: { objective: objective.id },
   }
 }
@@ -95,7 +95,7 @@ export function pairRules(span: SpanWriter): RecordingRule[] {
     ])
 }
 
-/** What is left of each budget; it needs a store that keeps the whole period. */
+/** What is left of each error budget; it needs a store that keeps the whole period. */
 export function budgetRules(span: SpanWriter): RecordingRule[] {
   return OBJECTIVES.map((objective) => {
     const { expr, labels } = burnRule(objective, 'transport', span(PERIOD_DAYS * DAY))

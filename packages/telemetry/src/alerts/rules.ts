@@ -35,13 +35,13 @@ export function fasterBy(timesFaster: number): SpanWriter {
   return (seconds) => inPromql(Math.max(1, Math.round(seconds / timesFaster)))
 }
 
-/** What alerts and dashboards read; budgets only every five minutes, as they read thirty days. */
+/** What alerts and dashboards read; error budgets only every five minutes, as they read thirty days. */
 export function recordingGroups(span: SpanWriter = inPromql): RuleGroup[] {
   return [
     { name: 'baton-latency', rules: latencyRules(span) },
     { name: 'baton-pairs', interval: span(60), rules: pairRules(span) },
     { name: 'baton-rates', rules: rateRules(span) },
-    { name: 'baton-budgets', interval: span(300), rules: budgetRules(span) },
+    { name: 'baton-error-budgets', interval: span(300), rules: budgetRules(span) },
   ]
 }
 
