@@ -20,6 +20,7 @@ import type {
   Pool,
   Retry,
 } from '@baton/store'
+import { exemplarOf } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import { endCanceled } from './cancel.ts'
 import {
@@ -125,7 +126,8 @@ function createCommits(parts: SettlerParts, sets: Sets) {
     if (outcome.kind === 'end') crashPoint('rollback.before_commit')
     const held = await withTries(() => sets.commit(outcome))
     if (outcome.kind === 'end') crashPoint('rollback.after_commit')
-    metrics.hopSeconds.settle.observe((performance.now() - startedAt) / 1000)
+    const seconds = (performance.now() - startedAt) / 1000
+    metrics.hopSeconds.settle.observe(seconds, exemplarOf(claimed.traceparent))
     if (!held) return fenced(claimed, outcome)
     wakeFor(pool, outcome)
     if (outcome.events.length > 0) void shipper.ship(outcome.events)

@@ -3,7 +3,7 @@ import type { AgentRegistration, Detail, HandoffMessage } from '@baton/protocol'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
-import { startSpan } from '@baton/telemetry'
+import { invokeAgentAttributes, startSpan, usageAttributes } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
 import { HandoffCanceled } from './agent.ts'
@@ -92,9 +92,9 @@ export async function executeHandoff(
   const startedAt = performance.now()
   const own = startSpan({
     name: `execute ${agent.type}`,
-    parent: span.traceparent,
-    tracestate: span.tracestate,
-    attributes: { 'gen_ai.agent.name': agent.type, 'gen_ai.agent.version': agent.version },
+    kind: 'call' in agent ? 'client' : 'internal',
+    parent: span,
+    attributes: { ...invokeAgentAttributes(agent, claimed.taskId), 'baton.hop': 'execute' },
   })
   const lease = deps.heartbeat.hold({
     handoffId: claimed.handoffId,
@@ -107,6 +107,7 @@ export async function executeHandoff(
       'call' in agent
         ? await untilAborted(callOutside({ ...deps, agent, lease }, hop), lease.over)
         : await runAgent(agent, hop, lease)
+    if (execution.kind === 'done') own.setAttributes(usageAttributes(execution.result.tokens))
     own.end(execution.kind === 'failed' ? { error: execution.code } : {})
     return execution
   } catch (error) {
@@ -118,7 +119,7 @@ export async function executeHandoff(
     return { kind: 'failed', code, retry: kindOf(error) === 'transient', agent }
   } finally {
     lease.release()
-    deps.metrics.hopSeconds.execute.observe((performance.now() - startedAt) / 1000)
+    deps.metrics.hopSeconds.execute.observe((performance.now() - startedAt) / 1000, own.exemplar)
   }
 }
 

@@ -6,11 +6,11 @@ import type { ClaimedHandoff, ClaimRequest, RefusedClaim, StartedExecution } fro
 import { codeOf, crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
-import { messagingAttributes, startSpan } from '@baton/telemetry'
+import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
 import { blockedEntry, decisionEntry } from './decide/audit-entries.ts'
 import type { Executor } from './execute-handoff.ts'
-import type { Settler } from './commit-outcome.ts'
+import type { SettledAs, Settler } from './commit-outcome.ts'
 import type { Quarantine } from './decide/outcome.ts'
 
 export interface ReceiveDeps {
@@ -39,22 +39,29 @@ const LEASE_EXPIRIES_MAX = 5
  */
 export async function receiveHandoff(deps: ReceiveDeps, pointer: ClaimRequest): Promise<void> {
   crashPoint('receiver.after_fetch')
+  const fetchedAt = Date.now()
   const claimed = await deps.claim(pointer)
   if (claimed.kind === 'refused') return
   crashPoint('receiver.after_claim')
-  deps.metrics.hopSeconds.queue.observe(claimed.queueSeconds)
   const span = startSpan({
-    name: `process ${claimed.routedTo ?? claimed.toAgent}`,
+    name: `process ${agentTypeOf(claimed)}`,
     kind: 'consumer',
     parent: claimed.traceparent,
     tracestate: claimed.tracestate ?? undefined,
-    attributes: messagingAttributes({
-      operation: 'process',
-      destination: claimed.toAgent,
-      handoffId: claimed.handoffId,
-      taskId: claimed.taskId,
-    }),
+    startedAt: fetchedAt,
+    attributes: {
+      ...attributesOf('process', claimed),
+      'baton.handoff.attempt': claimed.attempt,
+      'baton.queue.seconds': claimed.queueSeconds,
+    },
   })
+  deps.metrics.hopSeconds.queue.observe(claimed.queueSeconds, span.exemplar)
+  startStep(span, {
+    name: `receive ${agentTypeOf(claimed)}`,
+    kind: 'client',
+    startedAt: fetchedAt,
+    attributes: { ...attributesOf('receive', claimed), 'baton.hop': 'queue' },
+  }).end()
   try {
     await processClaimed(deps, claimed, span)
     span.end()
@@ -70,23 +77,25 @@ async function processClaimed(
   span: Span,
 ): Promise<void> {
   if (claimed.leaseExpiries >= LEASE_EXPIRIES_MAX) {
-    return void (await deps.settle.quarantined(claimed, { reason: 'POISON', details: [] }))
+    const poison = { reason: 'POISON', details: [] } as const
+    return settleIn(span, claimed, () => deps.settle.quarantined(claimed, poison))
   }
   const executor = deps.executorOf(claimed)
-  const verdict = judgeTimed(deps, claimed, executor.agent)
+  const verdict = judgeTimed(deps, claimed, { agent: executor.agent, span })
   crashPoint('receiver.after_validate')
   const unmet = verdict.valid ? unmetRequirements(verdict.message, executor.agent) : []
   const entry = unmet.length > 0 ? blockedEntry(claimed, verdict) : decisionEntry(claimed, verdict)
-  const receipt = await recordDecision(deps, claimed, entry)
+  const receipt = await recordDecision(deps, claimed, { entry, span })
   if (receipt === undefined) return
   crashPoint('receiver.after_audit')
   if (!verdict.valid) {
     deps.logger.info({ event: 'handoff.rejected', reason: verdict.reason, ...idsOf(claimed, span) })
-    return void (await deps.settle.rejected(claimed, verdict))
+    return settleIn(span, claimed, () => deps.settle.rejected(claimed, verdict))
   }
   if (unmet.length > 0) {
     deps.logger.info({ event: 'handoff.blocked', ...idsOf(claimed, span) })
-    return void (await deps.settle.blocked({ claimed, message: verdict.message, unmet }))
+    const { message } = verdict
+    return settleIn(span, claimed, () => deps.settle.blocked({ claimed, message, unmet }))
   }
   if (!(await startExecution(deps, { claimed, receipt, span }))) return
   crashPoint('receiver.after_start')
@@ -94,14 +103,50 @@ async function processClaimed(
   const execution = await executor.execute({ claimed, message: verdict.message, span })
   if (execution.kind === 'elsewhere') return
   crashPoint('receiver.before_effect_commit')
-  await deps.settle.executed(claimed, verdict.message, execution)
+  const { message } = verdict
+  await settleIn(span, claimed, () => deps.settle.executed(claimed, message, execution))
   crashPoint('receiver.after_effect_commit')
+}
+
+const agentTypeOf = ({ routedTo, toAgent }: ClaimedHandoff): string => routedTo ?? toAgent
+
+const attributesOf = (operation: 'receive' | 'process' | 'settle', claimed: ClaimedHandoff) =>
+  messagingAttributes({
+    operation,
+    destination: agentTypeOf(claimed),
+    sentTo: claimed.toAgent,
+    handoffId: claimed.handoffId,
+    taskId: claimed.taskId,
+  })
+
+/** Settles in a step of its own; the state it came to stands on the handoff's span too, where traces are chosen by it. */
+async function settleIn(
+  span: Span,
+  claimed: ClaimedHandoff,
+  settle: () => Promise<SettledAs>,
+): Promise<void> {
+  const step = startStep(span, {
+    name: `settle ${agentTypeOf(claimed)}`,
+    kind: 'client',
+    attributes: { ...attributesOf('settle', claimed), 'baton.hop': 'settle' },
+  })
+  try {
+    const state = await settle()
+    const attributes = state === undefined ? {} : { 'baton.handoff.state': state }
+    step.setAttributes(attributes)
+    span.setAttributes(attributes)
+    step.end()
+  } catch (error) {
+    step.end({ error: codeOf(error) })
+    throw error
+  }
 }
 
 const idsOf = (claimed: ClaimedHandoff, span: Span) => ({
   handoffId: claimed.handoffId,
   taskId: claimed.taskId,
   traceId: span.traceId,
+  spanId: span.spanId,
   attempt: claimed.attempt,
   fencingToken: claimed.fencingToken,
 })
@@ -109,11 +154,14 @@ const idsOf = (claimed: ClaimedHandoff, span: Span) => ({
 function judgeTimed(
   deps: ReceiveDeps,
   claimed: ClaimedHandoff,
-  agent: AgentRegistration,
+  { agent, span }: { readonly agent: AgentRegistration; readonly span: Span },
 ): Verdict<SafetyVerdict> {
   const startedAt = performance.now()
+  const step = startStep(span, { name: 'validate', attributes: { 'baton.hop': 'validate' } })
   const verdict = deps.judge(claimed, agent)
-  deps.metrics.hopSeconds.validate.observe((performance.now() - startedAt) / 1000)
+  deps.metrics.hopSeconds.validate.observe((performance.now() - startedAt) / 1000, span.exemplar)
+  if (!verdict.valid) span.setAttributes({ 'baton.handoff.reason': verdict.reason })
+  step.end()
   const { scan } = verdict.checks
   if (scan !== null) {
     const category = scan.findings[0]?.category ?? ''
@@ -147,18 +195,26 @@ const unrecordable = (code: string): Quarantine => ({
 async function recordDecision(
   deps: ReceiveDeps,
   claimed: ClaimedHandoff,
-  entry: AuditEntry,
+  { entry, span }: { readonly entry: AuditEntry; readonly span: Span },
 ): Promise<Receipt | undefined> {
   const startedAt = performance.now()
+  const step = startStep(span, {
+    name: 'audit',
+    kind: 'client',
+    attributes: { 'baton.hop': 'audit' },
+  })
   try {
     if (claimed.decided) await deps.recordDecisions(claimed.handoffId)
     const receipt = await deps.record(entry)
-    deps.metrics.hopSeconds.audit.observe((performance.now() - startedAt) / 1000)
+    step.end()
+    deps.metrics.hopSeconds.audit.observe((performance.now() - startedAt) / 1000, span.exemplar)
     return receipt
   } catch (error) {
     const code = codeOf(error)
+    step.end({ error: code })
     deps.logger.warn({ event: 'audit.refused', code, handoffId: claimed.handoffId })
-    if (UNRECORDABLE.has(code)) await deps.settle.quarantined(claimed, unrecordable(code))
+    if (UNRECORDABLE.has(code))
+      await settleIn(span, claimed, () => deps.settle.quarantined(claimed, unrecordable(code)))
     else await deps.settle.released(claimed)
     return undefined
   }
@@ -186,7 +242,7 @@ async function startExecution(
     return false
   }
   const pair = { transport: 'queue', from_agent: claimed.fromAgent, to_agent: claimed.toAgent }
-  deps.metrics.handoffLatencySeconds.with(pair).observe(latencySeconds, span)
+  deps.metrics.handoffLatencySeconds.with(pair).observe(latencySeconds, span.exemplar)
   deps.metrics.handoffsTotal.with({ outcome: 'ACCEPTED', reason: '' }).inc()
   return true
 }

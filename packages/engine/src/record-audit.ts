@@ -5,6 +5,7 @@ import { codeOf, createBatcher, transient } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { deleteOutboxEvents, listHandoffEvents } from '@baton/store'
 import type { OutboxEvent, Pool } from '@baton/store'
+import { exemplarOf } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { Single } from './in-set-or-singly.ts'
@@ -27,7 +28,9 @@ export function createRecorder(client: AuditClient, metrics: Metrics): Recorder 
     flush: async (entries) => {
       const startedAt = performance.now()
       const receipts = await inSetOrSingly(entries, (set) => client.append(set))
-      metrics.auditAppendSeconds.observe((performance.now() - startedAt) / 1000)
+      const [{ traceparent = '' } = {}] = entries
+      const seconds = (performance.now() - startedAt) / 1000
+      metrics.auditAppendSeconds.observe(seconds, exemplarOf(traceparent))
       return receipts
     },
   })

@@ -11,7 +11,7 @@ import {
   markDispatched,
 } from '@baton/store'
 import type { ClaimQuota, OutboxRow, Pool, PriorityClass } from '@baton/store'
-import { startSpan } from '@baton/telemetry'
+import { exemplarOf, publishAttributes, startSpan } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import type { QueueWatermarks, Transport } from '@baton/transport'
 
@@ -110,24 +110,33 @@ async function openClasses(
   return mine.filter((_, index) => open[index])
 }
 
+/** As many as the SDK keeps of one span where nothing else is set. */
+const LINKS_MAX = 128
+
+// A trace of its own: it belongs to as many as it has rows, and each keeps the context that its sender made.
 async function publishRows(
   { transport, metrics }: RelayParts,
   rows: readonly OutboxRow[],
 ): Promise<void> {
+  const attributes = publishAttributes({ queue: transport.kind, rows })
+  const destination = attributes['messaging.destination.name']
   const span = startSpan({
-    name: 'publish',
-    kind: 'producer',
-    links: rows.slice(0, 32).map((row) => row.traceparent),
-    attributes: { 'messaging.batch.message_count': rows.length },
+    name: destination === undefined ? 'publish' : `publish ${destination}`,
+    kind: 'client',
+    links: rows.slice(0, LINKS_MAX).map((row) => row.traceparent),
+    attributes: { ...attributes, 'baton.hop': 'outbox' },
   })
   try {
     await transport.publish(rows.map(toJob))
-  } finally {
     span.end()
+  } catch (error) {
+    span.end({ error: codeOf(error) })
+    throw error
   }
   const now = Date.now()
   for (const row of rows) {
-    metrics.hopSeconds.outbox.observe(Math.max(0, now - row.createdAt.getTime()) / 1000)
+    const seconds = Math.max(0, now - row.createdAt.getTime()) / 1000
+    metrics.hopSeconds.outbox.observe(seconds, exemplarOf(row.traceparent))
   }
 }
 

@@ -1,8 +1,8 @@
 // Sending: every acknowledged handoff is durable with its checkpoint (I1); concurrent sends share a commit.
-import { crashPoint, createBatcher, permanent } from '@baton/runtime'
+import { codeOf, crashPoint, createBatcher, permanent } from '@baton/runtime'
 import { sendHandoffs } from '@baton/store'
 import type { Database, NewHandoff, Pool, SendOutcome } from '@baton/store'
-import { messagingAttributes, startSpan } from '@baton/telemetry'
+import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { RequireRoom } from './outbox-bound.ts'
@@ -92,12 +92,18 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
       })
       try {
         const { traceparent } = span
+        const step = startStep(span, { name: 'build', attributes: { 'baton.hop': 'build' } })
         const handoff = prepareHandoff(request, { ...preparing, traceparent, sentBy })
-        metrics.hopSeconds.build.observe((performance.now() - startedAt) / 1000)
+        step.end()
+        const seconds = (performance.now() - startedAt) / 1000
+        metrics.hopSeconds.build.observe(seconds, span.exemplar)
         span.setAttributes(sendAttributes(handoff))
-        return await committed(handoff, commit)
-      } finally {
+        const sent = await committed(handoff, commit)
         span.end()
+        return sent
+      } catch (error) {
+        span.end({ error: codeOf(error) })
+        throw error
       }
     },
     sendMessage: async (ready, sentBy = parts.sentBy ?? null) =>

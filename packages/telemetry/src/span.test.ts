@@ -3,8 +3,8 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { InMemorySpanExporter } from '@opentelemetry/sdk-trace'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { messagingAttributes } from './messaging.ts'
-import { startSpan } from './span.ts'
+import { messagingAttributes, publishAttributes } from './messaging.ts'
+import { exemplarOf, startSpan, startStep } from './span.ts'
 import { parseTraceparent } from './trace-context.ts'
 import { startTelemetry } from './telemetry.ts'
 import type { Telemetry } from './telemetry.ts'
@@ -34,6 +34,15 @@ describe('spans without a recorder', () => {
     expect(parseTraceparent(span.traceparent)).toMatchObject({ spanId: span.spanId, flags: 1 })
     expect(span.traceId).not.toBe(TRACE)
     expect(span.tracestate).toBeUndefined()
+  })
+
+  it('show a trace in a histogram only where it is sampled', () => {
+    const { traceId, spanId, exemplar } = startSpan({ name: 'x', parent: PARENT })
+    expect(exemplar).toEqual({ traceId, spanId })
+    const unsampled = `00-${TRACE}-${PARENT_SPAN}-00`
+    expect(startSpan({ name: 'x', parent: unsampled }).exemplar).toBeUndefined()
+    expect(exemplarOf(PARENT)).toEqual({ traceId: TRACE, spanId: PARENT_SPAN })
+    expect([exemplarOf(unsampled), exemplarOf('nonsense')]).toEqual([undefined, undefined])
   })
 
   it('can be used like any other', () => {
@@ -81,6 +90,22 @@ describe('recorded spans', () => {
     expect(recorded?.spanContext().traceState?.serialize()).toBe('vendor=1,other=2')
     expect(recorded?.parentSpanContext).toMatchObject({ spanId: PARENT_SPAN, isRemote: true })
     expect(recorded?.resource.attributes['service.name']).toBe('receiver')
+  })
+
+  it('have steps, children of this process that may have begun before', async () => {
+    const span = startSpan({ name: 'x', parent: PARENT, tracestate: 'vendor=1' })
+    startStep(span, { name: 'step', startedAt: 1_700_000_000_000 }).end()
+    const [step] = await exported()
+    expect(step?.parentSpanContext).toMatchObject({ spanId: span.spanId, isRemote: false })
+    expect(step?.spanContext().traceState?.serialize()).toBe('vendor=1')
+    expect(step?.startTime).toEqual([1_700_000_000, 0])
+    span.end()
+  })
+
+  it('show a trace in a histogram only where a sampler took it', async () => {
+    expect(startSpan({ name: 'x', parent: PARENT }).exemplar).toMatchObject({ traceId: TRACE })
+    const dropped = startSpan({ name: 'x', parent: `00-${TRACE}-${PARENT_SPAN}-02` })
+    expect(dropped.exemplar).toBeUndefined()
   })
 
   it('form one trace when each is the parent of the next', async () => {
@@ -156,9 +181,34 @@ describe('recorded spans', () => {
   })
 })
 
+it('messaging attributes name the queue that carries a batch, and its agent type where there is one', () => {
+  const rows = ['risk', 'risk'].map((queue) => ({ queue, handoffId: 'h1' }))
+  expect(publishAttributes({ queue: 'redis', rows })).toEqual({
+    'messaging.system.name': 'bullmq',
+    'messaging.operation.name': 'publish',
+    'messaging.operation.type': 'send',
+    'messaging.batch.message_count': 2,
+    'messaging.destination.name': 'risk',
+  })
+  const mixed = [...rows, { queue: 'intake', handoffId: 'h2' }]
+  expect(publishAttributes({ queue: 'in-process', rows: mixed })).toEqual({
+    'messaging.system.name': 'in_process',
+    'messaging.operation.name': 'publish',
+    'messaging.operation.type': 'send',
+    'messaging.batch.message_count': 3,
+  })
+})
+
+it('messaging attributes tell whom it was sent to where another agent type takes it', () => {
+  expect(messagingAttributes({ ...HANDOFF, destination: 'legal', sentTo: 'risk' })).toMatchObject({
+    'messaging.destination.name': 'legal',
+    'messaging.destination_publish.name': 'risk',
+  })
+})
+
 it('messaging attributes are those of the conventions, with ids and names only', () => {
   expect(messagingAttributes(HANDOFF)).toEqual({
-    'messaging.system': 'bullmq',
+    'messaging.system.name': 'baton',
     'messaging.operation.name': 'send',
     'messaging.operation.type': 'send',
     'messaging.destination.name': 'risk',

@@ -10,6 +10,7 @@ import {
 } from '@opentelemetry/api'
 import type { Attributes, Context, Link, Span as RecordedSpan, Tracer } from '@opentelemetry/api'
 import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions'
+import type { Exemplar } from './instrument.ts'
 import {
   formatTraceparent,
   newSpanId,
@@ -32,13 +33,15 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 export interface SpanOptions {
   readonly name: string
   readonly kind?: keyof typeof KINDS
-  /** The traceparent that came with the work. Absent or malformed: a new trace starts. */
-  readonly parent?: string | undefined
-  /** The tracestate that came with `parent`; handed on unchanged, dropped when a new trace starts. */
+  /** A span of this process, or the traceparent that came with the work. Absent or malformed: a new trace starts. */
+  readonly parent?: Span | string | undefined
+  /** The tracestate that came with a traceparent; handed on unchanged, dropped when a new trace starts. */
   readonly tracestate?: string | undefined
   /** Traceparents of related work in other traces: the messages of a batch. */
   readonly links?: readonly string[]
   readonly attributes?: SpanAttributes
+  /** When it began, where that is earlier than now: milliseconds since 1970. */
+  readonly startedAt?: number
 }
 
 export interface Span {
@@ -47,12 +50,17 @@ export interface Span {
   readonly tracestate: string | undefined
   readonly traceId: string
   readonly spanId: string
+  /** For a histogram: undefined where the trace is not sampled, because it would point to a trace that nobody keeps. */
+  readonly exemplar: Exemplar | undefined
   setAttributes(attributes: SpanAttributes): void
   /** Runs `work` with this span as the active one, so that spans a library makes nest under it. */
   run<Result>(work: () => Result): Result
   /** `error` is a stable code (BATON_*), never a message. Ending twice does nothing. */
   end(outcome?: { readonly error?: string }): void
 }
+
+/** A part of a span that hands nothing on, so that nobody needs its ids. */
+export type Step = Pick<Span, 'setAttributes' | 'end'>
 
 // Undefined while no provider is registered, which saves the detour through the API's no-op spans.
 function recordingTracer(): Tracer | undefined {
@@ -63,26 +71,49 @@ function recordingTracer(): Tracer | undefined {
 
 /** Starts a span. Costs about a microsecond while no OpenTelemetry provider is registered. */
 export function startSpan(options: SpanOptions): Span {
-  const parent = options.parent === undefined ? undefined : parseTraceparent(options.parent)
-  const tracestate = parent === undefined ? undefined : options.tracestate
+  const parent = parentOf(options)
   const tracer = recordingTracer()
-  if (tracer === undefined) return unrecordedSpan(parent, tracestate)
-  const recorded = tracer.startSpan(
-    options.name,
-    recordingOptions(options),
-    parent === undefined ? ROOT_CONTEXT : remoteContext(parent, tracestate),
-  )
+  if (tracer === undefined) return unrecordedSpan(parent)
+  const recorded = tracer.startSpan(options.name, recordingOptions(options), contextOf(parent))
   const own = ownContext(recorded, parent)
   return own === undefined
-    ? unrecordedSpan(parent, tracestate)
-    : recordedSpan(recorded, { own, tracestate })
+    ? unrecordedSpan(parent)
+    : recordedSpan(recorded, { own, tracestate: parent?.tracestate })
 }
 
-function recordingOptions({ kind = 'internal', attributes, links }: SpanOptions) {
+const NOT_RECORDED: Step = { setAttributes: () => undefined, end: () => undefined }
+
+/** Starts a step of `parent`; nothing is made while no OpenTelemetry provider is registered. */
+export const startStep = (parent: Span, options: Omit<SpanOptions, 'parent' | 'tracestate'>): Step =>
+  recordingTracer() === undefined ? NOT_RECORDED : startSpan({ ...options, parent })
+
+/** What a histogram may show of a trace: its ids where it is sampled. */
+export function exemplarOf(traceparent: string): Exemplar | undefined {
+  const known = parseTraceparent(traceparent)
+  return known === undefined ? undefined : exemplarIn(known)
+}
+
+const exemplarIn = ({ traceId, spanId, flags }: TraceContext): Exemplar | undefined =>
+  (flags & SAMPLED) === 0 ? undefined : { traceId, spanId }
+
+interface Parent extends TraceContext {
+  readonly tracestate: string | undefined
+  readonly isRemote: boolean
+}
+
+function parentOf({ parent, tracestate }: SpanOptions): Parent | undefined {
+  const isRemote = typeof parent !== 'object'
+  const known = parseTraceparent((isRemote ? parent : parent.traceparent) ?? '')
+  if (known === undefined) return undefined
+  return { ...known, tracestate: isRemote ? tracestate : parent.tracestate, isRemote }
+}
+
+function recordingOptions({ kind = 'internal', attributes, links, startedAt }: SpanOptions) {
   return {
     kind: KINDS[kind],
     ...(attributes === undefined ? {} : { attributes: attributes as Attributes }),
     ...(links === undefined ? {} : { links: links.flatMap(toLink) }),
+    ...(startedAt === undefined ? {} : { startTime: startedAt }),
   }
 }
 
@@ -93,12 +124,14 @@ function toLink(traceparent: string): Link[] {
   return [{ context: { traceId, spanId, traceFlags: flags, isRemote: true } }]
 }
 
-function remoteContext(parent: TraceContext, tracestate: string | undefined): Context {
+function contextOf(parent: Parent | undefined): Context {
+  if (parent === undefined) return ROOT_CONTEXT
+  const { traceId, spanId, flags, tracestate, isRemote } = parent
   return trace.setSpanContext(ROOT_CONTEXT, {
-    traceId: parent.traceId,
-    spanId: parent.spanId,
-    traceFlags: parent.flags,
-    isRemote: true,
+    traceId,
+    spanId,
+    traceFlags: flags,
+    isRemote,
     ...(tracestate === undefined ? {} : { traceState: createTraceState(tracestate) }),
   })
 }
@@ -116,15 +149,16 @@ function ownContext(
   return { traceId, spanId, flags: (traceFlags & SAMPLED) | randomFlag }
 }
 
-function unrecordedSpan(parent: TraceContext | undefined, tracestate: string | undefined): Span {
+function unrecordedSpan(parent: Parent | undefined): Span {
   const traceId = parent?.traceId ?? newTraceId()
   const spanId = newSpanId()
-  const traceparent = formatTraceparent({ traceId, spanId, flags: parent?.flags ?? SAMPLED })
+  const own = { traceId, spanId, flags: parent?.flags ?? SAMPLED }
   return {
-    traceparent,
-    tracestate,
+    traceparent: formatTraceparent(own),
+    tracestate: parent?.tracestate,
     traceId,
     spanId,
+    exemplar: exemplarIn(own),
     setAttributes: () => undefined,
     run: (work) => work(),
     end: () => undefined,
@@ -143,6 +177,7 @@ function recordedSpan(recorded: RecordedSpan, { own, tracestate }: Identity): Sp
     tracestate,
     traceId: own.traceId,
     spanId: own.spanId,
+    exemplar: exemplarIn(own),
     setAttributes: (attributes) => void recorded.setAttributes(attributes as Attributes),
     run: (work) => context.with(trace.setSpan(context.active(), recorded), work),
     end({ error } = {}) {

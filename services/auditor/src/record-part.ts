@@ -2,6 +2,8 @@
 import { presenceOf, readTrace } from '@baton/audit'
 import type { TaskTrace } from '@baton/audit'
 import { ProblemError, requireToken } from '@baton/http/server'
+import type { AuditEntry } from '@baton/ledger'
+import { exemplarOf } from '@baton/telemetry'
 import type { FastifyRequest } from 'fastify'
 import { identifyAppender } from './access.ts'
 import { appendRecords, NO_ENTRIES, RECORDS_BODY } from './append-records.ts'
@@ -47,7 +49,9 @@ export function createRecordPart(core: Core): Part {
           core.requireSealing()
           core.requireDurable()
           const receipts = await appendRecords({ batcher, queuedMax, logger }, body, appender)
-          metrics.auditAppendSeconds.observe((performance.now() - startedAt) / 1000)
+          const [{ traceparent }] = body.entries as [AuditEntry]
+          const seconds = (performance.now() - startedAt) / 1000
+          metrics.auditAppendSeconds.observe(seconds, exemplarOf(traceparent))
           return { receipts }
         },
       )

@@ -4,6 +4,7 @@ import type { HandoffRequest, HandoffSender, ReadyMessage, Sent } from '@baton/e
 import { buildHandoffMessage, microUSD } from '@baton/protocol'
 import type { AgentState, Detail, HandoffMessage, KeyRing } from '@baton/protocol'
 import type { Database, ExternalRef, NewHandoff } from '@baton/store'
+import { codeOf } from '@baton/runtime'
 import { messagingAttributes, parseTraceparent, startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
 import { placed, requireDeliverable, requireSignature } from './deliverable.ts'
@@ -163,8 +164,11 @@ async function sendTraced(sender: HandoffSender, { ready, sentBy }: TracedSend):
     attributes: messagingAttributes({ operation: 'send', destination, handoffId, taskId }),
   })
   try {
-    return await sender.sendMessage(ready, sentBy)
-  } finally {
+    const sent = await sender.sendMessage(ready, sentBy)
     span.end()
+    return sent
+  } catch (error) {
+    span.end({ error: codeOf(error) })
+    throw error
   }
 }
