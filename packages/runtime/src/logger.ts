@@ -8,6 +8,8 @@ interface LoggerOptions {
   readonly level?: string
   /** Where lines go; stderr by default, because stdout belongs to data. */
   readonly destination?: pino.DestinationStream
+  /** Who else is given each line, after it was written. */
+  readonly also?: pino.DestinationStream | undefined
 }
 
 // Errors are reduced to class, code and stack frames: a driver's message may quote a row.
@@ -40,8 +42,17 @@ function withoutMessage(first: unknown): unknown {
   return { ...rest, error: err }
 }
 
+const both = (first: pino.DestinationStream, second: pino.DestinationStream) => ({
+  write(line: string) {
+    first.write(line)
+    second.write(line)
+  },
+})
+
 /** Creates the process's logger. Log as `logger.info({ event: 'handoff.accepted', handoffId })`. */
-export function createLogger({ service, level = 'info', destination }: LoggerOptions): Logger {
+export function createLogger(options: LoggerOptions): Logger {
+  const { service, level = 'info', also } = options
+  const written = options.destination ?? pino.destination({ fd: 2, sync: true })
   return pino(
     {
       level,
@@ -55,6 +66,6 @@ export function createLogger({ service, level = 'info', destination }: LoggerOpt
       },
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination ?? pino.destination({ fd: 2, sync: true }),
+    also === undefined ? written : both(written, also),
   )
 }

@@ -1,5 +1,5 @@
 // The life of every Baton process, from its environment to its exit code: a main.ts says only what runs in it.
-import { createMetrics, measureProcess, startTelemetry } from '@baton/telemetry'
+import { createMetrics, exportedLines, measureProcess, startTelemetry } from '@baton/telemetry'
 import type { Metrics, Telemetry, TelemetryOptions } from '@baton/telemetry'
 import { createLogger } from './logger.ts'
 import type { Logger } from './logger.ts'
@@ -39,8 +39,9 @@ export async function runProcess<Spec extends SettingsSpec & typeof PROCESS_SETT
   return runCommand(async () => {
     const settings = readSettings(spec, process.env)
     const own: Settings<typeof PROCESS_SETTINGS> = settings
-    const logger = createLogger({ service: name, level: own.BATON_LOG_LEVEL })
     const metrics = createMetrics()
+    const logLines = exportedLines(process.env, metrics)
+    const logger = createLogger({ service: name, level: own.BATON_LOG_LEVEL, also: logLines })
     measureProcess(metrics, name)
     const life = createLife()
     const services = await build({ settings, logger, metrics, life })
@@ -49,6 +50,7 @@ export async function runProcess<Spec extends SettingsSpec & typeof PROCESS_SETT
       environment: process.env,
       otlpUrl: own.BATON_OTLP_URL,
       metrics,
+      logLines,
     })
     const drainMs = own.BATON_DRAIN_MS + RELEASE_LEASES_MS
     return runServices([telemetry, ...services], {

@@ -59,6 +59,13 @@ export const MACHINE_METRICS = {
     labels: ['database'],
     filledBy: 'relay (receiver without Redis): `baton`; auditor: `baton_audit`',
   },
+  logRecordsDroppedTotal: {
+    name: 'baton_log_records_dropped_total',
+    kind: 'counter',
+    help: 'Log lines that OpenTelemetry did not get, because its collector was away or too slow.',
+    labels: [],
+    filledBy: 'every process that sends its log by OTLP',
+  },
   expiryTimestampSeconds: {
     name: 'baton_expiry_timestamp_seconds',
     kind: 'gauge',
