@@ -62,6 +62,7 @@ describe('metric names', () => {
       baton_pool_connections: 'gauge',
       baton_tokens_total: 'counter',
       baton_cost_micro_usd_total: 'counter',
+      baton_log_records_dropped_total: 'counter',
       baton_message_bytes_total: 'counter',
       baton_audit_records_total: 'counter',
       baton_audit_erasures_total: 'counter',
