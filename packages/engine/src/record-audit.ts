@@ -28,9 +28,8 @@ export function createRecorder(client: AuditClient, metrics: Metrics): Recorder 
     flush: async (entries) => {
       const startedAt = performance.now()
       const receipts = await inSetOrSingly(entries, (set) => client.append(set))
-      const [{ traceparent = '' } = {}] = entries
       const seconds = (performance.now() - startedAt) / 1000
-      metrics.auditAppendSeconds.observe(seconds, exemplarOf(traceparent))
+      metrics.auditAppendSeconds.observe(seconds, exemplarOf(entries[0]?.traceparent ?? ''))
       return receipts
     },
   })

@@ -102,13 +102,13 @@ describe('a log line', () => {
     expect(recordsOf(await sent(lineOf({ level })))).toMatchObject([{ severityNumber }])
   })
 
-  it.each([
-    [{ traceId: TRACE, spanId: SPAN }],
-    [{ traceparent: `00-${TRACE}-${SPAN}-01` }],
-  ])('that names a span %j belongs to it', async (fields) => {
-    const [record] = recordsOf(await sent(lineOf(fields)))
-    expect(record).toMatchObject({ traceId: TRACE, spanId: SPAN, attributes: [] })
-  })
+  it.each([[{ traceId: TRACE, spanId: SPAN }], [{ traceparent: `00-${TRACE}-${SPAN}-01` }]])(
+    'that names a span %j belongs to it',
+    async (fields) => {
+      const [record] = recordsOf(await sent(lineOf(fields)))
+      expect(record).toMatchObject({ traceId: TRACE, spanId: SPAN, attributes: [] })
+    },
+  )
 
   it('that names a trace and no span keeps its id', async () => {
     const [record] = recordsOf(await sent(lineOf({ traceId: TRACE })))

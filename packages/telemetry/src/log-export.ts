@@ -1,9 +1,6 @@
 // Sends log lines by OTLP in bounded batches; a collector that is away costs lines, which are counted, and no time.
 import { logs } from '@opentelemetry/api'
-import {
-  BatchLogRecordProcessor,
-  ConsoleLogRecordExporter,
-} from '@opentelemetry/sdk-logs'
+import { BatchLogRecordProcessor, ConsoleLogRecordExporter } from '@opentelemetry/sdk-logs'
 import type { LogRecordExporter, LogRecordProcessor } from '@opentelemetry/sdk-logs'
 import type { LogLines } from './log-lines.ts'
 import { logRecordOf } from './log-records.ts'

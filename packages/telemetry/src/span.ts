@@ -84,8 +84,10 @@ export function startSpan(options: SpanOptions): Span {
 const NOT_RECORDED: Step = { setAttributes: () => undefined, end: () => undefined }
 
 /** Starts a step of `parent`; nothing is made while no OpenTelemetry provider is registered. */
-export const startStep = (parent: Span, options: Omit<SpanOptions, 'parent' | 'tracestate'>): Step =>
-  recordingTracer() === undefined ? NOT_RECORDED : startSpan({ ...options, parent })
+export const startStep = (
+  parent: Span,
+  options: Omit<SpanOptions, 'parent' | 'tracestate'>,
+): Step => (recordingTracer() === undefined ? NOT_RECORDED : startSpan({ ...options, parent }))
 
 /** What a histogram may show of a trace: its ids where it is sampled. */
 export function exemplarOf(traceparent: string): Exemplar | undefined {
