@@ -48,6 +48,7 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'GET /v2/approvals': 'handoffs:read',
   'POST /v2/approvals/{id}': 'approvals:decide',
   'GET /v2/agents': 'handoffs:read',
+  'GET /v2/slo': 'metrics:read',
   'GET /v2/dead-letters': 'handoffs:read',
   'GET /v2/dead-letters/clusters': 'handoffs:read',
   'GET /v2/dead-letters/{id}': 'handoffs:read',

@@ -347,6 +347,129 @@ readonly "workers"?: number
 readonly "seenAt"?: string
 }
 
+export type ServiceLevels = {
+readonly "at": string
+/** Since when handoffs are counted; null before the first. */
+readonly "since": string | null
+readonly "periodDays": number
+readonly "trafficMin": number
+readonly "objectives": readonly ({
+readonly "id": string
+readonly "transport": "http" | "queue" | "temporal"
+readonly "withinMs": number
+/** So many of all handoffs must be accepted within it. */
+readonly "share": number
+/** burning: an alarm of the fast or slow burn holds now. exhausted: nothing is left of the budget. too_little_traffic: fewer than trafficMin handoffs in the period, so nothing is said. */
+readonly "state": "met" | "burning" | "exhausted" | "too_little_traffic"
+/** Accepted in the period. */
+readonly "handoffs": number
+readonly "inTime": number
+/** The share that was in time; null where nothing came. */
+readonly "attained": number | null
+/** 1 is all of it, 0 none; below 0 it is overdrawn. */
+readonly "budgetLeft": number | null
+/** How many times too fast the budget is spent, by window, the shortest first. */
+readonly "burn": readonly ({
+readonly "seconds": number
+readonly "handoffs": number
+readonly "rate": number | null
+})[]
+/** The share in time in each of the last 24 hours, the newest last. */
+readonly "hours": readonly (number | null)[]
+})[]
+/** At most 100: those with the least budget left first, those with too little traffic last. */
+readonly "pairs": readonly ({
+readonly "transport": string
+readonly "fromAgent": string
+readonly "toAgent": string
+readonly "withinMs": number
+/** So many of all handoffs must be accepted within it. */
+readonly "share": number
+/** burning: an alarm of the fast or slow burn holds now. exhausted: nothing is left of the budget. too_little_traffic: fewer than trafficMin handoffs in the period, so nothing is said. */
+readonly "state": "met" | "burning" | "exhausted" | "too_little_traffic"
+/** Accepted in the period. */
+readonly "handoffs": number
+readonly "inTime": number
+/** The share that was in time; null where nothing came. */
+readonly "attained": number | null
+/** 1 is all of it, 0 none; below 0 it is overdrawn. */
+readonly "budgetLeft": number | null
+/** How many times too fast the budget is spent, by window, the shortest first. */
+readonly "burn": readonly ({
+readonly "seconds": number
+readonly "handoffs": number
+readonly "rate": number | null
+})[]
+/** Over the minute under way and the one before. */
+readonly "perSecond": number
+/** Of the last five minutes, interpolated within buckets. */
+readonly "p50Ms": number | null
+readonly "p99Ms": number | null
+})[]
+readonly "pairsLeftOut": number
+readonly "rates": readonly ({
+readonly "id": string
+readonly "title": string
+readonly "limit": number | null
+/** over: above its limit in both windows. */
+readonly "state": "within" | "over" | "too_little_traffic" | "no_limit"
+readonly "windows": readonly ({
+readonly "seconds": number
+readonly "part": number
+readonly "whole": number
+readonly "share": number | null
+})[]
+})[]
+readonly "recent": {
+readonly "sent": {
+/** Over the minute under way and the one before. */
+readonly "perSecond": number
+/** Of the last five minutes, interpolated within buckets. */
+readonly "p50Ms": number | null
+readonly "p99Ms": number | null
+}
+readonly "accepted": {
+/** Over the minute under way and the one before. */
+readonly "perSecond": number
+/** Of the last five minutes, interpolated within buckets. */
+readonly "p50Ms": number | null
+readonly "p99Ms": number | null
+}
+readonly "refused": {
+/** Over the minute under way and the one before. */
+readonly "perSecond": number
+/** Of the last five minutes, interpolated within buckets. */
+readonly "p50Ms": number | null
+readonly "p99Ms": number | null
+}
+readonly "rolledBack": {
+/** Over the minute under way and the one before. */
+readonly "perSecond": number
+/** Of the last five minutes, interpolated within buckets. */
+readonly "p50Ms": number | null
+readonly "p99Ms": number | null
+}
+}
+/** What waits for a person. */
+readonly "waiting": {
+readonly "deadLetters": number
+readonly "deadLetterOldestAgeSeconds": number
+readonly "approvals": number
+readonly "escalations": number
+readonly "alerts": number
+}
+readonly "outbox": {
+readonly "depth": number
+readonly "oldestAgeSeconds": number
+}
+/** What was published and not yet claimed, by agent type. */
+readonly "queues": readonly ({
+readonly "agent": string
+readonly "depth": number
+readonly "oldestAgeSeconds": number
+})[]
+}
+
 export type Readiness = {
 readonly "status"?: "ready" | "not ready"
 readonly "checks"?: {
@@ -964,6 +1087,21 @@ readonly "limit"?: number
   readonly answer: {
 readonly "tasks"?: readonly (Task)[]
 }
+}
+/** Objectives, their budgets and how fast they burn, slow pairs, rates, and what waits */
+readServiceLevels: {
+  readonly method: 'GET'
+  readonly path: '/v2/slo'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "transport"?: "http" | "queue" | "temporal"
+readonly "from"?: string
+readonly "to"?: string
+}
+  readonly body: undefined
+  readonly answer: ServiceLevels
 }
 /** Dead letters that wait for a person, oldest first */
 listDeadLetters: {
@@ -1637,6 +1775,7 @@ readTask: ['GET', '/v2/tasks/{id}'],
 traceTask: ['GET', '/v2/tasks/{id}/trace'],
 listTaskReceipts: ['GET', '/v2/tasks/{id}/receipts'],
 listTasks: ['GET', '/v2/tasks'],
+readServiceLevels: ['GET', '/v2/slo'],
 listDeadLetters: ['GET', '/v2/dead-letters'],
 listDeadLetterClusters: ['GET', '/v2/dead-letters/clusters'],
 getDeadLetter: ['GET', '/v2/dead-letters/{id}'],

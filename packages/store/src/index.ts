@@ -25,6 +25,7 @@ export type {
 } from './executions.ts'
 export * from './settlements.ts'
 export * from './metric-minutes.ts'
+export * from './waiting.ts'
 export * from './sweeps.ts'
 export { expireHandoffs } from './ended-outside.ts'
 export type { ExpiredHandoff } from './ended-outside.ts'

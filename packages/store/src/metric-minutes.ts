@@ -147,10 +147,17 @@ export function sumLabelByAge(
   return run<AgedCounts>(db, 'sum_label_by_age', LABEL, [agesSeconds, metric, label])
 }
 
-const SINCE = `
-select least((select min(minute) from metric_minute), (select min(hour) from metric_hour)) as since`
+const KEPT = `
+select clock_timestamp() as now, least((select min(minute) from metric_minute), (select min(hour) from metric_hour)) as since`
 
-/** When the oldest of what is kept was counted; null before the first. */
-export async function metricsSince(db: Database): Promise<Date | null> {
-  return (await run<{ since: Date | null }>(db, 'metrics_since', SINCE))[0]?.since ?? null
+export interface KeptMetrics {
+  /** By the database's clock. */
+  readonly now: Date
+  /** When the oldest of what is kept was counted; null before the first. */
+  readonly since: Date | null
+}
+
+export async function findKeptMetrics(db: Database): Promise<KeptMetrics> {
+  const [row] = await run<KeptMetrics>(db, 'find_kept_metrics', KEPT)
+  return row ?? { now: new Date(), since: null }
 }

@@ -2,6 +2,7 @@
 import { HANDOFF_STATES } from '@baton/protocol'
 import { CLAIMED, KEPT, SETTLED } from './executions/schema.ts'
 import { MESSAGE_ANSWERS } from './handoffs-api/schema.ts'
+import { SERVICE_LEVELS } from './level-schema.ts'
 import { ref } from './operation.ts'
 
 const text = { type: 'string' }
@@ -370,6 +371,7 @@ const ANSWERS = {
     workers: integer,
     seenAt: time,
   }),
+  ServiceLevels: SERVICE_LEVELS,
   Readiness: record({
     status: { enum: ['ready', 'not ready'] },
     checks: record({ database: yesOrNo, audit: yesOrNo }),

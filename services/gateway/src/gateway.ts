@@ -1,7 +1,12 @@
 // The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
 import type { FastifyInstance } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
-import { createLevelRecorder, createOutboxBound, createReviewer } from '@baton/engine'
+import {
+  createLevelRecorder,
+  createLevelReporter,
+  createOutboxBound,
+  createReviewer,
+} from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
@@ -24,6 +29,7 @@ import { faceOf, JSON_FACE } from './dialect.ts'
 import type { Dialect, Face, Sending } from './dialect.ts'
 import { createHandoffsApi } from './handoffs-api/dialect.ts'
 import { liveProfiles, readProfilesFile } from './handoffs-api/profiles.ts'
+import { addLevelRoutes } from './level-routes.ts'
 import { addOperationRoutes, createReadiness } from './operation-routes.ts'
 import type { Readiness } from './operation-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
@@ -237,6 +243,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
     addRoutes(scope) {
       addReturnRoutes(scope, { ...returns, correctionMs, requireRoom, bounded })
       addReadRoutes(scope, { pool, audit })
+      addLevelRoutes(scope, createLevelReporter(pool))
       addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), audit, logger })
       addRedriveRoutes(scope, { ...review, logger })
       addErasureRoutes(scope, { pool, erasures, backupDays: options.audit.backupDays ?? 0, logger })

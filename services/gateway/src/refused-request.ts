@@ -44,6 +44,9 @@ const PARAMETERS: Readonly<Record<string, readonly [detail: string, fix: string]
     'the query parameter idPrefix is not the beginning of a task id',
     'Use at least its first 4 hexadecimal digits, in lower case.',
   ],
+  transport: ['the query parameter transport is no transport', 'Use http, queue or temporal.'],
+  from: filter('from'),
+  to: filter('to'),
   reason: filter('reason'),
   cluster: filter('cluster'),
 }

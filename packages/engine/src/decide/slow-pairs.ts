@@ -57,7 +57,7 @@ function wasSlow(
 }
 
 /** The labels of the latency metric. */
-function readPair(labels: string): Pair {
+export function readPair(labels: string): Pair {
   const { transport = '', from_agent = '', to_agent = '' } = JSON.parse(labels) as PairLabels
   return { transport, fromAgent: from_agent, toAgent: to_agent }
 }
@@ -65,5 +65,5 @@ function readPair(labels: string): Pair {
 type PairLabels = Partial<Record<'transport' | 'from_agent' | 'to_agent', string>>
 
 /** What 99 of 100 handoffs by a transport must keep. */
-const targetOf = (transport: string): LatencyObjective | undefined =>
+export const targetOf = (transport: string): LatencyObjective | undefined =>
   OBJECTIVES.find((objective) => objective.id === `${transport}-target`)

@@ -31,7 +31,7 @@ export async function openReadingGateway(
   { person, logger }: { readonly person: string; readonly logger: Logger },
 ): Promise<ReadingGateway> {
   const { key, entry } = createApiKey({
-    scopes: 'handoffs:read+handoffs:return',
+    scopes: 'handoffs:read+handoffs:return+metrics:read',
     operator: person,
   })
   const gateway = createGateway({
