@@ -2,7 +2,7 @@
 import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createSystem, eventually } from '@baton/testkit'
-import type { ServiceProcess, System } from '@baton/testkit'
+import type { ServiceName, ServiceProcess, System } from '@baton/testkit'
 import { cpuSecondsOf } from './cpu.ts'
 import { runScript } from './run-script.ts'
 import { spreadOf } from './statistics.ts'
@@ -18,6 +18,12 @@ export interface LoadPlan {
   readonly seconds: number
   readonly underWay?: number
   readonly ratePerSecond?: number
+}
+
+/** What the services are told besides, all of them or one. */
+export interface Told {
+  readonly env?: Readonly<Record<string, string>>
+  readonly envOf?: Partial<Readonly<Record<ServiceName, Readonly<Record<string, string>>>>>
 }
 
 export interface Servers {
@@ -50,13 +56,18 @@ const DRAIN_MAX_MS = 120_000
 const WARM_UP_SECONDS = 3
 
 /** Starts a system, loads it, waits until everything is settled and audited, and stops it. */
-export async function runLoad(plan: LoadPlan, servers: Servers): Promise<LoadResult> {
+export async function runLoad(
+  plan: LoadPlan,
+  servers: Servers,
+  told: Told = {},
+): Promise<LoadResult> {
   const system = await createSystem({
     purpose: 'bench',
     adminUrl: servers.adminUrl,
     agents: './test/bench/sink-agents.ts',
     ...(servers.redisUrl === undefined ? {} : { redisUrl: servers.redisUrl }),
-    env: { BATON_LOG_LEVEL: 'warn', BATON_CONCURRENCY: '128' },
+    env: { BATON_LOG_LEVEL: 'warn', BATON_CONCURRENCY: '128', ...told.env },
+    ...(told.envOf === undefined ? {} : { envOf: told.envOf }),
   })
   const pool = createPool({ url: system.databaseUrl, applicationName: 'bench', connectionsMax: 2 })
   let way: Way | undefined

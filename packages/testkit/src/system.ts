@@ -26,6 +26,8 @@ interface SystemOptions {
   readonly ledgerFolder?: string
   /** Added to every service's environment. */
   readonly env?: Environment
+  /** Added to the environment of one service. */
+  readonly envOf?: Partial<Readonly<Record<ServiceName, Environment>>>
 }
 
 export interface System {
@@ -86,12 +88,16 @@ export async function createSystem(options: SystemOptions): Promise<System> {
           witnessPort: await freePort(),
         })
   const auditorEnv = { ...auditorEnvironment(urls, auditorPort, batchKey), ...ledger?.auditor }
-  const environmentOf = (name: ServiceName): Environment => {
+  const commonOf = (name: ServiceName): Environment => {
     if (name === 'auditor') return { ...env, ...auditorEnv }
     if (!isKeeper(name)) return env
     if (ledger === undefined) throw new Error(`a system without a ledgerFolder has no ${name}`)
     return { ...ledger.environments[name], ...options.env }
   }
+  const environmentOf = (name: ServiceName): Environment => ({
+    ...commonOf(name),
+    ...options.envOf?.[name],
+  })
   const running: ServiceProcess[] = []
   return {
     databaseUrl,
