@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   completeExecutions,
   countAlerts,
-  deadLetterDepth,
   endHandoffs,
   findHandoff,
   findTask,
@@ -12,6 +11,7 @@ import {
   listDeadLetters,
   listEscalations,
   listReturns,
+  readWaiting,
   retryHandoffs,
   sendHandoffs,
   storeInvariants,
@@ -197,7 +197,7 @@ describe('an ending without effect', () => {
   })
 
   it('quarantines a dead letter for a person', async () => {
-    const before = await deadLetterDepth(store.pool)
+    const before = (await readWaiting(store.pool)).deadLetters
     const claimed = await claim(store.pool, await sent())
     await endHandoffs(
       store.pool,
@@ -210,7 +210,7 @@ describe('an ending without effect', () => {
       ],
       [],
     )
-    expect(await deadLetterDepth(store.pool)).toBe(before + 1)
+    expect((await readWaiting(store.pool)).deadLetters).toBe(before + 1)
     expect((await listDeadLetters(store.pool, 100)).at(-1)).toMatchObject({
       handoffId: claimed.handoffId,
       reason: 'SAFETY_VIOLATION',

@@ -363,3 +363,12 @@ it('an endpoint that does not answer is left alone for a while, and called again
   )
   expect(pipeline.log()).toContain('"push.resumed"')
 })
+
+it('counts calls by how they ended', async () => {
+  const { body } = await pipeline.metrics.expose()
+  for (const outcome of ['ok', 'refused', 'failed'])
+    expect(body).toMatch(
+      new RegExp(`^baton_outside_calls_total\\{kind="push",outcome="${outcome}"\\} [1-9]`, 'm'),
+    )
+  expect(body).toMatch(/^baton_breaker_open\{target="outside"\} \d$/m)
+})

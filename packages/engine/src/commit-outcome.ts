@@ -1,4 +1,5 @@
 // Commits what a delivery came to: once, fenced, in sets shared with other deliveries (I4, I5).
+import { microUSD } from '@baton/protocol'
 import type { HandoffMessage } from '@baton/protocol'
 import { codeOf, crashPoint, createBatcher, fullJitterMs, kindOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -169,7 +170,10 @@ function createCommits(parts: SettlerParts, sets: Sets) {
     execution: Ended,
   ): Promise<SettledAs> {
     try {
-      return await commit(claimed, decideExecuted(claimed, { message, execution }, options))
+      const outcome = decideExecuted(claimed, { message, execution }, options)
+      const settled = await commit(claimed, outcome)
+      if (settled !== undefined && outcome.kind === 'complete') countSpent(metrics, execution)
+      return settled
     } catch (error) {
       if (kindOf(error) !== 'permanent') throw error
       // What the agent asked for cannot be stored, now or later.
@@ -347,10 +351,13 @@ function stateAfter(outcome: Outcome): SettledAs {
 }
 
 function report({ metrics, logger }: SettlerParts, claimed: ClaimedHandoff, outcome: Outcome) {
-  if (outcome.kind === 'complete')
-    return metrics.handoffsTotal
-      .with({ outcome: outcome.completion.state ?? 'COMPLETED', reason: '' })
-      .inc()
+  if (outcome.kind === 'complete') {
+    const { completion, next } = outcome
+    metrics.handoffsTotal.with({ outcome: completion.state ?? 'COMPLETED', reason: '' }).inc()
+    if (next.length > 0)
+      metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc(next.length)
+    return
+  }
   const { change } = outcome
   const state = 'state' in change ? change.state : 'QUEUED'
   metrics.handoffsTotal.with({ outcome: state, reason: change.reason }).inc()
@@ -366,4 +373,14 @@ function report({ metrics, logger }: SettlerParts, claimed: ClaimedHandoff, outc
     taskId: claimed.taskId,
     escalated: change.escalate,
   })
+}
+
+/** What a committed execution cost, by who executed. */
+function countSpent(metrics: Metrics, execution: Ended): void {
+  if (execution.kind !== 'done') return
+  const { result, agent } = execution
+  const { prompt, completion } = result.tokens
+  metrics.tokensTotal.with({ agent: agent.type, direction: 'input' }).inc(prompt)
+  metrics.tokensTotal.with({ agent: agent.type, direction: 'output' }).inc(completion)
+  metrics.costMicroUsdTotal.with({ agent: agent.type }).inc(microUSD(result.costUSD))
 }

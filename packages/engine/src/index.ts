@@ -38,6 +38,7 @@ export { OUTBOX_BOUNDS, createOutboxBound } from './outbox-bound.ts'
 export type { RequireRoom } from './outbox-bound.ts'
 export { describeGiven, outcomeOf } from './outside-agent.ts'
 export type {
+  CallEnd,
   CallOutcome,
   Given,
   GivenDocument,

@@ -61,6 +61,9 @@ export type CallOutcome =
   /** It goes on by itself, keeps the lease by its heartbeats and settles over HTTP. */
   | { readonly kind: 'taken' }
 
+/** Answered; answered in a way that another try cannot mend; or not answered, or pushed back. */
+export type CallEnd = 'ok' | 'refused' | 'failed'
+
 /** An agent that another process runs, and that the process which hosts it calls for each execution. */
 export interface OutsideAgent extends AgentRegistration {
   /** Whose API key keeps and settles what the agent has taken; nobody's where it is left out. */
@@ -71,6 +74,8 @@ export interface OutsideAgent extends AgentRegistration {
   call(given: GivenDocument, signal: AbortSignal): Promise<CallOutcome>
   /** Told when calls are not made for a while, because the agent does not answer, and when they are again. */
   onPaused(listener: (paused: boolean) => void): void
+  /** Told of each call that was made, how it went. */
+  onCalled(listener: (how: CallEnd) => void): void
   close(): void
 }
 

@@ -5,6 +5,7 @@ import type { AgentRegistration, Verdict } from '@baton/protocol'
 import type { ClaimedHandoff, ClaimRequest, RefusedClaim, StartedExecution } from '@baton/store'
 import { codeOf, crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
+import { VIEWS_MAX } from '@baton/safety'
 import type { SafetyVerdict } from '@baton/safety'
 import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
@@ -166,6 +167,7 @@ function judgeTimed(
   if (scan !== null) {
     const category = scan.findings[0]?.category ?? ''
     deps.metrics.safetyVerdictsTotal.with({ decision: scan.decision, category }).inc()
+    if (scan.views >= VIEWS_MAX) deps.metrics.scanIncompleteTotal.inc()
   }
   if (!verdict.valid)
     deps.metrics.handoffValidationFailuresTotal.with({ reason: verdict.reason }).inc()
@@ -244,5 +246,6 @@ async function startExecution(
   const pair = { transport: 'queue', from_agent: claimed.fromAgent, to_agent: claimed.toAgent }
   deps.metrics.handoffLatencySeconds.with(pair).observe(latencySeconds, span.exemplar)
   deps.metrics.handoffsTotal.with({ outcome: 'ACCEPTED', reason: '' }).inc()
+  deps.metrics.messageBytesTotal.inc(claimed.body.byteLength)
   return true
 }

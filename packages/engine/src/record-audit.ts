@@ -59,6 +59,7 @@ export interface EventShipper {
  */
 export function createEventShipper({ pool, client, metrics, logger }: ShipperParts): EventShipper {
   const record = createRecorder(client, metrics)
+  showBreaker(client, metrics)
   const deletions = createBatcher<string, void>({
     name: 'forget events',
     maxItems: 256,
@@ -90,6 +91,13 @@ export function createEventShipper({ pool, client, metrics, logger }: ShipperPar
       await Promise.all(underWay)
     },
   }
+}
+
+// By its changes: a breaker that waits to let one call through is not open, and still nothing has answered.
+function showBreaker(client: Pick<AuditClient, 'onBlocked'>, metrics: Metrics): void {
+  const gauge = metrics.breakerOpen.with({ target: 'auditor' })
+  gauge.set(0)
+  client.onBlocked((blocked) => gauge.set(blocked ? 1 : 0))
 }
 
 /**

@@ -4,14 +4,12 @@ import type { Service } from '@baton/runtime'
 import {
   addOutboxEvents,
   countAlerts,
-  deadLetterDepth,
   expireHandoffs,
   forgetAlerts,
   forgetRemoteExecutions,
   inTransaction,
   listOutboxEvents,
   listUndelivered,
-  outboxDepth,
   redriveHandoffs,
   sweepExpiredLeases,
   sweepNotifications,
@@ -25,6 +23,7 @@ import { jobIdOf } from '@baton/transport/jobs'
 import { endCanceled } from './cancel.ts'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { createLossDetector } from './detect-loss.ts'
+import { createWaitingMeasure } from './measure-waiting.ts'
 import type { EventShipper } from './record-audit.ts'
 import { createLevelKeeper } from './level-keeper.ts'
 import { advanceRedrives } from './redrive.ts'
@@ -49,6 +48,8 @@ export function createSweeper(parts: SweeperParts): Service {
   const { pool, shipper, metrics, logger } = parts
   const { watermarks } = parts.transport
   const detector = watermarks === null ? null : createLossDetector({ pool, watermarks, logger })
+
+  const measure = createWaitingMeasure(pool, metrics)
 
   const failed = (name: string, error: unknown): void =>
     logger.warn({ event: 'sweep.failed', step: name, code: codeOf(error) })
@@ -79,7 +80,7 @@ export function createSweeper(parts: SweeperParts): Service {
       await countAlerts(pool)
       await forgetAlerts(pool)
     })
-    await step('gauges', () => measure(parts))
+    await step('gauges', measure)
   }
 
   const levels = createLevelKeeper(parts)
@@ -98,9 +99,11 @@ export function createSweeper(parts: SweeperParts): Service {
   }
 }
 
-async function redrive({ pool, transport, logger, undeliveredMs = UNDELIVERED_MS }: SweeperParts) {
+async function redrive(parts: SweeperParts): Promise<void> {
+  const { pool, transport, metrics, logger, undeliveredMs = UNDELIVERED_MS } = parts
   const retries = await sweepRetries(pool)
   const expired = await sweepExpiredLeases(pool)
+  metrics.leasesExpiredTotal.inc(expired.length)
   for (const handoffId of expired) logger.warn({ event: 'lease.expired', handoffId })
   const undelivered = await listUndelivered(pool, undeliveredMs)
   crashPoint('sweeper.after_select')
@@ -133,11 +136,4 @@ function expire(pool: Pool): Promise<readonly OutboxEvent[]> {
     if (events.length > 0) await addOutboxEvents(transaction, events)
     return events
   })
-}
-
-async function measure({ pool, metrics }: SweeperParts): Promise<void> {
-  const { depth, oldestAgeSeconds } = await outboxDepth(pool)
-  metrics.outboxDepth.set(depth)
-  metrics.outboxOldestAgeSeconds.set(oldestAgeSeconds)
-  metrics.deadLetterDepth.set(await deadLetterDepth(pool))
 }

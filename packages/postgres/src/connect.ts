@@ -20,6 +20,11 @@ export interface Snapshot extends Database {
   readonly client: pg.PoolClient
 }
 
+/** Told how many connections a pool has, whenever somebody asks. */
+export type PoolGauges = Readonly<
+  Record<'busy' | 'idle' | 'waiting', { read(source: () => number): void }>
+>
+
 export interface PoolOptions {
   readonly url: string
   /** Shown in pg_stat_activity. */
@@ -27,6 +32,8 @@ export interface PoolOptions {
   readonly connectionsMax?: number
   /** How long one statement may take, 5 s by default; verification reads for longer than an append. */
   readonly statementMs?: number
+  /** Connections at work and idle, and statements that wait for one. */
+  readonly gauges?: PoolGauges
 }
 
 /** What one database is called, how its errors are known, and what its sessions set besides. */
@@ -174,6 +181,9 @@ function openPool(traits: DatabaseTraits, options: PoolOptions): Pool {
   pool.on('error', ignoreEnd)
   // One that dies between two statements of a transaction fails the next of them, not the process.
   pool.on('connect', (client) => client.on('error', ignoreEnd))
+  options.gauges?.busy.read(() => pool.totalCount - pool.idleCount)
+  options.gauges?.idle.read(() => pool.idleCount)
+  options.gauges?.waiting.read(() => pool.waitingCount)
   return pool
 }
 

@@ -1,12 +1,12 @@
 // An agent behind an HTTP address: it is called for each execution, with a signature, a deadline and a breaker.
 import { outcomeOf } from '@baton/engine'
-import type { CallOutcome, GivenDocument, OutsideAgent } from '@baton/engine'
+import type { CallEnd, CallOutcome, GivenDocument, OutsideAgent } from '@baton/engine'
 import { createEndpoint } from '@baton/http/endpoint'
 import type { Endpoint, EndpointAnswer, EndpointOptions } from '@baton/http/endpoint'
 import { DEFAULT_LIMITS } from '@baton/protocol'
 import type { AgentRegistration } from '@baton/protocol'
 import { readSettlement } from '@baton/protocol/settlement'
-import { BatonError, codeOf, createBreaker, permanent } from '@baton/runtime'
+import { BatonError, codeOf, createBreaker, kindOf, permanent } from '@baton/runtime'
 import { checkAgent } from './agent.ts'
 import { readPushSecrets, webhookHeaders } from './webhook-signature.ts'
 
@@ -68,6 +68,7 @@ export function definePushAgent(options: PushAgentOptions): OutsideAgent {
     },
     { timeoutMs: timeoutMs + BREAKER_GRACE_MS, resetMs: BREAKER_RESET_MS, capacity: CALLS_MAX },
   )
+  let called: (how: CallEnd) => void = () => undefined
   return {
     ...agentOf(options, requires),
     operator,
@@ -76,11 +77,17 @@ export function definePushAgent(options: PushAgentOptions): OutsideAgent {
       try {
         const outcome = await breaker.fire(given, signal)
         signal.throwIfAborted()
+        called('ok')
         return outcome as CallOutcome
       } catch (error) {
         signal.throwIfAborted()
+        if (codeOf(error) !== 'BATON_BREAKER_OPEN')
+          called(kindOf(error) === 'permanent' ? 'refused' : 'failed')
         return failed(error)
       }
+    },
+    onCalled(listener) {
+      called = listener
     },
     onPaused: (listener) => breaker.onChange(listener),
     close() {

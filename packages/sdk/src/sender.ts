@@ -62,7 +62,8 @@ export interface Sender {
   sendMessage(ready: ReadyMessage): Promise<Sent>
   /**
    * Sends inside the caller's own transaction on the operational database, so that the caller's
-   * rows and the handoff commit together. Relays are woken by their poll.
+   * rows and the handoff commit together. Relays are woken by their poll. Metrics count it at once, also where that
+   * transaction rolls back.
    */
   sendIn(transaction: Database, agentState: AgentState, target: SendTarget): Promise<Sent>
   /** Whether the operational database answers. */
@@ -82,6 +83,7 @@ export function createSender(options: SenderOptions): Sender {
     url: options.databaseUrl,
     applicationName: 'baton-sender',
     connectionsMax,
+    gauges: metrics.poolConnections,
   })
   const { operator: sentBy = null } = options
   const requireRoom = createOutboxBound({
@@ -102,9 +104,12 @@ export function createSender(options: SenderOptions): Sender {
     sendMessage: sender.sendMessage,
     async sendIn(transaction, agentState, { agentType, constraints = {} }) {
       const request = { agentState, targetAgentType: agentType, constraints }
-      const handoff = prepareHandoff(request, { keyRing, attemptsMax, sentBy })
+      const onCompressed = () => metrics.contextCompressionsTotal.inc()
+      const handoff = prepareHandoff(request, { keyRing, attemptsMax, sentBy, onCompressed })
       await requireRoom(handoff.toAgent, handoff.priority)
-      return sendOne(transaction, handoff)
+      const sent = await sendOne(transaction, handoff)
+      if (!sent.duplicate) metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
+      return sent
     },
     ready: () =>
       pool.query({ text: 'select' }).then(

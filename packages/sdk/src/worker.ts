@@ -26,7 +26,7 @@ import type { Logger, Service } from '@baton/runtime'
 import { createPool, extendLeases, findInterrupted, outboxDepth } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
-import type { Metrics } from '@baton/telemetry'
+import type { Gauge, Metrics } from '@baton/telemetry'
 import type { ConsumeOptions, Consumer, Transport } from '@baton/transport'
 
 export interface WorkerOptions {
@@ -82,6 +82,7 @@ export function createWorker(options: WorkerOptions): Worker {
     url: options.databaseUrl,
     applicationName: 'baton-worker',
     connectionsMax: options.connectionsMax ?? 10,
+    gauges: metrics.poolConnections,
   })
   const client = createAuditClient(options.audit)
   const shipper = createEventShipper({ pool, client, metrics, logger })
@@ -104,7 +105,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const recorder = createLevelRecorder({ pool, metrics, logger })
   const registrar = createRegistrar({ pool, agents: options.agents, logger })
   const outside = options.agents.filter((agent) => 'call' in agent)
-  tellPauses(outside, logger)
+  watchCalls(outside, metrics, logger)
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
   const watch = watchAudit({
@@ -139,7 +140,7 @@ export function createWorker(options: WorkerOptions): Worker {
       await heartbeat.start()
       await registrar.start()
       const executorOf = createHost({ ...parts, agents: options.agents, leaseMs })
-      consumers = await consumeAll(options, receiver.receiveFor(executorOf))
+      consumers = await consumeAll(options, metrics, receiver.receiveFor(executorOf))
       await watch.start()
       for (const service of inner) await service.start()
     },
@@ -155,9 +156,16 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 }
 
-function tellPauses(agents: readonly OutsideAgent[], logger: Logger): void {
-  for (const { type, onPaused } of agents) {
+function watchCalls(agents: readonly OutsideAgent[], metrics: Metrics, logger: Logger): void {
+  const gauge = metrics.breakerOpen.with({ target: 'outside' })
+  const pausedTypes = new Set<string>()
+  for (const { type, onPaused, onCalled } of agents) {
+    gauge.set(0)
+    onCalled((outcome) => metrics.outsideCallsTotal.with({ kind: 'push', outcome }).inc())
     onPaused((paused) => {
+      if (paused) pausedTypes.add(type)
+      else pausedTypes.delete(type)
+      gauge.set(pausedTypes.size)
       if (paused) logger.warn({ event: 'push.paused', agent: type })
       else logger.info({ event: 'push.resumed', agent: type })
     })
@@ -187,18 +195,33 @@ interface RelayInside {
 
 const consumeAll = (
   { agents, transport, concurrency = CONCURRENCY, onStuck }: WorkerOptions,
+  metrics: Metrics,
   handle: ConsumeOptions['handle'],
 ): Promise<Consumer[]> =>
   Promise.all(
-    agents.map((agent) =>
-      transport.consume({
-        queue: agent.type,
+    agents.map(({ type: agent }) => {
+      metrics.executionsLimit.with({ agent }).set(concurrency)
+      return transport.consume({
+        queue: agent,
         concurrency,
-        handle,
+        handle: counted(handle, metrics.executionsActive.with({ agent })),
         ...(onStuck === undefined ? {} : { onStuck }),
-      }),
-    ),
+      })
+    }),
   )
+
+function counted(handle: ConsumeOptions['handle'], gauge: Gauge): ConsumeOptions['handle'] {
+  let active = 0
+  gauge.read(() => active)
+  return async (pointer) => {
+    active += 1
+    try {
+      return await handle(pointer)
+    } finally {
+      active -= 1
+    }
+  }
+}
 
 // One process without a queue server takes only as much as its agents can hold.
 const ownRelay = (options: WorkerOptions, parts: RelayInside): readonly Service[] =>

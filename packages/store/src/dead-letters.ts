@@ -202,12 +202,3 @@ export function listHostedAgents(db: Database, types: readonly string[]): Promis
     .where(sql<boolean>`${sql.raw(LIVE)}`)
   return run(db, 'list_hosted_agents', written)
 }
-
-/** Dead letters that wait for a person. */
-export async function deadLetterDepth(db: Database): Promise<number> {
-  const written = tables
-    .selectFrom('dead_letter')
-    .select(({ fn }) => fn.countAll<number>().as('depth'))
-    .where('resolved_at', 'is', null)
-  return (await run(db, 'dead_letter_depth', written))[0]?.depth ?? 0
-}

@@ -21,6 +21,7 @@ export type { Handoffs, LevelState, Over } from './burn.ts'
 export { labelsText, LATENCY_METRIC, seriesKey, takeRises } from './level-rises.ts'
 export type { LevelRise } from './level-rises.ts'
 export { createMetrics } from './metrics.ts'
+export type { Gauge } from './instrument.ts'
 export type { Metrics } from './metrics.ts'
 export {
   BURN_ALARMS,

@@ -1,6 +1,7 @@
 // Reads the audit log through the auditor's HTTP interface: the gateway holds no audit credentials but a read token.
 import { createHttpClient, HttpRefusal, isReady } from '@baton/http/client'
 import { createBreaker, permanent, transient } from '@baton/runtime'
+import type { Gauge } from '@baton/telemetry'
 
 interface AuditReadsOptions {
   /** Base URL of the auditor. */
@@ -30,7 +31,8 @@ export interface AuditReads {
 const TIMEOUT_MS = 3_000
 const READY_MS = 1_000
 
-export function createAuditReads({ url, readToken }: AuditReadsOptions): AuditReads {
+/** `open` shows whether reads are paused, because the auditor does not answer. */
+export function createAuditReads({ url, readToken }: AuditReadsOptions, open: Gauge): AuditReads {
   const http = createHttpClient({
     url,
     name: 'the auditor',
@@ -51,6 +53,8 @@ export function createAuditReads({ url, readToken }: AuditReadsOptions): AuditRe
   }
 
   const breaker = createBreaker('auditor', read, { timeoutMs: TIMEOUT_MS + 500, capacity: 64 })
+  open.set(0)
+  breaker.onChange((isOpen) => open.set(isOpen ? 1 : 0))
   return {
     trace: (taskId) => breaker.fire(taskId),
     ready: () => isReady(url, READY_MS),

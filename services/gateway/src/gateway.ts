@@ -118,8 +118,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     url: options.databaseUrl,
     applicationName: 'baton-gateway',
     connectionsMax: CONNECTIONS_MAX,
+    gauges: metrics.poolConnections,
   })
-  const audit = options.audit.reads ?? createAuditReads(options.audit)
+  const audit =
+    options.audit.reads ??
+    createAuditReads(options.audit, metrics.breakerOpen.with({ target: 'auditor_reads' }))
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ pool, erasures, backupDays, logger })
@@ -133,13 +136,21 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { apiKeys, limits } = options
   const sending = sendingOf({ options, pool, submitter })
   const from = foreignOf(options)
-  const session = createSession({ ...sending, ...from, options: options.session, pool, remote })
+  const session = createSession({
+    ...sending,
+    ...from,
+    options: options.session,
+    pool,
+    remote,
+    metrics,
+  })
   const authentication: Face['authentication'] = ({ headers }) =>
     identify(apiKeys, headers.authorization, Date.now())
   const { server, routes } = createServer({
     authentication,
     rateMax: limits.rateMax,
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
+    metrics,
     logger,
     faces: facesOf({
       options,

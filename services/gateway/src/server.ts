@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createHttpServer, ProblemError } from '@baton/http/server'
 import type { ConnectionBounds } from '@baton/http/server'
 import type { Logger } from '@baton/runtime'
-import type { Span } from '@baton/telemetry'
+import type { Metrics, Span } from '@baton/telemetry'
 import { ANSWER_SCHEMAS } from './answer-schemas.ts'
 import type { Identified } from './api-keys.ts'
 import { readAs } from './dialect.ts'
@@ -22,6 +22,7 @@ interface ServerOptions {
   /** Requests per minute and API key. */
   readonly rateMax: number
   readonly connections: ConnectionBounds
+  readonly metrics: Pick<Metrics, 'requestsRefusedTotal'>
   readonly logger: Logger
   readonly faces: readonly Face[]
 }
@@ -34,10 +35,11 @@ export interface BoundedServer {
 
 /** A server that is ready to listen. */
 export function createServer(options: ServerOptions): BoundedServer {
-  const { authentication, logger, rateMax, connections, faces } = options
+  const { authentication, metrics, logger, rateMax, connections, faces } = options
   const requestMs = Math.max(...faces.map((face) => face.requestMs))
   const note = (request: FastifyRequest, problem: ProblemError, error?: unknown) => {
     request.problemCode = problem.code
+    metrics.requestsRefusedTotal.with({ code: problem.code }).inc()
     if (problem.status >= 500) logger.error({ event: 'http.failed', code: problem.code, error })
     // A path that cannot be read is refused before the request has a span.
     return (request as { readonly span?: Span }).span?.traceId

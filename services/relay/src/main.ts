@@ -25,7 +25,12 @@ await runProcess('relay', {
   async build({ settings, logger, metrics, life }) {
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     if (redisUrl === undefined) throw queueless()
-    const pool = createPool({ url: databaseUrl, applicationName: 'baton-relay', connectionsMax: 4 })
+    const pool = createPool({
+      url: databaseUrl,
+      applicationName: 'baton-relay',
+      connectionsMax: 4,
+      gauges: metrics.poolConnections,
+    })
     const transport = await openTransport({
       redisUrl: settings.BATON_REDIS_URL,
       prefix: settings.BATON_QUEUE_PREFIX,

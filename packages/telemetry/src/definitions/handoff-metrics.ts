@@ -25,7 +25,7 @@ export const HANDOFF_METRICS = {
   handoffValidationFailuresTotal: {
     name: 'baton_handoff_validation_failures_total',
     kind: 'counter',
-    help: 'Handoffs that a receiver’s checks refused, by reason.',
+    help: 'Handoffs that a receiver’s checks refused, by reason. What a gateway refuses never was a handoff: baton_requests_refused_total.',
     labels: ['reason'],
     filledBy: 'receiver',
   },
@@ -39,7 +39,7 @@ export const HANDOFF_METRICS = {
   scanIncompleteTotal: {
     name: 'baton_scan_incomplete_total',
     kind: 'counter',
-    help: 'Messages with a text that the scanner could not read whole.',
+    help: 'Messages with so many texts hidden inside others that the scanner read only the first 16.',
     labels: [],
     filledBy: 'receiver',
   },
@@ -126,6 +126,13 @@ export const HANDOFF_METRICS = {
     kind: 'counter',
     help: 'Calls to agents outside and to webhooks, by how they ended.',
     labels: ['kind', 'outcome'],
+    filledBy: 'receiver: `push`; gateway: `session`; who tells alerts: `webhook`',
+  },
+  requestsRefusedTotal: {
+    name: 'baton_requests_refused_total',
+    kind: 'counter',
+    help: 'Requests that a gateway answered with a problem, by its code.',
+    labels: ['code'],
     filledBy: 'gateway',
   },
 } as const satisfies Record<string, MetricDefinition>

@@ -12,15 +12,15 @@ export const MACHINE_METRICS = {
   executionsActive: {
     name: 'baton_executions_active',
     kind: 'gauge',
-    help: 'Executions that this process has in hand.',
-    labels: [],
+    help: 'Handoffs that this process has in hand, by agent type.',
+    labels: ['agent'],
     filledBy: 'receiver',
   },
   executionsLimit: {
     name: 'baton_executions_limit',
     kind: 'gauge',
-    help: 'How many executions this process takes at once.',
-    labels: [],
+    help: 'How many handoffs of an agent type this process takes in hand at once.',
+    labels: ['agent'],
     filledBy: 'receiver',
   },
   poolConnections: {
@@ -36,7 +36,8 @@ export const MACHINE_METRICS = {
     kind: 'gauge',
     help: '1 while a circuit breaker is open: this process does not ask that target.',
     labels: ['target'],
-    filledBy: 'receiver, relay: `auditor`',
+    filledBy:
+      'receiver, relay, gateway: `auditor`; receiver: `outside`, the agents that are called; gateway: `auditor_reads`',
   },
   serverUnsafe: {
     name: 'baton_server_unsafe',

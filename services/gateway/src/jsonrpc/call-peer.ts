@@ -4,6 +4,7 @@ import type { Endpoint } from '@baton/http/endpoint'
 import { readRpcReply, rpcSend } from '@baton/protocol/dialects/session'
 import type { RpcReply } from '@baton/protocol/dialects/session'
 import { codeOf } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
 import type { KnownPeer } from './peers.ts'
 
 export interface PeerCall {
@@ -31,7 +32,7 @@ export interface PeerCaller {
 
 const ANSWER_BYTES_MAX = 2_097_152
 
-export function createPeerCaller(): PeerCaller {
+export function createPeerCaller(metrics: Pick<Metrics, 'outsideCallsTotal'>): PeerCaller {
   const endpoints = new Map<string, Endpoint>()
   const endpointOf = ({ name, url, allowPrivate }: KnownPeer): Endpoint => {
     const known = endpoints.get(name)
@@ -41,29 +42,51 @@ export function createPeerCaller(): PeerCaller {
     endpoints.set(name, endpoint)
     return endpoint
   }
+
+  async function post(
+    peer: KnownPeer,
+    { timeoutMs, signal, traceparent, tracestate, ...message }: PeerCall,
+  ): Promise<PeerAnswer> {
+    try {
+      const { bytes, status } = await endpointOf(peer).post({
+        body: JSON.stringify(rpcSend(message)),
+        headers: {
+          'idempotency-key': `"${message.messageId}"`,
+          ...(peer.token === undefined ? {} : { authorization: `Bearer ${peer.token}` }),
+          ...(traceparent === undefined ? {} : { traceparent }),
+          ...(tracestate === undefined ? {} : { tracestate }),
+        },
+        signal,
+        timeoutMs,
+      })
+      if (bytes === undefined) return { kind: 'failed', code: 'BATON_PEER_FAILED', status }
+      return readRpcReply(bytes, ANSWER_BYTES_MAX)
+    } catch (error) {
+      signal.throwIfAborted()
+      return { kind: 'failed', code: codeOf(error) }
+    }
+  }
+
   return {
-    async call(peer, { timeoutMs, signal, traceparent, tracestate, ...message }) {
-      try {
-        const { bytes, status } = await endpointOf(peer).post({
-          body: JSON.stringify(rpcSend(message)),
-          headers: {
-            'idempotency-key': `"${message.messageId}"`,
-            ...(peer.token === undefined ? {} : { authorization: `Bearer ${peer.token}` }),
-            ...(traceparent === undefined ? {} : { traceparent }),
-            ...(tracestate === undefined ? {} : { tracestate }),
-          },
-          signal,
-          timeoutMs,
-        })
-        if (bytes === undefined) return { kind: 'failed', code: 'BATON_PEER_FAILED', status }
-        return readRpcReply(bytes, ANSWER_BYTES_MAX)
-      } catch (error) {
-        signal.throwIfAborted()
-        return { kind: 'failed', code: codeOf(error) }
-      }
+    async call(peer, call) {
+      const answer = await post(peer, call)
+      metrics.outsideCallsTotal.with({ kind: 'session', outcome: outcomeOf(answer) }).inc()
+      return answer
     },
     close() {
       for (const endpoint of endpoints.values()) endpoint.close()
     },
   }
+}
+
+/** Answers that say "later", where a peer has an answer of its own for that. */
+const LATER: ReadonlySet<number> = new Set([408, 425, 429])
+
+/** A refusal is what another try cannot mend. */
+function outcomeOf(answer: PeerAnswer): 'ok' | 'refused' | 'failed' {
+  if (answer.kind === 'text') return 'ok'
+  if (answer.kind === 'busy') return 'failed'
+  if (answer.kind !== 'failed') return 'refused'
+  const { status = 500 } = answer
+  return status < 500 && !LATER.has(status) ? 'refused' : 'failed'
 }

@@ -3,6 +3,7 @@ import { createProfileCache } from '@baton/protocol/dialects/session'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import type { Pool } from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
 import type { Face } from '../dialect.ts'
 import type { RemoteWork } from '../executions/remote-work.ts'
 import { createPeerCaller } from './call-peer.ts'
@@ -32,6 +33,7 @@ export interface SessionOptions {
 interface SessionParts extends Omit<TaskParts, 'waitMs' | 'beginning'> {
   readonly options: SessionOptions | undefined
   readonly remote: RemoteWork | undefined
+  readonly metrics: Metrics
 }
 
 export interface Session extends Service {
@@ -48,7 +50,7 @@ export function createSession({ options = {}, remote, ...parts }: SessionParts):
   const { pool, logger } = parts
   const peers = openPeers(options.peersPath, options.env ?? {})
   const profiles = createProfileCache(profileMs, (peer) => workers?.announced(peer))
-  const caller = createPeerCaller()
+  const caller = createPeerCaller(parts.metrics)
   const hosted = peers.all.filter(({ worksAs }) => worksAs !== null)
   const workers: Workers | undefined =
     remote === undefined || hosted.length === 0
