@@ -108,12 +108,8 @@ export function createWorker(options: WorkerOptions): Worker {
   watchCalls(outside, metrics, logger)
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
-  const watch = watchAudit({
-    client,
-    auditUrl: options.audit.url,
-    consumers: () => consumers,
-    logger,
-  })
+  const { url: auditUrl } = options.audit
+  const watch = watchAudit({ client, auditUrl, consumers: () => consumers, logger })
   let stopped: Promise<void> | undefined
 
   async function drain(): Promise<void> {

@@ -120,9 +120,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     connectionsMax: CONNECTIONS_MAX,
     gauges: metrics.poolConnections,
   })
-  const audit =
-    options.audit.reads ??
-    createAuditReads(options.audit, metrics.breakerOpen.with({ target: 'auditor_reads' }))
+  const audit = auditReadsOf(options)
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ pool, erasures, backupDays, logger })
@@ -135,15 +133,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const readiness = readinessOf(audit, pool)
   const { apiKeys, limits } = options
   const sending = sendingOf({ options, pool, submitter })
-  const from = foreignOf(options)
-  const session = createSession({
-    ...sending,
-    ...from,
-    options: options.session,
-    pool,
-    remote,
-    metrics,
-  })
+  const own = { options: options.session, pool, remote, metrics }
+  const session = createSession({ ...sending, ...foreignOf(options), ...own })
   const authentication: Face['authentication'] = ({ headers }) =>
     identify(apiKeys, headers.authorization, Date.now())
   const { server, routes } = createServer({
@@ -201,6 +192,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   }
 }
+
+const auditReadsOf = ({ audit, metrics }: GatewayOptions): AuditReads =>
+  audit.reads ?? createAuditReads(audit, metrics.breakerOpen.with({ target: 'auditor_reads' }))
 
 const readinessOf = (audit: AuditReads, pool: Pool): Readiness =>
   createReadiness({
