@@ -90,12 +90,23 @@ export const CAPACITY: Board = {
     {
       title: 'Disk and bytes',
       panels: [
+        line({
+          title: 'Log lines that OpenTelemetry did not get',
+          says: 'Its collector is away or too slow. stderr has every line.',
+          unit: 'ops',
+          queries: [
+            {
+              expression: `sum(${perSecond(chosen('baton_log_records_dropped_total'))})`,
+              legend: 'dropped',
+            },
+          ],
+        }),
         {
           title: 'What runs',
           says: 'Processes by version: more than one version of a service is an upgrade under way.',
           shape: 'table',
           unit: 'short',
-          width: 24,
+          width: 16,
           queries: [
             {
               expression: `count by (service, version) (${chosen('baton_build_info')})`,
