@@ -500,6 +500,164 @@ readonly "expected"?: string
 readonly "traceId"?: string
 }
 
+export type Alert = {
+readonly "alertId"?: string
+/** What it is of, such as handoff.rolled_back; there may be more kinds. */
+readonly "kind"?: string
+readonly "severity"?: "page" | "ticket"
+/** A code: of handoffs that were refused, why. */
+readonly "reason"?: string
+/** What it is about, by names: fromAgent, toAgent, transport. */
+readonly "subject"?: Readonly<Record<string, string>>
+readonly "state"?: "open" | "acknowledged" | "closed"
+/** How often it came. */
+readonly "occurrences"?: number
+/** How many of them left a task waiting for a person. */
+readonly "escalations"?: number
+/** The newest of its handoffs, at most 20. */
+readonly "handoffIds"?: readonly (string)[]
+readonly "firstAt"?: string
+readonly "lastAt"?: string
+readonly "openedAt"?: string
+readonly "acknowledgedAt"?: string | null
+readonly "acknowledgedBy"?: string | null
+readonly "closedAt"?: string | null
+/** Null where it closed by itself. */
+readonly "closedBy"?: string | null
+readonly "closedWhy"?: string | null
+readonly "links"?: Readonly<Record<string, unknown>>
+}
+
+export type AlertWithHistory = {
+readonly "alertId"?: string
+/** What it is of, such as handoff.rolled_back; there may be more kinds. */
+readonly "kind"?: string
+readonly "severity"?: "page" | "ticket"
+/** A code: of handoffs that were refused, why. */
+readonly "reason"?: string
+/** What it is about, by names: fromAgent, toAgent, transport. */
+readonly "subject"?: Readonly<Record<string, string>>
+readonly "state"?: "open" | "acknowledged" | "closed"
+/** How often it came. */
+readonly "occurrences"?: number
+/** How many of them left a task waiting for a person. */
+readonly "escalations"?: number
+/** The newest of its handoffs, at most 20. */
+readonly "handoffIds"?: readonly (string)[]
+readonly "firstAt"?: string
+readonly "lastAt"?: string
+readonly "openedAt"?: string
+readonly "acknowledgedAt"?: string | null
+readonly "acknowledgedBy"?: string | null
+readonly "closedAt"?: string | null
+/** Null where it closed by itself. */
+readonly "closedBy"?: string | null
+readonly "closedWhy"?: string | null
+readonly "links"?: Readonly<Record<string, unknown>>
+/** The newest 100 changes, oldest first. */
+readonly "history"?: readonly ({
+readonly "change"?: "opened" | "escalated" | "repeated" | "acknowledged" | "closed"
+readonly "at"?: string
+/** How often it had come by then. */
+readonly "occurrences"?: number
+/** Null where nobody did it. */
+readonly "actor"?: string | null
+readonly "why"?: string | null
+})[]
+}
+
+export type HandledAlert = {
+readonly "alertId"?: string
+/** What it is of, such as handoff.rolled_back; there may be more kinds. */
+readonly "kind"?: string
+readonly "severity"?: "page" | "ticket"
+/** A code: of handoffs that were refused, why. */
+readonly "reason"?: string
+/** What it is about, by names: fromAgent, toAgent, transport. */
+readonly "subject"?: Readonly<Record<string, string>>
+readonly "state"?: "open" | "acknowledged" | "closed"
+/** How often it came. */
+readonly "occurrences"?: number
+/** How many of them left a task waiting for a person. */
+readonly "escalations"?: number
+/** The newest of its handoffs, at most 20. */
+readonly "handoffIds"?: readonly (string)[]
+readonly "firstAt"?: string
+readonly "lastAt"?: string
+readonly "openedAt"?: string
+readonly "acknowledgedAt"?: string | null
+readonly "acknowledgedBy"?: string | null
+readonly "closedAt"?: string | null
+/** Null where it closed by itself. */
+readonly "closedBy"?: string | null
+readonly "closedWhy"?: string | null
+readonly "links"?: Readonly<Record<string, unknown>>
+/** True where it had been done before. */
+readonly "repeated"?: boolean
+}
+
+export type Alerts = {
+readonly "alerts"?: readonly (Alert)[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor"?: string | null
+}
+
+export type Escalation = {
+/** Of the handoff that came to nothing; its escalation goes by this id. */
+readonly "handoffId"?: string
+readonly "taskId"?: string
+readonly "attempts"?: number
+readonly "reason"?: string
+readonly "state"?: "open" | "acknowledged" | "resolved"
+readonly "createdAt"?: string
+readonly "acknowledgedAt"?: string | null
+readonly "acknowledgedBy"?: string | null
+readonly "resolvedAt"?: string | null
+/** Null where its task went on or was canceled. */
+readonly "resolvedBy"?: string | null
+readonly "resolvedWhy"?: string | null
+readonly "links"?: Readonly<Record<string, unknown>>
+}
+
+export type HandledEscalation = {
+/** Of the handoff that came to nothing; its escalation goes by this id. */
+readonly "handoffId"?: string
+readonly "taskId"?: string
+readonly "attempts"?: number
+readonly "reason"?: string
+readonly "state"?: "open" | "acknowledged" | "resolved"
+readonly "createdAt"?: string
+readonly "acknowledgedAt"?: string | null
+readonly "acknowledgedBy"?: string | null
+readonly "resolvedAt"?: string | null
+/** Null where its task went on or was canceled. */
+readonly "resolvedBy"?: string | null
+readonly "resolvedWhy"?: string | null
+readonly "links"?: Readonly<Record<string, unknown>>
+/** True where it had been done before. */
+readonly "repeated"?: boolean
+}
+
+export type Escalations = {
+readonly "escalations"?: readonly (Escalation)[]
+/** For the next page; null where this is the last. */
+readonly "nextCursor"?: string | null
+}
+
+export type AlertWebhookTest = {
+readonly "testId"?: string
+/** False until a process that delivers has taken it up. */
+readonly "isPlanned"?: boolean
+readonly "webhooks"?: readonly ({
+/** Its name. */
+readonly "webhook"?: string
+readonly "state"?: "waiting" | "delivered" | "failed"
+readonly "attempts"?: number
+/** A code. */
+readonly "lastError"?: string | null
+})[]
+}
+
 export type HandoffsApiMessage = {
 readonly "id": string
 readonly "fromProfileId": string
@@ -779,6 +937,11 @@ readonly "proposal"?: string
 
 export type EmptyRequest = {
 
+}
+
+export type WhyRequest = {
+/** One line for whoever reads the history. It does not leave by webhooks. */
+readonly "why": string
 }
 
 export type DryRunRequest = {
@@ -1471,6 +1634,142 @@ readonly "graceMs"?: number
 }
   readonly answer: Cancellation
 }
+/** Alerts that are not closed, or of one state; the newest first */
+listAlerts: {
+  readonly method: 'GET'
+  readonly path: '/v2/alerts'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "state"?: "open" | "acknowledged" | "closed"
+readonly "kind"?: string
+readonly "severity"?: "page" | "ticket"
+readonly "cursor"?: string
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: Alerts
+}
+/** One alert with its history */
+getAlert: {
+  readonly method: 'GET'
+  readonly path: '/v2/alerts/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: AlertWithHistory
+}
+/** Say that one looks after it; the first who does stands */
+acknowledgeAlert: {
+  readonly method: 'POST'
+  readonly path: '/v2/alerts/{id}/acknowledge'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: EmptyRequest
+  readonly answer: HandledAlert
+}
+/** Say that it is over, and why; what comes after it is another alert */
+closeAlert: {
+  readonly method: 'POST'
+  readonly path: '/v2/alerts/{id}/close'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: WhyRequest
+  readonly answer: HandledAlert
+}
+/** Have every webhook of alerts told something that is no alert */
+testAlertWebhooks: {
+  readonly method: 'POST'
+  readonly path: '/v2/alerts/tests'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: EmptyRequest
+  readonly answer: AlertWebhookTest
+}
+/** How a test of the webhooks stands; kept for a week */
+getAlertWebhookTest: {
+  readonly method: 'GET'
+  readonly path: '/v2/alerts/tests/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: AlertWebhookTest
+}
+/** Tasks that wait for a person, or escalations of one state; oldest first */
+listEscalations: {
+  readonly method: 'GET'
+  readonly path: '/v2/escalations'
+  readonly inPath: {
+
+}
+  readonly query: {
+readonly "state"?: "open" | "acknowledged" | "resolved"
+readonly "cursor"?: string
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: Escalations
+}
+/** One escalation, by the id of its handoff */
+getEscalation: {
+  readonly method: 'GET'
+  readonly path: '/v2/escalations/{id}'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: Escalation
+}
+/** Say that one looks after it; the first who does stands */
+acknowledgeEscalation: {
+  readonly method: 'POST'
+  readonly path: '/v2/escalations/{id}/acknowledge'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: EmptyRequest
+  readonly answer: HandledEscalation
+}
+/** Say that its task needs nobody any more, and why; the task stays as it is */
+resolveEscalation: {
+  readonly method: 'POST'
+  readonly path: '/v2/escalations/{id}/resolve'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: WhyRequest
+  readonly answer: HandledEscalation
+}
 /** Claim handoffs for an agent type; waits where there are none */
 claimExecutions: {
   readonly method: 'POST'
@@ -1798,6 +2097,16 @@ listAgents: ['GET', '/v2/agents'],
 decideApproval: ['POST', '/v2/approvals/{id}'],
 cancelHandoff: ['POST', '/v2/handoffs/{id}/cancel'],
 cancelTask: ['POST', '/v2/tasks/{id}/cancel'],
+listAlerts: ['GET', '/v2/alerts'],
+getAlert: ['GET', '/v2/alerts/{id}'],
+acknowledgeAlert: ['POST', '/v2/alerts/{id}/acknowledge'],
+closeAlert: ['POST', '/v2/alerts/{id}/close'],
+testAlertWebhooks: ['POST', '/v2/alerts/tests'],
+getAlertWebhookTest: ['GET', '/v2/alerts/tests/{id}'],
+listEscalations: ['GET', '/v2/escalations'],
+getEscalation: ['GET', '/v2/escalations/{id}'],
+acknowledgeEscalation: ['POST', '/v2/escalations/{id}/acknowledge'],
+resolveEscalation: ['POST', '/v2/escalations/{id}/resolve'],
 claimExecutions: ['POST', '/v2/executions/claim'],
 keepExecutions: ['POST', '/v2/executions/heartbeat'],
 settleExecutions: ['POST', '/v2/executions/settle'],

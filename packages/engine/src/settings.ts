@@ -1,6 +1,6 @@
 // The settings that several services share; each service's own stand beside its main.ts. An entry of its own, because
 // every command of the command line reads some of them and few load the engine.
-import { flag, integer, oneOf, optionalUrl, secret, text, url } from '@baton/runtime'
+import { flag, integer, oneOf, optionalText, optionalUrl, secret, text, url } from '@baton/runtime'
 import { OUTBOX_BOUNDS } from './outbox-bound.ts'
 
 export const STORE_SETTINGS = {
@@ -91,6 +91,13 @@ export const RECOVERY_SETTINGS = {
     default: 5_000,
     formerly: 'BATON_QUIET_MS',
     help: 'How long a published handoff may stay unclaimed before its job is looked for.',
+  }),
+}
+
+/** Of processes that sweep. */
+export const ALERT_SETTINGS = {
+  BATON_ALERT_WEBHOOKS: optionalText({
+    help: 'JSON file of webhooks that are told of alerts, the same for every process that sweeps: relays, and receivers without Redis; infra/alerts-as-webhooks.md shows one.',
   }),
 }
 

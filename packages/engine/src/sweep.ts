@@ -95,7 +95,11 @@ export function createSweeper(parts: SweeperParts): Service {
     name: sweeps.name,
     start: async () =>
       void (await Promise.all([sweeps.start(), levels.start(), detector?.start()])),
-    stop: async () => void (await Promise.all([sweeps.stop(), levels.stop(), detector?.stop()])),
+    async stop() {
+      await Promise.all([sweeps.stop(), levels.stop(), detector?.stop()])
+      // What was noted since the last sweep; nobody may be there to count it for a long time.
+      await step('alerts', () => countAlerts(pool))
+    },
   }
 }
 

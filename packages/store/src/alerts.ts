@@ -266,10 +266,14 @@ with forgotten as (
     select id from alert where closed_at < clock_timestamp() - interval '90 days'
     order by closed_at limit 500 for update skip locked))
   returning id
+), tests as (
+  delete from alert_change where id = any(array(
+    select id from alert_change where alert_id is null and at < clock_timestamp() - interval '7 days'
+    order by at limit 500 for update skip locked))
 )
 delete from alert_change where alert_id = any(array(select id from forgotten))`
 
-/** Forgets those that were closed 90 days ago, with their history. */
+/** Forgets those that were closed 90 days ago, with their history, and tests of a week ago. */
 export async function forgetAlerts(db: Database): Promise<void> {
   await run(db, 'forget_alerts', FORGET)
 }

@@ -19,7 +19,7 @@ describe('runProgram', () => {
     const { exitCode, out } = await run('--help')
     expect(exitCode).toBe(0)
     const commands =
-      'up review-contract send trace verify tasks dlq approvals cancel agents doctor settings migrate'
+      'up review-contract send trace verify tasks dlq approvals alerts escalations cancel agents doctor settings migrate'
     for (const name of commands.split(' ')) expect(out).toContain(`\n  ${name}`)
     expect(out).toContain('--json')
     expect(out).toContain('130 interrupted')
@@ -42,6 +42,8 @@ describe('runProgram', () => {
     [['verify', 'a', 'b'], 'too many arguments'],
     [['cancel'], "missing required argument 'id'"],
     [['cancel', 'x', '--grace', '-1'], 'number from 0 to 3600'],
+    [['alerts', '--state', 'new'], 'Allowed choices are open, acknowledged, closed'],
+    [['alerts', 'close', 'x'], "required option '--why <text>'"],
     [['approvals', 'reject', 'x', '--reason', 'because I say so'], 'capital letters'],
   ])('refuses %j', async (args, problem) => {
     const { exitCode, err, out } = await run(...args)

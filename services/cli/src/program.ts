@@ -1,5 +1,6 @@
 // The commands and their arguments. Each command's code is loaded only when it runs, so that help is instant.
 import { Command, CommanderError } from 'commander'
+import { addAlerts, addEscalations } from './alert-commands.ts'
 import { collect, positiveNumber, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import { addAudit, addEvidence, addPolicy, addVerify } from './audit-commands.ts'
@@ -94,6 +95,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addTask,
   addDeadLetters,
   addApprovals,
+  addAlerts,
+  addEscalations,
   addCancel,
   addAgents,
   addOffer,

@@ -1,5 +1,6 @@
 // What the gateway answers, by the names under which OpenAPI lists it. Descriptions only: nothing is cut to their form.
 import { HANDOFF_STATES } from '@baton/protocol'
+import { ALERT_ANSWERS } from './alert-schema.ts'
 import { CLAIMED, KEPT, SETTLED } from './executions/schema.ts'
 import { MESSAGE_ANSWERS } from './handoffs-api/schema.ts'
 import { SERVICE_LEVELS } from './level-schema.ts'
@@ -398,6 +399,8 @@ const ANSWERS = {
   ),
 }
 
-export const ANSWER_SCHEMAS = Object.entries({ ...ANSWERS, ...MESSAGE_ANSWERS }).map(
-  ([$id, schema]) => ({ $id, ...schema }),
-)
+export const ANSWER_SCHEMAS = Object.entries({
+  ...ANSWERS,
+  ...ALERT_ANSWERS,
+  ...MESSAGE_ANSWERS,
+}).map(([$id, schema]) => ({ $id, ...schema }))

@@ -37,6 +37,8 @@ import { addRedriveRoutes } from './redrive-routes.ts'
 import { addReturnRoutes } from './return-routes.ts'
 import { addReviewRoutes } from './review-routes.ts'
 import { addControlRoutes } from './control-routes.ts'
+import { addAlertRoutes } from './alert-routes.ts'
+import { addEscalationRoutes } from './escalation-routes.ts'
 import { createSession } from './jsonrpc/session.ts'
 import type { Session, SessionOptions } from './jsonrpc/session.ts'
 import { addSessionReplyRoutes } from './jsonrpc/reply-routes.ts'
@@ -253,6 +255,8 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addRedriveRoutes(scope, { ...review, logger })
       addErasureRoutes(scope, { pool, erasures, backupDays: options.audit.backupDays ?? 0, logger })
       addControlRoutes(scope, { pool, logger })
+      addAlertRoutes(scope, { pool, logger })
+      addEscalationRoutes(scope, { pool, logger })
       addExecutionRoutes(scope, { pool, remote, bounded })
       addSessionReplyRoutes(scope, { pool })
     },

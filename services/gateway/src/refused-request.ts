@@ -47,6 +47,13 @@ const PARAMETERS: Readonly<Record<string, readonly [detail: string, fix: string]
   transport: ['the query parameter transport is no transport', 'Use http, queue or temporal.'],
   from: filter('from'),
   to: filter('to'),
+  state: ['the query parameter state is not a state', 'Use one of those that /openapi.json lists.'],
+  severity: ['the query parameter severity is not a severity', 'Use page or ticket.'],
+  cursor: [
+    'the query parameter cursor is no cursor',
+    'Use nextCursor as the page before answered it.',
+  ],
+  kind: filter('kind'),
   reason: filter('reason'),
   cluster: filter('cluster'),
 }

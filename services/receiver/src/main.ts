@@ -1,5 +1,5 @@
 // The receiver process: hosts agents; without Redis it also relays for them.
-import { openTransport, safeServers } from '@baton/engine'
+import { openAlertWebhooks, openTransport, safeServers } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
@@ -38,11 +38,14 @@ await runProcess('receiver', {
       metrics,
       logger,
     })
+    // Where there is Redis, relays sweep, and tell.
+    const path = transport.kind === 'in-process' ? settings.BATON_ALERT_WEBHOOKS : undefined
     return [
       safeServers({ databaseUrl, redisUrl, settings, life, logger }),
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, ready: worker.ready }),
       worker,
+      ...openAlertWebhooks({ path, databaseUrl, metrics, logger }, process.env),
     ]
   },
 })

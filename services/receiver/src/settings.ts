@@ -1,6 +1,7 @@
 // What a receiver process is told.
 import { integer, OPS_SETTINGS, optionalText, PROCESS_SETTINGS } from '@baton/runtime'
 import {
+  ALERT_SETTINGS,
   AUDIT_CLIENT_SETTINGS,
   QUEUE_SETTINGS,
   RECOVERY_SETTINGS,
@@ -21,6 +22,7 @@ export const RECEIVER_SETTINGS = {
   ...RETURN_SETTINGS,
   ...RETRY_SETTINGS,
   ...AUDIT_CLIENT_SETTINGS,
+  ...ALERT_SETTINGS,
   ...SIGNING_SETTINGS,
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,

@@ -6,6 +6,7 @@ import {
   createReceiptReconciler,
   createRelay,
   createSweeper,
+  openAlertWebhooks,
   openTransport,
   safeServers,
 } from '@baton/engine'
@@ -54,6 +55,10 @@ await runProcess('relay', {
       createRelay(parts),
       createSweeper({ ...parts, shipper }),
       createReceiptReconciler({ ...parts, client }),
+      ...openAlertWebhooks(
+        { path: settings.BATON_ALERT_WEBHOOKS, databaseUrl, metrics, logger },
+        process.env,
+      ),
     ]
   },
 })

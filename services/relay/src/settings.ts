@@ -1,6 +1,7 @@
 // What a relay process is told.
 import { integer, OPS_SETTINGS, PROCESS_SETTINGS } from '@baton/runtime'
 import {
+  ALERT_SETTINGS,
   AUDIT_CLIENT_SETTINGS,
   QUEUE_SETTINGS,
   RECOVERY_SETTINGS,
@@ -16,6 +17,7 @@ export const RELAY_SETTINGS = {
   ...UNSAFE_REDIS_SETTINGS,
   ...RECOVERY_SETTINGS,
   ...AUDIT_CLIENT_SETTINGS,
+  ...ALERT_SETTINGS,
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
   BATON_RELAY_WAITING_MAX: integer({

@@ -1,8 +1,6 @@
 // A person names a dead letter by the id of its handoff or its task, or by the first digits of one.
-import { isUuid } from '@baton/protocol'
-import { permanent } from '@baton/runtime'
 import type { GatewayClient } from '../gateway-client.ts'
-import { nextStep } from '../terminal/next-steps.ts'
+import { wholeId } from './whole-id.ts'
 
 export interface Evidence {
   readonly pointer?: string
@@ -55,7 +53,6 @@ export interface DeadLetterCase extends DeadLetter {
   } | null
 }
 
-const DIGITS = /^[0-9a-f-]{4,36}$/
 const LOOKED_AT_MAX = 500
 
 /** Throws BATON_USAGE, or BATON_DEAD_LETTER_UNKNOWN where no dead letter is meant. */
@@ -63,30 +60,14 @@ export async function findDeadLetter(
   gateway: GatewayClient,
   text: string,
 ): Promise<DeadLetterCase> {
-  const handoffId = await wholeId(gateway, text.trim().toLowerCase())
-  return gateway.get<DeadLetterCase>(`/v2/dead-letters/${handoffId}`)
-}
-
-async function wholeId(gateway: GatewayClient, given: string): Promise<string> {
-  if (!DIGITS.test(given))
-    throw permanent('BATON_USAGE', `${JSON.stringify(given)} is not an id`, {
-      fix: 'Give the id of a handoff or task, or at least its first 4 hexadecimal digits.',
-    })
   const { deadLetters } = await gateway.get<{
     deadLetters: readonly { handoffId: string; taskId: string }[]
   }>(`/v2/dead-letters?limit=${LOOKED_AT_MAX}`)
-  const meant = deadLetters.filter(
-    ({ handoffId, taskId }) => handoffId.startsWith(given) || taskId.startsWith(given),
-  )
-  const [found, second] = meant.map(({ handoffId }) => handoffId)
-  if (found === undefined) {
-    if (isUuid(given)) return given
-    throw permanent('BATON_DEAD_LETTER_UNKNOWN', `no dead letter that waits starts with ${given}`, {
-      fix: `\`${nextStep('dlq ls')}\` lists them; a decided one needs its whole handoff id.`,
-    })
-  }
-  if (second === undefined) return found
-  throw permanent('BATON_USAGE', `several dead letters start with ${given}`, {
-    fix: `Give more digits, of ${found} or ${second} for example.`,
+  const handoffId = wholeId(text, {
+    ids: deadLetters.map((one) => [one.handoffId, one.taskId]),
+    what: 'dead letter',
+    code: 'BATON_DEAD_LETTER_UNKNOWN',
+    command: 'dlq ls',
   })
+  return gateway.get<DeadLetterCase>(`/v2/dead-letters/${handoffId}`)
 }

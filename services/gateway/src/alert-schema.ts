@@ -1,0 +1,133 @@
+// Alerts and escalations as the API describes them.
+import { ALERT_STATES, ESCALATION_STATES } from '@baton/store'
+import { ref } from './operation.ts'
+
+const text = { type: 'string' }
+const textOrNull = { type: ['string', 'null'] }
+const uuid = { type: 'string', format: 'uuid' }
+const time = { type: 'string', format: 'date-time' }
+const timeOrNull = { type: ['string', 'null'], format: 'date-time' }
+const integer = { type: 'integer' }
+const described = (schema: object, description: string) => ({ ...schema, description })
+
+export const SEVERITIES = ['page', 'ticket'] as const
+
+const ALERT = {
+  alertId: uuid,
+  kind: described(text, 'What it is of, such as handoff.rolled_back; there may be more kinds.'),
+  severity: { enum: SEVERITIES },
+  reason: described(text, 'A code: of handoffs that were refused, why.'),
+  subject: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'What it is about, by names: fromAgent, toAgent, transport.',
+  },
+  state: { enum: ALERT_STATES },
+  occurrences: described(integer, 'How often it came.'),
+  escalations: described(integer, 'How many of them left a task waiting for a person.'),
+  handoffIds: {
+    type: 'array',
+    items: uuid,
+    description: 'The newest of its handoffs, at most 20.',
+  },
+  firstAt: time,
+  lastAt: time,
+  openedAt: time,
+  acknowledgedAt: timeOrNull,
+  acknowledgedBy: textOrNull,
+  closedAt: timeOrNull,
+  closedBy: described(textOrNull, 'Null where it closed by itself.'),
+  closedWhy: textOrNull,
+  links: { type: 'object' },
+}
+
+const HISTORY = {
+  type: 'array',
+  description: 'The newest 100 changes, oldest first.',
+  items: {
+    type: 'object',
+    properties: {
+      change: { enum: ['opened', 'escalated', 'repeated', 'acknowledged', 'closed'] },
+      at: time,
+      occurrences: described(integer, 'How often it had come by then.'),
+      actor: described(textOrNull, 'Null where nobody did it.'),
+      why: textOrNull,
+    },
+  },
+}
+
+const REPEATED = described({ type: 'boolean' }, 'True where it had been done before.')
+
+const ESCALATION = {
+  handoffId: described(
+    uuid,
+    'Of the handoff that came to nothing; its escalation goes by this id.',
+  ),
+  taskId: uuid,
+  attempts: integer,
+  reason: text,
+  state: { enum: ESCALATION_STATES },
+  createdAt: time,
+  acknowledgedAt: timeOrNull,
+  acknowledgedBy: textOrNull,
+  resolvedAt: timeOrNull,
+  resolvedBy: described(textOrNull, 'Null where its task went on or was canceled.'),
+  resolvedWhy: textOrNull,
+  links: { type: 'object' },
+}
+
+const page = (name: string, schema: string) => ({
+  type: 'object',
+  properties: {
+    [name]: { type: 'array', items: ref(schema) },
+    nextCursor: described(textOrNull, 'For the next page; null where this is the last.'),
+  },
+})
+
+export const ALERT_ANSWERS = {
+  Alert: { type: 'object', properties: ALERT },
+  AlertWithHistory: { type: 'object', properties: { ...ALERT, history: HISTORY } },
+  HandledAlert: { type: 'object', properties: { ...ALERT, repeated: REPEATED } },
+  Alerts: page('alerts', 'Alert'),
+  Escalation: { type: 'object', properties: ESCALATION },
+  HandledEscalation: { type: 'object', properties: { ...ESCALATION, repeated: REPEATED } },
+  Escalations: page('escalations', 'Escalation'),
+  AlertWebhookTest: {
+    type: 'object',
+    properties: {
+      testId: uuid,
+      isPlanned: described(
+        { type: 'boolean' },
+        'False until a process that delivers has taken it up.',
+      ),
+      webhooks: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            webhook: described(text, 'Its name.'),
+            state: { enum: ['waiting', 'delivered', 'failed'] },
+            attempts: integer,
+            lastError: described(textOrNull, 'A code.'),
+          },
+        },
+      },
+    },
+  },
+}
+
+/** Why somebody says that it is over. */
+export const WHY_REQUEST = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['why'],
+  properties: {
+    why: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 500,
+      pattern: String.raw`^\P{Cc}*$`,
+      description: 'One line for whoever reads the history. It does not leave by webhooks.',
+    },
+  },
+}
