@@ -1,6 +1,6 @@
 // Waiting returns at once when the condition holds and explains itself when it never does; seeds repeat.
 import { describe, expect, it, vi } from 'vitest'
-import { eventually } from './eventually.ts'
+import { eventually, pollAfterMs } from './eventually.ts'
 import { uniqueDatabaseName } from './names.ts'
 import { seededRandom } from './random.ts'
 
@@ -24,6 +24,10 @@ describe('eventually', () => {
       message: 'not within 30 ms: the server answers',
       cause,
     })
+  })
+
+  it('asks soon at first, and at most a tenth late', () => {
+    expect([0, 99, 500, 60_000].map(pollAfterMs)).toEqual([10, 10, 50, 100])
   })
 })
 

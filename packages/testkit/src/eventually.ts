@@ -1,7 +1,12 @@
 // Waiting for a condition instead of sleeping: returns as soon as it holds, fails with words when it never does.
 import { setTimeout as delay } from 'node:timers/promises'
 
-const POLL_MS = 10
+/** It asks again after a tenth of what it has waited so far: what looks takes the processor from what it waits for. */
+const POLL_MIN_MS = 10
+const POLL_MAX_MS = 100
+
+export const pollAfterMs = (waitedMs: number): number =>
+  Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, waitedMs / 10))
 
 interface EventuallyOptions {
   /** How long the condition may take to become true. */
@@ -18,7 +23,7 @@ export async function eventually<Value>(
   condition: () => Value | Promise<Value>,
   { deadlineMs, describe }: EventuallyOptions,
 ): Promise<Exclude<Value, false | null | undefined | 0 | ''>> {
-  const deadline = performance.now() + deadlineMs
+  const begun = performance.now()
   for (;;) {
     let cause: unknown
     try {
@@ -27,10 +32,11 @@ export async function eventually<Value>(
     } catch (error) {
       cause = error
     }
-    if (performance.now() > deadline) {
+    const waitedMs = performance.now() - begun
+    if (waitedMs > deadlineMs) {
       const what = typeof describe === 'string' ? describe : describe()
       throw new Error(`not within ${deadlineMs} ms: ${what}`, { cause })
     }
-    await delay(POLL_MS)
+    await delay(pollAfterMs(waitedMs))
   }
 }
