@@ -5,23 +5,45 @@ import { BaseSequencer } from 'vitest/node'
 import type { TestSpecification } from 'vitest/node'
 import { ROOT } from './folders.ts'
 
-/** Those of half a minute and more, the longest first. */
+/** Those of some twenty seconds and more, the longest of each project first. */
 const LONG = [
   'test/fault/crash-points.test.ts',
-  'test/e2e/instance.test.ts',
   'test/fault/chaos.test.ts',
+  'test/e2e/instance.test.ts',
   'test/e2e/up.test.ts',
-  'test/e2e/people.test.ts',
-  'test/fault/people-crash-points.test.ts',
   'test/e2e/evidence.test.ts',
+  'test/fault/people-crash-points.test.ts',
+  'test/e2e/people.test.ts',
+  'test/e2e/compliance.test.ts',
+  'test/e2e/erasure.test.ts',
   'test/fault/ledger-kills.test.ts',
-  'test/integration/erasure-crash.test.ts',
-  'test/integration/embedded-postgres.test.ts',
+  'test/fault/sw4rm-kills.test.ts',
   'test/fault/control.test.ts',
+  'test/e2e/given-databases.test.ts',
+  'test/e2e/all-protocols.test.ts',
+  'test/fault/decorator-faults.test.ts',
+  'test/fault/outages.test.ts',
+  'test/fault/remote-crash-points.test.ts',
+  'test/fault/postgres-outages.test.ts',
+  'test/fault/redis-outages.test.ts',
   'test/fault/drains.test.ts',
-  'test/integration/audit-seals-sealer.test.ts',
+  'test/fault/push-crash-points.test.ts',
+  'test/fault/fail-over.test.ts',
+  'test/model/delivery-protocol.test.ts',
+  'test/integration/audit-attacks.test.ts',
+  'test/integration/embedded-postgres.test.ts',
+  'test/integration/offers-import.test.ts',
+  'test/integration/erasure-crash.test.ts',
   'test/integration/embedded-redis.test.ts',
+  'test/integration/audit-tiers-crash.test.ts',
+  'test/integration/session-replies.test.ts',
+  'test/integration/session-workers.test.ts',
+  'test/integration/audit-cold-watch.test.ts',
+  'test/integration/audit-tiers-expiry.test.ts',
+  'test/integration/transport-redis-outage.test.ts',
+  'test/integration/audit-seals-sealer.test.ts',
   'test/contract/store-sequences.test.ts',
+  'packages/ledger/src/bundle/verifiers.test.ts',
 ].map((file) => join(ROOT, file))
 
 /** Files that share a process share it within their project only, so each project's files follow each other. */
