@@ -1,5 +1,9 @@
 // What an archiver is told: where it reads, where it keeps, and when it may let go.
-import { COLD_STORE_SETTINGS, RETENTION_SETTINGS, SEEN_OUTSIDE_SETTINGS } from '@baton/audit'
+import {
+  COLD_STORE_SETTINGS,
+  RETENTION_SETTINGS,
+  SEEN_OUTSIDE_SETTINGS,
+} from '@baton/audit/settings'
 import { flag, integer, OPS_SETTINGS, PROCESS_SETTINGS, secret, text, url } from '@baton/runtime'
 
 export const ARCHIVER_SETTINGS = {

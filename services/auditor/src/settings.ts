@@ -4,7 +4,7 @@ import {
   COLD_STORE_SETTINGS,
   RETENTION_SETTINGS,
   SEAL_WATCH_SETTINGS,
-} from '@baton/audit'
+} from '@baton/audit/settings'
 import {
   flag,
   integer,

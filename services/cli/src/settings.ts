@@ -1,5 +1,5 @@
 // What the command line is told by the environment.
-import { COLD_STORE_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit'
+import { COLD_STORE_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit/settings'
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/engine/settings'
 import { integer, oneOf, optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'

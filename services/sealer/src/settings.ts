@@ -1,5 +1,5 @@
 // What a sealer is told: where it reads, with which key it signs, and who is shown the seals.
-import { COLD_STORE_SETTINGS } from '@baton/audit'
+import { COLD_STORE_SETTINGS } from '@baton/audit/settings'
 import {
   integer,
   OPS_SETTINGS,

@@ -1,5 +1,5 @@
 // One seal out of what was checked: the chains' checkpoints, the entry that lists them, the seal log's checkpoint.
-import { CLOCK_AHEAD_MAX_MS } from '@baton/audit'
+import { CLOCK_AHEAD_MAX_MS } from '@baton/audit/settings'
 import type { ChainHead, Seal } from '@baton/audit'
 import {
   compactRangeFromState,

@@ -3,9 +3,8 @@ import { sql } from '@baton/postgres/statements'
 import { transient } from '@baton/runtime'
 import { audit, run } from '../database.ts'
 import type { Database } from '../database.ts'
+import { CLOCK_AHEAD_MAX_MS } from '../settings.ts'
 
-/** Healthy clocks differ by milliseconds; the chains follow the largest time they were ever given. */
-export const CLOCK_AHEAD_MAX_MS = 2_000
 /** How long a second source must keep to a time that it jumped to before it is believed. */
 const SETTLED_AFTER_MS = 10_000
 

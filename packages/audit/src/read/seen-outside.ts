@@ -3,23 +3,10 @@
 import { readFile } from 'node:fs/promises'
 import type { KeyObject } from 'node:crypto'
 import type { Policy } from '@baton/ledger'
-import { optionalText } from '@baton/runtime'
-import type { Settings } from '@baton/runtime'
 import { readFileAnchor } from '../seals/anchors/file-anchor.ts'
 import { readWitnessUrls } from '../seals/anchors/witness-anchor.ts'
+import type { SeenOutsideSettings } from '../settings.ts'
 import { isWitnessed } from './quorum.ts'
-
-/** Who is asked, by whoever acts on it that a seal was seen outside; the same names as the sealer's own settings. */
-export const SEEN_OUTSIDE_SETTINGS = {
-  BATON_SEAL_ANCHOR_FILE: optionalText({
-    help: 'The file to which the sealer’s checkpoints are appended, or a copy as new as the newest of them.',
-  }),
-  BATON_SEAL_POLICY_FILE: optionalText({
-    help: 'The C2SP tlog-policy that names the sealer’s witnesses with their URLs: a verification asks each of them.',
-  }),
-}
-
-export type SeenOutsideSettings = Settings<typeof SEEN_OUTSIDE_SETTINGS>
 
 /** By whose word a checkpoint counts as seen outside. */
 export type SeenBy = 'witnesses' | 'anchor file' | 'database'

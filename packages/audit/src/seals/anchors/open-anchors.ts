@@ -3,12 +3,11 @@ import { readFile } from 'node:fs/promises'
 import type { KeyObject } from 'node:crypto'
 import { sealLogOrigin } from '@baton/ledger'
 import type { VerifierKey } from '@baton/ledger'
-import { optionalText, optionalUrl, permanent, text } from '@baton/runtime'
-import type { Settings } from '@baton/runtime'
+import { permanent } from '@baton/runtime'
 import { readHeads } from '../../append/heads.ts'
 import type { Database } from '../../database.ts'
 import { sealerKey } from '../../read/assurance.ts'
-import { SEEN_OUTSIDE_SETTINGS } from '../../read/seen-outside.ts'
+import type { SealWatchSettings } from '../../settings.ts'
 import type { SealTrust } from '../../verify/ask-outside.ts'
 import { readLastSeal, readSeal, readWitnessed } from '../seals.ts'
 import { readSealerKnowledge } from '../sealer-state.ts'
@@ -17,23 +16,6 @@ import { readFileAnchor } from './file-anchor.ts'
 import { readWitness } from './read-witness.ts'
 import { createS3Anchor } from './s3-anchor.ts'
 import { readWitnessUrls } from './witness-anchor.ts'
-
-/** What whoever verifies is told of the sealer's anchors; the same names as the sealer's own settings. */
-export const SEAL_WATCH_SETTINGS = {
-  ...SEEN_OUTSIDE_SETTINGS,
-  BATON_SEAL_S3_BUCKET: optionalText({
-    help: 'The bucket in which the sealer keeps checkpoints; credentials come from the AWS SDK’s own chain.',
-  }),
-  BATON_SEAL_S3_REGION: text({ default: 'us-east-1', help: 'The region of that bucket.' }),
-  BATON_SEAL_S3_ENDPOINT: optionalUrl(['http', 'https'], {
-    help: 'Another service than AWS that speaks S3.',
-  }),
-  BATON_SEALER_STATE_FILE: optionalText({
-    help: 'The sealer’s own state, where this process may read it: it knows of seals before anybody else.',
-  }),
-}
-
-export type SealWatchSettings = Settings<typeof SEAL_WATCH_SETTINGS>
 
 /** Nobody is asked yet. `db` tells the name of the log, and what to ask witnesses about. Throws BATON_POLICY_INVALID. */
 export async function openSealTrust(
