@@ -22,6 +22,17 @@ const recordIn = async (home: string) =>
     readonly details: { readonly pid: number }
   }
 
+interface Target {
+  readonly targets: readonly string[]
+  readonly labels: { readonly job: string }
+}
+
+async function monitoringOf(home: string) {
+  const read = (name: string) => readFile(join(home, 'monitoring', name), 'utf8')
+  const targets = JSON.parse(await read('prometheus-targets.json')) as readonly Target[]
+  return { targets, key: (await read('metrics-key')).trim() }
+}
+
 describe('an instance that stays up', () => {
   let baton: CommandLine
   let up: ServiceProcess
@@ -46,6 +57,23 @@ describe('an instance that stays up', () => {
   it('answers HTTP where it says', async () => {
     const url = /gateway (http:\S+?)\.\s/.exec(up.output())?.[1]
     expect((await fetch(new URL('/healthz', url))).status).toBe(200)
+  })
+
+  it('tells a Prometheus where its processes show their metrics, and with which key', async () => {
+    const { targets, key } = await monitoringOf(baton.home)
+    expect(targets.map(({ labels }) => labels.job).toSorted()).toEqual([
+      'baton-archiver',
+      'baton-auditor',
+      'baton-gateway',
+      'baton-receiver',
+      'baton-sealer',
+    ])
+    for (const { targets: [host = ''], labels } of targets) {
+      const authorization = `Bearer ${labels.job === 'baton-gateway' ? key : ''}`
+      const answer = await fetch(`http://${host}/metrics`, { headers: { authorization } })
+      expect([labels.job, answer.status]).toEqual([labels.job, 200])
+      expect(await answer.text()).toContain(`service="${labels.job.slice('baton-'.length)}"`)
+    }
   })
 
   it('serves other commands, which start nothing of their own', async () => {
@@ -122,6 +150,7 @@ describe('an instance that stays up', () => {
     expect(signal).toBeNull()
     expect(isFine({ exitCode: code, stderr: up.output() })).toBe(true)
     expect((await baton.run('doctor')).stdout).toContain('– services')
+    expect((await monitoringOf(baton.home)).targets).toEqual([])
   })
 })
 

@@ -35,6 +35,8 @@ const FILES = {
   erasure: { eraserPassword: newSecret, eraseToken: newSecret },
   /** The second token, together with the first, also shows what was said. */
   evidence: { evidenceToken: newSecret, payloadToken: newSecret, exporting: signingKey },
+  /** For whoever collects the gateway's metrics, and nothing else. */
+  monitoring: { metricsKey: apiKey('prometheus') },
   /** `reviewer-1` and `reviewer-2` are two people: some decisions need two. */
   people: {
     operator: apiKey('operator'),

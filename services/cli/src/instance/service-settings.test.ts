@@ -49,6 +49,7 @@ const databases: Known['databases'] = {
       payloadToken: secret('payload'),
       exporting: secret('exporting'),
     },
+    monitoring: { metricsKey: 'bk_prometheus_p' },
     people: {
       operator: 'bk_operator_o',
       'reviewer-1': 'bk_reviewer-1_r',
@@ -73,7 +74,16 @@ const settings = (kind: 'redis' | 'in-process') =>
     home: '/home',
     databases,
     redisUrl: kind === 'redis' ? 'redis-url' : undefined,
-    ports: { gateway: 1, auditor: 2, witness: 3, relay: 4, receiver: 5, sealer: 6, archiver: 7 },
+    ports: {
+      gateway: 1,
+      auditor: 2,
+      auditorOps: 8,
+      witness: 3,
+      relay: 4,
+      receiver: 5,
+      sealer: 6,
+      archiver: 7,
+    },
     log: { witnessName: 'witness', verifierKey: 'log', batchKeys: ['public'] },
   })
 
@@ -124,7 +134,9 @@ describe('serviceSettings', () => {
       ['operator', 'operator'],
       ['reviewer-1', 'reviewer-1'],
       ['reviewer-2', 'reviewer-2'],
+      ['prometheus', 'prometheus'],
     ])
+    expect([...(keys.get('prometheus')?.scopes ?? [])]).toEqual(['metrics:read'])
     expect(keys.get('development')?.scopes.has('dead-letters:review')).toBe(false)
     expect(keys.get('reviewer-2')?.scopes.has('dead-letters:review')).toBe(true)
     expect(keys.get('reviewer-2')?.scopes.has('handoffs:send')).toBe(false)

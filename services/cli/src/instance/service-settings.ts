@@ -16,9 +16,12 @@ export interface Known {
   readonly databases: Pick<Databases, 'keys' | 'urls'>
   /** Undefined where the queue stays within the receiver. */
   readonly redisUrl: string | undefined
-  /** Of those that others ask for something, and, of the rest, where they say whether they are ready. */
+  /** Of those that others ask for something, and where the rest and the auditor show their metrics and whether they are ready. */
   readonly ports: Readonly<
-    Record<'gateway' | 'auditor' | 'witness' | 'relay' | 'receiver' | 'sealer' | 'archiver', number>
+    Record<
+      'gateway' | 'auditor' | 'auditorOps' | 'witness' | 'relay' | 'receiver' | 'sealer' | 'archiver',
+      number
+    >
   >
   readonly log: SealLog
 }
@@ -86,7 +89,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       ...watching,
       BATON_EVIDENCE_SIGNING_KEY: evidence.exporting,
       BATON_EVIDENCE_POLICY_FILE: files.policy,
-      BATON_OPS_PORT: '0',
+      BATON_OPS_PORT: String(ports.auditorOps),
     },
     sealer: {
       ...cold,
@@ -153,10 +156,11 @@ const SCOPES_OF: Readonly<Record<Person, string>> = {
 }
 
 // Programs act for the operator: what they send, the operator cannot release.
-const apiKeyEntries = ({ development, people }: Secrets): string =>
+const apiKeyEntries = ({ development, people, monitoring }: Secrets): string =>
   [
     apiKeyEntry(development.BATON_API_KEY, { operator: 'operator', scopes: PROGRAM }),
     ...PEOPLE.map((name) => apiKeyEntry(people[name], { operator: name, scopes: SCOPES_OF[name] })),
+    apiKeyEntry(monitoring.metricsKey, { operator: 'prometheus', scopes: 'metrics:read' }),
   ].join(',')
 
 // The gateway keeps a digest; the key itself stays with the caller.

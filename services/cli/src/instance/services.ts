@@ -7,6 +7,7 @@ import { ROOT } from '../context.ts'
 import type { Context, Environment } from '../context.ts'
 import type { Databases } from './databases.ts'
 import type { Queue } from './queue.ts'
+import { forgetTargets, writeMonitoring } from './monitoring-files.ts'
 import { prepareSeals } from './seals.ts'
 import { serviceSettings } from './service-settings.ts'
 
@@ -49,7 +50,7 @@ async function tryStart(
 ): Promise<RunningServices> {
   const { home } = context
   const { redisUrl, kind } = queue
-  const { settings, urls } = await settleServices(context, { databases, redisUrl }, attempt)
+  const { settings, urls, metricsUrls } = await settleServices(context, { databases, redisUrl }, attempt)
   const services = [...settings].map(([name, own]) => startService(name, own, home))
   const stop = () => stopInOrder(services, home)
   try {
@@ -61,6 +62,8 @@ async function tryStart(
     }
     await writeInstance<Serving>(home, services, serving)
     await Promise.all(services.map((service) => service.ready))
+    const { metricsKey } = databases.keys.monitoring
+    await writeMonitoring(home, { metricsKey, urls: metricsUrls, names: [...settings.keys()] })
     const failed = Promise.race(services.map((service) => service.ended))
     failed.catch(() => undefined)
     return { ...serving, names: services.map(({ name }) => name), failed, stop }
@@ -73,6 +76,8 @@ async function tryStart(
 const WITNESS_PORT = 8_422
 /** Of services that listen for nothing else. */
 const READY_PORTS = { relay: 8_431, receiver: 8_432, sealer: 8_433, archiver: 8_434 }
+/** The auditor answers its own questions at another one. */
+const AUDITOR_OPS_PORT = 8_435
 
 /** Chooses ports, writes the policy that names the witness there, and says what each service is told. */
 export async function settleServices(
@@ -81,7 +86,8 @@ export async function settleServices(
   attempt: number,
 ) {
   const { BATON_GATEWAY_PORT: gateway, BATON_AUDITOR_PORT: auditor } = settings
-  const wanted = { gateway, auditor, witness: WITNESS_PORT, ...READY_PORTS }
+  const auditorOps = AUDITOR_OPS_PORT
+  const wanted = { gateway, auditor, auditorOps, witness: WITNESS_PORT, ...READY_PORTS }
   const { witness, ...ports } = await choosePorts(wanted, attempt)
   const urlOf = (port: number) => `http://127.0.0.1:${port}`
   const witnessUrl = urlOf(witness)
@@ -96,7 +102,8 @@ export async function settleServices(
   const trustedKeys = settings.BATON_AUDIT_TRUSTED_KEYS
   const log = await prepareSeals({ home, databases, witnessUrl, trustedKeys })
   const known = { environment, home, databases, redisUrl, ports: { witness, ...ports }, log }
-  return { settings: serviceSettings(known), urls }
+  const metricsUrls = { ...urls, auditor: urlOf(ports.auditorOps) }
+  return { settings: serviceSettings(known), urls, metricsUrls }
 }
 
 /** The program of a folder of `services/`. */
@@ -120,6 +127,7 @@ const LAST = ['auditor', 'sealer', 'archiver', 'witness']
 // What drains still needs its receipts, the last records want to be sealed and archived, and the last seal to be witnessed.
 async function stopInOrder(services: readonly ChildService[], home: string): Promise<void> {
   await forgetInstance(home)
+  await forgetTargets(home)
   const others = services.filter(({ name }) => !LAST.includes(name))
   await Promise.all(others.map((service) => service.stop()))
   for (const name of LAST) await services.find((service) => service.name === name)?.stop()
