@@ -68,7 +68,10 @@ describe('an instance that stays up', () => {
       'baton-receiver',
       'baton-sealer',
     ])
-    for (const { targets: [host = ''], labels } of targets) {
+    for (const {
+      targets: [host = ''],
+      labels,
+    } of targets) {
       const authorization = `Bearer ${labels.job === 'baton-gateway' ? key : ''}`
       const answer = await fetch(`http://${host}/metrics`, { headers: { authorization } })
       expect([labels.job, answer.status]).toEqual([labels.job, 200])

@@ -19,7 +19,14 @@ export interface Known {
   /** Of those that others ask for something, and where the rest and the auditor show their metrics and whether they are ready. */
   readonly ports: Readonly<
     Record<
-      'gateway' | 'auditor' | 'auditorOps' | 'witness' | 'relay' | 'receiver' | 'sealer' | 'archiver',
+      | 'gateway'
+      | 'auditor'
+      | 'auditorOps'
+      | 'witness'
+      | 'relay'
+      | 'receiver'
+      | 'sealer'
+      | 'archiver',
       number
     >
   >

@@ -50,7 +50,11 @@ async function tryStart(
 ): Promise<RunningServices> {
   const { home } = context
   const { redisUrl, kind } = queue
-  const { settings, urls, metricsUrls } = await settleServices(context, { databases, redisUrl }, attempt)
+  const { settings, urls, metricsUrls } = await settleServices(
+    context,
+    { databases, redisUrl },
+    attempt,
+  )
   const services = [...settings].map(([name, own]) => startService(name, own, home))
   const stop = () => stopInOrder(services, home)
   try {
