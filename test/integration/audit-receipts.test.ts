@@ -78,11 +78,12 @@ describe('the reconciler', () => {
   const run = async (executions: readonly HeldReceipt[], mark?: string) => {
     const error = vi.fn()
     const inc = vi.fn()
+    const unmatched = vi.fn()
     const marks: string[] = []
     const parts = {
       client: auditor.client,
       everyMs: 10,
-      metrics: { auditTamperDetectedTotal: { inc } },
+      metrics: { auditTamperDetectedTotal: { inc }, receiptsUnmatchedTotal: { inc: unmatched } },
       logger: { error, warn: vi.fn() } as never,
     }
     const reconciler = reconcile(parts, {
@@ -94,12 +95,13 @@ describe('the reconciler', () => {
     await reconciler.start()
     await eventually(() => marks.length > 0, { deadlineMs: 30_000, describe: () => 'a round' })
     await reconciler.stop()
-    return { error, inc, marks }
+    return { error, inc, unmatched, marks }
   }
 
   test('counts and names what does not match, and begins anew when it is through', async () => {
-    const { error, inc, marks } = await run(held)
+    const { error, inc, unmatched, marks } = await run(held)
     expect(inc).toHaveBeenCalled()
+    expect(unmatched).toHaveBeenCalledWith(1)
     const { handoffId, epoch } = held[5] as HeldReceipt
     expect(error.mock.calls[0]?.[0]).toMatchObject({
       event: 'receipts.unmatched',

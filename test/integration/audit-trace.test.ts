@@ -251,6 +251,9 @@ test('health, readiness and metrics', async () => {
   expect(await auditor.read('/readyz')).toEqual({ status: 'ready' })
   const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
   expect(metrics).toMatch(/baton_audit_append_seconds_count \d+/)
+  expect(metrics).toMatch(/^baton_audit_records_total [1-9]/m)
+  expect(metrics).toMatch(/^baton_database_bytes\{database="\w+"\} [1-9]/m)
+  expect(metrics).toMatch(/^baton_pool_connections\{state="idle"\} [1-9]/m)
 })
 
 test('the auditor says how far each chain stands in which tier', async () => {

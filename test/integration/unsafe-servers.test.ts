@@ -1,8 +1,17 @@
 // No process works on a Redis or Postgres that may lose what it acknowledged, unless told to by name.
-import { createSystem, describeWith, startOwnPostgres, startOwnRedis } from '@baton/testkit'
+import {
+  createSystem,
+  describeWith,
+  eventually,
+  startOwnPostgres,
+  startOwnRedis,
+} from '@baton/testkit'
 import type { OwnPostgres, ServiceName, System } from '@baton/testkit'
+import { safeServers } from '@baton/engine'
+import { createLife, createLogger } from '@baton/runtime'
 import { createPool } from '@baton/store'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createMetrics } from '@baton/telemetry'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { sendToRedis } from '../contract/transport-redis-command.ts'
 
 const AGENTS = './test/fault/ledger-agents.ts'
@@ -79,5 +88,34 @@ describeWith('an unsafe server', await startOwnRedis(), (redis) => {
       expect(words).toContain('BATON_ALLOW_UNSAFE_POSTGRES=1')
     }
     await setPostgres('on')
+  })
+
+  it('Postgres: one that becomes unsafe later is shown, and ends nothing', async () => {
+    const metrics = createMetrics()
+    const life = createLife()
+    const fail = vi.spyOn(life, 'fail')
+    const servers = safeServers({
+      databaseUrl: system.databaseUrl,
+      settings: { BATON_ALLOW_UNSAFE_POSTGRES: false },
+      life,
+      metrics,
+      logger: createLogger({ service: 'test', level: 'fatal' }),
+      lookAgainMs: 20,
+    })
+    const shown = async () =>
+      /^baton_server_unsafe\{server="postgres"\} (\d)$/m.exec((await metrics.expose()).body)?.[1]
+    const becomes = (wanted: string) =>
+      eventually(async () => (await shown()) === wanted, {
+        deadlineMs: 10_000,
+        describe: () => `unsafe settings of Postgres become ${wanted}`,
+      })
+    await servers.start()
+    expect(await shown()).toBe('0')
+    await setPostgres('off')
+    await becomes('1')
+    await setPostgres('on')
+    await becomes('0')
+    await servers.stop()
+    expect(fail).not.toHaveBeenCalled()
   })
 })

@@ -3,6 +3,7 @@ import { connectTo, hasCode } from '@baton/postgres'
 import { statementsOn } from '@baton/postgres/statements'
 import type { AuditTables, VaultTables } from './generated/tables.ts'
 
+export { createSizeWatch } from '@baton/postgres'
 export type { Database, Pool, Snapshot } from '@baton/postgres'
 
 export const { createPool, inSnapshot, run } = connectTo({

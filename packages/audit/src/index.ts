@@ -1,7 +1,7 @@
 // The audit store: its database, its append path and its readers. Everybody else uses the client, an entry of its own.
 export { migrateAudit } from './migrate.ts'
 export type { AuditUrls } from './migrate.ts'
-export { createPool, inSnapshot } from './database.ts'
+export { createPool, createSizeWatch, inSnapshot } from './database.ts'
 export type { Pool, Snapshot } from './database.ts'
 export { createSubjectVault } from './append/subject-vault.ts'
 export type { SubjectVault } from './append/subject-vault.ts'

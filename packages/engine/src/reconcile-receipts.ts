@@ -15,7 +15,7 @@ interface ReconcileParts {
   readonly client: Pick<AuditClient, 'checkReceipts'>
   /** A minute by default. */
   readonly everyMs?: number
-  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
+  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'receiptsUnmatchedTotal'>
   readonly logger: Logger
 }
 
@@ -57,6 +57,7 @@ export function reconcile(parts: ReconcileParts, receipts: Receipts): Service {
     const bad = held.filter((_, at) => /^(?:waiting|different|missing)$/.test(states[at] ?? ''))
     if (bad.length === 0) return
     parts.metrics.auditTamperDetectedTotal.inc()
+    parts.metrics.receiptsUnmatchedTotal.inc(bad.length)
     const shown = bad.slice(0, SHOWN_MAX)
     logger.error({
       event: 'receipts.unmatched',

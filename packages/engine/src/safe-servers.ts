@@ -2,6 +2,7 @@
 import { codeOf, every } from '@baton/runtime'
 import type { Life, Logger, Periodic, Service } from '@baton/runtime'
 import { createPool, requireSafePostgres } from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
 
 interface SafeServersParts {
   readonly databaseUrl: string
@@ -11,23 +12,30 @@ interface SafeServersParts {
     readonly BATON_ALLOW_UNSAFE_REDIS?: boolean
   }
   readonly life: Life
+  readonly metrics: Pick<Metrics, 'serverUnsafe'>
   readonly logger: Logger
+  /** How often servers that were found safe are looked at again; 10 minutes by default. */
+  readonly lookAgainMs?: number
 }
 
 const ASK_AGAIN_MS = 2_000
+const LOOK_AGAIN_MS = 600_000
 const REFUSALS: ReadonlySet<string> = new Set(['BATON_POSTGRES_UNSAFE', 'BATON_REDIS_UNSAFE'])
 
 /**
  * Fails its start with BATON_POSTGRES_UNSAFE or BATON_REDIS_UNSAFE. A server that does not answer
- * stops nobody: it is asked until it does, and where it then proves unsafe the process ends.
+ * stops nobody: it is asked until it does, and where it then proves unsafe the process ends. Afterwards
+ * they are looked at again now and then: what was changed meanwhile is logged and shown, and ends nothing.
  */
 export function safeServers(parts: SafeServersParts): Service {
-  const { life, logger } = parts
-  let open = checksOf(parts)
+  const { life, metrics, logger, lookAgainMs = LOOK_AGAIN_MS } = parts
+  const checks = checksOf(parts)
+  const seen = new Map<Check, number>()
+  let open = checks
 
   async function ask(check: Check): Promise<boolean> {
     try {
-      await check.run()
+      show(check, await check.run(check.allowUnsafe))
       return true
     } catch (error) {
       if (REFUSALS.has(codeOf(error))) throw error
@@ -40,7 +48,29 @@ export function safeServers(parts: SafeServersParts): Service {
   async function askAll(): Promise<number> {
     const answered = await Promise.all(open.map(ask))
     open = open.filter((_, index) => answered[index] === false)
-    return open.length === 0 ? Infinity : ASK_AGAIN_MS
+    return open.length === 0 ? lookAgainMs : ASK_AGAIN_MS
+  }
+
+  function show(check: Check, unsafe: readonly object[]): void {
+    metrics.serverUnsafe.with({ server: check.server }).set(unsafe.length)
+    if (unsafe.length > (seen.get(check) ?? 0))
+      for (const finding of unsafe)
+        logger.warn({ event: 'server.unsafe', server: check.server, ...finding })
+    seen.set(check, unsafe.length)
+  }
+
+  async function lookAgain(check: Check): Promise<void> {
+    try {
+      show(check, await check.run(true))
+    } catch (error) {
+      logger.warn({ event: 'server.unchecked', server: check.server, code: codeOf(error) })
+    }
+  }
+
+  async function look(): Promise<number> {
+    if (open.length > 0) return askAll()
+    await Promise.all(checks.map(lookAgain))
+    return lookAgainMs
   }
 
   let asking: Periodic | undefined
@@ -52,7 +82,7 @@ export function safeServers(parts: SafeServersParts): Service {
         name: 'safe-servers',
         everyMs: ASK_AGAIN_MS,
         firstAfterMs,
-        run: askAll,
+        run: look,
         failed(error) {
           life.fail(error as Error)
           return Infinity
@@ -66,14 +96,16 @@ export function safeServers(parts: SafeServersParts): Service {
 
 interface Check {
   readonly server: 'postgres' | 'redis'
-  run(): Promise<void>
+  readonly allowUnsafe: boolean
+  /** Answers what is unsafe; throws where there is something and it is not allowed. */
+  run(allowUnsafe: boolean): Promise<readonly object[]>
 }
 
 function checksOf({ databaseUrl, redisUrl, settings, logger }: SafeServersParts): readonly Check[] {
   const postgres: Check = {
     server: 'postgres',
-    async run() {
-      const allowUnsafe = settings.BATON_ALLOW_UNSAFE_POSTGRES
+    allowUnsafe: settings.BATON_ALLOW_UNSAFE_POSTGRES,
+    async run(allowUnsafe) {
       const pool = createPool({
         url: databaseUrl,
         applicationName: 'baton-check',
@@ -81,23 +113,28 @@ function checksOf({ databaseUrl, redisUrl, settings, logger }: SafeServersParts)
       })
       try {
         const off = await requireSafePostgres(pool, { allowUnsafe })
-        if (off.length > 0) logger.warn({ event: 'server.unsafe', server: 'postgres', off })
+        return off.map((setting) => ({ off: [setting] }))
       } finally {
         await pool.end()
       }
     },
   }
   if (redisUrl === undefined) return [postgres]
+  let isAdvised = false
   const redis: Check = {
     server: 'redis',
-    async run() {
+    allowUnsafe: settings.BATON_ALLOW_UNSAFE_REDIS === true,
+    async run(allowUnsafe) {
       const { requireSafeRedis } = await import('@baton/transport')
-      const allowUnsafe = settings.BATON_ALLOW_UNSAFE_REDIS === true
-      for (const { severity, code, message } of await requireSafeRedis(redisUrl, { allowUnsafe })) {
-        if (severity === 'unsafe')
-          logger.warn({ event: 'server.unsafe', server: 'redis', code, message })
-        else logger.info({ event: 'server.advice', server: 'redis', code, message })
-      }
+      const findings = await requireSafeRedis(redisUrl, { allowUnsafe })
+      const advice = findings.filter(({ severity }) => severity !== 'unsafe')
+      if (!isAdvised)
+        for (const { code, message } of advice)
+          logger.info({ event: 'server.advice', server: 'redis', code, message })
+      isAdvised = true
+      return findings
+        .filter(({ severity }) => severity === 'unsafe')
+        .map(({ code, message }) => ({ code, message }))
     },
   }
   return [postgres, redis]

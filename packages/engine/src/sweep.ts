@@ -4,6 +4,7 @@ import type { Service } from '@baton/runtime'
 import {
   addOutboxEvents,
   countAlerts,
+  createSizeWatch,
   expireHandoffs,
   forgetAlerts,
   forgetRemoteExecutions,
@@ -83,7 +84,11 @@ export function createSweeper(parts: SweeperParts): Service {
     await step('gauges', measure)
   }
 
-  const levels = createLevelKeeper(parts)
+  const beside = [
+    createLevelKeeper(parts),
+    createSizeWatch({ db: pool, sizes: metrics.databaseBytes, logger }),
+    ...(detector === null ? [] : [detector]),
+  ]
   const sweeps = every({
     name: 'sweeper',
     everyMs: INTERVAL_MS,
@@ -93,10 +98,9 @@ export function createSweeper(parts: SweeperParts): Service {
   })
   return {
     name: sweeps.name,
-    start: async () =>
-      void (await Promise.all([sweeps.start(), levels.start(), detector?.start()])),
+    start: async () => void (await Promise.all([sweeps, ...beside].map((one) => one.start()))),
     async stop() {
-      await Promise.all([sweeps.stop(), levels.stop(), detector?.stop()])
+      await Promise.all([sweeps, ...beside].map((one) => one.stop()))
       // What was noted since the last sweep; nobody may be there to count it for a long time.
       await step('alerts', () => countAlerts(pool))
     },

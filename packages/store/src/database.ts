@@ -4,6 +4,7 @@ import { connectTo, hasCode } from '@baton/postgres'
 import { statementsOn } from '@baton/postgres/statements'
 import type { Tables } from './generated/tables.ts'
 
+export { createSizeWatch } from '@baton/postgres'
 export type { Database, Pool } from '@baton/postgres'
 
 // The hot statements join small arrays to large tables. They are planned only by index, because a plan made

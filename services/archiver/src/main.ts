@@ -3,9 +3,10 @@ import { createHoldFinder, createPool, openColdStore } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
 import { createOpsService } from '@baton/http/ops'
 import { readBatchPublicKey } from '@baton/ledger'
-import { permanent, readSettings } from '@baton/runtime'
+import { createDiskWatch, permanent, readSettings } from '@baton/runtime'
 import type { Settings } from '@baton/runtime'
 import { runCommand, runProcess } from '@baton/runtime/process'
+import type { Metrics } from '@baton/telemetry'
 import { createArchiver } from './archiver.ts'
 import { mendByCommand } from './mend-command.ts'
 import { ARCHIVER_SETTINGS } from './settings.ts'
@@ -24,7 +25,7 @@ const kept = (hotDays: number, retentionDays: number) =>
   })
 
 /** What it reads, and where it keeps. */
-function openParts(settings: Settings<typeof ARCHIVER_SETTINGS>) {
+function openParts(settings: Settings<typeof ARCHIVER_SETTINGS>, metrics?: Metrics) {
   const store = openColdStore(settings)
   if (store === undefined) throw storeless()
   const sealKey = readBatchPublicKey(settings.BATON_SEAL_PUBLIC_KEY)
@@ -33,6 +34,7 @@ function openParts(settings: Settings<typeof ARCHIVER_SETTINGS>) {
     applicationName: 'baton-archiver',
     connectionsMax: 2,
     statementMs: STATEMENT_MS,
+    ...(metrics && { gauges: metrics.poolConnections }),
   })
   return { store, sealKey, pool }
 }
@@ -43,7 +45,7 @@ const archive = (): Promise<never> =>
     build({ settings, logger, metrics, life }) {
       const { BATON_AUDIT_HOT_DAYS: hotDays, BATON_AUDIT_RETENTION_DAYS: retentionDays } = settings
       if (retentionDays <= hotDays) throw kept(hotDays, retentionDays)
-      const parts = openParts(settings)
+      const parts = openParts(settings, metrics)
       const { store } = parts
       const archiver = createArchiver({
         ...parts,
@@ -67,7 +69,9 @@ const archive = (): Promise<never> =>
       })
       logger.info({ event: 'archive.store', store: store.description })
       const ready = () => archiver.archiving
-      return [createOpsService({ settings, life, metrics, logger, ready }), archiver]
+      const folders = { cold: settings.BATON_COLD_FOLDER }
+      const disks = createDiskWatch({ folders, metrics, logger })
+      return [createOpsService({ settings, life, metrics, logger, ready }), disks, archiver]
     },
   })
 

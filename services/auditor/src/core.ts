@@ -3,6 +3,7 @@ import {
   createAuditLog,
   createHoldFinder,
   createPool,
+  createSizeWatch,
   createSubjectVault,
   extendPartitions,
   openColdStore,
@@ -105,7 +106,7 @@ const watchSeals = (
 /** Nothing is connected before `start`. Throws BATON_KEY_INVALID for unreadable keys. */
 export function openCore(dependencies: AuditorDependencies): Core {
   const { settings, logger, metrics } = dependencies
-  const { writer, reader, vaultDb } = openPools(settings)
+  const { writer, reader, vaultDb } = openPools(settings, metrics)
   const signer = createBatchSigner(settings.BATON_AUDIT_SIGNING_KEY)
   const vault = createSubjectVault({
     db: vaultDb,
@@ -128,10 +129,15 @@ export function openCore(dependencies: AuditorDependencies): Core {
   const log = createAuditLog({ db: writer, vault, signer, environment, nowMicros })
   const batcher = createBatcher({
     name: 'audit append',
-    flush: (entries: Parameters<AuditLog['append']>[0]) => log.append(entries),
+    async flush(entries: Parameters<AuditLog['append']>[0]) {
+      const outcomes = await log.append(entries)
+      metrics.auditRecordsTotal.inc(outcomes.filter(isNew).length)
+      return outcomes
+    },
     maxItems: FLUSH_RECORDS_MAX,
     maxQueued: settings.BATON_AUDIT_QUEUED_MAX,
   })
+  const size = createSizeWatch({ db: writer, sizes: metrics.databaseBytes, logger })
   const makePartitions = async () => {
     const made = await extendPartitions(writer)
     if (made > 0) logger.info({ event: 'audit.partitions_made', made })
@@ -171,9 +177,16 @@ export function openCore(dependencies: AuditorDependencies): Core {
       await clock.start()
       await watch?.start()
       await partitions.start()
+      await size.start()
     },
     async stop() {
-      await Promise.all([partitions.stop(), watch?.stop(), clock.stop(), schema.stop()])
+      await Promise.all([
+        size.stop(),
+        partitions.stop(),
+        watch?.stop(),
+        clock.stop(),
+        schema.stop(),
+      ])
     },
     async close() {
       await batcher.drain()
@@ -182,16 +195,20 @@ export function openCore(dependencies: AuditorDependencies): Core {
   }
 }
 
-function openPools(settings: AuditorSettings) {
+const isNew = (outcome: AppendOutcome): boolean =>
+  outcome.kind === 'receipt' && outcome.receipt.duplicate !== true
+
+function openPools(settings: AuditorSettings, { poolConnections: gauges }: Metrics) {
   const applicationName = 'baton-auditor'
   const { BATON_AUDIT_WRITER_URL, BATON_AUDIT_READER_URL, BATON_VAULT_URL } = settings
   return {
-    writer: createPool({ url: BATON_AUDIT_WRITER_URL, applicationName, connectionsMax: 2 }),
+    writer: createPool({ url: BATON_AUDIT_WRITER_URL, applicationName, connectionsMax: 2, gauges }),
     reader: createPool({
       url: BATON_AUDIT_READER_URL,
       applicationName,
       statementMs: VERIFY_STATEMENT_MS,
+      gauges,
     }),
-    vaultDb: createPool({ url: BATON_VAULT_URL, applicationName, connectionsMax: 2 }),
+    vaultDb: createPool({ url: BATON_VAULT_URL, applicationName, connectionsMax: 2, gauges }),
   }
 }

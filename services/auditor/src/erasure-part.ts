@@ -17,7 +17,12 @@ export function createErasurePart(core: Core): Part {
   const db =
     url === undefined
       ? undefined
-      : createPool({ url, applicationName: 'baton-auditor', connectionsMax: 2 })
+      : createPool({
+          url,
+          applicationName: 'baton-auditor',
+          connectionsMax: 2,
+          gauges: core.metrics.poolConnections,
+        })
   const eraser =
     db &&
     createEraser({
@@ -46,7 +51,8 @@ export function createErasurePart(core: Core): Part {
       }
       if (token === undefined) return
       const mayErase = requireToken(token, 'erase')
-      addErasureRoutes(server, { eraser, mayErase, sign: signReceipt(signer), logger })
+      const { auditErasuresTotal: ended } = core.metrics
+      addErasureRoutes(server, { eraser, mayErase, sign: signReceipt(signer), ended, logger })
     },
     close: async () => db?.end(),
   }

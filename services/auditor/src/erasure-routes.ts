@@ -3,6 +3,7 @@ import type { Eraser, Erasure, ErasurePlan } from '@baton/audit'
 import type { CompleteRequest, ConfirmRequest, SubjectRequest } from './erasure-shapes.ts'
 import { COMPLETE, CONFIRM, PLAN, SEARCH, WITHOUT_BODY } from './erasure-shapes.ts'
 import type { Logger } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ProblemError } from '@baton/http/server'
 import type { RequireToken } from '@baton/http/server'
@@ -13,6 +14,7 @@ export interface ErasureRoutes {
   readonly eraser: Eraser | undefined
   readonly mayErase: RequireToken
   readonly sign: (content: object) => object
+  readonly ended: Metrics['auditErasuresTotal']
   readonly logger: Logger
 }
 
@@ -65,7 +67,11 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
       if (known === undefined) throw ERASURE_UNKNOWN
       if (!known.proven) throw REFUSALS.unproven
       if (known.receipt !== null) return known.receipt
-      const receipt = await complete(options, id, body)
+      const receipt = await complete(options, id, body).catch((error: unknown) => {
+        options.ended.failed.inc()
+        throw error
+      })
+      options.ended.completed.inc()
       logger.info({ event: 'erasure.completed', erasureId: id })
       return receipt
     },

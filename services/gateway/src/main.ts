@@ -6,6 +6,7 @@ import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { parseSigningKeys } from '@baton/sdk'
 import { parseApiKeys } from './api-keys.ts'
+import { showKeyEnds } from './expiries.ts'
 import { createGateway } from './gateway.ts'
 import { openRemote } from './executions/remote-work.ts'
 import { GATEWAY_SETTINGS, readSw4rm } from './settings.ts'
@@ -17,6 +18,8 @@ await runProcess('gateway', {
     prepareSchemas()
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     const remote = await openRemote(settings, { logger, onStuck: life.fail })
+    const apiKeys = parseApiKeys(settings.BATON_API_KEYS)
+    showKeyEnds(apiKeys, metrics)
     const gateway = createGateway({
       host: settings.BATON_GATEWAY_HOST,
       port: settings.BATON_GATEWAY_PORT,
@@ -24,7 +27,7 @@ await runProcess('gateway', {
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       correctionMs: settings.BATON_CORRECTION_MS,
-      apiKeys: parseApiKeys(settings.BATON_API_KEYS),
+      apiKeys,
       audit: {
         url: settings.BATON_AUDIT_URL,
         readToken: settings.BATON_AUDIT_READ_TOKEN,
@@ -62,7 +65,7 @@ await runProcess('gateway', {
     })
     return [
       createOpsService({ settings, life, metrics, logger, ready: () => gateway.ready() }),
-      safeServers({ databaseUrl, redisUrl, settings, life, logger }),
+      safeServers({ databaseUrl, redisUrl, settings, life, metrics, logger }),
       closing('transport', async () => {
         remote?.client.close()
         await remote?.transport.close()

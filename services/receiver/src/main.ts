@@ -41,7 +41,7 @@ await runProcess('receiver', {
     // Where there is Redis, relays sweep, and tell.
     const path = transport.kind === 'in-process' ? settings.BATON_ALERT_WEBHOOKS : undefined
     return [
-      safeServers({ databaseUrl, redisUrl, settings, life, logger }),
+      safeServers({ databaseUrl, redisUrl, settings, life, metrics, logger }),
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, ready: worker.ready }),
       worker,

@@ -48,7 +48,7 @@ await runProcess('relay', {
     const ready = async () => (await outboxDepth(pool)).depth >= 0
     return [
       closing('connections', () => pool.end()),
-      safeServers({ databaseUrl, redisUrl, settings, life, logger }),
+      safeServers({ databaseUrl, redisUrl, settings, life, metrics, logger }),
       createLevelRecorder({ pool, metrics, logger }),
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, ready }),

@@ -1,7 +1,8 @@
 // Starts the sealer as a process of its own: its key and its state are nobody else's.
+import { dirname } from 'node:path'
 import { openColdStore } from '@baton/audit'
 import { createOpsService } from '@baton/http/ops'
-import { createLogger, permanent, readSettings } from '@baton/runtime'
+import { createDiskWatch, createLogger, permanent, readSettings } from '@baton/runtime'
 import { runCommand, runProcess } from '@baton/runtime/process'
 import { openParts } from './parts.ts'
 import { recoverByCommand } from './recover-command.ts'
@@ -13,7 +14,7 @@ const seal = (): Promise<never> =>
     settings: SEALER_SETTINGS,
     async build({ settings, logger, metrics, life }) {
       const sealer = createSealer({
-        ...(await openParts(settings)),
+        ...(await openParts(settings, metrics)),
         everyMs: settings.BATON_SEAL_EVERY_MS,
         heartbeatMs: settings.BATON_SEAL_HEARTBEAT_MS,
         anchorEveryMs: settings.BATON_SEAL_ANCHOR_EVERY_MS,
@@ -23,7 +24,13 @@ const seal = (): Promise<never> =>
         logger,
       })
       const ready = () => sealer.sealing
-      return [createOpsService({ settings, life, metrics, logger, ready }), sealer]
+      const { BATON_SEAL_ANCHOR_FILE: anchor } = settings
+      const folders = {
+        state: dirname(settings.BATON_SEALER_STATE_FILE),
+        anchor: anchor && dirname(anchor),
+      }
+      const disks = createDiskWatch({ folders, metrics, logger })
+      return [createOpsService({ settings, life, metrics, logger, ready }), disks, sealer]
     },
   })
 

@@ -21,6 +21,7 @@ import {
 import type { NoteSigner } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import type { Settings } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
 import type { SealerOptions } from './sealer.ts'
 import type { SEALER_SETTINGS } from './settings.ts'
 
@@ -34,12 +35,13 @@ export type SealerParts = Pick<
 const STATEMENT_MS = 60_000
 
 /** Throws BATON_AUDIT_CHAINS_MISSING, and BATON_SETTINGS_INVALID where no anchor is named. */
-export async function openParts(settings: SealerSettings): Promise<SealerParts> {
+export async function openParts(settings: SealerSettings, metrics?: Metrics): Promise<SealerParts> {
   const pool = createPool({
     url: settings.BATON_AUDIT_SEALER_URL,
     applicationName: 'baton-sealer',
     connectionsMax: 4,
     statementMs: STATEMENT_MS,
+    ...(metrics && { gauges: metrics.poolConnections }),
   })
   const signingKey = settings.BATON_SEAL_SIGNING_KEY
   const signer = await sealLogSigner(pool, signingKey)

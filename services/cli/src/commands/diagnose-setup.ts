@@ -4,7 +4,12 @@ import { requireDurability } from '@baton/audit'
 import { isAlive, runningInstance, startRedis } from '@baton/embedded'
 import { isReady } from '@baton/http/client'
 import { BatonError } from '@baton/runtime'
-import { findOwnedTables, findReachableDatabases, readServerFacts } from '@baton/store'
+import {
+  findOwnedTables,
+  findReachableDatabases,
+  listUnanswering,
+  readServerFacts,
+} from '@baton/store'
 import { openLog } from '../context.ts'
 import type { Context } from '../context.ts'
 import { REDIS_CACHE } from '../instance/queue.ts'
@@ -24,7 +29,19 @@ export async function diagnoseSetup(
     ...(await diagnoseDatabases(opened)),
     ...(await diagnoseQueue(context)),
     await diagnoseServices(context),
+    await diagnoseOutside(opened),
   ]
+}
+
+/** Whether others answer is not Baton's to mend: those who do not are named, and nothing counts as broken. */
+async function diagnoseOutside({ pool }: OpenedDatabases): Promise<Diagnosis> {
+  const rule = 'agents outside answer'
+  const silent = await listUnanswering(pool)
+  if (silent.length === 0) return passed('services', rule)
+  const ids = silent.map(
+    ({ kind, name, count, code }) => `${kind} ${name}: ${code}, ${count} waiting`,
+  )
+  return { ...unknown('services', rule, 'calls to these fail, and their work waits'), ids }
 }
 
 async function diagnoseDatabases({ pool, audit }: OpenedDatabases): Promise<readonly Diagnosis[]> {

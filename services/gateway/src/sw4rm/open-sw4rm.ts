@@ -3,6 +3,7 @@ import type { ContextMode } from '@baton/protocol/dialects/sw4rm'
 import { createScanner } from '@baton/safety'
 import type { Pool } from '@baton/store'
 import type { Sending } from '../dialect.ts'
+import { showCertificateEnd } from '../expiries.ts'
 import { offered } from '../executions/remote-work.ts'
 import type { RemoteWork } from '../executions/remote-work.ts'
 import type { GatewayOptions } from '../gateway.ts'
@@ -51,6 +52,7 @@ export async function openSw4rm(
     }),
     logger,
   })
+  if (own.tls !== undefined) showCertificateEnd(own.tls.certificate, 'sw4rm', options.metrics)
   await server.start()
   return server
 }
