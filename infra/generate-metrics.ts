@@ -11,7 +11,8 @@ const INTRODUCTION = `# Metrics
 Every process exposes all of them; the last column says who fills them. The others show 0, or nothing where a gauge has labels, so use
 \`sum\` over counters and \`max\` over gauges. Times are in seconds, in histograms whose bucket edges are ${LATENCY_EDGES_SECONDS.join(', ')}.
 Label sets beyond 1,000 of one metric are counted under \`other\`. Each process also exposes \`process_…\` and \`nodejs_…\`: its processor time,
-memory, file descriptors, event loop and garbage collection. Which alerts rest on which metric is in [alerts.md](alerts.md).
+memory, file descriptors, event loop and garbage collection. A gateway that gives work to agents outside is a receiver as well, and fills what receivers
+fill. Which alerts rest on which metric is in [alerts.md](alerts.md).
 
 This file is written by \`node infra/generate-metrics.ts\` from \`packages/telemetry\`; do not edit it.`
 

@@ -26,7 +26,7 @@ it('names agents whose calls fail for want of an answer, and peers that cannot b
   const told = await retried('busy', 'MODEL_BUSY')
   await store.rows(
     `insert into session_reply (handoff_id, message_id, peer, context_id, task_id, reply_schema, due_at, last_error)
-    values ($1, gen_random_uuid(), 'laptop', 'c', $1, 's', now(), 'BATON_ENDPOINT_TIMEOUT')`,
+    values ($1::uuid, gen_random_uuid(), 'laptop', 'c', $1::uuid, 's', now(), 'BATON_ENDPOINT_TIMEOUT')`,
     [told],
   )
   expect(await listUnanswering(store.pool)).toEqual([

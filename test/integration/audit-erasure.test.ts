@@ -121,6 +121,8 @@ describe('an erasure', () => {
     expect(await verify()).toMatchObject(ALONE)
     await erase({ ...both, subject: ben })
     expect(await verify()).toMatchObject(ALONE)
+    const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+    expect(metrics).toMatch(/^baton_audit_erasures_total\{outcome="completed"\} 2$/m)
   })
 
   test('says what the files under the databases can still hold, as their servers answer', async () => {

@@ -243,6 +243,7 @@ it('tells of its health without a key, and of its metrics with one', async () =>
   expect(plain.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/)
   expect(plain.body).toMatch(/^baton_handoffs_total\{.*outcome="QUEUED".*\} \d+$/m)
   expect(plain.body).toMatch(/^baton_outbox_depth \d+$/m)
+  expect(plain.body).toMatch(/^baton_requests_refused_total\{code="BATON_API_KEY_MISSING"\} [1-9]/m)
   const open = await get(fixture.gateway, '/metrics', {
     accept: 'application/openmetrics-text; version=1.0.0',
   })

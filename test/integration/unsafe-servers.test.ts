@@ -8,7 +8,7 @@ import {
 } from '@baton/testkit'
 import type { OwnPostgres, ServiceName, System } from '@baton/testkit'
 import { safeServers } from '@baton/engine'
-import { createLife, createLogger } from '@baton/runtime'
+import { createLogger } from '@baton/runtime'
 import { createPool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
@@ -92,12 +92,11 @@ describeWith('an unsafe server', await startOwnRedis(), (redis) => {
 
   it('Postgres: one that becomes unsafe later is shown, and ends nothing', async () => {
     const metrics = createMetrics()
-    const life = createLife()
-    const fail = vi.spyOn(life, 'fail')
+    const fail = vi.fn()
     const servers = safeServers({
       databaseUrl: system.databaseUrl,
       settings: { BATON_ALLOW_UNSAFE_POSTGRES: false },
-      life,
+      life: { draining: false, fail, end: vi.fn() },
       metrics,
       logger: createLogger({ service: 'test', level: 'fatal' }),
       lookAgainMs: 20,

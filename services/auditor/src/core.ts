@@ -21,7 +21,7 @@ import type {
 import { createBatchSigner, readBatchPublicKey } from '@baton/ledger'
 import type { AuditEntry, BatchSigner } from '@baton/ledger'
 import { createBatcher, every } from '@baton/runtime'
-import type { Batcher, Logger, Settings } from '@baton/runtime'
+import type { Batcher, Logger, Service, Settings } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import type { FastifyInstance } from 'fastify'
 import type { KeyObject } from 'node:crypto'
@@ -138,17 +138,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     maxQueued: settings.BATON_AUDIT_QUEUED_MAX,
   })
   const size = createSizeWatch({ db: writer, sizes: metrics.databaseBytes, logger })
-  const makePartitions = async () => {
-    const made = await extendPartitions(writer)
-    if (made > 0) logger.info({ event: 'audit.partitions_made', made })
-  }
-  const partitions = every({
-    name: 'partitions',
-    everyMs: PARTITIONS_EVERY_MS,
-    firstAfterMs: PARTITIONS_EVERY_MS,
-    run: makePartitions,
-    failed: (error) => logger.error({ event: 'audit.partitions_failed', error }),
-  })
+  const partitions = partitionsOf(writer, logger)
   return {
     ...dependencies,
     writer,
@@ -173,10 +163,9 @@ export function openCore(dependencies: AuditorDependencies): Core {
       ),
     async start() {
       await schema.start()
-      await makePartitions()
+      await partitions.start()
       await clock.start()
       await watch?.start()
-      await partitions.start()
       await size.start()
     },
     async stop() {
@@ -191,6 +180,28 @@ export function openCore(dependencies: AuditorDependencies): Core {
     async close() {
       await batcher.drain()
       await Promise.all([writer.end(), reader.end(), vaultDb.end()])
+    },
+  }
+}
+
+/** Those of the days to come, made at the start and by the hour. */
+function partitionsOf(writer: Pool, logger: Logger): Service {
+  const make = async () => {
+    const made = await extendPartitions(writer)
+    if (made > 0) logger.info({ event: 'audit.partitions_made', made })
+  }
+  const hourly = every({
+    name: 'partitions',
+    everyMs: PARTITIONS_EVERY_MS,
+    firstAfterMs: PARTITIONS_EVERY_MS,
+    run: make,
+    failed: (error) => logger.error({ event: 'audit.partitions_failed', error }),
+  })
+  return {
+    ...hourly,
+    async start() {
+      await make()
+      await hourly.start()
     },
   }
 }

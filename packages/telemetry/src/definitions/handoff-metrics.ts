@@ -124,9 +124,9 @@ export const HANDOFF_METRICS = {
   outsideCallsTotal: {
     name: 'baton_outside_calls_total',
     kind: 'counter',
-    help: 'Calls to agents outside and to webhooks, by how they ended.',
+    help: 'Calls to agents outside, by how they ended.',
     labels: ['kind', 'outcome'],
-    filledBy: 'receiver: `push`; gateway: `session`; who tells alerts: `webhook`',
+    filledBy: 'receiver: `push`; gateway: `session`',
   },
   requestsRefusedTotal: {
     name: 'baton_requests_refused_total',

@@ -51,7 +51,7 @@ export const MACHINE_METRICS = {
     kind: 'gauge',
     help: 'Free share of the disk of a folder that this process writes to.',
     labels: ['folder'],
-    filledBy: 'archiver, sealer, gateway where they have a folder',
+    filledBy: 'archiver: `cold`; sealer: `state`, `anchor`',
   },
   databaseBytes: {
     name: 'baton_database_bytes',
@@ -72,6 +72,6 @@ export const MACHINE_METRICS = {
     kind: 'gauge',
     help: 'Unix time at which something stops being accepted.',
     labels: ['kind', 'name'],
-    filledBy: 'gateway, auditor',
+    filledBy: 'gateway: `api_key`, `certificate`; only what has an end',
   },
 } as const satisfies Record<string, MetricDefinition>
