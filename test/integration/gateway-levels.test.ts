@@ -55,7 +55,7 @@ it('tells how each objective stands, from the counts of all processes', async ()
     'temporal-maximum too_little_traffic 0 0',
   ])
   const target = objectives[2]
-  expect(target.budgetLeft).toBeCloseTo(1 - 113 / 403 / 0.01, 6)
+  expect(target.errorBudgetLeft).toBeCloseTo(1 - 113 / 403 / 0.01, 6)
   expect(target.burn.map(({ handoffs }: { handoffs: number }) => handoffs)).toEqual(
     Array(8).fill(403),
   )

@@ -367,7 +367,7 @@ readonly "inTime": number
 /** The share that was in time; null where nothing came. */
 readonly "attained": number | null
 /** 1 is all of it, 0 none; below 0 it is overdrawn. */
-readonly "budgetLeft": number | null
+readonly "errorBudgetLeft": number | null
 /** How many times too fast the budget is spent, by window, the shortest first. */
 readonly "burn": readonly ({
 readonly "seconds": number
@@ -393,7 +393,7 @@ readonly "inTime": number
 /** The share that was in time; null where nothing came. */
 readonly "attained": number | null
 /** 1 is all of it, 0 none; below 0 it is overdrawn. */
-readonly "budgetLeft": number | null
+readonly "errorBudgetLeft": number | null
 /** How many times too fast the budget is spent, by window, the shortest first. */
 readonly "burn": readonly ({
 readonly "seconds": number

@@ -33,8 +33,8 @@ export interface LevelReporter {
 }
 
 const PAIRS_MAX = 100
-/** Processes write every ten seconds: within half of that, whoever asks gets the same. */
-const FRESH_MS = 5_000
+/** Processes write every ten seconds: within that time whoever asks gets the same levels. */
+const FRESH_MS = 10_000
 
 type Levels = ServiceLevels & Pick<LevelReport, 'at' | 'since'>
 

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  budgetLeft,
   BURN_WINDOWS_SECONDS,
   burnRate,
+  errorBudgetLeft,
   handoffsWithin,
   judgeLevel,
   PERIOD_SECONDS,
@@ -18,7 +18,7 @@ const late = (total: number, tooLate: number): Handoffs => ({ total, inTime: tot
 /** As people read them: without the last digits of floating point. */
 const rounded = (value: number | null) => value && Number(value.toFixed(9))
 
-describe('burnRate and budgetLeft', () => {
+describe('burnRate and errorBudgetLeft', () => {
   it.each([
     { total: 0, bad: 0, share: 0.99, burn: null, left: null },
     { total: 1_000, bad: 0, share: 0.99, burn: 0, left: 1 },
@@ -31,7 +31,7 @@ describe('burnRate and budgetLeft', () => {
     '$bad of $total too late, $share promised: burns $burn',
     ({ total, bad, share, burn, left }) => {
       expect(rounded(burnRate(late(total, bad), share))).toBe(burn)
-      expect(rounded(budgetLeft(late(total, bad), share))).toBe(left)
+      expect(rounded(errorBudgetLeft(late(total, bad), share))).toBe(left)
     },
   )
 })
@@ -79,8 +79,8 @@ describe('whatever the counts are', () => {
   it('a budget is never more than whole, and one more that is too late never leaves more of it', () => {
     fc.assert(
       fc.property(counted, share, (handoffs, promised) => {
-        const left = budgetLeft(handoffs, promised)
-        const next = budgetLeft({ ...handoffs, total: handoffs.total + 1 }, promised)
+        const left = errorBudgetLeft(handoffs, promised)
+        const next = errorBudgetLeft({ ...handoffs, total: handoffs.total + 1 }, promised)
         expect(left ?? 1).toBeLessThanOrEqual(1)
         expect(next).toBeLessThanOrEqual((left ?? 1) + 1e-9)
       }),

@@ -45,7 +45,7 @@ export function burnRate({ total, inTime }: Handoffs, share: number): number | n
 }
 
 /** What is left of a budget: 1 is all of it, below 0 it is overdrawn. Null where nothing came. */
-export function budgetLeft(handoffs: Handoffs, share: number): number | null {
+export function errorBudgetLeft(handoffs: Handoffs, share: number): number | null {
   const rate = burnRate(handoffs, share)
   return rate === null ? null : 1 - rate
 }
@@ -60,7 +60,7 @@ export function isBurning(alarm: BurnAlarm, over: Over, share: number): boolean 
 export function judgeLevel(over: Over, share: number): LevelState {
   const period = over(PERIOD_SECONDS)
   if (period.total < TRAFFIC_MIN) return 'too_little_traffic'
-  if ((budgetLeft(period, share) ?? 1) <= 0) return 'exhausted'
+  if ((errorBudgetLeft(period, share) ?? 1) <= 0) return 'exhausted'
   return BURN_ALARMS.some((alarm) => isBurning(alarm, over, share)) ? 'burning' : 'met'
 }
 

@@ -8,7 +8,7 @@ export type { MetricDefinition } from './metric-definition.ts'
 export { METRIC_DEFINITIONS } from './metric-definitions.ts'
 export {
   BURN_WINDOWS_SECONDS,
-  budgetLeft,
+  errorBudgetLeft,
   burnRate,
   handoffsWithin,
   isBurning,

@@ -10,6 +10,7 @@ import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
+import { addSlo, addTop } from './level-commands.ts'
 import { addImport, addOffer, addOffers } from './offer-commands.ts'
 import { addAgents, addApprovals, addCancel, addTask, addTasks, addTrace } from './task-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
@@ -99,6 +100,8 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addEscalations,
   addCancel,
   addAgents,
+  addSlo,
+  addTop,
   addOffer,
   addOffers,
   addImport,

@@ -26,7 +26,7 @@ const LEVEL = {
   handoffs: described(integer, 'Accepted in the period.'),
   inTime: integer,
   attained: described(numberOrNull, 'The share that was in time; null where nothing came.'),
-  budgetLeft: described(numberOrNull, '1 is all of it, 0 none; below 0 it is overdrawn.'),
+  errorBudgetLeft: described(numberOrNull, '1 is all of it, 0 none; below 0 it is overdrawn.'),
   burn: described(
     listOf(record({ seconds: integer, handoffs: integer, rate: numberOrNull })),
     'How many times too fast the budget is spent, by window, the shortest first.',

@@ -1,9 +1,9 @@
 // How the service stands against what it promises, from counts by age alone.
 import type { AgedCounts } from '@baton/store'
 import {
-  budgetLeft,
   BURN_WINDOWS_SECONDS,
   burnRate,
+  errorBudgetLeft,
   EVENTS_MIN,
   handoffsWithin,
   judgeLevel,
@@ -49,7 +49,7 @@ export interface Level {
   readonly handoffs: number
   readonly inTime: number
   readonly attained: number | null
-  readonly budgetLeft: number | null
+  readonly errorBudgetLeft: number | null
   /** The shortest window first. */
   readonly burn: readonly BurnWindow[]
 }
@@ -162,7 +162,7 @@ function levelOf(rows: ByAge, { withinSeconds, share }: LatencyObjective): Level
     handoffs: period.total,
     inTime: period.inTime,
     attained: shareOf(period.inTime, period.total),
-    budgetLeft: budgetLeft(period, share),
+    errorBudgetLeft: errorBudgetLeft(period, share),
     burn: BURN_WINDOWS_SECONDS.map((seconds) => {
       const handoffs = over(seconds)
       return { seconds, handoffs: handoffs.total, rate: burnRate(handoffs, share) }
@@ -200,7 +200,7 @@ function pairsOf(latency: readonly AgedCounts[], recentSeconds: number): PairLev
   return pairs.toSorted(
     (a, b) =>
       isJudged(b) - isJudged(a) ||
-      (isJudged(a) ? (a.budgetLeft ?? 1) - (b.budgetLeft ?? 1) : 0) ||
+      (isJudged(a) ? (a.errorBudgetLeft ?? 1) - (b.errorBudgetLeft ?? 1) : 0) ||
       b.handoffs - a.handoffs,
   )
 }

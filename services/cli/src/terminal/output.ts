@@ -6,6 +6,8 @@ export type Mark = 'passed' | 'failed' | 'unknown'
 export interface Output {
   /** True when the caller asked for JSON: tables are then left out. */
   readonly json: boolean
+  /** Columns of the terminal; 120 where stdout is none. */
+  readonly width: number
   /** Writes data to stdout, with a line end. */
   data(text: string): void
   /** Writes these very bytes to stdout. */
@@ -25,11 +27,16 @@ export interface Output {
 }
 
 interface Streams {
-  readonly stdout: { write(data: string | Uint8Array): unknown; readonly isTTY?: boolean }
+  readonly stdout: {
+    write(data: string | Uint8Array): unknown
+    readonly isTTY?: boolean
+    readonly columns?: number
+  }
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean }
 }
 
 const LABEL_WIDTH = 13
+const WIDTH = 120
 const PROGRESS_EVERY_MS = 2_000
 const CLEAR_LINE = '\r\u001b[K'
 
@@ -56,6 +63,7 @@ export function createOutput(streams: Streams, json: boolean): Output {
 
   return {
     json,
+    width: stdout.columns ?? WIDTH,
     data,
     bytes: (data) => {
       clear()

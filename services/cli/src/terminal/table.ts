@@ -16,7 +16,7 @@ export function renderTable(
   rows: readonly (readonly string[])[],
 ): string {
   const cells = rows.map((row) =>
-    columns.map((column, index) => fit(row[index] ?? '', column.widthMax)),
+    columns.map((column, index) => clip(row[index] ?? '', column.widthMax)),
   )
   const titles = columns.map((column) => column.title)
   const widths = columns.map((_, index) =>
@@ -35,8 +35,11 @@ function pad(cell: string, width: number, column: Column | undefined): string {
   return column?.align === 'right' ? blanks + cell : cell + blanks
 }
 
-// Control characters would move the cursor or turn the direction of text; a cell must not be able to do that.
-function fit(cell: string, widthMax = Number.POSITIVE_INFINITY): string {
+/**
+ * One line of at most so many columns; what is cut ends in `…`. Control characters would move the cursor or turn the
+ * direction of text: they become a blank.
+ */
+export function clip(cell: string, widthMax = Number.POSITIVE_INFINITY): string {
   const line = cell.replace(/(?:(?!\u200d)[\p{Cc}\p{Cf}\u2028\u2029])+/gu, ' ')
   if (stringWidth(line) <= widthMax) return line
   let kept = ''
