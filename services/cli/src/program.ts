@@ -106,6 +106,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addOffers,
   addImport,
   addDashboards,
+  addGameDay,
   addDoctor,
   addSettings,
   addMigrate,
@@ -196,6 +197,19 @@ function addDashboards(program: Command, run: Run): void {
         const { dashboards } = await import('./commands/dashboards.ts')
         return dashboards(context, options)
       }),
+    )
+}
+
+function addGameDay(program: Command, run: Run): void {
+  program
+    .command('gameday')
+    .description('break an instance of its own on purpose, and show the alert come and go')
+    .argument('[name]', 'one of the game days, or all; without it they are listed')
+    .option('--in <folder>', 'an empty folder for its instance, which is kept')
+    .action(
+      run(async (context, name: string | undefined, options: { in?: string }) =>
+        (await import('./commands/gameday.ts')).gameday(context, name, options),
+      ),
     )
 }
 

@@ -1,0 +1,27 @@
+// Somebody floods the agents with orders that are planted in texts.
+import type { GameDay } from '../game-day.ts'
+
+export const injectionWave: GameDay = {
+  name: 'injection-wave',
+  breaks: 'every eighth task carries a prompt injection: the scanner stops it for a person',
+  alerts: ['BatonSafetyViolations', 'BatonValidationFailures', 'BatonDeadLetters'],
+  watched: { metric: 'baton_dead_letter_depth', how: 'max' },
+  timesFaster: 60,
+  seconds: 120,
+  perSecond: 6,
+  breakIt: async ({ load }) => load.mix('injection', 8),
+  mend: {
+    says: [
+      'stop whoever sends them (here: the load is calm again)',
+      'npm run baton -- dlq ls --reason SAFETY_VIOLATION',
+      'npm run baton -- dlq discard ID   (each of them)',
+    ],
+    async run({ load, baton, pause }) {
+      load.calm()
+      await pause(2_000)
+      const { data } = await baton('dlq', 'ls', '--limit', '200')
+      for (const { handoffId } of JSON.parse(data) as readonly { handoffId: string }[])
+        await baton('dlq', 'discard', handoffId)
+    },
+  },
+}

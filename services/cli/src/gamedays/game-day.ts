@@ -1,0 +1,50 @@
+// What a game day is, as data and two functions: what it breaks, which alerts must tell, and what mends it.
+import type { Services } from './services-of-day.ts'
+import type { Load } from './load.ts'
+
+/** One metric that the alert reads, as a single number over all processes. */
+export interface Watched {
+  readonly metric: string
+  readonly where?: Readonly<Record<string, string>>
+  readonly how: 'max' | 'min' | 'sum'
+}
+
+/** What a day may lay hands on: an instance of its own and nothing else. */
+export interface Scene {
+  readonly services: Services
+  readonly load: Load
+  /** Runs a statement as superuser of the instance’s Postgres, in one of its databases. */
+  readonly sql: (database: 'baton' | 'baton_audit', text: string) => Promise<readonly object[]>
+  /** Folder of the instance. */
+  readonly home: string
+  /** Runs this command line against the instance, as a person would; answers its exit code and its data. */
+  readonly baton: (...args: readonly string[]) => Promise<{ exitCode: number; data: string }>
+  /** Asks the auditor for a verification of the whole log; answers its verdict. */
+  readonly verify: () => Promise<string>
+  /** Opens a link over which every piece takes so much longer; answers the URL that goes through it. */
+  readonly slowLink: (url: string, latencyMs: number) => Promise<string>
+  readonly pause: (ms: number) => Promise<void>
+}
+
+export interface GameDay {
+  readonly name: string
+  /** What is broken, in one line. */
+  readonly breaks: string
+  /** All of them must fire, and go again. */
+  readonly alerts: readonly string[]
+  readonly watched: Watched
+  /** So many times faster the windows of rules pass; limits that a rule compares with stay as they are. */
+  readonly timesFaster: number
+  /** About how long it takes, from nothing to the end. */
+  readonly seconds: number
+  /** Tasks each second, of two handoffs each. */
+  readonly perSecond: number
+  /** Settings of services from the start, by service. */
+  readonly settings?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly breakIt: (scene: Scene) => Promise<void>
+  readonly mend: {
+    /** What the runbook has a person do, as commands or words; said before it is done. */
+    readonly says: readonly string[]
+    readonly run: (scene: Scene) => Promise<void>
+  }
+}

@@ -1,0 +1,215 @@
+// The instance of a game day: databases, services, load and judge in a folder of its own, all stopped at the end.
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createHttpClient } from '@baton/http/client'
+import { permanent, readSettings } from '@baton/runtime'
+import { createSender, parseSigningKeys } from '@baton/sdk'
+import { createPool } from '@baton/store'
+import { interrupted } from '../commands/follow.ts'
+import { openLog, ROOT } from '../context.ts'
+import type { Context, Environment } from '../context.ts'
+import { migrateDatabases, openDatabases } from '../instance/databases.ts'
+import type { Databases } from '../instance/databases.ts'
+import { settleServices } from '../instance/services.ts'
+import { CLI_SETTINGS } from '../settings.ts'
+import type { GameDay, Scene } from './game-day.ts'
+import { startLoad } from './load.ts'
+import { findPrometheus, startJudge } from './prometheus.ts'
+import type { Judge } from './prometheus.ts'
+import type { Target } from './read-metrics.ts'
+import { openSlowLink } from './slow-link.ts'
+import { startServicesOfDay } from './services-of-day.ts'
+
+export interface World {
+  readonly scene: Scene
+  readonly targets: readonly Target[]
+  readonly judge: Judge | undefined
+  stop(): Promise<void>
+}
+
+const AGENTS = fileURLToPath(new URL('agents.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
+/** The search for ports starts at a random place, so that it takes none of an instance of yours. */
+const ATTEMPT = 2
+
+/** Throws BATON_GAMEDAY_FOLDER_USED where `folder` holds anything. Leaves nothing running where it fails. */
+export async function openWorld(
+  context: Context,
+  day: GameDay,
+  folder: string | undefined,
+): Promise<World> {
+  const own = await ownContext(context, folder)
+  const closing: (() => Promise<void>)[] = []
+  if (folder === undefined)
+    closing.push(() => rm(own.home, { recursive: true, force: true, maxRetries: 3 }))
+  const stop = async () => {
+    while (closing.length > 0) await closing.pop()?.()
+  }
+  try {
+    return { ...(await startWorld(own, day, closing)), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function startWorld(
+  context: Context,
+  day: GameDay,
+  closing: (() => Promise<void>)[],
+): Promise<Omit<World, 'stop'>> {
+  const { home, environment } = context
+  const databases = await openDatabases(context, openLog(home))
+  closing.push(() => databases.stop())
+  await migrateDatabases(databases, context.settings)
+  const settled = await settleServices(context, { databases, redisUrl: undefined }, ATTEMPT)
+  const services = await startServicesOfDay(changedFor(day, settled.settings), home)
+  closing.push(() => services.stopAll())
+  const sender = createSender({
+    databaseUrl: databases.urls.app,
+    operator: 'operator',
+    keyRing: parseSigningKeys(databases.secrets.BATON_SIGNING_KEYS),
+    connectionsMax: 4,
+  })
+  closing.push(() => sender.close())
+  const load = startLoad(sender, day.perSecond)
+  closing.push(() => load.stop())
+  const targets = targetsOf(settled.urls, databases)
+  const program = await findPrometheus(environment['PATH'] ?? '')
+  const { timesFaster } = day
+  const judge =
+    program &&
+    (await startJudge({ program, folder: join(home, 'prometheus'), targets, timesFaster }))
+  if (judge) closing.push(() => judge.stop())
+  const { gateway, auditor } = settled.urls
+  const scene: Scene = {
+    services,
+    load,
+    home,
+    sql: (database, text) => asSuperuser(databases, database, text),
+    baton: (...args) => runBaton(args, { context, databases, gateway }),
+    async slowLink(url, latencyMs) {
+      const link = await openSlowLink(url, latencyMs)
+      closing.push(() => link.close())
+      return link.url
+    },
+    verify: () => verdictOf(auditor, databases),
+    pause: pausing(context.interrupt),
+  }
+  return { scene, targets, judge: judge || undefined }
+}
+
+/** No address, key or folder of yours reaches the day: it only ever sees what it made itself. */
+async function ownContext(context: Context, folder: string | undefined): Promise<Context> {
+  if (folder !== undefined) await requireEmpty(folder)
+  const home = folder ?? (await mkdtemp(join(tmpdir(), 'baton-gameday-')))
+  const kept = Object.entries(context.environment).filter(
+    ([name]) => !/^(?:BATON|HANDOFF|PG|AWS)_?/.test(name),
+  )
+  const quiet = { ...context.output, step: () => undefined, words: () => undefined }
+  return {
+    ...context,
+    output: quiet,
+    home,
+    environment: Object.fromEntries(kept),
+    settings: readSettings(CLI_SETTINGS, {}),
+  }
+}
+
+async function requireEmpty(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  if ((await readdir(folder)).length === 0) return
+  throw permanent('BATON_GAMEDAY_FOLDER_USED', `${folder} is not empty`, {
+    fix: 'Name a folder that is empty or does not exist: a game day breaks the instance that it makes there.',
+  })
+}
+
+function changedFor(
+  { settings = {} }: GameDay,
+  usual: ReadonlyMap<string, Environment>,
+): ReadonlyMap<string, Environment> {
+  const ofDay: GameDay['settings'] = {
+    ...settings,
+    receiver: { BATON_AGENTS: AGENTS, ...settings['receiver'] },
+  }
+  return new Map([...usual].map(([name, own]) => [name, { ...own, ...ofDay[name] }]))
+}
+
+function targetsOf(urls: Readonly<Record<string, string>>, databases: Databases) {
+  return Object.entries(urls)
+    .filter(([name]) => name !== 'relay')
+    .map(([name, url]) => ({
+      job: `baton-${name}`,
+      url,
+      ...(name === 'gateway' && { key: databases.secrets.BATON_API_KEY }),
+    }))
+}
+
+async function asSuperuser({ adminUrls }: Databases, database: string, text: string) {
+  const url = new URL(database === 'baton' ? adminUrls.operational : adminUrls.audit)
+  url.pathname = `/${database}`
+  const pool = createPool({
+    url: url.href,
+    applicationName: 'baton-gameday',
+    connectionsMax: 1,
+  })
+  try {
+    const { rows } = await pool.query<object>({ text })
+    return rows
+  } finally {
+    await pool.end()
+  }
+}
+
+interface Asking {
+  readonly context: Context
+  readonly databases: Databases
+  readonly gateway: string
+}
+
+/** As the operator of the instance. */
+async function runBaton(args: readonly string[], { context, databases, gateway }: Asking) {
+  const child = spawn(process.execPath, [MAIN, '--json', ...args], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: {
+      ...context.environment,
+      BATON_GATEWAY_URL: gateway,
+      BATON_API_KEY: databases.keys.people.operator,
+    },
+  })
+  const said: Buffer[] = []
+  child.stdout.on('data', (bytes: Buffer) => said.push(bytes))
+  const exitCode = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code ?? 1))
+  })
+  return { exitCode, data: Buffer.concat(said).toString() }
+}
+
+const VERIFY_MAX_MS = 60_000
+
+async function verdictOf(auditor: string, { secrets }: Databases): Promise<string> {
+  const client = createHttpClient({
+    url: auditor,
+    name: 'the auditor',
+    token: secrets.BATON_AUDIT_READ_TOKEN,
+    timeoutMs: VERIFY_MAX_MS,
+    unavailable: { code: 'BATON_AUDITOR_UNAVAILABLE' },
+  })
+  try {
+    const { verdict } = await client.json<{ readonly verdict: string }>('/v1/verify')
+    return verdict
+  } finally {
+    client.close()
+  }
+}
+
+/** Throws BATON_INTERRUPTED as soon as somebody interrupts. */
+export const pausing = (interrupt: AbortSignal) => async (ms: number) => {
+  await delay(ms, undefined, { signal: interrupt }).catch(() => Promise.reject(interrupted()))
+}
