@@ -45,7 +45,7 @@ export interface Limits {
   readonly pollMs: number
 }
 
-export const LIMITS: Limits = {
+const LIMITS: Limits = {
   calmMs: 60_000,
   holdMs: 8_000,
   fireMs: 240_000,

@@ -199,7 +199,7 @@ async function verdictOf(auditor: string, { secrets }: Databases): Promise<strin
     name: 'the auditor',
     token: secrets.BATON_AUDIT_READ_TOKEN,
     timeoutMs: VERIFY_MAX_MS,
-    unavailable: { code: 'BATON_AUDITOR_UNAVAILABLE' },
+    unavailable: { code: 'BATON_AUDIT_UNAVAILABLE' },
   })
   try {
     const { verdict } = await client.json<{ readonly verdict: string }>('/v1/verify')
