@@ -11,6 +11,13 @@ import { rollbacks } from './days/rollbacks.ts'
 import { schemaAltered } from './days/schema-altered.ts'
 import { sealerAway } from './days/sealer-away.ts'
 import { tamperedRecord } from './days/tampered-record.ts'
+import { auditAway } from './days/audit-away.ts'
+import { budgetFlood } from './days/budget-flood.ts'
+import { connectionsExhausted } from './days/connections-exhausted.ts'
+import { leasesExpire } from './days/leases-expire.ts'
+import { outsideAway } from './days/outside-away.ts'
+import { receiversBusy } from './days/receivers-busy.ts'
+import { webhookAway } from './days/webhook-away.ts'
 import type { GameDay } from './game-day.ts'
 
 export const GAME_DAYS: readonly GameDay[] = [
@@ -25,24 +32,22 @@ export const GAME_DAYS: readonly GameDay[] = [
   injectionWave,
   rollbacks,
   eventLoopBlocked,
+  auditAway,
+  budgetFlood,
+  connectionsExhausted,
+  leasesExpire,
+  outsideAway,
+  receiversBusy,
+  webhookAway,
 ]
 
 /** Alerts that no game day provokes, and why. */
 export const NOT_PROVOKED: Readonly<Record<string, string>> = {
-  BatonBreakerOpen: 'no game day has been written for it yet',
   BatonReceiptsUnmatched: 'no game day has been written for it yet',
-  BatonEscalations: 'no game day has been written for it yet',
-  BatonLeasesExpire: 'no game day has been written for it yet',
-  BatonFencedCommits: 'no game day has been written for it yet',
   BatonScanIncomplete: 'no game day has been written for it yet',
-  BatonBudgetsExhausted: 'no game day has been written for it yet',
-  BatonOutsideCallsFail: 'no game day has been written for it yet',
-  BatonAlertsUndelivered: 'no game day has been written for it yet',
-  BatonReceiversBusy: 'no game day has been written for it yet',
   BatonServerUnsafe: 'no game day has been written for it yet',
   BatonExpiresSoon: 'no game day has been written for it yet',
   BatonExpiresNow: 'no game day has been written for it yet',
-  BatonConnectionsExhausted: 'no game day has been written for it yet',
   BatonScrubStopped: 'no game day has been written for it yet',
   BatonColdFaults: 'no game day has been written for it yet',
   BatonErasuresFail: 'no game day has been written for it yet',

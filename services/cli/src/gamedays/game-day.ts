@@ -39,6 +39,8 @@ export interface GameDay {
   readonly seconds: number
   /** Tasks each second, of two handoffs each. */
   readonly perSecond: number
+  /** Whether it needs a relay of its own, which there is only with Redis. */
+  readonly withRedis?: boolean
   /** Settings of services from the start, by service. */
   readonly settings?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly breakIt: (scene: Scene) => Promise<void>

@@ -10,6 +10,8 @@ export interface Services {
   stop(name: string): Promise<void>
   /** Stops it first where it runs. Resolves when it is ready. */
   start(name: string, changed?: Environment): Promise<void>
+  /** Starts a second one of the same service, with a port of its own for metrics. */
+  twin(name: string): Promise<void>
   /** Ends it at once, as a crash does. */
   kill(name: string): Promise<void>
   /** It is there and answers nothing. */
@@ -60,6 +62,11 @@ export async function startServicesOfDay(
     settingOf: (name, setting) => settings.get(name)?.[setting] ?? '',
     stop,
     start,
+    async twin(name) {
+      const twin = startService(name, { ...settings.get(name), BATON_OPS_PORT: '0' }, home)
+      running.set(`${name}, its twin`, twin)
+      await twin.ready
+    },
     async kill(name) {
       const service = running.get(name)
       running.delete(name)

@@ -14,6 +14,7 @@ import { openLog, ROOT } from '../context.ts'
 import type { Context, Environment } from '../context.ts'
 import { migrateDatabases, openDatabases } from '../instance/databases.ts'
 import type { Databases } from '../instance/databases.ts'
+import { openQueue } from '../instance/queue.ts'
 import { settleServices } from '../instance/services.ts'
 import { CLI_SETTINGS } from '../settings.ts'
 import type { GameDay, Scene } from './game-day.ts'
@@ -63,10 +64,14 @@ async function startWorld(
   closing: (() => Promise<void>)[],
 ): Promise<Omit<World, 'stop'>> {
   const { home, environment } = context
-  const databases = await openDatabases(context, openLog(home))
+  const logger = openLog(home)
+  const databases = await openDatabases(context, logger)
   closing.push(() => databases.stop())
   await migrateDatabases(databases, context.settings)
-  const settled = await settleServices(context, { databases, redisUrl: undefined }, ATTEMPT)
+  const queue = await openQueue(context, { choice: day.withRedis ? 'redis' : 'none', logger })
+  closing.push(() => queue.stop())
+  const { redisUrl } = queue
+  const settled = await settleServices(context, { databases, redisUrl }, ATTEMPT)
   const services = await startServicesOfDay(changedFor(day, settled.settings), home)
   closing.push(() => services.stopAll())
   const sender = createSender({
@@ -78,7 +83,7 @@ async function startWorld(
   closing.push(() => sender.close())
   const load = startLoad(sender, day.perSecond)
   closing.push(() => load.stop())
-  const targets = targetsOf(settled.urls, databases)
+  const targets = targetsOf(settled, databases)
   const program = await findPrometheus(environment['PATH'] ?? '')
   const { timesFaster } = day
   const judge =
@@ -139,9 +144,12 @@ function changedFor(
   return new Map([...usual].map(([name, own]) => [name, { ...own, ...ofDay[name] }]))
 }
 
-function targetsOf(urls: Readonly<Record<string, string>>, databases: Databases) {
+function targetsOf(
+  { urls, settings }: Awaited<ReturnType<typeof settleServices>>,
+  databases: Databases,
+): readonly Target[] {
   return Object.entries(urls)
-    .filter(([name]) => name !== 'relay')
+    .filter(([name]) => settings.has(name))
     .map(([name, url]) => ({
       job: `baton-${name}`,
       url,

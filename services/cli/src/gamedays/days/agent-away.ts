@@ -10,6 +10,7 @@ export const agentAway: GameDay = {
   timesFaster: 60,
   seconds: 100,
   perSecond: 2,
+  withRedis: true,
   breakIt: ({ services }) => services.start('receiver', { [HOSTED]: WRITER }),
   mend: {
     says: ['npm run baton -- agents', 'node services/receiver/src/main.ts'],
