@@ -28,6 +28,7 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'GET /.well-known/agent-card.json': null,
   'GET /readyz': null,
   'GET /openapi.json': null,
+  'GET /runbooks/{name}': null,
   'GET /schemas': null,
   'GET /schemas/{path}': null,
   'GET /metrics': 'metrics:read',
@@ -102,7 +103,10 @@ afterAll(() => fixture.close())
 
 async function ask(route: string, key?: string): Promise<{ status: number; code: string }> {
   const [method, path] = route.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string]
-  const url = path.replace('{id}', randomUUID()).replace('{path}', 'handoff/2.1.json')
+  const url = path
+    .replace('{id}', randomUUID())
+    .replace('{path}', 'handoff/2.1.json')
+    .replace('{name}', 'outbox-stale.md')
   const response = await fixture.gateway.server.inject({
     method,
     url,

@@ -1,5 +1,6 @@
-// What the gateway shows: handoffs, tasks, traces with their audit records, lists, health, metrics, schemas.
+// What the gateway shows: handoffs, tasks, traces with their audit records, lists, health, metrics, schemas, runbooks.
 import { createHash, randomUUID } from 'node:crypto'
+import { ALERTS, runbookOf } from '@baton/telemetry'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   expectProblem,
@@ -269,6 +270,21 @@ it('serves every registered schema for ever, and no other file', async () => {
   }
   for (const path of ['package.json', '../package.json', '..%2fpackage.json', 'README.md', '']) {
     expect((await server.inject(`/schemas/${path}`)).statusCode).toBe(404)
+  }
+})
+
+it('serves the runbook of every alert as text to anybody, and no other file', async () => {
+  const { server } = fixture.gateway
+  for (const alert of ALERTS) {
+    const response = await server.inject(`/runbooks/${runbookOf(alert)}.md`)
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/markdown; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+    })
+    expect(response.body).toMatch(new RegExp(`^# ${alert.name}$`, 'm'))
+  }
+  for (const name of ['outbox-stale', 'README.md', '..%2falerts.md', '../alerts.md', '.md', '']) {
+    expect((await server.inject(`/runbooks/${name}`)).statusCode).toBe(404)
   }
 })
 

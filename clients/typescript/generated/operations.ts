@@ -2059,6 +2059,19 @@ readonly "path": string
   readonly body: undefined
   readonly answer: unknown
 }
+/** What to do about an alert, for people */
+readRunbook: {
+  readonly method: 'GET'
+  readonly path: '/runbooks/{name}'
+  readonly inPath: {
+readonly "name": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: unknown
+}
 }
 
 /** Where each operation is. */
@@ -2126,4 +2139,5 @@ metrics: ['GET', '/metrics'],
 describe: ['GET', '/openapi.json'],
 listSchemas: ['GET', '/schemas'],
 readSchema: ['GET', '/schemas/{path}'],
+readRunbook: ['GET', '/runbooks/{name}'],
 }

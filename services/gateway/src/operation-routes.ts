@@ -1,8 +1,9 @@
-// What operators and tools ask: health, readiness, metrics, schemas, the description of this interface.
+// What operators and tools ask: health, readiness, metrics, schemas, runbooks, the description of this interface.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Metrics } from '@baton/telemetry'
 import { addHealthRoutes, ProblemError } from '@baton/http/server'
 import { answers, only, open, problem } from './operation.ts'
+import { addRunbookRoutes } from './runbook-routes.ts'
 import { readSchemaDocuments } from './schema-documents.ts'
 import type { SchemaDocument } from './schema-documents.ts'
 
@@ -33,6 +34,7 @@ export function addOperationRoutes(
     reply.header('cache-control', FOR_A_WHILE).send(scope.swagger()),
   )
   addSchemaRoutes(scope)
+  addRunbookRoutes(scope)
 }
 
 const HEALTH = open({
