@@ -77,9 +77,9 @@ export const DELIVERY_ALERTS: readonly Alert[] = [
     ...DELIVERY,
     name: 'BatonScanIncomplete',
     severity: 'ticket',
-    summary: 'the scanner could not read {{ $value | humanize }} texts whole within an hour',
+    summary: 'the scanner could not read {{ $value | humanize }} messages whole within an hour',
     meaning:
-      'Texts are too deep, too large or cannot be decoded; such handoffs are stopped, not passed.',
+      'Messages hide more texts inside others than the scanner reads; what it did not read may have passed.',
     expression: (span) =>
       `sum(increase(baton_scan_incomplete_total[${span(HOUR)}])) > ${EVENTS_MIN + 0.5}`,
     keepFiringSeconds: 5 * MINUTE,
