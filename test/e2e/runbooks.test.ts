@@ -21,8 +21,10 @@ const { resolve } = createRequire(import.meta.url)
 const pages = await Promise.all(
   ALERTS.map((alert) => readFile(resolve(`@baton/infra/runbooks/${runbookOf(alert)}.md`), 'utf8')),
 )
+/** The same command into another file is the same. */
+const inOneFile = (command: string) => command.replace(/> [a-z-]+\.json$/, '> findings.json')
 const commands = [
-  ...new Set(pages.flatMap((page) => commandsOf(page).map(({ command }) => command))),
+  ...new Set(pages.flatMap((page) => commandsOf(page).map(({ command }) => inOneFile(command)))),
 ]
 
 const STATEMENT = /psql "\$(\w+)" -(?:At)?c "([^"]+)"/
