@@ -1,11 +1,11 @@
 // Whoever is woken types the first commands of a runbook: each of them runs, ends as expected and says something.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { commandsOf } from '@baton/infra/first-commands'
+import { readRunbook } from '@baton/infra/read-runbook'
 import { createPool } from '@baton/store'
 import { ALERTS, runbookOf } from '@baton/telemetry'
 import { COMPILE_CACHE, spawnService } from '@baton/testkit'
@@ -17,9 +17,8 @@ import type { CommandLine } from './command-line.ts'
 const START_MAX_MS = 120_000
 const MAIN = new URL('../../services/cli/src/main.ts', import.meta.url).pathname
 
-const { resolve } = createRequire(import.meta.url)
 const pages = await Promise.all(
-  ALERTS.map((alert) => readFile(resolve(`@baton/infra/runbooks/${runbookOf(alert)}.md`), 'utf8')),
+  ALERTS.map(async (alert) => (await readRunbook(`${runbookOf(alert)}.md`)) ?? ''),
 )
 /** The same command into another file is the same. */
 const inOneFile = (command: string) => command.replace(/> [a-z-]+\.json$/, '> findings.json')

@@ -1,24 +1,18 @@
 // The runbooks of the alerts, for whoever follows the link of one: public text, and no other file.
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import type { FastifyInstance } from 'fastify'
 import { ProblemError } from '@baton/http/server'
-import { ALERTS, runbookOf } from '@baton/telemetry'
+import { readRunbook } from '@baton/infra/read-runbook'
 import { open, problem } from './operation.ts'
-
-const { resolve } = createRequire(import.meta.url)
-
-/** As the links of the alerts end. */
-const NAMES: ReadonlySet<string> = new Set(ALERTS.map((alert) => `${runbookOf(alert)}.md`))
 
 export function addRunbookRoutes(scope: FastifyInstance): void {
   scope.get<{ Params: { name: string } }>(
     '/runbooks/:name',
     { ...READ_RUNBOOK, exposeHeadRoute: true },
     async ({ params: { name } }, reply) => {
-      if (!NAMES.has(name)) throw NO_SUCH_RUNBOOK
+      const page = await readRunbook(name)
+      if (page === undefined) throw NO_SUCH_RUNBOOK
       reply.header('cache-control', 'public, max-age=300').type('text/markdown; charset=utf-8')
-      return readFile(resolve(`@baton/infra/runbooks/${name}`))
+      return page
     },
   )
 }
