@@ -24,5 +24,6 @@ function stepFor({ since, waiting, objectives }: Levels): string {
   if (objectives.some(({ state }) => state === 'exhausted' || state === 'burning'))
     return nextStep('top')
   if (waiting.deadLetters > 0) return nextStep('dlq ls')
-  return nextStep(waiting.approvals > 0 ? 'approvals ls' : 'top')
+  if (waiting.approvals > 0) return nextStep('approvals ls')
+  return nextStep(waiting.alerts > 0 ? 'alerts ls' : 'top')
 }
