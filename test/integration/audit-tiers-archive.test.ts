@@ -1,5 +1,6 @@
 // What is sealed comes to stand in the cold store, and a day goes from the hot one only when it provably does.
 import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   findDropObstacle,
@@ -12,6 +13,7 @@ import { decodeEntryBundle, readRecord, recordIdBytes } from '@baton/ledger'
 import { eventually } from '@baton/testkit'
 import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
+import { opsUrl } from './audit-seals-fixture.ts'
 
 let tiers: Tiers
 let handoffId: string
@@ -42,6 +44,20 @@ const old = (daysAgo: number): string =>
 describe('archiving and dropping', () => {
   test('a record that only the database has is not called archived', async () => {
     expect(await kept(tasks.old)).toEqual(['witnessed, hot'])
+  })
+
+  test('while the cold store cannot be written, the metric says how much waits for it', async () => {
+    const archiver = await tiers.startArchiver({
+      BATON_COLD_FOLDER: join(tiers.sealing.stateFile, 'below-a-file'),
+    })
+    const metrics = async () => (await fetch(`${opsUrl(archiver)}/metrics`)).text()
+    const lag = async () =>
+      Number(/^baton_audit_archive_lag_records (\d+)/m.exec(await metrics())?.[1])
+    const soon = { deadlineMs: 20_000, describe: () => archiver.output() }
+    await eventually(() => archiver.output().includes('"event":"archive.failed"'), soon)
+    await eventually(async () => (await lag()) >= 870, soon)
+    expect(archiver.output()).toContain('BATON_COLD_STORE_UNAVAILABLE')
+    await archiver.kill()
   })
 
   test('full bundles, tiles and payloads are stored, partial ones at the end', async () => {

@@ -46,6 +46,9 @@ export function createArchiver(options: ArchiverOptions): Archiver {
   /** The day that ended last with partial tiles, as a number of days since 1970. */
   let tailDay = today()
   let stopped: Promise<void> | undefined
+  let targets: readonly ArchiveTarget[] = []
+  // Also while the store cannot be written: that is when the lag grows.
+  metrics.auditArchiveLagRecords.read(() => lagOf(targets, archives))
 
   function halt(findings: readonly Finding[]): void {
     if (findings.length === 0) return
@@ -55,16 +58,14 @@ export function createArchiver(options: ArchiverOptions): Archiver {
   }
 
   async function archiveAll(withTail: boolean, isStopped: () => boolean) {
-    const targets = await readArchiveTargets(pool, sealKey)
+    targets = await readArchiveTargets(pool, sealKey)
     for (const target of targets) {
       if (phase === 'halted') break
       halt(await archiveOne({ ...options, archives, proven, target, withTail, isStopped }))
     }
-    metrics.auditArchiveLagRecords.set(lagOf(targets, archives))
-    return targets
   }
 
-  async function keepUp(targets: readonly ArchiveTarget[]): Promise<void> {
+  async function keepUp(): Promise<void> {
     const isDue = performance.now() - keptUpAt >= options.retentionEveryMs
     if (!isDue || phase === 'halted') return
     // Also before one that fails: appends wait for every attempt to drop a day that somebody reads.
@@ -77,8 +78,6 @@ export function createArchiver(options: ArchiverOptions): Archiver {
 
   function failed(error: unknown): number {
     void watcher.start()
-    // What was remembered of the logs may be ahead of what was marked.
-    archives.clear()
     if (error instanceof LedgerError) halt([storeFinding(error)])
     else logger.warn({ event: 'archive.failed', code: codeOf(error), error })
     return nextRound()
@@ -90,10 +89,10 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     async run(stopping) {
       await watcher.recheck()
       const isStopped = () => stopping.aborted || phase === 'halted'
-      const targets = await archiveAll(today() !== tailDay, isStopped)
+      await archiveAll(today() !== tailDay, isStopped)
       tailDay = today()
       await watcher.start()
-      await keepUp(targets)
+      await keepUp()
       return nextRound()
     },
     failed,
@@ -120,7 +119,10 @@ export function createArchiver(options: ArchiverOptions): Archiver {
 const lagOf = (
   targets: readonly ArchiveTarget[],
   archives: ReadonlyMap<number, LogArchive>,
-): number => targets.reduce((sum, { log, size }) => sum + size - (archives.get(log)?.size ?? 0), 0)
+): number =>
+  targets.reduce((sum, { log, size, position }) => {
+    return sum + size - (archives.get(log)?.size ?? position.size)
+  }, 0)
 
 interface OneLog extends ArchiverOptions {
   readonly archives: Map<number, LogArchive>
@@ -146,6 +148,10 @@ async function archiveOne(one: OneLog): Promise<readonly Finding[]> {
     withTail: withTail && position.tail < target.size,
     onArchived: (records) => metrics.auditArchivedRecordsTotal.inc(records),
     isStopped,
+  }).catch((error: unknown) => {
+    // What is remembered of the log may be ahead of what was marked.
+    archives.delete(log)
+    throw error
   })
   if (findings.length > 0) return findings
   proven.set(log, before)
