@@ -197,8 +197,9 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
     quiet: at(25, { 'baton_audit_tamper_detected_total{instance="a"}': still(0) }),
   },
   BatonReceiptsUnmatched: {
-    fires: at(25, { baton_receipts_unmatched_total: '0x20 2x60' }),
-    quiet: at(25, { baton_receipts_unmatched_total: still(0) }),
+    fires: at(25, { 'baton_receipts_unmatched_total{state="missing"}': '0x20 2x60' }),
+    // The sealer is away: BatonLogUnsealed says so.
+    quiet: at(25, { 'baton_receipts_unmatched_total{state="waiting"}': rising(5) }),
   },
   BatonLogSchemaAltered: gauge('baton_audit_definitions_altered', 1, 0),
   BatonLogUnsealed: gauge('baton_audit_unsealed_age_seconds', 31, 2),

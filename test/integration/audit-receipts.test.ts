@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { reconcile } from '@baton/engine'
 import type { HeldReceipt } from '@baton/store'
+import { createMetrics } from '@baton/telemetry'
 import { eventually } from '@baton/testkit'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
@@ -75,15 +76,18 @@ describe('receipts', () => {
 })
 
 describe('the reconciler', () => {
-  const run = async (executions: readonly HeldReceipt[], mark?: string) => {
+  const run = async (
+    executions: readonly HeldReceipt[],
+    mark?: string,
+    client: Pick<RunningAuditor['client'], 'checkReceipts'> = auditor.client,
+  ) => {
     const error = vi.fn()
-    const inc = vi.fn()
-    const unmatched = vi.fn()
+    const metrics = createMetrics()
     const marks: string[] = []
     const parts = {
-      client: auditor.client,
+      client,
       everyMs: 10,
-      metrics: { auditTamperDetectedTotal: { inc }, receiptsUnmatchedTotal: { inc: unmatched } },
+      metrics,
       logger: { error, warn: vi.fn() } as never,
     }
     const reconciler = reconcile(parts, {
@@ -95,13 +99,13 @@ describe('the reconciler', () => {
     await reconciler.start()
     await eventually(() => marks.length > 0, { deadlineMs: 30_000, describe: () => 'a round' })
     await reconciler.stop()
-    return { error, inc, unmatched, marks }
+    return { error, shown: (await metrics.expose()).body, marks }
   }
 
   test('counts and names what does not match, and begins anew when it is through', async () => {
-    const { error, inc, unmatched, marks } = await run(held)
-    expect(inc).toHaveBeenCalled()
-    expect(unmatched).toHaveBeenCalledWith(1)
+    const { error, shown, marks } = await run(held)
+    expect(shown).toMatch(/^baton_audit_tamper_detected_total [1-9]/m)
+    expect(shown).toMatch(/^baton_receipts_unmatched_total\{state="missing"\} [1-9]/m)
     const { handoffId, epoch } = held[5] as HeldReceipt
     expect(error.mock.calls[0]?.[0]).toMatchObject({
       event: 'receipts.unmatched',
@@ -110,6 +114,14 @@ describe('the reconciler', () => {
       states: ['missing'],
     })
     expect(marks[0]).toBe('00000000-0000-0000-0000-000000000000')
+  })
+
+  test('calls records that only wait for their seal no tampering: the sealer is away', async () => {
+    const checkReceipts = async () => held.map(() => 'waiting' as const)
+    const { error, shown } = await run(held, undefined, { checkReceipts })
+    expect(error.mock.calls[0]?.[0]).toMatchObject({ event: 'receipts.unmatched', count: 6 })
+    expect(shown).toMatch(/^baton_receipts_unmatched_total\{state="waiting"\} [1-9]/m)
+    expect(shown).toMatch(/^baton_audit_tamper_detected_total 0$/m)
   })
 
   test('says nothing where all match, and looks only at what comes after its mark', async () => {

@@ -32,7 +32,10 @@ export const LOG: Board = {
               expression: `sum(${chosen('baton_audit_tamper_detected_total')})`,
               legend: 'tampering',
             },
-            { expression: `sum(${chosen('baton_receipts_unmatched_total')})`, legend: 'receipts' },
+            {
+              expression: `sum(${chosen('baton_receipts_unmatched_total', 'state!="waiting"')})`,
+              legend: 'receipts',
+            },
             { expression: highest('baton_audit_definitions_altered'), legend: 'definitions' },
             { expression: highest('baton_audit_cold_faults'), legend: 'cold bundles' },
           ],

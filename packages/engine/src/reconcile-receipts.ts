@@ -27,6 +27,8 @@ interface Receipts {
   writeProgress(handoffId: string): Promise<void>
 }
 
+type Unmatched = 'waiting' | 'different' | 'missing'
+
 const EVERY_MS = 60_000
 const NEWEST_TASKS = 1_000
 const PASS_EXECUTIONS = 5_000
@@ -49,15 +51,14 @@ export function createReceiptReconciler(parts: ReconcileParts & { readonly pool:
 
 /** The same for receipts that are kept anywhere. */
 export function reconcile(parts: ReconcileParts, receipts: Receipts): Service {
-  const { client, logger, everyMs = EVERY_MS } = parts
+  const { client, metrics, logger, everyMs = EVERY_MS } = parts
 
   async function compare(held: readonly HeldReceipt[]): Promise<void> {
     if (held.length === 0) return
     const states = await client.checkReceipts(held)
-    const bad = held.filter((_, at) => /^(?:waiting|different|missing)$/.test(states[at] ?? ''))
+    const bad = held.filter((_, at) => isUnmatched(states[at]))
     if (bad.length === 0) return
-    parts.metrics.auditTamperDetectedTotal.inc()
-    parts.metrics.receiptsUnmatchedTotal.inc(bad.length)
+    count(states.filter(isUnmatched))
     const shown = bad.slice(0, SHOWN_MAX)
     logger.error({
       event: 'receipts.unmatched',
@@ -65,6 +66,12 @@ export function reconcile(parts: ReconcileParts, receipts: Receipts): Service {
       handoffs: shown.map(({ handoffId, epoch }) => ({ handoffId, epoch })),
       states: shown.map((receipt) => states[held.indexOf(receipt)]),
     })
+  }
+
+  /** Without a sealer every receipt waits: that has an alert of its own, and is no tampering. */
+  function count(unmatched: readonly Unmatched[]): void {
+    for (const state of unmatched) metrics.receiptsUnmatchedTotal[state].inc()
+    if (unmatched.some((state) => state !== 'waiting')) metrics.auditTamperDetectedTotal.inc()
   }
 
   async function round(): Promise<void> {
@@ -86,3 +93,6 @@ export function reconcile(parts: ReconcileParts, receipts: Receipts): Service {
     failed: (error) => logger.warn({ event: 'receipts.unchecked', code: codeOf(error) }),
   })
 }
+
+const isUnmatched = (state: string | undefined): state is Unmatched =>
+  state === 'waiting' || state === 'different' || state === 'missing'

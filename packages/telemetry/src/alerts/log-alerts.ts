@@ -39,7 +39,7 @@ export const LOG_ALERTS: readonly Alert[] = [
     summary: 'executions hold receipts that the audit log does not know',
     meaning:
       'The two databases contradict each other: records are missing, or are not the ones that were promised.',
-    expression: (span) => hasRisen('baton_receipts_unmatched_total', span(HOUR)),
+    expression: (span) => hasRisen('baton_receipts_unmatched_total{state!="waiting"}', span(HOUR)),
     keepFiringSeconds: HOUR,
   },
   {

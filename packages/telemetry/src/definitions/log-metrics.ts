@@ -19,8 +19,9 @@ export const LOG_METRICS = {
   receiptsUnmatchedTotal: {
     name: 'baton_receipts_unmatched_total',
     kind: 'counter',
-    help: 'Receipts of executions that the audit log does not hold as they are.',
-    labels: [],
+    help: 'Receipts of executions that the audit log does not hold as they are; those that only wait for a seal, because the sealer is away, are `waiting`.',
+    labels: ['state'],
+    values: ['missing', 'different', 'waiting'],
     filledBy: 'relay (receiver without Redis)',
   },
   auditTamperDetectedTotal: {
