@@ -68,6 +68,8 @@ test('appends are refused while a crash could take them, and go on afterwards', 
     code: 'BATON_AUDIT_NOT_DURABLE',
     detail: expect.stringContaining('audit.batch_sig is not logged'),
   })
+  const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+  expect(metrics).toMatch(/^baton_server_unsafe\{server="postgres"\} 1$/m)
   await sql('alter table audit.batch_sig set logged')
   await eventually(async () => (await status()) === 200, soon('appends go on'))
   expect(await ready()).toBe(200)

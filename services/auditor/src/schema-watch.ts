@@ -13,7 +13,10 @@ interface SchemaWatchOptions {
   readonly vault: Pick<SubjectVault, 'compareDefinitions'>
   /** Starts and goes on all the same, and says what is wrong. */
   readonly allowUnsafe: boolean
-  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'auditDefinitionsAltered'>
+  readonly metrics: Pick<
+    Metrics,
+    'auditTamperDetectedTotal' | 'auditDefinitionsAltered' | 'serverUnsafe'
+  >
   readonly logger: Logger
 }
 
@@ -40,7 +43,9 @@ export function createSchemaWatch(options: SchemaWatchOptions): SchemaWatch {
       requireDurability(writer, { allowUnsafe: true }),
       requireDurability(vaultDb, { allowUnsafe: true }),
     ])
-    return [...new Set(found.flat())]
+    const off = [...new Set(found.flat())]
+    metrics.serverUnsafe.with({ server: 'postgres' }).set(off.length)
+    return off
   }
 
   async function lookAtDurability(): Promise<void> {

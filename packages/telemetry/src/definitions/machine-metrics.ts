@@ -44,7 +44,7 @@ export const MACHINE_METRICS = {
     kind: 'gauge',
     help: 'Settings of a server that would lose acknowledged work.',
     labels: ['server'],
-    filledBy: 'relay, receiver, gateway',
+    filledBy: 'relay, receiver, gateway, auditor',
   },
   diskFreeRatio: {
     name: 'baton_disk_free_ratio',
