@@ -13,6 +13,7 @@ import {
   listAlertChanges,
   listAlerts,
   raiseAlert,
+  sendHandoffs,
 } from '@baton/store'
 import type { Alert, Pool } from '@baton/store'
 import { executing, newHandoff, openStore } from './store-fixture.ts'
@@ -176,6 +177,24 @@ describe('what settlements note', () => {
     expect(await changesOf(alert?.alertId ?? '')).toEqual(['opened', 'escalated', 'repeated'])
   })
 
+  it('of pairs without end is counted by reason alone, once a thousand alerts are open', async () => {
+    const [known, later] = [newHandoff({ fromAgent: 'known' }), newHandoff({ fromAgent: 'later' })]
+    await sendHandoffs(store.pool, [known, later])
+    await note(known.handoffId)
+    await countAlerts(store.pool)
+    await store.rows(`insert into alert (key, kind, severity, reason, subject, occurrences, escalations, handoff_ids,
+        first_at, last_at)
+      select n::text, 'other', 'ticket', 'X', '{}', 1, 0, '{}', now(), now() from generate_series(1, 999) n`)
+    await note(known.handoffId)
+    await note(later.handoffId, { count: 3 })
+    await countAlerts(store.pool)
+    const alerts = await listAlerts(store.pool, { limit: 10, kind: 'handoff.rolled_back' })
+    expect(alerts.map(({ subject, occurrences }) => [subject, occurrences])).toEqual([
+      [{}, 3],
+      [{ fromAgent: 'known', toAgent: 'reviewer' }, 2],
+    ])
+  })
+
   it('waits for nobody: it is noted while the alert of its cause is locked', async () => {
     const handoffId = randomUUID()
     await note(handoffId)
@@ -184,7 +203,7 @@ describe('what settlements note', () => {
     try {
       await holder.query('begin')
       await holder.query('select from alert for update')
-      const [ended] = [await executing(store.pool)]
+      const ended = await executing(store.pool)
       await endHandoffs(
         store.pool,
         [

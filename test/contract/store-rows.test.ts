@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   cancelAtOnce,
+  claimAlertDeliveries,
   claimExecutions,
   claimOutbox,
   countErased,
@@ -30,6 +31,7 @@ import {
   takeNotifications,
 } from '@baton/store'
 import type {
+  AlertDelivery,
   ClaimedHandoff,
   Database,
   ExpiredHandoff,
@@ -220,6 +222,19 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       tracestate: 'string?',
       createdAt: 'Date',
     } satisfies Answer<RowOf<typeof claimOutbox>>,
+  ],
+  [
+    'claim_alert_deliveries',
+    (db) => claimAlertDeliveries(db, { webhook: 'a', limit: 1, leaseMs: 1 }),
+    {
+      changeId: 'string',
+      webhook: 'string',
+      attempts: 'number',
+      change: 'string',
+      changedAt: 'Date',
+      actor: 'string?',
+      alert: 'json?',
+    } satisfies Answer<AlertDelivery>,
   ],
   [
     'list_priority_classes',

@@ -91,6 +91,8 @@ export async function listOpenAlertKeys(db: Database, kind: string): Promise<rea
 }
 
 const COUNT_MAX = 2_000
+/** Above so many open alerts no further pair gets its own: whoever sends can name agents without end. */
+const OPEN_MAX = 1_000
 
 // Forged messages wake somebody; everything else that comes of a handoff waits for a person anyway.
 const SEVERITY = `case reason when 'SIGNATURE_INVALID' then 'page' else 'ticket' end`
@@ -100,9 +102,17 @@ with taken as (
   delete from alert_occurrence where id = any(array(
     select id from alert_occurrence order by id limit ${COUNT_MAX} for update skip locked))
   returning *
-), placed as (
+), paired as (
   select o.*, h.from_agent, coalesce(h.routed_to, h.to_agent) as to_agent
   from taken o left join handoff h on h.id = o.handoff_id
+), crowd as (
+  select count(*) >= ${OPEN_MAX} as is_full from (select from alert where closed_at is null limit ${OPEN_MAX}) n
+), placed as (
+  select p.id, p.kind, p.reason, p.escalated, p.handoff_id, p.created_at,
+    case when k.has_own then p.from_agent end as from_agent, case when k.has_own then p.to_agent end as to_agent
+  from paired p cross join crowd c cross join lateral (
+    select not c.is_full or exists (select from alert a where a.closed_at is null
+      and a.key = concat_ws(' ', p.kind, p.reason, p.from_agent, p.to_agent)) as has_own) k
 ), counted as (
   select concat_ws(' ', kind, reason, from_agent, to_agent) as key, kind, ${SEVERITY} as severity, reason,
     jsonb_strip_nulls(jsonb_build_object('fromAgent', from_agent, 'toAgent', to_agent)) as subject, count(*) as occurrences,
