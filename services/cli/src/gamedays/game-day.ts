@@ -17,8 +17,8 @@ export interface Scene {
   readonly sql: (database: 'baton' | 'baton_audit', text: string) => Promise<readonly object[]>
   /** Folder of the instance. */
   readonly home: string
-  /** Runs this command line against the instance, as a person would; answers its exit code and its data. */
-  readonly baton: (...args: readonly string[]) => Promise<{ exitCode: number; data: string }>
+  /** Runs this command line against the instance, as a reviewer would; answers its data. Throws where it fails. */
+  readonly baton: (...args: readonly string[]) => Promise<string>
   /** Asks the auditor for a verification of the whole log; answers its verdict. */
   readonly verify: () => Promise<string>
   /** Opens a link over which every piece takes so much longer; answers the URL that goes through it. */

@@ -19,7 +19,7 @@ export const injectionWave: GameDay = {
     async run({ load, baton, pause }) {
       load.calm()
       await pause(2_000)
-      const { data } = await baton('dlq', 'ls', '--limit', '200')
+      const data = await baton('dlq', 'ls', '--limit', '200')
       for (const { handoffId } of JSON.parse(data) as readonly { handoffId: string }[])
         await baton('dlq', 'discard', handoffId)
     },

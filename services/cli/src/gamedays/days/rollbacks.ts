@@ -20,7 +20,7 @@ export const rollbacks: GameDay = {
     async run({ load, baton, pause }) {
       load.calm()
       await pause(3_000)
-      const { data } = await baton('escalations', 'ls', '--state', 'open', '--limit', '200')
+      const data = await baton('escalations', 'ls', '--state', 'open', '--limit', '200')
       for (const { handoffId } of JSON.parse(data) as readonly { handoffId: string }[])
         await baton('escalations', 'resolve', handoffId, '--why', 'the agent is mended')
     },
