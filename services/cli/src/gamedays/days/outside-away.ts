@@ -5,7 +5,7 @@ import { OUTSIDE } from '../agents.ts'
 import type { GameDay } from '../game-day.ts'
 
 /** Nobody listens there. */
-const NOBODY = 'http://127.0.0.1:9/work'
+const NOBODY = 'http://127.0.0.1:29999/work'
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 export const outsideAway: GameDay = {

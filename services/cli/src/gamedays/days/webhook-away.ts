@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { GameDay } from '../game-day.ts'
 
 /** Nobody listens there. */
-const NOBODY = 'http://127.0.0.1:9/hook'
+const NOBODY = 'http://127.0.0.1:29999/hook'
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 export const webhookAway: GameDay = {
