@@ -158,8 +158,7 @@ export const DELIVERY: Board = {
         }),
         line({
           title: 'Calls to outside',
-          says: 'Agents and webhooks outside, by what became of the call.',
-          width: 12,
+          says: 'Agents outside, by what became of the call.',
           queries: [
             {
               expression: `${rises('baton_outside_calls_total', 'kind, outcome')} or 0 * group(up)`,
@@ -168,9 +167,18 @@ export const DELIVERY: Board = {
           ],
         }),
         line({
+          title: 'Requests that the gateway refused, by code',
+          says: 'They became no handoff, and are in no rate of handoffs.',
+          queries: [
+            {
+              expression: `${rises('baton_requests_refused_total', 'code')} or 0 * group(up)`,
+              legend: '{{code}}',
+            },
+          ],
+        }),
+        line({
           title: 'Alerts told to webhooks',
           says: 'What Baton itself tells somebody, and whether it arrives.',
-          width: 12,
           queries: [
             {
               expression: `${rises('baton_alert_deliveries_total', 'outcome')} or 0 * group(up)`,

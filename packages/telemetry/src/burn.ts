@@ -1,4 +1,4 @@
-// How a latency budget stands, from counts alone: what is left of it, how fast it burns, whether that can be judged.
+// How an error budget stands, from counts alone: what is left of it, how fast it burns, whether that can be judged.
 import { BURN_ALARMS, PERIOD_DAYS, TRAFFIC_MIN } from './objectives.ts'
 import type { BurnAlarm } from './objectives.ts'
 import { LATENCY_EDGES_SECONDS } from './slo.ts'
@@ -21,7 +21,7 @@ export type Over = (seconds: number) => Handoffs
 
 export const PERIOD_SECONDS = PERIOD_DAYS * 86_400
 
-/** Every span that an alarm or a budget looks at, the shortest first. */
+/** Every span that an alarm or an error budget looks at, the shortest first. */
 export const BURN_WINDOWS_SECONDS: readonly number[] = [
   ...new Set([
     ...BURN_ALARMS.flatMap(({ shortSeconds, longSeconds }) => [shortSeconds, longSeconds]),
@@ -36,15 +36,15 @@ export function handoffsWithin(counts: readonly number[], withinSeconds: number)
   return { total: counts.at(-1) ?? 0, inTime: counts[edge] ?? 0 }
 }
 
-/** How many times too fast a budget is spent: 1 spends exactly what the share allows. Null where nothing came. */
+/** How many times too fast an error budget is spent: 1 spends exactly what the share allows. Null where nothing came. */
 export function burnRate({ total, inTime }: Handoffs, share: number): number | null {
   if (total === 0) return null
   // 1 − 0.999 is not 0.001 in floating point.
-  const budget = Number((1 - share).toFixed(6))
-  return (total - inTime) / total / budget
+  const errorBudget = Number((1 - share).toFixed(6))
+  return (total - inTime) / total / errorBudget
 }
 
-/** What is left of a budget: 1 is all of it, below 0 it is overdrawn. Null where nothing came. */
+/** What is left of an error budget: 1 is all of it, below 0 it is overdrawn. Null where nothing came. */
 export function errorBudgetLeft(handoffs: Handoffs, share: number): number | null {
   const rate = burnRate(handoffs, share)
   return rate === null ? null : 1 - rate
