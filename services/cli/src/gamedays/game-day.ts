@@ -1,6 +1,7 @@
 // What a game day is, as data and two functions: what it breaks, which alerts must tell, and what mends it.
 import type { Services } from './services-of-day.ts'
 import type { Load } from './load.ts'
+import type { SlowLink } from './slow-link.ts'
 
 /** One metric that the alert reads, as a single number over all processes. */
 export interface Watched {
@@ -21,8 +22,8 @@ export interface Scene {
   readonly baton: (...args: readonly string[]) => Promise<string>
   /** Asks the auditor for a verification of the whole log; answers its verdict. */
   readonly verify: () => Promise<string>
-  /** Opens a link over which every piece takes so much longer; answers the URL that goes through it. */
-  readonly slowLink: (url: string, latencyMs: number) => Promise<string>
+  /** Opens a link to a server that can be made slow. */
+  readonly slowLink: (url: string) => Promise<Pick<SlowLink, 'url' | 'delay'>>
   readonly pause: (ms: number) => Promise<void>
 }
 

@@ -1,15 +1,18 @@
-// A TCP link to a server over which every piece takes so many milliseconds longer, in both directions.
+// A TCP link to a server over which every piece takes as many milliseconds longer as it is told, in both directions.
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 
 export interface SlowLink {
   /** The URL of the target, with this link in between. */
   readonly url: string
+  /** What is on its way keeps its own delay. */
+  delay(latencyMs: number): void
   close(): Promise<void>
 }
 
-/** Listens on a free loopback port. The order of pieces is kept, as all of them wait for the same time. */
-export async function openSlowLink(targetUrl: string, latencyMs: number): Promise<SlowLink> {
+/** Listens on a free loopback port, and delays nothing at first. The delay may only rise: pieces keep their order then. */
+export async function openSlowLink(targetUrl: string): Promise<SlowLink> {
+  let latencyMs = 0
   const target = new URL(targetUrl)
   const open = new Set<Socket>()
 
@@ -36,6 +39,9 @@ export async function openSlowLink(targetUrl: string, latencyMs: number): Promis
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     url: url.href,
+    delay(ms) {
+      latencyMs = ms
+    },
     async close() {
       for (const socket of open) socket.destroy()
       await new Promise((resolve) => server.close(resolve))

@@ -97,10 +97,10 @@ async function startWorld(
     home,
     sql: (database, text) => asSuperuser(databases, database, text),
     baton: (...args) => runBaton(args, { context, databases, gateway }),
-    async slowLink(url, latencyMs) {
-      const link = await openSlowLink(url, latencyMs)
+    async slowLink(url) {
+      const link = await openSlowLink(url)
       closing.push(() => link.close())
-      return link.url
+      return link
     },
     verify: () => verdictOf(auditor, databases),
     pause: pausing(context.interrupt),

@@ -13,8 +13,9 @@ export const auditSlow: GameDay = {
   perSecond: 8,
   async breakIt({ services, slowLink }) {
     const url = services.settingOf('auditor', 'BATON_AUDIT_WRITER_URL')
-    const link = await slowLink(url, LATENCY_MS)
-    await services.start('auditor', { BATON_AUDIT_WRITER_URL: link })
+    const link = await slowLink(url)
+    await services.start('auditor', { BATON_AUDIT_WRITER_URL: link.url })
+    link.delay(LATENCY_MS)
   },
   mend: {
     says: [
