@@ -40,7 +40,8 @@ export async function gameday(
     output.words(
       'There is no prometheus on PATH: metrics and what mends are shown, no alert is judged.',
     )
-  for (const day of days) results.push(await runSafely(context, day, options.in))
+  const run = days.length === 1 ? runOne : runSafely
+  for (const day of days) results.push(await run(context, day, options.in))
   if (output.json) output.data(JSON.stringify(results))
   else output.data(table(results))
   const failed = results.filter(({ verdict }) => verdict === 'failed')
@@ -91,7 +92,7 @@ function list({ output }: Context): ExitCode {
   return EXIT.fine
 }
 
-/** With `all`, a day that fails does not keep the others from running; an interruption does. */
+/** Of several days, one that fails does not keep the others from running; an interruption does. */
 async function runSafely(
   context: Context,
   day: GameDay,
