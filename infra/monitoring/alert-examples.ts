@@ -159,7 +159,11 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
   BatonEscalations: gauge('baton_waiting_for_people{kind="escalation"}', 1, 0),
   BatonLeasesExpire: counter('baton_leases_expired_total'),
   BatonFencedCommits: counter('baton_fenced_commits_total'),
-  BatonBreakerOpen: gauge('baton_breaker_open{target="auditor"}', 1, 0),
+  BatonBreakerOpen: {
+    fires: at(20, { 'baton_breaker_open{target="auditor"}': still(1) }),
+    // An agent outside that is away is no reason to wake somebody.
+    quiet: at(20, { 'baton_breaker_open{target="outside"}': still(1) }),
+  },
   BatonScanIncomplete: counter('baton_scan_incomplete_total'),
   BatonBudgetsExhausted: counter(
     'baton_handoff_validation_failures_total{reason="BUDGET_EXHAUSTED"}',

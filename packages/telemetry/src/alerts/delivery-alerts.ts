@@ -70,7 +70,7 @@ export const DELIVERY_ALERTS: readonly Alert[] = [
     summary: 'a circuit breaker to {{ $labels.target }} is open',
     meaning:
       'A process gave up asking another one; for the auditor that means that nothing executes.',
-    expression: () => 'max by (target) (baton_breaker_open) > 0',
+    expression: () => 'max by (target) (baton_breaker_open{target!="outside"}) > 0',
     forSeconds: MINUTE,
   },
   {
@@ -98,14 +98,19 @@ export const DELIVERY_ALERTS: readonly Alert[] = [
     ...DELIVERY,
     name: 'BatonOutsideCallsFail',
     severity: 'ticket',
-    summary: 'more than half of the {{ $labels.kind }} calls to outside fail',
-    meaning: 'An agent or a webhook outside does not answer, or refuses what Baton sends.',
+    summary: 'calls to outside fail{{ with $labels.kind }}: {{ . }}{{ end }}',
+    meaning: 'An agent outside does not answer, or refuses what Baton sends.',
     expression: (span) => {
       const risen = (matchers: string) =>
         `sum by (kind) (increase(baton_outside_calls_total${matchers}[${span(15 * MINUTE)}]))`
-      return `${risen('{outcome!="ok"}')} / ${risen('')} > 0.5
-and ${risen('')} >= 10`
+      // An open breaker keeps further calls from being made, and so from being counted.
+      return `(
+  ${risen('{outcome!="ok"}')} / ${risen('')} > 0.5
+  and ${risen('')} >= 10
+)
+or max(baton_breaker_open{target="outside"}) > 0`
     },
+    forSeconds: MINUTE,
     keepFiringSeconds: 5 * MINUTE,
   },
   {
@@ -122,10 +127,11 @@ and ${risen('')} >= 10`
     ...DELIVERY,
     name: 'BatonReceiversBusy',
     severity: 'ticket',
-    summary: '{{ $labels.instance }} has had all its places taken for 15 minutes, and work waits',
+    summary:
+      'all places for {{ $labels.agent }} at {{ $labels.instance }} are taken, and work waits',
     meaning: 'Receivers work at their limit: more of them, or more places, would be faster.',
     expression: () => `baton_executions_active / baton_executions_limit >= 0.95
-and on () max(baton_queue_oldest_age_seconds) > 5`,
+and on () (max(baton_queue_oldest_age_seconds) > 5 or max(baton_outbox_oldest_age_seconds) > 5)`,
     forSeconds: 15 * MINUTE,
   },
 ]
