@@ -1,5 +1,5 @@
 // `gameday`: breaks an instance of its own in the way of an alert, and shows the alert come and go.
-import { permanent } from '@baton/runtime'
+import { codeOf, permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -103,7 +103,8 @@ async function runSafely(
   } catch (error) {
     if (context.interrupt.aborted || !(error instanceof Error)) throw error
     context.output.step('failed', day.name, error.message)
-    return { day: day.name, verdict: 'failed', error: error.message }
+    const code = codeOf(error)
+    return { day: day.name, verdict: 'failed', error: `${code}: ${error.message}` }
   }
 }
 
@@ -125,8 +126,9 @@ async function runOne(
       tell: (phase, words) => output.step('passed', phase, words),
       pause: pausing(context.interrupt),
     })
-    for (const { alert, goneAfterSeconds: gone } of result.alerts)
-      if (gone === null) output.step('failed', 'still fires', alert)
+    for (const { alert, firedAfterSeconds: fired, goneAfterSeconds: gone } of result.alerts)
+      if (fired === null) output.step('failed', 'never fired', alert)
+      else if (gone === null) output.step('failed', 'still fires', alert)
       else output.step('passed', 'is gone', `${alert}, ${gone} s after it was mended`)
     for (const panel of panelsOf(day.watched.metric).slice(0, 2))
       output.step('passed', 'dashboard', panel)

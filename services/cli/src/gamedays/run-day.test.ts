@@ -68,6 +68,13 @@ describe('runDay', () => {
     expect((await run(firing)).result.verdict).toBe('failed')
   })
 
+  it('says of an alert that never fired neither when it fired nor when it went', async () => {
+    const { result } = await run({ calm: [], broken: [], mended: [] })
+    expect(result.alerts).toEqual([
+      { alert: 'BatonOutboxStale', firedAfterSeconds: null, goneAfterSeconds: null },
+    ])
+  })
+
   it('judges nothing without a judge, and shows the metric', async () => {
     const { result } = await run(undefined)
     expect(result).toMatchObject({ verdict: 'not judged', alerts: [], metric: { during: 50 } })

@@ -6,7 +6,7 @@ export interface AlertTimes {
   readonly alert: string
   /** Seconds from the break; null where it did not fire. */
   readonly firedAfterSeconds: number | null
-  /** Seconds from the mending; null where it did not go. */
+  /** Seconds from the mending; null where it did not go, and where it never came. */
   readonly goneAfterSeconds: number | null
 }
 
@@ -88,7 +88,8 @@ export async function runDay(day: GameDay, course: Course, limits = LIMITS): Pro
   const alerts = day.alerts.map((alert) => ({
     alert,
     firedAfterSeconds: calm.last.has(alert) ? null : (fired.first.get(alert) ?? null),
-    goneAfterSeconds: gone.last.has(alert) ? null : (gone.lastSeen.get(alert) ?? 0),
+    goneAfterSeconds:
+      gone.last.has(alert) || !fired.first.has(alert) ? null : (gone.lastSeen.get(alert) ?? 0),
   }))
   return {
     day: day.name,

@@ -15,7 +15,7 @@ import type { Context, Environment } from '../context.ts'
 import { migrateDatabases, openDatabases } from '../instance/databases.ts'
 import type { Databases } from '../instance/databases.ts'
 import { openQueue } from '../instance/queue.ts'
-import { settleServices } from '../instance/services.ts'
+import { onFreePorts, settleServices } from '../instance/services.ts'
 import { CLI_SETTINGS } from '../settings.ts'
 import type { GameDay, Scene } from './game-day.ts'
 import { startLoad } from './load.ts'
@@ -35,7 +35,7 @@ export interface World {
 const AGENTS = fileURLToPath(new URL('agents.ts', import.meta.url))
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 /** The search for ports starts at a random place, so that it takes none of an instance of yours. */
-const ATTEMPT = 2
+const SEARCH = 1
 
 /** Throws BATON_GAMEDAY_FOLDER_USED where `folder` holds anything. Leaves nothing running where it fails. */
 export async function openWorld(
@@ -71,8 +71,11 @@ async function startWorld(
   const queue = await openQueue(context, { choice: day.withRedis ? 'redis' : 'none', logger })
   closing.push(() => queue.stop())
   const { redisUrl } = queue
-  const settled = await settleServices(context, { databases, redisUrl }, ATTEMPT)
-  const services = await startServicesOfDay(changedFor(day, settled.settings), home)
+  const { settled, services } = await onFreePorts(async (attempt) => {
+    const settled = await settleServices(context, { databases, redisUrl }, SEARCH + attempt)
+    const services = await startServicesOfDay(changedFor(day, settled.settings), home)
+    return { settled, services }
+  })
   closing.push(() => services.stopAll())
   const sender = createSender({
     databaseUrl: databases.urls.app,

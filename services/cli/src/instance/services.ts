@@ -34,11 +34,17 @@ interface Parts {
   readonly queue: Queue
 }
 
-const ATTEMPTS_MAX = 5
-
 /** Resolves when all are ready. Throws BATON_SERVICE_START_FAILED, with nothing left running. */
 export const startServices = (parts: Parts): Promise<RunningServices> =>
-  pRetry((attempt) => tryStart(parts, attempt), {
+  onFreePorts((attempt) => tryStart(parts, attempt))
+
+const ATTEMPTS_MAX = 5
+
+/** Starts again on other ports where somebody took one between the choice and the start. */
+export const onFreePorts = <Started>(
+  start: (attempt: number) => Promise<Started>,
+): Promise<Started> =>
+  pRetry(start, {
     retries: ATTEMPTS_MAX - 1,
     minTimeout: 0,
     shouldRetry: ({ error }) => lostItsPort(error),
@@ -122,7 +128,6 @@ export const startService = (name: string, environment: Environment, home: strin
     logsDir: join(home, 'logs'),
   })
 
-/** Somebody took the port between the choice and the start. */
 const lostItsPort = ({ message }: Error): boolean =>
   /BATON_(?:GATEWAY|AUDITOR|WITNESS|OPS)_LISTEN_FAILED/.test(message)
 

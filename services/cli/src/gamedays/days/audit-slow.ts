@@ -1,7 +1,7 @@
 // Every answer of the audit database takes long.
 import type { GameDay } from '../game-day.ts'
 
-const LATENCY_MS = 350
+const LATENCY_MS = 120
 
 export const auditSlow: GameDay = {
   name: 'audit-slow',
