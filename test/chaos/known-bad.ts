@@ -52,9 +52,9 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     edits: [
       {
         file: RECEIVE,
-        find: `const receipt = await recordDecision(deps, claimed, entry)`,
+        find: `const receipt = await recordDecision(deps, claimed, { entry, span })`,
         replace: `const early = verdict.valid ? await executor.execute({ claimed, message: verdict.message, span }) : undefined
-  const receipt = await recordDecision(deps, claimed, entry)`,
+  const receipt = await recordDecision(deps, claimed, { entry, span })`,
       },
       {
         file: RECEIVE,

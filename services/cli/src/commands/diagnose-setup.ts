@@ -37,11 +37,11 @@ export async function diagnoseSetup(
 async function diagnoseOutside({ pool }: OpenedDatabases): Promise<Diagnosis> {
   const rule = 'agents outside answer'
   const silent = await listUnanswering(pool)
-  if (silent.length === 0) return passed('services', rule)
+  if (silent.length === 0) return passed('outside', rule)
   const ids = silent.map(
     ({ kind, name, count, code }) => `${kind} ${name}: ${code}, ${count} waiting`,
   )
-  return { ...unknown('services', rule, 'calls to these fail, and their work waits'), ids }
+  return { ...unknown('outside', rule, 'calls to these fail, and their work waits'), ids }
 }
 
 async function diagnoseDatabases({ pool, audit }: OpenedDatabases): Promise<readonly Diagnosis[]> {

@@ -62,6 +62,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   database: 'Durable, and separated by roles',
   queue: 'Safe to rely on',
   services: 'Running and ready',
+  outside: 'Answering where Baton calls them',
   keys: 'Everything that was signed can be checked',
 }
 
