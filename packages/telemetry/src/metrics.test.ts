@@ -25,6 +25,7 @@ describe('metric names', () => {
       baton_audit_scrubbed_records_total: 'counter',
       baton_audit_unsealed_age_seconds: 'gauge',
       baton_audit_unwitnessed_age_seconds: 'gauge',
+      baton_requests_refused_total: 'counter',
       baton_resumes_total: 'counter',
       baton_revisions_total: 'counter',
       baton_seals_total: 'counter',

@@ -1,7 +1,7 @@
 // Every answer of the audit database takes long.
 import type { GameDay } from '../game-day.ts'
 
-const LATENCY_MS = 120
+const LATENCY_MS = 60
 
 export const auditSlow: GameDay = {
   name: 'audit-slow',
@@ -10,7 +10,7 @@ export const auditSlow: GameDay = {
   watched: { metric: 'baton_audit_append_seconds_sum', how: 'sum' },
   timesFaster: 90,
   seconds: 240,
-  perSecond: 8,
+  perSecond: 16,
   async breakIt({ services, slowLink }) {
     const url = services.settingOf('auditor', 'BATON_AUDIT_WRITER_URL')
     const link = await slowLink(url)
