@@ -11,6 +11,7 @@ import {
   announceAlertWebhooks,
   closeAlertById,
   findAlertWebhookTest,
+  planAlertDeliveries,
   raiseAlert,
   testAlertWebhooks,
 } from '@baton/store'
@@ -280,6 +281,16 @@ it('is told nothing of what happened before it was named', async () => {
   await settled()
   expect(receiver.at('/pager')).toHaveLength(1)
   expect(await store.rows('select from alert_change where planned_at is null')).toEqual([])
+})
+
+it('is told of what happens while nobody had delivered for an hour, by whoever knows of it first', async () => {
+  await announceAlertWebhooks(store.pool, ['pager', 'gone'])
+  await store.rows(
+    `update alert_webhook set since = since - interval '2 hours', seen_at = seen_at - interval '1 hour'`,
+  )
+  await raise()
+  await planAlertDeliveries(store.pool, ['pager'])
+  expect(await store.rows('select webhook from alert_delivery')).toEqual([{ webhook: 'pager' }])
 })
 
 it('a test says of each webhook whether it answers', async () => {

@@ -75,7 +75,7 @@ export function createAlertWebhooks(parts: DeliveryParts): Service {
   const plans = every({
     name: 'alert webhooks',
     everyMs: times.lookMs,
-    run: () => planAlertDeliveries(db),
+    run: () => planAlertDeliveries(db, names),
     failed: unread,
   })
   const keeps = every({

@@ -25,12 +25,15 @@ with planned as (
 )
 insert into alert_delivery (change_id, webhook, alert_id, changed_at)
 select p.id, w.name, p.alert_id, p.at from planned p
-join alert_webhook w on w.since <= p.at and w.seen_at > clock_timestamp() - ${SEEN_WITHIN}
+join alert_webhook w on w.since <= p.at and (w.name = any($1::text[]) or w.seen_at > clock_timestamp() - ${SEEN_WITHIN})
 on conflict do nothing`
 
-/** Decides of every new change to whom it is told, once; only processes that deliver call it. */
-export async function planAlertDeliveries(db: Database): Promise<void> {
-  await run(db, 'plan_alert_deliveries', PLAN)
+/**
+ * Decides of every new change to whom it is told, once; only processes that deliver call it, with the webhooks that they
+ * deliver to: after an hour without them these are told what happened meanwhile, although nobody has announced them yet.
+ */
+export async function planAlertDeliveries(db: Database, names: readonly string[]): Promise<void> {
+  await run(db, 'plan_alert_deliveries', PLAN, [names])
 }
 
 /** One change that a webhook has to be told, with the alert as it stands now. */
