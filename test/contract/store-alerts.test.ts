@@ -165,6 +165,18 @@ describe('what settlements note', () => {
     expect(await store.rows('select from alert_occurrence')).toEqual([])
   })
 
+  it('is counted apart for pairs whose names, with a space between, read the same', async () => {
+    const pairs = [
+      { fromAgent: 'a', toAgent: 'b c' },
+      { fromAgent: 'a b', toAgent: 'c' },
+    ]
+    const handoffs = pairs.map((pair) => newHandoff(pair))
+    await sendHandoffs(store.pool, handoffs)
+    for (const { handoffId } of handoffs) await note(handoffId)
+    expect(await countAlerts(store.pool)).toBe(2)
+    expect((await open()).map(({ subject }) => subject)).toEqual(expect.arrayContaining(pairs))
+  })
+
   it('tells the first escalation of an alert, and ten times as often', async () => {
     const handoffId = randomUUID()
     await note(handoffId)

@@ -2,6 +2,7 @@
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import {
+  alertKey,
   closeAlert,
   forgetHours,
   listOpenAlertKeys,
@@ -67,7 +68,7 @@ export async function tellSlowPairs(pool: Pool): Promise<void> {
 }
 
 const keyOf = ({ transport, fromAgent, toAgent }: Pair): string =>
-  [PAIR_ALERT, transport, fromAgent, toAgent].join(' ')
+  alertKey(PAIR_ALERT, transport, fromAgent, toAgent)
 
 async function raise(pool: Pool, { transport, fromAgent, toAgent }: Pair): Promise<void> {
   await raiseAlert(pool, {

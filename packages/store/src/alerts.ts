@@ -20,6 +20,12 @@ export interface Alert {
   readonly subject: Readonly<Record<string, string>>
 }
 
+// Names of agents hold spaces, and never a control character: other names are another key.
+const KEY_SEPARATOR = '\u001f'
+
+/** The key of what an alert is about, from its kind and the names that tell it from others. */
+export const alertKey = (...parts: readonly string[]): string => parts.join(KEY_SEPARATOR)
+
 /** An alert lists so many of its handoffs, the newest. */
 const HANDOFFS_MAX = 20
 
@@ -112,9 +118,9 @@ with taken as (
     case when k.has_own then p.from_agent end as from_agent, case when k.has_own then p.to_agent end as to_agent
   from paired p cross join crowd c cross join lateral (
     select not c.is_full or exists (select from alert a where a.closed_at is null
-      and a.key = concat_ws(' ', p.kind, p.reason, p.from_agent, p.to_agent)) as has_own) k
+      and a.key = concat_ws('${KEY_SEPARATOR}', p.kind, p.reason, p.from_agent, p.to_agent)) as has_own) k
 ), counted as (
-  select concat_ws(' ', kind, reason, from_agent, to_agent) as key, kind, ${SEVERITY} as severity, reason,
+  select concat_ws('${KEY_SEPARATOR}', kind, reason, from_agent, to_agent) as key, kind, ${SEVERITY} as severity, reason,
     jsonb_strip_nulls(jsonb_build_object('fromAgent', from_agent, 'toAgent', to_agent)) as subject, count(*) as occurrences,
     count(*) filter (where escalated) as escalations,
     (array_agg(handoff_id order by id desc))[1:${HANDOFFS_MAX}] as handoff_ids,
