@@ -1,10 +1,16 @@
 // The operational schema: migrates from nothing, twice and at once; its role can destroy nothing; hot statements use indexes.
 import { readdirSync } from 'node:fs'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyMigrations, ensureDatabase, withAdmin } from '@baton/postgres'
 import {
   claimExecutions,
   claimOutbox,
   completeExecutions,
+  countAlerts,
   createPool,
   endCanceledHandoffs,
   endHandoffs,
@@ -12,6 +18,8 @@ import {
   extendLeases,
   findInterrupted,
   findOwnedTables,
+  listAlerts,
+  listEscalations,
   listPendingHandoffs,
   listPriorityClasses,
   listUndelivered,
@@ -27,18 +35,19 @@ import {
   sweepRetries,
 } from '@baton/store'
 import type { Database } from '@baton/store'
-import { acquirePostgres, uniqueDatabaseName } from '@baton/testkit'
+import { acquirePostgres, PASSWORDS, uniqueDatabaseName } from '@baton/testkit'
 import { claim, executing, newHandoff, openStore, receiptOf, storeUrl } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
-const MIGRATIONS = readdirSync(new URL('../../packages/store/migrations/', import.meta.url))
+const FOLDER = new URL('../../packages/store/migrations/', import.meta.url)
+const MIGRATIONS = readdirSync(FOLDER)
   .map((name) => name.replace(/\.sql$/, ''))
   .toSorted()
 
 describe('migrating', () => {
   const migrate = async (database: string) => {
     const { adminUrl } = await acquirePostgres()
-    return migrateStore({ adminUrl, database, appPassword: 'test-app' })
+    return migrateStore({ adminUrl, database, appPassword: PASSWORDS.app })
   }
 
   it('from nothing applies everything; a second time nothing', async () => {
@@ -51,6 +60,47 @@ describe('migrating', () => {
     const database = uniqueDatabaseName('migrate')
     const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(database)))
     expect(applied.flat()).toEqual(MIGRATIONS)
+  })
+
+  it('counts alerts that were noted by the version before alerts were counted', async () => {
+    const { adminUrl } = await acquirePostgres()
+    const database = uniqueDatabaseName('migrate')
+    const url = storeUrl(adminUrl, { database })
+    const older = await mkdtemp(join(tmpdir(), 'migrations-'))
+    const names = MIGRATIONS.filter((name) => name < '0015')
+    await Promise.all(
+      names.map((name) => copyFile(new URL(`${name}.sql`, FOLDER), join(older, `${name}.sql`))),
+    )
+    await withAdmin(adminUrl, async (admin) =>
+      ensureDatabase(admin, database, { roles: ['baton_app'], creation: 'owner baton_owner' }),
+    )
+    await withAdmin(url, async (admin) => {
+      await admin.query(`alter default privileges for role baton_owner
+        grant select, insert, update, delete on tables to baton_app`)
+    })
+    const folder = pathToFileURL(`${older}/`)
+    expect(await applyMigrations({ url, folder, name: 'older', role: 'baton_owner' })).toEqual(
+      names,
+    )
+    await rm(older, { recursive: true })
+    await withAdmin(url, async (admin) => {
+      await admin.query(`insert into alert (kind, handoff_id, task_id, reason)
+        select 'handoff.rolled_back', gen_random_uuid(), gen_random_uuid(), 'SCHEMA_INVALID' from generate_series(1, 2500)`)
+      await admin.query(`insert into escalation (handoff_id, task_id, attempts, reason)
+        values (gen_random_uuid(), gen_random_uuid(), 3, 'SCHEMA_INVALID')`)
+    })
+    expect(await migrate(database)).toEqual(MIGRATIONS.slice(names.length))
+    const role = { user: 'baton_app', password: PASSWORDS.app }
+    const app = createPool({
+      url: storeUrl(adminUrl, { database, ...role }),
+      applicationName: 'test',
+    })
+    expect(await countAlerts(app)).toBe(2_500)
+    expect(await listAlerts(app, { limit: 10 })).toMatchObject([
+      { occurrences: 2_500, subject: {} },
+    ])
+    expect(await listEscalations(app, { limit: 10 })).toMatchObject([{ state: 'open' }])
+    await app.end()
   })
 
   it('leaves no way in for other roles', async () => {
