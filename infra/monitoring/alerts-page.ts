@@ -18,7 +18,7 @@ export function alertsPage(written: string): string {
     `<!-- ${written} -->`,
     `A **page** wakes somebody, a **ticket** waits for a working day. The rules are in
 [prometheus/alerting-rules.yml](prometheus/alerting-rules.yml); each has a test that fires it and one in which it stays quiet
-(\`promtool test rules infra/prometheus/rule-tests*.yml\`), a [runbook](runbooks), and a game day that provokes it.`,
+(\`promtool test rules infra/prometheus/rule-tests*.yml\`), a [runbook](runbooks), and a [game day](game-days.md) that provokes it or a reason why none does.`,
     '## Objectives',
     `Over ${PERIOD_DAYS} days. A share over fewer than ${TRAFFIC_MIN} handoffs says nothing, and nobody is told of it.`,
     table(

@@ -14,7 +14,8 @@ export function ruleTests(
 ): Readonly<Record<keyof typeof STEP, object>> {
   const told = ALERTS.flatMap(({ name, severity }) => {
     const examples = ALERT_EXAMPLES[name]
-    if (examples === undefined) throw new Error(`${name} has no examples to test it with`)
+    if (examples === undefined)
+      throw new Error(`${name} has no examples: add them to infra/monitoring/alert-examples.ts`)
     return [
       { alert: name, severity, isFiring: true, ...examples.fires },
       { alert: name, severity, isFiring: false, ...examples.quiet },
