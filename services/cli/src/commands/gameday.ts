@@ -9,6 +9,7 @@ import { findPrometheus } from '../gamedays/prometheus.ts'
 import { readWatched } from '../gamedays/read-metrics.ts'
 import { figure, runDay } from '../gamedays/run-day.ts'
 import type { DayResult } from '../gamedays/run-day.ts'
+import { mayMount } from '../gamedays/small-disk.ts'
 import { openWorld, pausing } from '../gamedays/world.ts'
 import { counted } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
@@ -117,6 +118,13 @@ async function runOne(
   output.words(
     `\n${day.name}: ${day.breaks}. About ${day.seconds} s; windows of rules pass ${day.timesFaster} times faster.`,
   )
+  if (day.lowered !== undefined) {
+    const { alert, limit, dividedBy } = day.lowered
+    output.words(
+      `For this day alone the limit of ${alert} is ${limit} × 1/${dividedBy}: ${limit / dividedBy}.`,
+    )
+  }
+  if (day.needsRoot && !mayMount()) return skipped(context, day)
   const world = await openWorld(context, day, folder)
   try {
     const result = await runDay(day, {
@@ -137,6 +145,12 @@ async function runOne(
     output.words(`${counted(world.scene.load.sent(), 'task')} sent; stopping what was started.`)
     await world.stop()
   }
+}
+
+function skipped({ output }: Context, day: GameDay): DayResult {
+  output.step('unknown', 'skipped', 'it mounts a small disk, which only root may')
+  const metric = { name: day.watched.metric, before: null, during: null, after: null }
+  return { day: day.name, verdict: 'not judged', alerts: [], others: [], metric }
 }
 
 const table = (results: readonly (DayResult | FailedDay)[]): string =>

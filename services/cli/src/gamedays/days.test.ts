@@ -1,7 +1,8 @@
 // Every alert has a game day that provokes it, or a reason why none does; a day names only what there is.
-import { ALERTS, METRIC_DEFINITIONS } from '@baton/telemetry'
+import { alertingGroups, ALERTS, METRIC_DEFINITIONS } from '@baton/telemetry'
 import { describe, expect, it } from 'vitest'
 import { GAME_DAYS, NOT_PROVOKED, panelsOf } from './days.ts'
+import { withLowered } from './prometheus.ts'
 
 const names = ALERTS.map(({ name }) => name).toSorted()
 const provoked = new Set(GAME_DAYS.flatMap(({ alerts }) => alerts))
@@ -20,6 +21,25 @@ describe('the game days', () => {
       .filter((metric) => !metric.startsWith('nodejs_'))
       .filter((metric) => !shown.includes(metric.replace(/_(?:sum|count|bucket)$/, '')))
     expect(unknown).toEqual([])
+  })
+
+  it('lower a limit of one alert of their own that its rule has, and no other rule', () => {
+    const rules = (lowered?: (typeof GAME_DAYS)[number]['lowered']) =>
+      alertingGroups('runbooks').flatMap((group) => withLowered(lowered)(group).rules)
+    const changed = GAME_DAYS.filter(({ lowered }) => lowered !== undefined).map(
+      ({ alerts, lowered }) => {
+        const usual = rules().map((rule) => rule.expr)
+        const others = rules(lowered).filter(({ expr }) => !usual.includes(expr))
+        return { alerts, lowered, others }
+      },
+    )
+    for (const { alerts, lowered, others } of changed) {
+      expect(others).toMatchObject([{ alert: lowered?.alert }])
+      expect(alerts).toContain(lowered?.alert)
+    }
+    expect(() => rules({ alert: 'BatonLogUnwitnessed', limit: 7, dividedBy: 2 })).toThrow(
+      'BatonLogUnwitnessed has no limit of 7',
+    )
   })
 
   it('say where a metric is drawn', () => {

@@ -18,6 +18,13 @@ import { leasesExpire } from './days/leases-expire.ts'
 import { outsideAway } from './days/outside-away.ts'
 import { receiversBusy } from './days/receivers-busy.ts'
 import { webhookAway } from './days/webhook-away.ts'
+import { bundleAway } from './days/bundle-away.ts'
+import { diskFull } from './days/disk-full.ts'
+import { keyEnds } from './days/key-ends.ts'
+import { receiptsUnmatched } from './days/receipts-unmatched.ts'
+import { scanIncomplete } from './days/scan-incomplete.ts'
+import { serverUnsafe } from './days/server-unsafe.ts'
+import { witnessAway } from './days/witness-away.ts'
 import type { GameDay } from './game-day.ts'
 
 export const GAME_DAYS: readonly GameDay[] = [
@@ -39,22 +46,20 @@ export const GAME_DAYS: readonly GameDay[] = [
   outsideAway,
   receiversBusy,
   webhookAway,
+  receiptsUnmatched,
+  scanIncomplete,
+  serverUnsafe,
+  keyEnds,
+  bundleAway,
+  diskFull,
+  witnessAway,
 ]
 
 /** Alerts that no game day provokes, and why. */
 export const NOT_PROVOKED: Readonly<Record<string, string>> = {
-  BatonReceiptsUnmatched: 'no game day has been written for it yet',
-  BatonScanIncomplete: 'no game day has been written for it yet',
-  BatonServerUnsafe: 'no game day has been written for it yet',
-  BatonExpiresSoon: 'no game day has been written for it yet',
-  BatonExpiresNow: 'no game day has been written for it yet',
   BatonScrubStopped: 'no game day has been written for it yet',
-  BatonColdFaults: 'no game day has been written for it yet',
-  BatonErasuresFail: 'no game day has been written for it yet',
+  BatonErasuresFail: 'while the vault is away the erasure fails before it is counted',
   BatonCompressionSpike: 'no game day has been written for it yet',
-  BatonDiskLow: 'a disk of its own to fill needs root',
-  BatonDiskFull: 'a disk of its own to fill needs root',
-  BatonLogUnwitnessed: 'its limit of 15 minutes is an age, which a game day does not shorten',
   BatonArchiveBehind: 'more than 20,000 records must wait, which takes longer than a game day',
 }
 

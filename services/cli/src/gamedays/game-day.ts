@@ -24,7 +24,17 @@ export interface Scene {
   readonly verify: () => Promise<string>
   /** Opens a link to a server that can be made slow. */
   readonly slowLink: (url: string) => Promise<Pick<SlowLink, 'url' | 'delay'>>
+  /** Puts a folder of the instance on a small disk of its own; see `needsRoot`. */
+  readonly smallDisk: (folder: string) => Promise<void>
   readonly pause: (ms: number) => Promise<void>
+}
+
+/** A limit that would take too long to reach: it is divided for this day alone, and the day says so. */
+export interface LoweredLimit {
+  readonly alert: string
+  /** As the rule compares with it. */
+  readonly limit: number
+  readonly dividedBy: number
 }
 
 export interface GameDay {
@@ -36,6 +46,9 @@ export interface GameDay {
   readonly watched: Watched
   /** So many times faster the windows of rules pass; limits that a rule compares with stay as they are. */
   readonly timesFaster: number
+  readonly lowered?: LoweredLimit
+  /** Without root it is skipped. */
+  readonly needsRoot?: boolean
   /** About how long it takes, from nothing to the end. */
   readonly seconds: number
   /** Tasks each second, of two handoffs each. */
@@ -44,6 +57,8 @@ export interface GameDay {
   readonly withRedis?: boolean
   /** Settings of services from the start, by service. */
   readonly settings?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** What must be there before it is calm. */
+  readonly prepare?: (scene: Scene) => Promise<void>
   readonly breakIt: (scene: Scene) => Promise<void>
   readonly mend: {
     /** What the runbook has a person do, as commands or words; said before it is done. */

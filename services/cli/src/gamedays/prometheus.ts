@@ -7,7 +7,9 @@ import { delimiter, join } from 'node:path'
 import { freePort } from '@baton/embedded'
 import { transient } from '@baton/runtime'
 import { alertingGroups, fasterBy, recordingGroups } from '@baton/telemetry'
+import type { RuleGroup } from '@baton/telemetry'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { LoweredLimit } from './game-day.ts'
 import type { Target } from './read-metrics.ts'
 
 /** Says which alerts fire. */
@@ -23,6 +25,7 @@ interface JudgeOptions {
   readonly folder: string
   readonly targets: readonly Target[]
   readonly timesFaster: number
+  readonly lowered: LoweredLimit | undefined
 }
 
 const READY_MAX_MS = 20_000
@@ -79,10 +82,30 @@ const argumentsOf = (folder: string, port: number): readonly string[] => [
   '--log.level=warn',
 ]
 
+/** Of a group of rules, with the limit of one alert divided. */
+export const withLowered =
+  (lowered: LoweredLimit | undefined) =>
+  (group: RuleGroup): RuleGroup => ({
+    ...group,
+    rules: group.rules.map((rule) => {
+      if (lowered === undefined || !('alert' in rule) || rule.alert !== lowered.alert) return rule
+      const { limit, dividedBy } = lowered
+      const expr = rule.expr.replace(`> ${limit}`, `> ${limit / dividedBy}`)
+      if (expr === rule.expr) throw new Error(`${rule.alert} has no limit of ${limit}`)
+      return { ...rule, expr }
+    }),
+  })
+
 /** JSON is YAML too. */
-async function writeConfiguration({ folder, targets, timesFaster }: JudgeOptions): Promise<void> {
+async function writeConfiguration({
+  folder,
+  targets,
+  timesFaster,
+  lowered,
+}: JudgeOptions): Promise<void> {
   const span = fasterBy(timesFaster)
-  const rules = { groups: [...recordingGroups(span), ...alertingGroups('infra/runbooks', span)] }
+  const alerting = alertingGroups('infra/runbooks', span).map(withLowered(lowered))
+  const rules = { groups: [...recordingGroups(span), ...alerting] }
   const configuration = {
     global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
     rule_files: ['rules.json'],

@@ -57,6 +57,7 @@ const LIMITS: Limits = {
 export async function runDay(day: GameDay, course: Course, limits = LIMITS): Promise<DayResult> {
   const { scene, judge, tell } = course
   await course.pause(limits.holdMs)
+  await day.prepare?.(scene)
   const calm = await watch(course, {
     limits,
     limitMs: limits.calmMs,

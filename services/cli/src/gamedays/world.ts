@@ -23,6 +23,7 @@ import { findPrometheus, startJudge } from './prometheus.ts'
 import type { Judge } from './prometheus.ts'
 import type { Target } from './read-metrics.ts'
 import { openSlowLink } from './slow-link.ts'
+import { openSmallDisk } from './small-disk.ts'
 import { startServicesOfDay } from './services-of-day.ts'
 
 export interface World {
@@ -88,10 +89,10 @@ async function startWorld(
   closing.push(() => load.stop())
   const targets = targetsOf(settled, databases)
   const program = await findPrometheus(environment['PATH'] ?? '')
-  const { timesFaster } = day
+  const { timesFaster, lowered } = day
   const judge =
     program &&
-    (await startJudge({ program, folder: join(home, 'prometheus'), targets, timesFaster }))
+    (await startJudge({ program, folder: join(home, 'prometheus'), targets, timesFaster, lowered }))
   if (judge) closing.push(() => judge.stop())
   const { gateway, auditor } = settled.urls
   const scene: Scene = {
@@ -100,6 +101,7 @@ async function startWorld(
     home,
     sql: (database, text) => asSuperuser(databases, database, text),
     baton: (...args) => runBaton(args, { context, databases, gateway }),
+    smallDisk: async (folder) => void closing.push(await openSmallDisk(folder)),
     async slowLink(url) {
       const link = await openSlowLink(url)
       closing.push(() => link.close())
@@ -189,6 +191,7 @@ async function runBaton(args: readonly string[], { context, databases, gateway }
     stdio: ['ignore', 'pipe', 'ignore'],
     env: {
       ...context.environment,
+      BATON_HOME: context.home,
       BATON_GATEWAY_URL: gateway,
       BATON_API_KEY: databases.keys.people['reviewer-1'],
     },
