@@ -12,10 +12,11 @@ const drawing = (shape: Drawing['shape'], more: Partial<Drawing> = {}): Drawing 
   period,
   ...more,
 })
+/** Ends with the period, a value each step. */
 const line = (name: string, ...values: readonly number[]): Line => ({
   name,
   labels: { le: name },
-  points: values.map((value, index) => [index * 50, value]),
+  points: values.map((value, index) => [100 - (values.length - 1 - index) * 50, value]),
 })
 
 describe('a panel', () => {
@@ -42,6 +43,31 @@ describe('a panel', () => {
   it('stacks areas on each other', () => {
     const drawn = draw([line('a', 1, 1), line('b', 3, 3)], drawing('areas'))
     expect(drawn).toContain('<span class="top">4</span>')
+  })
+
+  it('shows as of now only what the newest measure still has', () => {
+    const over: Line = { name: 'over', labels: {}, points: [[0, 7]] }
+    expect(draw([over], drawing('table'))).toContain('nothing')
+    expect(draw([over, line('on', 7, 8)], drawing('table'))).not.toContain('over')
+    expect(draw([over], drawing('figures'))).toContain('<b>–</b>')
+    expect(draw([over], drawing('lines'))).toContain('over</td><td>–</td><td>7</td>')
+  })
+
+  it('takes the last step for now where steps do not divide the time', () => {
+    const uneven = { fromSeconds: 0, toSeconds: 120, stepSeconds: 50 }
+    expect(draw([line('on', 8)], drawing('table', { period: uneven }))).toContain('on')
+  })
+
+  it('draws no line where nothing was measured', () => {
+    const gap: Line = {
+      name: 'gap',
+      labels: {},
+      points: [0, 10, 40, 50].map((seconds) => [seconds, 1] as const),
+    }
+    const finer = { fromSeconds: 0, toSeconds: 50, stepSeconds: 10 }
+    const count = (shape: Drawing['shape'], tag: RegExp) =>
+      draw([gap], drawing(shape, { period: finer })).match(tag)?.length
+    expect([count('lines', /<polyline/g), count('areas', /<polygon/g)]).toEqual([2, 2])
   })
 
   it('draws of a bucket only what the one below it has not', () => {

@@ -28,11 +28,15 @@ export function draw(lines: readonly Line[], drawing: Drawing): string {
   return plot(lines, drawing)
 }
 
-const newest = ({ points }: Line): number => points.at(-1)?.[1] ?? Number.NaN
+/** The value at the last step of the period; of what was over before it, not a number. */
+function newest({ points }: Line, { toSeconds, stepSeconds }: Period): number {
+  const [seconds, value] = points.at(-1) ?? [Number.NaN, Number.NaN]
+  return seconds > toSeconds - stepSeconds ? value : Number.NaN
+}
 
 /** The class of a value by the panel's thresholds. */
 function judged(value: number, { warnsAt, badAt }: Drawing): string {
-  if (badAt === undefined) return 'plain'
+  if (badAt === undefined || Number.isNaN(value)) return 'plain'
   const isLessWorse = warnsAt !== undefined && badAt < warnsAt
   if (isLessWorse ? value < badAt : value >= badAt) return 'bad'
   if (warnsAt !== undefined && (isLessWorse ? value < warnsAt : value >= warnsAt)) return 'warn'
@@ -41,7 +45,7 @@ function judged(value: number, { warnsAt, badAt }: Drawing): string {
 
 function figures(lines: readonly Line[], drawing: Drawing): string {
   const cells = lines.map((line) => {
-    const value = newest(line)
+    const value = newest(line, drawing.period)
     return `<div class="figure ${judged(value, drawing)}"><b>${inUnit(value, drawing.unit)}</b><span>${escaped(line.name)}</span></div>`
   })
   return `<div class="figures">${cells.join('')}</div>`
@@ -49,19 +53,21 @@ function figures(lines: readonly Line[], drawing: Drawing): string {
 
 function bars(lines: readonly Line[], drawing: Drawing): string {
   const rows = lines.map((line) => {
-    const value = newest(line)
-    const filled = Math.round(Math.min(Math.max(value, 0), 1) * 100)
+    const value = newest(line, drawing.period)
+    const filled = Math.round(Math.min(Math.max(value || 0, 0), 1) * 100)
     return `<div class="bar ${judged(value, drawing)}"><span>${escaped(line.name)}</span><i><em style="width:${filled}%"></em></i><b>${inUnit(value, drawing.unit)}</b></div>`
   })
   return rows.join('')
 }
 
-function table(lines: readonly Line[], { unit }: Drawing): string {
-  const own = lines.filter((line) => line.name.trim() !== '' && newest(line) > 0)
+function table(lines: readonly Line[], { unit, period }: Drawing): string {
+  const own = lines
+    .map((line) => ({ name: line.name, value: newest(line, period) }))
+    .filter(({ name, value }) => name.trim() !== '' && value > 0)
   if (own.length === 0) return '<p class="nothing">nothing</p>'
   const rows = own
-    .toSorted((a, b) => newest(b) - newest(a))
-    .map((line) => `<tr><td>${escaped(line.name)}</td><td>${inUnit(newest(line), unit)}</td></tr>`)
+    .toSorted((a, b) => b.value - a.value)
+    .map(({ name, value }) => `<tr><td>${escaped(name)}</td><td>${inUnit(value, unit)}</td></tr>`)
   return `<table>${rows.join('')}</table>`
 }
 
@@ -101,15 +107,26 @@ function path(
   { index, scale, drawing }: { index: number; scale: Scale; drawing: Drawing },
 ): string {
   const colour = index % LINE_COLOURS
-  const at = points.map(
-    ([seconds, value]) => `${rounded(scale.x(seconds))},${rounded(scale.y(value))}`,
-  )
-  const [first] = points
-  const last = points.at(-1)
-  if (drawing.shape !== 'areas' || first === undefined || last === undefined)
-    return `<polyline class="c${colour}" points="${at.join(' ')}"/>`
   const ground = rounded(scale.y(0))
-  return `<polygon class="c${colour}" points="${rounded(scale.x(first[0]))},${ground} ${at.join(' ')} ${rounded(scale.x(last[0]))},${ground}"/>`
+  const pieces = withoutGaps(points, drawing.period).map((piece) => {
+    const at = piece.map(
+      ([seconds, value]) => `${rounded(scale.x(seconds))},${rounded(scale.y(value))}`,
+    )
+    // The last point twice: one that stands alone is a dot.
+    if (drawing.shape !== 'areas')
+      return `<polyline class="c${colour}" points="${at.join(' ')} ${at.at(-1)}"/>`
+    const [from, to] = [piece[0], piece.at(-1)].map((end) => rounded(scale.x(end?.[0] ?? 0)))
+    return `<polygon class="c${colour}" points="${from},${ground} ${at.join(' ')} ${to},${ground}"/>`
+  })
+  return pieces.join('')
+}
+
+/** Points of consecutive steps together: between the others nothing was measured. */
+function withoutGaps(points: Line['points'], { stepSeconds }: Period): Line['points'][] {
+  const starts = points.flatMap(([seconds], index) =>
+    index === 0 || seconds - (points[index - 1]?.[0] ?? 0) > stepSeconds ? [index] : [],
+  )
+  return starts.map((start, index) => points.slice(start, starts[index + 1]))
 }
 
 /** Each line on top of those before it. */
@@ -139,10 +156,10 @@ function grid({ badAt, warnsAt }: Drawing, scale: Scale): string {
     .join('')
 }
 
-function legend(lines: readonly Line[], { unit }: Drawing, all: number): string {
+function legend(lines: readonly Line[], { unit, period }: Drawing, all: number): string {
   const rows = lines.map((line, index) => {
     const highest = Math.max(...line.points.map(([, value]) => value))
-    return `<tr><td><s class="c${index % LINE_COLOURS}"></s>${escaped(line.name) || '(none)'}</td><td>${inUnit(newest(line), unit)}</td><td>${inUnit(highest, unit)}</td></tr>`
+    return `<tr><td><s class="c${index % LINE_COLOURS}"></s>${escaped(line.name) || '(none)'}</td><td>${inUnit(newest(line, period), unit)}</td><td>${inUnit(highest, unit)}</td></tr>`
   })
   const more = all > lines.length ? `<tr><td>… ${all - lines.length} more</td></tr>` : ''
   return `<table class="legend"><tr><th></th><th>now</th><th>highest</th></tr>${rows.join('')}${more}</table>`

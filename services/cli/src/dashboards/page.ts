@@ -33,7 +33,7 @@ section { background: var(--surface); border: 1px solid var(--border); border-ra
 section h3 { font-size: 14px; margin: 0 } section > p { font-size: 12px; line-height: 16px }
 figure { margin: 0; position: relative } figure svg { width: 100%; height: 160px; display: block; border-bottom: 1px solid var(--border) }
 .top { position: absolute; left: 0; top: -2px; font-size: 11px; color: var(--muted); background: var(--surface); padding-right: 4px }
-polyline { fill: none; stroke-width: 1.6; vector-effect: non-scaling-stroke } polygon { opacity: 0.75 }
+polyline { fill: none; stroke-width: 1.6; stroke-linecap: round; vector-effect: non-scaling-stroke }
 line { vector-effect: non-scaling-stroke; stroke-dasharray: 4 4 } line.warn { stroke: var(--warn) } line.bad { stroke: var(--bad) }
 rect { fill: var(--c0) } .heat { display: flex; gap: 6px } .heat svg { flex: 1; min-width: 0 }
 .edges { display: flex; flex-direction: column; justify-content: space-around; font-size: 10px; line-height: 10px; color: var(--muted); text-align: right }

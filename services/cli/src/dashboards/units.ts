@@ -6,7 +6,9 @@ const SI: readonly (readonly [number, string])[] = [
   [1e3, 'k'],
 ]
 
+/** A dash for what is not a number. */
 export function inUnit(value: number, unit: string): string {
+  if (Number.isNaN(value)) return '–'
   if (unit === 'percentunit') return `${short(value * 100)} %`
   if (unit === 's') return duration(value)
   if (unit === 'bytes') return `${scaled(value)}B`
