@@ -249,6 +249,9 @@ it('tells of its health without a key, and of its metrics with one', async () =>
     accept: 'application/openmetrics-text; version=1.0.0',
   })
   expect(open.headers['content-type']).toMatch(/^application\/openmetrics-text/)
+  const { paths } = (await get(fixture.gateway, '/openapi.json')).json()
+  const described = Object.keys(paths['/metrics'].get.responses['200'].content)
+  expect(described).toEqual(['text/plain', 'application/openmetrics-text'])
 })
 
 it('serves every registered schema for ever, and no other file', async () => {

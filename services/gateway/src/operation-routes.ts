@@ -58,7 +58,13 @@ const METRICS = only('metrics:read', {
   operationId: 'metrics',
   summary: 'Metrics as Prometheus text or, by Accept, OpenMetrics',
   response: {
-    200: { description: 'The metrics', content: { 'text/plain': { schema: { type: 'string' } } } },
+    200: {
+      description: 'The metrics',
+      content: {
+        'text/plain': { schema: { type: 'string' } },
+        'application/openmetrics-text': { schema: { type: 'string' } },
+      },
+    },
     401: problem('No valid API key'),
     403: problem('The key lacks the scope'),
   },
