@@ -30,7 +30,7 @@ export const WELL: Board = {
         },
         {
           title: 'Waits for a person',
-          says: 'Dead letters, approvals, escalations and alerts that nobody has closed.',
+          says: 'Dead letters, approvals; escalations and alerts that nobody has acknowledged.',
           shape: 'figures',
           unit: 'short',
           width: 6,
