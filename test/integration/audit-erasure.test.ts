@@ -125,6 +125,28 @@ describe('an erasure', () => {
     expect(metrics).toMatch(/^baton_audit_erasures_total\{outcome="completed"\} 2$/m)
   })
 
+  test('counts as failed where the vault does not answer a confirmation, which may be said again', async () => {
+    const failed = async () => {
+      const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
+      return Number(/^baton_audit_erasures_total\{outcome="failed"\} (\d+)$/m.exec(metrics)?.[1])
+    }
+    const who = await tell([person()])
+    const id = await plan(who)
+    const before = await failed()
+    const rename = (from: string, to: string) =>
+      fixture.vaultSuperuser.query({ text: `alter table vault.${from} rename to ${to}` })
+    await rename('subject_key', 'subject_key_away')
+    try {
+      expect((await confirm(id, who)).status).toBeGreaterThanOrEqual(500)
+    } finally {
+      await rename('subject_key_away', 'subject_key')
+    }
+    expect(await failed()).toBe(before + 1)
+    expect((await confirm(id, who)).status).toBe(200)
+    expect((await complete(id)).status).toBe(200)
+    expect(await failed()).toBe(before + 1)
+  })
+
   test('says what the files under the databases can still hold, as their servers answer', async () => {
     const who = await tell([person()])
     const id = await plan(who)

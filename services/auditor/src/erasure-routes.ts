@@ -31,6 +31,10 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
     if (options.eraser === undefined) throw ERASURE_OFF
     return options.eraser
   }
+  const countFailure = (error: unknown): never => {
+    options.ended.failed.inc()
+    throw error
+  }
 
   server.post<{ Body: ErasurePlan }>(
     '/v1/erasures',
@@ -52,7 +56,9 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
     '/v1/erasures/:id/confirm',
     { ...guard, ...CONFIRM },
     async ({ params: { id }, body: request }) => {
-      const confirmed = await eraser().confirm({ ...request, id })
+      const confirmed = await eraser()
+        .confirm({ ...request, id })
+        .catch(countFailure)
       if (confirmed.kind === 'refused') throw REFUSALS[confirmed.why]
       logger.info({ event: 'erasure.confirmed', erasureId: id, operator: request.confirmedBy })
       return show(confirmed.erasure)
@@ -67,10 +73,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
       if (known === undefined) throw ERASURE_UNKNOWN
       if (!known.proven) throw REFUSALS.unproven
       if (known.receipt !== null) return known.receipt
-      const receipt = await complete(options, id, body).catch((error: unknown) => {
-        options.ended.failed.inc()
-        throw error
-      })
+      const receipt = await complete(options, id, body).catch(countFailure)
       options.ended.completed.inc()
       logger.info({ event: 'erasure.completed', erasureId: id })
       return receipt
