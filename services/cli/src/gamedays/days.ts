@@ -18,11 +18,13 @@ import { leasesExpire } from './days/leases-expire.ts'
 import { outsideAway } from './days/outside-away.ts'
 import { receiversBusy } from './days/receivers-busy.ts'
 import { webhookAway } from './days/webhook-away.ts'
+import { archiveBehind } from './days/archive-behind.ts'
 import { bundleAway } from './days/bundle-away.ts'
 import { diskFull } from './days/disk-full.ts'
 import { keyEnds } from './days/key-ends.ts'
 import { receiptsUnmatched } from './days/receipts-unmatched.ts'
 import { scanIncomplete } from './days/scan-incomplete.ts'
+import { scrubStopped } from './days/scrub-stopped.ts'
 import { serverUnsafe } from './days/server-unsafe.ts'
 import { witnessAway } from './days/witness-away.ts'
 import type { GameDay } from './game-day.ts'
@@ -53,14 +55,15 @@ export const GAME_DAYS: readonly GameDay[] = [
   bundleAway,
   diskFull,
   witnessAway,
+  scrubStopped,
+  archiveBehind,
 ]
 
 /** Alerts that no game day provokes, and why. */
 export const NOT_PROVOKED: Readonly<Record<string, string>> = {
-  BatonScrubStopped: 'no game day has been written for it yet',
-  BatonErasuresFail: 'while the vault is away the erasure fails before it is counted',
-  BatonCompressionSpike: 'no game day has been written for it yet',
-  BatonArchiveBehind: 'more than 20,000 records must wait, which takes longer than a game day',
+  BatonErasuresFail: 'no game day has been written for it yet',
+  BatonCompressionSpike:
+    'no game day has been run for it yet: it compares with the day before, so it takes about five minutes',
 }
 
 /** Where a person sees this metric: the dashboards and panels that draw it. */
