@@ -49,3 +49,8 @@ export function code(text: string): string {
   if (/^[A-Z][A-Z0-9_]{0,63}$/.test(text)) return text
   throw new InvalidArgumentError('Expected capital letters, digits and underscores.')
 }
+
+export function httpUrl(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
+  throw new InvalidArgumentError('Expected a URL that begins with http:// or https://.')
+}

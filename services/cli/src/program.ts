@@ -1,7 +1,7 @@
 // The commands and their arguments. Each command's code is loaded only when it runs, so that help is instant.
 import { Command, CommanderError } from 'commander'
 import { addAlerts, addEscalations } from './alert-commands.ts'
-import { collect, positiveNumber, wholeNumber } from './arguments.ts'
+import { collect, httpUrl, positiveNumber, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 import { addAudit, addEvidence, addPolicy, addVerify } from './audit-commands.ts'
 import type { Context } from './context.ts'
@@ -189,7 +189,7 @@ function addDashboards(program: Command, run: Run): void {
   program
     .command('dashboards')
     .description('draw the dashboards from a Prometheus onto one page, without Grafana')
-    .option('--prometheus <url>', 'where Prometheus answers', 'http://127.0.0.1:9090')
+    .option('--prometheus <url>', 'where Prometheus answers', httpUrl, 'http://127.0.0.1:9090')
     .option('--out <file>', 'the page that is written', 'baton-dashboards.html')
     .option('--minutes <number>', 'how far back it looks', wholeNumber(1), 60)
     .action(

@@ -1,5 +1,4 @@
 // `dashboards`: Grafana's dashboards without Grafana, drawn from a Prometheus onto one page; says which panels have no data.
-import { writeFileSync } from 'node:fs'
 import { BOARDS } from '@baton/infra/boards'
 import type { Board, Panel } from '@baton/infra/boards'
 import type { HttpClient } from '@baton/http/client'
@@ -13,6 +12,7 @@ import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { counted } from '../terminal/figures.ts'
 import { renderTable } from '../terminal/table.ts'
+import { writeOut } from './evidence.ts'
 
 export interface DashboardsOptions {
   readonly prometheus: string
@@ -40,8 +40,8 @@ export async function dashboards(context: Context, options: DashboardsOptions): 
   try {
     const drawn: DrawnBoard[] = []
     for (const board of BOARDS) drawn.push(await drawBoard(client, { board, period, asked }))
-    const told = `${options.prometheus}, the ${options.minutes} minutes before ${new Date(period.toSeconds * 1_000).toISOString()}`
-    writeFileSync(options.out, page(drawn, told))
+    const told = `${shownUrl(options.prometheus)}, the ${options.minutes} minutes before ${new Date(period.toSeconds * 1_000).toISOString()}`
+    await writeOut(options.out, page(drawn, told))
   } finally {
     client.close()
   }
@@ -53,6 +53,12 @@ export async function dashboards(context: Context, options: DashboardsOptions): 
   )
   output.next(`open ${options.out}`)
   return without.length === 0 ? EXIT.fine : EXIT.incomplete
+}
+
+/** The page is passed on: a password of the address is not in it. */
+export function shownUrl(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname === '/' ? '' : pathname}`
 }
 
 function periodOf(minutes: number): Period {
