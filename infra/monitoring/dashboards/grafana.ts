@@ -136,7 +136,7 @@ interface Common<Built> {
 function dressed<Built extends Common<Built>>(built: Built, panel: Panel): Built {
   built
     .title(panel.title)
-    .description(panel.says)
+    .description(panel.exemplars === true ? `${panel.says} Points open the trace.` : panel.says)
     .datasource(SOURCE)
     .unit(panel.unit)
     .span(panel.width)

@@ -14,7 +14,7 @@ export const TIME: Board = {
       panels: [
         {
           title: 'Latency, dispatch to accept',
-          says: 'Targets are 0.2, 0.5 and 1 s by transport. Points open the trace behind a slow one.',
+          says: 'Targets are 0.2, 0.5 and 1 s by transport.',
           shape: 'lines',
           unit: 's',
           width: 12,

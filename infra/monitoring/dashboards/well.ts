@@ -30,7 +30,7 @@ export const WELL: Board = {
         },
         {
           title: 'Waits for a person',
-          says: 'Dead letters, approvals; escalations and alerts that nobody has acknowledged.',
+          says: 'Dead letters, approvals, escalations, and alerts that nobody has acknowledged.',
           shape: 'figures',
           unit: 'short',
           width: 6,
@@ -113,7 +113,7 @@ export const WELL: Board = {
         },
         {
           title: 'Latency, dispatch to accept',
-          says: 'Half of them, and 99 of 100. Points open the trace.',
+          says: 'Half of them, and 99 of 100.',
           shape: 'lines',
           unit: 's',
           width: 8,
