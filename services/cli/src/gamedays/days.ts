@@ -1,7 +1,7 @@
 // All game days, and the alerts that none of them provokes, with the reason.
 import { BOARDS } from '@baton/infra/boards'
 import { agentAway } from './days/agent-away.ts'
-import { auditSlow } from './days/audit-slow.ts'
+import { auditSlow, auditSlowForDays } from './days/audit-slow.ts'
 import { clockWrong } from './days/clock-wrong.ts'
 import { eventLoopBlocked } from './days/event-loop-blocked.ts'
 import { injectionWave } from './days/injection-wave.ts'
@@ -38,6 +38,7 @@ export const GAME_DAYS: readonly GameDay[] = [
   schemaAltered,
   clockWrong,
   auditSlow,
+  auditSlowForDays,
   injectionWave,
   rollbacks,
   eventLoopBlocked,

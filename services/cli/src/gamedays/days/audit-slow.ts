@@ -1,14 +1,17 @@
-// Every answer of the audit database takes long.
+// Every answer of the audit database takes long: for an hour, and for days.
 import type { GameDay } from '../game-day.ts'
 
 const LATENCY_MS = 60
 
-export const auditSlow: GameDay = {
-  name: 'audit-slow',
+const slow = (
+  name: string,
+  { timesFaster, alerts }: Pick<GameDay, 'timesFaster' | 'alerts'>,
+): GameDay => ({
+  name,
   breaks: `each answer between auditor and Postgres takes ${LATENCY_MS} ms longer, both ways`,
-  alerts: ['BatonAppendSlow', 'BatonLatencyBurnFast', 'BatonLatencyBurnSlow', 'BatonPairSlow'],
+  alerts,
   watched: { metric: 'baton_audit_append_seconds_sum', how: 'sum' },
-  timesFaster: 90,
+  timesFaster,
   seconds: 240,
   perSecond: 16,
   async breakIt({ services, slowLink }) {
@@ -24,4 +27,15 @@ export const auditSlow: GameDay = {
     ],
     run: ({ services }) => services.start('auditor'),
   },
-}
+})
+
+export const auditSlow = slow('audit-slow', {
+  timesFaster: 90,
+  alerts: ['BatonAppendSlow', 'BatonLatencyBurnFast', 'BatonPairSlow'],
+})
+
+/** Three days must pass before the slow burn is over: here in two minutes, in which the fast burn's windows hold nothing. */
+export const auditSlowForDays = slow('audit-slow-for-days', {
+  timesFaster: 2_000,
+  alerts: ['BatonLatencyBurnSlow'],
+})
