@@ -21,6 +21,7 @@ import { webhookAway } from './days/webhook-away.ts'
 import { archiveBehind } from './days/archive-behind.ts'
 import { bundleAway } from './days/bundle-away.ts'
 import { diskFull } from './days/disk-full.ts'
+import { erasureFails } from './days/erasure-fails.ts'
 import { keyEnds } from './days/key-ends.ts'
 import { receiptsUnmatched } from './days/receipts-unmatched.ts'
 import { scanIncomplete } from './days/scan-incomplete.ts'
@@ -58,11 +59,11 @@ export const GAME_DAYS: readonly GameDay[] = [
   witnessAway,
   scrubStopped,
   archiveBehind,
+  erasureFails,
 ]
 
 /** Alerts that no game day provokes, and why. */
 export const NOT_PROVOKED: Readonly<Record<string, string>> = {
-  BatonErasuresFail: 'no game day has been written for it yet',
   BatonCompressionSpike:
     'no game day has been run for it yet: it compares with the day before, so it takes about five minutes',
 }

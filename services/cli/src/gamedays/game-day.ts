@@ -20,6 +20,8 @@ export interface Scene {
   readonly home: string
   /** Runs this command line against the instance, as a reviewer would; answers its data. Throws where it fails. */
   readonly baton: (...args: readonly string[]) => Promise<string>
+  /** The same as another reviewer: nobody confirms what they asked for themselves. */
+  readonly batonAs: (who: 'reviewer-2', ...args: readonly string[]) => Promise<string>
   /** Asks the auditor for a verification of the whole log; answers its verdict. */
   readonly verify: () => Promise<string>
   /** Opens a link to a server that can be made slow. */

@@ -14,6 +14,7 @@ export type TaskKind =
   | 'slow'
   | 'outside'
   | 'encoded'
+  | 'personal'
 
 export interface Load {
   /** From now on every `every`-th task is of this kind. */
@@ -33,6 +34,12 @@ const TEXTS: Readonly<Record<string, string>> = {
 const ENCODED = Buffer.from('the quick brown fox jumps over the lazy dog '.repeat(2_250)).toString(
   'base64',
 )
+/** Whom tasks of the kind `personal` are about. */
+export const PERSON = 'gameday-person'
+const PERSONAL = {
+  dataSubjects: [PERSON],
+  payload: { '/currentState/name': { subject: PERSON, value: 'the name of somebody' } },
+}
 const UNDER_WAY_MAX = 64
 
 /** What cannot be sent is left out: a full outbox is one of the things a day provokes. */
@@ -88,6 +95,7 @@ function task(kind: TaskKind) {
         text: TEXTS[kind] ?? 'a line',
         ...(kind === 'encoded' && { notes: [ENCODED, ENCODED] }),
       },
+      ...(kind === 'personal' && { personalData: PERSONAL }),
       traceparent: newTraceparent(),
       cost: {
         spentSoFarUSD: 0,

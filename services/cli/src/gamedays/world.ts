@@ -95,12 +95,14 @@ async function startWorld(
     (await startJudge({ program, folder: join(home, 'prometheus'), targets, timesFaster, lowered }))
   if (judge) closing.push(() => judge.stop())
   const { gateway, auditor } = settled.urls
+  const asking = { context, databases, gateway }
   const scene: Scene = {
     services,
     load,
     home,
     sql: (database, text) => asSuperuser(databases, database, text),
-    baton: (...args) => runBaton(args, { context, databases, gateway }),
+    baton: (...args) => runBaton(args, { ...asking, person: 'reviewer-1' }),
+    batonAs: (person, ...args) => runBaton(args, { ...asking, person }),
     smallDisk: async (folder) => void closing.push(await openSmallDisk(folder)),
     async slowLink(url) {
       const link = await openSlowLink(url)
@@ -182,10 +184,12 @@ interface Asking {
   readonly context: Context
   readonly databases: Databases
   readonly gateway: string
+  readonly person: 'reviewer-1' | 'reviewer-2'
 }
 
 /** As somebody who sent nothing: nobody reviews their own. Throws where the command fails. */
-async function runBaton(args: readonly string[], { context, databases, gateway }: Asking) {
+async function runBaton(args: readonly string[], asking: Asking) {
+  const { context, databases, gateway, person } = asking
   const child = spawn(process.execPath, [MAIN, '--json', ...args], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -193,7 +197,7 @@ async function runBaton(args: readonly string[], { context, databases, gateway }
       ...context.environment,
       BATON_HOME: context.home,
       BATON_GATEWAY_URL: gateway,
-      BATON_API_KEY: databases.keys.people['reviewer-1'],
+      BATON_API_KEY: databases.keys.people[person],
     },
   })
   const said: Buffer[] = []
