@@ -198,7 +198,8 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
   // It is born with a finding: the first value of a counter is an increase too.
   BatonLogTampered: {
     fires: at(25, { 'baton_audit_tamper_detected_total{instance="a"}': '_x20 1x60' }),
-    quiet: at(25, { 'baton_audit_tamper_detected_total{instance="a"}': still(0) }),
+    // An old finding, and a hole in the scraping: nothing rose.
+    quiet: at(130, { 'baton_audit_tamper_detected_total{instance="a"}': '1x5 _x15 1x120' }),
   },
   BatonReceiptsUnmatched: {
     fires: at(25, { 'baton_receipts_unmatched_total{state="missing"}': '0x20 2x60' }),
@@ -217,6 +218,11 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
       'baton_audit_append_seconds_bucket{le="0.5"}': rising(100),
       baton_audit_append_seconds_count: rising(100),
     }),
+  },
+  BatonClockStopsWork: gauge('baton_audit_clock_ahead_seconds', 2.1, -5),
+  BatonReadsFail: {
+    fires: at(20, { 'baton_breaker_open{target="auditor_reads"}': still(1) }),
+    quiet: at(20, { 'baton_breaker_open{target="auditor"}': still(1) }),
   },
   BatonClockWrong: gauge('baton_audit_clock_ahead_seconds', -1.5, 0.2),
   BatonScrubStopped: {

@@ -28,10 +28,18 @@ export function alertmanager(): object {
       },
       {
         // While nothing is published or recorded, everything is slow.
-        source_matchers: ['alertname=~"BatonOutboxStale|BatonBreakerOpen|BatonLogUnsealed"'],
+        source_matchers: ['alertname=~"BatonOutboxStale|BatonBreakerOpen"'],
         target_matchers: [
           'alertname=~"BatonLatencyBurn.*|BatonPairSlow|BatonAgentAway|BatonReceiversBusy"',
         ],
+      },
+      {
+        source_matchers: ['alertname="BatonLogUnsealed"'],
+        target_matchers: ['alertname=~"BatonLatencyBurn.*|BatonPairSlow"'],
+      },
+      {
+        source_matchers: ['alertname="BatonClockStopsWork"'],
+        target_matchers: ['alertname="BatonClockWrong"'],
       },
       {
         source_matchers: ['alertname="BatonDiskFull"'],

@@ -69,8 +69,8 @@ export const DELIVERY_ALERTS: readonly Alert[] = [
     severity: 'page',
     summary: 'a circuit breaker to {{ $labels.target }} is open',
     meaning:
-      'A process gave up asking another one; for the auditor that means that nothing executes.',
-    expression: () => 'max by (target) (baton_breaker_open{target!="outside"}) > 0',
+      'Receivers gave up asking the auditor: no execution begins without its record, so nothing executes.',
+    expression: () => 'max by (target) (baton_breaker_open{target="auditor"}) > 0',
     forSeconds: MINUTE,
   },
   {

@@ -1,14 +1,17 @@
 // Alerts about the audit log: what tampers with it, what stops it, what falls behind.
 import { TRAFFIC_MIN } from '../objectives.ts'
-import { HOUR, MINUTE } from './alert.ts'
+import { DAY, HOUR, MINUTE } from './alert.ts'
 import type { Alert, SpanWriter } from './alert.ts'
 
 const LOG = { area: 'audit log' } as const
 
-/** A counter that was born above 0 has risen too: its first value is no increase to Prometheus. */
-function hasRisen(metric: string, window: string): string {
-  return `sum(increase(${metric}[${window}])) > 0
-or sum(${metric} unless ${metric} offset ${window}) > 0`
+/**
+ * A counter that was born above 0 has risen too: its first value is no increase to Prometheus. Born is what nobody saw
+ * within a week; a series that comes back after a hole in the scraping is not.
+ */
+function hasRisen(metric: string, span: SpanWriter): string {
+  return `sum(increase(${metric}[${span(HOUR)}])) > 0
+or sum(${metric} unless max_over_time(${metric}[${span(7 * DAY)}] offset ${span(5 * MINUTE)})) > 0`
 }
 
 const APPEND = 'baton_audit_append_seconds'
@@ -29,7 +32,7 @@ export const LOG_ALERTS: readonly Alert[] = [
     summary: 'a verification found that the audit log is not what was recorded',
     meaning:
       'Records, seals or bundles were altered or removed. This alert is never silenced by another.',
-    expression: (span) => hasRisen('baton_audit_tamper_detected_total', span(HOUR)),
+    expression: (span) => hasRisen('baton_audit_tamper_detected_total', span),
     keepFiringSeconds: HOUR,
   },
   {
@@ -39,7 +42,7 @@ export const LOG_ALERTS: readonly Alert[] = [
     summary: 'executions hold receipts that the audit log does not know',
     meaning:
       'The two databases contradict each other: records are missing, or are not the ones that were promised.',
-    expression: (span) => hasRisen('baton_receipts_unmatched_total{state!="waiting"}', span(HOUR)),
+    expression: (span) => hasRisen('baton_receipts_unmatched_total{state!="waiting"}', span),
     keepFiringSeconds: HOUR,
   },
   {
@@ -80,10 +83,27 @@ export const LOG_ALERTS: readonly Alert[] = [
   },
   {
     ...LOG,
+    name: 'BatonReadsFail',
+    severity: 'ticket',
+    summary: 'the auditor does not answer what is asked about the log',
+    meaning: 'Traces, verifications and evidence are answered with 503; work goes on.',
+    expression: () => 'max(baton_breaker_open{target="auditor_reads"}) > 0',
+    forSeconds: 5 * MINUTE,
+  },
+  {
+    ...LOG,
+    name: 'BatonClockStopsWork',
+    severity: 'page',
+    summary: 'the auditor’s clock is {{ $value | humanizeDuration }} ahead: nothing executes',
+    meaning: 'The auditor is so far ahead of its database that it refuses every append.',
+    expression: () => 'max(baton_audit_clock_ahead_seconds) > 2',
+  },
+  {
+    ...LOG,
     name: 'BatonClockWrong',
     severity: 'ticket',
     summary: 'the auditor’s clock and its database’s differ by {{ $value | humanizeDuration }}',
-    meaning: 'Appends are refused where the auditor is too far ahead.',
+    meaning: 'Records get times that are wrong; two seconds ahead, nothing executes any more.',
     expression: () => 'max(abs(baton_audit_clock_ahead_seconds)) > 1',
     forSeconds: MINUTE,
   },
@@ -120,6 +140,7 @@ and sum(increase(baton_audit_records_total[${span(6 * HOUR)}])) > 0`,
     severity: 'ticket',
     summary: 'an erasure of a person failed',
     meaning: 'A person’s right to erasure is not met yet; the erasure must be run again.',
-    expression: (span) => hasRisen('baton_audit_erasures_total{outcome="failed"}', span(HOUR)),
+    expression: (span) => hasRisen('baton_audit_erasures_total{outcome="failed"}', span),
+    keepFiringSeconds: HOUR,
   },
 ]

@@ -64,6 +64,7 @@ export const GAME_DAYS: readonly GameDay[] = [
 
 /** Alerts that no game day provokes, and why. */
 export const NOT_PROVOKED: Readonly<Record<string, string>> = {
+  BatonReadsFail: 'no game day has been written for it yet',
   BatonCompressionSpike:
     'no game day has been run for it yet: it compares with the day before, so it takes about five minutes',
 }

@@ -6,7 +6,7 @@ const PRELOAD = new URL('../moved-clock.ts?ahead=6000', import.meta.url)
 export const clockWrong: GameDay = {
   name: 'clock-wrong',
   breaks: 'the auditor’s clock is six seconds ahead: appends are refused',
-  alerts: ['BatonClockWrong'],
+  alerts: ['BatonClockStopsWork', 'BatonClockWrong'],
   watched: { metric: 'baton_audit_clock_ahead_seconds', how: 'max' },
   timesFaster: 60,
   seconds: 50,
