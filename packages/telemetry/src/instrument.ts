@@ -31,29 +31,36 @@ interface Description<Label extends string> {
   readonly name: string
   readonly help: string
   readonly labels: readonly Label[]
+  /** Those of the labels whose values others choose; all by default. */
+  readonly openLabels?: readonly string[] | undefined
 }
 
 /** Agent types come from messages, so a sender could invent label values without end. */
 const LABEL_SETS_MAX = 1_000
-/** Every label set beyond the first thousand is counted under this value. */
+/** Beyond the first thousand label sets this is the value of every label that others choose; the others keep theirs. */
 export const OVERFLOW_LABEL = 'other'
 
 function labelled<Label extends string, Instrument>(
-  names: readonly Label[],
+  { labels: names, openLabels = names }: Pick<Description<Label>, 'labels' | 'openLabels'>,
   bind: (labels: Record<Label, string>) => Instrument,
 ): Labelled<Label, Instrument> {
   const bound = new Map<string, Instrument>()
   const pick = (value: (name: Label) => string): Record<Label, string> =>
     Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Label, string>
-  let overflow: Instrument | undefined
+  const keyOf = (labels: Readonly<Record<Label, string>>): string => {
+    let key = ''
+    for (const name of names) key += `${labels[name]}\u0000`
+    return key
+  }
+  const overflowed = (labels: Readonly<Record<Label, string>>): Record<Label, string> =>
+    pick((name) => (openLabels.includes(name) ? OVERFLOW_LABEL : labels[name]))
   return {
     with(labels) {
-      let key = ''
-      for (const name of names) key += `${labels[name]}\u0000`
-      const known = bound.get(key)
+      const known = bound.get(keyOf(labels))
       if (known !== undefined) return known
-      if (bound.size >= LABEL_SETS_MAX) return (overflow ??= bind(pick(() => OVERFLOW_LABEL)))
-      const instrument = bind(pick((name) => labels[name]))
+      const own = bound.size < LABEL_SETS_MAX ? pick((name) => labels[name]) : overflowed(labels)
+      const key = keyOf(own)
+      const instrument = bound.get(key) ?? bind(own)
       bound.set(key, instrument)
       return instrument
     },
@@ -63,10 +70,11 @@ function labelled<Label extends string, Instrument>(
 /** A counter of one label set per `with`. The name must end in `_total`. */
 export function labelledCounter<Label extends string>(
   registry: Registry,
-  { name, help, labels }: Description<Label>,
+  description: Description<Label>,
 ): Labelled<Label, Counter> {
+  const { name, help, labels } = description
   const counter = new PromCounter({ name, help, labelNames: labels, registers: [registry] })
-  return labelled(labels, (set) => {
+  return labelled(description, (set) => {
     counter.inc(set, 0)
     return { inc: (by = 1) => counter.inc(set, by) }
   })
@@ -78,12 +86,13 @@ export function labelledCounter<Label extends string>(
  */
 export function labelledGauge<Label extends string>(
   registry: Registry,
-  { name, help, labels }: Description<Label>,
+  description: Description<Label>,
 ): Labelled<Label, Gauge> {
+  const { name, help, labels } = description
   const reading: (() => void)[] = []
   const collect = () => reading.forEach((read) => read())
   const gauge = new PromGauge({ name, help, labelNames: labels, registers: [registry], collect })
-  return labelled(labels, (set) => {
+  return labelled(description, (set) => {
     const sources: (() => number)[] = []
     const sum = () =>
       gauge.set(
@@ -106,8 +115,9 @@ interface HistogramDescription<Label extends string> extends Description<Label> 
 /** A histogram in seconds whose buckets remember the last exemplar given to them. */
 export function labelledHistogram<Label extends string>(
   registry: Registry,
-  { name, help, labels, edges }: HistogramDescription<Label>,
+  description: HistogramDescription<Label>,
 ): Labelled<Label, Histogram> {
+  const { name, help, labels, edges } = description
   const histogram = new PromHistogram({
     name,
     help,
@@ -117,7 +127,7 @@ export function labelledHistogram<Label extends string>(
     registers: [],
   })
   registry.registerMetric(histogram)
-  return labelled(labels, (set) => {
+  return labelled(description, (set) => {
     histogram.zero(set)
     return {
       observe(seconds, exemplar) {

@@ -7,6 +7,8 @@ export interface MetricDefinition {
   /** What it says, in one sentence, for Prometheus and the page. */
   readonly help: string
   readonly labels: readonly string[]
+  /** Those of its labels whose values others choose, all of them where it is left out: beyond a bound these become one. */
+  readonly openLabels?: readonly string[]
   /** The values of its only label where they are fixed: each is shown from the start. */
   readonly values?: readonly string[]
   /** Which processes fill it; all the others show 0, or nothing where there are labels. */

@@ -172,6 +172,29 @@ describe('labels', () => {
   })
 })
 
+describe('names that senders choose', () => {
+  it('never move a handoff out of its transport, so it stays in the objective', async () => {
+    const metrics = createMetrics()
+    const pair = (from_agent: string) => ({ transport: 'queue', from_agent, to_agent: 'risk' })
+    for (let index = 0; index < 1_000; index += 1)
+      metrics.handoffLatencySeconds.with(pair(`made-up-${index}`)).observe(0.01)
+    metrics.handoffLatencySeconds.with(pair('intake')).observe(900)
+    const { body } = await metrics.expose()
+    expect(body).toContain(
+      `baton_handoff_latency_seconds_count{transport="queue",from_agent="${OVERFLOW_LABEL}",to_agent="${OVERFLOW_LABEL}"} 1`,
+    )
+  })
+
+  it('never hide which way tokens went', () => {
+    const { tokensTotal } = createMetrics()
+    for (let index = 0; index < 1_000; index += 1)
+      tokensTotal.with({ agent: `made-up-${index}`, direction: 'input' })
+    const input = tokensTotal.with({ agent: 'risk', direction: 'input' })
+    expect(tokensTotal.with({ agent: 'intake', direction: 'input' })).toBe(input)
+    expect(tokensTotal.with({ agent: 'risk', direction: 'output' })).not.toBe(input)
+  })
+})
+
 describe('content negotiation', () => {
   const filled = () => {
     const metrics = createMetrics()

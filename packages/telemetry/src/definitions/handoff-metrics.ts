@@ -12,6 +12,7 @@ export const HANDOFF_METRICS = {
     kind: 'histogram',
     help: 'Time from dispatch to accept of a handoff. Every handoff of this version travels by the queue.',
     labels: ['transport', 'from_agent', 'to_agent'],
+    openLabels: ['from_agent', 'to_agent'],
     filledBy: 'receiver',
   },
   handoffsTotal: {
@@ -19,6 +20,7 @@ export const HANDOFF_METRICS = {
     kind: 'counter',
     help: 'Handoffs by the lifecycle state they reached; `reason` is empty unless something was in the way, and QUEUED with a reason is another attempt.',
     labels: ['outcome', 'reason'],
+    openLabels: ['reason'],
     filledBy:
       'gateway, sender: `QUEUED`; relay: `EXPIRED`, `CANCELED`; receiver: the rest, and `QUEUED` of what agents hand on',
   },
@@ -34,6 +36,7 @@ export const HANDOFF_METRICS = {
     kind: 'counter',
     help: 'Verdicts of the safety scanner, by decision and the category of the first finding.',
     labels: ['decision', 'category'],
+    openLabels: ['category'],
     filledBy: 'receiver',
   },
   scanIncompleteTotal: {
@@ -112,6 +115,7 @@ export const HANDOFF_METRICS = {
     kind: 'counter',
     help: 'Tokens that agents said their executions used.',
     labels: ['agent', 'direction'],
+    openLabels: ['agent'],
     filledBy: 'receiver',
   },
   costMicroUsdTotal: {
