@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { LATENCY_EDGES_SECONDS, METRIC_DEFINITIONS } from '@baton/telemetry'
+import { markdownTable } from './markdown-table.ts'
 import type { MetricDefinition } from '@baton/telemetry'
 
 const TARGET = fileURLToPath(new URL('metrics.md', import.meta.url))
@@ -10,7 +11,7 @@ const INTRODUCTION = `# Metrics
 
 Every process exposes all of them; the last column says who fills them. The others show 0, or nothing where a gauge has labels, so use
 \`sum\` over counters and \`max\` over gauges. Times are in seconds, in histograms whose bucket edges are ${LATENCY_EDGES_SECONDS.join(', ')}.
-Label sets beyond 1,000 of one metric are counted under \`other\`. Each process also exposes \`process_…\` and \`nodejs_…\`: its processor time,
+Beyond 1,000 label sets of one metric the labels whose values others choose (agent types, reasons) are \`other\`. Each process also exposes \`process_…\` and \`nodejs_…\`: its processor time,
 memory, file descriptors, event loop and garbage collection. A gateway that gives work to agents outside is a receiver as well, and fills what receivers
 fill. Which alerts rest on which metric is in [alerts.md](alerts.md).
 
@@ -23,16 +24,6 @@ function row({ name, kind, labels, values, help, filledBy }: MetricDefinition): 
   return [`\`${name}\``, kind, labels.map((l) => `\`${l}\``).join(', ') + of, help, filledBy]
 }
 
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = HEADINGS.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((cells) => cells[column]?.length ?? 0)),
-  )
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  const rule = widths.map((width) => '-'.repeat(width))
-  return [line(HEADINGS), line(rule), ...rows.map(line)].join('\n')
-}
-
 function readTarget(): string {
   try {
     return readFileSync(TARGET, 'utf8')
@@ -42,7 +33,7 @@ function readTarget(): string {
 }
 
 const check = process.argv.includes('--check')
-const wanted = `${INTRODUCTION}\n\n${table(Object.values(METRIC_DEFINITIONS).map(row))}\n`
+const wanted = `${INTRODUCTION}\n\n${markdownTable(HEADINGS, Object.values(METRIC_DEFINITIONS).map(row))}\n`
 if (wanted !== readTarget()) {
   process.stderr.write(`${check ? 'out of date' : 'written'}: infra/metrics.md\n`)
   if (check) process.exitCode = 1

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { markdownTable } from './markdown-table.ts'
 
 interface Setting {
   readonly name: string
@@ -65,13 +66,7 @@ function table(settings: readonly Setting[]): string {
     setting.bounds.replaceAll('|', '\\|'),
     setting.help.replaceAll('|', '\\|'),
   ])
-  const widths = HEADINGS.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  const rule = widths.map((width) => '-'.repeat(width))
-  return [line(HEADINGS), line(rule), ...rows.map(line)].join('\n')
+  return markdownTable(HEADINGS, rows)
 }
 
 function shownDefault({ default: preset }: Setting): string {

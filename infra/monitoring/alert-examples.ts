@@ -195,11 +195,17 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
       'baton_queue_oldest_age_seconds{agent="risk"}': still(0),
     }),
   },
-  // It is born with a finding: the first value of a counter is an increase too.
+  // An old finding; then the process starts again and counts another before it is read for the first time.
   BatonLogTampered: {
-    fires: at(25, { 'baton_audit_tamper_detected_total{instance="a"}': '_x20 1x60' }),
+    fires: at(140, {
+      'baton_audit_tamper_detected_total{instance="a"}': '0x5 1x125 _x2 1x60',
+      'process_start_time_seconds{instance="a"}': `0x131 _x2 ${134 * 60}x60`,
+    }),
     // An old finding, and a hole in the scraping: nothing rose.
-    quiet: at(130, { 'baton_audit_tamper_detected_total{instance="a"}': '1x5 _x15 1x120' }),
+    quiet: at(130, {
+      'baton_audit_tamper_detected_total{instance="a"}': '1x5 _x15 1x120',
+      'process_start_time_seconds{instance="a"}': '0x5 _x15 0x120',
+    }),
   },
   BatonReceiptsUnmatched: {
     fires: at(25, { 'baton_receipts_unmatched_total{state="missing"}': '0x20 2x60' }),

@@ -10,6 +10,7 @@ import {
   TRAFFIC_MIN,
 } from '@baton/telemetry'
 import type { Alert } from '@baton/telemetry'
+import { markdownTable } from '../markdown-table.ts'
 
 export function alertsPage(written: string): string {
   const areas = [...Map.groupBy(ALERTS, ({ area }) => area)]
@@ -21,7 +22,7 @@ export function alertsPage(written: string): string {
 (\`promtool test rules infra/prometheus/rule-tests*.yml\`), a [runbook](runbooks), and a [game day](game-days.md) that provokes it or a reason why none does.`,
     '## Objectives',
     `Over ${PERIOD_DAYS} days. A share over fewer than ${TRAFFIC_MIN} handoffs says nothing, and nobody is told of it.`,
-    table(
+    markdownTable(
       ['objective', 'transport', 'share', 'within'],
       OBJECTIVES.map(({ id, transport, share, withinSeconds }) => [
         `\`${id}\``,
@@ -31,7 +32,7 @@ export function alertsPage(written: string): string {
       ]),
     ),
     `An error budget is what may miss: 1 % of handoffs, or 0.1 %. It burns too fast where both windows say so:`,
-    table(
+    markdownTable(
       ['told as', 'short window', 'long window', 'times too fast'],
       BURN_ALARMS.map(({ severity, shortSeconds, longSeconds, rateMin }) => [
         severity,
@@ -41,7 +42,7 @@ export function alertsPage(written: string): string {
       ]),
     ),
     '## Rates',
-    table(
+    markdownTable(
       ['rate', 'of handoffs', 'limit'],
       RATES.map(({ id, title, limit }) => [
         `\`${id}\``,
@@ -51,7 +52,7 @@ export function alertsPage(written: string): string {
     ),
     ...areas.flatMap(([area, alerts]) => [
       `## Alerts: ${area}`,
-      table(
+      markdownTable(
         ['alert', 'told as', 'meaning', 'for', 'runbook'],
         alerts.map((alert) => alertRow(alert)),
       ),
@@ -71,13 +72,3 @@ function alertRow(alert: Alert): readonly string[] {
 }
 
 const percent = (share: number): string => `${Number((share * 100).toFixed(3))} %`
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`
-  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`
-  return [line(head), rule, ...rows.map(line)].join('\n')
-}

@@ -1,5 +1,5 @@
 // How an error budget stands, from counts alone: what is left of it, how fast it burns, whether that can be judged.
-import { BURN_ALARMS, PERIOD_DAYS, TRAFFIC_MIN } from './objectives.ts'
+import { BURN_ALARMS, errorBudgetOf, PERIOD_DAYS, TRAFFIC_MIN } from './objectives.ts'
 import type { BurnAlarm } from './objectives.ts'
 import { LATENCY_EDGES_SECONDS } from './slo.ts'
 
@@ -39,9 +39,7 @@ export function handoffsWithin(counts: readonly number[], withinSeconds: number)
 /** How many times too fast an error budget is spent: 1 spends exactly what the share allows. Null where nothing came. */
 export function burnRate({ total, inTime }: Handoffs, share: number): number | null {
   if (total === 0) return null
-  // 1 − 0.999 is not 0.001 in floating point.
-  const errorBudget = Number((1 - share).toFixed(6))
-  return (total - inTime) / total / errorBudget
+  return (total - inTime) / total / errorBudgetOf(share)
 }
 
 /** What is left of an error budget: 1 is all of it, below 0 it is overdrawn. Null where nothing came. */

@@ -25,6 +25,7 @@ export type { Gauge } from './instrument.ts'
 export type { Metrics } from './metrics.ts'
 export {
   BURN_ALARMS,
+  errorBudgetOf,
   EVENTS_MIN,
   LEVEL_METRICS,
   OBJECTIVES,
@@ -32,6 +33,7 @@ export {
   PERIOD_DAYS,
   RATES,
   RATE_WINDOWS,
+  TARGET_SHARE,
   TRAFFIC_MIN,
 } from './objectives.ts'
 export type { BurnAlarm, LatencyObjective, Rate, Series } from './objectives.ts'

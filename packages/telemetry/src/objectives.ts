@@ -16,9 +16,13 @@ export const PERIOD_DAYS = 30
 /** A share over fewer handoffs than this says nothing: neither an alert nor a verdict is made of it. */
 export const TRAFFIC_MIN = 100
 
-const TARGET_SHARE = 0.99
+/** Of the handoffs by each transport, so many are accepted within its target. */
+export const TARGET_SHARE = 0.99
 /** "None above" as an objective that can be measured: one of a thousand may. */
 const MAXIMUM_SHARE = 0.999
+
+/** What may miss an objective; 1 − 0.999 is not 0.001 in floating point. */
+export const errorBudgetOf = (share: number): number => Number((1 - share).toFixed(6))
 
 /** Two for each transport: almost all within the target, all but a few within the maximum. */
 export const OBJECTIVES: readonly LatencyObjective[] = Object.entries(LATENCY_TARGETS).flatMap(

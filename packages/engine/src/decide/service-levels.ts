@@ -4,6 +4,7 @@ import {
   BURN_WINDOWS_SECONDS,
   burnRate,
   errorBudgetLeft,
+  errorBudgetOf,
   EVENTS_MIN,
   handoffsWithin,
   judgeLevel,
@@ -14,6 +15,7 @@ import {
   RATE_WINDOWS,
   RATES,
   seriesKey,
+  TARGET_SHARE,
   TRAFFIC_MIN,
 } from '@baton/telemetry'
 import type { LatencyObjective, LevelState, Rate } from '@baton/telemetry'
@@ -222,7 +224,7 @@ function latencyRate(byTransport: ReadonlyMap<string, ByAge>): RateLevel {
     const target = targetOf(transport)
     return target === undefined ? [] : [{ rows, target }]
   })
-  const limit = 0.01
+  const limit = errorBudgetOf(TARGET_SHARE)
   return judgeRate({ id: 'latency', title: 'accepted later than the target', limit }, (seconds) => {
     const each = targets.map(({ rows, target }) =>
       handoffsWithin(within(rows, seconds), target.withinSeconds),

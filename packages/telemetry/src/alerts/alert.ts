@@ -39,6 +39,12 @@ export const inPromql: SpanWriter = (seconds) => {
   return `${Math.round(seconds / size)}${unit}`
 }
 
+/** The number behind what a `SpanWriter` wrote, where PromQL takes no duration. */
+export function inSeconds(written: string): number {
+  const size = UNITS.find(([, unit]) => written.endsWith(unit))?.[0] ?? 1
+  return Number.parseInt(written, 10) * size
+}
+
 /** The name of an alert's runbook: `BatonOutboxStale` is `outbox-stale`. */
 export function runbookOf({ name }: Pick<Alert, 'name'>): string {
   return name

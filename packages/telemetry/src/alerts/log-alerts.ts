@@ -1,17 +1,18 @@
 // Alerts about the audit log: what tampers with it, what stops it, what falls behind.
 import { TRAFFIC_MIN } from '../objectives.ts'
-import { DAY, HOUR, MINUTE } from './alert.ts'
+import { HOUR, inSeconds, MINUTE } from './alert.ts'
 import type { Alert, SpanWriter } from './alert.ts'
 
 const LOG = { area: 'audit log' } as const
 
 /**
- * A counter that was born above 0 has risen too: its first value is no increase to Prometheus. Born is what nobody saw
- * within a week; a series that comes back after a hole in the scraping is not.
+ * What was counted before a process was read for the first time is no increase to Prometheus, so a counter above 0
+ * soon after its process started has risen too. A series that only comes back after a hole in the scraping has not.
  */
 function hasRisen(metric: string, span: SpanWriter): string {
+  const justStarted = `time() - process_start_time_seconds < ${inSeconds(span(10 * MINUTE))}`
   return `sum(increase(${metric}[${span(HOUR)}])) > 0
-or sum(${metric} unless max_over_time(${metric}[${span(7 * DAY)}] offset ${span(5 * MINUTE)})) > 0`
+or sum(${metric} > 0 and on (job, instance) ${justStarted}) > 0`
 }
 
 const APPEND = 'baton_audit_append_seconds'

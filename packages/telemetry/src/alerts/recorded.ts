@@ -1,6 +1,7 @@
 // The recorded series: their names in one place, and the rules that compute them.
 import {
   BURN_ALARMS,
+  errorBudgetOf,
   OBJECTIVES,
   PAIR_ALARM,
   PERIOD_DAYS,
@@ -56,10 +57,9 @@ function tooSlow({ transport, withinSeconds }: LatencyObjective, level: Level, w
 }
 
 function burnRule(objective: LatencyObjective, level: Level, window: string): RecordingRule {
-  const errorBudget = Number((1 - objective.share).toFixed(6))
   return {
     record: burnSeries(level, window),
-    expr: `(${tooSlow(objective, level, window)}) / ${errorBudget}`,
+    expr: `(${tooSlow(objective, level, window)}) / ${errorBudgetOf(objective.share)}`,
     labels: { objective: objective.id },
   }
 }
