@@ -4,18 +4,20 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createAlertWebhooks } from '@baton/engine'
+import { createAlertWebhooks, createReceiptReconciler } from '@baton/engine'
 import { createLogger } from '@baton/runtime'
 import {
   acknowledgeAlert,
   announceAlertWebhooks,
+  claimAlertDeliveries,
   closeAlertById,
   findAlertWebhookTest,
+  listAlerts,
   planAlertDeliveries,
   raiseAlert,
   testAlertWebhooks,
 } from '@baton/store'
-import type { Database } from '@baton/store'
+import type { AlertSeverity, Database } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { eventually } from '@baton/testkit'
 import { openStore } from '../contract/store-fixture.ts'
@@ -129,11 +131,11 @@ async function start(names: readonly string[], { db = store.pool as Database, ti
   return service
 }
 
-const raise = (key = 'k') =>
+const raise = (key = 'k', severity: AlertSeverity = 'page') =>
   raiseAlert(store.pool, {
     key,
     kind: 'latency.pair',
-    severity: 'page',
+    severity,
     reason: 'BURNING',
     subject: { fromAgent: 'a', toAgent: 'b' },
   })
@@ -291,6 +293,50 @@ it('is told of what happens while nobody had delivered for an hour, by whoever k
   await raise()
   await planAlertDeliveries(store.pool, ['pager'])
   expect(await store.rows('select webhook from alert_delivery')).toEqual([{ webhook: 'pager' }])
+})
+
+it('hears of what wakes somebody before what waits for a working day, however much of that there is', async () => {
+  await announceAlertWebhooks(store.pool, ['pager'])
+  for (let index = 0; index < 8; index += 1) await raise(`ticket ${index}`, 'ticket')
+  await raise('page', 'page')
+  await planAlertDeliveries(store.pool, ['pager'])
+  const [first] = await claimAlertDeliveries(store.pool, {
+    webhook: 'pager',
+    limit: 1,
+    leaseMs: 1_000,
+  })
+  expect(first?.alert?.severity).toBe('page')
+})
+
+it('hears of receipts that the log does not hold, which is tampering, and not of those that wait', async () => {
+  await store.rows('truncate execution')
+  await store.rows(
+    `insert into execution (handoff_id, fencing_token, status, owner, lease_until, audit_hash)
+      select gen_random_uuid(), 1, 'DONE', gen_random_uuid(), now(), '\\xabab' from generate_series(1, 2)`,
+  )
+  const states = ['waiting', 'missing'] as const
+  for (const state of states) {
+    const rounds = createReceiptReconciler({
+      pool: store.pool,
+      client: { checkReceipts: async (held) => held.map(() => state) },
+      everyMs: 10,
+      metrics,
+      logger: logger(),
+    })
+    running.add(rounds)
+    await rounds.start()
+    await eventually(() => lines.join('').includes(`["${state}","${state}"]`), {
+      deadlineMs: 10_000,
+      describe: `receipts are ${state}`,
+    })
+    await rounds.stop()
+    const [alert] = await listAlerts(store.pool, { limit: 2 })
+    expect(alert).toEqual(
+      state === 'waiting'
+        ? undefined
+        : expect.objectContaining({ kind: 'log.receipts_unmatched', severity: 'page' }),
+    )
+  }
 })
 
 it('a test says of each webhook whether it answers', async () => {

@@ -84,6 +84,7 @@ describe('the reconciler', () => {
     const error = vi.fn()
     const metrics = createMetrics()
     const marks: string[] = []
+    let told = 0
     const parts = {
       client,
       everyMs: 10,
@@ -95,15 +96,17 @@ describe('the reconciler', () => {
       listAfter: async (after) => executions.filter(({ handoffId }) => handoffId > after),
       readProgress: async () => mark,
       writeProgress: async (handoffId) => void marks.push(handoffId),
+      tellContradicted: async () => (told += 1),
     })
     await reconciler.start()
     await eventually(() => marks.length > 0, { deadlineMs: 30_000, describe: () => 'a round' })
     await reconciler.stop()
-    return { error, shown: (await metrics.expose()).body, marks }
+    return { error, shown: (await metrics.expose()).body, marks, told }
   }
 
   test('counts and names what does not match, and begins anew when it is through', async () => {
-    const { error, shown, marks } = await run(held)
+    const { error, shown, marks, told } = await run(held)
+    expect(told).toBeGreaterThan(0)
     expect(shown).toMatch(/^baton_audit_tamper_detected_total [1-9]/m)
     expect(shown).toMatch(/^baton_receipts_unmatched_total\{state="missing"\} [1-9]/m)
     const { handoffId, epoch } = held[5] as HeldReceipt
@@ -118,7 +121,8 @@ describe('the reconciler', () => {
 
   test('calls records that only wait for their seal no tampering: the sealer is away', async () => {
     const checkReceipts = async () => held.map(() => 'waiting' as const)
-    const { error, shown } = await run(held, undefined, { checkReceipts })
+    const { error, shown, told } = await run(held, undefined, { checkReceipts })
+    expect(told).toBe(0)
     expect(error.mock.calls[0]?.[0]).toMatchObject({ event: 'receipts.unmatched', count: 6 })
     expect(shown).toMatch(/^baton_receipts_unmatched_total\{state="waiting"\} [1-9]/m)
     expect(shown).toMatch(/^baton_audit_tamper_detected_total 0$/m)

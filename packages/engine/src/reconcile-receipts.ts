@@ -2,10 +2,12 @@
 import type { AuditClient } from '@baton/audit/client'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import type { HeldReceipt, Pool } from '@baton/store'
+import type { Alert, HeldReceipt, Pool } from '@baton/store'
 import {
+  alertKey,
   listExecutionsAfter,
   listNewestReceipts,
+  raiseAlert,
   readReceiptProgress,
   writeReceiptProgress,
 } from '@baton/store'
@@ -25,6 +27,8 @@ interface Receipts {
   listAfter(handoffId: string, limit: number): ReturnType<typeof listExecutionsAfter>
   readProgress(): Promise<string | undefined>
   writeProgress(handoffId: string): Promise<void>
+  /** The log contradicts them: somebody must hear of it. */
+  tellContradicted(): Promise<unknown>
 }
 
 type Unmatched = 'waiting' | 'different' | 'missing'
@@ -34,6 +38,15 @@ const NEWEST_TASKS = 1_000
 const PASS_EXECUTIONS = 5_000
 const FIRST = '00000000-0000-0000-0000-000000000000'
 const SHOWN_MAX = 20
+
+/** One alert for all of them, counted up once a minute until somebody has looked. */
+const CONTRADICTED: Alert = {
+  key: alertKey('log.receipts_unmatched'),
+  kind: 'log.receipts_unmatched',
+  severity: 'page',
+  reason: 'RECEIPTS_UNMATCHED',
+  subject: {},
+}
 
 /**
  * Once a minute: the newest receipts, and the next five thousand of a pass over all of them that
@@ -46,6 +59,7 @@ export function createReceiptReconciler(parts: ReconcileParts & { readonly pool:
     listAfter: (handoffId, limit) => listExecutionsAfter(pool, handoffId, limit),
     readProgress: () => readReceiptProgress(pool),
     writeProgress: (handoffId) => writeReceiptProgress(pool, handoffId),
+    tellContradicted: () => raiseAlert(pool, CONTRADICTED),
   })
 }
 
@@ -58,7 +72,7 @@ export function reconcile(parts: ReconcileParts, receipts: Receipts): Service {
     const states = await client.checkReceipts(held)
     const bad = held.filter((_, at) => isUnmatched(states[at]))
     if (bad.length === 0) return
-    count(states.filter(isUnmatched))
+    const isContradicted = count(states.filter(isUnmatched))
     const shown = bad.slice(0, SHOWN_MAX)
     logger.error({
       event: 'receipts.unmatched',
@@ -66,12 +80,15 @@ export function reconcile(parts: ReconcileParts, receipts: Receipts): Service {
       handoffs: shown.map(({ handoffId, epoch }) => ({ handoffId, epoch })),
       states: shown.map((receipt) => states[held.indexOf(receipt)]),
     })
+    if (isContradicted) await receipts.tellContradicted()
   }
 
   /** Without a sealer every receipt waits: that has an alert of its own, and is no tampering. */
-  function count(unmatched: readonly Unmatched[]): void {
+  function count(unmatched: readonly Unmatched[]): boolean {
     for (const state of unmatched) metrics.receiptsUnmatchedTotal[state].inc()
-    if (unmatched.some((state) => state !== 'waiting')) metrics.auditTamperDetectedTotal.inc()
+    const isContradicted = unmatched.some((state) => state !== 'waiting')
+    if (isContradicted) metrics.auditTamperDetectedTotal.inc()
+    return isContradicted
   }
 
   async function round(): Promise<void> {

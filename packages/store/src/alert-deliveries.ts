@@ -66,15 +66,15 @@ export interface DeliveredAlert {
 }
 
 // The oldest of an alert's changes goes first, and the next only when it is there or given up: who hears that it closed has
-// heard that it opened.
+// heard that it opened. Of alerts those go first that wake somebody: no crowd of tickets holds them back.
 const CLAIM = `
 with due as (
-  select d.change_id, d.webhook from alert_delivery d
+  select d.change_id, d.webhook from alert_delivery d left join alert a on a.id = d.alert_id
   where d.webhook = $1 and d.delivered_at is null and d.dead_at is null and d.due_at <= clock_timestamp()
     and (d.lease_until is null or d.lease_until <= clock_timestamp())
     and not exists (select from alert_delivery e where e.webhook = d.webhook and e.alert_id = d.alert_id
       and e.delivered_at is null and e.dead_at is null and (e.changed_at, e.change_id) < (d.changed_at, d.change_id))
-  order by d.due_at limit $2 for update of d skip locked
+  order by a.severity is distinct from 'page', d.due_at limit $2 for update of d skip locked
 ), claimed as (
   update alert_delivery d set attempts = d.attempts + 1, lease_until = clock_timestamp() + $3 * interval '1 millisecond'
   from due where d.change_id = due.change_id and d.webhook = due.webhook

@@ -39,6 +39,7 @@ const BY_KIND: Readonly<Record<string, string>> = {
   'handoff.blocked': 'agent-away',
   'handoff.expired': 'agent-away',
   'latency.pair': 'pair-slow',
+  'log.receipts_unmatched': 'receipts-unmatched',
 }
 
 /** The runbook of the rule that watches the same: what the reason says goes before the kind. */
