@@ -1,4 +1,5 @@
 // How the service stands, read from the database: for `baton slo`, `baton top` and GET /v2/slo.
+import { shareReading } from '@baton/runtime'
 import { findKeptMetrics, outboxDepth, readWaiting, sumByAge, sumLabelByAge } from '@baton/store'
 import type { Pool, Waiting } from '@baton/store'
 import { LATENCY_METRIC, PERIOD_DAYS, TRAFFIC_MIN } from '@baton/telemetry'
@@ -35,29 +36,21 @@ export interface LevelReporter {
 const PAIRS_MAX = 100
 /** Processes write every ten seconds: within that time whoever asks gets the same levels. */
 const FRESH_MS = 10_000
+/** What waits is asked of every open handoff. */
+const WAITING_FRESH_MS = 1_000
 
 type Levels = ServiceLevels & Pick<LevelReport, 'at' | 'since'>
 
 export function createLevelReporter(pool: Pool): LevelReporter {
-  let latest: { readonly readAtMs: number; readonly levels: Promise<Levels> } | undefined
-
-  function readShared(): Promise<Levels> {
-    const nowMs = performance.now()
-    if (latest === undefined || nowMs - latest.readAtMs >= FRESH_MS) {
-      const levels = readLevels(pool)
-      latest = { readAtMs: nowMs, levels }
-      // Whoever asks next shall not get the failure of before.
-      levels.catch(() => (latest = undefined))
-    }
-    return latest.levels
-  }
-
+  const sharedLevels = shareReading(() => readLevels(pool), FRESH_MS)
+  const sharedWaiting = shareReading(() => readWaiting(pool), WAITING_FRESH_MS)
+  const sharedOutbox = shareReading(() => outboxDepth(pool), WAITING_FRESH_MS)
   return {
     async report(filter) {
       const [levels, { queues, ...waiting }, outbox] = await Promise.all([
-        readShared(),
-        readWaiting(pool),
-        outboxDepth(pool),
+        sharedLevels(),
+        sharedWaiting(),
+        sharedOutbox(),
       ])
       const pairs = levels.pairs.filter((pair) => fits(pair, filter))
       return {

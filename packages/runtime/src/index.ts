@@ -13,6 +13,7 @@ export { every } from './every.ts'
 export type { Periodic } from './every.ts'
 export { replaceFile, syncFolder, writeThrough } from './replace-file.ts'
 export { OPS_SETTINGS, PROCESS_SETTINGS } from './process-settings.ts'
+export { shareReading } from './share-reading.ts'
 export { closing, describeStartFailure } from './service.ts'
 export type { Life, Service } from './service.ts'
 export {
