@@ -6,7 +6,7 @@ import { withGateway, withReadingGateway } from '../gateway-client.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import { count, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
-import { renderTable } from '../terminal/table.ts'
+import { clip, renderTable } from '../terminal/table.ts'
 import { follow } from './follow.ts'
 import { wholeId } from './whole-id.ts'
 
@@ -100,18 +100,19 @@ export async function showAlert(context: Context, id: string): Promise<ExitCode>
     gateway.get<AlertWithHistory>(`/v2/alerts/${await alertIdOf(gateway, id)}`),
   )
   if (output.json) output.data(JSON.stringify(alert))
-  else for (const line of linesOf(alert)) output.data(line)
+  else for (const line of alertLines(alert)) output.data(line)
   output.next(nextFor(alert))
   return EXIT.fine
 }
 
-function linesOf(alert: AlertWithHistory): readonly string[] {
+/** Names are a sender's words: nothing in them moves the cursor or turns the text. */
+export function alertLines(alert: AlertWithHistory): readonly string[] {
   const { occurrences, escalations } = alert
   const waiting =
     escalations === 0 ? '' : `, ${count(escalations)} left a task waiting for a person`
   return [
     `Alert ${alert.alertId}, ${alert.state}, ${alert.severity}`,
-    `${alert.kind} ${alert.reason}: ${aboutOf(alert)}`,
+    clip(`${alert.kind} ${alert.reason}: ${aboutOf(alert)}`),
     `${count(occurrences)} times from ${instant(alert.firstAt)} to ${instant(alert.lastAt)} UTC${waiting}`,
     '',
     renderTable(
@@ -153,7 +154,7 @@ export async function acknowledgeAlert(context: Context, id: string): Promise<Ex
   )
   if (output.json) output.data(JSON.stringify(alert))
   const before = alert.repeated ? ' before' : ''
-  output.words(`Acknowledged${before} by ${alert.acknowledgedBy ?? ''}.`)
+  output.words(clip(`Acknowledged${before} by ${alert.acknowledgedBy ?? ''}.`))
   output.next(nextFor(alert))
   return EXIT.fine
 }
@@ -167,7 +168,7 @@ export async function closeAlert(
     gateway.post<Handled>(`/v2/alerts/${await alertIdOf(gateway, id)}/close`, { why }),
   )
   if (output.json) output.data(JSON.stringify(alert))
-  output.words(`Closed${alert.repeated ? ' before' : ''} by ${alert.closedBy ?? ''}.`)
+  output.words(clip(`Closed${alert.repeated ? ' before' : ''} by ${alert.closedBy ?? ''}.`))
   output.next(nextStep('alerts'))
   return EXIT.fine
 }

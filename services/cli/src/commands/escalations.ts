@@ -6,7 +6,7 @@ import { withGateway, withReadingGateway } from '../gateway-client.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import { count, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
-import { renderTable } from '../terminal/table.ts'
+import { clip, renderTable } from '../terminal/table.ts'
 import { wholeId } from './whole-id.ts'
 
 interface Escalation {
@@ -80,7 +80,7 @@ export async function acknowledgeEscalation(context: Context, id: string): Promi
   )
   if (output.json) output.data(JSON.stringify(escalation))
   const before = escalation.repeated ? ' before' : ''
-  output.words(`Acknowledged${before} by ${escalation.acknowledgedBy ?? ''}.`)
+  output.words(clip(`Acknowledged${before} by ${escalation.acknowledgedBy ?? ''}.`))
   output.next(nextFor(escalation))
   return EXIT.fine
 }
@@ -95,7 +95,9 @@ export async function resolveEscalation(
   )
   if (output.json) output.data(JSON.stringify(escalation))
   const before = escalation.repeated ? ' before' : ''
-  output.words(`Resolved${before} by ${escalation.resolvedBy ?? ''}; the task stays as it is.`)
+  output.words(
+    clip(`Resolved${before} by ${escalation.resolvedBy ?? ''}; the task stays as it is.`),
+  )
   output.next(nextFor(escalation))
   return EXIT.fine
 }
