@@ -39,6 +39,8 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
   let blocked = false
 
   const age = (): number => (unsealedSince === null ? 0 : Date.now() - unsealedSince)
+  // Grows also while nobody can look.
+  metrics.auditUnsealedAgeSeconds.read(() => age() / 1_000)
 
   async function look(): Promise<CoveredSizes> {
     const seen = await readCoveredSizes(writer, publicKey, outside)
@@ -50,7 +52,6 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
     const covered = withoutGoingBack(seen, sizes)
     sizes = covered
     unsealedSince = oldest === null ? null : oldest / 1_000
-    metrics.auditUnsealedAgeSeconds.set(age() / 1_000)
     metrics.auditUnwitnessedAgeSeconds.set((await unwitnessedMs(writer, seen)) / 1_000)
     sayWhenBlocked()
     return covered
@@ -69,8 +70,10 @@ export function createSealWatch(options: SealWatchOptions): SealWatch {
     everyMs: LOOK_EVERY_MS,
     firstAfterMs: LOOK_EVERY_MS,
     run: async () => void (await look()),
-    failed: (error) =>
-      logger.warn({ event: 'audit.seal_watch_failed', code: codeOf(error), error }),
+    failed(error) {
+      logger.warn({ event: 'audit.seal_watch_failed', code: codeOf(error), error })
+      sayWhenBlocked()
+    },
   })
   return {
     ...looks,
