@@ -4,7 +4,7 @@ import { createEndpoint } from '@baton/http/endpoint'
 import type { Endpoint } from '@baton/http/endpoint'
 import { createWebhookSigner } from '@baton/http/webhook'
 import type { WebhookSigner } from '@baton/http/webhook'
-import { codeOf, every } from '@baton/runtime'
+import { BatonError, codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import {
   announceAlertWebhooks,
@@ -110,14 +110,7 @@ interface Way {
 
 function createSends(parts: SendParts): Service {
   const { db, times, webhook, logger } = parts
-  const { url, allowPrivate = false, secrets } = webhook
-  const signers = secrets.map(createWebhookSigner)
-  const endpoint = createEndpoint({
-    url,
-    allowPrivate,
-    answerBytesMax: 65_536,
-    connectionsMax: AT_ONCE,
-  })
+  const way = openWay(webhook)
   const claim = {
     webhook: webhook.name,
     limit: AT_ONCE,
@@ -128,7 +121,7 @@ function createSends(parts: SendParts): Service {
     everyMs: times.lookMs,
     async run(signal) {
       const claimed = await claimAlertDeliveries(db, claim)
-      await Promise.all(claimed.map((one) => deliver(parts, { endpoint, signers }, one, signal)))
+      await Promise.all(claimed.map((one) => deliver(parts, way, one, signal)))
       return claimed.length === AT_ONCE ? 0 : times.lookMs
     },
     failed: (error) => logger.warn({ event: 'alerts.deliveries_unread', code: codeOf(error) }),
@@ -138,8 +131,28 @@ function createSends(parts: SendParts): Service {
     start: () => sends.start(),
     async stop() {
       await sends.stop()
-      endpoint.close()
+      way.endpoint.close()
     },
+  }
+}
+
+/** Throws what is wrong with the address or a secret, with the name of the webhook. */
+function openWay({ name, url, allowPrivate = false, secrets }: AlertWebhook): Way {
+  try {
+    return {
+      signers: secrets.map(createWebhookSigner),
+      endpoint: createEndpoint({
+        url,
+        allowPrivate,
+        answerBytesMax: 65_536,
+        connectionsMax: AT_ONCE,
+      }),
+    }
+  } catch (error) {
+    if (!(error instanceof BatonError)) throw error
+    const { kind, code, message, fix } = error
+    const context = fix === undefined ? {} : { fix }
+    throw new BatonError(kind, code, `the webhook ${name}: ${message}`, context)
   }
 }
 

@@ -3,6 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import type { Logger } from '@baton/runtime'
+import type { Database } from '@baton/store'
+import { createMetrics } from '@baton/telemetry'
+import { createAlertWebhooks } from './alert-webhooks.ts'
 import { loadAlertWebhooks } from './open-alert-webhooks.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-alerts-'))
@@ -10,9 +14,9 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const path = join(folder, 'webhooks.json')
 const ENVIRONMENT = { PAGER: 'whsec_one, whsec_two' }
 
-function load(file: unknown) {
+function load(file: unknown, environment: Readonly<Record<string, string>> = ENVIRONMENT) {
   writeFileSync(path, typeof file === 'string' ? file : JSON.stringify(file))
-  return loadAlertWebhooks(path, ENVIRONMENT)
+  return loadAlertWebhooks(path, environment)
 }
 
 const pager = { name: 'pager', url: 'https://events.example/baton', secretEnv: 'PAGER' }
@@ -50,7 +54,7 @@ it.each([
   [
     'no such variable',
     { webhooks: [{ ...pager, secretEnv: 'NOBODY' }] },
-    /\/webhooks\/0: there is no secret/,
+    /\/webhooks\/0\/secretEnv: NOBODY is not set/,
   ],
   [
     'no such file',
@@ -62,4 +66,17 @@ it.each([
   expect(refused).toThrow(expect.objectContaining({ code: 'BATON_ALERT_WEBHOOKS_INVALID' }))
   expect(refused).toThrow(place)
   expect(refused).not.toThrow(/whsec_/)
+})
+
+it.each([
+  ['plain http', { url: 'http://10.0.0.1/x' }, 'BATON_ADDRESS_REFUSED'],
+  ['a secret of another form', { secretEnv: 'PLAIN' }, 'BATON_WEBHOOK_SECRET_INVALID'],
+])('names the webhook with %s', (_, wrong, code) => {
+  const secret = `whsec_${Buffer.alloc(32).toString('base64')}`
+  const to = load({ webhooks: [{ ...pager, ...wrong }] }, { PAGER: secret, PLAIN: 'no whsec' })
+  const refused = () =>
+    createAlertWebhooks({ db: {} as Database, to, metrics: createMetrics(), logger: {} as Logger })
+  expect(refused).toThrow(expect.objectContaining({ code }))
+  expect(refused).toThrow(/^the webhook pager: /)
+  expect(refused).not.toThrow(/no whsec/)
 })

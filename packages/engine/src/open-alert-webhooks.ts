@@ -87,7 +87,13 @@ export function loadAlertWebhooks(path: string, environment: Environment): Alert
         ? readFile(path, resolve(dirname(path), secretFile ?? '')).toString()
         : (environment[secretEnv] ?? '')
     const secrets = text.split(/[\s,]+/).filter((one) => one !== '')
-    if (secrets.length === 0) throw invalid(path, `/webhooks/${index}: there is no secret`)
+    if (secrets.length === 0) {
+      const missing =
+        secretEnv === undefined
+          ? 'secretFile: the file is empty'
+          : `secretEnv: ${secretEnv} is not set`
+      throw invalid(path, `/webhooks/${index}/${missing}`)
+    }
     return { ...webhook, secrets }
   })
   return { webhooks, runbooks }
