@@ -501,160 +501,174 @@ readonly "traceId"?: string
 }
 
 export type Alert = {
-readonly "alertId"?: string
+readonly "alertId": string
 /** What it is of, such as handoff.rolled_back; there may be more kinds. */
-readonly "kind"?: string
-readonly "severity"?: "page" | "ticket"
+readonly "kind": string
+readonly "severity": "page" | "ticket"
 /** A code: of handoffs that were refused, why. */
-readonly "reason"?: string
+readonly "reason": string
 /** What it is about, by names: fromAgent, toAgent, transport. */
-readonly "subject"?: Readonly<Record<string, string>>
-readonly "state"?: "open" | "acknowledged" | "closed"
+readonly "subject": Readonly<Record<string, string>>
+readonly "state": "open" | "acknowledged" | "closed"
 /** How often it came. */
-readonly "occurrences"?: number
+readonly "occurrences": number
 /** How many of them left a task waiting for a person. */
-readonly "escalations"?: number
+readonly "escalations": number
 /** The newest of its handoffs, at most 20. */
-readonly "handoffIds"?: readonly (string)[]
-readonly "firstAt"?: string
-readonly "lastAt"?: string
-readonly "openedAt"?: string
-readonly "acknowledgedAt"?: string | null
-readonly "acknowledgedBy"?: string | null
-readonly "closedAt"?: string | null
+readonly "handoffIds": readonly (string)[]
+readonly "firstAt": string
+readonly "lastAt": string
+readonly "openedAt": string
+readonly "acknowledgedAt": string | null
+readonly "acknowledgedBy": string | null
+readonly "closedAt": string | null
 /** Null where it closed by itself. */
-readonly "closedBy"?: string | null
-readonly "closedWhy"?: string | null
-readonly "links"?: Readonly<Record<string, unknown>>
+readonly "closedBy": string | null
+readonly "closedWhy": string | null
+readonly "links": {
+readonly "self": string
+}
 }
 
 export type AlertWithHistory = {
-readonly "alertId"?: string
+readonly "alertId": string
 /** What it is of, such as handoff.rolled_back; there may be more kinds. */
-readonly "kind"?: string
-readonly "severity"?: "page" | "ticket"
+readonly "kind": string
+readonly "severity": "page" | "ticket"
 /** A code: of handoffs that were refused, why. */
-readonly "reason"?: string
+readonly "reason": string
 /** What it is about, by names: fromAgent, toAgent, transport. */
-readonly "subject"?: Readonly<Record<string, string>>
-readonly "state"?: "open" | "acknowledged" | "closed"
+readonly "subject": Readonly<Record<string, string>>
+readonly "state": "open" | "acknowledged" | "closed"
 /** How often it came. */
-readonly "occurrences"?: number
+readonly "occurrences": number
 /** How many of them left a task waiting for a person. */
-readonly "escalations"?: number
+readonly "escalations": number
 /** The newest of its handoffs, at most 20. */
-readonly "handoffIds"?: readonly (string)[]
-readonly "firstAt"?: string
-readonly "lastAt"?: string
-readonly "openedAt"?: string
-readonly "acknowledgedAt"?: string | null
-readonly "acknowledgedBy"?: string | null
-readonly "closedAt"?: string | null
+readonly "handoffIds": readonly (string)[]
+readonly "firstAt": string
+readonly "lastAt": string
+readonly "openedAt": string
+readonly "acknowledgedAt": string | null
+readonly "acknowledgedBy": string | null
+readonly "closedAt": string | null
 /** Null where it closed by itself. */
-readonly "closedBy"?: string | null
-readonly "closedWhy"?: string | null
-readonly "links"?: Readonly<Record<string, unknown>>
+readonly "closedBy": string | null
+readonly "closedWhy": string | null
+readonly "links": {
+readonly "self": string
+}
 /** The newest 100 changes, oldest first. */
-readonly "history"?: readonly ({
-readonly "change"?: "opened" | "escalated" | "repeated" | "acknowledged" | "closed"
-readonly "at"?: string
+readonly "history": readonly ({
+readonly "change": "opened" | "escalated" | "repeated" | "acknowledged" | "closed"
+readonly "at": string
 /** How often it had come by then. */
-readonly "occurrences"?: number
+readonly "occurrences": number
 /** Null where nobody did it. */
-readonly "actor"?: string | null
-readonly "why"?: string | null
+readonly "actor": string | null
+readonly "why": string | null
 })[]
 }
 
 export type HandledAlert = {
-readonly "alertId"?: string
+readonly "alertId": string
 /** What it is of, such as handoff.rolled_back; there may be more kinds. */
-readonly "kind"?: string
-readonly "severity"?: "page" | "ticket"
+readonly "kind": string
+readonly "severity": "page" | "ticket"
 /** A code: of handoffs that were refused, why. */
-readonly "reason"?: string
+readonly "reason": string
 /** What it is about, by names: fromAgent, toAgent, transport. */
-readonly "subject"?: Readonly<Record<string, string>>
-readonly "state"?: "open" | "acknowledged" | "closed"
+readonly "subject": Readonly<Record<string, string>>
+readonly "state": "open" | "acknowledged" | "closed"
 /** How often it came. */
-readonly "occurrences"?: number
+readonly "occurrences": number
 /** How many of them left a task waiting for a person. */
-readonly "escalations"?: number
+readonly "escalations": number
 /** The newest of its handoffs, at most 20. */
-readonly "handoffIds"?: readonly (string)[]
-readonly "firstAt"?: string
-readonly "lastAt"?: string
-readonly "openedAt"?: string
-readonly "acknowledgedAt"?: string | null
-readonly "acknowledgedBy"?: string | null
-readonly "closedAt"?: string | null
+readonly "handoffIds": readonly (string)[]
+readonly "firstAt": string
+readonly "lastAt": string
+readonly "openedAt": string
+readonly "acknowledgedAt": string | null
+readonly "acknowledgedBy": string | null
+readonly "closedAt": string | null
 /** Null where it closed by itself. */
-readonly "closedBy"?: string | null
-readonly "closedWhy"?: string | null
-readonly "links"?: Readonly<Record<string, unknown>>
+readonly "closedBy": string | null
+readonly "closedWhy": string | null
+readonly "links": {
+readonly "self": string
+}
 /** True where it had been done before. */
-readonly "repeated"?: boolean
+readonly "repeated": boolean
 }
 
 export type Alerts = {
-readonly "alerts"?: readonly (Alert)[]
+readonly "alerts": readonly (Alert)[]
 /** For the next page; null where this is the last. */
-readonly "nextCursor"?: string | null
+readonly "nextCursor": string | null
 }
 
 export type Escalation = {
 /** Of the handoff that came to nothing; its escalation goes by this id. */
-readonly "handoffId"?: string
-readonly "taskId"?: string
-readonly "attempts"?: number
-readonly "reason"?: string
-readonly "state"?: "open" | "acknowledged" | "resolved"
-readonly "createdAt"?: string
-readonly "acknowledgedAt"?: string | null
-readonly "acknowledgedBy"?: string | null
-readonly "resolvedAt"?: string | null
+readonly "handoffId": string
+readonly "taskId": string
+readonly "attempts": number
+readonly "reason": string
+readonly "state": "open" | "acknowledged" | "resolved"
+readonly "createdAt": string
+readonly "acknowledgedAt": string | null
+readonly "acknowledgedBy": string | null
+readonly "resolvedAt": string | null
 /** Null where its task went on or was canceled. */
-readonly "resolvedBy"?: string | null
-readonly "resolvedWhy"?: string | null
-readonly "links"?: Readonly<Record<string, unknown>>
+readonly "resolvedBy": string | null
+readonly "resolvedWhy": string | null
+readonly "links": {
+readonly "self": string
+readonly "handoff": string
+readonly "task": string
+}
 }
 
 export type HandledEscalation = {
 /** Of the handoff that came to nothing; its escalation goes by this id. */
-readonly "handoffId"?: string
-readonly "taskId"?: string
-readonly "attempts"?: number
-readonly "reason"?: string
-readonly "state"?: "open" | "acknowledged" | "resolved"
-readonly "createdAt"?: string
-readonly "acknowledgedAt"?: string | null
-readonly "acknowledgedBy"?: string | null
-readonly "resolvedAt"?: string | null
+readonly "handoffId": string
+readonly "taskId": string
+readonly "attempts": number
+readonly "reason": string
+readonly "state": "open" | "acknowledged" | "resolved"
+readonly "createdAt": string
+readonly "acknowledgedAt": string | null
+readonly "acknowledgedBy": string | null
+readonly "resolvedAt": string | null
 /** Null where its task went on or was canceled. */
-readonly "resolvedBy"?: string | null
-readonly "resolvedWhy"?: string | null
-readonly "links"?: Readonly<Record<string, unknown>>
+readonly "resolvedBy": string | null
+readonly "resolvedWhy": string | null
+readonly "links": {
+readonly "self": string
+readonly "handoff": string
+readonly "task": string
+}
 /** True where it had been done before. */
-readonly "repeated"?: boolean
+readonly "repeated": boolean
 }
 
 export type Escalations = {
-readonly "escalations"?: readonly (Escalation)[]
+readonly "escalations": readonly (Escalation)[]
 /** For the next page; null where this is the last. */
-readonly "nextCursor"?: string | null
+readonly "nextCursor": string | null
 }
 
 export type AlertWebhookTest = {
-readonly "testId"?: string
+readonly "testId": string
 /** False until a process that delivers has taken it up. */
-readonly "isPlanned"?: boolean
-readonly "webhooks"?: readonly ({
+readonly "isPlanned": boolean
+readonly "webhooks": readonly ({
 /** Its name. */
-readonly "webhook"?: string
-readonly "state"?: "waiting" | "delivered" | "failed"
-readonly "attempts"?: number
+readonly "webhook": string
+readonly "state": "waiting" | "delivered" | "failed"
+readonly "attempts": number
 /** A code. */
-readonly "lastError"?: string | null
+readonly "lastError": string | null
 })[]
 }
 

@@ -11,6 +11,7 @@ import type { Expression, RawBuilder } from 'kysely'
 import type { ColumnType } from './columns.ts'
 
 export { sql }
+export type { RawBuilder }
 export type { Generated, NotNull } from 'kysely'
 
 /** Writes statements on these tables for `run`; has no connection. */

@@ -1,9 +1,10 @@
 // What is told of alerts, and to whom: one row for each change and webhook, tried until it is there, in the order in which
 // an alert changed. Any number of processes may deliver: rows are claimed for a lease.
 import { sql } from '@baton/postgres/statements'
-import type { AlertChange, AlertSeverity, AlertState } from './alerts.ts'
+import type { AlertSeverity, AlertState } from './alerts.ts'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
+import type { AlertChange } from './handled-alerts.ts'
 
 const ANNOUNCE = `
 insert into alert_webhook (name) select name from unnest($1::text[]) as w (name) order by name

@@ -4,6 +4,7 @@ import { sql } from '@baton/postgres/statements'
 import type { AlertState } from './alerts.ts'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
+import { behind, positionOf } from './list-positions.ts'
 
 /** As alerts stand; one that is closed is resolved. */
 export const ESCALATION_STATES = ['open', 'acknowledged', 'resolved'] as const
@@ -12,6 +13,8 @@ export type EscalationState = Exclude<AlertState, 'closed'> | 'resolved'
 export interface EscalationView {
   /** Of the handoff that came to nothing; the escalation goes by the same id. */
   readonly handoffId: string
+  /** Where a list goes on behind it. */
+  readonly position: string
   readonly taskId: string
   readonly attempts: number
   readonly reason: string
@@ -32,6 +35,7 @@ const ESCALATIONS = tables
   .selectFrom('escalation')
   .select([
     'handoff_id as handoffId',
+    positionOf('handoff_id').as('position'),
     'task_id as taskId',
     'attempts',
     'reason',
@@ -48,7 +52,7 @@ export interface EscalationFilter {
   readonly limit: number
   /** Without it, those that wait for a person. */
   readonly state?: EscalationState | undefined
-  /** Only those after the escalation with this id, in the order of the list. */
+  /** Only those behind this position. */
   readonly cursor?: string | undefined
 }
 
@@ -62,9 +66,7 @@ export function listEscalations(db: Database, filter: EscalationFilter): Promise
           sql<boolean>`(${state}::text is null or ${STATE} = ${state})`,
         )
   const written = filtered
-    .where(
-      sql<boolean>`(${cursor}::uuid is null or (created_at, handoff_id) > (select created_at, handoff_id from escalation where handoff_id = ${cursor}))`,
-    )
+    .where(behind(cursor, { id: 'handoff_id', newestFirst: false }))
     .orderBy('created_at')
     .orderBy('handoff_id')
     .limit(limit)

@@ -16,7 +16,7 @@ import {
 import type { AlertFilter, AlertView, Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
 import { SEVERITIES } from './alert-schema.ts'
-import { CURSOR, nextCursor } from './cursor.ts'
+import { CURSOR, pageOf, rowsFor } from './cursor.ts'
 import { answers, listQuery, only, onlyById, onlyList, problemsIn, ref } from './operation.ts'
 import type { ById } from './operation.ts'
 import { FILTER_MAX } from './refused-request.ts'
@@ -31,7 +31,7 @@ export function addAlertRoutes(scope: FastifyInstance, options: AlertRouteOption
   addTests(scope, options)
 }
 
-const showAlert = (alert: AlertView) => ({
+const showAlert = ({ position: _, ...alert }: AlertView) => ({
   ...alert,
   links: { self: `/v2/alerts/${alert.alertId}` },
 })
@@ -42,9 +42,9 @@ interface Explained extends ById {
 
 function addAlerts(scope: FastifyInstance, { pool, logger }: AlertRouteOptions): void {
   scope.get<{ Querystring: AlertFilter }>('/alerts', LIST_ALERTS, async ({ query }) => {
-    const alerts = await listAlerts(pool, query)
-    const ids = alerts.map(({ alertId }) => alertId)
-    return { alerts: alerts.map(showAlert), nextCursor: nextCursor(ids, query.limit) }
+    const alerts = await listAlerts(pool, { ...query, limit: rowsFor(query.limit) })
+    const { page, nextCursor } = pageOf(alerts, query.limit)
+    return { alerts: page.map(showAlert), nextCursor }
   })
 
   scope.get<ById>('/alerts/:id', GET_ALERT, async ({ params }) => ({

@@ -8,6 +8,11 @@ const uuid = { type: 'string', format: 'uuid' }
 const time = { type: 'string', format: 'date-time' }
 const timeOrNull = { type: ['string', 'null'], format: 'date-time' }
 const integer = { type: 'integer' }
+const record = (properties: object) => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
 const described = (schema: object, description: string) => ({ ...schema, description })
 
 export const SEVERITIES = ['page', 'ticket'] as const
@@ -38,22 +43,19 @@ const ALERT = {
   closedAt: timeOrNull,
   closedBy: described(textOrNull, 'Null where it closed by itself.'),
   closedWhy: textOrNull,
-  links: { type: 'object' },
+  links: record({ self: text }),
 }
 
 const HISTORY = {
   type: 'array',
   description: 'The newest 100 changes, oldest first.',
-  items: {
-    type: 'object',
-    properties: {
-      change: { enum: ['opened', 'escalated', 'repeated', 'acknowledged', 'closed'] },
-      at: time,
-      occurrences: described(integer, 'How often it had come by then.'),
-      actor: described(textOrNull, 'Null where nobody did it.'),
-      why: textOrNull,
-    },
-  },
+  items: record({
+    change: { enum: ['opened', 'escalated', 'repeated', 'acknowledged', 'closed'] },
+    at: time,
+    occurrences: described(integer, 'How often it had come by then.'),
+    actor: described(textOrNull, 'Null where nobody did it.'),
+    why: textOrNull,
+  }),
 }
 
 const REPEATED = described({ type: 'boolean' }, 'True where it had been done before.')
@@ -73,47 +75,39 @@ const ESCALATION = {
   resolvedAt: timeOrNull,
   resolvedBy: described(textOrNull, 'Null where its task went on or was canceled.'),
   resolvedWhy: textOrNull,
-  links: { type: 'object' },
+  links: record({ self: text, handoff: text, task: text }),
 }
 
-const page = (name: string, schema: string) => ({
-  type: 'object',
-  properties: {
+const page = (name: string, schema: string) =>
+  record({
     [name]: { type: 'array', items: ref(schema) },
     nextCursor: described(textOrNull, 'For the next page; null where this is the last.'),
-  },
-})
+  })
 
 export const ALERT_ANSWERS = {
-  Alert: { type: 'object', properties: ALERT },
-  AlertWithHistory: { type: 'object', properties: { ...ALERT, history: HISTORY } },
-  HandledAlert: { type: 'object', properties: { ...ALERT, repeated: REPEATED } },
+  Alert: record(ALERT),
+  AlertWithHistory: record({ ...ALERT, history: HISTORY }),
+  HandledAlert: record({ ...ALERT, repeated: REPEATED }),
   Alerts: page('alerts', 'Alert'),
-  Escalation: { type: 'object', properties: ESCALATION },
-  HandledEscalation: { type: 'object', properties: { ...ESCALATION, repeated: REPEATED } },
+  Escalation: record(ESCALATION),
+  HandledEscalation: record({ ...ESCALATION, repeated: REPEATED }),
   Escalations: page('escalations', 'Escalation'),
-  AlertWebhookTest: {
-    type: 'object',
-    properties: {
-      testId: uuid,
-      isPlanned: described(
-        { type: 'boolean' },
-        'False until a process that delivers has taken it up.',
-      ),
-      webhooks: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            webhook: described(text, 'Its name.'),
-            state: { enum: ['waiting', 'delivered', 'failed'] },
-            attempts: integer,
-            lastError: described(textOrNull, 'A code.'),
-          },
-        },
-      },
+  AlertWebhookTest: record({
+    testId: uuid,
+    isPlanned: described(
+      { type: 'boolean' },
+      'False until a process that delivers has taken it up.',
+    ),
+    webhooks: {
+      type: 'array',
+      items: record({
+        webhook: described(text, 'Its name.'),
+        state: { enum: ['waiting', 'delivered', 'failed'] },
+        attempts: integer,
+        lastError: described(textOrNull, 'A code.'),
+      }),
     },
-  },
+  }),
 }
 
 /** Why somebody says that it is over. */

@@ -12,11 +12,11 @@ import {
 } from '@baton/store'
 import type { EscalationFilter, EscalationView, Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
-import { CURSOR, nextCursor } from './cursor.ts'
+import { CURSOR, pageOf, rowsFor } from './cursor.ts'
 import { answers, listQuery, onlyById, onlyList, problemsIn, ref } from './operation.ts'
 import type { ById } from './operation.ts'
 
-const showEscalation = (escalation: EscalationView) => ({
+const showEscalation = ({ position: _, ...escalation }: EscalationView) => ({
   ...escalation,
   links: {
     self: `/v2/escalations/${escalation.handoffId}`,
@@ -42,10 +42,9 @@ export function addEscalationRoutes(
     '/escalations',
     LIST_ESCALATIONS,
     async ({ query }) => {
-      const escalations = await listEscalations(pool, query)
-      const ids = escalations.map(({ handoffId }) => handoffId)
-      const shown = escalations.map(showEscalation)
-      return { escalations: shown, nextCursor: nextCursor(ids, query.limit) }
+      const escalations = await listEscalations(pool, { ...query, limit: rowsFor(query.limit) })
+      const { page, nextCursor } = pageOf(escalations, query.limit)
+      return { escalations: page.map(showEscalation), nextCursor }
     },
   )
 

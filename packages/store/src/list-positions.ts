@@ -1,0 +1,19 @@
+// Where a list goes on: behind the moment and the id of a row, whether or not that row still stands.
+import { micros, sql } from '@baton/postgres/statements'
+import type { RawBuilder } from '@baton/postgres/statements'
+
+/** A position as text: microseconds since 1970, and the id. */
+export const POSITION_PATTERN = String.raw`^\d{1,16}\.[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$`
+
+/** The position of a row in a list by `created_at` and then this column. */
+export const positionOf = (id: string): RawBuilder<string> =>
+  sql`${micros(sql.ref<Date>('created_at'))} || '.' || ${sql.ref(id)}`
+
+/** For `where`: behind this position in a list by `created_at` and then this column; every row where there is none. */
+export const behind = (
+  position: string | null,
+  { id, newestFirst }: { readonly id: string; readonly newestFirst: boolean },
+): RawBuilder<boolean> =>
+  sql`(${position}::text is null or (created_at, ${sql.ref(id)}) ${sql.raw(newestFirst ? '<' : '>')} (
+    timestamptz 'epoch' + split_part(${position}, '.', 1)::float8 * interval '1 microsecond',
+    split_part(${position}, '.', 2)::uuid))`
