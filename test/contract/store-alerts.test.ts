@@ -208,6 +208,43 @@ describe('what settlements note', () => {
     ])
   })
 
+  it('of a sender who names pairs without end opens fifty alerts, and one that counts the rest', async () => {
+    const flood = Array.from({ length: 60 }, (_, index) =>
+      newHandoff({ fromAgent: `made-up-${index}`, sentBy: 'mallory' }),
+    )
+    const honest = newHandoff({ fromAgent: 'intake', sentBy: 'ann' })
+    await sendHandoffs(store.pool, [...flood, honest])
+    for (const { handoffId } of flood) await note(handoffId)
+    await note(flood[0]?.handoffId ?? '')
+    await note(honest.handoffId)
+    await countAlerts(store.pool)
+    const ofSender = async () =>
+      (await open())
+        .filter(({ subject }) => subject['sender'] === 'mallory')
+        .map(({ subject, occurrences }) => [subject, occurrences])
+    expect(await ofSender()).toEqual([[{ sender: 'mallory' }, 10]])
+    expect((await open()).map(({ subject }) => subject)).toContainEqual({
+      fromAgent: 'intake',
+      toAgent: 'reviewer',
+    })
+    expect(await open()).toHaveLength(52)
+    // Those that have their own go on to be counted there, and what is new beside the rest.
+    const known = (await open()).find(({ subject }) => subject['fromAgent'] === 'made-up-0')
+    await note(flood[0]?.handoffId ?? '')
+    const further = newHandoff({ fromAgent: 'made-up-60', sentBy: 'mallory' })
+    await sendHandoffs(store.pool, [further])
+    await note(further.handoffId)
+    await countAlerts(store.pool)
+    expect(await ofSender()).toEqual([[{ sender: 'mallory' }, 11]])
+    const after = await findAlert(store.pool, known?.alertId ?? '')
+    expect(after?.occurrences).toBe((known?.occurrences ?? 0) + 1)
+    // With one closed there is room for one more.
+    await closeAlertById(store.pool, { alertId: known?.alertId ?? '', actor: 'ann', why: 'x' })
+    await note(further.handoffId)
+    await countAlerts(store.pool)
+    expect((await open()).map(({ subject }) => subject['fromAgent'])).toContain('made-up-60')
+  })
+
   it('waits for nobody: it is noted while the alert of its cause is locked', async () => {
     const handoffId = randomUUID()
     await note(handoffId)

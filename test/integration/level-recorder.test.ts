@@ -245,4 +245,19 @@ describe('a pair that stays slow', () => {
     await tellSlowPairs(store.pool)
     expect(await open()).toEqual([])
   })
+
+  it('opens fifty at most, and one that says how many more pairs are slow', async () => {
+    for (let pair = 0; pair < 53; pair += 1) await pairTraffic(`slow-${pair}`, [0, 70], 20)
+    for (let look = 0; look < 2; look += 1) await tellSlowPairs(store.pool)
+    const alerts = await listAlerts(store.pool, { limit: 60, kind: 'latency.pair' })
+    expect(alerts).toHaveLength(51)
+    expect(alerts).toContainEqual(
+      expect.objectContaining({ subject: { morePairs: '3' }, occurrences: 1 }),
+    )
+    await store.rows(`delete from metric_minute where labels like '%slow-5%'`)
+    for (let look = 0; look < 2; look += 1) await tellSlowPairs(store.pool)
+    const left = await listAlerts(store.pool, { limit: 60, kind: 'latency.pair' })
+    expect(left.map(({ subject }) => subject['morePairs']).filter(Boolean)).toEqual([])
+    expect(left).toHaveLength(49)
+  })
 })

@@ -5,13 +5,13 @@ import {
   alertKey,
   closeAlert,
   forgetHours,
-  listOpenAlertKeys,
+  listOpenSubjects,
   METRIC_ROWS_MAX,
   raiseAlert,
   rollUpMinutes,
   sumByAge,
 } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { Alert, Pool } from '@baton/store'
 import { LATENCY_METRIC } from '@baton/telemetry'
 import { judgePairs, PAIR_AGES_SECONDS } from './decide/slow-pairs.ts'
 import type { Pair } from './decide/slow-pairs.ts'
@@ -51,31 +51,43 @@ async function inRounds(round: () => Promise<number>): Promise<void> {
   }
 }
 
+/** So many pairs have an alert of their own; one more says how many others are slow, for senders can name agents without end. */
+const PAIRS_MAX = 50
+const MORE_KEY = alertKey(PAIR_ALERT, 'more')
+
 /**
  * Raises an alert for each pair that has been slow for a quarter of an hour and has none open, and closes those of pairs
  * that are fast again or have no traffic any more.
  */
 export async function tellSlowPairs(pool: Pool): Promise<void> {
   const judged = judgePairs(await sumByAge(pool, PAIR_AGES_SECONDS, LATENCY_METRIC))
-  const open = new Set(await listOpenAlertKeys(pool, PAIR_ALERT))
-  for (const pair of judged) {
-    if (pair.isSlow && !open.has(keyOf(pair))) await raise(pool, pair)
-  }
+  const open = await listOpenSubjects(pool, PAIR_ALERT)
   const lasting = new Set(judged.filter(({ isFast }) => !isFast).map(keyOf))
-  for (const key of open) {
+  const told = [...open.keys()].filter((key) => lasting.has(key))
+  const untold = judged.filter((pair) => pair.isSlow && !open.has(keyOf(pair)))
+  const own = untold.slice(0, Math.max(0, PAIRS_MAX - told.length))
+  const more = untold.length - own.length
+  if (more > 0) lasting.add(MORE_KEY)
+  for (const key of open.keys()) {
     if (!lasting.has(key)) await closeAlert(pool, key)
   }
+  for (const pair of own) await raise(pool, keyOf(pair), subjectOf(pair))
+  const subject = { morePairs: String(more) }
+  if (more > 0 && open.get(MORE_KEY)?.['morePairs'] !== subject.morePairs)
+    await raise(pool, MORE_KEY, subject)
 }
+
+const subjectOf = ({ transport, fromAgent, toAgent }: Pair) => ({ transport, fromAgent, toAgent })
 
 const keyOf = ({ transport, fromAgent, toAgent }: Pair): string =>
   alertKey(PAIR_ALERT, transport, fromAgent, toAgent)
 
-async function raise(pool: Pool, { transport, fromAgent, toAgent }: Pair): Promise<void> {
+async function raise(pool: Pool, key: string, subject: Alert['subject']): Promise<void> {
   await raiseAlert(pool, {
-    key: keyOf({ transport, fromAgent, toAgent }),
+    key,
     kind: PAIR_ALERT,
     severity: 'ticket',
     reason: 'LATENCY_TARGET_MISSED',
-    subject: { transport, fromAgent, toAgent },
+    subject,
   })
 }

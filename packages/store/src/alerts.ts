@@ -1,5 +1,6 @@
 // Alerts: one open row for each cause, however often it comes. Settlements only add narrow rows that nobody waits for; the
 // sweeper counts those. An alert, its history and what is told of it change in one statement.
+import { sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 
@@ -33,8 +34,8 @@ const HANDOFFS_MAX = 20
 // the count is ten times as often; of escalations only the first is told.
 const RAISE = `
 raised as (
-  insert into alert as a (key, kind, severity, reason, subject, occurrences, escalations, handoff_ids, first_at, last_at)
-  select key, kind, severity, reason, subject, occurrences, escalations, handoff_ids, first_at, last_at
+  insert into alert as a (key, kind, severity, reason, subject, sender, occurrences, escalations, handoff_ids, first_at, last_at)
+  select key, kind, severity, reason, subject, sender, occurrences, escalations, handoff_ids, first_at, last_at
   from counted order by key
   on conflict (key) where closed_at is null do update set severity = excluded.severity, reason = excluded.reason,
     subject = excluded.subject, occurrences = a.occurrences + excluded.occurrences,
@@ -55,7 +56,7 @@ raised as (
 
 const RAISE_ONE = `
 with counted as (
-  select $1::text as key, $2::text as kind, $3::text as severity, $4::text as reason, $5::jsonb as subject,
+  select $1::text as key, $2::text as kind, $3::text as severity, $4::text as reason, $5::jsonb as subject, null::text as sender,
     1::bigint as occurrences, 0::bigint as escalations, '{}'::uuid[] as handoff_ids,
     clock_timestamp() as first_at, clock_timestamp() as last_at
 ), ${RAISE}
@@ -85,46 +86,73 @@ export async function closeAlert(db: Database, key: string): Promise<boolean> {
   return (await run(db, 'close_alert_by_key', CLOSE, [key, null, 'over'])).length > 0
 }
 
-/** The keys of the open alerts of one kind. */
-export async function listOpenAlertKeys(db: Database, kind: string): Promise<readonly string[]> {
+/** The open alerts of one kind, by their keys, and what each is about. */
+export async function listOpenSubjects(
+  db: Database,
+  kind: string,
+): Promise<ReadonlyMap<string, Alert['subject']>> {
   const written = tables
     .selectFrom('alert')
-    .select('key')
+    .select(['key', sql<Alert['subject']>`subject`.as('subject')])
     .where('kind', '=', kind)
     .where('closed_at', 'is', null)
-  return (await run(db, 'list_open_alert_keys', written)).map(({ key }) => key)
+  const open = await run(db, 'list_open_subjects', written)
+  return new Map(open.map(({ key, subject }) => [key, subject]))
 }
 
 const COUNT_MAX = 2_000
 /** Above so many open alerts no further pair gets its own: whoever sends can name agents without end. */
 const OPEN_MAX = 1_000
+/** So many open alerts at most are opened by the handoffs of one sender; one of each kind and reason counts the rest. */
+const OPEN_OF_SENDER_MAX = 50
 
 // Forged messages wake somebody; everything else that comes of a handoff waits for a person anyway.
 const SEVERITY = `case reason when 'SIGNATURE_INVALID' then 'page' else 'ticket' end`
 
+const isOpen = (key: string) =>
+  `exists (select from alert a where a.closed_at is null and a.key = ${key})`
+const keyOf = (...parts: readonly string[]) =>
+  `concat_ws('${KEY_SEPARATOR}', kind, reason, ${parts.join(', ')})`
+
+// A pair has its own alert where one is open, or where its sender and all senders together are below their bounds. What
+// else comes of a sender above its bound is counted into one alert, and beyond all bounds into one of its kind and reason.
+// Whoever counts at the same time may each open as many as are left.
 const COUNT = `
 with taken as (
   delete from alert_occurrence where id = any(array(
     select id from alert_occurrence order by id limit ${COUNT_MAX} for update skip locked))
   returning *
-), paired as (
-  select o.*, h.from_agent, coalesce(h.routed_to, h.to_agent) as to_agent
+), sent as (
+  select o.*, h.from_agent, coalesce(h.routed_to, h.to_agent) as to_agent, coalesce(h.sent_by, h.from_agent) as sender
   from taken o left join handoff h on h.id = o.handoff_id
-), crowd as (
-  select count(*) >= ${OPEN_MAX} as is_full from (select from alert where closed_at is null limit ${OPEN_MAX}) n
+), keyed as (
+  select *, ${keyOf('from_agent', 'to_agent')} as key, ${keyOf(`''`, `''`, 'sender')} as sender_key from sent
+), found as (
+  select *, ${isOpen('k.key')} as is_open from keyed k
+), ranked as (
+  select *, dense_rank() over (partition by sender, is_open order by key) as nth from found
+), bounded as (
+  select *, is_open or nth <= ${OPEN_OF_SENDER_MAX} - (select count(*) from (
+    select from alert a where a.closed_at is null and a.sender = r.sender limit ${OPEN_OF_SENDER_MAX}) n) as is_within
+  from ranked r
+), judged as (
+  select *, is_open or is_within and dense_rank() over (partition by is_open, is_within order by key) <= room.alerts as of_pair,
+    not is_within and (room.alerts > 0 or ${isOpen('sender_key')}) as of_sender
+  from bounded, (select ${OPEN_MAX} - count(*) as alerts from (
+    select from alert where closed_at is null limit ${OPEN_MAX}) n) room
 ), placed as (
-  select p.id, p.kind, p.reason, p.escalated, p.handoff_id, p.created_at,
-    case when k.has_own then p.from_agent end as from_agent, case when k.has_own then p.to_agent end as to_agent
-  from paired p cross join crowd c cross join lateral (
-    select not c.is_full or exists (select from alert a where a.closed_at is null
-      and a.key = concat_ws('${KEY_SEPARATOR}', p.kind, p.reason, p.from_agent, p.to_agent)) as has_own) k
+  select id, kind, reason, escalated, handoff_id, created_at, case when of_pair then sender end as sender,
+    case when of_pair then key when of_sender then sender_key else ${keyOf('null')} end as key,
+    case when of_pair then jsonb_build_object('fromAgent', from_agent, 'toAgent', to_agent)
+      when of_sender then jsonb_build_object('sender', sender) else '{}' end as subject
+  from judged
 ), counted as (
-  select concat_ws('${KEY_SEPARATOR}', kind, reason, from_agent, to_agent) as key, kind, ${SEVERITY} as severity, reason,
-    jsonb_strip_nulls(jsonb_build_object('fromAgent', from_agent, 'toAgent', to_agent)) as subject, count(*) as occurrences,
+  select key, kind, ${SEVERITY} as severity, reason, jsonb_strip_nulls(subject) as subject,
+    (array_agg(sender order by id))[1] as sender, count(*) as occurrences,
     count(*) filter (where escalated) as escalations,
     (array_agg(handoff_id order by id desc))[1:${HANDOFFS_MAX}] as handoff_ids,
     min(created_at) as first_at, max(created_at) as last_at
-  from placed group by kind, reason, from_agent, to_agent
+  from placed group by key, kind, reason, subject
 ), ${RAISE}
 select count(*)::int as count from taken`
 

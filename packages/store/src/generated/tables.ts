@@ -330,6 +330,7 @@ export interface Tables {
     closed_at: Date | null
     closed_by: string | null
     closed_why: string | null
+    sender: string | null
   }
   'alert_change': {
     id: Generated<string>
