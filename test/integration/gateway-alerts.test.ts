@@ -53,6 +53,7 @@ describe('alerts', () => {
       { alertId: ids[2], state: 'open', links: { self: `/v2/alerts/${ids[2]}` } },
       { alertId: ids[1], occurrences: 1, subject: { fromAgent: 'a', toAgent: 'b' } },
     ])
+    expect(first.body.alerts[0]).not.toHaveProperty('position')
     const second = await ask('reader', `/v2/alerts?limit=2&cursor=${first.body.nextCursor}`)
     expect(second.body).toMatchObject({ alerts: [{ alertId: ids[0] }], nextCursor: null })
     const whole = await ask('reader', '/v2/alerts?limit=3')

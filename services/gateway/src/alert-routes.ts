@@ -31,8 +31,10 @@ export function addAlertRoutes(scope: FastifyInstance, options: AlertRouteOption
   addTests(scope, options)
 }
 
-const showAlert = ({ position: _, ...alert }: AlertView) => ({
+// Where a list goes on is said once, by nextCursor.
+const showAlert = (alert: AlertView) => ({
   ...alert,
+  position: undefined,
   links: { self: `/v2/alerts/${alert.alertId}` },
 })
 

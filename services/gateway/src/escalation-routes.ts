@@ -16,8 +16,10 @@ import { CURSOR, pageOf, rowsFor } from './cursor.ts'
 import { answers, listQuery, onlyById, onlyList, problemsIn, ref } from './operation.ts'
 import type { ById } from './operation.ts'
 
-const showEscalation = ({ position: _, ...escalation }: EscalationView) => ({
+// Where a list goes on is said once, by nextCursor.
+const showEscalation = (escalation: EscalationView) => ({
   ...escalation,
+  position: undefined,
   links: {
     self: `/v2/escalations/${escalation.handoffId}`,
     handoff: `/v2/handoffs/${escalation.handoffId}`,
