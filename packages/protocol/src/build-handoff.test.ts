@@ -15,7 +15,7 @@ import {
   sampleState,
 } from '../fixtures/sample-handoff.ts'
 import { signHandoff } from './signature.ts'
-import { validateHandoffMessage } from './validate-handoff.ts'
+import { judgeMessage } from './judge-message.ts'
 
 const build = (changes: Partial<AgentState> = {}, constraints: HandoffConstraints = {}) =>
   buildHandoffMessage(sampleState(changes), 'risk-scoring-agent', constraints)
@@ -52,7 +52,7 @@ describe('buildHandoffMessage (E02)', () => {
     expect(first?.handoffId).not.toBe(second?.handoffId)
     expect(first?.fromAgent.executionId).not.toBe(second?.fromAgent.executionId)
     expect(first?.parentHandoffId).toBeNull()
-    expect(validateHandoffMessage(first)).toMatchObject({ valid: true })
+    expect(judgeMessage(first, { scan: sampleScan })).toMatchObject({ valid: true })
   })
 
   it('takes the constraints as a bare list, too', () => {
@@ -131,10 +131,10 @@ describe('buildHandoffMessage (E02)', () => {
 
   it('leaves incomplete and exhausted handoffs to the receiver', () => {
     const spent = { ...sampleState().cost, ownCostUSD: 0.35 }
-    expect(validateHandoffMessage(build({ completedSubtasks: [] }))).toMatchObject({
+    expect(judgeMessage(build({ completedSubtasks: [] }), { scan: sampleScan })).toMatchObject({
       reason: 'INCOMPLETE_CONTEXT',
     })
-    expect(validateHandoffMessage(build({ cost: spent }))).toMatchObject({
+    expect(judgeMessage(build({ cost: spent }), { scan: sampleScan })).toMatchObject({
       reason: 'BUDGET_EXHAUSTED',
     })
   })

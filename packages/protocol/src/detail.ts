@@ -21,9 +21,11 @@ export function boundedPointer(pointer: string): string {
   return `${pointer.slice(0, POINTER_MAX).toWellFormed()}...`
 }
 
-/** The first details in words, for logs and error messages. */
-function describeDetails(details: readonly Detail[]): string {
-  const words = details.slice(0, 3).map(({ pointer, message }) => `${pointer || '/'}: ${message}`)
+/** The first `most` details in words, for logs, error messages and people. */
+export function describeDetails(details: readonly Detail[], most = 3): string {
+  const words = details
+    .slice(0, most)
+    .map(({ pointer, message }) => `${pointer || '/'}: ${message}`)
   const rest = details.length - words.length
   return words.join('; ') + (rest > 0 ? `; and ${rest} more` : '')
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { deliveryOf, judgeHandoff, parseMessage, validateHandoffMessage } from './index.ts'
+import { deliveryOf, judgeHandoff, judgeMessage, parseMessage } from './index.ts'
 import type { HandoffMessage, Verdict } from './index.ts'
 import { sampleAgent, sampleKeyRing, sampleScan } from '../fixtures/sample-handoff.ts'
 
@@ -30,7 +30,7 @@ function verdictOn(bytes: Uint8Array): Verdict | 'unreadable' {
         keyRing: sampleKeyRing,
         scan: sampleScan,
       })
-    : validateHandoffMessage(message, { agent: sampleAgent, scan: sampleScan })
+    : judgeMessage(message, { agent: sampleAgent, scan: sampleScan })
 }
 
 describe('valid fixtures', () => {

@@ -39,8 +39,8 @@ export function judgeHandoff<V extends ScanVerdict>(
   const tooLong = checkSize(delivery.bytes, limits)
   if (tooLong !== undefined)
     return reject<V>('SCHEMA_INVALID', [tooLong], { ...NOT_CHECKED, size: 'failed' })
-  const signature = verifySignature(delivery.bytes, delivery, options.keyRing)
-  if (!signature.ok) return refuseSignature(SIGNATURE_PROBLEMS[signature.why])
+  const unsigned = checkSignature(delivery, options.keyRing)
+  if (unsigned !== undefined) return unsigned
   const signed: Checks<V> = { ...NOT_CHECKED, size: 'passed', signature: 'passed' }
   const parsed = parseMessage(delivery.bytes, limits)
   if (!parsed.ok) return reject('SCHEMA_INVALID', parsed.details, { ...signed, schema: 'failed' })
@@ -48,6 +48,12 @@ export function judgeHandoff<V extends ScanVerdict>(
     return reject('SCHEMA_INVALID', [NOT_CANONICAL], { ...signed, schema: 'failed' })
   const envelope = checkEnvelope(parsed.value, delivery.keyId)
   return envelope ?? judgeContent(parsed.value, contentOptions(delivery, options), signed)
+}
+
+/** Undefined where the bytes were signed with a key that is believed. */
+export function checkSignature(delivery: Delivery, keyRing: KeyRing): Rejection<never> | undefined {
+  const signature = verifySignature(delivery.bytes, delivery, keyRing)
+  return signature.ok ? undefined : refuseSignature(SIGNATURE_PROBLEMS[signature.why])
 }
 
 function contentOptions<V extends ScanVerdict>(delivery: Delivery, options: JudgeOptions<V>) {

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 import registry from '@baton/schemas/registry.json' with { type: 'json' }
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
-import { sampleMessage } from '../fixtures/sample-handoff.ts'
+import { sampleMessage, sampleScan } from '../fixtures/sample-handoff.ts'
 import { readSchemaVersion } from './schema-version.ts'
-import { validateHandoffMessage } from './validate-handoff.ts'
+import { judgeMessage } from './judge-message.ts'
 
 const document = (path: string) =>
   readFileSync(fileURLToPath(import.meta.resolve(`@baton/schemas/${path}`)))
@@ -48,11 +48,11 @@ describe('schema version', () => {
 
   it('keeps unknown fields of a newer minor, but checks the known ones', () => {
     const newer = { ...sampleMessage({ schemaVersion: '2.5' }), futureField: [1] }
-    expect(validateHandoffMessage(newer)).toMatchObject({
+    expect(judgeMessage(newer, { scan: sampleScan })).toMatchObject({
       valid: true,
       message: { futureField: [1] },
     })
-    expect(validateHandoffMessage({ ...newer, priority: 9 })).toMatchObject({
+    expect(judgeMessage({ ...newer, priority: 9 }, { scan: sampleScan })).toMatchObject({
       reason: 'SCHEMA_INVALID',
     })
   })

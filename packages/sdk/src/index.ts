@@ -22,7 +22,9 @@ export type {
   RolledBackHandoff,
   Sent,
 } from '@baton/engine'
-export { buildHandoffMessage, validateHandoffMessage, createKeyRing } from '@baton/protocol'
+export { validateHandoffMessage } from './validate-handoff.ts'
+export type { HandoffValidation, ValidateOptions } from './validate-handoff.ts'
+export { buildHandoffMessage, createKeyRing } from '@baton/protocol'
 export type {
   AgentState,
   HandoffConstraints,

@@ -1,11 +1,5 @@
 // Whether a message can be signed, stored and delivered. What the receiver judges is left to the receiver.
-import {
-  deliveryOf,
-  microUSD,
-  ProtocolError,
-  validateHandoffMessage,
-  verifySignature,
-} from '@baton/protocol'
+import { deliveryOf, judgeMessage, microUSD, ProtocolError, verifySignature } from '@baton/protocol'
 import type { Detail, HandoffMessage, KeyRing } from '@baton/protocol'
 import { ProblemError } from '@baton/http/server'
 import { parseTracestate } from '@baton/telemetry'
@@ -19,7 +13,7 @@ export type Place = (pointer: string) => string
  * so that one message never spoils the commit it shares with others.
  */
 export function requireDeliverable(message: HandoffMessage, place: Place): void {
-  const verdict = validateHandoffMessage(message)
+  const verdict = judgeMessage(message, { scan: undefined })
   if (!verdict.valid && verdict.reason === 'SCHEMA_INVALID') {
     throw invalidHandoff('BATON_HANDOFF_INVALID', verdict.details, place)
   }

@@ -1,5 +1,5 @@
 // Takes text out of a message at places that a reviewer names, and signs what is left; the envelope is never touched.
-import { parseMessage, signHandoff, validateHandoffMessage, verifySignature } from '@baton/protocol'
+import { judgeMessage, parseMessage, signHandoff, verifySignature } from '@baton/protocol'
 import type { Detail, HandoffMessage, JsonValue, KeyRing } from '@baton/protocol'
 import type { Scanner } from '@baton/safety'
 import type { StoredMessage } from '@baton/store'
@@ -136,7 +136,7 @@ export function redactStored(
   if (!parsed.ok) return { ok: false, details: parsed.details, unsafe: false }
   const redacted = redactMessage(parsed.value as unknown as HandoffMessage, redactions)
   if (!redacted.ok) return { ...redacted, unsafe: false }
-  const verdict = validateHandoffMessage(redacted.message, { scan })
+  const verdict = judgeMessage(redacted.message, { scan })
   if (!verdict.valid && BLOCKING.has(verdict.reason))
     return { ok: false, details: verdict.details, unsafe: verdict.reason === 'SAFETY_VIOLATION' }
   const { bytes, keyId, signature } = signHandoff(redacted.message, keyRing)

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { buildHandoffMessage } from '../../build-handoff.ts'
 import type { JsonValue } from '../../json.ts'
-import { validateHandoffMessage } from '../../validate-handoff.ts'
+import { sampleScan } from '../../../fixtures/sample-handoff.ts'
+import { judgeMessage } from '../../judge-message.ts'
 import { fromHandoff, toHandoff } from './message.ts'
 import { readCreate, readDecision } from './request.ts'
 import type { CreateRequest } from './request.ts'
@@ -90,7 +91,7 @@ function outcomeOf(value: JsonValue) {
   return {
     asked: { subject, body: words, priority, parentMessageId, taskId: sourceTaskId ?? TASK },
     shown: shown(read.value),
-    verdict: validateHandoffMessage(messageOf(read.value)),
+    verdict: judgeMessage(messageOf(read.value), { scan: sampleScan }),
   }
 }
 

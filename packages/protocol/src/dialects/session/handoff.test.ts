@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest'
 import { buildHandoffMessage } from '../../build-handoff.ts'
 import { HANDOFF_STATES } from '../../states.ts'
-import { validateHandoffMessage } from '../../validate-handoff.ts'
+import { sampleScan } from '../../../fixtures/sample-handoff.ts'
+import { judgeMessage } from '../../judge-message.ts'
 import { announceOf } from './announce.ts'
 import { readAsked } from './asked.ts'
 import { dispatchOf } from './dispatch.ts'
@@ -53,7 +54,7 @@ function messageOf(text: string) {
 
 it('S08 S10 S11 S12 becomes a whole handoff that keeps its terms', () => {
   const message = messageOf(JSON.stringify(dispatch))
-  expect(validateHandoffMessage(message)).toMatchObject({ valid: true })
+  expect(judgeMessage(message, { scan: sampleScan })).toMatchObject({ valid: true })
   expect(message).toMatchObject({
     taskDescription: 'INITIAL',
     fromAgent: { agentId: 'hermes' },

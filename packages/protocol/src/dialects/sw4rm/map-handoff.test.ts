@@ -1,7 +1,8 @@
 // A request becomes a whole handoff that satisfies the schema, and comes out of it as it went in.
 import { describe, expect, it } from 'vitest'
 import { buildHandoffMessage } from '../../build-handoff.ts'
-import { validateHandoffMessage } from '../../validate-handoff.ts'
+import { sampleScan } from '../../../fixtures/sample-handoff.ts'
+import { judgeMessage } from '../../judge-message.ts'
 import {
   contextFrom,
   contextObject,
@@ -73,7 +74,7 @@ describe('a request', () => {
       dataSubjects: ['subject-7'],
       priority: 2,
     })
-    expect(validateHandoffMessage(message)).toMatchObject({ valid: true })
+    expect(judgeMessage(message, { scan: sampleScan })).toMatchObject({ valid: true })
     const again = messageOf(request({ capabilitiesRequired: ['security_analysis'] }))
     expect({ ...again, timestamp: '' }).toEqual({ ...message, timestamp: '' })
   })
