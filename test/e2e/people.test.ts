@@ -151,6 +151,16 @@ it('alerts shows each cause once; a person looks after one and closes it, and th
   expect(shown.stdout).toMatch(/acknowledged +\S+ +reviewer-1[\s\S]*closed +\S+ +reviewer-1 +known/)
   const gone = await baton.run('alerts', 'show', id)
   expect([gone.exitCode, gone.stderr]).toEqual([5, expect.stringContaining('BATON_ALERT_UNKNOWN')])
+  const other = alerts.find(({ reason }) => reason !== 'SAFETY_VIOLATION')?.reason ?? ''
+  const matching = alerts.filter(({ reason }) => reason === other).length
+  const counted = await baton.run('alerts', 'ack', '--reason', other)
+  expect(counted.stderr).toContain(`${matching} alert`)
+  expect(counted.stderr).toContain('--yes')
+  expect(await answer('alerts', 'ack', '--reason', other, '--yes')).toEqual({
+    matching,
+    handled: matching,
+    left: 0,
+  })
   expect(await answer('alerts', 'test')).toMatchObject({
     webhooks: [{ webhook: 'pager', state: 'delivered' }],
   })

@@ -3,9 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApiKey } from '@baton/gateway'
-import { closeAlert, raiseAlert } from '@baton/store'
+import { closeAlert, raiseAlert, sendHandoffs } from '@baton/store'
 import { openGateway } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
+import { newHandoff } from '../contract/store-fixture.ts'
 
 const people = {
   ann: createApiKey({ scopes: 'handoffs:read+tasks:resume', operator: 'ann' }),
@@ -35,13 +36,13 @@ async function ask(person: Person, url: string, payload?: object) {
   return { status: response.statusCode, body: response.json() }
 }
 
-const raise = (key: string) =>
+const raise = (key: string, fromAgent = 'a') =>
   raiseAlert(fixture.pool, {
     key,
     kind: 'latency.pair',
     severity: 'ticket',
     reason: 'BURNING',
-    subject: { fromAgent: 'a', toAgent: 'b' },
+    subject: { fromAgent, toAgent: 'b' },
   })
 
 describe('alerts', () => {
@@ -203,5 +204,96 @@ describe('escalations', () => {
     expect((await ask('reader', '/v2/escalations?state=resolved')).body.escalations).toMatchObject([
       { handoffId: ids[0], resolvedWhy: 'by hand' },
     ])
+  })
+})
+
+describe('many at once', () => {
+  it('are counted first, then closed, and those that the filter does not mean stay', async () => {
+    const flood = await Promise.all(['1', '2', '3'].map((key) => raise(key, `made-up-${key}`)))
+    const other = await raise('4', 'intake')
+    const filter = { reason: 'BURNING', fromPrefix: 'made-up-' }
+    const listed = await ask('reader', '/v2/alerts?fromPrefix=made-up-&reason=BURNING')
+    expect(listed.body.alerts).toHaveLength(3)
+    const close = (body: object) => ask('ann', '/v2/alerts/close', { why: 'made up', ...body })
+    expect(await close({ filter, dryRun: true })).toMatchObject({
+      status: 200,
+      body: { matching: 3, handled: 0, left: 3 },
+    })
+    expect((await close({ filter })).body).toEqual({ matching: 3, handled: 3, left: 0 })
+    expect((await close({ filter })).body).toEqual({ matching: 0, handled: 0, left: 0 })
+    expect((await ask('reader', '/v2/alerts')).body.alerts).toMatchObject([{ alertId: other }])
+    expect((await ask('reader', `/v2/alerts/${flood[1]}`)).body).toMatchObject({
+      closedBy: 'ann',
+      closedWhy: 'made up',
+      history: [{ change: 'opened' }, { change: 'closed', actor: 'ann', why: 'made up' }],
+    })
+    expect(fixture.log()).toContain('"event":"alerts.handled"')
+  })
+
+  it('are acknowledged once, by the sender and the age of what came last', async () => {
+    const ids = await Promise.all(['1', '2', '3'].map((key) => raise(key)))
+    await fixture.pool.query({
+      text: `update alert set sender = 'mallory', last_at = now() - interval '2 hours' where id = any($1)`,
+      values: [ids.slice(0, 2)],
+    })
+    await ask('bob', `/v2/alerts/${ids[0]}/acknowledge`, {})
+    const filter = {
+      sender: 'mallory',
+      before: new Date(Date.now() - 3_600_000).toISOString(),
+    }
+    const acknowledged = await ask('ann', '/v2/alerts/acknowledge', { filter })
+    expect(acknowledged.body).toEqual({ matching: 1, handled: 1, left: 0 })
+    expect((await ask('reader', `/v2/alerts/${ids[0]}`)).body.acknowledgedBy).toBe('bob')
+    expect((await ask('reader', `/v2/alerts/${ids[1]}`)).body.acknowledgedBy).toBe('ann')
+    expect((await ask('reader', `/v2/alerts/${ids[2]}`)).body.state).toBe('open')
+  })
+
+  it('are a thousand at most, and the rest is told', async () => {
+    await fixture.pool.query({
+      text: `insert into escalation (handoff_id, task_id, attempts, reason)
+        select gen_random_uuid(), gen_random_uuid(), 3, 'X' from generate_series(1, 1003)`,
+    })
+    const resolve = () =>
+      ask('ann', '/v2/escalations/resolve', { filter: { reason: 'X' }, why: 'over' })
+    expect((await resolve()).body).toEqual({ matching: 1_003, handled: 1_000, left: 3 })
+    expect((await resolve()).body).toEqual({ matching: 3, handled: 3, left: 0 })
+    expect((await ask('reader', '/v2/escalations')).body.escalations).toEqual([])
+  })
+
+  it('are escalations of handoffs whose agents begin so', async () => {
+    const handoff = newHandoff({ fromAgent: 'intake-9' })
+    await sendHandoffs(fixture.pool, [handoff])
+    const { handoffId } = handoff
+    await fixture.pool.query({
+      text: `insert into escalation (handoff_id, task_id, attempts, reason)
+        values ($1, $1, 3, 'X'), (gen_random_uuid(), $1, 3, 'X')`,
+      values: [handoffId],
+    })
+    const filter = { fromPrefix: 'intake-' }
+    const done = await ask('ann', '/v2/escalations/acknowledge', { filter })
+    expect(done.body).toEqual({ matching: 1, handled: 1, left: 0 })
+    const { escalations } = (await ask('reader', '/v2/escalations?fromPrefix=intake-')).body
+    expect(escalations).toMatchObject([{ handoffId, acknowledgedBy: 'ann' }])
+  })
+
+  it.each([
+    ['/v2/alerts/close', { why: 'x' }],
+    ['/v2/alerts/close', { why: 'x', filter: {} }],
+    ['/v2/alerts/close', { filter: { reason: 'X' } }],
+    ['/v2/alerts/close', { why: 'x', filter: { reason: 'X', cluster: 'y' } }],
+    ['/v2/alerts/acknowledge', { filter: { before: 'yesterday' } }],
+    ['/v2/escalations/acknowledge', { filter: { sender: 'ann' } }],
+  ])('POST %s is refused with %j', async (url, body) => {
+    expect(await ask('ann', url, body)).toMatchObject({
+      status: 422,
+      body: { code: 'BATON_REQUEST_INVALID' },
+    })
+  })
+
+  it('are not handled by who may only read', async () => {
+    await raise('k')
+    const filter = { reason: 'BURNING' }
+    for (const url of ['/v2/alerts/close', '/v2/alerts/acknowledge'])
+      expect(await ask('reader', url, { filter, why: 'x' })).toMatchObject({ status: 403 })
   })
 })

@@ -658,6 +658,15 @@ readonly "escalations": readonly (Escalation)[]
 readonly "nextCursor": string | null
 }
 
+export type HandledMany = {
+/** How many were meant. */
+readonly "matching": number
+/** How many of them were handled; 0 in a dry run. */
+readonly "handled": number
+/** How many are left: say it again. */
+readonly "left": number
+}
+
 export type AlertWebhookTest = {
 readonly "testId": string
 /** False until a process that delivers has taken it up. */
@@ -954,6 +963,80 @@ export type EmptyRequest = {
 }
 
 export type WhyRequest = {
+/** One line for whoever reads the history. It does not leave by webhooks. */
+readonly "why": string
+}
+
+export type AlertsRequest = {
+readonly "filter": {
+/** Only of this kind. */
+readonly "kind"?: string
+readonly "severity"?: "page" | "ticket"
+/** Only what handoffs of this sender opened: the operator of the key, or else the agent. */
+readonly "sender"?: string
+/** Only of this reason. */
+readonly "reason"?: string
+/** Only where the agent type that handed on begins so. */
+readonly "fromPrefix"?: string
+/** Only where the agent type that was handed to begins so. */
+readonly "toPrefix"?: string
+/** Only alerts that came last, and escalations that were opened, before this. */
+readonly "before"?: string
+}
+/** Only count what is meant. */
+readonly "dryRun"?: boolean
+}
+
+export type AlertsWhyRequest = {
+readonly "filter": {
+/** Only of this kind. */
+readonly "kind"?: string
+readonly "severity"?: "page" | "ticket"
+/** Only what handoffs of this sender opened: the operator of the key, or else the agent. */
+readonly "sender"?: string
+/** Only of this reason. */
+readonly "reason"?: string
+/** Only where the agent type that handed on begins so. */
+readonly "fromPrefix"?: string
+/** Only where the agent type that was handed to begins so. */
+readonly "toPrefix"?: string
+/** Only alerts that came last, and escalations that were opened, before this. */
+readonly "before"?: string
+}
+/** Only count what is meant. */
+readonly "dryRun"?: boolean
+/** One line for whoever reads the history. It does not leave by webhooks. */
+readonly "why": string
+}
+
+export type EscalationsRequest = {
+readonly "filter": {
+/** Only of this reason. */
+readonly "reason"?: string
+/** Only where the agent type that handed on begins so. */
+readonly "fromPrefix"?: string
+/** Only where the agent type that was handed to begins so. */
+readonly "toPrefix"?: string
+/** Only alerts that came last, and escalations that were opened, before this. */
+readonly "before"?: string
+}
+/** Only count what is meant. */
+readonly "dryRun"?: boolean
+}
+
+export type EscalationsWhyRequest = {
+readonly "filter": {
+/** Only of this reason. */
+readonly "reason"?: string
+/** Only where the agent type that handed on begins so. */
+readonly "fromPrefix"?: string
+/** Only where the agent type that was handed to begins so. */
+readonly "toPrefix"?: string
+/** Only alerts that came last, and escalations that were opened, before this. */
+readonly "before"?: string
+}
+/** Only count what is meant. */
+readonly "dryRun"?: boolean
 /** One line for whoever reads the history. It does not leave by webhooks. */
 readonly "why": string
 }
@@ -1659,6 +1742,11 @@ listAlerts: {
 readonly "state"?: "open" | "acknowledged" | "closed"
 readonly "kind"?: string
 readonly "severity"?: "page" | "ticket"
+readonly "sender"?: string
+readonly "reason"?: string
+readonly "fromPrefix"?: string
+readonly "toPrefix"?: string
+readonly "before"?: string
 readonly "cursor"?: string
 readonly "limit"?: number
 }
@@ -1739,6 +1827,10 @@ listEscalations: {
 }
   readonly query: {
 readonly "state"?: "open" | "acknowledged" | "resolved"
+readonly "reason"?: string
+readonly "fromPrefix"?: string
+readonly "toPrefix"?: string
+readonly "before"?: string
 readonly "cursor"?: string
 readonly "limit"?: number
 }
@@ -1783,6 +1875,58 @@ readonly "id": string
 }
   readonly body: WhyRequest
   readonly answer: HandledEscalation
+}
+/** Say that one looks after all open alerts that a filter means */
+acknowledgeAlerts: {
+  readonly method: 'POST'
+  readonly path: '/v2/alerts/acknowledge'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: AlertsRequest
+  readonly answer: HandledMany
+}
+/** Say of all alerts that a filter means that they are over */
+closeAlerts: {
+  readonly method: 'POST'
+  readonly path: '/v2/alerts/close'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: AlertsWhyRequest
+  readonly answer: HandledMany
+}
+/** Say that one looks after all open escalations that a filter means */
+acknowledgeEscalations: {
+  readonly method: 'POST'
+  readonly path: '/v2/escalations/acknowledge'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: EscalationsRequest
+  readonly answer: HandledMany
+}
+/** Say of all escalations that a filter means that their tasks need nobody any more */
+resolveEscalations: {
+  readonly method: 'POST'
+  readonly path: '/v2/escalations/resolve'
+  readonly inPath: {
+
+}
+  readonly query: {
+
+}
+  readonly body: EscalationsWhyRequest
+  readonly answer: HandledMany
 }
 /** Claim handoffs for an agent type; waits where there are none */
 claimExecutions: {
@@ -2134,6 +2278,10 @@ listEscalations: ['GET', '/v2/escalations'],
 getEscalation: ['GET', '/v2/escalations/{id}'],
 acknowledgeEscalation: ['POST', '/v2/escalations/{id}/acknowledge'],
 resolveEscalation: ['POST', '/v2/escalations/{id}/resolve'],
+acknowledgeAlerts: ['POST', '/v2/alerts/acknowledge'],
+closeAlerts: ['POST', '/v2/alerts/close'],
+acknowledgeEscalations: ['POST', '/v2/escalations/acknowledge'],
+resolveEscalations: ['POST', '/v2/escalations/resolve'],
 claimExecutions: ['POST', '/v2/executions/claim'],
 keepExecutions: ['POST', '/v2/executions/heartbeat'],
 settleExecutions: ['POST', '/v2/executions/settle'],

@@ -1,6 +1,8 @@
 // Escalations: tasks that wait for a person after their handoffs came to nothing. Opened by the settlement, resolved by
 // whoever looked after it, or when the task goes on or is canceled.
 import { sql } from '@baton/postgres/statements'
+import { meansEscalation } from './alert-selections.ts'
+import type { EscalationSelection } from './alert-selections.ts'
 import type { AlertState } from './alerts.ts'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
@@ -48,7 +50,7 @@ const ESCALATIONS = tables
     'resolved_why as resolvedWhy',
   ])
 
-export interface EscalationFilter {
+export interface EscalationFilter extends EscalationSelection {
   readonly limit: number
   /** Without it, those that wait for a person. */
   readonly state?: EscalationState | undefined
@@ -58,7 +60,7 @@ export interface EscalationFilter {
 
 /** Escalations, oldest first. */
 export function listEscalations(db: Database, filter: EscalationFilter): Promise<EscalationView[]> {
-  const { limit, state = null, cursor = null } = filter
+  const { limit, state = null, cursor = null, ...selection } = filter
   const filtered =
     state === 'resolved'
       ? ESCALATIONS.where('resolved_at', 'is not', null)
@@ -66,6 +68,7 @@ export function listEscalations(db: Database, filter: EscalationFilter): Promise
           sql<boolean>`(${state}::text is null or ${STATE} = ${state})`,
         )
   const written = filtered
+    .where(meansEscalation(selection))
     .where(behind(cursor, { id: 'handoff_id', newestFirst: false }))
     .orderBy('created_at')
     .orderBy('handoff_id')

@@ -1,5 +1,7 @@
 // Alerts as people handle them: listed, acknowledged, closed with a reason, and forgotten long after that.
 import { sql } from '@baton/postgres/statements'
+import { meansAlert } from './alert-selections.ts'
+import type { AlertSelection } from './alert-selections.ts'
 import type { AlertSeverity, AlertState } from './alerts.ts'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
@@ -56,24 +58,21 @@ const ALERTS = tables
     'closed_why as closedWhy',
   ])
 
-export interface AlertFilter {
+export interface AlertFilter extends AlertSelection {
   readonly limit: number
   /** Without it, those that are not closed. */
   readonly state?: AlertState | undefined
-  readonly kind?: string | undefined
-  readonly severity?: AlertSeverity | undefined
   /** Only those behind this position. */
   readonly cursor?: string | undefined
 }
 
 /** Alerts, the newest first. */
 export function listAlerts(db: Database, filter: AlertFilter): Promise<AlertView[]> {
-  const { limit, state = null, kind = null, severity = null, cursor = null } = filter
+  const { limit, state = null, cursor = null, ...selection } = filter
   const written = ALERTS.where(
     sql<boolean>`case when ${state}::text is null then closed_at is null else ${STATE} = ${state} end`,
   )
-    .where(sql<boolean>`(${kind}::text is null or kind = ${kind})`)
-    .where(sql<boolean>`(${severity}::text is null or severity = ${severity})`)
+    .where(meansAlert(selection))
     .where(behind(cursor, { id: 'id', newestFirst: true }))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')

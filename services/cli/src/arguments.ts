@@ -44,6 +44,16 @@ export const wholeNumber = (min: number, max = Number.MAX_SAFE_INTEGER) =>
 /** How many rows a list has. */
 export const limit = wholeNumber(1, 1_000)
 
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** A span of time in milliseconds: 90m, 12h, 7d. */
+export function span(text: string): number {
+  const [, digits, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
+  if (digits === undefined)
+    throw new InvalidArgumentError('Expected a span such as 90m, 12h or 7d.')
+  return Number(digits) * UNITS_MS[unit as keyof typeof UNITS_MS]
+}
+
 /** A reason or ground that goes on record. */
 export function code(text: string): string {
   if (/^[A-Z][A-Z0-9_]{0,63}$/.test(text)) return text

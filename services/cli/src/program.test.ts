@@ -44,6 +44,7 @@ describe('runProgram', () => {
     [['cancel', 'x', '--grace', '-1'], 'number from 0 to 3600'],
     [['alerts', '--state', 'new'], 'Allowed choices are open, acknowledged, closed'],
     [['alerts', 'close', 'x'], "required option '--why <text>'"],
+    [['alerts', 'ack', '--older-than', '2 weeks'], 'span such as 90m, 12h or 7d'],
     [['approvals', 'reject', 'x', '--reason', 'because I say so'], 'capital letters'],
   ])('refuses %j', async (args, problem) => {
     const { exitCode, err, out } = await run(...args)

@@ -15,11 +15,10 @@ import {
 } from '@baton/store'
 import type { AlertFilter, AlertView, Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
-import { SEVERITIES } from './alert-schema.ts'
+import { ALERT_SELECTION } from './alert-selection-schema.ts'
 import { CURSOR, pageOf, rowsFor } from './cursor.ts'
 import { answers, listQuery, only, onlyById, onlyList, problemsIn, ref } from './operation.ts'
 import type { ById } from './operation.ts'
-import { FILTER_MAX } from './refused-request.ts'
 
 interface AlertRouteOptions {
   readonly pool: Pool
@@ -98,7 +97,6 @@ function addTests(scope: FastifyInstance, { pool, logger }: AlertRouteOptions): 
   })
 }
 
-const FILTER = { type: 'string', maxLength: FILTER_MAX, pattern: String.raw`^\P{Cc}*$` }
 const problems = problemsIn({
   404: 'There is no such alert',
   422: 'The body has another form',
@@ -111,8 +109,7 @@ const LIST_ALERTS = onlyList('handoffs:read', {
   summary: 'Alerts that are not closed, or of one state; the newest first',
   querystring: listQuery({
     state: { enum: ALERT_STATES },
-    kind: FILTER,
-    severity: { enum: SEVERITIES },
+    ...ALERT_SELECTION,
     cursor: CURSOR,
   }),
   response: { 200: answers('The alerts; [] where there is none', 'Alerts'), ...problems([]) },

@@ -1,5 +1,6 @@
 // Alerts and escalations as the API describes them.
 import { ALERT_STATES, ESCALATION_STATES } from '@baton/store'
+import { SEVERITIES } from './alert-selection-schema.ts'
 import { ref } from './operation.ts'
 
 const text = { type: 'string' }
@@ -14,8 +15,6 @@ const record = (properties: object) => ({
   required: Object.keys(properties),
 })
 const described = (schema: object, description: string) => ({ ...schema, description })
-
-export const SEVERITIES = ['page', 'ticket'] as const
 
 const ALERT = {
   alertId: uuid,
@@ -92,6 +91,11 @@ export const ALERT_ANSWERS = {
   Escalation: record(ESCALATION),
   HandledEscalation: record({ ...ESCALATION, repeated: REPEATED }),
   Escalations: page('escalations', 'Escalation'),
+  HandledMany: record({
+    matching: described(integer, 'How many were meant.'),
+    handled: described(integer, 'How many of them were handled; 0 in a dry run.'),
+    left: described(integer, 'How many are left: say it again.'),
+  }),
   AlertWebhookTest: record({
     testId: uuid,
     isPlanned: described(
@@ -108,20 +112,4 @@ export const ALERT_ANSWERS = {
       }),
     },
   }),
-}
-
-/** Why somebody says that it is over. */
-export const WHY_REQUEST = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['why'],
-  properties: {
-    why: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 500,
-      pattern: String.raw`^\P{Cc}*$`,
-      description: 'One line for whoever reads the history. It does not leave by webhooks.',
-    },
-  },
 }

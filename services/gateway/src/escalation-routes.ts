@@ -12,6 +12,7 @@ import {
 } from '@baton/store'
 import type { EscalationFilter, EscalationView, Pool } from '@baton/store'
 import { operatorOf } from './acting.ts'
+import { ESCALATION_SELECTION } from './alert-selection-schema.ts'
 import { CURSOR, pageOf, rowsFor } from './cursor.ts'
 import { answers, listQuery, onlyById, onlyList, problemsIn, ref } from './operation.ts'
 import type { ById } from './operation.ts'
@@ -93,7 +94,11 @@ const escalationProblems = problemsIn({
 const LIST_ESCALATIONS = onlyList('handoffs:read', {
   operationId: 'listEscalations',
   summary: 'Tasks that wait for a person, or escalations of one state; oldest first',
-  querystring: listQuery({ state: { enum: ESCALATION_STATES }, cursor: CURSOR }),
+  querystring: listQuery({
+    state: { enum: ESCALATION_STATES },
+    ...ESCALATION_SELECTION,
+    cursor: CURSOR,
+  }),
   response: {
     200: answers('The escalations; [] where there is none', 'Escalations'),
     ...escalationProblems([]),

@@ -39,6 +39,7 @@ import { addReviewRoutes } from './review-routes.ts'
 import { addControlRoutes } from './control-routes.ts'
 import { addAlertRoutes } from './alert-routes.ts'
 import { addEscalationRoutes } from './escalation-routes.ts'
+import { addHandleManyRoutes } from './handle-many.ts'
 import { createSession } from './jsonrpc/session.ts'
 import type { Session, SessionOptions } from './jsonrpc/session.ts'
 import { addSessionReplyRoutes } from './jsonrpc/reply-routes.ts'
@@ -257,6 +258,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addControlRoutes(scope, { pool, logger })
       addAlertRoutes(scope, { pool, logger })
       addEscalationRoutes(scope, { pool, logger })
+      addHandleManyRoutes(scope, { pool, logger })
       addExecutionRoutes(scope, { pool, remote, bounded })
       addSessionReplyRoutes(scope, { pool })
     },

@@ -56,6 +56,10 @@ const PARAMETERS: Readonly<Record<string, readonly [detail: string, fix: string]
   kind: filter('kind'),
   reason: filter('reason'),
   cluster: filter('cluster'),
+  sender: filter('sender'),
+  fromPrefix: filter('fromPrefix'),
+  toPrefix: filter('toPrefix'),
+  before: ['the query parameter before is no time', 'Use one such as 2026-11-23T01:02:03Z.'],
 }
 
 function invalidBody(found: readonly FastifySchemaValidationError[]): ProblemError {

@@ -1,5 +1,5 @@
 // What may be posted, by the names under which OpenAPI lists it.
-import { WHY_REQUEST } from './alert-schema.ts'
+import { HANDLING_REQUESTS } from './alert-selection-schema.ts'
 import { CLAIM_REQUEST, HEARTBEAT_REQUEST, SETTLE_REQUEST } from './executions/schema.ts'
 import { MESSAGE_REQUESTS } from './handoffs-api/schema.ts'
 import { MESSAGE_REVISION, RESUME_REQUEST, STATE_REVISION, TAKE_REQUEST } from './return-schema.ts'
@@ -22,7 +22,7 @@ const REQUESTS = {
   ReleaseRequest: RELEASE_REQUEST,
   RedactRequest: REDACT_REQUEST,
   EmptyRequest: EMPTY_REQUEST,
-  WhyRequest: WHY_REQUEST,
+  ...HANDLING_REQUESTS,
   DryRunRequest: DRY_RUN_REQUEST,
   RedriveRequest: REDRIVE_REQUEST,
   ...MESSAGE_REQUESTS,

@@ -8,6 +8,7 @@ import { count, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { clip, renderTable } from '../terminal/table.ts'
 import { follow } from './follow.ts'
+import type { Selection } from './handle-many.ts'
 import { wholeId } from './whole-id.ts'
 
 interface Alert {
@@ -37,11 +38,9 @@ interface AlertWithHistory extends Alert {
   }[]
 }
 
-interface ListOptions {
+interface ListOptions extends Selection {
   readonly limit: number
   readonly state?: string | undefined
-  readonly kind?: string | undefined
-  readonly severity?: string | undefined
 }
 
 export async function listAlerts(context: Context, options: ListOptions): Promise<ExitCode> {

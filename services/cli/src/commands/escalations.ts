@@ -7,6 +7,7 @@ import type { GatewayClient } from '../gateway-client.ts'
 import { count, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { clip, renderTable } from '../terminal/table.ts'
+import type { Selection } from './handle-many.ts'
 import { wholeId } from './whole-id.ts'
 
 interface Escalation {
@@ -20,19 +21,17 @@ interface Escalation {
   readonly resolvedBy: string | null
 }
 
-interface ListOptions {
+interface ListOptions extends Selection {
   readonly limit: number
   readonly state?: string | undefined
 }
 
-export async function listEscalations(
-  context: Context,
-  { limit, state }: ListOptions,
-): Promise<ExitCode> {
+export async function listEscalations(context: Context, options: ListOptions): Promise<ExitCode> {
   const { output } = context
-  const only = state === undefined ? '' : `&state=${state}`
+  const given = Object.entries(options).filter(([, text]) => text !== undefined)
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
   const { escalations } = await withReadingGateway(context, (gateway) =>
-    gateway.get<{ escalations: readonly Escalation[] }>(`/v2/escalations?limit=${limit}${only}`),
+    gateway.get<{ escalations: readonly Escalation[] }>(`/v2/escalations?${query.toString()}`),
   )
   if (output.json) output.data(JSON.stringify(escalations))
   else if (escalations.length > 0) output.data(table(escalations))
