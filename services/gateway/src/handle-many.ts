@@ -5,8 +5,8 @@ import type { Logger } from '@baton/runtime'
 import {
   countMeantAlerts,
   countMeantEscalations,
-  HANDLED_MAX,
   handleAlerts,
+  HANDLED_MAX,
   handleEscalations,
 } from '@baton/store'
 import type { AlertSelection, Database, Handling, Pool } from '@baton/store'
