@@ -14,9 +14,8 @@ function costsOff({ handoffs, tasks, ledger }: Evidence): readonly string[] {
       ? []
       : [`booked ${task.spentMicroUSD}, executions and sender make ${expected}: task ${task.id}`]
   })
-  const budgets = new Map(tasks.map((task) => [task.id, task.budgetMicroUSD]))
   const conserved = handoffs
-    .filter((row) => row.spentMicroUSD + row.remainingMicroUSD !== budgets.get(row.taskId))
+    .filter((row) => row.spentMicroUSD + row.remainingMicroUSD !== row.budgetMicroUSD)
     .map((row) => `spent and remaining are not the budget: ${row.id}`)
   return [...booked, ...conserved, ...costsNotInLedger(handoffs, ledger)]
 }
@@ -47,7 +46,7 @@ function rollbacksOff({ handoffs, tasks, operations, records }: Evidence): reado
   const asked = new Map(operations.map((one) => [one.handoffId, one.askedSha256]))
   return tasks.flatMap((task) => {
     const last = (byTask.get(task.id) ?? []).toSorted((a, b) => b.taskSeq - a.taskSeq)[0]
-    if (last?.state !== 'ROLLED_BACK') return []
+    if (last?.state !== 'ROLLED_BACK' || last.branchId !== null) return []
     if (task.status === 'CANCELED') return []
     if (task.status !== 'PENDING_HANDOFF') return [`${task.status} after a rollback: ${task.id}`]
     if (task.checkpointId !== last.checkpointId) {

@@ -106,18 +106,30 @@ function fencingTokensOff(evidence: Evidence): readonly string[] {
 function disordered(evidence: Evidence): readonly string[] {
   const lines = groupBy(evidence.ledger, (line) => line.handoffId)
   const byTask = groupBy(evidence.handoffs, (row) => row.taskId)
-  return [...byTask.values()].flatMap((ofTask) => {
-    const inOrder = ofTask.toSorted((one, other) => one.taskSeq - other.taskSeq)
-    return inOrder.slice(1).flatMap((row, index) => {
-      const before = inOrder[index]
-      const began = lines.get(row.id)?.find((line) => line.what === 'start')
-      const ended = lines
-        .get(before?.id ?? '')
-        ?.find((line) => line.what === 'end' && line.fencingToken === before?.fencingToken)
-      const early = began !== undefined && ended !== undefined && began.at < ended.at
-      return early ? [`began before ${before?.id} had ended: ${row.id}`] : []
-    })
-  })
+  return [...byTask.values()].flatMap((ofTask) =>
+    ofTask.flatMap((row) =>
+      predecessorsOf(row, ofTask).flatMap((before) => {
+        const began = lines.get(row.id)?.find((line) => line.what === 'start')
+        const ended = lines
+          .get(before.id)
+          ?.find((line) => line.what === 'end' && line.fencingToken === before.fencingToken)
+        const early = began !== undefined && ended !== undefined && began.at < ended.at
+        return early ? [`began before ${before.id} had ended: ${row.id}`] : []
+      }),
+    ),
+  )
+}
+
+// The one before it on the task's own way or in its branch; of a join everything in the branches that it joins.
+function predecessorsOf(row: HandoffRow, ofTask: readonly HandoffRow[]): readonly HandoffRow[] {
+  const before = ofTask
+    .filter(({ branchId, taskSeq }) => branchId === row.branchId && taskSeq < row.taskSeq)
+    .toSorted((one, other) => other.taskSeq - one.taskSeq)
+  const joined = ofTask.filter(
+    ({ fannedOutBy }) =>
+      fannedOutBy !== null && fannedOutBy === row.parentId && fannedOutBy !== row.fannedOutBy,
+  )
+  return [...before.slice(0, 1), ...joined]
 }
 
 function torn(evidence: Evidence): readonly string[] {

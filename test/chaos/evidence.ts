@@ -12,6 +12,11 @@ export interface HandoffRow {
   readonly parentId: string | null
   readonly fromExecution: string
   readonly toAgent: string
+  /** The branch it belongs to, and the handoff whose execution fanned out into it; null on the task’s own way. */
+  readonly branchId: string | null
+  readonly fannedOutBy: string | null
+  /** Of the task, or of the branch. */
+  readonly budgetMicroUSD: number
   readonly state: string
   readonly reason: string | null
   readonly attempt: number

@@ -17,7 +17,8 @@ const ms = (column: string): string => `extract(epoch from ${column})::float8 * 
 
 const HANDOFFS = `
 select h.id, h.task_id as "taskId", h.task_seq as "taskSeq", h.parent_id as "parentId",
-  h.from_execution as "fromExecution", h.to_agent as "toAgent", h.state, h.reason, h.attempt, h.attempts_max as "attemptsMax",
+  h.from_execution as "fromExecution", h.to_agent as "toAgent", h.branch_id as "branchId", f.handoff_id as "fannedOutBy",
+  coalesce(b.budget_micro_usd, t.budget_micro_usd) as "budgetMicroUSD", h.state, h.reason, h.attempt, h.attempts_max as "attemptsMax",
   h.checkpoint_id as "checkpointId", h.traceparent, h.spent_micro_usd as "spentMicroUSD",
   h.remaining_micro_usd as "remainingMicroUSD", ${ms('h.created_at')} as "createdAt",
   ${ms('h.accepted_at')} as "acceptedAt", ${ms('h.ended_at')} as "endedAt",
@@ -26,7 +27,9 @@ select h.id, h.task_id as "taskId", h.task_seq as "taskSeq", h.parent_id as "par
   e.fencing_token as "fencingToken", e.status, e.cost_micro_usd as "costMicroUSD",
   (e.result::json ->> 'fencingToken')::int as "resultFencingToken",
   e.result::json #>> '{artifacts,said}' as said, encode(e.audit_hash, 'hex') as "auditHash"
-from handoff h left join execution e on e.handoff_id = h.id order by h.created_at`
+from handoff h join task t on t.id = h.task_id left join execution e on e.handoff_id = h.id
+  left join branch b on b.id = h.branch_id left join fan_out f on f.id = b.fan_out_id
+order by h.created_at`
 
 const TASKS = `
 select t.id, t.status, t.budget_micro_usd as "budgetMicroUSD", t.spent_micro_usd as "spentMicroUSD",

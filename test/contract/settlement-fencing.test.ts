@@ -61,6 +61,7 @@ it('a result: only the later one hands on, is charged and is told of', async () 
     },
     events: [eventOf(claimed)],
     next: [newHandoff({ taskId, parentId: handoffId, fromAgent: `epoch-${claimed.fencingToken}` })],
+    fanOut: null,
   })
   expect(await completeSteps(store.pool, [stepOf(first), stepOf(second)])).toEqual([false, true])
   const text = 'select from_agent from handoff where parent_id = $1'

@@ -146,7 +146,9 @@ describe('what executes', () => {
       expect(lease?.graceMs).toBeGreaterThan(GRACE_MS / 2)
     }
     expect(await endCanceledHandoffs(store.pool)).toEqual([])
-    expect(await complete(claimed)).toEqual(new Map([[handoffId, { handoffId, canceled: true }]]))
+    expect(await complete(claimed)).toEqual(
+      new Map([[handoffId, { handoffId, canceled: true, fannedIn: false }]]),
+    )
     expect(await stateOf(handoffId)).toBe('COMPLETED')
     expect(await statusOf(taskId)).toBe('CANCELED')
     expect(await cancel(handoffId)).toEqual({ kind: 'ended', state: 'COMPLETED' })

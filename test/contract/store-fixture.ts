@@ -66,6 +66,7 @@ export function newHandoff(changes: Partial<NewHandoff> = {}): NewHandoff {
     handoffId: randomUUID(),
     taskId,
     parentId: null,
+    branchId: null,
     fromAgent: 'intake',
     fromVersion: '1.0.0',
     fromExecution: randomUUID(),

@@ -199,6 +199,7 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       traceparent: 'string',
       tracestate: 'string?',
       queueSeconds: 'number',
+      branchId: 'string?',
       budgetMicroUSD: 'number',
       failedHandoffs: 'number',
       parentRemainingMicroUSD: 'number?',

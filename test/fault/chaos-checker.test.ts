@@ -94,6 +94,18 @@ const BREACHES: readonly {
     },
   },
   {
+    id: 'I8',
+    what: 'a join began before the last branch had ended',
+    change: {
+      handoffs: [
+        handoff({ id: 'h0' }),
+        handoff({ taskSeq: 2, parentId: 'h0', branchId: 'b1', fannedOutBy: 'h0' }),
+        handoff({ id: 'h2', taskSeq: 3, parentId: 'h0' }),
+      ],
+      ledger: [...SOUND.ledger, line({ handoffId: 'h2', at: 1_230 })],
+    },
+  },
+  {
     id: 'I9',
     what: 'a cost booked twice',
     change: { tasks: task === undefined ? [] : [{ ...task, spentMicroUSD: 120 }] },

@@ -4,7 +4,7 @@ import type { ServiceName } from '@baton/testkit'
 /** Killed under tasks sent to `target`; `first` where none is named. */
 interface UnderLoad {
   readonly service: ServiceName
-  readonly target?: 'broken'
+  readonly target?: 'broken' | 'forking'
 }
 
 /** Another file leads a process there, because it takes more than tasks. */
@@ -15,6 +15,7 @@ interface Elsewhere {
 const RELAY: UnderLoad = { service: 'relay' }
 const RECEIVER: UnderLoad = { service: 'receiver' }
 const ROLLING_BACK: UnderLoad = { service: 'receiver', target: 'broken' }
+const FANNING_IN: UnderLoad = { service: 'receiver', target: 'forking' }
 const AUDITOR: UnderLoad = { service: 'auditor' }
 const SENDER: Elsewhere = { shownIn: 'test/fault/outages.test.ts' }
 const CORRECTING: Elsewhere = { shownIn: 'test/fault/people-crash-points.test.ts' }
@@ -51,6 +52,8 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'receiver.after_effect_commit': RECEIVER,
   'rollback.before_commit': ROLLING_BACK,
   'rollback.after_commit': ROLLING_BACK,
+  'join.before_commit': FANNING_IN,
+  'join.after_commit': FANNING_IN,
   'approval.before_commit': CONTROL,
   'approval.after_commit': CONTROL,
   'cancel.before_commit': CONTROL,

@@ -1,7 +1,7 @@
 // Agents that keep an effect ledger of their own, outside the system: one line per execution that started.
 import { appendFileSync } from 'node:fs'
 import { defineAgent, permanent } from '@baton/sdk'
-import type { AgentContext, AgentResult, NextHandoff } from '@baton/sdk'
+import type { AgentContext, AgentResult, JoinHandoff, NextHandoff } from '@baton/sdk'
 
 const ledger = process.env['BATON_TEST_LEDGER'] ?? ''
 const workMs = Number(process.env['BATON_TEST_WORK_MS'] ?? 0)
@@ -9,9 +9,10 @@ const workMs = Number(process.env['BATON_TEST_WORK_MS'] ?? 0)
 interface Step {
   readonly subtaskId: string
   readonly next: readonly NextHandoff[]
+  readonly join?: JoinHandoff
 }
 
-async function work(context: AgentContext, { subtaskId, next }: Step): Promise<AgentResult> {
+async function work(context: AgentContext, { subtaskId, ...passedOn }: Step): Promise<AgentResult> {
   const { handoffId, fencingToken, taskId } = context
   const line = {
     handoffId,
@@ -27,7 +28,7 @@ async function work(context: AgentContext, { subtaskId, next }: Step): Promise<A
     state: context.state,
     costUSD: 0.01,
     tokens: { prompt: 1, completion: 1 },
-    next,
+    ...passedOn,
   }
 }
 
@@ -44,6 +45,26 @@ export const agents = [
     version: '1.0.0',
     requires: ['text'],
     execute: (context) => work(context, { subtaskId: 'second', next: [] }),
+  }),
+  defineAgent({
+    type: 'forking',
+    version: '1.0.0',
+    requires: ['text'],
+    execute: (context) =>
+      work(context, {
+        subtaskId: 'forking',
+        next: [
+          { to: 'second', taskDescription: 'the one half' },
+          { to: 'second', taskDescription: 'the other half' },
+        ],
+        join: { to: 'joining', taskDescription: 'bring it together' },
+      }),
+  }),
+  defineAgent({
+    type: 'joining',
+    version: '1.0.0',
+    requires: ['branches'],
+    execute: (context) => work(context, { subtaskId: 'joining', next: [] }),
   }),
   defineAgent({
     type: 'broken',

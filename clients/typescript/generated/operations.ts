@@ -1115,6 +1115,7 @@ readonly "tokens"?: {
 readonly "prompt": number
 readonly "completion": number
 }
+/** Several begin a branch each and run at the same time. */
 readonly "next"?: readonly ({
 readonly "to": string
 readonly "agentVersion"?: string
@@ -1126,6 +1127,7 @@ readonly "description": string
 readonly "constraints"?: readonly (string)[]
 readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
 readonly "priority"?: number
+readonly "budgetUSD"?: number
 readonly "requiresApproval"?: boolean
 readonly "deadline"?: string
 readonly "expiresAt"?: string
@@ -1133,7 +1135,31 @@ readonly "requirements"?: {
 readonly "mcp"?: readonly (string)[]
 readonly "capabilities"?: readonly (string)[]
 }
+readonly "branch"?: string
 })[]
+readonly "join"?: {
+readonly "to": string
+readonly "agentVersion"?: string
+readonly "taskDescription": string
+readonly "remainingSubtasks"?: readonly ({
+readonly "subtaskId": string
+readonly "description": string
+})[]
+readonly "constraints"?: readonly (string)[]
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "priority"?: number
+readonly "budgetUSD"?: number
+readonly "requiresApproval"?: boolean
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requirements"?: {
+readonly "mcp"?: readonly (string)[]
+readonly "capabilities"?: readonly (string)[]
+}
+/** How many branches must have completed; the others are canceled then. */
+readonly "waitFor"?: "all" | "any" | number
+readonly "onFailure"?: "wait" | "skip" | "fail"
+}
 } | {
 readonly "handoffId": string
 readonly "fencingToken": number
@@ -1152,6 +1178,7 @@ readonly "tokens"?: {
 readonly "prompt": number
 readonly "completion": number
 }
+/** Several begin a branch each and run at the same time. */
 readonly "next"?: readonly ({
 readonly "to": string
 readonly "agentVersion"?: string
@@ -1163,6 +1190,7 @@ readonly "description": string
 readonly "constraints"?: readonly (string)[]
 readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
 readonly "priority"?: number
+readonly "budgetUSD"?: number
 readonly "requiresApproval"?: boolean
 readonly "deadline"?: string
 readonly "expiresAt"?: string
@@ -1170,7 +1198,31 @@ readonly "requirements"?: {
 readonly "mcp"?: readonly (string)[]
 readonly "capabilities"?: readonly (string)[]
 }
+readonly "branch"?: string
 })[]
+readonly "join"?: {
+readonly "to": string
+readonly "agentVersion"?: string
+readonly "taskDescription": string
+readonly "remainingSubtasks"?: readonly ({
+readonly "subtaskId": string
+readonly "description": string
+})[]
+readonly "constraints"?: readonly (string)[]
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "priority"?: number
+readonly "budgetUSD"?: number
+readonly "requiresApproval"?: boolean
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requirements"?: {
+readonly "mcp"?: readonly (string)[]
+readonly "capabilities"?: readonly (string)[]
+}
+/** How many branches must have completed; the others are canceled then. */
+readonly "waitFor"?: "all" | "any" | number
+readonly "onFailure"?: "wait" | "skip" | "fail"
+}
 /** What is left: it goes on with `next`, or by itself to the same agent type. */
 readonly "remaining": readonly ({
 readonly "subtaskId": string

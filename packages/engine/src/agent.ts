@@ -1,6 +1,6 @@
 // What an agent is to Baton: a type, a version, the state it needs, and one function.
 import type { AgentRegistration, HandoffMessage, JsonObject, JsonValue } from '@baton/protocol'
-import type { NextHandoff } from '@baton/protocol/settlement'
+import type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
 import { BatonError } from '@baton/runtime'
 import type { NotificationHooks } from './answer-notifications.ts'
 
@@ -52,8 +52,10 @@ export interface AgentResult {
   readonly state: JsonObject
   readonly costUSD: number
   readonly tokens: { readonly prompt: number; readonly completion: number }
-  /** Empty ends the task. */
+  /** Empty ends the task, or the branch. Several begin a branch each, and run at the same time. */
   readonly next: readonly NextHandoff[]
+  /** What waits for those branches; without it the task has ended when all of them have. */
+  readonly join?: JoinHandoff
   /** The task's outcome, where this was its last step. */
   readonly result?: JsonValue
   /**

@@ -7,6 +7,7 @@ import {
   completeExecutions,
   endHandoffs,
   inTransaction,
+  openFanOuts,
   releaseLeases,
   releaseLeasesLater,
   retryHandoffs,
@@ -76,6 +77,8 @@ interface SettlerParts extends PrepareOptions {
   readonly blockedPolicy: BlockedPolicy
   readonly metrics: Metrics
   readonly logger: Logger
+  /** Told when a fan-out has become ready to be joined. */
+  onFannedIn?(): void
 }
 
 const LIMITS = { maxItems: 64, maxQueued: 10_000, batchingDelayMs: 20 }
@@ -88,7 +91,7 @@ const RELEASED_WAIT = { baseMs: 1_000, capMs: 1_000 }
 
 export function createSettler(parts: SettlerParts): Settler {
   const { backoff } = parts
-  const sets = createSets(parts.pool)
+  const sets = createSets(parts)
   const { commit, stopped, blocked, ended } = createCommits(parts, sets)
   return {
     async executed(claimed, message, execution) {
@@ -186,11 +189,11 @@ function createCommits(parts: SettlerParts, sets: Sets) {
 }
 
 /** Deliveries that come to the same kind of outcome at the same time share a statement. */
-function createSets(pool: Pool) {
+function createSets({ pool, onFannedIn }: SettlerParts) {
   const completions = createBatcher({
     name: 'complete',
     ...LIMITS,
-    flush: (steps: readonly CompletedStep[]) => completeSteps(pool, steps),
+    flush: (steps: readonly CompletedStep[]) => completeSteps(pool, steps, onFannedIn),
   })
   const retries = createBatcher({
     name: 'retry',
@@ -240,15 +243,19 @@ export type Committed = boolean | Error
 export function completeSteps(
   pool: Pool,
   steps: readonly CompletedStep[],
+  onFannedIn?: () => void,
 ): Promise<readonly Committed[]> {
   return ofLatestFencingTokens(
     steps,
     ({ completion }) => completion,
-    (set) => {
+    async (set) => {
       // One statement is a transaction of its own; only what sends on needs a longer one.
       const sendsOn = set.some(({ next }) => next.length > 0)
-      if (!sendsOn) return completeIn(pool, set)
-      return inTransaction(pool, (transaction) => completeIn(transaction, set))
+      const { held, fannedIn } = sendsOn
+        ? await inTransaction(pool, (transaction) => completeIn(transaction, set))
+        : await completeIn(pool, set)
+      if (fannedIn) onFannedIn?.()
+      return held
     },
   )
 }
@@ -256,7 +263,7 @@ export function completeSteps(
 async function completeIn(
   transaction: Database,
   steps: readonly CompletedStep[],
-): Promise<readonly Committed[]> {
+): Promise<{ readonly held: readonly boolean[]; readonly fannedIn: boolean }> {
   const done = await completeExecutions(
     transaction,
     steps.map(({ completion }) => completion),
@@ -264,13 +271,19 @@ async function completeIn(
   )
   const answers = steps.map(({ completion }) => done.get(completion.handoffId))
   // A canceled step keeps its result and hands nothing on.
-  const next = steps.flatMap((step, index) => (answers[index]?.canceled === false ? step.next : []))
+  const passing = steps.filter((_, index) => answers[index]?.canceled === false)
+  const next = passing.flatMap((step) => step.next)
+  const fanOuts = passing.flatMap(({ fanOut }) => (fanOut === null ? [] : [fanOut]))
+  if (fanOuts.length > 0) await openFanOuts(transaction, fanOuts)
   const outcomes = next.length === 0 ? [] : await sendHandoffs(transaction, next)
   for (const [index, outcome] of outcomes.entries()) {
     const handoff = next[index]
     if (outcome.kind !== 'sent' && handoff !== undefined) throw refusedSend(handoff, outcome)
   }
-  return answers.map((answer) => answer !== undefined)
+  return {
+    held: answers.map((answer) => answer !== undefined),
+    fannedIn: answers.some((answer) => answer?.fannedIn === true),
+  }
 }
 
 /** Returns handoffs to their senders, or has them tried again. */

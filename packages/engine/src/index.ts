@@ -1,6 +1,6 @@
 // The use cases: one file each, with its transaction; decide/* holds what is decided without I/O.
 export { HandoffCanceled } from './agent.ts'
-export type { NextHandoff } from '@baton/protocol/settlement'
+export type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
 export type { Agent, AgentContext, AgentResult } from './agent.ts'
 export { createNotificationWatcher } from './answer-notifications.ts'
 export type {

@@ -18,6 +18,8 @@ export interface PrepareOptions {
   readonly attemptsMax: number
   /** The operator for whom is sent; nobody for services. */
   readonly sentBy?: string | null
+  /** The branch it belongs to; none by default. */
+  readonly branchId?: string | null
   /** The context window of an agent type, where it is known here: the builder compresses for it (E03). */
   windowTokensOf?(agentType: string): number | undefined
   /** Called for every handoff whose older turns were summarised. */
@@ -86,7 +88,7 @@ interface Saved {
 export function prepareSaved(
   message: HandoffMessage,
   saved: Saved,
-  { keyRing, attemptsMax, sentBy = null }: PrepareOptions,
+  { keyRing, attemptsMax, sentBy = null, branchId = null }: PrepareOptions,
 ): Omit<NewHandoff, 'addedCostMicroUSD'> {
   refuseWithoutCheckpoint(saved)
   refuseAmbiguousSubjects(message)
@@ -98,6 +100,7 @@ export function prepareSaved(
     handoffId: message.handoffId,
     taskId: message.taskId,
     parentId: message.parentHandoffId,
+    branchId,
     fromAgent: message.fromAgent.agentId,
     fromVersion: message.fromAgent.agentVersion,
     fromExecution: message.fromAgent.executionId,

@@ -7,10 +7,11 @@ import type { ReceiveDeps } from './receive-handoff.ts'
 import { createSettler } from './commit-outcome.ts'
 import type { Settler } from './commit-outcome.ts'
 import type { Executor } from './execute-handoff.ts'
+import { createFanIn } from './fan-in.ts'
 import { judgeHandoff } from '@baton/protocol'
 import type { AgentRegistration, KeyRing } from '@baton/protocol'
 import { createBatcher } from '@baton/runtime'
-import type { Logger } from '@baton/runtime'
+import type { Logger, Service } from '@baton/runtime'
 import { createScanner, prepareScanner } from '@baton/safety'
 import { claimExecutions, markExecuting, notifyOutbox, releaseOwnLeases } from '@baton/store'
 import type { ClaimedHandoff, ClaimRequest, Pool, StartedExecution } from '@baton/store'
@@ -41,6 +42,8 @@ export interface Receiver {
   ): (pointer: ClaimRequest) => Promise<void>
   /** Settles what agents outside have taken. */
   readonly settle: Settler
+  /** Joins what has fanned out, once its branches have ended. */
+  readonly fanIn: Service
   /** Resolves when every settlement under way has been committed. */
   drain(): Promise<void>
   /** Releases whatever this receiver still holds. */
@@ -66,10 +69,12 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     flush: (set: readonly StartedExecution[]) => markExecuting(pool, set),
   })
   const agents = new Map(parts.agents.map((agent) => [agent.type, agent]))
-  const settle = createSettler({
+  const preparing = {
     ...parts,
-    windowTokensOf: (type) => agents.get(type)?.contextWindowTokens,
-  })
+    windowTokensOf: (type: string) => agents.get(type)?.contextWindowTokens,
+  }
+  const fanIn = createFanIn(preparing)
+  const settle = createSettler({ ...preparing, onFannedIn: fanIn.wake })
 
   function judge(claimed: ClaimedHandoff, agent: AgentRegistration) {
     const { handoffId, body, keyId, signature, approvalOverride, budgetMicroUSD } = claimed
@@ -102,6 +107,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   return {
     receiveFor: (executorOf) => (pointer) => receiveHandoff({ ...deps, executorOf }, pointer),
     settle,
+    fanIn,
     drain: settle.drain,
     async releaseOwnLeases() {
       const given = await releaseOwnLeases(pool, owner)

@@ -110,6 +110,7 @@ export function prepareResumption(
   const own = {
     ...options,
     attemptsMax: handoff.attemptsMax,
+    branchId: handoff.branchId,
     sentBy: authorOf(handoff, change, options),
   }
   const prepared =

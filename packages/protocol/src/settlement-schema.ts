@@ -24,6 +24,21 @@ const SUBTASK = closed({ subtaskId: name, description: { type: 'string', maxLeng
   'description',
 ])
 
+const NEXT = {
+  to: name,
+  agentVersion: { type: 'string', maxLength: 256 },
+  taskDescription: { type: 'string', minLength: 1, maxLength: 8_192 },
+  remainingSubtasks: { type: 'array', items: SUBTASK, maxItems: 10_000 },
+  constraints: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 10_000 },
+  relevantContext: { type: 'array', items: { type: 'object' }, maxItems: 10_000 },
+  priority: { type: 'integer', minimum: 0, maximum: 3 },
+  budgetUSD: { type: 'number', minimum: 0, maximum: 1_000_000_000 },
+  requiresApproval: { type: 'boolean' },
+  deadline: instant,
+  expiresAt: instant,
+  requirements: closed({ mcp: names, capabilities: names }, []),
+}
+
 const WORK = {
   result: { description: 'The outcome; that of the task where nothing is handed on.' },
   subtask: closed({ ...SUBTASK.properties, result: {} }, ['subtaskId', 'description']),
@@ -33,24 +48,25 @@ const WORK = {
   next: {
     type: 'array',
     maxItems: 100,
-    items: closed(
-      {
-        to: name,
-        agentVersion: { type: 'string', maxLength: 256 },
-        taskDescription: { type: 'string', minLength: 1, maxLength: 8_192 },
-        remainingSubtasks: { type: 'array', items: SUBTASK, maxItems: 10_000 },
-        constraints: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 10_000 },
-        relevantContext: { type: 'array', items: { type: 'object' }, maxItems: 10_000 },
-        priority: { type: 'integer', minimum: 0, maximum: 3 },
-        requiresApproval: { type: 'boolean' },
-        deadline: instant,
-        expiresAt: instant,
-        requirements: closed({ mcp: names, capabilities: names }, []),
-      },
-      ['to', 'taskDescription'],
-    ),
+    items: closed({ ...NEXT, branch: name }, ['to', 'taskDescription']),
     default: [],
+    description: 'Several begin a branch each and run at the same time.',
   },
+  join: closed(
+    {
+      ...NEXT,
+      waitFor: {
+        description: 'How many branches must have completed; the others are canceled then.',
+        default: 'all',
+        anyOf: [
+          { type: 'string', enum: ['all', 'any'] },
+          { type: 'integer', minimum: 1, maximum: 100 },
+        ],
+      },
+      onFailure: { type: 'string', enum: ['wait', 'skip', 'fail'], default: 'wait' },
+    },
+    ['to', 'taskDescription'],
+  ),
 }
 
 /** What each outcome takes beside its name: members, and which of them it must have. */

@@ -18,6 +18,7 @@ interface Work {
   readonly costUSD?: number
   readonly tokens?: { readonly prompt: number; readonly completion: number }
   readonly next?: readonly NextHandoff[]
+  readonly join?: JoinHandoff
 }
 
 /**
@@ -26,6 +27,10 @@ interface Work {
  */
 export interface NextHandoff {
   readonly to: string
+  /** Of several: the name of its branch; its agent type by default. */
+  readonly branch?: string
+  /** Of several: what its branch may cost, in US dollars; an equal part of what is left by default. */
+  readonly budgetUSD?: number
   /** Semantic version range the receiver must satisfy. */
   readonly agentVersion?: string
   readonly taskDescription: string
@@ -40,6 +45,20 @@ export interface NextHandoff {
   readonly expiresAt?: string
   /** What the receiver must have (S18); required of this receiver only, so nothing carries over. */
   readonly requirements?: NonNullable<HandoffMessage['requirements']>
+}
+
+/**
+ * What waits for the branches that `next` begins. It gets what came out of each in `currentState.branches`, by the names of
+ * the branches, and the part of the budget that they left over.
+ */
+export interface JoinHandoff extends Omit<NextHandoff, 'branch'> {
+  /** How many branches must have completed: all by default. The others are canceled then. */
+  readonly waitFor?: 'all' | 'any' | number
+  /**
+   * What becomes of it when a branch ends without a result: `wait` until a person has taken it up again or canceled it,
+   * `skip` it and go on without, or `fail` the task. `wait` by default.
+   */
+  readonly onFailure?: 'wait' | 'skip' | 'fail'
 }
 
 /** How an execution ended, in the words of the HTTP interface; beside it stands which execution it was. */

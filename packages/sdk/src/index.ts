@@ -14,6 +14,7 @@ export type {
   AgentResult,
   Correction,
   HostedAgent,
+  JoinHandoff,
   NextHandoff,
   OutsideAgent,
   ReadyMessage,

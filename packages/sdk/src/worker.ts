@@ -120,6 +120,7 @@ export function createWorker(options: WorkerOptions): Worker {
     await finished
     clearTimeout(abort)
     await receiver.drain()
+    await receiver.fanIn.stop()
     await shipper.drain()
     await heartbeat.stop()
     await registrar.stop()
@@ -138,6 +139,7 @@ export function createWorker(options: WorkerOptions): Worker {
       const executorOf = createHost({ ...parts, agents: options.agents, leaseMs })
       consumers = await consumeAll(options, metrics, receiver.receiveFor(executorOf))
       await watch.start()
+      await receiver.fanIn.start()
       for (const service of inner) await service.start()
     },
     stop: () => (stopped ??= drain()),

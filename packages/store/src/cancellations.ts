@@ -5,6 +5,7 @@ import { TASK_ENDED } from '@baton/protocol'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, CLOSE_APPROVALS, KNOWN, STOP_DUE } from './ended-outside.ts'
+import { END_BRANCHES } from './fan-outs.ts'
 import { ENDED_TASK } from './states.ts'
 
 const CANCEL_MAX = 500
@@ -21,9 +22,12 @@ ended as (
 ), tasks as (
   update task t set status = 'CANCELED', updated_at = clock_timestamp()
   from locked where t.id = locked.id and t.status not in ('COMPLETED', 'FAILED')
+    and (t.cancel_requested or t.fan_outs_open = 0)
     and not exists (select from handoff h where h.task_id = t.id and h.ended_at is null
       and h.id not in (select id from ended))
-), ${CLOSE_APPROVALS}, ${CLEAR_ENDED}
+), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result,
+    spent_micro_usd as spent, true as is_over
+  from ended where branch_id is not null`)}, ${CLOSE_APPROVALS}, ${CLEAR_ENDED}
 select ${KNOWN} from ended e`
 
 const DUE = `

@@ -2,6 +2,7 @@
 import type { Fence } from './executions.ts'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+import { END_BRANCHES } from './fan-outs.ts'
 import { NOTIFY_SENDER } from './sender-notifications.ts'
 import { WAKE_NEXT_IN_TASK } from './publications.ts'
 
@@ -71,13 +72,17 @@ with due as (
     approval_override_id = null
   from stopped s where h.id = s.handoff_id and h.ended_at is null
   returning h.*, s.fencing_token
+), latest as (
+  select task_id, (array_agg(checkpoint_id order by task_seq desc))[1] as checkpoint_id from ended group by task_id
 ), locked as (
   select id from task where id in (select task_id from ended) order by id for no key update
 ), tasks as (
   update task t set updated_at = clock_timestamp(), checkpoint_id = e.checkpoint_id,
     status = case when t.cancel_requested then 'CANCELED' else 'PENDING_HANDOFF' end
-  from ended e join locked on locked.id = e.task_id where t.id = e.task_id
-), told as (
+  from latest e join locked on locked.id = e.task_id where t.id = e.task_id
+), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result,
+    spent_micro_usd as spent, false as is_over
+  from ended where branch_id is not null`)}, told as (
   ${NOTIFY_SENDER('rollback')}
   select id, task_id, from_agent, attempt, revision, reason, coalesce(last_error, '[]') from ended) n
 ), alerts as (

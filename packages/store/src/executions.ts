@@ -33,6 +33,8 @@ export interface ClaimedHandoff {
   readonly fromExecution: string
   readonly toAgent: string
   readonly toVersion: string | null
+  /** The branch it belongs to; null on the task’s own way. */
+  readonly branchId: string | null
   /** The agent type that executes it instead of `toAgent`, which could not. */
   readonly routedTo: string | null
   readonly parentId: string | null
@@ -40,6 +42,7 @@ export interface ClaimedHandoff {
   readonly tracestate: string | null
   /** Time since the handoff was published, or queued where that is not yet visible. */
   readonly queueSeconds: number
+  /** Of the task, or of the branch it belongs to. */
   readonly budgetMicroUSD: number
   /** How many handoffs of the task have failed before. */
   readonly failedHandoffs: number
@@ -94,7 +97,7 @@ export const CLAIMED_COLUMNS = (from: string): string => `
   h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
   h.to_version as "toVersion", h.parent_id as "parentId", h.traceparent, h.tracestate,
   extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
-  t.budget_micro_usd as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
+  h.branch_id as "branchId", coalesce(branch.budget_micro_usd, t.budget_micro_usd) as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
   h.sent_by as "sentBy",
   h.approval_override_id is not null or h.revision > 1 or h.resumes_id is not null
     or exists (select from approval a where a.handoff_id = h.id) as decided, h.routed_to as "routedTo", case when r.id is not null then ${OVERRIDE_JSON} end as "approvalOverride"`
@@ -103,6 +106,7 @@ export const CLAIMED_JOINS = (from: string): string => `
 join handoff h on h.id = ${from}.handoff_id
 join handoff_body b on b.handoff_id = ${from}.handoff_id
 join task t on t.id = h.task_id
+left join branch on branch.id = h.branch_id
 left join handoff parent on parent.id = h.parent_id
 left join approval_override r on r.id = h.approval_override_id`
 

@@ -4,6 +4,7 @@ export type { Database, Pool } from './database.ts'
 export { migrateStore } from './migrate.ts'
 export { sendHandoffs } from './send.ts'
 export type { NewHandoff, SendOutcome } from './send.ts'
+export * from './fan-outs.ts'
 export * from './outbox.ts'
 export * from './pending-handoffs.ts'
 export {

@@ -95,7 +95,7 @@ const RULES = [
     rule: 'no task runs without a handoff, none is complete with one',
     statement: 'find_half_steps',
     breaches: `select t.id from task t
-      where (t.status = 'RUNNING'
+      where (t.status = 'RUNNING' and t.fan_outs_open = 0
           and not exists (select from handoff h where h.task_id = t.id and h.state in ${OPEN}))
         or (t.status = 'COMPLETED'
           and exists (select from handoff h where h.task_id = t.id and h.state in ${OPEN}))`,
@@ -133,9 +133,9 @@ const RULES = [
     rule: 'a rolled-back task stands at its sender’s checkpoint',
     statement: 'find_wrong_rollbacks',
     breaches: `select t.id from task t
-      join lateral (select h.state, h.checkpoint_id from handoff h where h.task_id = t.id
+      join lateral (select h.state, h.checkpoint_id, h.branch_id from handoff h where h.task_id = t.id
         order by h.task_seq desc limit 1) last on true
-      where last.state = 'ROLLED_BACK'
+      where last.state = 'ROLLED_BACK' and last.branch_id is null
         and (t.checkpoint_id is distinct from last.checkpoint_id or t.status not in ('PENDING_HANDOFF', 'CANCELED'))`,
   },
   {
@@ -150,8 +150,35 @@ const RULES = [
     promise: 'I8',
     rule: 'spent and remaining add up to the budget',
     statement: 'find_budget_mismatches',
-    breaches: `select h.id from handoff h join task t on t.id = h.task_id
-      where h.spent_micro_usd + h.remaining_micro_usd <> t.budget_micro_usd`,
+    breaches: `select h.id from handoff h join task t on t.id = h.task_id left join branch b on b.id = h.branch_id
+      where h.spent_micro_usd + h.remaining_micro_usd <> coalesce(b.budget_micro_usd, t.budget_micro_usd)`,
+  },
+  {
+    promise: 'I8',
+    rule: 'branches and their join were given no more than was left',
+    statement: 'find_overspent_fan_outs',
+    breaches: `select f.id from fan_out f
+      join lateral (select sum(b.budget_micro_usd - f.spent_micro_usd) as given from branch b where b.fan_out_id = f.id) b on true
+      where b.given + f.reserved_micro_usd > greatest(f.budget_micro_usd - f.spent_micro_usd, 0)`,
+  },
+  {
+    promise: 'I2',
+    rule: 'a task counts its open fan-outs, and each waits for a branch or is ready',
+    statement: 'find_lost_fan_outs',
+    breaches: `select t.id from task t
+      left join lateral (select count(*) filter (where f.state in ('OPEN', 'READY')) as open,
+          count(*) filter (where f.state = 'OPEN' and not exists (
+            select from branch b where b.fan_out_id = f.id and b.outcome is null)) as lost
+        from fan_out f where f.task_id = t.id) f on true
+      where t.fan_outs_open <> f.open or f.lost > 0`,
+  },
+  {
+    promise: 'I5',
+    rule: 'nothing joins before its branches allow it',
+    statement: 'find_early_joins',
+    breaches: `select f.id from fan_out f
+      where f.state = 'JOINED' and f.completed < f.join_after
+        and (f.on_failure = 'fail' or f.completed + f.failed < f.branches)`,
   },
   {
     promise: 'I8',

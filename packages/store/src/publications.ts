@@ -27,13 +27,13 @@ queued as (
 select id from queued`
 
 /**
- * Per-task order: the next handoff of the same task was refused while this one was open; publish it
- * again. Stands in a statement whose `ended` names the task_id and task_seq of what has ended.
+ * Order within a task and within each of its branches: the next handoff was refused while this one was open; publish it
+ * again. Stands in a statement whose `ended` names the task_id, branch_id and task_seq of what has ended.
  */
 export const WAKE_NEXT_IN_TASK = `
 next_in_task as (
   select (select n.id from handoff n where n.task_id = e.task_id and n.task_seq > e.task_seq
-            and n.ended_at is null and n.id not in (select id from ended) order by n.task_seq limit 1) as id
+            and n.branch_id is not distinct from e.branch_id and n.ended_at is null and n.id not in (select id from ended) order by n.task_seq limit 1) as id
   from ended e
 ), woken as (
   update handoff set publish_attempt = publish_attempt + 1, state = 'QUEUED', queued_at = clock_timestamp()

@@ -9,6 +9,7 @@ import type { Database } from './database.ts'
 export interface ResumableHandoff extends RevisionBase {
   readonly taskId: string
   readonly parentId: string | null
+  readonly branchId: string | null
   readonly attempt: number
   readonly attemptsMax: number
   readonly fencingToken: number
@@ -37,14 +38,20 @@ export type ResumeState =
 /** Those of a task that can be taken up again, the last one first. */
 const resumable = ({ taskId, handoffId }: Resumable) => {
   const named = handoffId ?? null
-  return tables
-    .selectFrom('handoff as h')
-    .where('h.task_id', '=', taskId)
-    .where('h.state', 'in', ['ROLLED_BACK', 'EXPIRED'])
-    .where('h.erased_at', 'is', null)
-    .where(sql<boolean>`(${named}::uuid is null or h.id = ${named})`)
-    .orderBy('h.task_seq', 'desc')
-    .limit(one)
+  return (
+    tables
+      .selectFrom('handoff as h')
+      .where('h.task_id', '=', taskId)
+      .where('h.state', 'in', ['ROLLED_BACK', 'EXPIRED'])
+      .where('h.erased_at', 'is', null)
+      // What a join went on without is over.
+      .where(
+        sql<boolean>`not exists (select from branch b where b.id = h.branch_id and b.outcome is not null)`,
+      )
+      .where(sql<boolean>`(${named}::uuid is null or h.id = ${named})`)
+      .orderBy('h.task_seq', 'desc')
+      .limit(one)
+  )
 }
 
 interface ResumeTarget {
@@ -94,6 +101,7 @@ export async function lockResumable(
       'c.body as checkpoint',
       'h.task_id as taskId',
       'h.parent_id as parentId',
+      'h.branch_id as branchId',
       'h.attempt',
       'h.attempts_max as attemptsMax',
       fn.coalesce('e.fencing_token', val(0)).as('fencingToken'),

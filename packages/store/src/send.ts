@@ -22,6 +22,8 @@ export interface NewHandoff {
   readonly handoffId: string
   readonly taskId: string
   readonly parentId: string | null
+  /** The branch it belongs to; null on the task’s own way. */
+  readonly branchId: string | null
   readonly fromAgent: string
   readonly fromVersion: string
   readonly fromExecution: string
@@ -65,6 +67,7 @@ const HANDOFFS = columns({
   handoffId: uuid,
   taskId: uuid,
   parentId: nullable(uuid),
+  branchId: nullable(uuid),
   fromAgent: text,
   fromVersion: text,
   fromExecution: uuid,
@@ -94,16 +97,17 @@ const HANDOFFS = columns({
 const BODIES = `$${HANDOFFS.width + 1}::bytea`
 
 // A task's first handoff brings its spent amount along; later ones add theirs to it. More than the task
-// began with never remains, whatever parent a handoff names.
+// began with never remains, whatever parent a handoff names. A branch has a budget of its own.
 const SEND = `
 with input as (
   select * from ${HANDOFFS.unnest('t', { ordinality: 'ord' })}
 ), unknown as (
-  select i.*, least(parent.remaining_micro_usd, root.remaining_micro_usd, i.remaining_micro_usd) as remaining_most,
-    coalesce(task.budget_micro_usd,
+  select i.*, least(parent.remaining_micro_usd, task.budget_micro_usd - root.spent_micro_usd, i.remaining_micro_usd) as remaining_most,
+    coalesce(branch.budget_micro_usd, task.budget_micro_usd,
       first_value(i.spent_micro_usd + i.remaining_micro_usd) over (partition by i.task_id order by i.ord)) as budget
   from input i
   left join task on task.id = i.task_id
+  left join branch on branch.id = i.branch_id
   left join handoff parent on parent.id = i.parent_id
   left join handoff root on root.task_id = i.task_id and root.task_seq = 1
   where not exists (select from handoff known where known.id = i.handoff_id)
@@ -125,7 +129,8 @@ with input as (
   returning id, next_seq, budget_micro_usd
 ), accepted as (
   select f.*, t.next_seq - f.total - 1 + f.nth as seq
-  from fresh f join tasks t on t.id = f.task_id and t.budget_micro_usd = f.spent_micro_usd + f.remaining_micro_usd
+  from fresh f join tasks t on t.id = f.task_id
+    and (f.branch_id is not null or t.budget_micro_usd = f.spent_micro_usd + f.remaining_micro_usd)
 ), bodies as (
   insert into handoff_body (handoff_id, body)
   select handoff_id, substring(${BODIES} from body_from for body_bytes) from accepted
@@ -143,25 +148,31 @@ with input as (
   insert into approval (handoff_id, task_id)
   select handoff_id, task_id from accepted where state = 'AWAITING_APPROVAL' order by ord
 )
-insert into handoff (id, task_id, task_seq, parent_id, from_agent, from_version, from_execution,
+insert into handoff (id, task_id, task_seq, parent_id, branch_id, from_agent, from_version, from_execution,
   to_agent, to_version, priority, state, attempts_max, checkpoint_id, body_sha256, request_sha256, body_bytes,
   key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by)
-select handoff_id, task_id, seq, parent_id, from_agent, from_version, from_execution, to_agent,
+select handoff_id, task_id, seq, parent_id, branch_id, from_agent, from_version, from_execution, to_agent,
   to_version, priority, state, attempts_max, checkpoint_id, sha256, request_sha256, body_bytes, key_id, signature,
   traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by
 from accepted
 returning id as "handoffId", task_seq as "taskSeq", state`
 
-const REFUSED = columns({ handoffId: uuid, taskId: uuid, parentId: nullable(uuid) })
+const REFUSED = columns({
+  handoffId: uuid,
+  taskId: uuid,
+  parentId: nullable(uuid),
+  branchId: nullable(uuid),
+})
 
 const WHY_NOT_SENT = `
 select i.handoff_id as "handoffId", known.request_sha256 as "requestSha256", known.task_seq as "taskSeq",
        known.state,
-       case when task.cancel_requested then 'CANCELED' else task.status end as status, task.budget_micro_usd as "budgetMicroUSD",
+       case when task.cancel_requested then 'CANCELED' else task.status end as status, coalesce(branch.budget_micro_usd, task.budget_micro_usd) as "budgetMicroUSD",
        parent.remaining_micro_usd as "parentRemainingMicroUSD"
 from ${REFUSED.unnest('i')}
 left join handoff known on known.id = i.handoff_id
 left join task on task.id = i.task_id
+left join branch on branch.id = i.branch_id
 left join handoff parent on parent.id = i.parent_id`
 
 interface SentRow {

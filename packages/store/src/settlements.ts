@@ -7,6 +7,7 @@ import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { MAY_GO_ON } from './executions.ts'
 import type { Fence } from './executions.ts'
+import { END_BRANCHES } from './fan-outs.ts'
 import { NOTIFY_SENDER } from './sender-notifications.ts'
 import { WAKE_NEXT_IN_TASK } from './publications.ts'
 import { LEASED } from './states.ts'
@@ -50,33 +51,41 @@ with input as (
 ), ended as (
   update handoff h set state = d.state, reason = null, ended_at = clock_timestamp()
   from done d where h.id = d.handoff_id
-  returning h.id, h.task_id, h.task_seq, h.cancel_requested, d.cost, d.task_result
+  returning h.id, h.task_id, h.task_seq, h.branch_id, h.cancel_requested, h.spent_micro_usd, d.cost, d.task_result
 ), totals as (
-  select task_id, sum(cost) as cost, max(task_result) as result, bool_or(cancel_requested) as canceled
+  select task_id, sum(cost) as cost, max(task_result) filter (where branch_id is null) as result,
+    bool_or(cancel_requested and branch_id is null) as canceled, bool_or(branch_id is not null) as branched
   from ended group by task_id
 ), locked as (
   select id from task where id in (select task_id from totals) order by id for no key update
 ), charged as (
   update task t set spent_micro_usd = t.spent_micro_usd + c.cost, updated_at = clock_timestamp(),
     result = coalesce(c.result, t.result),
-    status = case when (c.result is null and not c.canceled) or exists (select from handoff h where h.task_id = t.id
-        and h.ended_at is null and h.id not in (select id from ended))
-      then t.status when c.result is null then 'CANCELED' else 'COMPLETED' end
+    status = case
+      when (c.result is null and not c.canceled and not c.branched) or exists (select from handoff h
+        where h.task_id = t.id and h.ended_at is null and h.id not in (select id from ended)) then t.status
+      when c.canceled and c.result is null or c.branched and t.cancel_requested then 'CANCELED'
+      when t.fan_outs_open > 0 then 'PENDING_HANDOFF'
+      when c.result is null then t.status else 'COMPLETED' end
   from totals c join locked on locked.id = c.task_id where t.id = c.task_id
-), ${WAKE_NEXT_IN_TASK}, ${STORE_EVENTS('done', COMPLETED.width)}
-select id as "handoffId", cancel_requested as canceled from ended`
+), ${END_BRANCHES(`select branch_id, id as handoff_id, case when task_result is null then 'CANCELED' else 'COMPLETED' end as outcome,
+    null::text as reason, task_result as result, spent_micro_usd + cost as spent, true as is_over
+  from ended where branch_id is not null and (task_result is not null or cancel_requested)`)}, ${WAKE_NEXT_IN_TASK}, ${STORE_EVENTS('done', COMPLETED.width)}
+select id as "handoffId", cancel_requested as canceled,
+  exists (select from fan_out_ends where state = 'READY') as "fannedIn" from ended`
 
 /**
  * Commits results and costs (I4, I5). Answers those that still held their fencing token before their deadline,
- * and of each whether it is being canceled: its result stands, what it would hand on must not be sent.
+ * and of each whether it is being canceled: its result stands, what it would hand on must not be sent. `fannedIn` says of
+ * all of them together whether a fan-out has become ready to be joined.
  */
 export async function completeExecutions(
   db: Database,
   completions: readonly Completion[],
   events: readonly OutboxEvent[],
-): Promise<ReadonlyMap<string, { readonly canceled: boolean }>> {
+): Promise<ReadonlyMap<string, { readonly canceled: boolean; readonly fannedIn: boolean }>> {
   const completed = completions.map((one) => ({ state: 'COMPLETED', ...one }))
-  const rows = await run<{ handoffId: string; canceled: boolean }>(
+  const rows = await run<{ handoffId: string; canceled: boolean; fannedIn: boolean }>(
     db,
     'complete_executions',
     COMPLETE,
@@ -187,18 +196,25 @@ with input as (
   update handoff h set state = i.state, reason = i.reason, last_error = i.details,
     ended_at = clock_timestamp(), approval_override_id = null
   from stopped s join input i on i.handoff_id = s.handoff_id where h.id = s.handoff_id
-  returning h.id, h.task_id, h.task_seq, h.attempt, h.checkpoint_id, h.body_sha256,
-    h.from_agent, h.revision, i.*
+  returning h.id, h.task_id, h.task_seq, h.branch_id, h.attempt, h.checkpoint_id, h.body_sha256,
+    h.from_agent, h.revision, h.spent_micro_usd, i.*
+), totals as (
+  select task_id, sum(cost_micro_usd) as cost, count(*)::int as failed,
+    (array_agg(task_status order by task_seq desc))[1] as task_status,
+    (array_agg(checkpoint_id order by task_seq desc) filter (where task_status = 'PENDING_HANDOFF'))[1] as checkpoint_id
+  from ended group by task_id
 ), locked as (
   select id from task where id in (select task_id from ended) order by id for no key update
 ), tasks as (
   update task t set updated_at = clock_timestamp(),
     status = case when t.cancel_requested then 'CANCELED' else e.task_status end,
-    spent_micro_usd = t.spent_micro_usd + e.cost_micro_usd,
-    checkpoint_id = case when e.task_status = 'PENDING_HANDOFF' then e.checkpoint_id else t.checkpoint_id end,
-    failed_handoffs = t.failed_handoffs + 1
-  from ended e join locked on locked.id = e.task_id where t.id = e.task_id
-), quarantined as (
+    spent_micro_usd = t.spent_micro_usd + e.cost,
+    checkpoint_id = coalesce(e.checkpoint_id, t.checkpoint_id),
+    failed_handoffs = t.failed_handoffs + e.failed
+  from totals e join locked on locked.id = e.task_id where t.id = e.task_id
+), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result,
+    spent_micro_usd + cost_micro_usd as spent, false as is_over
+  from ended where branch_id is not null`)}, quarantined as (
   insert into dead_letter as d (handoff_id, task_id, reason, details, fencing_token, attempt, message_sha256,
     ruleset_version, cluster)
   select id, task_id, reason, details, fencing_token, attempt, body_sha256, ruleset_version, cluster

@@ -17,9 +17,14 @@ export const LEASED = list(['CLAIMED', 'EXECUTING'])
 /** Handoff `h` is held by an execution, whether or not its lease still runs. */
 export const IS_HELD = `exists (select from execution e where e.handoff_id = h.id and e.status in ${LEASED})`
 
-/** Handoff `h` must wait its turn: an earlier one of its task is still open. */
-export const EARLIER_IS_OPEN = `exists (select from handoff earlier
-  where earlier.task_id = h.task_id and earlier.task_seq < h.task_seq and earlier.ended_at is null)`
+/**
+ * Handoff `h` must wait its turn: an earlier one of its task is still open, on the task’s own way or in the same branch.
+ * Branches wait for nothing of each other; the task’s own way goes on when none of them is open.
+ */
+export const EARLIER_IS_OPEN = `(exists (select from handoff earlier
+    where earlier.task_id = h.task_id and earlier.task_seq < h.task_seq and earlier.ended_at is null
+      and earlier.branch_id is not distinct from h.branch_id)
+  or (h.branch_id is null and exists (select from task fanned where fanned.id = h.task_id and fanned.fan_outs_open > 0)))`
 
 /** The deadline of handoff `h` has not passed. */
 export const IN_TIME = `(h.expires_at is null or h.expires_at > clock_timestamp())`

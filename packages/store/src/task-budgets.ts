@@ -16,8 +16,8 @@ export interface TaskBudgetView {
 
 const FIND = `
 select t.budget_micro_usd as "budgetMicroUSD", t.spent_micro_usd as "spentMicroUSD",
-  least(t.budget_micro_usd - t.spent_micro_usd, root.remaining_micro_usd) as "remainingMicroUSD",
-  t.status = 'PENDING_HANDOFF' and not t.cancel_requested and not exists (
+  least(t.budget_micro_usd - t.spent_micro_usd, t.budget_micro_usd - root.spent_micro_usd) as "remainingMicroUSD",
+  t.status = 'PENDING_HANDOFF' and not t.cancel_requested and t.fan_outs_open = 0 and not exists (
     select from handoff h where h.task_id = t.id and h.ended_at is null) as "isIdle",
   root.traceparent
 from task t join handoff root on root.task_id = t.id and root.task_seq = 1

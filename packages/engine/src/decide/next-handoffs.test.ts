@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HandoffMessage } from '@baton/protocol'
 import type { AgentResult } from '../agent.ts'
-import { nextHandoffs } from './next-handoffs.ts'
+import { passOn } from './next-handoffs.ts'
 import {
   claimedFrom,
   judgeSample,
@@ -34,27 +34,27 @@ interface Passed {
 
 function pass(parts: Passed = {}) {
   const { handoff = sampleHandoff(), fencingToken = 1 } = parts
-  return nextHandoffs(
+  return passOn(
     {
       claimed: claimedFrom(handoff, { fencingToken }),
       message: parts.message ?? messageOf(handoff),
       execution: { kind: 'done', result, agent: sampleAgent, traceparent: TRACEPARENT },
     },
     sampleOptions,
-  )
+  ).handoffs
 }
 
 describe('the next handoffs', () => {
-  it('deduct the agent’s cost and keep the budget (E20, I8); nothing is charged twice', () => {
+  it('deduct the agent’s cost and divide what is left (E20, I8); nothing is charged twice', () => {
     for (const next of pass()) {
       expect(next).toMatchObject({
         spentMicroUSD: 150_000,
-        remainingMicroUSD: 850_000,
+        remainingMicroUSD: 425_000,
         addedCostMicroUSD: 0,
       })
       expect(messageOf(next).costTracking).toEqual({
         costSpentSoFarUSD: 0.15,
-        costBudgetRemainingUSD: 0.85,
+        costBudgetRemainingUSD: 0.425,
         tokenSpent: { prompt: 3, completion: 4 },
       })
     }
@@ -72,7 +72,7 @@ describe('the next handoffs', () => {
     const [next] = pass()
     if (next === undefined) throw new Error('nothing was passed on')
     const verdict = judgeSample(
-      claimedFrom(next, { budgetMicroUSD: 1_000_000, parentRemainingMicroUSD: 950_000 }),
+      claimedFrom(next, { budgetMicroUSD: 575_000, parentRemainingMicroUSD: 950_000 }),
     )
     expect(verdict).toMatchObject({ valid: true })
     const message = messageOf(next)

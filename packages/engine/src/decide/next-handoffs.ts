@@ -1,13 +1,16 @@
 // An agent's answer becomes the next handoffs of its task; costs are deducted on the way (E20).
 import { createHash } from 'node:crypto'
 import { formatUuid } from '@baton/ledger'
+import { microUSD, usdFromMicro } from '@baton/protocol'
 import type { AgentState, HandoffMessage } from '@baton/protocol'
-import type { ClaimedHandoff, NewHandoff } from '@baton/store'
-import type { NextHandoff } from '@baton/protocol/settlement'
+import type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
+import { permanent } from '@baton/runtime'
+import type { ClaimedHandoff, NewFanOut, NewHandoff } from '@baton/store'
 import type { AgentResult } from '../agent.ts'
 import type { Execution } from '../execute-handoff.ts'
 import { prepareHandoff } from '../prepare-handoff.ts'
-import type { PrepareOptions } from '../prepare-handoff.ts'
+import type { HandoffRequest, PrepareOptions } from '../prepare-handoff.ts'
+import { branchNames, divideBudget, joinAfter } from './branches.ts'
 
 type Done = Extract<Execution, { kind: 'done' }>
 
@@ -17,18 +20,96 @@ interface Step {
   readonly execution: Done
 }
 
-/** Signed rows for everything the agent passes on; they commit together with its result (I5). */
-export function nextHandoffs(step: Step, options: PrepareOptions): NewHandoff[] {
+/** What an agent passes on: signed handoffs, and how they branch where there are several, or one that is joined. */
+export interface PassedOn {
+  readonly handoffs: readonly NewHandoff[]
+  readonly fanOut: NewFanOut | null
+}
+
+/** They commit together with the agent's result (I5). Throws where the branches ask for more than is left. */
+export function passOn(step: Step, options: PrepareOptions): PassedOn {
   const completedAt = new Date().toISOString()
-  return handedOn(step).map((next, index) => {
-    const agentState = stateFor(step, { next, index, completedAt })
+  const all = handedOn(step)
+  const { join } = step.execution.result
+  if (join !== undefined && all.length === 0) {
+    throw permanent(
+      'BATON_JOIN_IMPOSSIBLE',
+      'there is a join, and nothing to join: next is empty',
+      {
+        fix: 'Hand on what shall be joined in next, or leave join out.',
+      },
+    )
+  }
+  const own = { ...options, sentBy: step.claimed.sentBy, branchId: step.claimed.branchId }
+  const fanOut =
+    all.length > 1 || join !== undefined ? fanOutOf(step, { next: all, join, completedAt }) : null
+  const handoffs = all.map((next, index) => {
+    const branch = fanOut?.branches[index]
+    const request = requestFor(step, {
+      next,
+      name: `next/${index}`,
+      completedAt,
+      ...(branch === undefined || fanOut === null
+        ? {}
+        : { leftMicroUSD: branch.budgetMicroUSD - fanOut.spentMicroUSD }),
+    })
     const handoff = prepareHandoff(
-      { agentState, targetAgentType: next.to, constraints: constraintsFor(step.message, next) },
-      { ...options, sentBy: step.claimed.sentBy },
+      request,
+      branch === undefined ? own : { ...own, branchId: branch.branchId },
     )
     // The settlement charges this agent's cost to the task already.
     return { ...handoff, addedCostMicroUSD: 0 }
   })
+  return { handoffs, fanOut }
+}
+
+interface Parts {
+  readonly next: readonly NextHandoff[]
+  readonly join: JoinHandoff | undefined
+  readonly completedAt: string
+}
+
+function fanOutOf(step: Step, { next, join, completedAt }: Parts): NewFanOut {
+  const { claimed, message, execution } = step
+  const { costSpentSoFarUSD, costBudgetRemainingUSD } = message.costTracking
+  const own = microUSD(execution.result.costUSD)
+  const spentMicroUSD = microUSD(costSpentSoFarUSD) + own
+  const leftMicroUSD = microUSD(costBudgetRemainingUSD) - own
+  const shares = divideBudget(leftMicroUSD, next, join)
+  const fanOutId = derivedId(`${claimed.handoffId}/${claimed.fencingToken}/fan-out`)
+  const names = branchNames(next)
+  const branches = names.map((name, index) => ({
+    branchId: derivedId(`${fanOutId}/branch/${index}`),
+    name,
+    budgetMicroUSD: spentMicroUSD + (shares.branches[index] ?? 0),
+  }))
+  const joined =
+    join === undefined
+      ? { joinAfter: null, joinRequest: null }
+      : {
+          joinAfter: joinAfter(join, branches),
+          joinRequest: JSON.stringify(requestFor(step, { next: join, name: 'join', completedAt })),
+        }
+  return {
+    fanOutId,
+    taskId: claimed.taskId,
+    handoffId: claimed.handoffId,
+    branchId: claimed.branchId,
+    onFailure: join?.onFailure ?? 'wait',
+    ...joined,
+    budgetMicroUSD: spentMicroUSD + leftMicroUSD,
+    spentMicroUSD,
+    reservedMicroUSD: shares.join,
+    branches,
+  }
+}
+
+function requestFor(step: Step, branch: Branch): HandoffRequest {
+  return {
+    agentState: stateFor(step, branch),
+    targetAgentType: branch.next.to,
+    constraints: constraintsFor(step.message, branch.next),
+  }
 }
 
 /** What is left of a part that was done stays with the agent type that did it, unless it was handed on. */
@@ -40,18 +121,21 @@ function handedOn({ claimed, message, execution }: Step): readonly NextHandoff[]
 }
 
 interface Branch {
-  readonly next: NextHandoff
-  readonly index: number
+  readonly next: NextHandoff | JoinHandoff
+  /** Among all that this execution passes on. */
+  readonly name: string
   readonly completedAt: string
+  /** What it is given of the budget; all that is left by default. */
+  readonly leftMicroUSD?: number
 }
 
 function stateFor({ claimed, message, execution }: Step, branch: Branch): AgentState {
   const { result, agent, traceparent } = execution
   const { costTracking } = message
-  const { next, index, completedAt } = branch
+  const { next, name, completedAt, leftMicroUSD } = branch
   return {
     taskId: claimed.taskId,
-    handoffId: derivedId(`${claimed.handoffId}/${claimed.fencingToken}/next/${index}`),
+    handoffId: derivedId(`${claimed.handoffId}/${claimed.fencingToken}/${name}`),
     parentHandoffId: claimed.handoffId,
     timestamp: completedAt,
     agent: {
@@ -69,7 +153,10 @@ function stateFor({ claimed, message, execution }: Step, branch: Branch): AgentS
     toolCallHistory: message.toolCallHistory,
     cost: {
       spentSoFarUSD: costTracking.costSpentSoFarUSD,
-      budgetRemainingUSD: costTracking.costBudgetRemainingUSD,
+      budgetRemainingUSD:
+        leftMicroUSD === undefined
+          ? costTracking.costBudgetRemainingUSD
+          : usdFromMicro(leftMicroUSD + microUSD(result.costUSD)),
       ownCostUSD: result.costUSD,
       tokenSpent: result.tokens,
     },
@@ -98,7 +185,7 @@ const labelsOf = ({
 const remaining = (message: HandoffMessage, result: AgentResult) =>
   message.remainingSubtasks.filter((subtask) => subtask.subtaskId !== result.subtask.subtaskId)
 
-function constraintsFor(message: HandoffMessage, next: NextHandoff) {
+function constraintsFor(message: HandoffMessage, next: NextHandoff | JoinHandoff) {
   const priority = next.priority ?? message.priority
   const deadline = next.deadline ?? message.deadline
   const expiresAt = next.expiresAt ?? message.expiresAt

@@ -6,6 +6,7 @@ import type {
   ClaimedHandoff,
   Completion,
   Ending,
+  NewFanOut,
   NewHandoff,
   OutboxEvent,
   Retry,
@@ -16,7 +17,8 @@ import { executedBy, lifecycleEntry, toOutboxEvent } from './audit-entries.ts'
 import { clusterOf } from './review.ts'
 import type { AgentResult } from '../agent.ts'
 import type { Executing, Execution } from '../execute-handoff.ts'
-import { nextHandoffs } from './next-handoffs.ts'
+import { passOn } from './next-handoffs.ts'
+import type { PassedOn } from './next-handoffs.ts'
 import type { PrepareOptions } from '../prepare-handoff.ts'
 import type { BlockedPolicy } from '../settings.ts'
 import { storableJson } from '../storable-json.ts'
@@ -26,6 +28,7 @@ export interface CompletedStep {
   readonly completion: Completion
   readonly events: readonly OutboxEvent[]
   readonly next: readonly NewHandoff[]
+  readonly fanOut: NewFanOut | null
 }
 
 /** A change of a handoff's state with the events that tell of it. */
@@ -66,8 +69,8 @@ export function decideExecuted(
 ): Outcome {
   if (execution.kind === 'failed') return decideFailed(claimed, execution, options)
   try {
-    const next = nextHandoffs({ claimed, message, execution }, options)
-    return completed(claimed, { message, execution, next })
+    const passedOn = passOn({ claimed, message, execution }, options)
+    return completed(claimed, { message, execution, passedOn })
   } catch (error) {
     const failure = { code: codeOf(error), retry: false, agent: execution.agent }
     return decideFailed(claimed, failure, options)
@@ -77,11 +80,11 @@ export function decideExecuted(
 interface Done {
   readonly message: HandoffMessage
   readonly execution: { readonly result: AgentResult; readonly agent: Executing }
-  readonly next: readonly NewHandoff[]
+  readonly passedOn: PassedOn
 }
 
 // The agent's own cost is added to what the message had spent; amounts are integer micro-USD.
-function completed(claimed: ClaimedHandoff, { message, execution, next }: Done): Outcome {
+function completed(claimed: ClaimedHandoff, { message, execution, passedOn }: Done): Outcome {
   const { result, agent } = execution
   const { handoffId, fencingToken } = claimed
   const { costSpentSoFarUSD, costBudgetRemainingUSD } = message.costTracking
@@ -94,6 +97,7 @@ function completed(claimed: ClaimedHandoff, { message, execution, next }: Done):
   }
   const answer = result.subtask.result ?? null
   const isPartial = (result.remaining ?? []).length > 0
+  const { handoffs: next, fanOut } = passedOn
   const taskResult = next.length === 0 ? JSON.stringify(result.result ?? answer) : null
   return {
     kind: 'complete',
@@ -113,6 +117,7 @@ function completed(claimed: ClaimedHandoff, { message, execution, next }: Done):
       }),
     ],
     next,
+    fanOut,
   }
 }
 

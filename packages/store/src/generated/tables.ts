@@ -14,6 +14,7 @@ export interface Tables {
     created_at: Generated<Date>
     updated_at: Generated<Date>
     cancel_requested: Generated<boolean>
+    fan_outs_open: Generated<number>
   }
   'checkpoint': {
     id: string
@@ -66,6 +67,7 @@ export interface Tables {
     blocked_at_types: Generated<readonly string[]>
     cancel_grace_until: Date | null
     erased_at: Date | null
+    branch_id: string | null
   }
   'handoff_body': {
     handoff_id: string
@@ -372,5 +374,38 @@ export interface Tables {
     metric: string
     labels: string
     counts: readonly number[]
+  }
+  'fan_out': {
+    id: string
+    task_id: string
+    handoff_id: string
+    branch_id: string | null
+    branches: number
+    join_after: number | null
+    on_failure: 'wait' | 'skip' | 'fail'
+    join_request: string | null
+    budget_micro_usd: number
+    spent_micro_usd: number
+    reserved_micro_usd: number
+    completed: Generated<number>
+    failed: Generated<number>
+    state: Generated<'OPEN' | 'READY' | 'JOINED' | 'ENDED' | 'FAILED' | 'CANCELED'>
+    created_at: Generated<Date>
+    ready_at: Date | null
+    ended_at: Date | null
+  }
+  'branch': {
+    id: string
+    fan_out_id: string
+    task_id: string
+    position: number
+    name: string
+    budget_micro_usd: number
+    outcome: 'COMPLETED' | 'REJECTED' | 'BLOCKED' | 'EXPIRED' | 'CANCELED' | 'DEAD_LETTERED' | 'ROLLED_BACK' | 'FAILED' | null
+    reason: string | null
+    last_handoff_id: string | null
+    result: string | null
+    spent_micro_usd: number | null
+    ended_at: Date | null
   }
 }

@@ -87,12 +87,14 @@ export function createRemoteWork(parts: RemoteWorkParts): RemoteWork {
     async start() {
       await watch.start()
       await handOut.start()
+      await receiver.fanIn.start()
       for (const service of relay) await service.start()
     },
     async stop() {
       await handOut.stop()
       for (const service of relay.toReversed()) await service.stop()
       await watch.stop()
+      await receiver.fanIn.stop()
       await receiver.drain()
       await shipper.drain()
     },

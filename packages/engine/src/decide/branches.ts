@@ -1,0 +1,183 @@
+// Work that fans out: what each branch may cost, and what of its task goes on when branches are joined.
+import type { AgentState, HandoffMessage, JsonObject, JsonValue } from '@baton/protocol'
+import type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
+import { microUSD, usdFromMicro } from '@baton/protocol'
+import { permanent } from '@baton/runtime'
+import type { NewBranch, ReadyFanOut } from '@baton/store'
+import type { HandoffRequest } from '../prepare-handoff.ts'
+
+/** What each branch is given, and what is held back for the join, in micro-USD. */
+export interface Shares {
+  readonly branches: readonly number[]
+  readonly join: number
+}
+
+/**
+ * Divides what is left: those that ask for a sum get it, the others the same part each, rounded down. Together they never
+ * get more than is left (I8). Throws BATON_BUDGET_EXCEEDED where they ask for more.
+ */
+export function divideBudget(
+  leftMicroUSD: number,
+  next: readonly NextHandoff[],
+  join: JoinHandoff | undefined,
+): Shares {
+  const all = join === undefined ? next : [...next, join]
+  const asked = all.map(({ budgetUSD }) =>
+    budgetUSD === undefined ? undefined : microUSD(budgetUSD),
+  )
+  const left = Math.max(0, leftMicroUSD)
+  const askedFor = asked.reduce<number>((sum, one) => sum + (one ?? 0), 0)
+  if (askedFor > left) {
+    throw permanent(
+      'BATON_BUDGET_EXCEEDED',
+      `the branches ask for ${askedFor} micro-USD, ${left} are left`,
+      {
+        fix: 'Ask for less in budgetUSD, or leave it out: what is left is divided among those that ask for nothing.',
+      },
+    )
+  }
+  const others = asked.filter((one) => one === undefined).length
+  const part = others === 0 ? 0 : Math.floor((left - askedFor) / others)
+  const shares = asked.map((one) => one ?? part)
+  return {
+    branches: shares.slice(0, next.length),
+    join: join === undefined ? 0 : (shares.at(-1) ?? 0),
+  }
+}
+
+/** A name for each branch, by which a join finds it: the one it is given, else its agent type; told apart by a number. */
+export function branchNames(next: readonly NextHandoff[]): readonly string[] {
+  const taken = new Set<string>()
+  return next.map(({ branch, to }) => {
+    const wanted = branch ?? to
+    let name = wanted
+    for (let nth = 2; taken.has(name); nth += 1) name = `${wanted}-${nth}`
+    taken.add(name)
+    return name
+  })
+}
+
+/** How many branches a join waits for. Throws BATON_JOIN_IMPOSSIBLE where there are not so many. */
+export function joinAfter({ waitFor = 'all' }: JoinHandoff, branches: readonly NewBranch[]) {
+  const wanted = waitFor === 'all' ? branches.length : waitFor === 'any' ? 1 : waitFor
+  if (Number.isInteger(wanted) && wanted >= 1 && wanted <= branches.length) return wanted
+  throw permanent(
+    'BATON_JOIN_IMPOSSIBLE',
+    `join.waitFor is ${wanted}, and there are ${branches.length} branches`,
+    {
+      fix: 'Wait for "all", "any", or a number from 1 to that of the branches.',
+    },
+  )
+}
+
+/** What a join is told of each branch, in `currentState.branches` by the names of the branches. */
+export type BranchOutcome = {
+  readonly agent: string | null
+  /** COMPLETED, or how it ended without a result. */
+  readonly outcome: string
+  readonly reason: string | null
+  readonly handoffId: string | null
+  readonly result: JsonValue
+  readonly costUSD: number
+}
+
+/** All that was spent when the branches of a fan-out had ended: before it, and in each of them. */
+export const spentAfter = ({ spentMicroUSD, branches }: ReadyFanOut): number =>
+  branches.reduce(
+    (sum, branch) => sum + ((branch.spentMicroUSD ?? spentMicroUSD) - spentMicroUSD),
+    spentMicroUSD,
+  )
+
+export function outcomesOf({ spentMicroUSD, branches }: ReadyFanOut): Record<string, JsonValue> {
+  const outcomes = branches.map((branch): [string, JsonValue] => {
+    const outcome: BranchOutcome = {
+      agent: branch.body === null ? null : messageOf(branch.body).toAgent.agentType,
+      outcome: branch.outcome ?? 'CANCELED',
+      reason: branch.reason,
+      handoffId: branch.handoffId,
+      result: branch.result === null ? null : (JSON.parse(branch.result) as JsonValue),
+      costUSD: usdFromMicro((branch.spentMicroUSD ?? spentMicroUSD) - spentMicroUSD),
+    }
+    return [branch.name, outcome]
+  })
+  return Object.fromEntries(outcomes)
+}
+
+const messageOf = (body: Uint8Array): HandoffMessage =>
+  JSON.parse(Buffer.from(body).toString('utf8')) as HandoffMessage
+
+/**
+ * The request of a join, filled with what came out of the branches: their outcomes by name in the state, the subtasks
+ * that they completed, whose data they dealt with, and what all of it has cost. Labels of the branches are kept, the
+ * strictest classification among them.
+ */
+export function joinRequest(fanOut: ReadyFanOut, now: string): HandoffRequest {
+  const asked = JSON.parse(fanOut.joinRequest ?? '') as HandoffRequest
+  const { agentState } = asked
+  const spent = spentAfter(fanOut)
+  const messages = fanOut.branches.flatMap(({ body }) => (body === null ? [] : [messageOf(body)]))
+  const state: JsonObject = { ...agentState.currentState, branches: outcomesOf(fanOut) }
+  return {
+    ...asked,
+    agentState: {
+      ...agentState,
+      timestamp: now,
+      currentState: state,
+      completedSubtasks: completedIn(agentState, fanOut, messages),
+      cost: {
+        ...agentState.cost,
+        spentSoFarUSD: usdFromMicro(spent),
+        budgetRemainingUSD: usdFromMicro(fanOut.budgetMicroUSD - spent),
+        ownCostUSD: 0,
+      },
+      ...labelsOf(agentState, messages),
+    },
+  }
+}
+
+// A branch knows what was completed before it; each subtask counts once, and one for the branch as a whole.
+function completedIn(
+  { completedSubtasks }: AgentState,
+  { branches }: ReadyFanOut,
+  messages: readonly HandoffMessage[],
+): AgentState['completedSubtasks'] {
+  const known = new Map(completedSubtasks.map((one) => [one.subtaskId, one]))
+  for (const one of messages.flatMap((message) => message.completedSubtasks))
+    if (!known.has(one.subtaskId)) known.set(one.subtaskId, one)
+  const completedAt = completedSubtasks.at(-1)?.completedAt ?? ''
+  for (const { name, outcome } of branches) {
+    if (outcome !== 'COMPLETED') continue
+    const subtaskId = freeId(`branch-${name}`, known)
+    known.set(subtaskId, { subtaskId, description: `branch ${name}`, completedAt, result: null })
+  }
+  return [...known.values()]
+}
+
+function freeId(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+  let id = wanted
+  for (let nth = 2; taken.has(id); nth += 1) id = `${wanted}-${nth}`
+  return id
+}
+
+const CLASSES = ['public', 'internal', 'confidential', 'restricted'] as const
+
+type Labels = Pick<AgentState, 'personalData' | 'dataClassification'>
+
+function labelsOf(state: AgentState, messages: readonly HandoffMessage[]): Labels {
+  const subjects = new Set(state.personalData?.dataSubjects)
+  const payload: Record<string, JsonValue> = { ...state.personalData?.payload }
+  let strictest = CLASSES.indexOf(state.dataClassification ?? 'public')
+  let isClassified = state.dataClassification !== undefined
+  for (const { dataSubjects = [], personalDataPayload = {}, dataClassification } of messages) {
+    for (const subject of dataSubjects) subjects.add(subject)
+    Object.assign(payload, personalDataPayload)
+    if (dataClassification === undefined) continue
+    isClassified = true
+    strictest = Math.max(strictest, CLASSES.indexOf(dataClassification))
+  }
+  const named = subjects.size > 0 || Object.keys(payload).length > 0
+  return {
+    ...(named ? { personalData: { dataSubjects: [...subjects], payload } } : {}),
+    ...(isClassified ? { dataClassification: CLASSES[strictest] ?? 'restricted' } : {}),
+  }
+}

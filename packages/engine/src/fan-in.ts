@@ -1,0 +1,119 @@
+// Fan-in: what is due once the branches of a fan-out have ended. It is joined, ended or failed, in one transaction each.
+import type { KeyRing } from '@baton/protocol'
+import { codeOf, crashPoint, every } from '@baton/runtime'
+import type { Logger, Periodic } from '@baton/runtime'
+import {
+  closeFanOut,
+  inTransaction,
+  listOpenInBranches,
+  listReadyFanOuts,
+  lockReadyFanOut,
+} from '@baton/store'
+import type { Database, FanOutEnd, Pool, ReadyFanOut } from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
+import { requestCancel } from './cancel.ts'
+import { joinRequest, outcomesOf, spentAfter } from './decide/branches.ts'
+import { prepareHandoff } from './prepare-handoff.ts'
+import type { PrepareOptions } from './prepare-handoff.ts'
+import { sendOne } from './send-handoff.ts'
+import { wakeRelays } from './wake.ts'
+
+interface FanInParts extends PrepareOptions {
+  readonly keyRing: KeyRing
+  readonly pool: Pool
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+const SET_MAX = 50
+/** Between two looks, where nobody tells that a fan-out is ready: branches that expire are ended by others. */
+const INTERVAL_MS = 1_000
+const ACTOR = 'baton'
+
+/**
+ * Joins fan-outs that are ready. Any number of processes may: each fan-out is locked with its task, and its join has an
+ * id of its own, so that it is sent once. `wake` looks at once.
+ */
+export function createFanIn(parts: FanInParts): Periodic {
+  const { pool, logger } = parts
+  return every({
+    name: 'fan-in',
+    everyMs: INTERVAL_MS,
+    async run() {
+      const ready = await listReadyFanOuts(pool, SET_MAX)
+      for (const one of ready) await settle(parts, one)
+      if (ready.length > 0) wakeRelays(pool)
+      return ready.length === SET_MAX ? 0 : undefined
+    },
+    failed: (error) => logger.warn({ event: 'join.failed', code: codeOf(error) }),
+  })
+}
+
+type Named = Pick<ReadyFanOut, 'fanOutId' | 'taskId'>
+
+// One that cannot be settled keeps no other from being.
+async function settle(parts: FanInParts, named: Named): Promise<void> {
+  const { pool, logger } = parts
+  try {
+    for (const handoffId of await listOpenInBranches(pool, named))
+      await requestCancel(pool, { handoffId, graceMs: 0, actor: ACTOR })
+    await inTransaction(pool, (transaction) => settleIn(transaction, parts, named))
+    crashPoint('join.after_commit')
+  } catch (error) {
+    logger.warn({ event: 'join.failed', taskId: named.taskId, code: codeOf(error) })
+  }
+}
+
+async function settleIn(transaction: Database, parts: FanInParts, named: Named): Promise<void> {
+  const locked = await lockReadyFanOut(transaction, named)
+  if (locked === undefined) return
+  const { fanOut, isTaskOver } = locked
+  // A branch that handed on meanwhile is canceled at the next look.
+  if (!isTaskOver && (await listOpenInBranches(transaction, named)).length > 0) return
+  const end = isTaskOver ? canceled(fanOut) : endOf(fanOut)
+  await closeFanOut(transaction, end)
+  if (end.state === 'JOINED') await sendJoin(transaction, parts, fanOut)
+  crashPoint('join.before_commit')
+  const { logger } = parts
+  logger.info({ event: 'branches.ended', state: end.state, taskId: fanOut.taskId })
+}
+
+async function sendJoin(
+  transaction: Database,
+  parts: FanInParts,
+  fanOut: ReadyFanOut,
+): Promise<void> {
+  const request = joinRequest(fanOut, new Date().toISOString())
+  const { branchId } = fanOut
+  const handoff = prepareHandoff(request, { ...parts, branchId, sentBy: fanOut.sentBy })
+  await sendOne(transaction, { ...handoff, addedCostMicroUSD: 0 })
+  parts.metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
+}
+
+const canceled = ({ fanOutId, spentMicroUSD }: ReadyFanOut): FanOutEnd => ({
+  fanOutId,
+  state: 'CANCELED',
+  result: null,
+  spentMicroUSD,
+  reason: 'CANCELED',
+})
+
+/** Joined as soon as enough branches have completed, or with those that have once all are over; failed by its policy. */
+function endOf(fanOut: ReadyFanOut): FanOutEnd {
+  const { fanOutId, joinAfter, onFailure, branches } = fanOut
+  const completed = branches.filter(({ outcome }) => outcome === 'COMPLETED').length
+  const failed = branches.filter(
+    ({ outcome }) => outcome !== null && outcome !== 'COMPLETED',
+  ).length
+  const spentMicroUSD = spentAfter(fanOut)
+  const isEnough = completed >= (joinAfter ?? branches.length)
+  const mayGoOn = isEnough || (completed > 0 && (failed === 0 || onFailure !== 'fail'))
+  if (!mayGoOn) {
+    const reason = completed === 0 ? 'NO_BRANCH_COMPLETED' : 'BRANCH_FAILED'
+    return { fanOutId, state: 'FAILED', result: null, spentMicroUSD, reason }
+  }
+  if (joinAfter !== null)
+    return { fanOutId, state: 'JOINED', result: null, spentMicroUSD, reason: null }
+  const result = JSON.stringify({ branches: outcomesOf(fanOut) })
+  return { fanOutId, state: 'ENDED', result, spentMicroUSD, reason: null }
+}

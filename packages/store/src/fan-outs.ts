@@ -1,0 +1,246 @@
+// Work that fans out: the branches of one execution, how they end, and when what joins them is due.
+import { columns, int4, int8, nullable, text, uuid } from '@baton/postgres'
+import { run } from './database.ts'
+import type { Database } from './database.ts'
+import { ENDED_TASK } from './states.ts'
+
+/** What becomes of a fan-out when a branch ends without a result: a person decides, it goes on without, or it fails. */
+export type BranchFailurePolicy = 'wait' | 'skip' | 'fail'
+
+export interface NewBranch {
+  readonly branchId: string
+  readonly name: string
+  /** What had been spent at the fan-out, and all that the branch is given on top. */
+  readonly budgetMicroUSD: number
+}
+
+/** Several handoffs after one, and what joins them. */
+export interface NewFanOut {
+  readonly fanOutId: string
+  readonly taskId: string
+  /** The handoff whose execution fanned out, and the branch it stood in. */
+  readonly handoffId: string
+  readonly branchId: string | null
+  readonly onFailure: BranchFailurePolicy
+  /** How many branches must have completed; null where nothing joins. */
+  readonly joinAfter: number | null
+  /** JSON of the request that the join is built from; null where nothing joins. */
+  readonly joinRequest: string | null
+  readonly budgetMicroUSD: number
+  readonly spentMicroUSD: number
+  readonly reservedMicroUSD: number
+  readonly branches: readonly NewBranch[]
+}
+
+const FAN_OUTS = columns({
+  fanOutId: uuid,
+  taskId: uuid,
+  handoffId: uuid,
+  branchId: nullable(uuid),
+  onFailure: text,
+  joinAfter: nullable(int4),
+  joinRequest: nullable(text),
+  budgetMicroUSD: int8,
+  spentMicroUSD: int8,
+  reservedMicroUSD: int8,
+  branchCount: int4,
+})
+const BRANCHES = columns({
+  branchId: uuid,
+  fanOutId: uuid,
+  taskId: uuid,
+  position: int4,
+  name: text,
+  budgetMicroUSD: int8,
+})
+
+const OPEN_FAN_OUTS = `
+with fan_outs as (
+  insert into fan_out (id, task_id, handoff_id, branch_id, on_failure, join_after, join_request, budget_micro_usd,
+    spent_micro_usd, reserved_micro_usd, branches)
+  select * from ${FAN_OUTS.unnest('f')} order by fan_out_id
+  returning task_id
+), tasks as (
+  update task t set fan_outs_open = t.fan_outs_open + f.opened
+  from (select task_id, count(*) as opened from fan_outs group by task_id) f where t.id = f.task_id
+)
+insert into branch (id, fan_out_id, task_id, position, name, budget_micro_usd)
+select * from ${BRANCHES.unnest('b', { after: FAN_OUTS.width })}`
+
+/** Stores fan-outs with their branches, before their handoffs and in the same transaction. */
+export async function openFanOuts(
+  transaction: Database,
+  fanOuts: readonly NewFanOut[],
+): Promise<void> {
+  const rows = fanOuts.map((one) => ({ ...one, branchCount: one.branches.length }))
+  const branches = fanOuts.flatMap(({ fanOutId, taskId, branches: all }) =>
+    all.map((branch, position) => ({ ...branch, fanOutId, taskId, position })),
+  )
+  await run(transaction, 'open_fan_outs', OPEN_FAN_OUTS, [
+    ...FAN_OUTS.values(rows),
+    ...BRANCHES.values(branches),
+  ])
+}
+
+// Of `f` with its counts after the change: whether nothing more of it is waited for.
+const IS_READY = (completed: string, failed: string): string => `(
+  (f.join_after is not null and ${completed} >= f.join_after)
+  or (f.on_failure = 'fail' and ${failed} > 0)
+  or ${completed} + ${failed} >= f.branches)`
+
+/**
+ * Ends the branches that `from` names (branch_id, handoff_id, outcome, reason, result, spent, is_over): those that are
+ * over for good, and by the policy of their fan-out those that failed. A fan-out of which nothing more is waited for
+ * becomes READY. Locks branches and fan-outs in the order of their ids, after executions, handoffs and tasks.
+ */
+export const END_BRANCHES = (from: string): string => `
+branch_ends as (
+  update branch b set outcome = e.outcome, reason = e.reason, last_handoff_id = e.handoff_id, result = e.result,
+    spent_micro_usd = e.spent, ended_at = clock_timestamp()
+  from (${from}) e, fan_out o
+  where b.id = e.branch_id and b.outcome is null and o.id = b.fan_out_id and (e.is_over or o.on_failure <> 'wait')
+  returning b.fan_out_id, b.outcome
+), counted as (
+  select fan_out_id, count(*) filter (where outcome = 'COMPLETED')::int as completed,
+    count(*) filter (where outcome <> 'COMPLETED')::int as failed
+  from branch_ends group by fan_out_id
+), locked_fan_outs as (
+  select id from fan_out where id in (select fan_out_id from counted) order by id for no key update
+), fan_out_ends as (
+  update fan_out f set completed = f.completed + c.completed, failed = f.failed + c.failed,
+    state = case when f.state = 'OPEN' and ${IS_READY('f.completed + c.completed', 'f.failed + c.failed')}
+      then 'READY' else f.state end,
+    ready_at = case when f.state = 'OPEN' and ${IS_READY('f.completed + c.completed', 'f.failed + c.failed')}
+      then clock_timestamp() else f.ready_at end
+  from counted c join locked_fan_outs l on l.id = c.fan_out_id where f.id = c.fan_out_id
+  returning f.state
+)`
+
+/** A fan-out of which nothing more is waited for. */
+export interface ReadyFanOut extends Omit<NewFanOut, 'branches' | 'fanOutId'> {
+  readonly fanOutId: string
+  /** The operator for whom the handoff that fanned out was sent. */
+  readonly sentBy: string | null
+  readonly branches: readonly EndedBranch[]
+}
+
+export interface EndedBranch {
+  readonly branchId: string
+  readonly name: string
+  readonly position: number
+  /** Null where it was not waited for. */
+  readonly outcome: string | null
+  readonly reason: string | null
+  readonly handoffId: string | null
+  /** JSON; null where nothing came out of it. */
+  readonly result: string | null
+  /** The running total at its end. */
+  readonly spentMicroUSD: number | null
+  /** The message of its last handoff; null where nothing of it was sent. */
+  readonly body: Buffer | null
+}
+
+const READY = `select id as "fanOutId", task_id as "taskId" from fan_out where state = 'READY' order by ready_at limit $1`
+
+/** Fan-outs that are due to be joined or ended, the longest waiting first. */
+export function listReadyFanOuts(
+  db: Database,
+  limit: number,
+): Promise<{ fanOutId: string; taskId: string }[]> {
+  return run(db, 'list_ready_fan_outs', READY, [limit])
+}
+
+// Whoever cannot have the task at once leaves it to whoever has it.
+const LOCK_TASK = `select status in ${ENDED_TASK} or cancel_requested as over from task where id = $1
+  for no key update skip locked`
+const LOAD = `
+select f.id as "fanOutId", f.task_id as "taskId", f.handoff_id as "handoffId", f.branch_id as "branchId",
+  f.on_failure as "onFailure", f.join_after as "joinAfter", f.join_request as "joinRequest",
+  f.budget_micro_usd as "budgetMicroUSD", f.spent_micro_usd as "spentMicroUSD", f.reserved_micro_usd as "reservedMicroUSD",
+
+  (select h.sent_by from handoff h where h.id = f.handoff_id) as "sentBy"
+from fan_out f where f.id = $1 and f.state = 'READY' for no key update`
+const LOAD_BRANCHES = `
+select b.id as "branchId", b.name, b.position, b.outcome, b.reason, b.last_handoff_id as "handoffId", b.result,
+  b.spent_micro_usd as "spentMicroUSD", m.body
+from branch b left join handoff_body m on m.handoff_id = b.last_handoff_id
+where b.fan_out_id = $1 order by b.position`
+
+/** Locks a fan-out and its task for this transaction; undefined where somebody else has it, or had it. */
+export async function lockReadyFanOut(
+  transaction: Database,
+  { fanOutId, taskId }: { readonly fanOutId: string; readonly taskId: string },
+): Promise<{ readonly fanOut: ReadyFanOut; readonly isTaskOver: boolean } | undefined> {
+  const [task] = await run<{ over: boolean }>(transaction, 'lock_task_of_fan_out', LOCK_TASK, [
+    taskId,
+  ])
+  if (task === undefined) return undefined
+  const [row] = await run<Omit<ReadyFanOut, 'branches'>>(transaction, 'load_fan_out', LOAD, [
+    fanOutId,
+  ])
+  if (row === undefined) return undefined
+  const branches = await run<EndedBranch>(transaction, 'load_branches', LOAD_BRANCHES, [fanOutId])
+  return { fanOut: { ...row, branches }, isTaskOver: task.over }
+}
+
+/** How a fan-out is over: joined, ended with what came out of each branch, failed, or canceled with its task. */
+export interface FanOutEnd {
+  readonly fanOutId: string
+  readonly state: 'JOINED' | 'ENDED' | 'FAILED' | 'CANCELED'
+  /** JSON of what came out of all branches, where nothing joins them. */
+  readonly result: string | null
+  readonly spentMicroUSD: number
+  readonly reason: string | null
+}
+
+// On the task's own way the end of a fan-out that nothing joins is the end of the task; within a branch it is the end of
+// that branch.
+const CLOSE = `
+with closed as (
+  update fan_out set state = $2, ended_at = clock_timestamp() where id = $1
+  returning id, task_id, branch_id, handoff_id
+), left_over as (
+  update branch set outcome = 'CANCELED', reason = 'NOT_WAITED_FOR', ended_at = clock_timestamp()
+  where fan_out_id = $1 and outcome is null
+), tasks as (
+  update task t set fan_outs_open = t.fan_outs_open - 1, updated_at = clock_timestamp(),
+    result = case when c.branch_id is null and $2 = 'ENDED' then $3 else t.result end,
+    status = case when c.branch_id is not null or $2 in ('JOINED', 'CANCELED') or t.status in ${ENDED_TASK} then t.status
+      when $2 = 'FAILED' then 'FAILED'
+      when exists (select from handoff h where h.task_id = t.id and h.ended_at is null) then t.status
+      else 'COMPLETED' end
+  from closed c where t.id = c.task_id
+), ${END_BRANCHES(`select c.branch_id, c.handoff_id, case when $2 = 'ENDED' then 'COMPLETED' else 'FAILED' end as outcome,
+    $5::text as reason, $3::text as result, $4::bigint as spent, $2 = 'ENDED' as is_over
+  from closed c where $2 in ('ENDED', 'FAILED')`)}
+select count(*) from closed`
+
+/** Ends a fan-out that this transaction has locked; a branch that was not waited for ends with it. */
+export async function closeFanOut(
+  transaction: Database,
+  { fanOutId, state, result, spentMicroUSD, reason }: FanOutEnd,
+): Promise<void> {
+  const values = [fanOutId, state, result, spentMicroUSD, reason]
+  await run(transaction, 'close_fan_out', CLOSE, values)
+}
+
+const OPEN_OF_OTHERS = `
+with recursive inside as (
+  select b.id from branch b where b.fan_out_id = $1
+  union all
+  select b.id from inside i join fan_out f on f.branch_id = i.id join branch b on b.fan_out_id = f.id
+)
+select h.id as "handoffId" from handoff h
+where h.task_id = $2 and h.ended_at is null and h.branch_id in (select id from inside)`
+
+/** Handoffs of a fan-out’s branches that have not ended, those of fan-outs within them too. */
+export async function listOpenInBranches(
+  db: Database,
+  { fanOutId, taskId }: { readonly fanOutId: string; readonly taskId: string },
+): Promise<readonly string[]> {
+  const rows = await run<{ handoffId: string }>(db, 'list_open_in_branches', OPEN_OF_OTHERS, [
+    fanOutId,
+    taskId,
+  ])
+  return rows.map(({ handoffId }) => handoffId)
+}
