@@ -7,7 +7,7 @@ import type { JSONSchema } from 'json-schema-to-typescript'
 const DOCUMENTS = [
   { schema: 'handoff/2.1.json', output: 'handoff.ts' },
   { schema: 'checkpoint/1.json', output: 'checkpoint.ts' },
-  { schema: 'decision-record/1.1.json', output: 'decision-record.ts' },
+  { schema: 'decision-record/1.2.json', output: 'decision-record.ts' },
   { schema: 'dead-letter/1.json', output: 'dead-letter.ts' },
 ] as const
 

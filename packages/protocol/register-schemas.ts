@@ -14,6 +14,7 @@ const PATHS = [
   'checkpoint/1.json',
   'decision-record/1.json',
   'decision-record/1.1.json',
+  'decision-record/1.2.json',
   'dead-letter/1.json',
   'spec/handoff-v0.1.json',
 ] as const

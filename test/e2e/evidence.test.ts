@@ -19,15 +19,22 @@ beforeAll(async () => {
 })
 afterAll(() => baton?.discard())
 
+/** The texts that a bundle shows, without their salts. */
+async function textsOf(bundle: string): Promise<string[]> {
+  const written = (await readFile(bundle, 'latin1')).matchAll(/"salted":"([^"]+)"/g)
+  return [...written].map(([, salted = '']) => Buffer.from(salted, 'base64').toString('utf8', 32))
+}
+
 describe('evidence', () => {
   it('is written with its policy, and verifies with all that an auditor needs', async () => {
     expect((await baton.run('review-contract', CONTRACT, '--no-redis')).exitCode).toBe(0)
     const listed = await baton.run('tasks', '--json', '--limit', '1')
-    const [task] = JSON.parse(listed.stdout) as { id?: string; taskId?: string }[]
-    const taskId = task?.taskId ?? task?.id ?? ''
-    const written = await baton.run('evidence', taskId, '--out', file, '--policy-out', policy)
+    const [task] = JSON.parse(listed.stdout) as { taskId: string; result: object }[]
+    const to = ['--out', file, '--policy-out', policy]
+    const written = await baton.run('evidence', task?.taskId ?? '', '--with-payloads', ...to)
     expect([written.exitCode, written.stderr]).toEqual([0, written.stderr])
     expect(written.stdout).toContain('✓ verdict')
+    expect(await textsOf(file)).toContain(JSON.stringify(task?.result))
     const verified = await baton.run('verify', file, '--policy', policy)
     expect(verified.exitCode).toBe(0)
     expect(verified.stdout).not.toContain('✗')

@@ -56,20 +56,6 @@ readonly "taskId": string
 /** Place of the handoff in its task, from 1. */
 readonly "taskSeq": number
 readonly "traceparent": string
-/** Only with mode=sync: as in Delivered. */
-readonly "deliveredBy"?: string | null
-readonly "handoff"?: Handoff
-}
-
-export type Delivered = {
-readonly "handoffId": string
-readonly "taskId": string
-/** Place of the handoff in its task, from 1. */
-readonly "taskSeq": number
-readonly "traceparent": string
-/** Whether the call over HTTP brought it to its receiver, or the queue did or will; null where an earlier request had sent it. */
-readonly "deliveredBy": "http" | "queue" | null
-readonly "handoff": Handoff
 }
 
 export type Receipt = {
@@ -1129,6 +1115,8 @@ readonly "tokens"?: {
 readonly "prompt": number
 readonly "completion": number
 }
+/** The language model that was used; it stands in the audit record. */
+readonly "model"?: string
 /** Several begin a branch each and run at the same time. */
 readonly "next"?: readonly ({
 readonly "to": string
@@ -1192,6 +1180,8 @@ readonly "tokens"?: {
 readonly "prompt": number
 readonly "completion": number
 }
+/** The language model that was used; it stands in the audit record. */
+readonly "model"?: string
 /** Several begin a branch each and run at the same time. */
 readonly "next"?: readonly ({
 readonly "to": string
@@ -1273,10 +1263,10 @@ sendHandoff: {
 
 }
   readonly query: {
-readonly "mode"?: "async" | "sync"
+
 }
   readonly body: StateSubmission | MessageSubmission
-  readonly answer: Delivered | Sent
+  readonly answer: Sent
 }
 /** Take what has come back to senders: refused handoffs to correct, rolled-back tasks to resume */
 takeReturns: {

@@ -52,6 +52,8 @@ export interface AgentResult {
   readonly state: JsonObject
   readonly costUSD: number
   readonly tokens: { readonly prompt: number; readonly completion: number }
+  /** The language model that was used; it stands in the audit record. One word of printable characters. */
+  readonly model?: string
   /** Empty ends the task, or the branch. Several begin a branch each, and run at the same time. */
   readonly next: readonly NextHandoff[]
   /** What waits for those branches; without it the task has ended when all of them have. */

@@ -1,5 +1,6 @@
 // Runs agent code under a lease: whoever loses the lease is aborted and can commit nothing.
 import type { AgentRegistration, Detail, HandoffMessage } from '@baton/protocol'
+import { MODEL_PATTERN } from '@baton/protocol/settlement'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
@@ -191,7 +192,11 @@ function whatIsWrong(result: AgentResult | undefined): string | undefined {
   if (!Array.isArray(result.next)) return 'without next'
   if (result.remaining !== undefined && !Array.isArray(result.remaining))
     return 'remaining that is no list'
+  if (result.model !== undefined && !MODEL.test(result.model)) return 'model that is no name'
   return undefined
 }
+
+/** It stands in records, so that no text of the work may be in it. */
+const MODEL = new RegExp(MODEL_PATTERN)
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0

@@ -15,7 +15,7 @@ import type { Logger, Service } from '@baton/runtime'
 import { createScanner, prepareScanner } from '@baton/safety'
 import { claimExecutions, markExecuting, notifyOutbox, releaseOwnLeases } from '@baton/store'
 import type { ClaimedHandoff, ClaimRequest, Pool, StartedExecution } from '@baton/store'
-import type { HandoffTransport, Metrics } from '@baton/telemetry'
+import type { Metrics } from '@baton/telemetry'
 import { createRecorder, shipDecisions } from './record-audit.ts'
 import type { EventShipper } from './record-audit.ts'
 import type { BlockedPolicy } from './settings.ts'
@@ -36,14 +36,10 @@ export interface ReceiverParts {
 }
 
 export interface Receiver {
-  /**
-   * Handles queue messages, one per call, for who would execute them; never rejects for what a handoff is. Answers whether it was this
-   * message that claimed the handoff.
-   */
+  /** Handles queue messages, one per call, for who would execute them; never rejects for what a handoff is. */
   receiveFor(
     executorOf: (claimed: ClaimedHandoff) => Executor,
-    transport?: HandoffTransport,
-  ): (pointer: ClaimRequest) => Promise<boolean>
+  ): (pointer: ClaimRequest) => Promise<void>
   /** Settles what agents outside have taken. */
   readonly settle: Settler
   /** Joins what has fanned out, once its branches have ended. */
@@ -98,7 +94,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     )
   }
 
-  const deps: Omit<ReceiveDeps, 'executorOf' | 'transport'> = {
+  const deps: Omit<ReceiveDeps, 'executorOf'> = {
     claim: claims.add,
     judge,
     record: createRecorder(parts.client, metrics),
@@ -109,10 +105,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     logger,
   }
   return {
-    receiveFor:
-      (executorOf, transport = 'queue') =>
-      (pointer) =>
-        receiveHandoff({ ...deps, executorOf, transport }, pointer),
+    receiveFor: (executorOf) => (pointer) => receiveHandoff({ ...deps, executorOf }, pointer),
     settle,
     fanIn,
     drain: settle.drain,

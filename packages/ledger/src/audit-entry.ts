@@ -26,9 +26,15 @@ export interface EntryCost {
   readonly completionTokens: number
 }
 
+/**
+ * What a text is: a message without the data of people, one person's data, what an execution answered, or what
+ * its task came to.
+ */
+export const SEGMENT_KINDS = ['message', 'personal', 'result', 'task-result'] as const
+
 /** Text that is stored encrypted beside the record. `subject` is the data subject's opaque id. */
 export interface SegmentInput {
-  readonly kind: 'message' | 'personal'
+  readonly kind: (typeof SEGMENT_KINDS)[number]
   readonly subject: string | null
   /**
    * Two or more people whose data the text may repeat, instead of one `subject`: the text has a key that
@@ -69,6 +75,10 @@ export interface AuditEntry {
   readonly act?: EntryAct
   /** Only where a release is given or made use of: its id. */
   readonly release?: string
+  /** Only in records of what an execution came to, where it said which language model it used. */
+  readonly model?: string
+  /** Only in records of refusals at the door: how many such a record stands for. */
+  readonly times?: number
   /** Only in records of an erasure: what was erased. */
   readonly erasure?: RecordErasure
   readonly segments: readonly SegmentInput[]

@@ -1,6 +1,6 @@
 // What can be recorded. Names and numbers are frozen: they stand in stored records and columns.
 
-/** Event name to column number. Numbers are never reused. */
+/** Event name to column number. Numbers are never reused; 30 and 31 were named once and never written. */
 export const EVENT_NUMBERS = {
   HANDOFF_ACCEPTED: 1,
   HANDOFF_REJECTED: 2,
@@ -33,14 +33,14 @@ export const EVENT_NUMBERS = {
   REDRIVE_STARTED: 28,
   /** By a person, before it had ended. */
   REDRIVE_STOPPED: 29,
-  KEY_ROTATED: 30,
-  CHAIN_CLOSED: 31,
   EVIDENCE_EXPORTED: 32,
   VERIFY_RUN: 33,
   /** A day of records stands in the cold store alone from now on. */
   PARTITION_DROPPED: 35,
   LEGAL_HOLD_SET: 36,
   LEGAL_HOLD_LIFTED: 37,
+  /** At the door, before anything of it was stored; `times` of them. */
+  SEND_REFUSED: 38,
 } as const
 
 export type AuditEvent = keyof typeof EVENT_NUMBERS

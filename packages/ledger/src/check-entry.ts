@@ -1,5 +1,6 @@
 // Nothing reaches a record that is not on this list: names, types, lengths and value ranges. And a
 // body that differs from it is not read as a record.
+import { SEGMENT_KINDS } from './audit-entry.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import { isAuditEvent } from './audit-event.ts'
 import { parseInstant } from './instant.ts'
@@ -24,7 +25,8 @@ export type CheckedEntry =
 
 const SEGMENTS_MAX = 256
 const SUBJECTS_MAX = 256
-const SEGMENT_CHARACTERS_MAX = 4 * 1024 * 1024
+/** The longest text of a segment, in UTF-16 units. */
+export const SEGMENT_CHARACTERS_MAX = 4 * 1024 * 1024
 
 const outcome = oneOf('passed', 'failed', 'skipped')
 const wellFormed = (value: unknown): boolean =>
@@ -66,6 +68,8 @@ const STRUCTURAL_MEMBERS = {
   ),
   act: optional(object({ id: uuid, actor: name })),
   release: optional(uuid),
+  model: optional(name),
+  times: optional(integer(1, Number.MAX_SAFE_INTEGER)),
   erasure: optional(
     object({
       subjectRef: uuid,
@@ -81,7 +85,7 @@ const entryRule = object({
   ...STRUCTURAL_MEMBERS,
   segments: list(
     object({
-      kind: oneOf('message', 'personal'),
+      kind: oneOf(...SEGMENT_KINDS),
       subject: orNull(subjectId),
       subjects: optional(list(subjectId, SUBJECTS_MAX)),
       text: must('text without lone surrogates, at most 4 Mi characters', wellFormed),
@@ -120,10 +124,11 @@ const recordRule = object({
   payload: list(
     object({
       segment: count,
-      kind: oneOf('message', 'personal'),
+      kind: oneOf(...SEGMENT_KINDS),
       subjectRef: uuid,
       commitment: sha256,
       bytes: count,
+      zstdBytes: optional(count),
     }),
     256,
   ),

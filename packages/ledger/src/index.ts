@@ -2,7 +2,7 @@
 export { EVENT_NUMBERS } from './audit-event.ts'
 export type { AuditEvent } from './audit-event.ts'
 export type { AuditEntry, EntryVerdicts, Receipt, SegmentInput } from './audit-entry.ts'
-export { checkEntry } from './check-entry.ts'
+export { checkEntry, SEGMENT_CHARACTERS_MAX } from './check-entry.ts'
 export type { EntryProblem } from './rules.ts'
 export { LedgerError } from './ledger-error.ts'
 export { canonicalBytes, canonicalJson } from './canonical-json.ts'
@@ -20,8 +20,8 @@ export { formatInstant, parseInstant } from './instant.ts'
 export { formatOrigin, sealLogOrigin, shardOf } from './origin.ts'
 export { columnsOf, differingColumns } from './record-columns.ts'
 export type { RecordColumns } from './record-columns.ts'
-export { decryptSegment, saltText, encryptSegment } from './segment.ts'
-export type { SaltedText, EncryptedSegment } from './segment.ts'
+export { encryptSegment, openSegment, packText, saltText } from './segment.ts'
+export type { EncryptedSegment, PackedText, SaltedText } from './segment.ts'
 export {
   batchKeyId,
   createBatchSigner,
@@ -46,7 +46,7 @@ export type { Finding, FindingRule, LogVerdict } from './finding.ts'
 export { traceGaps } from './verify-task.ts'
 export type { TraceGap } from './verify-task.ts'
 export { taskCharges, taskCost } from './task-cost.ts'
-export type { Charge, TaskCost } from './task-cost.ts'
+export type { Charge, TaskCost, Tokens } from './task-cost.ts'
 export {
   decodeUtf8,
   encodeUtf8,

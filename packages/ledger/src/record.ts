@@ -22,6 +22,8 @@ export interface PayloadReference {
   /** Lower-case hex. */
   readonly commitment: string
   readonly bytes: number
+  /** The length of its compressed text, where it was compressed before it was encrypted. */
+  readonly zstdBytes?: number
 }
 
 /** The parsed form of a stored body. Its bytes are what is hashed; this is only a reading of them. */
@@ -49,6 +51,8 @@ export interface RecordBody {
   readonly cost: EntryCost | null
   readonly act?: EntryAct
   readonly release?: string
+  readonly model?: string
+  readonly times?: number
   readonly erasure?: RecordErasure
   readonly payload: readonly PayloadReference[]
   readonly keyIds: RecordKeys

@@ -7,6 +7,9 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { SEGMENT_CHARACTERS_MAX } from './check-entry.ts'
+import type { PayloadReference } from './record.ts'
 
 const DOMAIN = Buffer.from('baton/commit/v1\n')
 const SALT_BYTES = 32
@@ -22,7 +25,7 @@ export interface SegmentPlace {
 
 export interface EncryptedSegment {
   readonly nonce: Buffer
-  /** AES-256-GCM over salt || text, followed by the 16-byte tag. */
+  /** AES-256-GCM over a packed text, followed by the 16-byte tag. */
   readonly ciphertext: Buffer
 }
 
@@ -56,24 +59,83 @@ export function saltText(text: string): SaltedText {
 const commitment = (salted: Uint8Array): Buffer =>
   hash('sha256', Buffer.concat([DOMAIN, salted]), 'buffer')
 
+/** Shorter texts gain nothing. */
+const COMPRESSED_FROM_BYTES = 128
+/** Higher levels gain little on messages and cost several times as much. */
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
+/** As long as the longest text of a segment can be in UTF-8; nothing makes a reader unpack more. */
+const TEXT_BYTES_MAX = 3 * SEGMENT_CHARACTERS_MAX
+
+/** A salt and its text as they are encrypted. */
+export interface PackedText {
+  readonly packed: Buffer
+  /** The length of the compressed text; undefined where the text stands as it is. */
+  readonly zstdBytes?: number
+}
+
+/**
+ * Compresses the text where that makes it shorter; ciphertext cannot be compressed any more. The salt stays in front,
+ * and the commitment is to the text itself: whoever verifies needs nothing of this.
+ */
+export function packText(salted: Buffer): PackedText {
+  const text = salted.subarray(SALT_BYTES)
+  if (text.length < COMPRESSED_FROM_BYTES) return { packed: salted }
+  const compressed = zstdCompressSync(text, ZSTD)
+  if (compressed.length >= text.length) return { packed: salted }
+  const packed = Buffer.concat([salted.subarray(0, SALT_BYTES), compressed])
+  return { packed, zstdBytes: compressed.length }
+}
+
+/** How a record says that a text is stored. */
+type Stored = Pick<PayloadReference, 'bytes' | 'zstdBytes'>
+
+/** Undefined for what is not such a text of exactly the length that the record names; never makes more of it. */
+function unpackText(packed: Buffer, { bytes, zstdBytes }: Stored): Buffer | undefined {
+  if (zstdBytes === undefined) return packed
+  const compressed = packed.subarray(SALT_BYTES)
+  if (compressed.length !== zstdBytes || bytes > TEXT_BYTES_MAX) return undefined
+  try {
+    const text = zstdDecompressSync(compressed, { maxOutputLength: Math.max(1, bytes) })
+    return Buffer.concat([packed.subarray(0, SALT_BYTES), text])
+  } catch {
+    return undefined
+  }
+}
+
 const placeBytes = ({ origin, seq, segment }: SegmentPlace): Buffer =>
   Buffer.from(`${origin}|${seq}|${segment}`)
 
-/** Encrypts salt || text under the subject's key, bound to its place. A fresh nonce every time. */
+/** Encrypts a packed text under the subject's key, bound to its place. A fresh nonce every time. */
 export function encryptSegment(
   key: KeyObject,
   place: SegmentPlace,
-  salted: Uint8Array,
+  packed: Uint8Array,
 ): EncryptedSegment {
   const nonce = takeRandomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(placeBytes(place))
-  const encrypted = cipher.update(salted)
+  const encrypted = cipher.update(packed)
   return { nonce, ciphertext: Buffer.concat([encrypted, cipher.final(), cipher.getAuthTag()]) }
 }
 
-/** The salt and text of an encrypted segment; undefined when key, place or bytes do not fit. */
-export function decryptSegment(
+/**
+ * The salt and text of an encrypted segment that `reference` names; undefined when key, place or bytes do not fit.
+ */
+export function openSegment(
+  key: KeyObject,
+  place: Omit<SegmentPlace, 'segment'>,
+  {
+    reference,
+    encrypted,
+  }: { readonly reference: SegmentReference; readonly encrypted: EncryptedSegment },
+): Buffer | undefined {
+  const packed = decrypt(key, { ...place, segment: reference.segment }, encrypted)
+  return packed && unpackText(packed, reference)
+}
+
+type SegmentReference = Stored & Pick<PayloadReference, 'segment'>
+
+function decrypt(
   key: KeyObject,
   place: SegmentPlace,
   { nonce, ciphertext }: EncryptedSegment,

@@ -39,7 +39,7 @@ const entryOfHop = (hop: Hop): AuditEntry =>
       spentMicroUSD: hop.spent,
       remainingMicroUSD: 0,
       promptTokens: hop.tokens ?? 0,
-      completionTokens: 0,
+      completionTokens: 2 * (hop.tokens ?? 0),
     },
   })
 
@@ -50,6 +50,14 @@ const FOUR_AGENTS: readonly Hop[] = [
   { id: '1', from: 'intake', to: 'extraction', spent: 80_000 },
   { id: '2', parent: '1', from: 'extraction', to: 'analysis', spent: 180_000 },
   { id: '3', parent: '2', from: 'analysis', to: 'scoring', spent: 300_000 },
+]
+
+const FAN_OUT: readonly Hop[] = [
+  { ...FOUR_AGENTS[0]!, tokens: 7 },
+  { id: '4', parent: '1', from: 'b', to: 'x', spent: 180_000, execution: '9', tokens: 5 },
+  { id: '5', parent: '1', from: 'b', to: 'y', spent: 180_000, execution: '9', tokens: 5 },
+  { id: '6', parent: '4', from: 'x', to: 'z', spent: 190_000, tokens: 3 },
+  { id: '6', from: 'x', to: 'z', spent: 250_000, event: 'EXECUTION_COMPLETED', tokens: 2 },
 ]
 
 describe('taskCost', () => {
@@ -88,6 +96,19 @@ describe('taskCost', () => {
     })
   })
 
+  test('tokens add up by agent and path, those of an execution once however much it sent on', () => {
+    const cost = taskCost(bodiesOf(FAN_OUT))
+    const prompts = (totals: Readonly<Record<string, { promptTokens: number }>>) =>
+      Object.fromEntries(Object.entries(totals).map(([name, one]) => [name, one.promptTokens]))
+    expect(cost.hops.map(({ promptTokens }) => promptTokens)).toEqual([7, 5, 0, 3])
+    expect(cost.totalTokens).toEqual({ promptTokens: 17, completionTokens: 34 })
+    expect(prompts(cost.tokensByAgent)).toEqual({ intake: 7, b: 5, x: 3, z: 2 })
+    expect(prompts(cost.tokensByPath)).toEqual({
+      'intake → b → y': 12,
+      'intake → b → x → z': 17,
+    })
+  })
+
   test('a handoff that is its own ancestor does not stop the sum', () => {
     const cost = taskCost(bodiesOf([{ ...FOUR_AGENTS[0]!, parent: '2' }, FOUR_AGENTS[1]!]))
     expect(cost.byPathMicroUSD).toEqual({})
@@ -114,14 +135,6 @@ describe('taskCost', () => {
 })
 
 describe('taskCharges', () => {
-  const FAN_OUT: readonly Hop[] = [
-    { ...FOUR_AGENTS[0]!, tokens: 7 },
-    { id: '4', parent: '1', from: 'b', to: 'x', spent: 180_000, execution: '9', tokens: 5 },
-    { id: '5', parent: '1', from: 'b', to: 'y', spent: 180_000, execution: '9', tokens: 5 },
-    { id: '6', parent: '4', from: 'x', to: 'z', spent: 190_000, tokens: 3 },
-    { id: '6', from: 'x', to: 'z', spent: 250_000, event: 'EXECUTION_COMPLETED', tokens: 2 },
-  ]
-
   test('the parts of a fan-out add up to its cost, and its tokens are counted once', () => {
     const bodies = bodiesOf(FAN_OUT)
     const charges = taskCharges(bodies)

@@ -1,7 +1,7 @@
 // Each segment of a record is there and as committed, or erased by a record that names it; anything else is loss.
 import type { Finding } from './finding.ts'
 import type { PayloadReference, RecordBody } from './record.ts'
-import { decryptSegment, opensCommitment } from './segment.ts'
+import { opensCommitment, openSegment } from './segment.ts'
 import type { StoredSegment } from './stored-record.ts'
 
 /** `missing` is tampering: neither the text nor an erasure record that names it is there. */
@@ -84,8 +84,7 @@ function faultOf(
   if (found === undefined) return isErased ? 'erased' : 'PAYLOAD_MISSING'
   if (found.subjectRef !== reference.subjectRef) return 'PAYLOAD_MISMATCH'
   if (found.key === undefined) return isErased ? 'erased' : 'PAYLOAD_KEY'
-  const place = { origin: body.origin, seq: body.seq, segment: reference.segment }
-  const salted = decryptSegment(found.key, place, found)
+  const salted = openSegment(found.key, body, { reference, encrypted: found })
   if (salted === undefined) return 'PAYLOAD_MISMATCH'
   return opensCommitment(salted, reference) ? 'none' : 'PAYLOAD_MISMATCH'
 }

@@ -6,7 +6,7 @@ import { EXIT_CODES, formatReport } from '../src/bundle/format-report.ts'
 import { verifyBundle } from '../src/bundle/verify.ts'
 
 const USAGE = `usage: node baton-verify.mjs BUNDLE --policy FILE [--json] [--fast]
-  BUNDLE   a baton-evidence/1 or baton-evidence/2 file
+  BUNDLE   a baton-evidence/1, /2 or /3 file
   --policy your own trust policy (C2SP tlog-policy); nothing in the bundle is trusted instead
   --json   the whole report as JSON
   --fast   without the check of every record's full form

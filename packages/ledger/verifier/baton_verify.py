@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Verifies a baton-evidence/1 or 2 bundle offline with nothing but Python 3.8 and its standard library.
+"""Verifies a baton-evidence/1, 2 or 3 bundle offline with nothing but Python 3.8 and its standard library.
 
 python3 baton_verify.py BUNDLE --policy FILE [--json] [--now POSIX_SECONDS]
 
@@ -18,7 +18,7 @@ import time
 from collections import OrderedDict
 from datetime import datetime, timezone
 
-FORMATS = ["baton-evidence/1", "baton-evidence/2"]
+FORMATS = ["baton-evidence/1", "baton-evidence/2", "baton-evidence/3"]
 ORDER = [
     "manifest.json", "manifest.note", "manifest.sha256", "records.jsonl", "erasures.jsonl",
     "erasure-lists.json", "proof.json", "seal.json", "seal.tlog-proof", "batches.json",
@@ -35,7 +35,7 @@ MEMBERS = {
     "previousTaskRecordHash", "handoffId", "parentHandoffId", "attempt", "epoch", "fromAgent", "toAgent", "traceparent",
     "verdicts", "reason", "cost", "payload", "keyIds",
 }
-OPTIONAL = {"act", "release", "erasure"}
+OPTIONAL = {"act", "release", "erasure", "model", "times"}
 ERASING = {"ERASURE_REQUESTED", "ERASURE_COMPLETED"}
 NOT_EXCLUDED = OrderedDict([
     ("EXPORTER_SIGNATURE", "records of the task after the last one here (your policy names no exporter who vouches that these are all)"),
@@ -891,10 +891,12 @@ def print_end(end, task):
 
 
 def read_proof(files, manifest, report):
-    """The chains of `proof.json`, and the ends of tasks that it has in version 2."""
+    """The chains of `proof.json`, and the ends of tasks that it has from version 2 on."""
     value, ends = read_json(files.get("proof.json", b"")), None
-    if manifest["format"] == FORMATS[1]:
-        is_whole = isinstance(value, dict) and set(value) == {"chains", "ends"} and are_ends(value["ends"])
+    if manifest["format"] in FORMATS[1:]:
+        is_whole = isinstance(value, dict) and set(value) == {"chains", "ends"}
+        has_none = is_whole and manifest["format"] == FORMATS[2] and value["ends"] is None
+        is_whole = is_whole and (has_none or are_ends(value["ends"]))
         value, ends = (value["chains"], value["ends"]) if is_whole else (None, None)
     if are_chains(value):
         return value, ends

@@ -12,6 +12,7 @@ describe.each([
   ['checkpoint', '1'],
   ['decision-record', '1'],
   ['decision-record', '1.1'],
+  ['decision-record', '1.2'],
   ['dead-letter', '1'],
 ])('%s/%s', (name, version) => {
   const ajv = new Ajv2020({ strict: true, ownProperties: true })

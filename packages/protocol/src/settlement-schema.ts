@@ -17,6 +17,8 @@ const code = {
   description:
     'An upper-case name. It stands in logs and records, so no text of the work may be in it.',
 }
+/** The name of a language model: one word of printable characters. */
+export const MODEL_PATTERN = '^[!-~]{1,128}$'
 const instant = { type: 'string', format: 'date-time' }
 
 const SUBTASK = closed({ subtaskId: name, description: { type: 'string', maxLength: 8_192 } }, [
@@ -45,6 +47,11 @@ const WORK = {
   state: { type: 'object', description: 'The next currentState; that of the message by default.' },
   costUSD: { type: 'number', minimum: 0, maximum: 1_000_000_000, default: 0 },
   tokens: closed({ prompt: count, completion: count }, ['prompt', 'completion']),
+  model: {
+    type: 'string',
+    pattern: MODEL_PATTERN,
+    description: 'The language model that was used; it stands in the audit record.',
+  },
   next: {
     type: 'array',
     maxItems: 100,

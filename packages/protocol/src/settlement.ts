@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from './json.ts'
 import { settlementSchema } from './settlement-schema.ts'
 import { UUID_PATTERN } from './uuid.ts'
 
-export { settlementSchema } from './settlement-schema.ts'
+export { MODEL_PATTERN, settlementSchema } from './settlement-schema.ts'
 
 interface Work {
   readonly result?: JsonValue
@@ -17,6 +17,8 @@ interface Work {
   readonly state?: JsonObject
   readonly costUSD?: number
   readonly tokens?: { readonly prompt: number; readonly completion: number }
+  /** The language model that was used; it stands in the audit record. */
+  readonly model?: string
   readonly next?: readonly NextHandoff[]
   readonly join?: JoinHandoff
 }

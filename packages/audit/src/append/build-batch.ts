@@ -86,7 +86,7 @@ function buildChain({ head: start, entries }: ChainWork, context: BuildContext):
     records.push({ ...at, ...columnsOf(entry), key, requestHash, body, hash, taskSeq })
     for (const [segment, one] of prepared.segments.entries()) {
       const { subjectRef, key: subjectKey } = subjectOf(one, context)
-      const encrypted = encryptSegment(subjectKey, { origin, seq, segment }, one.salted)
+      const encrypted = encryptSegment(subjectKey, { origin, seq, segment }, one.packed)
       segments.push({ ...at, segment, subjectRef: uuidBytes(subjectRef), ...encrypted })
     }
     const recordHash = hash.toString('hex')
@@ -116,7 +116,9 @@ function referenceOf(
 ): PayloadReference {
   const { subjectRef } = subjectOf(one, context)
   const commitment = one.commitment.toString('hex')
-  return { bytes: one.bytes, commitment, kind: one.kind, segment, subjectRef }
+  const { bytes, kind, zstdBytes } = one
+  const stored = zstdBytes === undefined ? {} : { zstdBytes }
+  return { bytes, commitment, kind, segment, subjectRef, ...stored }
 }
 
 function moveOf(start: ChainHead, head: ChainHead, signer: BatchSigner): ChainMove {

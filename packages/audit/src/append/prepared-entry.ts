@@ -1,9 +1,9 @@
 // What is computed once per entry, however often its batch has to be built again.
-import { recordIdBytes, saltText } from '@baton/ledger'
-import type { AuditEntry, SaltedText, SegmentInput } from '@baton/ledger'
+import { packText, recordIdBytes, saltText } from '@baton/ledger'
+import type { AuditEntry, PackedText, SaltedText, SegmentInput } from '@baton/ledger'
 import { digestRequest } from './request-digest.ts'
 
-export interface PreparedSegment extends SaltedText {
+export interface PreparedSegment extends Pick<SaltedText, 'bytes' | 'commitment'>, PackedText {
   readonly kind: SegmentInput['kind']
   /** The name under which the vault knows the subject, or the set of subjects. */
   readonly subjectName: string
@@ -33,11 +33,11 @@ const MICROS_PER_DAY = 86_400_000_000
 /** Salts its texts anew; the same request always has the same key and hash. */
 export function prepareEntry(entry: AuditEntry, options: PrepareOptions): PreparedEntry {
   const key = recordIdBytes(entry)
-  const segments = entry.segments.map((segment) => ({
-    kind: segment.kind,
-    ...namesOf(segment, options),
-    ...saltText(segment.text),
-  }))
+  const segments = entry.segments.map((segment) => {
+    const { salted, bytes, commitment } = saltText(segment.text)
+    const { kind } = segment
+    return { kind, bytes, commitment, ...namesOf(segment, options), ...packText(salted) }
+  })
   const requestHash = digestRequest(entry, key, options.requestKey)
   return { entry, key, keyText: key.toString('hex'), requestHash, segments }
 }

@@ -54,6 +54,8 @@ function digestOf(entry: AuditEntry, requestKey: Buffer): Buffer {
       ...subjects,
     ]),
     [entry.act?.id, entry.act?.actor, entry.release],
+    // Only where there is one of them: what was asked for before there were any has the digest that it had.
+    ...(entry.model === undefined && entry.times === undefined ? [] : [[entry.model, entry.times]]),
   ])
   const digest = createHmac('sha256', requestKey).update(structural)
   for (const { text } of entry.segments) digest.update(text)

@@ -17,7 +17,7 @@ import { readBundleEnds } from './bundle-ends.ts'
 import { proveRecords } from './prove-records.ts'
 import type { SubjectVault } from '../append/subject-vault.ts'
 import { readBatchesOf, readTexts } from './task-parts.ts'
-import type { RecordSeat } from './task-parts.ts'
+import type { RecordSeat, SeatedRecord } from './task-parts.ts'
 
 /** What the operational database was told when a record of the task was acknowledged. */
 export type HeldTaskReceipt = Omit<BundleReceipt, 'recordedAt'>
@@ -121,9 +121,14 @@ async function readTasks(snapshot: Snapshot, tier: ColdTier, taskIds: readonly s
   return { rows, erasures, ownSeats, seats: [...ownSeats, ...others] }
 }
 
-async function seatsOf(snapshot: Snapshot, rows: readonly RecordRow[]): Promise<RecordSeat[]> {
+async function seatsOf(snapshot: Snapshot, rows: readonly RecordRow[]): Promise<SeatedRecord[]> {
   const origins = new Map((await readHeads(snapshot)).map(({ chain, origin }) => [chain, origin]))
-  return rows.map(({ chain, seq }) => ({ chain, seq, origin: origins.get(chain) ?? '' }))
+  return rows.map(({ chain, seq, body }) => ({
+    chain,
+    seq,
+    body,
+    origin: origins.get(chain) ?? '',
+  }))
 }
 
 interface Proving {

@@ -1,5 +1,5 @@
 // What stands beside a task's records in the hot store: the batches they came in, and their texts.
-import { decryptSegment, toBase64 } from '@baton/ledger'
+import { openSegment, readRecord, toBase64 } from '@baton/ledger'
 import type { BundleBatch, BundlePayload } from '@baton/ledger'
 import type { ColdTier } from '../cold/cold-tier.ts'
 import { copyOut } from '@baton/postgres'
@@ -37,6 +37,11 @@ export async function readBatchesOf(
   return rows.toSorted((left, right) => compare(left, right) || left.lastSeq - right.lastSeq)
 }
 
+/** A record with its bytes, which say how its texts are stored. */
+export interface SeatedRecord extends RecordSeat {
+  readonly body: Uint8Array
+}
+
 interface TextSources {
   readonly vault: Pick<SubjectVault, 'keysOf'>
   readonly tier: ColdTier
@@ -45,7 +50,7 @@ interface TextSources {
 /** The texts of these records that still can be opened, by origin, seq and segment. */
 export async function readTexts(
   { client }: Snapshot,
-  seats: readonly RecordSeat[],
+  seats: readonly SeatedRecord[],
   { vault, tier }: TextSources,
 ): Promise<BundlePayload[]> {
   const origins = new Map(seats.map(({ chain, origin }) => [chain, origin]))
@@ -64,11 +69,15 @@ export async function readTexts(
   )
   const rows = [...hot, ...(await readColdTexts(tier, seats))]
   const keys = await vault.keysOf(new Set(rows.map(({ subjectRef }) => subjectRef)))
+  const named = new Map(
+    seats.map(({ origin, seq, body }) => [`${origin} ${seq}`, readRecord(body)?.payload]),
+  )
   const texts = rows.flatMap(({ origin, seq, segment, subjectRef, ...encrypted }) => {
     const key = keys.get(subjectRef)
-    const place = { origin, seq, segment }
-    const salted = key && decryptSegment(key, place, encrypted)
-    return salted === undefined ? [] : [{ ...place, salted: toBase64(salted) }]
+    const reference = named.get(`${origin} ${seq}`)?.find((one) => one.segment === segment)
+    if (key === undefined || reference === undefined) return []
+    const salted = openSegment(key, { origin, seq }, { reference, encrypted })
+    return salted === undefined ? [] : [{ origin, seq, segment, salted: toBase64(salted) }]
   })
   return texts.toSorted(
     (left, right) => compare(left, right) || left.seq - right.seq || left.segment - right.segment,

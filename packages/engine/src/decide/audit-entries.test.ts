@@ -1,8 +1,19 @@
 // An audit entry holds ids, verdicts and amounts; words stand in its segments only, each person's apart.
 import { checkEntry } from '@baton/ledger'
 import { describe, expect, it } from 'vitest'
-import { decisionEntry, lifecycleEntry, startedEntry, toOutboxEvent } from './audit-entries.ts'
-import { claimedFrom, judgeSample, sampleHandoff } from '../../fixtures/sample-delivery.ts'
+import {
+  completedEntry,
+  decisionEntry,
+  lifecycleEntry,
+  startedEntry,
+  toOutboxEvent,
+} from './audit-entries.ts'
+import {
+  claimedFrom,
+  judgeSample,
+  messageOf,
+  sampleHandoff,
+} from '../../fixtures/sample-delivery.ts'
 
 const CANARY = 'canary-words'
 const wordy = sampleHandoff({
@@ -82,6 +93,15 @@ describe('a decision entry (E11)', () => {
       cost: null,
     })
   })
+})
+
+it('I11 what came out belongs to the people whom the message names', () => {
+  const answered = { message: messageOf(wordy), result: '"Ada may"', taskResult: '"done"' }
+  const { segments } = completedEntry(claimedFrom(wordy), answered)
+  expect(segments).toEqual([
+    { kind: 'result', subject: null, subjects: ['s1', 's2'], text: '"Ada may"' },
+    { kind: 'task-result', subject: null, subjects: ['s1', 's2'], text: '"done"' },
+  ])
 })
 
 it('S23 who began outside is named, and what was announced stands in a segment', () => {

@@ -1,9 +1,11 @@
 // What the audit store is told: structure in the record, text only in separately stored segments.
 import { randomUUID } from 'node:crypto'
+import { SEGMENT_CHARACTERS_MAX } from '@baton/ledger'
 import type { AuditEntry, AuditEvent, EntryVerdicts, SegmentInput } from '@baton/ledger'
 import { encodeMessage, microUSD } from '@baton/protocol'
 import type { HandoffMessage, Verdict } from '@baton/protocol'
 import type { ClaimedHandoff, ExpiredHandoff, OutboxEvent } from '@baton/store'
+import { permanent } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import type { Executing } from '../execute-handoff.ts'
 import { subjectOf } from '../prepare-handoff.ts'
@@ -76,6 +78,37 @@ function receiverOf(known: Known | ExpiredHandoff): AuditEntry['toAgent'] {
   const routedTo = 'routedTo' in known ? known.routedTo : null
   if (routedTo !== null) return { agentType: routedTo, agentVersion: null }
   return { agentType: known.toAgent, agentVersion: known.toVersion }
+}
+
+interface Answered {
+  readonly message: HandoffMessage
+  /** JSON. */
+  readonly result: string
+  /** JSON of what the task came to, or its branch; null where it goes on. */
+  readonly taskResult: string | null
+}
+
+/**
+ * What an execution answered, and with the last one what the task came to: texts of the people whom the message names
+ * (I11). What a branch came to is not yet the task's: it stands as a result where it is another one.
+ */
+export function completedEntry(
+  claimed: ClaimedHandoff,
+  { message, result, taskResult }: Answered,
+): AuditEntry {
+  const owner = ownerOf(message)
+  const segments: SegmentInput[] = [{ kind: 'result', ...owner, text: result }]
+  const kind = claimed.branchId === null ? 'task-result' : 'result'
+  if (taskResult !== null && (kind === 'task-result' || taskResult !== result))
+    segments.push({ kind, ...owner, text: taskResult })
+  const largest = Math.max(...segments.map(({ text }) => text.length))
+  if (largest > SEGMENT_CHARACTERS_MAX)
+    throw permanent(
+      'BATON_AGENT_RESULT_TOO_LARGE',
+      `a result of ${largest} characters is more than the ${SEGMENT_CHARACTERS_MAX} that the audit log takes`,
+      { fix: 'Answer with a reference to where it is stored.' },
+    )
+  return { ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED'), segments }
 }
 
 /** In the records of what an execution came to, the version that ran stands in place of the range that was asked for. */

@@ -225,6 +225,31 @@ describe('a finished execution (I5)', () => {
       event: 'EXECUTION_COMPLETED',
       toAgent: { agentType: handoff.toAgent, agentVersion: sampleAgent.version },
       cost: { spentMicroUSD: 150_000, remainingMicroUSD: 850_000 },
+      segments: [
+        { kind: 'result', subject: null, text: '{"fine":true}' },
+        { kind: 'task-result', subject: null, text: '"the end"' },
+      ],
+    })
+  })
+
+  it('E24 is recorded with its answer and model, the answer beside the record alone', () => {
+    const decided = finished({
+      model: 'lexis-7b',
+      next: [{ to: 'writer', taskDescription: 'write' }],
+    })
+    const entry = JSON.parse(decided.events[0]?.entry ?? '') as AuditEntry
+    expect(checkEntry(entry)).toMatchObject({ ok: true })
+    const { segments, ...record } = entry
+    expect(record.model).toBe('lexis-7b')
+    expect(JSON.stringify(record)).not.toContain('fine')
+    expect(segments.map(({ kind }) => kind)).toEqual(['result'])
+  })
+
+  it('whose answer is longer than the log takes is the agent’s failure', () => {
+    const decided = finished({ result: 'x'.repeat(5 * 1024 * 1024) })
+    expect(outcome(decided)).toBe('ROLLED_BACK PENDING_HANDOFF alert')
+    expect(JSON.parse(decided.events[0]?.entry ?? '')).toMatchObject({
+      reason: 'BATON_AGENT_RESULT_TOO_LARGE',
     })
   })
 

@@ -13,7 +13,7 @@ import type {
 } from '@baton/store'
 import { codeOf, fullJitterMs } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
-import { executedBy, lifecycleEntry, toOutboxEvent } from './audit-entries.ts'
+import { completedEntry, executedBy, lifecycleEntry, toOutboxEvent } from './audit-entries.ts'
 import { clusterOf } from './review.ts'
 import type { AgentResult } from '../agent.ts'
 import type { Executing, Execution } from '../execute-handoff.ts'
@@ -98,7 +98,10 @@ function completed(claimed: ClaimedHandoff, { message, execution, passedOn }: Do
   const answer = result.subtask.result ?? null
   const isPartial = (result.remaining ?? []).length > 0
   const { handoffs: next, fanOut } = passedOn
-  const taskResult = next.length === 0 ? JSON.stringify(result.result ?? answer) : null
+  const answered = {
+    result: JSON.stringify(answer),
+    taskResult: next.length === 0 ? JSON.stringify(result.result ?? answer) : null,
+  }
   return {
     kind: 'complete',
     completion: {
@@ -106,13 +109,14 @@ function completed(claimed: ClaimedHandoff, { message, execution, passedOn }: Do
       fencingToken,
       state: isPartial ? 'PARTIAL' : 'COMPLETED',
       costMicroUSD,
-      result: JSON.stringify(answer),
-      taskResult,
+      ...answered,
     },
     events: [
       toOutboxEvent({
-        ...lifecycleEntry(claimed, 'EXECUTION_COMPLETED', isPartial ? 'PARTIAL' : null),
+        ...completedEntry(claimed, { message, ...answered }),
         ...executedBy(claimed, agent),
+        reason: isPartial ? 'PARTIAL' : null,
+        ...(result.model === undefined ? {} : { model: result.model }),
         cost,
       }),
     ],

@@ -99,11 +99,12 @@ export function readEvidence(bytes: Uint8Array, options: ReadOptions): Evidence 
 
 type ProofFile =
   | readonly ChainProof[]
-  | { readonly chains: readonly ChainProof[]; readonly ends: TaskEndsProof }
+  | { readonly chains: readonly ChainProof[]; readonly ends: TaskEndsProof | null }
 
 function partsOf(proof: ProofFile | undefined): Pick<Evidence, 'chains' | 'ends'> {
   if (proof === undefined) return { chains: undefined, ends: undefined }
-  return 'ends' in proof ? proof : { chains: proof, ends: undefined }
+  if (!('ends' in proof)) return { chains: proof, ends: undefined }
+  return { chains: proof.chains, ends: proof.ends ?? undefined }
 }
 
 interface Form {

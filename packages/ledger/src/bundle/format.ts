@@ -1,4 +1,4 @@
-// The files of an evidence bundle, versions baton-evidence/1 and 2, the form of each JSON among them, and
+// The files of an evidence bundle, versions baton-evidence/1 to 3, the form of each JSON among them, and
 // what vouches for the manifest.
 import type { Receipt } from '../audit-entry.ts'
 import type { BatchStatement } from '../batch-statement.ts'
@@ -11,6 +11,8 @@ import { sha256, sha256Hex } from '../sha256.ts'
 export const BUNDLE_FORMAT = 'baton-evidence/1'
 /** The same with the ends of its tasks in `proof.json`: a reader of version 1 must not take it for a damaged bundle. */
 export const BUNDLE_FORMAT_WITH_ENDS = 'baton-evidence/2'
+/** With records that have what version 1.2 of the record added: older verifiers say that they do not know it. */
+export const BUNDLE_FORMAT_OF_RESULTS = 'baton-evidence/3'
 
 /** In the order in which they stand in the container. */
 export const FILES = {
@@ -164,6 +166,7 @@ const endsRule: Rule = (value, problems) => {
 export const PROOF_RULES: ReadonlyMap<string, Rule> = new Map([
   [BUNDLE_FORMAT, chainsRule],
   [BUNDLE_FORMAT_WITH_ENDS, object({ chains: chainsRule, ends: endsRule })],
+  [BUNDLE_FORMAT_OF_RESULTS, object({ chains: chainsRule, ends: orNull(endsRule) })],
 ])
 
 export const batchesRule = list(

@@ -10,7 +10,7 @@ import { fakeDocument } from '../../fixtures/document.ts'
 import { honest } from '../../fixtures/bundle-changes.ts'
 import { evidenceOf, exporter, policyText } from '../../fixtures/evidence.ts'
 import { entryOf } from '../../fixtures/entry.ts'
-import { MESSAGE, RELEASE, STORY, STORY_ERASED } from '../../fixtures/evidence-story.ts'
+import { MESSAGE, RELEASE, RESULT, STORY, STORY_ERASED } from '../../fixtures/evidence-story.ts'
 import { TASK } from '../../fixtures/evidence-task.ts'
 import { END_ATTACKS } from '../../fixtures/task-end-attacks.ts'
 import type { MapOptions } from '../../fixtures/task-ends.ts'
@@ -238,6 +238,16 @@ const QUESTIONS: readonly (readonly [
     ['intake$0.000247268344', 'legal-analysis$0.000725460180', 'All together$0.001291007984'],
   ],
   [
+    'What came out, and what did each agent conclude, with which model?',
+    '',
+    [
+      `Result${RESULT}`,
+      'clause-extraction finished its work on handoff 1. It answered with 13 bytes.',
+      `It says that it used the language model lexis-7b. It answered with 13 bytes. With it the task ended, in a result of ${RESULT.length} bytes.`,
+      'Handoff 2, clause-extraction to legal-analysis: what the task came to',
+    ],
+  ],
+  [
     'Who exported this, and when?',
     'facts',
     [
@@ -285,7 +295,7 @@ const QUESTIONS: readonly (readonly [
   ],
 ]
 
-describe('eleven questions are answered from the page alone', () => {
+describe('twelve questions are answered from the page alone', () => {
   let part: Part
   beforeAll(async () => {
     part = open(await storyParts())

@@ -6,14 +6,7 @@ import type { NoteSigner } from '../note/signer.ts'
 import { sha256 } from '../sha256.ts'
 import type { HashReader } from '../tree/nodes.ts'
 import { proveSubset } from '../tree/subset.ts'
-import {
-  BUNDLE_FORMAT,
-  BUNDLE_FORMAT_WITH_ENDS,
-  exporterText,
-  FILES,
-  manifestDigest,
-  UNLISTED,
-} from './format.ts'
+import { BUNDLE_FORMAT, exporterText, FILES, manifestDigest, UNLISTED } from './format.ts'
 import type {
   BundleBatch,
   BundlePayload,
@@ -23,6 +16,7 @@ import type {
   Manifest,
   TaskEndsProof,
 } from './format.ts'
+import { formatOf } from './format-of.ts'
 import { writeTar } from './tar.ts'
 import type { TarFile } from './tar.ts'
 
@@ -57,23 +51,28 @@ interface WriteOptions {
 
 const BUNDLE_MARK = '%BATON_EVIDENCE_BUNDLE%'
 
-/** The bytes of a bundle, one uncompressed tar (E24): `baton-evidence/2` with the ends of its tasks, else `baton-evidence/1`. */
+/** The bytes of a bundle, one uncompressed tar (E24): in the lowest version that says all of it. */
 export function writeBundle(parts: BundleParts, { exporter, page }: WriteOptions = {}): Uint8Array {
-  const files = filesOf(parts)
-  const core = wrap(parts, files, exporter)
+  const format = formatOf(parts)
+  const files = filesOf(parts, format)
+  const core = wrap({ ...parts, format }, files, exporter)
   if (page === undefined) return core
   const html = page.replace(BUNDLE_MARK, () => toBase64(core))
-  return wrap(parts, [...files, { name: FILES.page, bytes: encodeUtf8(html) }], exporter)
+  return wrap(
+    { ...parts, format },
+    [...files, { name: FILES.page, bytes: encodeUtf8(html) }],
+    exporter,
+  )
 }
 
-function filesOf(parts: BundleParts): TarFile[] {
+function filesOf(parts: BundleParts, format: string): TarFile[] {
   const { records, erasures, chains, ends, seal, batches, receipts, payloads, policy } = parts
   const lists = erasures.map(({ erased }) => erased)
   return [
     { name: FILES.records, bytes: lines(records) },
     { name: FILES.erasures, bytes: lines(erasures.map(({ body }) => body)) },
     { name: FILES.erasureLists, bytes: json(lists) },
-    { name: FILES.proof, bytes: json(ends === null ? chains : { chains, ends }) },
+    { name: FILES.proof, bytes: json(format === BUNDLE_FORMAT ? chains : { chains, ends }) },
     ...(seal === null
       ? []
       : [
@@ -92,9 +91,13 @@ const LINE_FEED = encodeUtf8('\n')
 const lines = (bodies: readonly Uint8Array[]): Uint8Array =>
   concatBytes(bodies.flatMap((body) => [body, LINE_FEED]))
 
-function wrap(parts: BundleParts, files: readonly TarFile[], exporter?: NoteSigner): Uint8Array {
+function wrap(
+  parts: BundleParts & { readonly format: string },
+  files: readonly TarFile[],
+  exporter?: NoteSigner,
+): Uint8Array {
   const manifest: Manifest = {
-    format: parts.ends === null ? BUNDLE_FORMAT : BUNDLE_FORMAT_WITH_ENDS,
+    format: parts.format,
     taskId: parts.taskId,
     records: parts.records.length,
     payloads: parts.payloads === null ? 'withheld' : 'included',

@@ -1,4 +1,4 @@
-// Verifies a baton-evidence/1 or 2 bundle offline on Node 20.12 or later; generated, do not edit.
+// Verifies a baton-evidence/1, 2 or 3 bundle offline on Node 20.12 or later; generated, do not edit.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createPublicKey, hash, verify } from "node:crypto";
@@ -660,6 +660,7 @@ const count = integer(0, Number.MAX_SAFE_INTEGER);
 // packages/ledger/src/bundle/format.ts
 const BUNDLE_FORMAT = "baton-evidence/1";
 const BUNDLE_FORMAT_WITH_ENDS = "baton-evidence/2";
+const BUNDLE_FORMAT_OF_RESULTS = "baton-evidence/3";
 const FILES = {
 	manifest: "manifest.json",
 	manifestNote: "manifest.note",
@@ -727,10 +728,17 @@ const endsRule = (value, problems) => {
 	const isBounded = () => nodes.length <= tasks.length * NODES_OF_TASK_MAX;
 	must("at most 25 nodes for each task", isBounded)(value, problems);
 };
-const PROOF_RULES = /* @__PURE__ */ new Map([[BUNDLE_FORMAT, chainsRule], [BUNDLE_FORMAT_WITH_ENDS, object({
-	chains: chainsRule,
-	ends: endsRule
-})]]);
+const PROOF_RULES = /* @__PURE__ */ new Map([
+	[BUNDLE_FORMAT, chainsRule],
+	[BUNDLE_FORMAT_WITH_ENDS, object({
+		chains: chainsRule,
+		ends: endsRule
+	})],
+	[BUNDLE_FORMAT_OF_RESULTS, object({
+		chains: chainsRule,
+		ends: orNull(endsRule)
+	})]
+]);
 const batchesRule = list(object({
 	origin: name,
 	firstSeq: count,
@@ -887,6 +895,14 @@ function writeObject(value, path) {
 	return `${text}}`;
 }
 
+// packages/ledger/src/audit-entry.ts
+const SEGMENT_KINDS = [
+	"message",
+	"personal",
+	"result",
+	"task-result"
+];
+
 // packages/ledger/src/audit-event.ts
 const EVENT_NUMBERS = {
 	HANDOFF_ACCEPTED: 1,
@@ -917,13 +933,12 @@ const EVENT_NUMBERS = {
 	HANDOFF_REROUTED: 27,
 	REDRIVE_STARTED: 28,
 	REDRIVE_STOPPED: 29,
-	KEY_ROTATED: 30,
-	CHAIN_CLOSED: 31,
 	EVIDENCE_EXPORTED: 32,
 	VERIFY_RUN: 33,
 	PARTITION_DROPPED: 35,
 	LEGAL_HOLD_SET: 36,
-	LEGAL_HOLD_LIFTED: 37
+	LEGAL_HOLD_LIFTED: 37,
+	SEND_REFUSED: 38
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
 
@@ -957,7 +972,7 @@ const SEGMENTS_MAX = 256;
 const SUBJECTS_MAX = 256;
 const SEGMENT_CHARACTERS_MAX = 4194304;
 const outcome = oneOf("passed", "failed", "skipped");
-const wellFormed = (value) => typeof value === "string" && value.length <= SEGMENT_CHARACTERS_MAX && value.isWellFormed();
+const wellFormed = (value) => typeof value === "string" && value.length <= 4194304 && value.isWellFormed();
 const STRUCTURAL_MEMBERS = {
 	event: must("an event the log knows", isAuditEvent),
 	taskId: uuid,
@@ -999,6 +1014,8 @@ const STRUCTURAL_MEMBERS = {
 		actor: name
 	})),
 	release: optional(uuid),
+	model: optional(name),
+	times: optional(integer(1, Number.MAX_SAFE_INTEGER)),
 	erasure: optional(object({
 		subjectRef: uuid,
 		segments: count,
@@ -1009,7 +1026,7 @@ const subjectId = matching("an opaque id of 1 to 256 characters", /^[^\n]{1,256}
 const entryRule = object({
 	...STRUCTURAL_MEMBERS,
 	segments: list(object({
-		kind: oneOf("message", "personal"),
+		kind: oneOf(...SEGMENT_KINDS),
 		subject: orNull(subjectId),
 		subjects: optional(list(subjectId, SUBJECTS_MAX)),
 		text: must("text without lone surrogates, at most 4 Mi characters", wellFormed)
@@ -1028,10 +1045,11 @@ const recordRule = object({
 	previousTaskRecordHash: sha256,
 	payload: list(object({
 		segment: count,
-		kind: oneOf("message", "personal"),
+		kind: oneOf(...SEGMENT_KINDS),
 		subjectRef: uuid,
 		commitment: sha256,
-		bytes: count
+		bytes: count,
+		zstdBytes: optional(count)
 	}), 256),
 	keyIds: object({
 		batch: name,
@@ -2139,9 +2157,13 @@ function partsOf(proof) {
 		chains: void 0,
 		ends: void 0
 	};
-	return "ends" in proof ? proof : {
+	if (!("ends" in proof)) return {
 		chains: proof,
 		ends: void 0
+	};
+	return {
+		chains: proof.chains,
+		ends: proof.ends ?? void 0
 	};
 }
 function readJson(bytes, { rule, canonical }) {
@@ -2402,7 +2424,7 @@ const ID = `"${HEX(8)}(?:-${HEX(4)}){3}-${HEX(12)}"`;
 const INK = "[!#-[\\]-~]";
 const NAME = `"${INK}(?:[ !#-[\\]-~]{0,254}${INK})?"`;
 const OUTCOME = "\"(?:passed|failed|skipped)\"";
-const REFERENCE = `\\{"bytes":${COUNT},"commitment":"${HEX(64)}","kind":"(?:message|personal)","segment":${COUNT},"subjectRef":${ID}\\}`;
+const REFERENCE = `\\{"bytes":${COUNT},"commitment":"${HEX(64)}","kind":"(?:${SEGMENT_KINDS.join("|")})","segment":${COUNT},"subjectRef":${ID}(?:,"zstdBytes":${COUNT})?\\}`;
 const REFERENCES = new RegExp(`${REFERENCE}(?:,${REFERENCE}){0,255}`, "y");
 const VERDICTS = new RegExp(`\\{"budget":${OUTCOME},"completeness":${OUTCOME},"safety":\\{"artefactId":(?:null|${NAME}),"decision":"(?:allow|flag|reject|skipped)","findings":${SMALL}\\},"schema":${OUTCOME},"signature":${OUTCOME},"size":${OUTCOME}\\}`, "y");
 const REASON = /"[A-Z][A-Z0-9_]{0,63}"/y;
@@ -2733,7 +2755,7 @@ function verdictOf(checks) {
 
 // packages/ledger/verifier/baton-verify.ts
 const USAGE = `usage: node baton-verify.mjs BUNDLE --policy FILE [--json] [--fast]
-  BUNDLE   a baton-evidence/1 or baton-evidence/2 file
+  BUNDLE   a baton-evidence/1, /2 or /3 file
   --policy your own trust policy (C2SP tlog-policy); nothing in the bundle is trusted instead
   --json   the whole report as JSON
   --fast   without the check of every record's full form

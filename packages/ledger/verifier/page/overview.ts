@@ -49,6 +49,7 @@ export function overviewOf(whole: Whole): Overview {
       ['Task', report.taskId ?? 'Several, as their records say'],
       ['Period', periodOf(ofTask)],
       ['Outcome', outcomeOf(ofTask)],
+      ...resultOfTask(ofTask),
       ['Agents', agentsOf(ofTask)],
       ['Cost', costOf(ofTask)],
       ['Records', recordsOf(records)],
@@ -109,6 +110,16 @@ function outcomeOf(records: readonly ShownRecord[]): string {
   const groups = Map.groupBy(ends.values(), (end) => end)
   const parts = [...groups].map(([end, { length }]) => `${length} ${end}`)
   return parts.length === 0 ? 'No handoff' : `${counted(ends.size, 'handoff')}: ${listed(parts)}`
+}
+
+/** What the task came to, as its newest record that says so committed to it. */
+function resultOfTask(records: readonly ShownRecord[]): (readonly [string, string])[] {
+  const found = records
+    .flatMap(({ texts }) => texts)
+    .findLast(({ reference }) => reference.kind === 'task-result')
+  if (found === undefined) return []
+  const { status = 'withheld', text } = found
+  return [['Result', text ?? capital(STATUS_WORDS[status])]]
 }
 
 function agentsOf(records: readonly ShownRecord[]): string {

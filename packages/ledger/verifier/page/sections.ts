@@ -1,5 +1,6 @@
 // The report after its first page: the story, who decided, costs, agents, texts, checks and records.
 import type { BundleReport, CheckReport, SegmentStatus } from '../../src/bundle/report.ts'
+import type { PayloadReference } from '../../src/record.ts'
 import { costsOf } from './costs.ts'
 import { classed, linkTo, make, marked, tableOf } from './dom.ts'
 import type { Child, PageElement } from './dom.ts'
@@ -110,6 +111,13 @@ const STATUS_WORDS: Readonly<Record<SegmentStatus, string>> = {
   mismatch: 'not what was recorded',
 }
 
+const KIND_WORDS: Readonly<Record<PayloadReference['kind'], string>> = {
+  message: 'message',
+  personal: 'personal data',
+  result: 'what it answered',
+  'task-result': 'what the task came to',
+}
+
 export function textElements(records: readonly ShownRecord[]): PageElement[] {
   const numbers = numberHandoffs(records)
   const shown = new Map<string, ShownRecord>()
@@ -117,7 +125,6 @@ export function textElements(records: readonly ShownRecord[]): PageElement[] {
     record.texts.map(({ reference, status, text }) => {
       const { handoffId, fromAgent, toAgent } = record.body
       const about = `Handoff ${numbers.get(handoffId) ?? '?'}, ${fromAgent.agentId} to ${toAgent.agentType}`
-      const kind = reference.kind === 'personal' ? 'personal data' : 'message'
       const state = marked(
         status ?? 'unproven',
         status === undefined ? 'not checked' : STATUS_WORDS[status],
@@ -125,7 +132,7 @@ export function textElements(records: readonly ShownRecord[]): PageElement[] {
       const size = ` ${counted(reference.bytes, 'byte')}, digest with its salt `
       return make(
         'article',
-        make('h3', `${about}: ${kind}`),
+        make('h3', `${about}: ${KIND_WORDS[reference.kind]}`),
         make(
           'p',
           state,

@@ -1,6 +1,6 @@
 // Tells each record in one paragraph: who handed what to whom, what was checked, who decided, what it cost.
 import type { AuditEvent } from '../../src/audit-event.ts'
-import type { RecordBody } from '../../src/record.ts'
+import type { PayloadReference, RecordBody } from '../../src/record.ts'
 import { executedVersion, isOfHandoff } from './read.ts'
 import type { ShownRecord } from './read.ts'
 import { capital, counted, dollars, listed, reasonWords, sixChecks } from './words.ts'
@@ -143,6 +143,25 @@ function stepCost({ body: { cost, handoffId } }: ShownRecord, { spentBefore }: T
   return `${own}${own === '' ? '' : `${tokens}.`} In all the task had cost ${dollars(spentMicroUSD)}.`
 }
 
+/** What it answered stands among the texts, where those are shown. */
+function answered({ body: { payload } }: ShownRecord): string {
+  const bytesOf = (kind: PayloadReference['kind']) =>
+    payload.find((reference) => reference.kind === kind)?.bytes
+  const [result, taskResult] = [bytesOf('result'), bytesOf('task-result')]
+  if (result === undefined) return ''
+  const ended =
+    taskResult === undefined
+      ? ''
+      : ` With it the task ended, in a result of ${counted(taskResult, 'byte')}.`
+  return ` It answered with ${counted(result, 'byte')}.${ended}`
+}
+
+const usedModel = ({ body: { model } }: ShownRecord): string =>
+  model === undefined ? '' : ` It says that it used the language model ${model}.`
+
+const refusals = ({ body: { times = 1 } }: ShownRecord): string =>
+  times === 1 ? 'A message was refused' : `${times} messages were refused`
+
 function released({ body: { handoffId, release } }: ShownRecord, told: Told): string {
   if (release === undefined) return ''
   const votes = told.votes.get(handoffId) ?? []
@@ -166,12 +185,14 @@ const PHRASES: Readonly<Record<AuditEvent, Teller>> = {
     say`${handedOver(record, told)}${checked(record)} It was accepted, and recorded here before any of it was executed.${released(record, told)}${spentSoFar(record)}`,
   HANDOFF_REJECTED: (record, told) =>
     say`${handedOver(record, told)} It was refused${because(record)}.${checked(record)} Nothing of it was executed.${spentSoFar(record)}`,
+  SEND_REFUSED: (record) =>
+    say`${refusals(record)} at the door${because(record)}. ${person(record)} sent ${record.body.times === 1 ? 'it' : 'them'}; nothing of it was stored or executed.`,
   HANDOFF_BLOCKED: (record, told) =>
     say`${handedOver(record, told)}${checked(record)} It passed its checks, but ${receiver(record)} could not take it${because(record)}. Nothing of it was executed.`,
   EXECUTION_STARTED: (record, told) =>
     say`${receiver(record)} began to work on ${handoffOf(record, told)}.`,
   EXECUTION_COMPLETED: (record, told) =>
-    say`${executor(record)} finished its work on ${handoffOf(record, told)}.${stepCost(record, told)}`,
+    say`${executor(record)} finished its work on ${handoffOf(record, told)}.${usedModel(record)}${answered(record)}${stepCost(record, told)}`,
   EXECUTION_FAILED: (record, told) =>
     say`${executor(record)} failed in its work on ${handoffOf(record, told)}${because(record)}.`,
   ROLLED_BACK: (record, told) =>
@@ -226,8 +247,6 @@ const PHRASES: Readonly<Record<AuditEvent, Teller>> = {
   VERIFY_RUN: (record) =>
     say`The records of this task were rebuilt and verified with the right of ${person(record)}.${onGround(record)}`,
   PARTITION_DROPPED: () => say`A day of records was moved to the cold store.`,
-  KEY_ROTATED: (record) => say`A signing key was replaced.${onGround(record)}`,
-  CHAIN_CLOSED: () => say`The chain that holds these records was closed.`,
 }
 
 function byVotes({ body }: ShownRecord, { votes }: Told): string {

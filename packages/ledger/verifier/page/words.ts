@@ -31,12 +31,11 @@ export const EVENT_WORDS: Readonly<Record<AuditEvent, string>> = {
   HANDOFF_REROUTED: 'Sent to another agent',
   REDRIVE_STARTED: 'Bulk release begun',
   REDRIVE_STOPPED: 'Bulk release stopped',
-  KEY_ROTATED: 'Key rotated',
-  CHAIN_CLOSED: 'Chain closed',
   EVIDENCE_EXPORTED: 'Evidence exported',
   VERIFY_RUN: 'Verification run',
   PARTITION_DROPPED: 'Day moved to the cold store',
   LEGAL_HOLD_SET: 'Legal hold set',
+  SEND_REFUSED: 'Refused at the door',
   LEGAL_HOLD_LIFTED: 'Legal hold lifted',
 }
 

@@ -82,13 +82,12 @@ export interface DecisionRecord {
     | 'ERASURE_REQUESTED'
     | 'ERASURE_COMPLETED'
     | 'ERASURE_DEFERRED'
-    | 'KEY_ROTATED'
-    | 'CHAIN_CLOSED'
     | 'EVIDENCE_EXPORTED'
     | 'VERIFY_RUN'
     | 'PARTITION_DROPPED'
     | 'LEGAL_HOLD_SET'
     | 'LEGAL_HOLD_LIFTED'
+    | 'SEND_REFUSED'
   taskId: Uuid
   /**
    * Position among the records of the task.
@@ -141,6 +140,11 @@ export interface DecisionRecord {
   act?: Act
   erasure?: Erasure
   release?: Uuid
+  model?: Name
+  /**
+   * How many refusals at the door one record stands for; only in those.
+   */
+  times?: number
   /**
    * Commitments to the segments kept apart.
    */
@@ -234,9 +238,9 @@ export interface Segment {
    */
   segment: number
   /**
-   * The message itself, or personal data taken out of it.
+   * The message itself, personal data taken out of it, what an execution answered, or what its task came to.
    */
-  kind: 'message' | 'personal'
+  kind: 'message' | 'personal' | 'result' | 'task-result'
   /**
    * Random reference of whose key encrypts the segment.
    */
@@ -249,6 +253,10 @@ export interface Segment {
    * How long the segment is.
    */
   bytes: number
+  /**
+   * How long its text is as it is stored, where it was compressed with zstd before it was encrypted.
+   */
+  zstdBytes?: number
 }
 /**
  * The keys in force when the record was made.

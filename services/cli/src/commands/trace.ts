@@ -1,18 +1,28 @@
 // `trace`: what happened to a task, rebuilt from the audit log alone, with every record checked.
 import type { TaskTrace, TraceRecord } from '@baton/audit'
 import { LOG_VERDICTS, verdictOf } from '@baton/ledger'
+import type { Tokens } from '@baton/ledger'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withReadingGateway } from '../gateway-client.ts'
-import { counted, dollars, elapsed, milliseconds, short } from '../terminal/figures.ts'
+import { count, counted, dollars, elapsed, milliseconds, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { describeEnd, keptLegend } from './describe-kept.ts'
 import { findTask, orNotFound } from './find-task.ts'
+import { resultLines } from './trace-results.ts'
+
+/** The task is null where only the log knows it any more. */
+interface TracedTask {
+  readonly task: { readonly result: unknown } | null
+  readonly audit: Omit<RecordedTrace, 'result'>
+}
 
 /** What the log says, and the handoffs that it should know and does not. */
 interface RecordedTrace extends TaskTrace {
+  /** What the task came to, as the operational database has it. */
+  readonly result: unknown
   readonly unrecorded: readonly string[]
   readonly expiredHandoffs: readonly string[]
   readonly isAbsent: boolean
@@ -23,8 +33,9 @@ export async function trace(context: Context, task: string): Promise<ExitCode> {
   return withReadingGateway(context, async (gateway) => {
     const taskId = await findTask(gateway, task)
     const startedAt = performance.now()
-    const asked = gateway.get<{ audit: RecordedTrace }>(`/v2/tasks/${taskId}/trace`)
-    const { audit: found } = await orNotFound(task, asked)
+    const asked = gateway.get<TracedTask>(`/v2/tasks/${taskId}/trace`)
+    const { audit, ...known } = await orNotFound(task, asked)
+    const found = { ...audit, result: known.task?.result ?? null }
     const traceMs = performance.now() - startedAt
     if (found.records.length === 0 && found.verified && !found.expired)
       return printUnrecorded(context, task, found)
@@ -63,6 +74,9 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
     output.data(`Task ${taskId}\n`)
     output.data(recordTable(records))
     output.data(`\n${costLines(cost).join('\n')}`)
+    const { answers, result } = resultLines(found)
+    if (answers !== '') output.data(answers)
+    if (result !== '') output.words(result)
     output.words(`\n${keptLegend(records).join('\n')}`)
   }
   if (expired > 0) {
@@ -132,7 +146,16 @@ function costLines(cost: TaskTrace['cost']): string[] {
   })
   const paths = named(cost.byPathMicroUSD)
   const byAgent = `Cost ${dollars(total)}: ${named(cost.byAgentMicroUSD).join(', ')}`
+  const tokens = `Tokens ${tokenWords(cost.totalTokens)}: ${Object.entries(cost.tokensByAgent)
+    .map(([agent, own]) => `${agent} ${tokenWords(own)}`)
+    .join(', ')}`
   // In a single line of agents each hop is what its sender spent.
   const isLine = paths.length < 2 && !cost.hops.some(({ negative }) => negative)
-  return isLine ? [byAgent] : [byAgent, `Hops  ${hops.join(', ')}`, `Paths ${paths.join(', ')}`]
+  return isLine
+    ? [byAgent, tokens]
+    : [byAgent, tokens, `Hops  ${hops.join(', ')}`, `Paths ${paths.join(', ')}`]
 }
+
+/** What models read and what they wrote. */
+const tokenWords = ({ promptTokens, completionTokens }: Tokens): string =>
+  `${count(promptTokens)} + ${count(completionTokens)}`

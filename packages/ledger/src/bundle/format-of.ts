@@ -1,0 +1,20 @@
+// Which version of the format a bundle needs: the lowest that says all of it, so that older verifiers read what they can.
+import { decodeUtf8 } from '../bytes.ts'
+import type { RecordBody } from '../record.ts'
+import { BUNDLE_FORMAT, BUNDLE_FORMAT_OF_RESULTS, BUNDLE_FORMAT_WITH_ENDS } from './format.ts'
+import type { BundleParts } from './write.ts'
+
+export function formatOf({ records, erasures, ends }: BundleParts): string {
+  const bodies = [...records, ...erasures.map(({ body }) => body)]
+  if (bodies.some(isOfResults)) return BUNDLE_FORMAT_OF_RESULTS
+  return ends === null ? BUNDLE_FORMAT : BUNDLE_FORMAT_WITH_ENDS
+}
+
+/** Whether a record has what version 1.2 of its schema added. */
+function isOfResults(bytes: Uint8Array): boolean {
+  const { event, model, times, payload } = JSON.parse(decodeUtf8(bytes) ?? '{}') as RecordBody
+  if (event === 'SEND_REFUSED' || model !== undefined || times !== undefined) return true
+  return payload.some(
+    ({ kind, zstdBytes }) => kind === 'result' || kind === 'task-result' || zstdBytes !== undefined,
+  )
+}
