@@ -3,14 +3,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createLevelRecorder, tellSlowPairs } from '@baton/engine'
 import { createLogger } from '@baton/runtime'
 import {
-  forgetHours,
+  forgetDays,
   listAlerts,
   METRIC_ROWS_MAX,
+  rollUpHours,
   rollUpMinutes,
   sumByAge,
+  sumByAgeAndLabel,
   writeMinutes,
 } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { AgedCounts, Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { eventually } from '@baton/testkit'
 import { openStore } from '../contract/store-fixture.ts'
@@ -21,7 +23,7 @@ beforeAll(async () => {
   store = await openStore('level recorder')
 })
 afterAll(() => store.close())
-beforeEach(() => store.rows('truncate metric_minute, metric_hour, alert, alert_change'))
+beforeEach(() => store.rows('truncate metric_minute, metric_hour, metric_day, alert, alert_change'))
 
 const logger = createLogger({ service: 'test', level: 'silent' })
 const ROLLBACKS = 'baton_rollbacks_total'
@@ -164,7 +166,7 @@ const fill = (hours: number) =>
   )
 
 describe('rolling up and forgetting', () => {
-  it('moves what is older than seven hours into hours, once, with any number at it', async () => {
+  it('moves what is older than three hours into hours, once, with any number at it', async () => {
     await fill(100)
     await store.rows(`insert into metric_hour select date_trunc('hour', minute, 'UTC'), metric, labels, array[1, 10]
       from metric_minute where minute < clock_timestamp() - interval '50 hours' on conflict do nothing`)
@@ -176,9 +178,29 @@ describe('rolling up and forgetting', () => {
       `select (select count(*)::int from metric_minute) as minutes,
          (select counts::float8[] from metric_hour order by hour desc offset 20 limit 1) as twentieth`,
     )
-    // The last seven hours, and what is left of the hour before them.
-    expect([14, 16]).toContain(left?.minutes)
+    // The last three hours, and what is left of the hour before them.
+    expect([6, 8]).toContain(left?.minutes)
     expect(left?.twentieth).toEqual([2, 20])
+  })
+
+  it('moves hours older than four days into days, once, with any number at it', async () => {
+    await store.rows(
+      `insert into metric_hour select date_trunc('hour', clock_timestamp(), 'UTC') - h * interval '1 hour', $1, '{}', array[1, 10]
+       from generate_series(0, 239) h`,
+      [ROLLBACKS],
+    )
+    const before = await rollbacks()
+    await Promise.all([1, 2, 3, 4].map(() => rollUpHours(store.pool)))
+    expect(await rollUpHours(store.pool)).toBe(0)
+    expect(await rollbacks()).toBe(before)
+    const [left] = await store.rows<{ hours: number; second: number[] }>(
+      `select (select count(*)::int from metric_hour) as hours,
+         (select counts::float8[] from metric_day order by day desc offset 1 limit 1) as second`,
+    )
+    // The last four days, and what is left of the day before them.
+    expect(left?.hours).toBeGreaterThanOrEqual(96)
+    expect(left?.hours).toBeLessThanOrEqual(120)
+    expect(left?.second).toEqual([24, 240])
   })
 
   it('takes a bounded number of rows at a time', async () => {
@@ -191,15 +213,47 @@ describe('rolling up and forgetting', () => {
     expect(await rollUpMinutes(store.pool)).toBe(1)
   })
 
-  it('forgets hours after 31 days', async () => {
+  it('forgets days after 31 days', async () => {
     await store.rows(
-      `insert into metric_hour select date_trunc('day', clock_timestamp()) - d * interval '1 day', $1, '{}', '{1}'
+      `insert into metric_day select date_trunc('day', clock_timestamp()) - d * interval '1 day', $1, '{}', '{1}'
        from generate_series(0, 40) d`,
       [ROLLBACKS],
     )
-    await Promise.all([forgetHours(store.pool), forgetHours(store.pool)])
-    const [kept] = await store.rows(`select count(*)::int as count from metric_hour`)
+    await Promise.all([forgetDays(store.pool), forgetDays(store.pool)])
+    const [kept] = await store.rows(`select count(*)::int as count from metric_day`)
     expect(kept).toEqual({ count: 31 })
+  })
+})
+
+describe('sums by age', () => {
+  it('are the same whether one list of ages is asked for or two, and one label by ages of its own', async () => {
+    const labels = (from: string) => `{"from_agent":"${from}","transport":"queue"}`
+    for (const [table, unit, back] of [
+      ['metric_minute', 'minute', ['20 seconds', '3 minutes', '50 minutes', '90 minutes']],
+      ['metric_hour', 'hour', ['4 hours', '23 hours', '30 hours', '80 hours']],
+      ['metric_day', 'day', ['6 days', '29 days', '33 days']],
+    ] as const)
+      await store.rows(
+        `insert into ${table} (${unit}, metric, labels, counts ${unit === 'minute' ? ', process' : ''})
+         select date_trunc('minute', clock_timestamp()) - b::interval, 'm', l, array[1, 3]
+           ${unit === 'minute' ? ', gen_random_uuid()' : ''}
+         from unnest($1::text[]) b, unnest($2::text[]) l`,
+        [back, [labels('a'), labels('b')]],
+      )
+    const ages = [300, 7_200, 86_400, 30 * DAY]
+    const hours = Array.from({ length: 24 }, (_, hour) => (hour + 1) * 3_600)
+    const { rows, byLabel } = await sumByAgeAndLabel(store.pool, ages, {
+      metric: 'm',
+      label: 'transport',
+      agesSeconds: hours,
+    })
+    const inOrder = (counts: readonly AgedCounts[]) =>
+      counts.map(({ labels: of, age, counts: sums }) => `${of} ${age} ${sums.join(' ')}`).toSorted()
+    expect(inOrder(rows)).toEqual(inOrder(await sumByAge(store.pool, ages, 'm')))
+    expect(inOrder(rows).filter((one) => one.includes('"a"'))).toEqual(
+      [`0 2 6`, `1 2 6`, `2 2 6`, `3 4 12`].map((sums) => `${labels('a')} ${sums}`),
+    )
+    expect(inOrder(byLabel)).toEqual(['queue 0 6 18', 'queue 1 2 6', 'queue 23 2 6', 'queue 4 2 6'])
   })
 })
 

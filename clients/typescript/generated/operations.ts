@@ -56,6 +56,20 @@ readonly "taskId": string
 /** Place of the handoff in its task, from 1. */
 readonly "taskSeq": number
 readonly "traceparent": string
+/** Only with mode=sync: as in Delivered. */
+readonly "deliveredBy"?: string | null
+readonly "handoff"?: Handoff
+}
+
+export type Delivered = {
+readonly "handoffId": string
+readonly "taskId": string
+/** Place of the handoff in its task, from 1. */
+readonly "taskSeq": number
+readonly "traceparent": string
+/** Whether the call over HTTP brought it to its receiver, or the queue did or will; null where an earlier request had sent it. */
+readonly "deliveredBy": "http" | "queue" | null
+readonly "handoff": Handoff
 }
 
 export type Receipt = {
@@ -1263,10 +1277,10 @@ sendHandoff: {
 
 }
   readonly query: {
-
+readonly "mode"?: "async" | "sync"
 }
   readonly body: StateSubmission | MessageSubmission
-  readonly answer: Sent
+  readonly answer: Delivered | Sent
 }
 /** Take what has come back to senders: refused handoffs to correct, rolled-back tasks to resume */
 takeReturns: {

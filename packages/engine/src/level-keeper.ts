@@ -4,10 +4,11 @@ import type { Logger, Service } from '@baton/runtime'
 import {
   alertKey,
   closeAlert,
-  forgetHours,
+  forgetDays,
   listOpenSubjects,
   METRIC_ROWS_MAX,
   raiseAlert,
+  rollUpHours,
   rollUpMinutes,
   sumByAge,
 } from '@baton/store'
@@ -38,7 +39,8 @@ export function createLevelKeeper({ pool, logger }: LevelKeeperParts): Service {
     firstAfterMs: KEEP_MS,
     async run() {
       await step('level-minutes', () => inRounds(() => rollUpMinutes(pool)))
-      await step('level-hours', () => inRounds(() => forgetHours(pool)))
+      await step('level-hours', () => inRounds(() => rollUpHours(pool)))
+      await step('level-days', () => inRounds(() => forgetDays(pool)))
       await step('level-pairs', () => tellSlowPairs(pool))
     },
     failed: (error) => failed('levels', error),

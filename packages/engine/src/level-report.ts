@@ -1,6 +1,6 @@
 // How the service stands, read from the database: for `baton slo`, `baton top` and GET /v2/slo.
 import { shareReading } from '@baton/runtime'
-import { findKeptMetrics, outboxDepth, readWaiting, sumByAge, sumLabelByAge } from '@baton/store'
+import { findKeptMetrics, outboxDepth, readWaiting, sumByAgeAndLabel } from '@baton/store'
 import type { Pool, Waiting } from '@baton/store'
 import { LATENCY_METRIC, PERIOD_DAYS, TRAFFIC_MIN } from '@baton/telemetry'
 import {
@@ -76,10 +76,13 @@ const fits = (pair: PairLevel, { transport, fromAgent, toAgent }: LevelFilter): 
   pair.toAgent === (toAgent ?? pair.toAgent)
 
 async function readLevels(pool: Pool): Promise<Levels> {
-  const [kept, rows, hours] = await Promise.all([
+  const [kept, { rows, byLabel: hours }] = await Promise.all([
     findKeptMetrics(pool),
-    sumByAge(pool, LEVEL_AGES_SECONDS),
-    sumLabelByAge(pool, HOUR_AGES_SECONDS, { metric: LATENCY_METRIC, label: 'transport' }),
+    sumByAgeAndLabel(pool, LEVEL_AGES_SECONDS, {
+      metric: LATENCY_METRIC,
+      label: 'transport',
+      agesSeconds: HOUR_AGES_SECONDS,
+    }),
   ])
   const { now, since } = kept
   // The youngest age takes in the minute under way and whole minutes before it.

@@ -8,7 +8,7 @@ import type { Logger } from '@baton/runtime'
 import { VIEWS_MAX } from '@baton/safety'
 import type { SafetyVerdict } from '@baton/safety'
 import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
-import type { Metrics, Span } from '@baton/telemetry'
+import type { HandoffTransport, Metrics, Span } from '@baton/telemetry'
 import { blockedEntry, decisionEntry } from './decide/audit-entries.ts'
 import type { Executor } from './execute-handoff.ts'
 import type { SettledAs, Settler } from './commit-outcome.ts'
@@ -27,6 +27,8 @@ export interface ReceiveDeps {
   /** Stores the receipt; answers dispatch-to-accept in seconds, or undefined where the fencing token is lost. */
   start(started: StartedExecution): Promise<number | undefined>
   readonly settle: Settler
+  /** How the handoff came to this process. */
+  readonly transport: HandoffTransport
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -36,13 +38,13 @@ const LEASE_EXPIRIES_MAX = 5
 
 /**
  * Claims what the queue message named, judges it, records the decision, executes and settles once.
- * Resolves when this delivery has nothing left to do here; Postgres knows what is still due.
+ * Resolves when this delivery has nothing left to do here, with whether it was this one that claimed it; Postgres knows what is still due.
  */
-export async function receiveHandoff(deps: ReceiveDeps, pointer: ClaimRequest): Promise<void> {
+export async function receiveHandoff(deps: ReceiveDeps, pointer: ClaimRequest): Promise<boolean> {
   crashPoint('receiver.after_fetch')
   const fetchedAt = Date.now()
   const claimed = await deps.claim(pointer)
-  if (claimed.kind === 'refused') return
+  if (claimed.kind === 'refused') return false
   crashPoint('receiver.after_claim')
   const span = startSpan({
     name: `process ${agentTypeOf(claimed)}`,
@@ -70,6 +72,7 @@ export async function receiveHandoff(deps: ReceiveDeps, pointer: ClaimRequest): 
     span.end({ error: codeOf(error) })
     deps.logger.error({ event: 'handoff.interrupted', ...idsOf(claimed, span), error })
   }
+  return true
 }
 
 async function processClaimed(
@@ -243,7 +246,8 @@ async function startExecution(
     deps.metrics.fencedCommitsTotal.inc()
     return false
   }
-  const pair = { transport: 'queue', from_agent: claimed.fromAgent, to_agent: claimed.toAgent }
+  const { fromAgent: from_agent, toAgent: to_agent } = claimed
+  const pair = { transport: deps.transport, from_agent, to_agent }
   deps.metrics.handoffLatencySeconds.with(pair).observe(latencySeconds, span.exemplar)
   deps.metrics.handoffsTotal.with({ outcome: 'ACCEPTED', reason: '' }).inc()
   deps.metrics.messageBytesTotal.inc(claimed.body.byteLength)

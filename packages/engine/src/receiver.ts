@@ -15,7 +15,7 @@ import type { Logger, Service } from '@baton/runtime'
 import { createScanner, prepareScanner } from '@baton/safety'
 import { claimExecutions, markExecuting, notifyOutbox, releaseOwnLeases } from '@baton/store'
 import type { ClaimedHandoff, ClaimRequest, Pool, StartedExecution } from '@baton/store'
-import type { Metrics } from '@baton/telemetry'
+import type { HandoffTransport, Metrics } from '@baton/telemetry'
 import { createRecorder, shipDecisions } from './record-audit.ts'
 import type { EventShipper } from './record-audit.ts'
 import type { BlockedPolicy } from './settings.ts'
@@ -36,10 +36,14 @@ export interface ReceiverParts {
 }
 
 export interface Receiver {
-  /** Handles queue messages, one per call, for who would execute them; never rejects for what a handoff is. */
+  /**
+   * Handles queue messages, one per call, for who would execute them; never rejects for what a handoff is. Answers whether it was this
+   * message that claimed the handoff.
+   */
   receiveFor(
     executorOf: (claimed: ClaimedHandoff) => Executor,
-  ): (pointer: ClaimRequest) => Promise<void>
+    transport?: HandoffTransport,
+  ): (pointer: ClaimRequest) => Promise<boolean>
   /** Settles what agents outside have taken. */
   readonly settle: Settler
   /** Joins what has fanned out, once its branches have ended. */
@@ -94,7 +98,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     )
   }
 
-  const deps: Omit<ReceiveDeps, 'executorOf'> = {
+  const deps: Omit<ReceiveDeps, 'executorOf' | 'transport'> = {
     claim: claims.add,
     judge,
     record: createRecorder(parts.client, metrics),
@@ -105,7 +109,10 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     logger,
   }
   return {
-    receiveFor: (executorOf) => (pointer) => receiveHandoff({ ...deps, executorOf }, pointer),
+    receiveFor:
+      (executorOf, transport = 'queue') =>
+      (pointer) =>
+        receiveHandoff({ ...deps, executorOf, transport }, pointer),
     settle,
     fanIn,
     drain: settle.drain,

@@ -1,6 +1,16 @@
 // The settings that several services share; each service's own stand beside its main.ts. An entry of its own, because
 // every command of the command line reads some of them and few load the engine.
-import { flag, integer, oneOf, optionalText, optionalUrl, secret, text, url } from '@baton/runtime'
+import {
+  flag,
+  integer,
+  oneOf,
+  optionalSecret,
+  optionalText,
+  optionalUrl,
+  secret,
+  text,
+  url,
+} from '@baton/runtime'
 import { OUTBOX_BOUNDS } from './outbox-bound.ts'
 
 export const STORE_SETTINGS = {
@@ -74,6 +84,22 @@ export const RETRY_SETTINGS = {
     max: 3_600_000,
     default: 60_000,
     help: 'Largest retry wait, in milliseconds.',
+  }),
+}
+
+/** How receivers are called for those who wait for an outcome. */
+export const SYNC_SETTINGS = {
+  BATON_SYNC_RECEIVERS: optionalText({
+    help: 'Where receivers take direct calls: http://host:port for all agent types, or type=http://host:port, comma-separated. Without it mode=sync goes by the queue.',
+  }),
+  BATON_SYNC_TOKEN: optionalSecret({
+    help: 'Token of direct calls, the same for who calls and for receivers.',
+  }),
+  BATON_SYNC_WAIT_MS: integer({
+    min: 100,
+    max: 600_000,
+    default: 15_000,
+    help: 'How long a sender with mode=sync waits for the outcome before it is told to ask later.',
   }),
 }
 

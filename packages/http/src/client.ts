@@ -14,6 +14,8 @@ export interface HttpClientOptions {
   readonly timeoutMs: number
   /** What no answer, or one that is nothing of Baton's, is called, and what to do about it. */
   readonly unavailable: { readonly code: ErrorCode; readonly fix?: string }
+  /** Connections that are open at once; eight by default. */
+  readonly connectionsMax?: number
   /** What a refusal without a code of its own is called; `unavailable.code` by default. */
   readonly refused?: ErrorCode
 }
@@ -65,11 +67,11 @@ export class HttpRefusal extends BatonError {
 
 const CONNECTIONS_MAX = 8
 
-/** Connects nothing until it is first asked; keeps up to eight connections alive between requests. */
+/** Connects nothing until it is first asked; keeps its connections alive between requests. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { name, token, unavailable } = options
   const pool = new Pool(new URL(options.url).origin, {
-    connections: CONNECTIONS_MAX,
+    connections: options.connectionsMax ?? CONNECTIONS_MAX,
     allowH2: false,
   })
   const ownHeaders = token === undefined ? {} : { authorization: `Bearer ${token}` }

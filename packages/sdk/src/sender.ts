@@ -1,15 +1,17 @@
 // The sender side for applications: one pool, group commit over concurrent sends, or the caller's own transaction.
 import type { AgentState, HandoffConstraints, KeyRing } from '@baton/protocol'
 import {
+  createDirectDelivery,
   createHandoffSender,
   createLevelRecorder,
   createNotificationWatcher,
   createOutboxBound,
+  openDirectCalls,
   OUTBOX_BOUNDS,
   prepareHandoff,
   sendOne,
 } from '@baton/engine'
-import type { NotificationHooks, ReadyMessage, Sent } from '@baton/engine'
+import type { DirectlyDelivered, NotificationHooks, ReadyMessage, Sent } from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createPool, notifyOutbox, outboxDepth, outboxQueueDepths } from '@baton/store'
@@ -39,6 +41,13 @@ export interface SenderOptions {
   readonly onReturn?: NotificationHooks['onReturn']
   /** Called when a task is back at the checkpoint of one of these agents (E15). */
   readonly onRollback?: NotificationHooks['onRollback']
+  /** Where receivers take direct calls: what `sendSync` needs. Base URLs by agent type; `*` is every other type's. */
+  readonly sync?: {
+    readonly receivers: ReadonlyMap<string, string>
+    readonly token: string
+    /** How long an outcome is waited for; 15 s by default. */
+    readonly waitMs?: number
+  }
   /** How long a hook has; a returned handoff is not tried again meanwhile. 30 s by default. */
   readonly correctionMs?: number
   readonly logger?: Logger
@@ -58,6 +67,15 @@ export interface Sender {
     targetAgentType: string,
     constraints?: HandoffConstraints,
   ): Promise<Sent>
+  /**
+   * The same, and also calls the receiver at once and waits for the outcome (`sync` of the options says where). What goes wrong with the
+   * call loses nothing: the queue delivers it, and `handoff` says how it stands.
+   */
+  sendSync(
+    agentState: AgentState,
+    targetAgentType: string,
+    constraints?: HandoffConstraints,
+  ): Promise<SentSync>
   /** Sends a message that was built elsewhere. */
   sendMessage(ready: ReadyMessage): Promise<Sent>
   /**
@@ -70,6 +88,13 @@ export interface Sender {
   ready(): Promise<boolean>
   /** Waits for sends and hooks under way and closes the connections. */
   close(): Promise<void>
+}
+
+export interface SentSync extends Sent {
+  /** Which way it came to its receiver, or will; null where it had been sent before. */
+  readonly deliveredBy: 'http' | 'queue' | null
+  /** Its state, and its result or reason where it has ended; undefined where the database does not say it now. */
+  readonly handoff: DirectlyDelivered['handoff'] | undefined
 }
 
 export interface SendTarget {
@@ -98,9 +123,25 @@ export function createSender(options: SenderOptions): Sender {
   const watcher = watchReturns(options, { pool, attemptsMax, metrics, logger })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   void recorder.start()
+  const { sync } = options
+  const calls =
+    sync === undefined
+      ? undefined
+      : openDirectCalls({ ...sync, waitMs: waitOf(sync) }, { metrics, logger })
+  const deliverDirectly = createDirectDelivery({ pool, calls, waitMs: waitOf(sync), logger })
   return {
     send: (agentState, targetAgentType, constraints = {}) =>
       sender.send({ agentState, targetAgentType, constraints }),
+    async sendSync(agentState, targetAgentType, constraints = {}) {
+      const sent = await sender.send({ agentState, targetAgentType, constraints })
+      const { handoffId, duplicate: repeated } = sent
+      const delivered = await deliverDirectly({ handoffId, repeated })
+      return {
+        ...sent,
+        deliveredBy: delivered?.deliveredBy ?? 'queue',
+        handoff: delivered?.handoff,
+      }
+    },
     sendMessage: sender.sendMessage,
     async sendIn(transaction, agentState, { agentType, constraints = {} }) {
       const request = { agentState, targetAgentType: agentType, constraints }
@@ -118,6 +159,7 @@ export function createSender(options: SenderOptions): Sender {
       ),
     async close() {
       await watcher?.stop()
+      calls?.close()
       await sender.drain()
       await recorder.stop()
       // The last sends' own NOTIFY may still be waiting for company.
@@ -126,6 +168,10 @@ export function createSender(options: SenderOptions): Sender {
     },
   }
 }
+
+const WAIT_MS = 15_000
+
+const waitOf = (sync: SenderOptions['sync']): number => sync?.waitMs ?? WAIT_MS
 
 interface WatchParts {
   readonly pool: Pool

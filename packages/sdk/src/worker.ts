@@ -19,6 +19,7 @@ import type {
   EventShipper,
   HostedAgent,
   OutsideAgent,
+  Receiver,
 } from '@baton/engine'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf, createLogger } from '@baton/runtime'
@@ -26,7 +27,7 @@ import type { Logger, Service } from '@baton/runtime'
 import { createPool, extendLeases, findInterrupted, outboxDepth } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
-import type { Gauge, Metrics } from '@baton/telemetry'
+import type { Gauge, HandoffTransport, Metrics } from '@baton/telemetry'
 import type { ConsumeOptions, Consumer, Transport } from '@baton/transport'
 
 export interface WorkerOptions {
@@ -38,7 +39,9 @@ export interface WorkerOptions {
   readonly audit: { readonly url: string; readonly token: string }
   /** Where queue messages come from: `openTransport` opens one. Close it after the worker has stopped. */
   readonly transport: Transport
-  /** Most handoffs under way at once per agent type; 32 by default. */
+  /** Where direct calls are taken, of senders that wait for an outcome; without it, none are. */
+  readonly direct?: { readonly host?: string; readonly port: number; readonly token: string }
+  /** Most handoffs under way at once per agent type; 32 by default. As many direct calls, of all types together. */
   readonly concurrency?: number
   /** First and largest wait between attempts; 1 s doubling to 60 s by default. */
   readonly backoff?: Backoff
@@ -104,8 +107,7 @@ export function createWorker(options: WorkerOptions): Worker {
   })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   const registrar = createRegistrar({ pool, agents: options.agents, logger })
-  const outside = options.agents.filter((agent) => 'call' in agent)
-  watchCalls(outside, metrics, logger)
+  const outside = watchCalls(options, metrics, logger)
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
   const { url: auditUrl } = options.audit
@@ -137,7 +139,9 @@ export function createWorker(options: WorkerOptions): Worker {
       await heartbeat.start()
       await registrar.start()
       const executorOf = createHost({ ...parts, agents: options.agents, leaseMs })
-      consumers = await consumeAll(options, metrics, receiver.receiveFor(executorOf))
+      consumers = await consumeAll(options, { metrics, logger }, (transport) =>
+        receiver.receiveFor(executorOf, transport),
+      )
       await watch.start()
       await receiver.fanIn.start()
       for (const service of inner) await service.start()
@@ -154,7 +158,13 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 }
 
-function watchCalls(agents: readonly OutsideAgent[], metrics: Metrics, logger: Logger): void {
+/** Answers the agents outside, whose calls are seen in metrics and logs from now on. */
+function watchCalls(
+  options: WorkerOptions,
+  metrics: Metrics,
+  logger: Logger,
+): readonly OutsideAgent[] {
+  const agents = options.agents.filter((agent) => 'call' in agent)
   const gauge = metrics.breakerOpen.with({ target: 'outside' })
   const pausedTypes = new Set<string>()
   for (const { type, onPaused, onCalled } of agents) {
@@ -168,6 +178,7 @@ function watchCalls(agents: readonly OutsideAgent[], metrics: Metrics, logger: L
       else logger.info({ event: 'push.resumed', agent: type })
     })
   }
+  return agents
 }
 
 // Agents hosted here answer for what they sent on; without hooks nothing is watched.
@@ -191,30 +202,49 @@ interface RelayInside {
   readonly logger: Logger
 }
 
-const consumeAll = (
-  { agents, transport, concurrency = CONCURRENCY, onStuck }: WorkerOptions,
-  metrics: Metrics,
-  handle: ConsumeOptions['handle'],
-): Promise<Consumer[]> =>
-  Promise.all(
+/** Everything by which handoffs come to this process. */
+async function consumeAll(
+  options: WorkerOptions,
+  { metrics, logger }: Pick<RelayInside, 'metrics' | 'logger'>,
+  receiveBy: (transport: HandoffTransport) => Receive,
+): Promise<Consumer[]> {
+  const { agents, transport, concurrency = CONCURRENCY, onStuck } = options
+  const queued = await Promise.all(
     agents.map(({ type: agent }) => {
       metrics.executionsLimit.with({ agent }).set(concurrency)
       return transport.consume({
         queue: agent,
         concurrency,
-        handle: counted(handle, metrics.executionsActive.with({ agent })),
+        handle: counted(receiveBy('queue'), metrics.executionsActive.with({ agent })),
         ...(onStuck === undefined ? {} : { onStuck }),
       })
     }),
   )
+  return [...queued, ...(await openDirect(options, logger, receiveBy('http')))]
+}
 
-function counted(handle: ConsumeOptions['handle'], gauge: Gauge): ConsumeOptions['handle'] {
+// What serves HTTP is loaded only where it is served.
+async function openDirect(
+  { agents, direct, concurrency = CONCURRENCY }: WorkerOptions,
+  logger: Logger,
+  handle: Receive,
+): Promise<readonly Consumer[]> {
+  if (direct === undefined) return []
+  const { openDirectEntry } = await import('@baton/transport/direct-entry')
+  const { host = '127.0.0.1', port, token } = direct
+  const agentTypes = agents.map(({ type }) => type)
+  return [await openDirectEntry({ host, port, token, agentTypes, concurrency, handle, logger })]
+}
+
+type Receive = ReturnType<Receiver['receiveFor']>
+
+function counted(receive: Receive, gauge: Gauge): ConsumeOptions['handle'] {
   let active = 0
   gauge.read(() => active)
   return async (pointer) => {
     active += 1
     try {
-      return await handle(pointer)
+      await receive(pointer)
     } finally {
       active -= 1
     }

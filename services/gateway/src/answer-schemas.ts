@@ -33,8 +33,26 @@ const ANSWERS = {
       taskId: uuid,
       taskSeq: described(integer, 'Place of the handoff in its task, from 1.'),
       traceparent: text,
+      deliveredBy: described(textOrNull, 'Only with mode=sync: as in Delivered.'),
+      handoff: described(ref('Handoff'), 'Only with mode=sync: how it stands.'),
     },
     ['handoffId', 'taskId', 'taskSeq', 'traceparent'],
+  ),
+  Delivered: record(
+    {
+      handoffId: uuid,
+      taskId: uuid,
+      taskSeq: described(integer, 'Place of the handoff in its task, from 1.'),
+      traceparent: text,
+      deliveredBy: {
+        type: ['string', 'null'],
+        enum: ['http', 'queue', null],
+        description:
+          'Whether the call over HTTP brought it to its receiver, or the queue did or will; null where an earlier request had sent it.',
+      },
+      handoff: ref('Handoff'),
+    },
+    ['handoffId', 'taskId', 'taskSeq', 'traceparent', 'deliveredBy', 'handoff'],
   ),
   Receipt: record(
     {

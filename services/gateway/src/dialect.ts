@@ -65,9 +65,10 @@ export function faceOf(dialect: Dialect, sending: Sending): Face {
     ...dialect,
     addRoutes(scope) {
       const options = { ...post.options, preParsing: requireScope('handoffs:send') }
-      scope.post(post.path, options, (request, reply) =>
-        sending.bounded(() => send(request, reply, { dialect, ...sending })),
-      )
+      scope.post(post.path, options, async (request, reply) => {
+        const submitted = await sending.bounded(() => send(request, { dialect, ...sending }))
+        return dialect.fromOutcome(reply, submitted)
+      })
       addRoutes?.(scope)
     },
   }
@@ -75,15 +76,14 @@ export function faceOf(dialect: Dialect, sending: Sending): Face {
 
 async function send(
   request: FastifyRequest,
-  reply: FastifyReply,
   { dialect, submitter, requireRoom, logger }: Sending & { readonly dialect: Dialect },
-) {
+): Promise<Submitted> {
   const submission = await dialect.toSubmission(request)
   await requireRoom(submission.agentType, submission.priority)
   const submitted = await submitter.submit(submission, dialect.requestKey?.(request))
   const { handoffId, taskId, traceparent, repeated } = submitted
   logger.info({ event: 'handoff.queued', handoffId, taskId, traceparent, repeated })
-  return dialect.fromOutcome(reply, submitted)
+  return submitted
 }
 
 /** What the gateway's own faces have in common: strict JSON in, RFC 9457 problems out. */

@@ -2,10 +2,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
 import {
+  createDirectDelivery,
   createLevelRecorder,
   createLevelReporter,
   createOutboxBound,
   createReviewer,
+  openDirectCalls,
 } from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -13,6 +15,7 @@ import { createScanner } from '@baton/safety'
 import { createPool, findTaskTraceparent, outboxDepth, outboxQueueDepths } from '@baton/store'
 import type { Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
+import type { DirectCalls } from '@baton/transport/direct-calls'
 import { identify } from './api-keys.ts'
 import type { ApiKey } from './api-keys.ts'
 import { createAuditReads } from './audit-reads.ts'
@@ -92,6 +95,8 @@ export interface GatewayOptions {
   }
   /** Where the handoff service of SW4RM listens, and how; without it, nowhere. */
   readonly sw4rm?: Sw4rmOptions | undefined
+  /** Where receivers are called directly for mode=sync; without it, what is sent so goes by the queue. */
+  readonly sync?: SyncOptions | undefined
   /** The peers of the session handshake. */
   readonly session?: SessionOptions
   readonly metrics: Metrics
@@ -112,6 +117,15 @@ export interface Gateway extends Service {
   ready(): Promise<boolean>
 }
 
+/** How receivers are called for those who wait for an outcome. */
+export interface SyncOptions {
+  /** Base URLs by agent type; `*` is every other type's. */
+  readonly receivers: ReadonlyMap<string, string>
+  readonly token: string
+  /** How long an outcome is waited for. */
+  readonly waitMs: number
+}
+
 const CONNECTIONS_MAX = 10
 
 /** Nothing listens before `start`. */
@@ -127,14 +141,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ pool, erasures, backupDays, logger })
-  const remote =
-    options.remote === undefined
-      ? undefined
-      : createRemoteWork({ ...options, ...options.remote, pool })
+  const remote = remoteOf(options, pool)
   const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   const readiness = readinessOf(audit, pool)
   const { apiKeys, limits } = options
+  const calls = callsOf(options)
   const sending = sendingOf({ options, pool, submitter })
   const own = { options: options.session, pool, remote, metrics }
   const session = createSession({ ...sending, ...foreignOf(options), ...own })
@@ -151,6 +163,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       pool,
       audit,
       sending,
+      calls,
       session,
       remote,
       erasures,
@@ -190,7 +203,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         .stop()
         .then(() => sw4rm?.stop())
         .then(() => session.stop())
-        .then(() => stopInOrder({ server, submitter, remote, recorder, audit, pool }))
+        .then(() => stopInOrder({ server, calls, submitter, remote, recorder, audit, pool }))
       return stopped
     },
   }
@@ -211,6 +224,7 @@ interface Parts {
   readonly audit: AuditReads
   readonly submitter: Submitter
   readonly remote: RemoteWork | undefined
+  readonly calls: DirectCalls | undefined
 }
 
 interface FaceParts extends Omit<Parts, 'submitter'> {
@@ -220,6 +234,14 @@ interface FaceParts extends Omit<Parts, 'submitter'> {
   readonly readiness: Readiness
   readonly authentication: Face['authentication']
 }
+
+const remoteOf = (options: GatewayOptions, pool: Pool): RemoteWork | undefined =>
+  options.remote === undefined
+    ? undefined
+    : createRemoteWork({ ...options, ...options.remote, pool })
+
+const callsOf = ({ sync, metrics, logger }: GatewayOptions): DirectCalls | undefined =>
+  sync === undefined ? undefined : openDirectCalls(sync, { metrics, logger })
 
 /** What sends over any face share: room, bounds and commits. */
 function sendingOf({
@@ -239,7 +261,7 @@ function sendingOf({
 
 function facesOf(parts: FaceParts): readonly Face[] {
   const { options, pool, audit, sending, session, remote, erasures, readiness } = parts
-  const { authentication } = parts
+  const { authentication, calls } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const { requireRoom, bounded } = sending
   const returns = { pool, keyRing, attemptsMax, metrics, logger }
@@ -248,6 +270,12 @@ function facesOf(parts: FaceParts): readonly Face[] {
     authentication,
     keyRing,
     findTaskTraceparent: (taskId) => findTaskTraceparent(pool, taskId),
+    deliverDirectly: createDirectDelivery({
+      pool,
+      calls,
+      waitMs: options.sync?.waitMs ?? 0,
+      logger,
+    }),
     addRoutes(scope) {
       addReturnRoutes(scope, { ...returns, correctionMs, requireRoom, bounded })
       addReadRoutes(scope, { pool, audit })
@@ -305,6 +333,7 @@ async function listen(server: FastifyInstance, { host, port }: GatewayOptions): 
 // Requests first, then what they wait for, then what that needs.
 async function stopInOrder({
   server,
+  calls,
   submitter,
   remote,
   recorder,
@@ -313,6 +342,7 @@ async function stopInOrder({
 }: Omit<Parts, 'erasures'> & { server: FastifyInstance; recorder: Service }) {
   // Whoever waits for work is answered, so that the server can close.
   const given = remote?.handOut.stop()
+  calls?.close()
   await server.close()
   await given
   await remote?.stop()

@@ -9,7 +9,7 @@ import { parseApiKeys } from './api-keys.ts'
 import { showKeyEnds } from './expiries.ts'
 import { createGateway } from './gateway.ts'
 import { openRemote } from './executions/remote-work.ts'
-import { GATEWAY_SETTINGS, readSw4rm } from './settings.ts'
+import { GATEWAY_SETTINGS, readSw4rm, readSync } from './settings.ts'
 
 await runProcess('gateway', {
   settings: GATEWAY_SETTINGS,
@@ -59,6 +59,7 @@ await runProcess('gateway', {
         env: process.env,
       },
       remote,
+      sync: readSync(settings),
       sw4rm: readSw4rm(settings),
       metrics,
       logger,

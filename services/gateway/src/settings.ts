@@ -5,6 +5,7 @@ import {
   OPS_SETTINGS,
   optionalSecret,
   optionalText,
+  permanent,
   PROCESS_SETTINGS,
   secret,
   text,
@@ -18,9 +19,12 @@ import {
   RETURN_SETTINGS,
   SIGNING_SETTINGS,
   STORE_SETTINGS,
+  SYNC_SETTINGS,
   UNSAFE_POSTGRES_SETTINGS,
   UNSAFE_REDIS_SETTINGS,
 } from '@baton/engine'
+import { parseReceivers } from '@baton/transport/direct-calls'
+import type { SyncOptions } from './gateway.ts'
 import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 
 export const GATEWAY_SETTINGS = {
@@ -128,6 +132,7 @@ export const GATEWAY_SETTINGS = {
     default: 900_000,
     help: 'How long a handoff is its agent’s after AcceptHandoff; later somebody else may have it.',
   }),
+  ...SYNC_SETTINGS,
   BATON_GATEWAY_HOST: text({ default: '127.0.0.1', help: 'The address to listen on.' }),
   BATON_GATEWAY_PORT: integer({
     min: 0,
@@ -172,6 +177,20 @@ export const readSw4rm = (settings: Settings<typeof GATEWAY_SETTINGS>): Sw4rmOpt
         contextMode: settings.BATON_SW4RM_CONTEXT,
         leaseMs: settings.BATON_SW4RM_LEASE_MS,
       }
+
+/** Where receivers are called directly; undefined where nobody is to be. Throws BATON_SYNC_RECEIVERS_INVALID. */
+export function readSync(settings: Settings<typeof SYNC_SETTINGS>): SyncOptions | undefined {
+  const { BATON_SYNC_RECEIVERS: receivers, BATON_SYNC_TOKEN: token } = settings
+  if (receivers === undefined) return undefined
+  if (token === undefined) throw TOKEN_MISSING
+  return { receivers: parseReceivers(receivers), token, waitMs: settings.BATON_SYNC_WAIT_MS }
+}
+
+const TOKEN_MISSING = permanent(
+  'BATON_SYNC_TOKEN_MISSING',
+  'BATON_SYNC_RECEIVERS names receivers, and nobody may call them',
+  { fix: 'Give the gateway the same BATON_SYNC_TOKEN as the receivers.' },
+)
 
 function readTls(settings: Settings<typeof GATEWAY_SETTINGS>): Sw4rmOptions['tls'] {
   const { BATON_SW4RM_TLS_CERT: certificate, BATON_SW4RM_TLS_KEY: key } = settings

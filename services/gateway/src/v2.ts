@@ -1,5 +1,7 @@
 // POST /v2/handoffs: Baton's own dialect. Answered with 202 only once the handoff is durable.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { DeliverDirectly } from '@baton/engine'
+import { hasHandoffEnded } from '@baton/protocol'
 import type { KeyRing } from '@baton/protocol'
 import { ProblemError } from '@baton/http/server'
 import { JSON_FACE } from './dialect.ts'
@@ -16,12 +18,15 @@ import {
 } from './operation.ts'
 import { readSubmission } from './submission.ts'
 import type { Submitted } from './submit.ts'
+import { showHandoff } from './views.ts'
 
 interface V2Options {
   readonly authentication: Face['authentication']
   readonly keyRing: KeyRing
   /** What the task's first handoff was sent under; undefined where it has none. */
   readonly findTaskTraceparent: (taskId: string) => Promise<string | undefined>
+  /** Waits for the outcome of what was sent with mode=sync. */
+  readonly deliverDirectly: DeliverDirectly
   /** Everything beside sending. */
   readonly addRoutes: (scope: FastifyInstance) => void
 }
@@ -43,9 +48,25 @@ export const createV2 = (options: V2Options): Dialect => ({
   },
   toSubmission: (request) => readSubmission(request, options),
   requestKey,
-  fromOutcome: answerSent,
+  fromOutcome: (reply, submitted) =>
+    (reply.request.query as Mode).mode === 'sync'
+      ? answerDelivered(reply, submitted, options.deliverDirectly)
+      : answerSent(reply, submitted),
   addRoutes: options.addRoutes,
 })
+
+interface Mode {
+  readonly mode?: 'async' | 'sync'
+}
+
+const SENT_HEADERS = {
+  ...LOCATION,
+  traceparent: { type: 'string', description: 'The trace context the handoff carries.' },
+  'Idempotency-Replayed': {
+    const: 'true',
+    description: 'Present where an earlier request had sent it.',
+  },
+}
 
 const SEND_HANDOFF = {
   operationId: 'sendHandoff',
@@ -53,6 +74,18 @@ const SEND_HANDOFF = {
   description:
     "Takes what an agent knows at the end of its execution, or a message that was built elsewhere together with the sender's checkpoint. The receiver judges completeness, budget and safety; a handoff it refuses is on record and shows up under its id.",
   headers: { type: 'object', properties: { ...KEY_HEADER, ...TRACE_HEADERS } },
+  querystring: {
+    type: 'object',
+    properties: {
+      mode: {
+        type: 'string',
+        enum: ['async', 'sync'],
+        default: 'async',
+        description:
+          'sync also calls the receiver at once and waits for the outcome: 200 with it, or 202 where it is not known in time. It is durable either way.',
+      },
+    },
+  },
   body: {
     ...messageOr('MessageSubmission', 'StateSubmission'),
     'x-examples': {
@@ -80,29 +113,46 @@ const SEND_HANDOFF = {
     },
   },
   response: {
+    200: answers(
+      'With mode=sync: the handoff has ended; what became of it, and which way it went.',
+      'Delivered',
+      SENT_HEADERS,
+    ),
     202: answers(
-      'The handoff is durable; Location names it. The same answer for a repeated Idempotency-Key.',
+      'The handoff is durable; Location names it. The same answer for a repeated Idempotency-Key. With mode=sync also how it stands.',
       'Sent',
-      {
-        ...LOCATION,
-        traceparent: { type: 'string', description: 'The trace context the handoff carries.' },
-        'Idempotency-Replayed': {
-          const: 'true',
-          description: 'Present where an earlier request had sent it.',
-        },
-      },
+      SENT_HEADERS,
     ),
     ...problems([413, 415, 422, 500], { 409: 'It conflicts with what was sent before' }),
   },
 }
 
-function answerSent(reply: FastifyReply, { repeated, ...answer }: Submitted): FastifyReply {
+function answerSent(reply: FastifyReply, submitted: Submitted): FastifyReply {
+  const { repeated: _, ...answer } = submitted
+  return withSentHeaders(reply, submitted).code(202).send(answer)
+}
+
+function withSentHeaders(
+  reply: FastifyReply,
+  { handoffId, traceparent, repeated }: Submitted,
+): FastifyReply {
   if (repeated) reply.header('idempotency-replayed', 'true')
-  return reply
-    .code(202)
-    .header('location', `/v2/handoffs/${answer.handoffId}`)
-    .header('traceparent', answer.traceparent)
-    .send(answer)
+  return reply.header('location', `/v2/handoffs/${handoffId}`).header('traceparent', traceparent)
+}
+
+/** 200 where it has ended. Nothing of this can undo the send: who is told 202 asks later. */
+async function answerDelivered(
+  reply: FastifyReply,
+  submitted: Submitted,
+  deliverDirectly: DeliverDirectly,
+): Promise<FastifyReply> {
+  const delivered = await deliverDirectly(submitted)
+  if (delivered === undefined) return answerSent(reply, submitted)
+  const { repeated: _, ...answer } = submitted
+  const { deliveredBy, handoff } = delivered
+  return withSentHeaders(reply, submitted)
+    .code(hasHandoffEnded(handoff.state) ? 200 : 202)
+    .send({ ...answer, deliveredBy, handoff: showHandoff(handoff) })
 }
 
 async function requireCheckpoint({ body }: FastifyRequest): Promise<void> {

@@ -5,7 +5,7 @@ import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { createWorker, parseSigningKeys } from '@baton/sdk'
 import { loadHosted } from './load-agents.ts'
-import { RECEIVER_SETTINGS } from './settings.ts'
+import { readDirect, RECEIVER_SETTINGS } from './settings.ts'
 
 await runProcess('receiver', {
   settings: RECEIVER_SETTINGS,
@@ -26,6 +26,7 @@ await runProcess('receiver', {
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       audit: { url: settings.BATON_AUDIT_URL, token: settings.BATON_AUDIT_APPEND_TOKEN },
       transport,
+      ...readDirect(settings),
       concurrency: settings.BATON_CONCURRENCY,
       backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
       attemptsMax: settings.BATON_ATTEMPTS_MAX,

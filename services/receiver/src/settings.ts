@@ -1,5 +1,13 @@
 // What a receiver process is told.
-import { integer, OPS_SETTINGS, optionalText, PROCESS_SETTINGS } from '@baton/runtime'
+import {
+  integer,
+  OPS_SETTINGS,
+  optionalText,
+  permanent,
+  PROCESS_SETTINGS,
+  text,
+} from '@baton/runtime'
+import type { Settings } from '@baton/runtime'
 import {
   ALERT_SETTINGS,
   AUDIT_CLIENT_SETTINGS,
@@ -9,6 +17,7 @@ import {
   RETURN_SETTINGS,
   SIGNING_SETTINGS,
   STORE_SETTINGS,
+  SYNC_SETTINGS,
   UNSAFE_POSTGRES_SETTINGS,
   UNSAFE_REDIS_SETTINGS,
 } from '@baton/engine'
@@ -32,10 +41,32 @@ export const RECEIVER_SETTINGS = {
   BATON_PUSH_AGENTS: optionalText({
     help: 'JSON file of agents that are called over HTTP; infra/protocols/agents.md shows one.',
   }),
+  BATON_RECEIVER_PORT: integer({
+    min: 0,
+    max: 65_535,
+    default: 0,
+    help: 'The port that takes direct calls, of senders that wait for an outcome; 0 opens none.',
+  }),
+  BATON_RECEIVER_HOST: text({ default: '127.0.0.1', help: 'The address of that port.' }),
+  BATON_SYNC_TOKEN: SYNC_SETTINGS.BATON_SYNC_TOKEN,
   BATON_CONCURRENCY: integer({
     min: 1,
     max: 1_000,
     default: 32,
     help: 'Most handoffs under way at once for each agent type.',
   }),
+}
+
+/** Where direct calls are taken; nothing where none are. Throws BATON_SYNC_TOKEN_MISSING. */
+export function readDirect(settings: Settings<typeof RECEIVER_SETTINGS>) {
+  const { BATON_RECEIVER_HOST: host, BATON_RECEIVER_PORT: port, BATON_SYNC_TOKEN: token } = settings
+  if (port === 0) return {}
+  if (token !== undefined) return { direct: { host, port, token } }
+  throw permanent(
+    'BATON_SYNC_TOKEN_MISSING',
+    'BATON_RECEIVER_PORT takes calls, and nobody could make one',
+    {
+      fix: 'Set BATON_SYNC_TOKEN, the same for the receiver and for who calls it.',
+    },
+  )
 }

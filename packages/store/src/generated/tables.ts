@@ -408,4 +408,10 @@ export interface Tables {
     spent_micro_usd: number | null
     ended_at: Date | null
   }
+  'metric_day': {
+    day: Date
+    metric: string
+    labels: string
+    counts: readonly number[]
+  }
 }

@@ -37,6 +37,8 @@ const FILES = {
   evidence: { evidenceToken: newSecret, payloadToken: newSecret, exporting: signingKey },
   /** For whoever collects the gateway's metrics, and nothing else. */
   monitoring: { metricsKey: apiKey('prometheus') },
+  /** Of direct calls, from the gateway to the receiver. */
+  calls: { syncToken: newSecret },
   /** `reviewer-1` and `reviewer-2` are two people: some decisions need two. */
   people: {
     operator: apiKey('operator'),

@@ -49,6 +49,7 @@ const databases: Known['databases'] = {
       payloadToken: secret('payload'),
       exporting: secret('exporting'),
     },
+    calls: { syncToken: 'calls' },
     monitoring: { metricsKey: 'bk_prometheus_p' },
     people: {
       operator: 'bk_operator_o',
@@ -83,6 +84,7 @@ const settings = (kind: 'redis' | 'in-process') =>
       receiver: 5,
       sealer: 6,
       archiver: 7,
+      receiverCalls: 9,
     },
     log: { witnessName: 'witness', verifierKey: 'log', batchKeys: ['public'] },
   })

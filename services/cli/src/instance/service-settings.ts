@@ -25,6 +25,7 @@ export interface Known {
       | 'witness'
       | 'relay'
       | 'receiver'
+      | 'receiverCalls'
       | 'sealer'
       | 'archiver',
       number
@@ -71,6 +72,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
       BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(keys),
       BATON_GATEWAY_PORT: String(ports.gateway),
+      ...directCalls(ports.receiverCalls, keys).gateway,
     },
     relay: { ...delivery, BATON_OPS_PORT: String(ports.relay) },
     receiver: {
@@ -78,6 +80,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_RETRY_BASE_MS: RETRY_BASE_MS,
       ...delivery,
       BATON_OPS_PORT: String(ports.receiver),
+      ...directCalls(ports.receiverCalls, keys).receiver,
       BATON_AGENTS: AGENTS,
     },
     auditor: {
@@ -125,6 +128,12 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
     },
   } satisfies Readonly<Record<string, Environment>>
 }
+
+/** Who calls receivers for senders that wait, and where they are called. */
+const directCalls = (port: number, { calls: { syncToken: BATON_SYNC_TOKEN } }: Secrets) => ({
+  gateway: { BATON_SYNC_RECEIVERS: `http://127.0.0.1:${port}`, BATON_SYNC_TOKEN },
+  receiver: { BATON_RECEIVER_PORT: String(port), BATON_SYNC_TOKEN },
+})
 
 /** Of everybody who may ask the auditor; outsiders who read tiles are only there where somebody let them in. */
 const auditorTokens = (

@@ -89,6 +89,9 @@ const READY_PORTS = { relay: 8_431, receiver: 8_432, sealer: 8_433, archiver: 8_
 /** The auditor answers its own questions at another one. */
 const AUDITOR_OPS_PORT = 8_435
 
+/** Where the receiver takes direct calls. */
+const CALLS_PORT = 8_436
+
 /** Chooses ports, writes the policy that names the witness there, and says what each service is told. */
 export async function settleServices(
   { environment, home, settings }: Context,
@@ -97,7 +100,14 @@ export async function settleServices(
 ) {
   const { BATON_GATEWAY_PORT: gateway, BATON_AUDITOR_PORT: auditor } = settings
   const auditorOps = AUDITOR_OPS_PORT
-  const wanted = { gateway, auditor, auditorOps, witness: WITNESS_PORT, ...READY_PORTS }
+  const wanted = {
+    gateway,
+    auditor,
+    auditorOps,
+    witness: WITNESS_PORT,
+    receiverCalls: CALLS_PORT,
+    ...READY_PORTS,
+  }
   const { witness, ...ports } = await choosePorts(wanted, attempt)
   const urlOf = (port: number) => `http://127.0.0.1:${port}`
   const witnessUrl = urlOf(witness)
@@ -129,7 +139,7 @@ export const startService = (name: string, environment: Environment, home: strin
   })
 
 const lostItsPort = ({ message }: Error): boolean =>
-  /BATON_(?:GATEWAY|AUDITOR|WITNESS|OPS)_LISTEN_FAILED/.test(message)
+  /BATON_(?:GATEWAY|AUDITOR|WITNESS|OPS|RECEIVER)_LISTEN_FAILED/.test(message)
 
 const LAST = ['auditor', 'sealer', 'archiver', 'witness']
 
