@@ -10,6 +10,8 @@ export interface Example {
 
 export interface AlertExamples {
   readonly fires: Example
+  /** Where it fires for another reason too. */
+  readonly firesToo?: Example
   readonly quiet: Example
 }
 
@@ -201,10 +203,17 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
       'baton_audit_tamper_detected_total{instance="a"}': '0x5 1x125 _x2 1x60',
       'process_start_time_seconds{instance="a"}': `0x131 _x2 ${134 * 60}x60`,
     }),
+    // Found three hours ago, and no verification has been clean since.
+    firesToo: at(180, {
+      'baton_audit_tamper_detected_total{instance="a"}': '0x5 1x200',
+      'baton_audit_tampered{instance="a"}': '0x5 1x200',
+    }),
     // An old finding, and a hole in the scraping: nothing rose.
     quiet: at(130, {
       'baton_audit_tamper_detected_total{instance="a"}': '1x5 _x15 1x120',
       'process_start_time_seconds{instance="a"}': '0x5 _x15 0x120',
+      // What was found then stood until a verification was clean; the hour after that is over too.
+      'baton_audit_tampered{instance="a"}': '1x60 0x70',
     }),
   },
   BatonReceiptsUnmatched: {

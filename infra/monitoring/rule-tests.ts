@@ -18,6 +18,9 @@ export function ruleTests(
       throw new Error(`${name} has no examples: add them to infra/monitoring/alert-examples.ts`)
     return [
       { alert: name, severity, isFiring: true, ...examples.fires },
+      ...(examples.firesToo === undefined
+        ? []
+        : [{ alert: name, severity, isFiring: true, ...examples.firesToo }]),
       { alert: name, severity, isFiring: false, ...examples.quiet },
     ]
   })

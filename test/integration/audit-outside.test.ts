@@ -183,6 +183,21 @@ describe('an untouched log', () => {
     expect(outcomes(report)).toEqual(AGREED)
   })
 
+  test('is told of what was found until a verification is clean', async () => {
+    const stands = async () =>
+      /^baton_audit_tampered (\d)$/m.exec(await (await fetch(`${auditor.url}/metrics`)).text())?.[1]
+    expect(await stands()).toBe('0')
+    await sql(
+      `update audit.record set body = set_byte(body, 0, get_byte(body, 0) # 1) where seq = 0`,
+    )
+    expect((await verifyOverHttp()).verdict).toBe('altered')
+    expect(await stands()).toBe('1')
+    await restoreTables('untouched')
+    expect(await stands()).toBe('1')
+    expect((await verifyOverHttp()).verdict).toBe('verified')
+    expect(await stands()).toBe('0')
+  })
+
   test('is not called verified where nobody outside is named, over HTTP neither', async () => {
     const report = await verify({})
     expect(report).toMatchObject({ ok: false, verdict: 'incomplete', findings: [] })

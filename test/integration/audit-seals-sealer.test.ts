@@ -128,6 +128,7 @@ describe('T26 a record slipped in by SQL', () => {
     await eventually(async () => (await ready()) === 503, soon('the sealer is unready'))
     const metrics = await (await fetch(`${opsUrl(sealer)}/metrics`)).text()
     expect(metrics).toMatch(/^baton_audit_tamper_detected_total 1$/m)
+    expect(metrics).toMatch(/^baton_audit_tampered 1$/m)
     expect(sealer.output()).toMatch(/"event":"audit.tamper_detected"/)
     const refused = async () =>
       problemOf(await store.auditor.post({ entries: [entryOf()] })).catch(() => undefined)

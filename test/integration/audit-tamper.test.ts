@@ -204,4 +204,5 @@ test('a finding counts in the metric', async () => {
   await rules()
   const metrics = await (await fetch(`${auditor.url}/metrics`)).text()
   expect(Number(/^baton_audit_tamper_detected_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(0)
+  expect(metrics).toMatch(/^baton_audit_tampered 1$/m)
 })

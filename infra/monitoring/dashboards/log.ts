@@ -36,6 +36,7 @@ export const LOG: Board = {
               expression: `sum(${chosen('baton_receipts_unmatched_total', 'state!="waiting"')})`,
               legend: 'receipts',
             },
+            { expression: highest('baton_audit_tampered'), legend: 'still stands' },
             { expression: highest('baton_audit_definitions_altered'), legend: 'definitions' },
             { expression: highest('baton_audit_cold_faults'), legend: 'cold bundles' },
           ],

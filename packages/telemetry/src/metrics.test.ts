@@ -42,6 +42,7 @@ describe('metric names', () => {
       baton_audit_append_seconds: 'histogram',
       baton_audit_clock_ahead_seconds: 'gauge',
       baton_audit_tamper_detected_total: 'counter',
+      baton_audit_tampered: 'gauge',
       baton_audit_definitions_altered: 'gauge',
       baton_fenced_commits_total: 'counter',
       baton_hop_seconds: 'histogram',

@@ -54,6 +54,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     if (findings.length === 0) return
     phase = 'halted'
     metrics.auditTamperDetectedTotal.inc()
+    metrics.auditTampered.set(1)
     logger.error(tampered(findings))
   }
 

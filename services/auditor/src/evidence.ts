@@ -21,7 +21,7 @@ import type {
 } from '@baton/ledger'
 import type { Batcher, Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
-import { reportFindings } from './report-findings.ts'
+import { countTampering, reportFindings } from './report-findings.ts'
 
 interface EvidenceDependencies {
   readonly reader: Pool
@@ -35,7 +35,7 @@ interface EvidenceDependencies {
   readonly policy: EvidencePolicy
   /** The HTML page that carries a bundle. */
   readonly page: string
-  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
+  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'auditTampered'>
   readonly logger: Logger
 }
 
@@ -93,7 +93,7 @@ export function createEvidence(dependencies: EvidenceDependencies): EvidenceServ
     const report = verifyBundle(bundle, { policy: policy.trust, now, thorough: true })
     const findings = report.checks.flatMap((one) => one.findings).slice(0, 10)
     if (report.verdict === 'tampered') {
-      metrics.auditTamperDetectedTotal.inc()
+      countTampering(metrics)
       logger.error({ event: 'audit.evidence_tampered', unproven, findings })
     }
     reportFindings(evidence.findings, { metrics, logger, by: 'evidence' })

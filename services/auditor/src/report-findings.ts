@@ -5,13 +5,19 @@ import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 
 interface Reporting {
-  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
+  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'auditTampered'>
   readonly logger: Logger
   /** Who found it, where it was nobody's request. */
   readonly by?: string
 }
 
 const FINDINGS_LOGGED_MAX = 10
+
+/** What was found stands until a verification of the whole log finds nothing. */
+export function countTampering(metrics: Reporting['metrics']): void {
+  metrics.auditTamperDetectedTotal.inc()
+  metrics.auditTampered.set(1)
+}
 
 /** One event for each way in which it can be wrong, with the first findings of it. */
 export function reportFindings(
@@ -21,7 +27,7 @@ export function reportFindings(
   for (const [severity, findings] of bySeverity(found)) {
     const { event } = LOG_VERDICTS[severity]
     const isTampering = event === 'audit.tamper_detected'
-    if (isTampering) metrics.auditTamperDetectedTotal.inc()
+    if (isTampering) countTampering(metrics)
     logger[isTampering ? 'error' : 'warn']({
       event,
       ...(by === undefined ? {} : { by }),

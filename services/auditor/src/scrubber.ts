@@ -17,7 +17,10 @@ interface ScrubberOptions {
   readonly cold: ColdStore | undefined
   /** At least; more where a pass would take longer than a day. */
   readonly recordsPerSecond: number
-  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'auditScrubbedRecordsTotal'>
+  readonly metrics: Pick<
+    Metrics,
+    'auditTamperDetectedTotal' | 'auditTampered' | 'auditScrubbedRecordsTotal'
+  >
   readonly logger: Logger
 }
 

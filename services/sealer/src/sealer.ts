@@ -150,6 +150,7 @@ function createPhase(options: SealerOptions, newestSeq: () => number | null) {
 
 function report(findings: readonly Finding[], { metrics, logger }: SealerOptions): void {
   metrics.auditTamperDetectedTotal.inc()
+  metrics.auditTampered.set(1)
   const shown = findings.slice(0, FINDINGS_LOGGED_MAX)
   logger.error({ event: 'audit.tamper_detected', findings: shown })
 }

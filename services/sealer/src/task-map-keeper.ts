@@ -15,7 +15,7 @@ interface KeeperOptions {
   readonly cold: ColdStore | undefined
   /** How often the map of tasks follows the seals. */
   readonly taskMapEveryMs: number
-  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal'>
+  readonly metrics: Pick<Metrics, 'auditTamperDetectedTotal' | 'auditTampered'>
   readonly logger: Logger
 }
 
@@ -70,6 +70,7 @@ export function createTaskMapKeeper(options: KeeperOptions, sealing: Sealing): T
   function sayDamaged(): void {
     isDamaged = true
     metrics.auditTamperDetectedTotal.inc()
+    metrics.auditTampered.set(1)
     logger.error({ event: 'seal.task_map_damaged' })
   }
 

@@ -32,8 +32,10 @@ export const LOG_ALERTS: readonly Alert[] = [
     severity: 'page',
     summary: 'a verification found that the audit log is not what was recorded',
     meaning:
-      'Records, seals or bundles were altered or removed. This alert is never silenced by another.',
-    expression: (span) => hasRisen('baton_audit_tamper_detected_total', span),
+      'Records, seals or bundles were altered or removed, and no verification has been clean since. This alert is never silenced by another.',
+    // A finding that stands goes on firing; one that nothing keeps, as of a process that was started again, for an hour.
+    expression: (span) => `${hasRisen('baton_audit_tamper_detected_total', span)}
+or max(baton_audit_tampered) > 0`,
     keepFiringSeconds: HOUR,
   },
   {

@@ -31,6 +31,13 @@ export const LOG_METRICS = {
     labels: [],
     filledBy: 'auditor, sealer, archiver, relay',
   },
+  auditTampered: {
+    name: 'baton_audit_tampered',
+    kind: 'gauge',
+    help: 'Whether what was found still stands (1): in the auditor until it has verified the whole log and found nothing, in the sealer and the archiver, which halt, until they are started again.',
+    labels: [],
+    filledBy: 'auditor, sealer, archiver',
+  },
   auditDefinitionsAltered: {
     name: 'baton_audit_definitions_altered',
     kind: 'gauge',
