@@ -42,7 +42,7 @@ async function claimed() {
 const reroute = (
   { handoffId, fencingToken }: { handoffId: string; fencingToken: number },
   type = 'reviewer',
-  needs: { mcp?: readonly string[] } = {},
+  needs: { mcp?: readonly string[]; places?: readonly string[] } = {},
 ) =>
   rerouteHandoff(store.pool, {
     handoffId,
@@ -51,6 +51,7 @@ const reroute = (
     capabilities: ['fly'],
     mcp: needs.mcp ?? [],
     stateKeys: ['text'],
+    places: needs.places ?? null,
     details: '[]',
   })
 

@@ -1096,6 +1096,8 @@ readonly "version": string
 readonly "requires"?: readonly (string)[]
 readonly "capabilities"?: readonly (string)[]
 readonly "mcp"?: readonly (string)[]
+/** Where it runs: ISO 3166-1 alpha-2, or EU. Without it the agent is given nothing that must stay somewhere. */
+readonly "jurisdiction"?: string
 readonly "contextWindowTokens"?: number
 }
 readonly "max"?: number

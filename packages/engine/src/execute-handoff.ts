@@ -1,5 +1,5 @@
 // Runs agent code under a lease: whoever loses the lease is aborted and can commit nothing.
-import type { AgentRegistration, Detail, HandoffMessage } from '@baton/protocol'
+import type { AgentRegistration, Detail, HandoffMessage, Jurisdiction } from '@baton/protocol'
 import { MODEL_PATTERN } from '@baton/protocol/settlement'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
@@ -68,18 +68,36 @@ export interface Accepted {
   readonly span: Span
 }
 
+interface HostParts extends Omit<ExecuteDeps, 'agents'> {
+  readonly agents: readonly HostedAgent[]
+  /** Where this process runs. */
+  readonly jurisdiction?: Jurisdiction
+}
+
 /** The agents of this process, by their types; one that is not here is tried again elsewhere. */
-export function createHost({
-  agents,
-  ...deps
-}: Omit<ExecuteDeps, 'agents'> & { readonly agents: readonly HostedAgent[] }) {
+export function createHost({ agents, jurisdiction, ...deps }: HostParts) {
   const byType = new Map(agents.map((agent) => [agent.type, agent]))
   return (claimed: ClaimedHandoff): Executor => {
     const type = claimed.routedTo ?? claimed.toAgent
     return {
-      agent: byType.get(type) ?? { type, version: '0.0.0', requires: [] },
+      agent: placed(byType.get(type) ?? { type, version: '0.0.0', requires: [] }, jurisdiction),
       execute: (accepted) => executeHandoff({ ...deps, agents: byType }, accepted),
     }
+  }
+}
+
+/** Code runs where its process does; an agent that is called is wherever it says that it is. */
+export function placed(agent: AgentRegistration, jurisdiction: Jurisdiction): AgentRegistration {
+  const { type, version, requires, capabilities, mcp, contextWindowTokens } = agent
+  const place = agent.jurisdiction ?? ('call' in agent ? undefined : jurisdiction)
+  return {
+    type,
+    version,
+    requires,
+    ...(capabilities === undefined ? {} : { capabilities }),
+    ...(mcp === undefined ? {} : { mcp }),
+    ...(contextWindowTokens === undefined ? {} : { contextWindowTokens }),
+    ...(place === undefined ? {} : { jurisdiction: place }),
   }
 }
 

@@ -88,7 +88,10 @@ async function processClaimed(
   const verdict = judgeTimed(deps, claimed, { agent: executor.agent, span })
   crashPoint('receiver.after_validate')
   const unmet = verdict.valid ? unmetRequirements(verdict.message, executor.agent) : []
-  const entry = unmet.length > 0 ? blockedEntry(claimed, verdict) : decisionEntry(claimed, verdict)
+  const entry =
+    unmet.length > 0
+      ? blockedEntry(claimed, verdict)
+      : decisionEntry(claimed, verdict, executor.agent.jurisdiction)
   const receipt = await recordDecision(deps, claimed, { entry, span })
   if (receipt === undefined) return
   crashPoint('receiver.after_audit')

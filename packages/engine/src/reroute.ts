@@ -1,5 +1,6 @@
 // A blocked handoff goes to another live agent type that has all it needs (S20); the event of it commits with it.
 import type { Detail, HandoffMessage } from '@baton/protocol'
+import { placesFor } from '@baton/protocol'
 import { crashPoint } from '@baton/runtime'
 import { addOutboxEvents, inTransaction, rerouteHandoff } from '@baton/store'
 import type { ClaimedHandoff, OutboxEvent, Pool } from '@baton/store'
@@ -30,6 +31,7 @@ export async function rerouteBlocked(
       capabilities: message.requirements?.capabilities ?? [],
       mcp: message.requirements?.mcp ?? [],
       stateKeys: Object.keys(message.currentState),
+      places: placesFor(message.residency) ?? null,
       details: storableJson(unmet),
     })
     if (routedTo === undefined) return undefined

@@ -7,6 +7,7 @@ import type { NewHandoff, ResumableHandoff, ResumeState } from '@baton/store'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { prepareHandoff, prepareSaved, readCheckpoint, readMessage } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
+import { refuseOtherResidency, residencyOf } from './revise-handoff.ts'
 import type { ReturnParts } from './revise-handoff.ts'
 import { sendOne } from './send-handoff.ts'
 import type { Sent } from './send-handoff.ts'
@@ -155,9 +156,11 @@ function otherMessage(
   const { agentState, targetAgentType = handoff.toAgent, constraints } = change
   const saved = readCheckpoint(handoff.checkpoint).request?.constraints ?? {}
   const asked = withoutPassed(saved as HandoffConstraints, Date.now())
-  return prepareHandoff(
+  const standing = readMessage(handoff.body)
+  const prepared = prepareHandoff(
     {
       agentState: {
+        ...residencyOf(standing),
         ...agentState,
         taskId: handoff.taskId,
         handoffId: randomUUID(),
@@ -169,6 +172,8 @@ function otherMessage(
     },
     { ...options, traceparent: handoff.traceparent },
   )
+  refuseOtherResidency(standing, readMessage(prepared.body))
+  return prepared
 }
 
 interface Limited {

@@ -1,5 +1,6 @@
 // A sender's correction as the next revision of its handoff: other content, the same identity, target and trace.
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { AgentState, HandoffConstraints, HandoffMessage, KeyRing } from '@baton/protocol'
 import { crashPoint, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -92,7 +93,7 @@ function commit(pool: Pool, wanted: Revision, actor: string): Promise<RevisionOu
   })
 }
 
-// Through the same checks as a send (E09). Task, parent, sender, target type, priority, trace and a
+// Through the same checks as a send (E09). Task, parent, sender, target type, priority, trace, residency and a
 // demand for approval are kept; with another of them it would be another handoff.
 function prepareRevision(
   base: RevisionBase,
@@ -105,6 +106,7 @@ function prepareRevision(
       ? correctedMessage(base, correction, options)
       : rebuilt({ base, standing }, correction, options)
   refuseOtherHandoff(standing, message)
+  refuseOtherResidency(standing, readMessage(message.body))
   return message
 }
 
@@ -141,7 +143,7 @@ function rebuilt(
     | undefined
   return prepareHandoff(
     {
-      agentState: { handoffId, parentHandoffId, ...agentState },
+      agentState: { handoffId, parentHandoffId, ...residencyOf(standing), ...agentState },
       targetAgentType: toAgent.agentType,
       constraints: constraints ?? asked ?? {},
     },
@@ -164,9 +166,17 @@ function refuseOtherHandoff(standing: HandoffMessage, revised: NewHandoff): void
     throw other('/requiresApproval')
 }
 
+/** Where data may be was decided when it was sent here: leaving it out changes nothing, and saying otherwise is refused. */
+export const residencyOf = ({ residency }: HandoffMessage): Pick<AgentState, 'residency'> =>
+  residency === undefined ? {} : { residency }
+
+export function refuseOtherResidency(standing: HandoffMessage, message: HandoffMessage): void {
+  if (!isDeepStrictEqual(standing.residency, message.residency)) throw other('/residency')
+}
+
 const other = (pointer: string) =>
   permanent('BATON_REVISION_INVALID', `${pointer} is not the returned handoff's`, {
-    fix: 'Correct what the details name and keep task, parent, sender, target, priority, trace and approval; or let it roll back and send a new handoff.',
+    fix: 'Correct what the details name and keep task, parent, sender, target, priority, trace, residency and approval; or let it roll back and send a new handoff.',
   })
 
 type RefusedRevision = Exclude<RevisionOutcome, { readonly kind: 'revised' | 'duplicate' }>

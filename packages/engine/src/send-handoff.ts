@@ -1,5 +1,7 @@
 // Sending: every acknowledged handoff is durable with its checkpoint (I1); concurrent sends share a commit.
 import { codeOf, crashPoint, createBatcher, permanent } from '@baton/runtime'
+import { residencyProblems } from '@baton/protocol'
+import type { Jurisdiction, Residency } from '@baton/protocol'
 import { sendHandoffs } from '@baton/store'
 import type { Database, NewHandoff, Pool, SendOutcome } from '@baton/store'
 import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
@@ -14,6 +16,8 @@ interface SenderParts extends PrepareOptions {
   readonly pool: Pool
   /** Throws where a handoff must wait; nothing is refused without it. */
   readonly requireRoom?: RequireRoom
+  /** Where this installation stores and processes; without it nothing is taken that must stay somewhere. */
+  readonly jurisdiction?: Jurisdiction
   readonly metrics: Metrics
 }
 
@@ -84,6 +88,7 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
     async send(request, sentBy = parts.sentBy ?? null) {
       const startedAt = performance.now()
       const { agentState, targetAgentType } = request
+      requireResidency(agentState.residency, parts.jurisdiction)
       const span = startSpan({
         name: `send ${targetAgentType}`,
         kind: 'producer',
@@ -106,10 +111,20 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
         throw error
       }
     },
-    sendMessage: async (ready, sentBy = parts.sentBy ?? null) =>
-      committed(prepareMessage(ready, { ...parts, sentBy }), commit),
+    async sendMessage(ready, sentBy = parts.sentBy ?? null) {
+      requireResidency(ready.message.residency, parts.jurisdiction)
+      return committed(prepareMessage(ready, { ...parts, sentBy }), commit)
+    },
   })
   return { ...through(commitInSet), through, drain: () => batcher.drain() }
+}
+
+/** Throws BATON_RESIDENCY_REFUSED where data must not even be stored here. */
+export function requireResidency(residency: Residency | undefined, place: Jurisdiction): void {
+  const [problem] = residencyProblems(residency, place)
+  if (problem === undefined) return
+  const { pointer, message, fix } = problem
+  throw permanent('BATON_RESIDENCY_REFUSED', `${pointer}: ${message}`, { fix })
 }
 
 /**

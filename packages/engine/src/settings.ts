@@ -87,6 +87,15 @@ export const RETRY_SETTINGS = {
   }),
 }
 
+/** Where an installation is. */
+export const PLACE_SETTINGS = {
+  BATON_JURISDICTION: optionalText({
+    help: 'Where this installation stores and processes: ISO 3166-1 alpha-2 in capitals, or EU. Without it nothing is taken that must stay somewhere.',
+    pattern: /^[A-Z]{2}$/,
+    bounds: 'two capital letters',
+  }),
+}
+
 /** How receivers are called for those who wait for an outcome. */
 export const SYNC_SETTINGS = {
   BATON_SYNC_RECEIVERS: optionalText({

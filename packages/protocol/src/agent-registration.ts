@@ -10,6 +10,8 @@ export interface AgentRegistration {
   readonly capabilities?: readonly string[]
   /** The MCP servers the agent can reach, for handoffs that require them (S18); none by default. */
   readonly mcp?: readonly string[]
+  /** Where it runs: ISO 3166-1 alpha-2 in capitals, or EU. Without it the agent takes nothing that must stay somewhere. */
+  readonly jurisdiction?: string | undefined
   /** Size of the agent's context window; the builder compresses for it (E03). */
   readonly contextWindowTokens?: number
 }

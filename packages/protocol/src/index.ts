@@ -18,6 +18,14 @@ export { parseMessage } from './parse-message.ts'
 export { unmetRequirements } from './checks/requirements.ts'
 export type { Job, NextWatermark, Pointer, Priority, QueueWatermark } from './queue-message.ts'
 export { ROUTES, type RejectionReason } from './rejection.ts'
+export {
+  JURISDICTION_PATTERN,
+  placesFor,
+  residencyProblems,
+  transferCode,
+  type Jurisdiction,
+  type Residency,
+} from './residency.ts'
 export { signOverride, type ApprovalOverride } from './approval-override.ts'
 export { prepareSchemas } from './schema-check.ts'
 export { deliveryOf, encodeMessage, signHandoff, verifySignature } from './signature.ts'

@@ -57,12 +57,15 @@ export const text = (
   })
 }
 
-export const optionalText = (common: { help: string }): Kind<string | undefined> =>
-  kind<string | undefined>(
-    'text',
-    { ...common, optional: true },
-    { parse: (raw) => ({ value: raw }) },
-  )
+/** With a `pattern`, `bounds` says in words what it allows. */
+export function optionalText(common: {
+  readonly help: string
+  readonly pattern?: RegExp
+  readonly bounds?: string
+}): Kind<string | undefined> {
+  const { parse, bounds } = text(common)
+  return kind<string | undefined>('text', { help: common.help, optional: true }, { parse, bounds })
+}
 
 /** A value that is never printed. */
 export const secret = (common: Common<string>): Kind<string> =>

@@ -1,5 +1,6 @@
 // Defining an agent: checked when it is defined, not when its first handoff arrives.
 import type { Agent, NotificationHooks } from '@baton/engine'
+import { JURISDICTION_PATTERN } from '@baton/protocol'
 import type { AgentRegistration } from '@baton/protocol'
 import { permanent } from '@baton/runtime'
 
@@ -35,6 +36,8 @@ function whatIsWrong(agent: AgentRegistration & NotificationHooks): string | und
   if (!Array.isArray(agent.requires)) return 'requires must list the state keys it needs, or be []'
   if (!isNames(agent.capabilities)) return 'capabilities must list names, or be left out'
   if (!isNames(agent.mcp)) return 'mcp must list the names of MCP servers, or be left out'
+  if (agent.jurisdiction !== undefined && !JURISDICTION_PATTERN.test(agent.jurisdiction))
+    return 'jurisdiction must be two capital letters, or be left out'
   for (const hook of ['onReturn', 'onRollback'] as const) {
     if (!['undefined', 'function'].includes(typeof agent[hook]))
       return `${hook} must be a function, or be left out`

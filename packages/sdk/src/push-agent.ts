@@ -103,7 +103,7 @@ interface Stopped {
 const STOPPED: Stopped = { kind: 'stopped' }
 
 function agentOf(
-  { type, version, capabilities, mcp, contextWindowTokens }: PushAgentOptions,
+  { type, version, capabilities, mcp, jurisdiction, contextWindowTokens }: PushAgentOptions,
   requires: readonly string[],
 ): AgentRegistration {
   return {
@@ -112,6 +112,7 @@ function agentOf(
     requires,
     ...(capabilities === undefined ? {} : { capabilities }),
     ...(mcp === undefined ? {} : { mcp }),
+    ...(jurisdiction === undefined ? {} : { jurisdiction }),
     ...(contextWindowTokens === undefined ? {} : { contextWindowTokens }),
   }
 }

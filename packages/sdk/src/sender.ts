@@ -9,6 +9,7 @@ import {
   openDirectCalls,
   OUTBOX_BOUNDS,
   prepareHandoff,
+  requireResidency,
   sendOne,
 } from '@baton/engine'
 import type { DirectlyDelivered, NotificationHooks, ReadyMessage, Sent } from '@baton/engine'
@@ -23,6 +24,8 @@ export interface SenderOptions {
   /** The operational database. */
   readonly databaseUrl: string
   readonly keyRing: KeyRing
+  /** Where the database is, ISO 3166-1 alpha-2 or EU; without it nothing is taken that must stay somewhere. */
+  readonly jurisdiction?: string | undefined
   /** How often a receiver tries before the task rolls back; 3 by default. */
   readonly attemptsMax?: number
   /** The operator for whom is sent: nobody reviews a handoff of their own. Nobody by default. */
@@ -118,7 +121,9 @@ export function createSender(options: SenderOptions): Sender {
     ageMaxMs: options.outboxAgeMaxMs ?? OUTBOX_BOUNDS.ageMaxMs,
     metrics,
   })
-  const sender = createHandoffSender({ pool, requireRoom, keyRing, attemptsMax, sentBy, metrics })
+  const { jurisdiction } = options
+  const bounds = { requireRoom, jurisdiction }
+  const sender = createHandoffSender({ pool, ...bounds, keyRing, attemptsMax, sentBy, metrics })
   const { logger = createLogger({ service: 'sender' }) } = options
   const watcher = watchReturns(options, { pool, attemptsMax, metrics, logger })
   const recorder = createLevelRecorder({ pool, metrics, logger })
@@ -145,6 +150,7 @@ export function createSender(options: SenderOptions): Sender {
     sendMessage: sender.sendMessage,
     async sendIn(transaction, agentState, { agentType, constraints = {} }) {
       const request = { agentState, targetAgentType: agentType, constraints }
+      requireResidency(agentState.residency, jurisdiction)
       const onCompressed = () => metrics.contextCompressionsTotal.inc()
       const handoff = prepareHandoff(request, { keyRing, attemptsMax, sentBy, onCompressed })
       await requireRoom(handoff.toAgent, handoff.priority)

@@ -41,6 +41,8 @@ export interface WorkerOptions {
   readonly transport: Transport
   /** Where direct calls are taken, of senders that wait for an outcome; without it, none are. */
   readonly direct?: { readonly host?: string; readonly port: number; readonly token: string }
+  /** Where this process runs, and so do its agents; ISO 3166-1 alpha-2 or EU. Without it they take nothing that must stay somewhere. */
+  readonly jurisdiction?: string | undefined
   /** Most handoffs under way at once per agent type; 32 by default. As many direct calls, of all types together. */
   readonly concurrency?: number
   /** First and largest wait between attempts; 1 s doubling to 60 s by default. */
@@ -106,7 +108,7 @@ export function createWorker(options: WorkerOptions): Worker {
     blockedPolicy: options.blockedPolicy ?? 'reroute',
   })
   const recorder = createLevelRecorder({ pool, metrics, logger })
-  const registrar = createRegistrar({ pool, agents: options.agents, logger })
+  const registrar = createRegistrar({ ...placeOf(options), pool, logger })
   const outside = watchCalls(options, metrics, logger)
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
@@ -138,7 +140,7 @@ export function createWorker(options: WorkerOptions): Worker {
       await recorder.start()
       await heartbeat.start()
       await registrar.start()
-      const executorOf = createHost({ ...parts, agents: options.agents, leaseMs })
+      const executorOf = createHost({ ...parts, ...placeOf(options), leaseMs })
       consumers = await consumeAll(options, { metrics, logger }, (transport) =>
         receiver.receiveFor(executorOf, transport),
       )
@@ -157,6 +159,8 @@ export function createWorker(options: WorkerOptions): Worker {
       stopped === undefined && !client.blocked && (await outboxDepth(pool)).depth >= 0,
   }
 }
+
+const placeOf = ({ agents, jurisdiction }: WorkerOptions) => ({ agents, jurisdiction })
 
 /** Answers the agents outside, whose calls are seen in metrics and logs from now on. */
 function watchCalls(

@@ -15,18 +15,19 @@ const HOSTED = columns({
   version: text,
   lists: jsonb,
   contextWindowTokens: nullable(int4),
+  jurisdiction: nullable(text),
 })
 
 const REGISTER = `
-insert into agent_registration as a (type, worker, version, requires, capabilities, mcp, context_window)
+insert into agent_registration as a (type, worker, version, requires, capabilities, mcp, context_window, jurisdiction)
 select t.type, $1, t.version, array(select jsonb_array_elements_text(t.lists -> 'requires')),
   array(select jsonb_array_elements_text(t.lists -> 'capabilities')),
-  array(select jsonb_array_elements_text(t.lists -> 'mcp')), t.context_window_tokens
+  array(select jsonb_array_elements_text(t.lists -> 'mcp')), t.context_window_tokens, t.jurisdiction
 from ${HOSTED.unnest('t', { after: 1 })}
 order by t.type
 on conflict (type, worker) do update set version = excluded.version, requires = excluded.requires,
   capabilities = excluded.capabilities, mcp = excluded.mcp, context_window = excluded.context_window,
-  seen_at = clock_timestamp()`
+  jurisdiction = excluded.jurisdiction, seen_at = clock_timestamp()`
 
 /** Says that `worker` hosts these agents now, by Postgres' clock. */
 export async function registerAgents(
@@ -40,6 +41,7 @@ export async function registerAgents(
       version,
       lists: JSON.stringify({ requires, capabilities, mcp }),
       contextWindowTokens: agent.contextWindowTokens ?? null,
+      jurisdiction: agent.jurisdiction ?? null,
     }),
   )
   await run(db, 'register_agents', REGISTER, [worker, ...HOSTED.values(hosted)])
@@ -103,7 +105,8 @@ with target as (
   where h.id = $1 and a.${LIVE}
     and a.type <> all (h.blocked_at_types) and a.type not in ($3, h.to_agent, h.from_agent)
   group by a.type
-  having bool_and(a.capabilities @> $4::text[] and a.mcp @> $5::text[] and a.requires <@ $6::text[])
+  having bool_and(a.capabilities @> $4::text[] and a.mcp @> $5::text[] and a.requires <@ $6::text[]
+    and ($8::text[] is null or coalesce(a.jurisdiction = any($8), false)))
   order by count(*) desc, a.type limit 1
 ), stopped as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()
@@ -125,6 +128,8 @@ export interface Needs {
   readonly mcp: readonly string[]
   /** Keys that its `currentState` has. */
   readonly stateKeys: readonly string[]
+  /** Where its data may be processed; null where it may be anywhere. */
+  readonly places: readonly string[] | null
 }
 
 export interface BlockedAt extends Fence, Needs {
@@ -143,7 +148,7 @@ export async function rerouteHandoff(
   db: Database,
   blocked: BlockedAt,
 ): Promise<string | undefined> {
-  const { handoffId, fencingToken, type, capabilities, mcp, stateKeys, details } = blocked
+  const { handoffId, fencingToken, type, capabilities, mcp, stateKeys, details, places } = blocked
   const rows = await run<{ routedTo: string }>(db, 'reroute_handoff', REROUTE, [
     handoffId,
     fencingToken,
@@ -152,6 +157,7 @@ export async function rerouteHandoff(
     mcp,
     stateKeys,
     details,
+    places,
   ])
   return rows[0]?.routedTo
 }

@@ -59,6 +59,8 @@ export interface GatewayOptions {
   readonly databaseUrl: string
   readonly keyRing: KeyRing
   readonly attemptsMax: number
+  /** Where this installation stores and processes; without it nothing is taken that must stay somewhere. */
+  readonly jurisdiction?: string | undefined
   /** How long a sender has to correct what it took as returned. */
   readonly correctionMs: number
   readonly apiKeys: ReadonlyMap<string, ApiKey>
@@ -130,7 +132,7 @@ const CONNECTIONS_MAX = 10
 
 /** Nothing listens before `start`. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { keyRing, attemptsMax, metrics, logger } = options
+  const { metrics, logger } = options
   const pool = createPool({
     url: options.databaseUrl,
     applicationName: 'baton-gateway',
@@ -142,7 +144,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ pool, erasures, backupDays, logger })
   const remote = remoteOf(options, pool)
-  const submitter = createSubmitter({ pool, keyRing, attemptsMax, metrics })
+  const submitter = createSubmitter({ ...options, pool })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   const readiness = readinessOf(audit, pool)
   const { apiKeys, limits } = options

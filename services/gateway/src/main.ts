@@ -26,6 +26,7 @@ await runProcess('gateway', {
       databaseUrl,
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
+      jurisdiction: settings.BATON_JURISDICTION,
       correctionMs: settings.BATON_CORRECTION_MS,
       apiKeys,
       audit: {

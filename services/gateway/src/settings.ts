@@ -14,6 +14,7 @@ import {
 import type { Settings } from '@baton/runtime'
 import {
   OUTBOX_SETTINGS,
+  PLACE_SETTINGS,
   QUEUE_SETTINGS,
   RETRY_SETTINGS,
   RETURN_SETTINGS,
@@ -29,6 +30,7 @@ import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 
 export const GATEWAY_SETTINGS = {
   ...STORE_SETTINGS,
+  ...PLACE_SETTINGS,
   ...SIGNING_SETTINGS,
   ...OUTBOX_SETTINGS,
   ...UNSAFE_POSTGRES_SETTINGS,

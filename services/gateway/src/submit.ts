@@ -2,7 +2,7 @@
 import { createHandoffSender, sendOne } from '@baton/engine'
 import type { HandoffSender, Sent } from '@baton/engine'
 import { ProtocolError } from '@baton/protocol'
-import type { KeyRing } from '@baton/protocol'
+import type { Jurisdiction, KeyRing } from '@baton/protocol'
 import {
   findHandoff,
   inTransaction,
@@ -21,6 +21,7 @@ interface SubmitterOptions {
   readonly pool: Pool
   readonly keyRing: KeyRing
   readonly attemptsMax: number
+  readonly jurisdiction?: Jurisdiction
   readonly metrics: Metrics
 }
 

@@ -27,6 +27,7 @@ await runProcess('receiver', {
       audit: { url: settings.BATON_AUDIT_URL, token: settings.BATON_AUDIT_APPEND_TOKEN },
       transport,
       ...readDirect(settings),
+      jurisdiction: settings.BATON_JURISDICTION,
       concurrency: settings.BATON_CONCURRENCY,
       backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
       attemptsMax: settings.BATON_ATTEMPTS_MAX,

@@ -17,6 +17,7 @@ const AGENT = {
     requires: names,
     capabilities: names,
     mcp: names,
+    jurisdiction: { type: 'string', pattern: '^[A-Z]{2}$' },
     contextWindowTokens: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
     allowPrivate: { type: 'boolean' },
   },

@@ -18,6 +18,7 @@ await runProcess('sender', {
       databaseUrl: settings.BATON_DATABASE_URL,
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
+      jurisdiction: settings.BATON_JURISDICTION,
       outboxMax: settings.BATON_OUTBOX_MAX,
       outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
       metrics,

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { SEGMENT_CHARACTERS_MAX } from '@baton/ledger'
 import type { AuditEntry, AuditEvent, EntryVerdicts, SegmentInput } from '@baton/ledger'
-import { encodeMessage, microUSD } from '@baton/protocol'
-import type { HandoffMessage, Verdict } from '@baton/protocol'
+import { encodeMessage, microUSD, transferCode } from '@baton/protocol'
+import type { HandoffMessage, Jurisdiction, Verdict } from '@baton/protocol'
 import type { ClaimedHandoff, ExpiredHandoff, OutboxEvent } from '@baton/store'
 import { permanent } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
@@ -26,16 +26,21 @@ type Known = Pick<
   | 'traceparent'
 >
 
-/** The decision record of E11: written and acknowledged before anything executes (I3). */
+/**
+ * The decision record of E11: written and acknowledged before anything executes (I3). What is accepted outside of where its data belongs
+ * names the ground for the transfer as its reason.
+ */
 export function decisionEntry(
   claimed: ClaimedHandoff,
   verdict: Verdict<SafetyVerdict>,
+  place?: Jurisdiction,
 ): AuditEntry {
   const { message } = verdict
+  const transfer = transferCode(message?.residency, place)
   return {
     ...lifecycleEntry(claimed, verdict.valid ? 'HANDOFF_ACCEPTED' : 'HANDOFF_REJECTED'),
     verdicts: verdictsOf(verdict),
-    reason: verdict.valid ? null : verdict.reason,
+    reason: verdict.valid ? (transfer ?? null) : verdict.reason,
     cost: message === undefined ? null : costOf(message),
     segments: message === undefined ? [] : segmentsOf(claimed, message),
     ...usedOverride(claimed, verdict),

@@ -1,16 +1,18 @@
-// Whether whoever would execute a message has what the message requires (S18).
+// Whether whoever would execute a message has what the message requires (S18), and is where its data may be.
 import type { AgentRegistration } from '../agent-registration.ts'
 import type { Detail } from '../detail.ts'
 import type { HandoffMessage } from '../handoff-message.ts'
+import { residencyProblems } from '../residency.ts'
 
 /** Every requirement that the agent does not meet; each blocks the handoff before any execution. */
 export function unmetRequirements(
-  { requirements }: HandoffMessage,
+  { requirements, residency }: HandoffMessage,
   agent: AgentRegistration,
 ): readonly Detail[] {
   return [
     ...missing('capabilities', requirements?.capabilities, agent.capabilities),
     ...missing('mcp', requirements?.mcp, agent.mcp),
+    ...residencyProblems(residency, agent.jurisdiction),
   ]
 }
 

@@ -206,6 +206,7 @@ export interface Tables {
     mcp: readonly string[]
     context_window: number | null
     seen_at: Generated<Date>
+    jurisdiction: string | null
   }
   'receipt_check': {
     id: Generated<boolean>

@@ -34,6 +34,12 @@ export const CLAIM_REQUEST = closed(
         requires: { ...names, description: 'Keys that currentState must have (E06).' },
         capabilities: names,
         mcp: names,
+        jurisdiction: {
+          type: 'string',
+          pattern: '^[A-Z]{2}$',
+          description:
+            'Where it runs: ISO 3166-1 alpha-2, or EU. Without it the agent is given nothing that must stay somewhere.',
+        },
         contextWindowTokens: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
       },
       ['type', 'version'],
