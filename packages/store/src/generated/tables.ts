@@ -376,6 +376,12 @@ export interface Tables {
     labels: string
     counts: readonly number[]
   }
+  'metric_day': {
+    day: Date
+    metric: string
+    labels: string
+    counts: readonly number[]
+  }
   'fan_out': {
     id: string
     task_id: string
@@ -408,11 +414,5 @@ export interface Tables {
     result: string | null
     spent_micro_usd: number | null
     ended_at: Date | null
-  }
-  'metric_day': {
-    day: Date
-    metric: string
-    labels: string
-    counts: readonly number[]
   }
 }
