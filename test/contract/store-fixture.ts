@@ -67,6 +67,7 @@ export function newHandoff(changes: Partial<NewHandoff> = {}): NewHandoff {
     taskId,
     parentId: null,
     branchId: null,
+    joinsId: null,
     fromAgent: 'intake',
     fromVersion: '1.0.0',
     fromExecution: randomUUID(),

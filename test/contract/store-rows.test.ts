@@ -200,6 +200,7 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       tracestate: 'string?',
       queueSeconds: 'number',
       branchId: 'string?',
+      joins: 'strings?',
       budgetMicroUSD: 'number',
       failedHandoffs: 'number',
       parentRemainingMicroUSD: 'number?',

@@ -58,6 +58,16 @@ const statesOf = async (taskId: string) =>
     (await listTaskHandoffs(pipeline.pool, taskId)).map((one) => [one.toAgent, one.state]),
   )
 
+/** The handoffs that the record of a join names. */
+async function joinsOf(taskId: string): Promise<readonly string[]> {
+  const text = `select convert_from(body, 'UTF8')::json as body from audit.record where task_id = $1`
+  const { rows } = await pipeline.audit.query<{ body: { joins?: string[] } }>({
+    text,
+    values: [taskId],
+  })
+  return rows.flatMap(({ body }) => body.joins ?? [])
+}
+
 it('runs branches at the same time and joins them with what came out of each', async () => {
   const [all, opened] = [new Set<string>(), gate()]
   working = async (context) => {
@@ -87,6 +97,7 @@ it('runs branches at the same time and joins them with what came out of each', a
     costSpentSoFarUSD: 0.5,
     costBudgetRemainingUSD: 0.5,
   })
+  expect(await joinsOf(taskId)).toHaveLength(3)
   const rows = await pipeline.rows<{ name: string; given: string }>(
     `select b.name, (b.budget_micro_usd - f.spent_micro_usd)::int as given from branch b
      join fan_out f on f.id = b.fan_out_id where b.task_id = $1 order by b.position`,

@@ -55,6 +55,7 @@ const claimedAt = (attempt: number, attemptsMax: number): ClaimedHandoff => ({
   toVersion: null,
   parentId: null,
   branchId: null,
+  joins: null,
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   tracestate: null,
   queueSeconds: 0,

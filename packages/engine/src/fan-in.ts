@@ -84,8 +84,8 @@ async function sendJoin(
   fanOut: ReadyFanOut,
 ): Promise<void> {
   const request = joinRequest(fanOut, new Date().toISOString())
-  const { branchId } = fanOut
-  const handoff = prepareHandoff(request, { ...parts, branchId, sentBy: fanOut.sentBy })
+  const { branchId, fanOutId: joinsId, sentBy } = fanOut
+  const handoff = prepareHandoff(request, { ...parts, branchId, joinsId, sentBy })
   await sendOne(transaction, { ...handoff, addedCostMicroUSD: 0 })
   parts.metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
 }

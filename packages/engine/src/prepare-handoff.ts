@@ -20,6 +20,8 @@ export interface PrepareOptions {
   readonly sentBy?: string | null
   /** The branch it belongs to; none by default. */
   readonly branchId?: string | null
+  /** The fan-out that it joins; none by default. */
+  readonly joinsId?: string | null
   /** The context window of an agent type, where it is known here: the builder compresses for it (E03). */
   windowTokensOf?(agentType: string): number | undefined
   /** Called for every handoff whose older turns were summarised. */
@@ -88,7 +90,7 @@ interface Saved {
 export function prepareSaved(
   message: HandoffMessage,
   saved: Saved,
-  { keyRing, attemptsMax, sentBy = null, branchId = null }: PrepareOptions,
+  { keyRing, attemptsMax, sentBy = null, branchId = null, joinsId = null }: PrepareOptions,
 ): Omit<NewHandoff, 'addedCostMicroUSD'> {
   refuseWithoutCheckpoint(saved)
   refuseAmbiguousSubjects(message)
@@ -101,6 +103,7 @@ export function prepareSaved(
     taskId: message.taskId,
     parentId: message.parentHandoffId,
     branchId,
+    joinsId,
     fromAgent: message.fromAgent.agentId,
     fromVersion: message.fromAgent.agentVersion,
     fromExecution: message.fromAgent.executionId,

@@ -112,6 +112,7 @@ export function prepareResumption(
     ...options,
     attemptsMax: handoff.attemptsMax,
     branchId: handoff.branchId,
+    joinsId: handoff.joinsId,
     sentBy: authorOf(handoff, change, options),
   }
   const prepared =

@@ -79,6 +79,8 @@ export interface AuditEntry {
   readonly model?: string
   /** Only in records of refusals at the door: how many such a record stands for. */
   readonly times?: number
+  /** Only in decisions about a join: the last handoffs of the branches that it joins. */
+  readonly joins?: readonly string[]
   /** Only in records of an erasure: what was erased. */
   readonly erasure?: RecordErasure
   readonly segments: readonly SegmentInput[]

@@ -25,6 +25,7 @@ export type CheckedEntry =
 
 const SEGMENTS_MAX = 256
 const SUBJECTS_MAX = 256
+const JOINS_MAX = 256
 /** The longest text of a segment, in UTF-16 units. */
 export const SEGMENT_CHARACTERS_MAX = 4 * 1024 * 1024
 
@@ -70,6 +71,7 @@ const STRUCTURAL_MEMBERS = {
   release: optional(uuid),
   model: optional(name),
   times: optional(integer(1, Number.MAX_SAFE_INTEGER)),
+  joins: optional(list(uuid, JOINS_MAX)),
   erasure: optional(
     object({
       subjectRef: uuid,

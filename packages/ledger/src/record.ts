@@ -53,6 +53,7 @@ export interface RecordBody {
   readonly release?: string
   readonly model?: string
   readonly times?: number
+  readonly joins?: readonly string[]
   readonly erasure?: RecordErasure
   readonly payload: readonly PayloadReference[]
   readonly keyIds: RecordKeys

@@ -21,6 +21,7 @@ interface Hop {
   readonly event?: AuditEntry['event']
   readonly execution?: string
   readonly tokens?: number
+  readonly joins?: readonly string[]
 }
 
 const entryOfHop = (hop: Hop): AuditEntry =>
@@ -41,6 +42,7 @@ const entryOfHop = (hop: Hop): AuditEntry =>
       promptTokens: hop.tokens ?? 0,
       completionTokens: 2 * (hop.tokens ?? 0),
     },
+    ...(hop.joins === undefined ? {} : { joins: hop.joins.map(uuid) }),
   })
 
 const bodiesOf = (hops: readonly Hop[]): RecordBody[] =>
@@ -60,7 +62,33 @@ const FAN_OUT: readonly Hop[] = [
   { id: '6', from: 'x', to: 'z', spent: 250_000, event: 'EXECUTION_COMPLETED', tokens: 2 },
 ]
 
+const JOINED: readonly Hop[] = [
+  ...FAN_OUT.slice(0, 3),
+  { id: '4', parent: '1', from: 'b', to: 'x', spent: 200_000, event: 'EXECUTION_COMPLETED' },
+  { id: '5', parent: '1', from: 'b', to: 'y', spent: 190_000, event: 'EXECUTION_COMPLETED' },
+  {
+    id: '7',
+    parent: '1',
+    from: 'b',
+    to: 'j',
+    spent: 210_000,
+    execution: '9',
+    joins: ['4', '5'],
+    tokens: 5,
+  },
+  { id: '7', parent: '1', from: 'b', to: 'j', spent: 215_000, event: 'EXECUTION_COMPLETED' },
+]
+
 describe('taskCost', () => {
+  test('a join: what its branches spent counts in them, and once', () => {
+    const bodies = bodiesOf(JOINED)
+    expect(bodies.map(({ joins }) => joins?.length)).toContain(2)
+    const cost = taskCost(bodies)
+    expect(cost.totalSpentMicroUSD + cost.finalExecutionsMicroUSD).toBe(215_000)
+    expect(cost.byAgentMicroUSD).toMatchObject({ b: 100_000, x: 20_000, y: 10_000, j: 5_000 })
+    expect(cost.totalTokens.promptTokens).toBe(12)
+  })
+
   test('a chain of four agents: differences, total and the literal sum', () => {
     const cost = taskCost(bodiesOf(FOUR_AGENTS))
     expect(cost.hops.map((hop) => hop.spentMicroUSD)).toEqual([80_000, 100_000, 120_000])

@@ -152,10 +152,12 @@ function latestByHandoff(
   return latest
 }
 
-// Handoffs that one execution sends all carry its cost: the first one counts, the rest add nothing.
+// Handoffs that one execution sends all carry its cost: the first one counts, the rest add nothing. A join adds up what its
+// branches spent, which their own records tell.
 function hopCosts(decisions: ReadonlyMap<string, Costed>): HopCost[] {
   const counted = new Map<string, number>()
   return [...decisions.values()].map((body) => {
+    if (body.joins !== undefined) return joinCost(body)
     const parent = decisions.get(body.parentHandoffId ?? '')?.cost.spentMicroUSD ?? 0
     const snapshot = body.cost.spentMicroUSD
     const execution = executionOf(body)
@@ -174,6 +176,17 @@ function hopCosts(decisions: ReadonlyMap<string, Costed>): HopCost[] {
     }
   })
 }
+
+const joinCost = (body: Costed): HopCost => ({
+  handoffId: body.handoffId,
+  parentHandoffId: body.parentHandoffId,
+  fromAgent: body.fromAgent.agentId,
+  toAgent: body.toAgent.agentType,
+  snapshotMicroUSD: body.cost.spentMicroUSD,
+  spentMicroUSD: 0,
+  negative: false,
+  ...NO_TOKENS,
+})
 
 type FinalCost = readonly [agent: string, spentMicroUSD: number, ended: Costed]
 

@@ -52,5 +52,7 @@ create table branch (
 
 -- The branch it belongs to; null is the task's own way.
 alter table handoff add column branch_id uuid;
+-- The fan-out that it joins; null of all others.
+alter table handoff add column joins_id uuid;
 -- Fan-outs that are not over: until then the task has not ended, and its own way waits.
 alter table task add column fan_outs_open integer not null default 0;

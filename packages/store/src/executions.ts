@@ -35,6 +35,8 @@ export interface ClaimedHandoff {
   readonly toVersion: string | null
   /** The branch it belongs to; null on the task’s own way. */
   readonly branchId: string | null
+  /** The last handoffs of the branches that it joins; null where it joins none. */
+  readonly joins: readonly string[] | null
   /** The agent type that executes it instead of `toAgent`, which could not. */
   readonly routedTo: string | null
   readonly parentId: string | null
@@ -89,6 +91,10 @@ const OVERRIDE_JSON = `json_build_object('id', r.id, 'handoffId', r.handoff_id,
   'expiresAt', to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
   'expired', r.expires_at <= clock_timestamp())`
 
+/** Read only of the few handoffs that join something. */
+const JOINS = `(select coalesce(array_agg(j.last_handoff_id::text order by j.position), '{}') from branch j
+  where j.fan_out_id = h.joins_id and j.last_handoff_id is not null)`
+
 /** The columns of a ClaimedHandoff whose execution is the row `from`; with CLAIMED_JOINS. */
 export const CLAIMED_COLUMNS = (from: string): string => `
   ${from}.handoff_id as "handoffId", ${from}.fencing_token as "fencingToken", ${from}.lease_expiries as "leaseExpiries",
@@ -97,7 +103,8 @@ export const CLAIMED_COLUMNS = (from: string): string => `
   h.from_version as "fromVersion", h.from_execution as "fromExecution", h.to_agent as "toAgent",
   h.to_version as "toVersion", h.parent_id as "parentId", h.traceparent, h.tracestate,
   extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
-  h.branch_id as "branchId", coalesce(branch.budget_micro_usd, t.budget_micro_usd) as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
+  h.branch_id as "branchId", case when h.joins_id is not null then ${JOINS} end as joins,
+  coalesce(branch.budget_micro_usd, t.budget_micro_usd) as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
   h.sent_by as "sentBy",
   h.approval_override_id is not null or h.revision > 1 or h.resumes_id is not null
     or exists (select from approval a where a.handoff_id = h.id) as decided, h.routed_to as "routedTo", case when r.id is not null then ${OVERRIDE_JSON} end as "approvalOverride"`

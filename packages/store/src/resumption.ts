@@ -10,6 +10,7 @@ export interface ResumableHandoff extends RevisionBase {
   readonly taskId: string
   readonly parentId: string | null
   readonly branchId: string | null
+  readonly joinsId: string | null
   readonly attempt: number
   readonly attemptsMax: number
   readonly fencingToken: number
@@ -102,6 +103,7 @@ export async function lockResumable(
       'h.task_id as taskId',
       'h.parent_id as parentId',
       'h.branch_id as branchId',
+      'h.joins_id as joinsId',
       'h.attempt',
       'h.attempts_max as attemptsMax',
       fn.coalesce('e.fencing_token', val(0)).as('fencingToken'),

@@ -24,6 +24,8 @@ export interface NewHandoff {
   readonly parentId: string | null
   /** The branch it belongs to; null on the task’s own way. */
   readonly branchId: string | null
+  /** The fan-out that it joins; null of all others. */
+  readonly joinsId: string | null
   readonly fromAgent: string
   readonly fromVersion: string
   readonly fromExecution: string
@@ -68,6 +70,7 @@ const HANDOFFS = columns({
   taskId: uuid,
   parentId: nullable(uuid),
   branchId: nullable(uuid),
+  joinsId: nullable(uuid),
   fromAgent: text,
   fromVersion: text,
   fromExecution: uuid,
@@ -148,10 +151,10 @@ with input as (
   insert into approval (handoff_id, task_id)
   select handoff_id, task_id from accepted where state = 'AWAITING_APPROVAL' order by ord
 )
-insert into handoff (id, task_id, task_seq, parent_id, branch_id, from_agent, from_version, from_execution,
+insert into handoff (id, task_id, task_seq, parent_id, branch_id, joins_id, from_agent, from_version, from_execution,
   to_agent, to_version, priority, state, attempts_max, checkpoint_id, body_sha256, request_sha256, body_bytes,
   key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by)
-select handoff_id, task_id, seq, parent_id, branch_id, from_agent, from_version, from_execution, to_agent,
+select handoff_id, task_id, seq, parent_id, branch_id, joins_id, from_agent, from_version, from_execution, to_agent,
   to_version, priority, state, attempts_max, checkpoint_id, sha256, request_sha256, body_bytes, key_id, signature,
   traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by
 from accepted

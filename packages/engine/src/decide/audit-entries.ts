@@ -44,6 +44,7 @@ export function decisionEntry(
     cost: message === undefined ? null : costOf(message),
     segments: message === undefined ? [] : segmentsOf(claimed, message),
     ...usedOverride(claimed, verdict),
+    ...(claimed.joins === null ? {} : { joins: claimed.joins }),
   }
 }
 

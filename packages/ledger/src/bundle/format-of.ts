@@ -12,8 +12,11 @@ export function formatOf({ records, erasures, ends }: BundleParts): string {
 
 /** Whether a record has what version 1.2 of its schema added. */
 function isOfResults(bytes: Uint8Array): boolean {
-  const { event, model, times, payload } = JSON.parse(decodeUtf8(bytes) ?? '{}') as RecordBody
-  if (event === 'SEND_REFUSED' || model !== undefined || times !== undefined) return true
+  const { event, model, times, joins, payload } = JSON.parse(
+    decodeUtf8(bytes) ?? '{}',
+  ) as RecordBody
+  if (event === 'SEND_REFUSED' || [model, times, joins].some((one) => one !== undefined))
+    return true
   return payload.some(
     ({ kind, zstdBytes }) => kind === 'result' || kind === 'task-result' || zstdBytes !== undefined,
   )

@@ -970,6 +970,7 @@ function microsOfForm(instant) {
 // packages/ledger/src/check-entry.ts
 const SEGMENTS_MAX = 256;
 const SUBJECTS_MAX = 256;
+const JOINS_MAX = 256;
 const SEGMENT_CHARACTERS_MAX = 4194304;
 const outcome = oneOf("passed", "failed", "skipped");
 const wellFormed = (value) => typeof value === "string" && value.length <= 4194304 && value.isWellFormed();
@@ -1016,6 +1017,7 @@ const STRUCTURAL_MEMBERS = {
 	release: optional(uuid),
 	model: optional(name),
 	times: optional(integer(1, Number.MAX_SAFE_INTEGER)),
+	joins: optional(list(uuid, JOINS_MAX)),
 	erasure: optional(object({
 		subjectRef: uuid,
 		segments: count,

@@ -146,6 +146,10 @@ export interface DecisionRecord {
    */
   times?: number
   /**
+   * The last handoffs of the branches that a join brings together; only in decisions about one.
+   */
+  joins?: Uuid[]
+  /**
    * Commitments to the segments kept apart.
    */
   payload: Segment[]

@@ -68,6 +68,7 @@ export interface Tables {
     cancel_grace_until: Date | null
     erased_at: Date | null
     branch_id: string | null
+    joins_id: string | null
   }
   'handoff_body': {
     handoff_id: string

@@ -11,6 +11,7 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { describeEnd, keptLegend } from './describe-kept.ts'
 import { findTask, orNotFound } from './find-task.ts'
+import { graphLines } from './trace-graph.ts'
 import { resultLines } from './trace-results.ts'
 
 /** The task is null where only the log knows it any more. */
@@ -73,6 +74,8 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
   else {
     output.data(`Task ${taskId}\n`)
     output.data(recordTable(records))
+    const graph = graphLines(records.map(({ body }) => body))
+    if (graph.length > 0) output.data(`\n${graph.join('\n')}`)
     output.data(`\n${costLines(cost).join('\n')}`)
     const { answers, result } = resultLines(found)
     if (answers !== '') output.data(answers)
