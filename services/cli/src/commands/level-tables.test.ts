@@ -127,14 +127,14 @@ describe('slo', () => {
     expect(levelsText(LEVELS, 160)).toMatchInlineSnapshot(`
       "Service levels, 30 days; counted for 2.0 days; 2026-11-23 03:00:07 UTC
 
-      OBJECTIVE                FOR  HANDOFFS  IN TIME  ERROR BUDGET LEFT  BURN 1 H    6 H    3 D  BURN BY HOUR, 24 H        STATE
-      queue within 500 ms     99 %   120,000  99.42 %  ████░░░░░░  42 %      15.2×  15.2×  15.2×  ··················▁▂▃▅▆█  ▲ burning
-      queue within 2000 ms  99.9 %   120,000  99.99 %  █████████░  99 %       0.0×   0.0×   0.0×  ····················▁▁▂▁  ✓ met
+      OBJECTIVE               FOR  HANDOFFS  IN TIME  ERROR BUDGET LEFT  BURN 1 H    6 H    3 D  BURN BY HOUR, 24 H        STATE
+      queue within 500 ms    99 %   120,000  99.42 %  ████░░░░░░  42 %      15.2×  15.2×  15.2×  ··················▁▂▃▅▆█  ▲ burning
+      queue within 2.0 s   99.9 %   120,000  99.99 %  █████████░  99 %       0.0×   0.0×   0.0×  ····················▁▁▂▁  ✓ met
       No handoffs by http.
 
-      PAIR                     BY     HANDOFFS   /S    P50      P99  IN TIME  BURN 1 H  STATE
-      intake → legal-analysis  queue     4,000  1.3  31 ms  1970 ms     90 %     10.0×  ✗ exhausted
-      a [2J → 法務分析         queue        31  1.3  31 ms   118 ms    100 %      0.0×  – too little traffic to judge
+      PAIR                     BY     HANDOFFS   /S    P50     P99  IN TIME  BURN 1 H  STATE
+      intake → legal-analysis  queue     4,000  1.3  31 ms   2.0 s     90 %     10.0×  ✗ exhausted
+      a [2J → 法務分析         queue        31  1.3  31 ms  118 ms    100 %      0.0×  – too little traffic to judge
 
       RATE                       15 MIN     1 H           OF  LIMIT  STATE
       refused by a check         5.00 %  3.00 %  30 of 1,000    2 %  ✗ over
@@ -142,7 +142,7 @@ describe('slo', () => {
       compressed before sending  0.00 %  0.00 %       0 of 9      –
       dead letters that wait                  2                   0  ✗ over
 
-      Waits for a person: 2 dead letters (the oldest for 90.0 min), 1 approval."
+      Waits for a person: 2 dead letters (oldest 90.0 min), 1 approval."
     `)
   })
 
@@ -150,22 +150,22 @@ describe('slo', () => {
     expect(levelsText(LEVELS, 80)).toMatchInlineSnapshot(`
       "Service levels, 30 days; counted for 2.0 days; 2026-11-23 03:00:07 UTC
 
-      OBJECTIVE                FOR  IN TIME  ERROR BUDGET LEFT  BURN 1 H  STATE
-      queue within 500 ms     99 %  99.42 %  ████░░░░░░  42 %      15.2×  ▲ burning
-      queue within 2000 ms  99.9 %  99.99 %  █████████░  99 %       0.0×  ✓ met
+      OBJECTIVE               FOR  IN TIME  ERROR BUDGET LEFT  BURN 1 H  STATE
+      queue within 500 ms    99 %  99.42 %  ████░░░░░░  42 %      15.2×  ▲ burning
+      queue within 2.0 s   99.9 %  99.99 %  █████████░  99 %       0.0×  ✓ met
       No handoffs by http.
 
-      PAIR                      /S      P99  IN TIME  STATE
-      intake → legal-analysis  1.3  1970 ms     90 %  ✗ exhausted
-      a [2J → 法務分析         1.3   118 ms    100 %  – too little traffic to judge
+      PAIR                     HANDOFFS   /S    P50     P99  IN TIME  STATE
+      intake → legal-analysis     4,000  1.3  31 ms   2.0 s     90 %  ✗ exhausted
+      a [2J → 法務分析               31  1.3  31 ms  118 ms    100 %  – too little
 
-      RATE                       15 MIN     1 H  LIMIT  STATE
-      refused by a check         5.00 %  3.00 %    2 %  ✗ over
-      rolled back to the sender       –  3.23 %    1 %  – too little traffic to judge
-      compressed before sending  0.00 %  0.00 %      –
-      dead letters that wait                  2      0  ✗ over
+      RATE                       15 MIN     1 H           OF  LIMIT  STATE
+      refused by a check         5.00 %  3.00 %  30 of 1,000    2 %  ✗ over
+      rolled back to the sender       –  3.23 %      1 of 31    1 %  – too little
+      compressed before sending  0.00 %  0.00 %       0 of 9      –
+      dead letters that wait                  2                   0  ✗ over
 
-      Waits for a person: 2 dead letters (the oldest for 90.0 min), 1 approval."
+      Waits for a person: 2 dead letters (oldest 90.0 min), 1 approval."
     `)
   })
 
@@ -189,28 +189,29 @@ describe('slo', () => {
 describe('top', () => {
   it('shows what goes through, what waits and who is slow', () => {
     expect(frameOf(LEVELS, view)).toMatchInlineSnapshot(`
-      "Baton 03:00:07 UTC, every 2 s   space pause, q quit
+      "Baton at 03:00:07 UTC, counted every 10 s   space pauses, q quits
 
-      per second sent 12.4, accepted 12.1, refused 0.0, rolled back 0.0; p50 31 ms, p99 118 ms
-      waits      outbox 3 (400 ms), queues 41 (95.0 s)
-      people     2 dead letters (the oldest for 90.0 min), 1 approval
+      per second sent 12.4, accepted 12.1, refused 0.0, rolled back 0.0
+      latency    p50 31 ms, p99 118 ms
+      waits      outbox 3 (oldest 400 ms), queues 41 (oldest 95.0 s)
+      people     2 dead letters (oldest 90.0 min), 1 approval
       objective  queue within 500 ms for 99 %: ▲ burning, 42 % left
-      objective  queue within 2000 ms for 99.9 %: ✓ met, 99 % left
+      objective  queue within 2.0 s for 99.9 %: ✓ met, 99 % left
 
       QUEUE           WAIT  OLDEST
       legal-analysis    40  95.0 s
       intake             1  100 ms
 
-      PAIR                     HANDOFFS   /S    P50      P99  IN TIME  STATE
-      intake → legal-analysis     4,000  1.3  31 ms  1970 ms     90 %  ✗ exhausted
-      a [2J → 法務分析               31  1.3  31 ms   118 ms    100 %  – too little traffic to judge"
+      PAIR                     BY     HANDOFFS   /S    P50     P99  IN TIME  BURN 1 H  STATE
+      intake → legal-analysis  queue     4,000  1.3  31 ms   2.0 s     90 %     10.0×  ✗ exhausted
+      a [2J → 法務分析         queue        31  1.3  31 ms  118 ms    100 %      0.0×  – too little"
     `)
   })
 
   it('says that it is paused, and why it could not read', () => {
     const frame = frameOf(LEVELS, { ...view, isPaused: true, failure: 'no answer' })
     expect(frame.split('\n').slice(0, 2)).toEqual([
-      'Baton 03:00:07 UTC, PAUSED   space pause, q quit',
+      'Baton at 03:00:07 UTC, PAUSED   space goes on, q quits',
       '✗ failed: no answer',
     ])
   })

@@ -9,6 +9,7 @@ import {
   milliseconds,
   percent,
   percentOf,
+  shortStateOf,
   stateOf,
   waitingWords,
 } from './service-levels.ts'
@@ -81,7 +82,7 @@ const OBJECTIVE_COLUMNS: readonly OptionalColumn<Objective>[] = [
   { title: '6 H', align: 'right', dropAt: 5, cell: (one) => burnIn(one, 6 * HOUR) },
   { title: '3 D', align: 'right', dropAt: 5, cell: (one) => burnIn(one, 3 * DAY) },
   { title: 'BURN BY HOUR, 24 H', dropAt: 3, cell: burnLine },
-  { title: 'STATE', cell: (one) => stateOf(one) },
+  { title: 'STATE', cell: (one) => stateOf(one), shortCell: (one) => shortStateOf(one) },
 ]
 
 export const pairsTable = (pairs: readonly Pair[], width: number): string =>
@@ -105,7 +106,7 @@ const PAIR_COLUMNS: readonly OptionalColumn<Pair>[] = [
   { title: 'P99', align: 'right', cell: ({ p99Ms }) => milliseconds(p99Ms) },
   { title: 'IN TIME', align: 'right', dropAt: 1, cell: ({ attained }) => percent(attained) },
   { title: 'BURN 1 H', align: 'right', dropAt: 6, cell: (one) => burnIn(one, HOUR) },
-  { title: 'STATE', cell: (one) => stateOf(one) },
+  { title: 'STATE', cell: (one) => stateOf(one), shortCell: (one) => shortStateOf(one) },
 ]
 
 function morePairs({ pairs, pairsLeftOut }: Levels): string[] {
@@ -124,7 +125,11 @@ const RATE_COLUMNS: readonly OptionalColumn<Rate>[] = [
   { title: '1 H', align: 'right', cell: ({ windows }) => shareAt(windows, windows.length - 1) },
   { title: 'OF', align: 'right', dropAt: 3, cell: ({ windows }) => partsAt(windows) },
   { title: 'LIMIT', align: 'right', dropAt: 1, cell: limitOf },
-  { title: 'STATE', cell: (rate) => RATE_STATES[rate.state] },
+  {
+    title: 'STATE',
+    cell: (rate) => RATE_STATES[rate.state],
+    shortCell: (rate) => ({ ...RATE_STATES, too_little_traffic: '– too little' })[rate.state],
+  },
 ]
 
 type Windows = Rate['windows']

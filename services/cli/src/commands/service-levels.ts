@@ -127,6 +127,10 @@ export const burnLine = ({ hours, share }: Objective): string =>
 
 export const stateOf = ({ state }: Pick<Level, 'state'>): string => STATES[state]
 
+/** Where there is little room. */
+export const shortStateOf = (level: Pick<Level, 'state'>): string =>
+  level.state === 'too_little_traffic' ? '– too little' : stateOf(level)
+
 const STATES = {
   met: '✓ met',
   burning: '▲ burning',
@@ -140,8 +144,7 @@ export const milliseconds = (ms: number | null): string => (ms === null ? '–' 
 export function waitingWords({ waiting }: Pick<Levels, 'waiting'>): string {
   const oldest = elapsed(waiting.deadLetterOldestAgeSeconds * 1_000)
   const parts = [
-    waiting.deadLetters > 0 &&
-      `${counted(waiting.deadLetters, 'dead letter')} (the oldest for ${oldest})`,
+    waiting.deadLetters > 0 && `${counted(waiting.deadLetters, 'dead letter')} (oldest ${oldest})`,
     waiting.approvals > 0 && counted(waiting.approvals, 'approval'),
     waiting.escalations > 0 && counted(waiting.escalations, 'escalation'),
     waiting.alerts > 0 && counted(waiting.alerts, 'alert'),
@@ -153,9 +156,11 @@ export function waitingWords({ waiting }: Pick<Levels, 'waiting'>): string {
 export interface OptionalColumn<Row> extends Column {
   readonly dropAt?: number
   cell(row: Row): string
+  /** The same in fewer words, where the table would be too wide otherwise. */
+  shortCell?(row: Row): string
 }
 
-/** A table no wider than `width`: columns are left out first, then lines are cut. */
+/** A table no wider than `width`: cells get shorter first, then columns are left out, then lines are cut. */
 export function fitTable<Row>(
   columns: readonly OptionalColumn<Row>[],
   rows: readonly Row[],
@@ -167,6 +172,8 @@ export function fitTable<Row>(
   )
   const lines = table.split('\n')
   if (lines.every((line) => stringWidth(line) <= width)) return table
+  if (columns.some(({ shortCell }) => shortCell !== undefined))
+    return fitTable(columns.map(shortened), rows, width)
   const drop = Math.max(...columns.map(({ dropAt = 0 }) => dropAt))
   if (drop === 0) return lines.map((line) => clip(line, width)).join('\n')
   return fitTable(
@@ -175,3 +182,6 @@ export function fitTable<Row>(
     width,
   )
 }
+
+const shortened = <Row>({ shortCell, ...column }: OptionalColumn<Row>): OptionalColumn<Row> =>
+  shortCell === undefined ? column : { ...column, cell: shortCell }

@@ -4,7 +4,7 @@ import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withReadingGateway } from '../gateway-client.ts'
 import { describeError } from '../terminal/describe-error.ts'
-import { elapsed } from '../terminal/figures.ts'
+import { count, elapsed } from '../terminal/figures.ts'
 import { clipLines, showLive } from '../terminal/live-screen.ts'
 import type { Size, Terminal } from '../terminal/live-screen.ts'
 import { nextStep } from '../terminal/next-steps.ts'
@@ -54,12 +54,13 @@ const QUEUES_SHOWN = 5
 
 export function frameOf(levels: Levels, { columns, rows, isPaused, failure }: View): string {
   const { queues, pairs } = levels
-  const status = isPaused ? 'PAUSED' : `every ${EVERY_MS / 1_000} s`
+  const status = isPaused ? 'PAUSED   space goes on' : 'counted every 10 s   space pauses'
   const head = [
-    `Baton ${levels.at.slice(11, 19)} UTC, ${status}   space pause, q quit`,
+    `Baton at ${levels.at.slice(11, 19)} UTC, ${status}, q quits`,
     ...(failure === '' ? [] : [`✗ failed: ${failure}`]),
     '',
-    ratesLine(levels),
+    `per second ${ratesWords(levels)}`,
+    `latency    ${latencyWords(levels)}`,
     `waits      ${waitsLine(levels)}`,
     `people     ${waitingWords(levels)}`,
     ...levelLines(levels),
@@ -77,16 +78,20 @@ export function frameOf(levels: Levels, { columns, rows, isPaused, failure }: Vi
 
 const perSecond = ({ perSecond: rate }: { readonly perSecond: number }) => rate.toFixed(1)
 
-function ratesLine({ recent: { sent, accepted, refused, rolledBack } }: Levels): string {
-  const latency = `p50 ${milliseconds(accepted.p50Ms)}, p99 ${milliseconds(accepted.p99Ms)}`
-  return `per second sent ${perSecond(sent)}, accepted ${perSecond(accepted)}, refused ${perSecond(refused)}, rolled back ${perSecond(rolledBack)}; ${latency}`
-}
+const ratesWords = ({ recent: { sent, accepted, refused, rolledBack } }: Levels): string =>
+  `sent ${perSecond(sent)}, accepted ${perSecond(accepted)}, refused ${perSecond(refused)}, rolled back ${perSecond(rolledBack)}`
+
+const latencyWords = ({ recent: { accepted } }: Levels): string =>
+  `p50 ${milliseconds(accepted.p50Ms)}, p99 ${milliseconds(accepted.p99Ms)}`
 
 function waitsLine({ outbox, queues }: Levels): string {
   const depth = queues.reduce((sum, queue) => sum + queue.depth, 0)
-  const oldest = Math.max(0, ...queues.map((queue) => queue.oldestAgeSeconds))
-  return `outbox ${outbox.depth} (${elapsed(outbox.oldestAgeSeconds * 1_000)}), queues ${depth} (${elapsed(oldest * 1_000)})`
+  const oldestAgeSeconds = Math.max(0, ...queues.map((queue) => queue.oldestAgeSeconds))
+  return `outbox ${depthWords(outbox)}, queues ${depthWords({ depth, oldestAgeSeconds })}`
 }
+
+const depthWords = ({ depth, oldestAgeSeconds }: Levels['outbox']): string =>
+  depth === 0 ? '0' : `${count(depth)} (oldest ${elapsed(oldestAgeSeconds * 1_000)})`
 
 function levelLines({ objectives }: Levels): string[] {
   return objectives
@@ -103,7 +108,7 @@ const QUEUE_COLUMNS = [
   {
     title: 'WAIT',
     align: 'right' as const,
-    cell: (queue: Levels['queues'][number]) => String(queue.depth),
+    cell: (queue: Levels['queues'][number]) => count(queue.depth),
   },
   {
     title: 'OLDEST',

@@ -65,7 +65,7 @@ function latencyLine({ latencyMs, accepted, handoffs }: RunFigures): string {
   const met = p99 <= p99Ms && max <= maxMs ? 'within' : 'outside'
   return [
     `Handoffs     ${count(handoffs)} sent, ${count(accepted)} accepted; dispatch to accept`,
-    `${figures.join(', ')}, max ${milliseconds(max)}: ${met} the target (p99 ${p99Ms} ms, max ${maxMs} ms)`,
+    `${figures.join(', ')}, max ${milliseconds(max)}: ${met} the target (p99 ${milliseconds(p99Ms)}, max ${milliseconds(maxMs)})`,
   ].join(' ')
 }
 

@@ -2,8 +2,9 @@
 
 export const dollars = (microUSD: number): string => `$${(microUSD / 1_000_000).toFixed(4)}`
 
+/** From one second on in seconds: "118 ms", "9.9 s". */
 export const milliseconds = (ms: number): string =>
-  ms >= 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms)} ms`
+  Math.round(ms) >= 1_000 ? `${(ms / 1_000).toFixed(1)} s` : `${Math.round(ms)} ms`
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
