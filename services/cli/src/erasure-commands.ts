@@ -19,9 +19,12 @@ export function addErase(program: Command, run: Run): void {
     .argument('[subject]', 'the id under which messages name the person in dataSubjects')
     .option('--plan', 'say what would be erased and note the request (default)')
     .option('--basis <code>', 'legal ground, goes on record (default: GDPR_ART_17_1)', code)
-    .option('--confirm <id>', 'carry out a plan that somebody else made')
+    .option('--confirm <id>', 'carry out a plan that somebody else made: --as reviewer-1')
     .option('--status <id>', 'how far an erasure has come, with its receipt')
-    .option('--replay', 'complete what was interrupted, erase again what a restore brought back')
+    .option(
+      '--replay',
+      'complete what was interrupted, erase again what a restore brought back: --as reviewer-1',
+    )
     .option(
       '--purge-storage',
       'rewrite every touched table, however large, and drop old write-ahead log; needs the superuser',

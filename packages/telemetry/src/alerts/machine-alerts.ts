@@ -6,6 +6,9 @@ const MACHINE = { area: 'machine' } as const
 
 const daysLeft = 'min by (kind, name) (baton_expiry_timestamp_seconds - time())'
 
+const ENDS =
+  'the {{ $labels.kind }} {{ $labels.name }} {{ if lt $value 0.0 }}has ended{{ else }}ends in {{ $value | humanizeDuration }}{{ end }}'
+
 export const MACHINE_ALERTS: readonly Alert[] = [
   {
     ...MACHINE,
@@ -47,7 +50,7 @@ export const MACHINE_ALERTS: readonly Alert[] = [
     ...MACHINE,
     name: 'BatonExpiresSoon',
     severity: 'ticket',
-    summary: 'the {{ $labels.kind }} {{ $labels.name }} ends in {{ $value | humanizeDuration }}',
+    summary: ENDS,
     meaning: 'A key or certificate ends within 14 days.',
     expression: () => `${daysLeft} < ${14 * DAY}`,
   },
@@ -55,7 +58,7 @@ export const MACHINE_ALERTS: readonly Alert[] = [
     ...MACHINE,
     name: 'BatonExpiresNow',
     severity: 'page',
-    summary: 'the {{ $labels.kind }} {{ $labels.name }} ends in {{ $value | humanizeDuration }}',
+    summary: ENDS,
     meaning: 'A key or certificate ends within a day, or has ended: whoever uses it is refused.',
     expression: () => `${daysLeft} < ${DAY}`,
   },

@@ -146,7 +146,7 @@ async function diagnoseErasures({ pool, audit }: OpenedDatabases): Promise<Diagn
     return passed('I11', ERASED, counted(completed.length, 'erasure'))
   }
   return failed('I11', ERASED, {
-    text: `${counted(incomplete.length, 'erasure')} and ${counted(texts.length, 'handoff')} came back; run: erase --replay`,
+    text: `${counted(incomplete.length, 'erasure')} and ${counted(texts.length, 'handoff')} came back; run: erase --replay --as reviewer-1`,
     ids: [...incomplete, ...texts].slice(0, IDS_MAX),
   })
 }
