@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readEvidence } from '@baton/audit'
+import { checkRows, readEvidence, readTrace } from '@baton/audit'
+import type { ShownRow } from '@baton/audit'
 import {
   createBatchSigner,
   formatVerifierKey,
@@ -91,7 +92,7 @@ describe('out of the cold store', () => {
   }, 60_000)
   afterAll(() => tiers?.close())
 
-  test('records, proof and texts are the ones that were dropped from the database', async () => {
+  test('records, proof and texts are the ones that were dropped from the database, and SQL says where they are', async () => {
     const taskId = '00000000-0000-4000-8000-000000000001'
     const handoffId = randomUUID()
     await tiers.append(40, 300)
@@ -116,6 +117,20 @@ describe('out of the cold store', () => {
     expect(reference?.bytes).toBe(REPETITIVE.length)
     expect(reference?.zstdBytes).toBeLessThan(REPETITIVE.length / 20)
     expect(await readEvidence({ ...options, cold: undefined })).toBeUndefined()
+
+    const { rows } = await fixture.reader.query<{ row: ShownRow }>({
+      text: `select to_jsonb(v) as row from (
+        SELECT * FROM handoff_audit WHERE taskId = '${taskId}' ORDER BY timestamp ASC) v`,
+    })
+    const shown = rows.map(({ row }, at) => [at + 1, row] as const)
+    expect(shown.map(([, row]) => [row['handoffid'], row['status'], row['reason']])).toEqual([
+      [null, 'ARCHIVED', expect.stringMatching(/^in the cold store: 2 of its records; .*trace/)],
+    ])
+    const trace = await readTrace(fixture.reader, taskId, { cold })
+    expect(checkRows('handoff_audit', shown, trace).findings).toEqual([])
+    const lying = shown.map(([at, row]) => [at, { ...row, reason: 'nothing' }] as const)
+    expect(checkRows('handoff_audit', lying, trace).findings).toHaveLength(1)
+    expect(checkRows('handoff_audit', [], trace).findings).toHaveLength(1)
   }, 60_000)
 })
 

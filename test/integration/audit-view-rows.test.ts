@@ -10,6 +10,7 @@ import type { AuditFixture } from './audit-fixture.ts'
 let fixture: AuditFixture
 const taskId = randomUUID()
 const [accepted, rejected, released] = [randomUUID(), randomUUID(), randomUUID()]
+const [blocked, refused] = [randomUUID(), randomUUID()]
 const release = randomUUID()
 
 beforeAll(async () => {
@@ -22,6 +23,16 @@ beforeAll(async () => {
     act: { id: randomUUID(), actor },
     release,
     verdicts: null,
+    segments: [],
+  })
+  const atTheDoor = (reason: string): Partial<AuditEntry> => ({
+    event: 'SEND_REFUSED',
+    act: { id: randomUUID(), actor: 'ann' },
+    reason,
+    times: 1,
+    epoch: 0,
+    verdicts: null,
+    cost: null,
     segments: [],
   })
   const ended = {
@@ -43,6 +54,10 @@ beforeAll(async () => {
     of(released, { event: 'HANDOFF_RELEASED', release, verdicts: null, segments: [] }),
     of(released, { release, epoch: 2 }),
     of(released, { ...ended, epoch: 2 }),
+    of(blocked, { event: 'HANDOFF_BLOCKED', reason: 'BLOCKED' }),
+    of(refused, atTheDoor('SCHEMA_INVALID')),
+    // What was refused once was sent again, and decided: the decision counts, also where a refusal comes later.
+    of(rejected, atTheDoor('SIGNATURE_INVALID')),
   ])
     await client.append([entry])
 })
@@ -78,9 +93,22 @@ async function asJson(view: ViewName): Promise<Rows> {
 const check = async (view: ViewName, rows: Rows) =>
   checkRows(view, rows, await readTrace(fixture.reader, taskId))
 
+test('X10 every decision has its row, a refusal at the door where nobody decided', async () => {
+  const { rows } = await fixture.reader.query<{ handoffid: string; said: string }>({
+    text: `select handoffid, concat_ws(' ', status, reason) as said from handoff_audit where taskid = '${taskId}'`,
+  })
+  expect(Object.fromEntries(rows.map(({ handoffid, said }) => [handoffid, said]))).toEqual({
+    [accepted]: 'ACCEPTED',
+    [rejected]: 'REJECTED SCHEMA_INVALID',
+    [released]: 'ACCEPTED',
+    [blocked]: 'BLOCKED BLOCKED',
+    [refused]: 'REJECTED SCHEMA_INVALID',
+  })
+})
+
 describe.each([
-  ['handoff_audit', 3],
-  ['handoff_events', 9],
+  ['handoff_audit', 5],
+  ['handoff_events', 12],
 ] as const)('%s', (view, count) => {
   test.each([
     ['texts', asTexts],
@@ -138,13 +166,13 @@ test('a view that shows a rejection as accepted and hides a handoff does not get
   const { rows } = await fixture.superuser.query<{ text: string }>({
     text: `select pg_get_viewdef('audit.handoff_audit'::regclass) as text`,
   })
-  const lying = (rows[0]?.text ?? '')
-    .replace('REJECTED', 'ACCEPTED')
-    .replace(/;$/, ` where r.handoff_id <> '${released}'`)
+  const text = (rows[0]?.text ?? '').replace('REJECTED', 'ACCEPTED').replace(/;$/, '')
+  const lying = `select v.* from (${text}) v where v.handoffid <> '${released}'`
   await fixture.superuser.query({ text: `create or replace view audit.handoff_audit as ${lying}` })
   const { findings } = await check('handoff_audit', await asTexts('handoff_audit'))
   expect(findings).toEqual([
     { row: 2, handoffId: rejected, message: 'status says "ACCEPTED", record 2 says "REJECTED"' },
+    { row: 4, handoffId: refused, message: 'status says "ACCEPTED", record 10 says "REJECTED"' },
     {
       row: null,
       handoffId: released,

@@ -63,6 +63,8 @@ export {
 export type { RemoteSettled, SettleRequest } from './remote-execution.ts'
 export { createReceiptReconciler, reconcile } from './reconcile-receipts.ts'
 export { createEventShipper } from './record-audit.ts'
+export { createRefusalRecorder } from './record-refusals.ts'
+export type { RefusalRecorder } from './record-refusals.ts'
 export type { EventShipper } from './record-audit.ts'
 export { startRedrive, stopRedrive, tryOut } from './redrive.ts'
 export type { LeftOut, TriedDeadLetter } from './redrive.ts'

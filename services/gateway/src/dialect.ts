@@ -64,7 +64,8 @@ export function faceOf(dialect: Dialect, sending: Sending): Face {
   return {
     ...dialect,
     addRoutes(scope) {
-      const options = { ...post.options, preParsing: requireScope('handoffs:send') }
+      const config = { ...post.options.config, takesHandoffs: true }
+      const options = { ...post.options, config, preParsing: requireScope('handoffs:send') }
       scope.post(post.path, options, async (request, reply) => {
         const submitted = await sending.bounded(() => send(request, { dialect, ...sending }))
         return dialect.fromOutcome(reply, submitted)

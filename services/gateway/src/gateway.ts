@@ -6,6 +6,7 @@ import {
   createLevelRecorder,
   createLevelReporter,
   createOutboxBound,
+  createRefusalRecorder,
   createReviewer,
   openDirectCalls,
 } from '@baton/engine'
@@ -37,6 +38,7 @@ import { addOperationRoutes, createReadiness } from './operation-routes.ts'
 import type { Readiness } from './operation-routes.ts'
 import { addReadRoutes } from './read-routes.ts'
 import { addRedriveRoutes } from './redrive-routes.ts'
+import { noteRefusedBy } from './refused-sends.ts'
 import { addReturnRoutes } from './return-routes.ts'
 import { addReviewRoutes } from './review-routes.ts'
 import { addControlRoutes } from './control-routes.ts'
@@ -132,7 +134,7 @@ const CONNECTIONS_MAX = 10
 
 /** Nothing listens before `start`. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const { metrics, logger } = options
+  const { metrics, logger, apiKeys, limits } = options
   const pool = createPool({
     url: options.databaseUrl,
     applicationName: 'baton-gateway',
@@ -145,9 +147,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const replay = createErasureReplay({ pool, erasures, backupDays, logger })
   const remote = remoteOf(options, pool)
   const submitter = createSubmitter({ ...options, pool })
-  const recorder = createLevelRecorder({ pool, metrics, logger })
+  const refusals = createRefusalRecorder({ pool, logger })
+  const recorders = [createLevelRecorder({ pool, metrics, logger }), refusals]
   const readiness = readinessOf(audit, pool)
-  const { apiKeys, limits } = options
   const calls = callsOf(options)
   const sending = sendingOf({ options, pool, submitter })
   const own = { options: options.session, pool, remote, metrics }
@@ -160,6 +162,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
     metrics,
     logger,
+    noteRefused: noteRefusedBy(refusals),
     faces: facesOf({
       options,
       pool,
@@ -188,7 +191,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       return database && recorded
     },
     async start() {
-      await recorder.start()
+      for (const one of recorders) await one.start()
       await remote?.start()
       url = await listen(server, options)
       logger.info({ event: 'gateway.listening', url })
@@ -205,7 +208,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         .stop()
         .then(() => sw4rm?.stop())
         .then(() => session.stop())
-        .then(() => stopInOrder({ server, calls, submitter, remote, recorder, audit, pool }))
+        .then(() => stopInOrder({ server, calls, submitter, remote, recorders, audit, pool }))
       return stopped
     },
   }
@@ -338,10 +341,10 @@ async function stopInOrder({
   calls,
   submitter,
   remote,
-  recorder,
+  recorders,
   audit,
   pool,
-}: Omit<Parts, 'erasures'> & { server: FastifyInstance; recorder: Service }) {
+}: Omit<Parts, 'erasures'> & { server: FastifyInstance; recorders: readonly Service[] }) {
   // Whoever waits for work is answered, so that the server can close.
   const given = remote?.handOut.stop()
   calls?.close()
@@ -349,7 +352,7 @@ async function stopInOrder({
   await given
   await remote?.stop()
   await submitter.drain()
-  await recorder.stop()
+  for (const recorder of recorders) await recorder.stop()
   audit.close()
   await pool.end()
 }

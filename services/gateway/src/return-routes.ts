@@ -98,6 +98,7 @@ const REVISE_HANDOFF = {
     },
   }),
   preValidation: requireBody,
+  config: { takesHandoffs: true },
 }
 
 const READ_CHECKPOINT = onlyById('task', 'handoffs:return', {

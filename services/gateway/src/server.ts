@@ -13,6 +13,7 @@ import { describeRoutes } from './openapi.ts'
 import { problemOf } from './problem.ts'
 import { refusedRequest } from './refused-request.ts'
 import { BODY_BYTES_MAX } from './request-body.ts'
+import type { NoteRefused } from './refused-sends.ts'
 import { addRequestContext } from './request-context.ts'
 import { REQUEST_SCHEMAS } from './request-schemas.ts'
 
@@ -24,6 +25,7 @@ interface ServerOptions {
   readonly connections: ConnectionBounds
   readonly metrics: Pick<Metrics, 'requestsRefusedTotal'>
   readonly logger: Logger
+  readonly noteRefused: NoteRefused
   readonly faces: readonly Face[]
 }
 
@@ -35,7 +37,7 @@ export interface BoundedServer {
 
 /** A server that is ready to listen. */
 export function createServer(options: ServerOptions): BoundedServer {
-  const { authentication, metrics, logger, rateMax, connections, faces } = options
+  const { authentication, metrics, logger, rateMax, connections, faces, noteRefused } = options
   const requestMs = Math.max(...faces.map((face) => face.requestMs))
   const note = (request: FastifyRequest, problem: ProblemError, error?: unknown) => {
     request.problemCode = problem.code
@@ -82,7 +84,7 @@ export function createServer(options: ServerOptions): BoundedServer {
         scope.addHook('onRequest', async (request, reply) =>
           identify(face.authentication, request, reply),
         )
-      answerProblems(scope, face, note)
+      answerProblems(scope, face, { note, noteRefused })
       const allowed = collectMethods(scope)
       face.addRoutes(scope)
       for (const [path, { url, methods }] of allowed) {
@@ -98,7 +100,12 @@ export function createServer(options: ServerOptions): BoundedServer {
 
 type Note = (request: FastifyRequest, problem: ProblemError, error?: unknown) => string | undefined
 
-function answerProblems(scope: FastifyInstance, face: Face, note: Note): void {
+interface Noting {
+  readonly note: Note
+  readonly noteRefused: NoteRefused
+}
+
+function answerProblems(scope: FastifyInstance, face: Face, { note, noteRefused }: Noting): void {
   const answer = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -113,9 +120,11 @@ function answerProblems(scope: FastifyInstance, face: Face, note: Note): void {
       .header('content-type', envelope.contentType)
       .send(envelope.body)
   }
-  scope.setErrorHandler((error, request, reply) =>
-    answer(request, reply, { problem: problemOf(error), error }),
-  )
+  scope.setErrorHandler(async (error, request, reply) => {
+    const problem = problemOf(error)
+    await noteRefused(request, problem)
+    return answer(request, reply, { problem, error })
+  })
   if (face.path === '') return
   scope.setNotFoundHandler((request, reply) => answer(request, reply, { problem: ROUTE_UNKNOWN }))
 }

@@ -103,6 +103,11 @@ interface Decided {
   readonly about: readonly RecordBody[]
 }
 
+const STATUSES: Readonly<Partial<Record<AuditEvent, string>>> = {
+  HANDOFF_ACCEPTED: 'ACCEPTED',
+  HANDOFF_BLOCKED: 'BLOCKED',
+}
+
 const OF_DECISION: Columns<Decided> = {
   ...Object.fromEntries(
     Object.entries(OF_RECORD).map(([name, { read, of }]) => [
@@ -110,9 +115,7 @@ const OF_DECISION: Columns<Decided> = {
       column<Decided>(read, ({ decision }) => of(decision)),
     ]),
   ),
-  status: column(text, ({ decision }) =>
-    decision.body.event === 'HANDOFF_ACCEPTED' ? 'ACCEPTED' : 'REJECTED',
-  ),
+  status: column(text, ({ decision }) => STATUSES[decision.body.event] ?? 'REJECTED'),
   overriddenreason: column(text, (of) => overridden(of)?.reason ?? null),
   overriddenverdicts: column(json, (of) => overridden(of)?.verdicts ?? null),
   decidedby: column(names, ({ about }) => actorsOf(about)),
@@ -160,7 +163,7 @@ function executedVersion(about: readonly RecordBody[]): string | null {
 
 /** Decisions, ends of executions, and what people do about a handoff: as `handoff_audit` counts them. */
 const ABOUT_HANDOFFS: ReadonlySet<number> = new Set([
-  1, 2, 4, 5, 6, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 26, 28, 29,
+  1, 2, 4, 5, 6, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 25, 26, 28, 29, 38,
 ])
 
 /** What a view must show of a task, each row as it is read; days that left the database are in none. */
@@ -168,15 +171,33 @@ function rowsOf(view: ViewName, { records }: Pick<TaskTrace, 'records'>): readon
   const hot = records.filter(({ tier }) => tier === 'hot').toSorted(byTime)
   if (view === 'handoff_events') return hot.map((record) => expected(OF_EVENT, record, record))
   const handoffs = Map.groupBy(hot, ({ body }) => body.handoffId)
-  return [...handoffs.values()].flatMap((of) => {
-    const decision = of.findLast(
-      ({ body }) => body.event === 'HANDOFF_ACCEPTED' || body.event === 'HANDOFF_REJECTED',
-    )
+  const decided = [...handoffs.values()].flatMap((of) => {
+    const decision =
+      of.findLast(({ body }) => DECISIONS.includes(body.event)) ??
+      of.findLast(({ body }) => body.event === 'SEND_REFUSED')
     const about = of
       .map(({ body }) => body)
       .filter(({ event }) => ABOUT_HANDOFFS.has(EVENT_NUMBERS[event]))
     return decision === undefined ? [] : [expected(OF_DECISION, { decision, about }, decision)]
   })
+  return [...archivedRow(records.filter(({ tier }) => tier === 'cold')), ...decided]
+}
+
+const DECISIONS: readonly AuditEvent[] = ['HANDOFF_ACCEPTED', 'HANDOFF_REJECTED', 'HANDOFF_BLOCKED']
+
+/** What `handoff_audit` says of records that left the database: how many, until when, and how to read them (E19). */
+function archivedRow(cold: readonly TraceRecord[]): readonly ExpectedRow[] {
+  const record = cold.toSorted((one, other) => one.body.seq - other.body.seq).at(-1)
+  if (record === undefined) return []
+  const { taskId } = record.body
+  const reason = `in the cold store: ${cold.length} of its records; read all with baton trace ${taskId}, or GET /v2/tasks/${taskId}/trace`
+  const said = { status: 'ARCHIVED', reason }
+  const kept = ['taskid', 'timestamp', 'chain', 'seq', 'recordhash']
+  const values = Object.entries(OF_DECISION).map(([name, { read }]): [string, unknown] => {
+    if (name in said) return [name, said[name as keyof typeof said]]
+    return [name, kept.includes(name) ? read(OF_RECORD[name]?.of(record)) : null]
+  })
+  return [{ record, values: new Map(values) }]
 }
 
 const timeOf = ({ body }: TraceRecord): number => parseInstant(body.recordedAt) ?? 0

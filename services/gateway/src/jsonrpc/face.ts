@@ -50,6 +50,7 @@ function addSessionRoutes(scope: FastifyInstance, parts: SessionFaceParts): void
     schema: SEND_MESSAGE,
     bodyLimit: BODY_MAX,
     attachValidation: true,
+    config: { takesHandoffs: true },
     preParsing: async ({ identified }: FastifyRequest) => {
       if (!peers.mayCall) throw NOT_CONFIGURED
       if (!identified.ok) throw TOKEN_REFUSED
