@@ -1,6 +1,6 @@
 // The order of one delivery: claimed, judged, recorded, started, executed, settled; nothing after a step that failed.
 import type { AuditEntry, Receipt } from '@baton/ledger'
-import { permanent, transient } from '@baton/runtime'
+import { createLogger, permanent, transient } from '@baton/runtime'
 import type { ErrorCode } from '@baton/runtime'
 import { createMetrics } from '@baton/telemetry'
 import { describe, expect, it } from 'vitest'
@@ -74,6 +74,21 @@ describe('a delivery', () => {
     expect(steps).toEqual(['claim', 'judge', 'record', 'start', 'execute', 'executed'])
     expect(entries).toMatchObject([{ event: 'HANDOFF_ACCEPTED' }])
     expect((await metrics.expose()).body).toContain('baton_handoffs_total{outcome="ACCEPTED"')
+  })
+
+  it('that uses what is deprecated executes, and is told of by its places alone', async () => {
+    const lines: string[] = []
+    const destination = { write: (line: string) => void lines.push(line) }
+    const old = { pointer: '/old', rule: 'deprecated', message: 'a text', fix: 'another' }
+    const { receive, steps } = receiver({
+      logger: createLogger({ service: 'test', destination }),
+      judge: (claimed) => ({ ...judgeSample(claimed), warnings: [old] }) as never,
+    })
+    await receive()
+    expect(steps.at(-1)).toBe('executed')
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { event: 'handoff.deprecated', level: 'warn', pointers: ['/old'] },
+    ])
   })
 
   it('that is refused at the claim ends there', async () => {

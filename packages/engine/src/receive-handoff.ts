@@ -104,6 +104,10 @@ async function processClaimed(
     const { message } = verdict
     return settleIn(span, claimed, () => deps.settle.blocked({ claimed, message, unmet }))
   }
+  if (verdict.warnings.length > 0) {
+    const pointers = verdict.warnings.map(({ pointer }) => pointer)
+    deps.logger.warn({ event: 'handoff.deprecated', pointers, ...idsOf(claimed, span) })
+  }
   if (!(await startExecution(deps, { claimed, receipt, span }))) return
   crashPoint('receiver.after_start')
   deps.logger.debug({ event: 'handoff.accepted', ...idsOf(claimed, span) })

@@ -18,6 +18,8 @@ export interface BuiltHandoff {
   readonly message: HandoffMessage
   /** Whether and how far the conversation was compressed. */
   readonly compression: Compression
+  /** Deprecated members that it has: each will be gone in the next major version. */
+  readonly warnings: readonly Detail[]
 }
 
 /**
@@ -47,13 +49,13 @@ export function buildHandoff(
     ...newerFields(agentState, asked),
   }
   const compression = compress(agentState, asked, draft)
-  const message = checked({
+  const { message, warnings } = checked({
     ...draft,
     schemaVersion: asked.schemaVersion ?? lowestVersion(draft),
     conversationHistorySummary: compression.summary,
     conversationHistoryVerbatim: compression.verbatim,
   })
-  return { message, compression }
+  return { message, compression, warnings }
 }
 
 function isList(
@@ -163,9 +165,9 @@ function isConversation(turns: unknown): turns is readonly Turn[] {
 }
 
 /** A plain copy that satisfies the schema, without the members that are undefined. */
-function checked(draft: object): HandoffMessage {
+function checked(draft: object): Pick<BuiltHandoff, 'message' | 'warnings'> {
   const schema = checkSchema(plainCopy(draft, DEFAULT_LIMITS))
-  if (schema.ok) return schema.message
+  if (schema.ok) return schema
   throw invalid(schema.details)
 }
 

@@ -29,7 +29,7 @@ export function judgeContent<V extends ScanVerdict>(
 ): Verdict<V> {
   const schema = checkSchema(value)
   if (!schema.ok) return reject('SCHEMA_INVALID', schema.details, { ...before, schema: 'failed' })
-  const { message } = schema
+  const { message, warnings } = schema
   const refuse = (reason: RejectionReason, details: readonly Detail[], checks: Checks<V>) => ({
     ...reject(reason, details, checks),
     message,
@@ -49,12 +49,12 @@ export function judgeContent<V extends ScanVerdict>(
     scan: safety?.verdict ?? null,
   }
   if (spent.length > 0) return refuse('BUDGET_EXHAUSTED', spent, checks)
-  if (checks.safety !== 'failed') return { valid: true, message, checks }
+  if (checks.safety !== 'failed') return { valid: true, message, warnings, checks }
   if (options.override === undefined)
     return refuse('SAFETY_VIOLATION', safety?.details ?? [], checks)
   const refused = options.override(checks.scan)
   if (refused === undefined)
-    return { valid: true, message, checks: { ...checks, safety: 'released' } }
+    return { valid: true, message, warnings, checks: { ...checks, safety: 'released' } }
   return refuse('SAFETY_VIOLATION', [refused, ...(safety?.details ?? [])], checks)
 }
 

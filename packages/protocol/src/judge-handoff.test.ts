@@ -38,6 +38,7 @@ describe('E31', () => {
     expect(verdict).toEqual({
       valid: true,
       message: sampleMessage({ signatureKeyId: 'fixture-key' }),
+      warnings: [],
       checks: {
         size: 'passed',
         signature: 'passed',

@@ -4,6 +4,7 @@ import handoff21 from '@baton/schemas/handoff/2.1.json' with { type: 'json' }
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { createDeprecationCheck } from './deprecations.ts'
 import type { Detail } from './detail.ts'
 import type { HandoffMessage } from './handoff-message.ts'
 import type { JsonValue } from './json.ts'
@@ -11,7 +12,12 @@ import { describeSchemaErrors } from './schema-errors.ts'
 import { readSchemaVersion } from './schema-version.ts'
 
 export type SchemaCheck =
-  | { readonly ok: true; readonly message: HandoffMessage }
+  | {
+      readonly ok: true
+      readonly message: HandoffMessage
+      /** Deprecated members that it has. */
+      readonly warnings: readonly Detail[]
+    }
   | { readonly ok: false; readonly details: readonly Detail[] }
 
 /** Checks version, required fields and types. Stops at the first error, and only then lists all. */
@@ -22,7 +28,7 @@ export function checkSchema(value: JsonValue): SchemaCheck {
   if (!version.ok) return { ok: false, details: [version.detail] }
   const name = version.known ? (`2.${version.minor}` as '2.0' | '2.1') : 'newer'
   const first = validator(name, 'first')
-  if (first(value)) return { ok: true, message: value }
+  if (first(value)) return { ok: true, message: value, warnings: DEPRECATIONS[name](value) }
   const all = validator(name, 'all')
   all(value)
   return { ok: false, details: describeSchemaErrors(all.errors ?? []) }
@@ -49,6 +55,12 @@ const DOCUMENTS = {
   '2.1': handoff21,
   newer: { ...handoff21, $id: `${handoff21.$id}:newer`, additionalProperties: true },
 } satisfies Record<Name, object>
+
+const DEPRECATIONS = {
+  '2.0': createDeprecationCheck(handoff20),
+  '2.1': createDeprecationCheck(handoff21),
+  newer: createDeprecationCheck(handoff21),
+} satisfies Record<Name, unknown>
 
 type Validator = ValidateFunction<HandoffMessage>
 

@@ -46,6 +46,20 @@ describe('schema version', () => {
     })
   })
 
+  it.each([
+    [3, '2.0', false],
+    [3, '2.1', true],
+    [3, '2.2', true],
+    [3, '2.4', true],
+    [7, '2.4', false],
+    [7, '2.5', true],
+  ])(
+    'is taken by a receiver of 2.%i where it is at most two minors older: %s %j',
+    (newest, version, ok) => {
+      expect(readSchemaVersion(version, newest).ok).toBe(ok)
+    },
+  )
+
   it('keeps unknown fields of a newer minor, but checks the known ones', () => {
     const newer = { ...sampleMessage({ schemaVersion: '2.5' }), futureField: [1] }
     expect(judgeMessage(newer, { scan: sampleScan })).toMatchObject({

@@ -21,6 +21,8 @@ export interface Checks<V extends ScanVerdict = ScanVerdict> {
 export interface Acceptance<V extends ScanVerdict = ScanVerdict> {
   readonly valid: true
   readonly message: HandoffMessage
+  /** What it uses that a later major version will not have; it is valid all the same. */
+  readonly warnings: readonly Detail[]
   readonly checks: Checks<V>
 }
 

@@ -48,6 +48,7 @@ describe('validateHandoffMessage', () => {
     expect(validateHandoffMessage(valid())).toEqual({
       valid: true,
       message: complete,
+      warnings: [],
       signature: 'skipped',
     })
   })

@@ -24,6 +24,8 @@ export type HandoffValidation =
       readonly valid: true
       /** A plain copy, which nobody else can change. */
       readonly message: HandoffMessage
+      /** Deprecated members that it has: each will be gone in the next major version. */
+      readonly warnings: readonly Detail[]
       readonly signature: SignatureChecked
     }
   | {
@@ -50,7 +52,8 @@ export function validateHandoffMessage(
 ): HandoffValidation {
   const verdict = judgeMessage(message, { agent, keyRing, scan })
   const { signature } = verdict.checks
-  if (verdict.valid) return { valid: true, message: verdict.message, signature }
+  if (verdict.valid)
+    return { valid: true, message: verdict.message, warnings: verdict.warnings, signature }
   const { reason, details: errors } = verdict
   return {
     valid: false,

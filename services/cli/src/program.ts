@@ -12,6 +12,7 @@ import { addDeadLetters } from './dead-letter-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
 import { addSlo, addTop } from './level-commands.ts'
 import { addImport, addOffer, addOffers } from './offer-commands.ts'
+import { addSchema } from './schema-commands.ts'
 import { addAgents, addApprovals, addCancel, addTask, addTasks, addTrace } from './task-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
@@ -109,6 +110,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addGameDay,
   addDoctor,
   addSettings,
+  addSchema,
   addMigrate,
 ]
 
