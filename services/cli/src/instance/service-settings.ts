@@ -34,8 +34,8 @@ export interface Known {
   readonly log: SealLog
 }
 
-/** The agents that an instance hosts: the contract review. */
-const AGENTS = join(ROOT, 'examples', 'contract-review', 'src', 'index.ts')
+/** The agents that an instance hosts. */
+const AGENTS = join(ROOT, 'services', 'cli', 'src', 'main-job', 'agents.ts')
 /** Short, because the one agent that fails on purpose should not hold up the main job. */
 const RETRY_BASE_MS = '200'
 

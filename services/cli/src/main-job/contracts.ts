@@ -1,4 +1,5 @@
-// The main job's input: every distinct licence text that is installed, one planted injection, one failing agent.
+// The main job's input: every distinct licence text that is installed, one planted injection, one failing agent, one claim
+// that is checked in three ways at the same time.
 import {
   collectLicences,
   failingReview,
@@ -6,6 +7,7 @@ import {
   reviewRequest,
 } from '@baton/contract-review'
 import type { ReviewRequest } from '@baton/contract-review'
+import { claimRequest, SAMPLE_CLAIM } from '@baton/insurance-claim'
 import { permanent } from '@baton/runtime'
 import { newTraceparent } from '@baton/telemetry'
 
@@ -21,6 +23,8 @@ export interface MainJobInput {
   readonly injectedTaskId: string
   /** The task whose agent fails. */
   readonly failingTaskId: string
+  /** The task that fans out and is joined. */
+  readonly claimTaskId: string
   /** False where fewer were asked for than there are. */
   readonly isWhole: boolean
   /** Built one by one, while earlier ones are under way. */
@@ -40,18 +44,26 @@ export async function collectContracts(root: string, max: number): Promise<MainJ
   const contracts = [injected, ...licences.map(nameAndId)]
   const failing = failingReview({ budgetUSD: BUDGET_USD, traceparent: newTraceparent() })
   const failingTaskId = failing.agentState.taskId
+  const claim = claimRequest(SAMPLE_CLAIM, {
+    budgetUSD: BUDGET_USD,
+    traceparent: newTraceparent(),
+  })
+  const claimTaskId = claim.agentState.taskId
   return {
-    taskIds: [failingTaskId, ...contracts.map(({ taskId }) => taskId)],
+    taskIds: [failingTaskId, claimTaskId, ...contracts.map(({ taskId }) => taskId)],
     names: new Map([
       [failingTaskId, 'failing-review@1.0.0'],
+      [claimTaskId, 'insurance claim'],
       ...contracts.map(({ taskId, name }) => [taskId, name] as const),
     ]),
     injectedTaskId: injected.taskId,
     failingTaskId,
+    claimTaskId,
     isWhole: licences.length === all.length,
     // The one that fails goes first: its retries take longest.
     *requests() {
       yield failing
+      yield claim
       for (const { taskId, name, text } of contracts) {
         const request = reviewRequest(text, {
           name,

@@ -1,5 +1,6 @@
 // What a person reads after the main job: findings per licence, latencies against the target, cost, and what waits.
 import type { ReviewFindings } from '@baton/contract-review'
+import type { ClaimDecision } from '@baton/insurance-claim'
 import { LATENCY_TARGETS } from '@baton/telemetry'
 import { count, counted, dollars, milliseconds, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
@@ -15,13 +16,15 @@ type Outcome = RunFigures['outcomes'][number]
 /** Prints the tables of a finished run; the riskiest licences come first. */
 export function printReport(output: Output, figures: RunFigures, input: MainJobInput): void {
   output.data('')
-  output.data(findingsTable(figures.outcomes))
-  const completed = figures.outcomes.filter(({ status }) => status === 'COMPLETED').length
+  const reviews = figures.outcomes.filter(({ taskId }) => taskId !== input.claimTaskId)
+  output.data(findingsTable(reviews))
+  const completed = reviews.filter(({ status }) => status === 'COMPLETED').length
   if (completed > ROWS_MAX) output.data(`… and ${count(completed - ROWS_MAX)} more, less risky`)
   output.data('')
   output.data(latencyLine(figures))
   output.data(costLine(figures))
   output.data(auditLine(figures))
+  for (const line of claimLines(figures, input)) output.data(line)
   for (const line of exceptionLines(figures, input)) output.data(line)
 }
 
@@ -87,6 +90,17 @@ function auditLine({ verification, traceMs }: RunFigures): string {
     ? `verified, ${counted(records, 'record')} in ${counted(chains.length, 'chain')}`
     : `NOT verified: ${counted(findingsTotal, 'finding')} in ${counted(records, 'record')}`
   return `Audit log    ${verified}; one trace rebuilt in ${milliseconds(traceMs)} (limit 10 s)`
+}
+
+function claimLines({ outcomes }: RunFigures, { claimTaskId }: MainJobInput): string[] {
+  const claim = outcomes.find(({ taskId }) => taskId === claimTaskId)
+  if (claim?.status !== 'COMPLETED') return []
+  const { decision, amount } = claim.result as ClaimDecision
+  const decided = decision === 'pay' ? `pay $${count(amount)}` : decision
+  const drawn = nextStep(`trace ${short(claimTaskId)}`)
+  return [
+    `Claim        three checks at the same time, joined to one decision: ${decided}; ${drawn}`,
+  ]
 }
 
 const reviewStep = (taskId: string): string => nextStep(`dlq show ${short(taskId)}`)

@@ -15,6 +15,7 @@ const input: MainJobInput = {
   taskIds,
   names: new Map([['t0', 'pg@8.0.0']]),
   injectedTaskId: 'injected',
+  claimTaskId: 'claim',
   failingTaskId: 'failing',
   isWhole: true,
   *requests() {
