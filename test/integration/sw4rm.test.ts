@@ -185,9 +185,19 @@ describe('a request', () => {
     expect(order).toEqual(['higher', 'high', 'unsaid', 'low'])
   })
 
+  /** How many refusals are on their way to the log. */
+  async function refusedSends(): Promise<number> {
+    const { rows } = await world.pool.query<{ refused: number }>({
+      text: `select count(*)::integer as refused from audit_outbox where entry::json ->> 'event' = 'SEND_REFUSED'`,
+    })
+    return rows[0]?.refused ?? 0
+  }
+
   it('W17 that names nobody or has no readable context is refused in words', async () => {
     const refused = (changes: object) => refusal('RequestHandoff', swarmRequest(changes))
+    const before = await refusedSends()
     expect(await refused({ request_id: '' })).toBe('3 request_id is required')
+    expect(await refusedSends()).toBe(before + 1)
     expect(await refused({ from_agent: '' })).toBe('3 from_agent is required')
     expect(await refused({ reason: '' })).toBe('3 reason is required')
     expect(await refused({ budget: { current_depth: 1 } })).toBe(

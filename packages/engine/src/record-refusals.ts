@@ -34,6 +34,7 @@ interface RefusalParts {
 }
 
 const SINGLY_MAX = 10
+const VERSION_AT = 14
 const MINUTE_MS = 60_000
 
 export function createRefusalRecorder(parts: RefusalParts): RefusalRecorder {
@@ -124,5 +125,7 @@ function refusalEntry(
 /** The task under which stands what names none; one for each day, so that none grows without end. */
 function doorOfToday(): string {
   const day = new Date().toISOString().slice(0, 10)
-  return uuidOfDigest(createHash('sha256').update(`baton/door/v1|${day}`).digest('hex'))
+  const id = uuidOfDigest(createHash('sha256').update(`baton/door/v1|${day}`).digest('hex'))
+  // Of the version that ids of tasks have.
+  return `${id.slice(0, VERSION_AT)}4${id.slice(VERSION_AT + 1)}`
 }

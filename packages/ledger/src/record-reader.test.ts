@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chainOf } from '../fixtures/chain.ts'
 import { entryOf } from '../fixtures/entry.ts'
+import { SEGMENT_KINDS } from './audit-entry.ts'
 import type { AuditEntry } from './audit-entry.ts'
 import { canonicalBytes, canonicalJson } from './canonical-json.ts'
 import { isRecordBody } from './check-entry.ts'
@@ -38,7 +39,12 @@ const ink = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCo
 const name = fc.string({ unit: ink, minLength: 1, maxLength: 20 })
 const plainName = name.filter((text) => !/["\\]/.test(text))
 const count = fc.oneof(fc.nat(20), fc.integer({ min: 0, max: 10 ** 15 - 1 }))
-const segment = fc.constant({ kind: 'message' as const, subject: null, text: 'a message' })
+const segment = fc.record({
+  kind: fc.constantFrom(...SEGMENT_KINDS),
+  subject: fc.constant(null),
+  // As long as is stored compressed, and shorter.
+  text: fc.constantFrom('a message', 'a clause '.repeat(40)),
+})
 const entryWith = (names: fc.Arbitrary<string>) =>
   fc.record<Partial<AuditEntry>>({
     event: fc.constantFrom('HANDOFF_ACCEPTED', 'EXECUTION_STARTED', 'ROLLED_BACK'),

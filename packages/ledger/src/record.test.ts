@@ -47,11 +47,42 @@ const GOLDEN_BODY =
   '"decision":"allow","findings":0},"schema":"passed","signature":"passed","size":"passed"}}'
 const GOLDEN_HASH = '4bbe8bddff2770b48b20ebb3e76795abc4ae9d3d1843430f557e7497d32981a8'
 
+const GOLDEN_RESULT =
+  '{"attempt":1,"cost":{"completionTokens":5,"promptTokens":10,"remainingMicroUSD":320000,' +
+  '"spentMicroUSD":80000},"epoch":1,"event":"EXECUTION_COMPLETED","fromAgent":{"agentId":"intake",' +
+  '"agentVersion":"1.0.0","executionId":"550e8400-e29b-41d4-a716-446655440000"},' +
+  '"handoffId":"7c9e6679-7425-40de-944b-e07fc1f90ae7","keyIds":{"batch":"0011223344556677",' +
+  '"wrap":"8899aabbccddeeff"},"model":"lexis-7b","origin":"baton/test/1/s0","parentHandoffId":null,' +
+  `"payload":[{"bytes":5,"commitment":"${'ab'.repeat(32)}","kind":"result","segment":0,` +
+  '"subjectRef":"550e8400-e29b-41d4-a716-446655440000"},' +
+  `{"bytes":400,"commitment":"${'ab'.repeat(32)}","kind":"task-result","segment":1,` +
+  '"subjectRef":"550e8400-e29b-41d4-a716-446655440000","zstdBytes":52}],' +
+  `"previousRecordHash":"${'0'.repeat(64)}","previousTaskRecordHash":"${'0'.repeat(64)}",` +
+  '"reason":null,"recordId":"5dd1bb4e-de07-841b-82fc-fa384571bf93",' +
+  '"recordedAt":"2023-11-14T22:13:20.000001Z","seq":0,' +
+  '"taskId":"3f2504e0-4f89-41d3-9a0c-0305e82c3301","taskSeq":0,' +
+  '"toAgent":{"agentType":"legal-analysis","agentVersion":null},' +
+  '"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","v":1,"verdicts":null}'
+const GOLDEN_RESULT_HASH = '45455f869d5955d5eaa29c5a34e28d3c8b5bb4d8b6bfc97f213e0b76b620294d'
+
 describe('record version 1', () => {
   test('has the golden bytes and hash', () => {
     const { body, hash } = buildRecord(entry, place, { payload, keyIds })
     expect(body.toString()).toBe(GOLDEN_BODY)
     expect(hash.toString('hex')).toBe(GOLDEN_HASH)
+  })
+
+  test('with what came out has the golden bytes and hash', () => {
+    const ended = { ...entry, event: 'EXECUTION_COMPLETED' as const, verdicts: null }
+    const answers = [
+      { ...payload[0], kind: 'result' as const },
+      { ...payload[0], segment: 1, kind: 'task-result' as const, bytes: 400, zstdBytes: 52 },
+    ]
+    const rest = { payload: answers, keyIds }
+    const { body, hash } = buildRecord({ ...ended, model: 'lexis-7b' }, place, rest)
+    expect(body.toString()).toBe(GOLDEN_RESULT)
+    expect(hash.toString('hex')).toBe(GOLDEN_RESULT_HASH)
+    expect(canonicalJson(readRecord(body))).toBe(GOLDEN_RESULT)
   })
 
   test('reads back as what was written, in canonical form', () => {

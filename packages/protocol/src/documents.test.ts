@@ -1,5 +1,5 @@
 // Checkpoint, decision record and dead letter: their fixtures get the verdict of their folder.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -19,10 +19,16 @@ describe.each([
   addFormats.default(ajv, { mode: 'full', formats: ['date-time'] })
   const validate = ajv.compile(read(`${name}/${version}.json`))
 
-  const files = ['valid', 'invalid'].flatMap((kind) =>
-    readdirSync(`${ROOT}fixtures/${name}/${kind}`).map((file) => ({ kind, file })),
+  // Those of every version, and what only this one knows.
+  const folders = [name, `${name}/${version}`].flatMap((folder) =>
+    ['valid', 'invalid'].map((kind) => ({ kind, folder: `fixtures/${folder}/${kind}` })),
   )
+  const files = folders
+    .filter(({ folder }) => existsSync(`${ROOT}${folder}`))
+    .flatMap(({ kind, folder }) =>
+      readdirSync(`${ROOT}${folder}`).map((file) => ({ kind, file: `${folder}/${file}` })),
+    )
   it.each(files)('$kind $file', ({ kind, file }) => {
-    expect(validate(read(`fixtures/${name}/${kind}/${file}`))).toBe(kind === 'valid')
+    expect(validate(read(file))).toBe(kind === 'valid')
   })
 })

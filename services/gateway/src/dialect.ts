@@ -1,6 +1,6 @@
 // How a protocol speaks to the gateway: a scope of its own, in which nothing of another one holds.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
-import type { RequireRoom } from '@baton/engine'
+import type { RefusalRecorder, RequireRoom } from '@baton/engine'
 import { limitArrival, PROBLEM_TYPE, problemBody, readBodies } from '@baton/http/server'
 import type { ProblemError } from '@baton/http/server'
 import type { Logger } from '@baton/runtime'
@@ -53,6 +53,8 @@ export interface Dialect extends Omit<Face, 'addRoutes'> {
 export interface Sending {
   readonly submitter: Submitter
   readonly requireRoom: RequireRoom
+  /** Where refusals at the door are recorded. */
+  readonly refusals: RefusalRecorder
   /** Throws while too much is under way. */
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
   readonly logger: Logger

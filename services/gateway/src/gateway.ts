@@ -151,7 +151,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const recorders = [createLevelRecorder({ pool, metrics, logger }), refusals]
   const readiness = readinessOf(audit, pool)
   const calls = callsOf(options)
-  const sending = sendingOf({ options, pool, submitter })
+  const sending = sendingOf({ options, pool, submitter, refusals })
   const own = { options: options.session, pool, remote, metrics }
   const session = createSession({ ...sending, ...foreignOf(options), ...own })
   const authentication: Face['authentication'] = ({ headers }) =>
@@ -252,8 +252,8 @@ const callsOf = ({ sync, metrics, logger }: GatewayOptions): DirectCalls | undef
 function sendingOf({
   options: { limits, metrics, logger },
   pool,
-  submitter,
-}: Pick<FaceParts, 'options' | 'pool'> & Pick<Parts, 'submitter'>): Sending {
+  ...others
+}: Pick<FaceParts, 'options' | 'pool'> & Pick<Sending, 'submitter' | 'refusals'>): Sending {
   const requireRoom = createOutboxBound({
     readDepth: (countMax) => outboxDepth(pool, countMax),
     readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
@@ -261,7 +261,7 @@ function sendingOf({
     ageMaxMs: limits.outboxAgeMaxMs,
     metrics,
   })
-  return { submitter, requireRoom, bounded: createRunningBound(limits.runningMax), logger }
+  return { ...others, requireRoom, bounded: createRunningBound(limits.runningMax), logger }
 }
 
 function facesOf(parts: FaceParts): readonly Face[] {

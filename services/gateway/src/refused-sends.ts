@@ -25,8 +25,8 @@ export const noteRefusedBy =
     await recorder.refused({ reason, operator, traceparent, ...idsOf(body) })
   }
 
-/** In the words of the receiver's verdict, to which size is a matter of form. */
-function reasonOf({ status, code }: ProblemError): RejectionReason | undefined {
+/** In the words of the receiver's verdict, to which size is a matter of form; undefined where the message was not the reason. */
+export function reasonOf({ status, code }: ProblemError): RejectionReason | undefined {
   if (code === 'BATON_SIGNATURE_INVALID') return 'SIGNATURE_INVALID'
   const isOfMessage = status === 413 || (status === 422 && code !== 'BATON_IDEMPOTENCY_KEY_REUSED')
   return isOfMessage ? 'SCHEMA_INVALID' : undefined

@@ -1,11 +1,16 @@
 // One call of the service: its answer, in the caller's trace; whatever goes wrong is a status with words.
 import type { handleUnaryCall } from '@grpc/grpc-js'
+import type { RefusalRecorder } from '@baton/engine'
 import type { Logger } from '@baton/runtime'
 import { Sw4rmError } from '@baton/protocol/dialects/sw4rm'
 import type { Span } from '@baton/telemetry'
 import type { ApiKey, Scope } from '../api-keys.ts'
 import type { Admission } from './admission.ts'
+import { problemOf } from '../problem.ts'
+import { reasonOf } from '../refused-sends.ts'
 import { openCallRecord } from './call-record.ts'
+import type { CallRecord } from './call-record.ts'
+import { PeerRefusal } from './refusal.ts'
 import { MALFORMED } from './wire.ts'
 import type { Messages, MethodName } from './wire.ts'
 
@@ -28,6 +33,8 @@ interface CallParts {
   readonly admission: Pick<Admission, 'keyOf'>
   /** Throws while too much is under way. */
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
+  /** Where refused messages are recorded. */
+  readonly refusals: RefusalRecorder
   readonly logger: Logger
 }
 
@@ -40,22 +47,40 @@ export const asCall =
     const { admission, bounded, logger } = parts
     const record = openCallRecord(name, call.metadata, logger)
     call.sendMetadata(record.headers)
-    let apiKeyId: string | undefined
+    let caller: ApiKey | undefined
     const work = async () => {
       const key = admission.keyOf(name, call.metadata)
-      apiKeyId = key.id
+      caller = key
       if (call.request === MALFORMED) throw NO_MESSAGE
       const { span, isTraced } = record
       return bounded(() => method.answer(call.request as never, { key, span, isTraced }))
     }
     const finish = async () => {
       const outcome = await settled(work)
-      if ('error' in outcome) return callback(record.refused(outcome.error, apiKeyId))
-      record.answered(apiKeyId)
+      if ('error' in outcome) {
+        if (method.scope === 'handoffs:send')
+          await noteRefused(parts, outcome.error, { caller, record })
+        return callback(record.refused(outcome.error, caller?.id))
+      }
+      record.answered(caller?.id)
       return callback(null, outcome.answered)
     }
     void finish()
   }
+
+/** Before it is answered, as for every other way in; nothing of who has no key. */
+async function noteRefused(
+  { refusals }: Pick<CallParts, 'refusals'>,
+  error: unknown,
+  { caller, record }: { readonly caller: ApiKey | undefined; readonly record: CallRecord },
+): Promise<void> {
+  if (caller === undefined || error instanceof PeerRefusal) return
+  const reason = error instanceof Sw4rmError ? 'SCHEMA_INVALID' : reasonOf(problemOf(error))
+  if (reason === undefined) return
+  const { traceparent } = record.span
+  const of = { reason, operator: caller.operator, traceparent }
+  await refusals.refused({ ...of, taskId: undefined, handoffId: undefined })
+}
 
 type Outcome = { readonly answered: object } | { readonly error: unknown }
 

@@ -40,6 +40,7 @@ export async function openSw4rm(
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
     bounds: { apiKeys, rateMax: limits.rateMax },
     bounded: sending.bounded,
+    refusals: sending.refusals,
     methods: createMethods({
       ...sending,
       ...own,

@@ -25,6 +25,7 @@ const answer = async () => ({
   metadata: {},
 })
 
+const nothing = async () => undefined
 const serverWith = (tls: typeof files): Sw4rmServer =>
   createSw4rmServer({
     host: '127.0.0.1',
@@ -33,6 +34,7 @@ const serverWith = (tls: typeof files): Sw4rmServer =>
     tls,
     bounds: { apiKeys: parseApiKeys(key.entry), rateMax: 100 },
     bounded: (work) => work(),
+    refusals: { name: 'none', start: nothing, stop: nothing, refused: nothing },
     methods: { GetHandoffStatus: { scope: 'handoffs:read', answer } } as unknown as Methods,
     logger: createLogger({ service: 'gateway', level: 'error', destination: { write: () => {} } }),
   })

@@ -6,6 +6,7 @@ import type { AddressInfo, Server as NetServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import type { handleUnaryCall } from '@grpc/grpc-js'
+import type { RefusalRecorder } from '@baton/engine'
 import type { ConnectionBounds } from '@baton/http/server'
 import { createSocketLimit } from '@baton/http/sockets'
 import { permanent } from '@baton/runtime'
@@ -27,6 +28,8 @@ export interface Sw4rmServerOptions {
   /** Throws while too much is under way. */
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
   readonly methods: Methods
+  /** Where refused messages are recorded. */
+  readonly refusals: RefusalRecorder
   readonly logger: Logger
 }
 
@@ -61,13 +64,14 @@ const CHANNEL = {
 }
 
 export function createSw4rmServer(options: Sw4rmServerOptions): Sw4rmServer {
-  const { host, methods, bounds, bounded, logger } = options
+  const { host, methods, bounds, bounded, refusals, logger } = options
   const sockets = createSocketLimit(options.connections)
   const admission = createAdmission({ ...bounds, methods, sockets, logger })
   const grpc = new Server({ ...CHANNEL, interceptors: [admission.interceptor] })
   for (const name of Object.keys(METHODS) as MethodName[]) {
     const definition = METHODS[name]
-    const call = asCall(name, methods[name] as Method<MethodName>, { admission, bounded, logger })
+    const parts = { admission, bounded, refusals, logger }
+    const call = asCall(name, methods[name] as Method<MethodName>, parts)
     grpc.addService({ [name]: definition }, { [name]: call as handleUnaryCall<unknown, unknown> })
   }
   const injector = grpc.createConnectionInjector(credentialsOf(options.tls))
