@@ -1,6 +1,7 @@
 // A drill chooses among every record that is kept, wherever it stands; a cold task is rebuilt in time, and recorded.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '@baton/testkit'
 import { expireChain, readArchivePositions, readTrace } from '@baton/audit'
 import type { RunningAuditor } from './audit-fixture.ts'
 import { createTiers } from './audit-tiers-fixture.ts'
@@ -90,6 +91,31 @@ test('the drill of a cold task stands in its own chain, behind the records of th
     ['hot', 'VERIFY_RUN', 'DRILL_PASSED'],
     ...trace.records.slice(2).map(() => ['hot', 'VERIFY_RUN', 'DRILL_PASSED']),
   ])
+})
+
+test('a drill comes by itself, says so, and is counted', async () => {
+  const scheduled = await tiers.fixture.startAuditor({
+    BATON_SEAL_PUBLIC_KEY: tiers.sealing.publicKey,
+    BATON_COLD_FOLDER: tiers.folder,
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+    BATON_AUDIT_DRILL_EVERY_S: '1',
+  })
+  const drilled = () =>
+    /"event":"audit.drill".*?"taskId":"([^"]+)"/.exec(scheduled.process.output())
+  await eventually(async () => drilled() !== null, {
+    deadlineMs: 20_000,
+    describe: 'the auditor to drill by itself',
+  })
+  const { reader } = tiers.fixture
+  const { records } = await readTrace(reader, drilled()?.[1] ?? '', { cold: tiers.cold })
+  expect(records.map(({ body }) => [body.event, body.reason, body.act?.actor])).toContainEqual([
+    'VERIFY_RUN',
+    'DRILL_PASSED',
+    'schedule',
+  ])
+  const shown = await (await fetch(`${scheduled.url}/metrics`)).text()
+  expect(shown).toMatch(/^baton_audit_drills_total\{result="passed"\} [1-9]/m)
+  await scheduled.process.stop()
 })
 
 test('a task whose bundle is gone from the cold store fails its drill, and that is recorded too', async () => {

@@ -115,6 +115,17 @@ export const LOG: Board = {
           ],
         }),
         line({
+          title: 'Drills',
+          says: 'Past tasks rebuilt as if a regulator had asked, within the last week, by result.',
+          unit: 'short',
+          queries: [
+            {
+              expression: `sum by (result) (increase(${chosen('baton_audit_drills_total')}[7d])) or 0 * group(up)`,
+              legend: '{{result}}',
+            },
+          ],
+        }),
+        line({
           title: 'Erasures of people',
           says: 'Within the last day, by what became of them.',
           unit: 'short',

@@ -3,7 +3,9 @@ import { randomInt } from 'node:crypto'
 import { readTrace } from '@baton/audit'
 import type { ColdStore, CoveredSizes, Pool } from '@baton/audit'
 import type { BundleReport } from '@baton/ledger'
-import type { Logger } from '@baton/runtime'
+import { codeOf, every } from '@baton/runtime'
+import type { Logger, Periodic } from '@baton/runtime'
+import type { Metrics } from '@baton/telemetry'
 import { chooseTask } from './drill-choice.ts'
 import type { EvidenceService } from './evidence.ts'
 
@@ -12,6 +14,7 @@ interface DrillDependencies {
   readonly covered: () => CoveredSizes | undefined
   readonly cold: ColdStore | undefined
   readonly evidence: EvidenceService
+  readonly metrics: Pick<Metrics, 'auditDrillsTotal'>
   readonly logger: Logger
 }
 
@@ -40,13 +43,20 @@ const REASONS = {
   failed: 'DRILL_FAILED',
 } as const
 
+interface DrillRequest {
+  /** Chooses the task; any by default. */
+  readonly seed?: number | undefined
+  /** Who wants it: which token, or the schedule. */
+  readonly actor: string
+}
+
 /**
  * Trace, cost and offline verification of one task, chosen by `seed` among all records of both tiers (E19, I10).
  * Undefined while the log is empty. The run stands in the task's chain as VERIFY_RUN.
  */
 export async function runDrill(
-  { reader, covered, cold, evidence, logger }: DrillDependencies,
-  seed = randomInt(SEEDS),
+  { reader, covered, cold, evidence, metrics, logger }: DrillDependencies,
+  { seed = randomInt(SEEDS), actor }: DrillRequest,
 ): Promise<DrillReport | undefined> {
   const startedAt = performance.now()
   const taskId = await chooseTask({ reader, cold }, seed)
@@ -76,7 +86,23 @@ export async function runDrill(
   }
   const traceparent = rebuilt?.evidence.traceparents.get(taskId)
   const reason = REASONS[result]
-  await evidence.record('VERIFY_RUN', { taskId, traceparent, actor: 'evidence-token', reason })
+  await evidence.record('VERIFY_RUN', { taskId, traceparent, actor, reason })
+  metrics.auditDrillsTotal[result].inc()
   logger.info({ event: 'audit.drill', seed, taskId, result, totalMs: Math.round(totalMs) })
   return report
 }
+
+const FIRST_AFTER_MS = 3_600_000
+
+/** Drills by itself, so that nobody has to remember to: first an hour after the start, or sooner where that is the interval. */
+export const scheduleDrills = (dependencies: DrillDependencies, everyMs: number): Periodic =>
+  every({
+    name: 'drills',
+    everyMs,
+    firstAfterMs: Math.min(everyMs, FIRST_AFTER_MS),
+    async run() {
+      await runDrill(dependencies, { actor: 'schedule' })
+    },
+    failed: (error) =>
+      dependencies.logger.warn({ event: 'audit.drill_failed', code: codeOf(error), error }),
+  })

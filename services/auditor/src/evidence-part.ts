@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { readHeads, readTrace } from '@baton/audit'
 import { createNoteSigner, sealLogOrigin } from '@baton/ledger'
 import { requireToken } from '@baton/http/server'
+import type { Periodic } from '@baton/runtime'
 import type { Core, Part } from './core.ts'
-import { runDrill } from './drill.ts'
+import { runDrill, scheduleDrills } from './drill.ts'
 import { createEvidence } from './evidence.ts'
 import { readEvidencePolicy } from './evidence-policy.ts'
 import { addEvidenceRoutes } from './evidence-routes.ts'
@@ -16,6 +17,7 @@ import { createTreeKeeper } from './tree-keeper.ts'
 export function createEvidencePart(core: Core): Part {
   const { settings, reader, writer, vault, batcher, covered, cold, metrics, logger } = core
   const token = settings.BATON_AUDIT_EVIDENCE_TOKEN
+  let drills: Periodic | undefined
   const keeper = createTreeKeeper({ reader, writer, cold, covered, logger })
   return {
     async prepare(server) {
@@ -36,20 +38,29 @@ export function createEvidencePart(core: Core): Part {
         metrics,
         logger,
       })
+      const drilling = { reader, covered, cold, evidence, metrics, logger }
+      const everySeconds = settings.BATON_AUDIT_DRILL_EVERY_S
+      if (everySeconds > 0) drills = scheduleDrills(drilling, everySeconds * 1_000)
       const payloadToken = settings.BATON_AUDIT_PAYLOAD_TOKEN
       addEvidenceRoutes(server, {
         evidence,
         nothingOf: async (taskId) =>
           nothingOf(await readTrace(reader, taskId, { covered: covered(), cold })),
         policyText: policy.text,
-        drill: (seed) => runDrill({ reader, covered, cold, evidence, logger }, seed),
+        drill: (seed) => runDrill(drilling, { seed, actor: 'evidence-token' }),
         mayExport: requireToken(token, 'evidence'),
         mayReadTexts:
           payloadToken === undefined ? undefined : requireToken(payloadToken, 'payload'),
       })
     },
-    start: () => keeper.start(),
-    stop: () => keeper.stop(),
+    async start() {
+      await keeper.start()
+      await drills?.start()
+    },
+    async stop() {
+      await drills?.stop()
+      await keeper.stop()
+    },
   }
 }
 

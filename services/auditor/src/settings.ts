@@ -47,6 +47,12 @@ export const AUDITOR_SETTINGS = {
     default: 3_000,
     help: 'How long evidence of a young task waits for its seal and witnesses before it is incomplete.',
   }),
+  BATON_AUDIT_DRILL_EVERY_S: integer({
+    min: 0,
+    max: 604_800,
+    default: 86_400,
+    help: 'How often a random past task is rebuilt and verified as if a regulator had asked, where there is a token for evidence; 0 is never.',
+  }),
   BATON_AUDIT_ERASER_URL: optionalUrl(POSTGRES, {
     help: 'The audit database, as the role audit_eraser; without it nobody can be erased.',
   }),

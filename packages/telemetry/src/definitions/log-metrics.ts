@@ -80,6 +80,14 @@ export const LOG_METRICS = {
     labels: [],
     filledBy: 'auditor',
   },
+  auditDrillsTotal: {
+    name: 'baton_audit_drills_total',
+    kind: 'counter',
+    help: 'Past tasks rebuilt and verified as if a regulator had asked, by schedule or by request.',
+    labels: ['result'],
+    values: ['passed', 'too slow', 'failed'],
+    filledBy: 'auditor',
+  },
   auditArchivedRecordsTotal: {
     name: 'baton_audit_archived_records_total',
     kind: 'counter',
