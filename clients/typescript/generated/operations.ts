@@ -1124,6 +1124,26 @@ readonly "subtaskId": string
 readonly "description": string
 readonly "result"?: unknown
 }
+/** What was said in this execution: it goes on after the turns of the message. */
+readonly "conversation"?: readonly ({
+readonly "role": string
+readonly "content": string
+readonly "timestamp"?: string
+readonly "name"?: string
+readonly "tool_call_id"?: string
+readonly "metadata"?: Readonly<Record<string, unknown>>
+})[]
+/** Tools that were called in this execution. */
+readonly "toolCalls"?: readonly ({
+readonly "tool": string
+readonly "calledAt": string
+readonly "inputHash": string
+readonly "outputTokens"?: number
+})[]
+readonly "personalData"?: {
+readonly "dataSubjects": readonly (string)[]
+readonly "payload"?: Readonly<Record<string, unknown>>
+}
 /** The next currentState; that of the message by default. */
 readonly "state"?: Readonly<Record<string, unknown>>
 readonly "costUSD"?: number
@@ -1153,6 +1173,24 @@ readonly "requirements"?: {
 readonly "mcp"?: readonly (string)[]
 readonly "capabilities"?: readonly (string)[]
 }
+readonly "tokenBudget"?: number
+readonly "replySchema"?: "prose" | "structured" | "json"
+readonly "replySchemaRef"?: string
+/** As sensitive as before, or more. */
+readonly "dataClassification"?: "public" | "internal" | "confidential" | "restricted"
+readonly "residency"?: {
+readonly "jurisdiction": string
+readonly "transferMechanism": "none" | "adequacy" | "scc" | "bcr" | "derogation"
+}
+readonly "externalRef"?: {
+readonly "protocol": string
+readonly "id": string
+}
+/** Private fields; those of the message that are not named here carry over. */
+readonly "extensions"?: Readonly<Record<string, unknown>>
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
 readonly "branch"?: string
 })[]
 readonly "join"?: {
@@ -1174,6 +1212,24 @@ readonly "requirements"?: {
 readonly "mcp"?: readonly (string)[]
 readonly "capabilities"?: readonly (string)[]
 }
+readonly "tokenBudget"?: number
+readonly "replySchema"?: "prose" | "structured" | "json"
+readonly "replySchemaRef"?: string
+/** As sensitive as before, or more. */
+readonly "dataClassification"?: "public" | "internal" | "confidential" | "restricted"
+readonly "residency"?: {
+readonly "jurisdiction": string
+readonly "transferMechanism": "none" | "adequacy" | "scc" | "bcr" | "derogation"
+}
+readonly "externalRef"?: {
+readonly "protocol": string
+readonly "id": string
+}
+/** Private fields; those of the message that are not named here carry over. */
+readonly "extensions"?: Readonly<Record<string, unknown>>
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
 /** How many branches must have completed; the others are canceled then. */
 readonly "waitFor"?: "all" | "any" | number
 readonly "onFailure"?: "wait" | "skip" | "fail"
@@ -1189,6 +1245,26 @@ readonly "subtaskId": string
 readonly "description": string
 readonly "result"?: unknown
 }
+/** What was said in this execution: it goes on after the turns of the message. */
+readonly "conversation"?: readonly ({
+readonly "role": string
+readonly "content": string
+readonly "timestamp"?: string
+readonly "name"?: string
+readonly "tool_call_id"?: string
+readonly "metadata"?: Readonly<Record<string, unknown>>
+})[]
+/** Tools that were called in this execution. */
+readonly "toolCalls"?: readonly ({
+readonly "tool": string
+readonly "calledAt": string
+readonly "inputHash": string
+readonly "outputTokens"?: number
+})[]
+readonly "personalData"?: {
+readonly "dataSubjects": readonly (string)[]
+readonly "payload"?: Readonly<Record<string, unknown>>
+}
 /** The next currentState; that of the message by default. */
 readonly "state"?: Readonly<Record<string, unknown>>
 readonly "costUSD"?: number
@@ -1218,6 +1294,24 @@ readonly "requirements"?: {
 readonly "mcp"?: readonly (string)[]
 readonly "capabilities"?: readonly (string)[]
 }
+readonly "tokenBudget"?: number
+readonly "replySchema"?: "prose" | "structured" | "json"
+readonly "replySchemaRef"?: string
+/** As sensitive as before, or more. */
+readonly "dataClassification"?: "public" | "internal" | "confidential" | "restricted"
+readonly "residency"?: {
+readonly "jurisdiction": string
+readonly "transferMechanism": "none" | "adequacy" | "scc" | "bcr" | "derogation"
+}
+readonly "externalRef"?: {
+readonly "protocol": string
+readonly "id": string
+}
+/** Private fields; those of the message that are not named here carry over. */
+readonly "extensions"?: Readonly<Record<string, unknown>>
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
 readonly "branch"?: string
 })[]
 readonly "join"?: {
@@ -1239,6 +1333,24 @@ readonly "requirements"?: {
 readonly "mcp"?: readonly (string)[]
 readonly "capabilities"?: readonly (string)[]
 }
+readonly "tokenBudget"?: number
+readonly "replySchema"?: "prose" | "structured" | "json"
+readonly "replySchemaRef"?: string
+/** As sensitive as before, or more. */
+readonly "dataClassification"?: "public" | "internal" | "confidential" | "restricted"
+readonly "residency"?: {
+readonly "jurisdiction": string
+readonly "transferMechanism": "none" | "adequacy" | "scc" | "bcr" | "derogation"
+}
+readonly "externalRef"?: {
+readonly "protocol": string
+readonly "id": string
+}
+/** Private fields; those of the message that are not named here carry over. */
+readonly "extensions"?: Readonly<Record<string, unknown>>
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
 /** How many branches must have completed; the others are canceled then. */
 readonly "waitFor"?: "all" | "any" | number
 readonly "onFailure"?: "wait" | "skip" | "fail"

@@ -1,6 +1,12 @@
 // What an agent is to Baton: a type, a version, the state it needs, and one function.
-import type { AgentRegistration, HandoffMessage, JsonObject, JsonValue } from '@baton/protocol'
-import type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
+import type {
+  AgentRegistration,
+  AgentState,
+  HandoffMessage,
+  JsonObject,
+  JsonValue,
+} from '@baton/protocol'
+import type { JoinHandoff, NextHandoff, ToolCall, Turn } from '@baton/protocol/settlement'
 import { BatonError } from '@baton/runtime'
 import type { NotificationHooks } from './answer-notifications.ts'
 
@@ -48,6 +54,12 @@ export interface AgentResult {
     readonly description: string
     readonly result: JsonValue
   }
+  /** What was said in this execution, oldest first: it goes on after the turns of the message. */
+  readonly conversation?: readonly Turn[]
+  /** Tools that were called in this execution: they go on after those of the message. */
+  readonly toolCalls?: readonly ToolCall[]
+  /** People whose data came in, and the data; they join those of the message. */
+  readonly personalData?: NonNullable<AgentState['personalData']>
   /** The next `currentState`. */
   readonly state: JsonObject
   readonly costUSD: number

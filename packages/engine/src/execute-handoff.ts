@@ -208,11 +208,20 @@ function whatIsWrong(result: AgentResult | undefined): string | undefined {
   if (!Number.isFinite(result.costUSD) || result.costUSD < 0) return 'costUSD that is no amount'
   if (!isCount(result.tokens?.prompt) || !isCount(result.tokens.completion)) return 'without tokens'
   if (!Array.isArray(result.next)) return 'without next'
-  if (result.remaining !== undefined && !Array.isArray(result.remaining))
-    return 'remaining that is no list'
-  if (result.model !== undefined && !MODEL.test(result.model)) return 'model that is no name'
-  return undefined
+  return whatIsWrongInAdded(result)
 }
+
+/** What an answer may have, and need not. */
+function whatIsWrongInAdded(result: AgentResult): string | undefined {
+  const { model, personalData } = result
+  const noList = LISTS.find((name) => result[name] !== undefined && !Array.isArray(result[name]))
+  if (noList !== undefined) return `${noList} that is no list`
+  if (personalData !== undefined && !Array.isArray(personalData?.dataSubjects))
+    return 'personalData without dataSubjects'
+  return model === undefined || MODEL.test(model) ? undefined : 'model that is no name'
+}
+
+const LISTS = ['remaining', 'conversation', 'toolCalls'] as const
 
 /** It stands in records, so that no text of the work may be in it. */
 const MODEL = new RegExp(MODEL_PATTERN)

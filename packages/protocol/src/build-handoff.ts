@@ -1,6 +1,7 @@
 // Makes a handoff message out of what an agent knows when its execution ends (E02).
 import { randomUUID } from 'node:crypto'
 import type { AgentCost, AgentState, HandoffConstraints } from './agent-state.ts'
+import { checkConsistency } from './checks/consistency.ts'
 import { compressContext } from './compress-context.ts'
 import type { Compression } from './compress-context.ts'
 import { ProtocolError } from './detail.ts'
@@ -26,8 +27,8 @@ export interface BuiltHandoff {
  * Builds the unsigned message: deducts the agent's own cost from the budget (E20), compresses the
  * conversation when the message would fill more than the threshold of the receiver's context
  * window (E03), and writes the lowest schema version that carries the fields in use. Constraints
- * may be given as the bare list. Throws ProtocolError BATON_HANDOFF_INVALID, with every detail,
- * when the result would not satisfy the schema; an exhausted budget is the receiver's to refuse.
+ * may be given as the bare list. Throws ProtocolError BATON_HANDOFF_INVALID, with every detail, when every
+ * receiver would refuse the result for its schema, subtask ids, version range or depth; an exhausted budget is the receiver's to refuse.
  */
 export function buildHandoffMessage(
   agentState: AgentState,
@@ -164,11 +165,13 @@ function isConversation(turns: unknown): turns is readonly Turn[] {
   return Array.isArray(turns) && turns.every(isTurn)
 }
 
-/** A plain copy that satisfies the schema, without the members that are undefined. */
+/** A plain copy that satisfies the schema, and what every receiver checks beyond it, without the members that are undefined. */
 function checked(draft: object): Pick<BuiltHandoff, 'message' | 'warnings'> {
   const schema = checkSchema(plainCopy(draft, DEFAULT_LIMITS))
-  if (schema.ok) return schema
-  throw invalid(schema.details)
+  if (!schema.ok) throw invalid(schema.details)
+  const inconsistent = checkConsistency(schema.message, {})
+  if (inconsistent.length > 0) throw invalid(inconsistent)
+  return schema
 }
 
 function plainCopy(value: object, limits: Limits): JsonValue {

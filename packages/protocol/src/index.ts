@@ -2,6 +2,7 @@
 export type { AgentRegistration } from './agent-registration.ts'
 export type { AgentState, HandoffConstraints } from './agent-state.ts'
 export { buildHandoff, buildHandoffMessage } from './build-handoff.ts'
+export { strictestOf } from './classification.ts'
 export type { OfferedOverride } from './checks/approval-override.ts'
 export { describeDetails, ProtocolError, type Detail } from './detail.ts'
 export type { Checkpoint } from './generated/checkpoint.ts'
@@ -20,6 +21,7 @@ export type { Job, NextWatermark, Pointer, Priority, QueueWatermark } from './qu
 export { ROUTES, type RejectionReason } from './rejection.ts'
 export {
   JURISDICTION_PATTERN,
+  keepsResidency,
   placesFor,
   residencyProblems,
   transferCode,

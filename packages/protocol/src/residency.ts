@@ -23,6 +23,13 @@ export function placesFor(residency: Residency | undefined): readonly string[] |
 const homeOf = (jurisdiction: string): readonly string[] =>
   jurisdiction === 'EU' ? ['EU', ...EU_MEMBERS] : [jurisdiction]
 
+/** Whether `asked` lets the data be nowhere that `given` does not: the same place or one within it, and no transfer where there was none. */
+export function keepsResidency(given: Residency, asked: Residency): boolean {
+  const [home, inside] = [homeOf(given.jurisdiction), homeOf(asked.jurisdiction)]
+  const isOpened = given.transferMechanism === 'none' && asked.transferMechanism !== 'none'
+  return !isOpened && inside.every((place) => home.includes(place))
+}
+
 /** What keeps a message from being stored or processed in a place; empty where nothing does. */
 export function residencyProblems(
   residency: Residency | undefined,

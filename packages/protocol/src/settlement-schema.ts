@@ -1,4 +1,6 @@
 // How an agent outside says what an execution came to, as JSON Schema: over /v2/executions/settle, and in the answer to a push.
+import { CLASSIFICATIONS } from './classification.ts'
+import { JURISDICTION_PATTERN } from './residency.ts'
 
 const closed = (properties: object, required: readonly string[]) => ({
   type: 'object',
@@ -39,11 +41,82 @@ const NEXT = {
   deadline: instant,
   expiresAt: instant,
   requirements: closed({ mcp: names, capabilities: names }, []),
+  tokenBudget: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  replySchema: { type: 'string', enum: ['prose', 'structured', 'json'] },
+  replySchemaRef: { type: 'string', format: 'uri', maxLength: 2_048 },
+  dataClassification: {
+    type: 'string',
+    enum: [...CLASSIFICATIONS],
+    description: 'As sensitive as before, or more.',
+  },
+  residency: closed(
+    {
+      jurisdiction: { type: 'string', pattern: JURISDICTION_PATTERN.source },
+      transferMechanism: {
+        type: 'string',
+        enum: ['none', 'adequacy', 'scc', 'bcr', 'derogation'],
+      },
+    },
+    ['jurisdiction', 'transferMechanism'],
+  ),
+  externalRef: closed({ protocol: name, id: { type: 'string', minLength: 1, maxLength: 1_024 } }, [
+    'protocol',
+    'id',
+  ]),
+  extensions: {
+    type: 'object',
+    propertyNames: { type: 'string', pattern: '^x-' },
+    description: 'Private fields; those of the message that are not named here carry over.',
+  },
+  receiverContextWindowTokens: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
+  compressionThreshold: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+  verbatimTurns: { type: 'integer', minimum: 0, maximum: 10_000 },
 }
+
+const TURN = closed(
+  {
+    role: name,
+    content: { type: 'string' },
+    timestamp: instant,
+    name: { type: 'string' },
+    tool_call_id: { type: 'string' },
+    metadata: { type: 'object' },
+  },
+  ['role', 'content'],
+)
+
+const TOOL_CALL = closed(
+  {
+    tool: name,
+    calledAt: instant,
+    inputHash: { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' },
+    outputTokens: count,
+  },
+  ['tool', 'calledAt', 'inputHash'],
+)
 
 const WORK = {
   result: { description: 'The outcome; that of the task where nothing is handed on.' },
   subtask: closed({ ...SUBTASK.properties, result: {} }, ['subtaskId', 'description']),
+  conversation: {
+    type: 'array',
+    items: TURN,
+    maxItems: 10_000,
+    description: 'What was said in this execution: it goes on after the turns of the message.',
+  },
+  toolCalls: {
+    type: 'array',
+    items: TOOL_CALL,
+    maxItems: 10_000,
+    description: 'Tools that were called in this execution.',
+  },
+  personalData: closed(
+    {
+      dataSubjects: { ...names, maxItems: 10_000 },
+      payload: { type: 'object', default: {} },
+    },
+    ['dataSubjects'],
+  ),
   state: { type: 'object', description: 'The next currentState; that of the message by default.' },
   costUSD: { type: 'number', minimum: 0, maximum: 1_000_000_000, default: 0 },
   tokens: closed({ prompt: count, completion: count }, ['prompt', 'completion']),

@@ -1,10 +1,13 @@
 // What an agent outside answers for one execution.
+import type { AgentState } from './agent-state.ts'
 import { createDocumentCheck } from './document-check.ts'
+import type { ToolCall, Turn } from './generated/handoff.ts'
 import type { HandoffMessage } from './handoff-message.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { settlementSchema } from './settlement-schema.ts'
 import { UUID_PATTERN } from './uuid.ts'
 
+export type { ToolCall, Turn } from './generated/handoff.ts'
 export { MODEL_PATTERN, settlementSchema } from './settlement-schema.ts'
 
 interface Work {
@@ -14,6 +17,12 @@ interface Work {
     readonly description: string
     readonly result: JsonValue
   }
+  /** What was said in this execution, oldest first: it goes on after the turns of the message. */
+  readonly conversation?: readonly Turn[]
+  /** Tools that were called in this execution. */
+  readonly toolCalls?: readonly ToolCall[]
+  /** People whose data came in, and the data; they join those of the message. */
+  readonly personalData?: NonNullable<AgentState['personalData']>
   readonly state?: JsonObject
   readonly costUSD?: number
   readonly tokens?: { readonly prompt: number; readonly completion: number }
@@ -24,8 +33,9 @@ interface Work {
 }
 
 /**
- * Work passed on to another agent. Context, remaining subtasks, constraints, priority, deadline and expiry carry over from the received message
- * where they are left out; version range, requirements and approval are asked for anew. Whose data it is, its classification and its residency always carry over.
+ * Work passed on to another agent. Context, remaining subtasks, constraints, priority, deadline, expiry, the shape of the answer, the reference outside
+ * and `x-` fields carry over from the received message where they are left out; version range, requirements, approval and token budget are asked for anew.
+ * Whose data it is, its classification and its residency always carry over, and may only become stricter; the depth of delegation is counted.
  */
 export interface NextHandoff {
   readonly to: string
@@ -47,6 +57,24 @@ export interface NextHandoff {
   readonly expiresAt?: string
   /** What the receiver must have (S18); required of this receiver only, so nothing carries over. */
   readonly requirements?: NonNullable<HandoffMessage['requirements']>
+  /** Tokens that this receiver may use. */
+  readonly tokenBudget?: number
+  /** What shape of answer is wanted, and where its schema is. */
+  readonly replySchema?: NonNullable<HandoffMessage['replySchema']>
+  readonly replySchemaRef?: string
+  /** As sensitive as before, or more (BATON_LABEL_LOWERED). */
+  readonly dataClassification?: NonNullable<HandoffMessage['dataClassification']>
+  /** The same place or one within it, and no transfer where there was none (BATON_LABEL_LOWERED). */
+  readonly residency?: NonNullable<HandoffMessage['residency']>
+  readonly externalRef?: NonNullable<HandoffMessage['externalRef']>
+  /** Private fields; those of the message that are not named here carry over. */
+  readonly extensions?: { readonly [name: `x-${string}`]: JsonValue }
+  /** How the conversation is compressed: for a window of so many tokens, which the receiver registered by default. */
+  readonly receiverContextWindowTokens?: number
+  /** The part of that window that the message may fill; 0.8 by default. */
+  readonly compressionThreshold?: number
+  /** How many of the latest turns stay word for word; 5 by default. */
+  readonly verbatimTurns?: number
 }
 
 /**

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { formatUuid } from '@baton/ledger'
 import { microUSD, usdFromMicro } from '@baton/protocol'
-import type { AgentState, HandoffMessage } from '@baton/protocol'
+import type { AgentState, HandoffConstraints, HandoffMessage } from '@baton/protocol'
 import type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
 import { permanent } from '@baton/runtime'
 import type { ClaimedHandoff, NewFanOut, NewHandoff } from '@baton/store'
@@ -11,6 +11,7 @@ import type { Execution } from '../execute-handoff.ts'
 import { prepareHandoff } from '../prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions } from '../prepare-handoff.ts'
 import { branchNames, divideBudget, joinAfter } from './branches.ts'
+import { carriedOver } from './carried-over.ts'
 
 type Done = Extract<Execution, { kind: 'done' }>
 
@@ -148,9 +149,7 @@ function stateFor({ claimed, message, execution }: Step, branch: Branch): AgentS
     remainingSubtasks: next.remainingSubtasks ?? remaining(message, result),
     currentState: result.state,
     relevantContext: next.relevantContext ?? message.relevantContext,
-    conversationHistory: message.conversationHistoryVerbatim,
     conversationHistorySummary: message.conversationHistorySummary,
-    toolCallHistory: message.toolCallHistory,
     cost: {
       spentSoFarUSD: costTracking.costSpentSoFarUSD,
       budgetRemainingUSD:
@@ -162,43 +161,43 @@ function stateFor({ claimed, message, execution }: Step, branch: Branch): AgentS
     },
     traceparent,
     ...(message.tracestate === undefined ? {} : { tracestate: message.tracestate }),
-    ...labelsOf(message),
+    ...carriedOver(message, result, next),
   }
 }
-
-/** Whose data it is, how sensitive, and where it may be: a task keeps them on its whole way, because its state goes on too. */
-const labelsOf = ({
-  dataSubjects,
-  personalDataPayload,
-  dataClassification,
-  residency,
-}: HandoffMessage): Pick<AgentState, 'personalData' | 'dataClassification' | 'residency'> => ({
-  ...(dataSubjects === undefined && personalDataPayload === undefined
-    ? {}
-    : {
-        personalData: { dataSubjects: dataSubjects ?? [], payload: personalDataPayload ?? {} },
-      }),
-  ...(dataClassification === undefined ? {} : { dataClassification }),
-  ...(residency === undefined ? {} : { residency }),
-})
 
 const remaining = (message: HandoffMessage, result: AgentResult) =>
   message.remainingSubtasks.filter((subtask) => subtask.subtaskId !== result.subtask.subtaskId)
 
-function constraintsFor(message: HandoffMessage, next: NextHandoff | JoinHandoff) {
-  const priority = next.priority ?? message.priority
-  const deadline = next.deadline ?? message.deadline
-  const expiresAt = next.expiresAt ?? message.expiresAt
-  return {
+function constraintsFor(
+  message: HandoffMessage,
+  next: NextHandoff | JoinHandoff,
+): HandoffConstraints {
+  const { replySchema, replySchemaRef } = isReplyAsked(next) ? next : message
+  return withoutUndefined({
     list: [...(next.constraints ?? message.constraints)],
-    ...(next.agentVersion === undefined ? {} : { agentVersion: next.agentVersion }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(deadline === undefined ? {} : { deadline }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(next.requiresApproval === true ? { requiresApproval: true } : {}),
-    ...(next.requirements === undefined ? {} : { requirements: next.requirements }),
-  }
+    priority: next.priority ?? message.priority,
+    deadline: next.deadline ?? message.deadline,
+    expiresAt: next.expiresAt ?? message.expiresAt,
+    replySchema,
+    replySchemaRef,
+    agentVersion: next.agentVersion,
+    requiresApproval: next.requiresApproval === true ? true : undefined,
+    requirements: next.requirements,
+    tokenBudget: next.tokenBudget,
+    receiverContextWindowTokens: next.receiverContextWindowTokens,
+    compressionThreshold: next.compressionThreshold,
+    verbatimTurns: next.verbatimTurns,
+  })
 }
+
+/** Form and schema of an answer belong together. */
+const isReplyAsked = ({ replySchema, replySchemaRef }: NextHandoff | JoinHandoff): boolean =>
+  replySchema !== undefined || replySchemaRef !== undefined
+
+const withoutUndefined = <Given extends object>(given: Given) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Given]?: Exclude<Given[Name], undefined>
+  }
 
 /** A version 4 shaped id that is the same each time it is derived from the same name. */
 function derivedId(name: string): string {

@@ -1,6 +1,6 @@
 // What a delivery comes to: decided here without I/O, committed once by commit-outcome.ts.
 import type { AuditEntry, AuditEvent } from '@baton/ledger'
-import { microUSD, ROUTES } from '@baton/protocol'
+import { microUSD, ProtocolError, ROUTES } from '@baton/protocol'
 import type { Detail, HandoffMessage, Verdict } from '@baton/protocol'
 import type {
   ClaimedHandoff,
@@ -72,7 +72,8 @@ export function decideExecuted(
     const passedOn = passOn({ claimed, message, execution }, options)
     return completed(claimed, { message, execution, passedOn })
   } catch (error) {
-    const failure = { code: codeOf(error), retry: false, agent: execution.agent }
+    const details = error instanceof ProtocolError ? { details: error.details } : {}
+    const failure = { code: codeOf(error), retry: false, agent: execution.agent, ...details }
     return decideFailed(claimed, failure, options)
   }
 }
@@ -132,17 +133,17 @@ interface Failure {
   readonly retryAfterMs?: number | undefined
   /** Undefined where nobody could execute it. */
   readonly agent?: Executing | undefined
+  /** What is wrong, where that is known; none of it is text of a message. */
+  readonly details?: readonly Detail[]
 }
 
 /** Tried again while attempts last, then rolled back to the sender's checkpoint (E15). */
 export function decideFailed(
   claimed: ClaimedHandoff,
-  { code, retry, retryAfterMs = 0, agent }: Failure,
+  { code, retry, retryAfterMs = 0, agent, details = [failedWith(code)] }: Failure,
   { backoff }: { readonly backoff: Backoff },
 ): Outcome {
-  const fix = 'See the agent’s own log for this handoff id.'
   const executor = executedBy(claimed, agent)
-  const details = [{ pointer: '', rule: 'execution', message: code, fix }]
   const why = { reason: code, details, executor }
   if (!retry || claimed.attempt >= claimed.attemptsMax) return rolledBack(claimed, why)
   const soon = retryOf(claimed, { ...why, returned: false }, backoff)
@@ -151,6 +152,13 @@ export function decideFailed(
   const events = [toOutboxEvent(failed)]
   return { kind: 'retry', change, events }
 }
+
+const failedWith = (code: string): Detail => ({
+  pointer: '',
+  rule: 'execution',
+  message: code,
+  fix: 'See the agent’s own log for this handoff id.',
+})
 
 /** The agent that took it declined it for good, with a code of its own: the sender goes on from its checkpoint. */
 export function decideDeclined(

@@ -1,5 +1,6 @@
 // The UUID by which Baton knows an id of another protocol: always the same one, and no two protocols share one.
 import { hash } from 'node:crypto'
+import type { HandoffMessage } from '../handoff-message.ts'
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
@@ -15,3 +16,12 @@ export function foreignUuid(protocol: string, kind: string, id: string): string 
   const shaped = `${digits.slice(0, 12)}4${digits.slice(13, 16)}${variant}${digits.slice(17)}`
   return shaped.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
+
+/**
+ * Whether the message itself came in by the protocol. What agents hand on afterwards keeps the reference of what began their
+ * task, and is told from it by the subtask that each of them has completed.
+ */
+export const cameInBy = (
+  protocol: string,
+  { externalRef, completedSubtasks }: HandoffMessage,
+): boolean => externalRef?.protocol === protocol && completedSubtasks.length === 0

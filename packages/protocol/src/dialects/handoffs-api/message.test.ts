@@ -21,7 +21,7 @@ const stored = (changes: Partial<StoredHandoff> = {}): StoredHandoff => ({
   erasedAt: null,
   result: null,
   body: Buffer.from(
-    '{"externalRef":{"protocol":"handoffs-api","id":"x"},"currentState":{"subject":"s","body":"b"}}',
+    '{"externalRef":{"protocol":"handoffs-api","id":"x"},"completedSubtasks":[],"currentState":{"subject":"s","body":"b"}}',
   ),
   approval: null,
   ...changes,

@@ -3,6 +3,7 @@ import type { AgentState, HandoffConstraints } from '../../agent-state.ts'
 import type { HandoffMessage } from '../../handoff-message.ts'
 import type { JsonObject } from '../../json.ts'
 import { usdFromMicro } from '../../money.ts'
+import { cameInBy } from '../foreign-id.ts'
 import type { CreateRequest } from './request.ts'
 import { CHAIN_DEPTH_MAX, HANDOFFS_API, statusOf } from './words.ts'
 import type { HandoffState, Status } from './words.ts'
@@ -195,12 +196,9 @@ const ERASED_TEXTS: Texts = {
 
 // What did not come in by this API has no text that its readers may see: it is named by who hands over to whom.
 function readTexts({ body, sender, recipient }: StoredHandoff): Texts {
-  const {
-    externalRef,
-    currentState,
-    personalDataPayload = {},
-  } = JSON.parse(Buffer.from(body).toString('utf8')) as HandoffMessage
-  if (externalRef?.protocol !== HANDOFFS_API)
+  const message = JSON.parse(Buffer.from(body).toString('utf8')) as HandoffMessage
+  const { currentState, personalDataPayload = {} } = message
+  if (!cameInBy(HANDOFFS_API, message))
     return { ...ERASED_TEXTS, subject: `Handoff from ${sender} to ${recipient}`, body: '' }
   const read = (name: string): string | null => {
     const apart = personalDataPayload[`/currentState/${name}`] as JsonObject | undefined

@@ -3,7 +3,7 @@ import type { AgentState, HandoffConstraints } from '../../agent-state.ts'
 import type { HandoffMessage } from '../../handoff-message.ts'
 import type { Turn } from '../../generated/handoff.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
-import { foreignUuid } from '../foreign-id.ts'
+import { cameInBy, foreignUuid } from '../foreign-id.ts'
 import { contextFrom, deserializeContext, serializeContext } from './handoff-context.ts'
 import type { ContextMode, HandoffContext } from './handoff-context.ts'
 import { handoffRequest } from './handoff-request.ts'
@@ -202,7 +202,7 @@ function delegationOf(budget: BudgetEnvelope | null): Pick<AgentState, 'delegati
 
 /** The request that a handoff is for an agent of SW4RM, whichever protocol it came from; its context is the very bytes where it came from this one. */
 export function fromHandoff(message: HandoffMessage): HandoffRequest {
-  const own = message.externalRef?.protocol === SW4RM
+  const own = cameInBy(SW4RM, message)
   const kept = objectOf(message['x-sw4rm'])
   const { reason } = message.currentState
   const snapshot = own ? message.contextSnapshot : undefined
