@@ -23,6 +23,8 @@ export type {
   RolledBackHandoff,
   Sent,
 } from '@baton/engine'
+export { jobIdOf } from '@baton/transport/jobs'
+export type { ConsumeOptions, Consumer, Job, Pointer, Transport } from '@baton/transport/jobs'
 export { validateHandoffMessage } from './validate-handoff.ts'
 export type { HandoffValidation, ValidateOptions } from './validate-handoff.ts'
 export { buildHandoffMessage, createKeyRing } from '@baton/protocol'
