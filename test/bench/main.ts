@@ -10,7 +10,7 @@ import type { LoadPlan, LoadResult, Servers } from './system-under-load.ts'
 import { serverPid } from './server-pid.ts'
 import type { Spread } from './statistics.ts'
 
-const HELP = `npm run bench -- [options]     npm run bench -- recovery|verify|audit|trace|telemetry [--help]
+const HELP = `npm run bench -- [options]     npm run bench -- recovery|verify|audit|trace|telemetry|acceptance [--help]
   --seconds N      length of the closed loops (60)
   --under-way N    handoffs not yet settled in the closed loops (512)
   --rate N         sends per second of the open loop (100)
@@ -233,4 +233,5 @@ else if (process.argv[2] === 'verify') await import('./verify.ts')
 else if (process.argv[2] === 'trace') await import('./trace.ts')
 else if (process.argv[2] === 'audit') await import('./audit.ts')
 else if (process.argv[2] === 'telemetry') await import('./telemetry.ts')
+else if (process.argv[2] === 'acceptance') await import('./acceptance.ts')
 else await main()

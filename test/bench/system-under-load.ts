@@ -38,6 +38,8 @@ export interface LoadResult {
   readonly name: string
   readonly sent: number
   readonly failed: number
+  /** Of those sent, how many a receiver accepted. */
+  readonly accepted: number
   /** Handoffs per second whose effect was committed, over the steady part of the run. */
   readonly completedPerSecond: number
   readonly dispatchToAcceptMs: Spread
@@ -93,6 +95,7 @@ export async function runLoad(
     return {
       name: plan.name,
       ...load,
+      accepted: await countAccepted(pool),
       ...(await readFigures(pool, system)),
       cpuUsPerHandoff: perHandoff(before, after, load.sent),
     }
@@ -138,6 +141,13 @@ async function isSettled(pool: Pool): Promise<boolean> {
         or exists (select from audit_outbox) as open`,
   })
   return rows[0]?.open === false
+}
+
+async function countAccepted(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ accepted: number }>({
+    text: 'select count(*)::int as accepted from handoff where accepted_at is not null',
+  })
+  return rows[0]?.accepted ?? 0
 }
 
 interface Times {
