@@ -4,6 +4,8 @@ import type { SourceFile } from './source-files.ts'
 
 /** One library per job, used by its owners only. A trailing slash means every package of that scope. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  ai: ['packages/summarise'],
+  '@ai-sdk/openai-compatible': ['packages/summarise'],
   bullmq: ['packages/transport'],
   ioredis: ['packages/transport'],
   pg: ['packages/postgres'],

@@ -81,6 +81,33 @@ export const COST: Board = {
           queries: [{ expression: rateSeries('compressions', '1h'), legend: 'compressed' }],
         },
         {
+          title: 'Summaries, by who wrote them and why',
+          says: 'Where a summariser is set: by the model, or by extract because the model was too dear, slow, away or wrong.',
+          shape: 'lines',
+          unit: 'ops',
+          width: 6,
+          queries: [
+            {
+              expression: `sum by (summariser, reason) (${perSecond(chosen('baton_context_summaries_total'))})`,
+              legend: '{{summariser}} {{reason}}',
+            },
+          ],
+        },
+        {
+          title: 'Cost of summaries, part of all cost',
+          says: 'At most 5 % of each upstream call; counted into its task.',
+          shape: 'lines',
+          unit: 'percentunit',
+          width: 6,
+          badAt: 0.05,
+          queries: [
+            {
+              expression: `1e6 * sum(${perSecond(chosen('baton_context_summary_cost_usd_total'))}) / (sum(${perSecond(chosen('baton_cost_micro_usd_total'))}) > 0)`,
+              legend: 'summaries',
+            },
+          ],
+        },
+        {
           title: 'Bytes of a message',
           says: 'On average, of those that were accepted.',
           shape: 'lines',

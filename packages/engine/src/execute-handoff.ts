@@ -4,6 +4,7 @@ import { MODEL_PATTERN } from '@baton/protocol/settlement'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
+import type { Summariser } from '@baton/summarise'
 import { invokeAgentAttributes, startSpan, usageAttributes } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
@@ -11,6 +12,8 @@ import { HandoffCanceled } from './agent.ts'
 import { callOutside } from './call-outside.ts'
 import type { Heartbeat, Lease } from './heartbeat.ts'
 import type { OutsideAgent } from './outside-agent.ts'
+import { summariseNext } from './summarise-next.ts'
+import type { WrittenSummary } from './take-written.ts'
 
 /** How agent code ended. A failure carries a code, never the agent's own text. */
 export type Execution =
@@ -19,6 +22,8 @@ export type Execution =
       readonly result: AgentResult
       readonly agent: Executing
       readonly traceparent: string
+      /** Summaries of what is handed on, by name; the extract where there is none. */
+      readonly written?: ReadonlyMap<string, WrittenSummary>
     }
   | {
       readonly kind: 'failed'
@@ -52,6 +57,8 @@ interface ExecuteDeps {
   readonly leaseMs: number
   readonly pool: Pool
   readonly metrics: Metrics
+  /** Who condenses what agents hand on; the extract by default. */
+  readonly summariser?: Summariser | undefined
 }
 
 /** Executes an accepted handoff; never throws. */
@@ -125,7 +132,10 @@ export async function executeHandoff(
     const execution =
       'call' in agent
         ? await untilAborted(callOutside({ ...deps, agent, lease }, hop), lease.over)
-        : await runAgent(agent, hop, lease)
+        : await untilAborted(
+            runAgent(agent, hop, lease).then((done) => summarised(deps, hop, done)),
+            lease.over,
+          )
     if (execution.kind === 'done') own.setAttributes(usageAttributes(execution.result.tokens))
     own.end(execution.kind === 'failed' ? { error: execution.code } : {})
     return execution
@@ -140,6 +150,17 @@ export async function executeHandoff(
     lease.release()
     deps.metrics.hopSeconds.execute.observe((performance.now() - startedAt) / 1000, own.exemplar)
   }
+}
+
+/** An agent outside says what it hands on later, to whoever settles it. */
+async function summarised(
+  { agents, summariser, metrics }: ExecuteDeps,
+  { claimed, message }: Accepted,
+  execution: Execution,
+): Promise<Execution> {
+  if (summariser === undefined || execution.kind !== 'done') return execution
+  const windowTokensOf = (type: string) => agents.get(type)?.contextWindowTokens
+  return summariseNext({ claimed, message, execution }, { summariser, windowTokensOf, metrics })
 }
 
 async function runAgent(

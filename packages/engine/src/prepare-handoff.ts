@@ -1,7 +1,8 @@
 // From agent state to the signed row that one transaction commits: build, compress, sign, checkpoint.
 import { createHash, randomUUID } from 'node:crypto'
-import { buildHandoff, microUSD, signHandoff } from '@baton/protocol'
+import { buildHandoff, microUSD, signHandoff, usdFromMicro } from '@baton/protocol'
 import type {
+  AgentCost,
   AgentState,
   Checkpoint,
   HandoffConstraints,
@@ -11,6 +12,8 @@ import type {
 import type { NewHandoff } from '@baton/store'
 import { permanent } from '@baton/runtime'
 import { newTraceparent, parseTraceparent, parseTracestate } from '@baton/telemetry'
+import { takeWritten } from './take-written.ts'
+import type { WrittenSummary } from './take-written.ts'
 
 export interface PrepareOptions {
   readonly keyRing: KeyRing
@@ -24,6 +27,8 @@ export interface PrepareOptions {
   readonly joinsId?: string | null
   /** The context window of an agent type, where it is known here: the builder compresses for it (E03). */
   windowTokensOf?(agentType: string): number | undefined
+  /** What a summariser wrote of the older turns, ahead of building; the extract by default. Its cost is the sender's. */
+  readonly written?: WrittenSummary | undefined
   /** Called for every handoff whose older turns were summarised. */
   onCompressed?(): void
 }
@@ -44,21 +49,38 @@ export function prepareHandoff(
   options: PrepareOptions & { readonly traceparent?: string },
 ): NewHandoff {
   const { agentState, targetAgentType } = request
-  const { traceparent = agentState.traceparent } = options
+  const { traceparent = agentState.traceparent, written } = options
+  const cost = withSummary(agentState.cost, written)
   const { message, compression } = buildHandoff(
-    { ...agentState, traceparent },
+    { ...agentState, cost, traceparent },
     targetAgentType,
     withWindow(request, options),
+    takeWritten(written),
   )
   if (compression.compressed) options.onCompressed?.()
   const asked = JSON.stringify(request)
   const handoff = prepareSaved(message, { asked, state: {} }, options)
-  return { ...handoff, addedCostMicroUSD: microUSD(agentState.cost.ownCostUSD) }
+  return { ...handoff, addedCostMicroUSD: microUSD(cost.ownCostUSD) }
 }
 
-function withWindow(
+/** The sender pays for the summary, in whole micro-USD. */
+function withSummary(cost: AgentCost, written: WrittenSummary | undefined): AgentCost {
+  if (written === undefined) return cost
+  const { ownCostUSD, tokenSpent } = cost
+  return {
+    ...cost,
+    ownCostUSD: usdFromMicro(microUSD(ownCostUSD) + microUSD(written.costUSD)),
+    tokenSpent: {
+      prompt: tokenSpent.prompt + written.tokens.prompt,
+      completion: tokenSpent.completion + written.tokens.completion,
+    },
+  }
+}
+
+/** What is asked for, with the receiver's context window where it is known here. */
+export function withWindow(
   { constraints, targetAgentType }: HandoffRequest,
-  { windowTokensOf }: PrepareOptions,
+  { windowTokensOf }: Pick<PrepareOptions, 'windowTokensOf'>,
 ): HandoffConstraints {
   const known = constraints.receiverContextWindowTokens ?? windowTokensOf?.(targetAgentType)
   return known === undefined ? constraints : { ...constraints, receiverContextWindowTokens: known }

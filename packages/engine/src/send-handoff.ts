@@ -6,11 +6,13 @@ import { sendHandoffs } from '@baton/store'
 import type { Database, NewHandoff, Pool, SendOutcome } from '@baton/store'
 import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
+import type { Summariser } from '@baton/summarise'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { RequireRoom } from './outbox-bound.ts'
 import { prepareHandoff, prepareMessage } from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions, ReadyMessage } from './prepare-handoff.ts'
 import { wakeRelays } from './wake.ts'
+import { writeSummary } from './write-summary.ts'
 
 interface SenderParts extends PrepareOptions {
   readonly pool: Pool
@@ -18,6 +20,8 @@ interface SenderParts extends PrepareOptions {
   readonly requireRoom?: RequireRoom
   /** Where this installation stores and processes; without it nothing is taken that must stay somewhere. */
   readonly jurisdiction?: Jurisdiction
+  /** Who condenses older turns that do not fit; the extract by default. */
+  readonly summariser?: Summariser | undefined
   readonly metrics: Metrics
 }
 
@@ -98,7 +102,8 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
       try {
         const { traceparent } = span
         const step = startStep(span, { name: 'build', attributes: { 'baton.hop': 'build' } })
-        const handoff = prepareHandoff(request, { ...preparing, traceparent, sentBy })
+        const written = await writeSummary(request, parts)
+        const handoff = prepareHandoff(request, { ...preparing, traceparent, sentBy, written })
         step.end()
         const seconds = (performance.now() - startedAt) / 1000
         metrics.hopSeconds.build.observe(seconds, span.exemplar)

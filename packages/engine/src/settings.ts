@@ -112,6 +112,38 @@ export const SYNC_SETTINGS = {
   }),
 }
 
+/** Who condenses conversations that do not fit; the extract where no base URL is given. */
+export const SUMMARISER_SETTINGS = {
+  BATON_SUMMARISER_BASE_URL: optionalUrl(['http', 'https'], {
+    help: 'OpenAI-compatible endpoint that condenses long conversations. Without it, and whenever it does not help, statements are extracted word for word.',
+  }),
+  BATON_SUMMARISER_MODEL: text({
+    default: 'gpt-4o-mini',
+    help: 'Name of the model at that endpoint; a small one is enough.',
+  }),
+  BATON_SUMMARISER_API_KEY: optionalSecret({
+    help: 'Key of that endpoint; a local one may need none.',
+  }),
+  BATON_SUMMARISER_PROMPT_PRICE: integer({
+    min: 0,
+    max: 1_000_000_000,
+    default: 150_000,
+    help: 'Micro-USD for a million prompt tokens: 150000 is $0.15; 0 for a model of your own.',
+  }),
+  BATON_SUMMARISER_COMPLETION_PRICE: integer({
+    min: 0,
+    max: 1_000_000_000,
+    default: 600_000,
+    help: 'Micro-USD for a million completion tokens: 600000 is $0.60; 0 for a model of your own.',
+  }),
+  BATON_SUMMARISER_TIMEOUT_MS: integer({
+    min: 50,
+    max: 60_000,
+    default: 5_000,
+    help: 'How long a summary is waited for before the extract is taken.',
+  }),
+}
+
 /** Recovery times; the defaults are what the promises are measured with. */
 export const RECOVERY_SETTINGS = {
   BATON_LEASE_MS: integer({

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { AgentCost, AgentState, HandoffConstraints } from './agent-state.ts'
 import { checkConsistency } from './checks/consistency.ts'
 import { compressContext } from './compress-context.ts'
-import type { Compression } from './compress-context.ts'
+import type { Compression, Summarise } from './compress-context.ts'
 import { ProtocolError } from './detail.ts'
 import type { Detail } from './detail.ts'
 import type { Turn } from './generated/handoff.ts'
@@ -38,18 +38,19 @@ export function buildHandoffMessage(
   return buildHandoff(agentState, targetAgentType, constraints).message
 }
 
-/** The same, and says what the compression did. */
+/** The same, and says what the compression did; `summarise` writes the summary where one is needed. */
 export function buildHandoff(
   agentState: AgentState,
   targetAgentType: string,
   constraints: HandoffConstraints | readonly string[] = [],
+  summarise?: Summarise,
 ): BuiltHandoff {
   const asked: HandoffConstraints = isList(constraints) ? { list: constraints } : constraints
   const draft = {
     ...coreFields(agentState, targetAgentType, asked),
     ...newerFields(agentState, asked),
   }
-  const compression = compress(agentState, asked, draft)
+  const compression = compress(agentState, asked, { draft, summarise })
   const { message, warnings } = checked({
     ...draft,
     schemaVersion: asked.schemaVersion ?? lowestVersion(draft),
@@ -136,7 +137,16 @@ const NEGATIVE_COST: Detail = {
   expected: '>= 0',
 }
 
-function compress(state: AgentState, asked: HandoffConstraints, draft: object): Compression {
+interface Drafted {
+  readonly draft: object
+  readonly summarise: Summarise | undefined
+}
+
+function compress(
+  state: AgentState,
+  asked: HandoffConstraints,
+  { draft, summarise }: Drafted,
+): Compression {
   const turns = state.conversationHistory ?? []
   const summary = state.conversationHistorySummary ?? ''
   const { receiverContextWindowTokens: windowTokens, compressionThreshold, verbatimTurns } = asked
@@ -152,6 +162,7 @@ function compress(state: AgentState, asked: HandoffConstraints, draft: object): 
       rest: JSON.stringify(rest),
       ...(compressionThreshold === undefined ? {} : { threshold: compressionThreshold }),
       ...(verbatimTurns === undefined ? {} : { verbatimTurns }),
+      ...(summarise === undefined ? {} : { summarise }),
     },
   )
 }

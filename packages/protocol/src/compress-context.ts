@@ -2,6 +2,7 @@
 import { ProtocolError } from './detail.ts'
 import type { Turn } from './generated/handoff.ts'
 import { summariseTurns } from './summarise-turns.ts'
+import type { SummaryOptions } from './summarise-turns.ts'
 import { countTokens, tokensAtMost } from './token-count.ts'
 
 export interface Conversation {
@@ -20,7 +21,12 @@ export interface CompressionOptions {
   readonly verbatimTurns?: number
   /** What else the receiver has to read: the text of the message without the conversation. */
   readonly rest?: string
+  /** Condenses the older turns within the bounds it is given; the extract by default. */
+  readonly summarise?: Summarise
 }
+
+/** A summary of older turns, and of the summary of what lay before them. */
+export type Summarise = (older: Conversation, options: SummaryOptions) => string
 
 export interface Compression {
   readonly compressed: boolean
@@ -42,7 +48,7 @@ const VERBATIM_SHARE = 0.75
  * oldest turns are replaced by an extract that keeps facts, decisions with their reasons,
  * constraints, warnings and tool results; the latest turns stay verbatim, fewer of them when they
  * alone would fill the window; when the rest of the message does, only a few lines remain.
- * Deterministic: the same input gives the same output, at no cost. Throws ProtocolError
+ * Deterministic: the same input and summariser give the same output. Throws ProtocolError
  * BATON_COMPRESSION_INVALID for options out of range.
  */
 export function compressContext(
@@ -50,7 +56,7 @@ export function compressContext(
   options: CompressionOptions,
 ): Compression {
   checkOptions(options)
-  const { windowTokens, threshold = THRESHOLD, rest = '' } = options
+  const { windowTokens, threshold = THRESHOLD, rest = '', summarise = summariseTurns } = options
   const allowedTokens = Math.floor(windowTokens * threshold)
   if (fits(conversation, rest, allowedTokens)) return unchanged(conversation)
   const roomTokens = Math.max(allowedTokens - countTokens(rest), ROOM_TOKENS_MIN)
@@ -62,7 +68,7 @@ export function compressContext(
   const split = conversation.turns.length - kept
   if (split === 0 && conversation.summary === '') return unchanged(conversation)
   const verbatim = conversation.turns.slice(split)
-  const summary = summariseTurns(
+  const summary = summarise(
     { turns: conversation.turns.slice(0, split), summary: conversation.summary },
     { tokensMax: roomTokens - sumTokens(verbatim), kept },
   )

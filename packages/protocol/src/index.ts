@@ -1,8 +1,10 @@
 // What a handoff is, and whether to accept it: build, encode, sign, parse, judge. No I/O.
 export type { AgentRegistration } from './agent-registration.ts'
-export type { AgentState, HandoffConstraints } from './agent-state.ts'
+export type { AgentCost, AgentState, HandoffConstraints } from './agent-state.ts'
 export { buildHandoff, buildHandoffMessage } from './build-handoff.ts'
 export { strictestOf } from './classification.ts'
+export { checkSummary, type SummaryFault } from './check-summary.ts'
+export type { Conversation, Summarise } from './compress-context.ts'
 export type { OfferedOverride } from './checks/approval-override.ts'
 export { describeDetails, ProtocolError, type Detail } from './detail.ts'
 export type { Checkpoint } from './generated/checkpoint.ts'
@@ -31,6 +33,7 @@ export {
 export { signOverride, type ApprovalOverride } from './approval-override.ts'
 export { prepareSchemas } from './schema-check.ts'
 export { deliveryOf, encodeMessage, signHandoff, verifySignature } from './signature.ts'
+export { summariseTurns, type SummaryOptions } from './summarise-turns.ts'
 export { countTokens } from './token-count.ts'
 export type { Verdict } from './verdict.ts'
 export {

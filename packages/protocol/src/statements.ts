@@ -47,7 +47,8 @@ function linesOfSummary(summary: string): readonly string[] {
 }
 
 const STATEMENT_MAX = 320
-const SENTENCE_END = /[.!?;](?=\s)|\n+/g
+/** A full stop after one of these ends no sentence: what follows it would be lost. */
+const SENTENCE_END = /(?<!\b(?:Mr|Mrs|Ms|Dr|Prof|No|Nos|Art|Sec|e\.g|i\.e))[.!?;](?=\s)|\n+/g
 
 /** Sentences, none longer than STATEMENT_MAX; longer ones are cut at a comma or space. */
 function sentencesOf(text: string): readonly string[] {

@@ -20,13 +20,20 @@ export function summariseTurns(
   { tokensMax, kept }: SummaryOptions,
 ): string {
   const statements = statementsOf(turns, summary)
-  const head = `[Earlier conversation condensed: ${turns.length} turns; the last ${kept} follow word for word.]`
+  const head = headOf(turns.length, kept)
   const chosen = choose(statements, tokensMax - countTokens(head) - HEADING_TOKENS)
-  return [head, ...KINDS.flatMap((kind) => section(kind, chosen))].join('\n')
+  return [head, ...sectionsOf(chosen)].join('\n')
 }
 
+export const headOf = (turns: number, kept: number): string =>
+  `[Earlier conversation condensed: ${turns} turns; the last ${kept} follow word for word.]`
+
+/** Statements under a heading for each kind. */
+export const sectionsOf = (statements: readonly Statement[]): readonly string[] =>
+  KINDS.flatMap((kind) => section(kind, statements))
+
 /** What the headings of all sections take together. */
-const HEADING_TOKENS = 24
+export const HEADING_TOKENS = 24
 
 const HEADINGS: Readonly<Record<StatementKind, string>> = {
   decision: 'Decisions:',
@@ -36,7 +43,8 @@ const HEADINGS: Readonly<Record<StatementKind, string>> = {
   fact: 'Facts:',
 }
 
-function choose(statements: readonly Statement[], tokensMax: number): readonly Statement[] {
+/** The weightiest that fit, in their old order. */
+export function choose(statements: readonly Statement[], tokensMax: number): readonly Statement[] {
   const byWeight = statements.toSorted((a, b) => b.weight - a.weight || a.order - b.order)
   const chosen: Statement[] = []
   let tokens = 0

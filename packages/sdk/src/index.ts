@@ -38,3 +38,5 @@ export type {
 } from '@baton/protocol'
 export { renderForAgent } from '@baton/safety'
 export { createLogger, permanent, transient } from '@baton/runtime'
+export { createModelSummariser } from '@baton/summarise'
+export type { Summariser } from '@baton/summarise'

@@ -17,6 +17,7 @@ import { createLogger, permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createPool, notifyOutbox, outboxDepth, outboxQueueDepths } from '@baton/store'
 import type { Database, Pool } from '@baton/store'
+import type { Summariser } from '@baton/summarise'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 
@@ -53,6 +54,8 @@ export interface SenderOptions {
   }
   /** How long a hook has; a returned handoff is not tried again meanwhile. 30 s by default. */
   readonly correctionMs?: number
+  /** Who condenses older turns that do not fit the receiver's window: `createModelSummariser(...)`; the extract by default. */
+  readonly summariser?: Summariser | undefined
   readonly logger?: Logger
   readonly metrics?: Metrics
 }
@@ -83,7 +86,8 @@ export interface Sender {
   sendMessage(ready: ReadyMessage): Promise<Sent>
   /**
    * Sends inside the caller's own transaction on the operational database, so that the caller's
-   * rows and the handoff commit together. Relays are woken by their poll. Metrics count it at once, also where that
+   * rows and the handoff commit together. A long conversation is condensed by the extract, since a
+   * transaction waits for no model. Relays are woken by their poll. Metrics count it at once, also where that
    * transaction rolls back.
    */
   sendIn(transaction: Database, agentState: AgentState, target: SendTarget): Promise<Sent>
@@ -121,8 +125,8 @@ export function createSender(options: SenderOptions): Sender {
     ageMaxMs: options.outboxAgeMaxMs ?? OUTBOX_BOUNDS.ageMaxMs,
     metrics,
   })
-  const { jurisdiction } = options
-  const bounds = { requireRoom, jurisdiction }
+  const { jurisdiction, summariser } = options
+  const bounds = { requireRoom, jurisdiction, summariser }
   const sender = createHandoffSender({ pool, ...bounds, keyRing, attemptsMax, sentBy, metrics })
   const { logger = createLogger({ service: 'sender' }) } = options
   const watcher = watchReturns(options, { pool, attemptsMax, metrics, logger })
@@ -167,6 +171,7 @@ export function createSender(options: SenderOptions): Sender {
       await watcher?.stop()
       calls?.close()
       await sender.drain()
+      summariser?.close()
       await recorder.stop()
       // The last sends' own NOTIFY may still be waiting for company.
       await notifyOutbox(pool).catch(() => undefined)

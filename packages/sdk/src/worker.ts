@@ -26,6 +26,7 @@ import { codeOf, createLogger } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createPool, extendLeases, findInterrupted, outboxDepth } from '@baton/store'
 import type { Pool } from '@baton/store'
+import type { Summariser } from '@baton/summarise'
 import { createMetrics } from '@baton/telemetry'
 import type { Gauge, HandoffTransport, Metrics } from '@baton/telemetry'
 import type { ConsumeOptions, Consumer, Transport } from '@baton/transport'
@@ -43,6 +44,8 @@ export interface WorkerOptions {
   readonly direct?: { readonly host?: string; readonly port: number; readonly token: string }
   /** Where this process runs, and so do its agents; ISO 3166-1 alpha-2 or EU. Without it they take nothing that must stay somewhere. */
   readonly jurisdiction?: string | undefined
+  /** Who condenses what agents hand on and does not fit the next one's window; the extract by default. The worker closes it. */
+  readonly summariser?: Summariser | undefined
   /** Most handoffs under way at once per agent type; 32 by default. As many direct calls, of all types together. */
   readonly concurrency?: number
   /** First and largest wait between attempts; 1 s doubling to 60 s by default. */
@@ -131,6 +134,7 @@ export function createWorker(options: WorkerOptions): Worker {
     await recorder.stop()
     for (const agent of outside) agent.close()
     client.close()
+    options.summariser?.close()
     await pool.end()
   }
 
@@ -140,7 +144,12 @@ export function createWorker(options: WorkerOptions): Worker {
       await recorder.start()
       await heartbeat.start()
       await registrar.start()
-      const executorOf = createHost({ ...parts, ...placeOf(options), leaseMs })
+      const executorOf = createHost({
+        ...parts,
+        ...placeOf(options),
+        leaseMs,
+        summariser: options.summariser,
+      })
       consumers = await consumeAll(options, { metrics, logger }, (transport) =>
         receiver.receiveFor(executorOf, transport),
       )

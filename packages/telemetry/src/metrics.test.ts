@@ -35,6 +35,8 @@ describe('metric names', () => {
       baton_handoff_validation_failures_total: 'counter',
       baton_safety_verdicts_total: 'counter',
       baton_context_compressions_total: 'counter',
+      baton_context_summaries_total: 'counter',
+      baton_context_summary_cost_usd_total: 'counter',
       baton_dead_letter_depth: 'gauge',
       baton_rollbacks_total: 'counter',
       baton_escalations_total: 'counter',

@@ -1,6 +1,7 @@
 // The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
 import type { FastifyInstance } from 'fastify'
 import type { KeyRing } from '@baton/protocol'
+import type { Summariser } from '@baton/sdk'
 import {
   createDirectDelivery,
   createLevelRecorder,
@@ -63,6 +64,8 @@ export interface GatewayOptions {
   readonly attemptsMax: number
   /** Where this installation stores and processes; without it nothing is taken that must stay somewhere. */
   readonly jurisdiction?: string | undefined
+  /** Who condenses conversations that do not fit; the extract by default. Whoever gives it closes it. */
+  readonly summariser?: Summariser | undefined
   /** How long a sender has to correct what it took as returned. */
   readonly correctionMs: number
   readonly apiKeys: ReadonlyMap<string, ApiKey>

@@ -1,5 +1,5 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
-import { safeServers } from '@baton/engine'
+import { openSummariser, safeServers } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { prepareSchemas } from '@baton/protocol'
 import { closing } from '@baton/runtime'
@@ -20,6 +20,7 @@ await runProcess('gateway', {
     const remote = await openRemote(settings, { logger, onStuck: life.fail })
     const apiKeys = parseApiKeys(settings.BATON_API_KEYS)
     showKeyEnds(apiKeys, metrics)
+    const summariser = openSummariser(settings)
     const gateway = createGateway({
       host: settings.BATON_GATEWAY_HOST,
       port: settings.BATON_GATEWAY_PORT,
@@ -27,6 +28,7 @@ await runProcess('gateway', {
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       jurisdiction: settings.BATON_JURISDICTION,
+      summariser,
       correctionMs: settings.BATON_CORRECTION_MS,
       apiKeys,
       audit: {
@@ -68,6 +70,7 @@ await runProcess('gateway', {
     return [
       createOpsService({ settings, life, metrics, logger, ready: () => gateway.ready() }),
       safeServers({ databaseUrl, redisUrl, settings, life, metrics, logger }),
+      closing('summariser', async () => summariser?.close()),
       closing('transport', async () => {
         remote?.client.close()
         await remote?.transport.close()

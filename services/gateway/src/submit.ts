@@ -1,6 +1,7 @@
 // Commits a handoff: many share one commit; one with an Idempotency-Key or an id of another protocol commits together with them.
 import { createHandoffSender, sendOne } from '@baton/engine'
 import type { HandoffSender, Sent } from '@baton/engine'
+import type { Summariser } from '@baton/sdk'
 import { ProtocolError } from '@baton/protocol'
 import type { Jurisdiction, KeyRing } from '@baton/protocol'
 import {
@@ -22,6 +23,7 @@ interface SubmitterOptions {
   readonly keyRing: KeyRing
   readonly attemptsMax: number
   readonly jurisdiction?: Jurisdiction
+  readonly summariser?: Summariser | undefined
   readonly metrics: Metrics
 }
 

@@ -1,5 +1,5 @@
 // The receiver process: hosts agents; without Redis it also relays for them.
-import { openAlertWebhooks, openTransport, safeServers } from '@baton/engine'
+import { openAlertWebhooks, openSummariser, openTransport, safeServers } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
@@ -20,6 +20,7 @@ await runProcess('receiver', {
       prefix: settings.BATON_QUEUE_PREFIX,
       logger,
     })
+    const summariser = openSummariser(settings)
     const worker = createWorker({
       agents,
       databaseUrl,
@@ -28,6 +29,7 @@ await runProcess('receiver', {
       transport,
       ...readDirect(settings),
       jurisdiction: settings.BATON_JURISDICTION,
+      summariser,
       concurrency: settings.BATON_CONCURRENCY,
       backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
       attemptsMax: settings.BATON_ATTEMPTS_MAX,

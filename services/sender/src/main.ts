@@ -1,6 +1,7 @@
 // The sender process, for programs in any language: one JSON request per line in, one answer per line out.
 import { createInterface } from 'node:readline'
 import type { Interface } from 'node:readline'
+import { openSummariser } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { closing } from '@baton/runtime'
 import type { Life, Logger, Service } from '@baton/runtime'
@@ -14,11 +15,13 @@ await runProcess('sender', {
   settings: SENDER_SETTINGS,
   stdoutIsData: true,
   build({ settings, logger, metrics, life }) {
+    const summariser = openSummariser(settings)
     const sender = createSender({
       databaseUrl: settings.BATON_DATABASE_URL,
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       jurisdiction: settings.BATON_JURISDICTION,
+      summariser,
       outboxMax: settings.BATON_OUTBOX_MAX,
       outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
       metrics,

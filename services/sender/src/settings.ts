@@ -1,10 +1,17 @@
 // What a sender process is told.
 import { integer, OPS_SETTINGS, PROCESS_SETTINGS } from '@baton/runtime'
-import { OUTBOX_SETTINGS, PLACE_SETTINGS, SIGNING_SETTINGS, STORE_SETTINGS } from '@baton/engine'
+import {
+  OUTBOX_SETTINGS,
+  PLACE_SETTINGS,
+  SIGNING_SETTINGS,
+  STORE_SETTINGS,
+  SUMMARISER_SETTINGS,
+} from '@baton/engine'
 
 export const SENDER_SETTINGS = {
   ...STORE_SETTINGS,
   ...PLACE_SETTINGS,
+  ...SUMMARISER_SETTINGS,
   ...SIGNING_SETTINGS,
   ...OUTBOX_SETTINGS,
   ...PROCESS_SETTINGS,

@@ -15,7 +15,7 @@ import { carriedOver } from './carried-over.ts'
 
 type Done = Extract<Execution, { kind: 'done' }>
 
-interface Step {
+export interface Step {
   readonly claimed: ClaimedHandoff
   readonly message: HandoffMessage
   readonly execution: Done
@@ -26,6 +26,19 @@ export interface PassedOn {
   readonly handoffs: readonly NewHandoff[]
   readonly fanOut: NewFanOut | null
 }
+
+/** What is asked for each of them, under the name it has among them. */
+export function requestsOf(
+  step: Step,
+): readonly { readonly name: string; readonly request: HandoffRequest }[] {
+  const completedAt = new Date().toISOString()
+  return handedOn(step).map((next, index) => {
+    const name = nameOf(index)
+    return { name, request: requestFor(step, { next, name, completedAt }) }
+  })
+}
+
+const nameOf = (index: number): string => `next/${index}`
 
 /** They commit together with the agent's result (I5). Throws where the branches ask for more than is left. */
 export function passOn(step: Step, options: PrepareOptions): PassedOn {
@@ -46,9 +59,11 @@ export function passOn(step: Step, options: PrepareOptions): PassedOn {
     all.length > 1 || join !== undefined ? fanOutOf(step, { next: all, join, completedAt }) : null
   const handoffs = all.map((next, index) => {
     const branch = fanOut?.branches[index]
+    const name = nameOf(index)
+    const written = step.execution.written?.get(name)
     const request = requestFor(step, {
       next,
-      name: `next/${index}`,
+      name,
       completedAt,
       ...(branch === undefined || fanOut === null
         ? {}
@@ -56,7 +71,7 @@ export function passOn(step: Step, options: PrepareOptions): PassedOn {
     })
     const handoff = prepareHandoff(
       request,
-      branch === undefined ? own : { ...own, branchId: branch.branchId },
+      branch === undefined ? { ...own, written } : { ...own, written, branchId: branch.branchId },
     )
     // The settlement charges this agent's cost to the task already.
     return { ...handoff, addedCostMicroUSD: 0 }

@@ -53,6 +53,20 @@ export const HANDOFF_METRICS = {
     labels: [],
     filledBy: 'gateway, sender, receiver',
   },
+  contextSummariesTotal: {
+    name: 'baton_context_summaries_total',
+    kind: 'counter',
+    help: 'Summaries of older turns where a summariser is set: by a model or by extract, and why.',
+    labels: ['summariser', 'reason'],
+    filledBy: 'gateway, sender, receiver',
+  },
+  contextSummaryCostTotal: {
+    name: 'baton_context_summary_cost_usd_total',
+    kind: 'counter',
+    help: 'US dollars that the summariser cost, counted into its tasks.',
+    labels: [],
+    filledBy: 'gateway, sender, receiver',
+  },
   messageBytesTotal: {
     name: 'baton_message_bytes_total',
     kind: 'counter',

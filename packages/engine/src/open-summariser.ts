@@ -1,0 +1,22 @@
+// The summariser that an installation's settings name.
+import { usdFromMicro } from '@baton/protocol'
+import type { Settings } from '@baton/runtime'
+import { createModelSummariser } from '@baton/summarise'
+import type { Summariser } from '@baton/summarise'
+import type { SUMMARISER_SETTINGS } from './settings.ts'
+
+/** Undefined where none is set: older turns are extracted then. */
+export function openSummariser(
+  settings: Settings<typeof SUMMARISER_SETTINGS>,
+): Summariser | undefined {
+  const { BATON_SUMMARISER_BASE_URL: baseUrl } = settings
+  if (baseUrl === undefined) return undefined
+  return createModelSummariser({
+    baseUrl,
+    model: settings.BATON_SUMMARISER_MODEL,
+    apiKey: settings.BATON_SUMMARISER_API_KEY,
+    promptUSDPerMillion: usdFromMicro(settings.BATON_SUMMARISER_PROMPT_PRICE),
+    completionUSDPerMillion: usdFromMicro(settings.BATON_SUMMARISER_COMPLETION_PRICE),
+    timeoutMs: settings.BATON_SUMMARISER_TIMEOUT_MS,
+  })
+}

@@ -1,0 +1,59 @@
+// Has the summary of a long conversation written before a handoff is built: outside of any transaction or lock (E03).
+import { buildHandoff } from '@baton/protocol'
+import type { Conversation, Summarise, SummaryOptions } from '@baton/protocol'
+import type { Summariser } from '@baton/summarise'
+import type { Metrics } from '@baton/telemetry'
+import { withWindow } from './prepare-handoff.ts'
+import type { HandoffRequest, PrepareOptions } from './prepare-handoff.ts'
+import type { WrittenSummary } from './take-written.ts'
+
+interface WriteParts extends Pick<PrepareOptions, 'windowTokensOf'> {
+  readonly summariser?: Summariser | undefined
+  readonly metrics: Metrics
+  /** How many handoffs share what may be spent; 1 by default. */
+  readonly among?: number
+}
+
+/**
+ * The summary that this request needs, by the summariser of this installation; undefined where it needs none, and the
+ * extract is taken. What may not leave its place, or is confidential, is shown to no model.
+ */
+export async function writeSummary(
+  request: HandoffRequest,
+  parts: WriteParts,
+): Promise<WrittenSummary | undefined> {
+  const { summariser, metrics, among = 1 } = parts
+  if (summariser === undefined || staysHere(request)) return undefined
+  const needed = neededBy(request, parts)
+  if (needed === undefined) return undefined
+  const upstreamCostUSD = request.agentState.cost.ownCostUSD / among
+  const { by, reason, ...written } = await summariser.summarise({ ...needed, upstreamCostUSD })
+  metrics.contextSummariesTotal.with({ summariser: by, reason }).inc()
+  metrics.contextSummaryCostTotal.inc(written.costUSD)
+  return { ...written, turns: needed.older.turns.length }
+}
+
+const staysHere = ({ agentState: { residency, dataClassification } }: HandoffRequest): boolean =>
+  residency !== undefined ||
+  dataClassification === 'confidential' ||
+  dataClassification === 'restricted'
+
+interface Needed {
+  readonly older: Conversation
+  readonly bounds: SummaryOptions
+}
+
+/** Builds once to see which turns do not fit. What cannot be built is refused where it is built to be sent. */
+function neededBy(request: HandoffRequest, parts: WriteParts): Needed | undefined {
+  let needed: Needed | undefined
+  const see: Summarise = (older, bounds) => {
+    needed = { older, bounds }
+    return ''
+  }
+  try {
+    buildHandoff(request.agentState, request.targetAgentType, withWindow(request, parts), see)
+    return needed
+  } catch {
+    return undefined
+  }
+}
