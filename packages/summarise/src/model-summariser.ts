@@ -1,9 +1,7 @@
 // Asks a language model for a summary (E03). Its answer is data: bounded, checked against what was said, paid for within
 // a limit; in every other case the extract takes its place.
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { checkSummary, countTokens } from '@baton/protocol'
 import { codeOf, createBreaker, transient } from '@baton/runtime'
-import { generateText } from 'ai'
 import { promptFor, SYSTEM } from './prompt.ts'
 import { extract } from './summariser.ts'
 import type { Summariser, Summary, SummaryJob, SummaryReason } from './summariser.ts'
@@ -97,6 +95,9 @@ async function ask(
   { prompt, promptTokens, outputTokensMax }: Asked,
   { baseUrl, model, apiKey, timeoutMs }: ModelSummariserOptions,
 ): Promise<Answer> {
+  // Loaded when a model is first asked: most processes never do.
+  const { generateText } = await import('ai')
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
   const provider = createOpenAICompatible({
     name: 'summariser',
     baseURL: baseUrl,
