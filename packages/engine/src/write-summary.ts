@@ -1,5 +1,5 @@
 // Has the summary of a long conversation written before a handoff is built: outside of any transaction or lock (E03).
-import { buildHandoff } from '@baton/protocol'
+import { buildHandoff, microUSD } from '@baton/protocol'
 import type { Conversation, Summarise, SummaryOptions } from '@baton/protocol'
 import type { Summariser } from '@baton/summarise'
 import type { Metrics } from '@baton/telemetry'
@@ -29,7 +29,7 @@ export async function writeSummary(
   const upstreamCostUSD = request.agentState.cost.ownCostUSD / among
   const { by, reason, ...written } = await summariser.summarise({ ...needed, upstreamCostUSD })
   metrics.contextSummariesTotal.with({ summariser: by, reason }).inc()
-  metrics.contextSummaryCostTotal.inc(written.costUSD)
+  metrics.contextSummaryCostMicroUsdTotal.inc(microUSD(written.costUSD))
   return { ...written, turns: needed.older.turns.length }
 }
 

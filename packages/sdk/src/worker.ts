@@ -111,7 +111,7 @@ export function createWorker(options: WorkerOptions): Worker {
     blockedPolicy: options.blockedPolicy ?? 'reroute',
   })
   const recorder = createLevelRecorder({ pool, metrics, logger })
-  const registrar = createRegistrar({ ...placeOf(options), pool, logger })
+  const registrar = createRegistrar({ ...hostOf(options), pool, logger })
   const outside = watchCalls(options, metrics, logger)
   const inner = [...ownRelay(options, parts), ...ownHooks(options, parts)]
   let consumers: Consumer[] = []
@@ -132,9 +132,8 @@ export function createWorker(options: WorkerOptions): Worker {
     await heartbeat.stop()
     await registrar.stop()
     await recorder.stop()
-    for (const agent of outside) agent.close()
+    for (const one of [...outside, options.summariser]) one?.close()
     client.close()
-    options.summariser?.close()
     await pool.end()
   }
 
@@ -144,12 +143,7 @@ export function createWorker(options: WorkerOptions): Worker {
       await recorder.start()
       await heartbeat.start()
       await registrar.start()
-      const executorOf = createHost({
-        ...parts,
-        ...placeOf(options),
-        leaseMs,
-        summariser: options.summariser,
-      })
+      const executorOf = createHost({ ...parts, ...hostOf(options), leaseMs })
       consumers = await consumeAll(options, { metrics, logger }, (transport) =>
         receiver.receiveFor(executorOf, transport),
       )
@@ -169,7 +163,12 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 }
 
-const placeOf = ({ agents, jurisdiction }: WorkerOptions) => ({ agents, jurisdiction })
+/** What a worker says of its agents: where they are, and who condenses what they hand on. */
+const hostOf = ({ agents, jurisdiction, summariser }: WorkerOptions) => ({
+  agents,
+  jurisdiction,
+  summariser,
+})
 
 /** Answers the agents outside, whose calls are seen in metrics and logs from now on. */
 function watchCalls(

@@ -60,10 +60,10 @@ export const HANDOFF_METRICS = {
     labels: ['summariser', 'reason'],
     filledBy: 'gateway, sender, receiver',
   },
-  contextSummaryCostTotal: {
-    name: 'baton_context_summary_cost_usd_total',
+  contextSummaryCostMicroUsdTotal: {
+    name: 'baton_context_summary_cost_micro_usd_total',
     kind: 'counter',
-    help: 'US dollars that the summariser cost, counted into its tasks.',
+    help: 'What the summariser cost, in micro-USD, counted into its tasks.',
     labels: [],
     filledBy: 'gateway, sender, receiver',
   },

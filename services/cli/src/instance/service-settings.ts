@@ -188,10 +188,10 @@ function apiKeyEntry(
   return `${id}@${operator}:${scopes}:${hash('sha256', key)}`
 }
 
-/** Where the agents reach a language model, and with which key. */
+/** Where agents and the summariser reach a language model, and with which key. */
 const languageModel = (environment: Environment): Environment =>
   Object.fromEntries(
-    Object.entries(environment).filter(([name]) => /^BATON_LLM_[A-Z_]+$/.test(name)),
+    Object.entries(environment).filter(([name]) => /^BATON_(?:LLM|SUMMARISER)_[A-Z_]+$/.test(name)),
   )
 
 /** Everything but Baton's own secrets and addresses is passed on: PATH, proxies, log level. */
