@@ -1,6 +1,6 @@
 // A model condenses what is sent and what is handed on; its cost is the task's, and repeating a send changes nothing (E03, I8).
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createSender, createModelSummariser, parseSigningKeys } from '@baton/sdk'
+import { createModelSummariser, createSender, parseSigningKeys } from '@baton/sdk'
 import type { AgentState, Sender } from '@baton/sdk'
 import { startModelServer } from '@baton/summarise/fixtures/model-server'
 import type { ModelServer } from '@baton/summarise/fixtures/model-server'
