@@ -48,6 +48,7 @@ const LAYER_OF: Readonly<Record<string, string>> = {
   telemetry: 'base',
   store: 'adapter',
   audit: 'adapter',
+  summarise: 'adapter',
   transport: 'adapter',
   engine: 'engine',
   sdk: 'surface',
