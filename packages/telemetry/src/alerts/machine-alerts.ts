@@ -69,7 +69,9 @@ export const MACHINE_ALERTS: readonly Alert[] = [
     summary: 'statements of {{ $labels.job }} wait for a connection',
     meaning:
       'A process has too few connections to Postgres for its work, or they are held too long.',
-    expression: () => 'max by (job, instance) (baton_pool_connections{state="waiting"}) > 0',
+    // Nobody waits longer than 2 s, so that one look sees them and the next does not.
+    expression: (span) =>
+      `max by (job, instance) (max_over_time(baton_pool_connections{state="waiting"}[${span(5 * MINUTE)}])) > 0`,
     forSeconds: 5 * MINUTE,
   },
   {

@@ -1,4 +1,5 @@
 // `gameday`: breaks an instance of its own in the way of an alert, and shows the alert come and go.
+import { join } from 'node:path'
 import { codeOf, permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -16,7 +17,7 @@ import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 
 interface GameDayOptions {
-  /** An empty folder that is kept; a temporary one that is deleted by default. */
+  /** A folder that is kept: empty, or with one for each of several days; a temporary one that is deleted by default. */
   readonly in?: string
 }
 
@@ -42,7 +43,7 @@ export async function gameday(
       'There is no prometheus on PATH: metrics and what mends are shown, no alert is judged.',
     )
   const run = days.length === 1 ? runOne : runSafely
-  for (const day of days) results.push(await run(context, day, options.in))
+  for (const day of days) results.push(await run(context, day, folderOf(day, days, options.in)))
   if (output.json) output.data(JSON.stringify(results))
   else output.data(table(results))
   const failed = results.filter(({ verdict }) => verdict === 'failed')
@@ -63,6 +64,10 @@ function chosen(name: string): readonly GameDay[] {
     fix: `Take one of ${GAME_DAYS.map((day) => day.name).join(', ')}, or all.`,
   })
 }
+
+/** Each of several days keeps what it leaves in a folder of its own, below the one that is named. */
+const folderOf = (day: GameDay, days: readonly GameDay[], folder: string | undefined) =>
+  folder === undefined || days.length === 1 ? folder : join(folder, day.name)
 
 function list({ output }: Context): ExitCode {
   const shown = GAME_DAYS.map(({ name, breaks, alerts, seconds }) => ({

@@ -45,6 +45,8 @@ const writer = defineAgent({
 const checker = defineAgent({
   type: CHECKER,
   version: '1.0.0',
+  /** Conversations of the kind `talkative` are longer. */
+  contextWindowTokens: 2_000,
   requires: ['kind'],
   execute: async (context) => answer(context, 'check', []),
 })

@@ -28,6 +28,8 @@ import { scanIncomplete } from './days/scan-incomplete.ts'
 import { scrubStopped } from './days/scrub-stopped.ts'
 import { serverUnsafe } from './days/server-unsafe.ts'
 import { witnessAway } from './days/witness-away.ts'
+import { contextsGrow } from './days/contexts-grow.ts'
+import { readsFail } from './days/reads-fail.ts'
 import type { GameDay } from './game-day.ts'
 
 export const GAME_DAYS: readonly GameDay[] = [
@@ -60,14 +62,12 @@ export const GAME_DAYS: readonly GameDay[] = [
   scrubStopped,
   archiveBehind,
   erasureFails,
+  readsFail,
+  contextsGrow,
 ]
 
 /** Alerts that no game day provokes, and why. */
-export const NOT_PROVOKED: Readonly<Record<string, string>> = {
-  BatonReadsFail: 'no game day has been written for it yet',
-  BatonCompressionSpike:
-    'no game day has been run for it yet: it compares with the day before, so it takes about five minutes',
-}
+export const NOT_PROVOKED: Readonly<Record<string, string>> = {}
 
 /** Where a person sees this metric: the dashboards and panels that draw it. */
 export function panelsOf(metric: string): readonly string[] {

@@ -28,6 +28,8 @@ export interface Scene {
   readonly slowLink: (url: string) => Promise<Pick<SlowLink, 'url' | 'delay'>>
   /** Puts a folder of the instance on a small disk of its own; see `needsRoot`. */
   readonly smallDisk: (folder: string) => Promise<void>
+  /** So many people who list tasks at the gateway, or trace the newest one, each twice a second, until the day is over. */
+  readonly readers: (count: number, what: 'tasks' | 'traces') => void
   readonly pause: (ms: number) => Promise<void>
 }
 

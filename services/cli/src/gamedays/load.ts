@@ -1,5 +1,7 @@
 // The traffic of a game day: a task every so often, some of them of a kind that makes trouble.
 import { randomUUID } from 'node:crypto'
+import { createHttpClient } from '@baton/http/client'
+import { every } from '@baton/runtime'
 import type { Sender } from '@baton/sdk'
 import { newTraceparent } from '@baton/telemetry'
 import { WRITER } from './agents.ts'
@@ -15,6 +17,7 @@ export type TaskKind =
   | 'outside'
   | 'encoded'
   | 'personal'
+  | 'talkative'
 
 export interface Load {
   /** From now on every `every`-th task is of this kind. */
@@ -34,6 +37,11 @@ const TEXTS: Readonly<Record<string, string>> = {
 const ENCODED = Buffer.from('the quick brown fox jumps over the lazy dog '.repeat(2_250)).toString(
   'base64',
 )
+/** A conversation that is longer than the context window of the second agent. */
+const CONVERSATION = Array.from({ length: 40 }, (_, turn) => ({
+  role: turn % 2 === 0 ? ('user' as const) : ('assistant' as const),
+  content: `${turn}: ${'the line was read and found to be as it was agreed upon; '.repeat(10)}`,
+}))
 /** Whom tasks of the kind `personal` are about. */
 export const PERSON = 'gameday-person'
 const PERSONAL = {
@@ -96,6 +104,7 @@ function task(kind: TaskKind) {
         ...(kind === 'encoded' && { notes: [ENCODED, ENCODED] }),
       },
       ...(kind === 'personal' && { personalData: PERSONAL }),
+      ...(kind === 'talkative' && { conversationHistory: CONVERSATION }),
       traceparent: newTraceparent(),
       cost: {
         spentSoFarUSD: 0,
@@ -105,4 +114,41 @@ function task(kind: TaskKind) {
       },
     },
   }
+}
+
+const READ_MAX_MS = 10_000
+
+/** Each asks again half a second after it was answered, well or badly. */
+export function startReaders(
+  { gateway, token }: { readonly gateway: string; readonly token: string },
+  count: number,
+  what: 'tasks' | 'traces',
+) {
+  const client = createHttpClient({
+    url: gateway,
+    name: 'the gateway',
+    token,
+    timeoutMs: READ_MAX_MS,
+    unavailable: { code: 'BATON_GATEWAY_UNAVAILABLE' },
+  })
+  async function read(): Promise<void> {
+    const { tasks } = await client.json<Tasks>('/v2/tasks?limit=100')
+    const newest = tasks[0]
+    if (what === 'traces' && newest !== undefined)
+      await client.json(`/v2/tasks/${newest.taskId}/trace`)
+  }
+  const all = Array.from({ length: count }, () =>
+    every({ name: 'reader', everyMs: 500, run: read, failed: () => undefined }),
+  )
+  for (const reader of all) void reader.start()
+  return {
+    async stop(): Promise<void> {
+      await Promise.all(all.map((reader) => reader.stop()))
+      client.close()
+    },
+  }
+}
+
+interface Tasks {
+  readonly tasks: readonly { readonly taskId: string }[]
 }

@@ -18,7 +18,7 @@ import { openQueue } from '../instance/queue.ts'
 import { onFreePorts, settleServices } from '../instance/services.ts'
 import { CLI_SETTINGS } from '../settings.ts'
 import type { GameDay, Scene } from './game-day.ts'
-import { startLoad } from './load.ts'
+import { startLoad, startReaders } from './load.ts'
 import { findPrometheus, startJudge } from './prometheus.ts'
 import type { Judge } from './prometheus.ts'
 import type { Target } from './read-metrics.ts'
@@ -110,6 +110,11 @@ async function startWorld(
       return link
     },
     verify: () => verdictOf(auditor, databases),
+    readers(count, what) {
+      const token = databases.keys.people['reviewer-1']
+      const readers = startReaders({ gateway, token }, count, what)
+      closing.push(() => readers.stop())
+    },
     pause: pausing(context.interrupt),
   }
   return { scene, targets, judge: judge || undefined }
