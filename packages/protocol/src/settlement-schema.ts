@@ -43,7 +43,7 @@ const NEXT = {
   requirements: closed({ mcp: names, capabilities: names }, []),
   tokenBudget: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   replySchema: { type: 'string', enum: ['prose', 'structured', 'json'] },
-  replySchemaRef: { type: 'string', format: 'uri', maxLength: 2_048 },
+  replySchemaRef: { type: 'string', minLength: 1, maxLength: 2_048 },
   dataClassification: {
     type: 'string',
     enum: [...CLASSIFICATIONS],
