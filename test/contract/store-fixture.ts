@@ -120,6 +120,7 @@ export const receiptOf = ({
   auditOrigin: 'test/0',
   auditSeq: 1,
   auditHash: 'ab'.repeat(32),
+  deadline: null,
 })
 
 /** Sends, claims and starts one handoff. */

@@ -76,10 +76,30 @@ describe('a handoff expires', () => {
     })
     await pipeline.start([agent], { backoff: { baseMs: 60_000, capMs: 60_000 }, attemptsMax: 3 })
     const { handoffId } = await pipeline.send('late-again', {
-      constraints: { expiresAt: inMs(4_000) },
+      constraints: { deadline: inMs(4_000) },
     })
     await pipeline.reaches(handoffId, 'EXPIRED')
     expect(executed.length).toBeGreaterThanOrEqual(1)
     expect(await pipeline.rows('select from retry where handoff_id = $1', [handoffId])).toEqual([])
+  })
+})
+
+describe('what was accepted in time', () => {
+  it('goes on after its expiresAt, until its deadline', async () => {
+    const { agent } = recordingAgent('accepted-in-time', {
+      async execute(context) {
+        const { expiresAt = '' } = context.message
+        await eventually(() => Promise.resolve(Date.now() > Date.parse(expiresAt) + 1_500), {
+          deadlineMs: 20_000,
+          describe: 'the expiry has passed, and leases were looked at',
+        })
+        return answer(context)
+      },
+    })
+    await pipeline.start([agent])
+    const { handoffId } = await pipeline.send('accepted-in-time', {
+      constraints: { expiresAt: inMs(1_500), deadline: inMs(60_000) },
+    })
+    await pipeline.reaches(handoffId, 'COMPLETED')
   })
 })

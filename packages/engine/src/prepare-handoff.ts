@@ -182,6 +182,9 @@ export const readCheckpoint = (bytes: Uint8Array): Checkpoint =>
 export const readMessage = (bytes: Uint8Array): HandoffMessage =>
   JSON.parse(Buffer.from(bytes).toString('utf8')) as HandoffMessage
 
+/** When the work of an accepted message must be done (S12); its expiry counted until then. */
+export const deadlineOf = ({ deadline }: HandoffMessage): string | null => earliest(deadline)
+
 // The earlier of both, in UTC: Postgres knows fewer zone offsets and no leap seconds.
 function earliest(...instants: readonly (string | undefined)[]): string | null {
   const given = instants.filter((instant) => instant !== undefined)

@@ -11,6 +11,7 @@ import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
 import type { HandoffTransport, Metrics, Span } from '@baton/telemetry'
 import { blockedEntry, decisionEntry } from './decide/audit-entries.ts'
 import type { Executor } from './execute-handoff.ts'
+import { deadlineOf } from './prepare-handoff.ts'
 import type { SettledAs, Settler } from './commit-outcome.ts'
 import type { Quarantine } from './decide/outcome.ts'
 
@@ -108,7 +109,8 @@ async function processClaimed(
     const pointers = verdict.warnings.map(({ pointer }) => pointer)
     deps.logger.warn({ event: 'handoff.deprecated', pointers, ...idsOf(claimed, span) })
   }
-  if (!(await startExecution(deps, { claimed, receipt, span }))) return
+  const deadline = deadlineOf(verdict.message)
+  if (!(await startExecution(deps, { claimed, deadline, receipt, span }))) return
   crashPoint('receiver.after_start')
   deps.logger.debug({ event: 'handoff.accepted', ...idsOf(claimed, span) })
   const execution = await executor.execute({ claimed, message: verdict.message, span })
@@ -234,13 +236,14 @@ async function recordDecision(
 
 interface Start {
   readonly claimed: ClaimedHandoff
+  readonly deadline: string | null
   readonly receipt: Receipt
   readonly span: Span
 }
 
 async function startExecution(
   deps: ReceiveDeps,
-  { claimed, receipt, span }: Start,
+  { claimed, deadline, receipt, span }: Start,
 ): Promise<boolean> {
   const latencySeconds = await deps.start({
     handoffId: claimed.handoffId,
@@ -248,6 +251,7 @@ async function startExecution(
     auditOrigin: receipt.origin,
     auditSeq: receipt.seq,
     auditHash: receipt.recordHash,
+    deadline,
   })
   if (latencySeconds === undefined) {
     deps.metrics.fencedCommitsTotal.inc()

@@ -52,7 +52,7 @@ export interface NextHandoff {
   readonly priority?: 0 | 1 | 2 | 3
   /** Holds it until a person has approved; nothing of it executes before (R13). */
   readonly requiresApproval?: boolean
-  /** RFC 3339; what is left out carries over. Nothing executes after the earlier of both (S12, R16). */
+  /** RFC 3339; what is left out carries over. Nothing is accepted after the earlier of both, and nothing executes after the deadline (S12, R16). */
   readonly deadline?: string
   readonly expiresAt?: string
   /** What the receiver must have (S18); required of this receiver only, so nothing carries over. */

@@ -1,6 +1,6 @@
 // Executions: claiming a fencing token, recording the audit receipt, keeping the lease. All times are Postgres' own.
 import type { OfferedOverride } from '@baton/protocol'
-import { columns, int4, int8, text, uuid } from '@baton/postgres'
+import { columns, int4, int8, nullable, text, timestamptz, uuid } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { REQUEUE } from './publications.ts'
@@ -80,6 +80,8 @@ export interface StartedExecution extends Fence {
   readonly auditSeq: number
   /** Lower-case hex. */
   readonly auditHash: string
+  /** When it must be done; once it is accepted, nothing else ends it. */
+  readonly deadline: string | null
 }
 
 const CLAIMS = columns({ handoffId: uuid, publishAttempt: int4 })
@@ -171,6 +173,7 @@ const STARTED = columns({
   auditOrigin: text,
   auditSeq: int8,
   auditHash: text,
+  deadline: nullable(timestamptz),
 })
 
 const MARK_EXECUTING = `
@@ -181,9 +184,9 @@ with started as (
   where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'CLAIMED'
     and e.lease_until > clock_timestamp() and h.id = e.handoff_id and not h.cancel_requested
     and h.state in ${CLAIMABLE} and ${IN_TIME}
-  returning e.handoff_id, e.fencing_token
+  returning e.handoff_id, e.fencing_token, i.deadline
 ), accepted as (
-  update handoff set state = 'EXECUTING', accepted_at = coalesce(accepted_at, clock_timestamp())
+  update handoff set state = 'EXECUTING', expires_at = started.deadline, accepted_at = coalesce(accepted_at, clock_timestamp())
   from started
   where id = started.handoff_id and state in ${CLAIMABLE}
   returning id, task_id, queued_at, fencing_token
@@ -196,7 +199,7 @@ select id as "handoffId", fencing_token as "fencingToken", extract(epoch from cl
 from accepted`
 
 /**
- * Stores the receipts and lets the executions start. Answers the dispatch-to-accept latency in
+ * Stores the receipts and lets the executions start: from now on only their deadlines end them. Answers the dispatch-to-accept latency in
  * seconds, or undefined where nothing may run: the fencing token is no longer the caller's, or the handoff
  * has expired or ended since it was claimed.
  */

@@ -38,7 +38,7 @@ export interface NewHandoff {
   readonly signature: string
   readonly traceparent: string
   readonly tracestate: string | null
-  /** The earlier of `expiresAt` and `deadline`; never executed afterwards. */
+  /** The earlier of `expiresAt` and `deadline`; never accepted afterwards. Once accepted, only the deadline counts. */
   readonly expiresAt: string | null
   readonly spentMicroUSD: number
   readonly remainingMicroUSD: number

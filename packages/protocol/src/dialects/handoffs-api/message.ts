@@ -81,10 +81,13 @@ export function toHandoff(request: CreateRequest, making: Making) {
     externalRef: { protocol: HANDOFFS_API, id: handoffId },
     delegation: { depth, maxDepth: CHAIN_DEPTH_MAX },
   }
+  // One time for both: to wait, and to work.
+  const expiresAt = toSecond(making.now.getTime() + making.expiryMs)
   const constraints: HandoffConstraints = {
     priority: request.priority,
     requiresApproval: making.requiresApproval,
-    expiresAt: toSecond(making.now.getTime() + making.expiryMs),
+    expiresAt,
+    deadline: expiresAt,
   }
   return { agentState, targetAgentType: making.agentType, constraints }
 }
