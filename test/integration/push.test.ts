@@ -275,7 +275,7 @@ describe('any other answer', () => {
     endpoint.answer(() => undefined)
     const before = endpoint.cutOff()
     const expiresAt = new Date(Date.now() + 1_500).toISOString()
-    const { handoffId } = await pipeline.send('alone', { constraints: { expiresAt } })
+    const { handoffId } = await pipeline.send('alone', { constraints: { deadline: expiresAt } })
     const pushed = await firstPush()
     expect(Date.parse(pushed.body.deadline ?? '')).toBe(Date.parse(expiresAt))
     await expect.poll(endpoint.cutOff, { timeout: 5_000 }).toBe(before + 1)
