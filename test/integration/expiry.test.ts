@@ -86,8 +86,10 @@ describe('a handoff expires', () => {
 
 describe('what was accepted in time', () => {
   it('goes on after its expiresAt, until its deadline', async () => {
+    const executed: string[] = []
     const { agent } = recordingAgent('accepted-in-time', {
       async execute(context) {
+        executed.push(context.handoffId)
         const { expiresAt = '' } = context.message
         await eventually(() => Promise.resolve(Date.now() > Date.parse(expiresAt) + 1_500), {
           deadlineMs: 20_000,
@@ -101,5 +103,6 @@ describe('what was accepted in time', () => {
       constraints: { expiresAt: inMs(1_500), deadline: inMs(60_000) },
     })
     await pipeline.reaches(handoffId, 'COMPLETED')
+    expect(executed).toHaveLength(1)
   })
 })
