@@ -1,6 +1,7 @@
 // Fan-in: what is due once the branches of a fan-out have ended. It is joined, ended or failed, in one transaction each.
+import { ProtocolError } from '@baton/protocol'
 import type { KeyRing } from '@baton/protocol'
-import { codeOf, crashPoint, every } from '@baton/runtime'
+import { codeOf, crashPoint, every, kindOf } from '@baton/runtime'
 import type { Logger, Periodic } from '@baton/runtime'
 import {
   closeFanOut,
@@ -9,7 +10,7 @@ import {
   listReadyFanOuts,
   lockReadyFanOut,
 } from '@baton/store'
-import type { Database, FanOutEnd, Pool, ReadyFanOut } from '@baton/store'
+import type { Database, FanOutEnd, NewHandoff, Pool, ReadyFanOut } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { requestCancel } from './cancel.ts'
 import { joinRequest, outcomesOf, spentAfter } from './decide/branches.ts'
@@ -70,25 +71,39 @@ async function settleIn(transaction: Database, parts: FanInParts, named: Named):
   const { fanOut, isTaskOver } = locked
   // A branch that handed on meanwhile is canceled at the next look.
   if (!isTaskOver && (await listOpenInBranches(transaction, named)).length > 0) return
-  const end = isTaskOver ? canceled(fanOut) : endOf(fanOut)
+  const wanted = isTaskOver ? canceled(fanOut) : endOf(fanOut)
+  const join = wanted.state === 'JOINED' ? prepareJoin(parts, fanOut) : undefined
+  const end = typeof join === 'string' ? failure(fanOut, join) : wanted
   await closeFanOut(transaction, end)
-  if (end.state === 'JOINED') await sendJoin(transaction, parts, fanOut)
+  if (typeof join === 'object') {
+    await sendOne(transaction, join)
+    parts.metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
+  }
   crashPoint('join.before_commit')
   const { logger } = parts
   logger.info({ event: 'branches.ended', state: end.state, taskId: fanOut.taskId })
 }
 
-async function sendJoin(
-  transaction: Database,
-  parts: FanInParts,
-  fanOut: ReadyFanOut,
-): Promise<void> {
-  const request = joinRequest(fanOut, new Date().toISOString())
+/** The signed join; or the code of what keeps it from being built, now and later: too long, for one. */
+function prepareJoin(parts: FanInParts, fanOut: ReadyFanOut): NewHandoff | string {
   const { branchId, fanOutId: joinsId, sentBy } = fanOut
-  const handoff = prepareHandoff(request, { ...parts, branchId, joinsId, sentBy })
-  await sendOne(transaction, { ...handoff, addedCostMicroUSD: 0 })
-  parts.metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
+  try {
+    const request = joinRequest(fanOut, new Date().toISOString())
+    const handoff = prepareHandoff(request, { ...parts, branchId, joinsId, sentBy })
+    return { ...handoff, addedCostMicroUSD: 0 }
+  } catch (error) {
+    if (error instanceof ProtocolError || kindOf(error) === 'permanent') return codeOf(error)
+    throw error
+  }
 }
+
+const failure = (fanOut: ReadyFanOut, reason: string): FanOutEnd => ({
+  fanOutId: fanOut.fanOutId,
+  state: 'FAILED',
+  result: null,
+  spentMicroUSD: spentAfter(fanOut),
+  reason,
+})
 
 const canceled = ({ fanOutId, spentMicroUSD }: ReadyFanOut): FanOutEnd => ({
   fanOutId,
@@ -109,8 +124,7 @@ function endOf(fanOut: ReadyFanOut): FanOutEnd {
   const isEnough = completed >= (joinAfter ?? branches.length)
   const mayGoOn = isEnough || (completed > 0 && (failed === 0 || onFailure !== 'fail'))
   if (!mayGoOn) {
-    const reason = completed === 0 ? 'NO_BRANCH_COMPLETED' : 'BRANCH_FAILED'
-    return { fanOutId, state: 'FAILED', result: null, spentMicroUSD, reason }
+    return failure(fanOut, completed === 0 ? 'NO_BRANCH_COMPLETED' : 'BRANCH_FAILED')
   }
   if (joinAfter !== null)
     return { fanOutId, state: 'JOINED', result: null, spentMicroUSD, reason: null }

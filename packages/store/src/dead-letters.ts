@@ -5,6 +5,7 @@ import type { StoredMessage } from './reviews.ts'
 import { anyOf, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
+import { BRANCH_IS_OVER } from './states.ts'
 
 /** A quarantined message with what judging it today needs. */
 export interface QuarantinedMessage extends StoredMessage {
@@ -185,7 +186,9 @@ export function listQuarantinedMessages(
       'p.remaining_micro_usd as parentRemainingMicroUSD',
       't.status as taskStatus',
       sql<boolean>`coalesce(h.expires_at <= clock_timestamp(), false)`.as('overdue'),
-      sql<boolean>`h.cancel_requested or t.cancel_requested`.as('canceling'),
+      sql<boolean>`h.cancel_requested or t.cancel_requested or ${sql.raw(BRANCH_IS_OVER)}`.as(
+        'canceling',
+      ),
     ])
     .where('d.handoff_id', '=', anyOf(uuid, handoffIds))
     .where('d.resolved_at', 'is', null)

@@ -210,12 +210,15 @@ with closed as (
       when exists (select from handoff h where h.task_id = t.id and h.ended_at is null) then t.status
       else 'COMPLETED' end
   from closed c where t.id = c.task_id
+), alerts as (
+  insert into alert_occurrence (kind, handoff_id, task_id, reason)
+  select 'handoff.branches_failed', handoff_id, task_id, $5 from closed where $2 = 'FAILED'
 ), ${END_BRANCHES(`select c.branch_id, c.handoff_id, case when $2 = 'ENDED' then 'COMPLETED' else 'FAILED' end as outcome,
     $5::text as reason, $3::text as result, $4::bigint as spent, $2 = 'ENDED' as is_over
   from closed c where $2 in ('ENDED', 'FAILED')`)}
 select count(*) from closed`
 
-/** Ends a fan-out that this transaction has locked; a branch that was not waited for ends with it. */
+/** Ends a fan-out that this transaction has locked; one that failed raises an alert. A branch that was not waited for ends with it. */
 export async function closeFanOut(
   transaction: Database,
   { fanOutId, state, result, spentMicroUSD, reason }: FanOutEnd,

@@ -4,6 +4,7 @@ import type { RevisionBase } from './revisions.ts'
 import { one, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
+import { BRANCH_IS_OVER } from './states.ts'
 
 /** A handoff that ended without an effect and can be taken up again. */
 export interface ResumableHandoff extends RevisionBase {
@@ -46,9 +47,7 @@ const resumable = ({ taskId, handoffId }: Resumable) => {
       .where('h.state', 'in', ['ROLLED_BACK', 'EXPIRED'])
       .where('h.erased_at', 'is', null)
       // What a join went on without is over.
-      .where(
-        sql<boolean>`not exists (select from branch b where b.id = h.branch_id and b.outcome is not null)`,
-      )
+      .where(sql<boolean>`not ${sql.raw(BRANCH_IS_OVER)}`)
       .where(sql<boolean>`(${named}::uuid is null or h.id = ${named})`)
       .orderBy('h.task_seq', 'desc')
       .limit(one)

@@ -2,9 +2,11 @@
 import type { ApprovalOverride } from '@baton/protocol'
 import { columns, nullable, uuid } from '@baton/postgres'
 import { sql } from '@baton/postgres/statements'
+import { END_BRANCHES } from './fan-outs.ts'
 import { PUBLICATION, PUBLISH } from './publications.ts'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
+import { BRANCH_IS_OVER } from './states.ts'
 
 /** A dead letter with what a decision about it needs; nobody else decides while it is held. */
 export interface HeldDeadLetter {
@@ -36,7 +38,7 @@ export interface HeldDeadLetter {
   readonly taskStatus: string
   /** Its deadline has passed: whatever is decided, it would not execute any more. */
   readonly overdue: boolean
-  /** The task or the handoff is being canceled. */
+  /** The task or the handoff is being canceled, or its branch is over: nothing of it would count. */
   readonly canceling: boolean
 }
 
@@ -84,7 +86,7 @@ select d.handoff_id as "handoffId", d.task_id as "taskId", h.parent_id as "paren
   h.to_version as "toVersion", h.traceparent, d.reason, d.quarantine_attempt as "quarantineAttempt", d.resolution, h.sent_by as "sentBy",
   d.asked_at is not null as asked, d.ruleset_version as "rulesetVersion", encode(h.body_sha256, 'hex') as sha256, t.status as "taskStatus",
   coalesce(h.expires_at <= clock_timestamp(), false) as overdue,
-  h.cancel_requested or t.cancel_requested as canceling
+  h.cancel_requested or t.cancel_requested or ${BRANCH_IS_OVER} as canceling
 from dead_letter d
 join handoff h on h.id = d.handoff_id
 join task t on t.id = d.task_id
@@ -196,15 +198,19 @@ const DISCARD = `
 with discarded as (
   update dead_letter set resolved_at = clock_timestamp(), resolution = 'DISCARDED'
   where handoff_id = $1 and resolved_at is null returning handoff_id, task_id
-)
+), given_up as (
+  select h.id, h.branch_id, h.state, h.reason, h.spent_micro_usd from discarded d join handoff h on h.id = d.handoff_id
+), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result,
+    spent_micro_usd as spent, true as is_over
+  from given_up where branch_id is not null`)}
 update task t set status = 'FAILED', updated_at = clock_timestamp()
 where t.id in (select id from task where id in (select task_id from discarded) for no key update)
-  and t.status = 'AWAITING_HUMAN'
+  and t.status = 'AWAITING_HUMAN' and t.fan_outs_open = 0
   and not exists (select from handoff h where h.task_id = t.id and h.ended_at is null)
   and not exists (select from dead_letter d where d.task_id = t.id and d.resolved_at is null
     and d.handoff_id <> $1)`
 
-/** Gives a held dead letter up for good; its task fails where nothing else of it is open. */
+/** Gives a held dead letter up for good; its task fails where nothing else of it is open. In a branch it ends the branch. */
 export async function discardDeadLetter(db: Database, handoffId: string): Promise<void> {
   await run(db, 'discard_dead_letter', DISCARD, [handoffId])
 }

@@ -5,7 +5,7 @@ import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { PUBLISH, QUEUE } from './publications.ts'
 import { packBodies, stateOf } from './send.ts'
-import { LEASED } from './states.ts'
+import { BRANCH_IS_OVER, LEASED } from './states.ts'
 
 /** A handoff as its correction finds it. */
 export interface RevisionBase {
@@ -67,7 +67,7 @@ const FACTS = `
 select h.id as "handoffId", h.task_id as "taskId", h.parent_id as "parentId", h.revision,
   case when h.revision = i.revision then coalesce(h.revision_sha256, h.request_sha256)
     else old.asked_sha256 end as "askedSha256",
-  h.state, t.status as "taskStatus", h.attempt, coalesce(e.fencing_token, 0) as "fencingToken",
+  h.state, case when ${BRANCH_IS_OVER} then 'FAILED' else t.status end as "taskStatus", h.attempt, coalesce(e.fencing_token, 0) as "fencingToken",
   coalesce(e.status in ${LEASED} and e.lease_until > clock_timestamp(), false) as live,
   h.ended_at is null and not h.cancel_requested and exists (select from handoff_return r
     where r.handoff_id = h.id and r.attempt = h.attempt - 1) as returned,

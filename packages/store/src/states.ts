@@ -26,5 +26,9 @@ export const EARLIER_IS_OPEN = `(exists (select from handoff earlier
       and earlier.branch_id is not distinct from h.branch_id)
   or (h.branch_id is null and exists (select from task fanned where fanned.id = h.task_id and fanned.fan_outs_open > 0)))`
 
+/** The branch of handoff `h` is over: nothing more of it counts. */
+export const BRANCH_IS_OVER = `exists (select from branch over_branch
+  where over_branch.id = h.branch_id and over_branch.outcome is not null)`
+
 /** The deadline of handoff `h` has not passed. */
 export const IN_TIME = `(h.expires_at is null or h.expires_at > clock_timestamp())`

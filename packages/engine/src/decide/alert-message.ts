@@ -38,6 +38,7 @@ const BY_KIND: Readonly<Record<string, string>> = {
   'handoff.rejected': 'dead-letters',
   'handoff.blocked': 'agent-away',
   'handoff.expired': 'agent-away',
+  'handoff.branches_failed': 'rollbacks',
   'latency.pair': 'pair-slow',
   'log.receipts_unmatched': 'receipts-unmatched',
 }

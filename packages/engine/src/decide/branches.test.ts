@@ -93,7 +93,7 @@ describe('branches', () => {
 })
 
 describe('a join', () => {
-  it('keeps the people and the strictest classification of all branches (I11)', () => {
+  it('keeps the people, the strictest classification and the strictest residency of all branches (I11)', () => {
     const branch = (position: number, labels: Parameters<typeof sampleHandoff>[0]) => {
       const handoff = sampleHandoff(labels)
       return {
@@ -108,6 +108,17 @@ describe('a join', () => {
         body: Buffer.from(JSON.stringify(messageOf(handoff))),
       }
     }
+    const residencyIn = (...jurisdictions: readonly string[]) =>
+      joinRequest(
+        fanOutOf(
+          jurisdictions.map((jurisdiction, position) =>
+            branch(position, { residency: { jurisdiction, transferMechanism: 'none' } }),
+          ),
+        ),
+        '2026-01-01T00:00:00.000Z',
+      ).agentState.residency
+    expect(residencyIn('EU', 'DE')).toEqual({ jurisdiction: 'DE', transferMechanism: 'none' })
+    expect(() => residencyIn('FR', 'DE')).toThrow('must stay in FR and DE')
     const person = (name: string) => ({ personalData: { dataSubjects: [name], payload: {} } })
     const { agentState } = joinRequest(
       fanOutOf([

@@ -1,7 +1,7 @@
 // Work that fans out: what each branch may cost, and what of its task goes on when branches are joined.
 import type { AgentState, HandoffMessage, JsonObject, JsonValue } from '@baton/protocol'
 import type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
-import { microUSD, usdFromMicro } from '@baton/protocol'
+import { keepsResidency, microUSD, strictestOf, usdFromMicro } from '@baton/protocol'
 import { permanent } from '@baton/runtime'
 import type { NewBranch, ReadyFanOut } from '@baton/store'
 import type { HandoffRequest } from '../prepare-handoff.ts'
@@ -109,7 +109,7 @@ const messageOf = (body: Uint8Array): HandoffMessage =>
 /**
  * The request of a join, filled with what came out of the branches: their outcomes by name in the state, the subtasks
  * that they completed, whose data they dealt with, and what all of it has cost. Labels of the branches are kept, the
- * strictest classification among them.
+ * strictest classification and the strictest residency among them.
  */
 export function joinRequest(fanOut: ReadyFanOut, now: string): HandoffRequest {
   const asked = JSON.parse(fanOut.joinRequest ?? '') as HandoffRequest
@@ -159,25 +159,37 @@ function freeId(wanted: string, taken: ReadonlyMap<string, unknown>): string {
   return id
 }
 
-const CLASSES = ['public', 'internal', 'confidential', 'restricted'] as const
-
-type Labels = Pick<AgentState, 'personalData' | 'dataClassification'>
+type Labels = Pick<AgentState, 'personalData' | 'dataClassification' | 'residency'>
 
 function labelsOf(state: AgentState, messages: readonly HandoffMessage[]): Labels {
   const subjects = new Set(state.personalData?.dataSubjects)
   const payload: Record<string, JsonValue> = { ...state.personalData?.payload }
-  let strictest = CLASSES.indexOf(state.dataClassification ?? 'public')
-  let isClassified = state.dataClassification !== undefined
-  for (const { dataSubjects = [], personalDataPayload = {}, dataClassification } of messages) {
+  for (const { dataSubjects = [], personalDataPayload = {} } of messages) {
     for (const subject of dataSubjects) subjects.add(subject)
     Object.assign(payload, personalDataPayload)
-    if (dataClassification === undefined) continue
-    isClassified = true
-    strictest = Math.max(strictest, CLASSES.indexOf(dataClassification))
   }
   const named = subjects.size > 0 || Object.keys(payload).length > 0
+  const all = [state, ...messages]
+  const dataClassification = strictestOf(...all.map((one) => one.dataClassification))
+  const residency = residencyOfAll(
+    all.flatMap((one) => (one.residency === undefined ? [] : [one.residency])),
+  )
   return {
     ...(named ? { personalData: { dataSubjects: [...subjects], payload } } : {}),
-    ...(isClassified ? { dataClassification: CLASSES[strictest] ?? 'restricted' } : {}),
+    ...(dataClassification === undefined ? {} : { dataClassification }),
+    ...(residency === undefined ? {} : { residency }),
   }
+}
+
+type Residency = NonNullable<HandoffMessage['residency']>
+
+/** The one that lets the data be nowhere that another does not. Throws BATON_JOIN_IMPOSSIBLE where there is no such place. */
+function residencyOfAll(all: readonly Residency[]): Residency | undefined {
+  if (all.length === 0) return undefined
+  const strictest = all.find((one) => all.every((other) => keepsResidency(other, one)))
+  if (strictest !== undefined) return strictest
+  const places = [...new Set(all.map(({ jurisdiction }) => jurisdiction))].join(' and ')
+  throw permanent('BATON_JOIN_IMPOSSIBLE', `the branches' data must stay in ${places}`, {
+    fix: 'Join what may be in one place, or name the transferMechanism that allows it to leave.',
+  })
 }
