@@ -159,11 +159,11 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     edits: [
       {
         file: 'packages/protocol/src/judge-handoff.ts',
-        find: `const signature = verifySignature(delivery.bytes, delivery, options.keyRing)`,
+        find: `const unsigned = checkSignature(delivery, options.keyRing)`,
         replace: `const early = parseMessage(delivery.bytes, limits)
   if (!early.ok)
     return reject('SCHEMA_INVALID', early.details, { ...NOT_CHECKED, size: 'passed', schema: 'failed' })
-  const signature = verifySignature(delivery.bytes, delivery, options.keyRing)`,
+  const unsigned = checkSignature(delivery, options.keyRing)`,
       },
     ],
     breaks: ['I10'],
@@ -174,7 +174,7 @@ export const KNOWN_BAD: readonly KnownBad[] = [
     edits: [
       {
         file: SETTLEMENTS,
-        find: `checkpoint_id = case when e.task_status = 'PENDING_HANDOFF' then e.checkpoint_id else t.checkpoint_id end,`,
+        find: `checkpoint_id = coalesce(e.checkpoint_id, t.checkpoint_id),`,
         replace: ``,
       },
       {
