@@ -102,7 +102,7 @@ export const COST: Board = {
           badAt: 0.05,
           queries: [
             {
-              expression: `sum(${perSecond(chosen('baton_context_summary_cost_micro_usd_total'))}) / (sum(${perSecond(chosen('baton_cost_micro_usd_total'))}) > 0)`,
+              expression: `sum(${perSecond(chosen('baton_summariser_cost_micro_usd_total'))}) / (sum(${perSecond(chosen('baton_cost_micro_usd_total'))}) > 0)`,
               legend: 'summaries',
             },
           ],

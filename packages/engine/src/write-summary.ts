@@ -29,7 +29,7 @@ export async function writeSummary(
   const upstreamCostUSD = request.agentState.cost.ownCostUSD / among
   const { by, reason, ...written } = await summariser.summarise({ ...needed, upstreamCostUSD })
   metrics.contextSummariesTotal.with({ summariser: by, reason }).inc()
-  metrics.contextSummaryCostMicroUsdTotal.inc(microUSD(written.costUSD))
+  metrics.summariserCostMicroUsdTotal.inc(microUSD(written.costUSD))
   return { ...written, turns: needed.older.turns.length }
 }
 

@@ -36,7 +36,7 @@ describe('metric names', () => {
       baton_safety_verdicts_total: 'counter',
       baton_context_compressions_total: 'counter',
       baton_context_summaries_total: 'counter',
-      baton_context_summary_cost_micro_usd_total: 'counter',
+      baton_summariser_cost_micro_usd_total: 'counter',
       baton_dead_letter_depth: 'gauge',
       baton_rollbacks_total: 'counter',
       baton_escalations_total: 'counter',

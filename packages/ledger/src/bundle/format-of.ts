@@ -17,7 +17,9 @@ function isOfResults(bytes: Uint8Array): boolean {
   ) as RecordBody
   if (event === 'SEND_REFUSED' || [model, times, joins].some((one) => one !== undefined))
     return true
-  return payload.some(
+  // A dishonest log may have sealed anything.
+  if (!Array.isArray(payload)) return false
+  return (payload as RecordBody['payload']).some(
     ({ kind, zstdBytes }) => kind === 'result' || kind === 'task-result' || zstdBytes !== undefined,
   )
 }

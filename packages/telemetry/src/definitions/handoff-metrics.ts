@@ -60,8 +60,8 @@ export const HANDOFF_METRICS = {
     labels: ['summariser', 'reason'],
     filledBy: 'gateway, sender, receiver',
   },
-  contextSummaryCostMicroUsdTotal: {
-    name: 'baton_context_summary_cost_micro_usd_total',
+  summariserCostMicroUsdTotal: {
+    name: 'baton_summariser_cost_micro_usd_total',
     kind: 'counter',
     help: 'What the summariser cost, in micro-USD, counted into its tasks.',
     labels: [],
