@@ -264,6 +264,22 @@ it('fails with a branch where that is asked for, and stops the others', async ()
   expect(states).toEqual(['COMPLETED', 'CANCELED', 'ROLLED_BACK'])
 })
 
+it('goes on without a branch whose own fan-out failed: there is nothing to take up again', async () => {
+  working = async (context) => {
+    if (nameOf(context) === 'wide')
+      return { next: [branch('bad'), branch('left')], join: join({ onFailure: 'fail' }) }
+    return failing('bad')(context)
+  }
+  const taskId = await fanOut({ next: [branch('good'), branch('wide')], join: join() })
+  const { result } = await completes(taskId)
+  expect(result).toMatchObject({
+    joined: {
+      good: { result: 'of good' },
+      wide: { outcome: 'FAILED', reason: 'BRANCH_FAILED', result: null },
+    },
+  })
+})
+
 it('takes the first that completes and cancels the others', async () => {
   const held = gate()
   working = async (context) => {

@@ -194,7 +194,7 @@ export interface FanOutEnd {
 }
 
 // On the task's own way the end of a fan-out that nothing joins is the end of the task; within a branch it is the end of
-// that branch.
+// that branch, whatever the policy: nobody could take anything of it up again.
 const CLOSE = `
 with closed as (
   update fan_out set state = $2, ended_at = clock_timestamp() where id = $1
@@ -213,9 +213,9 @@ with closed as (
 ), alerts as (
   insert into alert_occurrence (kind, handoff_id, task_id, reason)
   select 'handoff.branches_failed', handoff_id, task_id, $5 from closed where $2 = 'FAILED'
-), ${END_BRANCHES(`select c.branch_id, c.handoff_id, case when $2 = 'ENDED' then 'COMPLETED' else 'FAILED' end as outcome,
-    $5::text as reason, $3::text as result, $4::bigint as spent, $2 = 'ENDED' as is_over
-  from closed c where $2 in ('ENDED', 'FAILED')`)}
+), ${END_BRANCHES(`select c.branch_id, c.handoff_id, case $2 when 'ENDED' then 'COMPLETED' else $2 end as outcome,
+    $5::text as reason, $3::text as result, $4::bigint as spent, true as is_over
+  from closed c where $2 <> 'JOINED'`)}
 select count(*) from closed`
 
 /** Ends a fan-out that this transaction has locked; one that failed raises an alert. A branch that was not waited for ends with it. */
