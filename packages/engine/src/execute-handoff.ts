@@ -4,7 +4,7 @@ import { MODEL_PATTERN } from '@baton/protocol/settlement'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
-import type { Summariser } from '@baton/summarise'
+import type { Summariser, WrittenSummary } from '@baton/summarise'
 import { invokeAgentAttributes, startSpan, usageAttributes } from '@baton/telemetry'
 import type { Metrics, Span } from '@baton/telemetry'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
@@ -13,7 +13,6 @@ import { callOutside } from './call-outside.ts'
 import type { Heartbeat, Lease } from './heartbeat.ts'
 import type { OutsideAgent } from './outside-agent.ts'
 import { summariseNext } from './summarise-next.ts'
-import type { WrittenSummary } from './take-written.ts'
 
 /** How agent code ended. A failure carries a code, never the agent's own text. */
 export type Execution =

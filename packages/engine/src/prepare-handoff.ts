@@ -10,10 +10,9 @@ import type {
   KeyRing,
 } from '@baton/protocol'
 import type { NewHandoff } from '@baton/store'
+import type { WrittenSummary } from '@baton/summarise'
 import { permanent } from '@baton/runtime'
 import { newTraceparent, parseTraceparent, parseTracestate } from '@baton/telemetry'
-import { takeWritten } from './take-written.ts'
-import type { WrittenSummary } from './take-written.ts'
 
 export interface PrepareOptions {
   readonly keyRing: KeyRing
@@ -55,7 +54,7 @@ export function prepareHandoff(
     { ...agentState, cost, traceparent },
     targetAgentType,
     withWindow(request, options),
-    takeWritten(written),
+    { written },
   )
   if (compression.compressed) options.onCompressed?.()
   const asked = JSON.stringify(request)

@@ -1,10 +1,9 @@
 // Has the summaries written that an agent's next handoffs need, while its lease still holds (E03).
 import { microUSD, usdFromMicro } from '@baton/protocol'
-import type { Summariser } from '@baton/summarise'
+import type { Summariser, WrittenSummary } from '@baton/summarise'
 import type { Metrics } from '@baton/telemetry'
 import { requestsOf } from './decide/next-handoffs.ts'
 import type { Step } from './decide/next-handoffs.ts'
-import type { WrittenSummary } from './take-written.ts'
 import { writeSummary } from './write-summary.ts'
 
 export interface NextSummaryParts {

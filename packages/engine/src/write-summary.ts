@@ -1,11 +1,10 @@
 // Has the summary of a long conversation written before a handoff is built: outside of any transaction or lock (E03).
 import { buildHandoff, microUSD } from '@baton/protocol'
 import type { Conversation, Summarise, SummaryOptions } from '@baton/protocol'
-import type { Summariser } from '@baton/summarise'
+import type { Summariser, WrittenSummary } from '@baton/summarise'
 import type { Metrics } from '@baton/telemetry'
 import { withWindow } from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions } from './prepare-handoff.ts'
-import type { WrittenSummary } from './take-written.ts'
 
 interface WriteParts extends Pick<PrepareOptions, 'windowTokensOf'> {
   readonly summariser?: Summariser | undefined
@@ -46,12 +45,13 @@ interface Needed {
 /** Builds once to see which turns do not fit. What cannot be built is refused where it is built to be sent. */
 function neededBy(request: HandoffRequest, parts: WriteParts): Needed | undefined {
   let needed: Needed | undefined
-  const see: Summarise = (older, bounds) => {
+  const summarise: Summarise = (older, bounds) => {
     needed = { older, bounds }
     return ''
   }
   try {
-    buildHandoff(request.agentState, request.targetAgentType, withWindow(request, parts), see)
+    const { agentState, targetAgentType } = request
+    buildHandoff(agentState, targetAgentType, withWindow(request, parts), { summarise })
     return needed
   } catch {
     return undefined

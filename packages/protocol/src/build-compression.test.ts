@@ -29,6 +29,22 @@ describe('compression in the builder (E03, E32 c)', () => {
     expect(countTokens(canonicalJson(built.message))).toBeLessThan(32_000 * 0.8)
   })
 
+  it('lets a summary that was written ahead stand, though another count of tokens would keep another number of turns', () => {
+    const constraints = { receiverContextWindowTokens: 32_000 }
+    const written = { text: 'What was written ahead.', turns: 493 }
+    const { message, compression } = buildHandoff(
+      sampleState({ conversationHistory }),
+      'b',
+      constraints,
+      { written },
+    )
+    expect(compression).toMatchObject({ compressed: true, turnsSummarised: 493 })
+    expect(message).toMatchObject({
+      conversationHistorySummary: written.text,
+      conversationHistoryVerbatim: conversationHistory.slice(493),
+    })
+  })
+
   it('does nothing when the window is large or unknown', () => {
     const large = buildHandoff(sampleState({ conversationHistory }), 'b', {
       receiverContextWindowTokens: 200_000,

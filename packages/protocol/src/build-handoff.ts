@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { AgentCost, AgentState, HandoffConstraints } from './agent-state.ts'
 import { checkConsistency } from './checks/consistency.ts'
 import { compressContext } from './compress-context.ts'
-import type { Compression, Summarise } from './compress-context.ts'
+import type { Compression, CompressionOptions } from './compress-context.ts'
 import { ProtocolError } from './detail.ts'
 import type { Detail } from './detail.ts'
 import type { Turn } from './generated/handoff.ts'
@@ -14,6 +14,8 @@ import type { Limits } from './limits.ts'
 import { microUSD, usdFromMicro } from './money.ts'
 import { checkSchema } from './schema-check.ts'
 import { copyStrict } from './strict-value.ts'
+
+type Condense = Pick<CompressionOptions, 'summarise' | 'written'>
 
 export interface BuiltHandoff {
   readonly message: HandoffMessage
@@ -38,19 +40,19 @@ export function buildHandoffMessage(
   return buildHandoff(agentState, targetAgentType, constraints).message
 }
 
-/** The same, and says what the compression did; `summarise` writes the summary where one is needed. */
+/** The same, and says what the compression did; `condense` says who writes the summary, or what was written ahead. */
 export function buildHandoff(
   agentState: AgentState,
   targetAgentType: string,
   constraints: HandoffConstraints | readonly string[] = [],
-  summarise?: Summarise,
+  condense: Condense = {},
 ): BuiltHandoff {
   const asked: HandoffConstraints = isList(constraints) ? { list: constraints } : constraints
   const draft = {
     ...coreFields(agentState, targetAgentType, asked),
     ...newerFields(agentState, asked),
   }
-  const compression = compress(agentState, asked, { draft, summarise })
+  const compression = compress(agentState, asked, { draft, condense })
   const { message, warnings } = checked({
     ...draft,
     schemaVersion: asked.schemaVersion ?? lowestVersion(draft),
@@ -139,13 +141,13 @@ const NEGATIVE_COST: Detail = {
 
 interface Drafted {
   readonly draft: object
-  readonly summarise: Summarise | undefined
+  readonly condense: Condense
 }
 
 function compress(
   state: AgentState,
   asked: HandoffConstraints,
-  { draft, summarise }: Drafted,
+  { draft, condense }: Drafted,
 ): Compression {
   const turns = state.conversationHistory ?? []
   const summary = state.conversationHistorySummary ?? ''
@@ -162,7 +164,7 @@ function compress(
       rest: JSON.stringify(rest),
       ...(compressionThreshold === undefined ? {} : { threshold: compressionThreshold }),
       ...(verbatimTurns === undefined ? {} : { verbatimTurns }),
-      ...(summarise === undefined ? {} : { summarise }),
+      ...condense,
     },
   )
 }

@@ -23,6 +23,15 @@ export interface CompressionOptions {
   readonly rest?: string
   /** Condenses the older turns within the bounds it is given; the extract by default. */
   readonly summarise?: Summarise
+  /** A summary that was written ahead of the oldest turns: it stands, and nothing is condensed again. */
+  readonly written?: WrittenAhead | undefined
+}
+
+/** Which message it is for changes how many tokens a message has by a few, so what was written says how far it goes. */
+export interface WrittenAhead {
+  readonly text: string
+  /** How many of the oldest turns it is of. */
+  readonly turns: number
 }
 
 /** A summary of older turns, and of the summary of what lay before them. */
@@ -57,6 +66,8 @@ export function compressContext(
 ): Compression {
   checkOptions(options)
   const { windowTokens, threshold = THRESHOLD, rest = '', summarise = summariseTurns } = options
+  const { written } = options
+  if (written !== undefined) return condensed(conversation, written)
   const allowedTokens = Math.floor(windowTokens * threshold)
   if (fits(conversation, rest, allowedTokens)) return unchanged(conversation)
   const roomTokens = Math.max(allowedTokens - countTokens(rest), ROOM_TOKENS_MIN)
@@ -67,13 +78,19 @@ export function compressContext(
   )
   const split = conversation.turns.length - kept
   if (split === 0 && conversation.summary === '') return unchanged(conversation)
-  const verbatim = conversation.turns.slice(split)
-  const summary = summarise(
+  const text = summarise(
     { turns: conversation.turns.slice(0, split), summary: conversation.summary },
-    { tokensMax: roomTokens - sumTokens(verbatim), kept },
+    { tokensMax: roomTokens - sumTokens(conversation.turns.slice(split)), kept },
   )
-  return { compressed: true, summary, verbatim, turnsSummarised: split }
+  return condensed(conversation, { text, turns: split })
 }
+
+const condensed = ({ turns }: Conversation, { text, turns: split }: WrittenAhead): Compression => ({
+  compressed: true,
+  summary: text,
+  verbatim: turns.slice(split),
+  turnsSummarised: split,
+})
 
 function checkOptions({ windowTokens, threshold, verbatimTurns }: CompressionOptions): void {
   if (!(windowTokens > 0)) refuse('/windowTokens', 'a context window has more than 0 tokens')

@@ -2,4 +2,4 @@
 export { createModelSummariser } from './model-summariser.ts'
 export type { ModelSummariserOptions } from './model-summariser.ts'
 export { extractiveSummariser } from './summariser.ts'
-export type { Summariser, Summary, SummaryJob } from './summariser.ts'
+export type { Summariser, Summary, SummaryJob, WrittenSummary } from './summariser.ts'

@@ -28,6 +28,11 @@ export interface Summary {
   readonly tokens: { readonly prompt: number; readonly completion: number }
 }
 
+/** What was written of so many older turns. */
+export interface WrittenSummary extends Pick<Summary, 'text' | 'costUSD' | 'tokens'> {
+  readonly turns: number
+}
+
 export interface Summariser {
   /** Never fails and never takes longer than its time limit: where no model helps, the extract is the answer. */
   summarise(job: SummaryJob): Promise<Summary>
