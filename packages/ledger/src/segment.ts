@@ -59,10 +59,10 @@ export function saltText(text: string): SaltedText {
 const commitment = (salted: Uint8Array): Buffer =>
   hash('sha256', Buffer.concat([DOMAIN, salted]), 'buffer')
 
-/** Shorter texts gain nothing. */
-const COMPRESSED_FROM_BYTES = 128
+/** Shorter texts gain less than opening a compressor costs. */
+const COMPRESSED_FROM_BYTES = 512
 /** Higher levels gain little on messages and cost several times as much. */
-const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
+const PARAMETERS = { [constants.ZSTD_c_compressionLevel]: 3 }
 /** As long as the longest text of a segment can be in UTF-8; nothing makes a reader unpack more. */
 const TEXT_BYTES_MAX = 3 * SEGMENT_CHARACTERS_MAX
 
@@ -80,7 +80,8 @@ export interface PackedText {
 export function packText(salted: Buffer): PackedText {
   const text = salted.subarray(SALT_BYTES)
   if (text.length < COMPRESSED_FROM_BYTES) return { packed: salted }
-  const compressed = zstdCompressSync(text, ZSTD)
+  // Told its length, the compressor makes tables of that size.
+  const compressed = zstdCompressSync(text, { params: PARAMETERS, pledgedSrcSize: text.length })
   if (compressed.length >= text.length) return { packed: salted }
   const packed = Buffer.concat([salted.subarray(0, SALT_BYTES), compressed])
   return { packed, zstdBytes: compressed.length }
