@@ -59,8 +59,8 @@ export function saltText(text: string): SaltedText {
 const commitment = (salted: Uint8Array): Buffer =>
   hash('sha256', Buffer.concat([DOMAIN, salted]), 'buffer')
 
-/** Shorter texts gain less than opening a compressor costs. */
-const COMPRESSED_FROM_BYTES = 512
+/** From here on Postgres would keep the ciphertext out of its row; shorter texts save less than a compressor costs to open. */
+const COMPRESSED_FROM_BYTES = 2_048
 /** Higher levels gain little on messages and cost several times as much. */
 const PARAMETERS = { [constants.ZSTD_c_compressionLevel]: 3 }
 /** As long as the longest text of a segment can be in UTF-8; nothing makes a reader unpack more. */
