@@ -79,6 +79,8 @@ class Sent:
     task_id: str
     traceparent: str
     repeated: bool
+    branches: tuple[Mapping[str, Any], ...] = ()
+    """Of several receivers: branch, handoffId and toAgent of each copy."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +251,8 @@ class Baton:
     ) -> Sent:
         """Sends the first handoff of a task to an agent type; durable when it returns.
 
-        `constraints` are those of the HTTP API: priority 0 to 3, deadline, requiresApproval, requirements ...
+        `constraints` are those of the HTTP API: priority 0 to 3, deadline, requiresApproval, requirements,
+        receiverList and join for several receivers at once ...
         """
         agent_state = {
             "taskId": task_id or str(uuid.uuid4()),
@@ -282,7 +285,7 @@ class Baton:
         answer, _ = self._post("/v2/handoffs", body, headers)
         return Sent(
             answer["handoffId"], answer["taskId"], answer["traceparent"],
-            bool(_.get("idempotency-replayed")),
+            bool(_.get("idempotency-replayed")), tuple(answer.get("branches", ())),
         )
 
     def handoff(self, handoff_id: str) -> Mapping[str, Any]:

@@ -76,10 +76,12 @@ it('accepts a message its sender has signed, and refuses one that was changed af
   })
 })
 
-function readyMessage() {
+function readyState() {
   const { agentState } = stateBody({ traceparent: TRACEPARENT })
-  return buildHandoffMessage(agentState as unknown as AgentState, 'clause-extraction')
+  return agentState as unknown as AgentState
 }
+
+const readyMessage = () => buildHandoffMessage(readyState(), 'clause-extraction')
 
 it('answers the same handoff sent twice with the first one, and other content with a conflict', async () => {
   const message = readyMessage()
@@ -93,6 +95,47 @@ it('answers the same handoff sent twice with the first one, and other content wi
   })
   expect(other.statusCode).toBe(409)
   expect(other.json().code).toBe('BATON_HANDOFF_CONFLICT')
+})
+
+it('sends to all of a receiver list, and names the copies again where the key is repeated', async () => {
+  const agents = ['legal', 'finance', 'risk']
+  const receiverList = agents.map((agentType) => ({ agentType }))
+  const join = { to: 'decision', taskDescription: 'decide', onFailure: 'skip' }
+  const body = stateBody({}, { targetAgentType: 'finance', constraints: { receiverList, join } })
+  const headers = { 'idempotency-key': randomUUID() }
+  const first = await post(fixture.gateway, body, { headers })
+  expect(first.statusCode).toBe(202)
+  const { branches, handoffId, taskId } = first.json()
+  expect(branches.map((one: { toAgent: string }) => one.toAgent)).toEqual(agents)
+  expect(branches[1].handoffId).toBe(handoffId)
+  const { handoffs } = (await get(fixture.gateway, `/v2/tasks/${taskId}`)).json()
+  expect(new Set(handoffs.map((one: { handoffId: string }) => one.handoffId))).toEqual(
+    new Set(branches.map((one: { handoffId: string }) => one.handoffId)),
+  )
+  const second = await post(fixture.gateway, body, { headers })
+  expect(second.json()).toEqual(first.json())
+  const message = buildHandoffMessage(readyState(), 'legal', { receiverList })
+  const ready = await post(fixture.gateway, { message, checkpoint: {}, join })
+  expect(ready.json()).toMatchObject({
+    handoffId: message.handoffId,
+    branches: agents.map((toAgent) => ({ toAgent })),
+  })
+})
+
+it.each([
+  [{ targetAgentType: 'other' }, {}, 'BATON_RECEIVER_LIST_INVALID', undefined],
+  [{}, { join: { to: 'x', taskDescription: 'y', waitFor: 9 } }, 'BATON_JOIN_IMPOSSIBLE', undefined],
+  [{}, { join: { to: 'x' } }, 'BATON_REQUEST_INVALID', '/constraints/join/taskDescription'],
+])('refuses a receiver list with %j and %j', async (rest, asked, code, pointer) => {
+  const receiverList = [{ agentType: 'clause-extraction' }, { agentType: 'risk' }]
+  const before = await countRows(fixture.pool)
+  const refused = await post(
+    fixture.gateway,
+    stateBody({}, { constraints: { receiverList, ...asked }, ...rest }),
+  )
+  expect(refused.statusCode).toBe(422)
+  expect(refused.json()).toMatchObject({ code, ...(pointer && { errors: [{ pointer }] }) })
+  expect(await countRows(fixture.pool)).toEqual(before)
 })
 
 it('recognises agent state that is sent again under its own handoff id and span', async () => {

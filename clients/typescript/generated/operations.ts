@@ -56,6 +56,12 @@ readonly "taskId": string
 /** Place of the handoff in its task, from 1. */
 readonly "taskSeq": number
 readonly "traceparent": string
+/** Of several receivers: the copy for each, in their order; handoffId is that for the target. */
+readonly "branches"?: readonly ({
+readonly "branch"?: string
+readonly "handoffId"?: string
+readonly "toAgent"?: string
+})[]
 /** Only with mode=sync: as in Delivered. */
 readonly "deliveredBy"?: string | null
 readonly "handoff"?: Handoff
@@ -67,6 +73,12 @@ readonly "taskId": string
 /** Place of the handoff in its task, from 1. */
 readonly "taskSeq": number
 readonly "traceparent": string
+/** Of several receivers: the copy for each, in their order; handoffId is that for the target. */
+readonly "branches"?: readonly ({
+readonly "branch"?: string
+readonly "handoffId"?: string
+readonly "toAgent"?: string
+})[]
 /** Whether the call over HTTP brought it to its receiver, or the queue did or will; null where an earlier request had sent it. */
 readonly "deliveredBy": "http" | "queue" | null
 readonly "handoff": Handoff
@@ -791,7 +803,50 @@ readonly "tokenBudget"?: number
 readonly "replySchema"?: string
 readonly "replySchemaRef"?: string
 readonly "requirements"?: Readonly<Record<string, unknown>>
+/** Each gets a full copy as a branch of its own; the target is one of them. */
 readonly "receiverList"?: readonly (Readonly<Record<string, unknown>>)[]
+/** What waits for those branches. */
+readonly "join"?: {
+readonly "to": string
+readonly "agentVersion"?: string
+readonly "taskDescription": string
+readonly "remainingSubtasks"?: readonly ({
+readonly "subtaskId": string
+readonly "description": string
+})[]
+readonly "constraints"?: readonly (string)[]
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "priority"?: number
+readonly "budgetUSD"?: number
+readonly "requiresApproval"?: boolean
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requirements"?: {
+readonly "mcp"?: readonly (string)[]
+readonly "capabilities"?: readonly (string)[]
+}
+readonly "tokenBudget"?: number
+readonly "replySchema"?: "prose" | "structured" | "json"
+readonly "replySchemaRef"?: string
+/** As sensitive as before, or more. */
+readonly "dataClassification"?: "public" | "internal" | "confidential" | "restricted"
+readonly "residency"?: {
+readonly "jurisdiction": string
+readonly "transferMechanism": "none" | "adequacy" | "scc" | "bcr" | "derogation"
+}
+readonly "externalRef"?: {
+readonly "protocol": string
+readonly "id": string
+}
+/** Private fields; those of the message that are not named here carry over. */
+readonly "extensions"?: Readonly<Record<string, unknown>>
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
+/** How many branches must have completed; the others are canceled then. */
+readonly "waitFor"?: "all" | "any" | number
+readonly "onFailure"?: "wait" | "skip" | "fail"
+}
 readonly "schemaVersion"?: "2.0" | "2.1"
 readonly "receiverContextWindowTokens"?: number
 readonly "compressionThreshold"?: number
@@ -806,6 +861,48 @@ readonly "message": Readonly<Record<string, unknown>>
 readonly "checkpoint": Readonly<Record<string, unknown>>
 /** What the sender spent since its own handoff was settled; added to the task. */
 readonly "ownCostUSD"?: number
+/** What waits for the branches of the message's receiverList. */
+readonly "join"?: {
+readonly "to": string
+readonly "agentVersion"?: string
+readonly "taskDescription": string
+readonly "remainingSubtasks"?: readonly ({
+readonly "subtaskId": string
+readonly "description": string
+})[]
+readonly "constraints"?: readonly (string)[]
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "priority"?: number
+readonly "budgetUSD"?: number
+readonly "requiresApproval"?: boolean
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requirements"?: {
+readonly "mcp"?: readonly (string)[]
+readonly "capabilities"?: readonly (string)[]
+}
+readonly "tokenBudget"?: number
+readonly "replySchema"?: "prose" | "structured" | "json"
+readonly "replySchemaRef"?: string
+/** As sensitive as before, or more. */
+readonly "dataClassification"?: "public" | "internal" | "confidential" | "restricted"
+readonly "residency"?: {
+readonly "jurisdiction": string
+readonly "transferMechanism": "none" | "adequacy" | "scc" | "bcr" | "derogation"
+}
+readonly "externalRef"?: {
+readonly "protocol": string
+readonly "id": string
+}
+/** Private fields; those of the message that are not named here carry over. */
+readonly "extensions"?: Readonly<Record<string, unknown>>
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
+/** How many branches must have completed; the others are canceled then. */
+readonly "waitFor"?: "all" | "any" | number
+readonly "onFailure"?: "wait" | "skip" | "fail"
+}
 }
 
 export type TakeRequest = {
@@ -873,7 +970,50 @@ readonly "tokenBudget"?: number
 readonly "replySchema"?: string
 readonly "replySchemaRef"?: string
 readonly "requirements"?: Readonly<Record<string, unknown>>
+/** Each gets a full copy as a branch of its own; the target is one of them. */
 readonly "receiverList"?: readonly (Readonly<Record<string, unknown>>)[]
+/** What waits for those branches. */
+readonly "join"?: {
+readonly "to": string
+readonly "agentVersion"?: string
+readonly "taskDescription": string
+readonly "remainingSubtasks"?: readonly ({
+readonly "subtaskId": string
+readonly "description": string
+})[]
+readonly "constraints"?: readonly (string)[]
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "priority"?: number
+readonly "budgetUSD"?: number
+readonly "requiresApproval"?: boolean
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requirements"?: {
+readonly "mcp"?: readonly (string)[]
+readonly "capabilities"?: readonly (string)[]
+}
+readonly "tokenBudget"?: number
+readonly "replySchema"?: "prose" | "structured" | "json"
+readonly "replySchemaRef"?: string
+/** As sensitive as before, or more. */
+readonly "dataClassification"?: "public" | "internal" | "confidential" | "restricted"
+readonly "residency"?: {
+readonly "jurisdiction": string
+readonly "transferMechanism": "none" | "adequacy" | "scc" | "bcr" | "derogation"
+}
+readonly "externalRef"?: {
+readonly "protocol": string
+readonly "id": string
+}
+/** Private fields; those of the message that are not named here carry over. */
+readonly "extensions"?: Readonly<Record<string, unknown>>
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
+/** How many branches must have completed; the others are canceled then. */
+readonly "waitFor"?: "all" | "any" | number
+readonly "onFailure"?: "wait" | "skip" | "fail"
+}
 readonly "schemaVersion"?: "2.0" | "2.1"
 readonly "receiverContextWindowTokens"?: number
 readonly "compressionThreshold"?: number
@@ -948,7 +1088,50 @@ readonly "tokenBudget"?: number
 readonly "replySchema"?: string
 readonly "replySchemaRef"?: string
 readonly "requirements"?: Readonly<Record<string, unknown>>
+/** Each gets a full copy as a branch of its own; the target is one of them. */
 readonly "receiverList"?: readonly (Readonly<Record<string, unknown>>)[]
+/** What waits for those branches. */
+readonly "join"?: {
+readonly "to": string
+readonly "agentVersion"?: string
+readonly "taskDescription": string
+readonly "remainingSubtasks"?: readonly ({
+readonly "subtaskId": string
+readonly "description": string
+})[]
+readonly "constraints"?: readonly (string)[]
+readonly "relevantContext"?: readonly (Readonly<Record<string, unknown>>)[]
+readonly "priority"?: number
+readonly "budgetUSD"?: number
+readonly "requiresApproval"?: boolean
+readonly "deadline"?: string
+readonly "expiresAt"?: string
+readonly "requirements"?: {
+readonly "mcp"?: readonly (string)[]
+readonly "capabilities"?: readonly (string)[]
+}
+readonly "tokenBudget"?: number
+readonly "replySchema"?: "prose" | "structured" | "json"
+readonly "replySchemaRef"?: string
+/** As sensitive as before, or more. */
+readonly "dataClassification"?: "public" | "internal" | "confidential" | "restricted"
+readonly "residency"?: {
+readonly "jurisdiction": string
+readonly "transferMechanism": "none" | "adequacy" | "scc" | "bcr" | "derogation"
+}
+readonly "externalRef"?: {
+readonly "protocol": string
+readonly "id": string
+}
+/** Private fields; those of the message that are not named here carry over. */
+readonly "extensions"?: Readonly<Record<string, unknown>>
+readonly "receiverContextWindowTokens"?: number
+readonly "compressionThreshold"?: number
+readonly "verbatimTurns"?: number
+/** How many branches must have completed; the others are canceled then. */
+readonly "waitFor"?: "all" | "any" | number
+readonly "onFailure"?: "wait" | "skip" | "fail"
+}
 readonly "schemaVersion"?: "2.0" | "2.1"
 readonly "receiverContextWindowTokens"?: number
 readonly "compressionThreshold"?: number

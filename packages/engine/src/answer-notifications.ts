@@ -13,7 +13,7 @@ import { resumeTask } from './resume-task.ts'
 import type { ResumeChange } from './resume-task.ts'
 import { refusedRevision, reviseHandoff } from './revise-handoff.ts'
 import type { Correction, ReturnParts } from './revise-handoff.ts'
-import type { Sent } from './send-handoff.ts'
+import type { Sent } from './commit-outgoing.ts'
 
 interface Told extends Pick<
   SenderNotification,

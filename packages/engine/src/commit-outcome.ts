@@ -48,7 +48,7 @@ import type { PrepareOptions } from './prepare-handoff.ts'
 import type { EventShipper } from './record-audit.ts'
 import { rerouteBlocked } from './reroute.ts'
 import type { Blocked } from './reroute.ts'
-import { refusedSend } from './send-handoff.ts'
+import { refusedSend } from './commit-outgoing.ts'
 import type { BlockedPolicy } from './settings.ts'
 import { wakeRelays, wakeSenders } from './wake.ts'
 

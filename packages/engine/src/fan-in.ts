@@ -16,7 +16,7 @@ import { requestCancel } from './cancel.ts'
 import { joinRequest, outcomesOf, spentAfter } from './decide/branches.ts'
 import { prepareHandoff } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
-import { sendOne } from './send-handoff.ts'
+import { sendOne } from './commit-outgoing.ts'
 import { wakeRelays } from './wake.ts'
 
 interface FanInParts extends PrepareOptions {

@@ -11,6 +11,7 @@ import type {
 } from '@baton/protocol'
 import type { NewHandoff } from '@baton/store'
 import type { WrittenSummary } from '@baton/summarise'
+import type { JoinHandoff } from '@baton/protocol/settlement'
 import { permanent } from '@baton/runtime'
 import { newTraceparent, parseTraceparent, parseTracestate } from '@baton/telemetry'
 
@@ -49,7 +50,7 @@ export function prepareHandoff(
 ): NewHandoff {
   const { agentState, targetAgentType } = request
   const { traceparent = agentState.traceparent, written } = options
-  const cost = withSummary(agentState.cost, written)
+  const cost = chargedWith(agentState.cost, written)
   const { message, compression } = buildHandoff(
     { ...agentState, cost, traceparent },
     targetAgentType,
@@ -63,7 +64,7 @@ export function prepareHandoff(
 }
 
 /** The sender pays for the summary, in whole micro-USD. */
-function withSummary(cost: AgentCost, written: WrittenSummary | undefined): AgentCost {
+export function chargedWith(cost: AgentCost, written: WrittenSummary | undefined): AgentCost {
   if (written === undefined) return cost
   const { ownCostUSD, tokenSpent } = cost
   return {
@@ -91,6 +92,8 @@ export interface ReadyMessage {
   readonly addedCostMicroUSD: number
   /** What the sender needs to resume from after a rollback (E16). */
   readonly checkpoint: object
+  /** What waits for the branches that its receiver list begins. */
+  readonly join?: JoinHandoff
 }
 
 /** Signs a message that was built elsewhere and saves the sender's checkpoint with it. */

@@ -9,8 +9,8 @@ import { prepareHandoff, prepareSaved, readCheckpoint, readMessage } from './pre
 import type { PrepareOptions } from './prepare-handoff.ts'
 import { refuseOtherResidency, residencyOf } from './revise-handoff.ts'
 import type { ReturnParts } from './revise-handoff.ts'
-import { sendOne } from './send-handoff.ts'
-import type { Sent } from './send-handoff.ts'
+import { sendOne } from './commit-outgoing.ts'
+import type { Sent } from './commit-outgoing.ts'
 import { wakeRelays } from './wake.ts'
 
 /** What is done differently this time; nothing by default. */

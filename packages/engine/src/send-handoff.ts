@@ -2,17 +2,19 @@
 import { codeOf, crashPoint, createBatcher, permanent } from '@baton/runtime'
 import { residencyProblems } from '@baton/protocol'
 import type { Jurisdiction, Residency } from '@baton/protocol'
-import { sendHandoffs } from '@baton/store'
-import type { Database, NewHandoff, Pool, SendOutcome } from '@baton/store'
+import { inTransaction, sendHandoffs } from '@baton/store'
+import type { NewHandoff, Pool } from '@baton/store'
 import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import type { Summariser } from '@baton/summarise'
+import { sendOutgoing, sentOrRefused } from './commit-outgoing.ts'
+import type { Sent } from './commit-outgoing.ts'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { RequireRoom } from './outbox-bound.ts'
-import { prepareHandoff, prepareMessage } from './prepare-handoff.ts'
+import { prepareOutgoing, prepareOutgoingMessage } from './prepare-fan-out.ts'
+import type { Outgoing } from './prepare-fan-out.ts'
 import type { HandoffRequest, PrepareOptions, ReadyMessage } from './prepare-handoff.ts'
 import { wakeRelays } from './wake.ts'
-import { writeSummary } from './write-summary.ts'
 
 interface SenderParts extends PrepareOptions {
   readonly pool: Pool
@@ -25,19 +27,8 @@ interface SenderParts extends PrepareOptions {
   readonly metrics: Metrics
 }
 
-/** What a sender gets back once the handoff is durable. */
-export interface Sent {
-  readonly handoffId: string
-  readonly taskId: string
-  readonly taskSeq: number
-  readonly state: string
-  /** True where the same handoff had been sent before. */
-  readonly duplicate: boolean
-  readonly traceparent: string
-}
-
-/** Commits a signed handoff; throws where it cannot be sent. */
-type Commit = (handoff: NewHandoff) => Promise<Sent>
+/** Commits what is signed; throws where it cannot be sent. */
+type Commit = (outgoing: Outgoing) => Promise<Sent>
 
 export interface HandoffSender {
   /**
@@ -72,19 +63,25 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
   })
   const preparing = { ...parts, onCompressed: () => metrics.contextCompressionsTotal.inc() }
 
-  async function commitInSet(handoff: NewHandoff): Promise<Sent> {
+  async function commitInSet(outgoing: Outgoing): Promise<Sent> {
+    const { handoff, branching } = outgoing
+    if (branching !== undefined)
+      return inTransaction(pool, (transaction) => sendOutgoing(transaction, outgoing))
     const outcome = await batcher.add(handoff)
     if (outcome instanceof Error) throw outcome
     return sentOrRefused(handoff, outcome)
   }
 
-  async function committed(handoff: NewHandoff, commit: Commit): Promise<Sent> {
-    await parts.requireRoom?.(handoff.toAgent, handoff.priority)
+  async function committed(outgoing: Outgoing, commit: Commit): Promise<Sent> {
+    const { handoff, branching } = outgoing
+    const handoffs = branching?.handoffs ?? [handoff]
+    for (const { toAgent, priority } of handoffs) await parts.requireRoom?.(toAgent, priority)
     crashPoint('sender.before_commit')
-    const sent = await commit(handoff)
+    const sent = await commit(outgoing)
     crashPoint('sender.after_commit')
     wakeRelays(pool)
-    if (!sent.duplicate) metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
+    if (!sent.duplicate)
+      metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc(handoffs.length)
     return sent
   }
 
@@ -102,13 +99,16 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
       try {
         const { traceparent } = span
         const step = startStep(span, { name: 'build', attributes: { 'baton.hop': 'build' } })
-        const written = await writeSummary(request, parts)
-        const handoff = prepareHandoff(request, { ...preparing, traceparent, sentBy, written })
+        const outgoing = await prepareOutgoing(
+          request,
+          { ...preparing, traceparent, sentBy },
+          parts,
+        )
         step.end()
         const seconds = (performance.now() - startedAt) / 1000
         metrics.hopSeconds.build.observe(seconds, span.exemplar)
-        span.setAttributes(sendAttributes(handoff))
-        const sent = await committed(handoff, commit)
+        span.setAttributes(sendAttributes(outgoing.handoff))
+        const sent = await committed(outgoing, commit)
         span.end()
         return sent
       } catch (error) {
@@ -118,7 +118,7 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
     },
     async sendMessage(ready, sentBy = parts.sentBy ?? null) {
       requireResidency(ready.message.residency, parts.jurisdiction)
-      return committed(prepareMessage(ready, { ...parts, sentBy }), commit)
+      return committed(await prepareOutgoingMessage(ready, { ...parts, sentBy }), commit)
     },
   })
   return { ...through(commitInSet), through, drain: () => batcher.drain() }
@@ -132,22 +132,6 @@ export function requireResidency(residency: Residency | undefined, place: Jurisd
   throw permanent('BATON_RESIDENCY_REFUSED', `${pointer}: ${message}`, { fix })
 }
 
-/**
- * Sends one handoff in the caller's transaction, so that it commits with whatever else commits
- * there. Throws where it cannot be sent, which rolls all of it back.
- */
-export async function sendOne(transaction: Database, handoff: NewHandoff): Promise<Sent> {
-  const [outcome = { kind: 'conflict' }] = await sendHandoffs(transaction, [handoff])
-  return sentOrRefused(handoff, outcome)
-}
-
-function sentOrRefused(handoff: NewHandoff, outcome: SendOutcome): Sent {
-  if (outcome.kind !== 'sent' && outcome.kind !== 'duplicate') throw refusedSend(handoff, outcome)
-  const { handoffId, taskId, traceparent } = handoff
-  const { taskSeq, state } = outcome
-  return { handoffId, taskId, taskSeq, state, duplicate: outcome.kind === 'duplicate', traceparent }
-}
-
 const sendAttributes = (handoff: NewHandoff) =>
   messagingAttributes({
     operation: 'send',
@@ -155,32 +139,3 @@ const sendAttributes = (handoff: NewHandoff) =>
     handoffId: handoff.handoffId,
     taskId: handoff.taskId,
   })
-
-/** Why Postgres refused a handoff, as an error a caller can act on. */
-export function refusedSend(handoff: NewHandoff, outcome: SendOutcome): Error {
-  if (outcome.kind === 'conflict') {
-    return permanent(
-      'BATON_HANDOFF_CONFLICT',
-      `handoff ${handoff.handoffId} was sent before with other content`,
-      {
-        fix: 'Use a new handoffId for a new message; repeat the identical message to retry a send.',
-      },
-    )
-  }
-  if (outcome.kind === 'task_ended') {
-    return permanent('BATON_TASK_ENDED', `task ${handoff.taskId} has ended`, {
-      fix: 'Start a new task; an ended one takes no further handoffs.',
-    })
-  }
-  return permanent('BATON_BUDGET_MISMATCH', describeMismatch(handoff, outcome), {
-    fix: 'Carry the budget on from the received message: spent + remaining never changes, remaining never rises.',
-  })
-}
-
-function describeMismatch(handoff: NewHandoff, outcome: SendOutcome): string {
-  const claimed = handoff.spentMicroUSD + handoff.remainingMicroUSD
-  const budget = outcome.kind === 'budget_mismatch' ? outcome.budgetMicroUSD : claimed
-  return claimed === budget
-    ? '/costTracking/costBudgetRemainingUSD is higher than what the parent handoff left over, or the task began with'
-    : `/costTracking: spent + remaining is ${claimed} micro-USD, but the task's budget is ${budget}`
-}

@@ -6,7 +6,7 @@ import type { Metrics } from '@baton/telemetry'
 import { withWindow } from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions } from './prepare-handoff.ts'
 
-interface WriteParts extends Pick<PrepareOptions, 'windowTokensOf'> {
+export interface WriteParts extends Pick<PrepareOptions, 'windowTokensOf'> {
   readonly summariser?: Summariser | undefined
   readonly metrics: Metrics
   /** How many handoffs share what may be spent; 1 by default. */

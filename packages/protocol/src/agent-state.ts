@@ -16,6 +16,7 @@ import type {
   Turn,
 } from './generated/handoff.ts'
 import type { JsonObject, JsonValue } from './json.ts'
+import type { JoinHandoff } from './settlement.ts'
 
 /** What an agent knows at the end of its execution; all the builder needs besides the target. */
 export interface AgentState {
@@ -92,8 +93,10 @@ export interface HandoffConstraints {
   readonly replySchema?: NonNullable<Handoff21['replySchema']>
   readonly replySchemaRef?: string
   readonly requirements?: Requirements
-  /** All receivers of a fan-out (E28). */
+  /** All receivers of a fan-out, its target among them: each gets a full copy as a branch of its own (E28). */
   readonly receiverList?: readonly Receiver[]
+  /** What waits for those branches; the task ends with the last of them by default. */
+  readonly join?: JoinHandoff
   /** Defaults to the lowest version that carries the fields in use. */
   readonly schemaVersion?: '2.0' | '2.1'
   /** Size of the receiver's context window; without it nothing is compressed. */

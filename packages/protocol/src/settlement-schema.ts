@@ -95,6 +95,23 @@ const TOOL_CALL = closed(
   ['tool', 'calledAt', 'inputHash'],
 )
 
+/** What waits for branches. */
+export const joinSchema = closed(
+  {
+    ...NEXT,
+    waitFor: {
+      description: 'How many branches must have completed; the others are canceled then.',
+      default: 'all',
+      anyOf: [
+        { type: 'string', enum: ['all', 'any'] },
+        { type: 'integer', minimum: 1, maximum: 100 },
+      ],
+    },
+    onFailure: { type: 'string', enum: ['wait', 'skip', 'fail'], default: 'wait' },
+  },
+  ['to', 'taskDescription'],
+)
+
 const WORK = {
   result: { description: 'The outcome; that of the task where nothing is handed on.' },
   subtask: closed({ ...SUBTASK.properties, result: {} }, ['subtaskId', 'description']),
@@ -132,21 +149,7 @@ const WORK = {
     default: [],
     description: 'Several begin a branch each and run at the same time.',
   },
-  join: closed(
-    {
-      ...NEXT,
-      waitFor: {
-        description: 'How many branches must have completed; the others are canceled then.',
-        default: 'all',
-        anyOf: [
-          { type: 'string', enum: ['all', 'any'] },
-          { type: 'integer', minimum: 1, maximum: 100 },
-        ],
-      },
-      onFailure: { type: 'string', enum: ['wait', 'skip', 'fail'], default: 'wait' },
-    },
-    ['to', 'taskDescription'],
-  ),
+  join: joinSchema,
 }
 
 /** What each outcome takes beside its name: members, and which of them it must have. */

@@ -4,11 +4,11 @@ import { createDocumentCheck } from './document-check.ts'
 import type { ToolCall, Turn } from './generated/handoff.ts'
 import type { HandoffMessage } from './handoff-message.ts'
 import type { JsonObject, JsonValue } from './json.ts'
-import { settlementSchema } from './settlement-schema.ts'
+import { joinSchema, settlementSchema } from './settlement-schema.ts'
 import { UUID_PATTERN } from './uuid.ts'
 
 export type { ToolCall, Turn } from './generated/handoff.ts'
-export { MODEL_PATTERN, settlementSchema } from './settlement-schema.ts'
+export { joinSchema, MODEL_PATTERN, settlementSchema } from './settlement-schema.ts'
 
 interface Work {
   readonly result?: JsonValue
@@ -107,6 +107,9 @@ export interface SettledExecution {
   readonly handoffId: string
   readonly fencingToken: number
 }
+
+/** Reads what a sender's branches shall be joined by. */
+export const readJoin = createDocumentCheck<JoinHandoff>(joinSchema)
 
 /** Reads the answer to a push: it may name the execution, and need not. */
 export const readSettlement = createDocumentCheck<Settlement & Partial<SettledExecution>>(

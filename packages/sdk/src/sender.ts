@@ -8,9 +8,9 @@ import {
   createOutboxBound,
   openDirectCalls,
   OUTBOX_BOUNDS,
-  prepareHandoff,
+  prepareOutgoing,
   requireResidency,
-  sendOne,
+  sendOutgoing,
 } from '@baton/engine'
 import type { DirectlyDelivered, NotificationHooks, ReadyMessage, Sent } from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
@@ -156,10 +156,13 @@ export function createSender(options: SenderOptions): Sender {
       const request = { agentState, targetAgentType: agentType, constraints }
       requireResidency(agentState.residency, jurisdiction)
       const onCompressed = () => metrics.contextCompressionsTotal.inc()
-      const handoff = prepareHandoff(request, { keyRing, attemptsMax, sentBy, onCompressed })
-      await requireRoom(handoff.toAgent, handoff.priority)
-      const sent = await sendOne(transaction, handoff)
-      if (!sent.duplicate) metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
+      const preparing = { keyRing, attemptsMax, sentBy, onCompressed }
+      const outgoing = await prepareOutgoing(request, preparing, undefined)
+      const handoffs = outgoing.branching?.handoffs ?? [outgoing.handoff]
+      for (const { toAgent, priority } of handoffs) await requireRoom(toAgent, priority)
+      const sent = await sendOutgoing(transaction, outgoing)
+      if (!sent.duplicate)
+        metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc(handoffs.length)
       return sent
     },
     ready: () =>

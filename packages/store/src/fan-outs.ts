@@ -18,7 +18,7 @@ export interface NewBranch {
 export interface NewFanOut {
   readonly fanOutId: string
   readonly taskId: string
-  /** The handoff whose execution fanned out, and the branch it stood in. */
+  /** The handoff whose execution fanned out, and the branch it stood in; of a sender's, the copy for its target. */
   readonly handoffId: string
   readonly branchId: string | null
   readonly onFailure: BranchFailurePolicy

@@ -5,6 +5,7 @@ export { migrateStore } from './migrate.ts'
 export { sendHandoffs } from './send.ts'
 export type { NewHandoff, SendOutcome } from './send.ts'
 export * from './fan-outs.ts'
+export * from './sent-fan-outs.ts'
 export * from './outbox.ts'
 export * from './pending-handoffs.ts'
 export {

@@ -23,6 +23,11 @@ const record = (properties: object, required?: readonly string[]) => ({
   ...(required === undefined ? {} : { required }),
 })
 
+const BRANCHES = described(
+  listOf(record({ branch: text, handoffId: uuid, toAgent: text })),
+  'Of several receivers: the copy for each, in their order; handoffId is that for the target.',
+)
+
 const ANSWERS = {
   ClaimedExecutions: CLAIMED,
   KeptExecutions: KEPT,
@@ -33,6 +38,7 @@ const ANSWERS = {
       taskId: uuid,
       taskSeq: described(integer, 'Place of the handoff in its task, from 1.'),
       traceparent: text,
+      branches: BRANCHES,
       deliveredBy: described(textOrNull, 'Only with mode=sync: as in Delivered.'),
       handoff: described(ref('Handoff'), 'Only with mode=sync: how it stands.'),
     },
@@ -44,6 +50,7 @@ const ANSWERS = {
       taskId: uuid,
       taskSeq: described(integer, 'Place of the handoff in its task, from 1.'),
       traceparent: text,
+      branches: BRANCHES,
       deliveredBy: {
         type: ['string', 'null'],
         enum: ['http', 'queue', null],

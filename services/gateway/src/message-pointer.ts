@@ -15,6 +15,7 @@ const ORIGINS: readonly (readonly [message: string, posted: string])[] = [
   ['/constraints', '/constraints/list'],
   ['/schemaVersion', '/constraints/schemaVersion'],
   ['/receiverList', '/constraints/receiverList'],
+  ['/join', '/constraints/join'],
   ['/priority', '/constraints/priority'],
   ['/deadline', '/constraints/deadline'],
   ['/tokenBudget', '/constraints/tokenBudget'],

@@ -1,4 +1,5 @@
 // The outer form of what may be posted. What is inside a message is the published schema's to check.
+import { joinSchema } from '@baton/protocol/settlement'
 
 const text = { type: 'string', maxLength: 262_144 }
 const object = { type: 'object' }
@@ -86,7 +87,11 @@ export const CONSTRAINTS = closed(
     replySchema: text,
     replySchemaRef: text,
     requirements: object,
-    receiverList: list,
+    receiverList: {
+      ...list,
+      description: 'Each gets a full copy as a branch of its own; the target is one of them.',
+    },
+    join: { ...joinSchema, description: 'What waits for those branches.' },
     schemaVersion: { type: 'string', enum: ['2.0', '2.1'] },
     receiverContextWindowTokens: { type: 'integer', minimum: 1, maximum: 100_000_000 },
     compressionThreshold: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
@@ -117,6 +122,10 @@ export const MESSAGE_SUBMISSION = closed(
       ...amount,
       default: 0,
       description: 'What the sender spent since its own handoff was settled; added to the task.',
+    },
+    join: {
+      ...joinSchema,
+      description: "What waits for the branches of the message's receiverList.",
     },
   },
   ['message', 'checkpoint'],

@@ -1,6 +1,6 @@
 // Turns a posted body into something to send, or into a problem that says where it is wrong.
 import type { FastifyRequest } from 'fastify'
-import type { HandoffRequest, HandoffSender, ReadyMessage, Sent } from '@baton/engine'
+import type { HandoffRequest, HandoffSender, JoinHandoff, ReadyMessage, Sent } from '@baton/engine'
 import { buildHandoffMessage, microUSD } from '@baton/protocol'
 import type { AgentState, Detail, HandoffMessage, KeyRing } from '@baton/protocol'
 import type { Database, ExternalRef, NewHandoff } from '@baton/store'
@@ -41,6 +41,7 @@ interface MessageSubmission {
   readonly message: HandoffMessage
   readonly checkpoint: object
   readonly ownCostUSD?: number
+  readonly join?: JoinHandoff
 }
 
 const PRIORITY_DEFAULT = 2
@@ -128,17 +129,19 @@ const BROKEN_TRACE: Detail = {
   fix: 'Send 00-<32 hex>-<16 hex>-<2 hex> with ids that are not zero, or leave the field out.',
 }
 
-const placeInMessage: Place = (pointer) => `/message${pointer}`
+const placeInMessage: Place = (pointer) =>
+  pointer.startsWith('/join') ? pointer : `/message${pointer}`
 
 function readMessage(
   request: FastifyRequest,
   body: MessageSubmission,
   keyRing: KeyRing,
 ): Submission {
-  const { message, checkpoint, ownCostUSD = 0 } = body
+  const { message, checkpoint, ownCostUSD = 0, join } = body
   requireDeliverable(message, placeInMessage)
   placed(placeInMessage, () => requireSignature(message, keyRing))
-  const ready = { message, checkpoint, addedCostMicroUSD: microUSD(ownCostUSD) }
+  const addedCostMicroUSD = microUSD(ownCostUSD)
+  const ready = { message, checkpoint, addedCostMicroUSD, ...(join && { join }) }
   return {
     agentType: message.toAgent.agentType,
     priority: message.priority ?? PRIORITY_DEFAULT,

@@ -1,6 +1,6 @@
 // Commits a handoff: many share one commit; one with an Idempotency-Key or an id of another protocol commits together with them.
-import { createHandoffSender, sendOne } from '@baton/engine'
-import type { HandoffSender, Sent } from '@baton/engine'
+import { branchesOf, createHandoffSender, sendOutgoing } from '@baton/engine'
+import type { HandoffSender, Outgoing, Sent } from '@baton/engine'
 import type { Summariser } from '@baton/sdk'
 import { ProtocolError } from '@baton/protocol'
 import type { Jurisdiction, KeyRing } from '@baton/protocol'
@@ -12,7 +12,7 @@ import {
   takeExternalRef,
   takeIdempotencyKey,
 } from '@baton/store'
-import type { Database, KeyedRequest, NewHandoff, Pool } from '@baton/store'
+import type { Database, KeyedRequest, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { ProblemError } from '@baton/http/server'
 import { invalidHandoff } from './problem.ts'
@@ -29,7 +29,10 @@ interface SubmitterOptions {
 
 export type RequestKey = Omit<KeyedRequest, 'handoffId'>
 
-export interface Submitted extends Pick<Sent, 'handoffId' | 'taskId' | 'taskSeq' | 'traceparent'> {
+export interface Submitted extends Pick<
+  Sent,
+  'handoffId' | 'taskId' | 'taskSeq' | 'traceparent' | 'branches'
+> {
   /** True where an earlier request had sent it; the answer is the earlier one. */
   readonly repeated: boolean
 }
@@ -66,17 +69,13 @@ async function sendPlaced(submission: Submission, sender: HandoffSender): Promis
 
 // What was sent before is answered as it was then, with the trace it has carried since.
 async function answerFor(pool: Pool, sent: Sent): Promise<Submitted> {
-  const { handoffId, taskId, taskSeq, traceparent, duplicate } = sent
-  if (!duplicate) return { handoffId, taskId, taskSeq, traceparent, repeated: false }
-  const first = await findHandoff(pool, handoffId)
-  if (first === undefined) throw KEY_REUSED
-  return {
-    handoffId,
-    taskId: first.taskId,
-    taskSeq: first.taskSeq,
-    traceparent: first.traceparent,
-    repeated: true,
-  }
+  const { state: _, duplicate, ...first } = sent
+  if (!duplicate) return { ...first, repeated: false }
+  const { handoffId } = sent
+  const stored = await findHandoff(pool, handoffId)
+  if (stored === undefined) throw KEY_REUSED
+  const { taskId, taskSeq, traceparent } = stored
+  return { ...first, taskId, taskSeq, traceparent, repeated: true }
 }
 
 /** What makes a send recognisable, and what else commits with it. */
@@ -88,12 +87,13 @@ const commitsAlone = ({ externalRef, within }: Submission): boolean =>
   externalRef !== undefined || within !== undefined
 
 // A refused send throws, which gives key and id back: the caller may mend the body and use them again.
-function sendOnce(pool: Pool, handoff: NewHandoff, once: Once): Promise<Sent> {
+function sendOnce(pool: Pool, outgoing: Outgoing, once: Once): Promise<Sent> {
+  const { handoff } = outgoing
   return inTransaction(pool, async (transaction) => {
     const earlier = await findEarlier(transaction, handoff.handoffId, once)
-    if (earlier !== undefined) return repeatedOf(handoff, earlier)
+    if (earlier !== undefined) return repeatedOf(outgoing, earlier)
     await once.within?.(transaction, handoff)
-    return sendOne(transaction, handoff)
+    return sendOutgoing(transaction, outgoing)
   })
 }
 
@@ -117,13 +117,14 @@ async function findEarlier(
   return taken.handoffId
 }
 
-const repeatedOf = ({ taskId, traceparent }: NewHandoff, handoffId: string): Sent => ({
+const repeatedOf = ({ handoff, branching }: Outgoing, handoffId: string): Sent => ({
   handoffId,
-  taskId,
-  traceparent,
+  taskId: handoff.taskId,
+  traceparent: handoff.traceparent,
   taskSeq: 0,
   state: '',
   duplicate: true,
+  ...(branching && { branches: branchesOf(branching, handoffId) }),
 })
 
 // Waits for a first request that is about to commit, but not longer than the lock time-out.

@@ -18,7 +18,7 @@ export interface Shares {
  */
 export function divideBudget(
   leftMicroUSD: number,
-  next: readonly NextHandoff[],
+  next: readonly Pick<NextHandoff, 'budgetUSD'>[],
   join: JoinHandoff | undefined,
 ): Shares {
   const all = join === undefined ? next : [...next, join]
@@ -46,7 +46,9 @@ export function divideBudget(
 }
 
 /** A name for each branch, by which a join finds it: the one it is given, else its agent type; told apart by a number. */
-export function branchNames(next: readonly NextHandoff[]): readonly string[] {
+export function branchNames(
+  next: readonly Pick<NextHandoff, 'branch' | 'to'>[],
+): readonly string[] {
   const taken = new Set<string>()
   return next.map(({ branch, to }) => {
     const wanted = branch ?? to

@@ -20,8 +20,11 @@ type Carried = Pick<
   | 'toolCallHistory'
 >
 
+/** What an execution adds to it. */
+type Added = Pick<AgentResult, 'personalData' | 'conversation' | 'toolCalls'>
+
 /** Throws BATON_LABEL_LOWERED where the agent asks for less than what it was given. */
-export function carriedOver(message: HandoffMessage, result: AgentResult, next: Handed): Carried {
+export function carriedOver(message: HandoffMessage, result: Added, next: Handed): Carried {
   const { delegation } = message
   const externalRef = next.externalRef ?? message.externalRef
   return {
@@ -48,7 +51,7 @@ const extensionsOf = (message: HandoffMessage) =>
 
 function personalDataOf(
   message: HandoffMessage,
-  { personalData }: AgentResult,
+  { personalData }: Added,
 ): Pick<AgentState, 'personalData'> {
   const { dataSubjects: before = [], personalDataPayload } = message
   if (message.dataSubjects === undefined && personalDataPayload === undefined && !personalData)

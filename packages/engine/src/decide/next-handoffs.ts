@@ -1,6 +1,4 @@
 // An agent's answer becomes the next handoffs of its task; costs are deducted on the way (E20).
-import { createHash } from 'node:crypto'
-import { formatUuid } from '@baton/ledger'
 import { microUSD, usdFromMicro } from '@baton/protocol'
 import type { AgentState, HandoffConstraints, HandoffMessage } from '@baton/protocol'
 import type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
@@ -12,6 +10,7 @@ import { prepareHandoff } from '../prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions } from '../prepare-handoff.ts'
 import { branchNames, divideBudget, joinAfter } from './branches.ts'
 import { carriedOver } from './carried-over.ts'
+import { derivedId } from './derived-id.ts'
 
 type Done = Extract<Execution, { kind: 'done' }>
 
@@ -183,7 +182,8 @@ function stateFor({ claimed, message, execution }: Step, branch: Branch): AgentS
 const remaining = (message: HandoffMessage, result: AgentResult) =>
   message.remainingSubtasks.filter((subtask) => subtask.subtaskId !== result.subtask.subtaskId)
 
-function constraintsFor(
+/** What is asked of the receiver and of the delivery, and what of it carries over from the message before. */
+export function constraintsFor(
   message: HandoffMessage,
   next: NextHandoff | JoinHandoff,
 ): HandoffConstraints {
@@ -213,11 +213,3 @@ const withoutUndefined = <Given extends object>(given: Given) =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
     [Name in keyof Given]?: Exclude<Given[Name], undefined>
   }
-
-/** A version 4 shaped id that is the same each time it is derived from the same name. */
-function derivedId(name: string): string {
-  const digest = createHash('sha256').update(`baton/derived-id/v1\n${name}`).digest()
-  digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x40
-  digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80
-  return formatUuid(digest.subarray(0, 16))
-}

@@ -44,6 +44,21 @@ it('draws branches beside each other, what goes on in each, and the join after t
   ])
 })
 
+it('draws what a sender sent to several receivers as branches of it, and two sends one after the other', () => {
+  const from = (executionId: string): Partial<Told> => ({
+    fromAgent: { agentId: 'sender', agentVersion: '1.0.0', executionId },
+  })
+  const joins = ['a', 'b']
+  expect(
+    drawn([
+      record('a', null, from('1')),
+      record('b', null, from('1')),
+      record('c', null, { ...from('1'), joins }),
+      record('d', null, from('2')),
+    ]),
+  ).toEqual(['sender', '├─ sender → a', '├─ sender → b', '╰→ sender → c (joins 2)', 'sender → d'])
+})
+
 it('draws a fan-out within a branch, and what took up a handoff in its line', () => {
   const records = [
     record('a', null),

@@ -19,6 +19,7 @@ type Told = Pick<
 interface Node {
   readonly handoffId: string
   readonly parentHandoffId: string | null
+  readonly from: Told['fromAgent']
   readonly agents: string
   /** The last that the log tells of it, and when. */
   readonly last: Told
@@ -35,9 +36,13 @@ export function graphLines(records: readonly Told[]): readonly string[] {
     ({ parentHandoffId }) => (nodes.has(parentHandoffId ?? '') ? parentHandoffId : null),
   )
   const childrenOf = (parent: string | null): readonly Node[] => byParent.get(parent) ?? []
-  const isLine = [...nodes.values()].every(
-    ({ handoffId, joins }) => joins === undefined && childrenOf(handoffId).length < 2,
-  )
+  // What one execution of a sender sent at once are branches as well.
+  const begun = [...Map.groupBy(childrenOf(null), ({ from }) => from.executionId).values()]
+  const isLine =
+    begun.every((roots) => roots.length < 2) &&
+    [...nodes.values()].every(
+      ({ handoffId, joins }) => joins === undefined && childrenOf(handoffId).length < 2,
+    )
   if (isLine) return []
   const first = Date.parse(records[0]?.recordedAt ?? '')
   const resumptionOf = new Map([...takenUp].map(([next, before]) => [before, nodes.get(next)]))
@@ -51,7 +56,10 @@ export function graphLines(records: readonly Told[]): readonly string[] {
     const rest = `${indent}${mark === '├─ ' ? '│  ' : mark === '' ? '' : '   '}`
     const again = resumptionOf.get(node.handoffId)
     const resumed = again === undefined ? [] : draw(again, rest, '')
-    const children = childrenOf(node.handoffId)
+    return [own, ...resumed, ...drawAfter(childrenOf(node.handoffId), rest)]
+  }
+
+  function drawAfter(children: readonly Node[], rest: string): string[] {
     const joins = children.filter((child) => child.joins !== undefined)
     const others = children.filter((child) => child.joins === undefined)
     const isFannedOut = others.length > 1 || joins.length > 0
@@ -59,7 +67,7 @@ export function graphLines(records: readonly Told[]): readonly string[] {
       const isLast = index === others.length - 1 && joins.length === 0
       return draw(child, rest, isFannedOut ? (isLast ? '└─ ' : '├─ ') : '')
     })
-    return [own, ...resumed, ...below, ...joins.flatMap((join) => drawJoin(join, rest))]
+    return [...below, ...joins.flatMap((join) => drawJoin(join, rest))]
   }
 
   const drawJoin = (join: Node, indent: string): string[] => {
@@ -67,7 +75,11 @@ export function graphLines(records: readonly Told[]): readonly string[] {
     return [`${indent}╰→ ${own.slice(indent.length)}`, ...after]
   }
 
-  return childrenOf(null).flatMap((root) => draw(root, '', ''))
+  return begun.flatMap((roots) => {
+    const [root] = roots
+    if (roots.length > 1) return [clip(root?.from.agentId ?? ''), ...drawAfter(roots, '')]
+    return drawAfter(roots, '')
+  })
 }
 
 function nodesOf(records: readonly Told[]): ReadonlyMap<string, Node> {
@@ -78,6 +90,7 @@ function nodesOf(records: readonly Told[]): ReadonlyMap<string, Node> {
     nodes.set(handoffId, {
       handoffId,
       parentHandoffId,
+      from: fromAgent,
       agents: `${fromAgent.agentId} → ${toAgent.agentType}`,
       last: record,
       joins: before?.joins ?? record.joins,

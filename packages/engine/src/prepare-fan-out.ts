@@ -1,0 +1,163 @@
+// What one send commits: a handoff, or the copies for all of a receiver list with the fan-out that they begin (E28).
+import { createHash, randomUUID } from 'node:crypto'
+import { microUSD, ProtocolError } from '@baton/protocol'
+import type { Receiver } from '@baton/protocol'
+import type { JoinHandoff } from '@baton/protocol/settlement'
+import type { NewFanOut, NewHandoff } from '@baton/store'
+import type { WrittenSummary } from '@baton/summarise'
+import { derivedId } from './decide/derived-id.ts'
+import {
+  copiesOf,
+  fanOutOfCopies,
+  fansOut,
+  messageOfCopy,
+  requestOfCopy,
+} from './decide/receiver-list.ts'
+import type { Copies, Wanted } from './decide/receiver-list.ts'
+import { chargedWith, prepareHandoff, prepareMessage, readMessage } from './prepare-handoff.ts'
+import type { HandoffRequest, PrepareOptions, ReadyMessage } from './prepare-handoff.ts'
+import { writeSummary } from './write-summary.ts'
+import type { WriteParts } from './write-summary.ts'
+
+/** What a send commits, all of it or nothing. */
+export interface Outgoing {
+  /** For the target. */
+  readonly handoff: NewHandoff
+  /** Where there are several receivers, or a join. */
+  readonly branching?: Branching
+}
+
+export interface Branching {
+  readonly fanOut: NewFanOut
+  /** For all receivers, in their order; the target's among them. */
+  readonly handoffs: readonly NewHandoff[]
+  readonly addedCostMicroUSD: number
+}
+
+type Preparing = PrepareOptions & { readonly traceparent?: string }
+
+/**
+ * Builds and signs what is asked for. `parts` write the summaries that its receivers need; without them, each gets the
+ * extract. Throws BATON_RECEIVER_LIST_INVALID, BATON_BUDGET_EXCEEDED and BATON_JOIN_IMPOSSIBLE besides what one handoff does.
+ */
+export async function prepareOutgoing(
+  request: HandoffRequest,
+  options: Preparing,
+  parts: WriteParts | undefined,
+): Promise<Outgoing> {
+  const { receiverList, join } = request.constraints
+  if (!fansOut(receiverList, join)) {
+    const written = parts && (await writeSummary(request, parts))
+    return { handoff: prepareHandoff(request, { ...options, written }) }
+  }
+  await requireJoin(join)
+  const receivers = receiverList ?? [{ agentType: request.targetAgentType }]
+  const { charged, summaries } = await summarised(request, receivers, parts)
+  const { agentState, targetAgentType: target } = charged
+  const { handoffId = randomUUID(), cost, agent } = agentState
+  const own = microUSD(cost.ownCostUSD)
+  const wanted = {
+    handoffId,
+    target,
+    receivers,
+    join,
+    spentMicroUSD: microUSD(cost.spentSoFarUSD) + own,
+    leftMicroUSD: microUSD(cost.budgetRemainingUSD) - own,
+  }
+  const copies = copiesOf(wanted)
+  // All of them come from one execution, also where the send is repeated.
+  const { executionId = derivedId(`${handoffId}/execution`) } = agent
+  const asked = { ...charged, agentState: { ...agentState, agent: { ...agent, executionId } } }
+  const handoffs = copies.copies.map((copy, index) => {
+    const { branchId } = copy.branch
+    const written = summaries[index]
+    return prepareHandoff(requestOfCopy(asked, copy), { ...options, branchId, written })
+  })
+  return outgoingOf(copies, handoffs, { ...wanted, addedCostMicroUSD: own })
+}
+
+interface Summarised {
+  /** What is asked for, with the summaries among what the sender spent. */
+  readonly charged: HandoffRequest
+  /** For each receiver, at no further cost. */
+  readonly summaries: readonly (WrittenSummary | undefined)[]
+}
+
+async function summarised(
+  request: HandoffRequest,
+  receivers: readonly Receiver[],
+  parts: WriteParts | undefined,
+): Promise<Summarised> {
+  if (parts === undefined) return { charged: request, summaries: [] }
+  const among = receivers.length
+  const all = await Promise.all(
+    receivers.map(({ agentType: targetAgentType }) =>
+      writeSummary({ ...request, targetAgentType }, { ...parts, among }),
+    ),
+  )
+  const charged = all.reduce(chargedWith, request.agentState.cost)
+  return {
+    charged: { ...request, agentState: { ...request.agentState, cost: charged } },
+    summaries: all.map(
+      (one) => one && { ...one, costUSD: 0, tokens: { prompt: 0, completion: 0 } },
+    ),
+  }
+}
+
+/** The same for a message that was built elsewhere. */
+export async function prepareOutgoingMessage(
+  ready: ReadyMessage,
+  options: PrepareOptions,
+): Promise<Outgoing> {
+  const { message, join, addedCostMicroUSD } = ready
+  const { receiverList, toAgent, costTracking, handoffId } = message
+  if (!fansOut(receiverList, join)) return { handoff: prepareMessage(ready, options) }
+  await requireJoin(join)
+  const wanted = {
+    handoffId,
+    target: toAgent.agentType,
+    receivers: receiverList ?? [toAgent],
+    join,
+    spentMicroUSD: microUSD(costTracking.costSpentSoFarUSD),
+    leftMicroUSD: microUSD(costTracking.costBudgetRemainingUSD),
+  }
+  const copies = copiesOf(wanted)
+  const handoffs = copies.copies.map((copy) => {
+    const { branchId } = copy.branch
+    const own = { ...ready, message: messageOfCopy(message, copy) }
+    const handoff = prepareMessage(own, { ...options, branchId })
+    return { ...handoff, requestSha256: requestDigest(handoff, ready) }
+  })
+  return outgoingOf(copies, handoffs, { ...wanted, addedCostMicroUSD })
+}
+
+// It is built once its branches have ended, when nobody is left to be told what is wrong with it.
+async function requireJoin(join: JoinHandoff | undefined): Promise<void> {
+  if (join === undefined) return
+  const { readJoin } = await import('@baton/protocol/settlement')
+  const read = readJoin(Buffer.from(JSON.stringify(join)))
+  if (read.ok) return
+  const [first, ...others] = read.details.map((one) => ({ ...one, pointer: `/join${one.pointer}` }))
+  if (first !== undefined) throw new ProtocolError('BATON_HANDOFF_INVALID', [first, ...others])
+}
+
+interface Spent extends Pick<Wanted, 'join' | 'spentMicroUSD' | 'leftMicroUSD'> {
+  readonly addedCostMicroUSD: number
+}
+
+function outgoingOf(copies: Copies, prepared: readonly NewHandoff[], spent: Spent): Outgoing {
+  // What the sender spent is charged once, when its task is taken.
+  const handoffs = prepared.map((handoff) => ({ ...handoff, addedCostMicroUSD: 0 }))
+  const [handoff] = handoffs.filter(({ handoffId }) => handoffId === copies.first.handoffId)
+  if (handoff === undefined) throw new TypeError('a fan-out has a copy for its target')
+  const fanOut = fanOutOfCopies(copies, readMessage(handoff.body), spent)
+  const { addedCostMicroUSD } = spent
+  return { handoff, branching: { fanOut, handoffs, addedCostMicroUSD } }
+}
+
+// The same message with another join is another request.
+const requestDigest = ({ sha256 }: NewHandoff, { join }: ReadyMessage): Buffer =>
+  createHash('sha256')
+    .update(sha256)
+    .update(JSON.stringify(join ?? null))
+    .digest()
