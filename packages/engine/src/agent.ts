@@ -9,6 +9,7 @@ import type {
 import type { JoinHandoff, NextHandoff, ToolCall, Turn } from '@baton/protocol/settlement'
 import { BatonError } from '@baton/runtime'
 import type { NotificationHooks } from './answer-notifications.ts'
+import type { Chunk, CommittedChunk } from './decide/chunks.ts'
 
 /** What one execution is given. Everything from other agents is data, never instructions (E22). */
 export interface AgentContext {
@@ -31,6 +32,14 @@ export interface AgentContext {
   idempotencyKey(step: string): string
   /** The handoff's context for a prompt's user turn, fenced as data (E22). */
   renderContext(): string
+  /**
+   * Yields a part of the result to whoever reads the handoff's stream; resolves with its number once it is durable. Numbers
+   * go on over all attempts: an attempt that begins anew emits the same chunks again, from 1, which are recognised; one that goes on gives
+   * the number after the last committed chunk. Other bytes under a committed number fail the execution (BATON_CHUNK_CONFLICT).
+   */
+  emit(chunk: Chunk, seq?: number): Promise<number>
+  /** What this and earlier attempts have committed after that number, in order: a page at a time, empty at the end. */
+  committedChunks(after?: number): Promise<readonly CommittedChunk[]>
 }
 
 /** The reason of `context.signal` after a cancellation: a result still counts until `graceUntil`. */
@@ -66,6 +75,8 @@ export interface AgentResult {
   readonly tokens: { readonly prompt: number; readonly completion: number }
   /** The language model that was used; it stands in the audit record. One word of printable characters. */
   readonly model?: string
+  /** How many chunks its stream has in all; up to the last that this execution emitted by default. */
+  readonly chunks?: number
   /** Empty ends the task, or the branch. Several begin a branch each, and run at the same time. */
   readonly next: readonly NextHandoff[]
   /** What waits for those branches; without it the task has ended when all of them have. */

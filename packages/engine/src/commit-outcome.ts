@@ -43,6 +43,7 @@ import type {
   ToldChange,
 } from './decide/outcome.ts'
 import type { Execution } from './execute-handoff.ts'
+import { finishedStream, requireWhole } from './finish-stream.ts'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
 import type { EventShipper } from './record-audit.ts'
@@ -51,6 +52,7 @@ import type { Blocked } from './reroute.ts'
 import { refusedSend } from './commit-outgoing.ts'
 import type { BlockedPolicy } from './settings.ts'
 import { wakeRelays, wakeSenders } from './wake.ts'
+import { withTries } from './with-tries.ts'
 
 /** The state a handoff was settled in; undefined where the fencing token was lost and nothing was. */
 export type SettledAs = 'COMPLETED' | 'PARTIAL' | Ending['state'] | 'QUEUED' | undefined
@@ -82,9 +84,6 @@ interface SettlerParts extends PrepareOptions {
 }
 
 const LIMITS = { maxItems: 64, maxQueued: 10_000, batchingDelayMs: 20 }
-/** About as long as a lease holds: a restart of Postgres costs no execution. */
-const COMMIT_TRIES_MAX = 12
-const COMMIT_WAIT = { baseMs: 100, capMs: 1_000 }
 /** How long a released claim rests for want of a receipt; meanwhile consumers pause. */
 const RELEASED_MIN_MS = 500
 const RELEASED_WAIT = { baseMs: 1_000, capMs: 1_000 }
@@ -128,7 +127,7 @@ function createCommits(parts: SettlerParts, sets: Sets) {
   async function commit(claimed: ClaimedHandoff, outcome: Outcome): Promise<SettledAs> {
     const startedAt = performance.now()
     if (outcome.kind === 'end') crashPoint('rollback.before_commit')
-    const held = await withTries(() => sets.commit(outcome))
+    const held = await withTries(() => committed(sets.commit(outcome)))
     if (outcome.kind === 'end') crashPoint('rollback.after_commit')
     const seconds = (performance.now() - startedAt) / 1000
     metrics.hopSeconds.settle.observe(seconds, exemplarOf(claimed.traceparent))
@@ -173,9 +172,12 @@ function createCommits(parts: SettlerParts, sets: Sets) {
     execution: Ended,
   ): Promise<SettledAs> {
     try {
-      const outcome = decideExecuted(claimed, { message, execution }, options)
+      const stream = await withTries(() => finishedStream(pool, claimed, execution))
+      const outcome = decideExecuted(claimed, { message, execution, stream }, options)
       const settled = await commit(claimed, outcome)
-      if (settled !== undefined && outcome.kind === 'complete') countSpent(metrics, execution)
+      if (outcome.kind !== 'complete') return settled
+      if (settled === undefined) await requireWhole(pool, claimed, outcome.completion)
+      else countSpent(metrics, execution)
       return settled
     } catch (error) {
       if (kindOf(error) !== 'permanent') throw error
@@ -338,18 +340,11 @@ async function ofLatestFencingTokens<Item>(
   return items.map((item) => answerOf.get(item) ?? false)
 }
 
-async function withTries(attempt: () => Promise<Committed>): Promise<boolean> {
-  for (let tried = 1; ; tried += 1) {
-    try {
-      const committed = await attempt()
-      if (committed instanceof Error) throw committed
-      return committed
-    } catch (error) {
-      if (kindOf(error) !== 'transient' || tried >= COMMIT_TRIES_MAX) throw error
-      const waitMs = fullJitterMs(tried, COMMIT_WAIT)
-      await new Promise((resolve) => setTimeout(resolve, waitMs))
-    }
-  }
+/** Throws why it was not committed; false where the fencing token is lost. */
+async function committed(attempt: Promise<Committed>): Promise<boolean> {
+  const answer = await attempt
+  if (answer instanceof Error) throw answer
+  return answer
 }
 
 function wakeFor(pool: Pool, outcome: Outcome): void {

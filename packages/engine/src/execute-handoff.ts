@@ -1,6 +1,7 @@
 // Runs agent code under a lease: whoever loses the lease is aborted and can commit nothing.
 import type { AgentRegistration, Detail, HandoffMessage, Jurisdiction } from '@baton/protocol'
 import { MODEL_PATTERN } from '@baton/protocol/settlement'
+import { listChunks } from '@baton/store'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
@@ -10,6 +11,9 @@ import type { Metrics, Span } from '@baton/telemetry'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
 import { HandoffCanceled } from './agent.ts'
 import { callOutside } from './call-outside.ts'
+import { createEmitter } from './commit-chunks.ts'
+import type { Emitter } from './commit-chunks.ts'
+import { readChunk } from './decide/chunks.ts'
 import type { Heartbeat, Lease } from './heartbeat.ts'
 import type { OutsideAgent } from './outside-agent.ts'
 import { summariseNext } from './summarise-next.ts'
@@ -132,7 +136,7 @@ export async function executeHandoff(
       'call' in agent
         ? await untilAborted(callOutside({ ...deps, agent, lease }, hop), lease.over)
         : await untilAborted(
-            runAgent(agent, hop, lease).then((done) => summarised(deps, hop, done)),
+            runAgent({ ...deps, agent, lease }, hop).then((done) => summarised(deps, hop, done)),
             lease.over,
           )
     if (execution.kind === 'done') own.setAttributes(usageAttributes(execution.result.tokens))
@@ -162,16 +166,37 @@ async function summarised(
   return summariseNext({ claimed, message, execution }, { summariser, windowTokensOf, metrics })
 }
 
+interface RunParts {
+  readonly agent: Agent
+  readonly pool: Pool
+  readonly lease: Lease
+}
+
 async function runAgent(
-  agent: Agent,
+  { agent, pool, lease }: RunParts,
   { claimed, message, span }: Accepted,
-  lease: Lease,
 ): Promise<Execution> {
   const { traceparent } = span
-  const context = contextFor({ claimed, message, traceparent, signal: lease.signal })
-  const result = await span.run(() => untilAborted(agent.execute(context), lease.over))
+  const emitter = createEmitter(pool, claimed)
+  const { signal } = lease
+  const context = contextFor({ claimed, message, traceparent, signal, pool, emitter })
+  const result = await span.run(() => untilAborted(settled(agent, context, emitter), lease.over))
   checkResult(result)
-  return { kind: 'done', result, agent, traceparent }
+  const chunks = result.chunks ?? (await emitter.finish())
+  return { kind: 'done', result: { ...result, chunks }, agent, traceparent }
+}
+
+/** What broke the stream counts before what the agent made of it. */
+async function settled(
+  agent: Agent,
+  context: AgentContext,
+  emitter: Emitter,
+): Promise<AgentResult> {
+  try {
+    return await agent.execute(context)
+  } finally {
+    await emitter.finish()
+  }
 }
 
 // Nobody waits for an agent that ignores its signal: its fencing token can commit nothing any more.
@@ -190,14 +215,19 @@ const CODE = /^BATON_[A-Z0-9_]{1,58}$/
 const failureCode = (error: unknown): string =>
   error instanceof BatonError && CODE.test(error.code) ? error.code : 'BATON_AGENT_FAILED'
 
+const CHUNKS_READ_MAX = 1_000
+
 interface ContextParts {
   readonly claimed: ClaimedHandoff
   readonly message: HandoffMessage
   readonly traceparent: string
   readonly signal: AbortSignal
+  readonly pool: Pool
+  readonly emitter: Emitter
 }
 
-function contextFor({ claimed, message, traceparent, signal }: ContextParts): AgentContext {
+function contextFor(parts: ContextParts): AgentContext {
+  const { claimed, message, traceparent, signal, pool, emitter } = parts
   return {
     message,
     state: message.currentState,
@@ -209,6 +239,9 @@ function contextFor({ claimed, message, traceparent, signal }: ContextParts): Ag
     traceparent,
     idempotencyKey: (step) => `${claimed.handoffId}:${step}`,
     renderContext: () => renderForAgent(message),
+    emit: emitter.emit,
+    committedChunks: async (after = 0) =>
+      (await listChunks(pool, claimed.handoffId, { after, limit: CHUNKS_READ_MAX })).map(readChunk),
   }
 }
 
@@ -233,7 +266,8 @@ function whatIsWrong(result: AgentResult | undefined): string | undefined {
 
 /** What an answer may have, and need not. */
 function whatIsWrongInAdded(result: AgentResult): string | undefined {
-  const { model, personalData } = result
+  const { model, personalData, chunks = 0 } = result
+  if (!isCount(chunks)) return 'chunks that is no number'
   const noList = LISTS.find((name) => result[name] !== undefined && !Array.isArray(result[name]))
   if (noList !== undefined) return `${noList} that is no list`
   if (personalData !== undefined && !Array.isArray(personalData?.dataSubjects))

@@ -2,6 +2,7 @@
 export type { AgentRegistration } from './agent-registration.ts'
 export type { AgentCost, AgentState, HandoffConstraints } from './agent-state.ts'
 export { buildHandoff, buildHandoffMessage } from './build-handoff.ts'
+export { canonicalBytes } from './canonical-json.ts'
 export { strictestOf } from './classification.ts'
 export { checkSummary, type SummaryFault } from './check-summary.ts'
 export type { Conversation, Summarise } from './compress-context.ts'

@@ -56,6 +56,7 @@ const ERASE = [
     `update execution set result = ${RESULT}
      where handoff_id = any($1::uuid[]) and result is not null and result <> ${RESULT}`,
   ],
+  ['erase_chunks', `delete from stream_chunk where handoff_id = any($1::uuid[])`],
   [
     'erase_handoffs',
     `update handoff set erased_at = coalesce(erased_at, clock_timestamp()), last_error = null,
@@ -135,6 +136,7 @@ union all select 'checkpoints', count(*), count(*) filter (where not ${IS_ERASED
 from checkpoint where id in (${CHECKPOINTS})
 union all select 'execution results', count(result), count(*) filter (where result <> ${RESULT})
 from execution where handoff_id = any($1::uuid[])
+union all select 'stream chunks', count(*), count(*) from stream_chunk where handoff_id = any($1::uuid[])
 union all select 'task results', count(result), count(*) filter (where result <> ${RESULT})
 from task where id in (${TASKS})
 union all select 'dead letters', count(*), count(*) filter (where details <> '[]' or cluster <> reason)
@@ -165,6 +167,7 @@ export const TABLES_WITH_TEXT: readonly string[] = [
   'handoff_revision',
   'checkpoint',
   'execution',
+  'stream_chunk',
   'task',
   'handoff',
   'dead_letter',

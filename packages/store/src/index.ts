@@ -26,6 +26,7 @@ export type {
   StartedExecution,
 } from './executions.ts'
 export * from './settlements.ts'
+export * from './stream-chunks.ts'
 export * from './metric-minutes.ts'
 export * from './waiting.ts'
 export * from './sweeps.ts'

@@ -23,6 +23,8 @@ events as (
 export interface Completion extends Fence {
   /** PARTIAL where part of the work was left over, and went on as a handoff of its own; COMPLETED by default. */
   readonly state?: 'COMPLETED' | 'PARTIAL'
+  /** How many chunks its stream has: it commits only where exactly these are committed. None by default. */
+  readonly chunks?: number
   readonly costMicroUSD: number
   /** JSON of what the agent answered. */
   readonly result: string
@@ -34,6 +36,7 @@ const COMPLETED = columns({
   handoffId: uuid,
   fencingToken: int4,
   state: text,
+  chunks: int4,
   costMicroUSD: int8,
   result: text,
   taskResult: nullable(text),
@@ -46,7 +49,7 @@ with input as (
   update execution e set status = 'DONE', result = i.result, cost_micro_usd = i.cost_micro_usd
   from input i, handoff h
   where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'EXECUTING'
-    and h.id = e.handoff_id and ${MAY_GO_ON}
+    and e.chunks = i.chunks and h.id = e.handoff_id and ${MAY_GO_ON}
   returning e.handoff_id, i.state, i.cost_micro_usd as cost, i.task_result
 ), ended as (
   update handoff h set state = d.state, reason = null, ended_at = clock_timestamp()
@@ -84,7 +87,7 @@ export async function completeExecutions(
   completions: readonly Completion[],
   events: readonly OutboxEvent[],
 ): Promise<ReadonlyMap<string, { readonly canceled: boolean; readonly fannedIn: boolean }>> {
-  const completed = completions.map((one) => ({ state: 'COMPLETED', ...one }))
+  const completed = completions.map((one) => ({ state: 'COMPLETED', chunks: 0, ...one }))
   const rows = await run<{ handoffId: string; canceled: boolean; fannedIn: boolean }>(
     db,
     'complete_executions',

@@ -10,6 +10,7 @@ import type {
   NewHandoff,
   OutboxEvent,
   Retry,
+  StreamDigest,
 } from '@baton/store'
 import { codeOf, fullJitterMs } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
@@ -61,16 +62,23 @@ const isEscalated = ({ attempt, failedHandoffs }: ClaimedHandoff): boolean =>
   attempt >= ESCALATE_FROM_FAILURE || failedHandoffs + 1 >= ESCALATE_FROM_FAILURE
 const FINDINGS_KEPT_MAX = 20
 
+interface Executed {
+  readonly message: HandoffMessage
+  readonly execution: Ended
+  /** What it yielded while it ran, where that is anything. */
+  readonly stream?: StreamDigest | undefined
+}
+
 /** What an execution comes to; an answer that cannot be sent on counts as the agent's failure. */
 export function decideExecuted(
   claimed: ClaimedHandoff,
-  { message, execution }: { message: HandoffMessage; execution: Ended },
+  { message, execution, stream }: Executed,
   options: OutcomeOptions,
 ): Outcome {
   if (execution.kind === 'failed') return decideFailed(claimed, execution, options)
   try {
     const passedOn = passOn({ claimed, message, execution }, options)
-    return completed(claimed, { message, execution, passedOn })
+    return completed(claimed, { message, execution, stream, passedOn })
   } catch (error) {
     const details = error instanceof ProtocolError ? { details: error.details } : {}
     const failure = { code: codeOf(error), retry: false, agent: execution.agent, ...details }
@@ -78,14 +86,16 @@ export function decideExecuted(
   }
 }
 
-interface Done {
-  readonly message: HandoffMessage
+interface Done extends Pick<Executed, 'message' | 'stream'> {
   readonly execution: { readonly result: AgentResult; readonly agent: Executing }
   readonly passedOn: PassedOn
 }
 
 // The agent's own cost is added to what the message had spent; amounts are integer micro-USD.
-function completed(claimed: ClaimedHandoff, { message, execution, passedOn }: Done): Outcome {
+function completed(
+  claimed: ClaimedHandoff,
+  { message, execution, stream, passedOn }: Done,
+): Outcome {
   const { result, agent } = execution
   const { handoffId, fencingToken } = claimed
   const { costSpentSoFarUSD, costBudgetRemainingUSD } = message.costTracking
@@ -109,6 +119,7 @@ function completed(claimed: ClaimedHandoff, { message, execution, passedOn }: Do
       handoffId,
       fencingToken,
       state: isPartial ? 'PARTIAL' : 'COMPLETED',
+      chunks: stream?.chunks ?? 0,
       costMicroUSD,
       ...answered,
     },

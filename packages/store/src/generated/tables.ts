@@ -104,6 +104,8 @@ export interface Tables {
     result: string | null
     cost_micro_usd: Generated<number>
     publish_attempt: Generated<number>
+    chunks: Generated<number>
+    chunk_bytes: Generated<number>
   }
   'handoff_return': {
     handoff_id: string
@@ -415,5 +417,13 @@ export interface Tables {
     result: string | null
     spent_micro_usd: number | null
     ended_at: Date | null
+  }
+  'stream_chunk': {
+    handoff_id: string
+    seq: number
+    fencing_token: number
+    body: Buffer
+    sha256: Generated<Buffer>
+    created_at: Generated<Date>
   }
 }

@@ -1,0 +1,133 @@
+// Commits what executions yield while they run: judged first, then durable in order, once, under the fencing token.
+import { crashPoint, createBatcher } from '@baton/runtime'
+import { createScanner } from '@baton/safety'
+import { appendChunks, findStreamPlace, listChunks, listChunksBefore } from '@baton/store'
+import type { Fence, NewChunk, Pool } from '@baton/store'
+import { judgedAs, lastChunks, numberChunk, stillToCommit, UNSAFE } from './decide/chunks.ts'
+import type { Chunk } from './decide/chunks.ts'
+import { withTries } from './with-tries.ts'
+
+/**
+ * Commits consecutive chunks, all or none; those that are committed with the same bytes count as committed. `before` are those that stand
+ * before them, where the caller knows. Throws what `stillToCommit` throws, and BATON_CHUNK_UNSAFE.
+ */
+export async function commitChunks(
+  pool: Pool,
+  fence: Fence,
+  {
+    chunks,
+    before,
+  }: { readonly chunks: readonly NewChunk[]; readonly before?: readonly NewChunk[] },
+): Promise<void> {
+  const [first] = chunks
+  if (first === undefined) return
+  const earlier = before ?? (await chunksBefore(pool, fence, first.seq))
+  scanner ??= createScanner()
+  if (scanner.scan(judgedAs([...lastChunks(earlier), ...chunks])).decision === 'reject')
+    throw UNSAFE
+  let rest = chunks
+  while (rest.length > 0) rest = await withTries(() => commitRest(pool, fence, rest))
+}
+
+/** Answers what is still missing. A try that was not answered may have committed: the next one finds out. */
+async function commitRest(
+  pool: Pool,
+  fence: Fence,
+  chunks: readonly NewChunk[],
+): Promise<readonly NewChunk[]> {
+  crashPoint('chunk.before_commit')
+  const appended = await appendChunks(pool, fence, chunks)
+  crashPoint('chunk.after_commit')
+  return appended ? [] : stillMissing(pool, fence, chunks)
+}
+
+/** Of this process; made when the first chunk is judged. */
+let scanner: ReturnType<typeof createScanner> | undefined
+
+const chunksBefore = (pool: Pool, { handoffId }: Fence, seq: number): Promise<NewChunk[]> =>
+  seq === 1 ? Promise.resolve([]) : listChunksBefore(pool, handoffId, seq)
+
+async function stillMissing(
+  pool: Pool,
+  fence: Fence,
+  chunks: readonly NewChunk[],
+): Promise<readonly NewChunk[]> {
+  const place = await findStreamPlace(pool, fence)
+  const after = (chunks[0]?.seq ?? 1) - 1
+  const committed = await listChunks(pool, fence.handoffId, { after, limit: chunks.length })
+  return stillToCommit(chunks, { place, committed })
+}
+
+/** The stream of one hosted execution. What cannot be committed fails the execution, whatever the agent makes of it. */
+export interface Emitter {
+  /** Resolves with its number once the chunk is durable. */
+  emit(chunk: Chunk, seq?: number): Promise<number>
+  /** Waits for everything that was emitted; answers the number of the last chunk. Throws why one was not committed. */
+  finish(): Promise<number>
+}
+
+const BATCH_CHUNKS_MAX = 64
+const WAITING_MAX = 1_024
+
+/** Chunks that are emitted while others commit travel together. */
+export function createEmitter(pool: Pool, fence: Fence): Emitter {
+  let last = 0
+  let before: readonly NewChunk[] | undefined
+  let failure: unknown
+  const commits = createBatcher<NewChunk, number>({
+    name: 'emit',
+    maxItems: BATCH_CHUNKS_MAX,
+    maxQueued: WAITING_MAX,
+    async flush(chunks) {
+      for (const consecutive of consecutiveRuns(chunks)) await commit(consecutive)
+      return chunks.map(({ seq }) => seq)
+    },
+  })
+
+  async function commit(chunks: readonly NewChunk[]): Promise<void> {
+    if (failure !== undefined) throw failure
+    const follows = before?.at(-1)?.seq === (chunks[0]?.seq ?? 0) - 1
+    try {
+      await commitChunks(
+        pool,
+        fence,
+        follows && before !== undefined ? { chunks, before } : { chunks },
+      )
+      before = lastChunks([...(follows ? (before ?? []) : []), ...chunks])
+    } catch (error) {
+      failure = error
+      throw error
+    }
+  }
+
+  async function add(chunk: Chunk, seq: number): Promise<number> {
+    const numbered = numberChunk(chunk, seq)
+    last = seq
+    return commits.add(numbered)
+  }
+
+  return {
+    emit(chunk, seq = last + 1) {
+      const committing = add(chunk, seq)
+      // Whoever does not wait for it is told by `finish`.
+      committing.catch(() => undefined)
+      return committing
+    },
+    async finish() {
+      await commits.drain()
+      if (failure !== undefined) throw failure
+      return last
+    },
+  }
+}
+
+/** Chunks in the order in which they were emitted, cut where a number does not follow the one before. */
+function consecutiveRuns(chunks: readonly NewChunk[]): readonly (readonly NewChunk[])[] {
+  const runs: NewChunk[][] = []
+  for (const chunk of chunks) {
+    const run = runs.at(-1)
+    if (run !== undefined && run.at(-1)?.seq === chunk.seq - 1) run.push(chunk)
+    else runs.push([chunk])
+  }
+  return runs
+}
