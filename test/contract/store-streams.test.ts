@@ -96,7 +96,7 @@ it('bounds the number and the bytes', async () => {
   expect(await appendChunks(store.pool, fence, [chunk(2, '12345')])).toBe(true)
   const large = { seq: 3, body: Buffer.alloc(65_537) }
   await at(2, 0)
-  await expect(appendChunks(store.pool, fence, [large])).rejects.toThrow("23514")
+  await expect(appendChunks(store.pool, fence, [large])).rejects.toThrow('23514')
 })
 
 it('completes with exactly the chunks that are committed, and with none after it', async () => {

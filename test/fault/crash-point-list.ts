@@ -25,6 +25,7 @@ const WITNESSING: Elsewhere = { shownIn: 'test/integration/audit-seals-witness.t
 const ERASING: Elsewhere = { shownIn: 'test/integration/erasure-crash.test.ts' }
 const ARCHIVING: Elsewhere = { shownIn: 'test/integration/audit-tiers-crash.test.ts' }
 const PULLING: Elsewhere = { shownIn: 'test/fault/remote-crash-points.test.ts' }
+const STREAMING: Elsewhere = { shownIn: 'test/fault/streams.test.ts' }
 const PUSHING: Elsewhere = { shownIn: 'test/fault/push-crash-points.test.ts' }
 const IMPORTING: Elsewhere = { shownIn: 'test/integration/offers-import.test.ts' }
 const OFFERING: Elsewhere = { shownIn: 'test/integration/offers-processes.test.ts' }
@@ -59,6 +60,8 @@ export const CRASH_POINTS: Readonly<Record<string, UnderLoad | Elsewhere>> = {
   'cancel.before_commit': CONTROL,
   'cancel.after_commit': CONTROL,
   'reroute.before_commit': CONTROL,
+  'chunk.before_commit': STREAMING,
+  'chunk.after_commit': STREAMING,
   'remote.after_take': PULLING,
   'remote.before_settle': PULLING,
   'remote.after_settle': PULLING,

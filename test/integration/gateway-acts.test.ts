@@ -106,6 +106,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'POST /v2/executions/claim': 'a lease; the decision is on record before it is given',
   'POST /v2/executions/heartbeat': 'a lease',
   'POST /v2/executions/settle': 'what an agent came to, with the record of its execution',
+  'POST /v2/handoffs/{id}/chunks': 'a part of what an agent came to; its end has the record',
   'POST /v2/handoffs/{id}/revisions': 'a correction; test/integration/returns shows its record',
   'POST /v2/alerts/{id}/acknowledge': 'who looks after it is kept with it; no work changes',
   'POST /v2/alerts/{id}/close': 'who closed it and why is kept with it; no work changes',

@@ -34,6 +34,8 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'GET /metrics': 'metrics:read',
   'POST /v2/handoffs': 'handoffs:send',
   'GET /v2/handoffs/{id}': 'handoffs:read',
+  'GET /v2/handoffs/{id}/chunks': 'handoffs:read',
+  'POST /v2/handoffs/{id}/chunks': 'executions:claim',
   'POST /v2/handoffs/{id}/revisions': 'handoffs:return',
   'POST /v2/handoffs/{id}/cancel': 'handoffs:cancel',
   'GET /v2/tasks': 'handoffs:read',

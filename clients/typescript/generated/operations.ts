@@ -50,6 +50,34 @@ readonly "fix": string
 })[]
 }
 
+export type Emitted = {
+readonly "handoffId": string
+/** The number of the last of them: they are durable. */
+readonly "seq": number
+}
+
+export type StreamPage = {
+readonly "handoffId": string
+/** The state of the handoff. */
+readonly "state": string
+readonly "reason": string | null
+/** How many chunks the stream has by now. */
+readonly "committed": number
+/** Nothing is added any more. */
+readonly "ended": boolean
+/** It has ended with a result, which was checked to be of exactly these chunks. */
+readonly "complete": boolean
+/** Its chunks were erased with the people they tell of. */
+readonly "erased": boolean
+readonly "chunks": readonly ({
+readonly "seq": number
+/** What it is, in a word of the agent’s own. */
+readonly "kind": string
+/** Any JSON value; the whole chunk takes at most 64 KiB. */
+readonly "content": unknown
+})[]
+}
+
 export type Sent = {
 readonly "handoffId": string
 readonly "taskId": string
@@ -1336,6 +1364,8 @@ readonly "completion": number
 }
 /** The language model that was used; it stands in the audit record. */
 readonly "model"?: string
+/** How many chunks its stream has in all: it commits only with exactly these. */
+readonly "chunks"?: number
 /** Several begin a branch each and run at the same time. */
 readonly "next"?: readonly ({
 readonly "to": string
@@ -1457,6 +1487,8 @@ readonly "completion": number
 }
 /** The language model that was used; it stands in the audit record. */
 readonly "model"?: string
+/** How many chunks its stream has in all: it commits only with exactly these. */
+readonly "chunks"?: number
 /** Several begin a branch each and run at the same time. */
 readonly "next"?: readonly ({
 readonly "to": string
@@ -1561,6 +1593,18 @@ readonly "handoffId": string
 readonly "fencingToken": number
 readonly "outcome": "blocked"
 readonly "unmet": readonly (string)[]
+})[]
+}
+
+export type EmitRequest = {
+readonly "fencingToken": number
+/** The number of the first chunk; the others follow it. */
+readonly "seq": number
+readonly "chunks": readonly ({
+/** What it is, in a word of the agent’s own. */
+readonly "kind"?: string
+/** Any JSON value; the whole chunk takes at most 64 KiB. */
+readonly "content": unknown
 })[]
 }
 
@@ -2334,6 +2378,33 @@ settleExecutions: {
   readonly body: SettleRequest
   readonly answer: SettledExecutions
 }
+/** What an execution yields while it runs: a page of it, or all of it as it comes */
+readChunks: {
+  readonly method: 'GET'
+  readonly path: '/v2/handoffs/{id}/chunks'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+readonly "after"?: number
+readonly "limit"?: number
+}
+  readonly body: undefined
+  readonly answer: StreamPage
+}
+/** Add chunks to the stream of an execution that is yours; answered once they are durable */
+emitChunks: {
+  readonly method: 'POST'
+  readonly path: '/v2/handoffs/{id}/chunks'
+  readonly inPath: {
+readonly "id": string
+}
+  readonly query: {
+
+}
+  readonly body: EmitRequest
+  readonly answer: Emitted
+}
 /** Replies that no session peer took until the end of trying, newest first */
 listSessionReplies: {
   readonly method: 'GET'
@@ -2652,6 +2723,8 @@ resolveEscalations: ['POST', '/v2/escalations/resolve'],
 claimExecutions: ['POST', '/v2/executions/claim'],
 keepExecutions: ['POST', '/v2/executions/heartbeat'],
 settleExecutions: ['POST', '/v2/executions/settle'],
+readChunks: ['GET', '/v2/handoffs/{id}/chunks'],
+emitChunks: ['POST', '/v2/handoffs/{id}/chunks'],
 listSessionReplies: ['GET', '/v2/session-replies'],
 createHandoffsApiMessage: ['POST', '/api/handoffs'],
 listHandoffsApiMessages: ['GET', '/api/handoffs'],

@@ -73,7 +73,7 @@ const WAITING_MAX = 1_024
 export function createEmitter(pool: Pool, fence: Fence): Emitter {
   let last = 0
   let before: readonly NewChunk[] | undefined
-  let failure: unknown
+  let failure: Error | undefined
   const commits = createBatcher<NewChunk, number>({
     name: 'emit',
     maxItems: BATCH_CHUNKS_MAX,
@@ -95,7 +95,7 @@ export function createEmitter(pool: Pool, fence: Fence): Emitter {
       )
       before = lastChunks([...(follows ? (before ?? []) : []), ...chunks])
     } catch (error) {
-      failure = error
+      failure = error as Error
       throw error
     }
   }

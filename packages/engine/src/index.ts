@@ -13,6 +13,8 @@ export type { ApprovalRequest, Decided } from './approve.ts'
 export { watchAudit } from './audit-watch.ts'
 export { requestCancel } from './cancel.ts'
 export type { Canceled } from './cancel.ts'
+export { CHUNK_KIND_PATTERN, readChunk } from './decide/chunks.ts'
+export type { Chunk, CommittedChunk } from './decide/chunks.ts'
 export { completeSteps, endSet, retrySet } from './commit-outcome.ts'
 export { decideFailed, decideQuarantined, decideRejected } from './decide/outcome.ts'
 export type { Backoff, CompletedStep, Outcome } from './decide/outcome.ts'
@@ -61,6 +63,7 @@ export { createReceiver } from './receiver.ts'
 export type { Receiver } from './receiver.ts'
 export {
   createRemoteExecutor,
+  emitRemote,
   recordStarted,
   releaseRemote,
   settleRemote,

@@ -1,10 +1,11 @@
 // Executions by agents outside: what was accepted is given away under a lease, kept by heartbeats and settled by whoever
 // took it. Nothing of it is remembered in a process: any gateway answers for any execution.
 import { randomUUID } from 'node:crypto'
-import { crashPoint } from '@baton/runtime'
+import { codeOf, crashPoint } from '@baton/runtime'
 import {
   addOutboxEvents,
   findSettled,
+  isTaken,
   loadTaken,
   releaseLeases,
   takeExecutions,
@@ -12,8 +13,11 @@ import {
 import type { ClaimedHandoff, Fence, Pool, TakenHandoff } from '@baton/store'
 import { parseTraceparent } from '@baton/telemetry'
 import type { AgentRegistration } from '@baton/protocol'
+import { commitChunks } from './commit-chunks.ts'
 import type { SettledAs, Settler } from './commit-outcome.ts'
 import { startedEntry, toOutboxEvent } from './decide/audit-entries.ts'
+import { breaksStream, LOST, numberChunk } from './decide/chunks.ts'
+import type { Chunk } from './decide/chunks.ts'
 import type { Accepted, Executing, Executor } from './execute-handoff.ts'
 import { executionOf } from './outside-agent.ts'
 import type { Given, RemoteOutcome } from './outside-agent.ts'
@@ -113,6 +117,37 @@ export async function settleRemote(
     if (state === undefined) return { kind: 'lost' }
     return { kind: 'settled', state, repeated: states[index] === undefined }
   })
+}
+
+export interface EmitRequest extends Fence {
+  /** The number of the first chunk; the others follow it. */
+  readonly seq: number
+  readonly chunks: readonly Chunk[]
+}
+
+/**
+ * Commits chunks of what `takenBy` has taken. What no other chunk can mend fails the execution, as its agent would. Throws what
+ * `commitChunks` throws, and BATON_CHUNK_INVALID.
+ */
+export async function emitRemote(
+  parts: { readonly pool: Pool; readonly settle: Settler },
+  takenBy: string,
+  { handoffId, fencingToken, seq, chunks }: EmitRequest,
+): Promise<void> {
+  const { pool } = parts
+  const fence = { handoffId, fencingToken }
+  const numbered = chunks.map((chunk, index) => numberChunk(chunk, seq + index))
+  if (!(await isTaken(pool, fence, takenBy))) throw LOST
+  try {
+    await commitChunks(pool, fence, { chunks: numbered })
+  } catch (error) {
+    const code = codeOf(error)
+    if (breaksStream(code))
+      await settleRemote(parts, takenBy, [
+        { ...fence, outcome: { kind: 'failed', code, retry: false } },
+      ])
+    throw error
+  }
 }
 
 async function settleOne(

@@ -142,6 +142,13 @@ const WORK = {
     pattern: MODEL_PATTERN,
     description: 'The language model that was used; it stands in the audit record.',
   },
+  chunks: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 10_000,
+    default: 0,
+    description: 'How many chunks its stream has in all: it commits only with exactly these.',
+  },
   next: {
     type: 'array',
     maxItems: 100,

@@ -28,6 +28,8 @@ interface Work {
   readonly tokens?: { readonly prompt: number; readonly completion: number }
   /** The language model that was used; it stands in the audit record. */
   readonly model?: string
+  /** How many chunks its stream has in all; none by default. */
+  readonly chunks?: number
   readonly next?: readonly NextHandoff[]
   readonly join?: JoinHandoff
 }

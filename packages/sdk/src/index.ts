@@ -12,6 +12,8 @@ export type {
   Agent,
   AgentContext,
   AgentResult,
+  Chunk,
+  CommittedChunk,
   Correction,
   HostedAgent,
   JoinHandoff,

@@ -121,6 +121,15 @@ export async function loadTaken(
   return rows.map((row) => ({ kind: 'claimed', ...row }))
 }
 
+const IS_TAKEN = `
+select from ${FENCES.unnest('i')}, execution e, remote_execution r where ${IS_THEIRS} and e.status = 'EXECUTING'`
+
+/** Whether it runs still, and is theirs. */
+export async function isTaken(db: Database, fence: Fence, takenBy: string): Promise<boolean> {
+  const taken = await run(db, 'is_taken', IS_TAKEN, [...FENCES.values([fence]), takenBy])
+  return taken.length > 0
+}
+
 const SETTLED = `
 select i.handoff_id as "handoffId", h.state
 from ${FENCES.unnest('i')}, execution e, remote_execution r, handoff h

@@ -5,6 +5,7 @@ import { CLAIMED, KEPT, SETTLED } from './executions/schema.ts'
 import { MESSAGE_ANSWERS } from './handoffs-api/schema.ts'
 import { SERVICE_LEVELS } from './level-schema.ts'
 import { ref } from './operation.ts'
+import { EMITTED, STREAM_PAGE } from './streams/schema.ts'
 
 const text = { type: 'string' }
 const textOrNull = { type: ['string', 'null'] }
@@ -32,6 +33,8 @@ const ANSWERS = {
   ClaimedExecutions: CLAIMED,
   KeptExecutions: KEPT,
   SettledExecutions: SETTLED,
+  Emitted: EMITTED,
+  StreamPage: STREAM_PAGE,
   Sent: record(
     {
       handoffId: uuid,

@@ -50,6 +50,9 @@ import { createSession } from './jsonrpc/session.ts'
 import type { Session, SessionOptions } from './jsonrpc/session.ts'
 import { addSessionReplyRoutes } from './jsonrpc/reply-routes.ts'
 import { createServer } from './server.ts'
+import { createStreamReaders, READER_BOUNDS } from './streams/readers.ts'
+import type { ReaderBounds, StreamReaders } from './streams/readers.ts'
+import { addStreamRoutes } from './streams/routes.ts'
 import { createSubmitter } from './submit.ts'
 import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 import type { Submitter } from './submit.ts'
@@ -90,6 +93,8 @@ export interface GatewayOptions {
     readonly outboxMax: number
     /** How long the oldest of them may wait. */
     readonly outboxAgeMaxMs: number
+    /** Who reads streams of chunks at once. */
+    readonly readers?: ReaderBounds
   }
   /** What came in by a protocol without budgets and times of its own. */
   readonly foreign?: {
@@ -151,6 +156,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const remote = remoteOf(options, pool)
   const submitter = createSubmitter({ ...options, pool })
   const refusals = createRefusalRecorder({ pool, logger })
+  const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
   const recorders = [createLevelRecorder({ pool, metrics, logger }), refusals]
   const readiness = readinessOf(audit, pool)
   const calls = callsOf(options)
@@ -174,6 +180,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       calls,
       session,
       remote,
+      readers,
       erasures,
       readiness,
       authentication,
@@ -196,6 +203,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async start() {
       for (const one of recorders) await one.start()
       await remote?.start()
+      await readers.start()
       url = await listen(server, options)
       logger.info({ event: 'gateway.listening', url })
       if (options.sw4rm !== undefined) {
@@ -207,11 +215,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (eraseToken !== undefined) await replay.start()
     },
     stop() {
-      stopped ??= replay
-        .stop()
-        .then(() => sw4rm?.stop())
-        .then(() => session.stop())
-        .then(() => stopInOrder({ server, calls, submitter, remote, recorders, audit, pool }))
+      const first = [replay, sw4rm, session]
+      const others = { server, readers, calls, submitter, remote, recorders, audit, pool }
+      stopped ??= stopInOrder({ first, ...others })
       return stopped
     },
   }
@@ -232,6 +238,7 @@ interface Parts {
   readonly audit: AuditReads
   readonly submitter: Submitter
   readonly remote: RemoteWork | undefined
+  readonly readers: StreamReaders
   readonly calls: DirectCalls | undefined
 }
 
@@ -269,7 +276,7 @@ function sendingOf({
 
 function facesOf(parts: FaceParts): readonly Face[] {
   const { options, pool, audit, sending, session, remote, erasures, readiness } = parts
-  const { authentication, calls } = parts
+  const { authentication, calls, readers } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const { requireRoom, bounded } = sending
   const returns = { pool, keyRing, attemptsMax, metrics, logger }
@@ -296,6 +303,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addEscalationRoutes(scope, { pool, logger })
       addHandleManyRoutes(scope, { pool, logger })
       addExecutionRoutes(scope, { pool, remote, bounded })
+      addStreamRoutes(scope, { pool, readers, remote, bounded })
       addSessionReplyRoutes(scope, { pool })
     },
   })
@@ -340,18 +348,27 @@ async function listen(server: FastifyInstance, { host, port }: GatewayOptions): 
 
 // Requests first, then what they wait for, then what that needs.
 async function stopInOrder({
+  first,
   server,
+  readers,
   calls,
   submitter,
   remote,
   recorders,
   audit,
   pool,
-}: Omit<Parts, 'erasures'> & { server: FastifyInstance; recorders: readonly Service[] }) {
+}: Omit<Parts, 'erasures'> & {
+  first: readonly (Service | undefined)[]
+  server: FastifyInstance
+  recorders: readonly Service[]
+}) {
+  for (const one of first) await one?.stop()
   // Whoever waits for work is answered, so that the server can close.
   const given = remote?.handOut.stop()
+  const left = readers.stop()
   calls?.close()
   await server.close()
+  await left
   await given
   await remote?.stop()
   await submitter.drain()

@@ -44,6 +44,10 @@ await runProcess('gateway', {
         connectionsPerAddressMax: settings.BATON_GATEWAY_CONNECTIONS_PER_ADDRESS_MAX,
         outboxMax: settings.BATON_OUTBOX_MAX,
         outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
+        readers: {
+          max: settings.BATON_GATEWAY_READERS_MAX,
+          perKeyMax: settings.BATON_GATEWAY_READERS_PER_KEY_MAX,
+        },
       },
       foreign: {
         budgetMicroUSD: settings.BATON_FOREIGN_BUDGET_MICRO_USD,

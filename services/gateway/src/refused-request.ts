@@ -36,6 +36,10 @@ const PARAMETERS: Readonly<Record<string, readonly [detail: string, fix: string]
     'the query parameter limit is out of bounds',
     `Use a whole number from 1 to ${LIMIT_MAX}.`,
   ],
+  after: [
+    'the query parameter after, or the header Last-Event-ID, is no number of a chunk',
+    'Use the number of the last chunk that was read; 0 reads from the beginning.',
+  ],
   status: [
     'the query parameter status is not a task status',
     `Use one of ${TASK_STATUSES.join(', ')}.`,

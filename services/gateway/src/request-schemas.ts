@@ -10,6 +10,7 @@ import {
   REDRIVE_REQUEST,
   RELEASE_REQUEST,
 } from './review-schema.ts'
+import { EMIT_REQUEST } from './streams/schema.ts'
 import { MESSAGE_SUBMISSION, STATE_SUBMISSION } from './submission-schema.ts'
 
 const REQUESTS = {
@@ -29,6 +30,7 @@ const REQUESTS = {
   ClaimRequest: CLAIM_REQUEST,
   HeartbeatRequest: HEARTBEAT_REQUEST,
   SettleRequest: SETTLE_REQUEST,
+  EmitRequest: EMIT_REQUEST,
 }
 
 export const REQUEST_SCHEMAS = Object.entries(REQUESTS).map(([$id, schema]) => ({ $id, ...schema }))

@@ -27,6 +27,7 @@ import {
 } from '@baton/engine'
 import { parseReceivers } from '@baton/transport/direct-calls'
 import type { SyncOptions } from './gateway.ts'
+import { READER_BOUNDS } from './streams/readers.ts'
 import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 
 export const GATEWAY_SETTINGS = {
@@ -155,6 +156,18 @@ export const GATEWAY_SETTINGS = {
     max: 10_000,
     default: 256,
     help: 'Requests under way at once; more are answered with 503.',
+  }),
+  BATON_GATEWAY_READERS_MAX: integer({
+    min: 0,
+    max: 10_000,
+    default: READER_BOUNDS.max,
+    help: 'Readers that follow streams of chunks at once, each on a connection of its own; one more is answered with 503.',
+  }),
+  BATON_GATEWAY_READERS_PER_KEY_MAX: integer({
+    min: 0,
+    max: 10_000,
+    default: READER_BOUNDS.perKeyMax,
+    help: 'Of these, how many one API key may have; one more is answered with 429.',
   }),
   BATON_GATEWAY_CONNECTIONS_MAX: integer({
     min: 1,

@@ -20,7 +20,7 @@ export interface CommittedChunk extends Required<Chunk> {
 }
 
 export const CHUNK_KIND_PATTERN = '^[a-z][a-z0-9._-]{0,63}$'
-export const CHUNK_BYTES_MAX = 65_536
+const CHUNK_BYTES_MAX = 65_536
 
 const KIND = new RegExp(CHUNK_KIND_PATTERN)
 const LIMITS = { ...DEFAULT_LIMITS, bytesMax: CHUNK_BYTES_MAX }
@@ -77,7 +77,7 @@ export function stillToCommit(
   return rest
 }
 
-const LOST = permanent(
+export const LOST = permanent(
   'BATON_EXECUTION_LOST',
   'this execution is not yours, or no longer: its lease or its deadline has passed, or it was canceled',
   { fix: 'Stop working on it; nothing of it is or will be committed under this fencing token.' },
@@ -104,7 +104,7 @@ export const breaksStream = (code: string): boolean =>
   code === 'BATON_CHUNK_CONFLICT' || code === 'BATON_CHUNK_UNSAFE'
 
 /** How much text before a chunk is judged with it, so that nothing passes by being split. */
-export const JUDGED_BEFORE_BYTES = 2_048
+const JUDGED_BEFORE_BYTES = 2_048
 
 /** The last chunks of at least so many bytes, where there are as many. */
 export function lastChunks(chunks: readonly NewChunk[]): readonly NewChunk[] {
