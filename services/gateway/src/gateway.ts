@@ -157,7 +157,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const submitter = createSubmitter({ ...options, pool })
   const refusals = createRefusalRecorder({ pool, logger })
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
-  const recorders = [createLevelRecorder({ pool, metrics, logger }), refusals]
+  const inner = [createLevelRecorder({ pool, metrics, logger }), refusals, readers]
   const readiness = readinessOf(audit, pool)
   const calls = callsOf(options)
   const sending = sendingOf({ options, pool, submitter, refusals })
@@ -201,9 +201,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       return database && recorded
     },
     async start() {
-      for (const one of recorders) await one.start()
+      for (const one of inner) await one.start()
       await remote?.start()
-      await readers.start()
       url = await listen(server, options)
       logger.info({ event: 'gateway.listening', url })
       if (options.sw4rm !== undefined) {
@@ -215,9 +214,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (eraseToken !== undefined) await replay.start()
     },
     stop() {
-      const first = [replay, sw4rm, session]
-      const others = { server, readers, calls, submitter, remote, recorders, audit, pool }
-      stopped ??= stopInOrder({ first, ...others })
+      const parts = { server, readers, calls, submitter, remote, inner, audit, pool }
+      stopped ??= stopInOrder({ first: [replay, sw4rm, session], ...parts })
       return stopped
     },
   }
@@ -354,13 +352,13 @@ async function stopInOrder({
   calls,
   submitter,
   remote,
-  recorders,
+  inner,
   audit,
   pool,
 }: Omit<Parts, 'erasures'> & {
   first: readonly (Service | undefined)[]
   server: FastifyInstance
-  recorders: readonly Service[]
+  inner: readonly Service[]
 }) {
   for (const one of first) await one?.stop()
   // Whoever waits for work is answered, so that the server can close.
@@ -372,7 +370,7 @@ async function stopInOrder({
   await given
   await remote?.stop()
   await submitter.drain()
-  for (const recorder of recorders) await recorder.stop()
+  for (const one of inner) await one.stop()
   audit.close()
   await pool.end()
 }
