@@ -1,8 +1,9 @@
 // A sender that names several receivers: each gets a full copy as a branch of its own, within one budget, and what joins them (E28).
 import { randomUUID } from 'node:crypto'
 import type { AgentContext, AgentResult, HandoffConstraints, JoinHandoff } from '@baton/sdk'
-import { permanent } from '@baton/runtime'
-import { buildHandoffMessage } from '@baton/sdk'
+import { resumeTask } from '@baton/engine'
+import { createLogger, permanent } from '@baton/runtime'
+import { buildHandoffMessage, parseSigningKeys } from '@baton/sdk'
 import { findTask, inTransaction, listTaskHandoffs, storeInvariants } from '@baton/store'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newTask } from '../fault/driver.ts'
@@ -174,6 +175,30 @@ describe('a receiver list', () => {
   })
 })
 
+it('waits for a person where a copy was rolled back; its resumption leaves the others alone', async () => {
+  const { working: before } = { working }
+  working = (context) => {
+    if (context.message.toAgent.agentType === 'south') throw permanent('BATON_TEST', 'no')
+    return before(context)
+  }
+  const sent = await pipeline.sender.send(newTask(), 'north', toAll())
+  const copy = sent.branches?.[1]?.handoffId ?? ''
+  await pipeline.reaches(copy, 'ROLLED_BACK')
+  working = before
+  const keyRing = parseSigningKeys(pipeline.system.env['BATON_SIGNING_KEYS'] ?? '')
+  const logger = createLogger({ service: 'test', level: 'silent' })
+  await resumeTask(
+    { pool: pipeline.pool, keyRing, attemptsMax: 3, metrics: pipeline.metrics, logger },
+    { taskId: sent.taskId, handoffId: copy, actor: 'someone', sentBy: null },
+  )
+  const { result } = await pipeline.taskEnds(sent.taskId)
+  expect(result).toMatchObject({
+    north: { result: 'of north' },
+    south: { outcome: 'COMPLETED', result: 'of south' },
+  })
+  expect(await listTaskHandoffs(pipeline.pool, sent.taskId)).toHaveLength(5)
+})
+
 it.each<[string, string, HandoffConstraints, object]>([
   ['a target that is not among them', 'joiner', toAll(), { code: 'BATON_RECEIVER_LIST_INVALID' }],
   [
@@ -187,6 +212,17 @@ it.each<[string, string, HandoffConstraints, object]>([
     'north',
     toAll({ join: join({ waitFor: 4 }) }),
     { code: 'BATON_JOIN_IMPOSSIBLE' },
+  ],
+  [
+    'copies that are too much for one commit',
+    'north',
+    toAll({
+      receiverList: Array.from({ length: 200 }, (_, nth) => ({
+        agentType: nth === 0 ? 'north' : `r${nth}`,
+      })),
+      list: Array.from({ length: 400 }, (_, nth) => `${nth}:${'x'.repeat(200)}`),
+    }),
+    { code: 'BATON_FAN_OUT_TOO_LARGE' },
   ],
   [
     'a join that is none',

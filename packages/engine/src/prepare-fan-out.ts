@@ -5,6 +5,7 @@ import type { Receiver } from '@baton/protocol'
 import type { JoinHandoff } from '@baton/protocol/settlement'
 import type { NewFanOut, NewHandoff } from '@baton/store'
 import type { WrittenSummary } from '@baton/summarise'
+import { prepareEach } from './decide/branches.ts'
 import { derivedId } from './decide/derived-id.ts'
 import {
   copiesOf,
@@ -68,7 +69,7 @@ export async function prepareOutgoing(
   // All of them come from one execution, also where the send is repeated.
   const { executionId = derivedId(`${handoffId}/execution`) } = agent
   const asked = { ...charged, agentState: { ...agentState, agent: { ...agent, executionId } } }
-  const handoffs = copies.copies.map((copy, index) => {
+  const handoffs = prepareEach(copies.copies, (copy, index) => {
     const { branchId } = copy.branch
     const written = summaries[index]
     return prepareHandoff(requestOfCopy(asked, copy), { ...options, branchId, written })
@@ -122,7 +123,7 @@ export async function prepareOutgoingMessage(
     leftMicroUSD: microUSD(costTracking.costBudgetRemainingUSD),
   }
   const copies = copiesOf(wanted)
-  const handoffs = copies.copies.map((copy) => {
+  const handoffs = prepareEach(copies.copies, (copy) => {
     const { branchId } = copy.branch
     const own = { ...ready, message: messageOfCopy(message, copy) }
     const handoff = prepareMessage(own, { ...options, branchId })

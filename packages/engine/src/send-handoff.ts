@@ -75,7 +75,9 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
   async function committed(outgoing: Outgoing, commit: Commit): Promise<Sent> {
     const { handoff, branching } = outgoing
     const handoffs = branching?.handoffs ?? [handoff]
-    for (const { toAgent, priority } of handoffs) await parts.requireRoom?.(toAgent, priority)
+    await Promise.all(
+      handoffs.map(({ toAgent, priority }) => parts.requireRoom?.(toAgent, priority)),
+    )
     crashPoint('sender.before_commit')
     const sent = await commit(outgoing)
     crashPoint('sender.after_commit')

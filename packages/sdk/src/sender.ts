@@ -159,7 +159,7 @@ export function createSender(options: SenderOptions): Sender {
       const preparing = { keyRing, attemptsMax, sentBy, onCompressed }
       const outgoing = await prepareOutgoing(request, preparing, undefined)
       const handoffs = outgoing.branching?.handoffs ?? [outgoing.handoff]
-      for (const { toAgent, priority } of handoffs) await requireRoom(toAgent, priority)
+      await Promise.all(handoffs.map(({ toAgent, priority }) => requireRoom(toAgent, priority)))
       const sent = await sendOutgoing(transaction, outgoing)
       if (!sent.duplicate)
         metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc(handoffs.length)

@@ -3,7 +3,7 @@ import type { AgentState, HandoffMessage, JsonObject, JsonValue } from '@baton/p
 import type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
 import { keepsResidency, microUSD, strictestOf, usdFromMicro } from '@baton/protocol'
 import { permanent } from '@baton/runtime'
-import type { NewBranch, ReadyFanOut } from '@baton/store'
+import type { NewBranch, NewHandoff, ReadyFanOut } from '@baton/store'
 import type { HandoffRequest } from '../prepare-handoff.ts'
 
 /** What each branch is given, and what is held back for the join, in micro-USD. */
@@ -43,6 +43,29 @@ export function divideBudget(
     branches: shares.slice(0, next.length),
     join: join === undefined ? 0 : (shares.at(-1) ?? 0),
   }
+}
+
+/** All copies of what branches are given together: they are built, signed and committed at once. */
+const COPIES_BYTES_MAX = 16_777_216
+
+/** Prepares one after the other, and stops as soon as they are too much for one commit. Throws BATON_FAN_OUT_TOO_LARGE. */
+export function prepareEach<One>(
+  all: readonly One[],
+  prepare: (one: One, index: number) => NewHandoff,
+): readonly NewHandoff[] {
+  let bytes = 0
+  return all.map((one, index) => {
+    const handoff = prepare(one, index)
+    bytes += handoff.body.byteLength + handoff.checkpoint.byteLength
+    if (bytes <= COPIES_BYTES_MAX) return handoff
+    throw permanent(
+      'BATON_FAN_OUT_TOO_LARGE',
+      `${index + 1} of ${all.length} copies have ${bytes} bytes, and all of them may have ${COPIES_BYTES_MAX}`,
+      {
+        fix: 'Hand on to fewer at once, or leave what is large where all of them can read it, and name the place.',
+      },
+    )
+  })
 }
 
 /** A name for each branch, by which a join finds it: the one it is given, else its agent type; told apart by a number. */

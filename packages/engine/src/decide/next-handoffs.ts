@@ -8,7 +8,7 @@ import type { AgentResult } from '../agent.ts'
 import type { Execution } from '../execute-handoff.ts'
 import { prepareHandoff } from '../prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions } from '../prepare-handoff.ts'
-import { branchNames, divideBudget, joinAfter } from './branches.ts'
+import { branchNames, divideBudget, joinAfter, prepareEach } from './branches.ts'
 import { carriedOver } from './carried-over.ts'
 import { derivedId } from './derived-id.ts'
 
@@ -56,7 +56,7 @@ export function passOn(step: Step, options: PrepareOptions): PassedOn {
   const own = { ...options, sentBy: step.claimed.sentBy, branchId: step.claimed.branchId }
   const fanOut =
     all.length > 1 || join !== undefined ? fanOutOf(step, { next: all, join, completedAt }) : null
-  const handoffs = all.map((next, index) => {
+  const handoffs = prepareEach(all, (next, index) => {
     const branch = fanOut?.branches[index]
     const name = nameOf(index)
     const written = step.execution.written?.get(name)
