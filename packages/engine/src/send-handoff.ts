@@ -75,9 +75,8 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
   async function committed(outgoing: Outgoing, commit: Commit): Promise<Sent> {
     const { handoff, branching } = outgoing
     const handoffs = branching?.handoffs ?? [handoff]
-    await Promise.all(
-      handoffs.map(({ toAgent, priority }) => parts.requireRoom?.(toAgent, priority)),
-    )
+    const { requireRoom = async () => undefined } = parts
+    await Promise.all(handoffs.map(({ toAgent, priority }) => requireRoom(toAgent, priority)))
     crashPoint('sender.before_commit')
     const sent = await commit(outgoing)
     crashPoint('sender.after_commit')
