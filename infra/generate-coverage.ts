@@ -1,4 +1,4 @@
-// Writes protocols/coverage.md: every feature of the four published protocols with the tests that show it, found by the feature
+// Writes protocols/coverage.md: every feature of the canonical handoff and of four published protocols with the tests that show it, found by the feature
 // ids in their titles. With --check it only says whether the page is up to date; a feature without a test fails both.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -15,6 +15,46 @@ interface Protocol {
 }
 
 const PROTOCOLS: Readonly<Record<string, Protocol>> = {
+  E: {
+    title: 'The canonical handoff, v2.0 and v2.1',
+    page: '../../schemas/README.md',
+    features: [
+      'eighteen required fields, published schemas: `curl $BATON/schemas/handoff/2.1.json`',
+      'one builder for agents and senders',
+      'long conversations are condensed for the receiver’s window, by the extract or a model, at 5 % of the upstream call at most',
+      '`validateHandoffMessage(message)`: valid, or the reason and every detail',
+      'the schema layer: required fields, types, versions',
+      'completeness: what was done before, and the state that the receiver registered',
+      'the safety scan, dead letters and their appeal: `npm run baton -- dlq list`',
+      'an exhausted budget executes nothing',
+      'what the sender can mend is returned with its details',
+      'signed, and verified before anything is believed',
+      'the record stands before anything executes, and nothing takes it away',
+      'without a record nothing executes',
+      'a chain of hashes in a database of its own: `npm run baton -- verify`',
+      'cost in money and tokens by hop, agent and path: `npm run baton -- trace TASK`',
+      'rollback to the checkpoint, an alert, and a person after three failures: `npm run baton -- escalations`',
+      'checkpoint and dispatch in one transaction',
+      'latency from dispatch to acceptance, with an objective for each transport: `npm run baton -- slo`',
+      'the six rates, each with its alert: `npm run baton -- slo`',
+      'the literal query by task: `npm run baton -- trace TASK`',
+      'the budget is carried on, and checked before anything executes',
+      'texts are compressed before they are encrypted; hot and cold tiers',
+      'what others wrote is data in the prompt, in the user turn',
+      'each failure mode is noticed as the table of the source says',
+      'who got what, concluded what, at what cost, with what result: `npm run baton -- evidence TASK`',
+      'data stays in its jurisdiction, or leaves it on a named ground',
+      'the data of one person is erased, and the log still verifies: `npm run baton -- erase SUBJECT`',
+      'what comes out is streamed in chunks, each checked as it comes',
+      'several receivers, a full copy for each, and what joins them: `npm run up`, then `npm run baton -- trace TASK`',
+      'versions: minors are understood, majors refused: `npm run baton -- schema diff OLDER NEWER`',
+      'the queue, in-process, and a direct call over HTTP: `npm run baton -- send --help`',
+      'the source’s tests 13.1',
+      'the source’s tests 13.2',
+      'the source’s test 13.3',
+      'chains of eight; acceptance over a long run: `npm run bench -- acceptance`',
+    ],
+  },
   P: {
     title: 'Handoff v0.1',
     page: 'handoff-v01.md',
@@ -128,7 +168,7 @@ interface Shown {
 /** Titles of tests and their groups, those of `it.each(...)(...)` too. */
 const TITLE =
   /(?:\b(?:it|test|describe)(?:\.\w+)*|\))\(\s*(?<quote>['"`])(?<title>(?:(?!\k<quote>)[^\\]|\\.)*)\k<quote>,/g
-const FEATURE = /\b[PSRW]\d\d\b/g
+const FEATURE = /\b[EPSRW]\d\d\b/g
 
 /** Tests by the features that their titles name. */
 function findTests(): ReadonlyMap<string, readonly Shown[]> {
@@ -178,7 +218,7 @@ const ids = Object.entries(PROTOCOLS).flatMap(([letter, { features }]) =>
   features.map((_, index) => idOf(letter, index)),
 )
 const missing = ids.filter((id) => !shown.has(id))
-const written = `# What of the four protocols is built, and which test shows it
+const written = `# What of the canonical handoff and the four protocols beside it is built, and which test shows it
 
 ${ids.length - missing.length} of ${ids.length} features are shown by tests whose titles name them. The page is written by \`node infra/generate-coverage.ts\`; do not edit it.
 

@@ -59,7 +59,7 @@ const numbers = (chunks: readonly ReadChunk[]) => chunks.map(({ seq }) => seq)
 const upTo = (count: number, from = 1) =>
   Array.from({ length: count - from + 1 }, (_, index) => from + index)
 
-describe('kill -9 of the receiver in the middle of 1,000 chunks', () => {
+describe('E27 kill -9 of the receiver in the middle of 1,000 chunks', () => {
   it.each([
     ['chunk.before_commit', 'restarting'],
     ['chunk.after_commit', 'resuming'],
@@ -81,7 +81,7 @@ describe('kill -9 of the receiver in the middle of 1,000 chunks', () => {
   })
 })
 
-describe('a stream', () => {
+describe('E27 a stream', () => {
   it('comes to two readers at once, to each as it goes', async () => {
     const { handoffId } = await send('restarting', 200)
     const [one, other] = await Promise.all([read(handoffId), read(handoffId, { after: 50 })])

@@ -107,7 +107,7 @@ const verify = () =>
   auditor.read<{ ok: boolean; findings: readonly { rule: string; seq: number }[] }>('/v1/verify')
 
 describe('an erasure', () => {
-  test('takes the segments and keys of one person, leaves the others’, and verifies', async () => {
+  test('E26 takes the segments and keys of one person, leaves the others’, and verifies', async () => {
     const anna = person()
     const ben = person()
     const both = await tell([anna, ben])

@@ -64,7 +64,7 @@ test('an untouched log has no finding', async () => {
   expect(await rules()).toEqual([])
 })
 
-describe('an edit of a record', () => {
+describe('E13 an edit of a record', () => {
   test('body alone', async () => {
     await sql('update audit.record set body = $1 where chain = 0 and seq = 3', [
       await editedBody(3),
@@ -104,7 +104,7 @@ describe('an edit of a record', () => {
   })
 })
 
-describe('a missing, repeated or moved record', () => {
+describe('E13 a missing, repeated or moved record', () => {
   test('deleted in the middle', async () => {
     await sql('delete from audit.record where chain = 0 and seq between 3 and 4')
     expect((await rules())[0]).toBe('RECORD_SEQ@0:3')

@@ -41,7 +41,7 @@ const kept = async (taskId: string): Promise<string[]> => {
 const old = (daysAgo: number): string =>
   new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10)
 
-describe('archiving and dropping', () => {
+describe('E21 archiving and dropping', () => {
   test('a record that only the database has is not called archived', async () => {
     expect(await kept(tasks.old)).toEqual(['witnessed, hot'])
   })

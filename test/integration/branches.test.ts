@@ -75,7 +75,7 @@ async function joinsOf(taskId: string): Promise<readonly string[]> {
   return rows.flatMap(({ body }) => body.joins ?? [])
 }
 
-it('runs branches at the same time and joins them with what came out of each', async () => {
+it('E28 runs branches at the same time and joins them with what came out of each', async () => {
   const [all, opened] = [new Set<string>(), gate()]
   working = async (context) => {
     all.add(nameOf(context))

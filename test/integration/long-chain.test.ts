@@ -45,7 +45,7 @@ const ends = (taskId: string) =>
     { deadlineMs: DEADLINE_MS, describe: `task ${taskId} ends` },
   )
 
-it('is executed once at each agent, in order, with everything that was found before', async () => {
+it('E34 is executed once at each agent, in order, with everything that was found before', async () => {
   const sent = await Promise.all(Array.from({ length: TASKS }, () => pipeline.send('agent-1')))
   for (const { taskId } of sent) {
     expect(await ends(taskId)).toMatchObject({ spentMicroUSD: 50_000 + LENGTH * 10_000 })
@@ -68,7 +68,7 @@ it('is executed once at each agent, in order, with everything that was found bef
   }
 })
 
-it('stands in the log whole, in one trace, and is read back in time', async () => {
+it('E34 stands in the log whole, in one trace, and is read back in time', async () => {
   const { taskId } = await pipeline.send('agent-1')
   await ends(taskId)
   const decisions = await pipeline.decisions(taskId)

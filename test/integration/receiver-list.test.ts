@@ -55,7 +55,7 @@ const nothingOf = async (taskId: string) => {
   expect(await listTaskHandoffs(pipeline.pool, taskId)).toEqual([])
 }
 
-describe('a receiver list', () => {
+describe('E28 a receiver list', () => {
   it('gives each receiver a full copy, part of the budget, and the join what came of all', async () => {
     const state = { ...newTask(), dataClassification: 'confidential' as const }
     const sent = await pipeline.sender.send(state, 'south', toAll({ priority: 1 }))

@@ -56,7 +56,7 @@ const staying = (
 
 const REFUSED = { code: 'BATON_RESIDENCY_REFUSED', kind: 'permanent' }
 
-describe('data that must stay', () => {
+describe('E25 data that must stay', () => {
   it.each(['DE', 'EU'])(
     'in %s is executed in Germany, and nothing is transferred',
     async (place) => {
@@ -174,7 +174,7 @@ it('is not changed by a correction', async () => {
   expect(strict.ids()).toEqual([])
 })
 
-it('a transfer on a named ground is executed, and its record names the ground', async () => {
+it('E25 a transfer on a named ground is executed, and its record names the ground', async () => {
   const { pipeline, sender, review } = american
   const { handoffId, taskId } = await sender.send(staying('DE', 'scc'), 'review')
   await pipeline.reaches(handoffId, 'COMPLETED')

@@ -64,7 +64,7 @@ function longTask(changes: Partial<AgentState> = {}): AgentState {
   }
 }
 
-it('writes the summary of what is sent, and books it with what the sender spent', async () => {
+it('E03 writes the summary of what is sent, and books it with what the sender spent', async () => {
   const asked = model.asked.length
   const state = longTask()
   const window = { receiverContextWindowTokens: 2_000 }

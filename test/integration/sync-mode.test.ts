@@ -129,7 +129,7 @@ async function send(target: string, asked: Asked = {}) {
 
 const times = (ids: readonly string[], id: string) => ids.filter((one) => one === id).length
 
-describe('a synchronous send', () => {
+describe('E30 E17 a synchronous send', () => {
   it('is answered with the outcome, recorded before it ran, and measured as http', async () => {
     const { status, answer: got, response } = await send('direct')
     expect({ status, ...got }).toMatchObject({

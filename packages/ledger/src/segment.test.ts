@@ -44,7 +44,7 @@ describe('segments', () => {
     )
   })
 
-  test('are stored compressed where that makes them shorter, and say how long they are stored', () => {
+  test('E21 are stored compressed where that makes them shorter, and say how long they are stored', () => {
     const { reference, encrypted } = written(REPETITIVE)
     expect(reference.zstdBytes).toBeLessThan(reference.bytes / 20)
     expect(encrypted.ciphertext).toHaveLength((reference.zstdBytes ?? 0) + 32 + 16)

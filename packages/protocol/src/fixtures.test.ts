@@ -33,7 +33,7 @@ function verdictOn(bytes: Uint8Array): Verdict | 'unreadable' {
     : judgeMessage(message, { agent: sampleAgent, scan: sampleScan })
 }
 
-describe('valid fixtures', () => {
+describe('E01 valid fixtures', () => {
   it.each(files('valid'))('$name is accepted', ({ bytes }) => {
     expect(verdictOn(bytes)).toMatchObject({ valid: true })
   })

@@ -53,7 +53,7 @@ describe('E31', () => {
 
   const required = Object.keys(sampleMessage()) as (keyof HandoffMessage)[]
 
-  it('knows the eighteen required fields', () => expect(required).toHaveLength(18))
+  it('E01 knows the eighteen required fields', () => expect(required).toHaveLength(18))
 
   it.each(required)('a. without %s it is SCHEMA_INVALID', (field) => {
     const message: Partial<HandoffMessage> = sampleMessage()
@@ -66,7 +66,7 @@ describe('E31', () => {
     })
   })
 
-  it('b. with zero subtasks it is INCOMPLETE_CONTEXT', () => {
+  it('E06 b. with zero subtasks it is INCOMPLETE_CONTEXT', () => {
     expect(judge(sampleMessage({ completedSubtasks: [] }))).toMatchObject({
       reason: 'INCOMPLETE_CONTEXT',
       details: [{ pointer: '/completedSubtasks' }],
@@ -79,7 +79,7 @@ describe('E31', () => {
     expect(judge(first)).toMatchObject({ valid: true })
   })
 
-  it('b. without the state the receiver registered it is INCOMPLETE_CONTEXT', () => {
+  it('E06 b. without the state the receiver registered it is INCOMPLETE_CONTEXT', () => {
     expect(
       judge(sampleMessage({ currentState: { toString: 1 } }), {
         agent: { ...sampleAgent, requires: ['constructor', 'a/b'] },

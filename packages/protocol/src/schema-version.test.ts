@@ -12,7 +12,7 @@ import { judgeMessage } from './judge-message.ts'
 const document = (path: string) =>
   readFileSync(fileURLToPath(import.meta.resolve(`@baton/schemas/${path}`)))
 
-describe('schema version', () => {
+describe('E05 E29 schema version', () => {
   it.each([
     ['2.0', { ok: true, minor: 0, known: true }],
     ['2.1', { ok: true, minor: 1, known: true }],

@@ -43,7 +43,7 @@ const ring = (id: string) =>
     keys: [{ id, secret: Uint8Array.from({ length: 32 }, () => 7), status: 'active' }],
   })
 
-describe('validateHandoffMessage', () => {
+describe('E04 validateHandoffMessage', () => {
   it('accepts what may be accepted', () => {
     expect(validateHandoffMessage(valid())).toEqual({
       valid: true,

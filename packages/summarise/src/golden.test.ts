@@ -68,7 +68,7 @@ const answers = (answer: ModelAnswer) => {
   model.answer = () => answer
 }
 
-describe.each([5_000, 10_000, 20_000, 50_000])('%i tokens', (tokens) => {
+describe.each([5_000, 10_000, 20_000, 50_000])('E03 E23 %i tokens', (tokens) => {
   it.each(golden)('$name is kept by the extract and with a model', async (one) => {
     const job = jobOf(one, tokens)
     answers({ text: `${NARRATIVE} ${one.mustKeep[0]}` })

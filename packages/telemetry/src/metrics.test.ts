@@ -14,7 +14,7 @@ const families = (body: string): Record<string, string> =>
     [...body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),
   )
 
-describe('metric names', () => {
+describe('E18 metric names', () => {
   it('are the contractual ones, and those of corrections and of the log’s keepers', async () => {
     const { body } = await createMetrics().expose()
     expect(families(body)).toEqual({
