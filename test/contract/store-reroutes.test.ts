@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   claimExecutions,
   claimOutbox,
+  findContextWindows,
   listLiveAgents,
   registerAgents,
   rerouteHandoff,
@@ -54,6 +55,31 @@ const reroute = (
     places: needs.places ?? null,
     details: '[]',
   })
+
+describe('the context window of an agent type', () => {
+  const registerWindow = async (type: string, contextWindowTokens: number, seen = 'now') => {
+    const worker = randomUUID()
+    const agent = { type, version: '1.0.0', requires: [], contextWindowTokens }
+    await registerAgents(store.pool, worker, [agent])
+    if (seen !== 'now')
+      await store.rows(
+        `update agent_registration set seen_at = clock_timestamp() - interval '${seen}' where worker = '${worker}'`,
+      )
+  }
+
+  it('is the smallest of its live workers, or of those that have just died', async () => {
+    await registerWindow('mixed', 8_000)
+    await registerWindow('mixed', 4_000)
+    await registerWindow('mixed', 1_000, '1 minute')
+    await registerWindow('gone', 2_000, '1 minute')
+    await live('silent')
+    const windows = await findContextWindows(store.pool, ['mixed', 'gone', 'silent', 'unheard-of'])
+    expect([...windows].toSorted()).toEqual([
+      ['gone', 2_000],
+      ['mixed', 4_000],
+    ])
+  })
+})
 
 describe('a blocked handoff', () => {
   it('is published for a type whose every live worker can take it', async () => {

@@ -1,6 +1,6 @@
 // Work that fans out runs in parallel, within its budget, and comes together again as it was asked to.
 import type { AgentContext, AgentResult, JoinHandoff, JsonObject, NextHandoff } from '@baton/sdk'
-import { requestCancel, resumeTask } from '@baton/engine'
+import { createKnownReceivers, requestCancel, resumeTask } from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
 import { parseSigningKeys } from '@baton/sdk'
 import {
@@ -169,6 +169,7 @@ it('waits for a person where a branch was rolled back; its resumption leaves the
       pool: pipeline.pool,
       keyRing,
       attemptsMax: 3,
+      receivers: createKnownReceivers(pipeline),
       metrics: pipeline.metrics,
       logger: createLogger({ service: 'test', level: 'silent' }),
     },

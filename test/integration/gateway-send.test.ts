@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildHandoffMessage } from '@baton/sdk'
 import type { AgentState } from '@baton/sdk'
-import { inTransaction, takeIdempotencyKey } from '@baton/store'
+import { inTransaction, registerAgents, takeIdempotencyKey } from '@baton/store'
 import { signHandoff } from '@baton/protocol'
 import { countRows, get, keyRing, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
@@ -44,6 +44,26 @@ it('accepts agent state, and the handoff and its task can be read at once', asyn
     handoffs: 1,
   })
   expect(task.handoffs.map((one: { handoffId: string }) => one.handoffId)).toEqual([handoffId])
+})
+
+it('compresses for the window that its receiver registered, unless the request names one', async () => {
+  const agent = { type: 'small', version: '1.0.0', requires: [], contextWindowTokens: 1_000 }
+  await registerAgents(fixture.pool, randomUUID(), [agent])
+  const turn = { role: 'user', content: 'We went on with it and found nothing new. '.repeat(9) }
+  const turns = Array.from({ length: 12 }, () => turn)
+  const turnsSentTo = async (targetAgentType: string, constraints: object = {}) => {
+    const state = { conversationHistory: turns }
+    const body = stateBody(state, { targetAgentType, constraints })
+    const { handoffId } = (await post(fixture.gateway, body)).json()
+    const { rows } = await fixture.pool.query<{ body: Buffer }>({
+      text: 'select body from handoff_body where handoff_id = $1',
+      values: [handoffId],
+    })
+    return JSON.parse(String(rows[0]?.body)).conversationHistoryVerbatim.length
+  }
+  expect(await turnsSentTo('small')).toBeLessThan(5)
+  expect(await turnsSentTo('small', { receiverContextWindowTokens: 100_000 })).toBe(12)
+  expect(await turnsSentTo('unheard-of')).toBe(12)
 })
 
 it('accepts a ready message with the checkpoint of its sender', async () => {

@@ -1,7 +1,7 @@
 // A sender that names several receivers: each gets a full copy as a branch of its own, within one budget, and what joins them (E28).
 import { randomUUID } from 'node:crypto'
 import type { AgentContext, AgentResult, HandoffConstraints, JoinHandoff } from '@baton/sdk'
-import { resumeTask } from '@baton/engine'
+import { createKnownReceivers, resumeTask } from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
 import { buildHandoffMessage, parseSigningKeys } from '@baton/sdk'
 import { findTask, inTransaction, listTaskHandoffs, storeInvariants } from '@baton/store'
@@ -188,7 +188,14 @@ it('waits for a person where a copy was rolled back; its resumption leaves the o
   const keyRing = parseSigningKeys(pipeline.system.env['BATON_SIGNING_KEYS'] ?? '')
   const logger = createLogger({ service: 'test', level: 'silent' })
   await resumeTask(
-    { pool: pipeline.pool, keyRing, attemptsMax: 3, metrics: pipeline.metrics, logger },
+    {
+      pool: pipeline.pool,
+      keyRing,
+      attemptsMax: 3,
+      receivers: createKnownReceivers(pipeline),
+      metrics: pipeline.metrics,
+      logger,
+    },
     { taskId: sent.taskId, handoffId: copy, actor: 'someone', sentBy: null },
   )
   const { result } = await pipeline.taskEnds(sent.taskId)

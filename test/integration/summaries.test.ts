@@ -1,5 +1,6 @@
 // A model condenses what is sent and what is handed on; its cost is the task's, and repeating a send changes nothing (E03, I8).
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { inTransaction } from '@baton/store'
 import { createModelSummariser, createSender, parseSigningKeys } from '@baton/sdk'
 import type { AgentState, Sender } from '@baton/sdk'
 import { startModelServer } from '@baton/summarise/fixtures/model-server'
@@ -28,7 +29,9 @@ beforeAll(async () => {
   model = await startModelServer()
   model.answer = () => ({ text: NARRATIVE, usage: USAGE })
   pipeline = await openPipeline('summaries')
-  await pipeline.start([first.agent, second.agent], { summariser: summariser() })
+  // Neither knows the other but by what it registered.
+  await pipeline.start([second.agent])
+  await pipeline.start([first.agent], { summariser: summariser() })
   sender = createSender({
     databaseUrl: pipeline.system.databaseUrl,
     keyRing: parseSigningKeys(pipeline.system.env['BATON_SIGNING_KEYS'] ?? ''),
@@ -67,9 +70,8 @@ function longTask(changes: Partial<AgentState> = {}): AgentState {
 it('E03 writes the summary of what is sent, and books it with what the sender spent', async () => {
   const asked = model.asked.length
   const state = longTask()
-  const window = { receiverContextWindowTokens: 2_000 }
-  const sent = await sender.send(state, 'second', window)
-  expect(await sender.send(state, 'second', window)).toMatchObject({ duplicate: true })
+  const sent = await sender.send(state, 'second')
+  expect(await sender.send(state, 'second')).toMatchObject({ duplicate: true })
   await pipeline.reaches(sent.handoffId, 'COMPLETED')
   const message = second.executed.at(-1)?.message
   for (const text of [NARRATIVE, ...FACTS.map((fact) => fact.slice(0, -1))])
@@ -82,6 +84,21 @@ it('E03 writes the summary of what is sent, and books it with what the sender sp
   expect(spentMicroUSD).toBe(state.cost.spentSoFarUSD * 1e6 + 210_000 + SUMMARY_MICRO_USD)
   // A repeated send asks again: what stands is the first, and what it cost.
   expect(model.asked).toHaveLength(asked + 2)
+})
+
+it('compresses within the caller’s transaction too, and as far as the request wants', async () => {
+  const sent = await inTransaction(pipeline.pool, (transaction) =>
+    sender.sendIn(transaction, longTask(), {
+      agentType: 'second',
+      constraints: { verbatimTurns: 1 },
+    }),
+  )
+  const whole = await sender.send(longTask(), 'second', { receiverContextWindowTokens: 100_000 })
+  for (const { handoffId } of [sent, whole]) await pipeline.reaches(handoffId, 'COMPLETED')
+  const turnsOf = (handoffId: string) =>
+    second.executed.find((one) => one.handoffId === handoffId)?.message.conversationHistoryVerbatim
+  expect(turnsOf(sent.handoffId)).toEqual([talk])
+  expect(turnsOf(whole.handoffId)).toHaveLength(22)
 })
 
 it('writes the summary of what an agent hands on, as a part of what its execution cost', async () => {

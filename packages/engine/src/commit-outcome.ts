@@ -25,6 +25,7 @@ import type {
 import { exemplarOf } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import { endCanceled } from './cancel.ts'
+import { receiversOf } from './decide/next-handoffs.ts'
 import {
   decideBlocked,
   decideDeclined,
@@ -45,6 +46,7 @@ import type {
 import type { Execution } from './execute-handoff.ts'
 import { finishedStream, requireWhole } from './finish-stream.ts'
 import { inSetOrSingly } from './in-set-or-singly.ts'
+import type { KnownReceivers } from './known-receivers.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
 import type { EventShipper } from './record-audit.ts'
 import { rerouteBlocked } from './reroute.ts'
@@ -74,6 +76,8 @@ export interface Settler {
 
 interface SettlerParts extends PrepareOptions {
   readonly pool: Pool
+  /** Whom agents hand on to. */
+  readonly receivers: KnownReceivers
   readonly shipper: EventShipper
   readonly backoff: Backoff
   readonly blockedPolicy: BlockedPolicy
@@ -120,7 +124,7 @@ type Sets = ReturnType<typeof createSets>
 
 /** What each kind of end does to the database. */
 function createCommits(parts: SettlerParts, sets: Sets) {
-  const { pool, shipper, metrics, backoff, blockedPolicy } = parts
+  const { pool, shipper, metrics, backoff, blockedPolicy, receivers } = parts
   const options = { ...parts, onCompressed: () => metrics.contextCompressionsTotal.inc() }
 
   /** Commits with a few tries while the lease still holds; a lost fencing token changes nothing. */
@@ -166,6 +170,11 @@ function createCommits(parts: SettlerParts, sets: Sets) {
     return 'QUEUED'
   }
 
+  const boundsFor = (claimed: ClaimedHandoff, message: HandoffMessage, execution: Ended) =>
+    receivers.boundsOf(
+      execution.kind === 'done' ? receiversOf({ claimed, message, execution }) : [],
+    )
+
   async function ended(
     claimed: ClaimedHandoff,
     message: HandoffMessage,
@@ -173,7 +182,12 @@ function createCommits(parts: SettlerParts, sets: Sets) {
   ): Promise<SettledAs> {
     try {
       const stream = await withTries(() => finishedStream(pool, claimed, execution))
-      const outcome = decideExecuted(claimed, { message, execution, stream }, options)
+      const bounds = await boundsFor(claimed, message, execution)
+      const outcome = decideExecuted(
+        claimed,
+        { message, execution, stream },
+        { ...options, bounds },
+      )
       const settled = await commit(claimed, outcome)
       if (outcome.kind !== 'complete') return settled
       if (settled === undefined) await requireWhole(pool, claimed, outcome.completion)

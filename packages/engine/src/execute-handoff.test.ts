@@ -11,11 +11,12 @@ import {
   quietLogger,
   sampleAgent,
   sampleHandoff,
+  unknownReceivers,
 } from '../fixtures/sample-delivery.ts'
 
 const handoff = sampleHandoff()
 /** Nothing here is called outside. */
-const outside = { leaseMs: 8_000, pool: undefined as never }
+const outside = { leaseMs: 8_000, pool: undefined as never, receivers: unknownReceivers }
 
 function run(execute: Agent['execute'], during: (abort: () => void) => void = () => undefined) {
   const heartbeat = createHeartbeat({

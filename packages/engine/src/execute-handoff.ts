@@ -15,6 +15,7 @@ import { createEmitter } from './commit-chunks.ts'
 import type { Emitter } from './commit-chunks.ts'
 import { readChunk } from './decide/chunks.ts'
 import type { Heartbeat, Lease } from './heartbeat.ts'
+import type { KnownReceivers } from './known-receivers.ts'
 import type { OutsideAgent } from './outside-agent.ts'
 import { summariseNext } from './summarise-next.ts'
 
@@ -60,6 +61,8 @@ interface ExecuteDeps {
   readonly leaseMs: number
   readonly pool: Pool
   readonly metrics: Metrics
+  /** Whom agents hand on to. */
+  readonly receivers: KnownReceivers
   /** Who condenses what agents hand on; the extract by default. */
   readonly summariser?: Summariser | undefined
 }
@@ -157,13 +160,12 @@ export async function executeHandoff(
 
 /** An agent outside says what it hands on later, to whoever settles it. */
 async function summarised(
-  { agents, summariser, metrics }: ExecuteDeps,
+  { receivers, summariser, metrics }: ExecuteDeps,
   { claimed, message }: Accepted,
   execution: Execution,
 ): Promise<Execution> {
   if (summariser === undefined || execution.kind !== 'done') return execution
-  const windowTokensOf = (type: string) => agents.get(type)?.contextWindowTokens
-  return summariseNext({ claimed, message, execution }, { summariser, windowTokensOf, metrics })
+  return summariseNext({ claimed, message, execution }, { summariser, receivers, metrics })
 }
 
 interface RunParts {

@@ -1,6 +1,5 @@
 // Fan-in: what is due once the branches of a fan-out have ended. It is joined, ended or failed, in one transaction each.
 import { ProtocolError } from '@baton/protocol'
-import type { KeyRing } from '@baton/protocol'
 import { codeOf, crashPoint, every, kindOf } from '@baton/runtime'
 import type { Logger, Periodic } from '@baton/runtime'
 import {
@@ -10,18 +9,23 @@ import {
   listReadyFanOuts,
   lockReadyFanOut,
 } from '@baton/store'
-import type { Database, FanOutEnd, NewHandoff, Pool, ReadyFanOut } from '@baton/store'
+import type { Database, DueFanOut, FanOutEnd, NewHandoff, Pool, ReadyFanOut } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { requestCancel } from './cancel.ts'
 import { joinRequest, outcomesOf, spentAfter } from './decide/branches.ts'
+import type { KnownReceivers } from './known-receivers.ts'
 import { prepareHandoff } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
 import { sendOne } from './commit-outgoing.ts'
 import { wakeRelays } from './wake.ts'
 
-interface FanInParts extends PrepareOptions {
-  readonly keyRing: KeyRing
+interface FanInParts extends Preparing {
+  /** Who may be handed on to. */
+  readonly receivers: KnownReceivers
   readonly pool: Pool
+}
+
+interface Preparing extends PrepareOptions {
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -50,22 +54,22 @@ export function createFanIn(parts: FanInParts): Periodic {
   })
 }
 
-type Named = Pick<ReadyFanOut, 'fanOutId' | 'taskId'>
-
 // One that cannot be settled keeps no other from being.
-async function settle(parts: FanInParts, named: Named): Promise<void> {
-  const { pool, logger } = parts
+async function settle(parts: FanInParts, named: DueFanOut): Promise<void> {
+  const { pool, receivers, logger } = parts
   try {
     for (const handoffId of await listOpenInBranches(pool, named))
       await requestCancel(pool, { handoffId, graceMs: 0, actor: ACTOR })
-    await inTransaction(pool, (transaction) => settleIn(transaction, parts, named))
+    const { joinAgent } = named
+    const bounds = await receivers.boundsOf(joinAgent === null ? [] : [joinAgent])
+    await inTransaction(pool, (transaction) => settleIn(transaction, { ...parts, bounds }, named))
     crashPoint('join.after_commit')
   } catch (error) {
     logger.warn({ event: 'join.failed', taskId: named.taskId, code: codeOf(error) })
   }
 }
 
-async function settleIn(transaction: Database, parts: FanInParts, named: Named): Promise<void> {
+async function settleIn(transaction: Database, parts: Preparing, named: DueFanOut): Promise<void> {
   const locked = await lockReadyFanOut(transaction, named)
   if (locked === undefined) return
   const { fanOut, isTaskOver } = locked
@@ -85,7 +89,7 @@ async function settleIn(transaction: Database, parts: FanInParts, named: Named):
 }
 
 /** The signed join; or the code of what keeps it from being built, now and later: too long, for one. */
-function prepareJoin(parts: FanInParts, fanOut: ReadyFanOut): NewHandoff | string {
+function prepareJoin(parts: Preparing, fanOut: ReadyFanOut): NewHandoff | string {
   const { branchId, fanOutId: joinsId, sentBy } = fanOut
   try {
     const request = joinRequest(fanOut, new Date().toISOString())

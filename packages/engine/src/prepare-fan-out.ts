@@ -77,6 +77,10 @@ export async function prepareOutgoing(
   return outgoingOf(copies, handoffs, { ...wanted, addedCostMicroUSD: own })
 }
 
+/** The agent types that a request is for. */
+export const receiversOf = ({ targetAgentType, constraints }: HandoffRequest): readonly string[] =>
+  constraints.receiverList?.map(({ agentType }) => agentType) ?? [targetAgentType]
+
 interface Summarised {
   /** What is asked for, with the summaries among what the sender spent. */
   readonly charged: HandoffRequest

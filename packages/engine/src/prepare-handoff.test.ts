@@ -1,9 +1,10 @@
 // The row that one transaction commits: signed bytes, a checkpoint to resume from, and a digest that knows repeats.
 import { createHash } from 'node:crypto'
 import { buildHandoffMessage, verifySignature } from '@baton/protocol'
-import type { HandoffMessage } from '@baton/protocol'
+import type { HandoffConstraints, HandoffMessage } from '@baton/protocol'
 import { describe, expect, it } from 'vitest'
-import { prepareHandoff, prepareMessage } from './prepare-handoff.ts'
+import type { ReceiverBounds } from './known-receivers.ts'
+import { prepareHandoff, prepareMessage, withBounds } from './prepare-handoff.ts'
 import {
   messageOf,
   sampleHandoff,
@@ -123,6 +124,22 @@ describe('a ready message', () => {
 })
 
 describe('context compression', () => {
+  it('takes what a request leaves open from the receiver and the installation', () => {
+    const known = { windowTokensOf: () => 4_000, threshold: 0.5, verbatimTurns: 2 }
+    const of = (constraints: HandoffConstraints, bounds: ReceiverBounds | undefined = known) =>
+      withBounds({ agentState: sampleState(), targetAgentType: 'reader', constraints }, { bounds })
+    expect(of({})).toEqual({
+      receiverContextWindowTokens: 4_000,
+      compressionThreshold: 0.5,
+      verbatimTurns: 2,
+    })
+    const own = { receiverContextWindowTokens: 9, compressionThreshold: 1, verbatimTurns: 0 }
+    expect(of(own)).toEqual(own)
+    expect(of({ verbatimTurns: 0 }, { windowTokensOf: () => undefined })).toEqual({
+      verbatimTurns: 0,
+    })
+  })
+
   it('fits the window of an agent type that is known here, and counts', () => {
     let compressions = 0
     const turn = { role: 'user', content: 'The supplier must deliver by Friday. '.repeat(40) }
@@ -133,7 +150,10 @@ describe('context compression', () => {
     }
     const options = { ...sampleOptions, onCompressed: () => (compressions += 1) }
     const whole = prepareHandoff(request, options)
-    const fitted = prepareHandoff(request, { ...options, windowTokensOf: () => 4_000 })
+    const fitted = prepareHandoff(request, {
+      ...options,
+      bounds: { windowTokensOf: () => 4_000 },
+    })
     expect(compressions).toBe(1)
     expect(fitted.body.byteLength).toBeLessThan(whole.body.byteLength / 2)
   })

@@ -14,6 +14,7 @@ import type { WrittenSummary } from '@baton/summarise'
 import type { JoinHandoff } from '@baton/protocol/settlement'
 import { permanent } from '@baton/runtime'
 import { newTraceparent, parseTraceparent, parseTracestate } from '@baton/telemetry'
+import type { ReceiverBounds } from './known-receivers.ts'
 
 export interface PrepareOptions {
   readonly keyRing: KeyRing
@@ -25,8 +26,8 @@ export interface PrepareOptions {
   readonly branchId?: string | null
   /** The fan-out that it joins; none by default. */
   readonly joinsId?: string | null
-  /** The context window of an agent type, where it is known here: the builder compresses for it (E03). */
-  windowTokensOf?(agentType: string): number | undefined
+  /** What is known of its receivers: the builder compresses for their windows (E03). */
+  readonly bounds?: ReceiverBounds | undefined
   /** What a summariser wrote of the older turns, ahead of building; the extract by default. Its cost is the sender's. */
   readonly written?: WrittenSummary | undefined
   /** Called for every handoff whose older turns were summarised. */
@@ -54,7 +55,7 @@ export function prepareHandoff(
   const { message, compression } = buildHandoff(
     { ...agentState, cost, traceparent },
     targetAgentType,
-    withWindow(request, options),
+    withBounds(request, options),
     { written },
   )
   if (compression.compressed) options.onCompressed?.()
@@ -77,13 +78,22 @@ export function chargedWith(cost: AgentCost, written: WrittenSummary | undefined
   }
 }
 
-/** What is asked for, with the receiver's context window where it is known here. */
-export function withWindow(
+/** What is asked for, and for what it leaves open, what is known of the receiver and set for this installation. */
+export function withBounds(
   { constraints, targetAgentType }: HandoffRequest,
-  { windowTokensOf }: Pick<PrepareOptions, 'windowTokensOf'>,
+  { bounds }: Pick<PrepareOptions, 'bounds'>,
 ): HandoffConstraints {
-  const known = constraints.receiverContextWindowTokens ?? windowTokensOf?.(targetAgentType)
-  return known === undefined ? constraints : { ...constraints, receiverContextWindowTokens: known }
+  const windowTokens =
+    constraints.receiverContextWindowTokens ?? bounds?.windowTokensOf(targetAgentType)
+  if (windowTokens === undefined) return constraints
+  const threshold = constraints.compressionThreshold ?? bounds?.threshold
+  const verbatimTurns = constraints.verbatimTurns ?? bounds?.verbatimTurns
+  return {
+    ...constraints,
+    receiverContextWindowTokens: windowTokens,
+    ...(threshold === undefined ? {} : { compressionThreshold: threshold }),
+    ...(verbatimTurns === undefined ? {} : { verbatimTurns }),
+  }
 }
 
 export interface ReadyMessage {

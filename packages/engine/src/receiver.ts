@@ -8,6 +8,7 @@ import { createSettler } from './commit-outcome.ts'
 import type { Settler } from './commit-outcome.ts'
 import type { Executor } from './execute-handoff.ts'
 import { createFanIn } from './fan-in.ts'
+import type { KnownReceivers } from './known-receivers.ts'
 import { judgeHandoff } from '@baton/protocol'
 import type { AgentRegistration, KeyRing } from '@baton/protocol'
 import { createBatcher } from '@baton/runtime'
@@ -21,8 +22,8 @@ import type { EventShipper } from './record-audit.ts'
 import type { BlockedPolicy } from './settings.ts'
 
 export interface ReceiverParts {
-  /** The agents of this process: what is handed on to them is compressed for their context windows (E03). */
-  readonly agents: readonly AgentRegistration[]
+  /** What is handed on is compressed for the windows of who gets it (E03). */
+  readonly receivers: KnownReceivers
   readonly keyRing: KeyRing
   readonly attemptsMax: number
   readonly backoff: Backoff
@@ -72,13 +73,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     ...LIMITS,
     flush: (set: readonly StartedExecution[]) => markExecuting(pool, set),
   })
-  const agents = new Map(parts.agents.map((agent) => [agent.type, agent]))
-  const preparing = {
-    ...parts,
-    windowTokensOf: (type: string) => agents.get(type)?.contextWindowTokens,
-  }
-  const fanIn = createFanIn(preparing)
-  const settle = createSettler({ ...preparing, onFannedIn: fanIn.wake })
+  const fanIn = createFanIn(parts)
+  const settle = createSettler({ ...parts, onFannedIn: fanIn.wake })
 
   function judge(claimed: ClaimedHandoff, agent: AgentRegistration) {
     const { handoffId, body, keyId, signature, approvalOverride, budgetMicroUSD } = claimed

@@ -2,7 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import type { AgentState, HandoffConstraints, HandoffMessage } from '@baton/protocol'
 import { crashPoint, permanent } from '@baton/runtime'
-import { addOutboxEvents, inTransaction, linkResumed, lockResumable } from '@baton/store'
+import {
+  addOutboxEvents,
+  findResumeTarget,
+  inTransaction,
+  linkResumed,
+  lockResumable,
+} from '@baton/store'
 import type { NewHandoff, ResumableHandoff, ResumeState } from '@baton/store'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { prepareHandoff, prepareSaved, readCheckpoint, readMessage } from './prepare-handoff.ts'
@@ -61,14 +67,22 @@ type Resumed =
   | Exclude<ResumeState, { readonly kind: 'resumable' }>
   | { readonly kind: 'sent'; readonly sent: Sent }
 
-function commit(parts: ReturnParts, request: ResumeRequest): Promise<Resumed> {
+async function commit(parts: ReturnParts, request: ResumeRequest): Promise<Resumed> {
   const { change = {}, actor, sentBy } = request
-  const onCompressed = () => parts.metrics.contextCompressionsTotal.inc()
-  return inTransaction(parts.pool, async (transaction) => {
+  const { pool, receivers, metrics } = parts
+  const onCompressed = () => metrics.contextCompressionsTotal.inc()
+  const { targetAgentType = (await findResumeTarget(pool, request))?.agentType } = change
+  const bounds = await receivers.boundsOf(targetAgentType === undefined ? [] : [targetAgentType])
+  return inTransaction(pool, async (transaction) => {
     const standing = await lockResumable(transaction, request)
     if (standing.kind !== 'resumable') return standing
     const resumable = standing.handoff
-    const handoff = prepareResumption(resumable, change, { ...parts, sentBy, onCompressed })
+    const handoff = prepareResumption(resumable, change, {
+      ...parts,
+      sentBy,
+      bounds,
+      onCompressed,
+    })
     const { handoffId } = handoff
     const sent = await sendOne(transaction, handoff)
     await linkResumed(transaction, { handoffId, resumesId: resumable.handoffId })

@@ -17,6 +17,7 @@ import type { Metrics } from '@baton/telemetry'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { decideRevision } from './decide/revision.ts'
 import type { RevisionOutcome } from './decide/revision.ts'
+import type { KnownReceivers } from './known-receivers.ts'
 import { prepareHandoff, prepareSaved, readCheckpoint, readMessage } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
 import { wakeRelays } from './wake.ts'
@@ -35,6 +36,8 @@ export interface ReturnParts {
   readonly pool: Pool
   readonly keyRing: KeyRing
   readonly attemptsMax: number
+  /** Who may be sent to. */
+  readonly receivers: KnownReceivers
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -61,11 +64,13 @@ export async function reviseHandoff(
   parts: ReturnParts,
   { handoffId, revision, actor, sentBy, correct }: ReviseRequest,
 ): Promise<RevisionOutcome> {
-  const { pool, metrics, logger } = parts
+  const { pool, receivers, metrics, logger } = parts
   const base = await findRevisionBase(pool, handoffId)
   if (base === undefined) return { kind: 'unknown' }
   const onCompressed = () => metrics.contextCompressionsTotal.inc()
-  const message = prepareRevision(base, correct(base), { ...parts, sentBy, onCompressed })
+  const bounds = await receivers.boundsOf([readMessage(base.body).toAgent.agentType])
+  const options = { ...parts, sentBy, bounds, onCompressed }
+  const message = prepareRevision(base, correct(base), options)
   crashPoint('returns.before_commit')
   const outcome = await commit(pool, { revision, message }, actor)
   crashPoint('returns.after_commit')

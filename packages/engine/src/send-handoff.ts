@@ -10,14 +10,17 @@ import type { Summariser } from '@baton/summarise'
 import { sendOutgoing, sentOrRefused } from './commit-outgoing.ts'
 import type { Sent } from './commit-outgoing.ts'
 import { inSetOrSingly } from './in-set-or-singly.ts'
+import type { KnownReceivers } from './known-receivers.ts'
 import type { RequireRoom } from './outbox-bound.ts'
-import { prepareOutgoing, prepareOutgoingMessage } from './prepare-fan-out.ts'
+import { prepareOutgoing, prepareOutgoingMessage, receiversOf } from './prepare-fan-out.ts'
 import type { Outgoing } from './prepare-fan-out.ts'
 import type { HandoffRequest, PrepareOptions, ReadyMessage } from './prepare-handoff.ts'
 import { wakeRelays } from './wake.ts'
 
 interface SenderParts extends PrepareOptions {
   readonly pool: Pool
+  /** Who may be sent to. */
+  readonly receivers: KnownReceivers
   /** Throws where a handoff must wait; nothing is refused without it. */
   readonly requireRoom?: RequireRoom
   /** Where this installation stores and processes; without it nothing is taken that must stay somewhere. */
@@ -100,10 +103,11 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
       try {
         const { traceparent } = span
         const step = startStep(span, { name: 'build', attributes: { 'baton.hop': 'build' } })
+        const bounds = await parts.receivers.boundsOf(receiversOf(request))
         const outgoing = await prepareOutgoing(
           request,
-          { ...preparing, traceparent, sentBy },
-          parts,
+          { ...preparing, traceparent, sentBy, bounds },
+          { ...parts, bounds },
         )
         step.end()
         const seconds = (performance.now() - startedAt) / 1000

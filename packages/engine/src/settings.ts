@@ -144,6 +144,22 @@ export const SUMMARISER_SETTINGS = {
   }),
 }
 
+/** How much of its receiver's window a message may fill; what a request asks for goes before. */
+export const COMPRESSION_SETTINGS = {
+  BATON_COMPRESSION_THRESHOLD: integer({
+    min: 1,
+    max: 100,
+    default: 80,
+    help: 'The percentage of the receiver’s context window that a message may fill before older turns are condensed.',
+  }),
+  BATON_VERBATIM_TURNS: integer({
+    min: 0,
+    max: 1_000,
+    default: 5,
+    help: 'How many of the latest turns then stay word for word.',
+  }),
+}
+
 /** Recovery times; the defaults are what the promises are measured with. */
 export const RECOVERY_SETTINGS = {
   BATON_LEASE_MS: integer({

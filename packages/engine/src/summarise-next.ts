@@ -2,13 +2,14 @@
 import { microUSD, usdFromMicro } from '@baton/protocol'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
 import type { Metrics } from '@baton/telemetry'
-import { requestsOf } from './decide/next-handoffs.ts'
+import { receiversOf, requestsOf } from './decide/next-handoffs.ts'
 import type { Step } from './decide/next-handoffs.ts'
+import type { KnownReceivers } from './known-receivers.ts'
 import { writeSummary } from './write-summary.ts'
 
 export interface NextSummaryParts {
   readonly summariser: Summariser
-  readonly windowTokensOf: (agentType: string) => number | undefined
+  readonly receivers: KnownReceivers
   readonly metrics: Metrics
 }
 
@@ -20,10 +21,11 @@ type Done = Step['execution']
  */
 export async function summariseNext(step: Step, parts: NextSummaryParts): Promise<Done> {
   const requests = requestsOf(step)
+  const bounds = await parts.receivers.boundsOf(receiversOf(step))
   const summaries = new Map<string, WrittenSummary>()
   await Promise.all(
     requests.map(async ({ name, request }) => {
-      const written = await writeSummary(request, { ...parts, among: requests.length })
+      const written = await writeSummary(request, { ...parts, bounds, among: requests.length })
       if (written !== undefined) summaries.set(name, written)
     }),
   )

@@ -3,10 +3,10 @@ import { buildHandoff, microUSD } from '@baton/protocol'
 import type { Conversation, Summarise, SummaryOptions } from '@baton/protocol'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
 import type { Metrics } from '@baton/telemetry'
-import { withWindow } from './prepare-handoff.ts'
+import { withBounds } from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions } from './prepare-handoff.ts'
 
-export interface WriteParts extends Pick<PrepareOptions, 'windowTokensOf'> {
+export interface WriteParts extends Pick<PrepareOptions, 'bounds'> {
   readonly summariser?: Summariser | undefined
   readonly metrics: Metrics
   /** How many handoffs share what may be spent; 1 by default. */
@@ -51,7 +51,7 @@ function neededBy(request: HandoffRequest, parts: WriteParts): Needed | undefine
   }
   try {
     const { agentState, targetAgentType } = request
-    buildHandoff(agentState, targetAgentType, withWindow(request, parts), { summarise })
+    buildHandoff(agentState, targetAgentType, withBounds(request, parts), { summarise })
     return needed
   } catch {
     return undefined

@@ -14,6 +14,7 @@ export type {
   AgentResult,
   Chunk,
   CommittedChunk,
+  CompressionBounds,
   Correction,
   HostedAgent,
   JoinHandoff,

@@ -3,20 +3,29 @@ import type { AgentState, HandoffConstraints, KeyRing } from '@baton/protocol'
 import {
   createDirectDelivery,
   createHandoffSender,
+  createKnownReceivers,
   createLevelRecorder,
   createNotificationWatcher,
   createOutboxBound,
   openDirectCalls,
   OUTBOX_BOUNDS,
   prepareOutgoing,
+  receiversOf,
   requireResidency,
   sendOutgoing,
 } from '@baton/engine'
-import type { DirectlyDelivered, NotificationHooks, ReadyMessage, Sent } from '@baton/engine'
+import type {
+  CompressionBounds,
+  DirectlyDelivered,
+  NotificationHooks,
+  ReadyMessage,
+  ReturnParts,
+  Sent,
+} from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createPool, notifyOutbox, outboxDepth, outboxQueueDepths } from '@baton/store'
-import type { Database, Pool } from '@baton/store'
+import type { Database } from '@baton/store'
 import type { Summariser } from '@baton/summarise'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
@@ -56,6 +65,8 @@ export interface SenderOptions {
   readonly correctionMs?: number
   /** Who condenses older turns that do not fit the receiver's window: `createModelSummariser(...)`; the extract by default. */
   readonly summariser?: Summariser | undefined
+  /** How much of the receiver's window a message may fill, and how many of the latest turns stay; 0.8 and 5 by default. */
+  readonly compression?: CompressionBounds | undefined
   readonly logger?: Logger
   readonly metrics?: Metrics
 }
@@ -125,11 +136,13 @@ export function createSender(options: SenderOptions): Sender {
     ageMaxMs: options.outboxAgeMaxMs ?? OUTBOX_BOUNDS.ageMaxMs,
     metrics,
   })
-  const { jurisdiction, summariser } = options
+  const { jurisdiction, summariser, compression } = options
+  const receivers = createKnownReceivers({ pool, compression })
+  const preparing = { pool, receivers, keyRing, attemptsMax, metrics }
   const bounds = { requireRoom, jurisdiction, summariser }
-  const sender = createHandoffSender({ pool, ...bounds, keyRing, attemptsMax, sentBy, metrics })
+  const sender = createHandoffSender({ ...preparing, ...bounds, sentBy })
   const { logger = createLogger({ service: 'sender' }) } = options
-  const watcher = watchReturns(options, { pool, attemptsMax, metrics, logger })
+  const watcher = watchReturns(options, { ...preparing, logger })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   void recorder.start()
   const { sync } = options
@@ -156,8 +169,9 @@ export function createSender(options: SenderOptions): Sender {
       const request = { agentState, targetAgentType: agentType, constraints }
       requireResidency(agentState.residency, jurisdiction)
       const onCompressed = () => metrics.contextCompressionsTotal.inc()
-      const preparing = { keyRing, attemptsMax, sentBy, onCompressed }
-      const outgoing = await prepareOutgoing(request, preparing, undefined)
+      const known = await receivers.boundsOf(receiversOf(request))
+      const own = { ...preparing, sentBy, bounds: known, onCompressed }
+      const outgoing = await prepareOutgoing(request, own, undefined)
       const handoffs = outgoing.branching?.handoffs ?? [outgoing.handoff]
       await Promise.all(handoffs.map(({ toAgent, priority }) => requireRoom(toAgent, priority)))
       const sent = await sendOutgoing(transaction, outgoing)
@@ -187,19 +201,12 @@ const WAIT_MS = 15_000
 
 const waitOf = (sync: SenderOptions['sync']): number => sync?.waitMs ?? WAIT_MS
 
-interface WatchParts {
-  readonly pool: Pool
-  readonly attemptsMax: number
-  readonly metrics: Metrics
-  readonly logger: Logger
-}
-
 // Starting waits for nothing, so it cannot fail while the database is away.
-function watchReturns(options: SenderOptions, parts: WatchParts): Service | undefined {
+function watchReturns(options: SenderOptions, parts: ReturnParts): Service | undefined {
   const hooks = hooksOf(options)
   if (hooks.size === 0) return undefined
-  const { keyRing, databaseUrl, correctionMs, operator = null } = options
-  const given = { keyRing, databaseUrl, hooks, correctionMs, operator }
+  const { databaseUrl, correctionMs, operator = null } = options
+  const given = { databaseUrl, hooks, correctionMs, operator }
   const watcher = createNotificationWatcher({ ...parts, ...given })
   void watcher.start()
   return watcher

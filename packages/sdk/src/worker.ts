@@ -5,6 +5,7 @@ import {
   createEventShipper,
   createHeartbeat,
   createHost,
+  createKnownReceivers,
   createLevelRecorder,
   createNotificationWatcher,
   createOwnRelay,
@@ -16,8 +17,10 @@ import type {
   Agent,
   Backoff,
   BlockedPolicy,
+  CompressionBounds,
   EventShipper,
   HostedAgent,
+  KnownReceivers,
   OutsideAgent,
   Receiver,
 } from '@baton/engine'
@@ -46,6 +49,8 @@ export interface WorkerOptions {
   readonly jurisdiction?: string | undefined
   /** Who condenses what agents hand on and does not fit the next one's window; the extract by default. The worker closes it. */
   readonly summariser?: Summariser | undefined
+  /** How much of a receiver's window what is handed on may fill, and how many of the latest turns stay; 0.8 and 5 by default. */
+  readonly compression?: CompressionBounds | undefined
   /** Most handoffs under way at once per agent type; 32 by default. As many direct calls, of all types together. */
   readonly concurrency?: number
   /** First and largest wait between attempts; 1 s doubling to 60 s by default. */
@@ -100,10 +105,10 @@ export function createWorker(options: WorkerOptions): Worker {
     leaseMs,
     logger,
   })
-  const parts = { pool, client, shipper, heartbeat, metrics, logger }
+  const receivers = createKnownReceivers({ pool, compression: options.compression })
+  const parts = { pool, client, shipper, heartbeat, receivers, metrics, logger }
   const receiver = createReceiver({
     ...parts,
-    agents: options.agents,
     keyRing: options.keyRing,
     attemptsMax: options.attemptsMax ?? 3,
     backoff: options.backoff ?? BACKOFF,
@@ -194,7 +199,10 @@ function watchCalls(
 }
 
 // Agents hosted here answer for what they sent on; without hooks nothing is watched.
-function ownHooks(options: WorkerOptions, { pool, metrics, logger }: RelayInside): Service[] {
+function ownHooks(
+  options: WorkerOptions,
+  { pool, receivers, metrics, logger }: RelayInside,
+): Service[] {
   const hooked = options.agents.filter(
     (agent): agent is Agent =>
       'execute' in agent && (agent.onReturn !== undefined || agent.onRollback !== undefined),
@@ -203,11 +211,12 @@ function ownHooks(options: WorkerOptions, { pool, metrics, logger }: RelayInside
   const { keyRing, attemptsMax = 3, databaseUrl, correctionMs } = options
   const hooks = new Map(hooked.map((agent) => [agent.type, agent]))
   const given = { keyRing, attemptsMax, databaseUrl, correctionMs, hooks, operator: null }
-  return [createNotificationWatcher({ ...given, pool, metrics, logger })]
+  return [createNotificationWatcher({ ...given, pool, receivers, metrics, logger })]
 }
 
 interface RelayInside {
   readonly pool: Pool
+  readonly receivers: KnownReceivers
   readonly client: AuditClient
   readonly shipper: EventShipper
   readonly metrics: Metrics

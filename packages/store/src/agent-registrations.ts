@@ -71,6 +71,30 @@ export async function findLiveTypes(
   return new Set(rows.map((row) => row.type))
 }
 
+const CONTEXT_WINDOWS = `
+select type, case when bool_or(${LIVE}) then min(context_window) filter (where ${LIVE})
+  else min(context_window) end as "windowTokens"
+from agent_registration where type = any($1::text[]) group by type`
+
+/**
+ * The smallest context window among the live workers of each of these agent types, since any of them may claim; of a
+ * type whose workers have just died, the smallest among those. A type that registered none is not in it.
+ */
+export async function findContextWindows(
+  db: Database,
+  types: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await run<{ type: string; windowTokens: number | null }>(
+    db,
+    'find_context_windows',
+    CONTEXT_WINDOWS,
+    [types],
+  )
+  return new Map(
+    rows.flatMap(({ type, windowTokens }) => (windowTokens === null ? [] : [[type, windowTokens]])),
+  )
+}
+
 export interface LiveAgentView {
   readonly type: string
   /** Distinct versions among the live workers, in no order. */

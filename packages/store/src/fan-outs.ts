@@ -140,13 +140,18 @@ export interface EndedBranch {
   readonly body: Buffer | null
 }
 
-const READY = `select id as "fanOutId", task_id as "taskId" from fan_out where state = 'READY' order by ready_at limit $1`
+const READY = `select id as "fanOutId", task_id as "taskId", join_request::json ->> 'targetAgentType' as "joinAgent"
+from fan_out where state = 'READY' order by ready_at limit $1`
+
+export interface DueFanOut {
+  readonly fanOutId: string
+  readonly taskId: string
+  /** The type that joins it; null where nothing does. */
+  readonly joinAgent: string | null
+}
 
 /** Fan-outs that are due to be joined or ended, the longest waiting first. */
-export function listReadyFanOuts(
-  db: Database,
-  limit: number,
-): Promise<{ fanOutId: string; taskId: string }[]> {
+export function listReadyFanOuts(db: Database, limit: number): Promise<DueFanOut[]> {
   return run(db, 'list_ready_fan_outs', READY, [limit])
 }
 

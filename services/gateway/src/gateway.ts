@@ -4,6 +4,7 @@ import type { KeyRing } from '@baton/protocol'
 import type { Summariser } from '@baton/sdk'
 import {
   createDirectDelivery,
+  createKnownReceivers,
   createLevelRecorder,
   createLevelReporter,
   createOutboxBound,
@@ -11,6 +12,7 @@ import {
   createReviewer,
   openDirectCalls,
 } from '@baton/engine'
+import type { CompressionBounds, KnownReceivers } from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
@@ -69,6 +71,8 @@ export interface GatewayOptions {
   readonly jurisdiction?: string | undefined
   /** Who condenses conversations that do not fit; the extract by default. Whoever gives it closes it. */
   readonly summariser?: Summariser | undefined
+  /** How much of a receiver's window a message may fill, and how many of the latest turns stay. */
+  readonly compression?: CompressionBounds | undefined
   /** How long a sender has to correct what it took as returned. */
   readonly correctionMs: number
   readonly apiKeys: ReadonlyMap<string, ApiKey>
@@ -143,18 +147,14 @@ const CONNECTIONS_MAX = 10
 /** Nothing listens before `start`. */
 export function createGateway(options: GatewayOptions): Gateway {
   const { metrics, logger, apiKeys, limits } = options
-  const pool = createPool({
-    url: options.databaseUrl,
-    applicationName: 'baton-gateway',
-    connectionsMax: CONNECTIONS_MAX,
-    gauges: metrics.poolConnections,
-  })
+  const pool = poolOf(options)
   const audit = auditReadsOf(options)
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
   const replay = createErasureReplay({ pool, erasures, backupDays, logger })
-  const remote = remoteOf(options, pool)
-  const submitter = createSubmitter({ ...options, pool })
+  const receivers = createKnownReceivers({ pool, compression: options.compression })
+  const remote = remoteOf(options, { pool, receivers })
+  const submitter = createSubmitter({ ...options, pool, receivers })
   const refusals = createRefusalRecorder({ pool, logger })
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
   const inner = [createLevelRecorder({ pool, metrics, logger }), refusals, readers]
@@ -175,6 +175,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     faces: facesOf({
       options,
       pool,
+      receivers,
       audit,
       sending,
       calls,
@@ -221,6 +222,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
 }
 
+const poolOf = ({ databaseUrl, metrics }: GatewayOptions): Pool =>
+  createPool({
+    url: databaseUrl,
+    applicationName: 'baton-gateway',
+    connectionsMax: CONNECTIONS_MAX,
+    gauges: metrics.poolConnections,
+  })
+
 const auditReadsOf = ({ audit, metrics }: GatewayOptions): AuditReads =>
   audit.reads ?? createAuditReads(audit, metrics.breakerOpen.with({ target: 'auditor_reads' }))
 
@@ -241,6 +250,7 @@ interface Parts {
 }
 
 interface FaceParts extends Omit<Parts, 'submitter'> {
+  readonly receivers: KnownReceivers
   readonly session: Session
   readonly sending: Sending
   readonly options: GatewayOptions
@@ -248,10 +258,13 @@ interface FaceParts extends Omit<Parts, 'submitter'> {
   readonly authentication: Face['authentication']
 }
 
-const remoteOf = (options: GatewayOptions, pool: Pool): RemoteWork | undefined =>
+const remoteOf = (
+  options: GatewayOptions,
+  parts: Pick<FaceParts, 'pool' | 'receivers'>,
+): RemoteWork | undefined =>
   options.remote === undefined
     ? undefined
-    : createRemoteWork({ ...options, ...options.remote, pool })
+    : createRemoteWork({ ...options, ...options.remote, ...parts })
 
 const callsOf = ({ sync, metrics, logger }: GatewayOptions): DirectCalls | undefined =>
   sync === undefined ? undefined : openDirectCalls(sync, { metrics, logger })
@@ -273,11 +286,11 @@ function sendingOf({
 }
 
 function facesOf(parts: FaceParts): readonly Face[] {
-  const { options, pool, audit, sending, session, remote, erasures, readiness } = parts
+  const { options, pool, receivers, audit, sending, session, remote, erasures, readiness } = parts
   const { authentication, calls, readers } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const { requireRoom, bounded } = sending
-  const returns = { pool, keyRing, attemptsMax, metrics, logger }
+  const returns = { pool, receivers, keyRing, attemptsMax, metrics, logger }
   const review = { pool, keyRing, scanner: createScanner() }
   const v2 = createV2({
     authentication,

@@ -1,5 +1,5 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
-import { openSummariser, safeServers } from '@baton/engine'
+import { openSummariser, readCompression, safeServers } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { prepareSchemas } from '@baton/protocol'
 import { closing } from '@baton/runtime'
@@ -29,6 +29,7 @@ await runProcess('gateway', {
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
+      compression: readCompression(settings),
       correctionMs: settings.BATON_CORRECTION_MS,
       apiKeys,
       audit: {

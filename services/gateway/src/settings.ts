@@ -13,6 +13,7 @@ import {
 } from '@baton/runtime'
 import type { Settings } from '@baton/runtime'
 import {
+  COMPRESSION_SETTINGS,
   OUTBOX_SETTINGS,
   PLACE_SETTINGS,
   QUEUE_SETTINGS,
@@ -33,6 +34,7 @@ import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 export const GATEWAY_SETTINGS = {
   ...STORE_SETTINGS,
   ...PLACE_SETTINGS,
+  ...COMPRESSION_SETTINGS,
   ...SUMMARISER_SETTINGS,
   ...SIGNING_SETTINGS,
   ...OUTBOX_SETTINGS,

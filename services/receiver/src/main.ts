@@ -1,5 +1,11 @@
 // The receiver process: hosts agents; without Redis it also relays for them.
-import { openAlertWebhooks, openSummariser, openTransport, safeServers } from '@baton/engine'
+import {
+  openAlertWebhooks,
+  openSummariser,
+  openTransport,
+  readCompression,
+  safeServers,
+} from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
@@ -30,6 +36,7 @@ await runProcess('receiver', {
       ...readDirect(settings),
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
+      compression: readCompression(settings),
       concurrency: settings.BATON_CONCURRENCY,
       backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
       attemptsMax: settings.BATON_ATTEMPTS_MAX,

@@ -1,7 +1,7 @@
 // The sender process, for programs in any language: one JSON request per line in, one answer per line out.
 import { createInterface } from 'node:readline'
 import type { Interface } from 'node:readline'
-import { openSummariser } from '@baton/engine'
+import { openSummariser, readCompression } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { closing } from '@baton/runtime'
 import type { Life, Logger, Service } from '@baton/runtime'
@@ -22,6 +22,7 @@ await runProcess('sender', {
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
+      compression: readCompression(settings),
       outboxMax: settings.BATON_OUTBOX_MAX,
       outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
       metrics,

@@ -1,6 +1,7 @@
 // What a sender process is told.
 import { integer, OPS_SETTINGS, PROCESS_SETTINGS } from '@baton/runtime'
 import {
+  COMPRESSION_SETTINGS,
   OUTBOX_SETTINGS,
   PLACE_SETTINGS,
   SIGNING_SETTINGS,
@@ -11,6 +12,7 @@ import {
 export const SENDER_SETTINGS = {
   ...STORE_SETTINGS,
   ...PLACE_SETTINGS,
+  ...COMPRESSION_SETTINGS,
   ...SUMMARISER_SETTINGS,
   ...SIGNING_SETTINGS,
   ...OUTBOX_SETTINGS,

@@ -55,7 +55,7 @@ function hop(handoff: Handoff, { nth = 1, next, result, windowTokens }: Hop = {}
         traceparent: messageOf(handoff).traceparent,
       },
     },
-    { ...sampleOptions, windowTokensOf: () => windowTokens },
+    { ...sampleOptions, bounds: { windowTokensOf: () => windowTokens } },
   ).handoffs
   if (passed === undefined) throw new Error('nothing was passed on')
   return passed

@@ -26,6 +26,9 @@ export interface PassedOn {
   readonly fanOut: NewFanOut | null
 }
 
+/** The agent types that an agent hands on to. */
+export const receiversOf = (step: Step): readonly string[] => handedOn(step).map(({ to }) => to)
+
 /** What is asked for each of them, under the name it has among them. */
 export function requestsOf(
   step: Step,

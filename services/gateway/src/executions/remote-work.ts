@@ -9,7 +9,7 @@ import {
   releaseRemote,
   watchAudit,
 } from '@baton/engine'
-import type { Backoff, BlockedPolicy, EventShipper, Receiver } from '@baton/engine'
+import type { Backoff, BlockedPolicy, EventShipper, KnownReceivers, Receiver } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
@@ -35,6 +35,7 @@ export interface RemoteOptions {
 
 interface RemoteWorkParts extends RemoteOptions {
   readonly pool: Pool
+  readonly receivers: KnownReceivers
   readonly databaseUrl: string
   readonly keyRing: KeyRing
   readonly attemptsMax: number
@@ -61,7 +62,7 @@ const WAITING_MAX = 64
 export function createRemoteWork(parts: RemoteWorkParts): RemoteWork {
   const { pool, logger, client, metrics, leaseMs } = parts
   const shipper = createEventShipper({ pool, client, metrics, logger })
-  const receiver = createReceiver({ ...parts, agents: [], shipper, leaseMs: CLAIM_MS })
+  const receiver = createReceiver({ ...parts, shipper, leaseMs: CLAIM_MS })
   const handOut = createHandOut({ ...parts, receiver, blocked: () => client.blocked })
   // The queues are read again by themselves once the auditor takes records again.
   const watch = watchAudit({ client, auditUrl: parts.auditUrl, consumers: () => [], logger })
