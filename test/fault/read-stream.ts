@@ -20,6 +20,7 @@ interface Reading {
   readonly after?: number
   /** Leaves once it has so many. */
   readonly chunksMax?: number
+  onChunk?(): void
 }
 
 const followRequest = ({ url, key, handoffId, after = 0 }: Reading, signal?: AbortSignal) =>
@@ -53,6 +54,7 @@ export async function readStream(reading: Reading): Promise<ReadStream> {
       if (data === undefined) continue
       if (event.includes('event: end')) end = JSON.parse(data) as ReadStream['end']
       else chunks.push(JSON.parse(data) as ReadChunk)
+      reading.onChunk?.()
     }
     if (chunks.length < chunksMax) continue
     leaving.abort()

@@ -126,7 +126,11 @@ async function follow(
   signal.addEventListener('abort', () => void setTimeout(() => events.destroy(), LEAVE_MS).unref())
   reply.raw.once('close', () => gone.abort())
   events.once('close', reader.leave)
-  return reply.header('content-type', 'text/event-stream; charset=utf-8').send(events)
+  // A connection that is kept behind the last event would hold up a gateway that stops.
+  return reply
+    .header('connection', 'close')
+    .header('content-type', 'text/event-stream; charset=utf-8')
+    .send(events)
 }
 
 interface Emitting extends ById {
