@@ -12,11 +12,12 @@ interface TraceBody {
   readonly handoffId: string
   readonly attempt: number
   readonly act?: { readonly id: string; readonly actor: string }
+  readonly stream?: { readonly chunks: number; readonly sha256: string }
 }
 
 /** The recorded trace once `event` is part of it. */
 export function traceWith(
-  { system }: Pipeline,
+  { system }: Pick<Pipeline, 'system'>,
   taskId: string,
   ...events: readonly string[]
 ): Promise<Trace> {

@@ -1,10 +1,11 @@
 // Chunks over HTTP: who may add to a stream and who reads it, what is refused, and how it goes on and ends.
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eraseHandoffs, inTransaction } from '@baton/store'
 import { readStream } from '../fault/read-stream.ts'
 import { openPullWorld, pullKeys } from './pull-fixture.ts'
 import type { Claimed, PullWorld } from './pull-fixture.ts'
+import { traceWith } from './recorded-trace.ts'
 
 let world: PullWorld
 beforeAll(async () => {
@@ -50,6 +51,10 @@ async function page(handoffId: string, query = ''): Promise<Record<string, unkno
   return (await response.json()) as Record<string, unknown>
 }
 
+const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest()
+const digestOf = (bodies: readonly string[]) =>
+  sha256(Buffer.concat(bodies.map((body) => sha256(body)))).toString('hex')
+
 it('takes chunks of who executes it, answers them in pages and as events, and settles with their number', async () => {
   const one = await taken()
   const reading = follow(one)
@@ -88,6 +93,15 @@ it('takes chunks of who executes it, answers them in pages and as events, and se
   expect(await follow(one, 2)).toEqual({ chunks: chunks.slice(2), end })
   expect(await page(one.handoffId)).toEqual({ ...end, chunks })
   expect(await page(one.handoffId, '?after=1&limit=1')).toMatchObject({ chunks: [chunks[1]] })
+  const { records } = await traceWith(world, one.taskId, 'EXECUTION_COMPLETED')
+  expect(records.at(-1)?.body.stream).toEqual({
+    chunks: 3,
+    sha256: digestOf([
+      '{"content":"a","kind":"text"}',
+      '{"content":{"b":[1]},"kind":"text"}',
+      '{"content":null,"kind":"table"}',
+    ]),
+  })
 })
 
 it('refuses whoever has not taken it, and an id of nothing', async () => {

@@ -44,6 +44,12 @@ export interface SegmentInput {
   readonly text: string
 }
 
+/** All that an execution yielded while it ran: lower-case hex. */
+export interface EntryStream {
+  readonly chunks: number
+  readonly sha256: string
+}
+
 /** What a person decided: who, and a fresh id, so that two people may decide the same. */
 export interface EntryAct {
   readonly id: string
@@ -81,6 +87,8 @@ export interface AuditEntry {
   readonly times?: number
   /** Only in decisions about a join: the last handoffs of the branches that it joins. */
   readonly joins?: readonly string[]
+  /** Only in records of completions with a stream: how many chunks, and SHA-256 over the SHA-256 of each. */
+  readonly stream?: EntryStream
   /** Only in records of an erasure: what was erased. */
   readonly erasure?: RecordErasure
   readonly segments: readonly SegmentInput[]

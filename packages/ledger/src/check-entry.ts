@@ -72,6 +72,9 @@ const STRUCTURAL_MEMBERS = {
   model: optional(name),
   times: optional(integer(1, Number.MAX_SAFE_INTEGER)),
   joins: optional(list(uuid, JOINS_MAX)),
+  stream: optional(
+    object({ chunks: count, sha256: matching('64 lower-case hex digits', /^[0-9a-f]{64}$/) }),
+  ),
   erasure: optional(
     object({
       subjectRef: uuid,

@@ -1,7 +1,14 @@
 // Version 1 of the record: allow-listed structural fields, integers only, no message text. Made, named,
 // hashed and read here.
 import { hash } from 'node:crypto'
-import type { AuditEntry, EntryAct, EntryCost, EntryVerdicts, SegmentInput } from './audit-entry.ts'
+import type {
+  AuditEntry,
+  EntryAct,
+  EntryCost,
+  EntryStream,
+  EntryVerdicts,
+  SegmentInput,
+} from './audit-entry.ts'
 import type { AuditEvent } from './audit-event.ts'
 import { canonicalBytes } from './canonical-json.ts'
 import { isRecordBody } from './check-entry.ts'
@@ -54,6 +61,7 @@ export interface RecordBody {
   readonly model?: string
   readonly times?: number
   readonly joins?: readonly string[]
+  readonly stream?: EntryStream
   readonly erasure?: RecordErasure
   readonly payload: readonly PayloadReference[]
   readonly keyIds: RecordKeys

@@ -57,6 +57,7 @@ function digestOf(entry: AuditEntry, requestKey: Buffer): Buffer {
     // Only where there is one of them: what was asked for before there were any has the digest that it had.
     ...(entry.model === undefined && entry.times === undefined ? [] : [[entry.model, entry.times]]),
     ...(entry.joins === undefined ? [] : [entry.joins]),
+    ...(entry.stream === undefined ? [] : [[entry.stream.chunks, entry.stream.sha256]]),
   ])
   const digest = createHmac('sha256', requestKey).update(structural)
   for (const { text } of entry.segments) digest.update(text)

@@ -129,6 +129,7 @@ function completed(
         ...executedBy(claimed, agent),
         reason: isPartial ? 'PARTIAL' : null,
         ...(result.model === undefined ? {} : { model: result.model }),
+        ...(stream === undefined ? {} : { stream }),
         cost,
       }),
     ],

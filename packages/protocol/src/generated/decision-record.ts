@@ -150,6 +150,13 @@ export interface DecisionRecord {
    */
   joins?: Uuid[]
   /**
+   * What the execution yielded while it ran: how many chunks, and SHA-256 over the SHA-256 of each in their order; only where it yielded any.
+   */
+  stream?: {
+    chunks: number
+    sha256: string
+  }
+  /**
    * Commitments to the segments kept apart.
    */
   payload: Segment[]
