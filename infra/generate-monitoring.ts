@@ -21,7 +21,10 @@ const written = 'Written by infra/generate-monitoring.ts from packages/telemetry
 const yaml = (document: object): string =>
   `# ${written}\n${stringify(document, { lineWidth: 0, singleQuote: true })}`
 
-const tests = ruleTests(['recording-rules.yml', 'alerting-rules.yml'])
+const tests = ruleTests(
+  ['recording-rules.yml', 'alerting-rules.yml'],
+  [...recordingGroups(), ...alertingGroups(RUNBOOKS)].map(({ name }) => name),
+)
 
 const FILES: Readonly<Record<string, () => string>> = {
   'prometheus/recording-rules.yml': () => yaml({ groups: recordingGroups() }),

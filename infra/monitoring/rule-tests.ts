@@ -3,14 +3,20 @@ import { ALERTS } from '@baton/telemetry'
 import { ALERT_EXAMPLES } from './alert-examples.ts'
 import type { Example } from './alert-examples.ts'
 
-/** Minutes between two values and two evaluations: days are told in larger steps, or promtool takes minutes. */
+/** Minutes between two values: days are told in larger steps, or promtool takes minutes. */
 const STEP = { minute: 1, hours: 4 }
+/** Minutes between two evaluations, which is most of promtool's work; what an example asks for is at a multiple of it. */
+const EVALUATION = { minute: 5, hours: 20 }
 /** What lasts longer than this is told in larger steps. */
 const SHORT_MINUTES = 180
 
-/** The documents of `promtool test rules`, for rule files beside them: of minutes, and of days. */
+/**
+ * The documents of `promtool test rules`, for rule files beside them: of minutes, and of days. Groups are evaluated in this
+ * order: alerts after what is recorded for them, since at the evaluation before it had been recorded too long ago.
+ */
 export function ruleTests(
   ruleFiles: readonly string[],
+  groups: readonly string[],
 ): Readonly<Record<keyof typeof STEP, object>> {
   const told = ALERTS.flatMap(({ name, severity }) => {
     const examples = ALERT_EXAMPLES[name]
@@ -26,8 +32,17 @@ export function ruleTests(
   })
   const document = (pace: keyof typeof STEP) => {
     const own = told.filter((one) => one.atMinutes > SHORT_MINUTES === (pace === 'hours'))
-    const tests = together(own).map((group) => testOf(group, STEP[pace]))
-    return { rule_files: ruleFiles, evaluation_interval: `${STEP[pace]}m`, tests }
+    const unevaluated = own.find((one) => one.atMinutes % EVALUATION[pace] !== 0)
+    if (unevaluated !== undefined)
+      throw new Error(
+        `an example of ${unevaluated.alert} asks at ${unevaluated.atMinutes} minutes, when nothing is evaluated: ask at a multiple of ${EVALUATION[pace]}`,
+      )
+    return {
+      rule_files: ruleFiles,
+      evaluation_interval: `${EVALUATION[pace]}m`,
+      group_eval_order: groups,
+      tests: together(own).map((group) => testOf(group, STEP[pace])),
+    }
   }
   return { minute: document('minute'), hours: document('hours') }
 }

@@ -84,7 +84,12 @@ function burnTest(late: number): object {
 
 describe.skipIf(!hasPromtool)('promtool (skipped where it is not installed)', () => {
   const promtool = (...args: string[]) =>
-    spawnSync('promtool', args, { cwd: join(INFRA, 'prometheus'), encoding: 'utf8' })
+    spawnSync('promtool', args, {
+      cwd: join(INFRA, 'prometheus'),
+      encoding: 'utf8',
+      // A quarter of its work was to collect what it throws away at its end.
+      env: { ...process.env, GOGC: 'off', GOMEMLIMIT: '1GiB' },
+    })
 
   it('finds the rules in order', () => {
     const checked = promtool('check', 'rules', 'recording-rules.yml', 'alerting-rules.yml')
@@ -101,7 +106,7 @@ describe.skipIf(!hasPromtool)('promtool (skipped where it is not installed)', ()
     const file = join(folder, 'test.yml')
     writeFileSync(join(folder, 'rules.yml'), stringify({ groups: [{ name: 'burn', rules }] }))
     const tests = [0, 5, 45, 75, 200].map((late) => burnTest(late))
-    writeFileSync(file, stringify({ rule_files: ['rules.yml'], evaluation_interval: '10m', tests }))
+    writeFileSync(file, stringify({ rule_files: ['rules.yml'], evaluation_interval: '1h', tests }))
     const tested = promtool('test', 'rules', file)
     rmSync(folder, { recursive: true })
     expect(`${tested.stdout}${tested.stderr}`).not.toContain('FAILED')
