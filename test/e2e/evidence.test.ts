@@ -2,22 +2,38 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { spawnService } from '@baton/testkit'
+import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openCommandLine } from './command-line.ts'
 import type { CommandLine } from './command-line.ts'
 
 const CONTRACT = fileURLToPath(new URL('../../services/cli/package.json', import.meta.url))
 
+const START_MAX_MS = 90_000
+
 let baton: CommandLine
+let serving: ServiceProcess
 let file: string
 let policy: string
 
+// Services that stay up without a main job, for the commands until the drill: each would start its own.
 beforeAll(async () => {
   baton = await openCommandLine()
+  serving = await spawnService({
+    main: 'services/cli/src/main.ts',
+    args: ['import', '--watch', '--agent', 'nobody', '--home', baton.home],
+    env: { HANDOFF_DIR: join(baton.home, 'offers') },
+    ready: /Importing until/,
+    readyMaxMs: START_MAX_MS,
+  })
   file = join(baton.home, 'task.tar')
   policy = join(baton.home, 'auditor.policy')
+}, START_MAX_MS)
+afterAll(async () => {
+  await serving?.stop()
+  await baton?.discard()
 })
-afterAll(() => baton?.discard())
 
 /** The texts that a bundle shows, without their salts. */
 async function textsOf(bundle: string): Promise<string[]> {
@@ -27,7 +43,7 @@ async function textsOf(bundle: string): Promise<string[]> {
 
 describe('evidence', () => {
   it('is written with its policy, and verifies with all that an auditor needs', async () => {
-    expect((await baton.run('review-contract', CONTRACT, '--no-redis')).exitCode).toBe(0)
+    expect((await baton.run('review-contract', CONTRACT)).exitCode).toBe(0)
     const listed = await baton.run('tasks', '--json', '--limit', '1')
     const [task] = JSON.parse(listed.stdout) as { taskId: string; result: object }[]
     const to = ['--out', file, '--policy-out', policy]
@@ -77,6 +93,8 @@ describe('evidence', () => {
 
 describe('a drill', () => {
   it('is within its limit, and stands in the trace of the task', async () => {
+    // It starts services anew: what the export recorded a moment ago is sealed by then.
+    expect(await serving.stop()).toBe(0)
     const { exitCode, stdout } = await baton.run('audit', 'drill', '--seed', '3', '--json')
     expect(exitCode).toBe(0)
     const report = JSON.parse(stdout) as { taskId: string; totalMs: number }
