@@ -28,7 +28,7 @@ export function alertsPage(written: string): string {
         `\`${id}\``,
         `\`${transport}\``,
         percent(share),
-        `${withinSeconds * 1_000} ms`,
+        within(withinSeconds),
       ]),
     ),
     `An error budget is what may miss: 1 % of handoffs, or 0.1 %. It burns too fast where both windows say so:`,
@@ -59,6 +59,10 @@ export function alertsPage(written: string): string {
     ]),
   ].join('\n\n')}\n`
 }
+
+/** As every page and command says it: milliseconds below a second, seconds from there on. */
+const within = (seconds: number): string =>
+  seconds < 1 ? `${seconds * 1_000} ms` : `${seconds.toFixed(1)} s`
 
 function alertRow(alert: Alert): readonly string[] {
   const runbook = runbookOf(alert)
