@@ -14,6 +14,7 @@ const CANARY = 'canary-words'
 const people = {
   ann: createApiKey({ scopes: 'handoffs:send', operator: 'ann' }),
   ben: createApiKey({ scopes: 'handoffs:send', operator: 'ben' }),
+  eva: createApiKey({ scopes: 'handoffs:send', operator: 'eva' }),
 }
 
 let fixture: GatewayFixture
@@ -69,6 +70,18 @@ it('records a form and a signature that do not hold, under the task and the pers
   expect(JSON.stringify(entries)).not.toContain(CANARY)
 })
 
+it('records a body that is no JSON, under the person, without any text', async () => {
+  for (const body of [`{"agentState": ${CANARY}`, '', Buffer.from([0x22, 0xff, 0x22])]) {
+    const answer = await post(fixture.gateway, body, { key: people.eva.key })
+    expect(answer.json()).toMatchObject({ status: 400, code: 'BATON_JSON_INVALID' })
+  }
+  const entries = await recorded('eva')
+  const refused = { event: 'SEND_REFUSED', reason: 'SCHEMA_INVALID', times: 1 }
+  expect(entries.map(said)).toEqual([refused, refused, refused])
+  expect(entries.every((entry) => checkEntry(entry).ok)).toBe(true)
+  expect(JSON.stringify(entries)).not.toContain(CANARY)
+})
+
 it('records nothing of who is nobody, of other routes and of what was accepted', async () => {
   await post(fixture.gateway, {}, { key: 'nobody' })
   await get(fixture.gateway, '/v2/tasks?limit=no')
@@ -77,7 +90,7 @@ it('records nothing of who is nobody, of other routes and of what was accepted',
     text: 'select entry from audit_outbox',
   })
   const actors = rows.map(({ entry }) => (JSON.parse(entry) as AuditEntry).act?.actor)
-  expect(new Set(actors)).toEqual(new Set(['ann']))
+  expect(new Set(actors)).toEqual(new Set(['ann', 'eva']))
 })
 
 it('writes ten of a flood, and the others as one record for each reason', async () => {

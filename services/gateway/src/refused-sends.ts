@@ -25,9 +25,13 @@ export const noteRefusedBy =
     await recorder.refused({ reason, operator, traceparent, ...idsOf(body) })
   }
 
-/** In the words of the receiver's verdict, to which size is a matter of form; undefined where the message was not the reason. */
+/**
+ * In the words of the receiver's verdict, to which size is a matter of form, and so is to be JSON at all; undefined where the
+ * message was not the reason.
+ */
 export function reasonOf({ status, code }: ProblemError): RejectionReason | undefined {
   if (code === 'BATON_SIGNATURE_INVALID') return 'SIGNATURE_INVALID'
+  if (code === 'BATON_JSON_INVALID') return 'SCHEMA_INVALID'
   const isOfMessage = status === 413 || (status === 422 && code !== 'BATON_IDEMPOTENCY_KEY_REUSED')
   return isOfMessage ? 'SCHEMA_INVALID' : undefined
 }
