@@ -31,7 +31,7 @@ import time
 import urllib.parse
 import uuid
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 __all__ = [
     "Baton", "BatonError", "Canceled", "Execution", "Outcome", "Sent", "Settled", "PushRefused",
@@ -48,6 +48,7 @@ CLAIM_WAIT_MS = 20_000
 WORK_WAIT_MS = 5_000
 """How long `work` waits at once: so soon it notices that it shall stop."""
 HEARTBEATS_PER_LEASE = 3
+FOLLOW_WAIT_S = 0.2
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 PUSH_TOLERANCE_S = 300
 PUSH_SECRET_BYTES_MIN = 24
@@ -98,12 +99,14 @@ def complete(
     tokens: Optional[tuple[int, int]] = None,
     next: Sequence[Mapping[str, Any]] = (),
     subtask: Optional[Mapping[str, Any]] = None,
+    chunks: int = 0,
 ) -> Outcome:
     """Done. Result, cost and what is handed on (`next`: `{"to": type, "taskDescription": ...}`) commit at once.
 
-    `state` is the next currentState (that of the message by default), `tokens` are (prompt, completion).
+    `state` is the next currentState (that of the message by default), `tokens` are (prompt, completion),
+    `chunks` is how many chunks its stream has in all.
     """
-    return Outcome({"outcome": "complete", **_work(result, state, cost_usd, tokens, next, subtask)})
+    return Outcome({"outcome": "complete", **_work(result, state, cost_usd, tokens, next, subtask), "chunks": chunks})
 
 
 def partial(
@@ -292,6 +295,22 @@ class Baton:
         """The handoff as it is now. Scope handoffs:read."""
         return self._request("GET", f"/v2/handoffs/{urllib.parse.quote(handoff_id)}", None, {})[0]
 
+    def chunks(self, handoff_id: str, *, after: int = 0) -> Iterator[Mapping[str, Any]]:
+        """Follows the stream of a handoff until it ends: every chunk after that number, once, in order. Scope handoffs:read.
+
+        What `handoff` says then tells how it ended: COMPLETED or PARTIAL, and it is whole.
+        """
+        path = f"/v2/handoffs/{urllib.parse.quote(handoff_id)}/chunks"
+        while True:
+            page, _ = self._request("GET", f"{path}?after={after}", None, {})
+            for chunk in page["chunks"]:
+                after = chunk["seq"]
+                yield chunk
+            if page["ended"] and (page["erased"] or after >= page["committed"]):
+                return
+            if not page["chunks"]:
+                time.sleep(FOLLOW_WAIT_S)
+
     # Executing
 
     def claim(
@@ -324,6 +343,17 @@ class Baton:
         for kept in answer["executions"]:
             if not kept["held"] or kept["canceledUntil"] is not None:
                 by_fence[(kept["handoffId"], kept["fencingToken"])].stopped.set()
+
+    def emit(self, execution: Execution, seq: int, *contents: Json, kind: str = "text") -> int:
+        """Adds chunks to its stream, the first of them under the number `seq`; durable when it returns the number of the last.
+
+        Numbers go on over all attempts: emit the same again from 1, or go on after what `chunks` answers. Safe to repeat.
+        Say in `complete` how many there are in all.
+        """
+        chunks = [{"kind": kind, "content": content} for content in contents]
+        body = {"fencingToken": execution.fencing_token, "seq": seq, "chunks": chunks}
+        answer, _ = self._post(f"/v2/handoffs/{urllib.parse.quote(execution.handoff_id)}/chunks", body, {})
+        return int(answer["seq"])
 
     def settle(self, execution: Execution, outcome: Outcome) -> Settled:
         """Says what it came to; durable when it returns. Safe to repeat."""

@@ -14,8 +14,10 @@ import { PLACES } from './generated/operations.ts'
 import type {
   ClaimedExecutions,
   ClaimRequest,
+  EmitRequest,
   Operations,
   SettleRequest,
+  StreamPage,
 } from './generated/operations.ts'
 
 export interface BatonOptions {
@@ -27,6 +29,9 @@ export interface BatonOptions {
 }
 
 export type Execution = ClaimedExecutions['executions'][number]
+export type Chunk = StreamPage['chunks'][number]
+/** How a stream ended; `complete` where its result is of exactly these chunks. */
+export type StreamEnd = Omit<StreamPage, 'chunks'>
 type Settlement = SettleRequest['executions'][number]
 /** How an execution ended: a settlement without the members that say which execution it is. */
 export type Outcome = Settlement extends infer One
@@ -69,6 +74,8 @@ interface Problem {
 const TRIES_MAX = 6
 const WAIT_MAX_MS = 20_000
 const HEARTBEATS_PER_LEASE = 3
+/** How long who follows a stream waits for more of it. */
+const FOLLOW_WAIT_MS = 200
 /** So soon `work` notices that it shall stop. */
 const WORK_WAIT_MS = 5_000
 /** What passes by itself: overload, restarts, a first request with the same key under way. */
@@ -129,6 +136,34 @@ function createCalls({ url, key, fetch = globalThis.fetch }: BatonOptions) {
   return { once, repeat }
 }
 
+/** Results that come in chunks while an execution works. */
+function createStreams({ repeat }: Pick<ReturnType<typeof createCalls>, 'repeat'>) {
+  /** Follows the stream of a handoff: every chunk after that number, once, in order. Returns how it ended. */
+  async function* follow(
+    handoffId: string,
+    { after = 0, signal }: { readonly after?: number; readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Chunk, StreamEnd> {
+    for (let last = after; ;) {
+      const asked = { inPath: { id: handoffId }, query: { after: last } }
+      const page = await repeat('readChunks', { ...asked, ...(signal && { signal }) })
+      for (const chunk of page.chunks) {
+        last = chunk.seq
+        yield chunk
+      }
+      const { chunks, ...end } = page
+      if (end.ended && (end.erased || last >= end.committed)) return end
+      if (chunks.length === 0) await pause(FOLLOW_WAIT_MS, signal)
+    }
+  }
+
+  return {
+    follow,
+    /** Adds chunks to the stream of an execution, the first under the number `seq`; durable once it resolves. Safe to repeat. */
+    emit: ({ handoffId, fencingToken }: Execution, seq: number, chunks: EmitRequest['chunks']) =>
+      repeat('emitChunks', { inPath: { id: handoffId }, body: { fencingToken, seq, chunks } }),
+  }
+}
+
 export function createBaton(options: BatonOptions) {
   const { once, repeat } = createCalls(options)
 
@@ -176,6 +211,7 @@ export function createBaton(options: BatonOptions) {
     once,
     repeat,
     claim,
+    ...createStreams({ repeat }),
     execute,
     settle,
     /** Sends a handoff; one key for all its tries, so that it is sent once. */

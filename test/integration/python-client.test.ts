@@ -43,6 +43,28 @@ describe.skipIf(versionOf() === undefined)('the Python client (needs python3)', 
     return { child, output: () => output }
   }
 
+  it('emits chunks and follows them', async () => {
+    const program = `
+import sys, threading
+from baton import Baton, complete
+url, agent_key, reader_key = sys.argv[1:]
+agent, reader = Baton(url, agent_key), Baton(url, reader_key)
+handoff_id = reader.send("py-stream", {}).handoff_id
+[execution] = agent.claim("py-stream", "1.0.0")
+assert agent.emit(execution, 1, "one", {"two": 2}) == 2
+seen = []
+following = threading.Thread(target=lambda: seen.extend(reader.chunks(handoff_id)))
+following.start()
+assert agent.emit(execution, 2, {"two": 2}, "three") == 3
+agent.settle(execution, complete("done", chunks=3))
+following.join()
+print(*[(chunk["seq"], chunk["content"]) for chunk in seen], reader.handoff(handoff_id)["state"])
+`
+    expect(python(program, world.url(), pullKeys.puller.key, pullKeys.people.key)).toBe(
+      `(1, 'one') (2, {'two': 2}) (3, 'three') COMPLETED\n`,
+    )
+  })
+
   it('runs the examples: one sends, the other executes', async () => {
     const worker = example('worker.py', world.url(), pullKeys.puller.key)
     const sent = example('send.py', world.url(), pullKeys.people.key, 'four words are here')

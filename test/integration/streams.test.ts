@@ -1,5 +1,7 @@
 // Chunks over HTTP: who may add to a stream and who reads it, what is refused, and how it goes on and ends.
+import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eraseHandoffs, inTransaction } from '@baton/store'
 import { readStream } from '../fault/read-stream.ts'
@@ -101,6 +103,28 @@ it('takes chunks of who executes it, answers them in pages and as events, and se
       '{"content":{"b":[1]},"kind":"text"}',
       '{"content":null,"kind":"table"}',
     ]),
+  })
+})
+
+it('is followed on the command line, whose exit code says whether it is whole', async () => {
+  const one = await taken()
+  await emit(one, { seq: 1, chunks: texts('known', 'in words', { or: 'JSON' }) })
+  await world.settle(one, { outcome: 'complete', chunks: 3 })
+  const env = { ...process.env, BATON_GATEWAY_URL: world.url(), BATON_API_KEY: reader.key }
+  const args = ['services/cli/src/main.ts', 'stream', one.handoffId, '--after', '1']
+  const told = await promisify(execFile)(process.execPath, args, { env })
+  expect(told.stdout).toBe('in words\n{"or":"JSON"}\n')
+  expect(told.stderr).toContain('COMPLETED, 3 chunks, all of it.')
+  const broken = await taken()
+  await world.settle(broken, { outcome: 'fail', code: 'MODEL_GONE' })
+  const failed = promisify(execFile)(process.execPath, [...args.slice(0, 2), broken.handoffId], {
+    env,
+  })
+  await expect(failed).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      'ROLLED_BACK (MODEL_GONE), 0 chunks: only what there was.',
+    ) as string,
   })
 })
 

@@ -61,6 +61,22 @@ it('sends once for one key, executes, settles and reads what came of it', async 
   })
 })
 
+it('emits chunks and follows them', async () => {
+  const { handoffId } = await sender.send(submission('ts-stream'))
+  const [execution] = await agent.claim({ agent: { type: 'ts-stream', version: '1.0.0' } })
+  if (execution === undefined) throw new Error('nothing was claimed')
+  await agent.emit(execution, 1, [{ content: 'one' }, { content: 'two' }])
+  const stream = sender.follow(handoffId)
+  expect(await stream.next()).toMatchObject({ value: { seq: 1, content: 'one' } })
+  const ended = agent
+    .emit(execution, 2, [{ content: 'two' }, { content: 'three' }])
+    .then(() => agent.settle(execution, { outcome: 'complete', chunks: 3 }))
+  expect(await stream.next()).toMatchObject({ value: { seq: 2 } })
+  expect(await stream.next()).toMatchObject({ value: { seq: 3, kind: 'text', content: 'three' } })
+  expect(await stream.next()).toMatchObject({ done: true, value: { complete: true, committed: 3 } })
+  await ended
+})
+
 it('fails what it cannot settle, and goes on', async () => {
   const first = await sender.send(submission('ts-odd'))
   const second = await sender.send(submission('ts-odd'))

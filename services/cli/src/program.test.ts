@@ -19,7 +19,7 @@ describe('runProgram', () => {
     const { exitCode, out } = await run('--help')
     expect(exitCode).toBe(0)
     const commands =
-      'up review-contract send trace verify tasks dlq approvals alerts escalations cancel agents doctor settings migrate'
+      'up review-contract send trace verify tasks stream dlq approvals alerts escalations cancel agents doctor settings migrate'
     for (const name of commands.split(' ')) expect(out).toContain(`\n  ${name}`)
     expect(out).toContain('--json')
     expect(out).toContain('130 interrupted')
@@ -40,6 +40,7 @@ describe('runProgram', () => {
     [['send'], "required option '--to <agent>'"],
     [['send', '--to', 'a', '--budget', '-1'], 'number above 0'],
     [['verify', 'a', 'b'], 'too many arguments'],
+    [['stream', 'x', '--after', '-1'], 'whole number from 0 to 10000'],
     [['cancel'], "missing required argument 'id'"],
     [['cancel', 'x', '--grace', '-1'], 'number from 0 to 3600'],
     [['alerts', '--state', 'new'], 'Allowed choices are open, acknowledged, closed'],

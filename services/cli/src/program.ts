@@ -13,7 +13,15 @@ import type { QueueChoice } from './instance/queue.ts'
 import { addSlo, addTop } from './level-commands.ts'
 import { addImport, addOffer, addOffers } from './offer-commands.ts'
 import { addSchema } from './schema-commands.ts'
-import { addAgents, addApprovals, addCancel, addTask, addTasks, addTrace } from './task-commands.ts'
+import {
+  addAgents,
+  addApprovals,
+  addCancel,
+  addStream,
+  addTask,
+  addTasks,
+  addTrace,
+} from './task-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
 export interface GlobalOptions {
@@ -95,6 +103,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addAudit,
   addTasks,
   addTask,
+  addStream,
   addDeadLetters,
   addApprovals,
   addAlerts,

@@ -1,6 +1,6 @@
 // The commands about work under way: what happened to a task, which there are, and what people decide about them.
 import type { Command } from 'commander'
-import { code, limit, numberBetween, TASK } from './arguments.ts'
+import { code, limit, numberBetween, TASK, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
 
 const tasksModule = () => import('./commands/tasks.ts')
@@ -26,6 +26,23 @@ export function addTasks(program: Command, run: Run): void {
     .action(
       run(async (context, options: { status?: string; limit: number }) =>
         (await tasksModule()).tasks(context, options),
+      ),
+    )
+}
+
+const CHUNKS_MAX = 10_000
+
+export function addStream(program: Command, run: Run): void {
+  program
+    .command('stream')
+    .description(
+      'follow what a handoff yields while it executes; exit 1 where it ends without a result',
+    )
+    .argument('<handoff>', 'handoff id')
+    .option('--after <number>', 'only chunks after this one', wholeNumber(0, CHUNKS_MAX), 0)
+    .action(
+      run(async (context, id: string, { after }: { after: number }) =>
+        (await import('./commands/stream.ts')).stream(context, { id, after }),
       ),
     )
 }
