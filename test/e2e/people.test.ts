@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { spawnService } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -54,6 +55,12 @@ afterAll(async () => {
 })
 
 type Json = Record<string, unknown>
+
+/** A task that has ended, as send prints it. */
+interface Ended {
+  readonly result: object | null
+  readonly handoffs: readonly { readonly handoffId: string; readonly toAgent: string }[]
+}
 
 /** What a command prints with --json; fails with its words where it does not end with 0. */
 async function answer<Value = Json>(...args: string[]): Promise<Value> {
@@ -124,6 +131,30 @@ it('reads and sends through a gateway that is named, and makes no instance of it
   expect(await readdir(elsewhere.home)).toEqual([])
   await elsewhere.discard()
   expect(await answer('cancel', taskId)).toMatchObject({ taskId })
+})
+
+it('send runs the examples, each from its file to its result', async () => {
+  const run = async (agent: string, file: string) => {
+    const path = fileURLToPath(new URL(`../../examples/${file}`, import.meta.url))
+    const ended = await answer<Ended>('send', '--to', agent, '--file', path)
+    return { ...ended, types: ended.handoffs.map(({ toAgent }) => toAgent) }
+  }
+  const loan = await run('loan-intake', 'loan-origination/application.json')
+  expect(loan.result).toMatchObject({ decision: 'approve', payment: 1_439 })
+  expect(loan.types).toEqual(
+    ['intake', 'income', 'obligations', 'affordability', 'history', 'decision'].map(
+      (step) => `loan-${step}`,
+    ),
+  )
+  const clinical = await run('clinical-intake', 'clinical-summary/note.json')
+  expect(clinical.result).toMatchObject({ problem: 'Pneumonia of the right lower lobe.' })
+  expect(clinical.types).toEqual(
+    ['intake', 'sections', 'measurements', 'medication', 'summary'].map(
+      (step) => `clinical-${step}`,
+    ),
+  )
+  const { stdout } = await baton.run('subject', 'patient-4711', '--json')
+  for (const { handoffId } of clinical.handoffs) expect(stdout).toContain(handoffId)
 })
 
 it('agents shows who is there', async () => {

@@ -1,0 +1,2 @@
+// A mortgage that somebody applies for, judged by six agents in a row.
+export { agents } from './agents.ts'
