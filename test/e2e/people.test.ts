@@ -59,6 +59,7 @@ type Json = Record<string, unknown>
 /** A task that has ended, as send prints it. */
 interface Ended {
   readonly result: object | null
+  readonly deliveredBy?: string | null
   readonly handoffs: readonly { readonly handoffId: string; readonly toAgent: string }[]
 }
 
@@ -133,10 +134,10 @@ it('reads and sends through a gateway that is named, and makes no instance of it
   expect(await answer('cancel', taskId)).toMatchObject({ taskId })
 })
 
-it('send runs the examples, each from its file to its result', async () => {
-  const run = async (agent: string, file: string) => {
+it('send runs the examples, each from its file to its result, by the queue or by a direct call', async () => {
+  const run = async (agent: string, file: string, ...more: string[]) => {
     const path = fileURLToPath(new URL(`../../examples/${file}`, import.meta.url))
-    const ended = await answer<Ended>('send', '--to', agent, '--file', path)
+    const ended = await answer<Ended>('send', '--to', agent, '--file', path, ...more)
     return { ...ended, types: ended.handoffs.map(({ toAgent }) => toAgent) }
   }
   const loan = await run('loan-intake', 'loan-origination/application.json')
@@ -146,13 +147,18 @@ it('send runs the examples, each from its file to its result', async () => {
       (step) => `loan-${step}`,
     ),
   )
-  const clinical = await run('clinical-intake', 'clinical-summary/note.json')
+  const clinical = await run('clinical-intake', 'clinical-summary/note.json', '--mode', 'sync')
   expect(clinical.result).toMatchObject({ problem: 'Pneumonia of the right lower lobe.' })
   expect(clinical.types).toEqual(
     ['intake', 'sections', 'measurements', 'medication', 'summary'].map(
       (step) => `clinical-${step}`,
     ),
   )
+  // Either way is as safe; under load the call may be late, and then the queue was first.
+  expect(loan.deliveredBy).toBeUndefined()
+  expect(['http', 'queue']).toContain(clinical.deliveredBy)
+  const both = await baton.run('send', '--to', 'clinical-intake', '--mode', 'sync', '--no-wait')
+  expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('waits')])
   const { stdout } = await baton.run('subject', 'patient-4711', '--json')
   for (const { handoffId } of clinical.handoffs) expect(stdout).toContain(handoffId)
 })

@@ -1,5 +1,5 @@
 // The commands and their arguments. Each command's code is loaded only when it runs, so that help is instant.
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { addAlerts, addEscalations } from './alert-commands.ts'
 import { collect, httpUrl, positiveNumber, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
@@ -171,6 +171,7 @@ interface SendFlags extends QueueOptions {
   readonly constraint: readonly string[]
   readonly budget: number
   readonly wait: boolean
+  readonly mode: 'async' | 'sync'
   readonly timeout: number
 }
 
@@ -187,6 +188,11 @@ function addSend(program: Command, run: Run): void {
     .option('--constraint <text>', 'a constraint for the receiver; may be repeated', collect, [])
     .option('--budget <usd>', 'what the task may cost, in US dollars', positiveNumber, 1)
     .option('--no-wait', 'only commit it; it is delivered when the services run')
+    .addOption(
+      new Option('--mode <mode>', 'sync: brought to a receiver by a direct call, else by the queue')
+        .choices(['async', 'sync'])
+        .default('async'),
+    )
     .option('--timeout <seconds>', 'how long to wait for the end of the task', positiveNumber, 60)
     .action(
       run(async (context, flags: SendFlags) => {

@@ -20,6 +20,13 @@ export interface Submission {
 interface RunOptions {
   readonly queue: QueueChoice
   readonly timeoutMs: number
+  /** Has the gateway call a receiver directly, and says which way the handoff went. */
+  readonly direct?: boolean
+}
+
+/** A task that has ended; which way its first handoff went where that was asked for. */
+export interface EndedTask extends WholeTask {
+  readonly deliveredBy?: 'http' | 'queue' | null | undefined
 }
 
 const LOOK_EVERY_MS = 50
@@ -28,10 +35,14 @@ const LOOK_EVERY_MS = 50
 export function runOneTask(
   context: Context,
   submission: Submission,
-  { queue, timeoutMs }: RunOptions,
-): Promise<WholeTask> {
+  { queue, timeoutMs, direct = false }: RunOptions,
+): Promise<EndedTask> {
+  const path = direct ? '/v2/handoffs?mode=sync' : '/v2/handoffs'
   const work = async (gateway: GatewayClient) => {
-    const { taskId } = await gateway.post<Sent>('/v2/handoffs', submission)
+    const { taskId, deliveredBy } = await gateway.post<Sent & Pick<EndedTask, 'deliveredBy'>>(
+      path,
+      submission,
+    )
     const ended = await follow(context, {
       look: () => readTask(gateway, taskId),
       ended: hasEnded,
@@ -40,7 +51,7 @@ export function runOneTask(
       progress: (_, seconds) => `task ${taskId} is under way, ${seconds} s`,
     })
     if (!hasEnded(ended)) throw underWay(taskId)
-    return ended
+    return direct ? { ...ended, deliveredBy } : ended
   }
   return withGateway(context, work, queue)
 }

@@ -1,6 +1,6 @@
 // `send`: one handoff from the command line, durable at once, and by default watched until its task has ended.
 import { SIGNING_SETTINGS } from '@baton/engine'
-import { readSettings } from '@baton/runtime'
+import { permanent, readSettings } from '@baton/runtime'
 import { createSender, parseSigningKeys } from '@baton/sdk'
 import type { Sent } from '@baton/sdk'
 import type { Context } from '../context.ts'
@@ -17,12 +17,13 @@ import { readAgentState } from './agent-state.ts'
 import type { StateFlags } from './agent-state.ts'
 import type { WholeTask } from './find-task.ts'
 import { describeEnd, runOneTask } from './run-one-task.ts'
-import type { Submission } from './run-one-task.ts'
+import type { EndedTask, Submission } from './run-one-task.ts'
 
 interface SendOptions extends StateFlags {
   readonly to: string
   readonly constraint: readonly string[]
   readonly wait: boolean
+  readonly mode: 'async' | 'sync'
   /** Seconds. */
   readonly timeout: number
   readonly queue: QueueChoice
@@ -32,12 +33,18 @@ export async function send(context: Context, options: SendOptions): Promise<Exit
   const agentState = await readAgentState(options)
   const constraints = { list: options.constraint }
   const submission = { agentState, targetAgentType: options.to, constraints }
+  const direct = options.mode === 'sync'
+  if (!options.wait && direct) throw WAITS
   if (!options.wait) return commitOnly(context, submission)
   const timeoutMs = options.timeout * 1_000
-  const ended = await runOneTask(context, submission, { queue: options.queue, timeoutMs })
+  const ended = await runOneTask(context, submission, { queue: options.queue, timeoutMs, direct })
   print(context, ended)
   return ended.task.status === 'COMPLETED' ? EXIT.fine : EXIT.failure
 }
+
+const WAITS = permanent('BATON_USAGE', '--mode sync waits for the outcome', {
+  fix: 'Leave out --no-wait, or --mode sync.',
+})
 
 async function commitOnly(context: Context, submission: Submission): Promise<ExitCode> {
   const { output, settings } = context
@@ -69,15 +76,23 @@ async function commit({ urls, secrets }: ReadableDatabases, submission: Submissi
   }
 }
 
-function print({ output }: Context, ended: WholeTask): void {
-  const { task, handoffs } = ended
-  if (output.json) output.data(JSON.stringify({ ...task, handoffs: ended.handoffs }))
+function print({ output }: Context, ended: EndedTask): void {
+  const { task, handoffs, deliveredBy } = ended
+  if (output.json) output.data(JSON.stringify({ ...task, handoffs, deliveredBy }))
   else output.data(table(handoffs))
+  if (deliveredBy !== undefined) output.step('passed', 'delivered', wayOf(deliveredBy))
   if (task.status === 'COMPLETED')
     output.step('passed', 'completed', `for ${dollars(task.spentMicroUSD)}`)
   else output.words(describeEnd(ended).text)
   output.next(nextStep(`trace ${short(task.taskId)}`))
 }
+
+const wayOf = (deliveredBy: 'http' | 'queue' | null): string =>
+  deliveredBy === null
+    ? 'earlier'
+    : { http: 'by a direct call', queue: 'by the queue: the direct call was late or failed' }[
+        deliveredBy
+      ]
 
 const table = (handoffs: WholeTask['handoffs']): string =>
   renderTable(
