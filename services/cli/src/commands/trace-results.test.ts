@@ -19,7 +19,10 @@ test('E24 says who answered, by which record, and what the task came to', () => 
     records: [{ body: accepted }, { body: completed }],
     result: 'may go\u001b[2J\u202e',
   })
-  expect(answers).toBe('Answers legal-analysis 2.1.0 with lexis-7b: 2,000 bytes in record 1')
+  expect(answers.split('\n')).toEqual([
+    'ANSWER OF             MODEL     BYTES  RECORD',
+    'legal-analysis 2.1.0  lexis-7b  2,000       1',
+  ])
   expect(result).toBe('Result "may go\\u001b[2J "')
 })
 

@@ -1,7 +1,7 @@
 // What came out of a task, for `trace`: who concluded what, how long it is, and which record committed to it.
 import type { PayloadReference, RecordBody } from '@baton/ledger'
 import { count } from '../terminal/figures.ts'
-import { clip } from '../terminal/table.ts'
+import { clip, renderTable } from '../terminal/table.ts'
 
 interface Concluded {
   readonly records: readonly { readonly body: Concluding }[]
@@ -14,6 +14,12 @@ type Concluding = Pick<RecordBody, 'taskSeq' | 'toAgent' | 'model'> & {
 }
 
 const SHOWN_COLUMNS = 160
+const COLUMNS = [
+  { title: 'ANSWER OF', widthMax: 44 },
+  { title: 'MODEL', widthMax: 28 },
+  { title: 'BYTES', align: 'right' },
+  { title: 'RECORD', align: 'right' },
+] as const
 
 /** Empty where there is nothing to tell. The texts themselves stand in the log under the keys of people: evidence shows them. */
 export function resultLines({ records, result }: Concluded): { answers: string; result: string } {
@@ -21,12 +27,17 @@ export function resultLines({ records, result }: Concluded): { answers: string; 
     const answer = payload.find(({ kind }) => kind === 'result')
     if (answer === undefined) return []
     const { agentType, agentVersion } = toAgent
-    const used = model === undefined ? [] : [`with ${model}`]
-    const who = [agentType, agentVersion ?? '', ...used].filter((word) => word !== '').join(' ')
-    return [`${who}: ${count(answer.bytes)} bytes in record ${taskSeq}`]
+    return [
+      [
+        [agentType, agentVersion ?? ''].join(' ').trim(),
+        model ?? '',
+        count(answer.bytes),
+        String(taskSeq),
+      ],
+    ]
   })
   return {
-    answers: ended.length === 0 ? '' : `Answers ${ended.join(', ')}`,
+    answers: ended.length === 0 ? '' : renderTable(COLUMNS, ended),
     result: result === null ? '' : `Result ${clip(JSON.stringify(result), SHOWN_COLUMNS)}`,
   }
 }

@@ -1,16 +1,16 @@
 // `trace`: what happened to a task, rebuilt from the audit log alone, with every record checked.
 import type { TaskTrace, TraceRecord } from '@baton/audit'
 import { LOG_VERDICTS, verdictOf } from '@baton/ledger'
-import type { Tokens } from '@baton/ledger'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withReadingGateway } from '../gateway-client.ts'
-import { count, counted, dollars, elapsed, milliseconds, short } from '../terminal/figures.ts'
+import { counted, dollars, elapsed, milliseconds, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { describeEnd, keptLegend } from './describe-kept.ts'
 import { findTask, orNotFound } from './find-task.ts'
+import { costLines } from './trace-costs.ts'
 import { graphLines } from './trace-graph.ts'
 import { resultLines } from './trace-results.ts'
 
@@ -78,8 +78,8 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
     if (graph.length > 0) output.data(`\n${graph.join('\n')}`)
     output.data(`\n${costLines(cost).join('\n')}`)
     const { answers, result } = resultLines(found)
-    if (answers !== '') output.data(answers)
-    if (result !== '') output.words(result)
+    if (answers !== '') output.data(`\n${answers}`)
+    if (result !== '') output.words(`\n${result}`)
     output.words(`\n${keptLegend(records).join('\n')}`)
   }
   if (expired > 0) {
@@ -137,28 +137,3 @@ function recordTable(records: readonly TraceRecord[]): string {
     rows,
   )
 }
-
-/** By agent; also by hop and path where the task branched or a running total fell. */
-function costLines(cost: TaskTrace['cost']): string[] {
-  const total = cost.totalSpentMicroUSD + cost.finalExecutionsMicroUSD
-  const named = (amounts: Readonly<Record<string, number>>): string[] =>
-    Object.entries(amounts).map(([name, spent]) => `${name} ${dollars(spent)}`)
-  const hops = cost.hops.map(({ fromAgent, toAgent, spentMicroUSD, negative }) => {
-    const warning = negative ? ' (below its parent: wrongly deducted)' : ''
-    return `${fromAgent} → ${toAgent} ${dollars(spentMicroUSD)}${warning}`
-  })
-  const paths = named(cost.byPathMicroUSD)
-  const byAgent = `Cost ${dollars(total)}: ${named(cost.byAgentMicroUSD).join(', ')}`
-  const tokens = `Tokens ${tokenWords(cost.totalTokens)}: ${Object.entries(cost.tokensByAgent)
-    .map(([agent, own]) => `${agent} ${tokenWords(own)}`)
-    .join(', ')}`
-  // In a single line of agents each hop is what its sender spent.
-  const isLine = paths.length < 2 && !cost.hops.some(({ negative }) => negative)
-  return isLine
-    ? [byAgent, tokens]
-    : [byAgent, tokens, `Hops  ${hops.join(', ')}`, `Paths ${paths.join(', ')}`]
-}
-
-/** What models read and what they wrote. */
-const tokenWords = ({ promptTokens, completionTokens }: Tokens): string =>
-  `${count(promptTokens)} + ${count(completionTokens)}`
