@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { applyEdits, findKnownBad } from './known-bad.ts'
+import { GRAPH_BUILDS } from './graph-builds.ts'
+import { applyEdits, KNOWN_BAD } from './known-bad.ts'
 
-const build = findKnownBad(process.env['BATON_CHAOS_KNOWN_BAD'] ?? '')
+const name = process.env['BATON_CHAOS_KNOWN_BAD']
+const build = [...KNOWN_BAD, ...GRAPH_BUILDS].find((one) => one.name === name)
 
 if (build !== undefined) {
   registerHooks({

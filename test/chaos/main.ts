@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { readArguments } from './arguments.ts'
 import type { CampaignArguments } from './arguments.ts'
 import { runCampaign, startServers } from './campaign.ts'
+import { runGraphsCommand } from './graphs-command.ts'
 import { findKnownBad } from './known-bad.ts'
 import { runLedgerCommand } from './ledger-command.ts'
 import { tableOf } from './report.ts'
@@ -19,6 +20,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`)
 async function main(): Promise<number> {
   const [command, ...rest] = process.argv.slice(2)
   if (command === 'ledger') return runLedgerCommand(rest, { say, endOnSignal })
+  if (command === 'graphs') return runGraphsCommand(rest, { say, endOnSignal })
   const args = readArguments(process.argv.slice(2))
   if ('exitCode' in args) {
     say(args.text)

@@ -5,7 +5,7 @@ import { TASK_ENDED } from '@baton/protocol'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
 import { CLEAR_ENDED, CLOSE_APPROVALS, KNOWN, STOP_DUE } from './ended-outside.ts'
-import { END_BRANCHES } from './fan-outs.ts'
+import { closeFanOutsOf, END_BRANCHES } from './fan-outs.ts'
 import { ENDED_TASK } from './states.ts'
 
 const CANCEL_MAX = 500
@@ -133,7 +133,7 @@ export function cancelAtOnce(
   return run(db, 'cancel_at_once', AT_ONCE, [handoffIds])
 }
 
-/** Nothing of a canceled task waits for a person any more: its dead letters and escalations are put away. */
+/** Nothing of a canceled task waits any more: its dead letters and escalations are put away, its fan-outs closed. */
 export async function closeCanceledTask(db: Database, taskId: string): Promise<void> {
   const text = `with dead_letters as (
       update dead_letter set resolved_at = clock_timestamp(), resolution = 'CANCELED'
@@ -142,6 +142,7 @@ export async function closeCanceledTask(db: Database, taskId: string): Promise<v
     update escalation set resolved_at = clock_timestamp()
     where resolved_at is null and handoff_id in (select id from handoff where task_id = $1)`
   await run(db, 'close_canceled_task', text, [taskId])
+  await closeFanOutsOf(db, taskId)
 }
 
 /** Ends a task of which nothing is open; answers whether it is CANCELED now. */

@@ -198,17 +198,28 @@ export interface FanOutEnd {
   readonly reason: string | null
 }
 
+// The branches of fan-out $1, and those of fan-outs within them.
+const INSIDE = `inside as (
+  select b.id from branch b where b.fan_out_id = $1
+  union all
+  select b.id from inside i join fan_out f on f.branch_id = i.id join branch b on b.fan_out_id = f.id
+)`
+
+// Nobody waits for what is within a fan-out that is closed: the task would wait for it for ever.
 // On the task's own way the end of a fan-out that nothing joins is the end of the task; within a branch it is the end of
 // that branch, whatever the policy: nobody could take anything of it up again.
 const CLOSE = `
-with closed as (
+with recursive ${INSIDE}, closed as (
   update fan_out set state = $2, ended_at = clock_timestamp() where id = $1
   returning id, task_id, branch_id, handoff_id
+), nested as (
+  update fan_out set state = 'CANCELED', ended_at = clock_timestamp()
+  where branch_id in (select id from inside) and state in ('OPEN', 'READY') returning id
 ), left_over as (
   update branch set outcome = 'CANCELED', reason = 'NOT_WAITED_FOR', ended_at = clock_timestamp()
-  where fan_out_id = $1 and outcome is null
+  where (fan_out_id = $1 or fan_out_id in (select id from nested)) and outcome is null
 ), tasks as (
-  update task t set fan_outs_open = t.fan_outs_open - 1, updated_at = clock_timestamp(),
+  update task t set fan_outs_open = t.fan_outs_open - 1 - (select count(*) from nested), updated_at = clock_timestamp(),
     result = case when c.branch_id is null and $2 = 'ENDED' then $3 else t.result end,
     status = case when c.branch_id is not null or $2 in ('JOINED', 'CANCELED') or t.status in ${ENDED_TASK} then t.status
       when $2 = 'FAILED' then 'FAILED'
@@ -232,12 +243,23 @@ export async function closeFanOut(
   await run(transaction, 'close_fan_out', CLOSE, values)
 }
 
-const OPEN_OF_OTHERS = `
-with recursive inside as (
-  select b.id from branch b where b.fan_out_id = $1
-  union all
-  select b.id from inside i join fan_out f on f.branch_id = i.id join branch b on b.fan_out_id = f.id
+const CLOSE_ALL = `
+with closed as (
+  update fan_out set state = 'CANCELED', ended_at = clock_timestamp()
+  where task_id = $1 and state in ('OPEN', 'READY') returning id
+), left_over as (
+  update branch set outcome = 'CANCELED', reason = 'CANCELED', ended_at = clock_timestamp()
+  where fan_out_id in (select id from closed) and outcome is null
 )
+update task set fan_outs_open = 0 where id = $1`
+
+/** Closes every fan-out of a canceled task, which this transaction has locked. */
+export async function closeFanOutsOf(transaction: Database, taskId: string): Promise<void> {
+  await run(transaction, 'close_fan_outs_of', CLOSE_ALL, [taskId])
+}
+
+const OPEN_OF_OTHERS = `
+with recursive ${INSIDE}
 select h.id as "handoffId" from handoff h
 where h.task_id = $2 and h.ended_at is null and h.branch_id in (select id from inside)`
 
