@@ -10,7 +10,7 @@ import { createMetrics } from '@baton/telemetry'
 import { createSystem, eventually } from '@baton/testkit'
 import type { System } from '@baton/testkit'
 import { newTask } from '../fault/driver.ts'
-import { draws, drawJoin, GRAPH_AGENTS, pick } from './graph-agents.ts'
+import { drawJoin, draws, GRAPH_AGENTS, pick } from './graph-agents.ts'
 
 export interface GraphPlan {
   readonly seed: number

@@ -68,8 +68,7 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
 
   async function commitInSet(outgoing: Outgoing): Promise<Sent> {
     const { handoff, branching } = outgoing
-    if (branching !== undefined)
-      return inTransaction(pool, (transaction) => sendOutgoing(transaction, outgoing))
+    if (branching !== undefined) return commitBranching(pool, outgoing)
     const outcome = await batcher.add(handoff)
     if (outcome instanceof Error) throw outcome
     return sentOrRefused(handoff, outcome)
@@ -127,6 +126,17 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
     },
   })
   return { ...through(commitInSet), through, drain: () => batcher.drain() }
+}
+
+/** Who sends the same at the same moment has committed it by then: it is a duplicate. */
+async function commitBranching(pool: Pool, outgoing: Outgoing): Promise<Sent> {
+  const commit = () => inTransaction(pool, (transaction) => sendOutgoing(transaction, outgoing))
+  try {
+    return await commit()
+  } catch (error) {
+    if (codeOf(error) !== 'BATON_SEND_RACE') throw error
+    return commit()
+  }
 }
 
 /** Throws BATON_RESIDENCY_REFUSED where data must not even be stored here. */
