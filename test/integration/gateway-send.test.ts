@@ -66,6 +66,16 @@ it('compresses for the window that its receiver registered, unless the request n
   expect(await turnsSentTo('unheard-of')).toBe(12)
 })
 
+it('refuses what is for any agent where none can take it', async () => {
+  const constraints = { requirements: { capabilities: ['unheard-of'] } }
+  const refused = await post(fixture.gateway, stateBody({}, { targetAgentType: '*', constraints }))
+  expect(refused.statusCode).toBe(409)
+  expect(refused.json()).toMatchObject({
+    code: 'BATON_NO_CAPABLE_AGENT',
+    fix: expect.stringContaining('capabilities'),
+  })
+})
+
 it('accepts a ready message with the checkpoint of its sender', async () => {
   const message = readyMessage()
   const response = await post(fixture.gateway, { message, checkpoint: { step: 3 } })

@@ -25,6 +25,7 @@ import type {
 import { exemplarOf } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import { endCanceled } from './cancel.ts'
+import { withReceivers } from './choose-receiver.ts'
 import { receiversOf } from './decide/next-handoffs.ts'
 import {
   decideBlocked,
@@ -122,9 +123,29 @@ export function createSettler(parts: SettlerParts): Settler {
 
 type Sets = ReturnType<typeof createSets>
 
+interface Addressing {
+  readonly claimed: ClaimedHandoff
+  readonly message: HandoffMessage
+  readonly execution: Ended
+}
+
+type Known = Pick<PrepareOptions, 'bounds'>
+
+/** What an agent came to, with who gets what it hands on. */
+async function addressed(
+  parts: SettlerParts,
+  step: Addressing,
+): Promise<Pick<Addressing, 'execution'> & Known> {
+  const { execution } = step
+  if (execution.kind !== 'done') return { execution }
+  const done = await withTries(() => withReceivers({ ...step, execution }, parts))
+  const bounds = await parts.receivers.boundsOf(receiversOf({ ...step, execution: done }))
+  return { execution: done, bounds }
+}
+
 /** What each kind of end does to the database. */
 function createCommits(parts: SettlerParts, sets: Sets) {
-  const { pool, shipper, metrics, backoff, blockedPolicy, receivers } = parts
+  const { pool, shipper, metrics, backoff, blockedPolicy } = parts
   const options = { ...parts, onCompressed: () => metrics.contextCompressionsTotal.inc() }
 
   /** Commits with a few tries while the lease still holds; a lost fencing token changes nothing. */
@@ -170,19 +191,14 @@ function createCommits(parts: SettlerParts, sets: Sets) {
     return 'QUEUED'
   }
 
-  const boundsFor = (claimed: ClaimedHandoff, message: HandoffMessage, execution: Ended) =>
-    receivers.boundsOf(
-      execution.kind === 'done' ? receiversOf({ claimed, message, execution }) : [],
-    )
-
   async function ended(
     claimed: ClaimedHandoff,
     message: HandoffMessage,
-    execution: Ended,
+    came: Ended,
   ): Promise<SettledAs> {
     try {
-      const stream = await withTries(() => finishedStream(pool, claimed, execution))
-      const bounds = await boundsFor(claimed, message, execution)
+      const stream = await withTries(() => finishedStream(pool, claimed, came))
+      const { execution, bounds } = await addressed(parts, { claimed, message, execution: came })
       const outcome = decideExecuted(
         claimed,
         { message, execution, stream },
@@ -196,7 +212,7 @@ function createCommits(parts: SettlerParts, sets: Sets) {
     } catch (error) {
       if (kindOf(error) !== 'permanent') throw error
       // What the agent asked for cannot be stored, now or later.
-      const failure = { code: codeOf(error), retry: false, agent: execution.agent }
+      const failure = { code: codeOf(error), retry: false, agent: came.agent }
       return commit(claimed, decideFailed(claimed, failure, { backoff }))
     }
   }

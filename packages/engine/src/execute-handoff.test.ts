@@ -16,7 +16,12 @@ import {
 
 const handoff = sampleHandoff()
 /** Nothing here is called outside. */
-const outside = { leaseMs: 8_000, pool: undefined as never, receivers: unknownReceivers }
+const outside = {
+  leaseMs: 8_000,
+  pool: undefined as never,
+  receivers: unknownReceivers,
+  logger: quietLogger,
+}
 
 function run(execute: Agent['execute'], during: (abort: () => void) => void = () => undefined) {
   const heartbeat = createHeartbeat({

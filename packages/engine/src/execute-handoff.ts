@@ -4,6 +4,7 @@ import { MODEL_PATTERN } from '@baton/protocol/settlement'
 import { listChunks } from '@baton/store'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import { renderForAgent } from '@baton/safety'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
 import { invokeAgentAttributes, startSpan, usageAttributes } from '@baton/telemetry'
@@ -11,6 +12,7 @@ import type { Metrics, Span } from '@baton/telemetry'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
 import { HandoffCanceled } from './agent.ts'
 import { callOutside } from './call-outside.ts'
+import { withReceivers } from './choose-receiver.ts'
 import { createEmitter } from './commit-chunks.ts'
 import type { Emitter } from './commit-chunks.ts'
 import { readChunk } from './decide/chunks.ts'
@@ -61,6 +63,7 @@ interface ExecuteDeps {
   readonly leaseMs: number
   readonly pool: Pool
   readonly metrics: Metrics
+  readonly logger: Logger
   /** Whom agents hand on to. */
   readonly receivers: KnownReceivers
   /** Who condenses what agents hand on; the extract by default. */
@@ -160,12 +163,14 @@ export async function executeHandoff(
 
 /** An agent outside says what it hands on later, to whoever settles it. */
 async function summarised(
-  { receivers, summariser, metrics }: ExecuteDeps,
+  { pool, receivers, summariser, metrics, logger }: ExecuteDeps,
   { claimed, message }: Accepted,
   execution: Execution,
 ): Promise<Execution> {
   if (summariser === undefined || execution.kind !== 'done') return execution
-  return summariseNext({ claimed, message, execution }, { summariser, receivers, metrics })
+  const step = { claimed, message, execution }
+  const addressed = await withReceivers(step, { pool, logger })
+  return summariseNext({ ...step, execution: addressed }, { summariser, receivers, metrics })
 }
 
 interface RunParts {

@@ -1,8 +1,9 @@
 // What one send commits: a handoff, or the copies for all of a receiver list with the fan-out that they begin (E28).
 import { createHash, randomUUID } from 'node:crypto'
-import { microUSD, ProtocolError } from '@baton/protocol'
+import { ANY_AGENT, microUSD, ProtocolError, signHandoff } from '@baton/protocol'
 import type { Receiver } from '@baton/protocol'
 import type { JoinHandoff } from '@baton/protocol/settlement'
+import { permanent } from '@baton/runtime'
 import type { NewFanOut, NewHandoff } from '@baton/store'
 import type { WrittenSummary } from '@baton/summarise'
 import { prepareEach } from './decide/branches.ts'
@@ -48,7 +49,8 @@ export async function prepareOutgoing(
 ): Promise<Outgoing> {
   const { receiverList, join } = request.constraints
   if (!fansOut(receiverList, join)) {
-    const written = parts && (await writeSummary(request, parts))
+    const { receiver: targetAgentType = request.targetAgentType } = options
+    const written = parts && (await writeSummary({ ...request, targetAgentType }, parts))
     return { handoff: prepareHandoff(request, { ...options, written }) }
   }
   await requireJoin(join)
@@ -71,15 +73,20 @@ export async function prepareOutgoing(
   const asked = { ...charged, agentState: { ...agentState, agent: { ...agent, executionId } } }
   const handoffs = prepareEach(copies.copies, (copy, index) => {
     const { branchId } = copy.branch
-    const written = summaries[index]
-    return prepareHandoff(requestOfCopy(asked, copy), { ...options, branchId, written })
+    const own = { ...options, receiver: undefined, branchId, written: summaries[index] }
+    return prepareHandoff(requestOfCopy(asked, copy), own)
   })
   return outgoingOf(copies, handoffs, { ...wanted, addedCostMicroUSD: own })
 }
 
-/** The agent types that a request is for. */
-export const receiversOf = ({ targetAgentType, constraints }: HandoffRequest): readonly string[] =>
-  constraints.receiverList?.map(({ agentType }) => agentType) ?? [targetAgentType]
+/** The agent types that a request is for, where `receiver` is its target. */
+export const receiversOf = (
+  { constraints }: HandoffRequest,
+  receiver: string,
+): readonly string[] => [
+  receiver,
+  ...(constraints.receiverList ?? []).map(({ agentType }) => agentType),
+]
 
 interface Summarised {
   /** What is asked for, with the summaries among what the sender spent. */
@@ -116,7 +123,7 @@ export async function prepareOutgoingMessage(
 ): Promise<Outgoing> {
   const { message, join, addedCostMicroUSD } = ready
   const { receiverList, toAgent, costTracking, handoffId } = message
-  if (!fansOut(receiverList, join)) return { handoff: prepareMessage(ready, options) }
+  if (!fansOut(receiverList, join)) return { handoff: addressedMessage(ready, options) }
   await requireJoin(join)
   const wanted = {
     handoffId,
@@ -136,15 +143,30 @@ export async function prepareOutgoingMessage(
   return outgoingOf(copies, handoffs, { ...wanted, addedCostMicroUSD })
 }
 
+/** The same message sent again may be for somebody else by then: what was given tells that it is the same. */
+function addressedMessage(ready: ReadyMessage, options: PrepareOptions): NewHandoff {
+  const { message } = ready
+  const { receiver = message.toAgent.agentType, keyRing } = options
+  if (receiver === message.toAgent.agentType) return prepareMessage(ready, options)
+  const toAgent = { ...message.toAgent, agentType: receiver }
+  const handoff = prepareMessage({ ...ready, message: { ...message, toAgent } }, options)
+  return { ...handoff, requestSha256: signHandoff(message, keyRing).sha256 }
+}
+
 // It is built once its branches have ended, when nobody is left to be told what is wrong with it.
 async function requireJoin(join: JoinHandoff | undefined): Promise<void> {
   if (join === undefined) return
+  if (join.to === ANY_AGENT) throw JOIN_UNADDRESSED
   const { readJoin } = await import('@baton/protocol/settlement')
   const read = readJoin(Buffer.from(JSON.stringify(join)))
   if (read.ok) return
   const [first, ...others] = read.details.map((one) => ({ ...one, pointer: `/join${one.pointer}` }))
   if (first !== undefined) throw new ProtocolError('BATON_HANDOFF_INVALID', [first, ...others])
 }
+
+const JOIN_UNADDRESSED = permanent('BATON_RECEIVER_MISSING', '/join/to: "*" names nobody here', {
+  fix: 'Name the agent type that joins; "*" is for a single handoff that is sent, and for what agents hand on.',
+})
 
 interface Spent extends Pick<Wanted, 'join' | 'spentMicroUSD' | 'leftMicroUSD'> {
   readonly addedCostMicroUSD: number

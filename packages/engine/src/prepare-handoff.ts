@@ -1,6 +1,6 @@
 // From agent state to the signed row that one transaction commits: build, compress, sign, checkpoint.
 import { createHash, randomUUID } from 'node:crypto'
-import { buildHandoff, microUSD, signHandoff, usdFromMicro } from '@baton/protocol'
+import { ANY_AGENT, buildHandoff, microUSD, signHandoff, usdFromMicro } from '@baton/protocol'
 import type {
   AgentCost,
   AgentState,
@@ -26,6 +26,8 @@ export interface PrepareOptions {
   readonly branchId?: string | null
   /** The fan-out that it joins; none by default. */
   readonly joinsId?: string | null
+  /** Who was chosen, where it is for any agent. */
+  readonly receiver?: string | undefined
   /** What is known of its receivers: the builder compresses for their windows (E03). */
   readonly bounds?: ReceiverBounds | undefined
   /** What a summariser wrote of the older turns, ahead of building; the extract by default. Its cost is the sender's. */
@@ -50,12 +52,12 @@ export function prepareHandoff(
   options: PrepareOptions & { readonly traceparent?: string },
 ): NewHandoff {
   const { agentState, targetAgentType } = request
-  const { traceparent = agentState.traceparent, written } = options
+  const { traceparent = agentState.traceparent, written, receiver = targetAgentType } = options
   const cost = chargedWith(agentState.cost, written)
   const { message, compression } = buildHandoff(
     { ...agentState, cost, traceparent },
-    targetAgentType,
-    withBounds(request, options),
+    receiver,
+    withBounds({ ...request, targetAgentType: receiver }, options),
     { written },
   )
   if (compression.compressed) options.onCompressed?.()
@@ -127,6 +129,7 @@ export function prepareSaved(
   { keyRing, attemptsMax, sentBy = null, branchId = null, joinsId = null }: PrepareOptions,
 ): Omit<NewHandoff, 'addedCostMicroUSD'> {
   refuseWithoutCheckpoint(saved)
+  refuseUnaddressed(message)
   refuseAmbiguousSubjects(message)
   refuseNegativeBudget(message)
   const signed = signHandoff(message, keyRing)
@@ -222,6 +225,14 @@ function refuseWithoutCheckpoint({ state }: { readonly state: unknown }): void {
   if (typeof state === 'object' && state !== null && !Array.isArray(state)) return
   throw permanent('BATON_CHECKPOINT_MISSING', 'a sender without a checkpoint cannot hand off', {
     fix: 'Give "checkpoint": { ... }, the state the sender resumes from after a rollback; {} where it keeps none.',
+  })
+}
+
+// Nobody reads a queue for any agent: whoever sends chooses.
+function refuseUnaddressed({ toAgent }: HandoffMessage): void {
+  if (toAgent.agentType !== ANY_AGENT) return
+  throw permanent('BATON_RECEIVER_MISSING', '/toAgent/agentType: "*" names nobody here', {
+    fix: 'Name an agent type; "*" is for a single handoff that is sent, and for what agents hand on.',
   })
 }
 

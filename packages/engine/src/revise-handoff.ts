@@ -1,6 +1,7 @@
 // A sender's correction as the next revision of its handoff: other content, the same identity, target and trace.
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { ANY_AGENT } from '@baton/protocol'
 import type { AgentState, HandoffConstraints, HandoffMessage, KeyRing } from '@baton/protocol'
 import { crashPoint, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -117,12 +118,15 @@ function prepareRevision(
 
 function correctedMessage(
   base: RevisionBase,
-  { message, checkpoint }: Extract<Correction, { message: unknown }>,
+  { message: given, checkpoint }: Extract<Correction, { message: unknown }>,
   options: PrepareOptions,
 ): NewHandoff {
-  const given = parseTraceparent(message.traceparent)
+  const trace = parseTraceparent(given.traceparent)
   const kept = parseTraceparent(base.traceparent)
-  if (given !== undefined && given.traceId !== kept?.traceId) throw other('/traceparent')
+  if (trace !== undefined && trace.traceId !== kept?.traceId) throw other('/traceparent')
+  const { toAgent } = readMessage(base.body)
+  // It was given for any agent, and went to one.
+  const message = given.toAgent.agentType === ANY_AGENT ? { ...given, toAgent } : given
   const { state, request } = readCheckpoint(base.checkpoint)
   const saved =
     checkpoint === undefined

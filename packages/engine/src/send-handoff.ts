@@ -1,5 +1,6 @@
 // Sending: every acknowledged handoff is durable with its checkpoint (I1); concurrent sends share a commit.
 import { codeOf, crashPoint, createBatcher, permanent } from '@baton/runtime'
+import type { Logger } from '@baton/runtime'
 import { residencyProblems } from '@baton/protocol'
 import type { Jurisdiction, Residency } from '@baton/protocol'
 import { inTransaction, sendHandoffs } from '@baton/store'
@@ -9,6 +10,7 @@ import type { Metrics } from '@baton/telemetry'
 import type { Summariser } from '@baton/summarise'
 import { sendOutgoing, sentOrRefused } from './commit-outgoing.ts'
 import type { Sent } from './commit-outgoing.ts'
+import { receiverOf, receiverOfMessage } from './choose-receiver.ts'
 import { inSetOrSingly } from './in-set-or-singly.ts'
 import type { KnownReceivers } from './known-receivers.ts'
 import type { RequireRoom } from './outbox-bound.ts'
@@ -28,6 +30,7 @@ interface SenderParts extends PrepareOptions {
   /** Who condenses older turns that do not fit; the extract by default. */
   readonly summariser?: Summariser | undefined
   readonly metrics: Metrics
+  readonly logger: Logger
 }
 
 /** Commits what is signed; throws where it cannot be sent. */
@@ -102,10 +105,11 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
       try {
         const { traceparent } = span
         const step = startStep(span, { name: 'build', attributes: { 'baton.hop': 'build' } })
-        const bounds = await parts.receivers.boundsOf(receiversOf(request))
+        const receiver = await receiverOf(request, parts)
+        const bounds = await parts.receivers.boundsOf(receiversOf(request, receiver))
         const outgoing = await prepareOutgoing(
           request,
-          { ...preparing, traceparent, sentBy, bounds },
+          { ...preparing, traceparent, sentBy, receiver, bounds },
           { ...parts, bounds },
         )
         step.end()
@@ -122,7 +126,9 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
     },
     async sendMessage(ready, sentBy = parts.sentBy ?? null) {
       requireResidency(ready.message.residency, parts.jurisdiction)
-      return committed(await prepareOutgoingMessage(ready, { ...parts, sentBy }), commit)
+      const receiver = await receiverOfMessage(ready.message, parts)
+      const options = { ...parts, sentBy, receiver }
+      return committed(await prepareOutgoingMessage(ready, options), commit)
     },
   })
   return { ...through(commitInSet), through, drain: () => batcher.drain() }

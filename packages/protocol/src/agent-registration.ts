@@ -1,5 +1,8 @@
 // What a receiving agent type says about itself when it registers.
 
+/** What is addressed to it is for any agent type that can take it. */
+export const ANY_AGENT = '*'
+
 export interface AgentRegistration {
   readonly type: string
   /** Semantic version of the agent that runs here. */

@@ -1,5 +1,6 @@
 // What a handoff is, and whether to accept it: build, encode, sign, parse, judge. No I/O.
-export type { AgentRegistration } from './agent-registration.ts'
+export { satisfiesAgentRange } from './agent-range.ts'
+export { ANY_AGENT, type AgentRegistration } from './agent-registration.ts'
 export type { AgentCost, AgentState, HandoffConstraints } from './agent-state.ts'
 export { buildHandoff, buildHandoffMessage } from './build-handoff.ts'
 export { canonicalBytes } from './canonical-json.ts'

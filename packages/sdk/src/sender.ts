@@ -10,6 +10,7 @@ import {
   openDirectCalls,
   OUTBOX_BOUNDS,
   prepareOutgoing,
+  receiverOf,
   receiversOf,
   requireResidency,
   sendOutgoing,
@@ -138,11 +139,11 @@ export function createSender(options: SenderOptions): Sender {
   })
   const { jurisdiction, summariser, compression } = options
   const receivers = createKnownReceivers({ pool, compression })
-  const preparing = { pool, receivers, keyRing, attemptsMax, metrics }
+  const { logger = createLogger({ service: 'sender' }) } = options
+  const preparing = { pool, receivers, keyRing, attemptsMax, metrics, logger }
   const bounds = { requireRoom, jurisdiction, summariser }
   const sender = createHandoffSender({ ...preparing, ...bounds, sentBy })
-  const { logger = createLogger({ service: 'sender' }) } = options
-  const watcher = watchReturns(options, { ...preparing, logger })
+  const watcher = watchReturns(options, preparing)
   const recorder = createLevelRecorder({ pool, metrics, logger })
   void recorder.start()
   const { sync } = options
@@ -169,8 +170,9 @@ export function createSender(options: SenderOptions): Sender {
       const request = { agentState, targetAgentType: agentType, constraints }
       requireResidency(agentState.residency, jurisdiction)
       const onCompressed = () => metrics.contextCompressionsTotal.inc()
-      const known = await receivers.boundsOf(receiversOf(request))
-      const own = { ...preparing, sentBy, bounds: known, onCompressed }
+      const receiver = await receiverOf(request, { pool, logger })
+      const known = await receivers.boundsOf(receiversOf(request, receiver))
+      const own = { ...preparing, sentBy, receiver, bounds: known, onCompressed }
       const outgoing = await prepareOutgoing(request, own, undefined)
       const handoffs = outgoing.branching?.handoffs ?? [outgoing.handoff]
       await Promise.all(handoffs.map(({ toAgent, priority }) => requireRoom(toAgent, priority)))

@@ -123,14 +123,42 @@ export function listLiveAgents(db: Database, limit: number): Promise<LiveAgentVi
 }
 
 // Only a type whose every live worker can take it: any of them may be the one that claims it.
+const CAN_TAKE = (needs: Readonly<Record<keyof Needs, string>>): string => `bool_and(
+    a.capabilities @> ${needs.capabilities}::text[] and a.mcp @> ${needs.mcp}::text[]
+    and a.requires <@ ${needs.stateKeys}::text[]
+    and (${needs.places}::text[] is null or coalesce(a.jurisdiction = any(${needs.places}), false)))`
+
+const CAPABLE = `
+select a.type, count(*)::int as workers, array_agg(distinct a.version) as versions
+from agent_registration a where a.${LIVE} and a.type <> $5
+group by a.type
+having ${CAN_TAKE({ capabilities: '$1', mcp: '$2', stateKeys: '$3', places: '$4' })}
+order by count(*) desc, a.type limit $6`
+
+/** An agent type whose every live worker has what a handoff needs. */
+export interface CapableType {
+  readonly type: string
+  readonly workers: number
+  readonly versions: readonly string[]
+}
+
+/** Those that could take what `sender` hands on, the one with the most workers first. */
+export function findCapableTypes(
+  db: Database,
+  { capabilities, mcp, stateKeys, places }: Needs,
+  { sender, limit }: { readonly sender: string; readonly limit: number },
+): Promise<CapableType[]> {
+  const values = [capabilities, mcp, stateKeys, places, sender, limit]
+  return run(db, 'find_capable_types', CAPABLE, values)
+}
+
 const REROUTE = `
 with target as (
   select a.type from agent_registration a, handoff h
   where h.id = $1 and a.${LIVE}
     and a.type <> all (h.blocked_at_types) and a.type not in ($3, h.to_agent, h.from_agent)
   group by a.type
-  having bool_and(a.capabilities @> $4::text[] and a.mcp @> $5::text[] and a.requires <@ $6::text[]
-    and ($8::text[] is null or coalesce(a.jurisdiction = any($8), false)))
+  having ${CAN_TAKE({ capabilities: '$4', mcp: '$5', stateKeys: '$6', places: '$8' })}
   order by count(*) desc, a.type limit 1
 ), stopped as (
   update execution e set status = 'ABANDONED', lease_until = clock_timestamp()

@@ -13,6 +13,7 @@ import {
   takeIdempotencyKey,
 } from '@baton/store'
 import type { Database, KeyedRequest, Pool } from '@baton/store'
+import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { ProblemError } from '@baton/http/server'
 import { invalidHandoff } from './problem.ts'
@@ -26,6 +27,7 @@ interface SubmitterOptions {
   readonly jurisdiction?: Jurisdiction
   readonly summariser?: Summariser | undefined
   readonly metrics: Metrics
+  readonly logger: Logger
 }
 
 export type RequestKey = Omit<KeyedRequest, 'handoffId'>

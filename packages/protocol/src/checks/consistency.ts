@@ -1,5 +1,6 @@
 // What a schema cannot say about a message: unique subtasks, a fitting receiver, depth, a conserved budget.
 import { isAgentRange, satisfiesAgentRange } from '../agent-range.ts'
+import { ANY_AGENT } from '../agent-registration.ts'
 import type { AgentRegistration } from '../agent-registration.ts'
 import type { Detail } from '../detail.ts'
 import type { HandoffMessage } from '../handoff-message.ts'
@@ -93,7 +94,7 @@ function targetFor(
   { type }: AgentRegistration,
 ): { readonly agentVersion?: string } | undefined {
   const named = [...receiverList, toAgent].find(({ agentType }) => agentType === type)
-  return named ?? (toAgent.agentType === '*' ? toAgent : undefined)
+  return named ?? (toAgent.agentType === ANY_AGENT ? toAgent : undefined)
 }
 
 const WRONG_TYPE = (type: string): Detail => ({
