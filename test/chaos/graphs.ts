@@ -176,8 +176,9 @@ const RULES: Readonly<Record<string, string>> = {
     select id from task where status not in ('COMPLETED', 'FAILED', 'CANCELED')
     union select id from fan_out where state in ('OPEN', 'READY')`,
   'I5 a fan-out that is joined has one join, and no other has any': `
-    select f.id from fan_out f where (select count(*) from handoff h where h.joins_id = f.id and h.resumes_id is null)
-      <> case f.state when 'JOINED' then 1 else 0 end`,
+    select f.id from fan_out f left join (select joins_id, count(*) as joins from handoff
+      where joins_id is not null and resumes_id is null group by joins_id) j on j.joins_id = f.id
+    where coalesce(j.joins, 0) <> case f.state when 'JOINED' then 1 else 0 end`,
   'I5 a join is sent once enough branches have completed, or all are over': `
     select f.id from fan_out f join handoff j on j.joins_id = f.id
     join lateral (select count(*) filter (where b.outcome = 'COMPLETED' and b.ended_at <= j.created_at) as completed,
