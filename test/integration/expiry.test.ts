@@ -27,12 +27,16 @@ describe('a handoff expires', () => {
     expect(executed).toEqual([])
     expect((await findTask(pipeline.pool, taskId))?.status).toBe('PENDING_HANDOFF')
     expect(await findTaskCheckpoint(pipeline.pool, taskId)).toBeDefined()
-    await countAlerts(pipeline.pool)
-    expect(await listAlerts(pipeline.pool, { limit: 100 })).toContainEqual(
-      expect.objectContaining({
-        kind: 'handoff.expired',
-        handoffIds: expect.arrayContaining([handoffId]),
-      }),
+    // A worker may be counting it at this moment: then it is there once that one has committed.
+    await eventually(
+      async () => {
+        await countAlerts(pipeline.pool)
+        const alerts = await listAlerts(pipeline.pool, { limit: 100 })
+        return alerts.some(
+          (one) => one.kind === 'handoff.expired' && one.handoffIds.includes(handoffId),
+        )
+      },
+      { deadlineMs: 30_000, describe: 'the alert is counted' },
     )
     await eventually(
       async () => {
