@@ -281,6 +281,30 @@ it('goes on without a branch whose own fan-out failed: there is nothing to take 
   })
 })
 
+it('counts what a branch has spent that is not waited for (I8)', async () => {
+  const [held, started] = [gate(), gate()]
+  working = async (context) => {
+    const name = nameOf(context)
+    if (name === 'slow') return { costUSD: 0.1, next: [branch('slower')] }
+    if (name === 'slower') started.open()
+    await (name === 'slower' ? held.opened : started.opened)
+    return { costUSD: 0.02 }
+  }
+  const taskId = await fanOut({
+    next: [branch('slow'), branch('quick')],
+    join: join({ waitFor: 'any' }),
+  })
+  const { spentMicroUSD } = await pipeline.taskEnds(taskId)
+  held.open()
+  // 1 USD: the sender spent 0.05, the forker 0.15, the slow branch 0.1, the quick one 0.02, the join 0.01.
+  expect(spentMicroUSD).toBe(330_000)
+  expect(joined[0]?.message.costTracking).toMatchObject({
+    costSpentSoFarUSD: 0.32,
+    costBudgetRemainingUSD: 0.68,
+  })
+  expect(joined[0]?.state['branches']).toMatchObject({ slow: { costUSD: 0.1 } })
+})
+
 it('takes the first that completes and cancels the others', async () => {
   const held = gate()
   working = async (context) => {

@@ -134,8 +134,8 @@ export interface EndedBranch {
   readonly handoffId: string | null
   /** JSON; null where nothing came out of it. */
   readonly result: string | null
-  /** The running total at its end. */
-  readonly spentMicroUSD: number | null
+  /** What had been spent when it began, and all that was spent in it. */
+  readonly spentMicroUSD: number
   /** The message of its last handoff; null where nothing of it was sent. */
   readonly body: Buffer | null
 }
@@ -165,10 +165,22 @@ select f.id as "fanOutId", f.task_id as "taskId", f.handoff_id as "handoffId", f
 
   (select h.sent_by from handoff h where h.id = f.handoff_id) as "sentBy"
 from fan_out f where f.id = $1 and f.state = 'READY' for no key update`
+// What a branch has cost is the sum of all its executions, also where it was given up or not waited for (I8).
 const LOAD_BRANCHES = `
+with recursive inside as (
+  select id, id as branch_id from branch where fan_out_id = $1
+  union all
+  select b.id, i.branch_id from inside i join fan_out f on f.branch_id = i.id join branch b on b.fan_out_id = f.id
+), costs as (
+  select i.branch_id, sum(e.cost_micro_usd)::bigint as cost
+  from fan_out f join handoff h on h.task_id = f.task_id join inside i on i.id = h.branch_id
+    join execution e on e.handoff_id = h.id and e.status = 'DONE'
+  where f.id = $1 group by i.branch_id
+)
 select b.id as "branchId", b.name, b.position, b.outcome, b.reason, b.last_handoff_id as "handoffId", b.result,
-  b.spent_micro_usd as "spentMicroUSD", m.body
-from branch b left join handoff_body m on m.handoff_id = b.last_handoff_id
+  f.spent_micro_usd + coalesce(c.cost, 0) as "spentMicroUSD", m.body
+from branch b join fan_out f on f.id = b.fan_out_id left join costs c on c.branch_id = b.id
+  left join handoff_body m on m.handoff_id = b.last_handoff_id
 where b.fan_out_id = $1 order by b.position`
 
 /** Locks a fan-out and its task for this transaction; undefined where somebody else has it, or had it. */

@@ -108,10 +108,7 @@ export type BranchOutcome = {
 
 /** All that was spent when the branches of a fan-out had ended: before it, and in each of them. */
 export const spentAfter = ({ spentMicroUSD, branches }: ReadyFanOut): number =>
-  branches.reduce(
-    (sum, branch) => sum + ((branch.spentMicroUSD ?? spentMicroUSD) - spentMicroUSD),
-    spentMicroUSD,
-  )
+  branches.reduce((sum, branch) => sum + (branch.spentMicroUSD - spentMicroUSD), spentMicroUSD)
 
 export function outcomesOf({ spentMicroUSD, branches }: ReadyFanOut): Record<string, JsonValue> {
   const outcomes = branches.map((branch): [string, JsonValue] => {
@@ -121,7 +118,7 @@ export function outcomesOf({ spentMicroUSD, branches }: ReadyFanOut): Record<str
       reason: branch.reason,
       handoffId: branch.handoffId,
       result: branch.result === null ? null : (JSON.parse(branch.result) as JsonValue),
-      costUSD: usdFromMicro((branch.spentMicroUSD ?? spentMicroUSD) - spentMicroUSD),
+      costUSD: usdFromMicro(branch.spentMicroUSD - spentMicroUSD),
     }
     return [branch.name, outcome]
   })
