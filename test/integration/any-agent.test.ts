@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildHandoffMessage } from '@baton/sdk'
-import type { HandoffConstraints } from '@baton/sdk'
+import type { AgentContext, AgentResult, HandoffConstraints, JsonObject } from '@baton/sdk'
 import { findTask, registerAgents, unregisterAgents } from '@baton/store'
 import { newTask } from '../fault/driver.ts'
 import { answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
@@ -24,11 +24,27 @@ const stuck = recordingAgent('stuck', {
       next: [{ to: '*', taskDescription: 'go on', requirements: { capabilities: ['unheard-of'] } }],
     }),
 })
+let spreading: Partial<AgentResult>
+const spreader = recordingAgent('spreader', {
+  capabilities: ['ocr', 'merge'],
+  execute: async (context) => answer(context, spreading),
+})
+const merging: AgentContext[] = []
+/** Takes nothing but what came out of branches. */
+const merger = recordingAgent('merger', {
+  capabilities: ['merge'],
+  requires: ['branches'],
+  execute: async (context) => {
+    merging.push(context)
+    return answer(context)
+  },
+})
 
 let pipeline: Pipeline
 beforeAll(async () => {
   pipeline = await openPipeline('any agent')
-  await pipeline.start([scanner.agent, reader.agent, picky.agent, stuck.agent])
+  const hosted = [scanner, reader, picky, stuck, spreader, merger]
+  await pipeline.start(hosted.map(({ agent }) => agent))
 })
 afterAll(() => pipeline.close())
 
@@ -111,4 +127,52 @@ it('rolls the handoff back of an agent that hands on what nobody can take', asyn
     [sent.handoffId],
   )
   expect(row?.reason).toBe('BATON_NO_CAPABLE_AGENT')
+})
+
+it('may be several of what an agent hands on, and what joins them', async () => {
+  spreading = {
+    next: [
+      { to: '*', branch: 'any', taskDescription: 'read', ...OCR },
+      { to: '*', taskDescription: 'read too', ...OCR },
+      { to: 'a-reader', taskDescription: 'read as well' },
+    ],
+    join: { to: '*', taskDescription: 'merge', requirements: { capabilities: ['merge'] } },
+  }
+  const { taskId } = await pipeline.send('spreader')
+  expect(await pipeline.taskEnds(taskId)).toMatchObject({ status: 'COMPLETED' })
+  const rows = await pipeline.rows<{ to_agent: string }>(
+    'select to_agent from handoff where task_id = $1 order by task_seq',
+    [taskId],
+  )
+  const types = rows.map((row) => row.to_agent)
+  expect(types.join(' ')).toBe('spreader a-reader a-reader a-reader merger')
+  const [joined] = merging
+  expect(joined?.message.toAgent).toEqual({ agentType: 'merger' })
+  const branches = joined?.state['branches'] as JsonObject
+  expect(Object.keys(branches)).toEqual(['a-reader', 'a-reader-2', 'any'])
+})
+
+it.each<[string, Partial<AgentResult>]>([
+  [
+    'one of several',
+    {
+      next: [
+        { to: 'a-reader', taskDescription: 'read' },
+        { to: '*', taskDescription: 'read', requirements: { capabilities: ['unheard-of'] } },
+      ],
+    },
+  ],
+  [
+    'what joins them',
+    {
+      next: [{ to: 'a-reader', taskDescription: 'read' }],
+      join: { to: '*', taskDescription: 'merge', requirements: { capabilities: ['unheard-of'] } },
+    },
+  ],
+])('rolls all of it back where nobody can take %s that an agent hands on', async (_, result) => {
+  spreading = result
+  const sent = await pipeline.send('spreader')
+  await pipeline.reaches(sent.handoffId, 'ROLLED_BACK')
+  const rows = await pipeline.rows('select reason from handoff where task_id = $1', [sent.taskId])
+  expect(rows).toEqual([{ reason: 'BATON_NO_CAPABLE_AGENT' }])
 })

@@ -91,8 +91,11 @@ export async function withReceivers(step: Step, parts: ChooseParts): Promise<Ste
   const { result } = execution
   const { join } = result
   if (![...result.next, ...(join === undefined ? [] : [join])].some(isForAny)) return execution
-  const next = await Promise.all(result.next.map((one) => addressed(step, one, parts)))
-  const joined = join === undefined ? {} : { join: await addressed(step, join, parts) }
+  const { state } = result
+  const next = await Promise.all(result.next.map((one) => addressed(step, one, state, parts)))
+  // What joins branches finds what came out of them in its state.
+  const atJoin = { ...state, branches: {} }
+  const joined = join === undefined ? {} : { join: await addressed(step, join, atJoin, parts) }
   return { ...execution, result: { ...result, next, ...joined } satisfies AgentResult }
 }
 
@@ -101,13 +104,14 @@ const isForAny = ({ to }: Pick<NextHandoff, 'to'>): boolean => to === ANY_AGENT
 async function addressed<Next extends NextHandoff>(
   { claimed, message, execution }: Step,
   next: Next,
+  currentState: object,
   parts: ChooseParts,
 ): Promise<Next> {
   if (!isForAny(next)) return next
   const to = await choose(parts, {
     taskId: claimed.taskId,
     sender: execution.agent.type,
-    currentState: execution.result.state,
+    currentState,
     requirements: next.requirements,
     residency: next.residency ?? message.residency,
     agentVersion: next.agentVersion,
