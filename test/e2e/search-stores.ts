@@ -69,7 +69,11 @@ interface Wanted {
   readonly texts: readonly string[]
 }
 
-async function findInDatabase(pool: Pool, { name, texts }: Wanted): Promise<string[]> {
+/** `database: table.column` of every column of one database, of the catalogs too, that holds one of the texts. */
+export async function findInDatabase(
+  pool: Pick<Pool, 'query'>,
+  { name, texts }: Wanted,
+): Promise<string[]> {
   const found: string[] = []
   for (const [table, columns] of await columnsOf(pool)) {
     const counts = columns.map(({ column, type }, index) => {
@@ -95,7 +99,9 @@ interface Column {
   readonly type: string
 }
 
-async function columnsOf(pool: Pool): Promise<ReadonlyMap<string, readonly Column[]>> {
+async function columnsOf(
+  pool: Pick<Pool, 'query'>,
+): Promise<ReadonlyMap<string, readonly Column[]>> {
   const { rows } = await pool.query<Column & object>({
     text: `select format('%I.%I', n.nspname, c.relname) as table, format('%I', a.attname) as column,
         format_type(a.atttypid, null) as type

@@ -11,7 +11,7 @@ export interface SubjectHandoff {
   readonly state: string
   readonly createdAt: Date
   readonly erasedAt: Date | null
-  /** Under way, waiting in quarantine, or with events that the audit store has not acknowledged. */
+  /** Under way, waiting in quarantine or for a join, or with events that the audit store has not acknowledged. */
   readonly open: boolean
 }
 
@@ -24,6 +24,7 @@ export function findSubjectHandoffs(db: Database, subject: string): Promise<Subj
        h.erased_at as "erasedAt",
        h.ended_at is null
          or exists (select from dead_letter d where d.handoff_id = h.id and d.resolved_at is null)
+         or exists (select from fan_out f where f.task_id = h.task_id and f.state in ('OPEN', 'READY'))
          or exists (select from audit_outbox o where o.handoff_id = h.id) as open
      from handoff_subject s join handoff h on h.id = s.handoff_id
      where s.subject_lookup = subject_lookup($1) order by h.created_at, h.id limit 10000`,
@@ -85,6 +86,16 @@ const ERASE = [
      where id in (${TASKS}) and result is not null and result <> ${RESULT}`,
   ],
   [
+    'erase_branch_results',
+    `update branch set result = ${RESULT}
+     where task_id in (${TASKS}) and result is not null and result <> ${RESULT}`,
+  ],
+  [
+    'erase_join_requests',
+    `update fan_out set join_request = ${RESULT}
+     where task_id in (${TASKS}) and join_request is not null and join_request <> ${RESULT}`,
+  ],
+  [
     'erase_dead_letters',
     `update dead_letter set details = '[]', cluster = reason where handoff_id = any($1::uuid[])`,
   ],
@@ -139,6 +150,10 @@ from execution where handoff_id = any($1::uuid[])
 union all select 'stream chunks', count(*), count(*) from stream_chunk where handoff_id = any($1::uuid[])
 union all select 'task results', count(result), count(*) filter (where result <> ${RESULT})
 from task where id in (${TASKS})
+union all select 'branch results', count(result), count(*) filter (where result <> ${RESULT})
+from branch where task_id in (${TASKS})
+union all select 'join requests', count(join_request), count(*) filter (where join_request <> ${RESULT})
+from fan_out where task_id in (${TASKS})
 union all select 'dead letters', count(*), count(*) filter (where details <> '[]' or cluster <> reason)
 from dead_letter where handoff_id = any($1::uuid[])
 union all select 'review proposals', count(*), count(*) filter (where proposal <> '[]')
@@ -169,6 +184,8 @@ export const TABLES_WITH_TEXT: readonly string[] = [
   'execution',
   'stream_chunk',
   'task',
+  'branch',
+  'fan_out',
   'handoff',
   'dead_letter',
   'review_vote',

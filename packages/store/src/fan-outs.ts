@@ -122,6 +122,8 @@ export interface ReadyFanOut extends Omit<NewFanOut, 'branches' | 'fanOutId'> {
   /** The operator for whom the handoff that fanned out was sent. */
   readonly sentBy: string | null
   readonly branches: readonly EndedBranch[]
+  /** The last messages of branches within a branch whose results it has as its own: nothing has joined them. */
+  readonly within: readonly Buffer[]
 }
 
 export interface EndedBranch {
@@ -162,7 +164,6 @@ const LOAD = `
 select f.id as "fanOutId", f.task_id as "taskId", f.handoff_id as "handoffId", f.branch_id as "branchId",
   f.on_failure as "onFailure", f.join_after as "joinAfter", f.join_request as "joinRequest",
   f.budget_micro_usd as "budgetMicroUSD", f.spent_micro_usd as "spentMicroUSD", f.reserved_micro_usd as "reservedMicroUSD",
-
   (select h.sent_by from handoff h where h.id = f.handoff_id) as "sentBy"
 from fan_out f where f.id = $1 and f.state = 'READY' for no key update`
 // What a branch has cost is the sum of all its executions, also where it was given up or not waited for (I8).
@@ -183,6 +184,15 @@ from branch b join fan_out f on f.id = b.fan_out_id left join costs c on c.branc
   left join handoff_body m on m.handoff_id = b.last_handoff_id
 where b.fan_out_id = $1 order by b.position`
 
+const LOAD_WITHIN = `
+with recursive within as (
+  select b.id, null::uuid as last_handoff_id from branch b where b.fan_out_id = $1
+  union all
+  select b.id, b.last_handoff_id from within w join fan_out f on f.branch_id = w.id and f.state = 'ENDED'
+    join branch b on b.fan_out_id = f.id
+)
+select m.body from within w join handoff_body m on m.handoff_id = w.last_handoff_id order by w.id`
+
 /** Locks a fan-out and its task for this transaction; undefined where somebody else has it, or had it. */
 export async function lockReadyFanOut(
   transaction: Database,
@@ -192,12 +202,19 @@ export async function lockReadyFanOut(
     taskId,
   ])
   if (task === undefined) return undefined
-  const [row] = await run<Omit<ReadyFanOut, 'branches'>>(transaction, 'load_fan_out', LOAD, [
-    fanOutId,
-  ])
+  const [row] = await run<Omit<ReadyFanOut, 'branches' | 'within'>>(
+    transaction,
+    'load_fan_out',
+    LOAD,
+    [fanOutId],
+  )
   if (row === undefined) return undefined
   const branches = await run<EndedBranch>(transaction, 'load_branches', LOAD_BRANCHES, [fanOutId])
-  return { fanOut: { ...row, branches }, isTaskOver: task.over }
+  const within = await run<{ body: Buffer }>(transaction, 'load_within_branches', LOAD_WITHIN, [
+    fanOutId,
+  ])
+  const fanOut = { ...row, branches, within: within.map(({ body }) => body) }
+  return { fanOut, isTaskOver: task.over }
 }
 
 /** How a fan-out is over: joined, ended with what came out of each branch, failed, or canceled with its task. */

@@ -162,6 +162,7 @@ const fanOutOf = (branches: ReadyFanOut['branches']): ReadyFanOut => {
     handoffId: 'h',
     branchId: null,
     sentBy: null,
+    within: [],
     onFailure: 'wait',
     joinAfter: branches.length,
     joinRequest: JSON.stringify({ agentState, targetAgentType, constraints }),

@@ -137,7 +137,8 @@ export function joinRequest(fanOut: ReadyFanOut, now: string): HandoffRequest {
   const asked = JSON.parse(fanOut.joinRequest ?? '') as HandoffRequest
   const { agentState } = asked
   const spent = spentAfter(fanOut)
-  const messages = fanOut.branches.flatMap(({ body }) => (body === null ? [] : [messageOf(body)]))
+  const bodies = [...fanOut.branches.map(({ body }) => body), ...fanOut.within]
+  const messages = bodies.flatMap((body) => (body === null ? [] : [messageOf(body)]))
   const state: JsonObject = { ...agentState.currentState, branches: outcomesOf(fanOut) }
   return {
     ...asked,
