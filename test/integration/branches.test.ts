@@ -75,6 +75,30 @@ async function joinsOf(taskId: string): Promise<readonly string[]> {
   return rows.flatMap(({ body }) => body.joins ?? [])
 }
 
+interface Failure {
+  readonly handoffId: string
+  readonly reason: string
+  readonly fanOut: { readonly branches: readonly { readonly outcome: string }[] }
+}
+
+/** What the log says of fan-outs that failed, once it says so of as many. */
+const failuresOf = (taskId: string, count: number): Promise<readonly Failure[]> =>
+  eventually(
+    async () => {
+      const text = `select convert_from(body, 'UTF8')::json as body from audit.record
+        where task_id = $1 and event = 39 order by seq`
+      const values = [taskId]
+      const { rows } = await pipeline.audit.query<{ body: Failure }>({ text, values })
+      const failures = rows.map(({ body: { handoffId, reason, fanOut } }) => ({
+        handoffId,
+        reason,
+        fanOut,
+      }))
+      return failures.length === count && failures
+    },
+    { deadlineMs: 15_000, describe: () => `${count} failed fan-outs are recorded` },
+  )
+
 it('E28 runs branches at the same time and joins them with what came out of each', async () => {
   const [all, opened] = [new Set<string>(), gate()]
   working = async (context) => {
@@ -261,8 +285,44 @@ it('fails with a branch where that is asked for, and stops the others', async ()
   expect(await pipeline.taskEnds(taskId)).toMatchObject({ status: 'FAILED' })
   held.open()
   expect(joined).toEqual([])
-  const states = (await listTaskHandoffs(pipeline.pool, taskId)).map(({ state }) => state)
-  expect(states).toEqual(['COMPLETED', 'CANCELED', 'ROLLED_BACK'])
+  const handoffs = await listTaskHandoffs(pipeline.pool, taskId)
+  expect(handoffs.map(({ state }) => state)).toEqual(['COMPLETED', 'CANCELED', 'ROLLED_BACK'])
+  const ids = handoffs.map(({ handoffId }) => handoffId)
+  expect(await failuresOf(taskId, 1)).toEqual([
+    {
+      handoffId: ids[0],
+      reason: 'BRANCH_FAILED',
+      fanOut: {
+        onFailure: 'fail',
+        waitFor: 2,
+        branches: [
+          { handoffId: ids[1], outcome: 'CANCELED', reason: 'NOT_WAITED_FOR' },
+          { handoffId: ids[2], outcome: 'ROLLED_BACK', reason: 'BATON_WORKER_CANNOT' },
+        ],
+      },
+    },
+  ])
+})
+
+it('records each failed fan-out of a handoff that a sender fanned out and that fanned out itself', async () => {
+  forking = () => ({ next: [branch('bad'), branch('left')], join: join({ onFailure: 'fail' }) })
+  working = failing('bad')
+  const { taskId } = await pipeline.send('forker', {
+    constraints: {
+      receiverList: [{ agentType: 'forker' }, { agentType: 'worker' }],
+      join: join({ waitFor: 'all', onFailure: 'fail' }),
+    },
+  })
+  expect(await pipeline.taskEnds(taskId)).toMatchObject({ status: 'FAILED' })
+  const failures = await failuresOf(taskId, 2)
+  expect(failures.map(({ handoffId }) => handoffId)).toEqual([
+    failures[0]?.handoffId,
+    failures[0]?.handoffId,
+  ])
+  expect(failures.map(({ fanOut }) => fanOut.branches[0]?.outcome)).toEqual([
+    'ROLLED_BACK',
+    'FAILED',
+  ])
 })
 
 it('goes on without a branch whose own fan-out failed: there is nothing to take up again', async () => {
@@ -318,7 +378,10 @@ it('takes the first that completes and cancels the others', async () => {
   const { result } = await pipeline.taskEnds(taskId)
   held.open()
   expect(result).toMatchObject({
-    joined: { slow: { outcome: 'CANCELED', result: null }, quick: { result: 'of quick' } },
+    joined: {
+      slow: { outcome: 'CANCELED', reason: 'NOT_WAITED_FOR', result: null },
+      quick: { result: 'of quick' },
+    },
   })
 })
 

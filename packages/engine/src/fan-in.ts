@@ -3,7 +3,9 @@ import { ProtocolError } from '@baton/protocol'
 import { codeOf, crashPoint, every, kindOf } from '@baton/runtime'
 import type { Logger, Periodic } from '@baton/runtime'
 import {
+  addOutboxEvents,
   closeFanOut,
+  findForkedHandoff,
   inTransaction,
   listOpenInBranches,
   listReadyFanOuts,
@@ -12,6 +14,7 @@ import {
 import type { Database, DueFanOut, FanOutEnd, NewHandoff, Pool, ReadyFanOut } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import { requestCancel } from './cancel.ts'
+import { fanOutFailedEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { joinRequest, outcomesOf, spentAfter } from './decide/branches.ts'
 import type { KnownReceivers } from './known-receivers.ts'
 import { prepareHandoff } from './prepare-handoff.ts'
@@ -79,6 +82,7 @@ async function settleIn(transaction: Database, parts: Preparing, named: DueFanOu
   const join = wanted.state === 'JOINED' ? prepareJoin(parts, fanOut) : undefined
   const end = typeof join === 'string' ? failure(fanOut, join) : wanted
   await closeFanOut(transaction, end)
+  if (end.state === 'FAILED') await recordFailure(transaction, fanOut, end)
   if (typeof join === 'object') {
     await sendOne(transaction, join)
     parts.metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc()
@@ -86,6 +90,17 @@ async function settleIn(transaction: Database, parts: Preparing, named: DueFanOu
   crashPoint('join.before_commit')
   const { logger } = parts
   logger.info({ event: 'branches.ended', state: end.state, taskId: fanOut.taskId })
+}
+
+async function recordFailure(
+  transaction: Database,
+  fanOut: ReadyFanOut,
+  { reason }: FanOutEnd,
+): Promise<void> {
+  const forked = await findForkedHandoff(transaction, fanOut.fanOutId)
+  if (forked === undefined) return
+  const event = toOutboxEvent(fanOutFailedEntry(forked, fanOut, reason))
+  await addOutboxEvents(transaction, [event])
 }
 
 /** The signed join; or the code of what keeps it from being built, now and later: too long, for one. */
@@ -128,7 +143,8 @@ function endOf(fanOut: ReadyFanOut): FanOutEnd {
   const isEnough = completed >= (joinAfter ?? branches.length)
   const mayGoOn = isEnough || (completed > 0 && (failed === 0 || onFailure !== 'fail'))
   if (!mayGoOn) {
-    return failure(fanOut, completed === 0 ? 'NO_BRANCH_COMPLETED' : 'BRANCH_FAILED')
+    const isForbidden = onFailure === 'fail' && failed > 0
+    return failure(fanOut, isForbidden ? 'BRANCH_FAILED' : 'NO_BRANCH_COMPLETED')
   }
   if (joinAfter !== null)
     return { fanOutId, state: 'JOINED', result: null, spentMicroUSD, reason: null }

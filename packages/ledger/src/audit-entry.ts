@@ -50,6 +50,23 @@ export interface EntryStream {
   readonly sha256: string
 }
 
+/** A fan-out: what was asked of it, and how each of its branches had ended, in their order. */
+export interface EntryFanOut {
+  /** What becomes of it when a branch ends without a result. */
+  readonly onFailure: 'wait' | 'skip' | 'fail'
+  /** How many branches its join waited for; null where nothing joined. */
+  readonly waitFor: number | null
+  readonly branches: readonly EntryBranch[]
+}
+
+export interface EntryBranch {
+  /** Its last handoff: what it came to stands in the record of that; null where none was sent. */
+  readonly handoffId: string | null
+  /** An upper-case state, and why. */
+  readonly outcome: string
+  readonly reason: string | null
+}
+
 /** What a person decided: who, and a fresh id, so that two people may decide the same. */
 export interface EntryAct {
   readonly id: string
@@ -87,6 +104,8 @@ export interface AuditEntry {
   readonly times?: number
   /** Only in decisions about a join: the last handoffs of the branches that it joins. */
   readonly joins?: readonly string[]
+  /** Only in records of fan-outs that failed. */
+  readonly fanOut?: EntryFanOut
   /** Only in records of completions with a stream: how many chunks, and SHA-256 over the SHA-256 of each. */
   readonly stream?: EntryStream
   /** Only in records of an erasure: what was erased. */

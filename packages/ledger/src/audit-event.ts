@@ -41,6 +41,8 @@ export const EVENT_NUMBERS = {
   LEGAL_HOLD_LIFTED: 37,
   /** At the door, before anything of it was stored; `times` of them. */
   SEND_REFUSED: 38,
+  /** Stands with the handoff that fanned out. */
+  FAN_OUT_FAILED: 39,
 } as const
 
 export type AuditEvent = keyof typeof EVENT_NUMBERS

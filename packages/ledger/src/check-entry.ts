@@ -33,6 +33,8 @@ const outcome = oneOf('passed', 'failed', 'skipped')
 const wellFormed = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= SEGMENT_CHARACTERS_MAX && value.isWellFormed()
 
+const code = matching('an upper-case code', /^[A-Z][A-Z0-9_]{0,63}$/)
+
 /** The members that an entry and its record share. */
 const STRUCTURAL_MEMBERS = {
   event: must('an event the log knows', isAuditEvent),
@@ -58,7 +60,7 @@ const STRUCTURAL_MEMBERS = {
       }),
     }),
   ),
-  reason: orNull(matching('an upper-case code', /^[A-Z][A-Z0-9_]{0,63}$/)),
+  reason: orNull(code),
   cost: orNull(
     object({
       spentMicroUSD: count,
@@ -72,6 +74,16 @@ const STRUCTURAL_MEMBERS = {
   model: optional(name),
   times: optional(integer(1, Number.MAX_SAFE_INTEGER)),
   joins: optional(list(uuid, JOINS_MAX)),
+  fanOut: optional(
+    object({
+      onFailure: oneOf('wait', 'skip', 'fail'),
+      waitFor: orNull(integer(1, JOINS_MAX)),
+      branches: list(
+        object({ handoffId: orNull(uuid), outcome: code, reason: orNull(code) }),
+        JOINS_MAX,
+      ),
+    }),
+  ),
   stream: optional(
     object({ chunks: count, sha256: matching('64 lower-case hex digits', /^[0-9a-f]{64}$/) }),
   ),

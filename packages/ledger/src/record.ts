@@ -5,6 +5,7 @@ import type {
   AuditEntry,
   EntryAct,
   EntryCost,
+  EntryFanOut,
   EntryStream,
   EntryVerdicts,
   SegmentInput,
@@ -61,6 +62,7 @@ export interface RecordBody {
   readonly model?: string
   readonly times?: number
   readonly joins?: readonly string[]
+  readonly fanOut?: EntryFanOut
   readonly stream?: EntryStream
   readonly erasure?: RecordErasure
   readonly payload: readonly PayloadReference[]

@@ -178,7 +178,8 @@ with recursive inside as (
     join execution e on e.handoff_id = h.id and e.status = 'DONE'
   where f.id = $1 group by i.branch_id
 )
-select b.id as "branchId", b.name, b.position, b.outcome, b.reason, b.last_handoff_id as "handoffId", b.result,
+select b.id as "branchId", b.name, b.position, b.outcome, b.last_handoff_id as "handoffId", b.result,
+  case when b.outcome = 'CANCELED' and b.ended_at >= f.ready_at then 'NOT_WAITED_FOR' else b.reason end as reason,
   f.spent_micro_usd + coalesce(c.cost, 0) as "spentMicroUSD", m.body
 from branch b join fan_out f on f.id = b.fan_out_id left join costs c on c.branch_id = b.id
   left join handoff_body m on m.handoff_id = b.last_handoff_id

@@ -57,12 +57,18 @@ function digestOf(entry: AuditEntry, requestKey: Buffer): Buffer {
     // Only where there is one of them: what was asked for before there were any has the digest that it had.
     ...(entry.model === undefined && entry.times === undefined ? [] : [[entry.model, entry.times]]),
     ...(entry.joins === undefined ? [] : [entry.joins]),
+    ...(entry.fanOut === undefined ? [] : fanOutFields(entry.fanOut)),
     ...(entry.stream === undefined ? [] : [[entry.stream.chunks, entry.stream.sha256]]),
   ])
   const digest = createHmac('sha256', requestKey).update(structural)
   for (const { text } of entry.segments) digest.update(text)
   return digest.digest()
 }
+
+const fanOutFields = ({ onFailure, waitFor, branches }: NonNullable<AuditEntry['fanOut']>) => [
+  [onFailure, waitFor],
+  ...branches.map(({ handoffId, outcome, reason }) => [handoffId, outcome, reason]),
+]
 
 const safetyFields = (safety: NonNullable<AuditEntry['verdicts']>['safety']) => [
   safety.decision,

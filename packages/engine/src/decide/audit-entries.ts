@@ -4,7 +4,7 @@ import { SEGMENT_CHARACTERS_MAX } from '@baton/ledger'
 import type { AuditEntry, AuditEvent, EntryVerdicts, SegmentInput } from '@baton/ledger'
 import { encodeMessage, microUSD, transferCode } from '@baton/protocol'
 import type { HandoffMessage, Jurisdiction, Verdict } from '@baton/protocol'
-import type { ClaimedHandoff, ExpiredHandoff, OutboxEvent } from '@baton/store'
+import type { ClaimedHandoff, ExpiredHandoff, OutboxEvent, ReadyFanOut } from '@baton/store'
 import { permanent } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import type { Executing } from '../execute-handoff.ts'
@@ -146,6 +146,24 @@ interface Started {
 export function blockedEntry(claimed: ClaimedHandoff, verdict: Verdict<SafetyVerdict>): AuditEntry {
   return { ...decisionEntry(claimed, verdict), event: 'HANDOFF_BLOCKED', reason: 'BLOCKED' }
 }
+
+/** That branches were given up: by what was asked of them, because of which, and whose results there are. */
+export const fanOutFailedEntry = (
+  forked: ExpiredHandoff,
+  { onFailure, joinAfter, branches }: ReadyFanOut,
+  reason: string | null,
+): AuditEntry => ({
+  ...lifecycleEntry(forked, 'FAN_OUT_FAILED', reason),
+  fanOut: {
+    onFailure,
+    waitFor: joinAfter,
+    branches: branches.map((branch) => ({
+      handoffId: branch.handoffId,
+      outcome: branch.outcome ?? 'CANCELED',
+      reason: branch.outcome === null ? 'NOT_WAITED_FOR' : branch.reason,
+    })),
+  },
+})
 
 /** An entry that commits with the change it tells of and is shipped afterwards. */
 export function toOutboxEvent(entry: AuditEntry): OutboxEvent {

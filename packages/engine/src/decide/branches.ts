@@ -115,7 +115,7 @@ export function outcomesOf({ spentMicroUSD, branches }: ReadyFanOut): Record<str
     const outcome: BranchOutcome = {
       agent: branch.body === null ? null : messageOf(branch.body).toAgent.agentType,
       outcome: branch.outcome ?? 'CANCELED',
-      reason: branch.reason,
+      reason: branch.outcome === null ? 'NOT_WAITED_FOR' : branch.reason,
       handoffId: branch.handoffId,
       result: branch.result === null ? null : (JSON.parse(branch.result) as JsonValue),
       costUSD: usdFromMicro(branch.spentMicroUSD - spentMicroUSD),

@@ -12,10 +12,13 @@ export function formatOf({ records, erasures, ends }: BundleParts): string {
 
 /** Whether a record has what version 1.2 of its schema added. */
 function isOfResults(bytes: Uint8Array): boolean {
-  const { event, model, times, joins, stream, payload } = JSON.parse(
+  const { event, model, times, joins, fanOut, stream, payload } = JSON.parse(
     decodeUtf8(bytes) ?? '{}',
   ) as RecordBody
-  if (event === 'SEND_REFUSED' || [model, times, joins, stream].some((one) => one !== undefined))
+  if (
+    event === 'SEND_REFUSED' ||
+    [model, times, joins, fanOut, stream].some((one) => one !== undefined)
+  )
     return true
   // A dishonest log may have sealed anything.
   if (!Array.isArray(payload)) return false

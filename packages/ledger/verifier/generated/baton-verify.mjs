@@ -938,7 +938,8 @@ const EVENT_NUMBERS = {
 	PARTITION_DROPPED: 35,
 	LEGAL_HOLD_SET: 36,
 	LEGAL_HOLD_LIFTED: 37,
-	SEND_REFUSED: 38
+	SEND_REFUSED: 38,
+	FAN_OUT_FAILED: 39
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
 
@@ -974,6 +975,7 @@ const JOINS_MAX = 256;
 const SEGMENT_CHARACTERS_MAX = 4194304;
 const outcome = oneOf("passed", "failed", "skipped");
 const wellFormed = (value) => typeof value === "string" && value.length <= 4194304 && value.isWellFormed();
+const code = matching("an upper-case code", /^[A-Z][A-Z0-9_]{0,63}$/);
 const STRUCTURAL_MEMBERS = {
 	event: must("an event the log knows", isAuditEvent),
 	taskId: uuid,
@@ -1003,7 +1005,7 @@ const STRUCTURAL_MEMBERS = {
 			findings: integer(0, 1e6)
 		})
 	})),
-	reason: orNull(matching("an upper-case code", /^[A-Z][A-Z0-9_]{0,63}$/)),
+	reason: orNull(code),
 	cost: orNull(object({
 		spentMicroUSD: count,
 		remainingMicroUSD: integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
@@ -1018,6 +1020,15 @@ const STRUCTURAL_MEMBERS = {
 	model: optional(name),
 	times: optional(integer(1, Number.MAX_SAFE_INTEGER)),
 	joins: optional(list(uuid, JOINS_MAX)),
+	fanOut: optional(object({
+		onFailure: oneOf("wait", "skip", "fail"),
+		waitFor: orNull(integer(1, JOINS_MAX)),
+		branches: list(object({
+			handoffId: orNull(uuid),
+			outcome: code,
+			reason: orNull(code)
+		}), JOINS_MAX)
+	})),
 	stream: optional(object({
 		chunks: count,
 		sha256: matching("64 lower-case hex digits", /^[0-9a-f]{64}$/)

@@ -207,6 +207,8 @@ const PHRASES: Readonly<Record<AuditEvent, Teller>> = {
     say`${handoffOf(record, told)} to ${receiver(record)} was canceled.`,
   CANCEL_REQUESTED: (record, told) =>
     say`${person(record)} asked for ${handoffOf(record, told)} to be canceled.${onGround(record)}`,
+  FAN_OUT_FAILED: (record, told) =>
+    say`The branches that ${handoffOf(record, told)} had begun were given up${because(record)}.${branchesOf(record, told)}`,
   HANDOFF_RETURNED: (record, told) =>
     say`${handoffOf(record, told)} was given back to ${named(record.body.fromAgent.agentId)}${because(record)}.`,
   HANDOFF_REROUTED: (record, told) =>
@@ -247,6 +249,16 @@ const PHRASES: Readonly<Record<AuditEvent, Teller>> = {
   VERIFY_RUN: (record) =>
     say`The records of this task were rebuilt and verified with the right of ${person(record)}.${onGround(record)}`,
   PARTITION_DROPPED: () => say`A day of records was moved to the cold store.`,
+}
+
+/** How each branch had ended: what those came to that were carried out stands where they finished. */
+function branchesOf({ body: { fanOut } }: ShownRecord, { handoffs }: Told): string {
+  const ends = (fanOut?.branches ?? []).map(({ handoffId, outcome, reason }) => {
+    const number = handoffs.get(handoffId ?? '')
+    const name = number === undefined ? 'a branch' : `the one up to handoff ${number}`
+    return `${name} ${outcome}${reason === null ? '' : `, as ${reasonWords(reason)}`}`
+  })
+  return ends.length === 0 ? '' : ` Its branches had ended so: ${ends.join('; ')}.`
 }
 
 function byVotes({ body }: ShownRecord, { votes }: Told): string {

@@ -37,6 +37,7 @@ export const EVENT_WORDS: Readonly<Record<AuditEvent, string>> = {
   LEGAL_HOLD_SET: 'Legal hold set',
   SEND_REFUSED: 'Refused at the door',
   LEGAL_HOLD_LIFTED: 'Legal hold lifted',
+  FAN_OUT_FAILED: 'Branches failed',
 }
 
 const REASON_WORDS: Readonly<Record<string, string>> = {
@@ -48,6 +49,9 @@ const REASON_WORDS: Readonly<Record<string, string>> = {
   EXPIRED: 'its deadline passed',
   CANCELED: 'it was canceled',
   BLOCKED: 'the receiver cannot take it',
+  BRANCH_FAILED: 'a branch ended without a result, and none was to',
+  NO_BRANCH_COMPLETED: 'no branch came to a result',
+  NOT_WAITED_FOR: 'nothing waited for it any more',
   POISON: 'its execution was interrupted too often',
   LEGAL_HOLD: 'a legal hold forbids it',
   PAYLOADS_INCLUDED: 'the texts were included',

@@ -88,6 +88,7 @@ export interface DecisionRecord {
     | 'LEGAL_HOLD_SET'
     | 'LEGAL_HOLD_LIFTED'
     | 'SEND_REFUSED'
+    | 'FAN_OUT_FAILED'
   taskId: Uuid
   /**
    * Position among the records of the task.
@@ -149,6 +150,27 @@ export interface DecisionRecord {
    * The last handoffs of the branches that a join brings together; only in decisions about one.
    */
   joins?: Uuid[]
+  /**
+   * The fan-out that failed; only in records of one.
+   */
+  fanOut?: {
+    /**
+     * What becomes of it when a branch ends without a result.
+     */
+    onFailure: 'wait' | 'skip' | 'fail'
+    /**
+     * How many branches its join waited for; null where nothing joined.
+     */
+    waitFor: number | null
+    /**
+     * How each branch had ended: by its last handoff, in whose records stands what it came to.
+     */
+    branches: {
+      handoffId: Uuid | null
+      outcome: string
+      reason: string | null
+    }[]
+  }
   /**
    * What the execution yielded while it ran: how many chunks, and SHA-256 over the SHA-256 of each in their order; only where it yielded any.
    */
