@@ -76,7 +76,11 @@ export async function prepareOutgoing(
     const own = { ...options, receiver: undefined, branchId, written: summaries[index] }
     return prepareHandoff(requestOfCopy(asked, copy), own)
   })
-  return outgoingOf(copies, handoffs, { ...wanted, addedCostMicroUSD: own })
+  return outgoingOf(copies, handoffs, {
+    ...wanted,
+    bounds: options.fanOuts,
+    addedCostMicroUSD: own,
+  })
 }
 
 /** The agent types that a request is for, where `receiver` is its target. */
@@ -140,7 +144,7 @@ export async function prepareOutgoingMessage(
     const handoff = prepareMessage(own, { ...options, branchId })
     return { ...handoff, requestSha256: requestDigest(handoff, ready) }
   })
-  return outgoingOf(copies, handoffs, { ...wanted, addedCostMicroUSD })
+  return outgoingOf(copies, handoffs, { ...wanted, bounds: options.fanOuts, addedCostMicroUSD })
 }
 
 /** The same message sent again may be for somebody else by then: what was given tells that it is the same. */
@@ -169,6 +173,7 @@ const JOIN_UNADDRESSED = permanent('BATON_RECEIVER_MISSING', '/join/to: "*" name
 })
 
 interface Spent extends Pick<Wanted, 'join' | 'spentMicroUSD' | 'leftMicroUSD'> {
+  readonly bounds: PrepareOptions['fanOuts']
   readonly addedCostMicroUSD: number
 }
 

@@ -9,7 +9,7 @@ import type {
   HandoffMessage,
   KeyRing,
 } from '@baton/protocol'
-import type { NewHandoff } from '@baton/store'
+import type { FanOutBounds, NewHandoff } from '@baton/store'
 import type { WrittenSummary } from '@baton/summarise'
 import type { JoinHandoff } from '@baton/protocol/settlement'
 import { permanent } from '@baton/runtime'
@@ -30,6 +30,8 @@ export interface PrepareOptions {
   readonly receiver?: string | undefined
   /** What is known of its receivers: the builder compresses for their windows (E03). */
   readonly bounds?: ReceiverBounds | undefined
+  /** How far its task may fan out; FAN_OUT_BOUNDS by default. */
+  readonly fanOuts?: FanOutBounds | undefined
   /** What a summariser wrote of the older turns, ahead of building; the extract by default. Its cost is the sender's. */
   readonly written?: WrittenSummary | undefined
   /** Called for every handoff whose older turns were summarised. */

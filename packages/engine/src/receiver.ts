@@ -15,7 +15,13 @@ import { createBatcher } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createScanner, prepareScanner } from '@baton/safety'
 import { claimExecutions, markExecuting, notifyOutbox, releaseOwnLeases } from '@baton/store'
-import type { ClaimedHandoff, ClaimRequest, Pool, StartedExecution } from '@baton/store'
+import type {
+  ClaimedHandoff,
+  ClaimRequest,
+  FanOutBounds,
+  Pool,
+  StartedExecution,
+} from '@baton/store'
 import type { HandoffTransport, Metrics } from '@baton/telemetry'
 import { createRecorder, shipDecisions } from './record-audit.ts'
 import type { EventShipper } from './record-audit.ts'
@@ -26,6 +32,7 @@ export interface ReceiverParts {
   readonly receivers: KnownReceivers
   readonly keyRing: KeyRing
   readonly attemptsMax: number
+  readonly fanOuts?: FanOutBounds | undefined
   readonly backoff: Backoff
   readonly leaseMs: number
   readonly blockedPolicy: BlockedPolicy

@@ -11,6 +11,7 @@ import {
   text,
   url,
 } from '@baton/runtime'
+import { FAN_OUT_BOUNDS } from './fan-out-bounds.ts'
 import { OUTBOX_BOUNDS } from './outbox-bound.ts'
 
 export const STORE_SETTINGS = {
@@ -44,6 +45,22 @@ export const OUTBOX_SETTINGS = {
     max: 86_400_000,
     default: OUTBOX_BOUNDS.ageMaxMs,
     help: 'How long the oldest handoff of an agent type may wait for a relay; above it that type takes only priority 0.',
+  }),
+}
+
+/** How far a task may fan out. */
+export const FAN_OUT_SETTINGS = {
+  BATON_FAN_OUT_DEPTH_MAX: integer({
+    min: 1,
+    max: 64,
+    default: FAN_OUT_BOUNDS.depthMax,
+    help: 'How many fan-outs may stand within one another: branches that fan out themselves.',
+  }),
+  BATON_BRANCHES_OPEN_MAX: integer({
+    min: 1,
+    max: 10_000,
+    default: FAN_OUT_BOUNDS.openMax,
+    help: 'How many branches of one task may go on at once.',
   }),
 }
 

@@ -26,7 +26,7 @@ import type {
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createPool, notifyOutbox, outboxDepth, outboxQueueDepths } from '@baton/store'
-import type { Database } from '@baton/store'
+import type { Database, FanOutBounds } from '@baton/store'
 import type { Summariser } from '@baton/summarise'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
@@ -44,6 +44,8 @@ export interface SenderOptions {
   readonly connectionsMax?: number
   /** Handoffs of one agent type that may wait for a relay; 50,000 by default. Of all types together four times as many. */
   readonly outboxMax?: number
+  /** How far a task may fan out: 8 fan-outs within one another and 1,000 branches at once by default. */
+  readonly fanOuts?: FanOutBounds | undefined
   /** How long the oldest of them may wait; 30 s by default. */
   readonly outboxAgeMaxMs?: number
   /**
@@ -137,10 +139,10 @@ export function createSender(options: SenderOptions): Sender {
     ageMaxMs: options.outboxAgeMaxMs ?? OUTBOX_BOUNDS.ageMaxMs,
     metrics,
   })
-  const { jurisdiction, summariser, compression } = options
+  const { jurisdiction, summariser, compression, fanOuts } = options
   const receivers = createKnownReceivers({ pool, compression })
   const { logger = createLogger({ service: 'sender' }) } = options
-  const preparing = { pool, receivers, keyRing, attemptsMax, metrics, logger }
+  const preparing = { pool, receivers, keyRing, attemptsMax, fanOuts, metrics, logger }
   const bounds = { requireRoom, jurisdiction, summariser }
   const sender = createHandoffSender({ ...preparing, ...bounds, sentBy })
   const watcher = watchReturns(options, preparing)

@@ -28,7 +28,7 @@ import type { KeyRing } from '@baton/protocol'
 import { codeOf, createLogger } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createPool, extendLeases, findInterrupted, outboxDepth } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { FanOutBounds, Pool } from '@baton/store'
 import type { Summariser } from '@baton/summarise'
 import { createMetrics } from '@baton/telemetry'
 import type { Gauge, HandoffTransport, Metrics } from '@baton/telemetry'
@@ -65,6 +65,8 @@ export interface WorkerOptions {
   readonly correctionMs?: number
   readonly connectionsMax?: number
   readonly attemptsMax?: number
+  /** How far what agents hand on may fan out: 8 fan-outs within one another and 1,000 branches at once by default. */
+  readonly fanOuts?: FanOutBounds | undefined
   /** What becomes of handoffs that require what their agent lacks: 'reroute' by default. */
   readonly blockedPolicy?: BlockedPolicy
   /** Called when the queue gives this process nothing although it should, even after a new start. */
@@ -110,10 +112,8 @@ export function createWorker(options: WorkerOptions): Worker {
   const receiver = createReceiver({
     ...parts,
     keyRing: options.keyRing,
-    attemptsMax: options.attemptsMax ?? 3,
-    backoff: options.backoff ?? BACKOFF,
+    ...settlementOf(options),
     leaseMs,
-    blockedPolicy: options.blockedPolicy ?? 'reroute',
   })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   const registrar = createRegistrar({ ...hostOf(options), pool, logger })
@@ -197,6 +197,13 @@ function watchCalls(
   }
   return agents
 }
+
+const settlementOf = ({
+  attemptsMax = 3,
+  fanOuts,
+  backoff = BACKOFF,
+  blockedPolicy = 'reroute',
+}: WorkerOptions) => ({ attemptsMax, fanOuts, backoff, blockedPolicy })
 
 // Agents hosted here answer for what they sent on; without hooks nothing is watched.
 function ownHooks(

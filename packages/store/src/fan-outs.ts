@@ -2,6 +2,8 @@
 import { columns, int4, int8, nullable, text, uuid } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
+import { requireBounds } from './fan-out-bounds.ts'
+import type { FanOutBounds } from './fan-out-bounds.ts'
 import { ENDED_TASK } from './states.ts'
 
 /** What becomes of a fan-out when a branch ends without a result: a person decides, it goes on without, or it fails. */
@@ -30,6 +32,7 @@ export interface NewFanOut {
   readonly spentMicroUSD: number
   readonly reservedMicroUSD: number
   readonly branches: readonly NewBranch[]
+  readonly bounds: FanOutBounds
 }
 
 const FAN_OUTS = columns({
@@ -67,12 +70,16 @@ with fan_outs as (
 insert into branch (id, fan_out_id, task_id, position, name, budget_micro_usd)
 select * from ${BRANCHES.unnest('b', { after: FAN_OUTS.width })}`
 
-/** Stores fan-outs with their branches, before their handoffs and in the same transaction. */
+/**
+ * Stores fan-outs with their branches, before their handoffs and in the same transaction, which has locked their tasks.
+ * Throws BATON_FAN_OUT_TOO_DEEP and BATON_BRANCHES_OPEN.
+ */
 export async function openFanOuts(
   transaction: Database,
   fanOuts: readonly NewFanOut[],
 ): Promise<void> {
   const rows = fanOuts.map((one) => ({ ...one, branchCount: one.branches.length }))
+  await requireBounds(transaction, rows)
   const branches = fanOuts.flatMap(({ fanOutId, taskId, branches: all }) =>
     all.map((branch, position) => ({ ...branch, fanOutId, taskId, position })),
   )
@@ -117,7 +124,7 @@ branch_ends as (
 )`
 
 /** A fan-out of which nothing more is waited for. */
-export interface ReadyFanOut extends Omit<NewFanOut, 'branches' | 'fanOutId'> {
+export interface ReadyFanOut extends Omit<NewFanOut, 'bounds' | 'branches' | 'fanOutId'> {
   readonly fanOutId: string
   /** The operator for whom the handoff that fanned out was sent. */
   readonly sentBy: string | null

@@ -17,7 +17,7 @@ import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
 import { createPool, findTaskTraceparent, outboxDepth, outboxQueueDepths } from '@baton/store'
-import type { Pool } from '@baton/store'
+import type { FanOutBounds, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { DirectCalls } from '@baton/transport/direct-calls'
 import { identify } from './api-keys.ts'
@@ -67,6 +67,8 @@ export interface GatewayOptions {
   readonly databaseUrl: string
   readonly keyRing: KeyRing
   readonly attemptsMax: number
+  /** How far a task may fan out. */
+  readonly fanOuts?: FanOutBounds | undefined
   /** Where this installation stores and processes; without it nothing is taken that must stay somewhere. */
   readonly jurisdiction?: string | undefined
   /** Who condenses conversations that do not fit; the extract by default. Whoever gives it closes it. */

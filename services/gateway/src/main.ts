@@ -1,5 +1,5 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
-import { openSummariser, readCompression, safeServers } from '@baton/engine'
+import { openSummariser, readCompression, readFanOutBounds, safeServers } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { prepareSchemas } from '@baton/protocol'
 import { closing } from '@baton/runtime'
@@ -27,6 +27,7 @@ await runProcess('gateway', {
       databaseUrl,
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
+      fanOuts: readFanOutBounds(settings),
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
       compression: readCompression(settings),

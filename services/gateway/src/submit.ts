@@ -12,7 +12,7 @@ import {
   takeExternalRef,
   takeIdempotencyKey,
 } from '@baton/store'
-import type { Database, KeyedRequest, Pool } from '@baton/store'
+import type { Database, FanOutBounds, KeyedRequest, Pool } from '@baton/store'
 import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { ProblemError } from '@baton/http/server'
@@ -24,6 +24,7 @@ interface SubmitterOptions {
   readonly receivers: KnownReceivers
   readonly keyRing: KeyRing
   readonly attemptsMax: number
+  readonly fanOuts?: FanOutBounds | undefined
   readonly jurisdiction?: Jurisdiction
   readonly summariser?: Summariser | undefined
   readonly metrics: Metrics

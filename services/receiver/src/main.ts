@@ -4,6 +4,7 @@ import {
   openSummariser,
   openTransport,
   readCompression,
+  readFanOutBounds,
   safeServers,
 } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
@@ -40,6 +41,7 @@ await runProcess('receiver', {
       concurrency: settings.BATON_CONCURRENCY,
       backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
+      fanOuts: readFanOutBounds(settings),
       correctionMs: settings.BATON_CORRECTION_MS,
       blockedPolicy: settings.BATON_BLOCKED_POLICY,
       drainMs: settings.BATON_DRAIN_MS,

@@ -1,7 +1,7 @@
 // The sender process, for programs in any language: one JSON request per line in, one answer per line out.
 import { createInterface } from 'node:readline'
 import type { Interface } from 'node:readline'
-import { openSummariser, readCompression } from '@baton/engine'
+import { openSummariser, readCompression, readFanOutBounds } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
 import { closing } from '@baton/runtime'
 import type { Life, Logger, Service } from '@baton/runtime'
@@ -20,6 +20,7 @@ await runProcess('sender', {
       databaseUrl: settings.BATON_DATABASE_URL,
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
+      fanOuts: readFanOutBounds(settings),
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
       compression: readCompression(settings),

@@ -6,6 +6,7 @@ import { permanent } from '@baton/runtime'
 import type { ClaimedHandoff, NewFanOut, NewHandoff } from '@baton/store'
 import type { AgentResult } from '../agent.ts'
 import type { Execution } from '../execute-handoff.ts'
+import { FAN_OUT_BOUNDS } from '../fan-out-bounds.ts'
 import { prepareHandoff } from '../prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions } from '../prepare-handoff.ts'
 import { branchNames, divideBudget, joinAfter, prepareEach } from './branches.ts'
@@ -58,7 +59,9 @@ export function passOn(step: Step, options: PrepareOptions): PassedOn {
   }
   const own = { ...options, sentBy: step.claimed.sentBy, branchId: step.claimed.branchId }
   const fanOut =
-    all.length > 1 || join !== undefined ? fanOutOf(step, { next: all, join, completedAt }) : null
+    all.length > 1 || join !== undefined
+      ? fanOutOf(step, { next: all, join, completedAt, bounds: options.fanOuts })
+      : null
   const handoffs = prepareEach(all, (next, index) => {
     const branch = fanOut?.branches[index]
     const name = nameOf(index)
@@ -85,9 +88,13 @@ interface Parts {
   readonly next: readonly NextHandoff[]
   readonly join: JoinHandoff | undefined
   readonly completedAt: string
+  readonly bounds: PrepareOptions['fanOuts']
 }
 
-function fanOutOf(step: Step, { next, join, completedAt }: Parts): NewFanOut {
+function fanOutOf(
+  step: Step,
+  { next, join, completedAt, bounds = FAN_OUT_BOUNDS }: Parts,
+): NewFanOut {
   const { claimed, message, execution } = step
   const { costSpentSoFarUSD, costBudgetRemainingUSD } = message.costTracking
   const own = microUSD(execution.result.costUSD)
@@ -119,6 +126,7 @@ function fanOutOf(step: Step, { next, join, completedAt }: Parts): NewFanOut {
     spentMicroUSD,
     reservedMicroUSD: shares.join,
     branches,
+    bounds,
   }
 }
 

@@ -3,7 +3,8 @@ import { microUSD, usdFromMicro } from '@baton/protocol'
 import type { AgentState, HandoffMessage, Receiver } from '@baton/protocol'
 import type { JoinHandoff } from '@baton/protocol/settlement'
 import { permanent } from '@baton/runtime'
-import type { NewBranch, NewFanOut } from '@baton/store'
+import type { FanOutBounds, NewBranch, NewFanOut } from '@baton/store'
+import { FAN_OUT_BOUNDS } from '../fan-out-bounds.ts'
 import type { HandoffRequest } from '../prepare-handoff.ts'
 import { branchNames, divideBudget, joinAfter } from './branches.ts'
 import { carriedOver } from './carried-over.ts'
@@ -86,11 +87,15 @@ const targetMissing = (target: string) =>
     { fix: 'Name the target in receiverList too, or leave receiverList out to send to it alone.' },
   )
 
+type Begun = Pick<Wanted, 'join' | 'spentMicroUSD' | 'leftMicroUSD'> & {
+  readonly bounds: FanOutBounds | undefined
+}
+
 /** The fan-out that these copies begin; `message` is the first of them, as it was built. */
 export function fanOutOfCopies(
   { fanOutId, copies, first, reservedMicroUSD }: Copies,
   message: HandoffMessage,
-  { join, spentMicroUSD, leftMicroUSD }: Pick<Wanted, 'join' | 'spentMicroUSD' | 'leftMicroUSD'>,
+  { join, spentMicroUSD, leftMicroUSD, bounds = FAN_OUT_BOUNDS }: Begun,
 ): NewFanOut {
   const branches = copies.map(({ branch }) => branch)
   return {
@@ -106,6 +111,7 @@ export function fanOutOfCopies(
     spentMicroUSD,
     reservedMicroUSD,
     branches,
+    bounds,
   }
 }
 

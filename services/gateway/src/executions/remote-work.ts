@@ -14,7 +14,7 @@ import { ProblemError } from '@baton/http/server'
 import type { KeyRing } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import type { Fence, Pool } from '@baton/store'
+import type { FanOutBounds, Fence, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { Transport } from '@baton/transport'
 import { createHandOut } from './hand-out.ts'
@@ -39,6 +39,7 @@ interface RemoteWorkParts extends RemoteOptions {
   readonly databaseUrl: string
   readonly keyRing: KeyRing
   readonly attemptsMax: number
+  readonly fanOuts?: FanOutBounds | undefined
   readonly metrics: Metrics
   readonly logger: Logger
 }
