@@ -431,7 +431,14 @@ it.each([
 })
 
 it('fails for good, and says so, where what came out of its branches makes no message', async () => {
-  working = async () => ({ result: 'x'.repeat(600_000) })
+  const dataOf = (name: string) =>
+    Object.fromEntries([1, 2, 3].map((nth) => [`/state/${name}${nth}`, 'x'.repeat(200_000)]))
+  working = async (context) => {
+    const name = nameOf(context)
+    if (name.endsWith(' too')) return { result: name }
+    const personalData = { dataSubjects: ['ada'], payload: dataOf(name) }
+    return { personalData, next: [branch(`${name} too`)] }
+  }
   const taskId = await fanOut({ next: [branch('a'), branch('b')], join: join() })
   expect(await pipeline.taskEnds(taskId)).toMatchObject({ status: 'FAILED' })
   const alerts = await pipeline.rows(

@@ -34,6 +34,7 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
   'GET /metrics': 'metrics:read',
   'POST /v2/handoffs': 'handoffs:send',
   'GET /v2/handoffs/{id}': 'handoffs:read',
+  'GET /v2/handoffs/{id}/branches/{branch}': 'handoffs:read',
   'GET /v2/handoffs/{id}/chunks': 'handoffs:read',
   'POST /v2/handoffs/{id}/chunks': 'executions:claim',
   'POST /v2/handoffs/{id}/revisions': 'handoffs:return',
@@ -111,6 +112,7 @@ async function ask(route: string, key?: string): Promise<{ status: number; code:
   const [method, path] = route.split(' ') as ['GET' | 'POST' | 'PATCH' | 'DELETE', string]
   const url = path
     .replace('{id}', randomUUID())
+    .replace('{branch}', '0')
     .replace('{path}', 'handoff/2.1.json')
     .replace('{name}', 'outbox-stale.md')
   const response = await fixture.gateway.server.inject({

@@ -167,6 +167,17 @@ readonly "returns"?: readonly (Readonly<Record<string, unknown>>)[]
 readonly "links"?: Readonly<Record<string, unknown>>
 }
 
+export type JoinedBranch = {
+readonly "branch"?: string
+/** COMPLETED, or how it ended without a result. */
+readonly "outcome"?: string
+readonly "reason"?: string | null
+/** Its last handoff. */
+readonly "handoffId"?: string | null
+/** Null where nothing came out of it. */
+readonly "result"?: unknown
+}
+
 export type Notice = {
 readonly "noticeId"?: string
 readonly "kind"?: "return" | "rollback"
@@ -1701,6 +1712,20 @@ readonly "id": string
   readonly body: undefined
   readonly answer: Handoff
 }
+/** What came out of a branch that a handoff joins, whole */
+readBranch: {
+  readonly method: 'GET'
+  readonly path: '/v2/handoffs/{id}/branches/{branch}'
+  readonly inPath: {
+readonly "id": string
+readonly "branch": string
+}
+  readonly query: {
+
+}
+  readonly body: undefined
+  readonly answer: JoinedBranch
+}
 /** One task and its handoffs in the order they were sent */
 readTask: {
   readonly method: 'GET'
@@ -2679,6 +2704,7 @@ reviseHandoff: ['POST', '/v2/handoffs/{id}/revisions'],
 readCheckpoint: ['GET', '/v2/tasks/{id}/checkpoint'],
 resumeTask: ['POST', '/v2/tasks/{id}/resume'],
 readHandoff: ['GET', '/v2/handoffs/{id}'],
+readBranch: ['GET', '/v2/handoffs/{id}/branches/{branch}'],
 readTask: ['GET', '/v2/tasks/{id}'],
 traceTask: ['GET', '/v2/tasks/{id}/trace'],
 listTaskReceipts: ['GET', '/v2/tasks/{id}/receipts'],

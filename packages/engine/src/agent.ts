@@ -40,6 +40,11 @@ export interface AgentContext {
   emit(chunk: Chunk, seq?: number): Promise<number>
   /** What this and earlier attempts have committed after that number, in order: a page at a time, empty at the end. */
   committedChunks(after?: number): Promise<readonly CommittedChunk[]>
+  /**
+   * What came out of a branch that this handoff joins, whole: also where `state.branches` has no room for it, and says `cut`
+   * instead. Undefined where nothing did.
+   */
+  branchResult(name: string): Promise<JsonValue | undefined>
 }
 
 /** The reason of `context.signal` after a cancellation: a result still counts until `graceUntil`. */

@@ -1,7 +1,13 @@
 // Runs agent code under a lease: whoever loses the lease is aborted and can commit nothing.
-import type { AgentRegistration, Detail, HandoffMessage, Jurisdiction } from '@baton/protocol'
+import type {
+  AgentRegistration,
+  Detail,
+  HandoffMessage,
+  JsonValue,
+  Jurisdiction,
+} from '@baton/protocol'
 import { MODEL_PATTERN } from '@baton/protocol/settlement'
-import { listChunks } from '@baton/store'
+import { findJoinedBranch, listChunks } from '@baton/store'
 import type { ClaimedHandoff, Pool } from '@baton/store'
 import { BatonError, crashPoint, kindOf, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -249,6 +255,8 @@ function contextFor(parts: ContextParts): AgentContext {
     emit: emitter.emit,
     committedChunks: async (after = 0) =>
       (await listChunks(pool, claimed.handoffId, { after, limit: CHUNKS_READ_MAX })).map(readChunk),
+    branchResult: async (name) =>
+      (await findJoinedBranch(pool, claimed.handoffId, { name }))?.result as JsonValue | undefined,
   }
 }
 

@@ -148,6 +148,6 @@ function endOf(fanOut: ReadyFanOut): FanOutEnd {
   }
   if (joinAfter !== null)
     return { fanOutId, state: 'JOINED', result: null, spentMicroUSD, reason: null }
-  const result = JSON.stringify({ branches: outcomesOf(fanOut) })
+  const result = JSON.stringify({ branches: Object.fromEntries(outcomesOf(fanOut)) })
   return { fanOutId, state: 'ENDED', result, spentMicroUSD, reason: null }
 }

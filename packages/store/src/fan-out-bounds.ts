@@ -12,7 +12,12 @@ export interface FanOutBounds {
   readonly openMax: number
 }
 
-const PLACES = columns({ fanOutId: uuid, taskId: uuid, branchId: nullable(uuid), branchCount: int4 })
+const PLACES = columns({
+  fanOutId: uuid,
+  taskId: uuid,
+  branchId: nullable(uuid),
+  branchCount: int4,
+})
 
 const MEASURE = `
 with recursive asked as (
@@ -74,4 +79,3 @@ const tooManyOpen = (open: number, openMax: number) =>
       fix: 'Hand on to fewer at once, or join some before more begin; or raise BATON_BRANCHES_OPEN_MAX.',
     },
   )
-

@@ -149,6 +149,30 @@ export interface EndedBranch {
   readonly body: Buffer | null
 }
 
+const JOINED_BRANCH = `
+select b.name as branch, coalesce(b.outcome, 'CANCELED') as outcome, b.reason, b.last_handoff_id as "handoffId", b.result::json as result
+from handoff h join branch b on b.fan_out_id = h.joins_id
+where h.id = $1 and (b.name = $2 or b.position = $3)`
+
+/** What came out of a branch, whole. */
+export interface JoinedBranch {
+  readonly branch: string
+  readonly outcome: string
+  readonly reason: string | null
+  readonly handoffId: string | null
+  readonly result: unknown
+}
+
+/** What came out of one branch of those that a handoff joins, by its name or its place, from 0; undefined where there is none. */
+export async function findJoinedBranch(
+  db: Database,
+  joinId: string,
+  { name, position }: { readonly name?: string; readonly position?: number },
+): Promise<JoinedBranch | undefined> {
+  const values = [joinId, name ?? null, position ?? null]
+  return (await run<JoinedBranch & object>(db, 'find_joined_branch', JOINED_BRANCH, values))[0]
+}
+
 const READY = `select id as "fanOutId", task_id as "taskId", join_request::json ->> 'targetAgentType' as "joinAgent"
 from fan_out where state = 'READY' order by ready_at limit $1`
 

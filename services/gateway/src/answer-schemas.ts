@@ -126,6 +126,13 @@ const ANSWERS = {
     ),
     links: object,
   }),
+  JoinedBranch: record({
+    branch: text,
+    outcome: described(text, 'COMPLETED, or how it ended without a result.'),
+    reason: textOrNull,
+    handoffId: described(textOrNull, 'Its last handoff.'),
+    result: { description: 'Null where nothing came out of it.' },
+  }),
   Notice: record({
     noticeId: uuid,
     kind: { type: 'string', enum: ['return', 'rollback'] },

@@ -62,7 +62,7 @@ export interface ById {
   Params: { id: string }
 }
 
-const BY_ID = {
+export const BY_ID = {
   type: 'object',
   properties: { id: { type: 'string', format: 'uuid', pattern: UUID_PATTERN } },
   required: ['id'],

@@ -3,6 +3,7 @@ import { TASK_STATUSES } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
 import {
   findHandoff,
+  findJoinedBranch,
   findTask,
   listReturns,
   listTaskHandoffs,
@@ -13,7 +14,18 @@ import type { HandoffView, Pool, TaskReceipt, TaskView } from '@baton/store'
 import { ProblemError } from '@baton/http/server'
 import type { AuditReads } from './audit-reads.ts'
 import { notFound } from './not-found.ts'
-import { answers, listQuery, onlyById, onlyList, problems, ref, TRACED } from './operation.ts'
+import { refusedRequest } from './refused-request.ts'
+import {
+  answers,
+  BY_ID,
+  listQuery,
+  only,
+  onlyById,
+  onlyList,
+  problems,
+  ref,
+  TRACED,
+} from './operation.ts'
 import type { ById } from './operation.ts'
 import { readTaskTrace } from './task-trace.ts'
 import { showHandoff, showReturn, showTask } from './views.ts'
@@ -30,6 +42,16 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
     const returns = await listReturns(pool, params.id)
     return { ...showHandoff(handoff), returns: returns.map(showReturn) }
   })
+
+  scope.get<{ Params: { id: string; branch: string } }>(
+    '/handoffs/:id/branches/:branch',
+    READ_BRANCH,
+    async ({ params: { id, branch } }) => {
+      const found = await findJoinedBranch(pool, id, { position: Number(branch) })
+      if (found === undefined) throw NO_BRANCH
+      return found
+    },
+  )
 
   scope.get<ById>('/tasks/:id', READ_TASK, async ({ params }) =>
     showWhole(await readWhole(pool, params.id)),
@@ -80,6 +102,37 @@ const READ_HANDOFF = onlyById('handoff', 'handoffs:read', {
   ...TRACED,
   response: { 200: answers('The handoff', 'Handoff'), ...problems([404]) },
 })
+
+const NO_BRANCH = new ProblemError({
+  status: 404,
+  code: 'BATON_BRANCH_UNKNOWN',
+  detail: 'there is no handoff with this id that joins a branch of this place',
+  fix: 'Use `href` as it stands beside `cut` in currentState.branches of the handoff that joins.',
+})
+
+const READ_BRANCH = {
+  ...only('handoffs:read', {
+    operationId: 'readBranch',
+    summary: 'What came out of a branch that a handoff joins, whole',
+    description:
+      'Where the message of the join has no room for a result, its `currentState.branches` says `cut`: how many bytes its RFC 8785 form takes, its SHA-256, and this address.',
+    ...TRACED,
+    params: {
+      ...BY_ID,
+      properties: {
+        ...BY_ID.properties,
+        branch: {
+          type: 'string',
+          pattern: '^(0|[1-9][0-9]{0,3})$',
+          description: 'Its place, from 0.',
+        },
+      },
+      required: [...BY_ID.required, 'branch'],
+    },
+    response: { 200: answers('What came out of the branch', 'JoinedBranch'), ...problems([404]) },
+  }),
+  schemaErrorFormatter: refusedRequest('handoff'),
+}
 
 const READ_TASK = onlyById('task', 'handoffs:read', {
   operationId: 'readTask',

@@ -40,6 +40,7 @@ const PARAMETERS: Readonly<Record<string, readonly [detail: string, fix: string]
     'the query parameter after, or the header Last-Event-ID, is no number of a chunk',
     'Use the number of the last chunk that was read; 0 reads from the beginning.',
   ],
+  branch: ['the place of the branch is no number', 'Use `href` as it stands beside `cut`.'],
   status: [
     'the query parameter status is not a task status',
     `Use one of ${TASK_STATUSES.join(', ')}.`,

@@ -1,10 +1,12 @@
 // Work that fans out: what each branch may cost, and what of its task goes on when branches are joined.
-import type { AgentState, HandoffMessage, JsonObject, JsonValue } from '@baton/protocol'
+import type { AgentState, HandoffMessage, JsonValue } from '@baton/protocol'
 import type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
 import { keepsResidency, microUSD, strictestOf, usdFromMicro } from '@baton/protocol'
 import { permanent } from '@baton/runtime'
 import type { NewBranch, NewHandoff, ReadyFanOut } from '@baton/store'
 import type { HandoffRequest } from '../prepare-handoff.ts'
+import { fitted, withoutResults } from './cut-results.ts'
+import type { BranchOutcome, Found } from './cut-results.ts'
 
 /** What each branch is given, and what is held back for the join, in micro-USD. */
 export interface Shares {
@@ -95,35 +97,22 @@ export function joinAfter({ waitFor = 'all' }: JoinHandoff, branches: readonly N
   )
 }
 
-/** What a join is told of each branch, in `currentState.branches` by the names of the branches. */
-export type BranchOutcome = {
-  readonly agent: string | null
-  /** COMPLETED, or how it ended without a result. */
-  readonly outcome: string
-  readonly reason: string | null
-  readonly handoffId: string | null
-  readonly result: JsonValue
-  readonly costUSD: number
-}
-
 /** All that was spent when the branches of a fan-out had ended: before it, and in each of them. */
 export const spentAfter = ({ spentMicroUSD, branches }: ReadyFanOut): number =>
   branches.reduce((sum, branch) => sum + (branch.spentMicroUSD - spentMicroUSD), spentMicroUSD)
 
-export function outcomesOf({ spentMicroUSD, branches }: ReadyFanOut): Record<string, JsonValue> {
-  const outcomes = branches.map((branch): [string, JsonValue] => {
-    const outcome: BranchOutcome = {
+export const outcomesOf = ({ spentMicroUSD, branches }: ReadyFanOut) =>
+  branches.map((branch): readonly [string, BranchOutcome] => [
+    branch.name,
+    {
       agent: branch.body === null ? null : messageOf(branch.body).toAgent.agentType,
       outcome: branch.outcome ?? 'CANCELED',
       reason: branch.outcome === null ? 'NOT_WAITED_FOR' : branch.reason,
       handoffId: branch.handoffId,
       result: branch.result === null ? null : (JSON.parse(branch.result) as JsonValue),
       costUSD: usdFromMicro(branch.spentMicroUSD - spentMicroUSD),
-    }
-    return [branch.name, outcome]
-  })
-  return Object.fromEntries(outcomes)
-}
+    },
+  ])
 
 const messageOf = (body: Uint8Array): HandoffMessage =>
   JSON.parse(Buffer.from(body).toString('utf8')) as HandoffMessage
@@ -131,7 +120,7 @@ const messageOf = (body: Uint8Array): HandoffMessage =>
 /**
  * The request of a join, filled with what came out of the branches: their outcomes by name in the state, the subtasks
  * that they completed, whose data they dealt with, and what all of it has cost. Labels of the branches are kept, the
- * strictest classification and the strictest residency among them.
+ * strictest classification and the strictest residency among them. Results that the message has no room for are cut.
  */
 export function joinRequest(fanOut: ReadyFanOut, now: string): HandoffRequest {
   const asked = JSON.parse(fanOut.joinRequest ?? '') as HandoffRequest
@@ -139,14 +128,13 @@ export function joinRequest(fanOut: ReadyFanOut, now: string): HandoffRequest {
   const spent = spentAfter(fanOut)
   const bodies = [...fanOut.branches.map(({ body }) => body), ...fanOut.within]
   const messages = bodies.flatMap((body) => (body === null ? [] : [messageOf(body)]))
-  const state: JsonObject = { ...agentState.currentState, branches: outcomesOf(fanOut) }
-  return {
+  const request = ({ outcomes, completed }: Found): HandoffRequest => ({
     ...asked,
     agentState: {
       ...agentState,
       timestamp: now,
-      currentState: state,
-      completedSubtasks: completedIn(agentState, fanOut, messages),
+      currentState: { ...agentState.currentState, branches: Object.fromEntries(outcomes) },
+      completedSubtasks: [...agentState.completedSubtasks, ...completed],
       cost: {
         ...agentState.cost,
         spentSoFarUSD: usdFromMicro(spent),
@@ -155,10 +143,17 @@ export function joinRequest(fanOut: ReadyFanOut, now: string): HandoffRequest {
       },
       ...labelsOf(agentState, messages),
     },
+  })
+  const whole = {
+    outcomes: outcomesOf(fanOut),
+    completed: completedIn(agentState, fanOut, messages),
   }
+  const besides = Buffer.byteLength(JSON.stringify(request(withoutResults(whole))))
+  return request(fitted(whole, { besides, joinId: agentState.handoffId ?? '' }))
 }
 
-// A branch knows what was completed before it; each subtask counts once, and one for the branch as a whole.
+// A branch knows what was completed before it; each subtask counts once, and one for the branch as a whole. Those that
+// were completed before the fan-out stand in the request already.
 function completedIn(
   { completedSubtasks }: AgentState,
   { branches }: ReadyFanOut,
@@ -173,7 +168,7 @@ function completedIn(
     const subtaskId = freeId(`branch-${name}`, known)
     known.set(subtaskId, { subtaskId, description: `branch ${name}`, completedAt, result: null })
   }
-  return [...known.values()]
+  return [...known.values()].slice(completedSubtasks.length)
 }
 
 function freeId(wanted: string, taken: ReadonlyMap<string, unknown>): string {
