@@ -48,6 +48,7 @@ TASKS_MAX = 10000
 NODES_OF_TASK_MAX = 25
 NODE_DIGITS_MAX = 1112
 SHOWN_MAX = 100
+DEPTH_MAX = 64
 SKEW = 300
 ZERO = "0" * 64
 SAFE_INTEGER = 2**53 - 1
@@ -750,7 +751,7 @@ def check_texts(files, records, erasures, lists, report):
             report.fail("ERASURE", record.place, "the list is not the one that the record names")
         for place in places:
             erased[tuple(place)] = said.get("subjectRef")
-    stored = {}
+    stored, texts = {}, {}
     lines = files.get("payloads.jsonl", b"").split(b"\n")
     if lines.pop() != b"":
         report.fail("PAYLOAD", "payloads.jsonl", "the last line is cut")
@@ -769,6 +770,7 @@ def check_texts(files, records, erasures, lists, report):
                 digest = hashlib.sha256(b"baton/commit/v1\n" + salted).hexdigest()
                 good = len(salted) - 32 == named["bytes"] and digest == named["commitment"]
                 status = "present" if good else "mismatch"
+                texts[place] = salted[32:]
             elif erased.get(place) == named["subjectRef"]:
                 status = "erased"
             else:
@@ -778,6 +780,79 @@ def check_texts(files, records, erasures, lists, report):
                 report.fail("PAYLOAD", record.place, "segment %d: %s" % (named["segment"], status))
     if stored:
         report.fail("PAYLOAD", "payloads.jsonl", "a text that no record names")
+    return texts
+
+
+# ---- What joins were given -----------------------------------------------------------------------
+def read_text(texts, place):
+    """The value of a text, numbers as they are written; None where it is erased, withheld or no JSON."""
+    number = lambda digits: ("number", digits)
+    try:
+        return (json.loads(texts[place].decode("utf-8"), parse_int=number, parse_float=number),)
+    except (KeyError, ValueError, RecursionError):
+        return None
+
+
+def place_of(record, kind, last=False):
+    found = [one["segment"] for one in record.body["payload"] if one["kind"] == kind]
+    return (record.body["origin"], record.body["seq"], found[-1 if last else 0]) if found else None
+
+
+def fault_of(branches, known, depth=0):
+    """What a join was told wrongly of its branches, and of those within them that nothing joined there."""
+    joined, answers, parents, texts = known
+    if not isinstance(branches, dict) or not branches or depth > DEPTH_MAX:
+        return "it was told of no branch"
+    for branch in branches.values():
+        branch = branch if isinstance(branch, dict) else {}
+        handoff, result = branch.get("handoffId"), branch.get("result")
+        if isinstance(handoff, str) and handoff and depth == 0 and handoff not in joined:
+            return "it was told of a handoff that it does not join"
+        if branch.get("outcome") != "COMPLETED":
+            continue
+        if not isinstance(handoff, str) or handoff not in answers:
+            return "it was told of a result that no record committed to"
+        answer = read_text(texts, answers[handoff])
+        if answer is None or answer[0] == result:
+            continue
+        if handoff not in parents or not isinstance(result, dict) or set(result) != {"branches"}:
+            return "it was told of another result than the handoff %s came to" % handoff
+        fault = fault_of(result["branches"], known, depth + 1)
+        if fault:
+            return fault
+    return None
+
+
+def check_joined(records, texts, report):
+    answers, changed, joins = {}, set(), []
+    for record in records:
+        event, handoff = record.body["event"], record.body["handoffId"]
+        if event in ("HANDOFF_REDACTED", "HANDOFF_REVISED"):
+            changed.add(handoff)
+        if event == "TASK_RESUMED" and "act" in record.body:
+            changed.add(record.body["act"]["id"])
+        answer = place_of(record, "result", last=True)
+        if event == "EXECUTION_COMPLETED" and answer:
+            answers[handoff] = answer
+        if event == "HANDOFF_ACCEPTED" and "joins" in record.body and place_of(record, "message"):
+            joins.append(record)
+    handoffs = {record.body["handoffId"] for record in records}
+    parents = {record.body["parentHandoffId"] for record in records}
+    is_whole = any(record.body["taskSeq"] == 0 for record in records)
+    for record in joins:
+        if record.body["handoffId"] in changed:
+            continue
+        for handoff in record.body["joins"]:
+            if handoff not in handoffs and is_whole:
+                report.lack("JOINED", record.place, "it joins the handoff %s, of which there is no record" % handoff)
+        message = read_text(texts, place_of(record, "message"))
+        if message is None:
+            continue
+        state = message[0].get("currentState") if isinstance(message[0], dict) else None
+        branches = state.get("branches") if isinstance(state, dict) else None
+        fault = fault_of(branches, (record.body["joins"], answers, parents, texts))
+        if fault:
+            report.fail("JOINED", record.place, fault)
 
 
 def check_ends(records, report):
@@ -932,7 +1007,8 @@ def verify(data, policy, now, report):
     check_records(records, erasures, manifest, chains, report)
     check_seal(files, records + erasures, chains, policy, now, report)
     check_services(batches, receipts, records + erasures, chains, policy, report)
-    check_texts(files, records, erasures, lists, report)
+    texts = check_texts(files, records, erasures, lists, report)
+    check_joined(records, texts, report)
     check_ends(records, report)
     if ends is not None:
         check_task_ends(files, ends, records, report)

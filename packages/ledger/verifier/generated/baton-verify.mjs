@@ -833,6 +833,116 @@ const checkExporterSignature = ({ evidence, log }) => {
 };
 const textOf = ({ files, manifest }) => exporterText(files.get(FILES.manifest) ?? encodeUtf8(""), manifest?.format ?? "");
 
+// packages/ledger/src/bundle/checks/joined.ts
+const SALT_BYTES$1 = 32;
+const DEPTH_MAX$1 = 64;
+const CHANGES = ["HANDOFF_REDACTED", "HANDOFF_REVISED"];
+const checkJoined = ({ evidence, log }) => {
+	const task = {
+		answers: /* @__PURE__ */ new Map(),
+		handoffs: /* @__PURE__ */ new Set(),
+		parents: /* @__PURE__ */ new Set(),
+		changed: /* @__PURE__ */ new Set(),
+		joins: [],
+		isWhole: false
+	};
+	return {
+		record({ file, body }) {
+			if (file === FILES.records && body !== void 0) add(task, body);
+		},
+		end() {
+			const joins = task.joins.filter(({ handoffId }) => !task.changed.has(handoffId));
+			if (joins.length === 0) return;
+			const texts = textsOf(evidence);
+			for (const join of joins) {
+				for (const handoffId of join.joins) {
+					if (task.handoffs.has(handoffId) || !task.isWhole) continue;
+					log.lack(join.place, `it joins the handoff ${handoffId}, of which there is no record`);
+				}
+				const fault = faultOf$1(join, task, texts);
+				if (fault !== void 0) log.fail(join.place, fault);
+			}
+		}
+	};
+};
+const labelOf = ({ origin, seq }, segment) => `${origin} ${seq} ${segment}`;
+function add(task, body) {
+	const { event, parentHandoffId, joins, act, payload } = body;
+	const handoffId = addTo(task.handoffs, body.handoffId);
+	task.isWhole ||= body.taskSeq === 0;
+	if (typeof parentHandoffId === "string") addTo(task.parents, parentHandoffId);
+	if (CHANGES.includes(event)) addTo(task.changed, handoffId);
+	if (event === "TASK_RESUMED" && act !== void 0) task.changed.add(detached(act.id));
+	const answer = payload.findLast(({ kind }) => kind === "result");
+	if (event === "EXECUTION_COMPLETED" && answer !== void 0) task.answers.set(detached(handoffId), detached(labelOf(body, answer.segment)));
+	const message = payload.find(({ kind }) => kind === "message");
+	if (event !== "HANDOFF_ACCEPTED" || !Array.isArray(joins) || message === void 0) return;
+	const place = {
+		file: FILES.records,
+		origin: detached(body.origin),
+		seq: body.seq
+	};
+	const text = labelOf(body, message.segment);
+	task.joins.push({
+		place,
+		handoffId: detached(handoffId),
+		joins: joins.map(detached),
+		text
+	});
+}
+function addTo(all, id) {
+	if (all.has(id)) return id;
+	const own = detached(id);
+	all.add(own);
+	return own;
+}
+function textsOf({ payloads = [] }) {
+	const stored = new Map(payloads.map((one) => [`${one.origin} ${one.seq} ${one.segment}`, one.salted]));
+	return (label) => {
+		const salted = fromBase64(stored.get(label ?? "") ?? "");
+		try {
+			return JSON.parse(decodeUtf8((salted ?? /* @__PURE__ */ new Uint8Array(0)).subarray(SALT_BYTES$1)) ?? "");
+		} catch {
+			return;
+		}
+	};
+}
+function faultOf$1(join, task, texts) {
+	const message = texts(join.text);
+	if (message === void 0) return void 0;
+	const branches = membersOf$2(membersOf$2(message)?.["currentState"])?.["branches"];
+	return faultIn(branches, {
+		...task,
+		joined: new Set(join.joins),
+		texts
+	}, 0);
+}
+function faultIn(branches, known, depth) {
+	const told = Object.values(membersOf$2(branches) ?? {});
+	if (told.length === 0 || depth > DEPTH_MAX$1) return "it was told of no branch";
+	return told.map((branch) => faultOfBranch(branch, known, depth)).find((one) => one !== void 0);
+}
+function faultOfBranch(branch, known, depth) {
+	const { handoffId, outcome, result } = membersOf$2(branch) ?? {};
+	const id = typeof handoffId === "string" ? handoffId : "";
+	if (id !== "" && depth === 0 && !known.joined.has(id)) return `it was told of the handoff ${JSON.stringify(id)}, which it does not join`;
+	if (outcome !== "COMPLETED") return void 0;
+	const label = known.answers.get(id);
+	if (label === void 0) return "it was told of a result that no record committed to";
+	const answer = known.texts(label);
+	if (answer === void 0 || isSame(answer, result, 0)) return void 0;
+	const within = membersOf$2(result);
+	if (known.parents.has(id) && within !== void 0 && Object.keys(within).join(" ") === "branches") return faultIn(within["branches"], known, depth + 1);
+	return `it was told of another result than the handoff ${id} came to`;
+}
+const membersOf$2 = (value) => typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
+function isSame(one, other, depth) {
+	if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
+	if (depth > DEPTH_MAX$1 || Array.isArray(one) !== Array.isArray(other)) return false;
+	const members = Object.entries(one);
+	return members.length === Object.keys(other).length && members.every(([name, value]) => Object.hasOwn(other, name) && isSame(value, other[name], depth + 1));
+}
+
 // packages/ledger/src/erasure-list.ts
 function compareSegments(left, right) {
 	if (left[0] !== right[0]) return left[0] < right[0] ? -1 : 1;
@@ -1957,6 +2067,7 @@ const CHECK_TITLES = {
 	RECEIPT: "Every receipt has its record",
 	ERASURE: "Every erasure says exactly what it erased",
 	PAYLOAD: "Every text is what its record committed to, or is lawfully erased",
+	JOINED: "Every join was given what its branches came to",
 	TASK_END: "Every accepted handoff has an end",
 	TASK_COMPLETE: "No record is missing at the end of the task"
 };
@@ -1984,6 +2095,7 @@ const CHECKS = {
 	RECEIPT: checkReceipt,
 	ERASURE: checkErasure,
 	PAYLOAD: checkPayload,
+	JOINED: checkJoined,
 	TASK_END: checkTaskEnd,
 	TASK_COMPLETE: checkTaskComplete
 };
