@@ -5,7 +5,7 @@ import { compile } from 'json-schema-to-typescript'
 import type { JSONSchema } from 'json-schema-to-typescript'
 
 const DOCUMENTS = [
-  { schema: 'handoff/2.1.json', output: 'handoff.ts' },
+  { schema: 'handoff/2.2.json', output: 'handoff.ts' },
   { schema: 'checkpoint/1.json', output: 'checkpoint.ts' },
   { schema: 'decision-record/1.2.json', output: 'decision-record.ts' },
   { schema: 'dead-letter/1.json', output: 'dead-letter.ts' },

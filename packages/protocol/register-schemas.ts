@@ -11,6 +11,7 @@ interface Entry {
 const PATHS = [
   'handoff/2.0.json',
   'handoff/2.1.json',
+  'handoff/2.2.json',
   'checkpoint/1.json',
   'decision-record/1.json',
   'decision-record/1.1.json',

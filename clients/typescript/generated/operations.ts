@@ -886,7 +886,7 @@ readonly "verbatimTurns"?: number
 readonly "waitFor"?: "all" | "any" | number
 readonly "onFailure"?: "wait" | "skip" | "fail"
 }
-readonly "schemaVersion"?: "2.0" | "2.1"
+readonly "schemaVersion"?: "2.0" | "2.1" | "2.2"
 readonly "receiverContextWindowTokens"?: number
 readonly "compressionThreshold"?: number
 readonly "verbatimTurns"?: number
@@ -1053,7 +1053,7 @@ readonly "verbatimTurns"?: number
 readonly "waitFor"?: "all" | "any" | number
 readonly "onFailure"?: "wait" | "skip" | "fail"
 }
-readonly "schemaVersion"?: "2.0" | "2.1"
+readonly "schemaVersion"?: "2.0" | "2.1" | "2.2"
 readonly "receiverContextWindowTokens"?: number
 readonly "compressionThreshold"?: number
 readonly "verbatimTurns"?: number
@@ -1171,7 +1171,7 @@ readonly "verbatimTurns"?: number
 readonly "waitFor"?: "all" | "any" | number
 readonly "onFailure"?: "wait" | "skip" | "fail"
 }
-readonly "schemaVersion"?: "2.0" | "2.1"
+readonly "schemaVersion"?: "2.0" | "2.1" | "2.2"
 readonly "receiverContextWindowTokens"?: number
 readonly "compressionThreshold"?: number
 readonly "verbatimTurns"?: number

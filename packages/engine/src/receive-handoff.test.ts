@@ -91,6 +91,22 @@ describe('a delivery', () => {
     ])
   })
 
+  it('that lost facts, where that is only flagged, executes, and is told of by their places alone (E23)', async () => {
+    const lines: string[] = []
+    const destination = { write: (line: string) => void lines.push(line) }
+    const pointer = '/pinnedFacts/values/0'
+    const lost = { pointer, rule: 'BATON_FACT_LOST', message: 'a text', fix: 'another' }
+    const { receive, steps } = receiver({
+      logger: createLogger({ service: 'test', destination }),
+      judge: (claimed) => ({ ...judgeSample(claimed), warnings: [lost] }) as never,
+    })
+    await receive()
+    expect(steps.at(-1)).toBe('executed')
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { event: 'handoff.facts_lost', level: 'warn', code: 'BATON_FACT_LOST', pointers: [pointer] },
+    ])
+  })
+
   it('that is refused at the claim ends there', async () => {
     const { receive, steps } = receiver({ claim: async () => ({ kind: 'refused' }) })
     await receive()

@@ -1,7 +1,7 @@
 // One delivery, start to finish. The decision record is durable before any agent code runs (I3).
 import type { AuditEntry, Receipt } from '@baton/ledger'
-import { unmetRequirements } from '@baton/protocol'
-import type { AgentRegistration, Verdict } from '@baton/protocol'
+import { FACT_LOST, unmetRequirements } from '@baton/protocol'
+import type { AgentRegistration, Detail, Verdict } from '@baton/protocol'
 import type { ClaimedHandoff, ClaimRequest, RefusedClaim, StartedExecution } from '@baton/store'
 import { codeOf, crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
@@ -105,10 +105,7 @@ async function processClaimed(
     const { message } = verdict
     return settleIn(span, claimed, () => deps.settle.blocked({ claimed, message, unmet }))
   }
-  if (verdict.warnings.length > 0) {
-    const pointers = verdict.warnings.map(({ pointer }) => pointer)
-    deps.logger.warn({ event: 'handoff.deprecated', pointers, ...idsOf(claimed, span) })
-  }
+  warn(deps.logger, verdict.warnings, idsOf(claimed, span))
   const deadline = deadlineOf(verdict.message)
   if (!(await startExecution(deps, { claimed, deadline, receipt, span }))) return
   crashPoint('receiver.after_start')
@@ -119,6 +116,21 @@ async function processClaimed(
   const { message } = verdict
   await settleIn(span, claimed, () => deps.settle.executed(claimed, message, execution))
   crashPoint('receiver.after_effect_commit')
+}
+
+function warn(logger: Logger, warnings: readonly Detail[], ids: object): void {
+  const pointersOf = (some: readonly Detail[]) => some.map(({ pointer }) => pointer)
+  const lost = warnings.filter(({ rule }) => rule === FACT_LOST)
+  const old = warnings.filter(({ rule }) => rule !== FACT_LOST)
+  if (lost.length > 0)
+    logger.warn({
+      event: 'handoff.facts_lost',
+      code: FACT_LOST,
+      pointers: pointersOf(lost),
+      ...ids,
+    })
+  if (old.length > 0)
+    logger.warn({ event: 'handoff.deprecated', pointers: pointersOf(old), ...ids })
 }
 
 const agentTypeOf = ({ routedTo, toAgent }: ClaimedHandoff): string => routedTo ?? toAgent

@@ -10,7 +10,7 @@ import type { Executor } from './execute-handoff.ts'
 import { createFanIn } from './fan-in.ts'
 import type { KnownReceivers } from './known-receivers.ts'
 import { judgeHandoff } from '@baton/protocol'
-import type { AgentRegistration, KeyRing } from '@baton/protocol'
+import type { AgentRegistration, KeyRing, LostFactsPolicy } from '@baton/protocol'
 import { createBatcher } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createScanner, prepareScanner } from '@baton/safety'
@@ -36,6 +36,7 @@ export interface ReceiverParts {
   readonly backoff: Backoff
   readonly leaseMs: number
   readonly blockedPolicy: BlockedPolicy
+  readonly lostFacts: LostFactsPolicy
   readonly pool: Pool
   readonly client: AuditClient
   readonly shipper: EventShipper
@@ -65,7 +66,7 @@ export interface Receiver {
 const LIMITS = { maxItems: 128, maxQueued: 10_000, batchingDelayMs: 20 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { pool, keyRing, shipper, metrics, logger, leaseMs } = parts
+  const { pool, keyRing, shipper, metrics, logger, leaseMs, lostFacts } = parts
   const owner = randomUUID()
   prepareScanner()
   const { scan } = createScanner()
@@ -92,6 +93,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
         routed: claimed.routedTo !== null,
         keyRing,
         scan,
+        lostFacts,
         task: {
           budgetMicroUSD,
           remainingMicroUSDMax: claimed.parentRemainingMicroUSD ?? budgetMicroUSD,

@@ -1,5 +1,6 @@
 // The settings that several services share; each service's own stand beside its main.ts. An entry of its own, because
 // every command of the command line reads some of them and few load the engine.
+import type { LostFactsPolicy } from '@baton/protocol'
 import {
   flag,
   integer,
@@ -84,11 +85,18 @@ export const RETURN_SETTINGS = {
 export const BLOCKED_POLICIES = ['reroute', 'retry', 'escalate'] as const
 export type BlockedPolicy = (typeof BLOCKED_POLICIES)[number]
 
+/** What becomes of a handoff whose conversation lost what its compression had to keep (E23). */
+export const LOST_FACTS_POLICIES = ['return', 'flag'] as const satisfies readonly LostFactsPolicy[]
+
 /** What becomes of a handoff whose execution did not succeed. */
 export const RETRY_SETTINGS = {
   BATON_BLOCKED_POLICY: oneOf(BLOCKED_POLICIES, {
     default: 'reroute',
     help: 'What becomes of a handoff that requires what its agent lacks: another live agent type that has it gets it, it is tried again later, or a person decides at once.',
+  }),
+  BATON_LOST_FACTS: oneOf(LOST_FACTS_POLICIES, {
+    default: 'return',
+    help: 'What becomes of a handoff whose conversation does not say every fact that its compression had to keep: it goes back to its sender with the places, or it is executed and the log names them.',
   }),
   BATON_RETRY_BASE_MS: integer({
     min: 1,

@@ -1,6 +1,6 @@
 // Has the summary of a long conversation written before a handoff is built: outside of any transaction or lock (E03).
 import { buildHandoff, microUSD } from '@baton/protocol'
-import type { Conversation, Summarise, SummaryOptions } from '@baton/protocol'
+import type { Conversation, PinnedFacts, Summarise, SummaryOptions } from '@baton/protocol'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
 import type { Metrics } from '@baton/telemetry'
 import { withBounds } from './prepare-handoff.ts'
@@ -29,7 +29,7 @@ export async function writeSummary(
   const { by, reason, ...written } = await summariser.summarise({ ...needed, upstreamCostUSD })
   metrics.contextSummariesTotal.with({ summariser: by, reason }).inc()
   metrics.summariserCostMicroUsdTotal.inc(microUSD(written.costUSD))
-  return { ...written, turns: needed.older.turns.length }
+  return { ...written, turns: needed.older.turns.length, pinned: needed.pinned }
 }
 
 const staysHere = ({ agentState: { residency, dataClassification } }: HandoffRequest): boolean =>
@@ -40,19 +40,22 @@ const staysHere = ({ agentState: { residency, dataClassification } }: HandoffReq
 interface Needed {
   readonly older: Conversation
   readonly bounds: SummaryOptions
+  /** What the builder finds that it has to keep: whoever writes it has no say in that (E23). */
+  readonly pinned: PinnedFacts | undefined
 }
 
 /** Builds once to see which turns do not fit. What cannot be built is refused where it is built to be sent. */
 function neededBy(request: HandoffRequest, parts: WriteParts): Needed | undefined {
-  let needed: Needed | undefined
+  let needed: Omit<Needed, 'pinned'> | undefined
   const summarise: Summarise = (older, bounds) => {
     needed = { older, bounds }
     return ''
   }
   try {
     const { agentState, targetAgentType } = request
-    buildHandoff(agentState, targetAgentType, withBounds(request, parts), { summarise })
-    return needed
+    const asked = withBounds(request, parts)
+    const { compression } = buildHandoff(agentState, targetAgentType, asked, { summarise })
+    return needed && { ...needed, pinned: compression.pinned }
   } catch {
     return undefined
   }

@@ -5,7 +5,7 @@ import type {
   ContextSnapshot,
   Delegation,
   ExternalReference,
-  HandoffMessage as Handoff21,
+  HandoffMessage as Handoff22,
   Receiver,
   RemainingSubtask,
   Requirements,
@@ -54,7 +54,7 @@ export interface AgentState {
     readonly dataSubjects: readonly string[]
     readonly payload: JsonObject
   }
-  readonly dataClassification?: NonNullable<Handoff21['dataClassification']>
+  readonly dataClassification?: NonNullable<Handoff22['dataClassification']>
   readonly residency?: Residency
   readonly stream?: StreamChunk
   readonly contextSnapshot?: ContextSnapshot
@@ -90,7 +90,7 @@ export interface HandoffConstraints {
   readonly expiresAt?: string
   readonly requiresApproval?: boolean
   readonly tokenBudget?: number
-  readonly replySchema?: NonNullable<Handoff21['replySchema']>
+  readonly replySchema?: NonNullable<Handoff22['replySchema']>
   readonly replySchemaRef?: string
   readonly requirements?: Requirements
   /** All receivers of a fan-out, its target among them: each gets a full copy as a branch of its own (E28). */
@@ -98,7 +98,7 @@ export interface HandoffConstraints {
   /** What waits for those branches; the task ends with the last of them by default. */
   readonly join?: JoinHandoff
   /** Defaults to the lowest version that carries the fields in use. */
-  readonly schemaVersion?: '2.0' | '2.1'
+  readonly schemaVersion?: '2.0' | '2.1' | '2.2'
   /** Size of the receiver's context window; without it nothing is compressed. */
   readonly receiverContextWindowTokens?: number
   /** The part of that window the message may fill; 0.8 by default. */

@@ -53,9 +53,10 @@ export function buildHandoff(
     ...newerFields(agentState, asked),
   }
   const compression = compress(agentState, asked, { draft, condense })
+  const whole = { ...draft, ...pinnedFor(asked, compression) }
   const { message, warnings } = checked({
-    ...draft,
-    schemaVersion: asked.schemaVersion ?? lowestVersion(draft),
+    ...whole,
+    schemaVersion: asked.schemaVersion ?? lowestVersion(whole),
     conversationHistorySummary: compression.summary,
     conversationHistoryVerbatim: compression.verbatim,
   })
@@ -116,7 +117,12 @@ function newerFields(state: AgentState, asked: HandoffConstraints) {
 
 const NEWER_FIELDS = Object.keys(newerFields({} as AgentState, {}))
 
-function lowestVersion(draft: Readonly<Record<string, unknown>>): '2.0' | '2.1' {
+/** What the receiver looks for (E23); a sender that asks for an older version goes without. */
+const pinnedFor = ({ schemaVersion = '2.2' }: HandoffConstraints, { pinned }: Compression) =>
+  schemaVersion === '2.2' && pinned !== undefined ? { pinnedFacts: pinned } : {}
+
+function lowestVersion(draft: Readonly<Record<string, unknown>>): '2.0' | '2.1' | '2.2' {
+  if (draft['pinnedFacts'] !== undefined) return '2.2'
   return NEWER_FIELDS.some((field) => draft[field] !== undefined) ? '2.1' : '2.0'
 }
 

@@ -1,5 +1,6 @@
 // Holds what somebody else wrote of older turns to what these turns say: nothing invented, nothing pinned lost (E03, E23).
 import type { Conversation } from './compress-context.ts'
+import { binds, plainOf, saidIn, valuesIn } from './pinned-facts.ts'
 import { statementsOf } from './statements.ts'
 import type { Statement } from './statements.ts'
 import { choose, HEADING_TOKENS, headOf, sectionsOf } from './summarise-turns.ts'
@@ -39,35 +40,17 @@ export function checkSummary(
 
 /** The statements that a summary does not carry: word for word what binds, of others at least each number and id. */
 function lostStatements(summary: string, statements: readonly Statement[]): readonly Statement[] {
-  const plain = plainOf(summary)
-  const values = new Set(valuesIn(summary))
+  const said = saidIn(summary)
   const isLost = (statement: Statement): boolean => {
-    if (plain.includes(plainOf(statement.text))) return false
+    if (said.statements.has(plainOf(statement.text))) return false
     if (binds(statement)) return true
-    const pinned = valuesIn(statement.text)
-    return pinned.length === 0 || pinned.some((value) => !values.has(value))
+    const values = valuesIn(statement.text)
+    return values.length === 0 || values.some((value) => !said.values.has(value))
   }
   return statements.filter(isLost)
 }
-
-const binds = ({ kind }: Statement): boolean =>
-  kind === 'decision' || kind === 'constraint' || kind === 'warning'
 
 function inventedIn(text: string, { turns, summary }: Conversation): readonly string[] {
   const said = new Set([summary, ...turns.map(({ content }) => content)].flatMap(valuesIn))
   return valuesIn(text).filter((value) => !said.has(value))
 }
-
-/** Everything with a digit in it: amounts, dates, ids, clauses; without the punctuation around it. */
-const valuesIn = (text: string): readonly string[] =>
-  (text.match(/[\p{L}\p{N}_$€£§#]*\p{N}(?:[\p{L}\p{N}_$€£%/:.,-]*[\p{L}\p{N}_%])?/gu) ?? []).map(
-    (value) => value.toLowerCase(),
-  )
-
-// A full stop, a line break or a capital more or less loses nothing.
-const plainOf = (text: string): string =>
-  text
-    .toLowerCase()
-    .replace(/\s+/g, ' ')
-    .replace(/[.;!?]+$/, '')
-    .trim()

@@ -1,7 +1,7 @@
 // Makes a conversation fit the receiver's context window (E03): old turns become a summary.
 import { ProtocolError } from './detail.ts'
-import type { Turn } from './generated/handoff.ts'
-import { summariseTurns } from './summarise-turns.ts'
+import type { PinnedFacts, Turn } from './generated/handoff.ts'
+import { extractOf } from './summarise-turns.ts'
 import type { SummaryOptions } from './summarise-turns.ts'
 import { countTokens, tokensAtMost } from './token-count.ts'
 
@@ -32,6 +32,8 @@ export interface WrittenAhead {
   readonly text: string
   /** How many of the oldest turns it is of. */
   readonly turns: number
+  /** What it had to keep of them. */
+  readonly pinned?: PinnedFacts | undefined
 }
 
 /** A summary of older turns, and of the summary of what lay before them. */
@@ -43,6 +45,8 @@ export interface Compression {
   readonly verbatim: readonly Turn[]
   /** How many turns went into the summary. */
   readonly turnsSummarised: number
+  /** What the summary had to keep of them, whoever wrote it. */
+  readonly pinned?: PinnedFacts | undefined
 }
 
 const THRESHOLD = 0.8
@@ -65,8 +69,7 @@ export function compressContext(
   options: CompressionOptions,
 ): Compression {
   checkOptions(options)
-  const { windowTokens, threshold = THRESHOLD, rest = '', summarise = summariseTurns } = options
-  const { written } = options
+  const { windowTokens, threshold = THRESHOLD, rest = '', summarise, written } = options
   if (written !== undefined) return condensed(conversation, written)
   const allowedTokens = Math.floor(windowTokens * threshold)
   if (fits(conversation, rest, allowedTokens)) return unchanged(conversation)
@@ -78,18 +81,21 @@ export function compressContext(
   )
   const split = conversation.turns.length - kept
   if (split === 0 && conversation.summary === '') return unchanged(conversation)
-  const text = summarise(
-    { turns: conversation.turns.slice(0, split), summary: conversation.summary },
-    { tokensMax: roomTokens - sumTokens(conversation.turns.slice(split)), kept },
-  )
-  return condensed(conversation, { text, turns: split })
+  const older = { turns: conversation.turns.slice(0, split), summary: conversation.summary }
+  const bounds = { tokensMax: roomTokens - sumTokens(conversation.turns.slice(split)), kept }
+  const { text, pinned } = extractOf(older, bounds)
+  return condensed(conversation, { text: summarise?.(older, bounds) ?? text, turns: split, pinned })
 }
 
-const condensed = ({ turns }: Conversation, { text, turns: split }: WrittenAhead): Compression => ({
+const condensed = (
+  { turns }: Conversation,
+  { text, turns: split, pinned }: WrittenAhead,
+): Compression => ({
   compressed: true,
   summary: text,
   verbatim: turns.slice(split),
   turnsSummarised: split,
+  pinned,
 })
 
 function checkOptions({ windowTokens, threshold, verbatimTurns }: CompressionOptions): void {

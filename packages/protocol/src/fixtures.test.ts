@@ -41,14 +41,18 @@ describe('E01 valid fixtures', () => {
   const old = files('valid').filter(
     ({ name }) => name.startsWith('2.0--') && name !== '2.0--signed',
   )
-  it.each(old)('$name is accepted as 2.1 as well', ({ bytes }) => {
-    const message = { ...JSON.parse(bytes.toString()), schemaVersion: '2.1' }
-    expect(verdictOn(Buffer.from(JSON.stringify(message)))).toMatchObject({ valid: true })
+  it.each(old)('$name is accepted as every later minor as well', ({ bytes }) => {
+    const verdicts = ['2.1', '2.2'].map((schemaVersion) => {
+      const message = { ...JSON.parse(bytes.toString()), schemaVersion }
+      return verdictOn(Buffer.from(JSON.stringify(message)))
+    })
+    expect(verdicts).toMatchObject([{ valid: true }, { valid: true }])
   })
 
-  const recent = files('valid').filter(({ name }) => name.startsWith('2.1--only-'))
-  it.each(recent)('$name is refused as 2.0', ({ bytes }) => {
-    const message = { ...JSON.parse(bytes.toString()), schemaVersion: '2.0' }
+  const recent = files('valid').filter(({ name }) => /^2\.[12]--only-/.test(name))
+  it.each(recent)('$name is refused as the minor before', ({ name, bytes }) => {
+    const before = name.startsWith('2.1') ? '2.0' : '2.1'
+    const message = { ...JSON.parse(bytes.toString()), schemaVersion: before }
     expect(verdictOn(Buffer.from(JSON.stringify(message)))).toMatchObject({
       reason: 'SCHEMA_INVALID',
     })

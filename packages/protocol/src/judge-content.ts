@@ -3,17 +3,24 @@ import { checkBudget } from './checks/budget.ts'
 import { checkCompleteness } from './checks/completeness.ts'
 import { checkConsistency } from './checks/consistency.ts'
 import type { ConsistencyOptions } from './checks/consistency.ts'
+import { checkPinnedFacts } from './checks/pinned-facts.ts'
 import { checkSafety } from './checks/safety.ts'
 import type { Scan, ScanVerdict } from './checks/safety.ts'
 import type { Detail } from './detail.ts'
+import type { HandoffMessage } from './handoff-message.ts'
 import type { JsonValue } from './json.ts'
 import type { RejectionReason } from './rejection.ts'
 import { checkSchema } from './schema-check.ts'
 import type { CheckResult, Checks, Rejection, Verdict } from './verdict.ts'
 
+/** What becomes of a message whose conversation lost what its compression had to keep (E23). */
+export type LostFactsPolicy = 'return' | 'flag'
+
 export interface ContentOptions<V extends ScanVerdict> extends ConsistencyOptions {
   readonly scan?: Scan<V> | undefined
   /** Asked where the scan rejects: undefined lets the message pass, a detail says why it may not. */
+  /** Whether a message that lost pinned facts is incomplete, or passes with warnings; the first by default. */
+  readonly lostFacts?: LostFactsPolicy | undefined
   readonly override?: ((scan: ScanVerdict | null) => Detail | undefined) | undefined
 }
 
@@ -37,7 +44,7 @@ export function judgeContent<V extends ScanVerdict>(
   const inconsistent = checkConsistency(message, options)
   if (inconsistent.length > 0)
     return refuse('SCHEMA_INVALID', inconsistent, { ...before, schema: 'failed' })
-  const gaps = checkCompleteness(message, options.agent)
+  const { gaps, flagged } = checkContext(message, options)
   const sound: Checks<V> = { ...before, schema: 'passed', completeness: outcome(gaps) }
   if (gaps.length > 0) return refuse('INCOMPLETE_CONTEXT', gaps, sound)
   const spent = checkBudget(message)
@@ -49,13 +56,23 @@ export function judgeContent<V extends ScanVerdict>(
     scan: safety?.verdict ?? null,
   }
   if (spent.length > 0) return refuse('BUDGET_EXHAUSTED', spent, checks)
-  if (checks.safety !== 'failed') return { valid: true, message, warnings, checks }
+  const accepted = { valid: true, message, warnings: [...warnings, ...flagged] } as const
+  if (checks.safety !== 'failed') return { ...accepted, checks }
   if (options.override === undefined)
     return refuse('SAFETY_VIOLATION', safety?.details ?? [], checks)
   const refused = options.override(checks.scan)
-  if (refused === undefined)
-    return { valid: true, message, warnings, checks: { ...checks, safety: 'released' } }
+  if (refused === undefined) return { ...accepted, checks: { ...checks, safety: 'released' } }
   return refuse('SAFETY_VIOLATION', [refused, ...(safety?.details ?? [])], checks)
+}
+
+/** What is missing, and what is only told of. */
+function checkContext(
+  message: HandoffMessage,
+  { agent, lostFacts = 'return' }: Pick<ContentOptions<ScanVerdict>, 'agent' | 'lostFacts'>,
+) {
+  const gaps = checkCompleteness(message, agent)
+  const lost = checkPinnedFacts(message)
+  return lostFacts === 'flag' ? { gaps, flagged: lost } : { gaps: [...gaps, ...lost], flagged: [] }
 }
 
 /** A rejection; the checks say how far the message came. */

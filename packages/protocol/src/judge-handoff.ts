@@ -7,6 +7,7 @@ import type { Scan, ScanVerdict } from './checks/safety.ts'
 import type { Detail } from './detail.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { judgeContent, reject } from './judge-content.ts'
+import type { LostFactsPolicy } from './judge-content.ts'
 import type { KeyRing } from './key-ring.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import type { Limits } from './limits.ts'
@@ -26,6 +27,8 @@ export interface JudgeOptions<V extends ScanVerdict = ScanVerdict> {
   readonly limits?: Limits | undefined
   /** The agent executes instead of the one that the message addresses and that could not. */
   readonly routed?: boolean | undefined
+  /** What becomes of a message that lost pinned facts: refused as incomplete by default. */
+  readonly lostFacts?: LostFactsPolicy | undefined
   /** Under which a message may pass that the scanner rejects; nothing else is overridden. */
   readonly override?: { readonly offered: OfferedOverride; readonly handoffId: string } | undefined
 }
@@ -57,12 +60,12 @@ export function checkSignature(delivery: Delivery, keyRing: KeyRing): Rejection<
 }
 
 function contentOptions<V extends ScanVerdict>(delivery: Delivery, options: JudgeOptions<V>) {
-  const { agent, scan, task, routed, override, keyRing } = options
-  if (override === undefined) return { agent, scan, task, routed }
+  const { agent, scan, task, routed, lostFacts, override, keyRing } = options
+  if (override === undefined) return { agent, scan, task, routed, lostFacts }
   const { offered, handoffId } = override
   const released = { handoffId, bytes: delivery.bytes, keyRing }
   const judge = (verdict: ScanVerdict | null) => checkOverride(offered, released, verdict)
-  return { agent, scan, task, routed, override: judge }
+  return { agent, scan, task, routed, lostFacts, override: judge }
 }
 
 /** The signature stands beside the bytes, and the key named inside them is the one that signed. */

@@ -20,12 +20,13 @@ vi.mock('ajv/dist/2020.js', async (read) => {
   return { ...original, Ajv2020: WatchedAjv }
 })
 
-it('compiles the two published versions, without the schema of schemas, and once', () => {
+it('compiles the three published versions, without the schema of schemas, and once', () => {
   prepareSchemas()
   prepareSchemas()
   expect(asked.compiled).toEqual([
     expect.stringMatching(/handoff:2\.0$/),
     expect.stringMatching(/handoff:2\.1$/),
+    expect.stringMatching(/handoff:2\.2$/),
   ])
   expect(asked.judged).toBe(0)
 })

@@ -1,6 +1,7 @@
 // Checks a message against the published JSON Schema of its version (E05).
 import handoff20 from '@baton/schemas/handoff/2.0.json' with { type: 'json' }
 import handoff21 from '@baton/schemas/handoff/2.1.json' with { type: 'json' }
+import handoff22 from '@baton/schemas/handoff/2.2.json' with { type: 'json' }
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -26,7 +27,7 @@ export function checkSchema(value: JsonValue): SchemaCheck {
     return { ok: false, details: [NOT_AN_OBJECT] }
   const version = readSchemaVersion((value as Record<string, JsonValue>)['schemaVersion'])
   if (!version.ok) return { ok: false, details: [version.detail] }
-  const name = version.known ? (`2.${version.minor}` as '2.0' | '2.1') : 'newer'
+  const name = version.known ? (`2.${version.minor}` as Exclude<Name, 'newer'>) : 'newer'
   const first = validator(name, 'first')
   if (first(value)) return { ok: true, message: value, warnings: DEPRECATIONS[name](value) }
   const all = validator(name, 'all')
@@ -38,6 +39,7 @@ export function checkSchema(value: JsonValue): SchemaCheck {
 export function prepareSchemas(): void {
   validator('2.0', 'first')
   validator('2.1', 'first')
+  validator('2.2', 'first')
 }
 
 const NOT_AN_OBJECT: Detail = {
@@ -47,19 +49,21 @@ const NOT_AN_OBJECT: Detail = {
   fix: 'Send the message itself, not a list or a text that holds it.',
 }
 
-type Name = '2.0' | '2.1' | 'newer'
+type Name = '2.0' | '2.1' | '2.2' | 'newer'
 
 /** A newer minor may bring fields that are unknown here; they stay in the signed bytes. */
 const DOCUMENTS = {
   '2.0': handoff20,
   '2.1': handoff21,
-  newer: { ...handoff21, $id: `${handoff21.$id}:newer`, additionalProperties: true },
+  '2.2': handoff22,
+  newer: { ...handoff22, $id: `${handoff22.$id}:newer`, additionalProperties: true },
 } satisfies Record<Name, object>
 
 const DEPRECATIONS = {
   '2.0': createDeprecationCheck(handoff20),
   '2.1': createDeprecationCheck(handoff21),
-  newer: createDeprecationCheck(handoff21),
+  '2.2': createDeprecationCheck(handoff22),
+  newer: createDeprecationCheck(handoff22),
 } satisfies Record<Name, unknown>
 
 type Validator = ValidateFunction<HandoffMessage>

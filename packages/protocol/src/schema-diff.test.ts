@@ -1,6 +1,7 @@
 // What is compatible and what is not, by the published schemas and by one change at a time.
 import handoff20 from '@baton/schemas/handoff/2.0.json' with { type: 'json' }
 import handoff21 from '@baton/schemas/handoff/2.1.json' with { type: 'json' }
+import handoff22 from '@baton/schemas/handoff/2.2.json' with { type: 'json' }
 import { expect, it } from 'vitest'
 import { diffSchemas } from './schema-diff.ts'
 
@@ -10,6 +11,12 @@ it('finds 2.1 compatible with 2.0: only optional fields are new', () => {
   expect(changes.filter(({ breaks }) => breaks.length > 0)).toEqual([])
   expect(new Set(changes.map(({ change }) => change))).toEqual(new Set(['is new and optional']))
   expect(changes.map(({ pointer }) => pointer)).toContain('/residency')
+})
+
+it('finds 2.2 compatible with 2.1', () => {
+  expect(diffSchemas(handoff21, handoff22)).toEqual([
+    { pointer: '/pinnedFacts', change: 'is new and optional', breaks: [] },
+  ])
 })
 
 it('finds the way back incompatible, field by field', () => {

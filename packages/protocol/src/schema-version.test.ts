@@ -16,7 +16,8 @@ describe('E05 E29 schema version', () => {
   it.each([
     ['2.0', { ok: true, minor: 0, known: true }],
     ['2.1', { ok: true, minor: 1, known: true }],
-    ['2.2', { ok: true, minor: 2, known: false }],
+    ['2.2', { ok: true, minor: 2, known: true }],
+    ['2.3', { ok: true, minor: 3, known: false }],
     ['2.999999', { ok: true, minor: 999_999, known: false }],
   ])('accepts %s', (version, expected) => {
     expect(readSchemaVersion(version)).toEqual(expected)
@@ -88,9 +89,12 @@ describe('registry', () => {
     expect(new Set(registry.map(({ id }) => id)).size).toBe(registry.length)
   })
 
-  it('has in 2.1 every field of 2.0, word for word', () => {
-    const [older, newer] = ['handoff/2.0.json', 'handoff/2.1.json'].map((path) =>
-      JSON.parse(document(path).toString()),
+  it.each([
+    ['2.1', '2.0'],
+    ['2.2', '2.1'],
+  ])('has in %s every field of %s, word for word', (...versions) => {
+    const [newer, older] = versions.map((version) =>
+      JSON.parse(document(`handoff/${version}.json`).toString()),
     )
     expect(newer.properties).toMatchObject(older.properties)
     expect(newer.$defs).toMatchObject(older.$defs)

@@ -2,7 +2,7 @@
 import type { Detail } from './detail.ts'
 
 /** The newest minor of schema major 2 this code knows. */
-export const NEWEST_MINOR = 1
+export const NEWEST_MINOR = 2
 const MAJOR = 2
 export const MINORS_BACK = 2
 
@@ -30,7 +30,7 @@ function refuse(message: string): SchemaVersion {
       pointer: '/schemaVersion',
       rule: 'schemaVersion',
       message,
-      fix: `Send schema version ${MAJOR}.${NEWEST_MINOR}, or 2.0 without the fields of 2.1.`,
+      fix: `Send schema version ${MAJOR}.${NEWEST_MINOR}, or an older minor without the fields that are newer.`,
       expected: `${MAJOR}.x`,
     },
   }

@@ -1,6 +1,10 @@
 // Cuts a conversation into statements and weighs what each of them is worth downstream.
 import type { Turn } from './generated/handoff.ts'
 
+/** What is worth most; what was said first among equals. */
+export const weightiestFirst = (a: Statement, b: Statement): number =>
+  b.weight - a.weight || a.order - b.order
+
 /** In the order in which a summary shows them, most binding first. */
 export const KINDS = ['decision', 'constraint', 'warning', 'tool', 'fact'] as const
 export type StatementKind = (typeof KINDS)[number]
@@ -46,12 +50,12 @@ function linesOfSummary(summary: string): readonly string[] {
     .flatMap((line) => sentencesOf(line.startsWith('- ') ? line.slice(2) : line))
 }
 
-const STATEMENT_MAX = 320
+export const STATEMENT_MAX = 320
 /** A full stop after one of these ends no sentence: what follows it would be lost. */
 const SENTENCE_END = /(?<!\b(?:Mr|Mrs|Ms|Dr|Prof|No|Nos|Art|Sec|e\.g|i\.e))[.!?;](?=\s)|\n+/g
 
 /** Sentences, none longer than STATEMENT_MAX; longer ones are cut at a comma or space. */
-function sentencesOf(text: string): readonly string[] {
+export function sentencesOf(text: string): readonly string[] {
   const sentences: string[] = []
   let start = 0
   const take = (end: number) => {

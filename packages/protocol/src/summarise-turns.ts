@@ -1,6 +1,8 @@
 // The built-in summariser: picks the statements that matter, word for word, within a token budget.
-import type { Turn } from './generated/handoff.ts'
-import { KINDS, statementsOf } from './statements.ts'
+import type { Conversation } from './compress-context.ts'
+import type { PinnedFacts } from './generated/handoff.ts'
+import { pinnedFacts } from './pinned-facts.ts'
+import { KINDS, statementsOf, weightiestFirst } from './statements.ts'
 import type { Statement, StatementKind } from './statements.ts'
 import { countTokens } from './token-count.ts'
 
@@ -15,14 +17,21 @@ export interface SummaryOptions {
  * Extracts rather than rewrites, so nothing is said in the summary that was not said before.
  * Statements are taken by weight until the budget is used, and shown by kind in their old order.
  */
-export function summariseTurns(
-  { turns, summary }: { readonly turns: readonly Turn[]; readonly summary: string },
-  { tokensMax, kept }: SummaryOptions,
-): string {
-  const statements = statementsOf(turns, summary)
-  const head = headOf(turns.length, kept)
+export const summariseTurns = (older: Conversation, options: SummaryOptions): string =>
+  extractOf(older, options).text
+
+export interface Extract {
+  readonly text: string
+  /** What any other summary within the same bounds has to keep as well. */
+  readonly pinned: PinnedFacts | undefined
+}
+
+export function extractOf(older: Conversation, { tokensMax, kept }: SummaryOptions): Extract {
+  const head = headOf(older.turns.length, kept)
+  const statements = statementsOf(older.turns, older.summary)
   const chosen = choose(statements, tokensMax - countTokens(head) - HEADING_TOKENS)
-  return [head, ...sectionsOf(chosen)].join('\n')
+  const pinned = pinnedFacts(chosen, tokensMax * PINNED_SHARE)
+  return { text: [head, ...sectionsOf(chosen)].join('\n'), pinned }
 }
 
 export const headOf = (turns: number, kept: number): string =>
@@ -34,6 +43,8 @@ export const sectionsOf = (statements: readonly Statement[]): readonly string[] 
 
 /** What the headings of all sections take together. */
 export const HEADING_TOKENS = 24
+/** How much longer than the room for the summary the pinned facts may make a message: no agent is shown them. */
+const PINNED_SHARE = 0.25
 
 const HEADINGS: Readonly<Record<StatementKind, string>> = {
   decision: 'Decisions:',
@@ -45,7 +56,7 @@ const HEADINGS: Readonly<Record<StatementKind, string>> = {
 
 /** The weightiest that fit, in their old order. */
 export function choose(statements: readonly Statement[], tokensMax: number): readonly Statement[] {
-  const byWeight = statements.toSorted((a, b) => b.weight - a.weight || a.order - b.order)
+  const byWeight = statements.toSorted(weightiestFirst)
   const chosen: Statement[] = []
   let tokens = 0
   for (const statement of byWeight) {

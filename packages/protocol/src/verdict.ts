@@ -21,7 +21,7 @@ export interface Checks<V extends ScanVerdict = ScanVerdict> {
 export interface Acceptance<V extends ScanVerdict = ScanVerdict> {
   readonly valid: true
   readonly message: HandoffMessage
-  /** What it uses that a later major version will not have; it is valid all the same. */
+  /** What it uses that a later major version will not have, and facts that its compression lost; it is valid all the same. */
   readonly warnings: readonly Detail[]
   readonly checks: Checks<V>
 }

@@ -1,5 +1,5 @@
 // Every text is listed once, in an order of its own, with its pointer and trust; the field names are those of the schema.
-import schema from '@baton/schemas/handoff/2.1.json' with { type: 'json' }
+import schema from '@baton/schemas/handoff/2.2.json' with { type: 'json' }
 import { describe, expect, it } from 'vitest'
 import { listFields, pointerOf, TRUST_BY_FIELD } from './fields.ts'
 import { RENDERED_FIELDS } from './render.ts'

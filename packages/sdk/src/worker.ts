@@ -24,7 +24,7 @@ import type {
   OutsideAgent,
   Receiver,
 } from '@baton/engine'
-import type { KeyRing } from '@baton/protocol'
+import type { KeyRing, LostFactsPolicy } from '@baton/protocol'
 import { codeOf, createLogger } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createPool, extendLeases, findInterrupted, outboxDepth } from '@baton/store'
@@ -69,6 +69,8 @@ export interface WorkerOptions {
   readonly fanOuts?: FanOutBounds | undefined
   /** What becomes of handoffs that require what their agent lacks: 'reroute' by default. */
   readonly blockedPolicy?: BlockedPolicy
+  /** What becomes of handoffs whose conversation lost what its compression had to keep: 'return' by default. */
+  readonly lostFacts?: LostFactsPolicy
   /** Called when the queue gives this process nothing although it should, even after a new start. */
   readonly onStuck?: (error: Error) => void
   readonly metrics?: Metrics
@@ -203,7 +205,8 @@ const settlementOf = ({
   fanOuts,
   backoff = BACKOFF,
   blockedPolicy = 'reroute',
-}: WorkerOptions) => ({ attemptsMax, fanOuts, backoff, blockedPolicy })
+  lostFacts = 'return',
+}: WorkerOptions) => ({ attemptsMax, fanOuts, backoff, blockedPolicy, lostFacts })
 
 // Agents hosted here answer for what they sent on; without hooks nothing is watched.
 function ownHooks(

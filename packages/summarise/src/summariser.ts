@@ -1,6 +1,6 @@
 // The contract of a summariser, and the built-in one, which needs nobody.
 import { summariseTurns } from '@baton/protocol'
-import type { Conversation, SummaryFault, SummaryOptions } from '@baton/protocol'
+import type { Conversation, PinnedFacts, SummaryFault, SummaryOptions } from '@baton/protocol'
 
 export interface SummaryJob {
   readonly older: Conversation
@@ -28,9 +28,10 @@ export interface Summary {
   readonly tokens: { readonly prompt: number; readonly completion: number }
 }
 
-/** What was written of so many older turns. */
+/** What was written of so many older turns, and what it had to keep of them. */
 export interface WrittenSummary extends Pick<Summary, 'text' | 'costUSD' | 'tokens'> {
   readonly turns: number
+  readonly pinned?: PinnedFacts | undefined
 }
 
 export interface Summariser {

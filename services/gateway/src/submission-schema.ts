@@ -92,7 +92,7 @@ export const CONSTRAINTS = closed(
       description: 'Each gets a full copy as a branch of its own; the target is one of them.',
     },
     join: { ...joinSchema, description: 'What waits for those branches.' },
-    schemaVersion: { type: 'string', enum: ['2.0', '2.1'] },
+    schemaVersion: { type: 'string', enum: ['2.0', '2.1', '2.2'] },
     receiverContextWindowTokens: { type: 'integer', minimum: 1, maximum: 100_000_000 },
     compressionThreshold: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
     verbatimTurns: { type: 'integer', minimum: 0, maximum: 10_000 },

@@ -44,6 +44,7 @@ await runProcess('receiver', {
       fanOuts: readFanOutBounds(settings),
       correctionMs: settings.BATON_CORRECTION_MS,
       blockedPolicy: settings.BATON_BLOCKED_POLICY,
+      lostFacts: settings.BATON_LOST_FACTS,
       drainMs: settings.BATON_DRAIN_MS,
       leaseMs: settings.BATON_LEASE_MS,
       undeliveredMs: settings.BATON_UNDELIVERED_MS,

@@ -40,6 +40,22 @@ it('replaces a text, a part of it, or all texts below a place', () => {
   })
 })
 
+it('pins nothing that was taken out (E23)', () => {
+  const withFacts = {
+    ...message,
+    conversationHistorySummary: 'We must stop. The loan is 240,000 EUR.',
+    pinnedFacts: { constraints: ['d1b1e688'], values: ['b9ee7dd3'] },
+  }
+  const redaction = { pointer: '/conversationHistorySummary', spans: [[14, 38]] } as const
+  expect(redactMessage(withFacts, [redaction])).toMatchObject({
+    ok: true,
+    message: {
+      conversationHistorySummary: 'We must stop. [REDACTED]',
+      pinnedFacts: { constraints: ['d1b1e688'], values: [] },
+    },
+  })
+})
+
 it('leaves the message it was given alone', () => {
   const before = JSON.stringify(message)
   redactMessage(message, [{ pointer: '/currentState' }])

@@ -1,5 +1,11 @@
 // Takes text out of a message at places that a reviewer names, and signs what is left; the envelope is never touched.
-import { judgeMessage, parseMessage, signHandoff, verifySignature } from '@baton/protocol'
+import {
+  judgeMessage,
+  parseMessage,
+  signHandoff,
+  verifySignature,
+  withoutLostFacts,
+} from '@baton/protocol'
 import type { Detail, HandoffMessage, JsonValue, KeyRing } from '@baton/protocol'
 import type { Scanner } from '@baton/safety'
 import type { StoredMessage } from '@baton/store'
@@ -34,11 +40,14 @@ export type Redacted =
   | { readonly ok: true; readonly message: HandoffMessage }
   | { readonly ok: false; readonly details: readonly Detail[] }
 
-/** A copy with `[REDACTED]` in the named places; details name each place that is not there. */
+/**
+ * A copy with `[REDACTED]` in the named places, which pins nothing that was taken out; details name each place that is not
+ * there.
+ */
 export function redactMessage(message: HandoffMessage, redactions: readonly Redaction[]): Redacted {
   const copy = structuredClone(message)
   const details = redactions.flatMap((redaction) => redactAt(copy, redaction))
-  return details.length > 0 ? { ok: false, details } : { ok: true, message: copy }
+  return details.length > 0 ? { ok: false, details } : { ok: true, message: withoutLostFacts(copy) }
 }
 
 type Holder = Record<string, JsonValue> | JsonValue[]

@@ -21,9 +21,13 @@ export type VersionRange = string
  * RFC 3339 date and time with seconds and a zone, at most nine fraction digits.
  */
 export type DateTime = string
+/**
+ * Each fact in plain form (lower case, any white space as one space, without .;!? at its end) as the first 8 hex digits of its SHA-256.
+ */
+export type FactDigests = string[]
 
 /**
- * A handoff between two agents, version 2.1: everything of 2.0, and optional fields.
+ * A handoff between two agents, version 2.2: everything of 2.1, and the facts that its compression had to keep.
  */
 export interface HandoffMessage {
   /**
@@ -133,6 +137,7 @@ export interface HandoffMessage {
   contextSnapshot?: ContextSnapshot
   externalRef?: ExternalReference
   delegation?: Delegation
+  pinnedFacts?: PinnedFacts
 }
 /**
  * The sending agent.
@@ -361,4 +366,13 @@ export interface Delegation {
    * How many there may be.
    */
   maxDepth: number
+}
+/**
+ * What the sender's compression of the conversation had to keep, so that the receiver can look whether it was kept.
+ */
+export interface PinnedFacts {
+  decisions?: FactDigests
+  constraints?: FactDigests
+  warnings?: FactDigests
+  values?: FactDigests
 }

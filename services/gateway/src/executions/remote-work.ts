@@ -11,7 +11,7 @@ import {
 } from '@baton/engine'
 import type { Backoff, BlockedPolicy, EventShipper, KnownReceivers, Receiver } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
-import type { KeyRing } from '@baton/protocol'
+import type { KeyRing, LostFactsPolicy } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import type { FanOutBounds, Fence, Pool } from '@baton/store'
@@ -30,6 +30,7 @@ export interface RemoteOptions {
   readonly leaseMs: number
   readonly backoff: Backoff
   readonly blockedPolicy: BlockedPolicy
+  readonly lostFacts: LostFactsPolicy
   readonly onStuck: (error: Error) => void
 }
 
@@ -112,6 +113,7 @@ interface RemoteSettings {
   readonly BATON_RETRY_BASE_MS: number
   readonly BATON_RETRY_CAP_MS: number
   readonly BATON_BLOCKED_POLICY: BlockedPolicy
+  readonly BATON_LOST_FACTS: LostFactsPolicy
 }
 
 /** What the settings of a gateway say about it; undefined where it may not write the audit log. */
@@ -133,6 +135,7 @@ export async function openRemote(
     leaseMs: settings.BATON_PULL_LEASE_MS,
     backoff: { baseMs: settings.BATON_RETRY_BASE_MS, capMs: settings.BATON_RETRY_CAP_MS },
     blockedPolicy: settings.BATON_BLOCKED_POLICY,
+    lostFacts: settings.BATON_LOST_FACTS,
     onStuck,
   }
 }
