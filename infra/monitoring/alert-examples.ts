@@ -250,6 +250,18 @@ export const ALERT_EXAMPLES: Readonly<Record<string, AlertExamples>> = {
       baton_audit_records_total: rising(10, STEPS_A_DAY),
     }),
   },
+  BatonDrillOverdue: {
+    fires: at(20, {
+      'baton_audit_drill_age_seconds{schedule="on"}': still(8 * 86_400 + 1),
+      'baton_audit_drill_age_seconds{schedule="off"}': still(60),
+    }),
+    firesToo: at(20, { 'baton_audit_drill_age_seconds{schedule="off"}': still(80 * 86_400 + 1) }),
+    // A week’s schedule is in time, and so are people who drill once a quarter.
+    quiet: at(20, {
+      'baton_audit_drill_age_seconds{schedule="on"}': still(7 * 86_400 + 3_600),
+      'baton_audit_drill_age_seconds{schedule="off"}': still(79 * 86_400),
+    }),
+  },
   BatonArchiveBehind: {
     fires: at(45, { baton_audit_archive_lag_records: still(20_001) }),
     quiet: at(45, { baton_audit_archive_lag_records: still(800) }),

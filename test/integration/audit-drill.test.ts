@@ -60,8 +60,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => tiers?.close())
 
-async function drill(seed: number): Promise<Drill> {
-  const response = await fetch(`${auditor.url}/v1/drills`, {
+async function drill(seed: number, url = auditor.url): Promise<Drill> {
+  const response = await fetch(`${url}/v1/drills`, {
     method: 'POST',
     headers: { authorization: 'Bearer evidence-token', 'content-type': 'application/json' },
     body: JSON.stringify({ seed }),
@@ -116,6 +116,31 @@ test('a drill comes by itself, says so, and is counted', async () => {
   const shown = await (await fetch(`${scheduled.url}/metrics`)).text()
   expect(shown).toMatch(/^baton_audit_drills_total\{result="passed"\} [1-9]/m)
   await scheduled.process.stop()
+})
+
+test('the age of the last drill that passed outlives the auditor, and a new one ends it', async () => {
+  const { superuser } = tiers.fixture
+  await superuser.query({
+    text: `update audit.last_drill set passed_at = now() - interval '9 days'`,
+  })
+  const seen = await tiers.fixture.startAuditor({
+    BATON_SEAL_PUBLIC_KEY: tiers.sealing.publicKey,
+    BATON_COLD_FOLDER: tiers.folder,
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+    BATON_AUDIT_DRILL_EVERY_S: '0',
+  })
+  const age = async () => {
+    const shown = await (await fetch(`${seen.url}/metrics`)).text()
+    return Number(/^baton_audit_drill_age_seconds\{schedule="off"\} (\S+)/m.exec(shown)?.[1])
+  }
+  const known = await eventually(async () => (await age()) || undefined, {
+    deadlineMs: 20_000,
+    describe: 'the age is shown',
+  })
+  expect(known).toBeGreaterThan(9 * 86_400 - 1)
+  await drill(1, seen.url)
+  expect(await age()).toBeLessThan(3_600)
+  await seen.process.stop()
 })
 
 test('a task whose bundle is gone from the cold store fails its drill, and that is recorded too', async () => {

@@ -126,6 +126,12 @@ export const LOG: Board = {
           ],
         }),
         line({
+          title: 'Age of the last drill',
+          says: 'Since one passed. Told after eight days where the auditor drills by itself, after 80 where people do.',
+          unit: 's',
+          queries: [{ expression: highest('baton_audit_drill_age_seconds'), legend: 'age' }],
+        }),
+        line({
           title: 'Erasures of people',
           says: 'Within the last day, by what became of them.',
           unit: 'short',

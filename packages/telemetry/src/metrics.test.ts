@@ -23,6 +23,7 @@ describe('E18 metric names', () => {
       baton_audit_cold_bundles_read_total: 'counter',
       baton_audit_cold_faults: 'gauge',
       baton_audit_scrubbed_records_total: 'counter',
+      baton_audit_drill_age_seconds: 'gauge',
       baton_audit_drills_total: 'counter',
       baton_audit_unsealed_age_seconds: 'gauge',
       baton_audit_unwitnessed_age_seconds: 'gauge',

@@ -6,6 +6,7 @@ import type { BundleReport } from '@baton/ledger'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Periodic } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
+import type { DrillAge } from './drill-age.ts'
 import { chooseTask } from './drill-choice.ts'
 import type { EvidenceService } from './evidence.ts'
 
@@ -15,6 +16,7 @@ interface DrillDependencies {
   readonly cold: ColdStore | undefined
   readonly evidence: EvidenceService
   readonly metrics: Pick<Metrics, 'auditDrillsTotal'>
+  readonly age: Pick<DrillAge, 'passed'>
   readonly logger: Logger
 }
 
@@ -55,7 +57,7 @@ interface DrillRequest {
  * Undefined while the log is empty. The run stands in the task's chain as VERIFY_RUN.
  */
 export async function runDrill(
-  { reader, covered, cold, evidence, metrics, logger }: DrillDependencies,
+  { reader, covered, cold, evidence, metrics, age, logger }: DrillDependencies,
   { seed = randomInt(SEEDS), actor }: DrillRequest,
 ): Promise<DrillReport | undefined> {
   const startedAt = performance.now()
@@ -88,6 +90,7 @@ export async function runDrill(
   const reason = REASONS[result]
   await evidence.record('VERIFY_RUN', { taskId, traceparent, actor, reason })
   metrics.auditDrillsTotal[result].inc()
+  if (result === 'passed') await age.passed()
   logger.info({ event: 'audit.drill', seed, taskId, result, totalMs: Math.round(totalMs) })
   return report
 }

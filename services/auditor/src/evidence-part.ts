@@ -6,6 +6,8 @@ import { createNoteSigner, sealLogOrigin } from '@baton/ledger'
 import { requireToken } from '@baton/http/server'
 import type { Periodic } from '@baton/runtime'
 import type { Core, Part } from './core.ts'
+import { createDrillAge } from './drill-age.ts'
+import type { DrillAge } from './drill-age.ts'
 import { runDrill, scheduleDrills } from './drill.ts'
 import { createEvidence } from './evidence.ts'
 import { readEvidencePolicy } from './evidence-policy.ts'
@@ -18,6 +20,7 @@ export function createEvidencePart(core: Core): Part {
   const { settings, reader, writer, vault, batcher, covered, cold, metrics, logger } = core
   const token = settings.BATON_AUDIT_EVIDENCE_TOKEN
   let drills: Periodic | undefined
+  let age: DrillAge | undefined
   const keeper = createTreeKeeper({ reader, writer, cold, covered, logger })
   return {
     async prepare(server) {
@@ -38,8 +41,11 @@ export function createEvidencePart(core: Core): Part {
         metrics,
         logger,
       })
-      const drilling = { reader, covered, cold, evidence, metrics, logger }
       const everySeconds = settings.BATON_AUDIT_DRILL_EVERY_S
+      const schedule = everySeconds > 0 ? 'on' : 'off'
+      const gauge = metrics.auditDrillAgeSeconds[schedule]
+      age = createDrillAge({ reader, writer, gauge, logger })
+      const drilling = { reader, covered, cold, evidence, metrics, age, logger }
       if (everySeconds > 0) drills = scheduleDrills(drilling, everySeconds * 1_000)
       const payloadToken = settings.BATON_AUDIT_PAYLOAD_TOKEN
       addEvidenceRoutes(server, {
@@ -55,10 +61,12 @@ export function createEvidencePart(core: Core): Part {
     },
     async start() {
       await keeper.start()
+      await age?.start()
       await drills?.start()
     },
     async stop() {
       await drills?.stop()
+      await age?.stop()
       await keeper.stop()
     },
   }

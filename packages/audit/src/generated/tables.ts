@@ -135,6 +135,10 @@ export interface AuditTables {
     rule: string
     message: string
   }
+  'audit.last_drill': {
+    id: Generated<boolean>
+    passed_at: Generated<Date>
+  }
 }
 
 export interface VaultTables {

@@ -1,6 +1,6 @@
 // Alerts about the audit log: what tampers with it, what stops it, what falls behind.
 import { TRAFFIC_MIN } from '../objectives.ts'
-import { HOUR, inSeconds, MINUTE } from './alert.ts'
+import { DAY, HOUR, inSeconds, MINUTE } from './alert.ts'
 import type { Alert, SpanWriter } from './alert.ts'
 
 const LOG = { area: 'audit log' } as const
@@ -119,6 +119,17 @@ or max(baton_audit_tampered) > 0`,
     expression: (span) => `sum(increase(baton_audit_scrubbed_records_total[${span(6 * HOUR)}])) == 0
 and sum(increase(baton_audit_records_total[${span(6 * HOUR)}])) > 0`,
     forSeconds: 30 * MINUTE,
+  },
+  {
+    ...LOG,
+    name: 'BatonDrillOverdue',
+    severity: 'ticket',
+    summary: 'no drill has passed for {{ $value | humanizeDuration }}',
+    meaning:
+      'Nobody has shown lately that a past task can be rebuilt and verified within 10 s: for eight days where the auditor drills by itself, for 80 where people do, once a quarter.',
+    expression: (span) =>
+      `max(baton_audit_drill_age_seconds{schedule="on"}) > ${inSeconds(span(8 * DAY))}
+or max(baton_audit_drill_age_seconds{schedule="off"}) > ${inSeconds(span(80 * DAY))}`,
   },
   {
     ...LOG,

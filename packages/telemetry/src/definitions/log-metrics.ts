@@ -88,6 +88,14 @@ export const LOG_METRICS = {
     values: ['passed', 'too slow', 'failed'],
     filledBy: 'auditor',
   },
+  auditDrillAgeSeconds: {
+    name: 'baton_audit_drill_age_seconds',
+    kind: 'gauge',
+    help: 'How long ago the last drill passed, by any auditor of the log; since the log is there, where none has. `schedule` says whether the auditor drills by itself.',
+    labels: ['schedule'],
+    values: ['on', 'off'],
+    filledBy: 'auditor, with a token for evidence',
+  },
   auditArchivedRecordsTotal: {
     name: 'baton_audit_archived_records_total',
     kind: 'counter',

@@ -67,7 +67,10 @@ export const GAME_DAYS: readonly GameDay[] = [
 ]
 
 /** Alerts that no game day provokes, and why. */
-export const NOT_PROVOKED: Readonly<Record<string, string>> = {}
+export const NOT_PROVOKED: Readonly<Record<string, string>> = {
+  BatonDrillOverdue:
+    'nothing breaks: eight days pass without a drill. A test sets the last one back, reads its age, and drills; the rule has its own',
+}
 
 /** Where a person sees this metric: the dashboards and panels that draw it. */
 export function panelsOf(metric: string): readonly string[] {
