@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { edited, signed, withoutSeqs } from '../../fixtures/bundle-changes.ts'
 import { evidenceOf, NOW, policyOf } from '../../fixtures/evidence.ts'
 import { fannedOut, FORKED, HANDOFFS, outcomeOf } from '../../fixtures/fanned-out.ts'
-import { toBase64 } from '../bytes.ts'
+import { encodeUtf8, toBase64 } from '../bytes.ts'
+import { sha256Hex } from '../sha256.ts'
 import { verifyBundle } from './verify.ts'
 import { writeBundle } from './write.ts'
 import type { BundleParts } from './write.ts'
@@ -106,6 +107,23 @@ test.each(['HANDOFF_REVISED', 'HANDOFF_REDACTED'] as const)(
     expect(failed(await bundleOf({ told, changedBy })).verdict).toBe('valid')
   },
 )
+
+describe('a result that the message of the join has no room for', () => {
+  const cutTo = (sha256: string) => ({ result: null, cut: { bytes: 1, sha256, href: '/' } })
+  const canonical = sha256Hex(encodeUtf8('{"all":[1,2.5,null],"of":"left"}'))
+
+  test('is held to its digest', async () => {
+    const told = { left: outcomeOf('left', cutTo(canonical)) }
+    expect(failed(await bundleOf({ told }))).toEqual({ verdict: 'valid', wrong: [] })
+    const other = { left: outcomeOf('left', cutTo(sha256Hex(encodeUtf8('"forged"')))) }
+    expect(failed(await bundleOf({ told: other })).wrong).toEqual(['JOINED'])
+  })
+
+  test('says nothing where it was put together of branches within', async () => {
+    const told = { wide: outcomeOf('wide', cutTo(canonical)) }
+    expect(failed(await bundleOf({ told }))).toEqual({ verdict: 'valid', wrong: [] })
+  })
+})
 
 test('what is erased or withheld says nothing', async () => {
   const withheld = { ...(await evidenceOf(fannedOut())), payloads: null }

@@ -18,11 +18,13 @@ import {
 import { encodeUtf8 } from '../bytes.ts'
 import { evidenceOf, NOW, policyOf, policyText } from '../../fixtures/evidence.ts'
 import { TASK } from '../../fixtures/evidence-task.ts'
+import { fannedOut, outcomeOf } from '../../fixtures/fanned-out.ts'
 import { deepEnd, END_ATTACKS } from '../../fixtures/task-end-attacks.ts'
 import { ABSENT_TASK } from '../../fixtures/task-ends.ts'
 import type { MapOptions } from '../../fixtures/task-ends.ts'
 import { FILES } from './format.ts'
 import { EXIT_CODES, formatReport } from './format-report.ts'
+import { sha256Hex } from '../sha256.ts'
 import { writeTar } from './tar.ts'
 import { verifyBundle } from './verify.ts'
 import { writeBundle } from './write.ts'
@@ -100,12 +102,26 @@ const FORMS: readonly (readonly [string, () => Promise<Uint8Array>])[] = [
   ],
 ]
 
+const CUT = outcomeOf('left', {
+  result: null,
+  cut: { bytes: 33, sha256: sha256Hex(encodeUtf8('{"all":[1,2.5,null],"of":"left"}')), href: '/' },
+})
+
 describe.each(verifiers)('%s', (_, verify) => {
   test('finds an untouched bundle valid', async () => {
     const { code, output } = await verify(bundle, '--policy', policy, '--json')
     expect([code, JSON.parse(output).verdict]).toEqual([0, 'valid'])
     const plain = await verify(bundle, '--policy', policy)
     expect(plain.output).toContain('VALID')
+  })
+
+  test.each([
+    ['told whole', {}],
+    ['cut to its digest', { left: CUT }],
+  ])('finds a join valid that was told of a result %s', async (name, told) => {
+    const path = put(`${name}.tar`, signed(await evidenceOf(fannedOut({ told }))))
+    const { code, output } = await verify(path, '--policy', policy, '--json')
+    expect([code, JSON.parse(output).verdict]).toEqual([0, 'valid'])
   })
 
   test.each(Object.entries(ATTACKS))('%s', async (id, { make, without, verdict = 'tampered' }) => {

@@ -899,16 +899,19 @@ function addTo(all, id) {
 function textsOf({ payloads = [] }) {
 	const stored = new Map(payloads.map((one) => [`${one.origin} ${one.seq} ${one.segment}`, one.salted]));
 	return (label) => {
-		const salted = fromBase64(stored.get(label ?? "") ?? "");
-		try {
-			return JSON.parse(decodeUtf8((salted ?? /* @__PURE__ */ new Uint8Array(0)).subarray(SALT_BYTES$1)) ?? "");
-		} catch {
-			return;
-		}
+		const salted = fromBase64(stored.get(label) ?? "");
+		return salted && decodeUtf8(salted.subarray(SALT_BYTES$1));
 	};
 }
+function parsed$1(text) {
+	try {
+		return JSON.parse(text ?? "");
+	} catch {
+		return;
+	}
+}
 function faultOf$1(join, task, texts) {
-	const message = texts(join.text);
+	const message = parsed$1(texts(join.text));
 	if (message === void 0) return void 0;
 	const branches = membersOf$2(membersOf$2(message)?.["currentState"])?.["branches"];
 	return faultIn(branches, {
@@ -923,17 +926,41 @@ function faultIn(branches, known, depth) {
 	return told.map((branch) => faultOfBranch(branch, known, depth)).find((one) => one !== void 0);
 }
 function faultOfBranch(branch, known, depth) {
-	const { handoffId, outcome, result } = membersOf$2(branch) ?? {};
+	const { handoffId, outcome, result, cut } = membersOf$2(branch) ?? {};
 	const id = typeof handoffId === "string" ? handoffId : "";
 	if (id !== "" && depth === 0 && !known.joined.has(id)) return `it was told of the handoff ${JSON.stringify(id)}, which it does not join`;
 	if (outcome !== "COMPLETED") return void 0;
 	const label = known.answers.get(id);
 	if (label === void 0) return "it was told of a result that no record committed to";
-	const answer = known.texts(label);
-	if (answer === void 0 || isSame(answer, result, 0)) return void 0;
-	const within = membersOf$2(result);
-	if (known.parents.has(id) && within !== void 0 && Object.keys(within).join(" ") === "branches") return faultIn(within["branches"], known, depth + 1);
+	if (isAnswer(known.texts(label), {
+		result,
+		cut
+	})) return void 0;
+	if (known.parents.has(id) && isOfBranches(result, cut)) {
+		const within = membersOf$2(result)?.["branches"];
+		return within === void 0 ? void 0 : faultIn(within, known, depth + 1);
+	}
 	return `it was told of another result than the handoff ${id} came to`;
+}
+function isAnswer(text, { result, cut }) {
+	const answer = parsed$1(text);
+	if (text === void 0 || answer === void 0 || isSame(answer, result, 0)) return true;
+	const digest = membersOf$2(cut)?.["sha256"];
+	return typeof digest === "string" && result === null && digestsOf(text, answer).includes(digest);
+}
+const isOfBranches = (result, cut) => result === null ? membersOf$2(cut) !== void 0 : Object.keys(membersOf$2(result) ?? {}).join(" ") === "branches";
+function digestsOf(text, answer) {
+	const forms = [text];
+	try {
+		forms.push(canonicalText(answer));
+	} catch {}
+	return forms.map((form) => sha256Hex(encodeUtf8(form)));
+}
+function canonicalText(value) {
+	if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+	const members = membersOf$2(value);
+	if (members === void 0) return JSON.stringify(value);
+	return `{${Object.keys(members).toSorted().map((name) => `${JSON.stringify(name)}:${canonicalText(members[name])}`).join(",")}}`;
 }
 const membersOf$2 = (value) => typeof value === "object" && value !== null && !Array.isArray(value) ? value : void 0;
 function isSame(one, other, depth) {

@@ -1,6 +1,7 @@
 // What a join was given is what its branches came to, as the records of their own handoffs committed to it.
-import { decodeUtf8, detached, fromBase64 } from '../../bytes.ts'
+import { decodeUtf8, detached, encodeUtf8, fromBase64 } from '../../bytes.ts'
 import type { RecordBody } from '../../record.ts'
+import { sha256Hex } from '../../sha256.ts'
 import type { Check } from '../checks.ts'
 import type { Evidence } from '../evidence.ts'
 import { FILES } from '../format.ts'
@@ -86,25 +87,29 @@ function addTo(all: Set<string>, id: string): string {
   return own
 }
 
-type TextOf = (label: string | undefined) => unknown
+type TextOf = (label: string) => string | undefined
 
-/** The value of each text; undefined where it is erased, withheld or no JSON. */
+/** Undefined where it is erased or withheld. */
 function textsOf({ payloads = [] }: Evidence): TextOf {
   const stored = new Map(
     payloads.map((one) => [`${one.origin} ${one.seq} ${one.segment}`, one.salted]),
   )
   return (label) => {
-    const salted = fromBase64(stored.get(label ?? '') ?? '')
-    try {
-      return JSON.parse(decodeUtf8((salted ?? new Uint8Array(0)).subarray(SALT_BYTES)) ?? '')
-    } catch {
-      return undefined
-    }
+    const salted = fromBase64(stored.get(label) ?? '')
+    return salted && decodeUtf8(salted.subarray(SALT_BYTES))
+  }
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
   }
 }
 
 function faultOf(join: Join, task: Task, texts: TextOf): string | undefined {
-  const message = texts(join.text)
+  const message = parsed(texts(join.text))
   if (message === undefined) return undefined
   const branches = membersOf(membersOf(message)?.['currentState'])?.['branches']
   return faultIn(branches, { ...task, joined: new Set(join.joins), texts }, 0)
@@ -122,21 +127,57 @@ function faultIn(branches: unknown, known: Known, depth: number): string | undef
 }
 
 function faultOfBranch(branch: unknown, known: Known, depth: number): string | undefined {
-  const { handoffId, outcome, result } = membersOf(branch) ?? {}
+  const { handoffId, outcome, result, cut } = membersOf(branch) ?? {}
   const id = typeof handoffId === 'string' ? handoffId : ''
   if (id !== '' && depth === 0 && !known.joined.has(id))
     return `it was told of the handoff ${JSON.stringify(id)}, which it does not join`
   if (outcome !== 'COMPLETED') return undefined
   const label = known.answers.get(id)
   if (label === undefined) return 'it was told of a result that no record committed to'
-  const answer = known.texts(label)
-  if (answer === undefined || isSame(answer, result, 0)) return undefined
-  // A branch that fanned out, and that nothing joined there, came to what its own branches did.
-  const within = membersOf(result)
-  const isFannedOut =
-    known.parents.has(id) && within !== undefined && Object.keys(within).join(' ') === 'branches'
-  if (isFannedOut) return faultIn(within['branches'], known, depth + 1)
+  if (isAnswer(known.texts(label), { result, cut })) return undefined
+  if (known.parents.has(id) && isOfBranches(result, cut)) {
+    const within = membersOf(result)?.['branches']
+    // Its message had no room for what was put together of branches within.
+    return within === undefined ? undefined : faultIn(within, known, depth + 1)
+  }
   return `it was told of another result than the handoff ${id} came to`
+}
+
+/** Whether it is what was answered, whole or by its digest; also where what was answered is not there. */
+function isAnswer(
+  text: string | undefined,
+  { result, cut }: { readonly result: unknown; readonly cut: unknown },
+): boolean {
+  const answer = parsed(text)
+  if (text === undefined || answer === undefined || isSame(answer, result, 0)) return true
+  const digest = membersOf(cut)?.['sha256']
+  return typeof digest === 'string' && result === null && digestsOf(text, answer).includes(digest)
+}
+
+/** A branch that fanned out, and that nothing joined there, came to what its own branches did. */
+const isOfBranches = (result: unknown, cut: unknown): boolean =>
+  result === null
+    ? membersOf(cut) !== undefined
+    : Object.keys(membersOf(result) ?? {}).join(' ') === 'branches'
+
+/** Of its RFC 8785 form, and of its JSON, which stands for a value that has none. */
+function digestsOf(text: string, answer: unknown): readonly string[] {
+  const forms = [text]
+  try {
+    forms.push(canonicalText(answer))
+  } catch {
+    // It is too deep to be written here.
+  }
+  return forms.map((form) => sha256Hex(encodeUtf8(form)))
+}
+
+function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`
+  const members = membersOf(value)
+  if (members === undefined) return JSON.stringify(value)
+  const names = Object.keys(members).toSorted()
+  const written = names.map((name) => `${JSON.stringify(name)}:${canonicalText(members[name])}`)
+  return `{${written.join(',')}}`
 }
 
 type Members = Readonly<Record<string, unknown>>
