@@ -21,6 +21,7 @@ const first = recordingAgent('first', {
     answer(context, { costUSD: 0.2, next: [{ to: 'second', taskDescription: 'go on' }] }),
 })
 const second = recordingAgent('second', { contextWindowTokens: 2_000 })
+const third = recordingAgent('third', { contextWindowTokens: 2_000 })
 
 let model: ModelServer
 let pipeline: Pipeline
@@ -30,7 +31,7 @@ beforeAll(async () => {
   model.answer = () => ({ text: NARRATIVE, usage: USAGE })
   pipeline = await openPipeline('summaries')
   // Neither knows the other but by what it registered.
-  await pipeline.start([second.agent])
+  await pipeline.start([second.agent, third.agent])
   await pipeline.start([first.agent], { summariser: summariser() })
   sender = createSender({
     databaseUrl: pipeline.system.databaseUrl,
@@ -82,8 +83,28 @@ it('E03 writes the summary of what is sent, and books it with what the sender sp
   })
   const { spentMicroUSD } = await pipeline.taskEnds(sent.taskId)
   expect(spentMicroUSD).toBe(state.cost.spentSoFarUSD * 1e6 + 210_000 + SUMMARY_MICRO_USD)
-  // A repeated send asks again: what stands is the first, and what it cost.
+  // What stands is known: nobody is asked, or paid, again.
+  expect(model.asked).toHaveLength(asked + 1)
+})
+
+it('E03 repeats a send to several receivers without asking again, whatever the model would cost by now', async () => {
+  const { cost, ...rest } = longTask()
+  const state = { ...rest, cost: { ...cost, ownCostUSD: 0.3 } }
+  const receiverList = [{ agentType: 'second' }, { agentType: 'third' }]
+  const asked = model.asked.length
+  const sent = await sender.send(state, 'second', { receiverList })
   expect(model.asked).toHaveLength(asked + 2)
+  model.answer = () => ({ text: NARRATIVE, usage: { prompt: 1, completion: 1 } })
+  const repeated = await sender.send(state, 'second', { receiverList })
+  model.answer = () => ({ text: NARRATIVE, usage: USAGE })
+  expect(repeated).toMatchObject({
+    duplicate: true,
+    branches: sent.branches?.map(({ handoffId }) => ({ handoffId })),
+  })
+  expect(model.asked).toHaveLength(asked + 2)
+  await expect(
+    sender.send({ ...state, taskDescription: 'another' }, 'second', { receiverList }),
+  ).rejects.toMatchObject({ code: 'BATON_HANDOFF_CONFLICT' })
 })
 
 it('compresses within the caller’s transaction too, and as far as the request wants', async () => {

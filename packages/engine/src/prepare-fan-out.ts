@@ -1,7 +1,7 @@
 // What one send commits: a handoff, or the copies for all of a receiver list with the fan-out that they begin (E28).
 import { createHash, randomUUID } from 'node:crypto'
 import { ANY_AGENT, microUSD, ProtocolError, signHandoff } from '@baton/protocol'
-import type { Receiver } from '@baton/protocol'
+import type { AgentCost, Receiver } from '@baton/protocol'
 import type { JoinHandoff } from '@baton/protocol/settlement'
 import { permanent } from '@baton/runtime'
 import type { NewFanOut, NewHandoff } from '@baton/store'
@@ -16,7 +16,13 @@ import {
   requestOfCopy,
 } from './decide/receiver-list.ts'
 import type { Copies, Wanted } from './decide/receiver-list.ts'
-import { chargedWith, prepareHandoff, prepareMessage, readMessage } from './prepare-handoff.ts'
+import {
+  chargedWith,
+  prepareHandoff,
+  prepareMessage,
+  readMessage,
+  requestSha256,
+} from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions, ReadyMessage } from './prepare-handoff.ts'
 import { writeSummary } from './write-summary.ts'
 import type { WriteParts } from './write-summary.ts'
@@ -56,31 +62,48 @@ export async function prepareOutgoing(
   await requireJoin(join)
   const receivers = receiverList ?? [{ agentType: request.targetAgentType }]
   const { charged, summaries } = await summarised(request, receivers, parts)
-  const { agentState, targetAgentType: target } = charged
-  const { handoffId = randomUUID(), cost, agent } = agentState
+  const { agentState } = request
+  const { handoffId = randomUUID(), agent } = agentState
+  // All of them come from one execution, also where the send is repeated.
+  const { executionId = derivedId(`${handoffId}/execution`) } = agent
+  const state = { ...agentState, handoffId, agent: { ...agent, executionId } }
+  const asked = divided({ ...request, agentState: state }, receivers)
+  const paid = divided({ ...request, agentState: { ...state, cost: charged } }, receivers)
+  const handoffs = prepareEach(paid.copies.copies, (copy, index) => {
+    const { branchId } = copy.branch
+    const own = { ...options, receiver: undefined, branchId, written: summaries[index] }
+    const handoff = prepareHandoff(requestOfCopy(paid.request, copy), own)
+    return { ...handoff, requestSha256: askedDigest(asked, index) ?? handoff.requestSha256 }
+  })
+  return outgoingOf(paid.copies, handoffs, { ...paid.wanted, bounds: options.fanOuts })
+}
+
+interface Divided {
+  readonly request: HandoffRequest
+  readonly wanted: Wanted & Omit<Spent, 'bounds'>
+  readonly copies: Copies
+}
+
+function divided(request: HandoffRequest, receivers: readonly Receiver[]): Divided {
+  const { agentState, targetAgentType: target, constraints } = request
+  const { handoffId = '', cost } = agentState
   const own = microUSD(cost.ownCostUSD)
   const wanted = {
     handoffId,
     target,
     receivers,
-    join,
+    join: constraints.join,
     spentMicroUSD: microUSD(cost.spentSoFarUSD) + own,
     leftMicroUSD: microUSD(cost.budgetRemainingUSD) - own,
-  }
-  const copies = copiesOf(wanted)
-  // All of them come from one execution, also where the send is repeated.
-  const { executionId = derivedId(`${handoffId}/execution`) } = agent
-  const asked = { ...charged, agentState: { ...agentState, agent: { ...agent, executionId } } }
-  const handoffs = prepareEach(copies.copies, (copy, index) => {
-    const { branchId } = copy.branch
-    const own = { ...options, receiver: undefined, branchId, written: summaries[index] }
-    return prepareHandoff(requestOfCopy(asked, copy), own)
-  })
-  return outgoingOf(copies, handoffs, {
-    ...wanted,
-    bounds: options.fanOuts,
     addedCostMicroUSD: own,
-  })
+  }
+  return { request, wanted, copies: copiesOf(wanted) }
+}
+
+/** Of what was asked for, without what summaries cost on the way: by it a repeated send is known. */
+function askedDigest({ request, copies }: Divided, index: number): Buffer | undefined {
+  const copy = copies.copies[index]
+  return copy && requestSha256(requestOfCopy(request, copy))
 }
 
 /** The agent types that a request is for, where `receiver` is its target. */
@@ -93,8 +116,8 @@ export const receiversOf = (
 ]
 
 interface Summarised {
-  /** What is asked for, with the summaries among what the sender spent. */
-  readonly charged: HandoffRequest
+  /** What the sender spent, with the summaries. */
+  readonly charged: AgentCost
   /** For each receiver, at no further cost. */
   readonly summaries: readonly (WrittenSummary | undefined)[]
 }
@@ -104,16 +127,16 @@ async function summarised(
   receivers: readonly Receiver[],
   parts: WriteParts | undefined,
 ): Promise<Summarised> {
-  if (parts === undefined) return { charged: request, summaries: [] }
+  const { cost } = request.agentState
+  if (parts === undefined) return { charged: cost, summaries: [] }
   const among = receivers.length
   const all = await Promise.all(
     receivers.map(({ agentType: targetAgentType }) =>
       writeSummary({ ...request, targetAgentType }, { ...parts, among }),
     ),
   )
-  const charged = all.reduce(chargedWith, request.agentState.cost)
   return {
-    charged: { ...request, agentState: { ...request.agentState, cost: charged } },
+    charged: all.reduce(chargedWith, cost),
     summaries: all.map(
       (one) => one && { ...one, costUSD: 0, tokens: { prompt: 0, completion: 0 } },
     ),

@@ -172,6 +172,9 @@ export function prepareSaved(
 const deliveryTrace = ({ traceparent }: HandoffMessage): string =>
   parseTraceparent(traceparent) === undefined ? newTraceparent() : traceparent
 
+/** By which a repeated send of the same request is known. */
+export const requestSha256 = (request: HandoffRequest): Buffer => sha256(JSON.stringify(request))
+
 const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest()
 
 /** The document `schemas/checkpoint/1.json`; a rollback hands these exact bytes back (I7). */

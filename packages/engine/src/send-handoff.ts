@@ -3,7 +3,7 @@ import { codeOf, crashPoint, createBatcher, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { residencyProblems } from '@baton/protocol'
 import type { Jurisdiction, Residency } from '@baton/protocol'
-import { inTransaction, sendHandoffs } from '@baton/store'
+import { inTransaction, isSent, sendHandoffs } from '@baton/store'
 import type { NewHandoff, Pool } from '@baton/store'
 import { messagingAttributes, startSpan, startStep } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
@@ -110,7 +110,7 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
         const outgoing = await prepareOutgoing(
           request,
           { ...preparing, traceparent, sentBy, receiver, bounds },
-          { ...parts, bounds },
+          { ...parts, bounds, isKnown: () => isSent(pool, agentState.handoffId) },
         )
         step.end()
         const seconds = (performance.now() - startedAt) / 1000

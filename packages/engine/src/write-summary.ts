@@ -11,6 +11,8 @@ export interface WriteParts extends Pick<PrepareOptions, 'bounds'> {
   readonly metrics: Metrics
   /** How many handoffs share what may be spent; 1 by default. */
   readonly among?: number
+  /** Whether what is asked for stands already, so that nothing that is written now would be sent. */
+  isKnown?(): Promise<boolean>
 }
 
 /**
@@ -21,10 +23,10 @@ export async function writeSummary(
   request: HandoffRequest,
   parts: WriteParts,
 ): Promise<WrittenSummary | undefined> {
-  const { summariser, metrics, among = 1 } = parts
+  const { summariser, metrics, among = 1, isKnown = async () => false } = parts
   if (summariser === undefined || staysHere(request)) return undefined
   const needed = neededBy(request, parts)
-  if (needed === undefined) return undefined
+  if (needed === undefined || (await isKnown())) return undefined
   const upstreamCostUSD = request.agentState.cost.ownCostUSD / among
   const { by, reason, ...written } = await summariser.summarise({ ...needed, upstreamCostUSD })
   metrics.contextSummariesTotal.with({ summariser: by, reason }).inc()

@@ -2,7 +2,7 @@
 export { createPool, createSizeWatch, inTransaction, isConflict } from './database.ts'
 export type { Database, Pool } from './database.ts'
 export { migrateStore } from './migrate.ts'
-export { sendHandoffs } from './send.ts'
+export { isSent, sendHandoffs } from './send.ts'
 export type { NewHandoff, SendOutcome } from './send.ts'
 export type { FanOutBounds } from './fan-out-bounds.ts'
 export * from './fan-outs.ts'

@@ -12,7 +12,7 @@ import {
   timestamptz,
   uuid,
 } from '@baton/postgres'
-import { hasTaskEnded } from '@baton/protocol'
+import { hasTaskEnded, isUuid } from '@baton/protocol'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { ENDED_TASK } from './states.ts'
@@ -214,6 +214,13 @@ export async function sendHandoffs(
     if (row !== undefined) return { kind: 'sent', taskSeq: row.taskSeq, state: row.state }
     return refusal(handoff, reasons.get(handoff.handoffId))
   })
+}
+
+/** Whether a handoff with this id is stored, whatever it says. */
+export async function isSent(db: Database, handoffId: string | undefined): Promise<boolean> {
+  if (handoffId === undefined || !isUuid(handoffId)) return false
+  const text = 'select true as known from handoff where id = $1'
+  return (await run(db, 'is_sent', text, [handoffId])).length > 0
 }
 
 const UNIQUE_VIOLATION = '23505'
