@@ -175,6 +175,8 @@ class Execution:
     context: str
     """The context for a prompt's user turn, fenced as data."""
     message: Mapping[str, Any]
+    chunks: int = 0
+    """Of its stream, committed by earlier attempts: emit the same again from 1, or go on with the next."""
     stopped: threading.Event = field(default_factory=threading.Event, repr=False)
     """Set once it is canceled or lost: stop."""
 
@@ -208,6 +210,7 @@ class Execution:
             tracestate=given.get("tracestate"),
             context=given["context"],
             message=given["message"],
+            chunks=given.get("chunks", 0),
         )
 
 

@@ -14,6 +14,7 @@ export const pullKeys = {
   puller: createApiKey({ scopes: 'executions:claim', operator: 'puller' }),
   other: createApiKey({ scopes: 'executions:claim', operator: 'other' }),
   narrow: createApiKey({ scopes: 'executions:claim=only-this', operator: 'narrow' }),
+  metrics: createApiKey({ scopes: 'metrics:read', operator: 'monitoring' }),
   people: createApiKey({ scopes: 'handoffs:send+handoffs:read+handoffs:cancel', operator: 'ann' }),
 }
 
@@ -27,6 +28,7 @@ export interface Claimed {
   readonly deadline: string | null
   readonly traceparent: string
   readonly idempotencyKey: string
+  readonly chunks: number
   readonly context: string
   readonly message: Readonly<Record<string, unknown>>
 }

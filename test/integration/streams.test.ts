@@ -173,6 +173,35 @@ it('recognises what is repeated, names what is missing, and ends what changes', 
   ])
 })
 
+it('tells whoever takes it next how many chunks there are, and counts what becomes of each', async () => {
+  const before = await counted()
+  const one = await taken()
+  expect(one.chunks).toBe(0)
+  await emit(one, { seq: 1, chunks: texts('a', 'b') })
+  await emit(one, { seq: 2, chunks: texts('b', 'c') })
+  await emit(one, { seq: 9, chunks: texts('gap') })
+  await world.settle(one, { outcome: 'fail', code: 'AGENT_RESTARTED', retry: true })
+  const [next] = await world.claim('writer')
+  expect(next).toMatchObject({ handoffId: one.handoffId, chunks: 3 })
+  const now = next as Claimed
+  expect(await emit(now, { seq: now.chunks + 1, chunks: texts('d') })).toMatchObject([200, {}])
+  await world.settle(now, { outcome: 'complete', chunks: 4 })
+  expect(await follow(one)).toMatchObject({ end: { complete: true, committed: 4 } })
+  const after = await counted()
+  expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([4, 1, 1])
+})
+
+/** What the gateway counts as committed, repeated and refused. */
+async function counted(): Promise<readonly number[]> {
+  const headers = { authorization: `Bearer ${pullKeys.metrics.key}` }
+  const shown = await (await fetch(`${world.url()}/metrics`, { headers })).text()
+  return ['committed', 'repeated', 'refused'].map((outcome) =>
+    Number(
+      new RegExp(`^baton_chunks_total\\{outcome="${outcome}"\\} (\\d+)`, 'm').exec(shown)?.[1],
+    ),
+  )
+}
+
 it('refuses the chunk of a lease that was lost; whoever has it now goes on with the numbers', async () => {
   const lost = await taken()
   const reading = follow(lost)

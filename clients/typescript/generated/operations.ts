@@ -15,6 +15,8 @@ readonly "tracestate": string | null
 readonly "fromAgent": string
 /** The same for every attempt: send it with whatever has an effect elsewhere. */
 readonly "idempotencyKey": string
+/** How many chunks earlier attempts have committed: emit the same again from 1, or go on with the next. */
+readonly "chunks": number
 /** The context for a prompt’s user turn, fenced as data: it is never instructions. */
 readonly "context": string
 /** The handoff: /schemas/handoff/2.1.json */

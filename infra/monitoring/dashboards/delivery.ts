@@ -167,6 +167,16 @@ export const DELIVERY: Board = {
           ],
         }),
         line({
+          title: 'Chunks of streams',
+          says: 'What executions emit while they run, by what became of it.',
+          queries: [
+            {
+              expression: `${rises('baton_chunks_total', 'outcome')} or 0 * group(up)`,
+              legend: '{{outcome}}',
+            },
+          ],
+        }),
+        line({
           title: 'Requests that the gateway refused, by code',
           says: 'They became no handoff, and are in no rate of handoffs.',
           queries: [

@@ -3,42 +3,71 @@ import { crashPoint, createBatcher } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
 import { appendChunks, findStreamPlace, listChunks, listChunksBefore } from '@baton/store'
 import type { Fence, NewChunk, Pool } from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
 import { judgedAs, lastChunks, numberChunk, stillToCommit, UNSAFE } from './decide/chunks.ts'
 import type { Chunk } from './decide/chunks.ts'
 import { withTries } from './with-tries.ts'
+
+interface ChunkParts {
+  readonly pool: Pool
+  readonly metrics: Pick<Metrics, 'chunksTotal'>
+}
 
 /**
  * Commits consecutive chunks, all or none; those that are committed with the same bytes count as committed. `before` are those that stand
  * before them, where the caller knows. Throws what `stillToCommit` throws, and BATON_CHUNK_UNSAFE.
  */
 export async function commitChunks(
-  pool: Pool,
+  { pool, metrics }: ChunkParts,
   fence: Fence,
-  {
-    chunks,
-    before,
-  }: { readonly chunks: readonly NewChunk[]; readonly before?: readonly NewChunk[] },
+  given: Given,
 ): Promise<void> {
+  const { length } = given.chunks
+  try {
+    const committed = await commitAll(pool, fence, given)
+    metrics.chunksTotal.committed.inc(committed)
+    metrics.chunksTotal.repeated.inc(length - committed)
+  } catch (error) {
+    metrics.chunksTotal.refused.inc(length)
+    throw error
+  }
+}
+
+interface Given {
+  readonly chunks: readonly NewChunk[]
+  readonly before?: readonly NewChunk[]
+}
+
+/** Answers how many were not committed before. */
+async function commitAll(pool: Pool, fence: Fence, { chunks, before }: Given): Promise<number> {
   const [first] = chunks
-  if (first === undefined) return
+  if (first === undefined) return 0
   const earlier = before ?? (await chunksBefore(pool, fence, first.seq))
   scanner ??= createScanner()
   if (scanner.scan(judgedAs([...lastChunks(earlier), ...chunks])).decision === 'reject')
     throw UNSAFE
   let rest = chunks
-  while (rest.length > 0) rest = await withTries(() => commitRest(pool, fence, rest))
+  let committed = 0
+  while (rest.length > 0) {
+    const tried = await withTries(() => commitRest(pool, fence, rest))
+    committed += tried.committed
+    rest = tried.missing
+  }
+  return committed
 }
 
-/** Answers what is still missing. A try that was not answered may have committed: the next one finds out. */
-async function commitRest(
-  pool: Pool,
-  fence: Fence,
-  chunks: readonly NewChunk[],
-): Promise<readonly NewChunk[]> {
+interface Tried {
+  readonly committed: number
+  readonly missing: readonly NewChunk[]
+}
+
+/** A try that was not answered may have committed: the next one finds out. */
+async function commitRest(pool: Pool, fence: Fence, chunks: readonly NewChunk[]): Promise<Tried> {
   crashPoint('chunk.before_commit')
   const appended = await appendChunks(pool, fence, chunks)
   crashPoint('chunk.after_commit')
-  return appended ? [] : stillMissing(pool, fence, chunks)
+  if (appended) return { committed: chunks.length, missing: [] }
+  return { committed: 0, missing: await stillMissing(pool, fence, chunks) }
 }
 
 /** Of this process; made when the first chunk is judged. */
@@ -70,7 +99,7 @@ const BATCH_CHUNKS_MAX = 64
 const WAITING_MAX = 1_024
 
 /** Chunks that are emitted while others commit travel together. */
-export function createEmitter(pool: Pool, fence: Fence): Emitter {
+export function createEmitter(parts: ChunkParts, fence: Fence): Emitter {
   let last = 0
   let before: readonly NewChunk[] | undefined
   let failure: Error | undefined
@@ -89,7 +118,7 @@ export function createEmitter(pool: Pool, fence: Fence): Emitter {
     const follows = before?.at(-1)?.seq === (chunks[0]?.seq ?? 0) - 1
     try {
       await commitChunks(
-        pool,
+        parts,
         fence,
         follows && before !== undefined ? { chunks, before } : { chunks },
       )

@@ -183,14 +183,15 @@ interface RunParts {
   readonly agent: Agent
   readonly pool: Pool
   readonly lease: Lease
+  readonly metrics: Metrics
 }
 
 async function runAgent(
-  { agent, pool, lease }: RunParts,
+  { agent, pool, lease, metrics }: RunParts,
   { claimed, message, span }: Accepted,
 ): Promise<Execution> {
   const { traceparent } = span
-  const emitter = createEmitter(pool, claimed)
+  const emitter = createEmitter({ pool, metrics }, claimed)
   const { signal } = lease
   const context = contextFor({ claimed, message, traceparent, signal, pool, emitter })
   const result = await span.run(() => untilAborted(settled(agent, context, emitter), lease.over))

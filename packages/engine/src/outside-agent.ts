@@ -33,6 +33,7 @@ export function describeGiven({ claimed, message, lease, traceparent }: Given, l
     tracestate,
     fromAgent,
     idempotencyKey: handoffId,
+    chunks: lease.chunks,
     context: renderForAgent(message),
     message,
   }

@@ -12,6 +12,7 @@ import {
 } from '@baton/store'
 import type { ClaimedHandoff, Fence, Pool, TakenHandoff } from '@baton/store'
 import { parseTraceparent } from '@baton/telemetry'
+import type { Metrics } from '@baton/telemetry'
 import type { AgentRegistration } from '@baton/protocol'
 import { commitChunks } from './commit-chunks.ts'
 import type { SettledAs, Settler } from './commit-outcome.ts'
@@ -125,12 +126,18 @@ export interface EmitRequest extends Fence {
   readonly chunks: readonly Chunk[]
 }
 
+interface EmitParts {
+  readonly pool: Pool
+  readonly settle: Settler
+  readonly metrics: Pick<Metrics, 'chunksTotal'>
+}
+
 /**
  * Commits chunks of what `takenBy` has taken. What no other chunk can mend fails the execution, as its agent would. Throws what
  * `commitChunks` throws, and BATON_CHUNK_INVALID.
  */
 export async function emitRemote(
-  parts: { readonly pool: Pool; readonly settle: Settler },
+  parts: EmitParts,
   takenBy: string,
   { handoffId, fencingToken, seq, chunks }: EmitRequest,
 ): Promise<void> {
@@ -139,7 +146,7 @@ export async function emitRemote(
   const numbered = chunks.map((chunk, index) => numberChunk(chunk, seq + index))
   if (!(await isTaken(pool, fence, takenBy))) throw LOST
   try {
-    await commitChunks(pool, fence, { chunks: numbered })
+    await commitChunks(parts, fence, { chunks: numbered })
   } catch (error) {
     const code = codeOf(error)
     if (breaksStream(code))

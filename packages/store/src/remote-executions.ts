@@ -39,7 +39,7 @@ with input as (
   from input i, handoff h
   where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'EXECUTING'
     and h.id = e.handoff_id and ${MAY_GO_ON}
-  returning e.handoff_id, e.lease_until, h.expires_at
+  returning e.handoff_id, e.lease_until, e.chunks, h.expires_at
 ), taken as (
   insert into remote_execution (handoff_id, fencing_token, taken_by, agent_type, agent_version, lease_ms, traceparent)
   select i.handoff_id, i.fencing_token, i.taken_by, i.agent_type, i.agent_version, i.lease_ms, i.traceparent
@@ -48,13 +48,15 @@ with input as (
     agent_type = excluded.agent_type, agent_version = excluded.agent_version, lease_ms = excluded.lease_ms,
     traceparent = excluded.traceparent, taken_at = clock_timestamp()
 )
-select handoff_id as "handoffId", lease_until as "leaseUntil", expires_at as "expiresAt" from held`
+select handoff_id as "handoffId", lease_until as "leaseUntil", expires_at as "expiresAt", chunks from held`
 
 /** A lease that holds until `leaseUntil`, by Postgres' clock; nothing of it commits after `expiresAt`. */
 export interface TakenLease {
   readonly handoffId: string
   readonly leaseUntil: Date
   readonly expiresAt: Date | null
+  /** How many chunks earlier attempts have committed: the number of the last. */
+  readonly chunks: number
 }
 
 /** Gives started executions to who took them, for a lease from now; answers those whose fencing token still held. */

@@ -316,7 +316,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addEscalationRoutes(scope, { pool, logger })
       addHandleManyRoutes(scope, { pool, logger })
       addExecutionRoutes(scope, { pool, remote, bounded })
-      addStreamRoutes(scope, { pool, readers, remote, bounded })
+      addStreamRoutes(scope, { pool, readers, remote, bounded, metrics })
       addSessionReplyRoutes(scope, { pool })
     },
   })

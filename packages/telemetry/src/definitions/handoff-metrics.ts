@@ -139,6 +139,14 @@ export const HANDOFF_METRICS = {
     labels: ['agent'],
     filledBy: 'receiver',
   },
+  chunksTotal: {
+    name: 'baton_chunks_total',
+    kind: 'counter',
+    help: 'Chunks of streams that executions emitted: committed, recognised as committed before, or refused, all that were given together.',
+    labels: ['outcome'],
+    values: ['committed', 'repeated', 'refused'],
+    filledBy: 'receiver, gateway',
+  },
   outsideCallsTotal: {
     name: 'baton_outside_calls_total',
     kind: 'counter',

@@ -107,6 +107,12 @@ export const CLAIMED = listOf(
       type: 'string',
       description: 'The same for every attempt: send it with whatever has an effect elsewhere.',
     },
+    chunks: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'How many chunks earlier attempts have committed: emit the same again from 1, or go on with the next.',
+    },
     context: {
       type: 'string',
       description:

@@ -5,6 +5,7 @@ import { emitRemote, readChunk } from '@baton/engine'
 import type { Chunk } from '@baton/engine'
 import { listChunks, listStreams } from '@baton/store'
 import type { Pool, StreamView } from '@baton/store'
+import type { Metrics } from '@baton/telemetry'
 import { keyOf, operatorOf } from '../acting.ts'
 import { offered } from '../executions/remote-work.ts'
 import type { RemoteWork } from '../executions/remote-work.ts'
@@ -19,6 +20,7 @@ interface StreamRouteOptions {
   readonly readers: StreamReaders
   /** Undefined where this gateway gives nothing away. */
   readonly remote: RemoteWork | undefined
+  readonly metrics: Pick<Metrics, 'chunksTotal'>
   /** Throws while too much is under way. */
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
 }
@@ -162,11 +164,11 @@ const EMIT_CHUNKS = {
 
 async function emit(
   request: FastifyRequest<Emitting>,
-  { pool, remote }: StreamRouteOptions,
+  { pool, remote, metrics }: StreamRouteOptions,
 ): Promise<object> {
   const { settle } = offered(remote)
   const { fencingToken, seq, chunks } = request.body
   const fence = { handoffId: request.params.id, fencingToken }
-  await emitRemote({ pool, settle }, operatorOf(request), { ...fence, seq, chunks })
+  await emitRemote({ pool, settle, metrics }, operatorOf(request), { ...fence, seq, chunks })
   return { handoffId: fence.handoffId, seq: seq + chunks.length - 1 }
 }
