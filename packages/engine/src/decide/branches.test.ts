@@ -93,6 +93,26 @@ describe('branches', () => {
 })
 
 describe('a join', () => {
+  it('has subtasks in the form of a message where nothing was completed before, however long a name is', () => {
+    const now = '2026-01-01T00:00:00.000Z'
+    const ended = (name: string, position: number) => ({
+      branchId: `b${position}`,
+      name,
+      position,
+      outcome: 'COMPLETED',
+      reason: null,
+      handoffId: null,
+      result: 'null',
+      spentMicroUSD: 100_000,
+      body: null,
+    })
+    const { agentState } = joinRequest(fanOutOf(['a', 'n'.repeat(256)].map(ended)), now)
+    expect(agentState.completedSubtasks).toEqual([
+      { subtaskId: 'branch-a', description: 'branch a', completedAt: now, result: null },
+      expect.objectContaining({ subtaskId: 'branch-1', completedAt: now }),
+    ])
+  })
+
   it('keeps the people, the strictest classification and the strictest residency of all branches (I11)', () => {
     const branch = (position: number, labels: Parameters<typeof sampleHandoff>[0]) => {
       const handoff = sampleHandoff(labels)

@@ -146,7 +146,7 @@ export function joinRequest(fanOut: ReadyFanOut, now: string): HandoffRequest {
   })
   const whole = {
     outcomes: outcomesOf(fanOut),
-    completed: completedIn(agentState, fanOut, messages),
+    completed: completedIn(fanOut, messages, { before: agentState, now }),
   }
   const besides = Buffer.byteLength(JSON.stringify(request(withoutResults(whole))))
   return request(fitted(whole, { besides, joinId: agentState.handoffId ?? '' }))
@@ -155,21 +155,28 @@ export function joinRequest(fanOut: ReadyFanOut, now: string): HandoffRequest {
 // A branch knows what was completed before it; each subtask counts once, and one for the branch as a whole. Those that
 // were completed before the fan-out stand in the request already.
 function completedIn(
-  { completedSubtasks }: AgentState,
   { branches }: ReadyFanOut,
   messages: readonly HandoffMessage[],
+  { before, now }: { readonly before: AgentState; readonly now: string },
 ): AgentState['completedSubtasks'] {
+  const { completedSubtasks } = before
   const known = new Map(completedSubtasks.map((one) => [one.subtaskId, one]))
   for (const one of messages.flatMap((message) => message.completedSubtasks))
     if (!known.has(one.subtaskId)) known.set(one.subtaskId, one)
-  const completedAt = completedSubtasks.at(-1)?.completedAt ?? ''
-  for (const { name, outcome } of branches) {
+  const completedAt = completedSubtasks.at(-1)?.completedAt ?? now
+  for (const { name, position, outcome } of branches) {
     if (outcome !== 'COMPLETED') continue
-    const subtaskId = freeId(`branch-${name}`, known)
+    const subtaskId = freeId(
+      name.length > SHOWN_MAX ? `branch-${position}` : `branch-${name}`,
+      known,
+    )
     known.set(subtaskId, { subtaskId, description: `branch ${name}`, completedAt, result: null })
   }
   return [...known.values()].slice(completedSubtasks.length)
 }
+
+/** A longer name would leave no room in a subtask's id, which has 256 characters. */
+const SHOWN_MAX = 200
 
 function freeId(wanted: string, taken: ReadonlyMap<string, unknown>): string {
   let id = wanted
