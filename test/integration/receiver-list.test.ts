@@ -125,6 +125,18 @@ describe('E28 a receiver list', () => {
     expect(await listTaskHandoffs(pipeline.pool, first.taskId)).toHaveLength(4)
   })
 
+  it('is joined where its sender had completed nothing, and whatever its text is', async () => {
+    const first = { ...newTask(), completedSubtasks: [], taskDescription: 'INITIAL' }
+    const taskDescription = 'bring it\u0000together'
+    const { taskId } = await pipeline.sender.send(
+      first,
+      'south',
+      toAll({ join: join({ taskDescription }) }),
+    )
+    expect(await pipeline.taskEnds(taskId)).toMatchObject({ status: 'COMPLETED' })
+    expect(joined.at(-1)?.message).toMatchObject({ taskId, taskDescription })
+  })
+
   it('ends its task with the last of its branches where nothing joins them', async () => {
     const sent = await pipeline.sender.send(newTask(), 'west', { receiverList: LIST })
     const { status, result } = await pipeline.taskEnds(sent.taskId)

@@ -6,6 +6,7 @@ import {
   addOutboxEvents,
   closeFanOut,
   findForkedHandoff,
+  findJoinAgent,
   inTransaction,
   listOpenInBranches,
   listReadyFanOuts,
@@ -63,7 +64,7 @@ async function settle(parts: FanInParts, named: DueFanOut): Promise<void> {
   try {
     for (const handoffId of await listOpenInBranches(pool, named))
       await requestCancel(pool, { handoffId, graceMs: 0, actor: ACTOR })
-    const { joinAgent } = named
+    const joinAgent = await findJoinAgent(pool, named.fanOutId)
     const bounds = await receivers.boundsOf(joinAgent === null ? [] : [joinAgent])
     await inTransaction(pool, (transaction) => settleIn(transaction, { ...parts, bounds }, named))
     crashPoint('join.after_commit')

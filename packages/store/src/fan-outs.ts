@@ -173,19 +173,30 @@ export async function findJoinedBranch(
   return (await run<JoinedBranch & object>(db, 'find_joined_branch', JOINED_BRANCH, values))[0]
 }
 
-const READY = `select id as "fanOutId", task_id as "taskId", join_request::json ->> 'targetAgentType' as "joinAgent"
-from fan_out where state = 'READY' order by ready_at limit $1`
+const READY = `select id as "fanOutId", task_id as "taskId" from fan_out where state = 'READY' order by ready_at limit $1`
 
 export interface DueFanOut {
   readonly fanOutId: string
   readonly taskId: string
-  /** The type that joins it; null where nothing does. */
-  readonly joinAgent: string | null
 }
 
 /** Fan-outs that are due to be joined or ended, the longest waiting first. */
 export function listReadyFanOuts(db: Database, limit: number): Promise<DueFanOut[]> {
   return run(db, 'list_ready_fan_outs', READY, [limit])
+}
+
+const JOIN_REQUEST = `select join_request as "joinRequest" from fan_out where id = $1`
+
+/**
+ * The agent type that joins a fan-out; null where nothing does. Postgres never reads the request as JSON: a text in it
+ * that Postgres knows no character for would keep every fan-out from being joined.
+ */
+export async function findJoinAgent(db: Database, fanOutId: string): Promise<string | null> {
+  const [row] = await run<{ joinRequest: string | null }>(db, 'find_join_request', JOIN_REQUEST, [
+    fanOutId,
+  ])
+  if (row?.joinRequest == null) return null
+  return (JSON.parse(row.joinRequest) as { readonly targetAgentType: string }).targetAgentType
 }
 
 // Whoever cannot have the task at once leaves it to whoever has it.
