@@ -82,7 +82,7 @@ function choicesOf(name: string, definition: string): string[] {
 }
 
 const LEAVES_COLUMNS =
-  /^(?:add constraint|validate constraint|enable|disable|alter column \S+ set storage)\b/
+  /^(?:add constraint|drop constraint|validate constraint|enable|disable|alter column \S+ set storage)\b/
 
 function alter(tables: Tables, name: string, item: string): void {
   const columns = tables.get(name) ?? new Map<string, Column>()
@@ -104,7 +104,11 @@ function change(columns: Map<string, Column>, item: string): void {
   const [, changed = '', isNullable] =
     /^alter column (\S+) (drop not null|set not null)/.exec(item) ?? []
   const column = columns.get(changed)
-  if (added !== undefined) {
+  const [, checked = ''] = /^add constraint \w+ check \((\w+) in /.exec(item) ?? []
+  const narrowed = columns.get(checked)
+  if (narrowed !== undefined)
+    columns.set(checked, { ...narrowed, choices: choicesOf(checked, ` ${item}`) })
+  else if (added !== undefined) {
     const { name, ...rest } = columnOf(added)
     columns.set(name, rest)
   } else if (column !== undefined) {

@@ -145,7 +145,7 @@ readonly "taskSeq"?: number
 readonly "parentHandoffId"?: string | null
 readonly "fromAgent"?: string
 readonly "toAgent"?: string
-readonly "state"?: "QUEUED" | "AWAITING_APPROVAL" | "DISPATCHED" | "ACCEPTED" | "EXECUTING" | "COMPLETED" | "PARTIAL" | "FAILED" | "REJECTED" | "BLOCKED" | "EXPIRED" | "CANCELED" | "DEAD_LETTERED" | "ROLLED_BACK"
+readonly "state"?: "QUEUED" | "AWAITING_APPROVAL" | "DISPATCHED" | "EXECUTING" | "COMPLETED" | "PARTIAL" | "REJECTED" | "BLOCKED" | "EXPIRED" | "CANCELED" | "DEAD_LETTERED" | "ROLLED_BACK"
 readonly "reason"?: string | null
 /** What was wrong, where, and how to mend it. */
 readonly "details"?: unknown

@@ -1,10 +1,14 @@
 // The states of tasks and handoffs, once: which there are, and in which nothing happens any more.
 
-const HANDOFF_OPEN = ['QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING'] as const
+/**
+ * To accept a handoff is a decision, and its record stands in the log as ACCEPTED. It is no state of its own: the receipt of
+ * that record and the start of the execution commit together, so that what is accepted is EXECUTING.
+ */
+const HANDOFF_OPEN = ['QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'EXECUTING'] as const
+/** What fails for good is ROLLED_BACK: its sender has its checkpoint again, whatever failed. */
 const HANDOFF_ENDED = [
   'COMPLETED',
   'PARTIAL',
-  'FAILED',
   'REJECTED',
   'BLOCKED',
   'EXPIRED',

@@ -41,7 +41,7 @@ const RULES = [
     rule: 'every open handoff waits somewhere or is held by a lease',
     statement: 'find_stranded_handoffs',
     breaches: `select h.id from handoff h
-      where h.state in ('QUEUED', 'ACCEPTED', 'EXECUTING')
+      where h.state in ('QUEUED', 'EXECUTING')
         and not exists (select from execution e where e.handoff_id = h.id and e.status in ${LEASED})
         and not (h.state = 'QUEUED' and (
           exists (select from outbox o where o.handoff_id = h.id)

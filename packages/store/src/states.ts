@@ -8,8 +8,8 @@ const list = (states: readonly string[]): string =>
 export const ENDED_TASK = list(TASK_ENDED)
 
 /** A handoff that may be claimed, and one that has not ended. */
-export const CLAIMABLE = list(['QUEUED', 'DISPATCHED', 'ACCEPTED', 'EXECUTING'])
-export const OPEN = list(['QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'ACCEPTED', 'EXECUTING'])
+export const CLAIMABLE = list(['QUEUED', 'DISPATCHED', 'EXECUTING'])
+export const OPEN = list(['QUEUED', 'AWAITING_APPROVAL', 'DISPATCHED', 'EXECUTING'])
 
 /** An execution that somebody holds under a lease. */
 export const LEASED = list(['CLAIMED', 'EXECUTING'])

@@ -35,7 +35,7 @@ export interface Tables {
     to_agent: string
     to_version: string | null
     priority: number
-    state: 'QUEUED' | 'AWAITING_APPROVAL' | 'DISPATCHED' | 'ACCEPTED' | 'EXECUTING' | 'COMPLETED' | 'PARTIAL' | 'FAILED' | 'REJECTED' | 'BLOCKED' | 'EXPIRED' | 'CANCELED' | 'DEAD_LETTERED' | 'ROLLED_BACK'
+    state: 'QUEUED' | 'AWAITING_APPROVAL' | 'DISPATCHED' | 'EXECUTING' | 'COMPLETED' | 'PARTIAL' | 'REJECTED' | 'BLOCKED' | 'EXPIRED' | 'CANCELED' | 'DEAD_LETTERED' | 'ROLLED_BACK'
     reason: string | null
     publish_attempt: Generated<number>
     attempt: Generated<number>

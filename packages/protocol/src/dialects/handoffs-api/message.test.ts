@@ -41,7 +41,6 @@ describe('attachments', () => {
     const expected: Readonly<Record<string, object>> = {
       COMPLETED: { result: { a: 1 } },
       PARTIAL: { ...done, partial: true },
-      FAILED: rejected,
       REJECTED: rejected,
       BLOCKED: rejected,
       CANCELED: rejected,

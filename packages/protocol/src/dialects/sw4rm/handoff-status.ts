@@ -27,11 +27,9 @@ const STATUS: Readonly<Record<HandoffState, HandoffStatus>> = {
   QUEUED: 'PENDING',
   AWAITING_APPROVAL: 'PENDING',
   DISPATCHED: 'PENDING',
-  ACCEPTED: 'ACCEPTED',
   EXECUTING: 'ACCEPTED',
   COMPLETED: 'COMPLETED',
   PARTIAL: 'COMPLETED',
-  FAILED: 'REJECTED',
   REJECTED: 'REJECTED',
   BLOCKED: 'REJECTED',
   EXPIRED: 'EXPIRED',
@@ -75,7 +73,7 @@ function timesOf(
   { state, createdAt, acceptedAt, endedAt, declinedWith }: HandoffFacts,
   status: HandoffStatus,
 ): JsonObject {
-  const failed = state === 'FAILED' || state === 'ROLLED_BACK'
+  const failed = state === 'ROLLED_BACK'
   return {
     created_at: createdAt,
     ...(acceptedAt === null || declinedWith !== undefined ? {} : { accepted_at: acceptedAt }),

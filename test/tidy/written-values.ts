@@ -1,0 +1,177 @@
+// Who writes each value that a column or a record may have: the file, and the words in it that do.
+
+/** A place in a file: its path, and what stands there. */
+export type Place = readonly [path: string, words: string]
+
+const STORE = 'packages/store/src'
+const DECIDE = 'packages/engine/src/decide'
+const ERASER = 'packages/audit/src/erasure'
+
+const ENDED_IN_BRANCH: Place = [
+  `${STORE}/settlements.ts`,
+  'END_BRANCHES(`select branch_id, id as handoff_id, state as outcome',
+]
+
+export const COLUMN_VALUES: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
+  'task.status': {
+    PENDING_HANDOFF: [`${STORE}/send.ts`, "select task_id, 'PENDING_HANDOFF'"],
+    RUNNING: [`${STORE}/executions.ts`, "update task set status = 'RUNNING'"],
+    AWAITING_HUMAN: [`${DECIDE}/outcome.ts`, "taskStatus: 'AWAITING_HUMAN'"],
+    COMPLETED: [`${STORE}/settlements.ts`, "else 'COMPLETED' end from totals"],
+    FAILED: [`${STORE}/reviews.ts`, "update task t set status = 'FAILED'"],
+    CANCELED: [`${STORE}/cancellations.ts`, "update task t set status = 'CANCELED'"],
+  },
+  'handoff.state': {
+    QUEUED: [`${STORE}/send.ts`, "requiresApproval ? 'AWAITING_APPROVAL' : 'QUEUED'"],
+    AWAITING_APPROVAL: [`${STORE}/send.ts`, "requiresApproval ? 'AWAITING_APPROVAL' : 'QUEUED'"],
+    DISPATCHED: [`${STORE}/outbox.ts`, "update handoff set state = 'DISPATCHED'"],
+    EXECUTING: [`${STORE}/executions.ts`, "update handoff set state = 'EXECUTING'"],
+    COMPLETED: [`${DECIDE}/outcome.ts`, "state: isPartial ? 'PARTIAL' : 'COMPLETED'"],
+    PARTIAL: [`${DECIDE}/outcome.ts`, "state: isPartial ? 'PARTIAL' : 'COMPLETED'"],
+    REJECTED: [`${DECIDE}/outcome.ts`, "route.deadLetter ? 'DEAD_LETTERED' : 'REJECTED'"],
+    BLOCKED: [`${DECIDE}/outcome.ts`, "state: 'BLOCKED'"],
+    EXPIRED: [`${STORE}/ended-outside.ts`, "update handoff h set state = 'EXPIRED'"],
+    CANCELED: [`${STORE}/cancellations.ts`, "update handoff h set state = 'CANCELED'"],
+    DEAD_LETTERED: [`${DECIDE}/outcome.ts`, "route.deadLetter ? 'DEAD_LETTERED' : 'REJECTED'"],
+    ROLLED_BACK: [`${DECIDE}/outcome.ts`, "state: 'ROLLED_BACK'"],
+  },
+  'execution.status': {
+    CLAIMED: [`${STORE}/executions.ts`, "fencing_token + 1, status = 'CLAIMED'"],
+    EXECUTING: [`${STORE}/executions.ts`, "update execution e set status = 'EXECUTING'"],
+    DONE: [`${STORE}/settlements.ts`, "update execution e set status = 'DONE'"],
+    ABANDONED: [`${STORE}/executions.ts`, "update execution e set status = 'ABANDONED'"],
+  },
+  'review_vote.action': {
+    RELEASE: [`${DECIDE}/review.ts`, "proposalOf('RELEASE'"],
+    REDACT: [`${DECIDE}/review.ts`, "proposalOf('REDACT'"],
+  },
+  'redrive.state': {
+    CANARY: [`${STORE}/redrives.ts`, "values ($1, 'CANARY'"],
+    RUNNING: [`${DECIDE}/redrive.ts`, "step('RUNNING', { drive: rest })"],
+    DONE: ['packages/engine/src/redrive.ts', "isDone ? 'DONE'"],
+    STOPPED: [`${DECIDE}/redrive.ts`, "step('STOPPED'"],
+    CANCELED: [`${STORE}/redrives.ts`, "update redrive set state = 'CANCELED'"],
+  },
+  'redrive_dead_letter.state': {
+    WAITING: ['packages/store/migrations/0003_review.sql', "default 'WAITING'"],
+    DRIVEN: [`${STORE}/redrives.ts`, "then 'DRIVEN' else 'SKIPPED' end"],
+    SKIPPED: [`${STORE}/redrives.ts`, "then 'DRIVEN' else 'SKIPPED' end"],
+  },
+  'approval.decision': {
+    approve: ['services/gateway/src/control-routes.ts', "enum: ['approve', 'reject']"],
+    reject: ['services/gateway/src/control-routes.ts', "enum: ['approve', 'reject']"],
+  },
+  'sender_notification.kind': {
+    return: [`${STORE}/settlements.ts`, "NOTIFY_SENDER('return')"],
+    rollback: [`${STORE}/settlements.ts`, "NOTIFY_SENDER('rollback')"],
+  },
+  'alert.severity': {
+    page: [`${STORE}/alerts.ts`, "then 'page' else 'ticket' end"],
+    ticket: [`${STORE}/alerts.ts`, "then 'page' else 'ticket' end"],
+  },
+  'alert_change.change': {
+    opened: [`${STORE}/alerts.ts`, "then 'opened'"],
+    escalated: [`${STORE}/alerts.ts`, "then 'escalated'"],
+    repeated: [`${STORE}/alerts.ts`, "then 'repeated' end as change"],
+    acknowledged: [`${STORE}/handled-alerts.ts`, "select id, 'acknowledged', occurrences"],
+    closed: [`${STORE}/handled-alerts.ts`, "select id, 'closed', occurrences"],
+    test: [`${STORE}/alert-deliveries.ts`, "values({ change: 'test'"],
+  },
+  'fan_out.on_failure': {
+    wait: [`${DECIDE}/next-handoffs.ts`, "onFailure: join?.onFailure ?? 'wait'"],
+    skip: ['packages/protocol/src/settlement-schema.ts', "enum: ['wait', 'skip', 'fail']"],
+    fail: ['packages/protocol/src/settlement-schema.ts', "enum: ['wait', 'skip', 'fail']"],
+  },
+  'fan_out.state': {
+    OPEN: ['packages/store/migrations/0021_fan_outs.sql', "default 'OPEN'"],
+    READY: [`${STORE}/fan-outs.ts`, "then 'READY' else f.state end"],
+    JOINED: ['packages/engine/src/fan-in.ts', "state: 'JOINED'"],
+    ENDED: ['packages/engine/src/fan-in.ts', "state: 'ENDED'"],
+    FAILED: ['packages/engine/src/fan-in.ts', "state: 'FAILED'"],
+    CANCELED: ['packages/engine/src/fan-in.ts', "state: 'CANCELED'"],
+  },
+  'branch.outcome': {
+    COMPLETED: [`${STORE}/settlements.ts`, "then 'CANCELED' else 'COMPLETED' end as outcome"],
+    REJECTED: ENDED_IN_BRANCH,
+    BLOCKED: ENDED_IN_BRANCH,
+    EXPIRED: [`${STORE}/ended-outside.ts`, 'id as handoff_id, state as outcome'],
+    CANCELED: [`${STORE}/fan-outs.ts`, "update branch set outcome = 'CANCELED'"],
+    DEAD_LETTERED: ENDED_IN_BRANCH,
+    ROLLED_BACK: ENDED_IN_BRANCH,
+    FAILED: [
+      `${STORE}/fan-outs.ts`,
+      "case $2 when 'ENDED' then 'COMPLETED' else $2 end as outcome",
+    ],
+  },
+  'audit.erasure.state': {
+    PLANNED: [`${ERASER}/eraser.ts`, "heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'"],
+    DEFERRED: [`${ERASER}/eraser.ts`, "heldTaskIds.length === 0 ? 'PLANNED' : 'DEFERRED'"],
+    CONFIRMED: [`${ERASER}/erasures.ts`, "state: 'CONFIRMED'"],
+    ERASED: [`${ERASER}/erasures.ts`, "state: 'ERASED'"],
+    COMPLETED: [`${ERASER}/erasures.ts`, "state: 'COMPLETED'"],
+  },
+}
+
+const ENTRIES = `${DECIDE}/audit-entries.ts`
+const REVIEW = 'packages/engine/src/review-dead-letter.ts'
+const REDRIVE = 'packages/engine/src/redrive.ts'
+
+/** Events of the log, by the file that has them recorded. */
+export const EVENT_WRITERS: Readonly<Record<string, string>> = {
+  HANDOFF_ACCEPTED: ENTRIES,
+  HANDOFF_REJECTED: ENTRIES,
+  HANDOFF_BLOCKED: ENTRIES,
+  EXECUTION_STARTED: ENTRIES,
+  EXECUTION_COMPLETED: ENTRIES,
+  EXECUTION_FAILED: `${DECIDE}/outcome.ts`,
+  ROLLED_BACK: `${DECIDE}/outcome.ts`,
+  DEAD_LETTERED: `${DECIDE}/outcome.ts`,
+  HUMAN_ESCALATED: `${DECIDE}/outcome.ts`,
+  FAN_OUT_FAILED: ENTRIES,
+  HANDOFF_RETURNED: `${DECIDE}/outcome.ts`,
+  HANDOFF_EXPIRED: 'packages/engine/src/sweep.ts',
+  HANDOFF_CANCELED: 'packages/engine/src/cancel.ts',
+  CANCEL_REQUESTED: 'packages/engine/src/cancel.ts',
+  HANDOFF_APPROVED: 'packages/engine/src/approve.ts',
+  APPROVAL_REFUSED: 'packages/engine/src/approve.ts',
+  RELEASE_APPROVED: REVIEW,
+  HANDOFF_RELEASED: REVIEW,
+  DEAD_LETTER_DISCARDED: REVIEW,
+  SENDER_ASKED: REVIEW,
+  HANDOFF_REDACTED: REVIEW,
+  HANDOFF_REVISED: 'packages/engine/src/revise-handoff.ts',
+  TASK_RESUMED: 'packages/engine/src/resume-task.ts',
+  HANDOFF_REROUTED: 'packages/engine/src/reroute.ts',
+  REDRIVE_STARTED: REDRIVE,
+  REDRIVE_STOPPED: REDRIVE,
+  ERASURE_REQUESTED: `${ERASER}/eraser.ts`,
+  ERASURE_COMPLETED: `${ERASER}/eraser.ts`,
+  ERASURE_DEFERRED: `${ERASER}/eraser.ts`,
+  EVIDENCE_EXPORTED: 'services/auditor/src/evidence.ts',
+  VERIFY_RUN: 'services/auditor/src/drill.ts',
+  PARTITION_DROPPED: 'packages/audit/src/cold/retention-records.ts',
+  LEGAL_HOLD_SET: 'services/auditor/src/hold-part.ts',
+  LEGAL_HOLD_LIFTED: 'services/auditor/src/hold-part.ts',
+  SEND_REFUSED: 'packages/engine/src/record-refusals.ts',
+}
+
+/** Values within records. */
+export const RECORD_VALUES: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
+  Check: {
+    passed: ['packages/protocol/src/judge-content.ts', "? 'passed' : 'failed'"],
+    failed: ['packages/protocol/src/judge-content.ts', "? 'passed' : 'failed'"],
+    skipped: ['packages/protocol/src/verdict.ts', "safety: 'skipped'"],
+  },
+  'Safety.decision': {
+    allow: ['packages/safety/src/decision.ts', "? 'flag' : 'allow'"],
+    flag: ['packages/safety/src/decision.ts', "? 'flag' : 'allow'"],
+    reject: ['packages/safety/src/decision.ts', "rejects ? 'reject'"],
+    skipped: [ENTRIES, "scan?.decision ?? 'skipped'"],
+  },
+  'Segment.kind': {
+    message: [ENTRIES, "kind: 'message'"],
+    personal: [ENTRIES, "kind: 'personal'"],
+    result: [ENTRIES, "? 'task-result' : 'result'"],
+    'task-result': [ENTRIES, "? 'task-result' : 'result'"],
+  },
+}
