@@ -1,6 +1,7 @@
 // What people do over HTTP while everything runs: approve, cancel, release dead letters, correct what came back.
 import { createApiKey } from '@baton/gateway'
 import type { Pool } from '@baton/store'
+import { fetchSigned } from '@baton/testkit'
 
 /** The sender's own operator and two who may review; each acts with a key of their own. */
 const OPERATORS = ['driver', 'reviewer-1', 'reviewer-2'] as const
@@ -59,7 +60,7 @@ export function createPeople({ url, admin }: PeopleOptions): People {
     method = body === undefined ? 'GET' : 'POST',
   ): Promise<Answer | undefined> {
     try {
-      const response = await fetch(new URL(path, url), {
+      const response = await fetchSigned(new URL(path, url), {
         method,
         headers: {
           authorization: `Bearer ${keys.get(operator)?.key}`,

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   claimExecutions,
   claimOutbox,
-  decideApproval,
   expireHandoffs,
   findApproval,
   findHandoff,
@@ -16,6 +15,7 @@ import {
 import type { ApprovalDecision } from '@baton/store'
 import { newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
+import { decideAs } from './signed-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function held(changes: Parameters<typeof newHandoff>[0] = {}) {
 }
 const decide = (handoffId: string, decision: ApprovalDecision, decidedBy = 'ann') =>
   inTransaction(store.pool, (transaction) =>
-    decideApproval(transaction, { handoffId, decision, decidedBy, reasonCode: null }),
+    decideAs(transaction, { handoffId, decision, decidedBy, reasonCode: null }),
   )
 const queue = async () =>
   (

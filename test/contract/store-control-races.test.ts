@@ -1,7 +1,7 @@
 // Control operations against everything else at the same moment: one of them wins, and what has ended never executes or commits.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { answerApproval, requestCancel } from '@baton/engine'
+import { requestCancel } from '@baton/engine'
 import {
   claimExecutions,
   claimOutbox,
@@ -23,6 +23,7 @@ import {
 import { seededRandom } from '@baton/testkit'
 import { executing, newHandoff, openStore, receiptOf } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
+import { answerSigned } from './signed-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {
@@ -165,14 +166,9 @@ function actionsOn({ handoffId, taskId }: { handoffId: string; taskId: string })
     cancelTask: () => cancelTask(taskId),
     endGrace: () => set(`cancel_grace_until = least(cancel_grace_until, now() - interval '1 ms')`),
     approve: () =>
-      answerApproval(store.pool, {
-        handoffId,
-        decision: 'approve',
-        actor: 'ann',
-        reasonCode: null,
-      }),
+      answerSigned(store.pool, { handoffId, decision: 'approve', actor: 'ann', reasonCode: null }),
     refuse: () =>
-      answerApproval(store.pool, { handoffId, decision: 'reject', actor: 'ann', reasonCode: null }),
+      answerSigned(store.pool, { handoffId, decision: 'reject', actor: 'ann', reasonCode: null }),
   }
   return { actions, seen }
 }

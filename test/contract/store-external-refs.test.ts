@@ -2,7 +2,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
   countErased,
-  decideApproval,
   eraseHandoffs,
   findForeignHandoff,
   findForeignHandoffs,
@@ -17,6 +16,7 @@ import { permanent } from '@baton/runtime'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
+import { decideAs } from './signed-fixture.ts'
 
 let store: StoreFixture
 beforeAll(async () => {
@@ -85,7 +85,7 @@ describe('finding', () => {
     const body = randomBytes(64)
     const handoffId = await sendAs(ref, { body, requiresApproval: true })
     const act = { handoffId, decision: 'approve', decidedBy: 'ann', reasonCode: null } as const
-    await decideApproval(store.pool, { ...act, decidedAs: 'Ann of the board' })
+    await decideAs(store.pool, { ...act, decidedAs: 'Ann of the board' })
     const found = await findForeignHandoff(store.pool, ref)
     expect(found).toMatchObject({
       id: ref.id,
@@ -158,7 +158,7 @@ describe('finding', () => {
     ])
     expect(await list({ states: [] })).toEqual([])
     const act = { decision: 'approve', decidedBy: 'ann', reasonCode: null } as const
-    await decideApproval(store.pool, { ...act, handoffId: third ?? '' })
+    await decideAs(store.pool, { ...act, handoffId: third ?? '' })
     const waiting = { states: ['QUEUED'], approvedStates: [] }
     expect(await list(waiting)).toEqual([first])
     expect(await list({ states: [], approvedStates: ['QUEUED'] })).toEqual([third])
@@ -211,7 +211,7 @@ it('keeps no digest and no name of a handoff that was erased, and its row', asyn
   const ref = newRef()
   const handoffId = await sendAs(ref, { requiresApproval: true })
   const act = { handoffId, decision: 'reject', decidedBy: 'ann', reasonCode: null } as const
-  await decideApproval(store.pool, { ...act, decidedAs: 'Ann of the board' })
+  await decideAs(store.pool, { ...act, decidedAs: 'Ann of the board' })
   const held = async () =>
     Object.fromEntries(
       (await countErased(store.pool, [handoffId])).map(({ name, after }) => [name, after]),

@@ -1,8 +1,9 @@
 // The rules about dead letters and releases notice when they are broken, and name what broke them.
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { addOverride, overrideEnd, reopenHandoffs, storeInvariants } from '@baton/store'
+import { addOverride, reopenHandoffs, storeInvariants } from '@baton/store'
 import { quarantined, RULESET } from './dead-letter-fixture.ts'
+import { SIGNED } from './signed-fixture.ts'
 import { openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
@@ -29,10 +30,10 @@ async function released(reviewers: readonly string[]) {
     sha256: Buffer.from(handoff.sha256).toString('hex'),
     rulesetVersion: RULESET,
     reason: 'SAFETY_VIOLATION',
-    reviewers,
-    expiresAt: await overrideEnd(store.pool, 1),
-    keyId: 'k1',
-    signature: '',
+    expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
+    quarantineAttempt: 1,
+    validHours: 1,
+    votes: reviewers.map((person) => ({ person, signed: SIGNED })),
   }
   await addOverride(store.pool, release)
   const reopening = { handoffId: handoff.handoffId, approvalOverrideId: release.id }

@@ -18,7 +18,6 @@ import {
   listDeadLetterClusters,
   listDeadLetters,
   listVotes,
-  overrideEnd,
   reopenHandoffs,
   replaceMessage,
   sendHandoffs,
@@ -26,6 +25,7 @@ import {
 } from '@baton/store'
 import type { NewHandoff } from '@baton/store'
 import { quarantine, quarantined, RULESET } from './dead-letter-fixture.ts'
+import { SIGNED } from './signed-fixture.ts'
 import { claim, newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
@@ -35,21 +35,23 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+
 const releaseOf = (handoff: NewHandoff, expiresAt: string) => ({
   id: randomUUID(),
   handoffId: handoff.handoffId,
   sha256: Buffer.from(handoff.sha256).toString('hex'),
   rulesetVersion: RULESET,
   reason: 'SAFETY_VIOLATION',
-  reviewers: ['ann', 'bob'],
   expiresAt,
-  keyId: 'k1',
-  signature: `hmac-sha256:${'1'.repeat(64)}`,
+  quarantineAttempt: 1,
+  validHours: 1,
+  votes: ['ann', 'bob'].map((person) => ({ person, signed: SIGNED })),
 })
 
 async function released(hours = 1) {
   const handoff = await quarantined(store.pool, { sentBy: 'carl' })
-  const release = releaseOf(handoff, await overrideEnd(store.pool, hours))
+  const release = releaseOf(handoff, inHours(hours))
   await addOverride(store.pool, release)
   const reopening = { handoffId: handoff.handoffId, approvalOverrideId: release.id }
   expect(await reopenHandoffs(store.pool, [reopening], 'RELEASED')).toBe(1)
@@ -111,6 +113,7 @@ describe('a dead letter', () => {
       action: 'RELEASE',
       proposalSha256: 'cd'.repeat(32),
       proposal: '{"validHours":24}',
+      signed: SIGNED,
     } as const
     expect(await addVote(store.pool, { ...vote, id: randomUUID(), reviewer: 'ann' })).toBe(true)
     expect(await addVote(store.pool, { ...vote, id: randomUUID(), reviewer: 'ann' })).toBe(false)

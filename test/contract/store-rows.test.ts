@@ -40,6 +40,7 @@ import type {
 } from '@baton/store'
 import { openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
+import { SIGNED_BYTES } from './signed-fixture.ts'
 
 /** What the driver makes of each type of Postgres. */
 const KINDS: Readonly<Record<string, string>> = {
@@ -205,6 +206,7 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       failedHandoffs: 'number',
       parentRemainingMicroUSD: 'number?',
       sentBy: 'string?',
+      approval: 'json?',
       approvalOverride: 'json?',
     } satisfies Answer<Omit<ClaimedHandoff, 'kind'>>,
   ],
@@ -297,7 +299,13 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       [
         decision === 'approve' ? 'approve_handoff' : 'refuse_handoff',
         (db: Database) =>
-          decideApproval(db, { handoffId: id, decision, decidedBy: 'ann', reasonCode: null }),
+          decideApproval(db, {
+            handoffId: id,
+            decision,
+            decidedBy: 'ann',
+            reasonCode: null,
+            ...SIGNED_BYTES,
+          }),
         KNOWN satisfies Answer<RowOf<typeof decideApproval>>,
       ] as const,
   ),

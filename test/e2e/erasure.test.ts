@@ -203,7 +203,8 @@ it('finds and erases everything, and the log verifies', async () => {
   const path = `/v2/erasures/${erasureId}`
   const open = await ask('reviewer-1', `${path}/confirm`, confirmed)
   expect(open['code']).toBe('BATON_ERASURE_TASK_OPEN')
-  await ask('reviewer-1', `/v2/dead-letters/${letter}/discard`, {})
+  const discarded = await baton.run('dlq', 'discard', letter, '--as', 'reviewer-1')
+  expect(discarded.stderr).toContain('DISCARDED')
   // What was decided about the letter is recorded first.
   await eventually(async () => !(await search()).handoffs.some((one) => one.open), {
     deadlineMs: WAIT_MAX_MS,

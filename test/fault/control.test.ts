@@ -7,7 +7,7 @@ import { createApiKey } from '@baton/gateway'
 import type { HandoffConstraints, Sender } from '@baton/sdk'
 import { createPool, findHandoff } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
+import { acquirePostgres, createSystem, eventually, fetchSigned } from '@baton/testkit'
 import type { ServiceProcess, System } from '@baton/testkit'
 import { createDriver, newTask } from './driver.ts'
 
@@ -66,7 +66,7 @@ async function executes(handoffId: string): Promise<void> {
 const urlOf = (gateway: ServiceProcess): string =>
   /"url":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(gateway.output())?.[1] ?? ''
 const post = (gateway: ServiceProcess, path: string, body: object) =>
-  fetch(new URL(path, urlOf(gateway)), {
+  fetchSigned(new URL(path, urlOf(gateway)), {
     method: 'POST',
     headers: { authorization: `Bearer ${key.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),

@@ -1,9 +1,9 @@
 // A handoff that needs approval executes after it and never before; a refusal gives the task back to its sender.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readTrace } from '@baton/audit'
-import { answerApproval } from '@baton/engine'
 import { findHandoff, findTask, listTaskHandoffs } from '@baton/store'
 import { eventually } from '@baton/testkit'
+import { answerSigned } from '../contract/signed-fixture.ts'
 import { answer, openPipeline, recordingAgent } from './pipeline-fixture.ts'
 import type { Pipeline } from './pipeline-fixture.ts'
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => pipeline.close())
 
 const decide = (handoffId: string, decision: 'approve' | 'reject', actor = 'ann') =>
-  answerApproval(pipeline.pool, { handoffId, decision, actor, reasonCode: null })
+  answerSigned(pipeline.pool, { handoffId, decision, actor, reasonCode: null })
 /** The recorded event of a task, once the audit store has it. */
 const recorded = (taskId: string, event: string) =>
   eventually(

@@ -1,6 +1,7 @@
 // Tables that follow from the records are compared with them: a superuser who changes one is found, and so is which.
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { fetchSigned } from '@baton/testkit'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 import { createSealing } from './audit-seals-fixture.ts'
@@ -53,7 +54,7 @@ afterAll(async () => {
 const json = { 'content-type': 'application/json' }
 
 async function hold(taskId: string): Promise<void> {
-  const answer = await fetch(`${auditor.url}/v1/holds/${taskId}`, {
+  const answer = await fetchSigned(`${auditor.url}/v1/holds/${taskId}`, {
     method: 'PUT',
     headers: { authorization: 'Bearer hold-token', ...json },
     body: JSON.stringify({ held: true, actor: 'counsel' }),

@@ -1,6 +1,7 @@
 // A person is erased from the log and the log still verifies; a missing segment that no authentic erasure names is tampering.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fetchSigned } from '@baton/testkit'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
@@ -231,7 +232,7 @@ describe('an erasure', () => {
   test('is refused for a held task whose hold was deleted from the database, until it is lifted', async () => {
     const holding = await fixture.startAuditor({ BATON_AUDIT_HOLD_TOKEN: 'hold-token' })
     const hold = async (taskId: string, held: boolean) => {
-      const answer = await fetch(`${holding.url}/v1/holds/${taskId}`, {
+      const answer = await fetchSigned(`${holding.url}/v1/holds/${taskId}`, {
         method: 'PUT',
         headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
         body: JSON.stringify({ held, actor: 'counsel' }),

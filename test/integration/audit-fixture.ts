@@ -9,6 +9,7 @@ import { entryOf as bareEntryOf } from '@baton/ledger/fixtures/entry'
 import {
   acquirePostgres,
   createAuditDatabases,
+  PEOPLE,
   spawnService,
   uniqueDatabaseName,
 } from '@baton/testkit'
@@ -73,6 +74,7 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     BATON_AUDIT_APPEND_TOKEN: APPEND_TOKEN,
     BATON_AUDIT_ARCHIVE_TOKEN: ARCHIVE_TOKEN,
     BATON_AUDIT_READ_TOKEN: READ_TOKEN,
+    BATON_PEOPLE: PEOPLE.setting,
     BATON_AUDIT_SIGNING_KEY: base64(signingKey),
     BATON_AUDIT_WRAPPING_KEY: vaultKeys.wrappingKey,
     BATON_AUDIT_LOOKUP_KEY: vaultKeys.lookupKey,

@@ -1,6 +1,7 @@
 // People of whom the log tells: a task of each, holds on it, and what an erasure answers.
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
+import { fetchSigned } from '@baton/testkit'
 import { entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
@@ -15,7 +16,7 @@ export function peopleOf(auditor: () => RunningAuditor) {
   return {
     /** Whether that changed anything. */
     async hold(taskId: string, held: boolean): Promise<boolean> {
-      const answer = await fetch(`${auditor().url}/v1/holds/${taskId}`, {
+      const answer = await fetchSigned(`${auditor().url}/v1/holds/${taskId}`, {
         method: 'PUT',
         headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
         body: JSON.stringify({ held, actor: 'counsel' }),

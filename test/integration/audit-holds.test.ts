@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { eventually } from '@baton/testkit'
+import { eventually, fetchSigned } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
@@ -197,7 +197,7 @@ test('more holds than one answer tells are told page by page, and never as if th
 test('a task is called unknown to whoever would hold it only where that is proven', async () => {
   const put = async () =>
     problemOf(
-      await fetch(`${auditor.url}/v1/holds/${randomUUID()}`, {
+      await fetchSigned(`${auditor.url}/v1/holds/${randomUUID()}`, {
         method: 'PUT',
         headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
         body: JSON.stringify({ held: true, actor: 'counsel' }),

@@ -8,6 +8,7 @@ import {
 } from '@baton/audit'
 import { recordId } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'
+import { fetchSigned } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
@@ -54,7 +55,7 @@ describe('the rules of the audit log', () => {
     const holding = await fixture.startAuditor({ BATON_AUDIT_HOLD_TOKEN: 'hold-token' })
     const entry = handoff()({ event: 'HANDOFF_REJECTED', reason: 'BUDGET_EXHAUSTED' })
     await holding.client.append([entry])
-    const held = await fetch(`${holding.url}/v1/holds/${entry.taskId}`, {
+    const held = await fetchSigned(`${holding.url}/v1/holds/${entry.taskId}`, {
       method: 'PUT',
       headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
       body: JSON.stringify({ held: true, actor: 'counsel' }),

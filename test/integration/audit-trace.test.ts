@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { costOfTask, readTrace } from '@baton/audit'
 import type { TaskTrace } from '@baton/audit'
 import type { AuditEntry } from '@baton/ledger'
+import { signedAct } from '@baton/testkit'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
 
@@ -108,7 +109,7 @@ describe('who decided', () => {
     reason: 'SAFETY_VIOLATION',
     verdicts: null,
     segments: [],
-    act: { id: randomUUID(), actor },
+    act: signedAct({ event: 'RELEASE_APPROVED', taskId: released, handoffId: released }, actor),
   })
 
   test('a dead letter that was released shows both verdicts, who released it, and which version ran', async () => {

@@ -4,6 +4,7 @@ import { checkRows, readTrace, unknownColumns, viewOf } from '@baton/audit'
 import type { ShownRow, ViewName } from '@baton/audit'
 import type { AuditEntry } from '@baton/ledger'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { signedAct } from '@baton/testkit'
 import { createAuditFixture, entryOf } from './audit-fixture.ts'
 import type { AuditFixture } from './audit-fixture.ts'
 
@@ -20,11 +21,12 @@ beforeAll(async () => {
     entryOf({ taskId, handoffId, ...changes })
   const person = (actor: string): Partial<AuditEntry> => ({
     event: 'RELEASE_APPROVED',
-    act: { id: randomUUID(), actor },
+    act: signedAct({ event: 'RELEASE_APPROVED', taskId, handoffId: released }, actor),
     release,
     verdicts: null,
     segments: [],
   })
+  const asked: Partial<AuditEntry> = { event: 'SENDER_ASKED', verdicts: null, segments: [] }
   const atTheDoor = (reason: string): Partial<AuditEntry> => ({
     event: 'SEND_REFUSED',
     act: { id: randomUUID(), actor: 'ann' },
@@ -49,7 +51,7 @@ beforeAll(async () => {
       parentHandoffId: accepted,
     }),
     of(released, { event: 'HANDOFF_REJECTED', reason: 'SAFETY_VIOLATION' }),
-    of(released, person('ann {of "legal"}')),
+    of(released, { ...asked, act: { id: randomUUID(), actor: 'eve {of "legal"}' } }),
     of(released, person('bob')),
     of(released, { event: 'HANDOFF_RELEASED', release, verdicts: null, segments: [] }),
     of(released, { release, epoch: 2 }),

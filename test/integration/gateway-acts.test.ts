@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createApiKey } from '@baton/gateway'
 import { claimExecutions, endHandoffs } from '@baton/store'
+import { PEOPLE } from '@baton/testkit'
 import { get, openGateway, stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
 
@@ -22,13 +23,26 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-async function act(person: Person, url: string, payload: object = {}) {
-  const response = await fixture.gateway.server.inject({
+const post = (person: Person, url: string, payload: object, headers: object = {}) =>
+  fixture.gateway.server.inject({
     method: 'POST',
     url,
-    headers: { authorization: `Bearer ${people[person].key}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${people[person].key}`,
+      'content-type': 'application/json',
+      ...headers,
+    },
     payload,
   })
+
+/** Signed where a signature is asked for. */
+async function act(person: Person, url: string, payload: object = {}) {
+  const first = await post(person, url, payload)
+  const needed = first.headers['baton-decision-needed']
+  const response =
+    needed === undefined
+      ? first
+      : await post(person, url, payload, { 'baton-decision': PEOPLE.answer(String(needed)) })
   return { status: response.statusCode, body: response.json() }
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { registerAgents } from '@baton/store'
+import { PEOPLE } from '@baton/testkit'
 import { expectProblem, get, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
 
@@ -11,11 +12,23 @@ beforeAll(async () => {
 })
 afterAll(() => fixture.close())
 
-const act = (url: string, body: unknown, key = keys.steerer.key) =>
+/** As the person behind the key, who signs what is asked for. */
+async function act(url: string, body: unknown, key = keys.steerer.key) {
+  const response = await ask(url, body, { key })
+  const needed = response.headers['baton-decision-needed']
+  if (needed === undefined) return response
+  return ask(url, body, { key, headers: { 'baton-decision': PEOPLE.answer(String(needed)) } })
+}
+const ask = (
+  url: string,
+  body: unknown,
+  { key = keys.steerer.key, headers = {} }: { key?: string; headers?: object } = {},
+) =>
   fixture.gateway.server.inject({
     method: 'POST',
     url,
     headers: {
+      ...headers,
       authorization: `Bearer ${key}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },

@@ -11,7 +11,13 @@ import { createPool } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { expect } from 'vitest'
-import { acquirePostgres, createStoreDatabase, PASSWORDS, uniqueDatabaseName } from '@baton/testkit'
+import {
+  acquirePostgres,
+  createStoreDatabase,
+  PASSWORDS,
+  PEOPLE,
+  uniqueDatabaseName,
+} from '@baton/testkit'
 
 export const READ_TOKEN = 'read-token-of-the-test'
 
@@ -81,6 +87,7 @@ export async function openGateway(
           .map((key) => key.entry)
           .join(','),
       ),
+      people: PEOPLE.people,
       audit: { url: auditor.url, readToken: READ_TOKEN },
       limits: { ...LIMITS, ...limits },
       metrics: createMetrics(),

@@ -5,7 +5,7 @@ import { createApiKey } from '@baton/gateway'
 import { permanent } from '@baton/runtime'
 import type { HandoffMessage } from '@baton/sdk'
 import { storeInvariants } from '@baton/store'
-import { eventually } from '@baton/testkit'
+import { eventually, fetchSigned } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answer, gate, openPipeline, recordingAgent } from './pipeline-fixture.ts'
@@ -89,7 +89,7 @@ interface Request {
 function ask(path: string, request: Request = {}): Promise<Response> {
   const { body, who = 'ann', headers = {}, through = gateway } = request
   const { method = body === undefined ? 'GET' : 'POST' } = request
-  return fetch(urlOf(through) + path, {
+  return fetchSigned(urlOf(through) + path, {
     method,
     headers: {
       authorization: `Bearer ${PEOPLE[who].key}`,
@@ -395,9 +395,11 @@ describe('what happens twice', () => {
   ])('R15 a gateway killed at %s has decided once', async (point, status) => {
     const { id } = await create({ requiresApproval: true })
     const doomed = await startGateway({ BATON_CRASH_AT: point })
-    await expect(approve(id, { action: 'approve' }, { through: doomed })).rejects.toThrow()
+    await expect(
+      approve(id, { action: 'approve' }, { who: 'bob', through: doomed }),
+    ).rejects.toThrow()
     expect((await doomed.exited()).signal).toBe('SIGKILL')
-    expect((await approve(id)).status).toBe(status)
+    expect((await approve(id, undefined, { who: 'bob' })).status).toBe(status)
     await reaches(id, 'completed')
     expect(reviewer.ids().filter((executed) => executed === id)).toHaveLength(1)
   })

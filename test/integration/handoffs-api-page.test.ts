@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { createApiKey } from '@baton/gateway'
+import { PEOPLE } from '@baton/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openGateway } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
@@ -14,11 +15,15 @@ const key = createApiKey({
   scopes: 'handoffs:send+handoffs:read+approvals:decide',
   operator: 'operator',
 })
+const reviewer = createApiKey({
+  scopes: 'handoffs:read+approvals:decide',
+  operator: 'reviewer-1',
+})
 
 let fixture: GatewayFixture
 beforeAll(async () => {
   const profilesPath = new URL('infra/protocols/profiles.json', ROOT).pathname
-  fixture = await openGateway({ key }, { foreign: { profilesPath } })
+  fixture = await openGateway({ key, reviewer }, { foreign: { profilesPath } })
   await fixture.gateway.start()
 })
 afterAll(() => fixture.close())
@@ -29,7 +34,13 @@ async function runBlock(language: string, command: readonly [string, ...string[]
   const [program, ...args] = command
   const child = spawn(program, [...args, block], {
     cwd: ROOT,
-    env: { ...process.env, BATON: fixture.gateway.url, KEY: key.key },
+    env: {
+      ...process.env,
+      BATON: fixture.gateway.url,
+      KEY: key.key,
+      REVIEWER: reviewer.key,
+      BATON_PERSON_KEY: PEOPLE.secretOf('reviewer-1'),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const printed = [text(child.stdout), text(child.stderr)]
@@ -41,7 +52,7 @@ async function runBlock(language: string, command: readonly [string, ...string[]
 it('R01 R05 R15 hands over, lists and approves with curl', async () => {
   expect(await runBlock('sh', ['sh', '-euc'])).toEqual({
     exitCode: 0,
-    lines: ['1', '1', 'accepted', 'Ann', 'operator'],
+    lines: ['1', '1', 'accepted', 'Ann', 'reviewer-1'],
     stderr: '',
   })
 })

@@ -17,7 +17,7 @@ import { createPool, findTask } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
-import { acquirePostgres, createSystem, eventually } from '@baton/testkit'
+import { acquirePostgres, createSystem, eventually, PEOPLE } from '@baton/testkit'
 import type { System } from '@baton/testkit'
 import { createInProcessTransport } from '@baton/transport'
 import { newTask } from '../fault/driver.ts'
@@ -102,6 +102,7 @@ export async function openPipeline(purpose: string): Promise<Pipeline> {
         agents,
         databaseUrl: system.databaseUrl,
         keyRing,
+        people: PEOPLE.people,
         audit: { url: system.auditorUrl, token: system.tokens.append },
         transport,
         backoff: FAST_RETRIES,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createApiKey } from '@baton/gateway'
 import { claimExecutions, endHandoffs } from '@baton/store'
 import { expect } from 'vitest'
-import { eventually } from '@baton/testkit'
+import { eventually, fetchSigned } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { newTask } from '../fault/driver.ts'
 import { openPipeline } from './pipeline-fixture.ts'
@@ -73,7 +73,7 @@ export async function openReview(purpose: string): Promise<ReviewSystem> {
   }
   await startGateway()
   const call: ReviewSystem['call'] = async (person, method, path, body) => {
-    const response = await fetch(`${url}${path}`, {
+    const response = await fetchSigned(`${url}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${PEOPLE[person].key}`,

@@ -228,10 +228,17 @@ it.each([
     '',
   ],
   [
-    'it is not signed so',
+    'one of its two votes is another’s, said to be eve’s',
     'release.signature',
     '',
-    `update approval_override set reviewers = '{ann,bob,eve}' where handoff_id = $1`,
+    `update approval_override set votes = jsonb_build_array(votes -> 0,
+       jsonb_set(votes -> 0, '{person}', '"eve"')) where handoff_id = $1`,
+  ],
+  [
+    'one of its two votes was for a longer time',
+    'release.signature',
+    '',
+    `update approval_override set valid_hours = 48, expires_at = expires_at + interval '1 day' where handoff_id = $1`,
   ],
   [
     'its end was moved',

@@ -37,6 +37,7 @@ const ID = '1a2b3c4d-5e6f-4a7b-8c9d-0e1f2a3b4c5d'
 
 const claimedAt = (attempt: number, attemptsMax: number): ClaimedHandoff => ({
   kind: 'claimed',
+  approval: null,
   handoffId: ID,
   taskId: ID,
   taskSeq: 1,

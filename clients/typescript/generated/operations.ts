@@ -136,6 +136,8 @@ readonly "approval"?: {
 readonly "decision"?: "approve" | "reject" | null
 readonly "decidedBy"?: string | null
 } | null
+/** Digest of the signed bytes in hex: what an approval is about. */
+readonly "sha256"?: string
 readonly "cancelRequested"?: boolean
 /** Until when a result still counts although it is being canceled. */
 readonly "cancelGraceUntil"?: string | null
@@ -373,6 +375,8 @@ readonly "sentBy"?: string | null
 readonly "priority"?: number
 readonly "requestedAt"?: string
 readonly "expiresAt"?: string | null
+/** Digest of the signed bytes in hex: what is approved. */
+readonly "sha256"?: string
 readonly "links"?: Readonly<Record<string, unknown>>
 }
 

@@ -1,9 +1,11 @@
 // The receiving functions of a worker: the steps of receive-handoff.ts on Postgres, scanner and auditor.
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { AuditClient } from '@baton/audit/client'
+import type { People } from '@baton/ledger'
 import type { Backoff } from './decide/outcome.ts'
 import { receiveHandoff } from './receive-handoff.ts'
 import type { ReceiveDeps } from './receive-handoff.ts'
+import { isOverrideSigned, requireApproval } from './decide/signed-decisions.ts'
 import { createSettler } from './commit-outcome.ts'
 import type { Settler } from './commit-outcome.ts'
 import type { Executor } from './execute-handoff.ts'
@@ -31,6 +33,8 @@ export interface ReceiverParts {
   /** What is handed on is compressed for the windows of who gets it (E03). */
   readonly receivers: KnownReceivers
   readonly keyRing: KeyRing
+  /** Whose decisions count here. */
+  readonly people: People
   readonly attemptsMax: number
   readonly fanOuts?: FanOutBounds | undefined
   readonly backoff: Backoff
@@ -66,7 +70,7 @@ export interface Receiver {
 const LIMITS = { maxItems: 128, maxQueued: 10_000, batchingDelayMs: 20 }
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { pool, keyRing, shipper, metrics, logger, leaseMs, lostFacts } = parts
+  const { pool, keyRing, people, shipper, metrics, logger, leaseMs, lostFacts } = parts
   const owner = randomUUID()
   prepareScanner()
   const { scan } = createScanner()
@@ -86,7 +90,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
 
   function judge(claimed: ClaimedHandoff, agent: AgentRegistration) {
     const { handoffId, body, keyId, signature, approvalOverride, budgetMicroUSD } = claimed
-    return judgeHandoff(
+    const verdict = judgeHandoff(
       { bytes: body, keyId, signature },
       {
         agent,
@@ -98,9 +102,13 @@ export function createReceiver(parts: ReceiverParts): Receiver {
           budgetMicroUSD,
           remainingMicroUSDMax: claimed.parentRemainingMicroUSD ?? budgetMicroUSD,
         },
-        override: approvalOverride === null ? undefined : { offered: approvalOverride, handoffId },
+        override:
+          approvalOverride === null
+            ? undefined
+            : { offered: approvalOverride, handoffId, isSigned: isOverrideSigned(claimed, people) },
       },
     )
+    return requireApproval(verdict, claimed, { people, sha256: () => hash('sha256', body) })
   }
 
   const deps: Omit<ReceiveDeps, 'executorOf' | 'transport'> = {

@@ -1,7 +1,6 @@
 // What people decide about a dead letter. The decision, its records and its effect commit together.
 import { randomUUID } from 'node:crypto'
-import type { AuditEvent } from '@baton/ledger'
-import { signOverride } from '@baton/protocol'
+import type { AuditEntry, AuditEvent, DecisionSignature, People } from '@baton/ledger'
 import type { KeyRing } from '@baton/protocol'
 import { crashPoint } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
@@ -15,11 +14,10 @@ import {
   holdDeadLetters,
   inTransaction,
   listVotes,
-  overrideEnd,
   reopenHandoffs,
   replaceMessage,
 } from '@baton/store'
-import type { Database, HeldDeadLetter, Pool } from '@baton/store'
+import type { Database, HeldDeadLetter, Pool, Reopening, SignedVote } from '@baton/store'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { redactStored } from './decide/redact-message.ts'
 import type { Redaction } from './decide/redact-message.ts'
@@ -33,10 +31,13 @@ import {
   whyNotReopened,
 } from './decide/review.ts'
 import type { Decider, Proposal, ReviewOutcome } from './decide/review.ts'
+import { discardDecision, overrideEnd, readAct, voteDecision } from './decide/signed-decisions.ts'
 import { wakeRelays } from './wake.ts'
 
 interface ReviewParts {
   readonly pool: Pool
+  /** Whose signatures count. */
+  readonly people: People
   readonly keyRing: KeyRing
   readonly scanner: Scanner
 }
@@ -55,21 +56,23 @@ interface Held {
   readonly transaction: Database
   readonly deadLetter: HeldDeadLetter
   readonly reviewer: string
+  readonly signed: DecisionSignature | undefined
 }
 
 export function createReviewer(parts: ReviewParts): Reviewer {
   async function decide(
-    { handoffId, reviewer }: Decider,
+    { handoffId, reviewer, signed }: Decider,
     work: (held: Held) => Promise<ReviewOutcome>,
   ): Promise<ReviewOutcome> {
     const outcome = await inTransaction(parts.pool, async (transaction): Promise<ReviewOutcome> => {
       const deadLetter = (await holdDeadLetters(transaction, [handoffId])).get(handoffId)
       if (deadLetter === undefined) return { kind: 'refused', why: 'unknown' }
       if (deadLetter.sentBy === reviewer) return { kind: 'refused', why: 'own' }
-      const result = await work({ transaction, deadLetter, reviewer })
-      crashPoint('review.before_commit')
+      const result = await work({ transaction, deadLetter, reviewer, signed })
+      if (result.kind !== 'refused') crashPoint('review.before_commit')
       return result
     })
+    if (outcome.kind === 'refused') return outcome
     crashPoint('review.after_commit')
     if (outcome.kind === 'decided' && outcome.resolution !== 'DISCARDED') wakeRelays(parts.pool)
     return outcome
@@ -78,7 +81,7 @@ export function createReviewer(parts: ReviewParts): Reviewer {
   return {
     release: (decider, validHours) => decide(decider, (held) => release(held, validHours, parts)),
     redact: (decider, asked) => decide(decider, (held) => redact(held, asked, parts)),
-    discard: (decider) => decide(decider, discard),
+    discard: (decider) => decide(decider, (held) => discard(held, parts)),
     askSender: (decider) => decide(decider, ask),
   }
 }
@@ -86,29 +89,36 @@ export function createReviewer(parts: ReviewParts): Reviewer {
 async function release(
   held: Held,
   validHours: number,
-  { keyRing }: ReviewParts,
+  { people }: ReviewParts,
 ): Promise<ReviewOutcome> {
   const { transaction, deadLetter } = held
   const refused = decidedBefore(deadLetter, 'RELEASED') ?? whyNotReopened(deadLetter, 'RELEASE')
   if (refused !== undefined) return refused
-  const { handoffId, sha256, reason, rulesetVersion } = deadLetter
+  const { handoffId, sha256, reason, rulesetVersion, quarantineAttempt } = deadLetter
   const { overrides } = reviewRuleOf(reason)
   if (overrides && rulesetVersion === null) return { kind: 'refused', why: 'no_verdict' }
-  const voted = await vote(held, proposeOverride(deadLetter, overrides ? validHours : null))
-  if (voted.kind === 'waiting') return voted
-  if (!overrides) return takeEffect(held, null, 'RELEASED')
-  const expiresAt = await overrideEnd(transaction, validHours)
-  const terms = { id: randomUUID(), handoffId, sha256, reason, expiresAt }
-  const { reviewers } = voted
-  const given = signOverride({ ...terms, reviewers, rulesetVersion: rulesetVersion ?? '' }, keyRing)
-  await addOverride(transaction, given)
-  return takeEffect(held, given.id, 'RELEASED')
+  const voted = await vote(held, proposeOverride(deadLetter, overrides ? validHours : null), people)
+  if (voted.kind !== 'agreed') return voted
+  if (!overrides) return takeEffect(held, RELEASED)
+  const override = {
+    id: randomUUID(),
+    handoffId,
+    sha256,
+    reason,
+    rulesetVersion: rulesetVersion ?? '',
+    expiresAt: overrideEnd(voted.votes, validHours),
+    quarantineAttempt,
+    validHours,
+    votes: voted.votes,
+  }
+  await addOverride(transaction, override)
+  return takeEffect(held, { ...RELEASED, approvalOverrideId: override.id })
 }
 
 async function redact(
   held: Held,
   asked: readonly Redaction[] | string,
-  { keyRing, scanner }: ReviewParts,
+  { keyRing, scanner, people }: ReviewParts,
 ): Promise<ReviewOutcome> {
   const { transaction, deadLetter } = held
   const refused = decidedBefore(deadLetter, 'REDACTED') ?? whyNotReopened(deadLetter, 'REDACT')
@@ -127,17 +137,21 @@ async function redact(
     const { details, unsafe } = redacted
     return { kind: 'refused', why: 'redaction', details, unsafe }
   }
-  const voted = await vote(held, proposal)
-  if (voted.kind === 'waiting') return voted
+  const voted = await vote(held, proposal, people)
+  if (voted.kind !== 'agreed') return voted
   await replaceMessage(transaction, handoffId, redacted.signed)
-  return takeEffect(held, null, 'REDACTED')
+  return takeEffect(held, { ...REDACTED, approveAnew: redacted.requiresApproval })
 }
 
-async function discard(held: Held): Promise<ReviewOutcome> {
-  const refused = decidedBefore(held.deadLetter, 'DISCARDED')
+async function discard(held: Held, { people }: ReviewParts): Promise<ReviewOutcome> {
+  const { transaction, deadLetter, reviewer, signed } = held
+  const refused = decidedBefore(deadLetter, 'DISCARDED')
   if (refused !== undefined) return refused
-  await discardDeadLetter(held.transaction, held.deadLetter.handoffId)
-  await recordAct(held, 'DEAD_LETTER_DISCARDED')
+  const decision = discardDecision({ ...deadLetter, person: reviewer }, deadLetter)
+  const read = readAct(decision, signed, people)
+  if ('why' in read) return { kind: 'refused', ...read }
+  await discardDeadLetter(transaction, deadLetter.handoffId)
+  await recordAct(held, 'DEAD_LETTER_DISCARDED', read.act)
   return { kind: 'decided', resolution: 'DISCARDED', repeated: false }
 }
 
@@ -147,58 +161,73 @@ async function ask(held: Held): Promise<ReviewOutcome> {
   if (refused !== undefined) return refused
   if (deadLetter.asked) return { kind: 'asked', repeated: true }
   await askSender(transaction, deadLetter.handoffId, randomUUID())
-  await recordAct(held, 'SENDER_ASKED')
+  await recordAct(held, 'SENDER_ASKED', { id: randomUUID(), actor: held.reviewer })
   return { kind: 'asked', repeated: false }
 }
 
 type Voted =
-  | Extract<ReviewOutcome, { kind: 'waiting' }>
-  | { readonly kind: 'agreed'; readonly reviewers: readonly string[] }
+  | Extract<ReviewOutcome, { kind: 'waiting' | 'refused' }>
+  | { readonly kind: 'agreed'; readonly votes: readonly SignedVote[] }
 
-async function vote(held: Held, proposal: Proposal): Promise<Voted> {
-  const { transaction, deadLetter, reviewer } = held
+async function vote(held: Held, proposal: Proposal, people: People): Promise<Voted> {
+  const { transaction, deadLetter, reviewer, signed } = held
   const { handoffId, quarantineAttempt, reason } = deadLetter
   const { action, sha256, text } = proposal
-  const id = randomUUID()
+  const read = readAct(voteDecision({ ...deadLetter, person: reviewer }, sha256), signed, people)
+  if ('why' in read) return { kind: 'refused', ...read }
   const ballot = {
-    id,
+    id: read.act.id,
     handoffId,
     quarantineAttempt,
     action,
     proposalSha256: sha256,
     proposal: text,
     reviewer,
+    signed: read.signed,
   }
-  if (await addVote(transaction, ballot)) await recordAct(held, 'RELEASE_APPROVED', id)
+  if (await addVote(transaction, ballot)) await recordAct(held, 'RELEASE_APPROVED', read.act)
   const votes = await listVotes(transaction, handoffId, quarantineAttempt)
-  const { reviewers, needed } = agreementOn(proposal, votes, reason)
-  if (reviewers.length >= needed) return { kind: 'agreed', reviewers }
+  const { agreeing, needed } = agreementOn(proposal, votes, reason)
+  if (agreeing.length >= needed) return { kind: 'agreed', votes: agreeing }
+  const reviewers = agreeing.map(({ person }) => person)
   return { kind: 'waiting', reviewers, needed, proposal: sha256 }
+}
+
+interface Effect extends Omit<Reopening, 'handoffId'> {
+  readonly resolution: 'RELEASED' | 'REDACTED'
+  readonly event: AuditEvent
+}
+
+const RELEASED: Effect = {
+  resolution: 'RELEASED',
+  event: 'HANDOFF_RELEASED',
+  approvalOverrideId: null,
+}
+const REDACTED: Effect = {
+  resolution: 'REDACTED',
+  event: 'HANDOFF_REDACTED',
+  approvalOverrideId: null,
 }
 
 // The consequence of the votes is nobody's own act; the votes stand in the chain right before it.
 async function takeEffect(
   { transaction, deadLetter }: Held,
-  approvalOverrideId: string | null,
-  resolution: 'RELEASED' | 'REDACTED',
+  { resolution, event, ...reopening }: Effect,
 ): Promise<ReviewOutcome> {
-  await reopenHandoffs(
-    transaction,
-    [{ handoffId: deadLetter.handoffId, approvalOverrideId }],
-    resolution,
-  )
-  const event = resolution === 'RELEASED' ? 'HANDOFF_RELEASED' : 'HANDOFF_REDACTED'
-  const entry = lifecycleEntry(deadLetter, event, deadLetter.reason)
+  const { handoffId, reason } = deadLetter
+  await reopenHandoffs(transaction, [{ handoffId, ...reopening }], resolution)
+  const entry = lifecycleEntry(deadLetter, event, reason)
+  const { approvalOverrideId } = reopening
   const release = approvalOverrideId === null ? {} : { release: approvalOverrideId }
   await addOutboxEvents(transaction, [toOutboxEvent({ ...entry, ...release })])
   return { kind: 'decided', resolution, repeated: false }
 }
 
 function recordAct(
-  { transaction, deadLetter, reviewer }: Held,
+  { transaction, deadLetter }: Held,
   event: AuditEvent,
-  id: string = randomUUID(),
+  act: NonNullable<AuditEntry['act']>,
 ): Promise<void> {
   const entry = lifecycleEntry(deadLetter, event, deadLetter.reason)
-  return addOutboxEvents(transaction, [toOutboxEvent({ ...entry, act: { id, actor: reviewer } })])
+  return addOutboxEvents(transaction, [toOutboxEvent({ ...entry, act })])
 }

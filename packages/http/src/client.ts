@@ -53,15 +53,17 @@ export class HttpRefusal extends BatonError {
   readonly status: number
   /** JSON pointer into the body that was sent. */
   readonly pointer: string | undefined
+  readonly headers: HttpAnswer['headers']
 
   constructor(
-    status: number,
+    { status, headers }: { readonly status: number } & Pick<HttpAnswer, 'headers'>,
     { code, detail, fix, pointer }: Problem & { code: ErrorCode; detail: string },
   ) {
     const again = status >= 500 || status === 429 || status === 408
     super(again ? 'transient' : 'permanent', code, detail, fix === undefined ? {} : { fix })
     this.status = status
     this.pointer = pointer
+    this.headers = headers
   }
 }
 
@@ -146,17 +148,20 @@ interface Problem {
 const CODE = /^BATON_[A-Z0-9_]+$/
 
 function refusal(
-  { status, bytes }: { readonly status: number; readonly bytes: Buffer },
+  { status, headers, bytes }: HttpAnswer & { readonly status: number },
   { name, unavailable, refused = unavailable.code }: HttpClientOptions,
 ): BatonError {
   if (status < 400) return transient(unavailable.code, `${name} answered ${status}`)
   const { code, detail, fix, pointer } = readProblem(bytes)
-  return new HttpRefusal(status, {
-    code: typeof code === 'string' && CODE.test(code) ? (code as ErrorCode) : refused,
-    detail: typeof detail === 'string' ? detail : `${name} answered ${status}`,
-    ...(typeof fix === 'string' ? { fix } : {}),
-    ...(typeof pointer === 'string' ? { pointer } : {}),
-  })
+  return new HttpRefusal(
+    { status, headers },
+    {
+      code: typeof code === 'string' && CODE.test(code) ? (code as ErrorCode) : refused,
+      detail: typeof detail === 'string' ? detail : `${name} answered ${status}`,
+      ...(typeof fix === 'string' ? { fix } : {}),
+      ...(typeof pointer === 'string' ? { pointer } : {}),
+    },
+  )
 }
 
 function readProblem(bytes: Buffer): Readonly<Record<string, unknown>> {

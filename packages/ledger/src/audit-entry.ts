@@ -1,5 +1,6 @@
 // What a caller hands to the audit log, and what it gets back. Message text only in `segments`.
 import type { AuditEvent } from './audit-event.ts'
+import type { RecordedSignature } from './decision.ts'
 import type { RecordErasure } from './erasure-list.ts'
 
 export type CheckOutcome = 'passed' | 'failed' | 'skipped'
@@ -72,6 +73,8 @@ export interface EntryAct {
   readonly id: string
   /** The operator of the API key that was used, never a name taken from a message. */
   readonly actor: string
+  /** Where only a person's signature brings it about; then the id is made from it. */
+  readonly signed?: RecordedSignature
 }
 
 /** One thing that happened to a handoff (E11). Everything but `segments` is structural. */

@@ -18,13 +18,15 @@ export function batchKeyId(publicKey: KeyObject): string {
   return batchKeyIdOf(publicKey.export({ format: 'der', type: 'spki' }).subarray(-32))
 }
 
-/**
- * Reads an Ed25519 private key: PKCS #8 DER in base64, one line. Throws BATON_KEY_INVALID for
- * anything else.
- */
-export function createBatchSigner(pkcs8: string): BatchSigner {
+/** Reads an Ed25519 private key: PKCS #8 DER in base64, one line. Throws BATON_KEY_INVALID for anything else. */
+export function readPrivateKey(pkcs8: string): KeyObject {
   const der = Buffer.from(pkcs8, 'base64')
-  const privateKey = readKey(() => createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
+  return readKey(() => createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
+}
+
+/** Throws as `readPrivateKey`. */
+export function createBatchSigner(pkcs8: string): BatchSigner {
+  const privateKey = readPrivateKey(pkcs8)
   const publicKey = createPublicKey(privateKey)
   return {
     keyId: batchKeyId(publicKey),

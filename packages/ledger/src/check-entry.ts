@@ -69,7 +69,23 @@ const STRUCTURAL_MEMBERS = {
       completionTokens: count,
     }),
   ),
-  act: optional(object({ id: uuid, actor: name })),
+  act: optional(
+    object({
+      id: uuid,
+      actor: name,
+      signed: optional(
+        object({
+          keyId: matching('16 lower-case hex digits', /^[0-9a-f]{16}$/),
+          signedAt: matching(
+            'a time with milliseconds',
+            /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+          ),
+          content: matching('64 lower-case hex digits', /^[0-9a-f]{64}$/),
+          signature: matching('64 bytes in base64', /^[A-Za-z0-9+/]{86}==$/),
+        }),
+      ),
+    }),
+  ),
   release: optional(uuid),
   model: optional(name),
   times: optional(integer(1, Number.MAX_SAFE_INTEGER)),

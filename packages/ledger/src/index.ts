@@ -29,6 +29,31 @@ export {
   verifyBatch,
 } from './batch-signature.ts'
 export type { BatchSigner } from './batch-signature.ts'
+export {
+  actIdOf,
+  DECIDED_AS,
+  decisionFault,
+  digestOf,
+  entryFault,
+  formatNeeded,
+  formatSigned,
+  isDecision,
+  parseNeeded,
+  parseSigned,
+  readDecisionSigner,
+  recorded,
+  signDecision,
+} from './decision.ts'
+export type {
+  Decision,
+  DecisionEvent,
+  DecisionFault,
+  DecisionSignature,
+  DecisionSigner,
+  RecordedSignature,
+} from './decision.ts'
+export { NOBODY, parsePeople, personEntry, personKeyId, ROLES } from './people.ts'
+export type { People, Role } from './people.ts'
 export { erasureOf } from './erasure-list.ts'
 export type { SegmentPlaceTuple } from './erasure-list.ts'
 export { judgeSegments } from './verify-segments.ts'

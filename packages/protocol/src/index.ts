@@ -8,7 +8,7 @@ export { strictestOf } from './classification.ts'
 export { FACT_LOST, withoutLostFacts } from './checks/pinned-facts.ts'
 export { checkSummary, type SummaryFault } from './check-summary.ts'
 export type { Conversation, Summarise } from './compress-context.ts'
-export type { OfferedOverride } from './checks/approval-override.ts'
+export type { ApprovalOverride, OfferedOverride } from './checks/approval-override.ts'
 export { describeDetails, ProtocolError, type Detail } from './detail.ts'
 export type { Checkpoint } from './generated/checkpoint.ts'
 export type { PinnedFacts, Receiver } from './generated/handoff.ts'
@@ -35,12 +35,11 @@ export {
   type Jurisdiction,
   type Residency,
 } from './residency.ts'
-export { signOverride, type ApprovalOverride } from './approval-override.ts'
 export { prepareSchemas } from './schema-check.ts'
 export { deliveryOf, encodeMessage, signHandoff, verifySignature } from './signature.ts'
 export { summariseTurns, type SummaryOptions } from './summarise-turns.ts'
 export { countTokens } from './token-count.ts'
-export type { Verdict } from './verdict.ts'
+export type { Rejection, Verdict } from './verdict.ts'
 export {
   HANDOFF_STATES,
   hasHandoffEnded,

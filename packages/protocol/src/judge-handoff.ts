@@ -2,7 +2,7 @@
 import type { AgentRegistration } from './agent-registration.ts'
 import type { TaskBudget } from './checks/consistency.ts'
 import { checkOverride } from './checks/approval-override.ts'
-import type { OfferedOverride } from './checks/approval-override.ts'
+import type { OfferedOverride, OverriddenDelivery } from './checks/approval-override.ts'
 import type { Scan, ScanVerdict } from './checks/safety.ts'
 import type { Detail } from './detail.ts'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -30,7 +30,11 @@ export interface JudgeOptions<V extends ScanVerdict = ScanVerdict> {
   /** What becomes of a message that lost pinned facts: refused as incomplete by default. */
   readonly lostFacts?: LostFactsPolicy | undefined
   /** Under which a message may pass that the scanner rejects; nothing else is overridden. */
-  readonly override?: { readonly offered: OfferedOverride; readonly handoffId: string } | undefined
+  readonly override?: OverrideOption | undefined
+}
+
+export interface OverrideOption extends Pick<OverriddenDelivery, 'handoffId' | 'isSigned'> {
+  readonly offered: OfferedOverride
 }
 
 /** Judges the bytes as they came. Any input gets a verdict; nothing is thrown. */
@@ -60,10 +64,10 @@ export function checkSignature(delivery: Delivery, keyRing: KeyRing): Rejection<
 }
 
 function contentOptions<V extends ScanVerdict>(delivery: Delivery, options: JudgeOptions<V>) {
-  const { agent, scan, task, routed, lostFacts, override, keyRing } = options
+  const { agent, scan, task, routed, lostFacts, override } = options
   if (override === undefined) return { agent, scan, task, routed, lostFacts }
-  const { offered, handoffId } = override
-  const released = { handoffId, bytes: delivery.bytes, keyRing }
+  const { offered, ...given } = override
+  const released = { ...given, bytes: delivery.bytes }
   const judge = (verdict: ScanVerdict | null) => checkOverride(offered, released, verdict)
   return { agent, scan, task, routed, lostFacts, override: judge }
 }

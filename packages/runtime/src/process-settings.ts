@@ -1,5 +1,5 @@
 // What every process is told about its own life; each service's other settings stand beside its main.ts.
-import { integer, oneOf, optionalUrl, text } from './settings.ts'
+import { integer, oneOf, optionalText, optionalUrl, text } from './settings.ts'
 
 export const PROCESS_SETTINGS = {
   BATON_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], {
@@ -14,6 +14,13 @@ export const PROCESS_SETTINGS = {
     max: 600_000,
     default: 25_000,
     help: 'How long a stop waits for work under way, in milliseconds; five seconds later the process ends anyway.',
+  }),
+}
+
+/** Whose decisions count, in processes that check or record what people decide. */
+export const PEOPLE_SETTINGS = {
+  BATON_PEOPLE: optionalText({
+    help: 'Whose decisions count: person:role+role:publicKey, comma-separated, as `baton people` makes them; the roles are reviewer and compliance. Without it nobody can approve, release, discard or hold here.',
   }),
 }
 

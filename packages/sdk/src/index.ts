@@ -6,6 +6,7 @@ export { createSender } from './sender.ts'
 export type { Sender, SenderOptions, SendTarget, SentSync } from './sender.ts'
 export { createWorker } from './worker.ts'
 export type { Worker, WorkerOptions } from './worker.ts'
+export { parsePeople } from '@baton/ledger'
 export { parseSigningKeys } from './signing-keys.ts'
 export { HandoffCanceled, openTransport } from '@baton/engine'
 export type {

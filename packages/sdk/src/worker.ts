@@ -24,6 +24,8 @@ import type {
   OutsideAgent,
   Receiver,
 } from '@baton/engine'
+import { NOBODY } from '@baton/ledger'
+import type { People } from '@baton/ledger'
 import type { KeyRing, LostFactsPolicy } from '@baton/protocol'
 import { codeOf, createLogger } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -40,6 +42,8 @@ export interface WorkerOptions {
   /** The operational database. */
   readonly databaseUrl: string
   readonly keyRing: KeyRing
+  /** Whose decisions count here, of `parsePeople`; nobody's by default, and then nothing that needs an approval executes. */
+  readonly people?: People
   readonly audit: { readonly url: string; readonly token: string }
   /** Where queue messages come from: `openTransport` opens one. Close it after the worker has stopped. */
   readonly transport: Transport
@@ -114,6 +118,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const receiver = createReceiver({
     ...parts,
     keyRing: options.keyRing,
+    people: options.people ?? NOBODY,
     ...settlementOf(options),
     leaseMs,
   })

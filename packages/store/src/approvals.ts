@@ -1,5 +1,6 @@
 // Approvals: handoffs held for a person, and the one decision about each (R13, R15).
 import type { ExpiredHandoff } from './ended-outside.ts'
+import type { DecisionSignature } from '@baton/ledger'
 import { sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
@@ -18,6 +19,8 @@ export interface ApprovalView {
   readonly priority: number
   readonly requestedAt: Date
   readonly expiresAt: Date | null
+  /** Lower-case hex digest of the signed bytes: what is approved. */
+  readonly sha256: string
 }
 
 /** Handoffs that wait for a decision, oldest first. */
@@ -34,6 +37,7 @@ export function listApprovals(db: Database, limit: number): Promise<ApprovalView
       'h.priority',
       'a.requested_at as requestedAt',
       'h.expires_at as expiresAt',
+      sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
     ])
     .where('a.closed_at', 'is', null)
     .where('h.state', '=', 'AWAITING_APPROVAL')
@@ -54,6 +58,11 @@ export interface DecidedApproval {
   readonly decidedAt: Date | null
   /** The state the handoff is in now. */
   readonly state: string
+  /** Lower-case hex digest of the bytes that the handoff has now. */
+  readonly sha256: string
+  readonly sentBy: string | null
+  /** Whether it can be decided about now. */
+  readonly waits: boolean
 }
 
 /** What was decided about a handoff; undefined where it was never held for a person. */
@@ -72,6 +81,11 @@ export async function findApproval(
       'a.reason_code as reasonCode',
       'a.closed_at as decidedAt',
       'h.state',
+      'h.sent_by as sentBy',
+      sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
+      sql<boolean>`h.state = 'AWAITING_APPROVAL' and not h.cancel_requested and ${sql.raw(IN_TIME)}`.as(
+        'waits',
+      ),
     ])
     .where('a.handoff_id', '=', handoffId)
   return (await run(db, 'find_approval', written))[0]
@@ -81,10 +95,10 @@ export async function findApproval(
 const WAITING = `
 waiting as (
   select h.id from handoff h where h.id = $1 and h.state = 'AWAITING_APPROVAL'
-    and not h.cancel_requested and ${IN_TIME}
+    and not h.cancel_requested and ${IN_TIME} and h.body_sha256 = decode($7, 'hex')
   for update
 ), decided as (
-  update approval set closed_at = clock_timestamp(), decision = $2, decided_by = $3, reason_code = $4, decided_as = $5
+  update approval set closed_at = clock_timestamp(), decision = $2, decided_by = $3, reason_code = $4, decided_as = $5, signed = $6::jsonb
   where handoff_id in (select id from waiting) and closed_at is null
   returning handoff_id
 )`
@@ -127,23 +141,27 @@ export interface ApprovalAct {
   readonly reasonCode: string | null
   /** The name the decider gave, where a protocol asks for one; no proof of anything. */
   readonly decidedAs?: string | null
+  readonly signed: DecisionSignature
+  /** Lower-case hex digest of the bytes that are decided about. */
+  readonly sha256: string
 }
 
 /**
  * Decides about a handoff that waits for a person: approved it is queued from now on, refused it ends
  * and the sender's checkpoint stands. Undefined where it no longer waits: it was decided before, has
- * expired or was canceled.
+ * expired, was canceled or has other bytes.
  */
 export async function decideApproval(
   db: Database,
-  { handoffId, decision, decidedBy, reasonCode, decidedAs = null }: ApprovalAct,
+  act: ApprovalAct,
 ): Promise<ExpiredHandoff | undefined> {
+  const { handoffId, decision, decidedBy, reasonCode, decidedAs = null, signed, sha256 } = act
   const approve = decision === 'approve'
   const rows = await run<ExpiredHandoff & object>(
     db,
     approve ? 'approve_handoff' : 'refuse_handoff',
     approve ? APPROVE : REFUSE,
-    [handoffId, decision, decidedBy, reasonCode, decidedAs],
+    [handoffId, decision, decidedBy, reasonCode, decidedAs, JSON.stringify(signed), sha256],
   )
   return rows[0]
 }

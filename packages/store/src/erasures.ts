@@ -99,7 +99,14 @@ const ERASE = [
     'erase_dead_letters',
     `update dead_letter set details = '[]', cluster = reason where handoff_id = any($1::uuid[])`,
   ],
-  ['erase_votes', `update review_vote set proposal = '[]' where handoff_id = any($1::uuid[])`],
+  [
+    'erase_votes',
+    `update review_vote set proposal = '[]', signed = signed - 'salt' where handoff_id = any($1::uuid[])`,
+  ],
+  [
+    'erase_overrides',
+    `update approval_override set votes = null where handoff_id = any($1::uuid[]) and votes is not null`,
+  ],
   [
     'erase_redrives',
     `update redrive set cluster = null where cluster is not null and id in
@@ -119,7 +126,8 @@ const ERASE = [
   ],
   [
     'erase_approver_names',
-    `update approval set decided_as = null where handoff_id = any($1::uuid[]) and decided_as is not null`,
+    `update approval set decided_as = null, signed = signed - 'salt'
+     where handoff_id = any($1::uuid[]) and (decided_as is not null or signed is not null)`,
   ],
   ['erase_idempotency_keys', `delete from idempotency_key where handoff_id = any($1::uuid[])`],
   ['erase_offers', `delete from offer where handoff_id = any($1::uuid[])`],
@@ -167,6 +175,9 @@ union all select 'external ids', count(request_sha256), count(request_sha256)
 from external_ref where handoff_id = any($1::uuid[])
 union all select 'names of approvers', count(decided_as), count(decided_as)
 from approval where handoff_id = any($1::uuid[])
+union all select 'salts of signed decisions', count(signed), count(*) filter (where signed ? 'salt')
+from (select signed from approval where handoff_id = any($1::uuid[])
+  union all select signed from review_vote where handoff_id = any($1::uuid[])) decisions
 union all select 'audit outbox', count(*), count(*) from audit_outbox where handoff_id = any($1::uuid[])
 union all select 'queue publications', count(*), count(*) from outbox where handoff_id = any($1::uuid[])
 union all select 'offers', count(*), count(*) from offer where handoff_id = any($1::uuid[])

@@ -1,9 +1,11 @@
 // Executions: claiming a fencing token, recording the audit receipt, keeping the lease. All times are Postgres' own.
+import type { DecisionSignature } from '@baton/ledger'
 import type { OfferedOverride } from '@baton/protocol'
 import { columns, int4, int8, nullable, text, timestamptz, uuid } from '@baton/postgres'
 import { run } from './database.ts'
 import type { Database } from './database.ts'
 import { REQUEUE } from './publications.ts'
+import type { SignedVote } from './reviews.ts'
 import { CLAIMABLE, EARLIER_IS_OPEN, IN_TIME, LEASED } from './states.ts'
 
 export interface ClaimRequest {
@@ -52,7 +54,24 @@ export interface ClaimedHandoff {
   readonly parentRemainingMicroUSD: number | null
   readonly sentBy: string | null
   /** Under which it may pass the safety check; whether it still holds is judged, not assumed. */
-  readonly approvalOverride: OfferedOverride | null
+  readonly approvalOverride: ClaimedOverride | null
+  /** What a person signed where they approved it; null where nobody did. */
+  readonly approval: ClaimedApproval | null
+}
+
+/** What people allowed, as it stands in Postgres: whether they did is judged by their signatures. */
+export interface ClaimedOverride extends OfferedOverride {
+  /** Null, as the next two, on what was given before people signed. */
+  readonly quarantineAttempt: number | null
+  readonly validHours: number | null
+  readonly votes: readonly SignedVote[] | null
+}
+
+export interface ClaimedApproval {
+  readonly person: string | null
+  readonly reasonCode: string | null
+  /** Null on approvals from before people signed. */
+  readonly signed: DecisionSignature | null
 }
 
 /** Not claimed: ended, held by a live lease, superseded by a later publish attempt, or not its turn. */
@@ -86,12 +105,15 @@ export interface StartedExecution extends Fence {
 
 const CLAIMS = columns({ handoffId: uuid, publishAttempt: int4 })
 
-/** A row `r` of `approval_override` as OfferedOverride; evaluated only for the few handoffs that have one. */
+/** A row `r` of `approval_override` as ClaimedOverride; evaluated only for the few handoffs that have one. */
 const OVERRIDE_JSON = `json_build_object('id', r.id, 'handoffId', r.handoff_id,
   'sha256', encode(r.body_sha256, 'hex'), 'rulesetVersion', r.ruleset_version, 'reason', r.reason,
-  'reviewers', r.reviewers, 'keyId', r.key_id, 'signature', r.signature,
+  'quarantineAttempt', r.quarantine_attempt, 'validHours', r.valid_hours, 'votes', r.votes,
   'expiresAt', to_char(r.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
   'expired', r.expires_at <= clock_timestamp())`
+
+/** A row `a` of `approval` as ClaimedApproval; evaluated only for the few handoffs that were approved. */
+const APPROVAL_JSON = `json_build_object('person', a.decided_by, 'reasonCode', a.reason_code, 'signed', a.signed)`
 
 /** Read only of the few handoffs that join something. */
 const JOINS = `(select coalesce(array_agg(j.last_handoff_id::text order by j.position), '{}') from branch j
@@ -109,7 +131,7 @@ export const CLAIMED_COLUMNS = (from: string): string => `
   coalesce(branch.budget_micro_usd, t.budget_micro_usd) as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
   h.sent_by as "sentBy",
   h.approval_override_id is not null or h.revision > 1 or h.resumes_id is not null
-    or exists (select from approval a where a.handoff_id = h.id) as decided, h.routed_to as "routedTo", case when r.id is not null then ${OVERRIDE_JSON} end as "approvalOverride"`
+    or a.handoff_id is not null as decided, case when a.decision = 'approve' then ${APPROVAL_JSON} end as approval, h.routed_to as "routedTo", case when r.id is not null then ${OVERRIDE_JSON} end as "approvalOverride"`
 
 export const CLAIMED_JOINS = (from: string): string => `
 join handoff h on h.id = ${from}.handoff_id
@@ -117,6 +139,7 @@ join handoff_body b on b.handoff_id = ${from}.handoff_id
 join task t on t.id = h.task_id
 left join branch on branch.id = h.branch_id
 left join handoff parent on parent.id = h.parent_id
+left join approval a on a.handoff_id = h.id
 left join approval_override r on r.id = h.approval_override_id`
 
 const CLAIM = `

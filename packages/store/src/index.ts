@@ -6,7 +6,6 @@ export { isSent, sendHandoffs } from './send.ts'
 export type { NewHandoff, SendOutcome } from './send.ts'
 export type { FanOutBounds } from './fan-out-bounds.ts'
 export * from './fan-outs.ts'
-export { GIVEN_UP_FROM, giveUpBranch } from './given-up-branches.ts'
 export { findForkedHandoff } from './forked-handoffs.ts'
 export * from './sent-fan-outs.ts'
 export * from './outbox.ts'
@@ -21,7 +20,9 @@ export {
   releaseLeasesLater,
 } from './executions.ts'
 export type {
+  ClaimedApproval,
   ClaimedHandoff,
+  ClaimedOverride,
   ClaimRequest,
   Fence,
   HeldLease,

@@ -89,6 +89,8 @@ export interface HandoffView {
   readonly routedTo: string | null
   /** Null where it was never held for a person; undecided while `decision` is null. */
   readonly approval: { readonly decision: string | null; readonly decidedBy: string | null } | null
+  /** Lower-case hex digest of the signed bytes: what an approval is about. */
+  readonly sha256: string
   readonly cancelRequested: boolean
   /** Until when a result of its execution still commits although it is being canceled. */
   readonly cancelGraceUntil: Date | null
@@ -105,6 +107,7 @@ const HANDOFFS = tables
     'h.parent_id as parentHandoffId',
     'h.from_agent as fromAgent',
     'h.to_agent as toAgent',
+    sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
     'h.state',
     'h.reason',
     'h.last_error as details',

@@ -1,6 +1,7 @@
 // What people decide about dead letters. The row of the dead letter is locked first, so that one decision wins.
+import type { DecisionSignature } from '@baton/ledger'
 import type { ApprovalOverride } from '@baton/protocol'
-import { columns, nullable, uuid } from '@baton/postgres'
+import { bool, columns, nullable, uuid } from '@baton/postgres'
 import { sql } from '@baton/postgres/statements'
 import { END_BRANCHES } from './fan-outs.ts'
 import { PUBLICATION, PUBLISH } from './publications.ts'
@@ -56,6 +57,7 @@ export interface NewVote {
   /** JSON of what is proposed. */
   readonly proposal: string
   readonly reviewer: string
+  readonly signed: DecisionSignature
 }
 
 export interface Vote {
@@ -63,6 +65,8 @@ export interface Vote {
   readonly proposalSha256: string
   readonly proposal: unknown
   readonly reviewer: string
+  /** Null on votes from before people signed. */
+  readonly signed: DecisionSignature | null
   readonly createdAt: Date
 }
 
@@ -70,6 +74,20 @@ export interface Vote {
 export interface Reopening {
   readonly handoffId: string
   readonly approvalOverrideId: string | null
+  /** Its bytes are other ones than those that a person approved: it waits for an approval of these first. */
+  readonly approveAnew?: boolean
+}
+
+/** What votes came to, with each of them: a receiver checks them all. */
+export interface SignedOverride extends ApprovalOverride {
+  readonly quarantineAttempt: number
+  readonly validHours: number
+  readonly votes: readonly SignedVote[]
+}
+
+export interface SignedVote {
+  readonly person: string
+  readonly signed: DecisionSignature
 }
 
 /** The signed bytes of a handoff, as they are stored. */
@@ -121,6 +139,7 @@ export async function addVote(db: Database, vote: NewVote): Promise<boolean> {
       proposal_sha256: Buffer.from(vote.proposalSha256, 'hex'),
       proposal: vote.proposal,
       reviewer: vote.reviewer,
+      signed: JSON.stringify(vote.signed),
     })
     .onConflict((conflict) =>
       conflict
@@ -144,6 +163,7 @@ export function listVotes(
       sql<string>`encode(proposal_sha256, 'hex')`.as('proposalSha256'),
       'proposal',
       'reviewer',
+      sql<DecisionSignature | null>`signed`.as('signed'),
       'created_at as createdAt',
     ])
     .where('handoff_id', '=', handoffId)
@@ -153,19 +173,24 @@ export function listVotes(
   return run(db, 'list_votes', written)
 }
 
-const REOPENED = columns({ handoffId: uuid, approvalOverrideId: nullable(uuid) })
+const REOPENED = columns({ handoffId: uuid, approvalOverrideId: nullable(uuid), approveAnew: bool })
 
 // The same handoff again: it is published once more, the lease is free at once, and one more attempt is allowed.
 const REOPEN = `
 with input as (
   select * from ${REOPENED.unnest('t')}
 ), reopened as (
-  update handoff h set state = 'QUEUED', reason = null, ended_at = null, approval_override_id = i.approval_override_id,
+  update handoff h set state = case when i.approve_anew then 'AWAITING_APPROVAL' else 'QUEUED' end,
+    reason = null, ended_at = null, approval_override_id = i.approval_override_id,
     publish_attempt = h.publish_attempt + 1, attempt = h.attempt + 1,
     attempts_max = greatest(h.attempts_max, h.attempt + 1), queued_at = clock_timestamp(),
     dispatched_at = null, blocked_at_types = '{}'
   from input i where h.id = i.handoff_id and h.state = 'DEAD_LETTERED'
-  returning ${PUBLICATION}
+  returning ${PUBLICATION}, h.state
+), held as (
+  insert into approval (handoff_id, task_id) select id, task_id from reopened where state = 'AWAITING_APPROVAL'
+  on conflict (handoff_id) do update set requested_at = clock_timestamp(), closed_at = null,
+    decision = null, decided_by = null, reason_code = null, signed = null
 ), freed as (
   update execution e set status = 'ABANDONED', lease_expiries = 0, lease_until = clock_timestamp(),
     publish_attempt = r.publish_attempt
@@ -175,9 +200,9 @@ with input as (
   where id in (select id from task where id in (select task_id from reopened) order by id
                for no key update) and status = 'AWAITING_HUMAN'
 ), resolved as (
-  update dead_letter set resolved_at = clock_timestamp(), resolution = $3
+  update dead_letter set resolved_at = clock_timestamp(), resolution = $4
   where handoff_id in (select id from reopened)
-), published as (${PUBLISH('reopened')}
+), published as (${PUBLISH("reopened where state = 'QUEUED'")}
 )
 select id from reopened`
 
@@ -188,7 +213,7 @@ export async function reopenHandoffs(
   resolution: Exclude<Resolution, 'DISCARDED'>,
 ): Promise<number> {
   const rows = await run(db, 'reopen_handoffs', REOPEN, [
-    ...REOPENED.values(reopenings),
+    ...REOPENED.values(reopenings.map((one) => ({ approveAnew: false, ...one }))),
     resolution,
   ])
   return rows.length
@@ -266,30 +291,19 @@ export async function replaceMessage(
   await run(db, 'replace_message', REPLACE, [handoffId, body, keyId, signature])
 }
 
-/** When something that is given now for so many hours ends: Postgres' clock, whole milliseconds, RFC 3339. */
-export async function overrideEnd(db: Database, hours: number): Promise<string> {
-  const [row] = await run<{ end: string }>(
-    db,
-    'override_end',
-    `select to_char((clock_timestamp() + $1 * interval '1 hour') at time zone 'UTC',
-       'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as end`,
-    [hours],
-  )
-  return row?.end ?? ''
-}
-
 /** Stores an approval override; run it in the transaction that reopens the handoff under it. */
-export async function addOverride(db: Database, override: ApprovalOverride): Promise<void> {
+export async function addOverride(db: Database, override: SignedOverride): Promise<void> {
   const written = tables.insertInto('approval_override').values({
     id: override.id,
     handoff_id: override.handoffId,
     body_sha256: Buffer.from(override.sha256, 'hex'),
     ruleset_version: override.rulesetVersion,
     reason: override.reason,
-    reviewers: [...override.reviewers],
+    reviewers: override.votes.map(({ person }) => person),
     expires_at: new Date(override.expiresAt),
-    key_id: override.keyId,
-    signature: override.signature,
+    quarantine_attempt: override.quarantineAttempt,
+    valid_hours: override.validHours,
+    votes: JSON.stringify(override.votes),
   })
   await run(db, 'add_override', written)
 }

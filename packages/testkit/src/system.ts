@@ -6,6 +6,7 @@ import { prepareLedgerServices } from './ledger-services.ts'
 import type { LedgerServices } from './ledger-services.ts'
 import { createAuditDatabases, createStoreDatabase, PASSWORDS } from './migrated-databases.ts'
 import { uniqueDatabaseName, uniqueName } from './names.ts'
+import { PEOPLE } from './people.ts'
 import { spawnService } from './service-process.ts'
 import type { ServiceProcess } from './service-process.ts'
 
@@ -69,6 +70,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     BATON_AUDIT_APPEND_TOKEN: tokens.append,
     BATON_AUDIT_READ_TOKEN: tokens.read,
     BATON_AUDIT_ERASE_TOKEN: tokens.erase,
+    BATON_PEOPLE: PEOPLE.setting,
     BATON_SIGNING_KEYS: `k1:active:${randomBytes(32).toString('base64')}`,
     BATON_AGENTS: options.agents,
     BATON_QUEUE_PREFIX: uniqueName(purpose),

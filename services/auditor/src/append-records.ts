@@ -1,7 +1,7 @@
 // POST /v1/records: checks a request's entries, waits for their commit, answers their receipts.
 import type { AppendOutcome } from '@baton/audit'
-import { checkEntry } from '@baton/ledger'
-import type { AuditEntry, EntryProblem, Receipt } from '@baton/ledger'
+import { checkEntry, entryFault } from '@baton/ledger'
+import type { AuditEntry, DecisionFault, EntryProblem, People, Receipt } from '@baton/ledger'
 import type { Batcher, Logger } from '@baton/runtime'
 import type { Appender } from './access.ts'
 import { record } from './schemas.ts'
@@ -14,6 +14,8 @@ const PROBLEMS_SHOWN_MAX = 20
 interface AppendDependencies {
   readonly batcher: Batcher<AuditEntry, AppendOutcome>
   readonly queuedMax: number
+  /** Whose decisions count. */
+  readonly people: People
   readonly logger: Logger
 }
 
@@ -23,8 +25,12 @@ export async function appendRecords(
   { entries: given }: RecordsBody,
   appender: Appender,
 ): Promise<readonly Receipt[]> {
+  const { batcher, queuedMax, people, logger } = dependencies
   const entries = readEntries(given, appender)
-  const { batcher, queuedMax, logger } = dependencies
+  for (const [index, entry] of entries.entries()) {
+    const fault = entryFault(entry, people)
+    if (fault !== undefined) throw unsigned(index, fault)
+  }
   if (batcher.queued + entries.length > queuedMax) throw overloaded(queuedMax)
   const outcomes = await Promise.all(entries.map((entry) => batcher.add(entry)))
   return outcomes.map((outcome, index) => {
@@ -93,6 +99,15 @@ const EVENT_RESERVED = new ProblemError({
   detail: 'this token does not allow to record this event',
   fix: 'Hold a task, or lift its hold, with `baton audit hold` or PUT /v1/holds/{taskId}; what left a store, only the archiver records.',
 })
+
+const unsigned = (index: number, fault: DecisionFault) =>
+  new ProblemError({
+    status: 403,
+    code: 'BATON_DECISION_UNSIGNED',
+    detail: `nobody whose decisions count here has signed this decision (${fault})`,
+    fix: 'Give the auditor the BATON_PEOPLE of the gateways; a decision that nobody signed is never recorded.',
+    pointer: `/entries/${index}`,
+  })
 
 function invalid(problems: readonly EntryProblem[]): ProblemError {
   const first = problems[0] as EntryProblem

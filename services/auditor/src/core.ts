@@ -18,8 +18,8 @@ import type {
   Pool,
   SubjectVault,
 } from '@baton/audit'
-import { createBatchSigner, readBatchPublicKey } from '@baton/ledger'
-import type { AuditEntry, BatchSigner } from '@baton/ledger'
+import { createBatchSigner, parsePeople, readBatchPublicKey } from '@baton/ledger'
+import type { AuditEntry, BatchSigner, People } from '@baton/ledger'
 import { createBatcher, every } from '@baton/runtime'
 import type { Batcher, Logger, Service, Settings } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
@@ -48,6 +48,8 @@ export interface Core extends AuditorDependencies {
   readonly vault: SubjectVault
   readonly signer: BatchSigner
   readonly batchKeys: ReadonlyMap<string, KeyObject>
+  /** Whose decisions count. */
+  readonly people: People
   /** The sealer's; undefined where nobody seals. */
   readonly sealKey: KeyObject | undefined
   readonly cold: ColdStore | undefined
@@ -147,6 +149,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
     vault,
     signer,
     batchKeys: batchKeysOf(signer, settings),
+    people: parsePeople(settings.BATON_PEOPLE ?? ''),
     sealKey,
     cold: openColdStore(settings),
     covered: () => watch?.sizes,

@@ -1,8 +1,15 @@
 // GET /v1/holds: which tasks are held, proven by their records. PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
-import { randomUUID } from 'node:crypto'
 import { isHeldBy, readTrace } from '@baton/audit'
 import { ProblemError, requireToken } from '@baton/http/server'
-import type { AuditEntry } from '@baton/ledger'
+import {
+  actIdOf,
+  decisionFault,
+  digestOf,
+  formatNeeded,
+  parseSigned,
+  recorded,
+} from '@baton/ledger'
+import type { AuditEntry, Decision, DecisionFault, People } from '@baton/ledger'
 import type { FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
 import { refusing } from './problem.ts'
@@ -31,6 +38,11 @@ export const createHoldPart = (core: Core): Part => ({
       { ...byReaders, ...LIST },
       ({ query: { after } }) => tellHolds(core, after),
     )
+    // The same signature is the same act: what was signed for an earlier hold begins no new one.
+    const record = async (entry: AuditEntry): Promise<void> => {
+      const outcome = await batcher.add(entry)
+      if (outcome.kind !== 'receipt' || outcome.receipt.duplicate) throw SIGNED_BEFORE
+    }
     const token = settings.BATON_AUDIT_HOLD_TOKEN
     if (token === undefined) return
     const mayHold = requireToken(token, 'hold')
@@ -38,14 +50,15 @@ export const createHoldPart = (core: Core): Part => ({
     server.put<ByTask & { Body: HoldRequest }>(
       '/v1/holds/:taskId',
       { onRequest, ...HOLD },
-      async ({ params: { taskId }, body }) => {
+      async ({ params: { taskId }, headers, body }) => {
+        const act = readHoldAct(core.people, { taskId, ...body }, headers['baton-decision'])
         const reading = { reader, cold, covered: core.covered(), batchKeys: core.batchKeys }
         const trace = await readTrace(reader, taskId, reading)
         const { records, expired } = trace
         if (records.length + expired === 0) throw nothingOf(trace)
         // The table of holds follows from the records: what stands there alone holds nothing.
         const changed = (await isHeldBy(reading, trace)) !== body.held
-        if (changed) await batcher.add(holdEntry(taskId, body, records[0]?.body.traceparent))
+        if (changed) await record(holdEntry(taskId, { ...body, act }, records[0]?.body.traceparent))
         return { taskId, held: body.held, changed }
       },
     )
@@ -55,10 +68,10 @@ export const createHoldPart = (core: Core): Part => ({
 /** On the trace of the task's first record; on one of its own where none stands any more. */
 function holdEntry(
   taskId: string,
-  { held, actor, reason }: HoldRequest,
+  { held, reason, act }: HoldRequest & { readonly act: NonNullable<AuditEntry['act']> },
   traceparent: string | undefined,
 ): AuditEntry {
-  const id = randomUUID()
+  const { id } = act
   const trace = traceparent?.split('-')[1] ?? taskId.replaceAll('-', '')
   const span = id.replaceAll('-', '').slice(0, 16)
   return {
@@ -74,10 +87,48 @@ function holdEntry(
     verdicts: null,
     reason: reason ?? null,
     cost: null,
-    act: { id, actor },
+    act,
     segments: [],
   }
 }
+
+/** What `actor` signed. Throws 403 with what would have to be signed, and 400 for what is no signature. */
+function readHoldAct(
+  people: People,
+  { taskId, held, actor: person, reason }: HoldRequest & { readonly taskId: string },
+  header: string | string[] | undefined,
+): NonNullable<AuditEntry['act']> {
+  const signed = header === undefined ? undefined : parseSigned(String(header).trim())
+  if (header !== undefined && signed === undefined) throw SIGNATURE_UNREADABLE
+  const event = held ? 'LEGAL_HOLD_SET' : 'LEGAL_HOLD_LIFTED'
+  const decision: Decision = { event, taskId, handoffId: null, person, decided: digestOf(reason) }
+  const fault = decisionFault(decision, signed, people)
+  if (signed === undefined || fault !== undefined) throw unsigned(decision, fault ?? 'unsigned')
+  return { id: actIdOf(signed), actor: person, signed: recorded(signed) }
+}
+
+const unsigned = (decision: Decision, fault: DecisionFault) =>
+  new ProblemError({
+    status: 403,
+    code: fault === 'unsigned' ? 'BATON_DECISION_UNSIGNED' : 'BATON_DECISION_REFUSED',
+    detail: `a hold takes the signature of its actor, with a key and a role that count here (${fault})`,
+    fix: 'Sign what Baton-Decision-Needed names and send it as Baton-Decision; `baton audit hold` does it by itself.',
+    headers: { 'baton-decision-needed': formatNeeded(decision) },
+  })
+
+const SIGNATURE_UNREADABLE = new ProblemError({
+  status: 400,
+  code: 'BATON_DECISION_INVALID',
+  detail: 'the Baton-Decision header is not a key id, a time, a salt, a digest and a signature',
+  fix: 'Send 16 hex digits, a UTC time with milliseconds, 32 hex digits, 64 hex digits and 64 bytes in base64, with one space between each.',
+})
+
+const SIGNED_BEFORE = new ProblemError({
+  status: 409,
+  code: 'BATON_DECISION_USED',
+  detail: 'this signature was given for an earlier hold, and is on record',
+  fix: 'Sign anew.',
+})
 
 const NOT_A_HOLD = new ProblemError({
   status: 400,

@@ -31,6 +31,7 @@ export function createRecordPart(core: Core): Part {
   const mayRead = requireToken(settings.BATON_AUDIT_READ_TOKEN, 'read')
   const unsealedMaxMs = settings.BATON_AUDIT_UNSEALED_MAX_MS
   const queuedMax = settings.BATON_AUDIT_QUEUED_MAX
+  const appending = { batcher, queuedMax, people: core.people, logger }
   const byAppenders = {
     onRequest: async ({ headers }: FastifyRequest) => void appenderOf(headers.authorization),
   }
@@ -48,7 +49,7 @@ export function createRecordPart(core: Core): Part {
           core.requireClock()
           core.requireSealing()
           core.requireDurable()
-          const receipts = await appendRecords({ batcher, queuedMax, logger }, body, appender)
+          const receipts = await appendRecords(appending, body, appender)
           const [{ traceparent }] = body.entries as [AuditEntry]
           const seconds = (performance.now() - startedAt) / 1000
           metrics.auditAppendSeconds.observe(seconds, exemplarOf(traceparent))

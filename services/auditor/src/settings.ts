@@ -12,6 +12,7 @@ import {
   optionalSecret,
   optionalText,
   optionalUrl,
+  PEOPLE_SETTINGS,
   PROCESS_SETTINGS,
   secret,
   text,
@@ -144,4 +145,5 @@ export const AUDITOR_SETTINGS = {
   }),
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
+  ...PEOPLE_SETTINGS,
 }

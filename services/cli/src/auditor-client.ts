@@ -3,9 +3,12 @@ import { createHttpClient } from '@baton/http/client'
 import type { HttpClient } from '@baton/http/client'
 import { permanent } from '@baton/runtime'
 import type { CliSettings, Context } from './context.ts'
+import { decideSigned } from './decide-signed.ts'
+import type { Deciding } from './decide-signed.ts'
 import { requireInstance } from './instance/databases.ts'
 import { openInstance } from './instance/instance.ts'
-import type { Secrets } from './instance/secrets.ts'
+import { readPerson } from './instance/secrets.ts'
+import type { Person, Secrets } from './instance/secrets.ts'
 
 /** What somebody wants from the auditor, each with a token of its own. */
 export type Permission = 'read' | 'evidence' | 'payload' | 'hold'
@@ -13,6 +16,8 @@ export type Permission = 'read' | 'evidence' | 'payload' | 'hold'
 export interface AuditorClient extends Pick<HttpClient, 'ask' | 'json'> {
   /** The header that also shows the second token, which lets out what was said. Throws where there is none. */
   withTexts(): Readonly<Record<string, string>>
+  /** See `decideSigned`. */
+  decide<Answer>(deciding: Deciding): Promise<Answer>
 }
 
 /**
@@ -29,29 +34,37 @@ export async function withAuditor<Result>(
   const url = settings.BATON_AUDIT_URL
   if (url !== undefined) return work(clientOf(url, permission, givenTokens(settings)))
   await requireInstance(context)
+  const person = readPerson(context.actAs ?? 'operator')
   const instance = await openInstance(context, { queue: 'any' })
+  const { keys } = instance.databases
   try {
-    const client = clientOf(instance.auditorUrl, permission, ownTokens(instance.databases.keys))
+    const client = clientOf(instance.auditorUrl, permission, ownTokens(keys, person))
     return await Promise.race([work(client), instance.failed])
   } finally {
     await instance.stop()
   }
 }
 
-type Tokens = Readonly<Record<Permission, string | undefined>>
+/** With the key that whoever sits here signs with. */
+type Tokens = Readonly<Record<Permission | 'personKey', string | undefined>>
 
 const givenTokens = (settings: CliSettings): Tokens => ({
   read: settings.BATON_AUDIT_READ_TOKEN,
   evidence: settings.BATON_AUDIT_EVIDENCE_TOKEN,
   payload: settings.BATON_AUDIT_PAYLOAD_TOKEN,
   hold: settings.BATON_AUDIT_HOLD_TOKEN,
+  personKey: settings.BATON_PERSON_KEY,
 })
 
-const ownTokens = ({ development, evidence, archive }: Secrets): Tokens => ({
+const ownTokens = (
+  { development, evidence, archive, signing }: Secrets,
+  person: Person,
+): Tokens => ({
   read: development.BATON_AUDIT_READ_TOKEN,
   evidence: evidence.evidenceToken,
   payload: evidence.payloadToken,
   hold: archive.holdToken,
+  personKey: signing[person],
 })
 
 const TIMEOUT_MS = 60_000
@@ -70,6 +83,7 @@ function clientOf(url: string, permission: Permission, tokens: Tokens): AuditorC
   return {
     ask,
     json,
+    decide: (deciding) => decideSigned({ json, personKey: tokens.personKey }, deciding),
     withTexts: () => ({
       'baton-payload-authorization': `Bearer ${tokens.payload ?? tokenMissing('payload')}`,
     }),

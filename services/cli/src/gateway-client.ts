@@ -1,6 +1,8 @@
 // Reading and acting through the gateway over HTTP, as one person: what is decided is decided under their name.
 import { createHttpClient } from '@baton/http/client'
 import type { HttpAnswer } from '@baton/http/client'
+import { decideSigned } from './decide-signed.ts'
+import type { Meant } from './decide-signed.ts'
 import { permanent } from '@baton/runtime'
 import { readServerFacts } from '@baton/store'
 import { openLog } from './context.ts'
@@ -21,6 +23,11 @@ export interface GatewayClient {
   /** The same, which may be repeated: the key is that of what is asked for. */
   postOnce<Answer>(path: string, body: object, idempotencyKey: string): Promise<Answer>
   delete<Answer>(path: string): Promise<Answer>
+  /**
+   * The same as `post`, signed by the person behind the key where the gateway asks for it. Throws BATON_DECISION_DIFFERS
+   * where it asks for a signature under something else than what is `meant`.
+   */
+  decide<Answer>(path: string, body: object, meant: Meant): Promise<Answer>
 }
 
 /**
@@ -41,7 +48,7 @@ export async function withGateway<Result>(
   try {
     const key = (context.actAs === undefined && own) || instance.databases.keys.people[person]
     return await Promise.race([
-      work(createGatewayClient(instance.gatewayUrl, key)),
+      work(createGatewayClient(instance.gatewayUrl, key, instance.databases.keys.signing[person])),
       instance.failed,
     ])
   } finally {
@@ -76,10 +83,10 @@ export async function withReadingGateway<Result>(
 }
 
 function namedGateway({ settings }: Context): GatewayClient | undefined {
-  const { BATON_GATEWAY_URL: url, BATON_API_KEY: key } = settings
+  const { BATON_GATEWAY_URL: url, BATON_API_KEY: key, BATON_PERSON_KEY: personKey } = settings
   if (url === undefined) return undefined
   if (key === undefined) throw KEY_NEEDED
-  return createGatewayClient(url, key)
+  return createGatewayClient(url, key, personKey)
 }
 
 const KEY_NEEDED = permanent(
@@ -92,7 +99,7 @@ const KEY_NEEDED = permanent(
 
 const TIMEOUT_MS = 30_000
 
-export function createGatewayClient(url: string, key: string): GatewayClient {
+export function createGatewayClient(url: string, key: string, personKey?: string): GatewayClient {
   const { ask, json } = createHttpClient({
     url,
     name: `the gateway at ${new URL(url).origin}`,
@@ -109,6 +116,7 @@ export function createGatewayClient(url: string, key: string): GatewayClient {
     ask,
     delete: (path) => json(path, { method: 'DELETE' }),
     post: (path, body = {}) => json(path, { body }),
+    decide: (path, body, meant) => decideSigned({ json, personKey }, { path, body, meant }),
     postOnce: (path, body, key) =>
       json(path, { body, headers: { 'idempotency-key': `"${key}"` }, repeatable: true }),
   }

@@ -9,6 +9,7 @@ import { addErase, addSubject } from './erasure-commands.ts'
 import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
+import { addPeople } from './people-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
 import { addSlo, addTop } from './level-commands.ts'
 import { addImport, addOffer, addOffers } from './offer-commands.ts'
@@ -105,6 +106,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addTask,
   addStream,
   addDeadLetters,
+  addPeople,
   addApprovals,
   addAlerts,
   addEscalations,

@@ -2,7 +2,15 @@
 import { COLD_STORE_SETTINGS, SEAL_WATCH_SETTINGS } from '@baton/audit/settings'
 import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { UNSAFE_POSTGRES_SETTINGS, UNSAFE_REDIS_SETTINGS } from '@baton/engine/settings'
-import { integer, oneOf, optionalSecret, optionalText, optionalUrl, text } from '@baton/runtime'
+import {
+  integer,
+  oneOf,
+  optionalSecret,
+  optionalText,
+  optionalUrl,
+  PEOPLE_SETTINGS,
+  text,
+} from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
 const { BATON_AUDIT_TRUSTED_KEYS, BATON_ENVIRONMENT, BATON_SEAL_PUBLIC_KEY } = AUDITOR_SETTINGS
@@ -52,6 +60,10 @@ export const CLI_SETTINGS = {
   BATON_AUDIT_WRAPPING_KEY: madeSecret('Key that wraps the keys of data subjects'),
   BATON_AUDIT_LOOKUP_KEY: madeSecret('Key that finds a data subject'),
   BATON_API_KEY: madeSecret('API key that the gateway of an instance takes'),
+  BATON_PERSON_KEY: optionalSecret({
+    help: 'With which you sign what you decide: Ed25519, PKCS #8 DER in base64, as `baton people key` makes it. On an instance of your own its people have keys already.',
+  }),
+  ...PEOPLE_SETTINGS,
   BATON_GATEWAY_URL: optionalUrl(['http', 'https'], {
     help: 'The gateway that commands read and act through. Without it the instance is used, and started where it does not run.',
   }),

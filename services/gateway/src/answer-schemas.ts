@@ -93,6 +93,7 @@ const ANSWERS = {
       },
       description: 'Null where it was never held for a person.',
     },
+    sha256: described(text, 'Digest of the signed bytes in hex: what an approval is about.'),
     cancelRequested: yesOrNo,
     cancelGraceUntil: {
       type: ['string', 'null'],
@@ -375,6 +376,7 @@ const ANSWERS = {
     priority: integer,
     requestedAt: time,
     expiresAt: { type: ['string', 'null'], format: 'date-time' },
+    sha256: described(text, 'Digest of the signed bytes in hex: what is approved.'),
     links: object,
   }),
   DecidedApproval: record({

@@ -1,5 +1,6 @@
 // What people decide about handoffs under way: approvals and cancellations. Every decision names who made it.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { People } from '@baton/ledger'
 import type { Logger } from '@baton/runtime'
 import { answerApproval, requestCancel } from '@baton/engine'
 import type { ApprovalRequest, Canceled, Decided } from '@baton/engine'
@@ -10,10 +11,13 @@ import { operatorOf } from './acting.ts'
 import { notFound } from './not-found.ts'
 import { answers, onlyById, onlyList, problems, ref } from './operation.ts'
 import type { ById, ListQuery } from './operation.ts'
+import { DECIDING, readDecisionHeader, unsignedProblem } from './signed-decision.ts'
 import { showApproval, showDecidedApproval } from './views.ts'
 
 interface ControlRouteOptions {
   readonly pool: Pool
+  /** Whose decisions count. */
+  readonly people: People
   readonly logger: Logger
 }
 
@@ -67,6 +71,7 @@ interface Deciding extends ById {
 const DECIDE_APPROVAL = onlyById('handoff', 'approvals:decide', {
   operationId: 'decideApproval',
   summary: 'Approve or refuse a handoff; the first decision is final and repeating it is safe',
+  ...DECIDING,
   body: {
     type: 'object',
     additionalProperties: false,
@@ -83,7 +88,8 @@ const DECIDE_APPROVAL = onlyById('handoff', 'approvals:decide', {
   response: {
     200: answers('The decision that stands', 'DecidedApproval'),
     ...problems([404], {
-      409: 'It was decided otherwise before, has expired or was canceled',
+      403: "The key lacks the scope, the signature is missing or does not count, or the handoff is one's own",
+      409: 'It was decided otherwise before, has expired, was canceled or changed meanwhile',
       422: 'The body has another form',
     }),
   },
@@ -121,8 +127,6 @@ const canceled = (ended: string) => ({
 const CANCEL_HANDOFF = onlyById('handoff', 'handoffs:cancel', {
   operationId: 'cancelHandoff',
   summary: 'Cancel a handoff; a running execution is told and gets a grace',
-  description:
-    'One that came back, expired, was refused or blocked in a branch ends its branch: what joins it goes on without.',
   ...CANCELLATION,
   response: canceled('The handoff had ended before'),
 })
@@ -138,7 +142,9 @@ async function decide(request: FastifyRequest<Deciding>, options: ControlRouteOp
   const handoffId = request.params.id
   const { decision, reasonCode = null } = request.body
   const actor = operatorOf(request)
-  const decided = await answerApproval(options.pool, { handoffId, decision, reasonCode, actor })
+  const signed = readDecisionHeader(request)
+  const asked = { handoffId, decision, reasonCode, actor, signed }
+  const decided = await answerApproval(options, asked)
   const approval = decidedOrProblem(decided)
   const { repeated } = decided as Decided & { kind: 'decided' }
   options.logger.info({ event: 'approval.decided', handoffId, decision, actor, repeated })
@@ -148,8 +154,11 @@ async function decide(request: FastifyRequest<Deciding>, options: ControlRouteOp
 function decidedOrProblem(decided: Decided) {
   if (decided.kind === 'decided') return decided.approval
   if (decided.kind === 'unknown') throw APPROVAL_UNKNOWN
+  if (decided.kind === 'own') throw APPROVAL_OWN
+  if (decided.kind === 'unsigned') throw unsignedProblem(decided)
   const { decision, state } = decided.approval
-  const why = decision === null ? `is ${state}` : `was decided before: ${decision}`
+  const standing = state === 'AWAITING_APPROVAL' ? 'was changed meanwhile' : `is ${state}`
+  const why = decision === null ? standing : `was decided before: ${decision}`
   throw new ProblemError({
     status: 409,
     code: 'BATON_APPROVAL_CLOSED',
@@ -190,6 +199,13 @@ function endedBefore(target: CancelTarget, { state }: Canceled & { kind: 'ended'
     fix: 'Nothing of it executes any more; there is nothing to cancel.',
   })
 }
+
+export const APPROVAL_OWN = new ProblemError({
+  status: 403,
+  code: 'BATON_APPROVAL_OWN',
+  detail: 'this handoff was sent with a key of the same operator; nobody approves their own',
+  fix: 'Have somebody else decide.',
+})
 
 const APPROVAL_UNKNOWN = new ProblemError({
   status: 404,

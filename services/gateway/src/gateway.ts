@@ -1,5 +1,7 @@
 // The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
 import type { FastifyInstance } from 'fastify'
+import { NOBODY } from '@baton/ledger'
+import type { People } from '@baton/ledger'
 import type { KeyRing } from '@baton/protocol'
 import type { Summariser } from '@baton/sdk'
 import {
@@ -78,6 +80,8 @@ export interface GatewayOptions {
   /** How long a sender has to correct what it took as returned. */
   readonly correctionMs: number
   readonly apiKeys: ReadonlyMap<string, ApiKey>
+  /** Whose signatures under decisions count; nobody's by default. */
+  readonly people?: People
   readonly audit: {
     readonly url: string
     readonly readToken: string
@@ -266,7 +270,7 @@ const remoteOf = (
 ): RemoteWork | undefined =>
   options.remote === undefined
     ? undefined
-    : createRemoteWork({ ...options, ...options.remote, ...parts })
+    : createRemoteWork({ people: NOBODY, ...options, ...options.remote, ...parts })
 
 const callsOf = ({ sync, metrics, logger }: GatewayOptions): DirectCalls | undefined =>
   sync === undefined ? undefined : openDirectCalls(sync, { metrics, logger })
@@ -291,9 +295,10 @@ function facesOf(parts: FaceParts): readonly Face[] {
   const { options, pool, receivers, audit, sending, session, remote, erasures, readiness } = parts
   const { authentication, calls, readers } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
+  const { people = NOBODY } = options
   const { requireRoom, bounded } = sending
   const returns = { pool, receivers, keyRing, attemptsMax, metrics, logger }
-  const review = { pool, keyRing, scanner: createScanner() }
+  const review = { pool, people, keyRing, scanner: createScanner() }
   const v2 = createV2({
     authentication,
     keyRing,
@@ -311,7 +316,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), audit, logger })
       addRedriveRoutes(scope, { ...review, logger })
       addErasureRoutes(scope, { pool, erasures, backupDays: options.audit.backupDays ?? 0, logger })
-      addControlRoutes(scope, { pool, logger })
+      addControlRoutes(scope, { pool, people, logger })
       addAlertRoutes(scope, { pool, logger })
       addEscalationRoutes(scope, { pool, logger })
       addHandleManyRoutes(scope, { pool, logger })
@@ -331,6 +336,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
   const handoffsApi = createHandoffsApi({
     authentication,
     pool,
+    people,
     profiles: profilesPath === undefined ? liveProfiles(pool) : readProfilesFile(profilesPath),
     ...foreignOf(options),
     logger,

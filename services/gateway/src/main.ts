@@ -1,6 +1,7 @@
 // The gateway process: handoffs over HTTP, on the loopback interface unless told otherwise.
 import { openSummariser, readCompression, readFanOutBounds, safeServers } from '@baton/engine'
 import { createOpsService } from '@baton/http/ops'
+import { parsePeople } from '@baton/ledger'
 import { prepareSchemas } from '@baton/protocol'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
@@ -33,6 +34,7 @@ await runProcess('gateway', {
       compression: readCompression(settings),
       correctionMs: settings.BATON_CORRECTION_MS,
       apiKeys,
+      people: parsePeople(settings.BATON_PEOPLE ?? ''),
       audit: {
         url: settings.BATON_AUDIT_URL,
         readToken: settings.BATON_AUDIT_READ_TOKEN,

@@ -2,6 +2,7 @@
 import type { ReviewRefusal } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import { invalidHandoff } from './problem.ts'
+import { unsignedProblem } from './signed-decision.ts'
 
 export const DEAD_LETTER_UNKNOWN = new ProblemError({
   status: 404,
@@ -71,6 +72,8 @@ export function throwRefusal(refusal: ReviewRefusal): never {
         `a message refused for ${refusal.reason} is never passed on: nobody vouches for its bytes`,
         'Discard it, or ask its sender to send it again.',
       )
+    case 'unsigned':
+      throw unsignedProblem(refusal)
     case 'redaction': {
       const code = refusal.unsafe ? 'BATON_REDACTION_UNSAFE' : 'BATON_REDACTION_INVALID'
       throw invalidHandoff(code, refusal.details)

@@ -1,6 +1,6 @@
 // Dead letters over HTTP: look at the evidence, and decide as one person. The text needs a scope of its own.
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Redaction, Reviewer, ReviewOutcome } from '@baton/engine'
+import type { Decider, Redaction, Reviewer, ReviewOutcome } from '@baton/engine'
 import { parseMessage } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
@@ -22,6 +22,7 @@ import { FILTER_MAX } from './refused-request.ts'
 import { DEAD_LETTER_UNKNOWN, throwRefusal } from './review-problems.ts'
 import { VALID_HOURS_DEFAULT } from './review-schema.ts'
 import { showCase } from './review-views.ts'
+import { DECIDING, readDecisionHeader } from './signed-decision.ts'
 import { showDeadLetter } from './views.ts'
 
 interface ReviewRouteOptions {
@@ -219,30 +220,28 @@ function addDecidingRoutes(scope: FastifyInstance, { reviewer, logger }: ReviewR
       200: answers('Decided; repeated says that it had been decided so before', 'ReviewOutcome'),
       ...(needsVotes ? { 202: answers('Voted; more people are needed', 'ReviewOutcome') } : {}),
       ...reviewProblems([404], {
-        403: "The key lacks the scope, or the handoff is one's own",
+        403: "The key lacks the scope, the signature is missing or does not count, or the handoff is one's own",
         409: 'It was decided otherwise, or cannot be decided so',
         422: 'The body has another form, or names places that are not there',
       }),
     }
-    const options = onlyById('handoff', 'dead-letters:review', { ...operation, response })
+    const signing = action === 'ask-sender' ? {} : DECIDING
+    const described = { ...operation, ...signing, response }
+    const options = onlyById('handoff', 'dead-letters:review', described)
     scope.post<ById & { Body: DecisionBody }>(
       `/dead-letters/:id/${action}`,
       options,
       async (request, reply) => {
         const handoffId = request.params.id
         const operator = operatorOf(request)
-        const outcome = await decide(reviewer, { handoffId, reviewer: operator }, request.body)
+        const decider = { handoffId, reviewer: operator, signed: readDecisionHeader(request) }
+        const outcome = await decide(reviewer, decider, request.body)
         if (outcome.kind === 'refused') throwRefusal(outcome)
         logger.info({ event: 'review.decided', handoffId, operator, action, kind: outcome.kind })
         return answer(reply, handoffId, outcome)
       },
     )
   }
-}
-
-interface Decider {
-  readonly handoffId: string
-  readonly reviewer: string
 }
 
 function answer(

@@ -5,6 +5,7 @@ import {
   OPS_SETTINGS,
   optionalSecret,
   optionalText,
+  PEOPLE_SETTINGS,
   permanent,
   PROCESS_SETTINGS,
   secret,
@@ -43,6 +44,7 @@ export const GATEWAY_SETTINGS = {
   ...UNSAFE_POSTGRES_SETTINGS,
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
+  ...PEOPLE_SETTINGS,
   BATON_AUDIT_URL: url(['http', 'https'], {
     default: 'http://127.0.0.1:8421',
     help: 'The auditor, whose records a trace shows.',

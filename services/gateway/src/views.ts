@@ -67,5 +67,7 @@ export function showApproval(approval: ApprovalView): object {
 }
 
 export function showDecidedApproval(approval: DecidedApproval): object {
-  return { ...approval, links: { handoff: `/v2/handoffs/${approval.handoffId}` } }
+  const { handoffId, taskId, decision, decidedBy, reasonCode, decidedAt, state } = approval
+  const links = { handoff: `/v2/handoffs/${handoffId}` }
+  return { handoffId, taskId, decision, decidedBy, reasonCode, decidedAt, state, links }
 }

@@ -10,7 +10,7 @@ import {
 import { createOpsService } from '@baton/http/ops'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
-import { createWorker, parseSigningKeys } from '@baton/sdk'
+import { createWorker, parsePeople, parseSigningKeys } from '@baton/sdk'
 import { loadHosted } from './load-agents.ts'
 import { readDirect, RECEIVER_SETTINGS } from './settings.ts'
 
@@ -32,6 +32,7 @@ await runProcess('receiver', {
       agents,
       databaseUrl,
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
+      people: parsePeople(settings.BATON_PEOPLE ?? ''),
       audit: { url: settings.BATON_AUDIT_URL, token: settings.BATON_AUDIT_APPEND_TOKEN },
       transport,
       ...readDirect(settings),

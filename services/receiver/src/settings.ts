@@ -3,6 +3,7 @@ import {
   integer,
   OPS_SETTINGS,
   optionalText,
+  PEOPLE_SETTINGS,
   permanent,
   PROCESS_SETTINGS,
   text,
@@ -43,6 +44,7 @@ export const RECEIVER_SETTINGS = {
   ...FAN_OUT_SETTINGS,
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
+  ...PEOPLE_SETTINGS,
   BATON_AGENTS: optionalText({
     help: 'Module that exports `agents` or `createAgents(environment)`: a path, or a package this process can import. It may be left out where BATON_PUSH_AGENTS is set.',
   }),

@@ -59,6 +59,9 @@ function digestOf(entry: AuditEntry, requestKey: Buffer): Buffer {
     ...(entry.joins === undefined ? [] : [entry.joins]),
     ...(entry.fanOut === undefined ? [] : fanOutFields(entry.fanOut)),
     ...(entry.stream === undefined ? [] : [[entry.stream.chunks, entry.stream.sha256]]),
+    ...(entry.act?.signed === undefined
+      ? []
+      : [[entry.act.signed.content, entry.act.signed.signature]]),
   ])
   const digest = createHmac('sha256', requestKey).update(structural)
   for (const { text } of entry.segments) digest.update(text)

@@ -125,7 +125,8 @@ const wrong = (pointer: string, message: string): Detail => ({
 })
 
 export type RedactedMessage =
-  | { readonly ok: true; readonly signed: StoredMessage }
+  /** `requiresApproval`: what is left needs an approval of its own. */
+  | { readonly ok: true; readonly signed: StoredMessage; readonly requiresApproval: boolean }
   /** `unsafe`: the places were right, and what is left is still rejected there. */
   | { readonly ok: false; readonly details: readonly Detail[]; readonly unsafe: boolean }
 
@@ -149,7 +150,8 @@ export function redactStored(
   if (!verdict.valid && BLOCKING.has(verdict.reason))
     return { ok: false, details: verdict.details, unsafe: verdict.reason === 'SAFETY_VIOLATION' }
   const { bytes, keyId, signature } = signHandoff(redacted.message, keyRing)
-  return { ok: true, signed: { body: bytes, keyId, signature } }
+  const requiresApproval = redacted.message.requiresApproval === true
+  return { ok: true, signed: { body: bytes, keyId, signature }, requiresApproval }
 }
 
 const BLOCKING: ReadonlySet<string> = new Set(['SCHEMA_INVALID', 'SAFETY_VIOLATION'])

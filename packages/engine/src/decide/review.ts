@@ -1,10 +1,12 @@
 // What people may decide about a dead letter, how many of them it takes, what they agree on, and what such dead letters have in
 // common; pure.
 import { createHash } from 'node:crypto'
+import type { DecisionSignature } from '@baton/ledger'
 import { hasTaskEnded } from '@baton/protocol'
 import type { Detail } from '@baton/protocol'
-import type { HeldDeadLetter, Resolution, Vote, VotedAction } from '@baton/store'
+import type { HeldDeadLetter, Resolution, SignedVote, Vote, VotedAction } from '@baton/store'
 import type { Redaction } from './redact-message.ts'
+import type { Unsigned } from './signed-decisions.ts'
 
 interface ReviewRule {
   /** Different people it takes to let it go on as it is; none can. */
@@ -43,6 +45,7 @@ export type ReviewRefusal =
   | { readonly why: 'resolved'; readonly resolution: Resolution }
   | { readonly why: 'not_allowed'; readonly reason: string }
   | { readonly why: 'redaction'; readonly details: readonly Detail[]; readonly unsafe: boolean }
+  | Unsigned
 
 export type ReviewOutcome =
   /** More people are needed; `proposal` names what they must agree to. */
@@ -62,6 +65,8 @@ export interface Decider {
   readonly handoffId: string
   /** The operator of the API key. */
   readonly reviewer: string
+  /** What this person signed; only asking the sender takes no signature. */
+  readonly signed?: DecisionSignature | undefined
 }
 
 /** The first answer again where the same was decided before; a refusal where something else was. */
@@ -98,8 +103,13 @@ export interface Proposal {
   readonly sha256: string
 }
 
+type Quarantined = Pick<
+  HeldDeadLetter,
+  'handoffId' | 'quarantineAttempt' | 'sha256' | 'rulesetVersion'
+>
+
 /** To let these bytes pass this scanner; `validHours` is null where no check is overridden. */
-export const proposeOverride = (deadLetter: HeldDeadLetter, validHours: number | null): Proposal =>
+export const proposeOverride = (deadLetter: Quarantined, validHours: number | null): Proposal =>
   proposalOf('RELEASE', {
     handoffId: deadLetter.handoffId,
     round: deadLetter.quarantineAttempt,
@@ -109,7 +119,10 @@ export const proposeOverride = (deadLetter: HeldDeadLetter, validHours: number |
   })
 
 /** To let these bytes go on without the texts at these places, in whatever order they were named. */
-export function proposeRedaction(deadLetter: HeldDeadLetter, asked: readonly Redaction[]) {
+export function proposeRedaction(
+  deadLetter: Omit<Quarantined, 'rulesetVersion'>,
+  asked: readonly Redaction[],
+) {
   const redactions = asked
     .map(({ pointer, spans }) =>
       spans === undefined ? { pointer } : { pointer, spans: inOrder(spans) },
@@ -135,15 +148,18 @@ function proposalOf(action: VotedAction, content: object): Proposal {
   return { action, text, sha256 }
 }
 
-/** The different people who voted for exactly this, and how many it takes. */
+/** One signed vote of each person who voted for exactly this, first one first, and how many people it takes. */
 export function agreementOn(
   { action, sha256 }: Proposal,
   votes: readonly Vote[],
   reason: string,
-): { readonly reviewers: readonly string[]; readonly needed: number } {
-  const agreeing = votes.filter((one) => one.action === action && one.proposalSha256 === sha256)
-  const reviewers = [...new Set(agreeing.map(({ reviewer }) => reviewer))]
-  return { reviewers, needed: reviewersNeeded(reason, action) ?? Number.POSITIVE_INFINITY }
+): { readonly agreeing: readonly SignedVote[]; readonly needed: number } {
+  const byPerson = new Map<string, SignedVote>()
+  for (const { action: voted, proposalSha256, reviewer: person, signed } of votes)
+    if (voted === action && proposalSha256 === sha256 && signed !== null && !byPerson.has(person))
+      byPerson.set(person, { person, signed })
+  const needed = reviewersNeeded(reason, action) ?? Number.POSITIVE_INFINITY
+  return { agreeing: [...byPerson.values()], needed }
 }
 
 /** What somebody proposed to take out; undefined where nobody proposed it about these bytes. */

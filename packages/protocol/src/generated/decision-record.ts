@@ -245,8 +245,33 @@ export interface Cost {
  * What a person decided; only where one did. Part of the idempotency key.
  */
 export interface Act {
-  id: Uuid
+  /**
+   * Fresh for each decision; where it is signed, a version 8 made from the signature.
+   */
+  id: string
   actor: Name
+  signed?: DecisionSignature
+}
+/**
+ * The actor's own signature; only where nothing else brings the event about.
+ */
+export interface DecisionSignature {
+  /**
+   * The first 16 hex digits of SHA-256 over the person's raw public key.
+   */
+  keyId: string
+  /**
+   * By the clock of whoever signed.
+   */
+  signedAt: string
+  /**
+   * Salted SHA-256 of what was decided; the salt is erased with what was decided about.
+   */
+  content: string
+  /**
+   * Ed25519, in base64.
+   */
+  signature: string
 }
 /**
  * Only in records of an erasure: the subject whose key is destroyed, how many segments it had, and the digest of their sorted list.

@@ -176,6 +176,7 @@ export interface Tables {
     proposal: unknown
     reviewer: string
     created_at: Generated<Date>
+    signed: unknown
   }
   'redrive': {
     id: string
@@ -199,6 +200,7 @@ export interface Tables {
     decided_by: string | null
     reason_code: string | null
     decided_as: string | null
+    signed: unknown
   }
   'agent_registration': {
     type: string
@@ -232,9 +234,12 @@ export interface Tables {
     reason: string
     reviewers: readonly string[]
     expires_at: Date
-    key_id: string
-    signature: string
+    key_id: string | null
+    signature: string | null
     created_at: Generated<Date>
+    quarantine_attempt: number | null
+    valid_hours: number | null
+    votes: unknown
   }
   'redrive_dead_letter': {
     redrive_id: string

@@ -1,4 +1,5 @@
 // `approvals`: handoffs held for a person, and the decision about one, made at the gateway under the person's name.
+import { approvalDecision } from '@baton/engine'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -16,6 +17,8 @@ interface Approval {
   readonly priority: number
   readonly requestedAt: string
   readonly expiresAt: string | null
+  /** Lower-case hex digest of the bytes that wait. */
+  readonly sha256: string
 }
 
 export async function listWaiting(
@@ -77,8 +80,13 @@ export async function decide(
 ): Promise<ExitCode> {
   const { output } = context
   const body = { decision, ...(reason === undefined ? {} : { reasonCode: reason }) }
-  const path = `/v2/approvals/${encodeURIComponent(handoffId.trim().toLowerCase())}`
-  const decided = await withGateway(context, (gateway) => gateway.post<Decided>(path, body))
+  const id = handoffId.trim().toLowerCase()
+  const path = `/v2/approvals/${encodeURIComponent(id)}`
+  const decided = await withGateway(context, async (gateway) => {
+    const handoff = await gateway.get<Approval>(`/v2/handoffs/${encodeURIComponent(id)}`)
+    const asked = { decision, sha256: handoff.sha256, reasonCode: reason ?? null }
+    return gateway.decide<Decided>(path, body, approvalDecision({ ...handoff, person: '' }, asked))
+  })
   if (output.json) output.data(JSON.stringify(decided))
   const verb = decision === 'approve' ? 'Approved' : 'Refused'
   const again = decided.repeated ? ' before' : ''

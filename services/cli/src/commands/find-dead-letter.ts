@@ -36,6 +36,10 @@ export interface DeadLetter {
 export interface DeadLetterCase extends DeadLetter {
   readonly sentBy: string | null
   readonly bytes: number
+  /** Lower-case hex digest of the quarantined bytes. */
+  readonly sha256: string
+  /** The scanner that judged it. */
+  readonly artefactId: string | null
   readonly release: { readonly needed: number | null } | null
   readonly redact: { readonly needed: number | null } | null
   readonly proposals: readonly Proposal[]

@@ -1,4 +1,5 @@
 // `audit hold` and `audit unhold`: says to the auditor that a task must stay, or need not any longer.
+import { digestOf } from '@baton/ledger'
 import { withAuditor } from '../auditor-client.ts'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -28,7 +29,10 @@ export async function hold(
   const answer = await withAuditor(context, 'hold', async (auditor) => {
     const taskId = await nameTask(context, task)
     const body = { held, actor, ...(reason === undefined ? {} : { reason }) }
-    return auditor.json<Answer>(`/v1/holds/${taskId}`, { method: 'PUT', body })
+    const event = held ? 'LEGAL_HOLD_SET' : 'LEGAL_HOLD_LIFTED'
+    const meant = { event, taskId, handoffId: null, decided: digestOf(reason) } as const
+    const path = `/v1/holds/${taskId}`
+    return auditor.decide<Answer>({ path, method: 'PUT', body, meant })
   })
   if (output.json) output.data(JSON.stringify(answer))
   const words = held ? 'held; nothing of it expires' : 'not held; it expires with its time'

@@ -1,6 +1,8 @@
 // `dlq release`, `redact`, `discard`, `ask`: decisions about a dead letter, made under one person's name.
+import { discardDecision, proposeOverride, proposeRedaction, voteDecision } from '@baton/engine'
 import { BatonError, permanent } from '@baton/runtime'
 import type { Context } from '../context.ts'
+import type { Meant } from '../decide-signed.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { withGateway } from '../gateway-client.ts'
@@ -38,11 +40,13 @@ export async function review(
     const deadLetter = await findDeadLetter(gateway, deadLetterId)
     const path = `/v2/dead-letters/${deadLetter.handoffId}/${decision.action}`
     const body = bodyOf(deadLetter, decision)
-    const outcome = await gateway
-      .post<Outcome>(path, body)
-      .catch((error: unknown) =>
-        Promise.reject(withPerson(error, { context, deadLetter, decision })),
-      )
+    const outcome = await (
+      decision.action === 'ask-sender'
+        ? gateway.post<Outcome>(path, body)
+        : gateway.decide<Outcome>(path, body, meantBy(deadLetter, decision, body))
+    ).catch((error: unknown) =>
+      Promise.reject(withPerson(error, { context, deadLetter, decision })),
+    )
     const goesOn = outcome.outcome === 'decided' && outcome.resolution !== 'DISCARDED'
     const task = goesOn ? await untilEnded(context, gateway, deadLetter.taskId) : undefined
     if (output.json)
@@ -54,7 +58,13 @@ export async function review(
   })
 }
 
-function bodyOf(deadLetter: DeadLetterCase, decision: Decision): object {
+interface DecisionBody {
+  readonly validHours?: number
+  readonly redactions?: readonly { readonly pointer: string }[]
+  readonly proposal?: string
+}
+
+function bodyOf(deadLetter: DeadLetterCase, decision: Decision): DecisionBody {
   if (decision.action === 'release')
     return decision.validHours === undefined ? {} : { validHours: decision.validHours }
   if (decision.action !== 'redact') return {}
@@ -66,6 +76,21 @@ function bodyOf(deadLetter: DeadLetterCase, decision: Decision): object {
     deadLetter.details.flatMap(({ pointer = '' }) => (pointer === '' ? [] : pointer)),
   )
   return { redactions: [...places].map((pointer) => ({ pointer })) }
+}
+
+/** What this person signs, made of what the gateway shows of the dead letter. */
+function meantBy(deadLetter: DeadLetterCase, decision: Decision, body: DecisionBody): Meant {
+  const { artefactId: rulesetVersion, round: quarantineAttempt, reason } = deadLetter
+  const about = { ...deadLetter, rulesetVersion, quarantineAttempt }
+  const subject = { ...deadLetter, person: '' }
+  if (decision.action === 'discard') return discardDecision(subject, about)
+  if (decision.action !== 'redact') {
+    const { validHours = VALID_HOURS_DEFAULT } = body
+    const hours = reason === 'SAFETY_VIOLATION' ? validHours : null
+    return voteDecision(subject, proposeOverride(about, hours).sha256)
+  }
+  const { proposal, redactions = [] } = body
+  return voteDecision(subject, proposal ?? proposeRedaction(about, redactions).sha256)
 }
 
 function describe(deadLetter: DeadLetterCase, outcome: Outcome): string {
@@ -113,6 +138,8 @@ const withPerson = (error: unknown, about: Omit<Following, 'outcome'>): unknown 
     ? permanent(error.code, error.message, { fix: `Somebody else decides: ${asAnother(about)}` })
     : error
 
+/** What the gateway takes where nothing is said. */
+const VALID_HOURS_DEFAULT = 24
 const WAIT_MS = 30_000
 const LOOK_EVERY_MS = 200
 

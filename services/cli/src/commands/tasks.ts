@@ -132,21 +132,10 @@ interface Resumed {
 /** Through the gateway, as the person who acts. */
 export async function resumeTask(
   context: Context,
-  {
-    task,
-    to,
-    handoff,
-  }: {
-    readonly task: string
-    readonly to: string | undefined
-    readonly handoff: string | undefined
-  },
+  { task, to }: { readonly task: string; readonly to: string | undefined },
 ): Promise<ExitCode> {
   const { output } = context
-  const body = {
-    ...(to === undefined ? {} : { targetAgentType: to }),
-    ...(handoff === undefined ? {} : { handoffId: handoff.trim().toLowerCase() }),
-  }
+  const body = to === undefined ? {} : { targetAgentType: to }
   const resumed = await withGateway(context, async (gateway) => {
     const taskId = await findTask(gateway, task)
     return gateway.post<Resumed>(`/v2/tasks/${taskId}/resume`, body)

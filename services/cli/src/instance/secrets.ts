@@ -45,6 +45,8 @@ const FILES = {
     'reviewer-1': apiKey('reviewer-1'),
     'reviewer-2': apiKey('reviewer-2'),
   },
+  /** With which each of them signs what they decide. */
+  signing: { operator: signingKey, 'reviewer-1': signingKey, 'reviewer-2': signingKey },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, () => string>>>>
 
 type FileName = keyof typeof FILES

@@ -1,10 +1,15 @@
 // Every service is told what it needs and no more: operational services hold no credential of the audit database.
 import { generateKeyPairSync } from 'node:crypto'
 import { parseApiKeys } from '@baton/gateway'
+import { parsePeople } from '@baton/ledger'
 import { describe, expect, it } from 'vitest'
 import { serviceSettings } from './service-settings.ts'
 import type { Known } from './service-settings.ts'
 
+const personal = () =>
+  generateKeyPairSync('ed25519')
+    .privateKey.export({ format: 'der', type: 'pkcs8' })
+    .toString('base64')
 const secret = (name: string) => `secret-${name}`
 const signing = generateKeyPairSync('ed25519')
   .privateKey.export({ format: 'der', type: 'pkcs8' })
@@ -51,6 +56,7 @@ const databases: Known['databases'] = {
     },
     calls: { syncToken: 'calls' },
     monitoring: { metricsKey: 'bk_prometheus_p' },
+    signing: { operator: personal(), 'reviewer-1': personal(), 'reviewer-2': personal() },
     people: {
       operator: 'bk_operator_o',
       'reviewer-1': 'bk_reviewer-1_r',
@@ -127,6 +133,20 @@ describe('serviceSettings', () => {
       }
     },
   )
+
+  it('gives nobody what people sign with, and their public keys to those who check', () => {
+    const told = settings('redis')
+    for (const key of Object.values(databases.keys.signing))
+      expect(JSON.stringify([...told.values()])).not.toContain(key)
+    const checking = [...told].filter(([, env]) => env['BATON_PEOPLE'] !== undefined)
+    expect(checking.map(([name]) => name)).toEqual(['gateway', 'receiver', 'auditor'])
+    const people = parsePeople(told.get('auditor')?.['BATON_PEOPLE'] ?? '')
+    expect([...people.values()].map(({ person }) => person)).toEqual([
+      'operator',
+      'reviewer-1',
+      'reviewer-2',
+    ])
+  })
 
   it('gives the gateway a digest of each key instead of the key, and tells people apart', () => {
     const { BATON_API_KEYS: entries = '' } = settings('redis').get('gateway') ?? {}

@@ -1,6 +1,7 @@
 // What each service of an instance is told: its own settings and no other service's secrets.
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
+import { personEntry, readDecisionSigner, ROLES } from '@baton/ledger'
 import { ROOT } from '../context.ts'
 import type { Environment } from '../context.ts'
 import { coldFolderOf } from './databases.ts'
@@ -50,13 +51,14 @@ export function serviceSettings(known: Known): ReadonlyMap<string, Environment> 
 
 function settingsTable({ environment, home, databases, redisUrl, ports, log }: Known) {
   const { urls, keys } = databases
-  const { development, seals, archive, erasure, evidence } = keys
+  const { development, seals, archive, erasure } = keys
   const files = sealFiles(home)
   const BATON_AUDIT_URL = `http://127.0.0.1:${ports.auditor}`
   const BATON_SEAL_PUBLIC_KEY = publicHalf(seals.sealing)
   /** Whatever else is said of the cold store stands in the environment. */
   const cold = { BATON_COLD_FOLDER: coldFolderOf(environment, home) }
   const watching = whoHasSeenSeals(home)
+  const people = { BATON_PEOPLE: peopleOf(environment, keys) }
   const delivery = {
     BATON_DATABASE_URL: urls.app,
     BATON_REDIS_URL: redisUrl ?? '',
@@ -68,6 +70,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
   return {
     gateway: {
       ...delivery,
+      ...people,
       BATON_AUDIT_READ_TOKEN: development.BATON_AUDIT_READ_TOKEN,
       BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
       BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(keys),
@@ -79,6 +82,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       ...languageModel(environment),
       BATON_RETRY_BASE_MS: RETRY_BASE_MS,
       ...delivery,
+      ...people,
       BATON_OPS_PORT: String(ports.receiver),
       ...directCalls(ports.receiverCalls, keys).receiver,
       BATON_AGENTS: AGENTS,
@@ -86,18 +90,15 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
     auditor: {
       ...cold,
       BATON_AUDITOR_PORT: String(ports.auditor),
+      ...people,
       BATON_AUDIT_WRITER_URL: urls.auditWriter,
       BATON_AUDIT_READER_URL: urls.auditReader,
       BATON_AUDIT_ERASER_URL: urls.auditEraser,
       BATON_VAULT_URL: urls.vault,
       ...auditorTokens(keys, environment),
-      BATON_AUDIT_SIGNING_KEY: development.BATON_AUDIT_SIGNING_KEY,
-      BATON_AUDIT_TRUSTED_KEYS: environment['BATON_AUDIT_TRUSTED_KEYS'],
-      BATON_AUDIT_WRAPPING_KEY: development.BATON_AUDIT_WRAPPING_KEY,
-      BATON_AUDIT_LOOKUP_KEY: development.BATON_AUDIT_LOOKUP_KEY,
+      ...auditorKeys(keys, environment),
       BATON_SEAL_PUBLIC_KEY,
       ...watching,
-      BATON_EVIDENCE_SIGNING_KEY: evidence.exporting,
       BATON_EVIDENCE_POLICY_FILE: files.policy,
       BATON_OPS_PORT: String(ports.auditorOps),
     },
@@ -150,6 +151,15 @@ const auditorTokens = (
   BATON_AUDIT_TILES_TOKEN: given['BATON_AUDIT_TILES_TOKEN'],
 })
 
+/** What the auditor signs, wraps and finds people with. */
+const auditorKeys = ({ development, evidence }: Secrets, given: Environment) => ({
+  BATON_AUDIT_SIGNING_KEY: development.BATON_AUDIT_SIGNING_KEY,
+  BATON_AUDIT_TRUSTED_KEYS: given['BATON_AUDIT_TRUSTED_KEYS'],
+  BATON_AUDIT_WRAPPING_KEY: development.BATON_AUDIT_WRAPPING_KEY,
+  BATON_AUDIT_LOOKUP_KEY: development.BATON_AUDIT_LOOKUP_KEY,
+  BATON_EVIDENCE_SIGNING_KEY: evidence.exporting,
+})
+
 /** Where the sealer keeps what it signed, and who has seen it: the sealer writes there, a verification asks. */
 function whoHasSeenSeals(home: string) {
   const { state, anchor, policy } = sealFiles(home)
@@ -170,6 +180,13 @@ const SCOPES_OF: Readonly<Record<Person, string>> = {
   'reviewer-1': REVIEWER,
   'reviewer-2': REVIEWER,
 }
+
+/** Whose decisions count: those whom the environment names, or the people of an instance, in every role. */
+export const peopleOf = (environment: Environment, { signing }: Pick<Secrets, 'signing'>): string =>
+  environment['BATON_PEOPLE'] ||
+  PEOPLE.map((name) => personEntry(name, ROLES, readDecisionSigner(signing[name]).publicKey)).join(
+    ',',
+  )
 
 // Programs act for the operator: what they send, the operator cannot release.
 const apiKeyEntries = ({ development, people, monitoring }: Secrets): string =>

@@ -11,6 +11,7 @@ import {
 } from '@baton/engine'
 import type { Backoff, BlockedPolicy, EventShipper, KnownReceivers, Receiver } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
+import type { People } from '@baton/ledger'
 import type { KeyRing, LostFactsPolicy } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
@@ -39,6 +40,8 @@ interface RemoteWorkParts extends RemoteOptions {
   readonly receivers: KnownReceivers
   readonly databaseUrl: string
   readonly keyRing: KeyRing
+  /** Whose decisions count here. */
+  readonly people: People
   readonly attemptsMax: number
   readonly fanOuts?: FanOutBounds | undefined
   readonly metrics: Metrics

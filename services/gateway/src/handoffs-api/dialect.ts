@@ -2,6 +2,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { HandoffSender, Sent } from '@baton/engine'
+import type { People } from '@baton/ledger'
 import type { Logger } from '@baton/runtime'
 import { isUuid } from '@baton/protocol'
 import type { JsonValue } from '@baton/protocol'
@@ -45,6 +46,8 @@ import { CREATE_MESSAGE } from './schema.ts'
 export interface HandoffsApiOptions {
   readonly authentication: Face['authentication']
   readonly pool: Pool
+  /** Whose signatures under decisions count. */
+  readonly people: People
   readonly profiles: Profiles
   /** What a task may cost that begins here. */
   readonly budgetMicroUSD: number

@@ -12,16 +12,20 @@ import {
   statusIn,
 } from '@baton/protocol/dialects/handoffs-api'
 import type { ApiMessage, Status } from '@baton/protocol/dialects/handoffs-api'
+import type { People } from '@baton/ledger'
 import type { Logger } from '@baton/runtime'
 import { findHandoffAs, listForeignHandoffs } from '@baton/store'
 import type { ForeignHandoff, Pool } from '@baton/store'
 import { operatorOf } from '../acting.ts'
+import { APPROVAL_OWN } from '../control-routes.ts'
+import { readDecisionHeader, unsignedProblem } from '../signed-decision.ts'
 import type { Profiles } from './profiles.ts'
 import { alreadyDecided, MESSAGE_UNKNOWN, orRefuse, PROFILE_NOT_FOUND } from './refusals.ts'
 import { DECIDE_MESSAGE, LIST_MESSAGES, LIST_OF_PROFILE, READ_MESSAGE } from './schema.ts'
 
 interface MessageRouteOptions {
   readonly pool: Pool
+  readonly people: People
   readonly profiles: Profiles
   readonly logger: Logger
 }
@@ -84,14 +88,24 @@ async function find(pool: Pool, given: string): Promise<ForeignHandoff> {
 // The message is looked for before the action is read. Of many decisions at once one is made, and told to one.
 async function decide(
   request: FastifyRequest<ById>,
-  { pool, logger }: MessageRouteOptions,
+  { pool, people, logger }: MessageRouteOptions,
 ): Promise<ApiMessage> {
   const waiting = await find(pool, request.params.id)
   const { action, approvedBy } = orRefuse(readDecision(request.body as JsonValue))
   const { handoffId } = waiting
   const actor = operatorOf(request)
-  const act = { handoffId, decision: action, reasonCode: null, actor, decidedAs: approvedBy }
-  const decided = await answerApproval(pool, act)
+  const signed = readDecisionHeader(request)
+  const act = {
+    handoffId,
+    decision: action,
+    reasonCode: null,
+    actor,
+    decidedAs: approvedBy,
+    signed,
+  }
+  const decided = await answerApproval({ pool, people }, act)
+  if (decided.kind === 'own') throw APPROVAL_OWN
+  if (decided.kind === 'unsigned') throw unsignedProblem(decided)
   if (decided.kind !== 'decided' || decided.repeated)
     throw alreadyDecided(action, statusNow(await find(pool, handoffId)))
   logger.info({ event: 'approval.decided', handoffId, decision: action, actor, repeated: false })

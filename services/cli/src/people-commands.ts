@@ -1,0 +1,42 @@
+// The commands about people: whose decisions count, and their keys.
+import { ROLES } from '@baton/ledger'
+import type { Role } from '@baton/ledger'
+import { InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
+import type { Run } from './arguments.ts'
+
+export function addPeople(program: Command, run: Run): void {
+  const people = program.command('people').description('whose decisions count here, and their keys')
+  people
+    .command('ls')
+    .description('list whose signatures under decisions count')
+    .action(run(async (context) => (await import('./commands/people.ts')).listPeople(context)))
+  people
+    .command('key')
+    .description('make a key with which a person signs what they decide')
+    .argument('<name>', 'the operator of their API key')
+    .option('--role <role>', `${ROLES.join(' or ')}; may be repeated`, readRole, [])
+    .action(
+      run(async (context, person: string, { role }: { role: readonly Role[] }) =>
+        (await import('./commands/people.ts')).makePersonKey(context, {
+          person,
+          roles: role.length === 0 ? ['reviewer'] : role,
+        }),
+      ),
+    )
+  people
+    .command('sign')
+    .description('sign a decision for a client that cannot sign: prints its Baton-Decision header')
+    .argument('<needed>', 'the value of the header Baton-Decision-Needed')
+    .action(
+      run(async (context, needed: string) =>
+        (await import('./commands/people.ts')).signNeeded(context, needed),
+      ),
+    )
+}
+
+function readRole(text: string, before: readonly Role[]): readonly Role[] {
+  const role = ROLES.find((one) => one === text)
+  if (role === undefined) throw new InvalidArgumentError(`there are ${ROLES.join(' and ')}.`)
+  return [...new Set([...before, role])]
+}
