@@ -112,10 +112,17 @@ function prepareJoin(parts: Preparing, fanOut: ReadyFanOut): NewHandoff | string
     const handoff = prepareHandoff(request, { ...parts, branchId, joinsId, sentBy })
     return { ...handoff, addedCostMicroUSD: 0 }
   } catch (error) {
-    if (error instanceof ProtocolError || kindOf(error) === 'permanent') return codeOf(error)
+    if (error instanceof ProtocolError) return isTooLarge(error) ? TOO_LARGE : error.code
+    if (kindOf(error) === 'permanent') return codeOf(error)
     throw error
   }
 }
+
+/** Results have been cut by then: what is too much are the people, the state and what was said. */
+const TOO_LARGE = 'BATON_JOIN_TOO_LARGE'
+
+const isTooLarge = ({ details }: ProtocolError): boolean =>
+  details.some(({ rule }) => rule === 'bytesMax')
 
 const failure = (fanOut: ReadyFanOut, reason: string): FanOutEnd => ({
   fanOutId: fanOut.fanOutId,

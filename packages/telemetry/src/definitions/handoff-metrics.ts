@@ -18,7 +18,7 @@ export const HANDOFF_METRICS = {
   handoffsTotal: {
     name: 'baton_handoffs_total',
     kind: 'counter',
-    help: 'Handoffs by the lifecycle state they reached; `reason` is empty unless something was in the way, and QUEUED with a reason is another attempt.',
+    help: 'Handoffs by the lifecycle state they reached, and ACCEPTED when their execution begins; `reason` is empty unless something was in the way, and QUEUED with a reason is another attempt.',
     labels: ['outcome', 'reason'],
     openLabels: ['reason'],
     filledBy:
