@@ -11,12 +11,21 @@ import {
   closeCanceledTask,
   endCanceledHandoffs,
   findCancelState,
+  GIVEN_UP_FROM,
+  giveUpBranch,
   graceExecutions,
   inTransaction,
   isConflict,
   lockForCancel,
 } from '@baton/store'
-import type { CancelTarget, Database, ExpiredHandoff, OutboxEvent, Pool } from '@baton/store'
+import type {
+  CancelState,
+  CancelTarget,
+  Database,
+  ExpiredHandoff,
+  OutboxEvent,
+  Pool,
+} from '@baton/store'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { wakeRelays } from './wake.ts'
 
@@ -79,7 +88,10 @@ async function cancel(transaction: Database, request: CancelRequest): Promise<Ca
   const open = await lockForCancel(transaction, request, before.taskId)
   const { taskStatus, state } = (await findCancelState(transaction, request)) ?? before
   const had = request.handoffId === undefined ? taskStatus : state
-  if (open.length === 0 && endedOtherwise(had)) return { kind: 'ended', state: had }
+  if (open.length === 0 && endedOtherwise(had))
+    return request.handoffId === undefined
+      ? { kind: 'ended', state: had }
+      : giveUp(transaction, { ...request, handoffId: request.handoffId }, before)
   const stopping = await graceExecutions(transaction, open, request.graceMs)
   const graced = new Set(stopping.map((one) => one.handoffId))
   const ended = await cancelAtOnce(
@@ -105,6 +117,22 @@ async function cancel(transaction: Database, request: CancelRequest): Promise<Ca
     taskStatus: after?.taskStatus ?? before.taskStatus,
     repeated,
   }
+}
+
+/** A handoff that had ended without a result is given up where its branch is still waited for. */
+async function giveUp(
+  transaction: Database,
+  { handoffId, actor }: { readonly handoffId: string; readonly actor: string },
+  { taskId, taskStatus, state, cancelRequested, known }: CancelState,
+): Promise<Canceled> {
+  const answer = { kind: 'canceled', stopping: [], taskId, taskStatus } as const
+  if (await giveUpBranch(transaction, { handoffId, taskId })) {
+    await addOutboxEvents(transaction, requestEvents([known], actor))
+    crashPoint('cancel.before_commit')
+    return { ...answer, ended: [handoffId], repeated: false }
+  }
+  const wasGivenUp = cancelRequested && GIVEN_UP_FROM.includes(state)
+  return wasGivenUp ? { ...answer, ended: [], repeated: true } : { kind: 'ended', state }
 }
 
 /** There is nothing left to cancel; CANCELED itself is the answer that was asked for. */

@@ -66,9 +66,10 @@ export function addTask(program: Command, run: Run): void {
     .description('send what was rolled back or has expired again; safe to repeat')
     .argument('<task>', TASK)
     .option('--to <agent>', 'to another agent type than before')
+    .option('--handoff <id>', 'which one, where several branches came back (default: the latest)')
     .action(
-      run(async (context, id: string, { to }: { to?: string }) =>
-        (await tasksModule()).resumeTask(context, { task: id, to }),
+      run(async (context, id: string, { to, handoff }: { to?: string; handoff?: string }) =>
+        (await tasksModule()).resumeTask(context, { task: id, to, handoff }),
       ),
     )
 }

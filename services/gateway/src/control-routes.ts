@@ -127,6 +127,8 @@ const canceled = (ended: string) => ({
 const CANCEL_HANDOFF = onlyById('handoff', 'handoffs:cancel', {
   operationId: 'cancelHandoff',
   summary: 'Cancel a handoff; a running execution is told and gets a grace',
+  description:
+    'One that came back, expired, was refused or blocked in a branch ends its branch: what joins it goes on without.',
   ...CANCELLATION,
   response: canceled('The handoff had ended before'),
 })

@@ -132,10 +132,21 @@ interface Resumed {
 /** Through the gateway, as the person who acts. */
 export async function resumeTask(
   context: Context,
-  { task, to }: { readonly task: string; readonly to: string | undefined },
+  {
+    task,
+    to,
+    handoff,
+  }: {
+    readonly task: string
+    readonly to: string | undefined
+    readonly handoff: string | undefined
+  },
 ): Promise<ExitCode> {
   const { output } = context
-  const body = to === undefined ? {} : { targetAgentType: to }
+  const body = {
+    ...(to === undefined ? {} : { targetAgentType: to }),
+    ...(handoff === undefined ? {} : { handoffId: handoff.trim().toLowerCase() }),
+  }
   const resumed = await withGateway(context, async (gateway) => {
     const taskId = await findTask(gateway, task)
     return gateway.post<Resumed>(`/v2/tasks/${taskId}/resume`, body)
