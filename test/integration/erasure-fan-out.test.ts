@@ -110,7 +110,7 @@ it('leaves nothing of what was joined, nor of what it was joined from', async ()
   const subject = 'Ada-Joined'
   working = ({ message }) => ({ result: `${message.taskDescription} says ${subject}` })
   const taskId = await fanOut(subject, {
-    next: [branch(`for ${subject} left`), branch(`for ${subject} right`)],
+    next: [branch(`for ${subject} left`), branch(`for ${subject} right`, { branch: subject })],
     join: join(`bring ${subject} together`),
   })
   await reaches(taskId, 'COMPLETED')

@@ -168,6 +168,14 @@ readonly "endedAt"?: string | null
 readonly "expiresAt"?: string | null
 /** Every time it was handed back to its sender; only where one handoff is read. */
 readonly "returns"?: readonly (Readonly<Record<string, unknown>>)[]
+/** Null on the task’s own way. */
+readonly "branch"?: {
+readonly "branchId"?: string
+/** By the names of the branches it stands in, the outermost first. */
+readonly "name"?: string
+/** Null while something of it goes on, or waits for a person to take it up again or cancel it. */
+readonly "outcome"?: string | null
+} | null
 readonly "links"?: Readonly<Record<string, unknown>>
 }
 
@@ -303,6 +311,8 @@ readonly "reason"?: string
 readonly "details"?: unknown
 readonly "createdAt"?: string
 readonly "resolvedAt"?: string | null
+/** The name of its branch. */
+readonly "branch"?: string | null
 readonly "links"?: Readonly<Record<string, unknown>>
 }
 
@@ -377,6 +387,8 @@ readonly "requestedAt"?: string
 readonly "expiresAt"?: string | null
 /** Digest of the signed bytes in hex: what is approved. */
 readonly "sha256"?: string
+/** The name of its branch. */
+readonly "branch"?: string | null
 readonly "links"?: Readonly<Record<string, unknown>>
 }
 

@@ -1,4 +1,5 @@
 // Approvals: handoffs held for a person, and the one decision about each (R13, R15).
+import { BRANCH_NAME } from './branch-places.ts'
 import type { ExpiredHandoff } from './ended-outside.ts'
 import type { DecisionSignature } from '@baton/ledger'
 import { sql } from '@baton/postgres/statements'
@@ -21,6 +22,8 @@ export interface ApprovalView {
   readonly expiresAt: Date | null
   /** Lower-case hex digest of the signed bytes: what is approved. */
   readonly sha256: string
+  /** The name of its branch; null on the task’s own way. */
+  readonly branch: string | null
 }
 
 /** Handoffs that wait for a decision, oldest first. */
@@ -38,6 +41,7 @@ export function listApprovals(db: Database, limit: number): Promise<ApprovalView
       'a.requested_at as requestedAt',
       'h.expires_at as expiresAt',
       sql<string>`encode(h.body_sha256, 'hex')`.as('sha256'),
+      sql<string | null>`${sql.raw(BRANCH_NAME)}`.as('branch'),
     ])
     .where('a.closed_at', 'is', null)
     .where('h.state', '=', 'AWAITING_APPROVAL')

@@ -1,4 +1,5 @@
 // Dead letters as people look at them: lists, clusters, one with its votes, and what a dry run judges.
+import { BRANCH_NAME } from './branch-places.ts'
 import { text, uuid } from '@baton/postgres'
 import { LIVE } from './agent-registrations.ts'
 import type { StoredMessage } from './reviews.ts'
@@ -44,6 +45,8 @@ export interface DeadLetterView {
   readonly askedAt: Date | null
   readonly resolvedAt: Date | null
   readonly resolution: string | null
+  /** The name of its branch; null on the task’s own way. */
+  readonly branch: string | null
 }
 
 const DEAD_LETTERS = tables
@@ -63,6 +66,7 @@ const DEAD_LETTERS = tables
     'd.asked_at as askedAt',
     'd.resolved_at as resolvedAt',
     'd.resolution',
+    sql<string | null>`${sql.raw(BRANCH_NAME)}`.as('branch'),
   ])
 
 export interface DeadLetterFilter {

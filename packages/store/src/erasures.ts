@@ -86,9 +86,9 @@ const ERASE = [
      where id in (${TASKS}) and result is not null and result <> ${RESULT}`,
   ],
   [
-    'erase_branch_results',
-    `update branch set result = ${RESULT}
-     where task_id in (${TASKS}) and result is not null and result <> ${RESULT}`,
+    'erase_branches',
+    `update branch set result = case when result is not null then ${RESULT} end, name = (position + 1)::text
+     where task_id in (${TASKS})`,
   ],
   [
     'erase_join_requests',

@@ -1,4 +1,6 @@
 // What people and the gateway ask: one task, one handoff, lists for a screen. Never on the hot path.
+import { BRANCH_PLACE } from './branch-places.ts'
+import type { BranchPlace } from './branch-places.ts'
 import { one, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
 import type { Database } from './database.ts'
@@ -94,6 +96,8 @@ export interface HandoffView {
   readonly cancelRequested: boolean
   /** Until when a result of its execution still commits although it is being canceled. */
   readonly cancelGraceUntil: Date | null
+  /** Null on the task’s own way. */
+  readonly branch: BranchPlace | null
 }
 
 const HANDOFFS = tables
@@ -130,6 +134,7 @@ const HANDOFFS = tables
       then json_build_object('decision', a.decision, 'decidedBy', a.decided_by) end`.as('approval'),
     'h.cancel_requested as cancelRequested',
     'h.cancel_grace_until as cancelGraceUntil',
+    sql<BranchPlace | null>`${sql.raw(BRANCH_PLACE)}`.as('branch'),
   ])
 
 export async function findHandoff(

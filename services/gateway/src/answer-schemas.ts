@@ -125,6 +125,18 @@ const ANSWERS = {
       listOf(object),
       'Every time it was handed back to its sender; only where one handoff is read.',
     ),
+    branch: {
+      type: ['object', 'null'],
+      properties: {
+        branchId: uuid,
+        name: described(text, 'By the names of the branches it stands in, the outermost first.'),
+        outcome: described(
+          textOrNull,
+          'Null while something of it goes on, or waits for a person to take it up again or cancel it.',
+        ),
+      },
+      description: 'Null on the task\u2019s own way.',
+    },
     links: object,
   }),
   JoinedBranch: record({
@@ -265,6 +277,7 @@ const ANSWERS = {
     details: {},
     createdAt: time,
     resolvedAt: textOrNull,
+    branch: described(textOrNull, 'The name of its branch.'),
     links: object,
   }),
   DeadLetterCase: {
@@ -377,6 +390,7 @@ const ANSWERS = {
     requestedAt: time,
     expiresAt: { type: ['string', 'null'], format: 'date-time' },
     sha256: described(text, 'Digest of the signed bytes in hex: what is approved.'),
+    branch: described(textOrNull, 'The name of its branch.'),
     links: object,
   }),
   DecidedApproval: record({

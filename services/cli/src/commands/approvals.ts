@@ -7,6 +7,7 @@ import { withGateway, withReadingGateway } from '../gateway-client.ts'
 import { instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
+import { BRANCH_COLUMN } from './waiting-branches.ts'
 
 interface Approval {
   readonly handoffId: string
@@ -19,6 +20,7 @@ interface Approval {
   readonly expiresAt: string | null
   /** Lower-case hex digest of the bytes that wait. */
   readonly sha256: string
+  readonly branch: string | null
 }
 
 export async function listWaiting(
@@ -38,11 +40,13 @@ export async function listWaiting(
   return EXIT.fine
 }
 
-const table = (approvals: readonly Approval[]): string =>
-  renderTable(
+function table(approvals: readonly Approval[]): string {
+  const branched = approvals.some(({ branch }) => branch !== null)
+  return renderTable(
     [
       { title: 'HANDOFF' },
       { title: 'TASK' },
+      ...(branched ? [BRANCH_COLUMN] : []),
       { title: 'FROM → TO', widthMax: 44 },
       { title: 'SENT BY', widthMax: 20 },
       { title: 'PRIORITY', align: 'right' },
@@ -52,6 +56,7 @@ const table = (approvals: readonly Approval[]): string =>
     approvals.map((one) => [
       one.handoffId,
       short(one.taskId),
+      ...(branched ? [one.branch ?? ''] : []),
       `${one.fromAgent} → ${one.toAgent}`,
       one.sentBy ?? '',
       String(one.priority),
@@ -59,6 +64,7 @@ const table = (approvals: readonly Approval[]): string =>
       one.expiresAt === null ? '' : instant(one.expiresAt),
     ]),
   )
+}
 
 interface Decision {
   readonly handoffId: string

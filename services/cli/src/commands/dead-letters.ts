@@ -6,9 +6,10 @@ import { withGateway, withReadingGateway } from '../gateway-client.ts'
 import { count, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import type { Output } from '../terminal/output.ts'
-import { renderTable } from '../terminal/table.ts'
+import { clip, renderTable } from '../terminal/table.ts'
 import { findDeadLetter } from './find-dead-letter.ts'
 import type { DeadLetter, DeadLetterCase, Evidence } from './find-dead-letter.ts'
+import { BRANCH_COLUMN } from './waiting-branches.ts'
 
 interface DeadLettersOptions {
   readonly limit: number
@@ -36,11 +37,13 @@ export async function deadLetters(
   return EXIT.fine
 }
 
-const table = (found: readonly DeadLetter[]): string =>
-  renderTable(
+function table(found: readonly DeadLetter[]): string {
+  const branched = found.some(({ branch }) => branch !== null)
+  return renderTable(
     [
       { title: 'HANDOFF' },
       { title: 'TASK' },
+      ...(branched ? [BRANCH_COLUMN] : []),
       { title: 'FROM → TO', widthMax: 44 },
       { title: 'REASON' },
       { title: 'WHERE', widthMax: 40 },
@@ -49,12 +52,14 @@ const table = (found: readonly DeadLetter[]): string =>
     found.map((deadLetter) => [
       deadLetter.handoffId,
       short(deadLetter.taskId),
+      ...(branched ? [deadLetter.branch ?? ''] : []),
       `${deadLetter.fromAgent} → ${deadLetter.toAgent}`,
       deadLetter.reason,
       placeOf(deadLetter.details),
       instant(deadLetter.createdAt),
     ]),
   )
+}
 
 /** The first place and rule. */
 function placeOf([first]: readonly Evidence[]): string {
@@ -86,10 +91,10 @@ export async function showDeadLetter(
 }
 
 function linesOf(deadLetter: DeadLetterCase): readonly string[] {
-  const { release, redact, sentBy, resolution } = deadLetter
+  const { release, redact, sentBy, resolution, branch } = deadLetter
   const sender = sentBy === null ? '' : `, sent by ${sentBy}`
   return [
-    `Dead letter ${deadLetter.handoffId} of task ${deadLetter.taskId}`,
+    `Dead letter ${deadLetter.handoffId} of task ${deadLetter.taskId}${branch === null ? '' : `, branch ${clip(branch, 40)}`}`,
     `${deadLetter.reason}: ${deadLetter.fromAgent} → ${deadLetter.toAgent}${sender}, ${count(deadLetter.bytes)} bytes, since ${instant(deadLetter.createdAt)} UTC`,
     '',
     renderTable(

@@ -31,6 +31,7 @@ export interface DeadLetter {
   readonly askedAt: string | null
   readonly resolvedAt: string | null
   readonly resolution: string | null
+  readonly branch: string | null
 }
 
 export interface DeadLetterCase extends DeadLetter {

@@ -64,6 +64,26 @@ export async function readTask(gateway: GatewayClient, taskId: string): Promise<
   return { task: taskOf(task), handoffs: handoffs.map(handoffOf) }
 }
 
+/** The handoff of a task that a person means by its first digits. Throws BATON_TASK_NOT_FOUND. */
+export async function findHandoffOf(
+  gateway: GatewayClient,
+  { taskId, text }: { readonly taskId: string; readonly text: string },
+): Promise<string> {
+  const given = text.trim().toLowerCase()
+  if (isUuid(given)) return given
+  const { handoffs } = await readTask(gateway, taskId)
+  const [found, other] = handoffs.filter(({ handoffId }) => handoffId.startsWith(given))
+  if (found !== undefined && other === undefined) return found.handoffId
+  const what = found === undefined ? 'no handoff' : 'more than one handoff'
+  throw permanent(
+    'BATON_TASK_NOT_FOUND',
+    `${what} of the task begins with ${JSON.stringify(text)}`,
+    {
+      fix: `\`${nextStep(`task show ${taskId.slice(0, 8)}`)}\` lists its handoffs; --json writes their whole ids.`,
+    },
+  )
+}
+
 /** The answer, or BATON_TASK_NOT_FOUND with the words of this command line. */
 export async function orNotFound<Answer>(text: string, asked: Promise<Answer>): Promise<Answer> {
   try {

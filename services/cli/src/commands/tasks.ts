@@ -9,8 +9,9 @@ import { withGateway, withReadingGateway } from '../gateway-client.ts'
 import { dollars, instant, short } from '../terminal/figures.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
-import { findTask, listTasks, orNotFound, readTask } from './find-task.ts'
+import { findHandoffOf, findTask, listTasks, orNotFound, readTask } from './find-task.ts'
 import type { Handoff, Task } from './find-task.ts'
+import { branchTable, hasBranches, stepsOf, waitingFor, waitingLines } from './waiting-branches.ts'
 
 const STATUSES: readonly string[] = TASK_STATUSES
 
@@ -76,11 +77,16 @@ export async function showTask(context: Context, text: string): Promise<ExitCode
     readTask(gateway, await findTask(gateway, text)),
   )
   if (output.json) output.data(JSON.stringify({ ...task, handoffs }))
-  else output.data(`Task ${task.taskId} is ${task.status}.\n\n${handoffTable(handoffs)}`)
+  else output.data(`Task ${task.taskId} is ${task.status}.\n\n${tableOf(handoffs)}`)
+  const waiting = waitingLines(handoffs)
+  if (waiting.length > 0) output.words(`\n${waiting.join('\n')}`)
   output.words(`\nSpent ${dollars(task.spentMicroUSD)} of ${dollars(task.budgetMicroUSD)}.`)
   output.next(stepFor(task, handoffs))
   return EXIT.fine
 }
+
+const tableOf = (handoffs: readonly Handoff[]): string =>
+  hasBranches(handoffs) ? branchTable(handoffs) : handoffTable(handoffs)
 
 const handoffTable = (handoffs: readonly Handoff[]): string =>
   renderTable(
@@ -103,6 +109,9 @@ const handoffTable = (handoffs: readonly Handoff[]): string =>
   )
 
 function stepFor({ taskId, status }: Task, handoffs: readonly Handoff[]): string {
+  const [first] = waitingFor(handoffs)
+  const step = first && stepsOf(first)[0]?.[0]
+  if (step !== undefined) return step
   const isBack = ['ROLLED_BACK', 'EXPIRED'].includes(handoffs.at(-1)?.state ?? '')
   const isOpen = ['PENDING_HANDOFF', 'AWAITING_HUMAN'].includes(status)
   return nextStep(`${isBack && isOpen ? 'task resume' : 'trace'} ${short(taskId)}`)
@@ -143,13 +152,13 @@ export async function resumeTask(
   },
 ): Promise<ExitCode> {
   const { output } = context
-  const body = {
-    ...(to === undefined ? {} : { targetAgentType: to }),
-    ...(handoff === undefined ? {} : { handoffId: handoff.trim().toLowerCase() }),
-  }
   const resumed = await withGateway(context, async (gateway) => {
     const taskId = await findTask(gateway, task)
-    return gateway.post<Resumed>(`/v2/tasks/${taskId}/resume`, body)
+    const handoffId = handoff && (await findHandoffOf(gateway, { taskId, text: handoff }))
+    return gateway.post<Resumed>(`/v2/tasks/${taskId}/resume`, {
+      ...(to === undefined ? {} : { targetAgentType: to }),
+      ...(handoffId === undefined ? {} : { handoffId }),
+    })
   })
   const { taskId } = resumed
   if (output.json) output.data(JSON.stringify(resumed))

@@ -1,6 +1,6 @@
 // The way of a task as a drawing, where it was more than a line: branches beside each other, and what joined them.
 import type { RecordBody } from '@baton/ledger'
-import { dollars, elapsed } from '../terminal/figures.ts'
+import { dollars, elapsed, short } from '../terminal/figures.ts'
 import { clip } from '../terminal/table.ts'
 
 type Told = Pick<
@@ -108,8 +108,8 @@ const resumptionsOf = (records: readonly Told[]): ReadonlyMap<string, string> =>
     ),
   )
 
-function describe({ agents, last, joins, spentMicroUSD }: Node, first: number): string {
+function describe({ handoffId, agents, last, joins, spentMicroUSD }: Node, first: number): string {
   const joined = joins === undefined ? '' : ` (joins ${joins.length})`
   const spent = spentMicroUSD === null ? '' : `, ${dollars(spentMicroUSD)} spent`
-  return `${clip(agents)}${joined}  ${last.event} +${elapsed(Date.parse(last.recordedAt) - first)}${spent}`
+  return `${short(handoffId)} ${clip(agents)}${joined}  ${last.event} +${elapsed(Date.parse(last.recordedAt) - first)}${spent}`
 }
