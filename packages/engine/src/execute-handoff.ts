@@ -18,14 +18,13 @@ import type { Metrics, Span } from '@baton/telemetry'
 import type { Agent, AgentContext, AgentResult } from './agent.ts'
 import { HandoffCanceled } from './agent.ts'
 import { callOutside } from './call-outside.ts'
-import { withReceivers } from './choose-receiver.ts'
 import { createEmitter } from './commit-chunks.ts'
 import type { Emitter } from './commit-chunks.ts'
 import { readChunk } from './decide/chunks.ts'
 import type { Heartbeat, Lease } from './heartbeat.ts'
 import type { KnownReceivers } from './known-receivers.ts'
 import type { OutsideAgent } from './outside-agent.ts'
-import { summariseNext } from './summarise-next.ts'
+import { summarised } from './summarise-next.ts'
 
 /** How agent code ended. A failure carries a code, never the agent's own text. */
 export type Execution =
@@ -144,13 +143,14 @@ export async function executeHandoff(
   try {
     crashPoint('receiver.mid_execute')
     const hop = { claimed, message, span: own }
-    const execution =
+    const came =
       'call' in agent
-        ? await untilAborted(callOutside({ ...deps, agent, lease }, hop), lease.over)
-        : await untilAborted(
-            runAgent({ ...deps, agent, lease }, hop).then((done) => summarised(deps, hop, done)),
-            lease.over,
-          )
+        ? callOutside({ ...deps, agent, lease }, hop)
+        : runAgent({ ...deps, agent, lease }, hop)
+    const execution = await untilAborted(
+      came.then((done) => summarised(deps, hop, done)),
+      lease.over,
+    )
     if (execution.kind === 'done') own.setAttributes(usageAttributes(execution.result.tokens))
     own.end(execution.kind === 'failed' ? { error: execution.code } : {})
     return execution
@@ -165,18 +165,6 @@ export async function executeHandoff(
     lease.release()
     deps.metrics.hopSeconds.execute.observe((performance.now() - startedAt) / 1000, own.exemplar)
   }
-}
-
-/** An agent outside says what it hands on later, to whoever settles it. */
-async function summarised(
-  { pool, receivers, summariser, metrics, logger }: ExecuteDeps,
-  { claimed, message }: Accepted,
-  execution: Execution,
-): Promise<Execution> {
-  if (summariser === undefined || execution.kind !== 'done') return execution
-  const step = { claimed, message, execution }
-  const addressed = await withReceivers(step, { pool, logger })
-  return summariseNext({ ...step, execution: addressed }, { summariser, receivers, metrics })
 }
 
 interface RunParts {

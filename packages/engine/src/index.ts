@@ -75,7 +75,8 @@ export {
   releaseRemote,
   settleRemote,
 } from './remote-execution.ts'
-export type { RemoteSettled, SettleRequest } from './remote-execution.ts'
+export type { RemoteSettled, SettleParts, SettleRequest } from './remote-execution.ts'
+export { summarised } from './summarise-next.ts'
 export { createReceiptReconciler, reconcile } from './reconcile-receipts.ts'
 export { createEventShipper } from './record-audit.ts'
 export { createRefusalRecorder } from './record-refusals.ts'

@@ -34,9 +34,13 @@ export interface PrepareOptions {
   readonly fanOuts?: FanOutBounds | undefined
   /** What a summariser wrote of the older turns, ahead of building; the extract by default. Its cost is the sender's. */
   readonly written?: WrittenSummary | undefined
+  /** What summaries of it have cost before: it stays spent where it is built again. */
+  readonly paid?: Paid | undefined
   /** Called for every handoff whose older turns were summarised. */
   onCompressed?(): void
 }
+
+export type Paid = Pick<WrittenSummary, 'costUSD' | 'tokens'>
 
 /** What a sender asks for; it is saved in the checkpoint so that a returned handoff can be rebuilt. */
 export interface HandoffRequest {
@@ -55,7 +59,7 @@ export function prepareHandoff(
 ): NewHandoff {
   const { agentState, targetAgentType } = request
   const { traceparent = agentState.traceparent, written, receiver = targetAgentType } = options
-  const cost = chargedWith(agentState.cost, written)
+  const cost = chargedWith(chargedWith(agentState.cost, options.paid), written)
   const { message, compression } = buildHandoff(
     { ...agentState, cost, traceparent },
     receiver,
@@ -69,7 +73,7 @@ export function prepareHandoff(
 }
 
 /** The sender pays for the summary, in whole micro-USD. */
-export function chargedWith(cost: AgentCost, written: WrittenSummary | undefined): AgentCost {
+export function chargedWith(cost: AgentCost, written: Paid | undefined): AgentCost {
   if (written === undefined) return cost
   const { ownCostUSD, tokenSpent } = cost
   return {
@@ -78,6 +82,24 @@ export function chargedWith(cost: AgentCost, written: WrittenSummary | undefined
     tokenSpent: {
       prompt: tokenSpent.prompt + written.tokens.prompt,
       completion: tokenSpent.completion + written.tokens.completion,
+    },
+  }
+}
+
+/** What the summaries of a handoff have cost so far: what its message says beyond what was asked for. */
+export function paidFor(
+  { costTracking }: HandoffMessage,
+  asked: HandoffRequest | undefined,
+): Paid | undefined {
+  if (asked === undefined) return undefined
+  const { spentSoFarUSD, ownCostUSD, tokenSpent } = asked.agentState.cost
+  const { costSpentSoFarUSD, tokenSpent: said } = costTracking
+  const micro = microUSD(costSpentSoFarUSD) - microUSD(spentSoFarUSD) - microUSD(ownCostUSD)
+  return {
+    costUSD: usdFromMicro(Math.max(0, micro)),
+    tokens: {
+      prompt: Math.max(0, said.prompt - tokenSpent.prompt),
+      completion: Math.max(0, said.completion - tokenSpent.completion),
     },
   }
 }

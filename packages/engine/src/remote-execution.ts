@@ -6,6 +6,7 @@ import {
   addOutboxEvents,
   findSettled,
   isTaken,
+  keepRemoteLeases,
   loadTaken,
   releaseLeases,
   takeExecutions,
@@ -13,13 +14,13 @@ import {
 import type { ClaimedHandoff, Fence, Pool, TakenHandoff } from '@baton/store'
 import { parseTraceparent } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
-import type { AgentRegistration } from '@baton/protocol'
+import type { AgentRegistration, HandoffMessage } from '@baton/protocol'
 import { commitChunks } from './commit-chunks.ts'
 import type { SettledAs, Settler } from './commit-outcome.ts'
 import { startedEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { breaksStream, LOST, numberChunk } from './decide/chunks.ts'
 import type { Chunk } from './decide/chunks.ts'
-import type { Accepted, Executing, Executor } from './execute-handoff.ts'
+import type { Accepted, Executing, Execution, Executor } from './execute-handoff.ts'
 import { executionOf } from './outside-agent.ts'
 import type { Given, RemoteOutcome } from './outside-agent.ts'
 import { readMessage } from './prepare-handoff.ts'
@@ -94,20 +95,36 @@ export type RemoteSettled =
   /** It is not theirs, or no longer: nothing was changed. */
   | { readonly kind: 'lost' }
 
+export interface SettleParts {
+  readonly pool: Pool
+  readonly settle: Settler
+  /** Has the summaries written of what an agent hands on; the extract where there is none. */
+  readonly summarise?: Summarise | undefined
+}
+
+type Summarise = (executed: TakenStep, execution: Execution) => Promise<Execution>
+
+interface TakenStep {
+  readonly claimed: TakenHandoff
+  readonly message: HandoffMessage
+}
+
 /**
  * Settles what `takenBy` has taken, each in the set of all that settle at the same time; the answers are in order. Repeating it answers
  * the state of what the first time came to.
  */
 export async function settleRemote(
-  { pool, settle }: { readonly pool: Pool; readonly settle: Settler },
+  parts: SettleParts,
   takenBy: string,
   requests: readonly SettleRequest[],
 ): Promise<readonly RemoteSettled[]> {
+  const { pool } = parts
   const taken = await loadTaken(pool, requests, takenBy)
   const byId = new Map(taken.map((one) => [one.handoffId, one]))
   crashPoint('remote.before_settle')
+  const keep = () => keepRemoteLeases(pool, taken, takenBy)
   const states = await Promise.all(
-    requests.map((request) => settleOne(settle, byId.get(request.handoffId), request)),
+    requests.map((request) => settleOne({ ...parts, keep }, byId.get(request.handoffId), request)),
   )
   crashPoint('remote.after_settle')
   const unsettled = requests.filter((_, index) => states[index] === undefined)
@@ -158,7 +175,7 @@ export async function emitRemote(
 }
 
 async function settleOne(
-  settle: Settler,
+  { settle, summarise, keep }: SettleParts & { keep(): Promise<unknown> },
   taken: TakenHandoff | undefined,
   { outcome, traceparent }: SettleRequest,
 ): Promise<SettledAs> {
@@ -170,7 +187,28 @@ async function settleOne(
     agent: { type: taken.agentType, version: taken.agentVersion },
     traceparent: continuedTrace(traceparent, taken),
   })
-  return settle.executed(taken, message, execution)
+  const handsOn = execution.kind === 'done' && execution.result.next.length > 0
+  if (summarise === undefined || !handsOn) return settle.executed(taken, message, execution)
+  const step = { claimed: taken, message }
+  const whole = await whileKept(keep, () => summarise(step, execution))
+  return settle.executed(taken, message, whole)
+}
+
+const KEEP_MS = 1_000
+
+/** An agent that settles says no more that it is at it: its lease is kept while it waits. */
+async function whileKept<Result>(
+  keep: () => Promise<unknown>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const keepOn = () => void keep().catch(() => undefined)
+  const keeping = setInterval(keepOn, KEEP_MS)
+  keepOn()
+  try {
+    return await work()
+  } finally {
+    clearInterval(keeping)
+  }
 }
 
 /** What is handed on hangs in the trace below the agent's own span, where it told one of this trace (I9). */

@@ -10,14 +10,22 @@ import {
   lockResumable,
 } from '@baton/store'
 import type { NewHandoff, ResumableHandoff, ResumeState } from '@baton/store'
+import type { WrittenSummary } from '@baton/summarise'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
-import { prepareHandoff, prepareSaved, readCheckpoint, readMessage } from './prepare-handoff.ts'
-import type { PrepareOptions } from './prepare-handoff.ts'
+import {
+  paidFor,
+  prepareHandoff,
+  prepareSaved,
+  readCheckpoint,
+  readMessage,
+} from './prepare-handoff.ts'
+import type { HandoffRequest, PrepareOptions } from './prepare-handoff.ts'
 import { refuseOtherResidency, residencyOf } from './revise-handoff.ts'
 import type { ReturnParts } from './revise-handoff.ts'
 import { sendOne } from './commit-outgoing.ts'
 import type { Sent } from './commit-outgoing.ts'
 import { wakeRelays } from './wake.ts'
+import { writeSummaryAgain } from './write-summary.ts'
 
 /** What is done differently this time; nothing by default. */
 export interface ResumeChange {
@@ -73,6 +81,7 @@ async function commit(parts: ReturnParts, request: ResumeRequest): Promise<Resum
   const onCompressed = () => metrics.contextCompressionsTotal.inc()
   const { targetAgentType = (await findResumeTarget(pool, request))?.agentType } = change
   const bounds = await receivers.boundsOf(targetAgentType === undefined ? [] : [targetAgentType])
+  const ahead = await summaryAhead({ ...parts, bounds }, request)
   return inTransaction(pool, async (transaction) => {
     const standing = await lockResumable(transaction, request)
     if (standing.kind !== 'resumable') return standing
@@ -82,6 +91,7 @@ async function commit(parts: ReturnParts, request: ResumeRequest): Promise<Resum
       sentBy,
       bounds,
       onCompressed,
+      written: ahead?.of === resumable.handoffId ? ahead.written : undefined,
     })
     const { handoffId } = handoff
     const sent = await sendOne(transaction, handoff)
@@ -91,6 +101,28 @@ async function commit(parts: ReturnParts, request: ResumeRequest): Promise<Resum
     await addOutboxEvents(transaction, [toOutboxEvent({ ...entry, act: { id: handoffId, actor } })])
     return { kind: 'sent', sent }
   })
+}
+
+interface Ahead {
+  /** The handoff that it was written to take up. */
+  readonly of: string
+  readonly written: WrittenSummary | undefined
+}
+
+/** The summary that building it anew needs: written before the task is locked to be resumed, and not where it was before. */
+async function summaryAhead(
+  parts: ReturnParts & Pick<PrepareOptions, 'bounds'>,
+  request: ResumeRequest,
+): Promise<Ahead | undefined> {
+  const { change = {} } = request
+  const { agentState } = change
+  if (parts.summariser === undefined || agentState === undefined) return undefined
+  const standing = await inTransaction(parts.pool, (one) => lockResumable(one, request))
+  if (standing.kind !== 'resumable') return undefined
+  const { handoff } = standing
+  const asked = requestOf(handoff, { ...change, agentState })
+  const written = await writeSummaryAgain(readMessage(handoff.body), asked, parts)
+  return { of: handoff.handoffId, written }
 }
 
 function refusedResumption(taskId: string, kind: 'unknown' | 'ended' | 'nothing'): Error {
@@ -165,30 +197,36 @@ function sameMessage(
 
 function otherMessage(
   handoff: ResumableHandoff,
-  change: ResumeChange & { readonly agentState: AgentState },
+  change: Rebuilding,
   options: PrepareOptions,
 ): NewHandoff {
-  const { agentState, targetAgentType = handoff.toAgent, constraints } = change
-  const saved = readCheckpoint(handoff.checkpoint).request?.constraints ?? {}
-  const asked = withoutPassed(saved as HandoffConstraints, Date.now())
   const standing = readMessage(handoff.body)
-  const prepared = prepareHandoff(
-    {
-      agentState: {
-        ...residencyOf(standing),
-        ...agentState,
-        taskId: handoff.taskId,
-        handoffId: randomUUID(),
-        parentHandoffId: handoff.parentId,
-        agent: { ...agentState.agent, agentId: handoff.fromAgent },
-      },
-      targetAgentType,
-      constraints: constraints ?? asked,
-    },
-    { ...options, traceparent: handoff.traceparent },
-  )
+  const paid = paidFor(standing, askedOf(handoff))
+  const { traceparent } = handoff
+  const prepared = prepareHandoff(requestOf(handoff, change), { ...options, paid, traceparent })
   refuseOtherResidency(standing, readMessage(prepared.body))
   return prepared
+}
+
+type Rebuilding = ResumeChange & { readonly agentState: AgentState }
+
+const askedOf = ({ checkpoint }: ResumableHandoff): HandoffRequest | undefined =>
+  readCheckpoint(checkpoint).request as HandoffRequest | undefined
+
+function requestOf(handoff: ResumableHandoff, change: Rebuilding): HandoffRequest {
+  const { agentState, targetAgentType = handoff.toAgent, constraints } = change
+  return {
+    agentState: {
+      ...residencyOf(readMessage(handoff.body)),
+      ...agentState,
+      taskId: handoff.taskId,
+      handoffId: randomUUID(),
+      parentHandoffId: handoff.parentId,
+      agent: { ...agentState.agent, agentId: handoff.fromAgent },
+    },
+    targetAgentType,
+    constraints: constraints ?? withoutPassed(askedOf(handoff)?.constraints ?? {}, Date.now()),
+  }
 }
 
 interface Limited {

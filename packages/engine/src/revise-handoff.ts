@@ -13,15 +13,23 @@ import {
   lockRevisable,
 } from '@baton/store'
 import type { NewHandoff, Pool, Revision, RevisionBase } from '@baton/store'
+import type { Summariser } from '@baton/summarise'
 import { parseTraceparent } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import { lifecycleEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { decideRevision } from './decide/revision.ts'
 import type { RevisionOutcome } from './decide/revision.ts'
 import type { KnownReceivers } from './known-receivers.ts'
-import { prepareHandoff, prepareSaved, readCheckpoint, readMessage } from './prepare-handoff.ts'
-import type { PrepareOptions } from './prepare-handoff.ts'
+import {
+  paidFor,
+  prepareHandoff,
+  prepareSaved,
+  readCheckpoint,
+  readMessage,
+} from './prepare-handoff.ts'
+import type { HandoffRequest, PrepareOptions } from './prepare-handoff.ts'
 import { wakeRelays } from './wake.ts'
+import { writeSummaryAgain } from './write-summary.ts'
 
 /**
  * What a sender gives to mend a returned handoff: the corrected agent state, from which the message is
@@ -39,6 +47,8 @@ export interface ReturnParts {
   readonly attemptsMax: number
   /** Who may be sent to. */
   readonly receivers: KnownReceivers
+  /** Who condenses older turns that do not fit; the extract by default. */
+  readonly summariser?: Summariser | undefined
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -69,9 +79,19 @@ export async function reviseHandoff(
   const base = await findRevisionBase(pool, handoffId)
   if (base === undefined) return { kind: 'unknown' }
   const onCompressed = () => metrics.contextCompressionsTotal.inc()
-  const bounds = await receivers.boundsOf([readMessage(base.body).toAgent.agentType])
-  const options = { ...parts, sentBy, bounds, onCompressed }
-  const message = prepareRevision(base, correct(base), options)
+  const standing = readMessage(base.body)
+  const bounds = await receivers.boundsOf([standing.toAgent.agentType])
+  const given = correct(base)
+  const written =
+    'message' in given
+      ? undefined
+      : await writeSummaryAgain(standing, requestOf({ base, standing }, given), {
+          ...parts,
+          bounds,
+          isKnown: async () => base.revision >= revision,
+        })
+  const options = { ...parts, sentBy, bounds, onCompressed, written }
+  const message = prepareRevision({ base, standing }, given, options)
   crashPoint('returns.before_commit')
   const outcome = await commit(pool, { revision, message }, actor)
   crashPoint('returns.after_commit')
@@ -102,11 +122,10 @@ function commit(pool: Pool, wanted: Revision, actor: string): Promise<RevisionOu
 // Through the same checks as a send (E09). Task, parent, sender, target type, priority, trace, residency and a
 // demand for approval are kept; with another of them it would be another handoff.
 function prepareRevision(
-  base: RevisionBase,
+  { base, standing }: Standing,
   correction: Correction,
   options: PrepareOptions,
 ): NewHandoff {
-  const standing = readMessage(base.body)
   const message =
     'message' in correction
       ? correctedMessage(base, correction, options)
@@ -141,23 +160,25 @@ interface Standing {
   readonly standing: HandoffMessage
 }
 
-function rebuilt(
-  { base, standing }: Standing,
-  { agentState, constraints }: Extract<Correction, { agentState: unknown }>,
-  options: PrepareOptions,
-): NewHandoff {
-  const { handoffId, parentHandoffId, toAgent } = standing
-  const asked = readCheckpoint(base.checkpoint).request?.constraints as
-    | HandoffConstraints
-    | undefined
-  return prepareHandoff(
-    {
-      agentState: { handoffId, parentHandoffId, ...residencyOf(standing), ...agentState },
-      targetAgentType: toAgent.agentType,
-      constraints: constraints ?? asked ?? {},
-    },
-    { ...options, traceparent: base.traceparent },
-  )
+type Rebuilding = Extract<Correction, { agentState: unknown }>
+
+const askedOf = ({ base }: Standing): HandoffRequest | undefined =>
+  readCheckpoint(base.checkpoint).request as HandoffRequest | undefined
+
+function requestOf(of: Standing, { agentState, constraints }: Rebuilding): HandoffRequest {
+  const { handoffId, parentHandoffId, toAgent } = of.standing
+  return {
+    agentState: { handoffId, parentHandoffId, ...residencyOf(of.standing), ...agentState },
+    targetAgentType: toAgent.agentType,
+    constraints: constraints ?? askedOf(of)?.constraints ?? {},
+  }
+}
+
+function rebuilt(of: Standing, correction: Rebuilding, options: PrepareOptions): NewHandoff {
+  const { base, standing } = of
+  const paid = paidFor(standing, askedOf(of))
+  const { traceparent } = base
+  return prepareHandoff(requestOf(of, correction), { ...options, paid, traceparent })
 }
 
 function refuseOtherHandoff(standing: HandoffMessage, revised: NewHandoff): void {

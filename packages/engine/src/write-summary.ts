@@ -1,6 +1,12 @@
 // Has the summary of a long conversation written before a handoff is built: outside of any transaction or lock (E03).
-import { buildHandoff, microUSD } from '@baton/protocol'
-import type { Conversation, PinnedFacts, Summarise, SummaryOptions } from '@baton/protocol'
+import { buildHandoff, microUSD, strictestOf } from '@baton/protocol'
+import type {
+  Conversation,
+  HandoffMessage,
+  PinnedFacts,
+  Summarise,
+  SummaryOptions,
+} from '@baton/protocol'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
 import type { Metrics } from '@baton/telemetry'
 import { withBounds } from './prepare-handoff.ts'
@@ -32,6 +38,21 @@ export async function writeSummary(
   metrics.contextSummariesTotal.with({ summariser: by, reason }).inc()
   metrics.summariserCostMicroUsdTotal.inc(microUSD(written.costUSD))
   return { ...written, turns: needed.older.turns.length, pinned: needed.pinned }
+}
+
+/** The same for what takes the place of a message: what was not to be shown before is not now, whatever is said of it. */
+export function writeSummaryAgain(
+  { residency, dataClassification: before }: HandoffMessage,
+  request: HandoffRequest,
+  parts: WriteParts,
+): Promise<WrittenSummary | undefined> {
+  const { agentState } = request
+  const dataClassification = strictestOf(before, agentState.dataClassification)
+  const labels = {
+    ...(residency === undefined ? {} : { residency }),
+    ...(dataClassification === undefined ? {} : { dataClassification }),
+  }
+  return writeSummary({ ...request, agentState: { ...agentState, ...labels } }, parts)
 }
 
 const staysHere = ({ agentState: { residency, dataClassification } }: HandoffRequest): boolean =>

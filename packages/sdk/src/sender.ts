@@ -145,7 +145,7 @@ export function createSender(options: SenderOptions): Sender {
   const preparing = { pool, receivers, keyRing, attemptsMax, fanOuts, metrics, logger }
   const bounds = { requireRoom, jurisdiction, summariser }
   const sender = createHandoffSender({ ...preparing, ...bounds, sentBy })
-  const watcher = watchReturns(options, preparing)
+  const watcher = watchReturns(options, { ...preparing, summariser })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   void recorder.start()
   const { sync } = options

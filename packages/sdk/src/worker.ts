@@ -223,9 +223,17 @@ function ownHooks(
       'execute' in agent && (agent.onReturn !== undefined || agent.onRollback !== undefined),
   )
   if (hooked.length === 0) return []
-  const { keyRing, attemptsMax = 3, databaseUrl, correctionMs } = options
+  const { keyRing, attemptsMax = 3, databaseUrl, correctionMs, summariser } = options
   const hooks = new Map(hooked.map((agent) => [agent.type, agent]))
-  const given = { keyRing, attemptsMax, databaseUrl, correctionMs, hooks, operator: null }
+  const given = {
+    keyRing,
+    attemptsMax,
+    databaseUrl,
+    correctionMs,
+    summariser,
+    hooks,
+    operator: null,
+  }
   return [createNotificationWatcher({ ...given, pool, receivers, metrics, logger })]
 }
 

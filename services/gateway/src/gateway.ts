@@ -295,9 +295,9 @@ function facesOf(parts: FaceParts): readonly Face[] {
   const { options, pool, receivers, audit, sending, session, remote, erasures, readiness } = parts
   const { authentication, calls, readers } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
-  const { people = NOBODY } = options
+  const { people = NOBODY, summariser } = options
   const { requireRoom, bounded } = sending
-  const returns = { pool, receivers, keyRing, attemptsMax, metrics, logger }
+  const returns = { pool, receivers, keyRing, attemptsMax, summariser, metrics, logger }
   const review = { pool, people, keyRing, scanner: createScanner() }
   const v2 = createV2({
     authentication,

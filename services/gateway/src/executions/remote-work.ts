@@ -7,14 +7,23 @@ import {
   createReceiver,
   openTransport,
   releaseRemote,
+  summarised,
   watchAudit,
 } from '@baton/engine'
-import type { Backoff, BlockedPolicy, EventShipper, KnownReceivers, Receiver } from '@baton/engine'
+import type {
+  Backoff,
+  BlockedPolicy,
+  EventShipper,
+  KnownReceivers,
+  Receiver,
+  SettleParts,
+} from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import type { People } from '@baton/ledger'
 import type { KeyRing, LostFactsPolicy } from '@baton/protocol'
 import { codeOf } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
+import type { Summariser } from '@baton/sdk'
 import type { FanOutBounds, Fence, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { Transport } from '@baton/transport'
@@ -43,6 +52,7 @@ interface RemoteWorkParts extends RemoteOptions {
   /** Whose decisions count here. */
   readonly people: People
   readonly attemptsMax: number
+  readonly summariser?: Summariser | undefined
   readonly fanOuts?: FanOutBounds | undefined
   readonly metrics: Metrics
   readonly logger: Logger
@@ -52,6 +62,8 @@ export interface RemoteWork extends Service {
   readonly handOut: HandOut
   readonly leaseMs: number
   readonly settle: Receiver['settle']
+  /** Has the summaries written of what is handed on there. */
+  readonly summarise: SettleParts['summarise']
   /** Brings what has committed into the log. */
   readonly shipper: Pick<EventShipper, 'ship'>
   /** Handles queue messages, or handoffs that are named, for whoever executes them outside. */
@@ -59,6 +71,11 @@ export interface RemoteWork extends Service {
   /** Releases what nobody got; never rejects. */
   release(fences: readonly Fence[]): void
 }
+
+/** What cannot be summarised is settled as it came, and says there what is wrong with it. */
+const summariseIn = (parts: RemoteWorkParts): SettleParts['summarise'] =>
+  parts.summariser &&
+  ((step, execution) => summarised(parts, step, execution).catch(() => execution))
 
 /** A claim is judged, recorded and given away well within this time, and its taker's lease begins then. */
 const CLAIM_MS = 8_000
@@ -82,6 +99,7 @@ export function createRemoteWork(parts: RemoteWorkParts): RemoteWork {
     handOut,
     leaseMs,
     settle: receiver.settle,
+    summarise: summariseIn(parts),
     shipper,
     receiveFor: receiver.receiveFor,
     release(fences) {

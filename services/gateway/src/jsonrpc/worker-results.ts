@@ -97,7 +97,7 @@ export async function settle(
   operator: string,
   request: SettleRequest,
 ): Promise<'settled' | 'lost'> {
-  const parts = { pool, settle: remote.settle }
+  const parts = { pool, settle: remote.settle, summarise: remote.summarise }
   const [settled = { kind: 'lost' }] = await settleRemote(parts, operator, [request])
   if (settled.kind === 'settled' && !(settled.repeated && TOO_LATE.has(settled.state)))
     return 'settled'

@@ -140,7 +140,8 @@ async function settle(
 ): Promise<'settled' | 'lost'> {
   const { key, span } = caller
   const request = { handoffId, fencingToken, outcome, traceparent: span.traceparent }
-  const work = { pool: parts.pool, settle: parts.remoteWork().settle }
+  const { settle, summarise } = parts.remoteWork()
+  const work = { pool: parts.pool, settle, summarise }
   const [settled] = await settleRemote(work, key.operator, [request])
   return settled?.kind ?? 'lost'
 }
