@@ -132,6 +132,21 @@ function predecessorsOf(row: HandoffRow, ofTask: readonly HandoffRow[]): readonl
   return [...before.slice(0, 1), ...joined]
 }
 
+// What was committed stays, of whatever came of the handoff; a completion says how much it was.
+function streamsOff({ streams }: Evidence): readonly string[] {
+  return streams.flatMap((row) => {
+    const { handoffId, chunks, lastSeq, counted, misplaced, recorded, sha256 } = row
+    const completed = row.state === 'COMPLETED' || row.state === 'PARTIAL'
+    const isRecorded = recorded?.chunks === chunks && recorded.sha256 === sha256
+    return [
+      ...(chunks === lastSeq ? [] : [`${chunks} chunks up to number ${lastSeq}: ${handoffId}`]),
+      ...(chunks === counted ? [] : [`${chunks} chunks, ${counted} counted: ${handoffId}`]),
+      ...(misplaced === 0 ? [] : [`${misplaced} chunks after the fence: ${handoffId}`]),
+      ...(isRecorded || !completed ? [] : [`its record tells of another stream: ${handoffId}`]),
+    ]
+  })
+}
+
 function torn(evidence: Evidence): readonly string[] {
   const tasks = new Set(evidence.tasks.map((task) => task.id))
   return evidence.handoffs
@@ -161,6 +176,12 @@ export const DELIVERY_INVARIANTS: readonly CampaignInvariant[] = [
     check: fencingTokensOff,
   },
   { id: 'I8', promise: 'I5', rule: 'the effects of a task come in its order', check: disordered },
+  {
+    id: 'I18',
+    promise: 'I4',
+    rule: 'a stream has every chunk once and in order, each of the execution that held the handoff, as its record says',
+    check: streamsOff,
+  },
   {
     id: 'I13',
     promise: 'I1',

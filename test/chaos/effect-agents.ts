@@ -2,11 +2,13 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineAgent, permanent, transient } from '@baton/sdk'
-import type { AgentContext, AgentResult, NextHandoff } from '@baton/sdk'
+import type { AgentContext, AgentResult, JoinHandoff, NextHandoff } from '@baton/sdk'
 import type { LedgerLine } from './effect-ledger.ts'
 
 const file = join(process.env['BATON_CHAOS_FOLDER'] ?? '.', `effects-${process.pid}.jsonl`)
 const TICK_MS = 100
+const CHUNK_MS = 60
+const CHUNKS = 40
 
 /** The machine's own time, whatever the process believes of its clock. */
 const trueNow = (): number => performance.timeOrigin + performance.now()
@@ -29,12 +31,29 @@ function note(context: AgentContext, more: Pick<LedgerLine, 'what' | 'costMicroU
 interface Step {
   readonly workMs: number
   readonly next?: readonly NextHandoff[]
+  readonly join?: JoinHandoff
+  /** How many chunks it yields in all, one with each tick of its work. */
+  readonly chunks?: number
 }
 
 // A cost of its own for every fencing token: a cost that was charged for another fencing token shows.
 const costOf = ({ fencingToken }: AgentContext): number => 1_000 + fencingToken
 
-async function execute(context: AgentContext, { workMs, next = [] }: Step): Promise<AgentResult> {
+/** Goes on after what earlier attempts have committed. Each chunk says under which fencing token it was emitted. */
+async function emitChunks(context: AgentContext, count: number): Promise<void> {
+  let last = 0
+  for (let page = await context.committedChunks(); page.length > 0;) {
+    last = page.at(-1)?.seq ?? last
+    page = await context.committedChunks(last)
+  }
+  for (let seq = last + 1; seq <= count && !context.signal.aborted; seq += 1) {
+    await context.emit({ content: { fencingToken: context.fencingToken } }, seq)
+    await new Promise((resolve) => setTimeout(resolve, CHUNK_MS))
+  }
+}
+
+async function execute(context: AgentContext, step: Step): Promise<AgentResult> {
+  const { workMs, next = [], join, chunks } = step
   const costMicroUSD = costOf(context)
   note(context, { what: 'start', costMicroUSD })
   // Counted in ticks, not by the clock: a process that was stopped still has its work before it.
@@ -42,6 +61,7 @@ async function execute(context: AgentContext, { workMs, next = [] }: Step): Prom
     await new Promise((resolve) => setTimeout(resolve, Math.min(TICK_MS, left)))
     if (workMs > TICK_MS) note(context, { what: 'tick', costMicroUSD })
   }
+  if (chunks !== undefined) await emitChunks(context, chunks)
   note(context, { what: context.signal.aborted ? 'aborted' : 'end', costMicroUSD })
   return {
     subtask: {
@@ -53,10 +73,14 @@ async function execute(context: AgentContext, { workMs, next = [] }: Step): Prom
     costUSD: costMicroUSD / 1_000_000,
     tokens: { prompt: 1, completion: 1 },
     next,
+    ...(join === undefined ? {} : { join }),
+    ...(chunks === undefined ? {} : { chunks }),
   }
 }
 
 const passOn = (to: string): NextHandoff => ({ to, taskDescription: 'go on' })
+/** What all branches come to, also where one of them fails. */
+const joinAll: JoinHandoff = { to: 'last', taskDescription: 'bring it together', onFailure: 'skip' }
 const workMs = (context: AgentContext): number =>
   typeof context.state['workMs'] === 'number' ? context.state['workMs'] : 5
 
@@ -85,6 +109,24 @@ export const agents = [
   agent('fork', (context) =>
     execute(context, { workMs: workMs(context), next: [passOn('last'), passOn('last')] }),
   ),
+  agent('trio', (context) =>
+    execute(context, {
+      workMs: 5,
+      next: [passOn('last'), passOn('last'), passOn('last')],
+      join: joinAll,
+    }),
+  ),
+  agent('quorum', (context) =>
+    execute(context, {
+      workMs: 5,
+      next: [passOn('last'), passOn('broken'), passOn('last')],
+      join: joinAll,
+    }),
+  ),
+  agent('nested', (context) =>
+    execute(context, { workMs: 5, next: [passOn('trio'), passOn('last')], join: joinAll }),
+  ),
+  agent('streamed', (context) => execute(context, { workMs: 5, chunks: CHUNKS })),
   agent('flaky', async (context) =>
     context.attempt === 1 ? fails(context) : execute(context, { workMs: 5 }),
   ),

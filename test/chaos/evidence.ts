@@ -41,6 +41,22 @@ export interface HandoffRow {
   readonly auditHash: string | null
 }
 
+/** A handoff that has yielded chunks, beside what the log says of its stream. */
+export interface StreamRow {
+  readonly handoffId: string
+  readonly state: string
+  /** How many its execution has counted. */
+  readonly counted: number
+  readonly chunks: number
+  readonly lastSeq: number
+  /** Chunks that were committed under another fencing token than the one they were emitted under, or under an earlier one than the chunk before. */
+  readonly misplaced: number
+  /** SHA-256 over the digests of all of them, in hex. */
+  readonly sha256: string
+  /** Of the record of its completion; null where there is none. */
+  readonly recorded: { readonly chunks: number; readonly sha256: string } | null
+}
+
 export interface TaskRow {
   readonly id: string
   readonly status: string
@@ -82,6 +98,7 @@ export interface Evidence {
   readonly tasks: readonly TaskRow[]
   readonly records: readonly RecordRow[]
   readonly returns: readonly ReturnRow[]
+  readonly streams: readonly StreamRow[]
   /** The handoffs whose outcome Baton has tried to tell a session peer. */
   readonly tried: readonly string[]
   /** What is still queued, leased, scheduled or unshipped after the drain. */

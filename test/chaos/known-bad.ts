@@ -1,4 +1,4 @@
-// Eleven builds that are wrong on purpose, as edits of today's source; the checker must catch each of them.
+// Twelve builds that are wrong on purpose, as edits of today's source; the checker must catch each of them.
 
 export interface SourceEdit {
   /** From the checkout's root. */
@@ -33,6 +33,19 @@ export const KNOWN_BAD: readonly KnownBad[] = [
       },
     ],
     breaks: ['I3', 'I7'],
+  },
+  {
+    name: 'chunk-after-fence',
+    about: 'a chunk commits whoever holds the handoff by now',
+    edits: [
+      {
+        file: 'packages/store/src/stream-chunks.ts',
+        find: "where e.handoff_id = ${AFTER_CHUNKS(1)} and e.fencing_token = ${AFTER_CHUNKS(2)} and e.status = 'EXECUTING'",
+        replace:
+          'where e.handoff_id = ${AFTER_CHUNKS(1)} and ${AFTER_CHUNKS(2)}::integer is not null',
+      },
+    ],
+    breaks: ['I18'],
   },
   {
     name: 'no-sweeper',

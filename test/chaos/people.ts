@@ -25,7 +25,7 @@ export interface People {
   readonly driverKey: string
   /** Approves what waits, and refuses about one in five; answers how many. */
   decideApprovals(): Promise<number>
-  /** Cancels some of the newest handoffs that are still open. */
+  /** Cancels some of the newest handoffs that are still open, and as many tasks that have fanned out. */
   cancelSome(count: number): Promise<number>
   /** Two reviewers release the same dead letters; both say so twice. */
   releaseSome(count: number): Promise<number>
@@ -41,7 +41,8 @@ interface PeopleOptions {
 
 const ANSWER_MAX_MS = 6_000
 const CANCELABLE = `select id from handoff where ended_at is null and parent_id is null
-  and to_agent in ('chain', 'last') order by created_at desc limit $1`
+  and to_agent in ('chain', 'last', 'trio', 'streamed') order by created_at desc limit $1`
+const FANNED_OUT = `select task_id as id from fan_out where state = 'OPEN' order by created_at desc limit $1`
 const RELEASABLE = `select handoff_id as id from dead_letter
   where resolved_at is null and reason = 'SAFETY_VIOLATION' order by created_at limit $1`
 const SAVED = `select convert_from(c.body, 'UTF8')::json -> 'request' -> 'agentState' as state,
@@ -118,7 +119,9 @@ export function createPeople({ url, admin }: PeopleOptions): People {
       const asked = ids.map((id) =>
         ask('driver', `/v2/handoffs/${id}/cancel`, { graceMs: id < '8' ? 0 : 1_000 }),
       )
-      return countYes(await Promise.all(asked))
+      const tasks = await idsOf(FANNED_OUT, count)
+      const whole = tasks.map((id) => ask('driver', `/v2/tasks/${id}/cancel`, { graceMs: 0 }))
+      return countYes(await Promise.all([...asked, ...whole]))
     },
     async releaseSome(count) {
       const ids = await idsOf(RELEASABLE, count)

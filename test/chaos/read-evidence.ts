@@ -6,11 +6,11 @@ import { createPool, storeInvariants } from '@baton/store'
 import type { Pool } from '@baton/store'
 import type { System } from '@baton/testkit'
 import { listWaiting } from './drain.ts'
-import type { Evidence, HandoffRow, RecordRow, ReturnRow, TaskRow } from './evidence.ts'
+import type { Evidence, HandoffRow, RecordRow, ReturnRow, StreamRow, TaskRow } from './evidence.ts'
 
 type Read = Pick<
   Evidence,
-  'handoffs' | 'tasks' | 'records' | 'returns' | 'tried' | 'stuck' | 'chain' | 'rules'
+  'handoffs' | 'tasks' | 'records' | 'returns' | 'streams' | 'tried' | 'stuck' | 'chain' | 'rules'
 >
 
 const ms = (column: string): string => `extract(epoch from ${column})::float8 * 1000`
@@ -40,13 +40,22 @@ const RETURNS = `
 select handoff_id as "handoffId", attempt, ${ms('(retry_at - created_at)')} as "delayMs"
 from handoff_return`
 
+const STREAMS = `
+select c.handoff_id as "handoffId", h.state, e.chunks as counted, count(*)::int as chunks, max(c.seq) as "lastSeq",
+  (count(*) filter (where c.said is distinct from c.fencing_token or c.fencing_token < c.before))::int as misplaced,
+  encode(sha256(string_agg(c.sha256, '' order by c.seq)), 'hex') as sha256
+from (select *, (convert_from(body, 'UTF8')::json #>> '{content,fencingToken}')::int as said,
+    lag(fencing_token) over (partition by handoff_id order by seq) as before from stream_chunk) c
+join handoff h on h.id = c.handoff_id join execution e on e.handoff_id = c.handoff_id
+group by c.handoff_id, h.state, e.chunks`
+
 const TRIED = 'select handoff_id as id from session_reply where attempts > 0'
 
 // The auditor's clock may be wrong on purpose; when its transaction committed is Postgres' own word.
 const RECORDS = `
 select r.handoff_id as "handoffId", r.task_id as "taskId", r.event as number,
   encode(r.record_hash, 'hex') as hash, b.body ->> 'epoch' as epoch,
-  b.body ->> 'traceparent' as traceparent, ${ms(`coalesce(case when
+  b.body ->> 'traceparent' as traceparent, b.body -> 'stream' as stream, ${ms(`coalesce(case when
     current_setting('track_commit_timestamp') = 'on' then pg_xact_commit_timestamp(r.xmin) end,
     r.recorded_at)`)} as at
 from audit.record r
@@ -75,6 +84,7 @@ export async function readEvidence(system: System): Promise<Read> {
       })),
       records: records.rows.map(toRecord),
       returns: await rowsOf<ReturnRow>(pool, RETURNS),
+      streams: await readStreams(pool, records.rows),
       tried: (await rowsOf<{ id: string }>(pool, TRIED)).map(({ id }) => id),
       stuck: await listWaiting(pool),
       chain: await verifyChain(system),
@@ -84,6 +94,17 @@ export async function readEvidence(system: System): Promise<Read> {
     await pool.end()
     await auditPool.end()
   }
+}
+
+async function readStreams(
+  pool: Pool,
+  records: readonly StoredRecord[],
+): Promise<Evidence['streams']> {
+  const recorded = new Map(
+    records.flatMap(({ handoffId, stream }) => (stream === null ? [] : [[handoffId, stream]])),
+  )
+  const rows = await rowsOf<Omit<StreamRow, 'recorded'>>(pool, STREAMS)
+  return rows.map((row) => ({ ...row, recorded: recorded.get(row.handoffId) ?? null }))
 }
 
 async function rowsOf<Row extends object>(pool: Pool, text: string): Promise<Row[]> {
@@ -97,6 +118,7 @@ interface StoredRecord {
   readonly hash: string
   readonly epoch: string
   readonly traceparent: string
+  readonly stream: StreamRow['recorded']
   readonly at: number
 }
 
@@ -105,8 +127,11 @@ const EVENT_NAMES = new Map(
 )
 
 function toRecord({ number, epoch, traceparent, ...record }: StoredRecord): RecordRow {
+  const { handoffId, taskId, hash } = record
   return {
-    ...record,
+    handoffId,
+    taskId,
+    hash,
     event: EVENT_NAMES.get(number) ?? `event ${number}`,
     epoch: Number(epoch),
     traceId: traceparent.split('-')[1] ?? '',

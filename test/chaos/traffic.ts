@@ -56,7 +56,11 @@ const TRAFFIC: readonly TrafficKind[] = [
     expect: COMPLETES,
     change: (state, random) => withState(state, { workMs: random.integer(20, 400) }),
   },
-  { kind: 'fork', weight: 6, target: 'fork', expect: COMPLETES },
+  { kind: 'fork', weight: 4, target: 'fork', expect: COMPLETES },
+  { kind: 'joined', weight: 4, target: 'trio', expect: COMPLETES },
+  { kind: 'joined-without', weight: 2, target: 'quorum', expect: COMPLETES },
+  { kind: 'joined-twice', weight: 2, target: 'nested', expect: COMPLETES },
+  { kind: 'streamed', weight: 5, target: 'streamed', expect: COMPLETES },
   {
     kind: 'slow',
     weight: 7,

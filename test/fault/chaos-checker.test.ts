@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { checkAll, INVARIANTS } from '../chaos/check.ts'
 import type { Evidence } from '../chaos/evidence.ts'
 import { operationsOf } from '../chaos/history.ts'
-import { handoff, line, operation, record, SOUND } from './sound-evidence.ts'
+import { handoff, line, operation, record, SOUND, stream } from './sound-evidence.ts'
 
 const [task] = SOUND.tasks
 const rolledBack = handoff({
@@ -201,6 +201,23 @@ const BREACHES: readonly {
   },
   { id: 'I17', what: 'a peer is tried to be told in vain', change: { tried: ['h1'] } },
   { id: 'I17', what: 'a peer is told of what nobody asked', change: { told: [TOLD] } },
+  {
+    id: 'I18',
+    what: 'a chunk that is missing',
+    change: { streams: [stream({ chunks: 2, counted: 2 })] },
+  },
+  {
+    id: 'I18',
+    what: 'a chunk that nothing counted',
+    change: { streams: [stream({ counted: 2 })] },
+  },
+  { id: 'I18', what: 'a chunk after the fence', change: { streams: [stream({ misplaced: 1 })] } },
+  { id: 'I18', what: 'another stream on record', change: { streams: [stream({ sha256: 'dd' })] } },
+  {
+    id: 'I18',
+    what: 'a stream that no record tells of',
+    change: { streams: [stream({ recorded: null })] },
+  },
 ]
 
 const broken = (change: Partial<Evidence>) =>
@@ -221,8 +238,8 @@ describe('the checker', () => {
     const finished = { ...given(1_250), what: 'finished', said: 'one' } as const
     expect([...broken({ handoffs: [row], peers: [given(1_200), finished] })]).toEqual([])
   })
-  it('has a breach for each of its seventeen invariants', () => {
-    expect(INVARIANTS).toHaveLength(17)
+  it('has a breach for each of its eighteen invariants', () => {
+    expect(INVARIANTS).toHaveLength(18)
     expect(new Set(BREACHES.map(({ id }) => id))).toEqual(new Set(INVARIANTS.map(({ id }) => id)))
   })
   it('takes up what the doctor finds', () => {

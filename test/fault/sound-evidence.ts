@@ -1,6 +1,6 @@
 // The evidence of a small system in which everything holds, for tests that break it in one place.
 import type { LedgerLine } from '../chaos/effect-ledger.ts'
-import type { Evidence, HandoffRow, RecordRow } from '../chaos/evidence.ts'
+import type { Evidence, HandoffRow, RecordRow, StreamRow } from '../chaos/evidence.ts'
 import type { Operation } from '../chaos/history.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
@@ -63,6 +63,18 @@ export const record = (changes: Partial<RecordRow> = {}): RecordRow => ({
   ...changes,
 })
 
+export const stream = (changes: Partial<StreamRow> = {}): StreamRow => ({
+  handoffId: 'h1',
+  state: 'COMPLETED',
+  counted: 3,
+  chunks: 3,
+  lastSeq: 3,
+  misplaced: 0,
+  sha256: 'cc',
+  recorded: { chunks: 3, sha256: 'cc' },
+  ...changes,
+})
+
 export const operation = (changes: Partial<Operation> = {}): Operation => ({
   handoffId: 'h1',
   taskId: 't1',
@@ -94,6 +106,7 @@ export const SOUND: Evidence = {
   ],
   records: [record(), record({ event: 'EXECUTION_COMPLETED', hash: 'bb', at: 1_400 })],
   returns: [],
+  streams: [stream()],
   tried: [],
   stuck: [],
   chain: { ok: true, findings: [] },
