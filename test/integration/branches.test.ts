@@ -450,6 +450,31 @@ it('fails for good, and says so, where what came out of its branches makes no me
   expect(joined).toEqual([])
 })
 
+it('fails for good, and on record, where somebody has sent another handoff under the id of the join', async () => {
+  const held = gate()
+  working = async () => {
+    await held.opened
+    return {}
+  }
+  const taskId = await fanOut({ next: [branch('a'), branch('b')], join: join() })
+  const handoffId = await eventually(
+    async () => {
+      const [row] = await pipeline.rows<{ id: string }>(
+        `select join_request::json -> 'agentState' ->> 'handoffId' as id from fan_out where task_id = $1`,
+        [taskId],
+      )
+      return row?.id
+    },
+    { deadlineMs: 15_000, describe: () => 'it has fanned out' },
+  )
+  await pipeline.send('nobody', { state: { handoffId } })
+  held.open()
+  expect(await pipeline.taskEnds(taskId)).toMatchObject({ status: 'FAILED' })
+  const [failed] = await failuresOf(taskId, 1)
+  expect(failed?.reason).toMatch(/^BATON_/)
+  expect(joined).toEqual([])
+})
+
 it('has kept every promise meanwhile', async () => {
   const broken = await Promise.all(
     storeInvariants(pipeline.pool).map(async ({ rule, check }) => ({ rule, ids: await check() })),

@@ -70,6 +70,24 @@ async function settle(parts: FanInParts, named: DueFanOut): Promise<void> {
     crashPoint('join.after_commit')
   } catch (error) {
     logger.warn({ event: 'join.failed', taskId: named.taskId, code: codeOf(error) })
+    if (kindOf(error) === 'permanent') await fail(parts, named, codeOf(error))
+  }
+}
+
+/** A join that cannot be sent now or later, as somebody has its id, is nothing to wait for. */
+async function fail(parts: FanInParts, named: DueFanOut, reason: string): Promise<void> {
+  const { pool, logger } = parts
+  try {
+    await inTransaction(pool, async (transaction) => {
+      const locked = await lockReadyFanOut(transaction, named)
+      if (locked === undefined) return
+      const { fanOut, isTaskOver } = locked
+      const end = isTaskOver ? canceled(fanOut) : failure(fanOut, reason)
+      await closeFanOut(transaction, end)
+      if (end.state === 'FAILED') await recordFailure(transaction, fanOut, end)
+    })
+  } catch (error) {
+    logger.warn({ event: 'join.failed', taskId: named.taskId, code: codeOf(error) })
   }
 }
 

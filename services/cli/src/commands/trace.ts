@@ -1,6 +1,7 @@
 // `trace`: what happened to a task, rebuilt from the audit log alone, with every record checked.
 import type { TaskTrace, TraceRecord } from '@baton/audit'
 import { LOG_VERDICTS, verdictOf } from '@baton/ledger'
+import { hasTaskEnded } from '@baton/protocol'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
@@ -16,14 +17,16 @@ import { resultLines } from './trace-results.ts'
 
 /** The task is null where only the log knows it any more. */
 interface TracedTask {
-  readonly task: { readonly result: unknown } | null
-  readonly audit: Omit<RecordedTrace, 'result'>
+  readonly task: { readonly result: unknown; readonly status: string } | null
+  readonly audit: Omit<RecordedTrace, 'result' | 'isOpen'>
 }
 
 /** What the log says, and the handoffs that it should know and does not. */
 interface RecordedTrace extends TaskTrace {
   /** What the task came to, as the operational database has it. */
   readonly result: unknown
+  /** Something of it goes on, or waits for somebody. */
+  readonly isOpen: boolean
   readonly unrecorded: readonly string[]
   readonly expiredHandoffs: readonly string[]
   readonly isAbsent: boolean
@@ -36,7 +39,9 @@ export async function trace(context: Context, task: string): Promise<ExitCode> {
     const startedAt = performance.now()
     const asked = gateway.get<TracedTask>(`/v2/tasks/${taskId}/trace`)
     const { audit, ...known } = await orNotFound(task, asked)
-    const found = { ...audit, result: known.task?.result ?? null }
+    const status = known.task?.status
+    const isOpen = status !== undefined && !hasTaskEnded(status)
+    const found = { ...audit, result: known.task?.result ?? null, isOpen }
     const traceMs = performance.now() - startedAt
     if (found.records.length === 0 && found.verified && !found.expired)
       return printUnrecorded(context, task, found)
@@ -102,7 +107,8 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
     const end = describeEnd(found)
     output.step('passed', 'verified', `${counted(records.length, 'record')}, ${end.words}`)
   }
-  output.next(nextStep(verified ? `verify ${short(taskId)}` : 'verify'))
+  const next = found.isOpen ? `task show ${short(taskId)}` : `verify ${short(taskId)}`
+  output.next(nextStep(verified ? next : 'verify'))
 }
 
 function recordTable(records: readonly TraceRecord[]): string {
