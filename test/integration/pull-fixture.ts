@@ -15,6 +15,8 @@ export const pullKeys = {
   other: createApiKey({ scopes: 'executions:claim', operator: 'other' }),
   narrow: createApiKey({ scopes: 'executions:claim=only-this', operator: 'narrow' }),
   metrics: createApiKey({ scopes: 'metrics:read', operator: 'monitoring' }),
+  /** A second key of the puller, for less than it claims with the first. */
+  pullerNarrow: createApiKey({ scopes: 'executions:claim=only-this', operator: 'puller' }),
   people: createApiKey({ scopes: 'handoffs:send+handoffs:read+handoffs:cancel', operator: 'ann' }),
 }
 

@@ -284,6 +284,26 @@ describe.each(QUEUES)('an agent that pulls, with the queue %s', (queue) => {
     expect([refused.status, refused.body.code]).toEqual([403, 'BATON_AGENT_TYPE_REFUSED'])
   })
 
+  it('is not kept, settled or streamed with a key for other agent types, also of the same operator', async () => {
+    await world.send('only-that')
+    const one = await take('only-that')
+    const { handoffId, fencingToken } = one
+    const { key } = pullKeys.pullerNarrow
+    const chunks = { fencingToken, seq: 1, chunks: [{ content: 'forged' }] }
+    expect(await world.post(`/v2/handoffs/${handoffId}/chunks`, chunks, { key })).toMatchObject({
+      status: 409,
+      body: { code: 'BATON_EXECUTION_LOST' },
+    })
+    const executions = [{ handoffId, fencingToken }]
+    expect(await world.post('/v2/executions/heartbeat', { executions }, { key })).toMatchObject({
+      body: { executions: [{ held: false }] },
+    })
+    const done = { outcome: 'complete', result: 'forged' }
+    expect(await world.settle(one, done, key)).toMatchObject({ settled: false })
+    expect(await world.settle(one, { ...done, result: 'mine' })).toMatchObject({ settled: true })
+    expect(await world.settle(one, done, key)).toMatchObject({ settled: false })
+  })
+
   it('asks for so many agent types, and others are not kept from theirs', async () => {
     const claimed = await Promise.all(
       Array.from({ length: 70 }, (_, index) =>

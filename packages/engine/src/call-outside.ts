@@ -47,7 +47,7 @@ export async function callOutside(
   if (outcome.kind !== 'taken')
     return executionOf(outcome, { claimed, message, agent, traceparent })
   await lease.leave()
-  await keepRemoteLeases(pool, [{ handoffId, fencingToken }], takenBy)
+  await keepRemoteLeases(pool, [{ handoffId, fencingToken }], { operator: takenBy })
   crashPoint('push.after_taken')
   return { kind: 'elsewhere' }
 }

@@ -11,7 +11,7 @@ import {
   releaseLeases,
   takeExecutions,
 } from '@baton/store'
-import type { ClaimedHandoff, Fence, Pool, TakenHandoff } from '@baton/store'
+import type { ClaimedHandoff, Fence, Pool, TakenHandoff, Taker } from '@baton/store'
 import { parseTraceparent } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import type { AgentRegistration, HandoffMessage } from '@baton/protocol'
@@ -110,25 +110,25 @@ interface TakenStep {
 }
 
 /**
- * Settles what `takenBy` has taken, each in the set of all that settle at the same time; the answers are in order. Repeating it answers
+ * Settles what `taker` has taken, each in the set of all that settle at the same time; the answers are in order. Repeating it answers
  * the state of what the first time came to.
  */
 export async function settleRemote(
   parts: SettleParts,
-  takenBy: string,
+  taker: Taker,
   requests: readonly SettleRequest[],
 ): Promise<readonly RemoteSettled[]> {
   const { pool } = parts
-  const taken = await loadTaken(pool, requests, takenBy)
+  const taken = await loadTaken(pool, requests, taker)
   const byId = new Map(taken.map((one) => [one.handoffId, one]))
   crashPoint('remote.before_settle')
-  const keep = () => keepRemoteLeases(pool, taken, takenBy)
+  const keep = () => keepRemoteLeases(pool, taken, taker)
   const states = await Promise.all(
     requests.map((request) => settleOne({ ...parts, keep }, byId.get(request.handoffId), request)),
   )
   crashPoint('remote.after_settle')
   const unsettled = requests.filter((_, index) => states[index] === undefined)
-  const before = unsettled.length === 0 ? [] : await findSettled(pool, unsettled, takenBy)
+  const before = unsettled.length === 0 ? [] : await findSettled(pool, unsettled, taker)
   const settledBefore = new Map(before.map(({ handoffId, state }) => [handoffId, state]))
   return requests.map(({ handoffId }, index) => {
     const state = states[index] ?? settledBefore.get(handoffId)
@@ -150,24 +150,24 @@ interface EmitParts {
 }
 
 /**
- * Commits chunks of what `takenBy` has taken. What no other chunk can mend fails the execution, as its agent would. Throws what
+ * Commits chunks of what `taker` has taken. What no other chunk can mend fails the execution, as its agent would. Throws what
  * `commitChunks` throws, and BATON_CHUNK_INVALID.
  */
 export async function emitRemote(
   parts: EmitParts,
-  takenBy: string,
+  taker: Taker,
   { handoffId, fencingToken, seq, chunks }: EmitRequest,
 ): Promise<void> {
   const { pool } = parts
   const fence = { handoffId, fencingToken }
   const numbered = chunks.map((chunk, index) => numberChunk(chunk, seq + index))
-  if (!(await isTaken(pool, fence, takenBy))) throw LOST
+  if (!(await isTaken(pool, fence, taker))) throw LOST
   try {
     await commitChunks(parts, fence, { chunks: numbered })
   } catch (error) {
     const code = codeOf(error)
     if (breaksStream(code))
-      await settleRemote(parts, takenBy, [
+      await settleRemote(parts, taker, [
         { ...fence, outcome: { kind: 'failed', code, retry: false } },
       ])
     throw error

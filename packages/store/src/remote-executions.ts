@@ -69,9 +69,24 @@ export function takeExecutions(
 
 const FENCES = columns({ handoffId: uuid, fencingToken: int4 })
 
-/** Execution `e` is remote and was taken by the operator in parameter `$3`, under the token of `i`. */
+/** Who says that an execution is theirs. */
+export interface Taker {
+  readonly operator: string
+  /** Those it may work as; all where it is undefined. */
+  readonly agentTypes?: ReadonlySet<string> | undefined
+}
+
+const takerValues = ({ operator, agentTypes }: Taker) => [
+  operator,
+  agentTypes === undefined ? null : [...agentTypes],
+]
+
+const IS_TAKER = (remote: string): string =>
+  `${remote}.taken_by = $3 and ($4::text[] is null or ${remote}.agent_type = any($4::text[]))`
+
+/** Execution `e` is remote and was taken by the taker in parameters `$3` and `$4`, under the token of `i`. */
 const IS_THEIRS = `e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token
-  and r.handoff_id = e.handoff_id and r.fencing_token = e.fencing_token and r.taken_by = $3`
+  and r.handoff_id = e.handoff_id and r.fencing_token = e.fencing_token and ${IS_TAKER('r')}`
 
 const KEEP = `
 update execution e set lease_until = clock_timestamp() + r.lease_ms * interval '1 millisecond'
@@ -90,9 +105,9 @@ export interface KeptLease {
 export function keepRemoteLeases(
   db: Database,
   fences: readonly Fence[],
-  takenBy: string,
+  taker: Taker,
 ): Promise<KeptLease[]> {
-  return run(db, 'keep_remote_leases', KEEP, [...FENCES.values(fences), takenBy])
+  return run(db, 'keep_remote_leases', KEEP, [...FENCES.values(fences), ...takerValues(taker)])
 }
 
 /** What is settled: as it was claimed, and by which agent it was executed. */
@@ -106,7 +121,7 @@ export interface TakenHandoff extends ClaimedHandoff {
 const LOAD = `
 select ${CLAIMED_COLUMNS('e')}, x.agent_type as "agentType", x.agent_version as "agentVersion", x.traceparent as "takenIn"
 from ${FENCES.unnest('i')} join execution e on e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token
-join remote_execution x on x.handoff_id = e.handoff_id and x.fencing_token = e.fencing_token and x.taken_by = $3
+join remote_execution x on x.handoff_id = e.handoff_id and x.fencing_token = e.fencing_token and ${IS_TAKER('x')}
 ${CLAIMED_JOINS('e')}
 where e.status = 'EXECUTING'`
 
@@ -114,11 +129,11 @@ where e.status = 'EXECUTING'`
 export async function loadTaken(
   db: Database,
   fences: readonly Fence[],
-  takenBy: string,
+  taker: Taker,
 ): Promise<TakenHandoff[]> {
   const rows = await run<Omit<TakenHandoff, 'kind'>>(db, 'load_taken', LOAD, [
     ...FENCES.values(fences),
-    takenBy,
+    ...takerValues(taker),
   ])
   return rows.map((row) => ({ kind: 'claimed', ...row }))
 }
@@ -127,8 +142,11 @@ const IS_TAKEN = `
 select from ${FENCES.unnest('i')}, execution e, remote_execution r where ${IS_THEIRS} and e.status = 'EXECUTING'`
 
 /** Whether it runs still, and is theirs. */
-export async function isTaken(db: Database, fence: Fence, takenBy: string): Promise<boolean> {
-  const taken = await run(db, 'is_taken', IS_TAKEN, [...FENCES.values([fence]), takenBy])
+export async function isTaken(db: Database, fence: Fence, taker: Taker): Promise<boolean> {
+  const taken = await run(db, 'is_taken', IS_TAKEN, [
+    ...FENCES.values([fence]),
+    ...takerValues(taker),
+  ])
   return taken.length > 0
 }
 
@@ -141,9 +159,9 @@ where ${IS_THEIRS} and e.status = 'DONE' and h.id = e.handoff_id`
 export function findSettled(
   db: Database,
   fences: readonly Fence[],
-  takenBy: string,
+  taker: Taker,
 ): Promise<{ readonly handoffId: string; readonly state: string }[]> {
-  return run(db, 'find_settled', SETTLED, [...FENCES.values(fences), takenBy])
+  return run(db, 'find_settled', SETTLED, [...FENCES.values(fences), ...takerValues(taker)])
 }
 
 const CLAIM_REQUEST = `

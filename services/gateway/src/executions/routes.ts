@@ -7,7 +7,7 @@ import type { Settlement } from '@baton/protocol/settlement'
 import { crashPoint } from '@baton/runtime'
 import { keepRemoteLeases } from '@baton/store'
 import type { Fence, Pool } from '@baton/store'
-import { operatorOf } from '../acting.ts'
+import { keyOf, operatorOf } from '../acting.ts'
 import { keyWithScope, requireAgentType } from '../request-context.ts'
 import { answers, only, problems, ref, requireBody, TRACED } from '../operation.ts'
 import { offered } from './remote-work.ts'
@@ -118,10 +118,10 @@ interface Fenced {
 
 async function heartbeat(request: FastifyRequest<Fenced>, options: ExecutionRouteOptions) {
   const { handOut } = workOf(options)
-  const takenBy = operatorOf(request)
+  const key = keyOf(request)
   const fences = latestTokens(request.body.executions)
-  handOut.seen(takenBy)
-  const kept = await keepRemoteLeases(options.pool, [...fences.values()], takenBy)
+  handOut.seen(key.operator)
+  const kept = await keepRemoteLeases(options.pool, [...fences.values()], key)
   const byId = new Map(kept.map((one) => [one.handoffId, one]))
   return {
     executions: request.body.executions.map(({ handoffId, fencingToken }) => {
@@ -148,11 +148,10 @@ interface Settling {
 
 async function settle(request: FastifyRequest<Settling>, options: ExecutionRouteOptions) {
   const remote = workOf(options)
-  const takenBy = operatorOf(request)
   const { traceparent } = request.span
   const asked = latestTokens(request.body.executions)
   const requests = [...asked.values()].map((one) => ({ ...requestOf(one), traceparent }))
-  const settled = await settleRemote({ ...remote, pool: options.pool }, takenBy, requests)
+  const settled = await settleRemote({ ...remote, pool: options.pool }, keyOf(request), requests)
   const byId = new Map(requests.map(({ handoffId }, index) => [handoffId, settled[index]]))
   return {
     executions: request.body.executions.map(({ handoffId, fencingToken }) => ({

@@ -98,7 +98,7 @@ export async function settle(
   request: SettleRequest,
 ): Promise<'settled' | 'lost'> {
   const parts = { pool, settle: remote.settle, summarise: remote.summarise }
-  const [settled = { kind: 'lost' }] = await settleRemote(parts, operator, [request])
+  const [settled = { kind: 'lost' }] = await settleRemote(parts, { operator }, [request])
   if (settled.kind === 'settled' && !(settled.repeated && TOO_LATE.has(settled.state)))
     return 'settled'
   logger.info({ event: 'session.late', handoffId: request.handoffId })
@@ -117,7 +117,7 @@ export async function receiveResult(
   const operator = operatorOfPeer(peer.name)
   const fence = isUuid(handoffId) ? await findTakenBy(pool, handoffId, operator) : undefined
   if (fence === undefined) return 'lost'
-  const [taken] = await loadTaken(pool, [fence], operator)
+  const [taken] = await loadTaken(pool, [fence], { operator })
   const message =
     taken === undefined
       ? undefined

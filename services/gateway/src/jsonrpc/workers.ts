@@ -259,7 +259,9 @@ async function whileKept(
     everyMs,
     firstAfterMs: everyMs,
     async run() {
-      const kept = await keepRemoteLeases(pool, [fenceOf(fence)], operatorOfPeer(peer.name))
+      const kept = await keepRemoteLeases(pool, [fenceOf(fence)], {
+        operator: operatorOfPeer(peer.name),
+      })
       if (kept.length === 0) lost.abort()
     },
     failed: (error) => logger.warn({ event: 'session.unkept', code: codeOf(error) }),

@@ -6,7 +6,7 @@ import type { Chunk } from '@baton/engine'
 import { listChunks, listStreams } from '@baton/store'
 import type { Pool, StreamView } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
-import { keyOf, operatorOf } from '../acting.ts'
+import { keyOf } from '../acting.ts'
 import { offered } from '../executions/remote-work.ts'
 import type { RemoteWork } from '../executions/remote-work.ts'
 import { notFound } from '../not-found.ts'
@@ -169,6 +169,6 @@ async function emit(
   const { settle } = offered(remote)
   const { fencingToken, seq, chunks } = request.body
   const fence = { handoffId: request.params.id, fencingToken }
-  await emitRemote({ pool, settle, metrics }, operatorOf(request), { ...fence, seq, chunks })
+  await emitRemote({ pool, settle, metrics }, keyOf(request), { ...fence, seq, chunks })
   return { handoffId: fence.handoffId, seq: seq + chunks.length - 1 }
 }

@@ -142,7 +142,7 @@ async function settle(
   const request = { handoffId, fencingToken, outcome, traceparent: span.traceparent }
   const { settle, summarise } = parts.remoteWork()
   const work = { pool: parts.pool, settle, summarise }
-  const [settled] = await settleRemote(work, key.operator, [request])
+  const [settled] = await settleRemote(work, key, [request])
   return settled?.kind ?? 'lost'
 }
 
