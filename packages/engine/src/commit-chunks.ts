@@ -4,8 +4,10 @@ import { createScanner } from '@baton/safety'
 import { appendChunks, findStreamPlace, listChunks, listChunksBefore } from '@baton/store'
 import type { Fence, NewChunk, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
-import { judgedAs, lastChunks, numberChunk, stillToCommit, UNSAFE } from './decide/chunks.ts'
+import { numberChunk, stillToCommit, UNSAFE } from './decide/chunks.ts'
 import type { Chunk } from './decide/chunks.ts'
+import { isFarEnough, judgedBefore, judgedChunk, judgedTogether } from './decide/judged-chunks.ts'
+import type { JudgedChunk } from './decide/judged-chunks.ts'
 import { withTries } from './with-tries.ts'
 
 interface ChunkParts {
@@ -35,17 +37,17 @@ export async function commitChunks(
 
 interface Given {
   readonly chunks: readonly NewChunk[]
-  readonly before?: readonly NewChunk[]
+  readonly before?: readonly JudgedChunk[]
 }
 
 /** Answers how many were not committed before. */
 async function commitAll(pool: Pool, fence: Fence, { chunks, before }: Given): Promise<number> {
   const [first] = chunks
   if (first === undefined) return 0
-  const earlier = before ?? (await chunksBefore(pool, fence, first.seq))
-  scanner ??= createScanner()
-  if (scanner.scan(judgedAs([...lastChunks(earlier), ...chunks])).decision === 'reject')
-    throw UNSAFE
+  const judged = chunks.map(judgedChunk)
+  const earlier = before ?? (await readBefore(pool, fence, { seq: first.seq, judged }))
+  const { scan } = (scanner ??= createScanner())
+  if (judgedTogether(earlier, judged).some((one) => scan(one).decision === 'reject')) throw UNSAFE
   let rest = chunks
   let committed = 0
   while (rest.length > 0) {
@@ -73,8 +75,22 @@ async function commitRest(pool: Pool, fence: Fence, chunks: readonly NewChunk[])
 /** Of this process; made when the first chunk is judged. */
 let scanner: ReturnType<typeof createScanner> | undefined
 
-const chunksBefore = (pool: Pool, { handoffId }: Fence, seq: number): Promise<NewChunk[]> =>
-  seq === 1 ? Promise.resolve([]) : listChunksBefore(pool, handoffId, seq)
+/** What new chunks are judged with; without them, what chunks of any kinds are. */
+async function readBefore(
+  pool: Pool,
+  { handoffId }: Fence,
+  { seq, judged }: { readonly seq: number; readonly judged?: readonly JudgedChunk[] },
+): Promise<readonly JudgedChunk[]> {
+  let before: readonly JudgedChunk[] = []
+  let from = seq
+  while (from > 1 && !(judged !== undefined && isFarEnough(before, judged))) {
+    const page = await listChunksBefore(pool, handoffId, from)
+    if (page.length === 0) break
+    before = judgedBefore([...page.map(judgedChunk), ...before])
+    from = page[0]?.seq ?? 0
+  }
+  return before
+}
 
 async function stillMissing(
   pool: Pool,
@@ -101,7 +117,7 @@ const WAITING_MAX = 1_024
 /** Chunks that are emitted while others commit travel together. */
 export function createEmitter(parts: ChunkParts, fence: Fence): Emitter {
   let last = 0
-  let before: readonly NewChunk[] | undefined
+  let before: { readonly seq: number; readonly judged: readonly JudgedChunk[] } | undefined
   let failure: Error | undefined
   const commits = createBatcher<NewChunk, number>({
     name: 'emit',
@@ -115,14 +131,13 @@ export function createEmitter(parts: ChunkParts, fence: Fence): Emitter {
 
   async function commit(chunks: readonly NewChunk[]): Promise<void> {
     if (failure !== undefined) throw failure
-    const follows = before?.at(-1)?.seq === (chunks[0]?.seq ?? 0) - 1
+    const seq = chunks[0]?.seq ?? 0
+    const judged = chunks.map(judgedChunk)
     try {
-      await commitChunks(
-        parts,
-        fence,
-        follows && before !== undefined ? { chunks, before } : { chunks },
-      )
-      before = lastChunks([...(follows ? (before ?? []) : []), ...chunks])
+      const earlier =
+        before?.seq === seq - 1 ? before.judged : await readBefore(parts.pool, fence, { seq })
+      await commitChunks(parts, fence, { chunks, before: earlier })
+      before = { seq: chunks.at(-1)?.seq ?? 0, judged: judgedBefore([...earlier, ...judged]) }
     } catch (error) {
       failure = error as Error
       throw error

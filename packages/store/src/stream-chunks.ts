@@ -96,15 +96,16 @@ export function listChunks(
   return run<StoredChunk & object>(db, 'list_chunks', PAGE, [handoffId, after, limit])
 }
 
-/** More than that are not looked back to. */
-const BEFORE_MAX = 128
+const BEFORE_MAX = 512
+const BEFORE_BYTES_MAX = 262_144
 
 const BEFORE = `
 select seq, body from (
-  select seq, body from stream_chunk where handoff_id = $1 and seq < $2 order by seq desc limit ${BEFORE_MAX}) c
-order by seq`
+  select seq, body, sum(octet_length(body)) over (order by seq desc) - octet_length(body) as behind from (
+    select seq, body from stream_chunk where handoff_id = $1 and seq < $2 order by seq desc limit ${BEFORE_MAX}) l) c
+where behind < ${BEFORE_BYTES_MAX} order by seq`
 
-/** The committed chunks that stand directly before one. */
+/** The committed chunks that stand directly before one, as many as a page holds; at least one where there is any. */
 export function listChunksBefore(
   db: Database,
   handoffId: string,

@@ -1,7 +1,7 @@
 // Which chunks are still to be committed, and which can never be: of every kind of try on a stream.
 import { describe, expect, it } from 'vitest'
 import type { NewChunk } from '@baton/store'
-import { lastChunks, numberChunk, readChunk, stillToCommit } from './chunks.ts'
+import { numberChunk, readChunk, stillToCommit } from './chunks.ts'
 
 const text = (seq: number, content = `part ${seq}`): NewChunk => numberChunk({ content }, seq)
 const held = (chunks: number, bytes = 0) => ({ held: true, chunks, bytes })
@@ -59,11 +59,4 @@ describe('a chunk', () => {
       expect.objectContaining({ code: 'BATON_CHUNK_INVALID' }),
     )
   })
-})
-
-it('looks back over as many chunks as hold 2,048 bytes, whole ones', () => {
-  const long = numberChunk({ content: 'x'.repeat(2_048) }, 2)
-  expect(lastChunks([text(1), long, text(3)])).toEqual([long, text(3)])
-  expect(lastChunks([long, text(3)]).length).toBe(2)
-  expect(lastChunks([])).toEqual([])
 })

@@ -103,25 +103,6 @@ const gap = (seq: number, chunks: number): BatonError =>
 export const breaksStream = (code: string): boolean =>
   code === 'BATON_CHUNK_CONFLICT' || code === 'BATON_CHUNK_UNSAFE'
 
-/** How much text before a chunk is judged with it, so that nothing passes by being split. */
-const JUDGED_BEFORE_BYTES = 2_048
-
-/** The last chunks of at least so many bytes, where there are as many. */
-export function lastChunks(chunks: readonly NewChunk[]): readonly NewChunk[] {
-  let bytes = 0
-  let from = chunks.length
-  while (from > 0 && bytes < JUDGED_BEFORE_BYTES) {
-    from -= 1
-    bytes += chunks[from]?.body.length ?? 0
-  }
-  return chunks.slice(from)
-}
-
-/** What the scanner is shown: the chunks in their order, as data. */
-export const judgedAs = (chunks: readonly NewChunk[]) => ({
-  chunks: chunks.map((chunk) => readChunk(chunk).content),
-})
-
 export const UNSAFE = permanent('BATON_CHUNK_UNSAFE', 'a chunk was judged unsafe', {
   fix: 'Nothing of it was committed; the execution fails, and its task goes back to its checkpoint.',
 })
