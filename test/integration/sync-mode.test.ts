@@ -4,8 +4,10 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createGateway, parseApiKeys } from '@baton/gateway'
 import type { Gateway } from '@baton/gateway'
+import { createDirectDelivery } from '@baton/engine'
 import { createLogger } from '@baton/runtime'
 import { createSender, parseSigningKeys } from '@baton/sdk'
+import type { Pool } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { freePort } from '@baton/embedded'
 import { eventually } from '@baton/testkit'
@@ -209,6 +211,28 @@ describe('E30 E17 a synchronous send', () => {
     const handoffId = slow.ids()[before] ?? ''
     await pipeline.reaches(handoffId, 'COMPLETED')
     expect(times(slow.ids(), handoffId)).toBe(1)
+  })
+
+  it('asks the database once for all who wait, and waits for nobody who has gone', async () => {
+    const { handoffId } = await pipeline.sender.send(newTask(), 'nobody')
+    let statements = 0
+    const query: Pool['query'] = (...asked: readonly unknown[]) => {
+      statements += 1
+      return Reflect.apply(pipeline.pool.query, pipeline.pool, asked)
+    }
+    const pool = new Proxy(pipeline.pool, {
+      get: (target, member, receiver) =>
+        member === 'query' ? query : Reflect.get(target, member, receiver),
+    })
+    const calls = { call: async () => 'failed' as const, close: () => undefined }
+    const deliver = createDirectDelivery({ pool, calls, waitMs: 600_000, logger })
+    const gone = new AbortController()
+    const sent = { handoffId, repeated: true }
+    const all = Array.from({ length: 100 }, () => deliver(sent, gone.signal))
+    await eventually(async () => statements >= 203, { deadlineMs: 10_000, describe: 'three looks' })
+    gone.abort()
+    for (const told of await Promise.all(all)) expect(told?.handoff.state).toBe('QUEUED')
+    expect(statements).toBeLessThan(320)
   })
 
   it('goes by the queue where nobody answers the call', async () => {

@@ -146,7 +146,10 @@ async function answerDelivered(
   submitted: Submitted,
   deliverDirectly: DeliverDirectly,
 ): Promise<FastifyReply> {
-  const delivered = await deliverDirectly(submitted)
+  const gone = new AbortController()
+  reply.raw.once('close', () => gone.abort())
+  if (reply.raw.closed) gone.abort()
+  const delivered = await deliverDirectly(submitted, gone.signal)
   if (delivered === undefined) return answerSent(reply, submitted)
   const { repeated: _, ...answer } = submitted
   const { deliveredBy, handoff } = delivered
