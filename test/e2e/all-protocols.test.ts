@@ -33,6 +33,7 @@ let analystSaid = ''
 let gatewayUrl = ''
 let sw4rmPort = 0
 let key = ''
+let reviewerKey = ''
 beforeAll(async () => {
   baton = await openCommandLine()
   analyst = spawn('python3', [join(EXAMPLE, 'analyst.py'), '0', 'analyst-token'], {
@@ -63,7 +64,9 @@ beforeAll(async () => {
   })
   const record = await readFile(join(baton.home, 'instance.json'), 'utf8')
   const people = await readFile(join(baton.home, 'secrets', 'people.json'), 'utf8')
-  key = (JSON.parse(people) as { operator: string }).operator
+  const keys = JSON.parse(people) as Readonly<Record<string, string>>
+  key = keys['operator'] ?? ''
+  reviewerKey = keys['reviewer-1'] ?? ''
   gatewayUrl = /"gatewayUrl":\s*"([^"]+)"/.exec(record)?.[1] ?? ''
 }, STARTED_MAX_MS)
 afterAll(async () => {
@@ -85,6 +88,8 @@ async function followPage(): Promise<readonly string[]> {
       BATON: gatewayUrl,
       SW4RM: `127.0.0.1:${sw4rmPort}`,
       KEY: key,
+      REVIEWER: reviewerKey,
+      BATON_HOME: baton.home,
       HANDOFF_DIR: join(baton.home, 'offers'),
       CONTEXT: join(baton.home, 'context.json'),
       PYTHONDONTWRITEBYTECODE: '1',
@@ -170,7 +175,7 @@ it('P19 R11 S22 W05 one task crosses all protocols: one trace, one cost, one con
   expect(new Set(bodies.map(({ traceparent }) => traceIdOf(traceparent)))).toEqual(
     new Set([TRACE_ID]),
   )
-  expect(bodies[0]?.act?.actor).toBe('operator')
+  expect(bodies[0]?.act?.actor).toBe('reviewer-1')
   expect(verified).toBe(true)
 
   // What each agent was told and said, in its own protocol.
