@@ -122,6 +122,26 @@ it('compresses within the caller’s transaction too, and as far as the request 
   expect(turnsOf(whole.handoffId)).toHaveLength(22)
 })
 
+it('E03 sends in the caller’s transaction what was written before it began', async () => {
+  const state = longTask()
+  const asked = model.asked.length
+  const summary = await sender.summarise(state, { agentType: 'second' })
+  expect(model.asked).toHaveLength(asked + 1)
+  const sent = await inTransaction(pipeline.pool, (transaction) =>
+    sender.sendIn(transaction, state, { agentType: 'second', summary }),
+  )
+  await pipeline.reaches(sent.handoffId, 'COMPLETED')
+  expect(second.executed.at(-1)?.message).toMatchObject({
+    handoffId: sent.handoffId,
+    conversationHistorySummary: expect.stringContaining(NARRATIVE),
+    pinnedFacts: { constraints: [expect.any(String)] },
+  })
+  const { spentMicroUSD } = await pipeline.taskEnds(sent.taskId)
+  expect(spentMicroUSD).toBe(state.cost.spentSoFarUSD * 1e6 + 210_000 + SUMMARY_MICRO_USD)
+  expect(await sender.summarise(state, { agentType: 'second' })).toBeUndefined()
+  expect(model.asked).toHaveLength(asked + 1)
+})
+
 it('writes the summary of what an agent hands on, as a part of what its execution cost', async () => {
   const state = longTask()
   const sent = await sender.send(state, 'first')

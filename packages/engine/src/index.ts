@@ -77,6 +77,7 @@ export {
 } from './remote-execution.ts'
 export type { RemoteSettled, SettleParts, SettleRequest } from './remote-execution.ts'
 export { summarised } from './summarise-next.ts'
+export { writeSummary } from './write-summary.ts'
 export { createReceiptReconciler, reconcile } from './reconcile-receipts.ts'
 export { createEventShipper } from './record-audit.ts'
 export { createRefusalRecorder } from './record-refusals.ts'

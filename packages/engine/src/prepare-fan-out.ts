@@ -45,8 +45,8 @@ export interface Branching {
 type Preparing = PrepareOptions & { readonly traceparent?: string }
 
 /**
- * Builds and signs what is asked for. `parts` write the summaries that its receivers need; without them, each gets the
- * extract. Throws BATON_RECEIVER_LIST_INVALID, BATON_BUDGET_EXCEEDED and BATON_JOIN_IMPOSSIBLE besides what one handoff does.
+ * Builds and signs what is asked for. `parts` write the summaries that its receivers need; without them, one receiver
+ * gets what was written ahead, and each of several the extract. Throws BATON_RECEIVER_LIST_INVALID, BATON_BUDGET_EXCEEDED and BATON_JOIN_IMPOSSIBLE besides what one handoff does.
  */
 export async function prepareOutgoing(
   request: HandoffRequest,
@@ -56,7 +56,10 @@ export async function prepareOutgoing(
   const { receiverList, join } = request.constraints
   if (!fansOut(receiverList, join)) {
     const { receiver: targetAgentType = request.targetAgentType } = options
-    const written = parts && (await writeSummary({ ...request, targetAgentType }, parts))
+    const written =
+      parts === undefined
+        ? options.written
+        : await writeSummary({ ...request, targetAgentType }, parts)
     return { handoff: prepareHandoff(request, { ...options, written }) }
   }
   await requireJoin(join)

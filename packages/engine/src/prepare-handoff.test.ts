@@ -127,7 +127,7 @@ describe('context compression', () => {
   it('takes what a request leaves open from the receiver and the installation', () => {
     const known = { windowTokensOf: () => 4_000, threshold: 0.5, verbatimTurns: 2 }
     const of = (constraints: HandoffConstraints, bounds: ReceiverBounds | undefined = known) =>
-      withBounds({ agentState: sampleState(), targetAgentType: 'reader', constraints }, { bounds })
+      withBounds({ targetAgentType: 'reader', constraints }, { bounds })
     expect(of({})).toEqual({
       receiverContextWindowTokens: 4_000,
       compressionThreshold: 0.5,

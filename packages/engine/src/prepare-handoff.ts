@@ -106,7 +106,7 @@ export function paidFor(
 
 /** What is asked for, and for what it leaves open, what is known of the receiver and set for this installation. */
 export function withBounds(
-  { constraints, targetAgentType }: HandoffRequest,
+  { constraints, targetAgentType }: Pick<HandoffRequest, 'constraints' | 'targetAgentType'>,
   { bounds }: Pick<PrepareOptions, 'bounds'>,
 ): HandoffConstraints {
   const windowTokens =

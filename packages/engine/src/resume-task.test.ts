@@ -25,6 +25,50 @@ const resumable: ResumableHandoff = {
 const checkpointOf = ({ checkpoint }: { readonly checkpoint: Uint8Array }) =>
   JSON.parse(Buffer.from(checkpoint).toString()) as Record<string, unknown>
 
+describe('resumed for another receiver', () => {
+  const talk = {
+    role: 'user',
+    content: 'That sounds good to me, please go on with it. '.repeat(20),
+  }
+  const fact = 'We decided to keep clause 9 because of case law.'
+  const long = prepareHandoff(
+    {
+      agentState: sampleState({
+        conversationHistory: [
+          { role: 'assistant', content: fact },
+          ...Array.from({ length: 20 }, () => talk),
+        ],
+      }),
+      targetAgentType: 'reader',
+      constraints: { receiverContextWindowTokens: 100_000 },
+    },
+    sampleOptions,
+  )
+  const bounds = { windowTokensOf: (type: string) => (type === 'small' ? 2_000 : undefined) }
+  const resumed = (targetAgentType?: string) =>
+    messageOf(
+      prepareResumption(
+        { ...resumable, ...long },
+        targetAgentType === undefined ? {} : { targetAgentType },
+        { ...sampleOptions, bounds },
+      ),
+    )
+
+  it('fits its window as a first send does, and says what had to be kept (E03)', () => {
+    const { conversationHistorySummary, ...others } = resumed('small')
+    expect(conversationHistorySummary).toContain(fact.slice(0, -1))
+    expect(others).toMatchObject({ schemaVersion: '2.2', toAgent: { agentType: 'small' } })
+    expect(others.conversationHistoryVerbatim.length).toBeLessThan(6)
+    expect(others.pinnedFacts?.decisions).toHaveLength(1)
+  })
+
+  it.each([undefined, 'large'])('is as it stood where it fits: %s', (targetAgentType) => {
+    const { conversationHistoryVerbatim, schemaVersion } = resumed(targetAgentType)
+    expect(conversationHistoryVerbatim).toHaveLength(21)
+    expect(schemaVersion).toBe(messageOf(long).schemaVersion)
+  })
+})
+
 describe('resumed as it stood', () => {
   const after = prepareResumption(resumable, {}, { ...sampleOptions, sentBy: 'ben' })
 

@@ -1,5 +1,6 @@
 // Takes a task up again after a rollback: at most one handoff ever takes up a rolled-back one.
 import { randomUUID } from 'node:crypto'
+import { fitHandoff } from '@baton/protocol'
 import type { AgentState, HandoffConstraints, HandoffMessage } from '@baton/protocol'
 import { crashPoint, permanent } from '@baton/runtime'
 import {
@@ -18,6 +19,7 @@ import {
   prepareSaved,
   readCheckpoint,
   readMessage,
+  withBounds,
 } from './prepare-handoff.ts'
 import type { HandoffRequest, PrepareOptions } from './prepare-handoff.ts'
 import { refuseOtherResidency, residencyOf } from './revise-handoff.ts'
@@ -184,12 +186,13 @@ function sameMessage(
   const { signature: _, signatureKeyId: _key, ...standing } = readMessage(handoff.body)
   const { state, request } = readCheckpoint(handoff.checkpoint)
   const timestamp = new Date().toISOString()
-  const message = {
+  const same = {
     ...withoutPassed(standing, Date.parse(timestamp)),
     handoffId: randomUUID(),
     timestamp,
-    ...(targetAgentType === undefined ? {} : { toAgent: { agentType: targetAgentType } }),
   } as HandoffMessage
+  const message =
+    targetAgentType === undefined ? same : sameFor(targetAgentType, same, { handoff, options })
   const asked = request === undefined ? {} : { asked: JSON.stringify(request) }
   const prepared = prepareSaved(message, { state, ...asked }, options)
   return { ...prepared, traceparent: handoff.traceparent }
@@ -206,6 +209,26 @@ function otherMessage(
   const prepared = prepareHandoff(requestOf(handoff, change), { ...options, paid, traceparent })
   refuseOtherResidency(standing, readMessage(prepared.body))
   return prepared
+}
+
+/** The same message for another receiver, whose window it has to fit. */
+function sameFor(
+  agentType: string,
+  same: HandoffMessage,
+  { handoff, options }: { readonly handoff: ResumableHandoff; readonly options: PrepareOptions },
+): HandoffMessage {
+  const constraints = constraintsFor(handoff, agentType)
+  return fitHandoff(
+    { ...same, toAgent: { agentType } },
+    withBounds({ constraints, targetAgentType: agentType }, options),
+  )
+}
+
+/** Those that were asked for; what was known of the window was known of the receiver before. */
+function constraintsFor(handoff: ResumableHandoff, agentType: string): HandoffConstraints {
+  const { receiverContextWindowTokens, ...asked } = askedOf(handoff)?.constraints ?? {}
+  const isSame = agentType === handoff.toAgent && receiverContextWindowTokens !== undefined
+  return withoutPassed(isSame ? { ...asked, receiverContextWindowTokens } : asked, Date.now())
 }
 
 type Rebuilding = ResumeChange & { readonly agentState: AgentState }
@@ -225,7 +248,7 @@ function requestOf(handoff: ResumableHandoff, change: Rebuilding): HandoffReques
       agent: { ...agentState.agent, agentId: handoff.fromAgent },
     },
     targetAgentType,
-    constraints: constraints ?? withoutPassed(askedOf(handoff)?.constraints ?? {}, Date.now()),
+    constraints: constraints ?? constraintsFor(handoff, targetAgentType),
   }
 }
 

@@ -63,6 +63,27 @@ export function buildHandoff(
   return { message, compression, warnings }
 }
 
+/** The same message for a receiver with another window: what does not fit there of its conversation is condensed further. */
+export function fitHandoff(message: HandoffMessage, asked: HandoffConstraints): HandoffMessage {
+  const { conversationHistorySummary, conversationHistoryVerbatim, ...others } = message
+  const { pinnedFacts: _, ...draft } = others
+  const conversation = {
+    conversationHistorySummary,
+    conversationHistory: conversationHistoryVerbatim,
+  }
+  const compression = compress(conversation, asked, { draft, condense: {} })
+  if (!compression.compressed) return message
+  const pinned = pinnedFor(asked, compression)
+  const isOlder = ['2.0', '2.1'].includes(message.schemaVersion)
+  return {
+    ...draft,
+    ...pinned,
+    schemaVersion: isOlder && pinned.pinnedFacts !== undefined ? '2.2' : message.schemaVersion,
+    conversationHistorySummary: compression.summary,
+    conversationHistoryVerbatim: [...compression.verbatim],
+  }
+}
+
 function isList(
   constraints: HandoffConstraints | readonly string[],
 ): constraints is readonly string[] {
@@ -151,7 +172,7 @@ interface Drafted {
 }
 
 function compress(
-  state: AgentState,
+  state: Pick<AgentState, 'conversationHistory' | 'conversationHistorySummary'>,
   asked: HandoffConstraints,
   { draft, condense }: Drafted,
 ): Compression {

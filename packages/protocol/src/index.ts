@@ -2,7 +2,7 @@
 export { satisfiesAgentRange } from './agent-range.ts'
 export { ANY_AGENT, type AgentRegistration } from './agent-registration.ts'
 export type { AgentCost, AgentState, HandoffConstraints } from './agent-state.ts'
-export { buildHandoff, buildHandoffMessage } from './build-handoff.ts'
+export { buildHandoff, buildHandoffMessage, fitHandoff } from './build-handoff.ts'
 export { canonicalBytes } from './canonical-json.ts'
 export { strictestOf } from './classification.ts'
 export { FACT_LOST, withoutLostFacts } from './checks/pinned-facts.ts'

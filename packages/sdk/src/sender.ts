@@ -14,6 +14,7 @@ import {
   receiversOf,
   requireResidency,
   sendOutgoing,
+  writeSummary,
 } from '@baton/engine'
 import type {
   CompressionBounds,
@@ -25,9 +26,9 @@ import type {
 } from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { createPool, notifyOutbox, outboxDepth, outboxQueueDepths } from '@baton/store'
+import { createPool, isSent, notifyOutbox, outboxDepth, outboxQueueDepths } from '@baton/store'
 import type { Database, FanOutBounds } from '@baton/store'
-import type { Summariser } from '@baton/summarise'
+import type { Summariser, WrittenSummary } from '@baton/summarise'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 
@@ -100,11 +101,19 @@ export interface Sender {
   sendMessage(ready: ReadyMessage): Promise<Sent>
   /**
    * Sends inside the caller's own transaction on the operational database, so that the caller's
-   * rows and the handoff commit together. A long conversation is condensed by the extract, since a
-   * transaction waits for no model. Relays are woken by their poll. Metrics count it at once, also where that
+   * rows and the handoff commit together. A transaction waits for no model: a long conversation is
+   * condensed by the extract, or by what `summarise` answered before it began. Relays are woken by their poll. Metrics count it at once, also where that
    * transaction rolls back.
    */
   sendIn(transaction: Database, agentState: AgentState, target: SendTarget): Promise<Sent>
+  /**
+   * What the summariser writes of the conversation for this receiver, for `sendIn`, which the same state and target
+   * are given to; undefined where it needs none, where there are several receivers or a join, and where it was sent before.
+   */
+  summarise(
+    agentState: AgentState,
+    target: Omit<SendTarget, 'summary'>,
+  ): Promise<WrittenSummary | undefined>
   /** Whether the operational database answers. */
   ready(): Promise<boolean>
   /** Waits for sends and hooks under way and closes the connections. */
@@ -121,6 +130,8 @@ export interface SentSync extends Sent {
 export interface SendTarget {
   readonly agentType: string
   readonly constraints?: HandoffConstraints
+  /** What `summarise` answered. */
+  readonly summary?: WrittenSummary | undefined
 }
 
 export function createSender(options: SenderOptions): Sender {
@@ -168,13 +179,14 @@ export function createSender(options: SenderOptions): Sender {
       }
     },
     sendMessage: sender.sendMessage,
-    async sendIn(transaction, agentState, { agentType, constraints = {} }) {
+    summarise: summariseAhead({ ...preparing, ...bounds }),
+    async sendIn(transaction, agentState, { agentType, constraints = {}, summary }) {
       const request = { agentState, targetAgentType: agentType, constraints }
       requireResidency(agentState.residency, jurisdiction)
       const onCompressed = () => metrics.contextCompressionsTotal.inc()
       const receiver = await receiverOf(request, { pool, logger })
       const known = await receivers.boundsOf(receiversOf(request, receiver))
-      const own = { ...preparing, sentBy, receiver, bounds: known, onCompressed }
+      const own = { ...preparing, sentBy, receiver, bounds: known, written: summary, onCompressed }
       const outgoing = await prepareOutgoing(request, own, undefined)
       const handoffs = outgoing.branching?.handoffs ?? [outgoing.handoff]
       await Promise.all(handoffs.map(({ toAgent, priority }) => requireRoom(toAgent, priority)))
@@ -198,6 +210,25 @@ export function createSender(options: SenderOptions): Sender {
       await notifyOutbox(pool).catch(() => undefined)
       await pool.end()
     },
+  }
+}
+
+interface AheadParts extends Pick<ReturnParts, 'pool' | 'receivers' | 'metrics' | 'logger'> {
+  readonly summariser: Summariser | undefined
+  readonly jurisdiction: string | undefined
+}
+
+function summariseAhead(parts: AheadParts): Sender['summarise'] {
+  const { pool, receivers, summariser, jurisdiction, metrics, logger } = parts
+  return async (agentState, { agentType, constraints = {} }) => {
+    const { receiverList = [], join } = constraints
+    if (receiverList.length > 1 || join !== undefined) return undefined
+    const request = { agentState, targetAgentType: agentType, constraints }
+    requireResidency(agentState.residency, jurisdiction)
+    const targetAgentType = await receiverOf(request, { pool, logger })
+    const bounds = await receivers.boundsOf([targetAgentType])
+    const isKnown = () => isSent(pool, agentState.handoffId)
+    return writeSummary({ ...request, targetAgentType }, { summariser, metrics, bounds, isKnown })
   }
 }
 
