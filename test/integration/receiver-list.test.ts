@@ -236,6 +236,21 @@ it.each<[string, string, HandoffConstraints, object]>([
     { code: 'BATON_JOIN_IMPOSSIBLE' },
   ],
   [
+    'a single receiver that is not the target',
+    'joiner',
+    { receiverList: [{ agentType: 'north' }] },
+    { code: 'BATON_RECEIVER_LIST_INVALID' },
+  ],
+  ...[
+    [{ to: 'join\ner' }, '/join/to'] as const,
+    [{ agentVersion: 'one or two' }, '/join/agentVersion'] as const,
+  ].map(([changes, pointer]): [string, string, HandoffConstraints, object] => [
+    `a join whose message nobody would take for ${pointer}`,
+    'north',
+    toAll({ join: join(changes) }),
+    { code: 'BATON_HANDOFF_INVALID', details: [{ pointer }] },
+  ]),
+  [
     'copies that are too much for one commit',
     'north',
     toAll({

@@ -14,6 +14,7 @@ import {
   fansOut,
   messageOfCopy,
   requestOfCopy,
+  requireAmong,
 } from './decide/receiver-list.ts'
 import type { Copies, Wanted } from './decide/receiver-list.ts'
 import {
@@ -54,6 +55,7 @@ export async function prepareOutgoing(
   parts: WriteParts | undefined,
 ): Promise<Outgoing> {
   const { receiverList, join } = request.constraints
+  requireAmong(request.targetAgentType, receiverList)
   if (!fansOut(receiverList, join)) {
     const { receiver: targetAgentType = request.targetAgentType } = options
     const written =
@@ -153,6 +155,7 @@ export async function prepareOutgoingMessage(
 ): Promise<Outgoing> {
   const { message, join, addedCostMicroUSD } = ready
   const { receiverList, toAgent, costTracking, handoffId } = message
+  requireAmong(toAgent.agentType, receiverList)
   if (!fansOut(receiverList, join)) return { handoff: addressedMessage(ready, options) }
   await requireJoin(join)
   const wanted = {

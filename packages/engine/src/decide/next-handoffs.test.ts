@@ -1,6 +1,7 @@
 // What an agent passes on carries the budget, the trace and the person's data further, with ids that are derived.
 import { describe, expect, it } from 'vitest'
 import type { HandoffMessage } from '@baton/protocol'
+import type { JoinHandoff } from '@baton/protocol/settlement'
 import type { AgentResult } from '../agent.ts'
 import { passOn } from './next-handoffs.ts'
 import {
@@ -30,21 +31,36 @@ interface Passed {
   readonly handoff?: ReturnType<typeof sampleHandoff>
   readonly message?: HandoffMessage
   readonly fencingToken?: number
+  readonly join?: JoinHandoff
 }
 
 function pass(parts: Passed = {}) {
-  const { handoff = sampleHandoff(), fencingToken = 1 } = parts
+  const { handoff = sampleHandoff(), fencingToken = 1, join } = parts
   return passOn(
     {
       claimed: claimedFrom(handoff, { fencingToken }),
       message: parts.message ?? messageOf(handoff),
-      execution: { kind: 'done', result, agent: sampleAgent, traceparent: TRACEPARENT },
+      execution: {
+        kind: 'done',
+        result: { ...result, ...(join && { join }) },
+        agent: sampleAgent,
+        traceparent: TRACEPARENT,
+      },
     },
     sampleOptions,
   ).handoffs
 }
 
 describe('the next handoffs', () => {
+  it('are none where no message could be built of what shall join them', () => {
+    const join = { taskDescription: 'join' }
+    expect(pass({ join: { ...join, to: 'joiner' } })).toHaveLength(2)
+    expect(() => pass({ join: { ...join, to: 'a\nb' } })).toThrow('/join/to')
+    expect(() => pass({ join: { ...join, to: 'a', agentVersion: 'one or two' } })).toThrow(
+      '/join/agentVersion',
+    )
+  })
+
   it('deduct the agent’s cost and divide what is left (E20, I8); nothing is charged twice', () => {
     for (const next of pass()) {
       expect(next).toMatchObject({

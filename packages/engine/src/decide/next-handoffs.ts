@@ -12,6 +12,7 @@ import type { HandoffRequest, PrepareOptions } from '../prepare-handoff.ts'
 import { branchNames, divideBudget, joinAfter, prepareEach } from './branches.ts'
 import { carriedOver } from './carried-over.ts'
 import { derivedId } from './derived-id.ts'
+import { soundJoin } from './sound-join.ts'
 
 type Done = Extract<Execution, { kind: 'done' }>
 
@@ -113,7 +114,7 @@ function fanOutOf(
       ? { joinAfter: null, joinRequest: null }
       : {
           joinAfter: joinAfter(join, branches),
-          joinRequest: JSON.stringify(requestFor(step, { next: join, name: 'join', completedAt })),
+          joinRequest: soundJoin(requestFor(step, { next: join, name: 'join', completedAt })),
         }
   return {
     fanOutId,

@@ -10,6 +10,7 @@ import { branchNames, divideBudget, joinAfter } from './branches.ts'
 import { carriedOver } from './carried-over.ts'
 import { derivedId } from './derived-id.ts'
 import { constraintsFor } from './next-handoffs.ts'
+import { soundJoin } from './sound-join.ts'
 
 /** What a sender asks for when it names several receivers. */
 export interface Wanted {
@@ -80,6 +81,12 @@ export function copiesOf(wanted: Wanted): Copies {
   return { fanOutId, copies, first, reservedMicroUSD: shares.join }
 }
 
+/** Throws BATON_RECEIVER_LIST_INVALID where receivers are named, and the target is not among them. */
+export function requireAmong(target: string, receivers: readonly Receiver[] | undefined): void {
+  if (receivers?.some(({ agentType }) => agentType === target) === false)
+    throw targetMissing(target)
+}
+
 const targetMissing = (target: string) =>
   permanent(
     'BATON_RECEIVER_LIST_INVALID',
@@ -106,7 +113,7 @@ export function fanOutOfCopies(
     onFailure: join?.onFailure ?? 'wait',
     joinAfter: join === undefined ? null : joinAfter(join, branches),
     joinRequest:
-      join === undefined ? null : JSON.stringify(joinRequestOf(message, join, `${fanOutId}/join`)),
+      join === undefined ? null : soundJoin(joinRequestOf(message, join, `${fanOutId}/join`)),
     budgetMicroUSD: spentMicroUSD + leftMicroUSD,
     spentMicroUSD,
     reservedMicroUSD,
