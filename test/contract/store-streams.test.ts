@@ -41,6 +41,9 @@ it('commits what follows, and reads it back in pages', async () => {
   expect(await read(fence)).toEqual([1, 2, 3, 4, 5])
   expect(await read(fence, 2, 2)).toEqual([3, 4])
   expect(await read(fence, 5)).toEqual([])
+  const { handoffId } = fence
+  const small = await listChunks(store.pool, handoffId, { after: 1, limit: 9, bytesMax: 7 })
+  expect(small.map(({ seq }) => seq)).toEqual([2, 3])
   const before = await listChunksBefore(store.pool, fence.handoffId, 4)
   expect(before.map(({ body }) => body.toString())).toEqual(['part 1', 'part 2', 'part 3'])
   expect(await findStreamPlace(store.pool, fence)).toMatchObject({ held: true, chunks: 5 })

@@ -75,9 +75,10 @@ interface ChunkRange {
   /** Chunks after this one. */
   readonly after: number
   readonly limit: number
+  /** How many bytes they have at most, beside the first of them; 1 MiB by default. */
+  readonly bytesMax?: number
 }
 
-/** How many bytes of chunks one page has at most, beside its first chunk. */
 const PAGE_BYTES_MAX = 1_048_576
 
 const PAGE = `
@@ -85,15 +86,15 @@ select seq, body, "fencingToken", "createdAt" from (
   select seq, body, fencing_token as "fencingToken", created_at as "createdAt",
     sum(octet_length(body)) over (order by seq) - octet_length(body) as before
   from stream_chunk where handoff_id = $1 and seq > $2 and seq <= $2 + $3 order by seq) c
-where before < ${PAGE_BYTES_MAX} order by seq`
+where before < $4 order by seq`
 
 /** Committed chunks in their order, as many as a page holds. */
 export function listChunks(
   db: Database,
   handoffId: string,
-  { after, limit }: ChunkRange,
+  { after, limit, bytesMax = PAGE_BYTES_MAX }: ChunkRange,
 ): Promise<StoredChunk[]> {
-  return run<StoredChunk & object>(db, 'list_chunks', PAGE, [handoffId, after, limit])
+  return run<StoredChunk & object>(db, 'list_chunks', PAGE, [handoffId, after, limit, bytesMax])
 }
 
 const BEFORE_MAX = 512

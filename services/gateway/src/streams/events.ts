@@ -14,6 +14,8 @@ interface Followed {
 }
 
 const PAGE_CHUNKS_MAX = 200
+/** Each reader holds a page or two while it is slow, and all of them share the connections to the database. */
+const PAGE_BYTES_MAX = 65_536
 /** How long a reader waits before it connects again. */
 const RECONNECT_MS = 1_000
 
@@ -29,7 +31,11 @@ export async function* eventsOf(followed: Followed): AsyncGenerator<string> {
       continue
     }
     while (after < view.chunks && !signal.aborted) {
-      const page = await listChunks(pool, handoffId, { after, limit: PAGE_CHUNKS_MAX })
+      const page = await listChunks(pool, handoffId, {
+        after,
+        limit: PAGE_CHUNKS_MAX,
+        bytesMax: PAGE_BYTES_MAX,
+      })
       if (page.length === 0) break
       yield page.map(chunkEvent).join('')
       after = page.at(-1)?.seq ?? after
