@@ -108,12 +108,15 @@ it('takes chunks of who executes it, answers them in pages and as events, and se
 
 it('is followed on the command line, whose exit code says whether it is whole', async () => {
   const one = await taken()
-  await emit(one, { seq: 1, chunks: texts('known', 'in words', { or: 'JSON' }) })
+  await emit(one, {
+    seq: 1,
+    chunks: texts('known', 'in \u001b]52;c;eA==\u0007words\n', { or: 'JSON' }),
+  })
   await world.settle(one, { outcome: 'complete', chunks: 3 })
   const env = { ...process.env, BATON_GATEWAY_URL: world.url(), BATON_API_KEY: reader.key }
   const args = ['services/cli/src/main.ts', 'stream', one.handoffId, '--after', '1']
   const told = await promisify(execFile)(process.execPath, args, { env })
-  expect(told.stdout).toBe('in words\n{"or":"JSON"}\n')
+  expect(told.stdout).toBe('in \uFFFD]52;c;eA==\uFFFDwords\n\n{"or":"JSON"}\n')
   expect(told.stderr).toContain('COMPLETED, 3 chunks, all of it.')
   const broken = await taken()
   await world.settle(broken, { outcome: 'fail', code: 'MODEL_GONE' })

@@ -57,8 +57,12 @@ async function follow(
   }
 }
 
+// Characters that control a terminal are shown, not obeyed; --json has them as they came.
 const textOf = (content: unknown): string =>
-  typeof content === 'string' ? content : JSON.stringify(content)
+  (typeof content === 'string' ? content : JSON.stringify(content)).replaceAll(
+    /(?![\n\t])\p{Cc}/gu,
+    '\uFFFD',
+  )
 
 function describe({ state, reason, committed, complete, erased }: StreamPage): string {
   const why = reason === null ? '' : ` (${reason})`
