@@ -263,6 +263,10 @@ describe('E30 E17 a synchronous send', () => {
       body: JSON.stringify(stateBody()),
     })
     expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      code: 'BATON_PARAMETER_INVALID',
+      detail: 'the query parameter mode is not a mode',
+    })
   })
 })
 

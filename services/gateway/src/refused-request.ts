@@ -36,6 +36,7 @@ const PARAMETERS: Readonly<Record<string, readonly [detail: string, fix: string]
     'the query parameter limit is out of bounds',
     `Use a whole number from 1 to ${LIMIT_MAX}.`,
   ],
+  mode: ['the query parameter mode is not a mode', 'Use async or sync, once.'],
   after: [
     'the query parameter after, or the header Last-Event-ID, is no number of a chunk',
     'Use the number of the last chunk that was read; 0 reads from the beginning.',
