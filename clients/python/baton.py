@@ -118,10 +118,11 @@ def partial(
     tokens: Optional[tuple[int, int]] = None,
     next: Sequence[Mapping[str, Any]] = (),
     subtask: Optional[Mapping[str, Any]] = None,
+    chunks: int = 0,
 ) -> Outcome:
     """A part is done; `remaining` (`{"subtaskId", "description"}`, at least one) goes on as a handoff of its own."""
     work = _work(result, state, cost_usd, tokens, next, subtask)
-    return Outcome({"outcome": "partial", **work, "remaining": list(remaining)})
+    return Outcome({"outcome": "partial", **work, "remaining": list(remaining), "chunks": chunks})
 
 
 def fail(code: str, *, retry: bool = False) -> Outcome:

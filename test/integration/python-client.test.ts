@@ -114,7 +114,8 @@ b = Baton(sys.argv[1], sys.argv[2])
 def flaky(e):
     if e.message["remainingSubtasks"]: return complete(2)
     if e.attempt == 1: raise ValueError("text of the work")
-    return partial([{"subtaskId": "rest", "description": "the rest"}], 1)
+    b.emit(e, 1, "a part")
+    return partial([{"subtaskId": "rest", "description": "the rest"}], 1, chunks=1)
 for _ in range(3):
     for e in b.claim("python-flaky", "1.0.0"): print("flaky", e.attempt, b.execute(e, flaky).state, flush=True)
 def slow(e):
