@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { countTokens } from '@baton/protocol'
+import { buildHandoff, countTokens, judgeMessage } from '@baton/protocol'
+import type { AgentState } from '@baton/protocol'
 import { startModelServer } from '../fixtures/model-server.ts'
 import type { ModelAnswer, ModelServer } from '../fixtures/model-server.ts'
 import { createModelSummariser } from './model-summariser.ts'
@@ -85,6 +86,57 @@ describe.each([5_000, 10_000, 20_000, 50_000])('E03 E23 %i tokens', (tokens) => 
     expect(taken).toMatchObject({ by: 'extract', costUSD: 0 })
   })
 })
+
+describe.each([5_000, 10_000, 20_000, 50_000])(
+  'E23 %i tokens, as a receiver finds them',
+  (tokens) => {
+    const constraints = { receiverContextWindowTokens: Math.floor(tokens * 0.6) }
+    const stateOf = (one: Golden): AgentState => ({
+      taskId: '00000002-1111-4111-8111-000000000002',
+      agent: { agentId: 'sender', agentVersion: '1.0.0' },
+      taskDescription: 'Go on',
+      completedSubtasks: [
+        { subtaskId: 's', description: 'done', completedAt: '2026-06-12T09:30:00Z' },
+      ],
+      remainingSubtasks: [],
+      currentState: {},
+      cost: {
+        spentSoFarUSD: 0,
+        budgetRemainingUSD: 2,
+        ownCostUSD: 1,
+        tokenSpent: { prompt: 0, completion: 0 },
+      },
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      conversationHistory: jobOf(one, tokens).older.turns,
+    })
+
+    it.each(golden)('$name: nothing that is pinned is missed', async (one) => {
+      answers({ text: `${NARRATIVE} ${one.mustKeep[0]}` })
+      const state = stateOf(one)
+      let asked: Pick<SummaryJob, 'older' | 'bounds'> | undefined
+      const { compression } = buildHandoff(state, 'receiver', constraints, {
+        summarise(older, bounds) {
+          asked = { older, bounds }
+          return ''
+        },
+      })
+      const older = { turns: state.conversationHistory ?? [], summary: '' }
+      const job = { upstreamCostUSD: 1, older, bounds: { tokensMax: 1, kept: 0 }, ...asked }
+      const { text, by } = await summariser().summarise(job)
+      const written = { text, turns: job.older.turns.length, pinned: compression.pinned }
+      const built = buildHandoff(state, 'receiver', constraints, { written }).message
+      const extracted = buildHandoff(state, 'receiver', constraints).message
+      expect(by).toBe('model')
+      for (const message of [built, extracted]) {
+        expect(Object.values(message.pinnedFacts ?? {}).flat().length).toBeGreaterThan(3)
+        expect(judgeMessage(message, { scan: undefined })).toMatchObject({ valid: true })
+        expect(countTokens(JSON.stringify(message))).toBeLessThan(
+          constraints.receiverContextWindowTokens,
+        )
+      }
+    })
+  },
+)
 
 describe('a model that does not help', () => {
   const one = golden[1] as Golden
