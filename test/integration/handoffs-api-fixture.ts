@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApiKey } from '@baton/gateway'
 import type { Gateway, GatewayOptions } from '@baton/gateway'
+import { PEOPLE } from '@baton/testkit'
 import { expect } from 'vitest'
 import { openGateway } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
@@ -25,6 +26,7 @@ const apiKeys = {
     scopes: 'handoffs:send+handoffs:read+approvals:decide',
     operator: 'client',
   }),
+  approver: createApiKey({ scopes: 'handoffs:read+approvals:decide', operator: 'ann' }),
 }
 
 /** All 17 members of the message object. */
@@ -122,8 +124,16 @@ export async function create(gateway: Gateway, changes: object = {}): Promise<Me
   return response.json<Message>()
 }
 
-export const patch = (gateway: Gateway, id: string, body: unknown) =>
-  ask(gateway, { method: 'PATCH', url: `/api/handoffs/${id}`, body })
+/** As somebody else than who sends, who signs what is asked for. */
+export async function patch(gateway: Gateway, id: string, body: unknown) {
+  const authorization = `Bearer ${apiKeys.approver.key}`
+  const asking = { method: 'PATCH', url: `/api/handoffs/${id}`, body } as const
+  const response = await ask(gateway, { ...asking, headers: { authorization } })
+  const needed = response.headers['baton-decision-needed']
+  if (needed === undefined) return response
+  const signed = PEOPLE.answer(String(needed))
+  return ask(gateway, { ...asking, headers: { authorization, 'baton-decision': signed } })
+}
 
 export const read = async (gateway: Gateway, id: string): Promise<Message> =>
   (await ask(gateway, { url: `/api/handoffs/${id}` })).json<Message>()

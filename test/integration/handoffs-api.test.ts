@@ -377,7 +377,7 @@ describe('one message', () => {
     })
     expect(await read(fixture.gateway, id)).toEqual(decided)
     const recorded = (await ask(fixture.gateway, { url: `/v2/handoffs/${id}` })).json()
-    expect(recorded.approval).toEqual({ decision: 'approve', decidedBy: 'client' })
+    expect(recorded.approval).toEqual({ decision: 'approve', decidedBy: 'ann' })
   })
 
   it('R15 is rejected by "user" where no name is given', async () => {
