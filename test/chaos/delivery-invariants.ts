@@ -68,7 +68,9 @@ function unexpected(evidence: Evidence): readonly string[] {
   const roots = evidence.handoffs.filter((row) => row.parentId === null)
   const strangers = evidence.sendsKnown ? roots : []
   return [
-    ...strangers.filter((row) => !sent.has(row.id)).map((row) => `nobody sent it: ${row.id}`),
+    ...strangers
+      .filter((row) => !sent.has(row.id) && !sent.has(row.fannedOutBy ?? ''))
+      .map((row) => `nobody sent it: ${row.id}`),
     ...roots
       .filter((row) => sent.get(row.id)?.outcome === 'refused')
       .map((row) => `refused and stored all the same: ${row.id}`),
@@ -120,16 +122,17 @@ function disordered(evidence: Evidence): readonly string[] {
   )
 }
 
+// A join under `any` leaves behind what still executed when it was sent.
+const endedBy = ({ endedAt }: HandoffRow, at: number): boolean => endedAt !== null && endedAt <= at
+
 // The one before it on the task's own way or in its branch; of a join everything in the branches that it joins.
 function predecessorsOf(row: HandoffRow, ofTask: readonly HandoffRow[]): readonly HandoffRow[] {
   const before = ofTask
     .filter(({ branchId, taskSeq }) => branchId === row.branchId && taskSeq < row.taskSeq)
     .toSorted((one, other) => other.taskSeq - one.taskSeq)
-  const joined = ofTask.filter(
-    ({ fannedOutBy }) =>
-      fannedOutBy !== null && fannedOutBy === row.parentId && fannedOutBy !== row.fannedOutBy,
-  )
-  return [...before.slice(0, 1), ...joined]
+  const joined = ofTask.filter(({ fanOutId }) => fanOutId !== null && fanOutId === row.joinsId)
+  const completed = joined.filter((other) => hasEffect(other) && endedBy(other, row.createdAt))
+  return [...before.slice(0, 1), ...completed]
 }
 
 // What was committed stays, of whatever came of the handoff; a completion says how much it was.

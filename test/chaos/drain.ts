@@ -9,6 +9,7 @@ select 'open: ' || id || ' ' || state as what from handoff
 union all select 'in the outbox: ' || handoff_id from outbox
 union all select 'waiting for a retry: ' || handoff_id from retry
 union all select 'leased: ' || handoff_id from execution where status in ('CLAIMED', 'EXECUTING')
+union all select 'not joined: ' || id from fan_out where state = 'READY'
 union all select 'event not shipped: ' || handoff_id from audit_outbox
 union all select 'not told: ' || handoff_id from session_reply r where told_at is null and dead_at is null
   and exists (select from handoff h where h.id = r.handoff_id and h.ended_at is not null)

@@ -123,6 +123,20 @@ export const agents = [
       join: joinAll,
     }),
   ),
+  agent('race', (context) =>
+    execute(context, {
+      workMs: 5,
+      next: [passOn('last'), passOn('trio'), passOn('streamed')],
+      join: { ...joinAll, waitFor: 'any' },
+    }),
+  ),
+  agent('strict', (context) =>
+    execute(context, {
+      workMs: 5,
+      next: [passOn('last'), passOn('broken'), passOn('streamed')],
+      join: { ...joinAll, waitFor: 2, onFailure: 'fail' },
+    }),
+  ),
   agent('nested', (context) =>
     execute(context, { workMs: 5, next: [passOn('trio'), passOn('last')], join: joinAll }),
   ),

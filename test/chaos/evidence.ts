@@ -12,8 +12,12 @@ export interface HandoffRow {
   readonly parentId: string | null
   readonly fromExecution: string
   readonly toAgent: string
-  /** The branch it belongs to, and the handoff whose execution fanned out into it; null on the task’s own way. */
+  /** The branch it belongs to, and the fan-out of that; null on the task’s own way. */
   readonly branchId: string | null
+  readonly fanOutId: string | null
+  /** The fan-out that it joins. */
+  readonly joinsId: string | null
+  /** The handoff that fanned out into its branch, or into those that it joins on the task’s own way. */
   readonly fannedOutBy: string | null
   /** Of the task, or of the branch. */
   readonly budgetMicroUSD: number

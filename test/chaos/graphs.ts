@@ -11,6 +11,7 @@ import { createSystem, eventually } from '@baton/testkit'
 import type { System } from '@baton/testkit'
 import { newTask } from '../fault/driver.ts'
 import { drawJoin, draws, GRAPH_AGENTS, pick } from './graph-agents.ts'
+import { GRAPH_RULES } from './graph-rules.ts'
 
 export interface GraphPlan {
   readonly seed: number
@@ -170,38 +171,17 @@ async function readGraphs(pool: Pool) {
   return { handoffs: 0, fanOuts: 0, joins: 0, ...rows[0], ended }
 }
 
-/** What holds once everything has ended; each statement answers the ids that break it. */
+/** What holds besides once everything has ended; each statement answers the ids that break it. */
 const RULES: Readonly<Record<string, string>> = {
+  ...GRAPH_RULES,
   'I2 every task ends, and every fan-out with it': `
     select id from task where status not in ('COMPLETED', 'FAILED', 'CANCELED')
     union select id from fan_out where state in ('OPEN', 'READY')`,
-  'I5 a fan-out that is joined has one join, and no other has any': `
-    select f.id from fan_out f left join (select joins_id, count(*) as joins from handoff
-      where joins_id is not null and resumes_id is null group by joins_id) j on j.joins_id = f.id
-    where coalesce(j.joins, 0) <> case f.state when 'JOINED' then 1 else 0 end`,
-  'I5 a join is sent once enough branches have completed, or all are over': `
-    select f.id from fan_out f join handoff j on j.joins_id = f.id
-    join lateral (select count(*) filter (where b.outcome = 'COMPLETED' and b.ended_at <= j.created_at) as completed,
-        count(*) filter (where b.outcome is null or b.ended_at > j.created_at) as open
-      from branch b where b.fan_out_id = f.id) b on true
-    where b.completed < f.join_after and (f.on_failure = 'fail' or b.open > 0)`,
-  'I5 a branch is over when its last handoff is': `
-    select b.id from branch b join handoff h on h.branch_id = b.id
-    where b.outcome = 'COMPLETED' and h.ended_at > b.ended_at`,
   'I8 a task has cost what its executions cost, and no more than its budget': `
     select t.id from task t
     join lateral (select coalesce(sum(e.cost_micro_usd), 0) as cost from handoff h join execution e on e.handoff_id = h.id
       where h.task_id = t.id and e.status = 'DONE') e on true
     where t.spent_micro_usd <> ${OWN_COST_USD * 1e6} + e.cost or t.spent_micro_usd > t.budget_micro_usd`,
-  'I8 branches and their join are given no more than there is': `
-    select f.id from fan_out f
-    join lateral (select sum(b.budget_micro_usd - f.spent_micro_usd) as given from branch b where b.fan_out_id = f.id) b on true
-    where b.given + f.reserved_micro_usd > greatest(f.budget_micro_usd - f.spent_micro_usd, 0)`,
-  'I9 every handoff of a task is as sensitive as the task began': `
-    select h.id from handoff h join handoff_body m on m.handoff_id = h.id
-    join lateral (select convert_from(m.body, 'UTF8')::jsonb ->> 'dataClassification' as label) own on true
-    join handoff root on root.task_id = h.task_id and root.task_seq = 1 join handoff_body r on r.handoff_id = root.id
-    where own.label is distinct from convert_from(r.body, 'UTF8')::jsonb ->> 'dataClassification'`,
 }
 
 async function findBroken(pool: Pool): Promise<GraphReport['broken']> {

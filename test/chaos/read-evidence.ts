@@ -7,6 +7,7 @@ import type { Pool } from '@baton/store'
 import type { System } from '@baton/testkit'
 import { listWaiting } from './drain.ts'
 import type { Evidence, HandoffRow, RecordRow, ReturnRow, StreamRow, TaskRow } from './evidence.ts'
+import { GRAPH_RULES } from './graph-rules.ts'
 
 type Read = Pick<
   Evidence,
@@ -17,7 +18,8 @@ const ms = (column: string): string => `extract(epoch from ${column})::float8 * 
 
 const HANDOFFS = `
 select h.id, h.task_id as "taskId", h.task_seq as "taskSeq", h.parent_id as "parentId",
-  h.from_execution as "fromExecution", h.to_agent as "toAgent", h.branch_id as "branchId", f.handoff_id as "fannedOutBy",
+  h.from_execution as "fromExecution", h.to_agent as "toAgent", h.branch_id as "branchId", f.id as "fanOutId", h.joins_id as "joinsId",
+  coalesce(f.handoff_id, j.handoff_id) as "fannedOutBy",
   coalesce(b.budget_micro_usd, t.budget_micro_usd) as "budgetMicroUSD", h.state, h.reason, h.attempt, h.attempts_max as "attemptsMax",
   h.checkpoint_id as "checkpointId", h.traceparent, h.spent_micro_usd as "spentMicroUSD",
   h.remaining_micro_usd as "remainingMicroUSD", ${ms('h.created_at')} as "createdAt",
@@ -29,6 +31,7 @@ select h.id, h.task_id as "taskId", h.task_seq as "taskSeq", h.parent_id as "par
   e.result::json #>> '{artifacts,said}' as said, encode(e.audit_hash, 'hex') as "auditHash"
 from handoff h join task t on t.id = h.task_id left join execution e on e.handoff_id = h.id
   left join branch b on b.id = h.branch_id left join fan_out f on f.id = b.fan_out_id
+  left join fan_out j on j.id = h.joins_id
 order by h.created_at`
 
 const TASKS = `
@@ -167,6 +170,11 @@ async function brokenRules(
   for (const { promise, rule, check } of rules) {
     const ids = await check()
     if (ids.length > 0) broken.push({ promise, rule, ids })
+  }
+  for (const [named, text] of Object.entries(GRAPH_RULES)) {
+    const ids = (await rowsOf<{ id: string }>(pool, text)).map(({ id }) => id)
+    const [promise = ''] = named.split(' ', 1)
+    if (ids.length > 0) broken.push({ promise, rule: named.slice(promise.length + 1), ids })
   }
   return broken
 }

@@ -17,6 +17,7 @@ import { reset } from './postgres-faults.ts'
 import { readEvidence } from './read-evidence.ts'
 import { recoveriesMs } from './recovery.ts'
 import type { Plan } from './schedule.ts'
+import { watchBudgets } from './watch-budgets.ts'
 import { BACKOFF, LEASE_MS, startWorld } from './world.ts'
 import type { Servers, World } from './world.ts'
 
@@ -71,6 +72,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     })
     const traffic = driver.run()
     const approving = setInterval(() => void world.people.decideApprovals(), APPROVE_MS)
+    const budgets = watchBudgets(world.admin)
     const faulting = runFaults(plan, world, driver)
     await pause(plan.seconds * 1_000)
     driver.stop()
@@ -82,7 +84,9 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     clearInterval(approving)
     const { tookMs: drainMs, stuck } = await waitUntilDrained(world.admin, maxMs)
     if (stuck.length > 0) await standStill(world)
-    const evidence = await gather(world, { faults, historyFile })
+    const overspent = await budgets.stop()
+    const gathered = await gather(world, { faults, historyFile })
+    const evidence = { ...gathered, rules: [...gathered.rules, ...overspent] }
     writeFileSync(join(folder, 'faults.json'), JSON.stringify(faults, null, 1))
     return summarise(evidence, { seed: plan.seed, drainMs, world })
   } finally {

@@ -45,6 +45,8 @@ const withState = (state: AgentState, more: AgentState['currentState']): AgentSt
 const rollsBack = (reason: string): Expectation => ({ states: ['ROLLED_BACK'], reason })
 const quarantined = (reason: string): Expectation => ({ states: ['DEAD_LETTERED'], reason })
 const STRING_BYTES = 250_000
+const RECEIVERS = ['last', 'nested', 'streamed', 'broken'] as const
+const LABELS = ['internal', 'confidential', 'restricted'] as const
 
 /** To add a kind, add a row. */
 const TRAFFIC: readonly TrafficKind[] = [
@@ -60,6 +62,30 @@ const TRAFFIC: readonly TrafficKind[] = [
   { kind: 'joined', weight: 4, target: 'trio', expect: COMPLETES },
   { kind: 'joined-without', weight: 2, target: 'quorum', expect: COMPLETES },
   { kind: 'joined-twice', weight: 2, target: 'nested', expect: COMPLETES },
+  { kind: 'joined-any', weight: 2, target: 'race', expect: COMPLETES },
+  { kind: 'joined-strict', weight: 2, target: 'strict', expect: COMPLETES },
+  {
+    kind: 'listed',
+    weight: 4,
+    target: 'last',
+    expect: { states: ['COMPLETED', 'CANCELED'] },
+    constrain: (random) => ({
+      receiverList: RECEIVERS.map((agentType) => ({ agentType })),
+      join: {
+        to: 'last',
+        taskDescription: 'bring it together',
+        waitFor: random.pick(['all', 'any', 2] as const),
+        onFailure: random.pick(['wait', 'skip', 'fail'] as const),
+      },
+    }),
+  },
+  {
+    kind: 'listed-apart',
+    weight: 2,
+    target: 'last',
+    expect: COMPLETES,
+    constrain: () => ({ receiverList: RECEIVERS.map((agentType) => ({ agentType })) }),
+  },
   { kind: 'streamed', weight: 5, target: 'streamed', expect: COMPLETES },
   {
     kind: 'slow',
@@ -215,7 +241,7 @@ export function drawSending(random: SeededRandom): Sending {
 
 export function sendingOf(kind: TrafficKind, random: SeededRandom): Sending {
   const { change = (state: AgentState) => state } = kind
-  const state = change(freshState(), random)
+  const state = change({ ...freshState(), dataClassification: random.pick(LABELS) }, random)
   const via = kind.via ?? random.pick(VIAS)
   const handoffId = randomUUID()
   return {

@@ -99,8 +99,8 @@ const BREACHES: readonly {
     change: {
       handoffs: [
         handoff({ id: 'h0' }),
-        handoff({ taskSeq: 2, parentId: 'h0', branchId: 'b1', fannedOutBy: 'h0' }),
-        handoff({ id: 'h2', taskSeq: 3, parentId: 'h0' }),
+        handoff({ taskSeq: 2, parentId: 'h0', branchId: 'b1', fanOutId: 'f1', fannedOutBy: 'h0' }),
+        handoff({ id: 'h2', taskSeq: 3, parentId: 'h0', joinsId: 'f1', createdAt: 1_500 }),
       ],
       ledger: [...SOUND.ledger, line({ handoffId: 'h2', at: 1_230 })],
     },
@@ -237,6 +237,21 @@ describe('the checker', () => {
     const row = handoff({ toAgent: 'session-worker', said: 'one', resultFencingToken: null })
     const finished = { ...given(1_250), what: 'finished', said: 'one' } as const
     expect([...broken({ handoffs: [row], peers: [given(1_200), finished] })]).toEqual([])
+  })
+  it('finds nothing wrong with the copies of a receiver list and their join', () => {
+    const copy = handoff({ id: 'h2', taskSeq: 2, branchId: 'b2', fanOutId: 'f1' })
+    const join = handoff({ id: 'h3', taskSeq: 3, joinsId: 'f1', createdAt: 1_300 })
+    const handoffs = [copy, join].map((row) => ({ ...row, fannedOutBy: 'h1' }))
+    expect([...broken({ handoffs: [handoff(), ...handoffs] })]).not.toContain('I6')
+  })
+  it('finds nothing wrong where a join began while what it did not wait for still executed', () => {
+    const [fork, branch, join] = [
+      handoff({ id: 'h0' }),
+      handoff({ taskSeq: 2, branchId: 'b1', fanOutId: 'f1', fannedOutBy: 'h0', state: 'CANCELED' }),
+      handoff({ id: 'h2', taskSeq: 3, joinsId: 'f1', fannedOutBy: 'h0', createdAt: 1_500 }),
+    ]
+    const ledger = [...SOUND.ledger, line({ handoffId: 'h2', at: 1_230 })]
+    expect([...broken({ handoffs: [fork, branch, join], ledger })]).not.toContain('I8')
   })
   it('has a breach for each of its eighteen invariants', () => {
     expect(INVARIANTS).toHaveLength(18)

@@ -11,6 +11,8 @@ export const handoff = (changes: Partial<HandoffRow> = {}): HandoffRow => ({
   taskId: 't1',
   taskSeq: 1,
   branchId: null,
+  fanOutId: null,
+  joinsId: null,
   fannedOutBy: null,
   budgetMicroUSD: 1_000,
   parentId: null,
