@@ -18,7 +18,7 @@ import {
   sweepRetries,
   sweepStuck,
 } from '@baton/store'
-import type { OutboxEvent, Pool, UndeliveredHandoff } from '@baton/store'
+import type { OutboxEvent, Pool, UndeliveredHandoff, WaitingEvent } from '@baton/store'
 import type { Transport } from '@baton/transport'
 import { jobIdOf } from '@baton/transport/jobs'
 import { endCanceled } from './cancel.ts'
@@ -39,6 +39,7 @@ interface SweeperParts extends RelayParts {
 
 const INTERVAL_MS = 1_000
 const UNDELIVERED_MS = 5_000
+const SHIPPED_MAX = 256
 const UNSHIPPED_MS = 3_000
 
 /**
@@ -59,6 +60,14 @@ export function createSweeper(parts: SweeperParts): Service {
   const step = (name: string, work: () => Promise<unknown>): Promise<unknown> =>
     work().catch((error: unknown) => failed(name, error))
 
+  // Page by page through all that waits: what the audit store refuses stays, and keeps no other from being shipped.
+  let shipped: WaitingEvent | undefined
+  async function shipWaiting(): Promise<void> {
+    const page = await listOutboxEvents(pool, UNSHIPPED_MS, { after: shipped, max: SHIPPED_MAX })
+    shipped = page.length < SHIPPED_MAX ? undefined : page.at(-1)
+    await shipper.ship(page)
+  }
+
   async function endDue(outcome: string, events: readonly OutboxEvent[]): Promise<void> {
     if (events.length === 0) return
     metrics.handoffsTotal.with({ outcome, reason: outcome }).inc(events.length)
@@ -75,7 +84,7 @@ export function createSweeper(parts: SweeperParts): Service {
     await step('redrives', async () => {
       if ((await advanceRedrives(pool)) > 0) wakeRelays(pool)
     })
-    await step('events', async () => shipper.ship(await listOutboxEvents(pool, UNSHIPPED_MS)))
+    await step('events', shipWaiting)
     await step('notifications', () => sweepNotifications(pool))
     await step('alerts', async () => {
       await countAlerts(pool)

@@ -24,20 +24,39 @@ export async function addOutboxEvents(db: Database, events: readonly OutboxEvent
   )
 }
 
+const WAITING_MAX = 256
+
 const STORED = tables
   .selectFrom('audit_outbox')
   .select(['id', 'handoff_id as handoffId', 'entry'])
   .orderBy('created_at')
-  .limit(sql.lit(256))
+  .limit(sql.lit(WAITING_MAX))
 
-/** Events that were not shipped by the process that wrote them, oldest first. */
-export function listOutboxEvents(db: Database, olderThanMs: number): Promise<OutboxEvent[]> {
-  const written = STORED.where(
-    'created_at',
-    '<',
-    sql<Date>`clock_timestamp() - ${olderThanMs} * interval '1 millisecond'`,
-  )
-  return run(db, 'list_outbox_events', written)
+const WAITING = `
+select id, handoff_id as "handoffId", entry, created_at::text as "createdAt" from audit_outbox
+where created_at < clock_timestamp() - $1::double precision * interval '1 millisecond'
+  and ($2::timestamptz is null or (created_at, id) > ($2::timestamptz, $3::uuid))
+order by created_at, id limit $4`
+
+/** An event, and where it stands among all that wait. */
+export interface WaitingEvent extends OutboxEvent {
+  readonly createdAt: string
+}
+
+interface WaitingPage {
+  /** Behind this one; from the oldest by default. */
+  readonly after?: WaitingEvent | undefined
+  readonly max: number
+}
+
+/** A page of the events that were not shipped by the process that wrote them, oldest first. */
+export function listOutboxEvents(
+  db: Database,
+  olderThanMs: number,
+  { after, max }: WaitingPage = { max: WAITING_MAX },
+): Promise<WaitingEvent[]> {
+  const values = [olderThanMs, after?.createdAt ?? null, after?.id ?? null, max]
+  return run<WaitingEvent & object>(db, 'list_outbox_events', WAITING, values)
 }
 
 /** What waits to be recorded about one handoff, oldest first. Few handoffs are ever asked about. */

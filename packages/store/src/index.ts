@@ -65,7 +65,7 @@ export {
   listOutboxEvents,
   listHandoffEvents,
 } from './audit-outbox.ts'
-export type { OutboxEvent } from './audit-outbox.ts'
+export type { OutboxEvent, WaitingEvent } from './audit-outbox.ts'
 export * from './idempotency.ts'
 export * from './external-refs.ts'
 export * from './session-replies.ts'
