@@ -100,6 +100,21 @@ describe('a prepared handoff', () => {
   })
 })
 
+describe('names that the audit log does not take', () => {
+  it.each([
+    ['/toAgent/agentType', sampleState(), 'ünï'],
+    ['/toAgent/agentType', sampleState(), 'reader '],
+    [
+      '/fromAgent/agentId',
+      sampleState({ agent: { ...sampleState().agent, agentId: 'an\u202eent' } }),
+      'reader',
+    ],
+  ])('are refused at %s before anything is stored', (pointer, agentState, targetAgentType) => {
+    const request = { agentState, targetAgentType, constraints: {} }
+    expect(() => prepareHandoff(request, sampleOptions)).toThrow(pointer)
+  })
+})
+
 describe('a ready message', () => {
   const ready = (changes: object) => ({
     message: { ...messageOf(sampleHandoff()), ...changes } as HandoffMessage,

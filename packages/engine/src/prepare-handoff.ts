@@ -1,5 +1,6 @@
 // From agent state to the signed row that one transaction commits: build, compress, sign, checkpoint.
 import { createHash, randomUUID } from 'node:crypto'
+import { isName } from '@baton/ledger'
 import { ANY_AGENT, buildHandoff, microUSD, signHandoff, usdFromMicro } from '@baton/protocol'
 import type {
   AgentCost,
@@ -154,6 +155,7 @@ export function prepareSaved(
 ): Omit<NewHandoff, 'addedCostMicroUSD'> {
   refuseWithoutCheckpoint(saved)
   refuseUnaddressed(message)
+  refuseUnrecordableNames(message)
   refuseAmbiguousSubjects(message)
   refuseNegativeBudget(message)
   const signed = signHandoff(message, keyRing)
@@ -260,6 +262,22 @@ function refuseUnaddressed({ toAgent }: HandoffMessage): void {
   if (toAgent.agentType !== ANY_AGENT) return
   throw permanent('BATON_RECEIVER_MISSING', '/toAgent/agentType: "*" names nobody here', {
     fix: 'Name an agent type; "*" is for a single handoff that is sent, and for what agents hand on.',
+  })
+}
+
+// The log takes no other names, and a handoff of which nothing can be recorded could neither execute nor end.
+function refuseUnrecordableNames({ fromAgent, toAgent }: HandoffMessage): void {
+  const names = {
+    '/fromAgent/agentId': fromAgent.agentId,
+    '/fromAgent/agentVersion': fromAgent.agentVersion,
+    '/fromAgent/executionId': fromAgent.executionId,
+    '/toAgent/agentType': toAgent.agentType,
+    '/toAgent/agentVersion': toAgent.agentVersion ?? '*',
+  }
+  const wrong = Object.entries(names).find(([, name]) => !isName(name))
+  if (wrong === undefined) return
+  throw permanent('BATON_NAME_UNRECORDABLE', `${wrong[0]}: the audit log takes no such name`, {
+    fix: 'Take 1 to 256 printable ASCII characters without a space at either end.',
   })
 }
 

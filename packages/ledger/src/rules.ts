@@ -100,9 +100,10 @@ function placeUnder(problems: EntryProblem[], from: number, step: string | numbe
 }
 
 // Names are for machines: printable ASCII without spaces at either end, so prose does not fit well.
-export const name = matching(
-  'a name of 1 to 256 printable characters',
-  /^[!-~](?:[ -~]{0,254}[!-~])?$/,
-)
+const NAME = /^[!-~](?:[ -~]{0,254}[!-~])?$/
+export const name = matching('a name of 1 to 256 printable characters', NAME)
+
+/** Whether a record can hold it as a name. */
+export const isName = (text: string): boolean => NAME.test(text)
 export const uuid = matching('a lower-case UUID', UUID)
 export const count = integer(0, Number.MAX_SAFE_INTEGER)
