@@ -653,7 +653,8 @@ function placeUnder(problems, from, step) {
 		};
 	}
 }
-const name = matching("a name of 1 to 256 printable characters", /^[!-~](?:[ -~]{0,254}[!-~])?$/);
+const NAME$2 = /^[!-~](?:[ -~]{0,254}[!-~])?$/;
+const name = matching("a name of 1 to 256 printable characters", NAME$2);
 const uuid = matching("a lower-case UUID", UUID$1);
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 
