@@ -11,8 +11,12 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close()
 })
 
-async function echoBehindLink(): Promise<{ link: Link; socket: Socket }> {
-  const server = createServer((socket) => socket.on('error', () => undefined).pipe(socket))
+async function echoBehindLink(): Promise<{ link: Link; socket: Socket; peers: Socket[] }> {
+  const peers: Socket[] = []
+  const server = createServer((socket) => {
+    peers.push(socket)
+    socket.on('error', () => undefined).pipe(socket)
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const link = await openLink(`tcp://127.0.0.1:${(server.address() as AddressInfo).port}`)
@@ -21,7 +25,7 @@ async function echoBehindLink(): Promise<{ link: Link; socket: Socket }> {
   socket.on('error', () => undefined)
   opened.push({ close: () => socket.destroy() })
   await once(socket, 'connect')
-  return { link, socket }
+  return { link, socket, peers }
 }
 
 async function answerOf(socket: Socket, bytes: number): Promise<string> {
@@ -65,4 +69,22 @@ it('silences one direction and ends nothing', async () => {
   expect(await answerOf(other, 4)).toBe('kept')
   expect(heard).toBe('')
   expect(socket.destroyed).toBe(false)
+})
+
+it('closes what is left of a silenced connection whose other end has gone', async () => {
+  const { link, socket, peers } = await echoBehindLink()
+  socket.write('x')
+  await once(socket, 'data')
+  link.fallSilent('both')
+  const [peer] = peers
+  const gone = new Promise((resolve) => peer?.once('close', resolve))
+  peer?.destroy()
+  await gone
+  // Turns of the loop, in which the link hears of it.
+  for (let turn = 0; turn < 100; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  link.heal()
+  const closed = once(socket, 'close')
+  await link.close()
+  await closed
+  expect(socket.destroyed).toBe(true)
 })

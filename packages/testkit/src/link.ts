@@ -63,7 +63,8 @@ export async function openLink(targetUrl: string): Promise<Link> {
       })
       from.on('data', (chunk: Buffer) => void (silenced.has(from) || flow.write(chunk)))
       from.on('close', () => {
-        connections.delete(connection)
+        // The other end may stay open, behind silence: whoever closes the link must find it.
+        if (client.destroyed && upstream.destroyed) connections.delete(connection)
         if (!silenced.has(from)) flow.end()
       })
     }
