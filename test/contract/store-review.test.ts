@@ -118,7 +118,12 @@ describe('a dead letter', () => {
     expect(await addVote(store.pool, { ...vote, id: randomUUID(), reviewer: 'ann' })).toBe(true)
     expect(await addVote(store.pool, { ...vote, id: randomUUID(), reviewer: 'ann' })).toBe(false)
     expect(await addVote(store.pool, { ...vote, id: randomUUID(), reviewer: 'bob' })).toBe(true)
+    // As it stands after an upgrade from before people signed.
+    await store.rows(`update review_vote set signed = null where handoff_id = $1`, [handoffId])
+    expect(await addVote(store.pool, { ...vote, id: randomUUID(), reviewer: 'ann' })).toBe(true)
+    expect(await addVote(store.pool, { ...vote, id: randomUUID(), reviewer: 'ann' })).toBe(false)
     const votes = await listVotes(store.pool, handoffId, 1)
+    expect(votes.map(({ signed }) => signed)).toEqual([SIGNED, null])
     expect(votes.map(({ reviewer }) => reviewer)).toEqual(['ann', 'bob'])
     expect(votes[0]).toMatchObject({
       proposal: { validHours: 24 },

@@ -127,7 +127,7 @@ export async function holdDeadLetters(
   return new Map(rows.map((row) => [row.handoffId, row]))
 }
 
-/** Stores a vote; false where this person has voted for the same before. */
+/** Stores a vote; false where this person has voted for the same before. One from before people signed is signed now. */
 export async function addVote(db: Database, vote: NewVote): Promise<boolean> {
   const written = tables
     .insertInto('review_vote')
@@ -144,7 +144,8 @@ export async function addVote(db: Database, vote: NewVote): Promise<boolean> {
     .onConflict((conflict) =>
       conflict
         .columns(['handoff_id', 'quarantine_attempt', 'action', 'proposal_sha256', 'reviewer'])
-        .doNothing(),
+        .doUpdateSet({ id: vote.id, signed: JSON.stringify(vote.signed) })
+        .where('review_vote.signed', 'is', null),
     )
     .returning('id')
   return (await run(db, 'add_vote', written)).length > 0
