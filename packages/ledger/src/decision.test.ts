@@ -95,7 +95,17 @@ describe('a signed decision', () => {
     expect(parseSigned(formatSigned({ ...signed, signedAt: '2026-13-31T12:00:00.000Z' }))).toBe(
       undefined,
     )
-    expect(parseNeeded('HANDOFF_ACCEPTED a b c d')).toBeUndefined()
+    const needed = formatNeeded(decision)
+    for (const text of [
+      '',
+      'HANDOFF_APPROVED a',
+      needed.replace('HANDOFF_APPROVED', 'HANDOFF_ACCEPTED'),
+      needed.replace(' ann ', ' ann\nann '),
+      needed.replace(' ann ', ' '),
+      `${needed}\n`,
+      `${needed} x`,
+    ])
+      expect(parseNeeded(text)).toBeUndefined()
   })
 })
 

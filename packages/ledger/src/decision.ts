@@ -82,7 +82,7 @@ export type DecisionFault =
   | 'other_person'
   | 'role'
   | 'other_content'
-  /** It was signed at a time that has not come yet. */
+  /** It was signed at a time that has not come yet, or too long ago. */
   | 'clock'
   | 'signature'
 
@@ -175,10 +175,14 @@ export function parseSigned(text: string): DecisionSignature | undefined {
 export const formatNeeded = ({ event, taskId, handoffId, person, decided }: Decision): string =>
   `${event} ${taskId} ${handoffId ?? '-'} ${person} ${decided}`
 
-/** What `formatNeeded` wrote; undefined for any other text. */
+const NEEDED =
+  /^(?<event>[A-Z_]+) (?<taskId>[0-9a-f-]{36}) (?<handoffId>[0-9a-f-]{36}|-) (?<person>[!-~]{1,256}) (?<decided>[0-9a-f]{64})$/
+
+/** What `formatNeeded` wrote; undefined for any other text, so that no part of what is signed can stand for two. */
 export function parseNeeded(text: string): Decision | undefined {
-  const [event, taskId = '', handoffId = '', person = '', decided = ''] = text.split(' ')
-  if (!isDecision(event)) return undefined
+  const groups = NEEDED.exec(text)?.groups
+  const { event, taskId = '', handoffId = '', person = '', decided = '' } = groups ?? {}
+  if (groups === undefined || !isDecision(event)) return undefined
   return { event, taskId, handoffId: handoffId === '-' ? null : handoffId, person, decided }
 }
 

@@ -46,7 +46,8 @@ export function parsePeople(setting: string): People {
 
 function parseEntry(entry: string): PersonKey | string {
   const groups = ENTRY.exec(entry)?.groups
-  if (groups === undefined) return 'is not person:role+role:publicKey, optionally with :YYYY-MM-DD'
+  if (groups === undefined)
+    return 'is not person:role+role:publicKey, optionally with :YYYY-MM-DD; `baton people key NAME` prints one'
   const { person = '', roles = '', key = '', until } = groups
   const named = roles.split('+')
   const unknown = named.find((role) => !isRole(role))

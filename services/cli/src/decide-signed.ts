@@ -1,9 +1,10 @@
 // Signs what a person decides at this command line, and nothing else: whatever asks for a signature must ask for exactly that.
 import { HttpRefusal } from '@baton/http/client'
 import type { HttpClient } from '@baton/http/client'
-import { formatSigned, parseNeeded, readDecisionSigner, signDecision } from '@baton/ledger'
+import { formatSigned, parseNeeded, signDecision } from '@baton/ledger'
 import type { Decision } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
+import { readPersonKey } from './instance/secrets.ts'
 
 /** What is to be signed; who signs it, the other side knows by the key or token it was given. */
 export type Meant = Omit<Decision, 'person'>
@@ -36,7 +37,7 @@ export async function decideSigned<Answer>(
     if (needed === undefined) throw error
     if (!isSame(needed, meant)) throw DIFFERS
     if (personKey === undefined) throw KEY_MISSING
-    const signed = signDecision(needed, readDecisionSigner(personKey), new Date())
+    const signed = signDecision(needed, readPersonKey(personKey, needed.person), new Date())
     const headers = { 'baton-decision': formatSigned(signed) }
     return json<Answer>(path, { method, body, headers })
   }

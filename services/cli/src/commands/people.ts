@@ -14,7 +14,7 @@ import type { Context } from '../context.ts'
 import { KEY_MISSING } from '../decide-signed.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { readPerson, readStored } from '../instance/secrets.ts'
+import { readPerson, readPersonKey, readStored } from '../instance/secrets.ts'
 import { peopleOf } from '../instance/service-settings.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
@@ -86,7 +86,9 @@ export async function signNeeded(context: Context, needed: string): Promise<Exit
   const own = (await readStored(home, 'signing'))?.[readPerson(actAs)]
   const key = settings.BATON_PERSON_KEY ?? own
   if (key === undefined) throw KEY_MISSING
-  const signed = formatSigned(signDecision(decision, readDecisionSigner(key), new Date()))
+  const signed = formatSigned(
+    signDecision(decision, readPersonKey(key, decision.person), new Date()),
+  )
   output.data(output.json ? JSON.stringify({ ...decision, header: signed }) : signed)
   const about = decision.handoffId ?? `task ${decision.taskId}`
   output.words(`Signed as ${decision.person}: ${decision.event} of ${about}.`)

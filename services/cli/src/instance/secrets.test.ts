@@ -8,6 +8,7 @@ import {
   PEOPLE,
   readGivenSecrets,
   readPerson,
+  readPersonKey,
   readSecrets,
   secretsPath,
 } from './secrets.ts'
@@ -91,5 +92,18 @@ describe('the people of an instance', () => {
   it('are known by name, and nobody else is', () => {
     expect(readPerson('reviewer-2')).toBe('reviewer-2')
     expect(() => readPerson('root')).toThrow(expect.objectContaining({ code: 'BATON_USAGE' }))
+  })
+
+  it('sign with keys of their own; one that cannot be read is told by whose it is and where it stands', async () => {
+    const { secrets } = await ensureSecrets(join(folder, 'signing'), {})
+    const keys = Object.values(secrets.signing).map((key) => readPersonKey(key, 'ann').keyId)
+    expect(new Set(keys).size).toBe(3)
+    expect(() => readPersonKey('bm9uc2Vuc2U=', 'ann')).toThrow(
+      expect.objectContaining({
+        code: 'BATON_KEY_INVALID',
+        message: 'the signing key of ann cannot be read',
+        fix: expect.stringContaining('secrets/signing.json'),
+      }),
+    )
   })
 })

@@ -1,14 +1,14 @@
 // What each service of an instance is told: its own settings and no other service's secrets.
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { personEntry, readDecisionSigner, ROLES } from '@baton/ledger'
+import { personEntry, ROLES } from '@baton/ledger'
 import { ROOT } from '../context.ts'
 import type { Environment } from '../context.ts'
 import { coldFolderOf } from './databases.ts'
 import type { Databases } from './databases.ts'
 import { publicHalf, sealFiles } from './seals.ts'
 import type { SealLog } from './seals.ts'
-import { PEOPLE } from './secrets.ts'
+import { PEOPLE, readPersonKey } from './secrets.ts'
 import type { Person, Secrets } from './secrets.ts'
 
 export interface Known {
@@ -184,7 +184,7 @@ const SCOPES_OF: Readonly<Record<Person, string>> = {
 /** Whose decisions count: those whom the environment names, or the people of an instance, in every role. */
 export const peopleOf = (environment: Environment, { signing }: Pick<Secrets, 'signing'>): string =>
   environment['BATON_PEOPLE'] ||
-  PEOPLE.map((name) => personEntry(name, ROLES, readDecisionSigner(signing[name]).publicKey)).join(
+  PEOPLE.map((name) => personEntry(name, ROLES, readPersonKey(signing[name], name).publicKey)).join(
     ',',
   )
 
