@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { eventually, fetchSigned } from '@baton/testkit'
+import { formatSigned, parseNeeded } from '@baton/ledger'
+import { eventually, fetchSigned, PEOPLE } from '@baton/testkit'
 import type { ServiceProcess } from '@baton/testkit'
 import { createAuditFixture, entryOf, problemOf } from './audit-fixture.ts'
 import type { AuditFixture, RunningAuditor } from './audit-fixture.ts'
@@ -353,4 +354,45 @@ test('a hold under a key of one’s own, which its writer could take away again,
   await appendForged(fixture, set(who.taskId), privateKey())
   expect(await hold(who.taskId, true)).toBe(true)
   expect(await hold(who.taskId, true)).toBe(false)
+})
+
+test('a hold takes a signature of now, and one signature is one hold', async () => {
+  const { taskId } = await tell()
+  const ask = (held: boolean, header?: string) =>
+    fetch(`${auditor.url}/v1/holds/${taskId}`, {
+      method: 'PUT',
+      headers: {
+        authorization: 'Bearer hold-token',
+        'content-type': 'application/json',
+        ...(header === undefined ? {} : { 'baton-decision': header }),
+      },
+      body: JSON.stringify({ held, actor: 'counsel' }),
+    })
+  const decisionOf = async (held: boolean) => {
+    const refused = await ask(held)
+    expect([refused.status, (await refused.json()) as object]).toMatchObject([
+      403,
+      { code: 'BATON_DECISION_UNSIGNED' },
+    ])
+    const decision = parseNeeded(refused.headers.get('baton-decision-needed') ?? '')
+    if (decision === undefined) throw new Error('it does not say what to sign')
+    return decision
+  }
+  const lift = await decisionOf(false)
+  // Signed while nothing was held, and kept.
+  const kept = formatSigned(PEOPLE.sign(lift, new Date(Date.now() - 600_000)))
+  const hold = formatSigned(PEOPLE.sign(await decisionOf(true)))
+  expect((await ask(true, hold)).status).toBe(200)
+  const stale = await ask(false, kept)
+  expect([stale.status, (await stale.json()) as object]).toMatchObject([
+    403,
+    { code: 'BATON_DECISION_REFUSED' },
+  ])
+  expect((await ask(false, formatSigned(PEOPLE.sign(lift)))).status).toBe(200)
+  const again = await ask(true, hold)
+  expect([again.status, (await again.json()) as object]).toMatchObject([
+    409,
+    { code: 'BATON_DECISION_USED' },
+  ])
+  expect((await ask(true, 'x')).status).toBe(400)
 })

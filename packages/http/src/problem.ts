@@ -67,3 +67,11 @@ export function problemBody(problem: ProblemError, traceId?: string): Buffer {
     }),
   )
 }
+
+/** Of every server that takes what people sign in a header. */
+export const DECISION_UNREADABLE = new ProblemError({
+  status: 400,
+  code: 'BATON_DECISION_INVALID',
+  detail: 'the Baton-Decision header is not a key id, a time, a salt, a digest and a signature',
+  fix: 'Send 16 hex digits, a UTC time with milliseconds, 32 hex digits, 64 hex digits and 64 bytes in base64, with one space between each.',
+})

@@ -8,7 +8,7 @@ import type { ConnectionBounds, ConnectionLimit } from './connections.ts'
 import { requireKnownParameters } from './known-parameters.ts'
 import { PROBLEM_TYPE, problemBody, ProblemError } from './problem.ts'
 
-export { ProblemError, problemBody, PROBLEM_TYPE } from './problem.ts'
+export { DECISION_UNREADABLE, ProblemError, problemBody, PROBLEM_TYPE } from './problem.ts'
 export type { ProblemItem, ProblemOptions } from './problem.ts'
 export { addHealthRoutes } from './health.ts'
 export { bearerOf, matcherOf, requireToken } from './tokens.ts'

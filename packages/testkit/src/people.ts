@@ -21,8 +21,8 @@ export interface TestPeople {
   readonly people: People
   /** A person's private key, for BATON_PERSON_KEY. */
   secretOf(name: string): string
-  /** What the person of the decision signs, as of now. Throws for somebody who is not among them. */
-  sign(decision: Decision): DecisionSignature
+  /** What the person of the decision signs, as of now by default. Throws for somebody who is not among them. */
+  sign(decision: Decision, at?: Date): DecisionSignature
   /** The same for what a refusal's header Baton-Decision-Needed names, as the header Baton-Decision. */
   answer(needed: string): string
 }
@@ -38,8 +38,8 @@ export function createTestPeople(names: readonly string[]): TestPeople {
     if (key === undefined) throw new Error(`nobody here is called ${name}`)
     return key
   }
-  const sign = (decision: Decision): DecisionSignature =>
-    signDecision(decision, keyOf(decision.person), new Date())
+  const sign = (decision: Decision, at: Date = new Date()): DecisionSignature =>
+    signDecision(decision, keyOf(decision.person), at)
   return {
     setting,
     people: parsePeople(setting),

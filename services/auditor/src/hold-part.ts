@@ -1,6 +1,6 @@
 // GET /v1/holds: which tasks are held, proven by their records. PUT /v1/holds/{taskId}: keeps a task's records from every deletion, or lets them go; itself a record.
 import { isHeldBy, readTrace } from '@baton/audit'
-import { ProblemError, requireToken } from '@baton/http/server'
+import { DECISION_UNREADABLE, ProblemError, requireToken } from '@baton/http/server'
 import {
   actIdOf,
   decisionFault,
@@ -9,7 +9,7 @@ import {
   parseSigned,
   recorded,
 } from '@baton/ledger'
-import type { AuditEntry, Decision, DecisionFault, People } from '@baton/ledger'
+import type { AuditEntry, Decision, DecisionFault, DecisionSignature, People } from '@baton/ledger'
 import type { FastifyRequest } from 'fastify'
 import type { Core, Part } from './core.ts'
 import { refusing } from './problem.ts'
@@ -99,29 +99,30 @@ function readHoldAct(
   header: string | string[] | undefined,
 ): NonNullable<AuditEntry['act']> {
   const signed = header === undefined ? undefined : parseSigned(String(header).trim())
-  if (header !== undefined && signed === undefined) throw SIGNATURE_UNREADABLE
+  if (header !== undefined && signed === undefined) throw DECISION_UNREADABLE
   const event = held ? 'LEGAL_HOLD_SET' : 'LEGAL_HOLD_LIFTED'
   const decision: Decision = { event, taskId, handoffId: null, person, decided: digestOf(reason) }
-  const fault = decisionFault(decision, signed, people)
+  const fault = decisionFault(decision, signed, people) ?? staleness(signed)
   if (signed === undefined || fault !== undefined) throw unsigned(decision, fault ?? 'unsigned')
   return { id: actIdOf(signed), actor: person, signed: recorded(signed) }
 }
+
+// What was signed while it changed nothing is on no record: kept, it could lift a hold that was set long after.
+const SIGNED_AGO_MAX_MS = 300_000
+
+const staleness = (signed: DecisionSignature | undefined): DecisionFault | undefined =>
+  signed !== undefined && Math.abs(Date.now() - Date.parse(signed.signedAt)) > SIGNED_AGO_MAX_MS
+    ? 'clock'
+    : undefined
 
 const unsigned = (decision: Decision, fault: DecisionFault) =>
   new ProblemError({
     status: 403,
     code: fault === 'unsigned' ? 'BATON_DECISION_UNSIGNED' : 'BATON_DECISION_REFUSED',
-    detail: `a hold takes the signature of its actor, with a key and a role that count here (${fault})`,
+    detail: `a hold takes the signature of its actor, with a key and a role that count here, made within five minutes (${fault})`,
     fix: 'Sign what Baton-Decision-Needed names and send it as Baton-Decision; `baton audit hold` does it by itself.',
     headers: { 'baton-decision-needed': formatNeeded(decision) },
   })
-
-const SIGNATURE_UNREADABLE = new ProblemError({
-  status: 400,
-  code: 'BATON_DECISION_INVALID',
-  detail: 'the Baton-Decision header is not a key id, a time, a salt, a digest and a signature',
-  fix: 'Send 16 hex digits, a UTC time with milliseconds, 32 hex digits, 64 hex digits and 64 bytes in base64, with one space between each.',
-})
 
 const SIGNED_BEFORE = new ProblemError({
   status: 409,

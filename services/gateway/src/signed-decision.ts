@@ -4,7 +4,7 @@ import { formatNeeded, parseSigned } from '@baton/ledger'
 import type { DecisionFault, DecisionSignature } from '@baton/ledger'
 import type { FastifyRequest } from 'fastify'
 import type { Unsigned } from '@baton/engine'
-import { ProblemError } from '@baton/http/server'
+import { DECISION_UNREADABLE, ProblemError } from '@baton/http/server'
 
 /** For the description of a route. */
 const DECISION_HEADER = {
@@ -26,16 +26,9 @@ export function readDecisionHeader({ headers }: FastifyRequest): DecisionSignatu
   const header = headers['baton-decision']
   if (header === undefined) return undefined
   const signed = parseSigned(String(header).trim())
-  if (signed === undefined) throw UNREADABLE
+  if (signed === undefined) throw DECISION_UNREADABLE
   return signed
 }
-
-const UNREADABLE = new ProblemError({
-  status: 400,
-  code: 'BATON_DECISION_INVALID',
-  detail: 'the Baton-Decision header is not a key id, a time, a salt, a digest and a signature',
-  fix: 'Send 16 hex digits, a UTC time with milliseconds, 32 hex digits, 64 hex digits and 64 bytes in base64, with one space between each.',
-})
 
 const FAULTS = {
   unsigned: [
