@@ -82,7 +82,7 @@ function choicesOf(name: string, definition: string): string[] {
 }
 
 const LEAVES_COLUMNS =
-  /^(?:add constraint|drop constraint|validate constraint|enable|disable|alter column \S+ set storage)\b/
+  /^(?:add constraint|add primary key|drop constraint|validate constraint|enable|disable|alter column \S+ set storage)\b/
 
 function alter(tables: Tables, name: string, item: string): void {
   const columns = tables.get(name) ?? new Map<string, Column>()

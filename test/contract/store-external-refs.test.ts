@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
   countErased,
+  createTenantPool,
   eraseHandoffs,
   findForeignHandoff,
   findForeignHandoffs,
@@ -189,18 +190,23 @@ describe('listing among thousands', () => {
     ['states', { states: ['QUEUED'] }],
   ])('by %s reads the newest from an index and sorts nothing', async (_, filter) => {
     let plan = ''
+    const own = createTenantPool(
+      { url: store.databaseUrl, applicationName: 'test' },
+      () => 'default',
+    )
     const explaining: Database = {
       async query(statement) {
         const { text, values } = statement as { text: string; values: unknown[] }
-        const { rows } = await store.pool.query<{ 'QUERY PLAN': string }>({
+        const { rows } = await own.query<{ 'QUERY PLAN': string }>({
           text: `explain ${text}`,
           values,
         })
         plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-        return store.pool.query(statement)
+        return own.query(statement)
       },
     }
     const listed = await listForeignHandoffs(explaining, 'crowd', { limit: 100, ...filter })
+    await own.end()
     expect(listed).toHaveLength(100)
     expect(plan).not.toMatch(/Seq Scan|Bitmap|\bSort\b/)
     expect(plan).toMatch(/Index Scan using external_ref_/)

@@ -91,6 +91,7 @@ export function newHandoff(changes: Partial<NewHandoff> = {}): NewHandoff {
     checkpoint,
     checkpointSha256: sha256(checkpoint),
     sentBy: null,
+    tenant: null,
     ...changes,
   }
 }

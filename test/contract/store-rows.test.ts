@@ -207,6 +207,7 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       parentRemainingMicroUSD: 'number?',
       sentBy: 'string?',
       approval: 'json?',
+      tenant: 'string',
       approvalOverride: 'json?',
     } satisfies Answer<Omit<ClaimedHandoff, 'kind'>>,
   ],

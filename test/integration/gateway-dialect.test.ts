@@ -19,6 +19,7 @@ const telegraph: Dialect = {
           key: {
             id: 'telegraph',
             operator: 'marconi',
+            tenant: 'default',
             scopes: new Set(['handoffs:send']),
             sha256: Buffer.alloc(32),
             expiresAtMs: undefined,
@@ -46,7 +47,7 @@ const telegraph: Dialect = {
             targetAgentType,
             constraints: {},
           },
-          'marconi',
+          { sentBy: 'marconi', tenant: 'default' },
         ),
     }
   },

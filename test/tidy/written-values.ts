@@ -14,7 +14,7 @@ const ENDED_IN_BRANCH: Place = [
 
 export const COLUMN_VALUES: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
   'task.status': {
-    PENDING_HANDOFF: [`${STORE}/send.ts`, "select task_id, 'PENDING_HANDOFF'"],
+    PENDING_HANDOFF: [`${STORE}/send.ts`, "'PENDING_HANDOFF', (array_agg(checkpoint_id"],
     RUNNING: [`${STORE}/executions.ts`, "update task set status = 'RUNNING'"],
     AWAITING_HUMAN: [`${DECIDE}/outcome.ts`, "taskStatus: 'AWAITING_HUMAN'"],
     COMPLETED: [`${STORE}/settlements.ts`, "else 'COMPLETED' end from totals"],

@@ -12,6 +12,8 @@ import type { HandoffRequest } from './prepare-handoff.ts'
 
 interface ChooseParts {
   readonly pool: Pool
+  /** For whom, where the task begins. */
+  readonly tenant?: string | null
   readonly logger: Logger
 }
 
@@ -34,7 +36,10 @@ const TYPES_MAX = 1_000
  * are required, needs no state that is not there, and runs where the data may be. Of several it is the one with the most
  * workers, then the first by name. Throws BATON_NO_CAPABLE_AGENT where there is none.
  */
-async function choose({ pool, logger }: ChooseParts, wanted: Wanted): Promise<string> {
+async function choose(
+  { pool, tenant = null, logger }: ChooseParts,
+  wanted: Wanted,
+): Promise<string> {
   const { taskId, sender, currentState, requirements, residency, agentVersion } = wanted
   const needs = {
     capabilities: requirements?.capabilities ?? [],
@@ -42,7 +47,7 @@ async function choose({ pool, logger }: ChooseParts, wanted: Wanted): Promise<st
     stateKeys: Object.keys(currentState),
     places: placesFor(residency) ?? null,
   }
-  const capable = await findCapableTypes(pool, needs, { sender, limit: TYPES_MAX })
+  const capable = await findCapableTypes(pool, needs, { sender, limit: TYPES_MAX, taskId, tenant })
   const candidates = capable.filter((one) => hasVersion(one, agentVersion))
   const [chosen] = candidates
   if (chosen === undefined) throw NOBODY

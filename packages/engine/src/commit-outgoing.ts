@@ -35,8 +35,8 @@ export async function sendOutgoing(
 ): Promise<Sent> {
   if (branching === undefined) return sendOne(transaction, handoff)
   const { fanOut, handoffs, addedCostMicroUSD } = branching
-  const { parentId } = handoff
-  const opened = await openSentFanOut(transaction, { fanOut, parentId, addedCostMicroUSD })
+  const { parentId, tenant } = handoff
+  const opened = await openSentFanOut(transaction, { fanOut, parentId, addedCostMicroUSD, tenant })
   if (opened.kind === 'refused') throw refusedFanOut(fanOut, opened.outcome)
   const outcomes = await sendHandoffs(transaction, handoffs)
   // All of them are new, or all of them were there before; anything else is another request under the same id.
@@ -96,6 +96,20 @@ export function refusedSend(handoff: Refused, outcome: SendOutcome): Error {
       `handoff ${handoff.handoffId} was sent before with other content`,
       {
         fix: 'Use a new handoffId for a new message; repeat the identical message to retry a send.',
+      },
+    )
+  }
+  if (outcome.kind === 'task_of_other') {
+    return permanent('BATON_TASK_OF_OTHER_TENANT', `task ${handoff.taskId} is not one of yours`, {
+      fix: 'Begin a task with an id of its own; a task belongs to the tenant who sent its first handoff.',
+    })
+  }
+  if (outcome.kind === 'agent_of_other') {
+    return permanent(
+      'BATON_AGENT_OF_OTHER_TENANT',
+      `the agent ${outcome.agent} is not one of yours`,
+      {
+        fix: 'Name an agent of your own tenant (<tenant>/<name>), or have the operator grant you this one: `baton tenants grant`.',
       },
     )
   }

@@ -23,6 +23,8 @@ export interface PrepareOptions {
   readonly attemptsMax: number
   /** The operator for whom is sent; nobody for services. */
   readonly sentBy?: string | null
+  /** For whom; by default for whose the task is. */
+  readonly tenant?: string | null
   /** The branch it belongs to; none by default. */
   readonly branchId?: string | null
   /** The fan-out that it joins; none by default. */
@@ -151,7 +153,14 @@ interface Saved {
 export function prepareSaved(
   message: HandoffMessage,
   saved: Saved,
-  { keyRing, attemptsMax, sentBy = null, branchId = null, joinsId = null }: PrepareOptions,
+  {
+    keyRing,
+    attemptsMax,
+    sentBy = null,
+    tenant = null,
+    branchId = null,
+    joinsId = null,
+  }: PrepareOptions,
 ): Omit<NewHandoff, 'addedCostMicroUSD'> {
   refuseWithoutCheckpoint(saved)
   refuseUnaddressed(message)
@@ -189,6 +198,7 @@ export function prepareSaved(
     checkpoint,
     checkpointSha256: sha256(checkpoint),
     sentBy,
+    tenant,
   }
 }
 

@@ -37,14 +37,14 @@ interface SenderParts extends PrepareOptions {
 type Commit = (outgoing: Outgoing) => Promise<Sent>
 
 export interface HandoffSender {
-  /**
-   * Builds, signs and sends; `sentBy` is the operator for whom. Throws permanent errors with a fix
-   * where the handoff cannot be sent.
-   */
-  send(request: HandoffRequest, sentBy?: string | null): Promise<Sent>
+  /** Builds, signs and sends. Throws permanent errors with a fix where the handoff cannot be sent. */
+  send(request: HandoffRequest, author?: Author): Promise<Sent>
   /** Signs and sends a message that was built elsewhere. */
-  sendMessage(ready: ReadyMessage, sentBy?: string | null): Promise<Sent>
+  sendMessage(ready: ReadyMessage, author?: Author): Promise<Sent>
 }
+
+/** Who sends: the operator, and the tenant whose task it is. By default as the sender was made. */
+export type Author = Pick<PrepareOptions, 'sentBy' | 'tenant'>
 
 export interface SharedSender extends HandoffSender {
   /** The same, but each handoff commits by itself through `commit`, with whatever else commits there. */
@@ -92,9 +92,10 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
   }
 
   const through = (commit: Commit): HandoffSender => ({
-    async send(request, sentBy = parts.sentBy ?? null) {
+    async send(request, author = parts) {
       const startedAt = performance.now()
       const { agentState, targetAgentType } = request
+      const { sentBy = null, tenant = null } = author
       requireResidency(agentState.residency, parts.jurisdiction)
       const span = startSpan({
         name: `send ${targetAgentType}`,
@@ -105,11 +106,11 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
       try {
         const { traceparent } = span
         const step = startStep(span, { name: 'build', attributes: { 'baton.hop': 'build' } })
-        const receiver = await receiverOf(request, parts)
+        const receiver = await receiverOf(request, { ...parts, tenant })
         const bounds = await parts.receivers.boundsOf(receiversOf(request, receiver))
         const outgoing = await prepareOutgoing(
           request,
-          { ...preparing, traceparent, sentBy, receiver, bounds },
+          { ...preparing, traceparent, sentBy, tenant, receiver, bounds },
           { ...parts, bounds, isKnown: () => isSent(pool, agentState.handoffId) },
         )
         step.end()
@@ -124,10 +125,10 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
         throw error
       }
     },
-    async sendMessage(ready, sentBy = parts.sentBy ?? null) {
+    async sendMessage(ready, { sentBy = null, tenant = null } = parts) {
       requireResidency(ready.message.residency, parts.jurisdiction)
-      const receiver = await receiverOfMessage(ready.message, parts)
-      const options = { ...parts, sentBy, receiver }
+      const receiver = await receiverOfMessage(ready.message, { ...parts, tenant })
+      const options = { ...parts, sentBy, tenant, receiver }
       return committed(await prepareOutgoingMessage(ready, options), commit)
     },
   })

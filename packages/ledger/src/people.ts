@@ -21,7 +21,7 @@ export type People = ReadonlyMap<string, PersonKey>
 export const NOBODY: People = new Map()
 
 const ENTRY =
-  /^(?<person>[A-Za-z0-9][A-Za-z0-9._-]{0,63}):(?<roles>[a-z+]{1,64}):(?<key>[A-Za-z0-9+/]{43}=)(?::(?<until>\d{4}-\d{2}-\d{2}))?$/
+  /^(?<person>(?:[a-z][a-z0-9-]{0,30}\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}):(?<roles>[a-z+]{1,64}):(?<key>[A-Za-z0-9+/]{43}=)(?::(?<until>\d{4}-\d{2}-\d{2}))?$/
 
 /** The first 16 hex digits of SHA-256 over the raw key. */
 export const personKeyId = (publicKey: Uint8Array): string => hash('sha256', publicKey).slice(0, 16)

@@ -30,6 +30,8 @@ export interface PoolOptions {
   /** Shown in pg_stat_activity. */
   readonly applicationName: string
   readonly connectionsMax?: number
+  /** What its sessions are, where it is not the role that logs in: one that this one may become. */
+  readonly role?: string
   /** How long one statement may take, 5 s by default; verification reads for longer than an append. */
   readonly statementMs?: number
   /** Connections at work and idle, and statements that wait for one. */
@@ -166,6 +168,7 @@ function openPool(traits: DatabaseTraits, options: PoolOptions): Pool {
     'lock_timeout=2000',
     `idle_in_transaction_session_timeout=${statementMs}`,
     ...(traits.session ?? []),
+    ...(options.role === undefined ? [] : [`role=${options.role}`]),
   ]
   const pool = new pg.Pool({
     connectionString: options.url,

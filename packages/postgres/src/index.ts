@@ -1,6 +1,6 @@
 // Postgres as every database of Baton is used: bounded connections, classified errors, migrations, sets as columns.
 export { connectTo, hasCode } from './connect.ts'
-export type { Database, Pool, Snapshot } from './connect.ts'
+export type { Database, Pool, PoolOptions, Snapshot } from './connect.ts'
 export {
   applyMigrations,
   ensureDatabase,
@@ -25,6 +25,7 @@ export {
 export { BINARY } from './binary-columns.ts'
 export { copyOut } from './copy-out.ts'
 export type { CopyFields } from './copy-out.ts'
+export { ofTenant } from './tenant-sessions.ts'
 export { rewriteTables } from './rewrite-tables.ts'
 export type { RewriteBounds, Rewritten } from './rewrite-tables.ts'
 export { createSizeWatch } from './database-size.ts'

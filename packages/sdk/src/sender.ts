@@ -42,6 +42,8 @@ export interface SenderOptions {
   readonly attemptsMax?: number
   /** The operator for whom is sent: nobody reviews a handoff of their own. Nobody by default. */
   readonly operator?: string
+  /** Whose tasks are begun; the default tenant’s by default. What is handed on within a task is of whose the task is. */
+  readonly tenant?: string | undefined
   readonly connectionsMax?: number
   /** Handoffs of one agent type that may wait for a relay; 50,000 by default. Of all types together four times as many. */
   readonly outboxMax?: number
@@ -142,7 +144,7 @@ export function createSender(options: SenderOptions): Sender {
     connectionsMax,
     gauges: metrics.poolConnections,
   })
-  const { operator: sentBy = null } = options
+  const author = { sentBy: options.operator ?? null, tenant: options.tenant ?? null }
   const requireRoom = createOutboxBound({
     readDepth: (countMax) => outboxDepth(pool, countMax),
     readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
@@ -155,7 +157,7 @@ export function createSender(options: SenderOptions): Sender {
   const { logger = createLogger({ service: 'sender' }) } = options
   const preparing = { pool, receivers, keyRing, attemptsMax, fanOuts, metrics, logger }
   const bounds = { requireRoom, jurisdiction, summariser }
-  const sender = createHandoffSender({ ...preparing, ...bounds, sentBy })
+  const sender = createHandoffSender({ ...preparing, ...bounds, ...author })
   const watcher = watchReturns(options, { ...preparing, summariser })
   const recorder = createLevelRecorder({ pool, metrics, logger })
   void recorder.start()
@@ -179,15 +181,15 @@ export function createSender(options: SenderOptions): Sender {
       }
     },
     sendMessage: sender.sendMessage,
-    summarise: summariseAhead({ ...preparing, ...bounds }),
+    summarise: summariseAhead({ ...preparing, ...bounds, ...author }),
     async sendIn(transaction, agentState, { agentType, constraints = {}, summary }) {
       const request = { agentState, targetAgentType: agentType, constraints }
       requireResidency(agentState.residency, jurisdiction)
       const onCompressed = () => metrics.contextCompressionsTotal.inc()
-      const receiver = await receiverOf(request, { pool, logger })
+      const receiver = await receiverOf(request, { pool, tenant: author.tenant, logger })
       const known = await receivers.boundsOf(receiversOf(request, receiver))
-      const own = { ...preparing, sentBy, receiver, bounds: known, written: summary, onCompressed }
-      const outgoing = await prepareOutgoing(request, own, undefined)
+      const own = { ...preparing, ...author, receiver, bounds: known, onCompressed }
+      const outgoing = await prepareOutgoing(request, { ...own, written: summary }, undefined)
       const handoffs = outgoing.branching?.handoffs ?? [outgoing.handoff]
       await Promise.all(handoffs.map(({ toAgent, priority }) => requireRoom(toAgent, priority)))
       const sent = await sendOutgoing(transaction, outgoing)
@@ -216,16 +218,17 @@ export function createSender(options: SenderOptions): Sender {
 interface AheadParts extends Pick<ReturnParts, 'pool' | 'receivers' | 'metrics' | 'logger'> {
   readonly summariser: Summariser | undefined
   readonly jurisdiction: string | undefined
+  readonly tenant: string | null
 }
 
 function summariseAhead(parts: AheadParts): Sender['summarise'] {
-  const { pool, receivers, summariser, jurisdiction, metrics, logger } = parts
+  const { pool, receivers, summariser, jurisdiction, tenant, metrics, logger } = parts
   return async (agentState, { agentType, constraints = {} }) => {
     const { receiverList = [], join } = constraints
     if (receiverList.length > 1 || join !== undefined) return undefined
     const request = { agentState, targetAgentType: agentType, constraints }
     requireResidency(agentState.residency, jurisdiction)
-    const targetAgentType = await receiverOf(request, { pool, logger })
+    const targetAgentType = await receiverOf(request, { pool, tenant, logger })
     const bounds = await receivers.boundsOf([targetAgentType])
     const isKnown = () => isSent(pool, agentState.handoffId)
     return writeSummary({ ...request, targetAgentType }, { summariser, metrics, bounds, isKnown })

@@ -131,6 +131,7 @@ const CAN_TAKE = (needs: Readonly<Record<keyof Needs, string>>): string => `bool
 const CAPABLE = `
 select a.type, count(*)::int as workers, array_agg(distinct a.version) as versions
 from agent_registration a where a.${LIVE} and a.type <> $5
+  and reaches(coalesce((select tenant from task where id = $7), $8, 'default'), a.type)
 group by a.type
 having ${CAN_TAKE({ capabilities: '$1', mcp: '$2', stateKeys: '$3', places: '$4' })}
 order by count(*) desc, a.type limit $6`
@@ -142,13 +143,23 @@ export interface CapableType {
   readonly versions: readonly string[]
 }
 
+/** For whom a type is looked for, and at most how many. */
+interface CapableFor {
+  /** It never goes back to it. */
+  readonly sender: string
+  readonly limit: number
+  /** Only types that its tenant reaches; where the task begins, those that `tenant` does. */
+  readonly taskId: string
+  readonly tenant: string | null
+}
+
 /** Those that could take what `sender` hands on, the one with the most workers first. */
 export function findCapableTypes(
   db: Database,
   { capabilities, mcp, stateKeys, places }: Needs,
-  { sender, limit }: { readonly sender: string; readonly limit: number },
+  { sender, limit, taskId, tenant }: CapableFor,
 ): Promise<CapableType[]> {
-  const values = [capabilities, mcp, stateKeys, places, sender, limit]
+  const values = [capabilities, mcp, stateKeys, places, sender, limit, taskId, tenant]
   return run(db, 'find_capable_types', CAPABLE, values)
 }
 
@@ -157,6 +168,7 @@ with target as (
   select a.type from agent_registration a, handoff h
   where h.id = $1 and a.${LIVE}
     and a.type <> all (h.blocked_at_types) and a.type not in ($3, h.to_agent, h.from_agent)
+    and reaches(h.tenant, a.type)
   group by a.type
   having ${CAN_TAKE({ capabilities: '$4', mcp: '$5', stateKeys: '$6', places: '$8' })}
   order by count(*) desc, a.type limit 1

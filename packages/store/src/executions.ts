@@ -53,6 +53,8 @@ export interface ClaimedHandoff {
   /** What the parent handoff left over; null for a task's first handoff. */
   readonly parentRemainingMicroUSD: number | null
   readonly sentBy: string | null
+  /** Whose task it is in. */
+  readonly tenant: string
   /** Under which it may pass the safety check; whether it still holds is judged, not assumed. */
   readonly approvalOverride: ClaimedOverride | null
   /** What a person signed where they approved it; null where nobody did. */
@@ -129,7 +131,7 @@ export const CLAIMED_COLUMNS = (from: string): string => `
   extract(epoch from clock_timestamp() - coalesce(h.dispatched_at, h.queued_at))::float8 as "queueSeconds",
   h.branch_id as "branchId", case when h.joins_id is not null then ${JOINS} end as joins,
   coalesce(branch.budget_micro_usd, t.budget_micro_usd) as "budgetMicroUSD", t.failed_handoffs as "failedHandoffs", parent.remaining_micro_usd as "parentRemainingMicroUSD",
-  h.sent_by as "sentBy",
+  h.sent_by as "sentBy", h.tenant,
   h.approval_override_id is not null or h.revision > 1 or h.resumes_id is not null
     or a.handoff_id is not null as decided, case when a.decision = 'approve' then ${APPROVAL_JSON} end as approval, h.routed_to as "routedTo", case when r.id is not null then ${OVERRIDE_JSON} end as "approvalOverride"`
 

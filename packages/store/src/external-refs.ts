@@ -18,6 +18,13 @@ export interface ExternalRef {
   readonly requestSha256: Uint8Array
 }
 
+/** Taken for one tenant: another may have the same id for something else. */
+interface TakenRef extends ExternalRef {
+  readonly handoffId: string
+  /** The default one where none is named. */
+  readonly tenant?: string | null
+}
+
 export type ExternalRefOutcome =
   | { readonly kind: 'new' }
   | { readonly kind: 'repeated'; readonly handoffId: string }
@@ -27,14 +34,13 @@ export type ExternalRefOutcome =
  * Takes the id in the caller's transaction, which must also send the handoff. A second request with the same id waits
  * here until the first has committed; 55P03 (lock time-out) means that the first is still running.
  */
-export async function takeExternalRef(
-  db: Database,
-  ref: ExternalRef & { readonly handoffId: string },
-): Promise<ExternalRefOutcome> {
+export async function takeExternalRef(db: Database, ref: TakenRef): Promise<ExternalRefOutcome> {
   const requestSha256 = Buffer.from(ref.requestSha256)
+  const tenant = ref.tenant ?? 'default'
   const taken = tables
     .insertInto('external_ref')
     .values({
+      tenant,
       protocol: ref.protocol,
       id: ref.id,
       handoff_id: ref.handoffId,
@@ -43,12 +49,13 @@ export async function takeExternalRef(
       depth: ref.depth ?? 0,
       request_sha256: requestSha256,
     })
-    .onConflict((conflict) => conflict.columns(['protocol', 'id']).doNothing())
+    .onConflict((conflict) => conflict.columns(['tenant', 'protocol', 'id']).doNothing())
     .returning('id')
   if ((await run(db, 'take_external_ref', taken)).length > 0) return { kind: 'new' }
   const known = tables
     .selectFrom('external_ref')
     .select(['handoff_id as handoffId', 'request_sha256 as requestSha256'])
+    .where('tenant', '=', tenant)
     .where('protocol', '=', ref.protocol)
     .where('id', '=', ref.id)
   const [first] = await run(db, 'find_external_ref', known)

@@ -2,6 +2,15 @@
 export { createPool, createSizeWatch, inTransaction, isConflict } from './database.ts'
 export type { Database, Pool } from './database.ts'
 export { migrateStore } from './migrate.ts'
+export {
+  addTenant,
+  createTenantPool,
+  findTenantOfAgent,
+  grantAgent,
+  listTenants,
+  revokeAgent,
+} from './tenants.ts'
+export type { AgentGrant, TenantView } from './tenants.ts'
 export { isSent, sendHandoffs } from './send.ts'
 export type { NewHandoff, SendOutcome } from './send.ts'
 export type { FanOutBounds } from './fan-out-bounds.ts'

@@ -16,6 +16,9 @@ interface MigrateOptions {
   readonly appPassword: string
 }
 
+/** The role of sessions that act for one tenant: row-level security shows it that tenant's rows. */
+export const TENANT_ROLE = 'baton_tenant'
+
 // One migrator at a time for a whole cluster: roles and databases are shared by all of it.
 const LOCK = 7_246_051
 
@@ -30,6 +33,9 @@ export async function migrateStore(options: MigrateOptions): Promise<readonly st
     await admin.query('select pg_advisory_lock($1)', [LOCK])
     await ensureRole(admin, 'baton_owner', undefined)
     await ensureRole(admin, 'baton_app', appPassword)
+    await ensureRole(admin, TENANT_ROLE, undefined)
+    // It becomes that role where it says so, and has none of its rights or policies until then.
+    await admin.query(`grant ${TENANT_ROLE} to baton_app with inherit false, set true`)
     await ensureDatabase(admin, database, { roles: ['baton_app'], creation: 'owner baton_owner' })
   })
   const url = locateDatabase(adminUrl, { database })

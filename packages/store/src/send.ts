@@ -53,12 +53,17 @@ export interface NewHandoff {
   readonly checkpointSha256: Uint8Array
   /** The operator whose API key sent it, or sent what led to it; nobody reviews a handoff of their own. */
   readonly sentBy: string | null
+  /** For whom it is sent, whose task it must be in; null is for whose the task is, or the default tenant's where it begins. */
+  readonly tenant: string | null
 }
 
 /** `duplicate`: the same request was sent before, so the first send's answer holds. */
 export type SendOutcome =
   | { readonly kind: 'sent' | 'duplicate'; readonly taskSeq: number; readonly state: string }
-  | { readonly kind: 'conflict' | 'task_ended' }
+  /** `task_of_other`: it is another tenant’s. */
+  | { readonly kind: 'conflict' | 'task_ended' | 'task_of_other' }
+  /** It is from, or to, an agent that is not its tenant’s. */
+  | { readonly kind: 'agent_of_other'; readonly agent: string }
   | {
       readonly kind: 'budget_mismatch'
       readonly budgetMicroUSD: number
@@ -92,11 +97,19 @@ const HANDOFFS = columns({
   checkpointId: uuid,
   checkpointSha256: BINARY.bytea,
   sentBy: nullable(text),
+  tenant: nullable(text),
   bodyFrom: int4,
   bodyBytes: int4,
   checkpointFrom: int4,
   checkpointBytes: int4,
 })
+/** Whether a row's tenant may send it as whom and to whom it does. Names without a tenant are the default one's: no table is asked. */
+const REACHES = (
+  row: string,
+): string => `(case when ${row}.owner = 'default' and strpos(${row}.to_agent, '/') = 0
+    and strpos(${row}.from_agent, '/') = 0 then true
+  else reaches(${row}.owner, ${row}.to_agent) and (${row}.tenant is null or tenant_of_agent(${row}.from_agent) = ${row}.owner) end)`
+
 const BODIES = `$${HANDOFFS.width + 1}::bytea`
 
 // A task's first handoff brings its spent amount along; later ones add theirs to it. More than the task
@@ -105,22 +118,23 @@ const SEND = `
 with input as (
   select * from ${HANDOFFS.unnest('t', { ordinality: 'ord' })}
 ), unknown as (
-  select i.*, least(parent.remaining_micro_usd, task.budget_micro_usd - root.spent_micro_usd, i.remaining_micro_usd) as remaining_most,
+  select i.*, coalesce(i.tenant, task.tenant, first_value(i.tenant) over (partition by i.task_id order by i.ord), 'default') as owner,
+    coalesce(task.tenant, first_value(i.tenant) over (partition by i.task_id order by i.ord), 'default') as task_owner, least(parent.remaining_micro_usd, task.budget_micro_usd - root.spent_micro_usd, i.remaining_micro_usd) as remaining_most,
     coalesce(branch.budget_micro_usd, task.budget_micro_usd,
       first_value(i.spent_micro_usd + i.remaining_micro_usd) over (partition by i.task_id order by i.ord)) as budget
   from input i
   left join task on task.id = i.task_id
   left join branch on branch.id = i.branch_id
-  left join handoff parent on parent.id = i.parent_id
+  left join handoff parent on parent.id = i.parent_id and parent.task_id = i.task_id
   left join handoff root on root.task_id = i.task_id and root.task_seq = 1
   where not exists (select from handoff known where known.id = i.handoff_id)
 ), fresh as (
   select u.*, row_number() over (partition by task_id order by ord) as nth,
          count(*) over (partition by task_id) as total
-  from unknown u where spent_micro_usd + remaining_micro_usd = budget and remaining_micro_usd <= remaining_most
+  from unknown u where owner = task_owner and ${REACHES('u')} and spent_micro_usd + remaining_micro_usd = budget and remaining_micro_usd <= remaining_most
 ), tasks as (
-  insert into task as t (id, status, checkpoint_id, next_seq, budget_micro_usd, spent_micro_usd)
-  select task_id, 'PENDING_HANDOFF', (array_agg(checkpoint_id order by nth desc))[1], 1 + count(*),
+  insert into task as t (id, tenant, status, checkpoint_id, next_seq, budget_micro_usd, spent_micro_usd)
+  select task_id, (array_agg(owner))[1], 'PENDING_HANDOFF', (array_agg(checkpoint_id order by nth desc))[1], 1 + count(*),
          (array_agg(spent_micro_usd + remaining_micro_usd order by nth))[1],
          (array_agg(spent_micro_usd order by nth))[1] + coalesce(sum(added_cost_micro_usd) filter (where nth > 1), 0)
   from fresh group by task_id order by task_id
@@ -128,7 +142,7 @@ with input as (
     status = 'PENDING_HANDOFF', checkpoint_id = excluded.checkpoint_id,
     spent_micro_usd = t.spent_micro_usd + (select sum(added_cost_micro_usd) from fresh where task_id = t.id),
     next_seq = t.next_seq + excluded.next_seq - 1, updated_at = clock_timestamp()
-  where t.status not in ${ENDED_TASK} and not t.cancel_requested
+  where t.status not in ${ENDED_TASK} and not t.cancel_requested and t.tenant = excluded.tenant
   returning id, next_seq, budget_micro_usd
 ), accepted as (
   select f.*, t.next_seq - f.total - 1 + f.nth as seq
@@ -148,15 +162,15 @@ with input as (
   select handoff_id, task_id, 1, to_agent, priority, sha256, body_bytes, traceparent, tracestate
   from accepted where state = 'QUEUED' order by ord
 ), held as (
-  insert into approval (handoff_id, task_id)
-  select handoff_id, task_id from accepted where state = 'AWAITING_APPROVAL' order by ord
+  insert into approval (handoff_id, task_id, tenant)
+  select handoff_id, task_id, owner from accepted where state = 'AWAITING_APPROVAL' order by ord
 )
 insert into handoff (id, task_id, task_seq, parent_id, branch_id, joins_id, from_agent, from_version, from_execution,
   to_agent, to_version, priority, state, attempts_max, checkpoint_id, body_sha256, request_sha256, body_bytes,
-  key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by)
+  key_id, signature, traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by, tenant)
 select handoff_id, task_id, seq, parent_id, branch_id, joins_id, from_agent, from_version, from_execution, to_agent,
   to_version, priority, state, attempts_max, checkpoint_id, sha256, request_sha256, body_bytes, key_id, signature,
-  traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by
+  traceparent, tracestate, expires_at, spent_micro_usd, remaining_micro_usd, sent_by, owner
 from accepted
 returning id as "handoffId", task_seq as "taskSeq", state`
 
@@ -165,18 +179,24 @@ const REFUSED = columns({
   taskId: uuid,
   parentId: nullable(uuid),
   branchId: nullable(uuid),
+  tenant: nullable(text),
+  fromAgent: text,
+  toAgent: text,
 })
 
 const WHY_NOT_SENT = `
-select i.handoff_id as "handoffId", known.request_sha256 as "requestSha256", known.task_seq as "taskSeq",
-       known.state,
+select known.request_sha256 as "requestSha256", known.task_seq as "taskSeq",
+       known.state, coalesce(i.tenant <> known.tenant, false) as "isOther", coalesce(i.tenant <> task.tenant, false) as "isTaskOfOther",
+       case when not reaches(coalesce(i.tenant, task.tenant, 'default'), i.to_agent) then i.to_agent
+         when tenant_of_agent(i.from_agent) <> i.tenant then i.from_agent end as "agentOfOther",
        case when task.cancel_requested then 'CANCELED' else task.status end as status, coalesce(branch.budget_micro_usd, task.budget_micro_usd) as "budgetMicroUSD",
        parent.remaining_micro_usd as "parentRemainingMicroUSD"
-from ${REFUSED.unnest('i')}
+from ${REFUSED.unnest('i', { ordinality: 'ord' })}
 left join handoff known on known.id = i.handoff_id
 left join task on task.id = i.task_id
 left join branch on branch.id = i.branch_id
-left join handoff parent on parent.id = i.parent_id`
+left join handoff parent on parent.id = i.parent_id and parent.task_id = i.task_id
+order by i.ord`
 
 interface SentRow {
   handoffId: string
@@ -185,10 +205,13 @@ interface SentRow {
 }
 
 interface RefusedRow {
-  handoffId: string
   requestSha256: Buffer | null
   taskSeq: number | null
   state: string | null
+  /** The handoff, or the task, is another tenant’s. */
+  isOther: boolean
+  isTaskOfOther: boolean
+  agentOfOther: string | null
   status: string | null
   budgetMicroUSD: number | null
   parentRemainingMicroUSD: number | null
@@ -212,7 +235,7 @@ export async function sendHandoffs(
   return handoffs.map((handoff): SendOutcome => {
     const row = sent.get(handoff.handoffId)
     if (row !== undefined) return { kind: 'sent', taskSeq: row.taskSeq, state: row.state }
-    return refusal(handoff, reasons.get(handoff.handoffId))
+    return refusal(handoff, reasons.get(handoff))
   })
 }
 
@@ -241,24 +264,36 @@ async function insertAll(db: Database, handoffs: readonly NewHandoff[]): Promise
 async function whyNotSent(
   db: Database,
   handoffs: readonly NewHandoff[],
-): Promise<Map<string, RefusedRow>> {
+): Promise<Map<NewHandoff, RefusedRow>> {
   const rows = await run<RefusedRow>(db, 'why_not_sent', WHY_NOT_SENT, REFUSED.values(handoffs))
-  return new Map(rows.map((row) => [row.handoffId, row]))
+  return new Map(
+    handoffs.flatMap((handoff, index) =>
+      rows[index] === undefined ? [] : [[handoff, rows[index]]],
+    ),
+  )
 }
 
 function refusal(handoff: NewHandoff, row: RefusedRow | undefined): SendOutcome {
   if (row?.requestSha256 != null) {
-    const same = row.requestSha256.equals(handoff.requestSha256)
+    const same = !row.isOther && row.requestSha256.equals(handoff.requestSha256)
     return same
       ? { kind: 'duplicate', taskSeq: row.taskSeq ?? 0, state: row.state ?? '' }
       : { kind: 'conflict' }
   }
+  const other = row === undefined ? undefined : tenantRefusal(row)
+  if (other !== undefined) return other
   if (row?.status != null && hasTaskEnded(row.status)) return { kind: 'task_ended' }
   return {
     kind: 'budget_mismatch',
     budgetMicroUSD: row?.budgetMicroUSD ?? handoff.spentMicroUSD + handoff.remainingMicroUSD,
     parentRemainingMicroUSD: row?.parentRemainingMicroUSD ?? null,
   }
+}
+
+/** First, so that nothing is told of a task that is another’s. */
+function tenantRefusal({ isTaskOfOther, agentOfOther }: RefusedRow): SendOutcome | undefined {
+  if (isTaskOfOther) return { kind: 'task_of_other' }
+  return agentOfOther === null ? undefined : { kind: 'agent_of_other', agent: agentOfOther }
 }
 
 /** Where a message that has just been stored waits. */

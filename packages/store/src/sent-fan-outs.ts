@@ -15,6 +15,8 @@ interface SentFanOut {
   readonly parentId: string | null
   /** What the sender spent since its own handoff was settled; added to a task that was there before. */
   readonly addedCostMicroUSD: number
+  /** As of one handoff that is sent. */
+  readonly tenant: string | null
 }
 
 /** `known`: it is there already, and its handoffs say whether this is the same send. */
@@ -27,13 +29,13 @@ const TAKE_TASK = `
 with known as (
   select id from fan_out where id = $1::uuid
 ), task_row as (
-  insert into task as t (id, status, budget_micro_usd, spent_micro_usd)
-  select $2::uuid, 'PENDING_HANDOFF', $3::bigint, $4::bigint where not exists (select from known)
+  insert into task as t (id, tenant, status, budget_micro_usd, spent_micro_usd)
+  select $2::uuid, coalesce($7::text, (select tenant from task where id = $2::uuid), 'default'), 'PENDING_HANDOFF', $3::bigint, $4::bigint where not exists (select from known)
   on conflict (id) do update set status = 'PENDING_HANDOFF', spent_micro_usd = t.spent_micro_usd + $5::bigint,
     updated_at = clock_timestamp()
-  where t.status not in ${ENDED_TASK} and not t.cancel_requested and t.budget_micro_usd = excluded.budget_micro_usd
+  where t.status not in ${ENDED_TASK} and not t.cancel_requested and t.tenant = excluded.tenant and t.budget_micro_usd = excluded.budget_micro_usd
     and excluded.budget_micro_usd - excluded.spent_micro_usd <= coalesce(least(
-      (select remaining_micro_usd from handoff where id = $6::uuid),
+      (select remaining_micro_usd from handoff where id = $6::uuid and task_id = t.id),
       t.budget_micro_usd - (select spent_micro_usd from handoff where task_id = t.id and task_seq = 1)),
       excluded.budget_micro_usd)
   returning id
@@ -42,7 +44,8 @@ select exists (select from known) as known, exists (select from task_row) as tak
 
 const WHY_NOT = `
 select case when t.cancel_requested then 'CANCELED' else t.status end as status, t.budget_micro_usd as "budgetMicroUSD",
-  (select remaining_micro_usd from handoff where id = $2::uuid) as "parentRemainingMicroUSD"
+  coalesce(t.tenant <> $3::text, false) as "isOther",
+  (select remaining_micro_usd from handoff where id = $2::uuid and task_id = t.id) as "parentRemainingMicroUSD"
 from task t where t.id = $1`
 
 const UNIQUE_VIOLATION = '23505'
@@ -53,7 +56,7 @@ const UNIQUE_VIOLATION = '23505'
  */
 export async function openSentFanOut(
   transaction: Database,
-  { fanOut, parentId, addedCostMicroUSD }: SentFanOut,
+  { fanOut, parentId, addedCostMicroUSD, tenant }: SentFanOut,
 ): Promise<OpenedFanOut> {
   const { fanOutId, taskId, budgetMicroUSD, spentMicroUSD } = fanOut
   try {
@@ -61,10 +64,10 @@ export async function openSentFanOut(
       transaction,
       'take_task_of_sent_fan_out',
       TAKE_TASK,
-      [fanOutId, taskId, budgetMicroUSD, spentMicroUSD, addedCostMicroUSD, parentId],
+      [fanOutId, taskId, budgetMicroUSD, spentMicroUSD, addedCostMicroUSD, parentId, tenant],
     )
     if (row?.known === true) return { kind: 'known' }
-    if (row?.taken !== true) return await whyNotTaken(transaction, taskId, parentId)
+    if (row?.taken !== true) return await whyNotTaken(transaction, [taskId, parentId, tenant])
     await openFanOuts(transaction, [fanOut])
     return { kind: 'opened' }
   } catch (error) {
@@ -77,17 +80,17 @@ export async function openSentFanOut(
 
 interface TaskRow {
   readonly status: string
+  readonly isOther: boolean
   readonly budgetMicroUSD: number
   readonly parentRemainingMicroUSD: number | null
 }
 
 async function whyNotTaken(
   transaction: Database,
-  taskId: string,
-  parentId: string | null,
+  values: (string | null)[],
 ): Promise<OpenedFanOut> {
-  const values = [taskId, parentId]
   const [task] = await run<TaskRow & object>(transaction, 'why_not_taken', WHY_NOT, values)
+  if (task?.isOther === true) return { kind: 'refused', outcome: { kind: 'task_of_other' } }
   if (task === undefined || hasTaskEnded(task.status))
     return { kind: 'refused', outcome: { kind: 'task_ended' } }
   const { budgetMicroUSD, parentRemainingMicroUSD } = task

@@ -23,6 +23,7 @@ import {
   addTasks,
   addTrace,
 } from './task-commands.ts'
+import { addTenants } from './tenant-commands.ts'
 import { COMMAND } from './terminal/next-steps.ts'
 
 export interface GlobalOptions {
@@ -107,6 +108,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addStream,
   addDeadLetters,
   addPeople,
+  addTenants,
   addApprovals,
   addAlerts,
   addEscalations,

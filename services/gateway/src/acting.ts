@@ -1,5 +1,7 @@
-// Who acts in a request.
-import type { FastifyRequest } from 'fastify'
+// Who acts in a request, and for which tenant: whatever the request asks of Postgres is asked for that one.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Author } from '@baton/engine'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiKey } from './api-keys.ts'
 
 /** The key of a request. Behind requireScope only. */
@@ -10,3 +12,30 @@ export function keyOf({ identified }: FastifyRequest): ApiKey {
 
 /** The person behind the key; several keys of one operator are one person. */
 export const operatorOf = (request: FastifyRequest): string => keyOf(request).operator
+
+/** Who answers for what a request sends. */
+export function authorOf(request: FastifyRequest): Author {
+  const { operator: sentBy, tenant } = keyOf(request)
+  return { sentBy, tenant }
+}
+
+const acting = new AsyncLocalStorage<string>()
+
+/** Runs `work`, and all that it begins, for a tenant. */
+export const actFor = <Result>(tenant: string, work: () => Result): Result =>
+  acting.run(tenant, work)
+
+/** For whom is acted here. Throws where nobody acts: then nothing may be asked. */
+export function actingTenant(): string {
+  const tenant = acting.getStore()
+  if (tenant === undefined) throw new TypeError('only what an identified caller asks for is asked')
+  return tenant
+}
+
+/** Every handler acts for the tenant of its caller. */
+export function actForCallers(server: FastifyInstance): void {
+  server.addHook('preHandler', ({ identified }, _, done) => {
+    if (identified.ok) actFor(identified.key.tenant, done)
+    else done()
+  })
+}

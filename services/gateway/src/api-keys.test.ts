@@ -65,7 +65,7 @@ describe('an API key', () => {
 describe('the setting', () => {
   const sha256 = 'a'.repeat(64)
   it.each([
-    ['', /entry 1 is not id@operator:scope\+scope:sha256hex/],
+    ['', /entry 1 is not id@operator%tenant:scope\+scope:sha256hex/],
     [`a:handoffs:send:${sha256},b`, /entry 2 is not/],
     [`a:handoffs:delete:${sha256}`, /names the scope handoffs:delete/],
     [`a:handoffs:send=x:${sha256}`, /names the scope handoffs:send=x/],

@@ -26,6 +26,8 @@ export interface ApiKey {
   readonly id: string
   /** Who acts through this key: several keys of one operator are one person. */
   readonly operator: string
+  /** Whose tasks it sends, sees and steers. */
+  readonly tenant: string
   readonly scopes: ReadonlySet<Scope>
   /** Whose executions it may claim; those of every agent type where it is undefined. */
   readonly agentTypes?: ReadonlySet<string> | undefined
@@ -41,7 +43,7 @@ export type Identified =
 
 const BEARER = /^Bearer +(?<key>bk_(?<id>[A-Za-z0-9-]{1,64})_[A-Za-z0-9_-]{32,128})$/i
 const ENTRY =
-  /^(?<id>[A-Za-z0-9-]{1,64})(?:@(?<operator>[A-Za-z0-9][A-Za-z0-9._-]{0,63}))?:(?<scopes>[A-Za-z0-9:+=|._-]+):(?<sha256>[0-9a-f]{64})(?::(?<expires>\d{4}-\d{2}-\d{2}))?$/
+  /^(?<id>[A-Za-z0-9-]{1,64})(?:@(?<operator>[A-Za-z0-9][A-Za-z0-9._-]{0,63}))?(?:%(?<tenant>[a-z][a-z0-9-]{0,30}))?:(?<scopes>[A-Za-z0-9:+=|._-]+):(?<sha256>[0-9a-f]{64})(?::(?<expires>\d{4}-\d{2}-\d{2}))?$/
 const NOBODY = Buffer.alloc(32)
 
 const digest = (key: string): Buffer => hash('sha256', key, 'buffer')
@@ -68,7 +70,7 @@ export function identify(
 /**
  * Parses `BATON_API_KEYS`: entries `id@operator:scope+scope:sha256hex`, optionally `:YYYY-MM-DD` for the
  * day (UTC) from which the key is refused, separated by commas. `executions:claim=type|type` is for these agent types only. Without `@operator` the key's id is the operator. To rotate, add the new key beside the
- * old one, move the callers, remove the old entry. Throws BATON_API_KEYS_INVALID.
+ * old one, move the callers, remove the old entry. `id@operator%tenant` is a key of that tenant. Throws BATON_API_KEYS_INVALID.
  */
 export function parseApiKeys(setting: string): ReadonlyMap<string, ApiKey> {
   const keys = new Map<string, ApiKey>()
@@ -84,22 +86,40 @@ export function parseApiKeys(setting: string): ReadonlyMap<string, ApiKey> {
 function parseEntry(entry: string): ApiKey | string {
   const groups = ENTRY.exec(entry)?.groups
   if (groups === undefined)
-    return 'is not id@operator:scope+scope:sha256hex, optionally with :YYYY-MM-DD'
-  const { id = '', operator = id, scopes = '', sha256 = '', expires } = groups
+    return 'is not id@operator%tenant:scope+scope:sha256hex, optionally without %tenant and with :YYYY-MM-DD'
+  const {
+    id = '',
+    operator = id,
+    tenant = DEFAULT_TENANT,
+    scopes = '',
+    sha256 = '',
+    expires,
+  } = groups
   const { named, agentTypes } = readScopes(scopes)
   const unknown = named.find((scope) => !isScope(scope))
   if (unknown !== undefined) return `names the scope ${unknown}; there are ${SCOPES.join(', ')}`
+  const wide = named.find((scope) => tenant !== DEFAULT_TENANT && scope === INSTALLATION_SCOPE)
+  if (wide !== undefined)
+    return `has the scope ${wide}, which is about all tenants: only keys of the default tenant may`
   const expiresAtMs = expires === undefined ? undefined : Date.parse(`${expires}T00:00:00Z`)
   if (Number.isNaN(expiresAtMs)) return `expires on ${expires}, which is not a date`
   return {
     id,
-    operator,
+    // Two people of the same name at two tenants are two people.
+    operator: tenant === DEFAULT_TENANT ? operator : `${tenant}/${operator}`,
+    tenant,
     scopes: new Set(named.filter(isScope)),
     agentTypes,
     sha256: Buffer.from(sha256, 'hex'),
     expiresAtMs,
   }
 }
+
+/** Whose keys say no tenant: alone in an installation it is all there is. */
+export const DEFAULT_TENANT = 'default'
+
+/** What it shows is of the whole installation. */
+const INSTALLATION_SCOPE: Scope = 'metrics:read'
 
 const CLAIM = 'executions:claim'
 
@@ -132,16 +152,19 @@ export interface KeyRequest {
   /** `a+b` */
   readonly scopes: string
   readonly operator?: string | undefined
+  /** The default one by default. */
+  readonly tenant?: string | undefined
   readonly expires?: string | undefined
 }
 
 /** Makes a key of 256 random bits. Throws BATON_API_KEYS_INVALID. */
-export function createApiKey({ scopes, operator, expires }: KeyRequest): CreatedKey {
+export function createApiKey({ scopes, operator, tenant, expires }: KeyRequest): CreatedKey {
   const id = randomBytes(6).toString('hex')
   const key = `bk_${id}_${randomBytes(32).toString('base64url')}`
   const until = expires === undefined ? '' : `:${expires}`
   const owner = operator === undefined ? '' : `@${operator}`
-  const entry = `${id}${owner}:${scopes}:${digest(key).toString('hex')}${until}`
+  const of = tenant === undefined ? '' : `%${tenant}`
+  const entry = `${id}${owner}${of}:${scopes}:${digest(key).toString('hex')}${until}`
   parseApiKeys(entry)
   return { key, entry }
 }

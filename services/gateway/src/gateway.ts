@@ -18,10 +18,17 @@ import type { CompressionBounds, KnownReceivers } from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
-import { createPool, findTaskTraceparent, outboxDepth, outboxQueueDepths } from '@baton/store'
+import {
+  createPool,
+  createTenantPool,
+  findTaskTraceparent,
+  outboxDepth,
+  outboxQueueDepths,
+} from '@baton/store'
 import type { FanOutBounds, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { DirectCalls } from '@baton/transport/direct-calls'
+import { actingTenant } from './acting.ts'
 import { identify } from './api-keys.ts'
 import type { ApiKey } from './api-keys.ts'
 import { createAuditReads } from './audit-reads.ts'
@@ -154,6 +161,7 @@ const CONNECTIONS_MAX = 10
 export function createGateway(options: GatewayOptions): Gateway {
   const { metrics, logger, apiKeys, limits } = options
   const pool = poolOf(options)
+  const tenantPool = tenantPoolOf(options)
   const audit = auditReadsOf(options)
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
@@ -181,6 +189,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     faces: facesOf({
       options,
       pool,
+      tenantPool,
       receivers,
       audit,
       sending,
@@ -215,13 +224,13 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (options.sw4rm !== undefined) {
         // What speaks gRPC is loaded only where it is spoken.
         const { openSw4rm } = await import('./sw4rm/open-sw4rm.ts')
-        sw4rm = await openSw4rm(options.sw4rm, { ...sending, options, pool, remote })
+        sw4rm = await openSw4rm(options.sw4rm, { ...sending, options, pool: tenantPool, remote })
       }
       await session.start()
       if (eraseToken !== undefined) await replay.start()
     },
     stop() {
-      const parts = { server, readers, calls, submitter, remote, inner, audit, pool }
+      const parts = { server, readers, calls, submitter, remote, inner, audit, pool, tenantPool }
       stopped ??= stopInOrder({ first: [replay, sw4rm, session], ...parts })
       return stopped
     },
@@ -236,6 +245,11 @@ const poolOf = ({ databaseUrl, metrics }: GatewayOptions): Pool =>
     gauges: metrics.poolConnections,
   })
 
+const tenantPoolOf = ({ databaseUrl: url }: GatewayOptions): Pool => {
+  const applicationName = 'baton-gateway-tenants'
+  return createTenantPool({ url, applicationName, connectionsMax: CONNECTIONS_MAX }, actingTenant)
+}
+
 const auditReadsOf = ({ audit, metrics }: GatewayOptions): AuditReads =>
   audit.reads ?? createAuditReads(audit, metrics.breakerOpen.with({ target: 'auditor_reads' }))
 
@@ -247,7 +261,10 @@ const readinessOf = (audit: AuditReads, pool: Pool): Readiness =>
 
 interface Parts {
   readonly erasures: AuditErasures
+  /** Of all tenants: for what is sent and executed, each by its own rules, and for what runs by itself. */
   readonly pool: Pool
+  /** Of the tenant of whoever asks. */
+  readonly tenantPool: Pool
   readonly audit: AuditReads
   readonly submitter: Submitter
   readonly remote: RemoteWork | undefined
@@ -292,17 +309,17 @@ function sendingOf({
 }
 
 function facesOf(parts: FaceParts): readonly Face[] {
-  const { options, pool, receivers, audit, sending, session, remote, erasures, readiness } = parts
-  const { authentication, calls, readers } = parts
+  const { options, pool, tenantPool, receivers, audit, sending, session, remote } = parts
+  const { authentication, calls, readers, erasures, readiness } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const { people = NOBODY, summariser } = options
   const { requireRoom, bounded } = sending
-  const returns = { pool, receivers, keyRing, attemptsMax, summariser, metrics, logger }
-  const review = { pool, people, keyRing, scanner: createScanner() }
+  const returns = { pool: tenantPool, receivers, keyRing, attemptsMax, summariser, metrics, logger }
+  const review = { pool: tenantPool, people, keyRing, scanner: createScanner() }
   const v2 = createV2({
     authentication,
     keyRing,
-    findTaskTraceparent: (taskId) => findTaskTraceparent(pool, taskId),
+    findTaskTraceparent: (taskId) => findTaskTraceparent(tenantPool, taskId),
     deliverDirectly: createDirectDelivery({
       pool,
       calls,
@@ -311,18 +328,23 @@ function facesOf(parts: FaceParts): readonly Face[] {
     }),
     addRoutes(scope) {
       addReturnRoutes(scope, { ...returns, correctionMs, requireRoom, bounded })
-      addReadRoutes(scope, { pool, audit })
+      addReadRoutes(scope, { pool: tenantPool, audit })
       addLevelRoutes(scope, createLevelReporter(pool))
       addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), audit, logger })
       addRedriveRoutes(scope, { ...review, logger })
-      addErasureRoutes(scope, { pool, erasures, backupDays: options.audit.backupDays ?? 0, logger })
-      addControlRoutes(scope, { pool, people, logger })
-      addAlertRoutes(scope, { pool, logger })
-      addEscalationRoutes(scope, { pool, logger })
-      addHandleManyRoutes(scope, { pool, logger })
+      addErasureRoutes(scope, {
+        pool: tenantPool,
+        erasures,
+        backupDays: options.audit.backupDays ?? 0,
+        logger,
+      })
+      addControlRoutes(scope, { pool: tenantPool, people, logger })
+      addAlertRoutes(scope, { pool: tenantPool, logger })
+      addEscalationRoutes(scope, { pool: tenantPool, logger })
+      addHandleManyRoutes(scope, { pool: tenantPool, logger })
       addExecutionRoutes(scope, { pool, remote, bounded })
-      addStreamRoutes(scope, { pool, readers, remote, bounded, metrics })
-      addSessionReplyRoutes(scope, { pool })
+      addStreamRoutes(scope, { pool, tenantPool, readers, remote, bounded, metrics })
+      addSessionReplyRoutes(scope, { pool: tenantPool })
     },
   })
   const operations = {
@@ -335,9 +357,10 @@ function facesOf(parts: FaceParts): readonly Face[] {
   const { profilesPath } = options.foreign ?? {}
   const handoffsApi = createHandoffsApi({
     authentication,
-    pool,
+    pool: tenantPool,
     people,
-    profiles: profilesPath === undefined ? liveProfiles(pool) : readProfilesFile(profilesPath),
+    profiles:
+      profilesPath === undefined ? liveProfiles(tenantPool) : readProfilesFile(profilesPath),
     ...foreignOf(options),
     logger,
   })
@@ -376,6 +399,7 @@ async function stopInOrder({
   inner,
   audit,
   pool,
+  tenantPool,
 }: Omit<Parts, 'erasures'> & {
   first: readonly (Service | undefined)[]
   server: FastifyInstance
@@ -394,4 +418,5 @@ async function stopInOrder({
   for (const one of inner) await one.stop()
   audit.close()
   await pool.end()
+  await tenantPool.end()
 }

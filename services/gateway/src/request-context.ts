@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from '@baton/runtime'
 import { formatTracestate, parseTraceparent, parseTracestate, startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
+import { actForCallers } from './acting.ts'
 import type { ApiKey, Identified, Scope } from './api-keys.ts'
 import { ProblemError } from '@baton/http/server'
 
@@ -32,6 +33,7 @@ export function addRequestContext(server: FastifyInstance, logger: Logger): void
     reply.header('x-content-type-options', 'nosniff')
     reply.header('cache-control', 'no-store')
   })
+  actForCallers(server)
   server.addHook('onResponse', async (request, reply) => {
     request.span.setAttributes({ 'http.response.status_code': reply.statusCode })
     request.span.end(request.problemCode === undefined ? {} : { error: request.problemCode })
@@ -93,18 +95,6 @@ export function keyWithScope(identified: Identified, scope: Scope): ApiKey {
   if (!identified.key.scopes.has(scope)) throw scopeMissing(scope)
   return identified.key
 }
-
-/** Throws 403 where the key may not claim the work of this agent type. */
-export function requireAgentType({ agentTypes }: ApiKey, type: string): void {
-  if (agentTypes?.has(type) === false) throw AGENT_TYPE_REFUSED
-}
-
-const AGENT_TYPE_REFUSED = new ProblemError({
-  status: 403,
-  code: 'BATON_AGENT_TYPE_REFUSED',
-  detail: 'the API key may not claim the work of this agent type',
-  fix: 'Use a key for this agent type, or ask the operator to add the type to it.',
-})
 
 const unauthorized = (code: `BATON_${string}`, detail: string, fix: string) =>
   new ProblemError({

@@ -1,12 +1,20 @@
 // Turns a posted body into something to send, or into a problem that says where it is wrong.
 import type { FastifyRequest } from 'fastify'
-import type { HandoffRequest, HandoffSender, JoinHandoff, ReadyMessage, Sent } from '@baton/engine'
+import type {
+  Author,
+  HandoffRequest,
+  HandoffSender,
+  JoinHandoff,
+  ReadyMessage,
+  Sent,
+} from '@baton/engine'
 import { buildHandoffMessage, microUSD } from '@baton/protocol'
 import type { AgentState, Detail, HandoffMessage, KeyRing } from '@baton/protocol'
 import type { Database, ExternalRef, NewHandoff } from '@baton/store'
 import { codeOf } from '@baton/runtime'
 import { messagingAttributes, parseTraceparent, startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
+import { authorOf } from './acting.ts'
 import { placed, requireDeliverable, requireSignature } from './deliverable.ts'
 import type { Place } from './deliverable.ts'
 import { placeInState } from './message-pointer.ts'
@@ -74,7 +82,7 @@ function readState(
     place: placeInState,
     send: async (sender) => {
       const ofTask = isTraced(request, body) ? undefined : await traceOfTask(asked, deps)
-      return sender.send(ofTask ?? asked, operatorOf(request))
+      return sender.send(ofTask ?? asked, authorOf(request))
     },
   }
 }
@@ -94,10 +102,6 @@ async function traceOfTask(
     ? undefined
     : { ...asked, agentState: { ...asked.agentState, traceparent } }
 }
-
-/** The person behind the key; reviews of what is sent are closed to them. */
-const operatorOf = ({ identified }: FastifyRequest): string | null =>
-  identified.ok ? identified.key.operator : null
 
 // Only to be checked: compressing costs much and happens once, when the handoff is sent.
 function uncompressed({
@@ -146,17 +150,17 @@ function readMessage(
     agentType: message.toAgent.agentType,
     priority: message.priority ?? PRIORITY_DEFAULT,
     place: placeInMessage,
-    send: (sender) => sendTraced(sender, { ready, sentBy: operatorOf(request) }),
+    send: (sender) => sendTraced(sender, { ready, author: authorOf(request) }),
   }
 }
 
 // The span belongs to the message's own trace, also where the request came in another one.
 interface TracedSend {
   readonly ready: ReadyMessage
-  readonly sentBy: string | null
+  readonly author: Author
 }
 
-async function sendTraced(sender: HandoffSender, { ready, sentBy }: TracedSend): Promise<Sent> {
+async function sendTraced(sender: HandoffSender, { ready, author }: TracedSend): Promise<Sent> {
   const { handoffId, taskId, toAgent, traceparent, tracestate } = ready.message
   const destination = toAgent.agentType
   const span = startSpan({
@@ -167,7 +171,7 @@ async function sendTraced(sender: HandoffSender, { ready, sentBy }: TracedSend):
     attributes: messagingAttributes({ operation: 'send', destination, handoffId, taskId }),
   })
   try {
-    const sent = await sender.sendMessage(ready, sentBy)
+    const sent = await sender.sendMessage(ready, author)
     span.end()
     return sent
   } catch (error) {

@@ -12,7 +12,7 @@ import {
   takeExternalRef,
   takeIdempotencyKey,
 } from '@baton/store'
-import type { Database, FanOutBounds, KeyedRequest, Pool } from '@baton/store'
+import type { Database, FanOutBounds, KeyedRequest, NewHandoff, Pool } from '@baton/store'
 import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { ProblemError } from '@baton/http/server'
@@ -94,7 +94,7 @@ const commitsAlone = ({ externalRef, within }: Submission): boolean =>
 function sendOnce(pool: Pool, outgoing: Outgoing, once: Once): Promise<Sent> {
   const { handoff } = outgoing
   return inTransaction(pool, async (transaction) => {
-    const earlier = await findEarlier(transaction, handoff.handoffId, once)
+    const earlier = await findEarlier(transaction, handoff, once)
     if (earlier !== undefined) return repeatedOf(outgoing, earlier)
     await once.within?.(transaction, handoff)
     return sendOutgoing(transaction, outgoing)
@@ -104,7 +104,7 @@ function sendOnce(pool: Pool, outgoing: Outgoing, once: Once): Promise<Sent> {
 // The handoff that the same request sent before.
 async function findEarlier(
   transaction: Database,
-  handoffId: string,
+  { handoffId, tenant }: NewHandoff,
   { key, externalRef }: Once,
 ): Promise<string | undefined> {
   if (key !== undefined) {
@@ -113,7 +113,7 @@ async function findEarlier(
     if (taken.kind === 'repeated') return taken.handoffId
   }
   if (externalRef === undefined) return undefined
-  const taken = await taking(takeExternalRef(transaction, { ...externalRef, handoffId }))
+  const taken = await taking(takeExternalRef(transaction, { ...externalRef, handoffId, tenant }))
   if (taken.kind === 'other_request') throw EXTERNAL_ID_REUSED
   if (taken.kind === 'new') return undefined
   if (key !== undefined)

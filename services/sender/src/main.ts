@@ -21,6 +21,7 @@ await runProcess('sender', {
       keyRing: parseSigningKeys(settings.BATON_SIGNING_KEYS),
       attemptsMax: settings.BATON_ATTEMPTS_MAX,
       fanOuts: readFanOutBounds(settings),
+      tenant: settings.BATON_TENANT,
       jurisdiction: settings.BATON_JURISDICTION,
       summariser,
       compression: readCompression(settings),

@@ -15,6 +15,7 @@ export interface Tables {
     updated_at: Generated<Date>
     cancel_requested: Generated<boolean>
     fan_outs_open: Generated<number>
+    tenant: Generated<string>
   }
   'checkpoint': {
     id: string
@@ -69,6 +70,7 @@ export interface Tables {
     erased_at: Date | null
     branch_id: string | null
     joins_id: string | null
+    tenant: Generated<string>
   }
   'handoff_body': {
     handoff_id: string
@@ -130,6 +132,7 @@ export interface Tables {
     ruleset_version: string | null
     cluster: string | null
     asked_at: Date | null
+    tenant: Generated<string>
   }
   'escalation': {
     handoff_id: string
@@ -142,6 +145,7 @@ export interface Tables {
     acknowledged_by: string | null
     resolved_by: string | null
     resolved_why: string | null
+    tenant: Generated<string>
   }
   'audit_outbox': {
     id: string
@@ -190,6 +194,7 @@ export interface Tables {
     why: unknown
     created_at: Generated<Date>
     ended_at: Date | null
+    tenant: Generated<string>
   }
   'approval': {
     handoff_id: string
@@ -201,6 +206,7 @@ export interface Tables {
     reason_code: string | null
     decided_as: string | null
     signed: unknown
+    tenant: Generated<string>
   }
   'agent_registration': {
     type: string
@@ -265,6 +271,7 @@ export interface Tables {
     taker: string | null
     takes: Generated<number>
     acknowledged_at: Date | null
+    tenant: Generated<string>
   }
   'queue_watermark': {
     queue: string
@@ -281,6 +288,7 @@ export interface Tables {
     depth: Generated<number>
     request_sha256: Buffer | null
     created_at: Generated<Date>
+    tenant: Generated<string>
   }
   'remote_execution': {
     handoff_id: string
@@ -430,5 +438,15 @@ export interface Tables {
     body: Buffer
     sha256: Generated<Buffer>
     created_at: Generated<Date>
+  }
+  'tenant': {
+    name: string
+    created_at: Generated<Date>
+  }
+  'tenant_grant': {
+    tenant: string
+    agent_type: string
+    granted_by: string
+    granted_at: Generated<Date>
   }
 }

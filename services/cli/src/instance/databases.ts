@@ -111,6 +111,13 @@ export async function migrateDatabases(
   }
 }
 
+/** The operational database as who owns it: for what no service may do. */
+export function operationalAdminUrl({ adminUrls }: Databases, settings: CliSettings): string {
+  const url = new URL(adminUrls.operational)
+  url.pathname = `/${settings.BATON_DATABASE_NAME}`
+  return url.href
+}
+
 export interface OpenedDatabases {
   readonly databases: ReadableDatabases
   /** The operational database, as baton_app. */

@@ -8,7 +8,8 @@ import { crashPoint } from '@baton/runtime'
 import { keepRemoteLeases } from '@baton/store'
 import type { Fence, Pool } from '@baton/store'
 import { keyOf, operatorOf } from '../acting.ts'
-import { keyWithScope, requireAgentType } from '../request-context.ts'
+import { keyWithScope } from '../request-context.ts'
+import { requireOwnType } from './own-types.ts'
 import { answers, only, problems, ref, requireBody, TRACED } from '../operation.ts'
 import { offered } from './remote-work.ts'
 import type { RemoteWork } from './remote-work.ts'
@@ -24,7 +25,7 @@ interface ExecutionRouteOptions {
 export function addExecutionRoutes(scope: FastifyInstance, options: ExecutionRouteOptions): void {
   const { bounded } = options
   scope.post<Claiming>('/executions/claim', CLAIM, (request, reply) =>
-    claim(request, reply, workOf(options)),
+    claim(request, reply, options),
   )
   scope.post<Fenced>('/executions/heartbeat', HEARTBEAT, (request) =>
     bounded(() => heartbeat(request, options)),
@@ -91,10 +92,15 @@ const WAIT_MS = 20_000
 async function claim(
   request: FastifyRequest<Claiming>,
   reply: FastifyReply,
-  { handOut, leaseMs, release }: RemoteWork,
+  options: ExecutionRouteOptions,
 ) {
+  const { handOut, leaseMs, release } = workOf(options)
   const { agent, max = 1, waitMs = WAIT_MS } = request.body
-  requireAgentType(keyWithScope(request.identified, 'executions:claim'), agent.type)
+  await requireOwnType(
+    options.pool,
+    keyWithScope(request.identified, 'executions:claim'),
+    agent.type,
+  )
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   const given = await handOut.take({

@@ -19,7 +19,7 @@ import type { CreateRequest, Profile } from '@baton/protocol/dialects/handoffs-a
 import { parseTraceparent } from '@baton/telemetry'
 import { findForeignHandoffs, findHandoffAs } from '@baton/store'
 import type { ForeignHandoff, Pool } from '@baton/store'
-import { operatorOf } from '../acting.ts'
+import { authorOf, keyOf } from '../acting.ts'
 import { JSON_FACE } from '../dialect.ts'
 import type { Dialect, Face } from '../dialect.ts'
 import { requestKey, requireKey } from '../idempotency-key.ts'
@@ -87,7 +87,12 @@ async function readMessage(
   const policy = orRefuse(decidePolicy(asked.fromProfileId, target))
   const parent = await findParent(pool, asked.parentMessageId)
   const { sourceTaskId } = asked
-  const placed = await placeMessage(pool, { sourceTaskId, parent, budgetMicroUSD })
+  const placed = await placeMessage(pool, {
+    tenant: keyOf(request).tenant,
+    sourceTaskId,
+    parent,
+    budgetMicroUSD,
+  })
   const making = {
     handoffId: randomUUID(),
     agentType: target.agentType,
@@ -98,7 +103,7 @@ async function readMessage(
   const send = (sender: HandoffSender, placement: Placed) =>
     sender.send(
       toHandoff(asked, { ...making, placement, trace: traceOf(request, placement) }),
-      operatorOf(request),
+      authorOf(request),
     )
   return {
     agentType: target.agentType,

@@ -5,6 +5,7 @@ import { HANDOFFS_API } from '@baton/protocol/dialects/handoffs-api'
 import type { Placement } from '@baton/protocol/dialects/handoffs-api'
 import { foreignUuid } from '@baton/protocol/dialects/foreign-id'
 import { findTaskBudget, lockTaskBudget } from '@baton/store'
+import { DEFAULT_TENANT } from '../api-keys.ts'
 import type { Database, ForeignHandoff, NewHandoff, Pool } from '@baton/store'
 
 export interface Placed extends Placement {
@@ -15,6 +16,8 @@ export interface Placed extends Placement {
 }
 
 interface Wanted {
+  /** Two tenants may call two tasks the same. */
+  readonly tenant: string
   readonly sourceTaskId: string | null
   readonly parent: ForeignHandoff | undefined
   readonly budgetMicroUSD: number
@@ -28,11 +31,17 @@ interface Wanted {
  */
 export async function placeMessage(
   pool: Pool,
-  { sourceTaskId, parent, budgetMicroUSD }: Wanted,
+  { tenant, sourceTaskId, parent, budgetMicroUSD }: Wanted,
 ): Promise<Placed> {
   const depth = parent === undefined ? 0 : parent.depth + 1
   const named =
-    sourceTaskId === null ? parent?.taskId : foreignUuid(HANDOFFS_API, 'task', sourceTaskId)
+    sourceTaskId === null
+      ? parent?.taskId
+      : foreignUuid(
+          HANDOFFS_API,
+          tenant === DEFAULT_TENANT ? 'task' : `task of ${tenant}`,
+          sourceTaskId,
+        )
   const known = named === undefined ? undefined : await findTaskBudget(pool, named)
   const traceparent = known?.traceparent ?? parent?.traceparent
   const own = { ...ownTask(budgetMicroUSD), depth, traceparent }

@@ -5,6 +5,7 @@ import { bearerOf } from '@baton/http/server'
 import { readPeers } from '@baton/protocol/dialects/session'
 import type { SessionPeer } from '@baton/protocol/dialects/session'
 import { permanent } from '@baton/runtime'
+import { DEFAULT_TENANT } from '../api-keys.ts'
 import type { ApiKey, Identified } from '../api-keys.ts'
 
 /** A peer with the token for calling it. */
@@ -88,6 +89,7 @@ const keyOfPeer = ({ name, inboundSha256 }: KnownPeer): ApiKey[] =>
         {
           id: `peer ${name}`,
           operator: operatorOfPeer(name),
+          tenant: DEFAULT_TENANT,
           scopes: new Set(['handoffs:send']),
           sha256: Buffer.from(inboundSha256, 'hex'),
           expiresAtMs: undefined,

@@ -10,7 +10,7 @@ import { crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { closeSessionReply, findSessionReply, isConflict, openSessionTurn } from '@baton/store'
 import type { Database, NewHandoff, Pool, SessionReply } from '@baton/store'
-import { operatorOf } from '../acting.ts'
+import { authorOf } from '../acting.ts'
 import type { Submission } from '../submission.ts'
 import type { Submitter } from '../submit.ts'
 import { ownAnnounce } from './own-announce.ts'
@@ -141,8 +141,7 @@ function submissionOf(parts: TaskParts, { asked, begun, announced, ...turn }: As
       const dueInMs = peer.url === null ? null : waitOf(parts, turn) + AFTER_ANSWER_MS
       return beginTurn(transaction, { peer, handoff, begun, opening: { ...opening, dueInMs } })
     },
-    send: (sender) =>
-      sender.send({ agentState, targetAgentType, constraints }, operatorOf(request)),
+    send: (sender) => sender.send({ agentState, targetAgentType, constraints }, authorOf(request)),
   }
 }
 

@@ -16,7 +16,10 @@ import { eventsOf, showStream } from './events.ts'
 import type { StreamReaders } from './readers.ts'
 
 interface StreamRouteOptions {
+  /** Of all tenants: for whoever holds the execution, and to go on with a stream that the caller was shown. */
   readonly pool: Pool
+  /** Of the caller's. */
+  readonly tenantPool: Pool
   readonly readers: StreamReaders
   /** Undefined where this gateway gives nothing away. */
   readonly remote: RemoteWork | undefined
@@ -26,13 +29,13 @@ interface StreamRouteOptions {
 }
 
 export function addStreamRoutes(scope: FastifyInstance, options: StreamRouteOptions): void {
-  const { pool, bounded } = options
+  const { tenantPool, bounded } = options
   scope.get<Reading>('/handoffs/:id/chunks', READ_CHUNKS, async (request, reply) => {
-    const [view] = await listStreams(pool, [request.params.id])
+    const [view] = await listStreams(tenantPool, [request.params.id])
     if (view === undefined) throw notFound('handoff')
     return EVENT_STREAM.test(request.headers.accept ?? '')
       ? follow(request, reply, options)
-      : readPage(request, pool, view)
+      : readPage(request, tenantPool, view)
   })
   scope.post<Emitting>('/handoffs/:id/chunks', EMIT_CHUNKS, (request) =>
     bounded(() => emit(request, options)),

@@ -5,7 +5,7 @@ import type { Metadata, ServerInterceptor } from '@grpc/grpc-js'
 import { ProblemError } from '@baton/http/server'
 import type { SocketLimit } from '@baton/http/sockets'
 import type { Logger } from '@baton/runtime'
-import { identify } from '../api-keys.ts'
+import { DEFAULT_TENANT, identify } from '../api-keys.ts'
 import type { ApiKey } from '../api-keys.ts'
 import { keyWithScope } from '../request-context.ts'
 import { rateLimited } from '../server.ts'
@@ -43,7 +43,10 @@ export function createAdmission(parts: AdmissionParts): Admission {
 
   function keyOf(name: MethodName, metadata: Metadata): ApiKey {
     const authorization = metadata.get('authorization')[0]?.toString()
-    return keyWithScope(identify(apiKeys, authorization, Date.now()), methods[name].scope)
+    const key = keyWithScope(identify(apiKeys, authorization, Date.now()), methods[name].scope)
+    // The ids of this protocol name one handoff each, whoever says them.
+    if (key.tenant !== DEFAULT_TENANT) throw TENANT_REFUSED
+    return key
   }
 
   const interceptor: ServerInterceptor = ({ path }, call) => {
@@ -114,6 +117,13 @@ const ARRIVING_TOO_MANY = new ProblemError({
   detail: 'as many messages of this key are arriving as may at once',
   fix: 'Try again after the time in retry-after, and send whole messages.',
   headers: { 'retry-after': '1' },
+})
+
+const TENANT_REFUSED = new ProblemError({
+  status: 403,
+  code: 'BATON_TENANT_REFUSED',
+  detail: 'this protocol is spoken with the default tenant alone',
+  fix: 'Send and claim over /v2, or over /api.',
 })
 
 const TOO_SLOW = new ProblemError({

@@ -4,6 +4,7 @@ import type { RefusalRecorder } from '@baton/engine'
 import type { Logger } from '@baton/runtime'
 import { Sw4rmError } from '@baton/protocol/dialects/sw4rm'
 import type { Span } from '@baton/telemetry'
+import { actFor } from '../acting.ts'
 import type { ApiKey, Scope } from '../api-keys.ts'
 import type { Admission } from './admission.ts'
 import { problemOf } from '../problem.ts'
@@ -53,7 +54,9 @@ export const asCall =
       caller = key
       if (call.request === MALFORMED) throw NO_MESSAGE
       const { span, isTraced } = record
-      return bounded(() => method.answer(call.request as never, { key, span, isTraced }))
+      return actFor(key.tenant, () =>
+        bounded(() => method.answer(call.request as never, { key, span, isTraced })),
+      )
     }
     const finish = async () => {
       const outcome = await settled(work)

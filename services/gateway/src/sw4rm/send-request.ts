@@ -134,7 +134,7 @@ function submissionOf(mapped: EngineRequest, { key }: Caller): Submission {
       requestSha256: hash('sha256', id, 'buffer'),
     },
     within: requirePlace,
-    send: (sender) => sender.send(mapped, key.operator),
+    send: (sender) => sender.send(mapped, { sentBy: key.operator, tenant: key.tenant }),
   }
 }
 

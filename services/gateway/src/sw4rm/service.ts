@@ -2,7 +2,7 @@
 import { requestCancel } from '@baton/engine'
 import { Sw4rmError } from '@baton/protocol/dialects/sw4rm'
 import { status } from '@grpc/grpc-js'
-import { requireAgentType } from '../request-context.ts'
+import { requireOwnType } from '../executions/own-types.ts'
 import type { Caller, Methods } from './calls.ts'
 import { findByName, responseFor } from './find-handoff.ts'
 import { pendingFor } from './pending.ts'
@@ -25,7 +25,7 @@ export const createMethods = (parts: Sw4rmParts): Methods => ({
   GetPendingHandoffs: {
     scope: 'executions:claim',
     async answer({ agent_id }, { key }) {
-      requireAgentType(key, agent_id)
+      await requireOwnType(parts.pool, key, agent_id)
       return { pending_requests: await pendingFor(agent_id, parts) }
     },
   },

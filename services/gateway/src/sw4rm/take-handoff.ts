@@ -13,7 +13,7 @@ import {
 } from '@baton/store'
 import type { ClaimedHandoff, Fence, HandoffView, Pool } from '@baton/store'
 import type { RemoteWork } from '../executions/remote-work.ts'
-import { requireAgentType } from '../request-context.ts'
+import { requireOwnType } from '../executions/own-types.ts'
 import type { Caller } from './calls.ts'
 import { addressedTo, currentStatus, findByName, requirementsIn } from './find-handoff.ts'
 import { notAccepted, notPending, PeerRefusal } from './refusal.ts'
@@ -90,7 +90,7 @@ async function take(
   const remote = remoteWork()
   const handoff = await findByName(pool, id)
   const type = addressedTo(handoff)
-  requireAgentType(key, type)
+  await requireOwnType(pool, key, type)
   const current = currentStatus(handoff)
   if (current !== 'PENDING') throw notPending(id, current)
   if (acceptingAgent !== '' && acceptingAgent !== type) throw ADDRESSED_ELSEWHERE

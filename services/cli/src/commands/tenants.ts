@@ -1,0 +1,110 @@
+// `tenants`: who shares this installation, and which agent types of others each may hand off to.
+import { userInfo } from 'node:os'
+import { permanent } from '@baton/runtime'
+import { addTenant, createPool, grantAgent, listTenants, revokeAgent } from '@baton/store'
+import type { Pool, TenantView } from '@baton/store'
+import type { Context } from '../context.ts'
+import { openLog } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { openDatabases, operationalAdminUrl, withDatabases } from '../instance/databases.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { renderTable } from '../terminal/table.ts'
+
+export async function tenantsLs(context: Context): Promise<ExitCode> {
+  const { output } = context
+  const tenants = await withDatabases(context, ({ pool }) => listTenants(pool))
+  output.data(output.json ? JSON.stringify(tenants) : table(tenants))
+  output.next(nextStep('tenants add <name>'))
+  return EXIT.fine
+}
+
+const table = (tenants: readonly TenantView[]): string =>
+  renderTable(
+    [{ title: 'TENANT' }, { title: 'SINCE' }, { title: 'MAY ALSO HAND OFF TO' }],
+    tenants.map(({ tenant, createdAt, grants }) => [
+      tenant,
+      createdAt.toISOString().slice(0, 10),
+      grants.map(({ agentType, grantedBy }) => `${agentType} (by ${grantedBy})`).join(', '),
+    ]),
+  )
+
+const NAME = /^[a-z][a-z0-9-]{0,30}$/
+
+export async function tenantsAdd(context: Context, tenant: string): Promise<ExitCode> {
+  const { output } = context
+  if (!NAME.test(tenant)) throw NAME_INVALID
+  const isNew = await asOwner(context, (admin) => addTenant(admin, tenant))
+  if (output.json) output.data(JSON.stringify({ tenant, isNew }))
+  else output.words(isNew ? `${tenant} is a tenant.` : `${tenant} was a tenant before.`)
+  output.words(`Its agents are called ${tenant}/<name>; what bears no such name stays as it was.`)
+  output.next(
+    `node services/gateway/src/create-key.ts handoffs:send+handoffs:read --operator <name> --tenant ${tenant}`,
+  )
+  return EXIT.fine
+}
+
+const NAME_INVALID = permanent('BATON_USAGE', 'a tenant cannot be called so', {
+  fix: 'Take 1 to 31 lower-case letters, digits and dashes, a letter first.',
+})
+
+interface Grant {
+  readonly tenant: string
+  readonly agentType: string
+}
+
+/** Exit 5 where there is no such tenant. */
+export async function tenantsGrant(context: Context, grant: Grant): Promise<ExitCode> {
+  const { output, actAs = userInfo().username } = context
+  const { tenant, agentType } = grant
+  const outcome = await asOwner(context, async (admin) =>
+    (await isKnown(admin, tenant))
+      ? { isNew: await grantAgent(admin, { ...grant, grantedBy: actAs }) }
+      : undefined,
+  )
+  if (outcome === undefined) throw unknown(tenant)
+  if (output.json) output.data(JSON.stringify({ ...grant, ...outcome }))
+  else output.words(`${tenant} may hand off to ${agentType}, which sees what it is sent.`)
+  output.next(nextStep('tenants ls'))
+  return EXIT.fine
+}
+
+/** What was sent under the grant goes on. Exit 5 where there was none. */
+export async function tenantsRevoke(context: Context, grant: Grant): Promise<ExitCode> {
+  const { output } = context
+  const { tenant, agentType } = grant
+  const was = await asOwner(context, (admin) => revokeAgent(admin, grant))
+  if (output.json) output.data(JSON.stringify({ ...grant, was }))
+  else
+    output.words(
+      was
+        ? `${tenant} may not hand off to ${agentType} any more; what was sent goes on.`
+        : `${tenant} had no such grant.`,
+    )
+  output.next(nextStep('tenants ls'))
+  return was ? EXIT.fine : EXIT.notFound
+}
+
+const isKnown = async (admin: Pool, tenant: string): Promise<boolean> =>
+  (await listTenants(admin)).some((one) => one.tenant === tenant)
+
+const unknown = (tenant: string) =>
+  permanent('BATON_TENANT_UNKNOWN', `there is no tenant ${tenant}`, {
+    fix: 'Add it with `baton tenants add`, or take a name that `baton tenants ls` shows.',
+  })
+
+/** As who owns the operational database: no service may do what these commands do. */
+async function asOwner<Result>(
+  context: Context,
+  work: (admin: Pool) => Promise<Result>,
+): Promise<Result> {
+  const databases = await openDatabases(context, openLog(context.home))
+  const url = operationalAdminUrl(databases, context.settings)
+  const admin = createPool({ url, applicationName: 'baton-cli', connectionsMax: 1 })
+  try {
+    return await work(admin)
+  } finally {
+    await admin.end()
+    await databases.stop()
+  }
+}

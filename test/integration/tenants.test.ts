@@ -1,0 +1,233 @@
+// Two tenants of one installation: neither sees, steers, delays, charges or learns of anything of the other, on any route.
+import { randomUUID } from 'node:crypto'
+import { createApiKey } from '@baton/gateway'
+import { addTenant, createPool, grantAgent, revokeAgent } from '@baton/store'
+import type { Pool } from '@baton/store'
+import { acquirePostgres } from '@baton/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { get, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
+import type { GatewayFixture } from './gateway-fixture.ts'
+
+const SCOPES =
+  'handoffs:send+handoffs:read+handoffs:return+handoffs:cancel+executions:claim+tasks:resume+approvals:decide+dead-letters:review+dead-letters:redrive+erasures:plan+erasures:approve'
+const acme = createApiKey({ scopes: SCOPES, operator: 'ann', tenant: 'acme' })
+const globex = createApiKey({ scopes: SCOPES, operator: 'ann', tenant: 'globex' })
+const home = createApiKey({ scopes: SCOPES, operator: 'ann' })
+
+let fixture: GatewayFixture
+let admin: Pool
+beforeAll(async () => {
+  fixture = await openGateway({ acme, globex, home })
+  await fixture.gateway.server.ready()
+  const { adminUrl } = await acquirePostgres()
+  const url = new URL(adminUrl)
+  url.pathname = new URL(fixture.databaseUrl).pathname
+  admin = createPool({ url: url.href, applicationName: 'test' })
+  for (const tenant of ['acme', 'globex']) await addTenant(admin, tenant)
+})
+afterAll(async () => {
+  await fixture?.close()
+  await admin?.end()
+})
+
+interface Key {
+  readonly key: string
+}
+
+const of = ({ key }: Key) => ({ authorization: `Bearer ${key}` })
+const agentOf = (agentId: string) => ({ agent: { agentId, agentVersion: '1.0.0' } })
+
+interface Body {
+  readonly handoffId: string
+  readonly taskId: string
+  readonly code: string
+}
+
+/** Sends as a key's tenant, from and to agents of it. */
+const send = async (
+  { key }: Key,
+  names: { readonly from: string; readonly to: string },
+  changes: object = {},
+) => {
+  const body = stateBody({ ...agentOf(names.from), ...changes }, { targetAgentType: names.to })
+  const answer = await post(fixture.gateway, body, { key })
+  return { status: answer.statusCode, body: answer.json<Body>() }
+}
+
+const OF_ACME = { from: 'acme/intake', to: 'acme/reader' }
+const OF_GLOBEX = { from: 'globex/intake', to: 'globex/reader' }
+const OF_HOME = { from: 'intake', to: 'reader' }
+
+describe('names', () => {
+  it('a tenant sends as its own agents, to its own agents', async () => {
+    expect((await send(acme, OF_ACME)).status).toBe(202)
+    expect((await send(globex, OF_GLOBEX)).status).toBe(202)
+    expect((await send(home, OF_HOME)).status).toBe(202)
+  })
+
+  it.each([
+    ['to an agent of another', acme, { from: 'acme/intake', to: 'globex/reader' }],
+    ['as an agent of another', acme, { from: 'globex/intake', to: 'acme/reader' }],
+    ['to one of the default tenant', acme, { from: 'acme/intake', to: 'reader' }],
+    ['from the default tenant to another', home, { from: 'intake', to: 'acme/reader' }],
+    ['as an agent of another from the default tenant', home, { from: 'acme/x', to: 'reader' }],
+  ])('nobody sends %s', async (_, key, names) => {
+    expect(await send(key, names)).toMatchObject({
+      status: 422,
+      body: { code: 'BATON_AGENT_OF_OTHER_TENANT' },
+    })
+  })
+
+  it('a grant lets one tenant hand off to one agent type of another, until it is taken back', async () => {
+    const grant = { tenant: 'acme', agentType: 'globex/translator' }
+    const names = { from: 'acme/intake', to: 'globex/translator' }
+    expect(await grantAgent(admin, { ...grant, grantedBy: 'root' })).toBe(true)
+    expect((await send(acme, names)).status).toBe(202)
+    expect((await send(acme, { ...names, to: 'globex/reader' })).status).toBe(422)
+    expect(await revokeAgent(admin, grant)).toBe(true)
+    expect((await send(acme, names)).status).toBe(422)
+  })
+
+  it('a name with a slash is the default tenant’s where no tenant is called so', async () => {
+    expect((await send(home, { from: 'team/intake', to: 'team/reader' })).status).toBe(202)
+    expect((await send(acme, { from: 'acme/intake', to: 'team/reader' })).status).toBe(422)
+  })
+})
+
+describe('tasks', () => {
+  it('are of the tenant that sent first: no other sends into them, or learns what stands there', async () => {
+    const { body } = await send(acme, OF_ACME)
+    const { taskId } = body
+    expect(await send(globex, OF_GLOBEX, { taskId })).toMatchObject({
+      status: 409,
+      body: { code: 'BATON_TASK_OF_OTHER_TENANT' },
+    })
+    const task = await get(fixture.gateway, `/v2/tasks/${taskId}`, of(acme))
+    expect(task.json<{ handoffs: unknown[] }>().handoffs).toHaveLength(1)
+  })
+
+  it('the same handoff id at another tenant is a conflict, never a repetition', async () => {
+    const ids = { handoffId: randomUUID(), taskId: randomUUID() }
+    expect((await send(acme, OF_ACME, ids)).status).toBe(202)
+    expect((await send(globex, OF_GLOBEX, { ...ids, taskId: randomUUID() })).status).toBe(409)
+  })
+
+  it('are listed to their own tenant alone', async () => {
+    const listed = async (key: Key) =>
+      (await get(fixture.gateway, '/v2/tasks?limit=100', of(key)))
+        .json<{ tasks: { taskId: string }[] }>()
+        .tasks.map(({ taskId }) => taskId)
+    const lists = await Promise.all([acme, globex, home, keys.reader].map(listed))
+    const [ofAcme = [], ofGlobex = [], ofHome = [], ofReader = []] = lists
+    expect(new Set([...ofAcme, ...ofGlobex, ...ofHome]).size).toBe(
+      ofAcme.length + ofGlobex.length + ofHome.length,
+    )
+    expect(ofReader).toEqual(ofHome)
+    expect(ofAcme.length).toBeGreaterThan(0)
+  })
+})
+
+describe('what others have', () => {
+  const others = { acme: { taskId: '', handoffId: '' } }
+  beforeAll(async () => {
+    const held = { constraints: { requiresApproval: true }, targetAgentType: 'acme/reader' }
+    const body = stateBody(agentOf('acme/intake'), held)
+    others.acme = (await post(fixture.gateway, body, { key: acme.key })).json<Body>()
+    await admin.query({
+      text: `insert into dead_letter (handoff_id, task_id, reason, details)
+        values ($1, $2, 'UNSAFE', '[]')`,
+      values: [others.acme.handoffId, others.acme.taskId],
+    })
+    await admin.query({
+      text: `insert into escalation (handoff_id, task_id, attempts, reason) values ($1, $2, 3, 'UNSAFE')`,
+      values: [others.acme.handoffId, others.acme.taskId],
+    })
+  })
+
+  const BODIES: Readonly<Record<string, object>> = {
+    decide: { decision: 'approve' },
+    '/approvals/{id}': { decision: 'approve' },
+    '/claim': { agent: { type: 'acme/reader', version: '1.0.0' }, waitMs: 0 },
+    '/take': { agents: ['acme/intake'] },
+    '/close': { why: 'x' },
+  }
+
+  /** What a route answers, without what differs between any two answers. */
+  const ask = async (
+    route: string,
+    ids: { taskId: string; handoffId: string },
+    { key }: Key = globex,
+  ) => {
+    const [method = '', path = ''] = route.split(' ')
+    const id = path.includes('/tasks/') ? ids.taskId : ids.handoffId
+    const url = path
+      .replace('{id}', id)
+      .replace('{branch}', '0')
+      .replace('{path}', 'x')
+      .replace('{name}', 'x')
+    const payload = Object.entries(BODIES).find(([end]) => path.endsWith(end))?.[1] ?? {}
+    const answer = await fixture.gateway.server.inject({
+      method: method as 'GET' | 'POST',
+      url,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(method === 'GET' ? {} : { payload: JSON.stringify(payload) }),
+    })
+    const text = answer.body.replaceAll(ids.taskId, 'ID').replaceAll(ids.handoffId, 'ID')
+    return `${answer.statusCode} ${text.replaceAll(/"traceId":"\w+"/g, '')}`
+  }
+
+  /** Everything that stands about the other's handoff and task, as text. */
+  async function standing(): Promise<string> {
+    const { rows } = await admin.query<{ all: string }>({
+      text: `select (select row_to_json(h)::text from handoff h where id = $1)
+        || (select row_to_json(t)::text from task t where id = $2)
+        || (select row_to_json(d)::text from dead_letter d where handoff_id = $1)
+        || (select row_to_json(a)::text from approval a where handoff_id = $1)
+        || (select row_to_json(e)::text from escalation e where handoff_id = $1) as all`,
+      values: [others.acme.handoffId, others.acme.taskId],
+    })
+    return rows[0]?.all ?? ''
+  }
+
+  it('no route shows, changes or tells apart from what is not there', async () => {
+    const before = await standing()
+    expect(before).toContain('acme')
+    const differing: string[] = []
+    for (const route of [...fixture.gateway.routes].filter((one) => !one.includes('jsonrpc'))) {
+      const theirs = await ask(route, others.acme)
+      const nobodys = await ask(route, { taskId: randomUUID(), handoffId: randomUUID() })
+      if (theirs !== nobodys) differing.push(`${route}: ${theirs} / ${nobodys}`)
+      if (/acme/.test(theirs) && !/AGENT_TYPE_REFUSED/.test(theirs))
+        differing.push(`${route} shows it: ${theirs}`)
+    }
+    expect(differing).toEqual([])
+    expect(await standing()).toBe(before)
+  })
+
+  it('the same search finds what is shown to whose it is', async () => {
+    const differing: string[] = []
+    for (const route of [...fixture.gateway.routes].filter((one) => /^GET .*[{]id[}]/.test(one))) {
+      const theirs = await ask(route, others.acme, acme)
+      const nobodys = await ask(route, { taskId: randomUUID(), handoffId: randomUUID() }, acme)
+      if (theirs !== nobodys) differing.push(route)
+    }
+    expect(differing.length).toBeGreaterThan(6)
+  })
+
+  it('their own tenant sees and steers them', async () => {
+    const answers = await Promise.all(
+      [
+        `/v2/tasks/${others.acme.taskId}`,
+        `/v2/handoffs/${others.acme.handoffId}`,
+        `/v2/dead-letters/${others.acme.handoffId}`,
+        `/v2/escalations/${others.acme.handoffId}`,
+      ].map((path) => get(fixture.gateway, path, of(acme))),
+    )
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+    const approvals = await get(fixture.gateway, '/v2/approvals', of(acme))
+    expect(approvals.json<{ approvals: unknown[] }>().approvals).toHaveLength(1)
+  })
+})
