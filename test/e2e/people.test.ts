@@ -148,7 +148,7 @@ it('send runs the examples, each from its file to its result, by the queue or by
     ),
   )
   const clinical = await run('clinical-intake', 'clinical-summary/note.json', '--mode', 'sync')
-  expect(clinical.result).toMatchObject({ problem: 'Pneumonia of the right lower lobe.' })
+  expect(clinical.result).toMatchObject({ missing: ['subjective', 'impression'] })
   expect(clinical.types).toEqual(
     ['intake', 'sections', 'measurements', 'medication', 'summary'].map(
       (step) => `clinical-${step}`,

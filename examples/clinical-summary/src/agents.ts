@@ -61,7 +61,7 @@ export const agents: readonly Agent[] = [
   stepAgent({
     type: 'clinical-measurements',
     finds: 'measurements',
-    next: { to: 'clinical-medication', taskDescription: 'What is taken, and what changed?' },
+    next: { to: 'clinical-medication', taskDescription: 'What is taken, and who prescribed it?' },
     work: (state) => measurementsIn(sectionsIn(state)),
   }),
   stepAgent({

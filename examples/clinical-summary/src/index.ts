@@ -1,2 +1,2 @@
-// A discharge note, summarised by five agents in a row, in its own words.
+// A clinical note, summarised by five agents in a row, in its own words.
 export { agents } from './agents.ts'
