@@ -141,7 +141,7 @@ it('send runs the examples, each from its file to its result, by the queue or by
     return { ...ended, types: ended.handoffs.map(({ toAgent }) => toAgent) }
   }
   const loan = await run('loan-intake', 'loan-origination/application.json')
-  expect(loan.result).toMatchObject({ decision: 'approve', payment: 1_439 })
+  expect(loan.result).toMatchObject({ decision: 'approve', payment: 526 })
   expect(loan.types).toEqual(
     ['intake', 'income', 'obligations', 'affordability', 'history', 'decision'].map(
       (step) => `loan-${step}`,
@@ -153,6 +153,11 @@ it('send runs the examples, each from its file to its result, by the queue or by
     ['intake', 'sections', 'measurements', 'medication', 'summary'].map(
       (step) => `clinical-${step}`,
     ),
+  )
+  const claim = await run('claim-intake', 'insurance-claim/claim.json')
+  expect(claim.result).toMatchObject({ decision: 'pay', amount: 27.2 })
+  expect(claim.types.toSorted()).toEqual(
+    ['charges', 'coverage', 'decision', 'fraud', 'intake'].map((step) => `claim-${step}`),
   )
   // Either way is as safe; under load the call may be late, and then the queue was first.
   expect(loan.deliveredBy).toBeUndefined()

@@ -1,32 +1,10 @@
-// Plays the policy holder's portal: a claim becomes the first handoff of its task.
+// Plays the insured person's portal: a claim becomes the first handoff of its task.
 import { randomUUID } from 'node:crypto'
-import type { AgentState, HandoffConstraints, JsonObject } from '@baton/sdk'
-import type { Claim } from './claim.ts'
+import type { AgentState, HandoffConstraints } from '@baton/sdk'
+import claimFile from '../claim.json' with { type: 'json' }
 
-/** Made up: no such person, policy or accident. */
-export const SAMPLE_CLAIM: Claim = {
-  policy: {
-    number: 'MV-2026-0417',
-    from: '2026-01-01',
-    until: '2026-12-31',
-    covers: ['collision', 'hail', 'theft'],
-    deductible: 500,
-    limit: 20_000,
-  },
-  loss: {
-    on: '2026-10-03',
-    reportedOn: '2026-10-05',
-    kind: 'collision',
-    account:
-      'I stood at the red light on Mill Street when a van rolled back into my car. The police took photos of both and of the mark on the road. Bumper, left headlight and wing are bent, and the paint of the bonnet is scratched down to the metal.',
-  },
-  items: [
-    { part: 'bumper', amount: 870 },
-    { part: 'headlight', amount: 640 },
-    { part: 'wing', amount: 990 },
-    { part: 'paint', amount: 1_150 },
-  ],
-}
+/** A published sample, word for word: SOURCE.md says whose. */
+export const SAMPLE_CLAIM: string = claimFile.currentState.claim
 
 interface ClaimOptions {
   /** What the whole task may cost, in US dollars. */
@@ -42,7 +20,7 @@ export interface ClaimRequest {
 }
 
 export const claimRequest = (
-  claim: Claim,
+  claim: string,
   { budgetUSD, traceparent }: ClaimOptions,
 ): ClaimRequest => ({
   targetAgentType: 'claim-intake',
@@ -53,10 +31,10 @@ export const claimRequest = (
     taskDescription: 'INITIAL',
     completedSubtasks: [],
     remainingSubtasks: [
-      { subtaskId: 'checks', description: 'Check coverage, fraud and damage.' },
+      { subtaskId: 'checks', description: 'Check coverage, fraud and charges.' },
       { subtaskId: 'decision', description: 'Decide about the claim.' },
     ],
-    currentState: { claim: claim as unknown as JsonObject },
+    currentState: { claim },
     cost: {
       spentSoFarUSD: 0,
       budgetRemainingUSD: budgetUSD,

@@ -7,9 +7,10 @@ import {
   judgeAffordability,
   judgeHistory,
   missingIn,
+  readTerms,
   sumObligations,
 } from './loan.ts'
-import type { Application, Findings, Income, Obligations } from './loan.ts'
+import type { Application, Findings, Income, Obligations, Terms } from './loan.ts'
 
 interface Step {
   readonly type: string
@@ -40,9 +41,11 @@ const stepAgent = ({ type, finds, next, work }: Step): Agent =>
     },
   })
 
-function checkComplete(_: Application, state: JsonObject): object {
-  const missing = missingIn(state)
-  if (missing.length === 0) return { complete: true }
+function checkComplete({ agreement }: Application, state: JsonObject): object {
+  const lacking = missingIn(state)
+  const terms = lacking.length === 0 ? readTerms(agreement) : { unread: lacking }
+  if (!('unread' in terms)) return terms
+  const missing = terms.unread
   throw permanent('BATON_LOAN_INCOMPLETE', `the application lacks ${missing.join(', ')}`, {
     fix: 'Add what is missing, and send it as a new task.',
   })
@@ -75,9 +78,9 @@ export const agents: readonly Agent[] = [
     type: 'loan-affordability',
     finds: 'affordability',
     next: { to: 'loan-history', taskDescription: 'Was paid in time so far?' },
-    work: (application, state) =>
+    work: (_, state) =>
       judgeAffordability(
-        application,
+        found<Terms>(state, 'intake'),
         found<Income>(state, 'income'),
         found<Obligations>(state, 'obligations'),
       ),

@@ -1,2 +1,2 @@
-// A mortgage that somebody applies for, judged by six agents in a row.
+// A sale in instalments that somebody applies for, judged by six agents in a row.
 export { agents } from './agents.ts'

@@ -7,37 +7,54 @@ import {
   judgeAffordability,
   judgeHistory,
   missingIn,
+  readTerms,
   sumObligations,
 } from './loan.ts'
-import type { Application } from './loan.ts'
+import type { Application, Terms } from './loan.ts'
 
 const { currentState } = JSON.parse(
   readFileSync(new URL('../application.json', import.meta.url), 'utf8'),
 ) as { currentState: { application: Application } }
 const SAMPLE = currentState.application
 
-const decided = (application: Application) => {
+const TERMS = readTerms(SAMPLE.agreement) as Terms
+
+const decided = (application: Application, terms = TERMS) => {
   const income = countIncome(application)
-  const affordability = judgeAffordability(application, income, sumObligations(application))
+  const affordability = judgeAffordability(terms, income, sumObligations(application))
   return decideLoan({ income, affordability, history: judgeHistory(application) })
 }
 
-it('approves what can be paid', () => {
-  // 240,000 over 360 months at 0.5 % a month: 1,438.92; with 410 + 230 + 520 it is 2,599 of 7,200.
-  expect(decided(SAMPLE)).toEqual({
-    decision: 'approve',
-    payment: 1_439,
-    reasons: ['payments are 37 % of what is earned'],
+it('reads the terms in the words of the agreement', () => {
+  expect(TERMS).toEqual({
+    amount: 9_500,
+    leastPayment: 500,
+    firstMonth: 3,
+    lastMonth: 24,
+    monthlyRate: 0.015,
+  })
+  expect(readTerms('I owe you E9500.')).toMatchObject({
+    unread: ['amount', 'leastPayment', 'firstMonth', 'lastMonth', 'monthlyRate'],
   })
 })
 
-it('pays a loan without interest in equal parts', () => {
-  const loan = { amount: 24_000, years: 2, yearlyRate: 0 }
-  expect(decided({ ...SAMPLE, loan })).toMatchObject({ payment: 1_000 })
+it('approves what can be paid', () => {
+  // 9,500 with two months of interest is 9,787; 22 payments at 1.5 % a month: 525.6; with 410 + 230 + 520 it is 1,686 of 7,200.
+  expect(decided(SAMPLE)).toEqual({
+    decision: 'approve',
+    payment: 526,
+    reasons: ['payments are 24 % of what is earned'],
+  })
+})
+
+it('pays a loan without interest in equal parts, and never less than agreed', () => {
+  const free = { ...TERMS, amount: 24_000, firstMonth: 1, monthlyRate: 0 }
+  expect(decided(SAMPLE, free)).toMatchObject({ payment: 1_000 })
+  expect(decided(SAMPLE, { ...free, amount: 2_400 })).toMatchObject({ payment: 500 })
 })
 
 it.each([
-  ['what is too much', { income: { stated: 6_000, documented: 6_000 } }, /44 %/],
+  ['what is too much', { income: { stated: 3_900, documented: 3_900 } }, /44 %/],
   ['who earns nothing', { employment: { current: false, monthsThere: 41 } }, /nothing is earned/],
   ['who paid late too often', { latePaymentsInTwoYears: 3 }, /late too often/],
 ] as const)('refuses %s', (_, changes, why) => {

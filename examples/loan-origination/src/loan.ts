@@ -3,7 +3,8 @@ import type { JsonObject } from '@baton/sdk'
 
 /** Amounts are whole US dollars, of one month where nothing else is said. */
 export interface Application {
-  readonly loan: { readonly amount: number; readonly years: number; readonly yearlyRate: number }
+  /** The agreement that the applicant wants to sign, in its own words. */
+  readonly agreement: string
   /** What the applicant says, and what pay slips show. */
   readonly income: { readonly stated: number; readonly documented: number }
   readonly employment: { readonly current: boolean; readonly monthsThere: number }
@@ -12,6 +13,17 @@ export interface Application {
   /** Taxes and insurance of the house. */
   readonly housingCosts: number
   readonly latePaymentsInTwoYears: number
+}
+
+/** What the agreement asks of who signs it. */
+export interface Terms {
+  /** What is lent: the price less what is paid at once. */
+  readonly amount: number
+  readonly leastPayment: number
+  /** Payments are due from this month on, until the last one. */
+  readonly firstMonth: number
+  readonly lastMonth: number
+  readonly monthlyRate: number
 }
 
 export interface Income {
@@ -41,7 +53,6 @@ export interface LoanDecision {
   readonly reasons: readonly string[]
 }
 
-const MONTHS = 12
 const DEBT_TO_INCOME_MAX = 43
 const EMPLOYED_MONTHS_MIN = 6
 const LATE_GOOD_MAX = 0
@@ -53,7 +64,14 @@ export const missingIn = (state: JsonObject): readonly string[] => {
   return FIELDS.filter((field) => application[field] === undefined)
 }
 
-const FIELDS = ['loan', 'income', 'employment', 'debts', 'housingCosts', 'latePaymentsInTwoYears']
+const FIELDS = [
+  'agreement',
+  'income',
+  'employment',
+  'debts',
+  'housingCosts',
+  'latePaymentsInTwoYears',
+]
 
 /** Only what documents show counts, and of a job that is over nothing. */
 export function countIncome({ income, employment }: Application): Income {
@@ -71,13 +89,33 @@ export const sumObligations = ({ debts, housingCosts }: Application): Obligation
   of: debts.map(({ of }) => of),
 })
 
-/** The level payment of the loan, rounded up, and whether it can be paid beside everything else. */
+const TERMS: Readonly<Record<keyof Terms, RegExp>> = {
+  amount: /remaining balance of E(\d+)/,
+  leastPayment: /E(\d+) or more per month/,
+  firstMonth: /start on month (\d+)/,
+  lastMonth: /paid in full on or before (\d+) months/,
+  monthlyRate: /rate of (\d+(?:\.\d+)?)%, computed monthly/,
+}
+
+/** The terms, or the names of those that the agreement does not state. */
+export function readTerms(agreement: string): Terms | { readonly unread: readonly string[] } {
+  const read = Object.entries(TERMS).map(([term, pattern]) => {
+    const stated = pattern.exec(agreement)?.[1]
+    return [term, stated === undefined ? undefined : Number(stated)] as const
+  })
+  const unread = read.flatMap(([term, value]) => (value === undefined ? [term] : []))
+  if (unread.length > 0) return { unread }
+  const terms = Object.fromEntries(read) as unknown as Terms
+  return { ...terms, monthlyRate: terms.monthlyRate / 100 }
+}
+
+/** What must be paid each month so that nothing is left at the end, and whether it can be paid beside everything else. */
 export function judgeAffordability(
-  { loan }: Application,
+  terms: Terms,
   income: Income,
   obligations: Obligations,
 ): Affordability {
-  const payment = Math.ceil(levelPayment(loan))
+  const payment = Math.ceil(Math.max(terms.leastPayment, levelPayment(terms)))
   const { counted } = income
   const share = (100 * (payment + obligations.payments)) / counted
   const debtToIncome = counted === 0 ? null : Math.ceil(share)
@@ -85,10 +123,12 @@ export function judgeAffordability(
   return { payment, debtToIncome, isWithin }
 }
 
-function levelPayment({ amount, years, yearlyRate }: Application['loan']): number {
-  const months = years * MONTHS
-  const rate = yearlyRate / MONTHS
-  return rate === 0 ? amount / months : (amount * rate) / (1 - (1 + rate) ** -months)
+/** Interest runs from the first day on, also in the months before payments start. */
+function levelPayment({ amount, firstMonth, lastMonth, monthlyRate: rate }: Terms): number {
+  const payments = lastMonth - firstMonth + 1
+  if (rate === 0) return amount / payments
+  const owed = amount * (1 + rate) ** (firstMonth - 1)
+  return (owed * rate) / (1 - (1 + rate) ** -payments)
 }
 
 export function judgeHistory({ latePaymentsInTwoYears: late }: Application): CreditHistory {

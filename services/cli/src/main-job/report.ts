@@ -96,7 +96,7 @@ function claimLines({ outcomes }: RunFigures, { claimTaskId }: MainJobInput): st
   const claim = outcomes.find(({ taskId }) => taskId === claimTaskId)
   if (claim?.status !== 'COMPLETED') return []
   const { decision, amount } = claim.result as ClaimDecision
-  const decided = decision === 'pay' ? `pay $${count(amount)}` : decision
+  const decided = decision === 'pay' ? `pay $${amount.toFixed(2)}` : decision
   const drawn = nextStep(`trace ${short(claimTaskId)}`)
   return [
     `Claim        three checks at the same time, joined to one decision: ${decided}; ${drawn}`,
