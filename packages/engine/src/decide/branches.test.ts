@@ -21,6 +21,16 @@ function attempt<Result>(work: () => Result): Result | undefined {
   }
 }
 
+const ENDED = {
+  branchId: 'b',
+  outcome: 'COMPLETED',
+  reason: null,
+  handoffId: null,
+  result: '{"ok":true}',
+  spentMicroUSD: 100_000,
+  body: null,
+}
+
 describe('the budget of a task', () => {
   it('is divided so that branches and join together never get more than is left (I8)', () => {
     const asked = fc.option(
@@ -67,6 +77,19 @@ describe('branches', () => {
       'a-2-2',
       'c',
     ])
+  })
+
+  it('can be joined whatever they are called', () => {
+    const wanted = ['__proto__', 'constructor', 'toString', '__proto__', 'hasOwnProperty']
+    const names = branchNames(wanted.map((to) => ({ to })))
+    const member = ['__proto__-2', 'constructor', 'toString', '__proto__-3', 'hasOwnProperty']
+    expect(names).toEqual(member)
+    const ended = names.map((name, position) => ({ ...ENDED, name, position }))
+    const { agentState } = joinRequest(fanOutOf(ended), '2026-01-01T00:00:00.000Z')
+    const told = messageOf(sampleHandoff({ currentState: agentState.currentState })).currentState[
+      'branches'
+    ] as object
+    expect(Object.keys(told).toSorted()).toEqual(member.toSorted())
   })
 
   it.each([

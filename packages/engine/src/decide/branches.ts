@@ -70,11 +70,17 @@ export function prepareEach<One>(
   })
 }
 
-/** A name for each branch, by which a join finds it: the one it is given, else its agent type; told apart by a number. */
+/** No message has a member of this name. */
+const NO_MEMBER = '__proto__'
+
+/**
+ * A name for each branch, by which a join finds it: the one it is given, else its agent type; told apart by a number, which the
+ * one name that no message can have as a member gets too.
+ */
 export function branchNames(
   next: readonly Pick<NextHandoff, 'branch' | 'to'>[],
 ): readonly string[] {
-  const taken = new Set<string>()
+  const taken = new Set<string>([NO_MEMBER])
   return next.map(({ branch, to }) => {
     const wanted = branch ?? to
     let name = wanted
