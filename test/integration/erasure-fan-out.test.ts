@@ -90,8 +90,8 @@ const reaches = (taskId: string, status: string) =>
 const found = async (subject: string) =>
   findInDatabase(pipeline.superuser, { name: 'baton', texts: [subject] })
 
-/** Plans, confirms and answers what the confirmation came to, once everything of the person is recorded. */
-async function erase(subject: string): Promise<unknown> {
+/** Plans and confirms, once everything of the person is recorded; answers the receipt, or the problem. */
+async function confirmed(subject: string) {
   await eventually(
     async () => {
       const [row] = await pipeline.rows<{ left: number }>(
@@ -102,9 +102,11 @@ async function erase(subject: string): Promise<unknown> {
     { deadlineMs: WAIT_MS, describe: 'everything is recorded' },
   )
   const { erasureId } = await ask('ann', '/v2/erasures', { subject })
-  const { code } = await ask('bob', `/v2/erasures/${String(erasureId)}/confirm`, { subject })
-  return code ?? 'erased'
+  return ask('bob', `/v2/erasures/${String(erasureId)}/confirm`, { subject })
 }
+
+/** What the confirmation came to. */
+const erase = async (subject: string) => (await confirmed(subject))['code'] ?? 'erased'
 
 it('leaves nothing of what was joined, nor of what it was joined from', async () => {
   const subject = 'Ada-Joined'
@@ -154,6 +156,19 @@ it('names to the join a person whom only a branch within a branch told of', asyn
   )
   expect(of.map(({ agent }) => agent)).toContain('joiner')
   expect(await erase(subject)).toBe('erased')
+  expect(await found(subject)).toEqual([])
+})
+
+it('erases what the last answer says of a person whom no message names', async () => {
+  const subject = 'Eve-Answered'
+  forking = () => ({ result: `it is ${subject}`, personalData: about(subject), next: [] })
+  const { taskId } = await pipeline.send('forker')
+  await reaches(taskId, 'COMPLETED')
+  expect(await found(subject)).toContain('baton: public.task.result')
+  // What it answered, and what the task came to.
+  expect(await confirmed(subject)).toMatchObject({
+    segments: { erased: 2, missing: 0, mismatch: 0 },
+  })
   expect(await found(subject)).toEqual([])
 })
 

@@ -1380,6 +1380,7 @@ readonly "calledAt": string
 readonly "inputHash": string
 readonly "outputTokens"?: number
 })[]
+/** People whose data came in, and the data; they join those of the message. Erasing one of them erases what is answered here, also where nothing is handed on. */
 readonly "personalData"?: {
 readonly "dataSubjects": readonly (string)[]
 readonly "payload"?: Readonly<Record<string, unknown>>
@@ -1503,6 +1504,7 @@ readonly "calledAt": string
 readonly "inputHash": string
 readonly "outputTokens"?: number
 })[]
+/** People whose data came in, and the data; they join those of the message. Erasing one of them erases what is answered here, also where nothing is handed on. */
 readonly "personalData"?: {
 readonly "dataSubjects": readonly (string)[]
 readonly "payload"?: Readonly<Record<string, unknown>>

@@ -72,7 +72,10 @@ export interface AgentResult {
   readonly conversation?: readonly Turn[]
   /** Tools that were called in this execution: they go on after those of the message. */
   readonly toolCalls?: readonly ToolCall[]
-  /** People whose data came in, and the data; they join those of the message. */
+  /**
+   * People whose data came in, and the data; they join those of the message. The answer is theirs too, also where nothing is
+   * handed on: erasing one of them erases what it says. Where it names nobody, it belongs to the people of the message.
+   */
   readonly personalData?: NonNullable<AgentState['personalData']>
   /** The next `currentState`. */
   readonly state: JsonObject

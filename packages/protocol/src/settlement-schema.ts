@@ -127,13 +127,17 @@ const WORK = {
     maxItems: 10_000,
     description: 'Tools that were called in this execution.',
   },
-  personalData: closed(
-    {
-      dataSubjects: { ...names, maxItems: 10_000 },
-      payload: { type: 'object', default: {} },
-    },
-    ['dataSubjects'],
-  ),
+  personalData: {
+    ...closed(
+      {
+        dataSubjects: { ...names, maxItems: 10_000 },
+        payload: { type: 'object', default: {} },
+      },
+      ['dataSubjects'],
+    ),
+    description:
+      'People whose data came in, and the data; they join those of the message. Erasing one of them erases what is answered here, also where nothing is handed on.',
+  },
   state: { type: 'object', description: 'The next currentState; that of the message by default.' },
   costUSD: { type: 'number', minimum: 0, maximum: 1_000_000_000, default: 0 },
   tokens: closed({ prompt: count, completion: count }, ['prompt', 'completion']),

@@ -21,7 +21,10 @@ interface Work {
   readonly conversation?: readonly Turn[]
   /** Tools that were called in this execution. */
   readonly toolCalls?: readonly ToolCall[]
-  /** People whose data came in, and the data; they join those of the message. */
+  /**
+   * People whose data came in, and the data; they join those of the message. The answer is theirs too, also where nothing is
+   * handed on: erasing one of them erases what it says. Where it names nobody, it belongs to the people of the message.
+   */
   readonly personalData?: NonNullable<AgentState['personalData']>
   readonly state?: JsonObject
   readonly costUSD?: number

@@ -30,6 +30,8 @@ export interface Completion extends Fence {
   readonly result: string
   /** JSON of the task's final outcome where this handoff was its last; otherwise null. */
   readonly taskResult: string | null
+  /** Ids of people whom the answer names and its message does not: an erasure finds the handoff by them too (I11). */
+  readonly named?: readonly string[]
 }
 
 const COMPLETED = columns({
@@ -40,6 +42,7 @@ const COMPLETED = columns({
   costMicroUSD: int8,
   result: text,
   taskResult: nullable(text),
+  named: nullable(text),
 })
 
 const COMPLETE = `
@@ -50,7 +53,11 @@ with input as (
   from input i, handoff h
   where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'EXECUTING'
     and e.chunks = i.chunks and h.id = e.handoff_id and ${MAY_GO_ON}
-  returning e.handoff_id, i.state, i.cost_micro_usd as cost, i.task_result
+  returning e.handoff_id, i.state, i.cost_micro_usd as cost, i.task_result, i.named
+), named_people as (
+  insert into handoff_subject (subject_lookup, handoff_id)
+  select distinct subject_lookup(s), d.handoff_id from done d, json_array_elements_text(d.named::json) s
+  on conflict do nothing
 ), ended as (
   update handoff h set state = d.state, reason = null, ended_at = clock_timestamp()
   from done d where h.id = d.handoff_id
@@ -87,7 +94,12 @@ export async function completeExecutions(
   completions: readonly Completion[],
   events: readonly OutboxEvent[],
 ): Promise<ReadonlyMap<string, { readonly canceled: boolean; readonly fannedIn: boolean }>> {
-  const completed = completions.map((one) => ({ state: 'COMPLETED', chunks: 0, ...one }))
+  const completed = completions.map(({ named = [], ...one }) => ({
+    state: 'COMPLETED',
+    chunks: 0,
+    ...one,
+    named: named.length === 0 ? null : JSON.stringify(named),
+  }))
   const rows = await run<{ handoffId: string; canceled: boolean; fannedIn: boolean }>(
     db,
     'complete_executions',

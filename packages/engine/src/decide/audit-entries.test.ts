@@ -104,6 +104,16 @@ it('I11 what came out belongs to the people whom the message names', () => {
   ])
 })
 
+it('I11 what came out belongs to the people whom the answer names too, with or without any in the message', () => {
+  const answer = { named: ['s3'], result: '"Linus"', taskResult: null }
+  const of = (handoff: typeof wordy) =>
+    completedEntry(claimedFrom(handoff), { message: messageOf(handoff), ...answer }).segments
+  expect(of(wordy)).toEqual([
+    { kind: 'result', subject: null, subjects: ['s1', 's2', 's3'], text: '"Linus"' },
+  ])
+  expect(of(sampleHandoff())).toEqual([{ kind: 'result', subject: 's3', text: '"Linus"' }])
+})
+
 it('S23 who began outside is named, and what was announced stands in a segment', () => {
   const agent = { type: 'coder', version: '1.0.0' }
   const act = { id: '5d0f2c8e-7d3c-4f0a-9d53-0a3f7a0a1c11', actor: 'session:haiku' }

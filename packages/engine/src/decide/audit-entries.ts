@@ -88,6 +88,8 @@ function receiverOf(known: Known | ExpiredHandoff): AuditEntry['toAgent'] {
 
 interface Answered {
   readonly message: HandoffMessage
+  /** Whose data the answer says that it holds, besides that of the people whom the message names. */
+  readonly named?: readonly string[] | undefined
   /** JSON. */
   readonly result: string
   /** JSON of what the task came to, or its branch; null where it goes on. */
@@ -95,14 +97,14 @@ interface Answered {
 }
 
 /**
- * What an execution answered, and with the last one what the task came to: texts of the people whom the message names
- * (I11). What a branch came to is not yet the task's: it stands as a result where it is another one.
+ * What an execution answered, and with the last one what the task came to: texts of the people whom the message names,
+ * and of those whom the answer names (I11). What a branch came to is not yet the task's: it stands as a result where it is another one.
  */
 export function completedEntry(
   claimed: ClaimedHandoff,
-  { message, result, taskResult }: Answered,
+  { message, named = [], result, taskResult }: Answered,
 ): AuditEntry {
-  const owner = ownerOf(message)
+  const owner = ownerOf({ dataSubjects: [...(message.dataSubjects ?? []), ...named] })
   const segments: SegmentInput[] = [{ kind: 'result', ...owner, text: result }]
   const kind = claimed.branchId === null ? 'task-result' : 'result'
   if (taskResult !== null && (kind === 'task-result' || taskResult !== result))
@@ -213,7 +215,9 @@ const withheld = (contextSnapshot: NonNullable<HandoffMessage['contextSnapshot']
   contextSnapshot: { ...contextSnapshot, bytes: '' },
 })
 
-function ownerOf({ dataSubjects }: HandoffMessage): Pick<SegmentInput, 'subject' | 'subjects'> {
+function ownerOf({
+  dataSubjects,
+}: Pick<HandoffMessage, 'dataSubjects'>): Pick<SegmentInput, 'subject' | 'subjects'> {
   const subjects = [...new Set(dataSubjects)].toSorted()
   if (subjects.length > 1) return { subject: null, subjects }
   return { subject: subjects[0] ?? null }

@@ -18,6 +18,7 @@ import { completedEntry, executedBy, lifecycleEntry, toOutboxEvent } from './aud
 import { clusterOf } from './review.ts'
 import type { AgentResult } from '../agent.ts'
 import type { Executing, Execution } from '../execute-handoff.ts'
+import { namedIn } from './named-in-answer.ts'
 import { passOn } from './next-handoffs.ts'
 import type { PassedOn } from './next-handoffs.ts'
 import type { PrepareOptions } from '../prepare-handoff.ts'
@@ -109,6 +110,7 @@ function completed(
   const answer = result.subtask.result ?? null
   const isPartial = (result.remaining ?? []).length > 0
   const { handoffs: next, fanOut } = passedOn
+  const named = namedIn(result, message)
   const answered = {
     result: JSON.stringify(answer),
     taskResult: next.length === 0 ? JSON.stringify(result.result ?? answer) : null,
@@ -121,11 +123,12 @@ function completed(
       state: isPartial ? 'PARTIAL' : 'COMPLETED',
       chunks: stream?.chunks ?? 0,
       costMicroUSD,
+      named,
       ...answered,
     },
     events: [
       toOutboxEvent({
-        ...completedEntry(claimed, { message, ...answered }),
+        ...completedEntry(claimed, { message, named, ...answered }),
         ...executedBy(claimed, agent),
         reason: isPartial ? 'PARTIAL' : null,
         ...(result.model === undefined ? {} : { model: result.model }),
