@@ -154,6 +154,7 @@ const KNOWN: Answer<ExpiredHandoff> = {
   toAgent: 'string',
   toVersion: 'string?',
   traceparent: 'string',
+  tenant: 'string',
 }
 const HELD: Answer<RowOf<typeof extendLeases>> = {
   handoffId: 'string',

@@ -19,11 +19,15 @@ export interface ErasureView {
   readonly state: 'PLANNED' | 'DEFERRED' | 'CONFIRMED' | 'ERASED' | 'COMPLETED'
   readonly handoffIds: readonly string[]
   readonly taskIds: readonly string[]
+  /** The operator who planned it. */
+  readonly requestedBy: string
 }
 
 interface Named {
   readonly id: string
   readonly subject: string
+  /** Whose person it is; the default tenant’s where it is undefined. */
+  readonly tenant?: string | undefined
   readonly handoffIds: readonly string[]
   readonly taskIds: readonly string[]
 }
@@ -59,6 +63,8 @@ interface ErasureParts {
 export interface ErasureRequest {
   readonly id: string
   readonly subject: string
+  /** Whose person it is; the default tenant’s where it is undefined. */
+  readonly tenant?: string | undefined
   readonly operator: string
 }
 
@@ -86,11 +92,18 @@ const openIds = (handoffs: readonly SubjectHandoff[]): string[] =>
 /** Says what would be erased; nothing is, but the request is noted for the second person (E26). */
 export async function planErasure(
   parts: ErasureParts,
-  { id, subject, operator, basis }: ErasureRequest & { readonly basis: string },
+  { id, subject, tenant, operator, basis }: ErasureRequest & { readonly basis: string },
 ): Promise<ErasurePlanView> {
   const handoffs = await findSubjectHandoffs(parts.pool, subject)
   const found = idsOf(handoffs)
-  const planned = await parts.erasures.plan({ id, subject, basis, requestedBy: operator, ...found })
+  const planned = await parts.erasures.plan({
+    id,
+    subject,
+    tenant,
+    basis,
+    requestedBy: operator,
+    ...found,
+  })
   const operational = await countErased(parts.pool, found.handoffIds)
   return {
     erasureId: id,
@@ -113,12 +126,12 @@ export type ErasureRun =
  */
 export async function confirmErasure(
   parts: ErasureParts,
-  { id, subject, operator }: ErasureRequest,
+  { id, subject, tenant, operator }: ErasureRequest,
 ): Promise<ErasureRun> {
   const handoffs = await findSubjectHandoffs(parts.pool, subject)
   const open = openIds(handoffs)
   if (open.length > 0) return { kind: 'open', handoffIds: open }
-  const named = { id, subject, confirmedBy: operator, ...idsOf(handoffs) }
+  const named = { id, subject, tenant, confirmedBy: operator, ...idsOf(handoffs) }
   const erasure = await parts.erasures.confirm(named)
   return { kind: 'completed', receipt: await finishErasure(parts, erasure) }
 }

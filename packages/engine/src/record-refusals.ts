@@ -6,15 +6,16 @@ import type { AuditEntry } from '@baton/ledger'
 import type { RejectionReason } from '@baton/protocol'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { addOutboxEvents } from '@baton/store'
+import { addOutboxEvents, findTenantOfTask } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { toOutboxEvent } from './decide/audit-entries.ts'
+import { ofTenant, toOutboxEvent } from './decide/audit-entries.ts'
 
 /** A message that somebody sent and that was never stored. */
 export interface RefusedSend {
   readonly reason: RejectionReason
-  /** The operator of the API key that was used. */
+  /** The operator of the API key that was used, and its tenant. */
   readonly operator: string
+  readonly tenant: string
   /** What the message said that it is, where it said so in the form of an id. */
   readonly taskId: string | undefined
   readonly handoffId: string | undefined
@@ -46,10 +47,10 @@ export function createRefusalRecorder(parts: RefusalParts): RefusalRecorder {
   const write = (entries: readonly AuditEntry[]): Promise<void> =>
     addOutboxEvents(pool, entries.map(toOutboxEvent))
 
-  function count({ operator, reason, traceparent }: Counting, times: number): void {
+  function count({ operator, tenant, reason, traceparent }: Counting, times: number): void {
     const key = `${reason} ${operator}`
     const before = counted.get(key)?.times ?? 0
-    counted.set(key, { operator, reason, traceparent, times: before + times })
+    counted.set(key, { operator, tenant, reason, traceparent, times: before + times })
   }
 
   async function writeCounted(): Promise<void> {
@@ -63,6 +64,14 @@ export function createRefusalRecorder(parts: RefusalParts): RefusalRecorder {
       for (const one of writing.values()) count(one, one.times)
       throw error
     }
+  }
+
+  // Nobody writes into the trace of another tenant's task by naming it.
+  async function withoutOthers(one: RefusedSend): Promise<RefusedSend> {
+    const owner = one.taskId === undefined ? undefined : await findTenantOfTask(pool, one.taskId)
+    return owner === undefined || owner === one.tenant
+      ? one
+      : { ...one, taskId: undefined, handoffId: undefined }
   }
 
   const failed = (error: unknown): void =>
@@ -85,7 +94,7 @@ export function createRefusalRecorder(parts: RefusalParts): RefusalRecorder {
       if (before >= SINGLY_MAX) return count(one, 1)
       singly.set(one.operator, before + 1)
       try {
-        await write([refusalEntry(one, 1)])
+        await write([refusalEntry(await withoutOthers(one), 1)])
       } catch (error) {
         failed(error)
         count(one, 1)
@@ -94,12 +103,12 @@ export function createRefusalRecorder(parts: RefusalParts): RefusalRecorder {
   }
 }
 
-type Counting = Pick<RefusedSend, 'operator' | 'reason' | 'traceparent'>
+type Counting = Pick<RefusedSend, 'operator' | 'tenant' | 'reason' | 'traceparent'>
 type Counted = Counting & { readonly times: number }
 
 /** Of a message that nobody read further nothing is believed but the ids that it names, and nothing else of it is recorded. */
 function refusalEntry(
-  { reason, operator, traceparent, ...said }: Counting & Partial<RefusedSend>,
+  { reason, operator, tenant, traceparent, ...said }: Counting & Partial<RefusedSend>,
   times: number,
 ): AuditEntry {
   const id = randomUUID()
@@ -113,6 +122,7 @@ function refusalEntry(
     fromAgent: { agentId: 'gateway', agentVersion: '0', executionId: id },
     toAgent: { agentType: 'gateway', agentVersion: null },
     traceparent,
+    ...ofTenant(tenant),
     verdicts: null,
     reason,
     cost: null,

@@ -16,6 +16,7 @@ const before = prepareHandoff(
 )
 const resumable: ResumableHandoff = {
   ...before,
+  tenant: 'default',
   revision: 1,
   attempt: 3,
   fencingToken: 4,
@@ -48,7 +49,7 @@ describe('resumed for another receiver', () => {
   const resumed = (targetAgentType?: string) =>
     messageOf(
       prepareResumption(
-        { ...resumable, ...long },
+        { ...resumable, ...long, tenant: 'default' },
         targetAgentType === undefined ? {} : { targetAgentType },
         { ...sampleOptions, bounds },
       ),

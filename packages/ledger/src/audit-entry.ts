@@ -97,6 +97,10 @@ export interface AuditEntry {
   /** An upper-case reason or `BATON_*` code, or null. Never free text. */
   readonly reason: string | null
   readonly cost: EntryCost | null
+  /** Whose task it is; only where that is not the default tenant. Its people have keys of their own in the vault. */
+  readonly tenant?: string
+  /** Only in decisions: the operator whose API key sent it, or sent what led to it, where one did. */
+  readonly sentBy?: string
   /** Only where a person decided; then part of the idempotency key. */
   readonly act?: EntryAct
   /** Only where a release is given or made use of: its id. */

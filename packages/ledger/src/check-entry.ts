@@ -69,6 +69,8 @@ const STRUCTURAL_MEMBERS = {
       completionTokens: count,
     }),
   ),
+  tenant: optional(matching('the name of a tenant', /^[a-z][a-z0-9-]{0,30}$/)),
+  sentBy: optional(name),
   act: optional(
     object({
       id: uuid,

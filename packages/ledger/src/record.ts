@@ -57,6 +57,8 @@ export interface RecordBody {
   readonly verdicts: EntryVerdicts | null
   readonly reason: string | null
   readonly cost: EntryCost | null
+  readonly tenant?: string
+  readonly sentBy?: string
   readonly act?: EntryAct
   readonly release?: string
   readonly model?: string

@@ -103,7 +103,7 @@ where h.id = any($1::uuid[]) and h.ended_at is null and e.handoff_id = h.id
 returning h.id as "handoffId", h.task_id as "taskId", h.parent_id as "parentId", e.fencing_token as "fencingToken", h.attempt,
   h.from_agent as "fromAgent", h.from_version as "fromVersion", h.from_execution as "fromExecution",
   coalesce(h.routed_to, h.to_agent) as "toAgent",
-  case when h.routed_to is null then h.to_version end as "toVersion", h.traceparent,
+  case when h.routed_to is null then h.to_version end as "toVersion", h.traceparent, h.tenant,
   h.cancel_grace_until as "graceUntil"`
 
 const AT_ONCE = `

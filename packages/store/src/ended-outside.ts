@@ -17,6 +17,8 @@ export interface ExpiredHandoff extends Fence {
   readonly toAgent: string
   readonly toVersion: string | null
   readonly traceparent: string
+  /** Whose task it is in. */
+  readonly tenant: string
 }
 
 /**
@@ -59,7 +61,7 @@ closed as (
 export const KNOWN = `e.id as "handoffId", e.task_id as "taskId", e.parent_id as "parentId", e.fencing_token as "fencingToken",
   e.attempt, e.from_agent as "fromAgent", e.from_version as "fromVersion",
   e.from_execution as "fromExecution", coalesce(e.routed_to, e.to_agent) as "toAgent",
-  case when e.routed_to is null then e.to_version end as "toVersion", e.traceparent`
+  case when e.routed_to is null then e.to_version end as "toVersion", e.traceparent, e.tenant`
 
 const EXPIRE_MAX = 500
 

@@ -6,6 +6,7 @@ export {
   addTenant,
   createTenantPool,
   findTenantOfAgent,
+  findTenantOfTask,
   grantAgent,
   listTenants,
   revokeAgent,

@@ -23,6 +23,8 @@ export interface ResumableHandoff extends RevisionBase {
   readonly toVersion: string | null
   readonly spentMicroUSD: number
   readonly sentBy: string | null
+  /** Whose task it is in. */
+  readonly tenant: string
 }
 
 /** What stands in the way of resuming a task; `resumed` names the handoff that did it before. */
@@ -97,6 +99,7 @@ export async function lockResumable(
       'h.id as handoffId',
       'h.revision',
       'h.traceparent',
+      'h.tenant',
       'b.body',
       'c.body as checkpoint',
       'h.task_id as taskId',

@@ -53,6 +53,8 @@ export interface RevisableHandoff {
   readonly toAgent: string
   readonly toVersion: string | null
   readonly traceparent: string
+  /** Whose task it is in. */
+  readonly tenant: string
 }
 
 const LOCK_EXECUTIONS = `
@@ -77,7 +79,7 @@ select h.id as "handoffId", h.task_id as "taskId", h.parent_id as "parentId", h.
   (select max(c.remaining_micro_usd) from handoff c where c.task_id = h.task_id and c.parent_id = h.id)
     as "childRemainingMicroUSD",
   h.from_agent as "fromAgent", h.from_version as "fromVersion", h.from_execution as "fromExecution",
-  h.to_agent as "toAgent", h.to_version as "toVersion", h.traceparent
+  h.to_agent as "toAgent", h.to_version as "toVersion", h.traceparent, h.tenant
 from ${WANTED.unnest('i')}
 join handoff h on h.id = i.handoff_id join task t on t.id = h.task_id
 left join execution e on e.handoff_id = h.id

@@ -19,6 +19,12 @@ export async function findTenantOfAgent(db: Database, agentType: string): Promis
   return row?.tenant ?? ''
 }
 
+/** Who sent the first handoff of a task; undefined where there is none. */
+export async function findTenantOfTask(db: Database, taskId: string): Promise<string | undefined> {
+  const text = 'select tenant from task where id = $1'
+  return (await run<{ tenant: string }>(db, 'tenant_of_task', text, [taskId]))[0]?.tenant
+}
+
 /** A tenant, and the agent types of others that it may hand off to. */
 export interface TenantView {
   readonly tenant: string

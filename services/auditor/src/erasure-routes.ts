@@ -97,7 +97,7 @@ export function addErasureRoutes(server: FastifyInstance, options: ErasureRoutes
     '/v1/subjects/search',
     { ...guard, ...SEARCH },
     async ({ body }) => ({
-      records: await eraser().search(body.subject),
+      records: await eraser().search(body),
     }),
   )
 }

@@ -7,6 +7,7 @@ import { COUNT, record, UUID } from './schemas.ts'
 
 export interface ConfirmRequest {
   readonly subject: string
+  readonly tenant?: string
   readonly confirmedBy: string
   readonly handoffIds: readonly string[]
   readonly taskIds: readonly string[]
@@ -22,12 +23,17 @@ export interface CompleteRequest {
 
 export interface SubjectRequest {
   readonly subject: string
+  readonly tenant?: string
 }
 
 const TEXT = { type: 'string' }
 const SUBJECT = { type: 'string', pattern: String.raw`^[^\n]{1,256}$` }
 const CODE = { type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' }
-const OPERATOR = { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }
+const TENANT = { type: 'string', pattern: '^[a-z][a-z0-9-]{0,30}$' }
+const OPERATOR = {
+  type: 'string',
+  pattern: '^(?:[a-z][a-z0-9-]{0,30}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+}
 const LIST_MAX = 10_000
 
 const listOf = (items: object) => ({ type: 'array', maxItems: LIST_MAX, items })
@@ -67,14 +73,14 @@ function otherThan(
   })
 }
 
-export const PLAN = exactly({
-  id: UUID,
-  subject: SUBJECT,
-  basis: CODE,
-  requestedBy: OPERATOR,
-  ...LISTS,
-})
-export const CONFIRM = exactly({ subject: SUBJECT, confirmedBy: OPERATOR, ...LISTS })
+export const PLAN = exactly(
+  { id: UUID, subject: SUBJECT, basis: CODE, requestedBy: OPERATOR, ...LISTS },
+  { tenant: TENANT },
+)
+export const CONFIRM = exactly(
+  { subject: SUBJECT, confirmedBy: OPERATOR, ...LISTS },
+  { tenant: TENANT },
+)
 const STORAGE = record({
   database: TEXT,
   measuredAt: TEXT,
@@ -90,7 +96,7 @@ export const COMPLETE = exactly(
   { stores: listOf(STORE) },
   { storage: listOf(STORAGE), backupDays: { type: ['integer', 'null'], minimum: 0 } },
 )
-export const SEARCH = exactly({ subject: SUBJECT })
+export const SEARCH = exactly({ subject: SUBJECT }, { tenant: TENANT })
 export const WITHOUT_BODY = {
   schema: { params: BY_ID },
   schemaErrorFormatter: refusing({ params: ERASURE_UNKNOWN }),

@@ -29,13 +29,13 @@ export const createSearchPart = (core: Core): Part => ({
       '/v1/search',
       { onRequest, ...SEARCH },
       async ({ body, headers }) => {
-        const { subject, limit = HITS_DEFAULT } = body
+        const { subject, tenant, limit = HITS_DEFAULT } = body
         if (subject !== undefined || body.export !== undefined) mayExport(headers.authorization)
         const environment = settings.BATON_ENVIRONMENT
         const subjectRefs =
           subject === undefined
             ? undefined
-            : await findSubjectRefs({ ...core, environment }, subject)
+            : await findSubjectRefs({ ...core, environment, tenant }, subject)
         const position = positionOf(body)
         await recordExport(core, 'RESULTS', body)
         if (subjectRefs?.length === 0) return NOBODY

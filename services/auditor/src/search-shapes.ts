@@ -22,6 +22,8 @@ interface Range {
 export interface SearchBody extends Range {
   readonly taskId?: string
   readonly subject?: string
+  /** Whose person `subject` is; the default tenant's where it is undefined. */
+  readonly tenant?: string
   readonly agent?: string
   readonly fromAgent?: string
   readonly toAgent?: string
@@ -60,6 +62,7 @@ const SEARCH_BODY = {
   properties: {
     taskId: UUID,
     subject: name,
+    tenant: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,30}$' },
     agent: name,
     fromAgent: name,
     toAgent: name,

@@ -118,6 +118,10 @@ function parseEntry(entry: string): ApiKey | string {
 /** Whose keys say no tenant: alone in an installation it is all there is. */
 export const DEFAULT_TENANT = 'default'
 
+/** Whose an operator is: of the default tenant's, no name says it. */
+export const tenantOfOperator = (operator: string): string =>
+  operator.includes('/') ? operator.slice(0, operator.indexOf('/')) : DEFAULT_TENANT
+
 /** What it shows is of the whole installation. */
 const INSTALLATION_SCOPE: Scope = 'metrics:read'
 

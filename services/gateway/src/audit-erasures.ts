@@ -13,7 +13,10 @@ export interface AuditErasuresOptions {
 export interface AuditErasures extends AuditSide {
   find(id: string): Promise<ErasureView>
   /** Records in which a person has segments, without text. */
-  search(subject: string): Promise<{ readonly records: readonly object[] }>
+  search(person: {
+    readonly subject: string
+    readonly tenant: string | undefined
+  }): Promise<{ readonly records: readonly object[] }>
 }
 
 // An erasure runs while the caller waits.
@@ -38,7 +41,7 @@ export function createAuditErasures({ url, token }: AuditErasuresOptions): Audit
     list: async () => (await ask<{ erasures: readonly ErasureView[] }>('/v1/erasures')).erasures,
     replay: () => ask('/v1/erasures/replay', {}),
     find: (id) => ask(`/v1/erasures/${id}`),
-    search: (subject) => ask('/v1/subjects/search', { subject }),
+    search: (person) => ask('/v1/subjects/search', person),
   }
 }
 

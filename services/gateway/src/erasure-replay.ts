@@ -2,19 +2,22 @@
 import { replayErasures } from '@baton/engine'
 import { codeOf, every } from '@baton/runtime'
 import type { Service } from '@baton/runtime'
-import type { ErasureRouteOptions } from './erasure-routes.ts'
+import type { ErasureReplayOptions } from './erasure-routes.ts'
 
 const AGAIN_MS = 60_000
 
 /** Runs once a minute: looks for what a restore brought back until that has succeeded once, then only for what is unfinished. */
-export function createErasureReplay(options: ErasureRouteOptions): Service {
+export function createErasureReplay(options: ErasureReplayOptions): Service {
   const { logger } = options
   let restored = true
   return every({
     name: 'erasure-replay',
     everyMs: AGAIN_MS,
     async run() {
-      const { completed, handoffs } = await replayErasures(options, { restored })
+      const { completed, handoffs } = await replayErasures(
+        { ...options, pool: options.everyPool },
+        { restored },
+      )
       restored = false
       if (completed.length + handoffs > 0) {
         logger.warn({ event: 'erasure.replayed', completed, handoffs })

@@ -1,21 +1,28 @@
 // Erasing people over HTTP: one person plans, another confirms. Who is meant stands in bodies only, never in a URL or log.
 import { randomUUID } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { confirmErasure, planErasure, replayErasures } from '@baton/engine'
 import type { Logger } from '@baton/runtime'
 import { findSubjectHandoffs } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { operatorOf } from './acting.ts'
+import { keyOf, operatorOf } from './acting.ts'
+import { DEFAULT_TENANT, tenantOfOperator } from './api-keys.ts'
 import type { AuditErasures } from './audit-erasures.ts'
 import { ProblemError } from '@baton/http/server'
 import { answers, only, onlyById, problemsIn } from './operation.ts'
 import type { ById } from './operation.ts'
 
-export interface ErasureRouteOptions {
-  readonly pool: Pool
+export interface ErasureReplayOptions {
+  /** Of all tenants. */
+  readonly everyPool: Pool
   readonly erasures: AuditErasures
   readonly backupDays: number
   readonly logger: Logger
+}
+
+export interface ErasureRouteOptions extends ErasureReplayOptions {
+  /** Of the caller's tenant. */
+  readonly pool: Pool
 }
 
 interface Subject {
@@ -31,7 +38,14 @@ export function addErasureRoutes(scope: FastifyInstance, options: ErasureRouteOp
     async (request, reply) => {
       const { subject, basis = BASIS_DEFAULT } = request.body
       const operator = operatorOf(request)
-      const plan = await planErasure(options, { id: randomUUID(), subject, basis, operator })
+      const { tenant } = named(request)
+      const plan = await planErasure(options, {
+        id: randomUUID(),
+        subject,
+        tenant,
+        basis,
+        operator,
+      })
       const { erasureId, state } = plan
       logger.info({ event: 'erasure.planned', erasureId, operator, state })
       return reply.code(201).send(plan)
@@ -44,17 +58,24 @@ export function addErasureRoutes(scope: FastifyInstance, options: ErasureRouteOp
     async (request) => {
       const { id } = request.params
       const operator = operatorOf(request)
-      const run = await confirmErasure(options, { id, subject: request.body.subject, operator })
+      const { subject } = request.body
+      const { tenant } = named(request)
+      const run = await confirmErasure(options, { id, subject, tenant, operator })
       if (run.kind === 'open') throw stillOpen(run.handoffIds)
       logger.info({ event: 'erasure.completed', erasureId: id, operator })
       return run.receipt
     },
   )
 
-  scope.get<ById>('/erasures/:id', READ_ERASURE, ({ params }) => erasures.find(params.id))
+  scope.get<ById>('/erasures/:id', READ_ERASURE, async (request) => {
+    const found = await erasures.find(request.params.id)
+    if (tenantOfOperator(found.requestedBy) !== keyOf(request).tenant) throw ERASURE_UNKNOWN
+    return found
+  })
 
   scope.post('/erasures/replay', REPLAY_ERASURES, async (request) => {
-    const replay = await replayErasures(options)
+    if (keyOf(request).tenant !== DEFAULT_TENANT) throw OF_ALL_TENANTS
+    const replay = await replayErasures({ ...options, pool: options.everyPool })
     const { completed, handoffs } = replay
     const operator = operatorOf(request)
     logger.info({ event: 'erasure.replayed', operator, completed, handoffs })
@@ -65,10 +86,30 @@ export function addErasureRoutes(scope: FastifyInstance, options: ErasureRouteOp
     const { subject } = request.body
     const operator = operatorOf(request)
     const handoffs = await findSubjectHandoffs(pool, subject)
-    const { records } = await erasures.search(subject)
+    const { records } = await erasures.search({ subject, ...named(request) })
     logger.info({ event: 'subject.searched', operator, handoffs: handoffs.length })
     return { handoffs, records }
   })
+}
+
+const OF_ALL_TENANTS = new ProblemError({
+  status: 403,
+  code: 'BATON_TENANT_REFUSED',
+  detail: 'what is completed here is of all tenants',
+  fix: 'Ask whoever has a key of the default tenant; the gateway also does this by itself, once a minute.',
+})
+
+const ERASURE_UNKNOWN = new ProblemError({
+  status: 404,
+  code: 'BATON_ERASURE_UNKNOWN',
+  detail: 'there is no erasure with this id',
+  fix: 'Use the erasureId that POST /v2/erasures answered.',
+})
+
+/** Of whose person is spoken: the caller's tenant, which the log does not name where it is the default one. */
+function named(request: FastifyRequest): { readonly tenant: string | undefined } {
+  const { tenant } = keyOf(request)
+  return { tenant: tenant === DEFAULT_TENANT ? undefined : tenant }
 }
 
 /** The right to erasure in general; a request that rests on one of its grounds names it by its own code. */

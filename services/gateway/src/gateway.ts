@@ -165,7 +165,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const audit = auditReadsOf(options)
   const { url: auditUrl, eraseToken, backupDays = 0 } = options.audit
   const erasures = createAuditErasures({ url: auditUrl, token: eraseToken })
-  const replay = createErasureReplay({ pool, erasures, backupDays, logger })
+  const replay = createErasureReplay({ everyPool: pool, erasures, backupDays, logger })
   const receivers = createKnownReceivers({ pool, compression: options.compression })
   const remote = remoteOf(options, { pool, receivers })
   const submitter = createSubmitter({ ...options, pool, receivers })
@@ -334,6 +334,7 @@ function facesOf(parts: FaceParts): readonly Face[] {
       addRedriveRoutes(scope, { ...review, logger })
       addErasureRoutes(scope, {
         pool: tenantPool,
+        everyPool: pool,
         erasures,
         backupDays: options.audit.backupDays ?? 0,
         logger,

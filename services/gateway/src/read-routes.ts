@@ -12,6 +12,8 @@ import {
 } from '@baton/store'
 import type { HandoffView, Pool, TaskReceipt, TaskView } from '@baton/store'
 import { ProblemError } from '@baton/http/server'
+import { keyOf } from './acting.ts'
+import { DEFAULT_TENANT } from './api-keys.ts'
 import type { AuditReads } from './audit-reads.ts'
 import { notFound } from './not-found.ts'
 import { refusedRequest } from './refused-request.ts'
@@ -57,13 +59,17 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
     showWhole(await readWhole(pool, params.id)),
   )
 
-  scope.get<ById>('/tasks/:id/trace', TRACE_TASK, async ({ params }) => {
+  scope.get<ById>('/tasks/:id/trace', TRACE_TASK, async (request) => {
+    const { params } = request
     const whole = await findWhole(pool, params.id)
     const recorded = await readTaskTrace(audit, params.id, {
       handoffs: whole?.handoffs ?? [],
       receipts: await listTaskReceipts(pool, params.id),
     })
     if (whole !== undefined) return { ...showWhole(whole), audit: recorded }
+    const { tenant } = keyOf(request)
+    const isNobodys = tenant !== DEFAULT_TENANT && recorded.records.length === 0
+    if (isNobodys || !isOnlyOf(tenant, recorded.records)) throw notFound('task')
     if (recorded.verified && recorded.records.length === 0 && !recorded['expired']) {
       throw recorded.isAbsent ? notFound('task') : UNPROVEN
     }
@@ -83,6 +89,14 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
       return { tasks: tasks.map(showTask) }
     },
   )
+}
+
+/** Whether every record says that the task is this tenant's; of the default one's, none says whose it is. */
+function isOnlyOf(tenant: string, records: readonly object[]): boolean {
+  return records.every((record) => {
+    const { body } = record as { readonly body?: { readonly tenant?: unknown } }
+    return (body?.tenant ?? DEFAULT_TENANT) === tenant
+  })
 }
 
 /** As evidence takes them. */

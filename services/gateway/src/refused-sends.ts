@@ -20,9 +20,9 @@ export const noteRefusedBy =
   async ({ routeOptions, identified, body, span }, problem) => {
     const reason = reasonOf(problem)
     if (reason === undefined || routeOptions.config.takesHandoffs !== true || !identified.ok) return
-    const { operator } = identified.key
+    const { operator, tenant } = identified.key
     const { traceparent } = span
-    await recorder.refused({ reason, operator, traceparent, ...idsOf(body) })
+    await recorder.refused({ reason, operator, tenant, traceparent, ...idsOf(body) })
   }
 
 /**

@@ -36,29 +36,40 @@ export function prepareEntry(entry: AuditEntry, options: PrepareOptions): Prepar
   const segments = entry.segments.map((segment) => {
     const { salted, bytes, commitment } = saltText(segment.text)
     const { kind } = segment
-    return { kind, bytes, commitment, ...namesOf(segment, options), ...packText(salted) }
+    const names = namesOf(segment, { ...options, tenant: entry.tenant })
+    return { kind, bytes, commitment, ...names, ...packText(salted) }
   })
   const requestHash = digestRequest(entry, key, options.requestKey)
   return { entry, key, keyText: key.toString('hex'), requestHash, segments }
 }
 
+/** Where a name means one person: another tenant may call somebody else so. */
+export interface SubjectPlace {
+  readonly environment: string
+  /** The default one where it is undefined. */
+  readonly tenant: string | undefined
+}
+
 /** The name under which the vault knows a data subject. */
-export const subjectName = (environment: string, subject: string): string =>
-  `subject/${environment}/${subject}`
+export const subjectName = ({ environment, tenant }: SubjectPlace, subject: string): string =>
+  tenant === undefined
+    ? `subject/${environment}/${subject}`
+    : `subject-of/${tenant}/${environment}/${subject}`
 
 // Text without a data subject gets the environment's key of the day: one key never encrypts more
 // than a day's segments, far below the 2^32 random nonces that AES-GCM bears.
 function namesOf(
   { subject, subjects = [] }: SegmentInput,
-  { environment, nowMicros }: PrepareOptions,
+  { environment, tenant, nowMicros }: SubjectPlace & PrepareOptions,
 ): Pick<PreparedSegment, 'subjectName' | 'memberNames'> {
   const people = [...new Set(subject === null ? subjects : [subject, ...subjects])].toSorted()
-  const memberNames = people.map((one) => subjectName(environment, one))
+  const memberNames = people.map((one) => subjectName({ environment, tenant }, one))
   const [only] = memberNames
   if (only === undefined) {
     const day = Math.floor(nowMicros / MICROS_PER_DAY)
     return { subjectName: `default/${environment}/${day}`, memberNames }
   }
   if (memberNames.length === 1) return { subjectName: only, memberNames: [] }
-  return { subjectName: `set/${environment}/${JSON.stringify(people)}`, memberNames }
+  const kind = tenant === undefined ? 'set' : `set-of/${tenant}`
+  return { subjectName: `${kind}/${environment}/${JSON.stringify(people)}`, memberNames }
 }

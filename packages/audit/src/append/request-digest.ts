@@ -56,6 +56,9 @@ function digestOf(entry: AuditEntry, requestKey: Buffer): Buffer {
     [entry.act?.id, entry.act?.actor, entry.release],
     // Only where there is one of them: what was asked for before there were any has the digest that it had.
     ...(entry.model === undefined && entry.times === undefined ? [] : [[entry.model, entry.times]]),
+    ...(entry.tenant === undefined && entry.sentBy === undefined
+      ? []
+      : [['of', entry.tenant, entry.sentBy]]),
     ...(entry.joins === undefined ? [] : [entry.joins]),
     ...(entry.fanOut === undefined ? [] : fanOutFields(entry.fanOut)),
     ...(entry.stream === undefined ? [] : [[entry.stream.chunks, entry.stream.sha256]]),

@@ -19,7 +19,7 @@ import {
 import * as erased from './erased-segments.ts'
 import { erasureEntries } from './erasure-entries.ts'
 import { reachOf } from './reach.ts'
-import type { ErasedStore, Reach } from './reach.ts'
+import type { ErasedStore, Person, Reach } from './reach.ts'
 import { readStorageLeft } from './storage-left.ts'
 import * as erasures from './erasures.ts'
 import { createAuthenticatedErasures } from './authenticated-erasures.ts'
@@ -59,12 +59,8 @@ interface EraserOptions {
   readonly finder: HoldFinder
 }
 
-export interface ErasurePlan extends Pick<
-  Erasure,
-  'id' | 'basis' | 'requestedBy' | 'handoffIds' | 'taskIds'
-> {
-  readonly subject: string
-}
+export interface ErasurePlan
+  extends Pick<Erasure, 'id' | 'basis' | 'requestedBy' | 'handoffIds' | 'taskIds'>, Person {}
 
 export interface Planned {
   readonly state: 'PLANNED' | 'DEFERRED'
@@ -73,10 +69,10 @@ export interface Planned {
   readonly heldTaskIds: readonly string[]
 }
 
-type Confirmation = Pick<Erasure, 'id' | 'handoffIds' | 'taskIds'> & {
-  readonly subject: string
-  readonly confirmedBy: string
-}
+type Confirmation = Pick<Erasure, 'id' | 'handoffIds' | 'taskIds'> &
+  Person & {
+    readonly confirmedBy: string
+  }
 
 export type Confirmed =
   | { readonly kind: 'erased'; readonly erasure: Erasure }
@@ -129,7 +125,7 @@ export interface Eraser {
   /** Those that say what an auditor signed. */
   list(states: readonly erasures.ErasureState[]): Promise<Erasure[]>
   /** Where a person stands in the log, without text; each record proven as in a trace. */
-  search(subject: string): Promise<SubjectRecord[]>
+  search(person: Person): Promise<SubjectRecord[]>
 }
 
 /** Plans and carries out erasures on the log, its cold tier and the vault. */
@@ -143,7 +139,7 @@ export function createEraser(options: EraserOptions): Eraser {
   return {
     run,
     async plan(plan) {
-      const lookup = reach.lookupOf(plan.subject)
+      const lookup = reach.lookupOf(plan)
       const refs = await findKeysOfSubject(vaultDb, lookup)
       const { taskIds, looked } = await tasksOf(options, reach, { refs, known: plan.taskIds })
       const heldTaskIds = await heldOf(options, taskIds, looked)
@@ -197,8 +193,8 @@ export function createEraser(options: EraserOptions): Eraser {
       return erasure && { ...erasure, proven: isProven(erasure) }
     },
     list: async (states) => (await erasures.listErasures(db, states)).filter(isProven),
-    async search(subject) {
-      const refs = await findKeysOfSubject(vaultDb, reach.lookupOf(subject))
+    async search(person) {
+      const refs = await findKeysOfSubject(vaultDb, reach.lookupOf(person))
       const { reader, cold, covered } = options
       const places = await erasures.findSubjectRecords(db, refs)
       return proveSubjectRecords({ reader, cold: cold?.store, covered: await covered() }, places)
@@ -267,7 +263,7 @@ async function readKnown(db: Database, id: string): Promise<Erasure> {
 async function confirmPlan(
   options: EraserOptions,
   reach: Reach,
-  { id, confirmedBy, subject, ...confirmed }: Confirmation,
+  { id, confirmedBy, subject, tenant, ...confirmed }: Confirmation,
 ): Promise<Extract<Confirmed, { kind: 'refused' }>['why'] | undefined> {
   const { db, vaultDb } = options
   const found = await erasures.findErasure(db, id)
@@ -276,7 +272,7 @@ async function confirmPlan(
   if (found.requestedBy === confirmedBy) return 'own'
   if (found.state === 'DEFERRED') return 'state'
   if (found.state !== 'PLANNED') return undefined
-  const lookup = reach.lookupOf(subject)
+  const lookup = reach.lookupOf({ subject, tenant })
   if (!(await isErasureOf(vaultDb, id, lookup))) return 'other_subject'
   const refs = await findKeysOfSubject(vaultDb, lookup)
   const { taskIds, looked } = await tasksOf(options, reach, { refs, known: confirmed.taskIds })

@@ -60,14 +60,15 @@ interface SubjectSearch {
   readonly vaultDb: Database
   readonly vault: Pick<SubjectVault, 'lookupOf'>
   readonly environment: string
+  readonly tenant?: string | undefined
 }
 
 /** The same by name: how records name the person. None where nothing is recorded of them, or they were erased. */
 export const findSubjectRefs = (
-  { vaultDb, vault, environment }: SubjectSearch,
+  { vaultDb, vault, environment, tenant }: SubjectSearch,
   subject: string,
 ): Promise<string[]> =>
-  findKeysOfSubject(vaultDb, vault.lookupOf(subjectName(environment, subject)))
+  findKeysOfSubject(vaultDb, vault.lookupOf(subjectName({ environment, tenant }, subject)))
 
 /**
  * Takes the subject's keys out of the map from people to keys, in one statement with the list of them;

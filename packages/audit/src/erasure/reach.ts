@@ -31,8 +31,14 @@ export interface ErasedStore {
   readonly note?: string
 }
 
+/** A person by name, which is one tenant's own; of the default one where none is said. */
+export interface Person {
+  readonly subject: string
+  readonly tenant?: string | undefined
+}
+
 export interface Reach {
-  lookupOf(subject: string): Buffer
+  lookupOf(person: Person): Buffer
   /** What the cold tier holds of subjects, in the records of these tasks. */
   readCold(refs: readonly string[], taskIds: readonly string[]): Promise<ColdSegments>
   /** The known tasks, and those in whose records the subjects have segments. */
@@ -47,7 +53,8 @@ export function reachOf({ db, vaultDb, vault, environment, cold }: ReachOptions)
   const readCold: Reach['readCold'] = async (refs, taskIds) =>
     cold === undefined ? NO_COLD : readErasedObjects({ ...cold, vault }, refs, taskIds)
   return {
-    lookupOf: (subject) => vault.lookupOf(subjectName(environment, subject)),
+    lookupOf: ({ subject, tenant }) =>
+      vault.lookupOf(subjectName({ environment, tenant }, subject)),
     readCold,
     async tasksOf(refs, known) {
       const records = await findSubjectRecords(db, refs)

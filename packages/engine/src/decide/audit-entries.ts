@@ -24,6 +24,7 @@ type Known = Pick<
   | 'toVersion'
   | 'routedTo'
   | 'traceparent'
+  | 'tenant'
 >
 
 /**
@@ -43,6 +44,7 @@ export function decisionEntry(
     reason: verdict.valid ? (transfer ?? null) : verdict.reason,
     cost: message === undefined ? null : costOf(message),
     segments: message === undefined ? [] : segmentsOf(claimed, message),
+    ...(claimed.sentBy === null ? {} : { sentBy: claimed.sentBy }),
     ...usedOverride(claimed, verdict),
     ...(claimed.joins === null ? {} : { joins: claimed.joins }),
   }
@@ -72,12 +74,19 @@ export function lifecycleEntry(
     },
     toAgent: receiverOf(known),
     traceparent: known.traceparent,
+    ...ofTenant(known.tenant),
     verdicts: null,
     reason,
     cost: null,
     segments: [],
   }
 }
+
+/** The default tenant is not named: alone in an installation it is all there is. */
+export const ofTenant = (tenant: string): Pick<AuditEntry, 'tenant'> =>
+  tenant === DEFAULT_TENANT ? {} : { tenant }
+
+const DEFAULT_TENANT = 'default'
 
 // Whoever executes it in fact; the range was for the type that the message names.
 function receiverOf(known: Known | ExpiredHandoff): AuditEntry['toAgent'] {

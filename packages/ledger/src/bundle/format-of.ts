@@ -12,12 +12,14 @@ export function formatOf({ records, erasures, ends }: BundleParts): string {
 
 /** Whether a record has what version 1.2 of its schema added. */
 function isOfResults(bytes: Uint8Array): boolean {
-  const { event, act, model, times, joins, fanOut, stream, payload } = JSON.parse(
+  const { event, tenant, sentBy, act, model, times, joins, fanOut, stream, payload } = JSON.parse(
     decodeUtf8(bytes) ?? '{}',
   ) as RecordBody
   if (
     event === 'SEND_REFUSED' ||
-    [act?.signed, model, times, joins, fanOut, stream].some((one) => one !== undefined)
+    [tenant, sentBy, act?.signed, model, times, joins, fanOut, stream].some(
+      (one) => one !== undefined,
+    )
   )
     return true
   // A dishonest log may have sealed anything.

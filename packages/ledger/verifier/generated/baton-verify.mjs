@@ -1150,6 +1150,8 @@ const STRUCTURAL_MEMBERS = {
 		promptTokens: count,
 		completionTokens: count
 	})),
+	tenant: optional(matching("the name of a tenant", /^[a-z][a-z0-9-]{0,30}$/)),
+	sentBy: optional(name),
 	act: optional(object({
 		id: uuid,
 		actor: name,

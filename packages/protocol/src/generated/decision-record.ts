@@ -141,6 +141,11 @@ export interface DecisionRecord {
   act?: Act
   erasure?: Erasure
   release?: Uuid
+  /**
+   * Whose task it is; only where that is not the default tenant.
+   */
+  tenant?: string
+  sentBy?: Name
   model?: Name
   /**
    * How many refusals at the door one record stands for; only in those.

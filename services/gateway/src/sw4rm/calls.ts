@@ -81,7 +81,7 @@ async function noteRefused(
   const reason = error instanceof Sw4rmError ? 'SCHEMA_INVALID' : reasonOf(problemOf(error))
   if (reason === undefined) return
   const { traceparent } = record.span
-  const of = { reason, operator: caller.operator, traceparent }
+  const of = { reason, operator: caller.operator, tenant: caller.tenant, traceparent }
   await refusals.refused({ ...of, taskId: undefined, handoffId: undefined })
 }
 
