@@ -415,20 +415,31 @@ it('ends with its task when that is canceled', async () => {
 it.each([
   [
     'BATON_BUDGET_EXCEEDED',
+    ['/next/0/budgetUSD', '/next/1/budgetUSD'],
     { next: [branch('a', { budgetUSD: 0.5 }), branch('b', { budgetUSD: 0.31 })] },
   ],
-  ['BATON_JOIN_IMPOSSIBLE', { next: [branch('a')], join: join({ waitFor: 2 }) }],
-  ['BATON_JOIN_IMPOSSIBLE', { next: [], join: join() }],
-])('rolls back what cannot be divided or joined: %s', async (reason, result) => {
-  const taskId = await fanOut(result)
-  const rolledBack = await eventually(
-    async () =>
-      (await listTaskHandoffs(pipeline.pool, taskId)).find(({ state }) => state === 'ROLLED_BACK'),
-    { deadlineMs: 15_000, describe: () => 'the forker is rolled back' },
-  )
-  expect(rolledBack.reason).toBe(reason)
-  expect(await statesOf(taskId)).toEqual({ forker: 'ROLLED_BACK' })
-})
+  ['BATON_JOIN_IMPOSSIBLE', ['/join/waitFor'], { next: [branch('a')], join: join({ waitFor: 2 }) }],
+  ['BATON_JOIN_IMPOSSIBLE', ['/join'], { next: [], join: join() }],
+])(
+  'rolls back what cannot be divided or joined, and says where: %s',
+  async (reason, pointers, result) => {
+    const taskId = await fanOut(result)
+    const rolledBack = await eventually(
+      async () =>
+        (await listTaskHandoffs(pipeline.pool, taskId)).find(
+          ({ state }) => state === 'ROLLED_BACK',
+        ),
+      { deadlineMs: 15_000, describe: () => 'the forker is rolled back' },
+    )
+    expect(rolledBack.reason).toBe(reason)
+    const [row] = await pipeline.rows<{ told: { pointer: string }[] }>(
+      'select last_error as told from handoff where id = $1',
+      [rolledBack.handoffId],
+    )
+    expect(row?.told.map(({ pointer }) => pointer)).toEqual(pointers)
+    expect(await statesOf(taskId)).toEqual({ forker: 'ROLLED_BACK' })
+  },
+)
 
 it('fails for good, and says so, where what came out of its branches makes no message', async () => {
   const dataOf = (name: string) =>

@@ -153,8 +153,25 @@ it('sends to all of a receiver list, and names the copies again where the key is
 })
 
 it.each([
-  [{ targetAgentType: 'other' }, {}, 'BATON_RECEIVER_LIST_INVALID', undefined],
-  [{}, { join: { to: 'x', taskDescription: 'y', waitFor: 9 } }, 'BATON_JOIN_IMPOSSIBLE', undefined],
+  [{ targetAgentType: 'other' }, {}, 'BATON_RECEIVER_LIST_INVALID', '/constraints/receiverList'],
+  [
+    {},
+    { join: { to: 'x', taskDescription: 'y', waitFor: 9 } },
+    'BATON_JOIN_IMPOSSIBLE',
+    '/constraints/join/waitFor',
+  ],
+  [
+    {},
+    { join: { to: 'x', taskDescription: 'y', budgetUSD: 900 } },
+    'BATON_BUDGET_EXCEEDED',
+    '/constraints/join/budgetUSD',
+  ],
+  [
+    {},
+    { join: { to: '*', taskDescription: 'y' } },
+    'BATON_RECEIVER_MISSING',
+    '/constraints/join/to',
+  ],
   [{}, { join: { to: 'x' } }, 'BATON_REQUEST_INVALID', '/constraints/join/taskDescription'],
 ])('refuses a receiver list with %j and %j', async (rest, asked, code, pointer) => {
   const receiverList = [{ agentType: 'clause-extraction' }, { agentType: 'risk' }]
@@ -164,7 +181,7 @@ it.each([
     stateBody({}, { constraints: { receiverList, ...asked }, ...rest }),
   )
   expect(refused.statusCode).toBe(422)
-  expect(refused.json()).toMatchObject({ code, ...(pointer && { errors: [{ pointer }] }) })
+  expect(refused.json()).toMatchObject({ code, errors: [{ pointer }] })
   expect(await countRows(fixture.pool)).toEqual(before)
 })
 

@@ -3,7 +3,6 @@ import { createHash, randomUUID } from 'node:crypto'
 import { ANY_AGENT, microUSD, ProtocolError, signHandoff } from '@baton/protocol'
 import type { AgentCost, Receiver } from '@baton/protocol'
 import type { JoinHandoff } from '@baton/protocol/settlement'
-import { permanent } from '@baton/runtime'
 import type { NewFanOut, NewHandoff } from '@baton/store'
 import type { WrittenSummary } from '@baton/summarise'
 import { prepareEach } from './decide/branches.ts'
@@ -17,6 +16,7 @@ import {
   requireAmong,
 } from './decide/receiver-list.ts'
 import type { Copies, Wanted } from './decide/receiver-list.ts'
+import { wrongList } from './decide/wrong-list.ts'
 import {
   chargedWith,
   prepareHandoff,
@@ -74,7 +74,7 @@ export async function prepareOutgoing(
   const state = { ...agentState, handoffId, agent: { ...agent, executionId } }
   const asked = divided({ ...request, agentState: state }, receivers)
   const paid = divided({ ...request, agentState: { ...state, cost: charged } }, receivers)
-  const handoffs = prepareEach(paid.copies.copies, (copy, index) => {
+  const handoffs = prepareEach(['/receiverList', paid.copies.copies], (copy, index) => {
     const { branchId } = copy.branch
     const own = { ...options, receiver: undefined, branchId, written: summaries[index] }
     const handoff = prepareHandoff(requestOfCopy(paid.request, copy), own)
@@ -167,7 +167,7 @@ export async function prepareOutgoingMessage(
     leftMicroUSD: microUSD(costTracking.costBudgetRemainingUSD),
   }
   const copies = copiesOf(wanted)
-  const handoffs = prepareEach(copies.copies, (copy) => {
+  const handoffs = prepareEach(['/receiverList', copies.copies], (copy) => {
     const { branchId } = copy.branch
     const own = { ...ready, message: messageOfCopy(message, copy) }
     const handoff = prepareMessage(own, { ...options, branchId })
@@ -189,7 +189,7 @@ function addressedMessage(ready: ReadyMessage, options: PrepareOptions): NewHand
 // It is built once its branches have ended, when nobody is left to be told what is wrong with it.
 async function requireJoin(join: JoinHandoff | undefined): Promise<void> {
   if (join === undefined) return
-  if (join.to === ANY_AGENT) throw JOIN_UNADDRESSED
+  if (join.to === ANY_AGENT) throw joinUnaddressed()
   const { readJoin } = await import('@baton/protocol/settlement')
   const read = readJoin(Buffer.from(JSON.stringify(join)))
   if (read.ok) return
@@ -197,9 +197,13 @@ async function requireJoin(join: JoinHandoff | undefined): Promise<void> {
   if (first !== undefined) throw new ProtocolError('BATON_HANDOFF_INVALID', [first, ...others])
 }
 
-const JOIN_UNADDRESSED = permanent('BATON_RECEIVER_MISSING', '/join/to: "*" names nobody here', {
-  fix: 'Name the agent type that joins; "*" is for a single handoff that is sent, and for what agents hand on.',
-})
+const joinUnaddressed = () =>
+  wrongList('BATON_RECEIVER_MISSING', {
+    pointers: ['/join/to'],
+    rule: 'receiver',
+    message: '"*" names nobody here',
+    fix: 'Name the agent type that joins; "*" is for a single handoff that is sent, and for what agents hand on.',
+  })
 
 interface Spent extends Pick<Wanted, 'join' | 'spentMicroUSD' | 'leftMicroUSD'> {
   readonly bounds: PrepareOptions['fanOuts']

@@ -71,6 +71,10 @@ const REFUSALS: Readonly<Record<string, number>> = {
   BATON_SCHEMA_OUTDATED: 503,
 }
 
+/** The code that a caller is told of a message that cannot be built: its own where a caller can act on it. */
+export const codeForCaller = (code: ErrorCode): ErrorCode =>
+  REFUSALS[code] === undefined ? 'BATON_HANDOFF_INVALID' : code
+
 function fromBaton({
   kind,
   code,

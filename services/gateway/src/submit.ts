@@ -16,7 +16,7 @@ import type { Database, FanOutBounds, KeyedRequest, NewHandoff, Pool } from '@ba
 import type { Logger } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 import { ProblemError } from '@baton/http/server'
-import { invalidHandoff } from './problem.ts'
+import { codeForCaller, invalidHandoff } from './problem.ts'
 import type { Submission } from './submission.ts'
 
 interface SubmitterOptions {
@@ -67,7 +67,7 @@ async function sendPlaced(submission: Submission, sender: HandoffSender): Promis
     return await submission.send(sender)
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error
-    throw invalidHandoff('BATON_HANDOFF_INVALID', error.details, submission.place)
+    throw invalidHandoff(codeForCaller(error.code), error.details, submission.place)
   }
 }
 

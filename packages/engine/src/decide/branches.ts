@@ -7,6 +7,7 @@ import type { NewBranch, NewHandoff, ReadyFanOut } from '@baton/store'
 import type { HandoffRequest } from '../prepare-handoff.ts'
 import { fitted, withoutResults } from './cut-results.ts'
 import type { BranchOutcome, Found } from './cut-results.ts'
+import { wrongList } from './wrong-list.ts'
 
 /** What each branch is given, and what is held back for the join, in micro-USD. */
 export interface Shares {
@@ -30,13 +31,16 @@ export function divideBudget(
   const left = Math.max(0, leftMicroUSD)
   const askedFor = asked.reduce<number>((sum, one) => sum + (one ?? 0), 0)
   if (askedFor > left) {
-    throw permanent(
-      'BATON_BUDGET_EXCEEDED',
-      `the branches ask for ${askedFor} micro-USD, ${left} are left`,
-      {
-        fix: 'Ask for less in budgetUSD, or leave it out: what is left is divided among those that ask for nothing.',
-      },
+    const places = asked.flatMap((one, index) =>
+      one === undefined ? [] : [index < next.length ? `/next/${index}` : '/join'],
     )
+    const [first = '', ...others] = places.map((place) => `${place}/budgetUSD`)
+    throw wrongList('BATON_BUDGET_EXCEEDED', {
+      pointers: [first, ...others],
+      rule: 'budget',
+      message: `the branches ask for ${askedFor} micro-USD, ${left} are left`,
+      fix: 'Ask for less in budgetUSD, or leave it out: what is left is divided among those that ask for nothing.',
+    })
   }
   const others = asked.filter((one) => one === undefined).length
   const part = others === 0 ? 0 : Math.floor((left - askedFor) / others)
@@ -50,9 +54,12 @@ export function divideBudget(
 /** All copies of what branches are given together: they are built, signed and committed at once. */
 const COPIES_BYTES_MAX = 16_777_216
 
-/** Prepares one after the other, and stops as soon as they are too much for one commit. Throws BATON_FAN_OUT_TOO_LARGE. */
+/**
+ * Prepares what a list asks for, one after the other, and stops as soon as they are too much for one commit. Throws
+ * BATON_FAN_OUT_TOO_LARGE, at the first that has no room.
+ */
 export function prepareEach<One>(
-  all: readonly One[],
+  [list, all]: readonly ['/next' | '/receiverList', readonly One[]],
   prepare: (one: One, index: number) => NewHandoff,
 ): readonly NewHandoff[] {
   let bytes = 0
@@ -60,13 +67,12 @@ export function prepareEach<One>(
     const handoff = prepare(one, index)
     bytes += handoff.body.byteLength + handoff.checkpoint.byteLength
     if (bytes <= COPIES_BYTES_MAX) return handoff
-    throw permanent(
-      'BATON_FAN_OUT_TOO_LARGE',
-      `${index + 1} of ${all.length} copies have ${bytes} bytes, and all of them may have ${COPIES_BYTES_MAX}`,
-      {
-        fix: 'Hand on to fewer at once, or leave what is large where all of them can read it, and name the place.',
-      },
-    )
+    throw wrongList('BATON_FAN_OUT_TOO_LARGE', {
+      pointers: [`${list}/${index}`],
+      rule: 'bytesMax',
+      message: `${index + 1} of ${all.length} copies have ${bytes} bytes, and all of them may have ${COPIES_BYTES_MAX}`,
+      fix: 'Hand on to fewer at once, or leave what is large where all of them can read it, and name the place.',
+    })
   })
 }
 
@@ -94,13 +100,12 @@ export function branchNames(
 export function joinAfter({ waitFor = 'all' }: JoinHandoff, branches: readonly NewBranch[]) {
   const wanted = waitFor === 'all' ? branches.length : waitFor === 'any' ? 1 : waitFor
   if (Number.isInteger(wanted) && wanted >= 1 && wanted <= branches.length) return wanted
-  throw permanent(
-    'BATON_JOIN_IMPOSSIBLE',
-    `join.waitFor is ${wanted}, and there are ${branches.length} branches`,
-    {
-      fix: 'Wait for "all", "any", or a number from 1 to that of the branches.',
-    },
-  )
+  throw wrongList('BATON_JOIN_IMPOSSIBLE', {
+    pointers: ['/join/waitFor'],
+    rule: 'waitFor',
+    message: `join.waitFor is ${wanted}, and there are ${branches.length} branches`,
+    fix: 'Wait for "all", "any", or a number from 1 to that of the branches.',
+  })
 }
 
 /** All that was spent when the branches of a fan-out had ended: before it, and in each of them. */

@@ -2,7 +2,6 @@
 import { microUSD, usdFromMicro } from '@baton/protocol'
 import type { AgentState, HandoffConstraints, HandoffMessage } from '@baton/protocol'
 import type { JoinHandoff, NextHandoff } from '@baton/protocol/settlement'
-import { permanent } from '@baton/runtime'
 import type { ClaimedHandoff, NewFanOut, NewHandoff } from '@baton/store'
 import type { AgentResult } from '../agent.ts'
 import type { Execution } from '../execute-handoff.ts'
@@ -13,6 +12,7 @@ import { branchNames, divideBudget, joinAfter, prepareEach } from './branches.ts
 import { carriedOver } from './carried-over.ts'
 import { derivedId } from './derived-id.ts'
 import { soundJoin } from './sound-join.ts'
+import { wrongList } from './wrong-list.ts'
 
 type Done = Extract<Execution, { kind: 'done' }>
 
@@ -50,20 +50,19 @@ export function passOn(step: Step, options: PrepareOptions): PassedOn {
   const all = handedOn(step)
   const { join } = step.execution.result
   if (join !== undefined && all.length === 0) {
-    throw permanent(
-      'BATON_JOIN_IMPOSSIBLE',
-      'there is a join, and nothing to join: next is empty',
-      {
-        fix: 'Hand on what shall be joined in next, or leave join out.',
-      },
-    )
+    throw wrongList('BATON_JOIN_IMPOSSIBLE', {
+      pointers: ['/join'],
+      rule: 'join',
+      message: 'there is a join, and nothing to join: next is empty',
+      fix: 'Hand on what shall be joined in next, or leave join out.',
+    })
   }
   const own = { ...options, sentBy: step.claimed.sentBy, branchId: step.claimed.branchId }
   const fanOut =
     all.length > 1 || join !== undefined
       ? fanOutOf(step, { next: all, join, completedAt, bounds: options.fanOuts })
       : null
-  const handoffs = prepareEach(all, (next, index) => {
+  const handoffs = prepareEach(['/next', all], (next, index) => {
     const branch = fanOut?.branches[index]
     const name = nameOf(index)
     const written = step.execution.written?.get(name)

@@ -2,7 +2,6 @@
 import { microUSD, usdFromMicro } from '@baton/protocol'
 import type { AgentState, HandoffMessage, Receiver } from '@baton/protocol'
 import type { JoinHandoff } from '@baton/protocol/settlement'
-import { permanent } from '@baton/runtime'
 import type { FanOutBounds, NewBranch, NewFanOut } from '@baton/store'
 import { FAN_OUT_BOUNDS } from '../fan-out-bounds.ts'
 import type { HandoffRequest } from '../prepare-handoff.ts'
@@ -11,6 +10,7 @@ import { carriedOver } from './carried-over.ts'
 import { derivedId } from './derived-id.ts'
 import { constraintsFor } from './next-handoffs.ts'
 import { soundJoin } from './sound-join.ts'
+import { wrongList } from './wrong-list.ts'
 
 /** What a sender asks for when it names several receivers. */
 export interface Wanted {
@@ -88,11 +88,12 @@ export function requireAmong(target: string, receivers: readonly Receiver[] | un
 }
 
 const targetMissing = (target: string) =>
-  permanent(
-    'BATON_RECEIVER_LIST_INVALID',
-    `/receiverList names its receivers, and ${target} is not among them`,
-    { fix: 'Name the target in receiverList too, or leave receiverList out to send to it alone.' },
-  )
+  wrongList('BATON_RECEIVER_LIST_INVALID', {
+    pointers: ['/receiverList'],
+    rule: 'target',
+    message: `receiverList names its receivers, and ${target} is not among them`,
+    fix: 'Name the target in receiverList too, or leave receiverList out to send to it alone.',
+  })
 
 type Begun = Pick<Wanted, 'join' | 'spentMicroUSD' | 'leftMicroUSD'> & {
   readonly bounds: FanOutBounds | undefined
