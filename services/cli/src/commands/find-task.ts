@@ -53,9 +53,18 @@ export interface WholeTask {
   readonly handoffs: readonly Handoff[]
 }
 
-/** Nothing of it is under way any more. */
-export const hasEnded = ({ handoffs }: Pick<WholeTask, 'handoffs'>): boolean =>
-  handoffs.every(({ endedAt }) => endedAt !== null)
+/** What tells whether a task has ended. */
+interface Progress {
+  readonly task: Pick<Task, 'status'>
+  readonly handoffs: readonly Pick<Handoff, 'endedAt' | 'state'>[]
+}
+
+/** Nothing of it is under way any more. Between the last branch and the join no handoff is open: the task's status says that one comes. */
+export function hasEnded({ task, handoffs }: Progress): boolean {
+  if (handoffs.some(({ endedAt }) => endedAt === null)) return false
+  const joins = task.status === 'PENDING_HANDOFF' || task.status === 'RUNNING'
+  return !(joins && handoffs.every(({ state }) => state === 'COMPLETED'))
+}
 
 /** Throws BATON_TASK_NOT_FOUND. */
 export async function readTask(gateway: GatewayClient, taskId: string): Promise<WholeTask> {
