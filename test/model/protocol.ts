@@ -3,6 +3,7 @@ import type { Decisions } from './decisions.ts'
 import { jobMoves, relayMoves } from './moves-queue.ts'
 import { timeMoves } from './moves-time.ts'
 import { workerMoves } from './moves-worker.ts'
+import { bytesOf, pack, unpack } from './pack.ts'
 import type { Emit, Kind, Protocol } from './search.ts'
 import { isEnded } from './statements.ts'
 import type { Rules } from './statements.ts'
@@ -40,11 +41,13 @@ export const ALL_RULES: Rules = {
   releaseOnce: true,
 }
 
-export function protocolOf(size: Size, bounds: Bounds, rules: Rules): Protocol {
+export function protocolOf(size: Size, bounds: Bounds, rules: Rules): Protocol<World> {
   return {
-    size,
+    width: bytesOf(size),
     first: beginning(size),
-    moves(world: World, emit: Emit) {
+    pack,
+    unpack: (bytes) => unpack(bytes, size),
+    moves(world: World, emit: Emit<World>) {
       const move: Move = (kind, label, change) => {
         if (kind === 'fault' && world.faults === 0) return
         const next = copyOf(world)

@@ -1,24 +1,25 @@
 // Looks at every state that can be reached, breadth first, and at whether each can still end well without further faults.
-import { bytesOf, pack, unpack } from './pack.ts'
-import type { Size, World } from './world.ts'
-
 /** `step`: what the system does by itself. `choice`: a person or the calendar. `fault`: what goes wrong. */
 export type Kind = 'step' | 'choice' | 'fault'
 
 /** One thing that may happen next. `wrong` names the promise that it breaks. */
-export type Emit = (move: {
+export type Emit<State> = (move: {
   readonly kind: Kind
   readonly label: string
-  readonly next: World
+  readonly next: State
   readonly wrong?: string | undefined
 }) => void
 
-export interface Protocol {
-  readonly size: Size
-  readonly first: World
-  moves(world: World, emit: Emit): void
+export interface Protocol<State> {
+  /** How many bytes a state has. */
+  readonly width: number
+  readonly first: State
+  /** States that differ only in what is interchangeable have the same bytes. */
+  pack(state: State, bytes: Uint8Array): void
+  unpack(bytes: Uint8Array): State
+  moves(state: State, emit: Emit<State>): void
   /** Nothing is left to do, or only a person can go on. */
-  settled(world: World): boolean
+  settled(state: State): boolean
 }
 
 export interface Found {
@@ -121,19 +122,22 @@ class Numbers {
 }
 
 /** Stops at the first broken promise. `statesMax` bounds memory: more states than that is an error. */
-export function explore(protocol: Protocol, { statesMax }: { statesMax: number }): Found {
+export function explore<State>(
+  protocol: Protocol<State>,
+  { statesMax }: { statesMax: number },
+): Found {
   const startedAt = performance.now()
-  const states = new StateSet(bytesOf(protocol.size))
+  const states = new StateSet(protocol.width)
   const parents = new Numbers()
   const stepsFrom = new Numbers()
   const stepsTo = new Numbers()
-  const bytes = new Uint8Array(bytesOf(protocol.size))
+  const bytes = new Uint8Array(protocol.width)
   const settled: number[] = []
   let transitions = 0
   let broken: Found['broken']
 
-  const numberOf = (world: World, parent: number): number => {
-    pack(world, bytes)
+  const numberOf = (state: State, parent: number): number => {
+    protocol.pack(state, bytes)
     const { number, isNew } = states.add(bytes)
     if (isNew) parents.push(parent)
     return number
@@ -147,9 +151,9 @@ export function explore(protocol: Protocol, { statesMax }: { statesMax: number }
   numberOf(protocol.first, EMPTY)
   for (let number = 0; number < states.size && broken === undefined; number += 1) {
     if (states.size > statesMax) throw new Error(`more than ${statesMax} states`)
-    const world = unpack(states.at(number), protocol.size)
-    if (protocol.settled(world)) settled.push(number)
-    protocol.moves(world, ({ kind, label, next, wrong }) => {
+    const state = protocol.unpack(states.at(number))
+    if (protocol.settled(state)) settled.push(number)
+    protocol.moves(state, ({ kind, label, next, wrong }) => {
       if (broken !== undefined) return
       transitions += 1
       if (wrong !== undefined) {
@@ -172,11 +176,15 @@ export function explore(protocol: Protocol, { statesMax }: { statesMax: number }
   return { states: states.size, transitions, settled: settled.length, seconds, broken }
 }
 
-function labelOf(protocol: Protocol, states: StateSet, [from, to]: readonly [number, number]) {
-  const bytes = new Uint8Array(bytesOf(protocol.size))
+function labelOf<State>(
+  protocol: Protocol<State>,
+  states: StateSet,
+  [from, to]: readonly [number, number],
+): string {
+  const bytes = new Uint8Array(protocol.width)
   let found = ''
-  protocol.moves(unpack(states.at(from), protocol.size), ({ label, next }) => {
-    pack(next, bytes)
+  protocol.moves(protocol.unpack(states.at(from)), ({ label, next }) => {
+    protocol.pack(next, bytes)
     if (found === '' && states.add(bytes).number === to) found = label
   })
   return found
