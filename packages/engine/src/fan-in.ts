@@ -17,6 +17,7 @@ import type { Metrics } from '@baton/telemetry'
 import { requestCancel } from './cancel.ts'
 import { fanOutFailedEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { joinRequest, outcomesOf, spentAfter } from './decide/branches.ts'
+import { FORGED, isAuthentic, resultMac } from './decide/fan-out-macs.ts'
 import type { KnownReceivers } from './known-receivers.ts'
 import { prepareHandoff } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
@@ -97,7 +98,7 @@ async function settleIn(transaction: Database, parts: Preparing, named: DueFanOu
   const { fanOut, isTaskOver } = locked
   // A branch that handed on meanwhile is canceled at the next look.
   if (!isTaskOver && (await listOpenInBranches(transaction, named)).length > 0) return
-  const wanted = isTaskOver ? canceled(fanOut) : endOf(fanOut)
+  const wanted = isTaskOver ? canceled(fanOut) : authenticEnd(parts, fanOut)
   const join = wanted.state === 'JOINED' ? prepareJoin(parts, fanOut) : undefined
   const end = typeof join === 'string' ? failure(fanOut, join) : wanted
   await closeFanOut(transaction, end)
@@ -108,6 +109,8 @@ async function settleIn(transaction: Database, parts: Preparing, named: DueFanOu
   }
   crashPoint('join.before_commit')
   const { logger } = parts
+  if (end.reason === FORGED)
+    logger.error({ event: 'join.forged', taskId: fanOut.taskId, code: FORGED })
   logger.info({ event: 'branches.ended', state: end.state, taskId: fanOut.taskId })
 }
 
@@ -146,6 +149,7 @@ const failure = (fanOut: ReadyFanOut, reason: string): FanOutEnd => ({
   fanOutId: fanOut.fanOutId,
   state: 'FAILED',
   result: null,
+  mac: null,
   spentMicroUSD: spentAfter(fanOut),
   reason,
 })
@@ -154,9 +158,20 @@ const canceled = ({ fanOutId, spentMicroUSD }: ReadyFanOut): FanOutEnd => ({
   fanOutId,
   state: 'CANCELED',
   result: null,
+  mac: null,
   spentMicroUSD,
   reason: 'CANCELED',
 })
+
+/**
+ * As its branches allow; failed where any of what it is made of was changed in Postgres, or is from before there were
+ * authenticators. With what is forged nothing is signed, joined or ended, whatever the policy of the fan-out says.
+ */
+function authenticEnd({ keyRing }: Preparing, fanOut: ReadyFanOut): FanOutEnd {
+  if (!isAuthentic(fanOut, keyRing)) return failure(fanOut, FORGED)
+  const end = endOf(fanOut)
+  return { ...end, mac: resultMac({ ...fanOut, result: end.result }, keyRing) }
+}
 
 /** Joined as soon as enough branches have completed, or with those that have once all are over; failed by its policy. */
 function endOf(fanOut: ReadyFanOut): FanOutEnd {
@@ -173,7 +188,7 @@ function endOf(fanOut: ReadyFanOut): FanOutEnd {
     return failure(fanOut, isForbidden ? 'BRANCH_FAILED' : 'NO_BRANCH_COMPLETED')
   }
   if (joinAfter !== null)
-    return { fanOutId, state: 'JOINED', result: null, spentMicroUSD, reason: null }
+    return { fanOutId, state: 'JOINED', result: null, mac: null, spentMicroUSD, reason: null }
   const result = JSON.stringify({ branches: Object.fromEntries(outcomesOf(fanOut)) })
-  return { fanOutId, state: 'ENDED', result, spentMicroUSD, reason: null }
+  return { fanOutId, state: 'ENDED', result, mac: null, spentMicroUSD, reason: null }
 }

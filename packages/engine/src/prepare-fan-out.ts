@@ -7,6 +7,7 @@ import type { NewFanOut, NewHandoff } from '@baton/store'
 import type { WrittenSummary } from '@baton/summarise'
 import { prepareEach } from './decide/branches.ts'
 import { derivedId } from './decide/derived-id.ts'
+import { withMac } from './decide/fan-out-macs.ts'
 import {
   copiesOf,
   fanOutOfCopies,
@@ -80,12 +81,12 @@ export async function prepareOutgoing(
     const handoff = prepareHandoff(requestOfCopy(paid.request, copy), own)
     return { ...handoff, requestSha256: askedDigest(asked, index) ?? handoff.requestSha256 }
   })
-  return outgoingOf(paid.copies, handoffs, { ...paid.wanted, bounds: options.fanOuts })
+  return outgoingOf(paid.copies, handoffs, { ...paid.wanted, ...givenBy(options) })
 }
 
 interface Divided {
   readonly request: HandoffRequest
-  readonly wanted: Wanted & Omit<Spent, 'bounds'>
+  readonly wanted: Wanted & Omit<Spent, 'bounds' | 'keyRing'>
   readonly copies: Copies
 }
 
@@ -173,7 +174,7 @@ export async function prepareOutgoingMessage(
     const handoff = prepareMessage(own, { ...options, branchId })
     return { ...handoff, requestSha256: requestDigest(handoff, ready) }
   })
-  return outgoingOf(copies, handoffs, { ...wanted, bounds: options.fanOuts, addedCostMicroUSD })
+  return outgoingOf(copies, handoffs, { ...wanted, ...givenBy(options), addedCostMicroUSD })
 }
 
 /** The same message sent again may be for somebody else by then: what was given tells that it is the same. */
@@ -207,16 +208,19 @@ const joinUnaddressed = () =>
 
 interface Spent extends Pick<Wanted, 'join' | 'spentMicroUSD' | 'leftMicroUSD'> {
   readonly bounds: PrepareOptions['fanOuts']
+  readonly keyRing: PrepareOptions['keyRing']
   readonly addedCostMicroUSD: number
 }
+
+const givenBy = ({ fanOuts: bounds, keyRing }: PrepareOptions) => ({ bounds, keyRing })
 
 function outgoingOf(copies: Copies, prepared: readonly NewHandoff[], spent: Spent): Outgoing {
   // What the sender spent is charged once, when its task is taken.
   const handoffs = prepared.map((handoff) => ({ ...handoff, addedCostMicroUSD: 0 }))
   const [handoff] = handoffs.filter(({ handoffId }) => handoffId === copies.first.handoffId)
   if (handoff === undefined) throw new TypeError('a fan-out has a copy for its target')
-  const fanOut = fanOutOfCopies(copies, readMessage(handoff.body), spent)
-  const { addedCostMicroUSD } = spent
+  const { addedCostMicroUSD, keyRing } = spent
+  const fanOut = withMac(fanOutOfCopies(copies, readMessage(handoff.body), spent), keyRing)
   return { handoff, branching: { fanOut, handoffs, addedCostMicroUSD } }
 }
 

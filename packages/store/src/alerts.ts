@@ -107,7 +107,7 @@ const OPEN_MAX = 1_000
 const OPEN_OF_SENDER_MAX = 50
 
 // Forged messages wake somebody; everything else that comes of a handoff waits for a person anyway.
-const SEVERITY = `case reason when 'SIGNATURE_INVALID' then 'page' else 'ticket' end`
+const SEVERITY = `case when reason in ('SIGNATURE_INVALID', 'BATON_JOIN_FORGED') then 'page' else 'ticket' end`
 
 const isOpen = (key: string) =>
   `exists (select from alert a where a.closed_at is null and a.key = ${key})`

@@ -25,7 +25,7 @@ ended as (
     and (t.cancel_requested or t.fan_outs_open = 0)
     and not exists (select from handoff h where h.task_id = t.id and h.ended_at is null
       and h.id not in (select id from ended))
-), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result,
+), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result, null::text as mac,
     spent_micro_usd as spent, true as is_over
   from ended where branch_id is not null`)}, ${CLOSE_APPROVALS}, ${CLEAR_ENDED}
 select ${KNOWN} from ended e`

@@ -82,7 +82,7 @@ with due as (
   update task t set updated_at = clock_timestamp(), checkpoint_id = e.checkpoint_id,
     status = case when t.cancel_requested then 'CANCELED' else 'PENDING_HANDOFF' end
   from latest e join locked on locked.id = e.task_id where t.id = e.task_id
-), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result,
+), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result, null::text as mac,
     spent_micro_usd as spent, false as is_over
   from ended where branch_id is not null`)}, told as (
   ${NOTIFY_SENDER('rollback')}

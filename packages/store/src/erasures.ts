@@ -87,12 +87,12 @@ const ERASE = [
   ],
   [
     'erase_branches',
-    `update branch set result = case when result is not null then ${RESULT} end, name = (position + 1)::text
+    `update branch set result = case when result is not null then ${RESULT} end, mac = null, name = (position + 1)::text
      where task_id in (${TASKS})`,
   ],
   [
     'erase_join_requests',
-    `update fan_out set join_request = ${RESULT}
+    `update fan_out set join_request = ${RESULT}, mac = null
      where task_id in (${TASKS}) and join_request is not null and join_request <> ${RESULT}`,
   ],
   [

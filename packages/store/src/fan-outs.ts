@@ -32,6 +32,8 @@ export interface NewFanOut {
   readonly spentMicroUSD: number
   readonly reservedMicroUSD: number
   readonly branches: readonly NewBranch[]
+  /** Made with a key that Postgres does not hold, over all of it: what joins is built from nothing else. */
+  readonly mac: string
   readonly bounds: FanOutBounds
 }
 
@@ -47,6 +49,7 @@ const FAN_OUTS = columns({
   spentMicroUSD: int8,
   reservedMicroUSD: int8,
   branchCount: int4,
+  mac: text,
 })
 const BRANCHES = columns({
   branchId: uuid,
@@ -60,7 +63,7 @@ const BRANCHES = columns({
 const OPEN_FAN_OUTS = `
 with fan_outs as (
   insert into fan_out (id, task_id, handoff_id, branch_id, on_failure, join_after, join_request, budget_micro_usd,
-    spent_micro_usd, reserved_micro_usd, branches)
+    spent_micro_usd, reserved_micro_usd, branches, mac)
   select * from ${FAN_OUTS.unnest('f')} order by fan_out_id
   returning task_id
 ), tasks as (
@@ -96,14 +99,14 @@ const IS_READY = (completed: string, failed: string): string => `(
   or ${completed} + ${failed} >= f.branches)`
 
 /**
- * Ends the branches that `from` names (branch_id, handoff_id, outcome, reason, result, spent, is_over): those that are
+ * Ends the branches that `from` names (branch_id, handoff_id, outcome, reason, result, mac, spent, is_over): those that are
  * over for good, and by the policy of their fan-out those that failed. A fan-out of which nothing more is waited for
  * becomes READY. Locks branches and fan-outs in the order of their ids, after executions, handoffs and tasks.
  */
 export const END_BRANCHES = (from: string): string => `
 branch_ends as (
   update branch b set outcome = e.outcome, reason = e.reason, last_handoff_id = e.handoff_id, result = e.result,
-    spent_micro_usd = e.spent, ended_at = clock_timestamp()
+    mac = e.mac, spent_micro_usd = e.spent, ended_at = clock_timestamp()
   from (${from}) e, fan_out o
   where b.id = e.branch_id and b.outcome is null and o.id = b.fan_out_id and (e.is_over or o.on_failure <> 'wait')
   returning b.fan_out_id, b.outcome
@@ -124,8 +127,9 @@ branch_ends as (
 )`
 
 /** A fan-out of which nothing more is waited for. */
-export interface ReadyFanOut extends Omit<NewFanOut, 'bounds' | 'branches' | 'fanOutId'> {
-  readonly fanOutId: string
+export interface ReadyFanOut extends Omit<NewFanOut, 'bounds' | 'branches' | 'mac'> {
+  /** Null where it was opened before there were any. */
+  readonly mac: string | null
   /** The operator for whom the handoff that fanned out was sent. */
   readonly sentBy: string | null
   readonly branches: readonly EndedBranch[]
@@ -143,34 +147,12 @@ export interface EndedBranch {
   readonly handoffId: string | null
   /** JSON; null where nothing came out of it. */
   readonly result: string | null
+  /** Of its result; null where it has none. */
+  readonly mac: string | null
   /** What had been spent when it began, and all that was spent in it. */
   readonly spentMicroUSD: number
   /** The message of its last handoff; null where nothing of it was sent. */
   readonly body: Buffer | null
-}
-
-const JOINED_BRANCH = `
-select b.name as branch, coalesce(b.outcome, 'CANCELED') as outcome, b.reason, b.last_handoff_id as "handoffId", b.result::json as result
-from handoff h join branch b on b.fan_out_id = h.joins_id
-where h.id = $1 and (b.name = $2 or b.position = $3)`
-
-/** What came out of a branch, whole. */
-export interface JoinedBranch {
-  readonly branch: string
-  readonly outcome: string
-  readonly reason: string | null
-  readonly handoffId: string | null
-  readonly result: unknown
-}
-
-/** What came out of one branch of those that a handoff joins, by its name or its place, from 0; undefined where there is none. */
-export async function findJoinedBranch(
-  db: Database,
-  joinId: string,
-  { name, position }: { readonly name?: string; readonly position?: number },
-): Promise<JoinedBranch | undefined> {
-  const values = [joinId, name ?? null, position ?? null]
-  return (await run<JoinedBranch & object>(db, 'find_joined_branch', JOINED_BRANCH, values))[0]
 }
 
 const READY = `select id as "fanOutId", task_id as "taskId" from fan_out where state = 'READY' order by ready_at limit $1`
@@ -188,7 +170,8 @@ export function listReadyFanOuts(db: Database, limit: number): Promise<DueFanOut
 const JOIN_REQUEST = `select join_request as "joinRequest" from fan_out where id = $1`
 
 /**
- * The agent type that joins a fan-out; null where nothing does. Postgres never reads the request as JSON: a text in it
+ * The agent type that joins a fan-out; null where nothing does. Null for what is no JSON too: somebody
+ * wrote it there, and it is not joined. Postgres never reads the request as JSON: a text in it
  * that Postgres knows no character for would keep every fan-out from being joined.
  */
 export async function findJoinAgent(db: Database, fanOutId: string): Promise<string | null> {
@@ -196,7 +179,11 @@ export async function findJoinAgent(db: Database, fanOutId: string): Promise<str
     fanOutId,
   ])
   if (row?.joinRequest == null) return null
-  return (JSON.parse(row.joinRequest) as { readonly targetAgentType: string }).targetAgentType
+  try {
+    return (JSON.parse(row.joinRequest) as { readonly targetAgentType: string }).targetAgentType
+  } catch {
+    return null
+  }
 }
 
 // Whoever cannot have the task at once leaves it to whoever has it.
@@ -206,7 +193,7 @@ const LOAD = `
 select f.id as "fanOutId", f.task_id as "taskId", f.handoff_id as "handoffId", f.branch_id as "branchId",
   f.on_failure as "onFailure", f.join_after as "joinAfter", f.join_request as "joinRequest",
   f.budget_micro_usd as "budgetMicroUSD", f.spent_micro_usd as "spentMicroUSD", f.reserved_micro_usd as "reservedMicroUSD",
-  (select h.sent_by from handoff h where h.id = f.handoff_id) as "sentBy"
+  f.mac, (select h.sent_by from handoff h where h.id = f.handoff_id) as "sentBy"
 from fan_out f where f.id = $1 and f.state = 'READY' for no key update`
 // What a branch has cost is the sum of all its executions, also where it was given up or not waited for (I8).
 const LOAD_BRANCHES = `
@@ -220,7 +207,7 @@ with recursive inside as (
     join execution e on e.handoff_id = h.id and e.status = 'DONE'
   where f.id = $1 group by i.branch_id
 )
-select b.id as "branchId", b.name, b.position, b.outcome, b.last_handoff_id as "handoffId", b.result,
+select b.id as "branchId", b.name, b.position, b.outcome, b.last_handoff_id as "handoffId", b.result, b.mac,
   case when b.outcome = 'CANCELED' and b.ended_at >= f.ready_at then 'NOT_WAITED_FOR' else b.reason end as reason,
   f.spent_micro_usd + coalesce(c.cost, 0) as "spentMicroUSD", m.body
 from branch b join fan_out f on f.id = b.fan_out_id left join costs c on c.branch_id = b.id
@@ -266,6 +253,8 @@ export interface FanOutEnd {
   readonly state: 'JOINED' | 'ENDED' | 'FAILED' | 'CANCELED'
   /** JSON of what came out of all branches, where nothing joins them. */
   readonly result: string | null
+  /** Of the result, where a branch ends with it. */
+  readonly mac: string | null
   readonly spentMicroUSD: number
   readonly reason: string | null
 }
@@ -302,16 +291,16 @@ with recursive ${INSIDE}, closed as (
   insert into alert_occurrence (kind, handoff_id, task_id, reason)
   select 'handoff.branches_failed', handoff_id, task_id, $5 from closed where $2 = 'FAILED'
 ), ${END_BRANCHES(`select c.branch_id, c.handoff_id, case $2 when 'ENDED' then 'COMPLETED' else $2 end as outcome,
-    $5::text as reason, $3::text as result, $4::bigint as spent, true as is_over
+    $5::text as reason, $3::text as result, $6::text as mac, $4::bigint as spent, true as is_over
   from closed c where $2 <> 'JOINED'`)}
 select count(*) from closed`
 
 /** Ends a fan-out that this transaction has locked; one that failed raises an alert. A branch that was not waited for ends with it. */
 export async function closeFanOut(
   transaction: Database,
-  { fanOutId, state, result, spentMicroUSD, reason }: FanOutEnd,
+  { fanOutId, state, result, mac, spentMicroUSD, reason }: FanOutEnd,
 ): Promise<void> {
-  const values = [fanOutId, state, result, spentMicroUSD, reason]
+  const values = [fanOutId, state, result, spentMicroUSD, reason, mac]
   await run(transaction, 'close_fan_out', CLOSE, values)
 }
 

@@ -21,7 +21,7 @@ with given_up as (
 ), escalations as (
   update escalation set resolved_at = clock_timestamp()
   where resolved_at is null and handoff_id in (select id from given_up)
-), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result,
+), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result, null::text as mac,
     spent_micro_usd as spent, true as is_over
   from given_up`)}
 select id from given_up`

@@ -228,7 +228,7 @@ with discarded as (
   where handoff_id = $1 and resolved_at is null returning handoff_id, task_id
 ), given_up as (
   select h.id, h.branch_id, h.state, h.reason, h.spent_micro_usd from discarded d join handoff h on h.id = d.handoff_id
-), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result,
+), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result, null::text as mac,
     spent_micro_usd as spent, true as is_over
   from given_up where branch_id is not null`)}
 update task t set status = 'FAILED', updated_at = clock_timestamp()

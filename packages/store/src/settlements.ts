@@ -30,6 +30,8 @@ export interface Completion extends Fence {
   readonly result: string
   /** JSON of the task's final outcome where this handoff was its last; otherwise null. */
   readonly taskResult: string | null
+  /** Of that outcome, where it is the result of a branch: what joins is built from nothing else. */
+  readonly mac?: string | null
   /** Ids of people whom the answer names and its message does not: an erasure finds the handoff by them too (I11). */
   readonly named?: readonly string[]
 }
@@ -42,6 +44,7 @@ const COMPLETED = columns({
   costMicroUSD: int8,
   result: text,
   taskResult: nullable(text),
+  mac: nullable(text),
   named: nullable(text),
 })
 
@@ -53,7 +56,7 @@ with input as (
   from input i, handoff h
   where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'EXECUTING'
     and e.chunks = i.chunks and h.id = e.handoff_id and ${MAY_GO_ON}
-  returning e.handoff_id, i.state, i.cost_micro_usd as cost, i.task_result, i.named
+  returning e.handoff_id, i.state, i.cost_micro_usd as cost, i.task_result, i.mac, i.named
 ), named_people as (
   insert into handoff_subject (subject_lookup, handoff_id)
   select distinct subject_lookup(s), d.handoff_id from done d, json_array_elements_text(d.named::json) s
@@ -61,7 +64,7 @@ with input as (
 ), ended as (
   update handoff h set state = d.state, reason = null, ended_at = clock_timestamp()
   from done d where h.id = d.handoff_id
-  returning h.id, h.task_id, h.task_seq, h.branch_id, h.cancel_requested, h.spent_micro_usd, d.cost, d.task_result
+  returning h.id, h.task_id, h.task_seq, h.branch_id, h.cancel_requested, h.spent_micro_usd, d.cost, d.task_result, d.mac
 ), totals as (
   select task_id, sum(cost) as cost, max(task_result) filter (where branch_id is null) as result,
     bool_or(cancel_requested and branch_id is null) as canceled, bool_or(branch_id is not null) as branched
@@ -79,7 +82,7 @@ with input as (
       when c.result is null then t.status else 'COMPLETED' end
   from totals c join locked on locked.id = c.task_id where t.id = c.task_id
 ), ${END_BRANCHES(`select branch_id, id as handoff_id, case when task_result is null then 'CANCELED' else 'COMPLETED' end as outcome,
-    null::text as reason, task_result as result, spent_micro_usd + cost as spent, true as is_over
+    null::text as reason, task_result as result, mac, spent_micro_usd + cost as spent, true as is_over
   from ended where branch_id is not null and (task_result is not null or cancel_requested)`)}, ${WAKE_NEXT_IN_TASK}, ${STORE_EVENTS('done', COMPLETED.width)}
 select id as "handoffId", cancel_requested as canceled,
   exists (select from fan_out_ends where state = 'READY') as "fannedIn" from ended`
@@ -97,6 +100,7 @@ export async function completeExecutions(
   const completed = completions.map(({ named = [], ...one }) => ({
     state: 'COMPLETED',
     chunks: 0,
+    mac: null,
     ...one,
     named: named.length === 0 ? null : JSON.stringify(named),
   }))
@@ -227,7 +231,7 @@ with input as (
     checkpoint_id = coalesce(e.checkpoint_id, t.checkpoint_id),
     failed_handoffs = t.failed_handoffs + e.failed
   from totals e join locked on locked.id = e.task_id where t.id = e.task_id
-), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result,
+), ${END_BRANCHES(`select branch_id, id as handoff_id, state as outcome, reason, null::text as result, null::text as mac,
     spent_micro_usd + cost_micro_usd as spent, false as is_over
   from ended where branch_id is not null`)}, quarantined as (
   insert into dead_letter as d (handoff_id, task_id, reason, details, fencing_token, attempt, message_sha256,

@@ -27,6 +27,7 @@ const ENDED = {
   reason: null,
   handoffId: null,
   result: '{"ok":true}',
+  mac: null,
   spentMicroUSD: 100_000,
   body: null,
 }
@@ -126,6 +127,7 @@ describe('a join', () => {
       reason: null,
       handoffId: null,
       result: 'null',
+      mac: null,
       spentMicroUSD: 100_000,
       body: null,
     })
@@ -147,6 +149,7 @@ describe('a join', () => {
         reason: null,
         handoffId: handoff.handoffId,
         result: '{"ok":true}',
+        mac: null,
         spentMicroUSD: 150_000 + position,
         body: Buffer.from(JSON.stringify(messageOf(handoff))),
       }
@@ -205,6 +208,7 @@ const fanOutOf = (branches: ReadyFanOut['branches']): ReadyFanOut => {
     handoffId: 'h',
     branchId: null,
     sentBy: null,
+    mac: null,
     within: [],
     onFailure: 'wait',
     joinAfter: branches.length,

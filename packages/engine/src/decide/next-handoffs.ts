@@ -11,6 +11,7 @@ import type { HandoffRequest, PrepareOptions } from '../prepare-handoff.ts'
 import { branchNames, divideBudget, joinAfter, prepareEach } from './branches.ts'
 import { carriedOver } from './carried-over.ts'
 import { derivedId } from './derived-id.ts'
+import { withMac } from './fan-out-macs.ts'
 import { soundJoin } from './sound-join.ts'
 import { wrongList } from './wrong-list.ts'
 
@@ -60,7 +61,10 @@ export function passOn(step: Step, options: PrepareOptions): PassedOn {
   const own = { ...options, sentBy: step.claimed.sentBy, branchId: step.claimed.branchId }
   const fanOut =
     all.length > 1 || join !== undefined
-      ? fanOutOf(step, { next: all, join, completedAt, bounds: options.fanOuts })
+      ? withMac(
+          fanOutOf(step, { next: all, join, completedAt, bounds: options.fanOuts }),
+          options.keyRing,
+        )
       : null
   const handoffs = prepareEach(['/next', all], (next, index) => {
     const branch = fanOut?.branches[index]
@@ -94,7 +98,7 @@ interface Parts {
 function fanOutOf(
   step: Step,
   { next, join, completedAt, bounds = FAN_OUT_BOUNDS }: Parts,
-): NewFanOut {
+): Omit<NewFanOut, 'mac'> {
   const { claimed, message, execution } = step
   const { costSpentSoFarUSD, costBudgetRemainingUSD } = message.costTracking
   const own = microUSD(execution.result.costUSD)

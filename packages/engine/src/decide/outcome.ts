@@ -15,6 +15,7 @@ import type {
 import { codeOf, fullJitterMs } from '@baton/runtime'
 import type { SafetyVerdict } from '@baton/safety'
 import { completedEntry, executedBy, lifecycleEntry, toOutboxEvent } from './audit-entries.ts'
+import { resultMac } from './fan-out-macs.ts'
 import { clusterOf } from './review.ts'
 import type { AgentResult } from '../agent.ts'
 import type { Executing, Execution } from '../execute-handoff.ts'
@@ -79,7 +80,7 @@ export function decideExecuted(
   if (execution.kind === 'failed') return decideFailed(claimed, execution, options)
   try {
     const passedOn = passOn({ claimed, message, execution }, options)
-    return completed(claimed, { message, execution, stream, passedOn })
+    return completed(claimed, { message, execution, stream, passedOn, ...options })
   } catch (error) {
     const details = error instanceof ProtocolError ? { details: error.details } : {}
     const failure = { code: codeOf(error), retry: false, agent: execution.agent, ...details }
@@ -90,12 +91,13 @@ export function decideExecuted(
 interface Done extends Pick<Executed, 'message' | 'stream'> {
   readonly execution: { readonly result: AgentResult; readonly agent: Executing }
   readonly passedOn: PassedOn
+  readonly keyRing: PrepareOptions['keyRing']
 }
 
 // The agent's own cost is added to what the message had spent; amounts are integer micro-USD.
 function completed(
   claimed: ClaimedHandoff,
-  { message, execution, stream, passedOn }: Done,
+  { message, execution, stream, passedOn, keyRing }: Done,
 ): Outcome {
   const { result, agent } = execution
   const { handoffId, fencingToken } = claimed
@@ -125,6 +127,7 @@ function completed(
       costMicroUSD,
       named,
       ...answered,
+      mac: resultMac({ ...claimed, result: answered.taskResult }, keyRing),
     },
     events: [
       toOutboxEvent({

@@ -104,7 +104,7 @@ export function fanOutOfCopies(
   { fanOutId, copies, first, reservedMicroUSD }: Copies,
   message: HandoffMessage,
   { join, spentMicroUSD, leftMicroUSD, bounds = FAN_OUT_BOUNDS }: Begun,
-): NewFanOut {
+): Omit<NewFanOut, 'mac'> {
   const branches = copies.map(({ branch }) => branch)
   return {
     fanOutId,

@@ -416,6 +416,7 @@ export interface Tables {
     created_at: Generated<Date>
     ready_at: Date | null
     ended_at: Date | null
+    mac: string | null
   }
   'branch': {
     id: string
@@ -430,6 +431,7 @@ export interface Tables {
     result: string | null
     spent_micro_usd: number | null
     ended_at: Date | null
+    mac: string | null
   }
   'stream_chunk': {
     handoff_id: string
