@@ -60,6 +60,8 @@ const ATTACKS: Record<string, string> = {
   'a result of another fan-out': `update branch b set result = o.result, mac = o.mac, last_handoff_id = o.last_handoff_id
     from branch o where b.task_id = $1 and b.name = 'a' and o.name = 'a' and o.fan_out_id in (${OTHER})`,
   'an outcome': `update branch set outcome = 'FAILED', result = '"mine"' where task_id = $1 and name = 'a'`,
+  'the message of a branch': `update handoff_body set body = convert_to(replace(convert_from(body, 'UTF8'), '"taskDescription":"a"', '"taskDescription":"x"'), 'UTF8')
+    where handoff_id in (select last_handoff_id from branch where task_id = $1 and name = 'a')`,
   'what has no authenticator': `update fan_out set mac = null where task_id = $1`,
 }
 

@@ -17,7 +17,7 @@ import type { Metrics } from '@baton/telemetry'
 import { requestCancel } from './cancel.ts'
 import { fanOutFailedEntry, toOutboxEvent } from './decide/audit-entries.ts'
 import { joinRequest, outcomesOf, spentAfter } from './decide/branches.ts'
-import { FORGED, isAuthentic, resultMac } from './decide/fan-out-macs.ts'
+import { authentic, FORGED, resultMac } from './decide/fan-out-macs.ts'
 import type { KnownReceivers } from './known-receivers.ts'
 import { prepareHandoff } from './prepare-handoff.ts'
 import type { PrepareOptions } from './prepare-handoff.ts'
@@ -95,10 +95,12 @@ async function fail(parts: FanInParts, named: DueFanOut, reason: string): Promis
 async function settleIn(transaction: Database, parts: Preparing, named: DueFanOut): Promise<void> {
   const locked = await lockReadyFanOut(transaction, named)
   if (locked === undefined) return
-  const { fanOut, isTaskOver } = locked
+  const { isTaskOver } = locked
   // A branch that handed on meanwhile is canceled at the next look.
   if (!isTaskOver && (await listOpenInBranches(transaction, named)).length > 0) return
-  const wanted = isTaskOver ? canceled(fanOut) : authenticEnd(parts, fanOut)
+  const believed = authentic(locked.fanOut, parts.keyRing)
+  const fanOut = believed ?? locked.fanOut
+  const wanted = isTaskOver ? canceled(fanOut) : authenticEnd(parts, fanOut, believed !== undefined)
   const join = wanted.state === 'JOINED' ? prepareJoin(parts, fanOut) : undefined
   const end = typeof join === 'string' ? failure(fanOut, join) : wanted
   await closeFanOut(transaction, end)
@@ -167,8 +169,12 @@ const canceled = ({ fanOutId, spentMicroUSD }: ReadyFanOut): FanOutEnd => ({
  * As its branches allow; failed where any of what it is made of was changed in Postgres, or is from before there were
  * authenticators. With what is forged nothing is signed, joined or ended, whatever the policy of the fan-out says.
  */
-function authenticEnd({ keyRing }: Preparing, fanOut: ReadyFanOut): FanOutEnd {
-  if (!isAuthentic(fanOut, keyRing)) return failure(fanOut, FORGED)
+function authenticEnd(
+  { keyRing }: Preparing,
+  fanOut: ReadyFanOut,
+  isAuthentic: boolean,
+): FanOutEnd {
+  if (!isAuthentic) return failure(fanOut, FORGED)
   const end = endOf(fanOut)
   return { ...end, mac: resultMac({ ...fanOut, result: end.result }, keyRing) }
 }

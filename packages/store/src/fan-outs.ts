@@ -134,10 +134,17 @@ export interface ReadyFanOut extends Omit<NewFanOut, 'bounds' | 'branches' | 'ma
   readonly sentBy: string | null
   readonly branches: readonly EndedBranch[]
   /** The last messages of branches within a branch whose results it has as its own: nothing has joined them. */
-  readonly within: readonly Buffer[]
+  readonly within: readonly (SignedBody & Pick<EndedBranch, 'outcome' | 'handoffId'>)[]
 }
 
-export interface EndedBranch {
+/** The message of its last handoff, and who signed it; null where nothing of it was sent. */
+interface SignedBody {
+  readonly body: Buffer | null
+  readonly keyId: string | null
+  readonly signature: string | null
+}
+
+export interface EndedBranch extends SignedBody {
   readonly branchId: string
   readonly name: string
   readonly position: number
@@ -151,8 +158,6 @@ export interface EndedBranch {
   readonly mac: string | null
   /** What had been spent when it began, and all that was spent in it. */
   readonly spentMicroUSD: number
-  /** The message of its last handoff; null where nothing of it was sent. */
-  readonly body: Buffer | null
 }
 
 const READY = `select id as "fanOutId", task_id as "taskId" from fan_out where state = 'READY' order by ready_at limit $1`
@@ -209,19 +214,20 @@ with recursive inside as (
 )
 select b.id as "branchId", b.name, b.position, b.outcome, b.last_handoff_id as "handoffId", b.result, b.mac,
   case when b.outcome = 'CANCELED' and b.ended_at >= f.ready_at then 'NOT_WAITED_FOR' else b.reason end as reason,
-  f.spent_micro_usd + coalesce(c.cost, 0) as "spentMicroUSD", m.body
+  f.spent_micro_usd + coalesce(c.cost, 0) as "spentMicroUSD", m.body, h.key_id as "keyId", h.signature
 from branch b join fan_out f on f.id = b.fan_out_id left join costs c on c.branch_id = b.id
-  left join handoff_body m on m.handoff_id = b.last_handoff_id
+  left join handoff_body m on m.handoff_id = b.last_handoff_id left join handoff h on h.id = b.last_handoff_id
 where b.fan_out_id = $1 order by b.position`
 
 const LOAD_WITHIN = `
 with recursive within as (
-  select b.id, null::uuid as last_handoff_id from branch b where b.fan_out_id = $1
+  select b.id, null::uuid as last_handoff_id, null::text as outcome from branch b where b.fan_out_id = $1
   union all
-  select b.id, b.last_handoff_id from within w join fan_out f on f.branch_id = w.id and f.state = 'ENDED'
+  select b.id, b.last_handoff_id, b.outcome from within w join fan_out f on f.branch_id = w.id and f.state = 'ENDED'
     join branch b on b.fan_out_id = f.id
 )
-select m.body from within w join handoff_body m on m.handoff_id = w.last_handoff_id order by w.id`
+select m.body, w.outcome, w.last_handoff_id as "handoffId", h.key_id as "keyId", h.signature
+from within w join handoff h on h.id = w.last_handoff_id left join handoff_body m on m.handoff_id = h.id order by w.id`
 
 /** Locks a fan-out and its task for this transaction; undefined where somebody else has it, or had it. */
 export async function lockReadyFanOut(
@@ -240,10 +246,13 @@ export async function lockReadyFanOut(
   )
   if (row === undefined) return undefined
   const branches = await run<EndedBranch>(transaction, 'load_branches', LOAD_BRANCHES, [fanOutId])
-  const within = await run<{ body: Buffer }>(transaction, 'load_within_branches', LOAD_WITHIN, [
-    fanOutId,
-  ])
-  const fanOut = { ...row, branches, within: within.map(({ body }) => body) }
+  const within = await run<ReadyFanOut['within'][number] & object>(
+    transaction,
+    'load_within_branches',
+    LOAD_WITHIN,
+    [fanOutId],
+  )
+  const fanOut = { ...row, branches, within }
   return { fanOut, isTaskOver: task.over }
 }
 

@@ -28,6 +28,8 @@ const ENDED = {
   handoffId: null,
   result: '{"ok":true}',
   mac: null,
+  keyId: null,
+  signature: null,
   spentMicroUSD: 100_000,
   body: null,
 }
@@ -128,6 +130,8 @@ describe('a join', () => {
       handoffId: null,
       result: 'null',
       mac: null,
+      keyId: null,
+      signature: null,
       spentMicroUSD: 100_000,
       body: null,
     })
@@ -150,6 +154,8 @@ describe('a join', () => {
         handoffId: handoff.handoffId,
         result: '{"ok":true}',
         mac: null,
+        keyId: null,
+        signature: null,
         spentMicroUSD: 150_000 + position,
         body: Buffer.from(JSON.stringify(messageOf(handoff))),
       }

@@ -137,8 +137,8 @@ export function joinRequest(fanOut: ReadyFanOut, now: string): HandoffRequest {
   const asked = JSON.parse(fanOut.joinRequest ?? '') as HandoffRequest
   const { agentState } = asked
   const spent = spentAfter(fanOut)
-  const bodies = [...fanOut.branches.map(({ body }) => body), ...fanOut.within]
-  const messages = bodies.flatMap((body) => (body === null ? [] : [messageOf(body)]))
+  const bodies = [...fanOut.branches, ...fanOut.within]
+  const messages = bodies.flatMap(({ body }) => (body === null ? [] : [messageOf(body)]))
   const request = ({ outcomes, completed }: Found): HandoffRequest => ({
     ...asked,
     agentState: {

@@ -2,7 +2,8 @@
 // Pure. Each authenticator is bound to its fan-out or branch, so that none counts anywhere else.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import type { KeyRing } from '@baton/protocol'
+import { verifySignature } from '@baton/protocol'
+import type { HandoffMessage, KeyRing } from '@baton/protocol'
 import type { NewFanOut, ReadyFanOut } from '@baton/store'
 
 /** The reason of a fan-out that ends because somebody changed it, or a result of it, in Postgres. */
@@ -94,14 +95,43 @@ export function resultMac(
   return macOf(ended({ taskId, branchId, handoffId, result }), keyRing)
 }
 
-/** Whether what it asks for, its branches and each result of them are as they were stored; what failed brings nothing of its own. */
-export function isAuthentic(fanOut: ReadyFanOut, keyRing: KeyRing): boolean {
-  const { taskId, branches, mac } = fanOut
-  if (!isMade(mac, asked(fanOut), keyRing)) return false
-  return branches.every((branch) => {
-    const { branchId, handoffId, outcome, result } = branch
-    if (outcome !== 'COMPLETED') return result === null
-    if (handoffId === null || result === null) return false
-    return isMade(branch.mac, ended({ taskId, branchId, handoffId, result }), keyRing)
-  })
+type Carrier = ReadyFanOut['within'][number]
+
+/** Whether it is the message of that handoff, as it was signed. */
+function isSigned(
+  { body, handoffId, keyId, signature }: Carrier,
+  taskId: string,
+  keyRing: KeyRing,
+): boolean {
+  if (body === null || keyId === null || signature === null) return false
+  if (!verifySignature(body, { keyId, signature }, keyRing).ok) return false
+  const message = JSON.parse(body.toString('utf8')) as HandoffMessage
+  return message.handoffId === handoffId && message.taskId === taskId
+}
+
+/**
+ * The fan-out as it may be joined; undefined where what it asks for, its branches, a result or the message of what
+ * completed are not as they were stored. What failed brings nothing of a message that nobody signed: it may have failed for that.
+ */
+export function authentic(fanOut: ReadyFanOut, keyRing: KeyRing): ReadyFanOut | undefined {
+  const { taskId, branches, within, mac } = fanOut
+  const isMessage = (one: Carrier): boolean => isSigned(one, taskId, keyRing)
+  const believed = <One extends Carrier>(one: One): One =>
+    isMessage(one) ? one : { ...one, body: null }
+  const isWhole =
+    isMade(mac, asked(fanOut), keyRing) &&
+    branches.every((branch) => isResult(branch, taskId, keyRing)) &&
+    [...branches, ...within].every((one) => one.outcome !== 'COMPLETED' || isMessage(one))
+  if (!isWhole) return undefined
+  return { ...fanOut, branches: branches.map(believed), within: within.map(believed) }
+}
+
+function isResult(
+  { branchId, handoffId, outcome, result, mac }: ReadyFanOut['branches'][number],
+  taskId: string,
+  keyRing: KeyRing,
+): boolean {
+  if (outcome !== 'COMPLETED') return result === null
+  if (handoffId === null || result === null) return false
+  return isMade(mac, ended({ taskId, branchId, handoffId, result }), keyRing)
 }
