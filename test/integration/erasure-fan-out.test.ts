@@ -159,6 +159,20 @@ it('names to the join a person whom only a branch within a branch told of', asyn
   expect(await found(subject)).toEqual([])
 })
 
+it('names to the join a person whom only the last answer of a branch told of', async () => {
+  const subject = 'Fay-Answered'
+  working = ({ message: { taskDescription: text } }) =>
+    text === 'tells' ? { result: `it is ${subject}`, personalData: about(subject) } : {}
+  const taskId = await fanOut('somebody', {
+    next: [branch('tells'), branch('plain')],
+    join: join('bring it together'),
+  })
+  await reaches(taskId, 'COMPLETED')
+  expect(await found(subject)).toContain('baton: public.handoff_body.body')
+  expect(await erase(subject)).toBe('erased')
+  expect(await found(subject)).toEqual([])
+})
+
 it('erases what the last answer says of a person whom no message names', async () => {
   const subject = 'Eve-Answered'
   forking = () => ({ result: `it is ${subject}`, personalData: about(subject), next: [] })

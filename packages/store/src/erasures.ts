@@ -54,7 +54,7 @@ const TASKS = `select h.task_id from handoff h where h.id = any($1::uuid[])`
 const ERASE = [
   [
     'erase_execution_results',
-    `update execution set result = ${RESULT}
+    `update execution set result = ${RESULT}, named = null
      where handoff_id = any($1::uuid[]) and result is not null and result <> ${RESULT}`,
   ],
   ['erase_chunks', `delete from stream_chunk where handoff_id = any($1::uuid[])`],

@@ -142,6 +142,8 @@ interface SignedBody {
   readonly body: Buffer | null
   readonly keyId: string | null
   readonly signature: string | null
+  /** JSON array of the people whom the answer to it names beside it; null where there are none. */
+  readonly named: string | null
 }
 
 export interface EndedBranch extends SignedBody {
@@ -214,9 +216,10 @@ with recursive inside as (
 )
 select b.id as "branchId", b.name, b.position, b.outcome, b.last_handoff_id as "handoffId", b.result, b.mac,
   case when b.outcome = 'CANCELED' and b.ended_at >= f.ready_at then 'NOT_WAITED_FOR' else b.reason end as reason,
-  f.spent_micro_usd + coalesce(c.cost, 0) as "spentMicroUSD", m.body, h.key_id as "keyId", h.signature
+  f.spent_micro_usd + coalesce(c.cost, 0) as "spentMicroUSD", m.body, h.key_id as "keyId", h.signature, last.named
 from branch b join fan_out f on f.id = b.fan_out_id left join costs c on c.branch_id = b.id
   left join handoff_body m on m.handoff_id = b.last_handoff_id left join handoff h on h.id = b.last_handoff_id
+  left join execution last on last.handoff_id = b.last_handoff_id
 where b.fan_out_id = $1 order by b.position`
 
 const LOAD_WITHIN = `
@@ -226,8 +229,9 @@ with recursive within as (
   select b.id, b.last_handoff_id, b.outcome from within w join fan_out f on f.branch_id = w.id and f.state = 'ENDED'
     join branch b on b.fan_out_id = f.id
 )
-select m.body, w.outcome, w.last_handoff_id as "handoffId", h.key_id as "keyId", h.signature
-from within w join handoff h on h.id = w.last_handoff_id left join handoff_body m on m.handoff_id = h.id order by w.id`
+select m.body, w.outcome, w.last_handoff_id as "handoffId", h.key_id as "keyId", h.signature, last.named
+from within w join handoff h on h.id = w.last_handoff_id left join handoff_body m on m.handoff_id = h.id
+  left join execution last on last.handoff_id = h.id order by w.id`
 
 /** Locks a fan-out and its task for this transaction; undefined where somebody else has it, or had it. */
 export async function lockReadyFanOut(

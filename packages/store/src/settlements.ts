@@ -52,7 +52,7 @@ const COMPLETE = `
 with input as (
   select * from ${COMPLETED.unnest('t')}
 ), done as (
-  update execution e set status = 'DONE', result = i.result, cost_micro_usd = i.cost_micro_usd
+  update execution e set status = 'DONE', result = i.result, named = i.named, cost_micro_usd = i.cost_micro_usd
   from input i, handoff h
   where e.handoff_id = i.handoff_id and e.fencing_token = i.fencing_token and e.status = 'EXECUTING'
     and e.chunks = i.chunks and h.id = e.handoff_id and ${MAY_GO_ON}

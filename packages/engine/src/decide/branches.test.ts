@@ -32,6 +32,7 @@ const ENDED = {
   signature: null,
   spentMicroUSD: 100_000,
   body: null,
+  named: null,
 }
 
 describe('the budget of a task', () => {
@@ -134,6 +135,7 @@ describe('a join', () => {
       signature: null,
       spentMicroUSD: 100_000,
       body: null,
+      named: null,
     })
     const { agentState } = joinRequest(fanOutOf(['a', 'n'.repeat(256)].map(ended)), now)
     expect(agentState.completedSubtasks).toEqual([
@@ -158,6 +160,7 @@ describe('a join', () => {
         signature: null,
         spentMicroUSD: 150_000 + position,
         body: Buffer.from(JSON.stringify(messageOf(handoff))),
+        named: null,
       }
     }
     const residencyIn = (...jurisdictions: readonly string[]) =>

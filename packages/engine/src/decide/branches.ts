@@ -128,6 +128,21 @@ export const outcomesOf = ({ spentMicroUSD, branches }: ReadyFanOut) =>
 const messageOf = (body: Uint8Array): HandoffMessage =>
   JSON.parse(Buffer.from(body).toString('utf8')) as HandoffMessage
 
+/** What a branch had at its end, with the people whom only its answer names: what it said is theirs. */
+function lastMessageOf({
+  body,
+  named,
+}: {
+  readonly body: Uint8Array | null
+  readonly named: string | null
+}): readonly HandoffMessage[] {
+  if (body === null) return []
+  const message = messageOf(body)
+  if (named === null) return [message]
+  const { dataSubjects = [] } = message
+  return [{ ...message, dataSubjects: [...dataSubjects, ...(JSON.parse(named) as string[])] }]
+}
+
 /**
  * The request of a join, filled with what came out of the branches: their outcomes by name in the state, the subtasks
  * that they completed, whose data they dealt with, and what all of it has cost. Labels of the branches are kept, the
@@ -137,8 +152,7 @@ export function joinRequest(fanOut: ReadyFanOut, now: string): HandoffRequest {
   const asked = JSON.parse(fanOut.joinRequest ?? '') as HandoffRequest
   const { agentState } = asked
   const spent = spentAfter(fanOut)
-  const bodies = [...fanOut.branches, ...fanOut.within]
-  const messages = bodies.flatMap(({ body }) => (body === null ? [] : [messageOf(body)]))
+  const messages = [...fanOut.branches, ...fanOut.within].flatMap(lastMessageOf)
   const request = ({ outcomes, completed }: Found): HandoffRequest => ({
     ...asked,
     agentState: {

@@ -41,7 +41,7 @@ function signedBody(handoffId: string, keyRing: KeyRing) {
 function stored(keyRing: KeyRing): ReadyFanOut {
   const branches = ASKED.branches.map(({ branchId, name }, position) => {
     const ended = { taskId: 't', branchId, handoffId: `last-${branchId}`, result: `"of ${name}"` }
-    const rest = { position, outcome: 'COMPLETED', reason: null, spentMicroUSD: 20 }
+    const rest = { position, outcome: 'COMPLETED', reason: null, spentMicroUSD: 20, named: null }
     const body = signedBody(ended.handoffId, keyRing)
     const mac = resultMac(ended, keyRing)
     return { ...ended, ...rest, ...body, name: name.toWellFormed(), mac }

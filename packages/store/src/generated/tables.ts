@@ -108,6 +108,7 @@ export interface Tables {
     publish_attempt: Generated<number>
     chunks: Generated<number>
     chunk_bytes: Generated<number>
+    named: string | null
   }
   'handoff_return': {
     handoff_id: string
