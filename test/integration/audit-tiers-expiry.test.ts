@@ -87,7 +87,7 @@ describe('retention and legal holds', () => {
     })
     expect(refused.status).toBe(403)
     await tiers.sealing.sealed()
-    const archiver = await tiers.startArchiver()
+    const archiver = await tiers.startArchiver({ BATON_AUDIT_RETENTION_DAYS: '3650' })
     await tiers.archived(({ size, hotFrom }) => size === 768 && hotFrom === 256)
     await archiver.stop()
     const day = dayOf(200)
