@@ -231,3 +231,12 @@ describe('what others have', () => {
     expect(approvals.json<{ approvals: unknown[] }>().approvals).toHaveLength(1)
   })
 })
+
+it('who starts the gateway hears of keys whose tenant nobody has added', async () => {
+  const initech = createApiKey({ scopes: 'handoffs:send', operator: 'ina', tenant: 'initech' })
+  const other = await openGateway({ initech })
+  await other.gateway.start()
+  expect(other.log()).toContain('"event":"tenant.unknown","tenant":"initech"')
+  expect(other.log()).not.toContain('"tenant":"default"')
+  await other.close()
+})

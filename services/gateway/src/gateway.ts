@@ -65,6 +65,7 @@ import { createStreamReaders, READER_BOUNDS } from './streams/readers.ts'
 import type { ReaderBounds, StreamReaders } from './streams/readers.ts'
 import { addStreamRoutes } from './streams/routes.ts'
 import { createSubmitter } from './submit.ts'
+import { tellUnknownTenants } from './unknown-tenants.ts'
 import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 import type { Submitter } from './submit.ts'
 import { createV2, REQUEST_MS } from './v2.ts'
@@ -156,6 +157,8 @@ export interface SyncOptions {
 }
 
 const CONNECTIONS_MAX = 10
+/** For what callers ask, beside what is sent and executed. */
+const TENANT_CONNECTIONS_MAX = 6
 
 /** Nothing listens before `start`. */
 export function createGateway(options: GatewayOptions): Gateway {
@@ -227,6 +230,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         sw4rm = await openSw4rm(options.sw4rm, { ...sending, options, pool: tenantPool, remote })
       }
       await session.start()
+      await tellUnknownTenants({ pool, apiKeys, logger })
       if (eraseToken !== undefined) await replay.start()
     },
     stop() {
@@ -247,7 +251,10 @@ const poolOf = ({ databaseUrl, metrics }: GatewayOptions): Pool =>
 
 const tenantPoolOf = ({ databaseUrl: url }: GatewayOptions): Pool => {
   const applicationName = 'baton-gateway-tenants'
-  return createTenantPool({ url, applicationName, connectionsMax: CONNECTIONS_MAX }, actingTenant)
+  return createTenantPool(
+    { url, applicationName, connectionsMax: TENANT_CONNECTIONS_MAX },
+    actingTenant,
+  )
 }
 
 const auditReadsOf = ({ audit, metrics }: GatewayOptions): AuditReads =>
