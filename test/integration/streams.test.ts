@@ -296,6 +296,11 @@ it('erases the chunks with the handoff, and says so', async () => {
 
 it('bounds the readers of a key, and lets go of them when it stops; they come back elsewhere', async () => {
   const one = await taken()
+  // Two gateways start meanwhile, which may take longer than its lease.
+  await world.pool.query({
+    text: `update execution set lease_until = clock_timestamp() + interval '60 s' where handoff_id = $1`,
+    values: [one.handoffId],
+  })
   await emit(one, { seq: 1, chunks: texts('a') })
   const bounded = await world.startGateway({ BATON_GATEWAY_READERS_PER_KEY_MAX: '1' })
   const begun = Promise.withResolvers<void>()
