@@ -1,5 +1,6 @@
 // The settings that several services share; each service's own stand beside its main.ts. An entry of its own, because
 // every command of the command line reads some of them and few load the engine.
+import { TENANT } from '@baton/ledger'
 import type { LostFactsPolicy } from '@baton/protocol'
 import {
   flag,
@@ -118,6 +119,15 @@ export const PLACE_SETTINGS = {
     help: 'Where this installation stores and processes: ISO 3166-1 alpha-2 in capitals, or EU. Without it nothing is taken that must stay somewhere.',
     pattern: /^[A-Z]{2}$/,
     bounds: 'two capital letters',
+  }),
+}
+
+/** Whose work a process begins. */
+export const TENANT_SETTINGS = {
+  BATON_TENANT: optionalText({
+    help: 'Whose tasks are begun here; the default tenant’s where it is not set. `baton tenants ls` lists them.',
+    pattern: new RegExp(`^${TENANT}$`),
+    bounds: 'a tenant’s name: lower-case letters, digits and dashes',
   }),
 }
 

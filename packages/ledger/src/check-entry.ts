@@ -18,6 +18,7 @@ import {
   uuid,
 } from './rules.ts'
 import type { EntryProblem } from './rules.ts'
+import { isTenantName } from './tenant-names.ts'
 
 export type CheckedEntry =
   | { readonly ok: true; readonly entry: AuditEntry }
@@ -32,6 +33,8 @@ export const SEGMENT_CHARACTERS_MAX = 4 * 1024 * 1024
 const outcome = oneOf('passed', 'failed', 'skipped')
 const wellFormed = (value: unknown): boolean =>
   typeof value === 'string' && value.length <= SEGMENT_CHARACTERS_MAX && value.isWellFormed()
+
+const isTenant = (value: unknown): boolean => typeof value === 'string' && isTenantName(value)
 
 const code = matching('an upper-case code', /^[A-Z][A-Z0-9_]{0,63}$/)
 
@@ -69,7 +72,7 @@ const STRUCTURAL_MEMBERS = {
       completionTokens: count,
     }),
   ),
-  tenant: optional(matching('the name of a tenant', /^[a-z][a-z0-9-]{0,30}$/)),
+  tenant: optional(must('the name of a tenant', isTenant)),
   sentBy: optional(name),
   act: optional(
     object({

@@ -1,6 +1,7 @@
 // Whose decisions count: people, their roles and their public keys, as the checking process was told by its own settings.
 import { hash } from 'node:crypto'
 import { LedgerError } from './ledger-error.ts'
+import { OPERATOR } from './tenant-names.ts'
 
 /** `reviewer` decides about dead letters and approvals, `compliance` about holds. */
 export const ROLES = ['reviewer', 'compliance'] as const
@@ -20,8 +21,9 @@ export type People = ReadonlyMap<string, PersonKey>
 
 export const NOBODY: People = new Map()
 
-const ENTRY =
-  /^(?<person>(?:[a-z][a-z0-9-]{0,30}\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}):(?<roles>[a-z+]{1,64}):(?<key>[A-Za-z0-9+/]{43}=)(?::(?<until>\d{4}-\d{2}-\d{2}))?$/
+const ENTRY = new RegExp(
+  String.raw`^(?<person>${OPERATOR}):(?<roles>[a-z+]{1,64}):(?<key>[A-Za-z0-9+/]{43}=)(?::(?<until>\d{4}-\d{2}-\d{2}))?$`,
+)
 
 /** The first 16 hex digits of SHA-256 over the raw key. */
 export const personKeyId = (publicKey: Uint8Array): string => hash('sha256', publicKey).slice(0, 16)

@@ -1,4 +1,5 @@
 // Handoffs that came in by another protocol: found again by the id they have there, and shown in its words.
+import { DEFAULT_TENANT } from '@baton/ledger'
 import { uuid } from '@baton/postgres'
 import { anyOf, sql } from '@baton/postgres/statements'
 import { run, tables } from './database.ts'
@@ -36,7 +37,7 @@ export type ExternalRefOutcome =
  */
 export async function takeExternalRef(db: Database, ref: TakenRef): Promise<ExternalRefOutcome> {
   const requestSha256 = Buffer.from(ref.requestSha256)
-  const tenant = ref.tenant ?? 'default'
+  const tenant = ref.tenant ?? DEFAULT_TENANT
   const taken = tables
     .insertInto('external_ref')
     .values({

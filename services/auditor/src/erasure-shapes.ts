@@ -1,4 +1,5 @@
 // The bodies of the erasure routes: exactly these members, checked before anything is looked up.
+import { OPERATOR, TENANT } from '@baton/ledger'
 import type { ErasedStore } from '@baton/audit'
 import { ProblemError } from '@baton/http/server'
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
@@ -29,11 +30,8 @@ export interface SubjectRequest {
 const TEXT = { type: 'string' }
 const SUBJECT = { type: 'string', pattern: String.raw`^[^\n]{1,256}$` }
 const CODE = { type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' }
-const TENANT = { type: 'string', pattern: '^[a-z][a-z0-9-]{0,30}$' }
-const OPERATOR = {
-  type: 'string',
-  pattern: '^(?:[a-z][a-z0-9-]{0,30}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
-}
+const OF_TENANT = { tenant: { type: 'string', pattern: `^${TENANT}$` } }
+const ACTOR = { type: 'string', pattern: `^${OPERATOR}$` }
 const LIST_MAX = 10_000
 
 const listOf = (items: object) => ({ type: 'array', maxItems: LIST_MAX, items })
@@ -74,13 +72,10 @@ function otherThan(
 }
 
 export const PLAN = exactly(
-  { id: UUID, subject: SUBJECT, basis: CODE, requestedBy: OPERATOR, ...LISTS },
-  { tenant: TENANT },
+  { id: UUID, subject: SUBJECT, basis: CODE, requestedBy: ACTOR, ...LISTS },
+  OF_TENANT,
 )
-export const CONFIRM = exactly(
-  { subject: SUBJECT, confirmedBy: OPERATOR, ...LISTS },
-  { tenant: TENANT },
-)
+export const CONFIRM = exactly({ subject: SUBJECT, confirmedBy: ACTOR, ...LISTS }, OF_TENANT)
 const STORAGE = record({
   database: TEXT,
   measuredAt: TEXT,
@@ -96,7 +91,7 @@ export const COMPLETE = exactly(
   { stores: listOf(STORE) },
   { storage: listOf(STORAGE), backupDays: { type: ['integer', 'null'], minimum: 0 } },
 )
-export const SEARCH = exactly({ subject: SUBJECT }, { tenant: TENANT })
+export const SEARCH = exactly({ subject: SUBJECT }, OF_TENANT)
 export const WITHOUT_BODY = {
   schema: { params: BY_ID },
   schemaErrorFormatter: refusing({ params: ERASURE_UNKNOWN }),

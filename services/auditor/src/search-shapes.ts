@@ -1,7 +1,7 @@
 // What a search and a cost report are asked with, and how both say where to go on.
 import { COST_KEYS } from '@baton/audit'
 import type { CostKey, Criteria, Looked, SearchPosition } from '@baton/audit'
-import { EVENT_NUMBERS, formatInstant } from '@baton/ledger'
+import { EVENT_NUMBERS, formatInstant, TENANT } from '@baton/ledger'
 import type { AuditEvent } from '@baton/ledger'
 import { ProblemError } from '@baton/http/server'
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
@@ -62,7 +62,7 @@ const SEARCH_BODY = {
   properties: {
     taskId: UUID,
     subject: name,
-    tenant: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,30}$' },
+    tenant: { type: 'string', pattern: `^${TENANT}$` },
     agent: name,
     fromAgent: name,
     toAgent: name,

@@ -1,5 +1,6 @@
 // Who may call: API keys with scopes. Only digests are kept, and they are compared in constant time.
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { DEFAULT_TENANT, OPERATOR_NAME, TENANT } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 
 export const SCOPES = [
@@ -42,8 +43,9 @@ export type Identified =
   | { readonly ok: false; readonly why: 'missing' | 'unknown' | 'expired' }
 
 const BEARER = /^Bearer +(?<key>bk_(?<id>[A-Za-z0-9-]{1,64})_[A-Za-z0-9_-]{32,128})$/i
-const ENTRY =
-  /^(?<id>[A-Za-z0-9-]{1,64})(?:@(?<operator>[A-Za-z0-9][A-Za-z0-9._-]{0,63}))?(?:%(?<tenant>[a-z][a-z0-9-]{0,30}))?:(?<scopes>[A-Za-z0-9:+=|._-]+):(?<sha256>[0-9a-f]{64})(?::(?<expires>\d{4}-\d{2}-\d{2}))?$/
+const ENTRY = new RegExp(
+  String.raw`^(?<id>[A-Za-z0-9-]{1,64})(?:@(?<operator>${OPERATOR_NAME}))?(?:%(?<tenant>${TENANT}))?:(?<scopes>[A-Za-z0-9:+=|._-]+):(?<sha256>[0-9a-f]{64})(?::(?<expires>\d{4}-\d{2}-\d{2}))?$`,
+)
 const NOBODY = Buffer.alloc(32)
 
 const digest = (key: string): Buffer => hash('sha256', key, 'buffer')
@@ -114,9 +116,6 @@ function parseEntry(entry: string): ApiKey | string {
     expiresAtMs,
   }
 }
-
-/** Whose keys say no tenant: alone in an installation it is all there is. */
-export const DEFAULT_TENANT = 'default'
 
 /** Whose an operator is: of the default tenant's, no name says it. */
 export const tenantOfOperator = (operator: string): string =>

@@ -1,4 +1,5 @@
 // Reading one handoff, one task, a task's trace, and the list of tasks. Nothing here changes anything.
+import { DEFAULT_TENANT } from '@baton/ledger'
 import { TASK_STATUSES } from '@baton/protocol'
 import type { FastifyInstance } from 'fastify'
 import {
@@ -13,7 +14,6 @@ import {
 import type { HandoffView, Pool, TaskReceipt, TaskView } from '@baton/store'
 import { ProblemError } from '@baton/http/server'
 import { keyOf } from './acting.ts'
-import { DEFAULT_TENANT } from './api-keys.ts'
 import type { AuditReads } from './audit-reads.ts'
 import { notFound } from './not-found.ts'
 import { refusedRequest } from './refused-request.ts'

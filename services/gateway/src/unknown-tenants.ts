@@ -1,9 +1,9 @@
 // Keys of a tenant that nobody has added can send nothing: whoever starts the gateway is told, before their users are.
+import { DEFAULT_TENANT } from '@baton/ledger'
 import { codeOf } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { listTenants } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { DEFAULT_TENANT } from './api-keys.ts'
 import type { ApiKey } from './api-keys.ts'
 
 interface TellParts {

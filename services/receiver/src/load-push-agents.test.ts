@@ -43,7 +43,7 @@ it('reads agents, with their secrets from the environment or from a file beside 
       requires: ['text'],
       capabilities: ['browser'],
       mcp: ['files'],
-      operator: 'outside',
+      operator: 'acme/outside',
     },
     { ...AGENT, type: 'two', secretEnv: 'TWO' },
     {

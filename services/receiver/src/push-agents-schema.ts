@@ -1,4 +1,5 @@
 // The file of agents that a receiver calls over HTTP (BATON_PUSH_AGENTS), as JSON Schema.
+import { OPERATOR } from '@baton/ledger'
 
 const name = { type: 'string', minLength: 1, maxLength: 256, pattern: '^[^\\u0000-\\u001f]*$' }
 const names = { type: 'array', items: name, maxItems: 100 }
@@ -11,7 +12,7 @@ const AGENT = {
     url: { type: 'string', maxLength: 2_048 },
     secretEnv: { type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,127}$' },
     secretFile: { type: 'string', minLength: 1, maxLength: 4_096 },
-    operator: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' },
+    operator: { type: 'string', pattern: `^${OPERATOR}$` },
     timeoutMs: { type: 'integer', minimum: 100, maximum: 3_600_000 },
     leaseMs: { type: 'integer', minimum: 1_000, maximum: 3_600_000 },
     requires: names,

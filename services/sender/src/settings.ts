@@ -1,5 +1,5 @@
 // What a sender process is told.
-import { integer, OPS_SETTINGS, optionalText, PROCESS_SETTINGS } from '@baton/runtime'
+import { integer, OPS_SETTINGS, PROCESS_SETTINGS } from '@baton/runtime'
 import {
   COMPRESSION_SETTINGS,
   FAN_OUT_SETTINGS,
@@ -8,6 +8,7 @@ import {
   SIGNING_SETTINGS,
   STORE_SETTINGS,
   SUMMARISER_SETTINGS,
+  TENANT_SETTINGS,
 } from '@baton/engine'
 
 export const SENDER_SETTINGS = {
@@ -18,13 +19,9 @@ export const SENDER_SETTINGS = {
   ...SIGNING_SETTINGS,
   ...FAN_OUT_SETTINGS,
   ...OUTBOX_SETTINGS,
+  ...TENANT_SETTINGS,
   ...PROCESS_SETTINGS,
   ...OPS_SETTINGS,
-  BATON_TENANT: optionalText({
-    help: 'Whose tasks are begun here; the default tenant’s where it is not set. `baton tenants` lists them.',
-    pattern: /^[a-z][a-z0-9-]{0,30}$/,
-    bounds: 'a tenant’s name: lower-case letters, digits and dashes',
-  }),
   BATON_SENDER_UNDER_WAY_MAX: integer({
     min: 1,
     max: 10_000,

@@ -1,6 +1,6 @@
 // What the audit store is told: structure in the record, text only in separately stored segments.
 import { randomUUID } from 'node:crypto'
-import { SEGMENT_CHARACTERS_MAX } from '@baton/ledger'
+import { DEFAULT_TENANT, SEGMENT_CHARACTERS_MAX } from '@baton/ledger'
 import type { AuditEntry, AuditEvent, EntryVerdicts, SegmentInput } from '@baton/ledger'
 import { encodeMessage, microUSD, transferCode } from '@baton/protocol'
 import type { HandoffMessage, Jurisdiction, Verdict } from '@baton/protocol'
@@ -85,8 +85,6 @@ export function lifecycleEntry(
 /** The default tenant is not named: alone in an installation it is all there is. */
 export const ofTenant = (tenant: string): Pick<AuditEntry, 'tenant'> =>
   tenant === DEFAULT_TENANT ? {} : { tenant }
-
-const DEFAULT_TENANT = 'default'
 
 // Whoever executes it in fact; the range was for the type that the message names.
 function receiverOf(known: Known | ExpiredHandoff): AuditEntry['toAgent'] {

@@ -123,19 +123,11 @@ describe('a join', () => {
   it('has subtasks in the form of a message where nothing was completed before, however long a name is', () => {
     const now = '2026-01-01T00:00:00.000Z'
     const ended = (name: string, position: number) => ({
+      ...ENDED,
       branchId: `b${position}`,
       name,
       position,
-      outcome: 'COMPLETED',
-      reason: null,
-      handoffId: null,
       result: 'null',
-      mac: null,
-      keyId: null,
-      signature: null,
-      spentMicroUSD: 100_000,
-      body: null,
-      named: null,
     })
     const { agentState } = joinRequest(fanOutOf(['a', 'n'.repeat(256)].map(ended)), now)
     expect(agentState.completedSubtasks).toEqual([

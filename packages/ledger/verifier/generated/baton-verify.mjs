@@ -1106,6 +1106,11 @@ function microsOfForm(instant) {
 	return parsed.micros + micros;
 }
 
+// packages/ledger/src/tenant-names.ts
+const TENANT = "[a-z][a-z0-9-]{0,30}";
+const isTenantName = (text) => WHOLE.test(text);
+const WHOLE = new RegExp(`^${TENANT}$`);
+
 // packages/ledger/src/check-entry.ts
 const SEGMENTS_MAX = 256;
 const SUBJECTS_MAX = 256;
@@ -1113,6 +1118,7 @@ const JOINS_MAX = 256;
 const SEGMENT_CHARACTERS_MAX = 4194304;
 const outcome = oneOf("passed", "failed", "skipped");
 const wellFormed = (value) => typeof value === "string" && value.length <= 4194304 && value.isWellFormed();
+const isTenant = (value) => typeof value === "string" && isTenantName(value);
 const code = matching("an upper-case code", /^[A-Z][A-Z0-9_]{0,63}$/);
 const STRUCTURAL_MEMBERS = {
 	event: must("an event the log knows", isAuditEvent),
@@ -1150,7 +1156,7 @@ const STRUCTURAL_MEMBERS = {
 		promptTokens: count,
 		completionTokens: count
 	})),
-	tenant: optional(matching("the name of a tenant", /^[a-z][a-z0-9-]{0,30}$/)),
+	tenant: optional(must("the name of a tenant", isTenant)),
 	sentBy: optional(name),
 	act: optional(object({
 		id: uuid,

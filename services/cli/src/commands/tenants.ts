@@ -1,5 +1,6 @@
 // `tenants`: who shares this installation, and which agent types of others each may hand off to.
 import { userInfo } from 'node:os'
+import { isTenantName } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
 import { addTenant, createPool, grantAgent, listTenants, revokeAgent } from '@baton/store'
 import type { Pool, TenantView } from '@baton/store'
@@ -29,17 +30,15 @@ const table = (tenants: readonly TenantView[]): string =>
     ]),
   )
 
-const NAME = /^[a-z][a-z0-9-]{0,30}$/
-
 export async function tenantsAdd(context: Context, tenant: string): Promise<ExitCode> {
   const { output } = context
-  if (!NAME.test(tenant)) throw NAME_INVALID
+  if (!isTenantName(tenant)) throw NAME_INVALID
   const isNew = await asOwner(context, (admin) => addTenant(admin, tenant))
   if (output.json) output.data(JSON.stringify({ tenant, isNew }))
   else output.words(isNew ? `${tenant} is a tenant.` : `${tenant} was a tenant before.`)
   output.words(`Its agents are called ${tenant}/<name>; what bears no such name stays as it was.`)
   output.next(
-    `node services/gateway/src/create-key.ts handoffs:send+handoffs:read --operator <name> --tenant ${tenant}`,
+    `with Node 26: node services/gateway/src/create-key.ts handoffs:send+handoffs:read --operator <name> --tenant ${tenant}`,
   )
   return EXIT.fine
 }

@@ -1,8 +1,8 @@
 // Whose work a key may claim: of agent types of its own tenant, and of those only that it names.
+import { DEFAULT_TENANT } from '@baton/ledger'
 import { ProblemError } from '@baton/http/server'
 import { findTenantOfAgent } from '@baton/store'
 import type { Database } from '@baton/store'
-import { DEFAULT_TENANT } from '../api-keys.ts'
 import type { ApiKey } from '../api-keys.ts'
 
 /** Throws 403 where the key may not claim the work of this agent type. */

@@ -1,11 +1,11 @@
 // Which task a message of the Handoffs API belongs to, and what it may cost there: one line of handoffs at a time.
+import { DEFAULT_TENANT } from '@baton/ledger'
 import { randomUUID } from 'node:crypto'
 import { ProblemError } from '@baton/http/server'
 import { HANDOFFS_API } from '@baton/protocol/dialects/handoffs-api'
 import type { Placement } from '@baton/protocol/dialects/handoffs-api'
 import { foreignUuid } from '@baton/protocol/dialects/foreign-id'
 import { findTaskBudget, lockTaskBudget } from '@baton/store'
-import { DEFAULT_TENANT } from '../api-keys.ts'
 import type { Database, ForeignHandoff, NewHandoff, Pool } from '@baton/store'
 
 export interface Placed extends Placement {

@@ -1,11 +1,11 @@
 // The session peers of the operator's file: who calls, and how each is called. Read once, at the start.
+import { DEFAULT_TENANT } from '@baton/ledger'
 import { hash, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { bearerOf } from '@baton/http/server'
 import { readPeers } from '@baton/protocol/dialects/session'
 import type { SessionPeer } from '@baton/protocol/dialects/session'
 import { permanent } from '@baton/runtime'
-import { DEFAULT_TENANT } from '../api-keys.ts'
 import type { ApiKey, Identified } from '../api-keys.ts'
 
 /** A peer with the token for calling it. */

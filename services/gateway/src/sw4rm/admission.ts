@@ -1,11 +1,12 @@
 // Who may send a message at all: a call is refused by its metadata, before a byte of its message is read, and what is
 // admitted arrives soon. Nobody without a key takes memory here, and nobody with one takes much.
+import { DEFAULT_TENANT } from '@baton/ledger'
 import { ServerInterceptingCall } from '@grpc/grpc-js'
 import type { Metadata, ServerInterceptor } from '@grpc/grpc-js'
 import { ProblemError } from '@baton/http/server'
 import type { SocketLimit } from '@baton/http/sockets'
 import type { Logger } from '@baton/runtime'
-import { DEFAULT_TENANT, identify } from '../api-keys.ts'
+import { identify } from '../api-keys.ts'
 import type { ApiKey } from '../api-keys.ts'
 import { keyWithScope } from '../request-context.ts'
 import { rateLimited } from '../server.ts'
