@@ -1,6 +1,8 @@
 // Two tenants of one installation: neither sees, steers, delays, charges or learns of anything of the other, on any route.
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '@baton/gateway'
+import { buildHandoffMessage } from '@baton/sdk'
+import type { AgentState } from '@baton/sdk'
 import { addTenant, createPool, grantAgent, revokeAgent } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { acquirePostgres } from '@baton/testkit'
@@ -35,6 +37,7 @@ interface Key {
 }
 
 const of = ({ key }: Key) => ({ authorization: `Bearer ${key}` })
+const TRACE = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
 const agentOf = (agentId: string) => ({ agent: { agentId, agentVersion: '1.0.0' } })
 
 interface Body {
@@ -76,6 +79,28 @@ describe('names', () => {
       status: 422,
       body: { code: 'BATON_AGENT_OF_OTHER_TENANT' },
     })
+  })
+
+  it('nobody sends to an agent of another among several, or as a message that was built elsewhere', async () => {
+    const receiverList = [{ agentType: 'acme/reader' }, { agentType: 'globex/reader' }]
+    const several = stateBody(agentOf('acme/intake'), {
+      targetAgentType: 'acme/reader',
+      constraints: { receiverList },
+    })
+    const built = (from: string, to: string) => {
+      const { agentState } = stateBody({ ...agentOf(from), traceparent: TRACE })
+      return {
+        message: buildHandoffMessage(agentState as unknown as AgentState, to),
+        checkpoint: {},
+      }
+    }
+    const bodies = [several, built('globex/intake', 'acme/reader'), built('acme/intake', 'reader')]
+    for (const body of bodies) {
+      const answer = await post(fixture.gateway, body, { key: acme.key })
+      expect(answer.json<Body>().code).toBe('BATON_AGENT_OF_OTHER_TENANT')
+    }
+    const own = await post(fixture.gateway, built('acme/intake', 'acme/reader'), { key: acme.key })
+    expect(own.statusCode).toBe(202)
   })
 
   it('a grant lets one tenant hand off to one agent type of another, until it is taken back', async () => {
