@@ -5,7 +5,7 @@ import { buildHandoffMessage } from '@baton/sdk'
 import type { AgentState } from '@baton/sdk'
 import { addTenant, createPool, grantAgent, revokeAgent } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { acquirePostgres } from '@baton/testkit'
+import { acquirePostgres, createTestPeople } from '@baton/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { get, keys, openGateway, post, stateBody } from './gateway-fixture.ts'
 import type { GatewayFixture } from './gateway-fixture.ts'
@@ -13,13 +13,18 @@ import type { GatewayFixture } from './gateway-fixture.ts'
 const SCOPES =
   'handoffs:send+handoffs:read+handoffs:return+handoffs:cancel+executions:claim+tasks:resume+approvals:decide+dead-letters:review+dead-letters:redrive+erasures:plan+erasures:approve'
 const acme = createApiKey({ scopes: SCOPES, operator: 'ann', tenant: 'acme' })
+const approver = createApiKey({ scopes: SCOPES, operator: 'bob', tenant: 'acme' })
+const PEOPLE_OF_TENANTS = createTestPeople(['acme/bob', 'globex/bob', 'bob'])
 const globex = createApiKey({ scopes: SCOPES, operator: 'ann', tenant: 'globex' })
 const home = createApiKey({ scopes: SCOPES, operator: 'ann' })
 
 let fixture: GatewayFixture
 let admin: Pool
 beforeAll(async () => {
-  fixture = await openGateway({ acme, globex, home })
+  fixture = await openGateway(
+    { acme, approver, globex, home },
+    { people: PEOPLE_OF_TENANTS.people },
+  )
   await fixture.gateway.server.ready()
   const { adminUrl } = await acquirePostgres()
   const url = new URL(adminUrl)
@@ -242,6 +247,27 @@ describe('what others have', () => {
     expect(differing.length).toBeGreaterThan(6)
   })
 
+  it('the signature of somebody of the same name at another tenant, or at none, decides nothing', async () => {
+    const decide = (headers: object = {}) =>
+      fixture.gateway.server.inject({
+        method: 'POST',
+        url: `/v2/approvals/${others.acme.handoffId}`,
+        headers: { ...of(approver), 'content-type': 'application/json', ...headers },
+        payload: '{"decision":"approve"}',
+      })
+    const waiting = await get(fixture.gateway, '/v2/approvals', of(approver))
+    expect(waiting.json<{ approvals: unknown[] }>().approvals).toHaveLength(1)
+    const asked = await decide()
+    const needed = String(asked.headers['baton-decision-needed'])
+    expect([asked.statusCode, needed.split(' ')[3]]).toEqual([403, 'acme/bob'])
+    for (const other of ['globex/bob', 'bob']) {
+      const signature = PEOPLE_OF_TENANTS.answer(needed.replace('acme/bob', other))
+      expect((await decide({ 'baton-decision': signature })).statusCode).toBe(403)
+    }
+    const signed = await decide({ 'baton-decision': PEOPLE_OF_TENANTS.answer(needed) })
+    expect(signed.json()).toMatchObject({ decision: 'approve', decidedBy: 'acme/bob' })
+  })
+
   it('their own tenant sees and steers them', async () => {
     const answers = await Promise.all(
       [
@@ -252,8 +278,6 @@ describe('what others have', () => {
       ].map((path) => get(fixture.gateway, path, of(acme))),
     )
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
-    const approvals = await get(fixture.gateway, '/v2/approvals', of(acme))
-    expect(approvals.json<{ approvals: unknown[] }>().approvals).toHaveLength(1)
   })
 })
 
