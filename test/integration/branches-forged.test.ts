@@ -62,6 +62,8 @@ const ATTACKS: Record<string, string> = {
   'an outcome': `update branch set outcome = 'FAILED', result = '"mine"' where task_id = $1 and name = 'a'`,
   'the message of a branch': `update handoff_body set body = convert_to(replace(convert_from(body, 'UTF8'), '"taskDescription":"a"', '"taskDescription":"x"'), 'UTF8')
     where handoff_id in (select last_handoff_id from branch where task_id = $1 and name = 'a')`,
+  'whom an answer names, into what nobody can read': `update execution set named = '["x' where handoff_id in
+    (select last_handoff_id from branch where task_id = $1 and name = 'a')`,
   'what has no authenticator': `update fan_out set mac = null where task_id = $1`,
 }
 
