@@ -1,5 +1,6 @@
 // `npm run chaos`: real processes, seeded faults, and a checker that says which promise broke.
 import { writeFileSync } from 'node:fs'
+import { inspect } from 'node:util'
 import { readArguments } from './arguments.ts'
 import type { CampaignArguments } from './arguments.ts'
 import { runCampaign, startServers } from './campaign.ts'
@@ -99,7 +100,7 @@ const BATCHING_DELAY_MS = 5_000
 try {
   process.exitCode = await main()
 } catch (error) {
-  say(`chaos: the campaign failed: ${error instanceof Error ? (error.stack ?? '') : String(error)}`)
+  say(`chaos: the campaign failed: ${inspect(error)}`)
   process.exitCode = FAILED
 }
 // Whatever a failed campaign left under way does not keep this process.

@@ -7,7 +7,7 @@ export interface ProcessControl {
   readonly offsetMs: number
   /** How fast its wall clock runs; 1 is true. */
   readonly rate: number
-  /** Blocks the event loop once for this long; a new `blockId` asks again. */
+  /** Blocks the event loop once for this long; a new `blockId` asks again. A process that starts afterwards is not meant. */
   readonly blockMs: number
   readonly blockId: number
 }
@@ -35,20 +35,22 @@ const ShiftedDate: DateConstructor = new Proxy(TrueDate, {
 })
 
 function readControl(): void {
-  if (!existsSync(file)) return
-  const text = readFileSync(file, 'utf8')
-  // A file that is just being written is read again at the next poll.
-  if (!text.endsWith('}\n')) return
-  const next = JSON.parse(text) as ProcessControl
   const { blockId } = control
+  takeControl()
+  if (control.blockId !== blockId && control.blockMs > 0) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, control.blockMs)
+  }
+}
+
+function takeControl(): void {
+  if (!existsSync(file)) return
+  const next = JSON.parse(readFileSync(file, 'utf8')) as ProcessControl
   if (next.rate !== control.rate) since = TrueDate.now()
   control = next
-  if (next.blockId !== blockId && next.blockMs > 0) {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, next.blockMs)
-  }
 }
 
 if (file !== '') {
   globalThis.Date = ShiftedDate
+  takeControl()
   setInterval(readControl, POLL_MS).unref()
 }
