@@ -1,4 +1,5 @@
 // `npm run bench -- graph`: what order costs. A chain of handoffs, and three branches beside their slowest one.
+import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createSender, parseSigningKeys } from '@baton/sdk'
 import type { Sender } from '@baton/sdk'
@@ -11,13 +12,19 @@ import { recordMeasurements } from './results.ts'
 import { spreadOf } from './statistics.ts'
 import type { Spread } from './statistics.ts'
 
+const AT_ONCE = 64
+
 const HELP = `npm run bench -- graph [options]
   --tasks N      chains, and tasks that fan out, one after another (30)
+  --chains N     then so many chains, ${AT_ONCE} of them under way at once (640)
+  --only-chains  no task that fans out, as for a version that knows none
   --no-redis     relay in the receiver's process instead of BullMQ on Redis
   --json         one JSON object as the last line of stdout`
 
 const OPTIONS = {
   tasks: { type: 'string', default: '30' },
+  chains: { type: 'string', default: '640' },
+  'only-chains': { type: 'boolean', default: false },
   'no-redis': { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -27,6 +34,8 @@ const BYTES = 4_096
 /** The first tasks warm up plans, caches and code. */
 const WARM_UP = 5
 const TASK_MAX_MS = 30_000
+const POLL_MS = 20
+const RATE_MAX_MS = 300_000
 const SLOWEST_MS = Math.max(...BRANCH_MS)
 const SHARE_MAX = 1.2
 
@@ -60,6 +69,26 @@ async function measure({ sender, pool }: Bench, tasks: number, [to, text]: [stri
   return spreadOf(spent)
 }
 
+/** Keeps chains under way until `chains` have completed; answers the handoffs a second. */
+async function measureRate({ sender, pool }: Bench, chains: number): Promise<number> {
+  const underWay = new Set<string>()
+  let sent = 0
+  const startedAt = performance.now()
+  while (sent < chains || underWay.size > 0) {
+    const more = Math.min(AT_ONCE - underWay.size, chains - sent)
+    const states = Array.from({ length: more }, () => stateOf(BYTES, (sent += 1)))
+    await Promise.all(states.map((state) => sender.send(state, 'link-0')))
+    for (const { taskId } of states) underWay.add(taskId)
+    await setTimeout(POLL_MS)
+    const text = `select id from task where id = any($1::uuid[]) and status = 'COMPLETED'`
+    const { rows } = await pool.query<{ id: string }>({ text, values: [[...underWay]] })
+    for (const { id } of rows) underWay.delete(id)
+    if (performance.now() - startedAt > RATE_MAX_MS)
+      throw new Error(`${underWay.size} of ${chains} chains have not completed`)
+  }
+  return Math.round((chains * CHAIN_HOPS * 1_000) / (performance.now() - startedAt))
+}
+
 async function hasCompleted(pool: Pool, taskId: string): Promise<boolean> {
   const text = `select status = 'COMPLETED' as completed from task where id = $1`
   const { rows } = await pool.query<{ completed: boolean }>({ text, values: [taskId] })
@@ -74,7 +103,13 @@ interface Servers {
   readonly redisUrl: string | undefined
 }
 
-async function run(tasks: number, { adminUrl, redisUrl }: Servers) {
+interface Plan {
+  readonly tasks: number
+  readonly chains: number
+  readonly onlyChains: boolean
+}
+
+async function run({ tasks, chains, onlyChains }: Plan, { adminUrl, redisUrl }: Servers) {
   const system = await createSystem({
     purpose: 'bench',
     adminUrl,
@@ -90,8 +125,11 @@ async function run(tasks: number, { adminUrl, redisUrl }: Servers) {
     if (redisUrl !== undefined) await system.start('relay')
     await system.start('receiver')
     const chain = await measure({ sender, pool }, tasks, ['link-0', CHAINED])
-    const branches = await measure({ sender, pool }, tasks, ['fork', BRANCHED])
-    return { chain, branches }
+    const perSecond = await measureRate({ sender, pool }, chains)
+    const branches = onlyChains
+      ? undefined
+      : await measure({ sender, pool }, tasks, ['fork', BRANCHED])
+    return { chain, perSecond, branches }
   } finally {
     await sender.close()
     await pool.end()
@@ -99,33 +137,47 @@ async function run(tasks: number, { adminUrl, redisUrl }: Servers) {
   }
 }
 
+function tell(what: string, figures: string, promised?: string): void {
+  say(`${what}: ${figures}`)
+  recordMeasurements([{ what, figures, ...(promised === undefined ? {} : { promised }) }])
+}
+
+function tellBranches(branches: Spread, tasks: number): void {
+  tell(
+    `graph: branches of ${BRANCH_MS.join(', ')} ms, joined`,
+    `${figuresOf(branches)} of ${tasks} until the join is accepted: ${ofSlowest(branches.p50)} of the slowest at p50, ${ofSlowest(branches.p95)} at p95`,
+    `${SHARE_MAX} of the slowest`,
+  )
+  if (!(branches.p50 <= SLOWEST_MS * SHARE_MAX)) process.exitCode = 1
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: OPTIONS, args: process.argv.slice(3) })
   if (values.help) return say(HELP)
-  const tasks = Number(values.tasks)
+  const plan = {
+    tasks: Number(values.tasks),
+    chains: Number(values.chains),
+    onlyChains: values['only-chains'],
+  }
   const postgres = await startOwnPostgres()
   const redis = values['no-redis'] ? undefined : await startOwnRedis()
   try {
     if (redis !== undefined && 'unavailable' in redis)
       throw new Error(`no Redis (${redis.unavailable}): give --no-redis`)
     const servers = { adminUrl: postgres.superuserUrl, redisUrl: redis?.url }
-    const { chain, branches } = await run(tasks, servers)
-    const share = ofSlowest(branches.p50)
-    const chainFigures = `${figuresOf(chain)} of ${tasks}, first send to last effect`
-    const branchFigures = `${figuresOf(branches)} of ${tasks} until the join is accepted: ${share} of the slowest at p50, ${ofSlowest(branches.p95)} at p95`
-    say(
-      `chain of ${CHAIN_HOPS}: ${chainFigures}\nbranches of ${BRANCH_MS.join(', ')} ms: ${branchFigures}`,
+    const { chain, perSecond, branches } = await run(plan, servers)
+    const { tasks, chains } = plan
+    tell(
+      `graph: a chain of ${CHAIN_HOPS}, alone`,
+      `${figuresOf(chain)} of ${tasks}, first send to last effect`,
     )
-    recordMeasurements([
-      { what: `graph: a chain of ${CHAIN_HOPS}, alone`, figures: chainFigures },
-      {
-        what: `graph: branches of ${BRANCH_MS.join(', ')} ms, joined`,
-        figures: branchFigures,
-        promised: `${SHARE_MAX} of the slowest`,
-      },
-    ])
-    if (values.json) process.stdout.write(`${JSON.stringify({ tasks, chain, branches })}\n`)
-    if (!(branches.p50 <= SLOWEST_MS * SHARE_MAX)) process.exitCode = 1
+    tell(
+      `graph: chains of ${CHAIN_HOPS}, ${AT_ONCE} at once`,
+      `${perSecond} handoffs/s over ${chains} chains`,
+    )
+    if (branches !== undefined) tellBranches(branches, tasks)
+    if (values.json)
+      process.stdout.write(`${JSON.stringify({ tasks, chains, chain, perSecond, branches })}\n`)
   } finally {
     if (redis !== undefined && !('unavailable' in redis)) await redis.stop()
     await postgres.stop()
