@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   appendChunks,
   completeExecutions,
-  digestStream,
+  digestStreams,
   findStreamPlace,
   listChunks,
   listChunksBefore,
@@ -107,7 +107,7 @@ it('completes with exactly the chunks that are committed, and with none after it
   await appendChunks(store.pool, fence, chunks(1, 3))
   expect((await complete(fence, 0)).size).toBe(0)
   expect((await complete(fence, 4)).size).toBe(0)
-  expect((await digestStream(store.pool, fence.handoffId)).chunks).toBe(3)
+  expect((await digestStreams(store.pool, [fence.handoffId])).get(fence.handoffId)?.chunks).toBe(3)
   expect((await complete(fence, 3)).size).toBe(1)
   expect(await appendChunks(store.pool, fence, [chunk(4)])).toBe(false)
   expect(await listStreams(store.pool, [fence.handoffId, randomUUID()])).toEqual([

@@ -38,6 +38,7 @@ it('shows a task of which nothing is recorded yet', async () => {
     records: [],
     unrecorded: [],
     expiredHandoffs: [],
+    alteredStreams: [],
     isAbsent: true,
     verified: true,
   })
@@ -55,6 +56,7 @@ it('raises an alarm where a handoff was accepted without a record', async () => 
     records: [],
     unrecorded: [handoffId],
     expiredHandoffs: [],
+    alteredStreams: [],
     isAbsent: true,
     verified: false,
   })
@@ -116,7 +118,7 @@ it('shows what the log says of a task that only the log knows any more', async (
   expect((await get(fixture.gateway, path)).json()).toEqual({
     task: null,
     handoffs: [],
-    audit: { ...audit, unrecorded: [], expiredHandoffs: [], isAbsent: false },
+    audit: { ...audit, unrecorded: [], expiredHandoffs: [], alteredStreams: [], isAbsent: false },
   })
 })
 

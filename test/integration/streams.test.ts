@@ -46,12 +46,15 @@ const reader = { key: pullKeys.people.key }
 const follow = ({ handoffId }: Pick<Claimed, 'handoffId'>, after = 0) =>
   readStream({ url: world.url(), ...reader, handoffId, after })
 
-async function page(handoffId: string, query = ''): Promise<Record<string, unknown>> {
-  const response = await fetch(`${world.url()}/v2/handoffs/${handoffId}/chunks${query}`, {
+async function read(path: string): Promise<Record<string, unknown>> {
+  const response = await fetch(`${world.url()}${path}`, {
     headers: { authorization: `Bearer ${reader.key}` },
   })
   return (await response.json()) as Record<string, unknown>
 }
+
+const page = (handoffId: string, query = '') => read(`/v2/handoffs/${handoffId}/chunks${query}`)
+const traced = async ({ taskId }: Claimed) => (await read(`/v2/tasks/${taskId}/trace`))['audit']
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest()
 const digestOf = (bodies: readonly string[]) =>
@@ -104,6 +107,22 @@ it('takes chunks of who executes it, answers them in pages and as events, and se
       '{"content":null,"kind":"table"}',
     ]),
   })
+})
+
+it.each([
+  [
+    'changed',
+    `update stream_chunk set body = '{"content":"c","kind":"text"}' where handoff_id = $1 and seq = 2`,
+  ],
+  ['removed', 'delete from stream_chunk where handoff_id = $1 and seq = 2'],
+])('is not verified by a trace once a chunk was %s', async (_, attack) => {
+  const one = await taken()
+  await emit(one, { seq: 1, chunks: texts('a', 'b') })
+  await world.settle(one, { outcome: 'complete', chunks: 2 })
+  await traceWith(world, one.taskId, 'EXECUTION_COMPLETED')
+  expect(await traced(one)).toMatchObject({ verified: true, alteredStreams: [] })
+  await world.pool.query({ text: attack, values: [one.handoffId] })
+  expect(await traced(one)).toMatchObject({ verified: false, alteredStreams: [one.handoffId] })
 })
 
 it('is followed on the command line, whose exit code says whether it is whole', async () => {

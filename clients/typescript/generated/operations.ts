@@ -281,7 +281,7 @@ readonly "tier": "hot" | "cold"
 /** The decision record. */
 readonly "body": Readonly<Record<string, unknown>>
 })[]
-/** Nothing missing, nothing changed, and every accepted handoff has its decision. */
+/** Nothing missing, nothing changed, every accepted handoff has its decision, and every stream its recorded chunks. */
 readonly "verified": boolean
 /** What signed maps of tasks say of the end of the task, the strongest proof first; empty where none does yet. */
 readonly "ends"?: readonly ({
@@ -297,6 +297,8 @@ readonly "seenBy"?: "witnesses" | "anchor file" | "database" | null
 readonly "isAbsent"?: boolean
 /** Handoffs that were accepted although the log has no such decision; each is an alarm. */
 readonly "unrecorded": readonly (string)[]
+/** Handoffs whose chunks are not those that their record of completion names; each is an alarm. */
+readonly "alteredStreams"?: readonly (string)[]
 /** Handoffs whose decision was recorded and has expired since; nothing is wrong with that. */
 readonly "expiredHandoffs"?: readonly (string)[]
 }

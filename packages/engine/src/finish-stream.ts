@@ -1,5 +1,5 @@
 // The end of a stream: a completion commits only with every chunk that it names, and with no other.
-import { digestStream, findStreamPlace } from '@baton/store'
+import { digestStreams, findStreamPlace } from '@baton/store'
 import type { Completion, Fence, Pool, StreamDigest } from '@baton/store'
 import { incomplete } from './decide/chunks.ts'
 import type { Ended } from './decide/outcome.ts'
@@ -12,8 +12,8 @@ export async function finishedStream(
 ): Promise<StreamDigest | undefined> {
   const expected = execution.kind === 'done' ? (execution.result.chunks ?? 0) : 0
   if (expected === 0) return undefined
-  const stream = await digestStream(pool, handoffId)
-  if (stream.chunks !== expected) throw incomplete(expected, stream.chunks)
+  const stream = (await digestStreams(pool, [handoffId])).get(handoffId)
+  if (stream?.chunks !== expected) throw incomplete(expected, stream?.chunks ?? 0)
   return stream
 }
 

@@ -115,9 +115,10 @@ export function listChunksBefore(
   return run<NewChunk & object>(db, 'list_chunks_before', BEFORE, [handoffId, seq])
 }
 
-const DIGEST = `
-select count(*)::integer as chunks, encode(sha256(coalesce(string_agg(sha256, '' order by seq), '')), 'hex') as sha256
-from stream_chunk where handoff_id = $1`
+const DIGESTS = `
+select i.id as "handoffId", count(c.seq)::integer as chunks,
+  encode(sha256(coalesce(string_agg(c.sha256, '' order by c.seq), '')), 'hex') as sha256
+from unnest($1::uuid[]) i (id) left join stream_chunk c on c.handoff_id = i.id group by i.id`
 
 /** How many chunks a stream has, and SHA-256 over the digests of all of them in their order: lower-case hex. */
 export interface StreamDigest {
@@ -125,9 +126,18 @@ export interface StreamDigest {
   readonly sha256: string
 }
 
-export async function digestStream(db: Database, handoffId: string): Promise<StreamDigest> {
-  const [digest] = await run<StreamDigest & object>(db, 'digest_stream', DIGEST, [handoffId])
-  return digest as StreamDigest
+/** What is committed of these streams now, by the ids of their handoffs; of one without chunks too. */
+export async function digestStreams(
+  db: Database,
+  handoffIds: readonly string[],
+): Promise<ReadonlyMap<string, StreamDigest>> {
+  const rows = await run<StreamDigest & { readonly handoffId: string }>(
+    db,
+    'digest_streams',
+    DIGESTS,
+    [handoffIds],
+  )
+  return new Map(rows.map(({ handoffId, chunks, sha256 }) => [handoffId, { chunks, sha256 }]))
 }
 
 /** How a stream stands for those who read it. */

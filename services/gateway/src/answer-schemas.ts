@@ -234,7 +234,7 @@ const ANSWERS = {
           ),
           verified: described(
             yesOrNo,
-            'Nothing missing, nothing changed, and every accepted handoff has its decision.',
+            'Nothing missing, nothing changed, every accepted handoff has its decision, and every stream its recorded chunks.',
           ),
           ends: described(
             listOf(
@@ -257,6 +257,10 @@ const ANSWERS = {
           unrecorded: described(
             listOf(text),
             'Handoffs that were accepted although the log has no such decision; each is an alarm.',
+          ),
+          alteredStreams: described(
+            listOf(text),
+            'Handoffs whose chunks are not those that their record of completion names; each is an alarm.',
           ),
           expiredHandoffs: described(
             listOf(text),

@@ -62,7 +62,7 @@ export function addReadRoutes(scope: FastifyInstance, { pool, audit }: ReadRoute
   scope.get<ById>('/tasks/:id/trace', TRACE_TASK, async (request) => {
     const { params } = request
     const whole = await findWhole(pool, params.id)
-    const recorded = await readTaskTrace(audit, params.id, {
+    const recorded = await readTaskTrace({ audit, pool }, params.id, {
       handoffs: whole?.handoffs ?? [],
       receipts: await listTaskReceipts(pool, params.id),
     })

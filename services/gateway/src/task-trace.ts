@@ -1,6 +1,7 @@
 // One task as both databases know it: what was done, and the record that allowed each part of it.
 import { BatonError } from '@baton/runtime'
-import type { HandoffView, TaskReceipt } from '@baton/store'
+import { digestStreams, listStreams } from '@baton/store'
+import type { HandoffView, Pool, TaskReceipt } from '@baton/store'
 import type { AuditReads, AuditTrace } from './audit-reads.ts'
 import { ProblemError } from '@baton/http/server'
 
@@ -9,18 +10,20 @@ export interface RecordedTrace extends AuditTrace {
   readonly unrecorded: readonly string[]
   /** Handoffs whose decision was recorded, and has expired since with the first records of the task. */
   readonly expiredHandoffs: readonly string[]
+  /** Handoffs whose chunks are not those that their record of completion names; each is an alarm. */
+  readonly alteredStreams: readonly string[]
   /** Whether it is proven that the log never had a record of the task. */
   readonly isAbsent: boolean
 }
 
 /**
  * What the audit log says of a task whose handoffs were read before, so that each decision they
- * rest on must be in it. `verified` holds only where none is missing. Throws 503
+ * rest on must be in it. `verified` holds only where none is missing, and every stream is of the chunks that were recorded. Throws 503
  * BATON_AUDIT_UNAVAILABLE while the log cannot be read, because half a trace would look like all of
  * it, and 502 BATON_AUDIT_TOKEN_REFUSED where an operator must mend the gateway's settings first.
  */
 export async function readTaskTrace(
-  audit: AuditReads,
+  { audit, pool }: { readonly audit: AuditReads; readonly pool: Pool },
   taskId: string,
   known: KnownTask,
 ): Promise<RecordedTrace> {
@@ -33,8 +36,37 @@ export async function readTaskTrace(
   const expired = expiredAmong(recorded, known.receipts)
   const expiredHandoffs = without.filter((handoffId) => expired.has(handoffId))
   const unrecorded = without.filter((handoffId) => !expired.has(handoffId))
-  const verified = recorded.verified && unrecorded.length === 0
-  return { ...recorded, unrecorded, expiredHandoffs, isAbsent: found === 'absent', verified }
+  const alteredStreams = await listAltered(pool, recorded.records, known.handoffs)
+  const verified = recorded.verified && unrecorded.length + alteredStreams.length === 0
+  const isAbsent = found === 'absent'
+  return { ...recorded, unrecorded, expiredHandoffs, alteredStreams, isAbsent, verified }
+}
+
+/** What was erased with the people it may tell of is not altered. */
+async function listAltered(
+  pool: Pool,
+  records: readonly object[],
+  handoffs: readonly HandoffView[],
+): Promise<string[]> {
+  const stored = new Set(handoffs.map(({ handoffId }) => handoffId))
+  const named = new Map(records.flatMap(namedStream).filter(([id]) => stored.has(id)))
+  if (named.size === 0) return []
+  const ids = [...named.keys()]
+  const views = await listStreams(pool, ids)
+  const erased = new Set(views.flatMap((view) => (view.erased ? view.handoffId : [])))
+  const digests = await digestStreams(pool, ids)
+  return ids.filter((id) => !erased.has(id) && digests.get(id)?.sha256 !== named.get(id))
+}
+
+/** The handoff and the digest of what it yielded, where the record names one. */
+function namedStream(record: object): [string, string][] {
+  const { body } = record as {
+    body?: { handoffId?: unknown; stream?: { sha256?: unknown } | null }
+  }
+  const { handoffId, stream } = body ?? {}
+  return typeof handoffId === 'string' && typeof stream?.sha256 === 'string'
+    ? [[handoffId, stream.sha256]]
+    : []
 }
 
 /** What this database knows of a task: receipts say where the decisions of its handoffs stood in the log. */

@@ -29,6 +29,7 @@ interface RecordedTrace extends TaskTrace {
   readonly isOpen: boolean
   readonly unrecorded: readonly string[]
   readonly expiredHandoffs: readonly string[]
+  readonly alteredStreams: readonly string[]
   readonly isAbsent: boolean
 }
 
@@ -74,7 +75,8 @@ function exitCodeOf({ verified, gaps, findings, unrecorded }: RecordedTrace): Ex
 }
 
 function print({ output }: Context, found: RecordedTrace, traceMs: number): void {
-  const { taskId, records, expired, gaps, findings, unrecorded, verified, cost } = found
+  const { taskId, records, expired, gaps, findings, unrecorded, alteredStreams, verified, cost } =
+    found
   if (output.json) output.data(JSON.stringify({ ...found, traceMs }))
   else {
     output.data(`Task ${taskId}\n`)
@@ -101,6 +103,9 @@ function print({ output }: Context, found: RecordedTrace, traceMs: number): void
     ...gaps.map(({ message }) => message),
     ...findings.map(({ message }) => message),
     ...unrecorded.map((handoffId) => `handoff ${handoffId} was accepted without a record of it`),
+    ...alteredStreams.map(
+      (handoffId) => `the chunks of handoff ${handoffId} are not those that its record names`,
+    ),
   ]
   for (const problem of problems) output.step('failed', 'record', problem)
   if (verified) {
