@@ -148,6 +148,16 @@ const REFUSED: readonly (readonly [name: string, body: unknown, problem: Problem
     { status: 422, code: 'BATON_PERSONAL_DATA_AMBIGUOUS' },
   ],
   [
+    'more people than one record can be of',
+    stateBody({
+      personalData: {
+        dataSubjects: Array.from({ length: 257 }, (_, nth) => `person-${nth}`),
+        payload: {},
+      },
+    }),
+    { status: 422, code: 'BATON_SUBJECTS_TOO_MANY' },
+  ],
+  [
     'a message without a checkpoint',
     { message: message() },
     { status: 422, code: 'BATON_CHECKPOINT_MISSING', pointer: '/checkpoint' },

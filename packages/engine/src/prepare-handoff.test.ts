@@ -100,6 +100,17 @@ describe('a prepared handoff', () => {
   })
 })
 
+it('names no more people than a text of the audit log can be of', () => {
+  const of = (people: number) => {
+    const dataSubjects = Array.from({ length: people }, (_, nth) => `person-${nth}`)
+    return prepare({}, { personalData: { dataSubjects, payload: {} } })
+  }
+  expect(() => of(256)).not.toThrow()
+  expect(() => of(257)).toThrow(
+    expect.objectContaining({ code: 'BATON_SUBJECTS_TOO_MANY', fix: expect.any(String) }),
+  )
+})
+
 describe('names that the audit log does not take', () => {
   it.each([
     ['/toAgent/agentType', sampleState(), 'ünï'],

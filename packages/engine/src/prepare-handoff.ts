@@ -15,6 +15,7 @@ import type { WrittenSummary } from '@baton/summarise'
 import type { JoinHandoff } from '@baton/protocol/settlement'
 import { permanent } from '@baton/runtime'
 import { newTraceparent, parseTraceparent, parseTracestate } from '@baton/telemetry'
+import { SUBJECTS_MAX } from './decide/named-in-answer.ts'
 import type { ReceiverBounds } from './known-receivers.ts'
 
 export interface PrepareOptions {
@@ -165,6 +166,7 @@ export function prepareSaved(
   refuseWithoutCheckpoint(saved)
   refuseUnaddressed(message)
   refuseUnrecordableNames(message)
+  refuseManySubjects(message)
   refuseAmbiguousSubjects(message)
   refuseNegativeBudget(message)
   const signed = signHandoff(message, keyRing)
@@ -296,6 +298,15 @@ function refuseNegativeBudget({ costTracking }: HandoffMessage): void {
   if (microUSD(costSpentSoFarUSD) + microUSD(costBudgetRemainingUSD) >= 0) return
   throw permanent('BATON_BUDGET_MISMATCH', '/costTracking: spent + remaining is below zero', {
     fix: 'The sum is the budget of the whole task; it never changes and is at least zero.',
+  })
+}
+
+// The log takes no more, and a handoff of which nothing can be recorded could neither execute nor end.
+function refuseManySubjects({ dataSubjects = [] }: HandoffMessage): void {
+  const people = new Set(dataSubjects).size
+  if (people <= SUBJECTS_MAX) return
+  throw permanent('BATON_SUBJECTS_TOO_MANY', `/dataSubjects names ${people} people`, {
+    fix: `Name at most ${SUBJECTS_MAX} in one handoff: send the work in parts, or name only those whose data travels with it.`,
   })
 }
 

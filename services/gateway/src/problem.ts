@@ -38,6 +38,7 @@ export function problemOf(error: unknown): ProblemError {
 /** Refusals of the layers below that a caller can act on. */
 const REFUSALS: Readonly<Record<string, number>> = {
   BATON_PERSONAL_DATA_AMBIGUOUS: 422,
+  BATON_SUBJECTS_TOO_MANY: 422,
   BATON_RESIDENCY_REFUSED: 422,
   BATON_BUDGET_MISMATCH: 422,
   BATON_BUDGET_EXCEEDED: 422,

@@ -6,8 +6,8 @@ import type { AgentResult } from '../agent.ts'
 
 /** As a message takes them, so that an answer that ends a task is held to no less than one that hands on. */
 const SUBJECT = /^[^\s@\p{Cc}\p{Cs}]{1,256}$/u
-/** The people whose one text of the log can be together. */
-const SUBJECTS_MAX = 256
+/** So many people one text of the log can be of together: each has a key of it of their own in the vault. */
+export const SUBJECTS_MAX = 256
 
 /** The people whom the answer names and the message does not, each once. Throws BATON_AGENT_RESULT_INVALID. */
 export function namedIn(
