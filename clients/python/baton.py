@@ -97,32 +97,42 @@ def complete(
     state: Optional[Mapping[str, Any]] = None,
     cost_usd: float = 0,
     tokens: Optional[tuple[int, int]] = None,
+    model: Optional[str] = None,
     next: Sequence[Mapping[str, Any]] = (),
+    join: Optional[Mapping[str, Any]] = None,
     subtask: Optional[Mapping[str, Any]] = None,
+    conversation: Sequence[Mapping[str, Any]] = (),
+    tool_calls: Sequence[Mapping[str, Any]] = (),
+    personal_data: Optional[Mapping[str, Any]] = None,
     chunks: int = 0,
 ) -> Outcome:
     """Done. Result, cost and what is handed on (`next`: `{"to": type, "taskDescription": ...}`) commit at once.
 
-    `state` is the next currentState (that of the message by default), `tokens` are (prompt, completion),
-    `chunks` is how many chunks its stream has in all.
+    Several `next` run at the same time, and `join` (`{"to": type, "taskDescription": ...}`) waits for them. `state` is the next
+    currentState (that of the message by default), `tokens` are (prompt, completion), `model` stands in the audit record.
+    `conversation` and `tool_calls` are added to those of the message, and the people of `personal_data`
+    (`{"dataSubjects": [id, ...], "payload": {...}}`) to its people. `chunks` is how many chunks its stream has in all.
     """
-    return Outcome({"outcome": "complete", **_work(result, state, cost_usd, tokens, next, subtask), "chunks": chunks})
+    work: dict[str, Any] = {"result": result, "costUSD": cost_usd, "next": list(next), "chunks": chunks}
+    said = {
+        "state": state,
+        "tokens": None if tokens is None else {"prompt": tokens[0], "completion": tokens[1]},
+        "model": model,
+        "join": join,
+        "subtask": subtask,
+        "conversation": list(conversation) or None,
+        "toolCalls": list(tool_calls) or None,
+        "personalData": personal_data,
+    }
+    return Outcome({"outcome": "complete", **work, **{name: value for name, value in said.items() if value is not None}})
 
 
-def partial(
-    remaining: Sequence[Mapping[str, str]],
-    result: Json = None,
-    *,
-    state: Optional[Mapping[str, Any]] = None,
-    cost_usd: float = 0,
-    tokens: Optional[tuple[int, int]] = None,
-    next: Sequence[Mapping[str, Any]] = (),
-    subtask: Optional[Mapping[str, Any]] = None,
-    chunks: int = 0,
-) -> Outcome:
-    """A part is done; `remaining` (`{"subtaskId", "description"}`, at least one) goes on as a handoff of its own."""
-    work = _work(result, state, cost_usd, tokens, next, subtask)
-    return Outcome({"outcome": "partial", **work, "remaining": list(remaining), "chunks": chunks})
+def partial(remaining: Sequence[Mapping[str, str]], result: Json = None, **work: Any) -> Outcome:
+    """A part is done; `remaining` (`{"subtaskId", "description"}`, at least one) goes on as a handoff of its own.
+
+    `work` is what `complete` takes by name.
+    """
+    return Outcome({**complete(result, **work).body, "outcome": "partial", "remaining": list(remaining)})
 
 
 def fail(code: str, *, retry: bool = False) -> Outcome:
@@ -138,24 +148,6 @@ def reject(code: str) -> Outcome:
 def blocked(*unmet: str) -> Outcome:
     """This agent lacks something: another agent type that has it gets the handoff, or a person decides."""
     return Outcome({"outcome": "blocked", "unmet": list(unmet)})
-
-
-def _work(
-    result: Json,
-    state: Optional[Mapping[str, Any]],
-    cost_usd: float,
-    tokens: Optional[tuple[int, int]],
-    next: Sequence[Mapping[str, Any]],
-    subtask: Optional[Mapping[str, Any]],
-) -> dict[str, Any]:
-    work: dict[str, Any] = {"result": result, "costUSD": cost_usd, "next": list(next)}
-    if state is not None:
-        work["state"] = state
-    if tokens is not None:
-        work["tokens"] = {"prompt": tokens[0], "completion": tokens[1]}
-    if subtask is not None:
-        work["subtask"] = subtask
-    return work
 
 
 @dataclass

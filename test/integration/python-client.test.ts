@@ -65,6 +65,39 @@ print(*[(chunk["seq"], chunk["content"]) for chunk in seen], reader.handoff(hand
     )
   })
 
+  it('settles with all that an answer takes: branches and their join, people, turns, tools, a model', async () => {
+    const program = `
+import sys
+from baton import Baton, complete, partial
+url, agent_key, reader_key = sys.argv[1:]
+agent, reader = Baton(url, agent_key), Baton(url, reader_key)
+first = reader.send("py-fork", {})
+[execution] = agent.claim("py-fork", "1.0.0")
+agent.settle(execution, complete(
+    "forked", cost_usd=0.001, tokens=(5, 1), model="some-model",
+    conversation=[{"role": "assistant", "content": "I ask two."}],
+    tool_calls=[{"tool": "search", "calledAt": "2026-11-23T00:00:00Z", "inputHash": "sha256:" + "0" * 64}],
+    personal_data={"dataSubjects": ["s1"]},
+    next=[{"to": "py-left", "taskDescription": "left"}, {"to": "py-right", "taskDescription": "right"}],
+    join={"to": "py-join", "taskDescription": "both"}))
+[left] = agent.claim("py-left", "1.0.0")
+agent.settle(left, partial([{"subtaskId": "more", "description": "more"}], "half", personal_data={"dataSubjects": ["s2"]}))
+[left] = agent.claim("py-left", "1.0.0")
+agent.settle(left, complete("whole"))
+[right] = agent.claim("py-right", "1.0.0")
+agent.settle(right, complete("right"))
+joins = []
+while not joins:
+    joins = agent.claim("py-join", "1.0.0")
+message = joins[0].message
+agent.settle(joins[0], complete("joined"))
+print(sorted(message["dataSubjects"]), reader.handoff(joins[0].handoff_id)["state"])
+`
+    expect(python(program, world.url(), pullKeys.puller.key, pullKeys.people.key)).toBe(
+      `['s1', 's2'] COMPLETED\n`,
+    )
+  })
+
   it('runs the examples: one sends, the other executes', async () => {
     const worker = example('worker.py', world.url(), pullKeys.puller.key)
     const sent = example('send.py', world.url(), pullKeys.people.key, 'four words are here')
