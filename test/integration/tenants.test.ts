@@ -142,6 +142,19 @@ describe('tasks', () => {
     expect((await send(globex, OF_GLOBEX, { ...ids, taskId: randomUUID() })).status).toBe(409)
   })
 
+  it('who is refused writes nothing about a handoff of another, whatever task it names', async () => {
+    const { body } = await send(acme, OF_ACME)
+    const refusals = async () => {
+      const text = `select from audit_outbox where entry like '%SEND_REFUSED%' and handoff_id = $1`
+      return (await admin.query({ text, values: [body.handoffId] })).rows.length
+    }
+    const named = { handoffId: body.handoffId, taskId: randomUUID(), cost: null }
+    expect((await send(globex, OF_GLOBEX, named)).status).toBe(422)
+    expect(await refusals()).toBe(0)
+    expect((await send(acme, OF_ACME, { ...named, taskId: body.taskId })).status).toBe(422)
+    expect(await refusals()).toBe(1)
+  })
+
   it('are listed to their own tenant alone', async () => {
     const listed = async (key: Key) =>
       (await get(fixture.gateway, '/v2/tasks?limit=100', of(key)))

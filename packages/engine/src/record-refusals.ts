@@ -6,7 +6,7 @@ import type { AuditEntry } from '@baton/ledger'
 import type { RejectionReason } from '@baton/protocol'
 import { codeOf, every } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
-import { addOutboxEvents, findTenantOfTask } from '@baton/store'
+import { addOutboxEvents, namesOfOther } from '@baton/store'
 import type { Pool } from '@baton/store'
 import { ofTenant, toOutboxEvent } from './decide/audit-entries.ts'
 
@@ -66,12 +66,11 @@ export function createRefusalRecorder(parts: RefusalParts): RefusalRecorder {
     }
   }
 
-  // Nobody writes into the trace of another tenant's task by naming it.
+  // Nobody writes into the trace of another tenant's task, or about another's handoff, by naming it.
   async function withoutOthers(one: RefusedSend): Promise<RefusedSend> {
-    const owner = one.taskId === undefined ? undefined : await findTenantOfTask(pool, one.taskId)
-    return owner === undefined || owner === one.tenant
-      ? one
-      : { ...one, taskId: undefined, handoffId: undefined }
+    return (await namesOfOther(pool, one.tenant, one))
+      ? { ...one, taskId: undefined, handoffId: undefined }
+      : one
   }
 
   const failed = (error: unknown): void =>

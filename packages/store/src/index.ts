@@ -6,9 +6,9 @@ export {
   addTenant,
   createTenantPool,
   findTenantOfAgent,
-  findTenantOfTask,
   grantAgent,
   listTenants,
+  namesOfOther,
   revokeAgent,
 } from './tenants.ts'
 export type { AgentGrant, TenantView } from './tenants.ts'

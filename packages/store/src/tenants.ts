@@ -19,10 +19,23 @@ export async function findTenantOfAgent(db: Database, agentType: string): Promis
   return row?.tenant ?? ''
 }
 
-/** Who sent the first handoff of a task; undefined where there is none. */
-export async function findTenantOfTask(db: Database, taskId: string): Promise<string | undefined> {
-  const text = 'select tenant from task where id = $1'
-  return (await run<{ tenant: string }>(db, 'tenant_of_task', text, [taskId]))[0]?.tenant
+/** Ids as somebody named them. */
+interface NamedIds {
+  readonly taskId: string | undefined
+  readonly handoffId: string | undefined
+}
+
+/** Whether one of these ids is of a task or handoff of another tenant. */
+export async function namesOfOther(
+  db: Database,
+  tenant: string,
+  { taskId, handoffId }: NamedIds,
+): Promise<boolean> {
+  const text = `select exists (select from task where id = $2 and tenant <> $1)
+    or exists (select from handoff where id = $3 and tenant <> $1) as other`
+  const values = [tenant, taskId ?? null, handoffId ?? null]
+  const [row] = await run<{ other: boolean }>(db, 'names_of_other', text, values)
+  return row?.other === true
 }
 
 /** A tenant, and the agent types of others that it may hand off to. */
