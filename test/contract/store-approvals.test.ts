@@ -34,7 +34,9 @@ const decide = (handoffId: string, decision: ApprovalDecision, decidedBy = 'ann'
   )
 const queue = async () =>
   (
-    await claimOutbox(store.pool, [{ queue: 'reviewer', priority: 2, afterSeq: 0, limit: 500 }])
+    await claimOutbox(store.pool, [
+      { tenant: 'default', queue: 'reviewer', priority: 2, afterSeq: 0, limit: 500 },
+    ])
   ).map((row) => row.handoffId)
 const tryClaim = async (handoffId: string) =>
   (

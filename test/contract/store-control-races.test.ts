@@ -93,7 +93,9 @@ describe('at the same moment', () => {
       expect(
         await store.rows('select from handoff where task_id = $1 and ended_at is null', [taskId]),
       ).toEqual([])
-      await claimOutbox(store.pool, [{ queue: 'reviewer', priority: 2, afterSeq: 0, limit: 500 }])
+      await claimOutbox(store.pool, [
+        { tenant: 'default', queue: 'reviewer', priority: 2, afterSeq: 0, limit: 500 },
+      ])
     }
   })
 })

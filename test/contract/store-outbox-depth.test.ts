@@ -1,10 +1,18 @@
 // How much waits, in all and for each agent type, and whether anybody is there to take it.
-import { outboxDepth, outboxQueueDepths, registerAgents, sendHandoffs } from '@baton/store'
+import {
+  addTenant,
+  outboxDepth,
+  outboxQueueDepths,
+  registerAgents,
+  sendHandoffs,
+} from '@baton/store'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
 const seconds = (about: number) => expect.closeTo(about, -1)
+const BOUNDS = { queueMax: 100, tenantMax: 100 }
+const asked = (...queues: string[]) => queues.map((queue) => ({ queue, tenant: null }))
 
 let store: StoreFixture
 beforeAll(async () => {
@@ -26,17 +34,25 @@ afterAll(() => store.close())
 
 it('is told for all and for each queue', async () => {
   expect(await outboxDepth(store.pool)).toEqual({ depth: 6, oldestAgeSeconds: seconds(30) })
-  const depths = await outboxQueueDepths(store.pool, ['reviewer', 'archivist', 'nobody'], 100)
-  expect(depths.toSorted((a, b) => b.depth - a.depth)).toEqual([
-    { queue: 'reviewer', depth: 5, hosted: false, oldestAgeSeconds: seconds(90) },
-    { queue: 'archivist', depth: 1, hosted: false, oldestAgeSeconds: seconds(0) },
-    { queue: 'nobody', depth: 0, hosted: false, oldestAgeSeconds: 0 },
+  const depths = await outboxQueueDepths(
+    store.pool,
+    asked('reviewer', 'archivist', 'nobody'),
+    BOUNDS,
+  )
+  const all = { tenant: 'default', tenantDepth: 6, hosted: false }
+  expect(depths).toEqual([
+    { ...all, queue: 'reviewer', depth: 5, oldestAgeSeconds: seconds(90) },
+    { ...all, queue: 'archivist', depth: 1, oldestAgeSeconds: seconds(0) },
+    { ...all, queue: 'nobody', depth: 0, oldestAgeSeconds: 0 },
   ])
 })
 
 it('is counted no further than asked', async () => {
   expect(await outboxDepth(store.pool, 3)).toMatchObject({ depth: 4 })
-  expect(await outboxQueueDepths(store.pool, ['reviewer'], 3)).toMatchObject([{ depth: 4 }])
+  const bounds = { queueMax: 3, tenantMax: 4 }
+  expect(await outboxQueueDepths(store.pool, asked('reviewer'), bounds)).toMatchObject([
+    { depth: 4, tenantDepth: 5 },
+  ])
 })
 
 it('names as hosted what a worker was seen to host within 30 seconds', async () => {
@@ -47,6 +63,31 @@ it('names as hosted what a worker was seen to host within 30 seconds', async () 
   await store.rows(
     `update agent_registration set seen_at = now() - interval '31 seconds' where type = 'archivist'`,
   )
-  const depths = await outboxQueueDepths(store.pool, types, 100)
+  const depths = await outboxQueueDepths(store.pool, asked(...types), BOUNDS)
   expect(depths.filter(({ hosted }) => hosted).map(({ queue }) => queue)).toEqual(['reviewer'])
+})
+
+it('is counted for each tenant, whoever else sends to the same type', async () => {
+  for (const tenant of ['acme', 'globex']) await addTenant(store.superuser, tenant)
+  await store.superuser.query({
+    text: `insert into tenant_grant (tenant, agent_type, granted_by) values ('globex', 'acme/reader', 'test')`,
+  })
+  const from = (tenant: string, toAgent: string) =>
+    newHandoff({ tenant, toAgent, fromAgent: `${tenant}/a` })
+  await sendHandoffs(store.pool, [
+    from('acme', 'acme/reader'),
+    from('globex', 'acme/reader'),
+    from('globex', 'acme/reader'),
+    from('globex', 'globex/reader'),
+  ])
+  const depths = await outboxQueueDepths(
+    store.pool,
+    [null, 'acme', 'globex'].map((tenant) => ({ queue: 'acme/reader', tenant })),
+    BOUNDS,
+  )
+  expect(depths.map(({ tenant, depth, tenantDepth }) => [tenant, depth, tenantDepth])).toEqual([
+    ['acme', 1, 1],
+    ['acme', 1, 1],
+    ['globex', 2, 3],
+  ])
 })

@@ -37,7 +37,9 @@ async function live(type: string, { capabilities = ['fly'], mcp = [], requires =
 async function claimed() {
   const handoff = newHandoff()
   await sendHandoffs(store.pool, [handoff])
-  await claimOutbox(store.pool, [{ queue: 'reviewer', priority: 2, afterSeq: 0, limit: 500 }])
+  await claimOutbox(store.pool, [
+    { tenant: 'default', queue: 'reviewer', priority: 2, afterSeq: 0, limit: 500 },
+  ])
   return claim(store.pool, handoff)
 }
 const reroute = (
@@ -91,7 +93,9 @@ describe('a blocked handoff', () => {
     expect(await reroute(one, 'reviewer', { mcp: ['github'] })).toBeUndefined()
     expect(await reroute(one)).toBe('able')
     expect(
-      await claimOutbox(store.pool, [{ queue: 'able', priority: 2, afterSeq: 0, limit: 5 }]),
+      await claimOutbox(store.pool, [
+        { tenant: 'default', queue: 'able', priority: 2, afterSeq: 0, limit: 5 },
+      ]),
     ).toMatchObject([{ handoffId: one.handoffId, publishAttempt: 2, queue: 'able' }])
     const [next] = await claimExecutions(store.pool, { owner: randomUUID(), leaseMs: 60_000 }, [
       { handoffId: one.handoffId, publishAttempt: 2 },

@@ -18,6 +18,7 @@ import {
   findTaskBudget,
   graceExecutions,
   holdDeadLetters,
+  listClassesOf,
   listLiveAgents,
   listPriorityClasses,
   listQueueWatermarks,
@@ -161,6 +162,12 @@ const HELD: Answer<RowOf<typeof extendLeases>> = {
   canceledUntil: 'Date?',
   graceMs: 'number?',
 }
+const CLASS: Answer<RowOf<typeof listPriorityClasses>> = {
+  tenant: 'string',
+  queue: 'string',
+  priority: 'number',
+  granted: 'boolean',
+}
 const DEPTH: Answer<RowOf<typeof outboxDepth>> = { depth: 'number', oldestAgeSeconds: 'number' }
 const { known: _, ...CANCEL_STATE }: Answer<RowOf<typeof findCancelState>> = {
   taskId: 'string',
@@ -214,11 +221,13 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
   ],
   [
     'claim_outbox',
-    (db) => claimOutbox(db, [{ queue: 'a', priority: 1, afterSeq: 0, limit: 1 }]),
+    (db) =>
+      claimOutbox(db, [{ tenant: 'default', queue: 'a', priority: 1, afterSeq: 0, limit: 1 }]),
     {
       seq: 'number',
       handoffId: 'string',
       taskId: 'string',
+      tenant: 'string',
       publishAttempt: 'number',
       queue: 'string',
       priority: 'number',
@@ -242,18 +251,19 @@ const STATEMENTS: readonly (readonly [string, Read, Readonly<Record<string, stri
       alert: 'json?',
     } satisfies Answer<AlertDelivery>,
   ],
-  [
-    'list_priority_classes',
-    (db) => listPriorityClasses(db),
-    { queue: 'string', priority: 'number' } satisfies Answer<RowOf<typeof listPriorityClasses>>,
-  ],
+  ['list_priority_classes', (db) => listPriorityClasses(db), CLASS],
+  ['list_classes_of_queues', (db) => listClassesOf(db, ['a']), CLASS],
   ['outbox_depth', (db) => outboxDepth(db), DEPTH],
   [
     'outbox_queue_depths',
-    (db) => outboxQueueDepths(db, ['a'], 1),
-    { ...DEPTH, queue: 'string', hosted: 'boolean' } satisfies Answer<
-      RowOf<typeof outboxQueueDepths>
-    >,
+    (db) => outboxQueueDepths(db, [{ queue: 'a', tenant: null }], { queueMax: 1, tenantMax: 1 }),
+    {
+      ...DEPTH,
+      queue: 'string',
+      tenant: 'string',
+      tenantDepth: 'number',
+      hosted: 'boolean',
+    } satisfies Answer<RowOf<typeof outboxQueueDepths>>,
   ],
   ['extend_leases', (db) => extendLeases(db, leases, 1_000), HELD],
   [

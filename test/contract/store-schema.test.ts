@@ -19,6 +19,7 @@ import {
   findInterrupted,
   findOwnedTables,
   listAlerts,
+  listClassesOf,
   listEscalations,
   listPendingHandoffs,
   listPriorityClasses,
@@ -201,20 +202,26 @@ describe('on tables with thousands of rows no hot statement reads a whole table'
   // Behind a filter that lets it run only where something has expired.
   const gated: Record<string, string> = { expire: 'outbox', 'end canceled': 'outbox' }
   const set = () => Array.from({ length: SET }, () => newHandoff())
+  const ofAnybody = (queue: string) => ({ queue, tenant: null })
+  const DEPTHS = { queueMax: 100, tenantMax: 400 }
   const CHANGE = { reason: 'X', details: '[]', costMicroUSD: 0, delayMs: 1, returned: true }
 
   it.each<[string, (db: Database) => Promise<unknown>]>([
     ['send', (db) => sendHandoffs(db, set())],
     ['classes', (db) => listPriorityClasses(db)],
+    ['classes of queues', (db) => listClassesOf(db, ['reviewer', 'nobody'])],
     [
       'pending by agent',
       (db) => listPendingHandoffs(db, 'reviewer', { limit: 100, bytesMax: 3_000_000 }),
     ],
     ['outbox depth', (db) => outboxDepth(db)],
-    ['queue depths', (db) => outboxQueueDepths(db, ['reviewer', 'nobody'], 100)],
+    ['queue depths', (db) => outboxQueueDepths(db, ['reviewer', 'nobody'].map(ofAnybody), DEPTHS)],
     [
       'claim outbox',
-      (db) => claimOutbox(db, [{ queue: 'reviewer', priority: 2, afterSeq: 0, limit: 200 }]),
+      (db) =>
+        claimOutbox(db, [
+          { tenant: 'default', queue: 'reviewer', priority: 2, afterSeq: 0, limit: 200 },
+        ]),
     ],
     [
       'mark dispatched',

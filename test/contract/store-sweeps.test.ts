@@ -47,6 +47,7 @@ const send = async (count: number, changes: Partial<NewHandoff> = {}) => {
   return handoffs
 }
 const quota = (priority: number, limit = 100, afterSeq = 0) => ({
+  tenant: 'default',
   queue: 'reviewer',
   priority,
   afterSeq,
@@ -73,8 +74,8 @@ describe('the outbox', () => {
     const urgent = await send(3, { priority: 0 })
     await send(2, { priority: 3, toAgent: 'archivist' })
     expect(await listPriorityClasses(store.pool)).toEqual([
-      { queue: 'archivist', priority: 3 },
-      { queue: 'reviewer', priority: 0 },
+      { tenant: 'default', queue: 'archivist', priority: 3, granted: false },
+      { tenant: 'default', queue: 'reviewer', priority: 0, granted: false },
     ])
     const rows = await claimOutbox(store.pool, [quota(0, 2)])
     expect(idsOf(rows)).toEqual(idsOf(urgent.slice(0, 2)))

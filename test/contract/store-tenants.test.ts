@@ -2,9 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import {
   addTenant,
+  claimOutbox,
   createTenantPool,
   findTenantOfAgent,
   grantAgent,
+  listClassesOf,
+  listPriorityClasses,
   listTenants,
   sendHandoffs,
 } from '@baton/store'
@@ -200,4 +203,39 @@ describe('a session', () => {
     await client.query('rollback')
     client.release()
   })
+})
+
+it('what waits is listed for each tenant by itself, at most so much of each, from where the last list ended', async () => {
+  await store.rows('delete from outbox')
+  await store.superuser.query({
+    text: `insert into tenant_grant (tenant, agent_type, granted_by) values ('globex', 'acme/shared', 'test')`,
+  })
+  const to = (tenant: string | null, toAgent: string) => of(tenant, { toAgent, priority: 2 })
+  await sendHandoffs(store.pool, [
+    ...['acme/a', 'acme/b', 'acme/shared'].map((type) => to('acme', type)),
+    to('globex', 'acme/shared'),
+    to(null, 'acme-like'),
+  ])
+  const listed = async (perTenantMax: number, ...after: [string, string][]) =>
+    (await listPriorityClasses(store.pool, { perTenantMax, after: new Map(after) })).map(
+      ({ tenant, queue, granted }) => `${tenant} ${queue}${granted ? ' granted' : ''}`,
+    )
+  expect(await listed(2)).toEqual([
+    'acme acme/a',
+    'acme acme/b',
+    'default acme-like',
+    'globex acme/shared granted',
+  ])
+  expect(await listed(2, ['acme', 'acme/b'], ['globex', 'acme/shared'])).toEqual([
+    'acme acme/shared',
+    'default acme-like',
+  ])
+  const shared = await listClassesOf(store.pool, ['acme/shared', 'nobody'])
+  expect(shared.map(({ tenant, granted }) => [tenant, granted])).toEqual([
+    ['acme', false],
+    ['globex', true],
+  ])
+  const quota = { queue: 'acme/shared', priority: 2, afterSeq: 0, limit: 9 }
+  const claimed = await claimOutbox(store.pool, [{ ...quota, tenant: 'globex' }])
+  expect(claimed.map(({ tenant, queue }) => [tenant, queue])).toEqual([['globex', 'acme/shared']])
 })

@@ -106,7 +106,8 @@ it('bounds the whole however many types a flood names, and still takes what a li
   const refused = await sendTo('newcomer', { gateway })
   expect(refused.statusCode).toBe(429)
   expect(refused.json()).toMatchObject({
-    detail: 'more than 80 handoffs wait in all; no live receiver hosts agent type "newcomer"',
+    detail:
+      'more than 80 handoffs of tenant default wait in all; no live receiver hosts agent type "newcomer"',
   })
   expect((await sendTo('hosted', { gateway })).statusCode).toBe(202)
   await waiting(flooded, 2)

@@ -1,4 +1,4 @@
-// The outbox is bounded by depth and by age for each agent type and as a whole, and read seldom.
+// The outbox is bounded for each tenant by depth and by age for each agent type and in all, and read seldom.
 import type { QueueDepth } from '@baton/store'
 import { createMetrics } from '@baton/telemetry'
 import { describe, expect, it } from 'vitest'
@@ -10,24 +10,30 @@ interface World {
   now: number
   down: boolean
   tookMs: number
-  whole: number
+  tenant: number
   readonly queues: Map<string, Partial<QueueDepth>>
 }
 
 function bound() {
-  const seen: (readonly string[])[] = []
-  const world: World = { now: 0, down: false, tookMs: 0, whole: 0, queues: new Map() }
+  const seen: string[][] = []
+  const world: World = { now: 0, down: false, tookMs: 0, tenant: 0, queues: new Map() }
   const requireRoom = createOutboxBound({
     async readDepth() {
       if (world.down) throw new Error('no database')
-      return { depth: world.whole, oldestAgeSeconds: 0 }
+      return { depth: world.tenant, oldestAgeSeconds: 0 }
     },
-    async readQueueDepths(queues) {
-      seen.push(queues)
+    async readQueueDepths(asked) {
+      seen.push(asked.map(({ queue }) => queue))
       world.now += world.tookMs
       if (world.down) throw new Error('no database')
-      const empty = { depth: 0, oldestAgeSeconds: 0, hosted: false }
-      return queues.map((queue) => ({ queue, ...empty, ...world.queues.get(queue) }))
+      const tenantDepth = world.tenant
+      const empty = { depth: 0, oldestAgeSeconds: 0, hosted: false, tenantDepth }
+      return asked.map(({ queue, tenant }) => ({
+        queue,
+        tenant: tenant ?? 'default',
+        ...empty,
+        ...world.queues.get(tenant === null ? queue : `${tenant} ${queue}`),
+      }))
     },
     depthMax: DEPTH_MAX,
     ageMaxMs: 30_000,
@@ -35,8 +41,8 @@ function bound() {
     now: () => world.now,
   })
   /** What a send is refused with; null where it is taken. */
-  const refusal = (agentType = 'reviewer', priority = 2) =>
-    requireRoom(agentType, priority).then(
+  const refusal = (agentType = 'reviewer', priority = 2, tenant: string | null = null) =>
+    requireRoom({ agentType, priority, tenant }).then(
       () => null,
       (error: Error) => error.message,
     )
@@ -44,9 +50,9 @@ function bound() {
 }
 
 /** Which priorities are taken where so much waits. */
-async function taken(queue: Partial<QueueDepth>, whole = 0): Promise<readonly number[]> {
+async function taken(queue: Partial<QueueDepth>, tenant = 0): Promise<readonly number[]> {
   const { world, refusal } = bound()
-  world.whole = whole
+  world.tenant = tenant
   world.queues.set('reviewer', queue)
   const refusals = [await refusal('reviewer', 0), await refusal('reviewer', 2)]
   return [0, 2].filter((_, index) => refusals[index] === null)
@@ -75,23 +81,37 @@ describe('what one agent type may have waiting', () => {
   })
 })
 
+describe('what a tenant has waiting', () => {
+  it('is its own, for the same agent type too, and named', async () => {
+    const { world, refusal } = bound()
+    world.queues.set('acme shared', { depth: DEPTH_MAX + 1, hosted: true })
+    expect(await refusal('shared', 2, 'acme')).toBe(
+      '5001 handoffs of tenant acme wait for agent type "shared", the oldest for 0 s',
+    )
+    expect(await refusal('shared', 2, 'globex')).toBeNull()
+    expect(await refusal('shared')).toBeNull()
+    world.queues.set('acme other', { tenantDepth: 4 * DEPTH_MAX + 1 })
+    expect(await refusal('other', 2, 'acme')).toBe(
+      'more than 20000 handoffs of tenant acme wait in all; no live receiver hosts agent type "other"',
+    )
+    expect(await refusal('other', 2, 'globex')).toBeNull()
+  })
+})
+
 describe('what may wait in all', () => {
   it.each([
     [4 * DEPTH_MAX, [0, 2]],
     [4 * DEPTH_MAX + 1, [0]],
     [8 * DEPTH_MAX, [0]],
     [8 * DEPTH_MAX + 1, []],
-  ])(
-    'at %i a type that nobody hosts is taken with the priorities %j',
-    async (whole, priorities) => {
-      expect(await taken({ depth: 0 }, whole)).toEqual(priorities)
-    },
-  )
+  ])('at %i a type that nobody hosts is taken with the priorities %j', async (all, priorities) => {
+    expect(await taken({ depth: 0 }, all)).toEqual(priorities)
+  })
 
   it('never keeps a hosted type from having 1,000 waiting', async () => {
-    const whole = 8 * DEPTH_MAX + 1
-    expect(await taken({ depth: 1_000, hosted: true }, whole)).toEqual([0, 2])
-    expect(await taken({ depth: 1_001, hosted: true }, whole)).toEqual([])
+    const all = 8 * DEPTH_MAX + 1
+    expect(await taken({ depth: 1_000, hosted: true }, all)).toEqual([0, 2])
+    expect(await taken({ depth: 1_001, hosted: true }, all)).toEqual([])
   })
 })
 

@@ -1,73 +1,84 @@
-// Says no to new work early, while too much waits for its agent type or the oldest waits too long (I12).
-import type { OutboxDepth, QueueDepth } from '@baton/store'
+// Says no to new work early, while too much of its tenant's waits, in all or for its agent type, or the oldest of that waits too long (I12).
+import { DEFAULT_TENANT } from '@baton/ledger'
+import type { AskedQueue, CountBounds, OutboxDepth, QueueDepth } from '@baton/store'
 import { transient } from '@baton/runtime'
 import type { BatonError } from '@baton/runtime'
 import type { Metrics } from '@baton/telemetry'
 
-/** Throws BATON_OUTBOX_FULL while the outbox has no room for a handoff of this agent type and priority. */
-export type RequireRoom = (agentType: string, priority: number) => Promise<void>
+/** A handoff for which there is to be room. */
+export interface RoomFor {
+  readonly agentType: string
+  readonly priority: number
+  /** Whose it is; null is for whose the agent type is. */
+  readonly tenant: string | null
+}
+
+/** Throws BATON_OUTBOX_FULL while its tenant has no room in the outbox for a handoff. */
+export type RequireRoom = (handoff: RoomFor) => Promise<void>
 
 interface OutboxLimits {
-  /** Handoffs that may wait for one agent type. */
+  /** Handoffs of one tenant that may wait for one agent type. */
   readonly depthMax: number
+  /** Handoffs of one tenant that may wait in all; four times as many as for one agent type where it is left out. */
+  readonly tenantMax?: number | undefined
   /** How long the oldest of them may wait. */
   readonly ageMaxMs: number
 }
 
 interface OutboxBoundDeps extends OutboxLimits {
-  /** How much waits in all, counted a little further than `countMax`. */
+  /** How much waits in all, for the metrics: counted a little further than `countMax`. */
   readDepth(countMax: number): Promise<OutboxDepth>
-  /** The same for each of these agent types. */
-  readQueueDepths(queues: readonly string[], countMax: number): Promise<readonly QueueDepth[]>
+  /** How much of a tenant's waits for each of these agent types, and in all; in order. */
+  readQueueDepths(
+    queues: readonly AskedQueue[],
+    countMax: CountBounds,
+  ): Promise<readonly QueueDepth[]>
   readonly metrics: Pick<Metrics, 'outboxDepth' | 'outboxOldestAgeSeconds'>
   readonly now?: () => number
 }
 
-/** The defaults of both limits. */
-export const OUTBOX_BOUNDS = { depthMax: 50_000, ageMaxMs: 30_000 } as const
+/** The defaults of the limits. */
+export const OUTBOX_BOUNDS = { depthMax: 50_000, tenantMax: 200_000, ageMaxMs: 30_000 } as const
 
 const CRITICAL = 0
 /** Priority 0 passes every limit of age, and this many times every limit of depth. */
 const CRITICAL_TIMES = 2
-/** The whole outbox holds this many times what one agent type may have. */
-const WHOLE_TIMES = 4
-/** What an agent type that is hosted may have waiting however full the whole is. */
+/** A tenant has this many times what it may have for one agent type, where nothing else is said. */
+const TENANT_TIMES = 4
+/** What a tenant may have waiting for an agent type that is hosted however much of its own waits for others. */
 const RESERVED = 1_000
 
 /** Returns the check that every sender makes before it stores anything. */
 export function createOutboxBound(deps: OutboxBoundDeps): RequireRoom {
-  const readings = createReadings(deps)
-  return async (agentType, priority) => {
-    const reading = await readings.of(agentType)
-    const refusal = reading === undefined ? undefined : whyNot(reading, { priority, limits: deps })
+  const { depthMax, ageMaxMs, tenantMax = TENANT_TIMES * depthMax } = deps
+  const limits = { depthMax, ageMaxMs, tenantMax }
+  const readings = createReadings({ ...deps, tenantMax })
+  return async ({ agentType, tenant, priority }) => {
+    const reading = await readings.of({ queue: agentType, tenant })
+    const refusal = reading === undefined ? undefined : whyNot(reading, { priority, limits })
     if (refusal !== undefined) throw refusal
   }
 }
 
-interface Reading {
-  readonly whole: OutboxDepth
-  readonly queue: QueueDepth
-}
-
 interface Asked {
   readonly priority: number
-  readonly limits: OutboxLimits
+  readonly limits: OutboxLimits & { readonly tenantMax: number }
 }
 
 /**
- * Why a handoff must wait; undefined where there is room. An agent type answers for itself, so that one
- * which is mistyped, stuck or flooded delays no other. The whole is bounded too, for a flood may name any number
- * of types; but a type that a live receiver hosts keeps a reserve which no flood to others can take. So at most
- * 2 * 4 * depthMax rows wait, and 1,000 more for each hosted type.
+ * Why a handoff must wait; undefined where there is room. Each tenant answers for itself, and of its agent types each for itself,
+ * so that one which is mistyped, stuck or flooded delays no other. What a tenant has in all is bounded too, for a flood may name any
+ * number of types; but a type that a live receiver hosts keeps a reserve which no flood to others can take. So at most
+ * 2 * tenantMax rows of a tenant wait, and 1,000 more for each hosted type.
  */
-function whyNot({ whole, queue }: Reading, { priority, limits }: Asked): BatonError | undefined {
+function whyNot(queue: QueueDepth, { priority, limits }: Asked): BatonError | undefined {
   const isCritical = priority === CRITICAL
-  const depthMax = limits.depthMax * (isCritical ? CRITICAL_TIMES : 1)
+  const times = isCritical ? CRITICAL_TIMES : 1
   const isOld = queue.depth > 0 && queue.oldestAgeSeconds * 1_000 > limits.ageMaxMs
-  if (queue.depth > depthMax || (isOld && !isCritical)) return queueFull(queue)
+  if (queue.depth > limits.depthMax * times || (isOld && !isCritical)) return queueFull(queue)
   const isReserved = queue.hosted && queue.depth <= Math.min(RESERVED, limits.depthMax)
-  const wholeMax = depthMax * WHOLE_TIMES
-  return whole.depth > wholeMax && !isReserved ? outboxFull(queue, wholeMax) : undefined
+  const tenantMax = limits.tenantMax * times
+  return queue.tenantDepth > tenantMax && !isReserved ? tenantFull(queue, tenantMax) : undefined
 }
 
 const full = (detail: string, fix: string): BatonError =>
@@ -75,8 +86,9 @@ const full = (detail: string, fix: string): BatonError =>
 
 const LATER = 'Send it again in a while. Add relays or receivers if it lasts.'
 
-function queueFull({ queue, depth, oldestAgeSeconds, hosted }: QueueDepth): BatonError {
-  const waiting = depth === 1 ? '1 handoff waits' : `${depth} handoffs wait`
+function queueFull({ queue, tenant, depth, oldestAgeSeconds, hosted }: QueueDepth): BatonError {
+  const counted = depth === 1 ? '1 handoff' : `${depth} handoffs`
+  const waiting = `${counted}${tenant === DEFAULT_TENANT ? '' : ` of tenant ${tenant}`} ${depth === 1 ? 'waits' : 'wait'}`
   const detail = `${waiting} for agent type ${JSON.stringify(queue)}, the oldest for ${Math.floor(oldestAgeSeconds)} s`
   if (hosted) return full(detail, LATER)
   return full(
@@ -85,8 +97,8 @@ function queueFull({ queue, depth, oldestAgeSeconds, hosted }: QueueDepth): Bato
   )
 }
 
-function outboxFull({ queue, hosted }: QueueDepth, wholeMax: number): BatonError {
-  const detail = `more than ${wholeMax} handoffs wait in all`
+function tenantFull({ queue, tenant, hosted }: QueueDepth, tenantMax: number): BatonError {
+  const detail = `more than ${tenantMax} handoffs of tenant ${tenant} wait in all`
   if (hosted) return full(detail, LATER)
   return full(
     `${detail}; no live receiver hosts agent type ${JSON.stringify(queue)}`,
@@ -109,26 +121,35 @@ interface Timed<Value> {
   readonly staleFrom: number
 }
 
+interface ReadingsDeps extends OutboxBoundDeps {
+  readonly tenantMax: number
+}
+
+const nameOf = ({ queue, tenant }: AskedQueue): string => `${tenant ?? ''} ${queue}`
+
 /**
  * Knows how much waits. All callers share one reading at a time, of the agent types that were asked for since the
  * one before; while a type has been read lately nobody waits for it. Where nothing can be read the answer is
  * undefined, and the send itself tells why.
  */
-function createReadings(deps: OutboxBoundDeps) {
-  const { depthMax, metrics, now = () => performance.now() } = deps
-  const asked = new Set<string>()
+function createReadings(deps: ReadingsDeps) {
+  const { depthMax, tenantMax, metrics, now = () => performance.now() } = deps
+  const countMax = {
+    queueMax: depthMax * CRITICAL_TIMES,
+    tenantMax: tenantMax * CRITICAL_TIMES,
+  }
+  const asked = new Map<string, AskedQueue>()
   // Those read longest ago come first.
   const known = new Map<string, Timed<QueueDepth>>()
-  let whole: Timed<OutboxDepth> | undefined
+  let wholeUntil: number | undefined
   let reading: Promise<void> | undefined
 
   async function read(): Promise<void> {
-    const queues = [...asked]
+    const queues = [...asked.values()]
     asked.clear()
     const startedAt = now()
-    const countMax = depthMax * CRITICAL_TIMES
     const [inAll, each] = await Promise.all([
-      isPast(whole?.freshUntil) ? deps.readDepth(countMax * WHOLE_TIMES) : undefined,
+      isPast(wholeUntil) ? deps.readDepth(countMax.tenantMax) : undefined,
       deps.readQueueDepths(queues, countMax),
     ])
     const tookMs = now() - startedAt
@@ -139,16 +160,17 @@ function createReadings(deps: OutboxBoundDeps) {
       staleFrom: now() + STALE_TIMES * freshMs,
     })
     if (inAll !== undefined) {
-      whole = timed(inAll)
+      wholeUntil = now() + freshMs
       metrics.outboxDepth.set(inAll.depth)
       metrics.outboxOldestAgeSeconds.set(inAll.oldestAgeSeconds)
     }
-    for (const one of each) {
-      known.delete(one.queue)
-      known.set(one.queue, timed(one))
+    for (const [index, one] of each.entries()) {
+      const name = nameOf(queues[index] ?? one)
+      known.delete(name)
+      known.set(name, timed(one))
     }
-    for (const queue of [...known.keys()].slice(0, Math.max(0, known.size - KNOWN_MAX)))
-      known.delete(queue)
+    for (const name of [...known.keys()].slice(0, Math.max(0, known.size - KNOWN_MAX)))
+      known.delete(name)
   }
 
   function refresh(): Promise<void> {
@@ -161,25 +183,23 @@ function createReadings(deps: OutboxBoundDeps) {
   }
 
   const isPast = (at = -Infinity): boolean => now() > at
-  const isStale = (queue: string): boolean =>
-    isPast(whole?.staleFrom) || isPast(known.get(queue)?.staleFrom)
+  const isStale = (name: string): boolean => isPast(known.get(name)?.staleFrom)
 
-  async function bringUp(queue: string): Promise<void> {
-    asked.add(queue)
+  async function bringUp(queue: AskedQueue): Promise<void> {
+    const name = nameOf(queue)
+    asked.set(name, queue)
     const current = refresh()
-    if (!isStale(queue)) return
+    if (!isStale(name)) return
     await current
     // That reading may have begun before this type was asked for.
-    if (isStale(queue) && asked.has(queue)) await refresh()
+    if (isStale(name) && asked.has(name)) await refresh()
   }
 
   return {
-    async of(agentType: string): Promise<Reading | undefined> {
-      if (isPast(whole?.freshUntil) || isPast(known.get(agentType)?.freshUntil))
-        await bringUp(agentType)
-      const queue = known.get(agentType)?.value
-      if (isStale(agentType) || whole === undefined || queue === undefined) return undefined
-      return { whole: whole.value, queue }
+    async of(queue: AskedQueue): Promise<QueueDepth | undefined> {
+      const name = nameOf(queue)
+      if (isPast(known.get(name)?.freshUntil)) await bringUp(queue)
+      return isStale(name) ? undefined : known.get(name)?.value
     },
   }
 }

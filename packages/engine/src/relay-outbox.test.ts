@@ -1,86 +1,26 @@
-// Each claim is shared out by priority, starts near where the last one ended, and stops at the high-water mark;
+// A queue is published to up to its high-water mark;
 // a watermark is written over its own predecessor only, otherwise a new row begins, so that it never covers up a loss.
 import type { NextWatermark } from '@baton/protocol'
-import type { OutboxRow } from '@baton/store'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  BATCH_MAX,
-  createClassQuotas,
-  createHighWaterMark,
-  createWatermarkWriter,
-  isFilled,
-} from './relay-outbox.ts'
-
-const priorityClass = (priority: number, queue = 'q') => ({ queue, priority })
-const row = (seq: number, priority: 0 | 1 | 2 | 3) =>
-  ({ ...priorityClass(priority), seq }) as OutboxRow
-
-describe('the shares of a claim', () => {
-  it('are 8, 4, 2 and 1 parts for priorities 0 to 3', () => {
-    const quotas = createClassQuotas().of([0, 1, 2, 3].map((priority) => priorityClass(priority)))
-    expect(quotas.map((quota) => quota.limit)).toEqual([106, 53, 26, 13])
-  })
-
-  it('leave every priority class at least one row, and a lone priority class the whole claim', () => {
-    expect(createClassQuotas().of([priorityClass(3)])[0]?.limit).toBe(BATCH_MAX)
-    const priority = fc.integer({ min: 0, max: 3 })
-    fc.assert(
-      fc.property(fc.array(priority, { minLength: 1, maxLength: 500 }), (priorities) => {
-        const classes = priorities.map((one, index) => priorityClass(one, `q${index}`))
-        const limits = createClassQuotas()
-          .of(classes)
-          .map((quota) => quota.limit)
-        expect(Math.min(...limits)).toBeGreaterThanOrEqual(1)
-        const sum = limits.reduce((total, limit) => total + limit, 0)
-        expect(sum).toBeLessThanOrEqual(Math.max(BATCH_MAX, 2 * classes.length))
-      }),
-    )
-  })
-})
-
-describe('a claim', () => {
-  it('is filled when one priority class gave all it was asked for, whatever the others gave', () => {
-    const quotas = [
-      { ...priorityClass(0), afterSeq: 0, limit: 2 },
-      { ...priorityClass(2), afterSeq: 0, limit: 3 },
-    ]
-    expect(isFilled(quotas, [row(1, 0), row(2, 2), row(3, 2)])).toBe(false)
-    expect(isFilled(quotas, [row(1, 0), row(4, 0)])).toBe(true)
-    expect(isFilled(quotas, [])).toBe(false)
-  })
-})
-
-describe('where a claim starts', () => {
-  it('is shortly before the last row seen, and the beginning every ten seconds', () => {
-    let now = 0
-    const quotas = createClassQuotas(() => now)
-    const startOf = (priority: number) => quotas.of([priorityClass(priority)])[0]?.afterSeq
-    expect(startOf(0)).toBe(0)
-    quotas.seen([row(20_000, 0), row(19_000, 0), row(100, 1)])
-    expect(startOf(0)).toBe(15_000)
-    expect(startOf(1)).toBe(0)
-    now = 10_001
-    expect(startOf(0)).toBe(0)
-    expect(startOf(0)).toBe(15_000)
-  })
-})
+import { createHighWaterMark, createWatermarkWriter } from './relay-outbox.ts'
 
 it('a queue at its high-water mark is closed, and asked about only now and then, or when it may be full', async () => {
   let asked = 0
   const { isOpen, published } = createHighWaterMark({
-    waitingMax: 10,
     waiting: async (queue) => {
       asked += 1
       return queue === 'full' ? 10 : 9
     },
   })
-  expect(await isOpen('full')).toBe(false)
-  expect(await isOpen('free')).toBe(true)
-  expect(await isOpen('full')).toBe(false)
+  expect(await isOpen('full', 10)).toBe(false)
+  expect(await isOpen('free', 10)).toBe(true)
+  expect(await isOpen('full', 10)).toBe(false)
   expect(asked).toBe(2)
   published([{ queue: 'free' }])
-  expect(await isOpen('free')).toBe(true)
+  expect(await isOpen('free', 10)).toBe(true)
+  expect(asked).toBe(3)
+  // Open for whose queue it is, closed for whom it was granted.
+  expect([await isOpen('free', 10), await isOpen('free', 5)]).toEqual([true, false])
   expect(asked).toBe(3)
 })
 

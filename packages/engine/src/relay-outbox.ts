@@ -6,14 +6,17 @@ import type { Logger, Service } from '@baton/runtime'
 import {
   claimOutbox,
   inTransaction,
+  listClassesOf,
   listenToOutbox,
   listPriorityClasses,
   markDispatched,
 } from '@baton/store'
-import type { ClaimQuota, OutboxRow, Pool, PriorityClass } from '@baton/store'
+import type { OutboxRow, Pool, PriorityClass } from '@baton/store'
 import { exemplarOf, publishAttributes, startSpan } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
 import type { QueueWatermarks, Transport } from '@baton/transport'
+import { createClassQuotas, createTurns, isFilled } from './claim-shares.ts'
+import type { Turns } from './claim-shares.ts'
 
 export interface RelayParts {
   readonly pool: Pool
@@ -42,7 +45,8 @@ interface Pass {
 export function createRelay(parts: RelayParts): Service {
   const { pool, transport, logger } = parts
   const quotas = createClassQuotas()
-  const highWaterMark = createHighWaterMark({ ...parts, waiting: transport.waiting })
+  const turns = createTurns()
+  const highWaterMark = createHighWaterMark({ waiting: transport.waiting })
   const watermarkWriter = createWatermarkWriter({
     writeWatermarks: transport.watermarks?.write ?? null,
   })
@@ -50,7 +54,7 @@ export function createRelay(parts: RelayParts): Service {
 
   // Rows are claimed by deleting them: a relay that dies before its commit has claimed nothing.
   async function pass(): Promise<Pass> {
-    const classes = await openClasses(parts, highWaterMark.isOpen)
+    const { classes, skipped } = await openClasses(parts, { turns, isOpen: highWaterMark.isOpen })
     if (classes.length === 0) return { published: 0, more: false }
     const asked = quotas.of(classes)
     return inTransaction(pool, async (transaction) => {
@@ -65,7 +69,7 @@ export function createRelay(parts: RelayParts): Service {
       const ids = rows.map((row) => row.handoffId)
       await markDispatched(transaction, ids, watermarks)
       crashPoint('relay.after_update')
-      return { published: rows.length, more: isFilled(asked, rows) }
+      return { published: rows.length, more: skipped || isFilled(asked, rows) }
     })
   }
 
@@ -98,16 +102,32 @@ export function createRelay(parts: RelayParts): Service {
   }
 }
 
-/** The priority classes that this relay serves and whose queue takes more. */
+interface Opening {
+  readonly turns: Turns
+  isOpen(queue: string, waitingMax: number): Promise<boolean>
+}
+
+interface OpenClasses {
+  readonly classes: readonly PriorityClass[]
+  /** Whether some were left out that a later pass serves. */
+  readonly skipped: boolean
+}
+
+/** The priority classes that this relay serves now and whose queue takes more. */
 async function openClasses(
-  { pool, queues }: RelayParts,
-  isOpen: (queue: string) => Promise<boolean>,
-): Promise<readonly PriorityClass[]> {
-  const classes = await listPriorityClasses(pool)
-  const mine =
-    queues === undefined ? classes : classes.filter(({ queue }) => queues().includes(queue))
-  const open = await Promise.all(mine.map(({ queue }) => isOpen(queue)))
-  return mine.filter((_, index) => open[index])
+  { pool, queues, waitingMax }: RelayParts,
+  { turns, isOpen }: Opening,
+): Promise<OpenClasses> {
+  const { classes, skipped } =
+    queues === undefined
+      ? turns.of(await listPriorityClasses(pool, turns.listing()))
+      : { classes: await listClassesOf(pool, queues()), skipped: false }
+  const open = await Promise.all(
+    classes.map(({ queue, granted }) =>
+      isOpen(queue, granted ? Math.min(GRANTED_WAITING_MAX, waitingMax) : waitingMax),
+    ),
+  )
+  return { classes: classes.filter((_, index) => open[index]), skipped }
 }
 
 /** As many as the SDK keeps of one span where nothing else is set. */
@@ -155,83 +175,38 @@ function toJob(row: OutboxRow): Job {
   return { queue: row.queue, priority: row.priority, pointer }
 }
 
-/** Most rows in one claim. */
-export const BATCH_MAX = 200
-/** Shares of priorities 0 to 3, so that 3 always moves. */
-const WEIGHTS = [8, 4, 2, 1] as const
-const HINT_SLACK = 5_000
-/** As long as the longest transaction lives. Behind a long snapshot each full scan reads all dead rows. */
-const FULL_SCAN_MS = 10_000
+/**
+ * Above so many waiting jobs, what one tenant sends to another's agent type waits in Postgres, where tenants take turns:
+ * a queue server knows none, and whose the type is would wait there behind all of it.
+ */
+const GRANTED_WAITING_MAX = 64
 const HIGH_WATER_CHECK_MS = 250
 
-const classKey = (priorityClass: PriorityClass): string =>
-  `${priorityClass.priority} ${priorityClass.queue}`
-
-interface ClassQuotas {
-  /** Quotas for one claim over these priority classes. */
-  of(classes: readonly PriorityClass[]): ClaimQuota[]
-  /** Remembers how far the relay has come. */
-  seen(rows: readonly OutboxRow[]): void
-}
-
-/**
- * Starts each priority class's scan shortly before the last row seen, off the dead rows that a long snapshot
- * keeps. A full scan every 10 s finds what committed late with a low number.
- */
-export function createClassQuotas(now: () => number = () => performance.now()): ClassQuotas {
-  const lastSeq = new Map<string, number>()
-  let fullScanAt = -Infinity
-  return {
-    of(classes) {
-      const full = now() - fullScanAt > FULL_SCAN_MS
-      if (full) fullScanAt = now()
-      const total = classes.reduce((sum, priorityClass) => sum + weightOf(priorityClass), 0)
-      return classes.map((priorityClass) => ({
-        ...priorityClass,
-        afterSeq: full ? 0 : Math.max(0, (lastSeq.get(classKey(priorityClass)) ?? 0) - HINT_SLACK),
-        limit: Math.max(1, Math.floor((BATCH_MAX * weightOf(priorityClass)) / total)),
-      }))
-    },
-    seen(rows) {
-      for (const row of rows) {
-        const key = classKey(row)
-        lastSeq.set(key, Math.max(row.seq, lastSeq.get(key) ?? 0))
-      }
-    },
-  }
-}
-
-/** Whether some priority class gave as many rows as it was asked for. */
-export function isFilled(quotas: readonly ClaimQuota[], rows: readonly OutboxRow[]): boolean {
-  const counts = new Map<string, number>()
-  for (const row of rows) counts.set(classKey(row), (counts.get(classKey(row)) ?? 0) + 1)
-  return quotas.some((quota) => (counts.get(classKey(quota)) ?? 0) >= quota.limit)
-}
-
-const weightOf = (priorityClass: PriorityClass): number => WEIGHTS[priorityClass.priority] ?? 1
-
 interface HighWaterMarkParts {
-  readonly waitingMax: number
   /** How many jobs wait in a queue. */
   waiting(queue: string): Promise<number>
 }
 
 /**
- * Tells whether a queue is below its high-water mark; asks at most every 250 ms per queue, and at
- * once when what was published since may have reached it.
+ * Tells whether fewer jobs wait in a queue than a mark says; asks at most every 250 ms per queue, and at
+ * once when what was published since may have reached the mark.
  */
-export function createHighWaterMark({ waitingMax, waiting }: HighWaterMarkParts) {
-  const known = new Map<string, { readonly checkedAt: number; open: boolean; count: number }>()
+export function createHighWaterMark({ waiting }: HighWaterMarkParts) {
+  const known = new Map<
+    string,
+    { readonly checkedAt: number; readonly counted: number; count: number }
+  >()
   return {
-    async isOpen(queue: string): Promise<boolean> {
+    async isOpen(queue: string, waitingMax: number): Promise<boolean> {
       const last = known.get(queue)
       const at = performance.now()
-      const isFresh = last !== undefined && at - last.checkedAt < HIGH_WATER_CHECK_MS
-      if (isFresh && (!last.open || last.count < waitingMax)) return last.open
-      const count = await waiting(queue)
-      const open = count < waitingMax
-      known.set(queue, { checkedAt: at, open, count })
-      return open
+      if (last !== undefined && at - last.checkedAt < HIGH_WATER_CHECK_MS) {
+        if (last.counted >= waitingMax) return false
+        if (last.count < waitingMax) return true
+      }
+      const counted = await waiting(queue)
+      known.set(queue, { checkedAt: at, counted, count: counted })
+      return counted < waitingMax
     },
     published(rows: readonly { readonly queue: string }[]): void {
       for (const { queue } of rows) {

@@ -81,7 +81,9 @@ export function createHandoffSender(parts: SenderParts): SharedSender {
     const { handoff, branching } = outgoing
     const handoffs = branching?.handoffs ?? [handoff]
     const { requireRoom = async () => undefined } = parts
-    await Promise.all(handoffs.map(({ toAgent, priority }) => requireRoom(toAgent, priority)))
+    await Promise.all(
+      handoffs.map(({ toAgent: agentType, ...one }) => requireRoom({ ...one, agentType })),
+    )
     crashPoint('sender.before_commit')
     const sent = await commit(outgoing)
     crashPoint('sender.after_commit')

@@ -40,7 +40,13 @@ export const OUTBOX_SETTINGS = {
     min: 1,
     max: 50_000,
     default: OUTBOX_BOUNDS.depthMax,
-    help: 'Handoffs waiting for a relay per agent type, four times as many in all; above it only priority 0 is taken, to twice as many.',
+    help: 'Handoffs of one tenant waiting for a relay per agent type; above it only priority 0 is taken, to twice as many.',
+  }),
+  BATON_OUTBOX_TENANT_MAX: integer({
+    min: 1,
+    max: 200_000,
+    default: OUTBOX_BOUNDS.tenantMax,
+    help: 'Handoffs of one tenant waiting for a relay in all; above it only priority 0 is taken, to twice as many, and what live receivers host.',
   }),
   BATON_OUTBOX_AGE_MAX_MS: integer({
     min: 1_000,

@@ -21,13 +21,14 @@ import type {
   DirectlyDelivered,
   NotificationHooks,
   ReadyMessage,
+  RequireRoom,
   ReturnParts,
   Sent,
 } from '@baton/engine'
 import { createLogger, permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createPool, isSent, notifyOutbox, outboxDepth, outboxQueueDepths } from '@baton/store'
-import type { Database, FanOutBounds } from '@baton/store'
+import type { Database, FanOutBounds, Pool } from '@baton/store'
 import type { Summariser, WrittenSummary } from '@baton/summarise'
 import { createMetrics } from '@baton/telemetry'
 import type { Metrics } from '@baton/telemetry'
@@ -47,6 +48,8 @@ export interface SenderOptions {
   readonly connectionsMax?: number
   /** Handoffs of one agent type that may wait for a relay; 50,000 by default. Of all types together four times as many. */
   readonly outboxMax?: number
+  /** Handoffs of its tenant that may wait for a relay in all; four times as many by default. */
+  readonly outboxTenantMax?: number | undefined
   /** How far a task may fan out: 8 fan-outs within one another and 1,000 branches at once by default. */
   readonly fanOuts?: FanOutBounds | undefined
   /** How long the oldest of them may wait; 30 s by default. */
@@ -136,6 +139,16 @@ export interface SendTarget {
   readonly summary?: WrittenSummary | undefined
 }
 
+const roomIn = (pool: Pool, options: SenderOptions, metrics: Metrics): RequireRoom =>
+  createOutboxBound({
+    readDepth: (countMax) => outboxDepth(pool, countMax),
+    readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
+    depthMax: options.outboxMax ?? OUTBOX_BOUNDS.depthMax,
+    tenantMax: options.outboxTenantMax,
+    ageMaxMs: options.outboxAgeMaxMs ?? OUTBOX_BOUNDS.ageMaxMs,
+    metrics,
+  })
+
 export function createSender(options: SenderOptions): Sender {
   const { keyRing, attemptsMax = 3, connectionsMax = 4, metrics = createMetrics() } = options
   const pool = createPool({
@@ -145,13 +158,7 @@ export function createSender(options: SenderOptions): Sender {
     gauges: metrics.poolConnections,
   })
   const author = { sentBy: options.operator ?? null, tenant: options.tenant ?? null }
-  const requireRoom = createOutboxBound({
-    readDepth: (countMax) => outboxDepth(pool, countMax),
-    readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
-    depthMax: options.outboxMax ?? OUTBOX_BOUNDS.depthMax,
-    ageMaxMs: options.outboxAgeMaxMs ?? OUTBOX_BOUNDS.ageMaxMs,
-    metrics,
-  })
+  const requireRoom = roomIn(pool, options, metrics)
   const { jurisdiction, summariser, compression, fanOuts } = options
   const receivers = createKnownReceivers({ pool, compression })
   const { logger = createLogger({ service: 'sender' }) } = options
@@ -191,7 +198,9 @@ export function createSender(options: SenderOptions): Sender {
       const own = { ...preparing, ...author, receiver, bounds: known, onCompressed }
       const outgoing = await prepareOutgoing(request, { ...own, written: summary }, undefined)
       const handoffs = outgoing.branching?.handoffs ?? [outgoing.handoff]
-      await Promise.all(handoffs.map(({ toAgent, priority }) => requireRoom(toAgent, priority)))
+      await Promise.all(
+        handoffs.map(({ toAgent: agentType, ...one }) => requireRoom({ ...one, agentType })),
+      )
       const sent = await sendOutgoing(transaction, outgoing)
       if (!sent.duplicate)
         metrics.handoffsTotal.with({ outcome: 'QUEUED', reason: '' }).inc(handoffs.length)

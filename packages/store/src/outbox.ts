@@ -11,6 +11,8 @@ export interface OutboxRow {
   readonly seq: number
   readonly handoffId: string
   readonly taskId: string
+  /** Whose handoff it is. */
+  readonly tenant: string
   readonly publishAttempt: number
   readonly queue: string
   readonly priority: Priority
@@ -27,16 +29,26 @@ export interface OutboxDepth {
   readonly oldestAgeSeconds: number
 }
 
-/** How much waits for one agent type, and whether a live receiver hosts it. */
+/** How much of one tenant's waits for one agent type, and whether a live receiver hosts it. */
 export interface QueueDepth extends OutboxDepth {
   readonly queue: string
+  readonly tenant: string
   readonly hosted: boolean
+  /** How much of that tenant's waits in all. */
+  readonly tenantDepth: number
 }
 
-/** Rows of one queue and priority. */
+/** Rows of one tenant, queue and priority. */
 export interface PriorityClass {
+  readonly tenant: string
   readonly queue: string
   readonly priority: number
+}
+
+/** A class as it is listed. */
+export interface WaitingClass extends PriorityClass {
+  /** Whether its agent type is another tenant's, which let this one send to it. */
+  readonly granted: boolean
 }
 
 /** Which part of a priority class to claim. */
@@ -46,23 +58,71 @@ export interface ClaimQuota extends PriorityClass {
   readonly limit: number
 }
 
-// Jumps from one (queue, priority) to the next along the index instead of reading every row.
+// Jumps from one tenant to the next, and of each from one (queue, priority) to the next, along the index instead of reading every row.
 const CLASSES = `
-with recursive priority_class as (
-  (select queue, priority from outbox order by queue, priority limit 1)
+with recursive sender as (
+  (select tenant from outbox order by tenant limit 1)
   union all
-  select next.queue, next.priority from priority_class cross join lateral (
-    select o.queue, o.priority from outbox o where (o.queue, o.priority) > (priority_class.queue, priority_class.priority)
-    order by o.queue, o.priority limit 1) next
+  select next.tenant from sender cross join lateral (
+    select o.tenant from outbox o where o.tenant > sender.tenant order by o.tenant limit 1) next
 )
-select queue, priority from priority_class`
+select sender.tenant, found.queue, found.priority,
+  case when sender.tenant = 'default' and strpos(found.queue, '/') = 0 then false
+    else tenant_of_agent(found.queue) <> sender.tenant end as granted
+from sender left join unnest($1::text[], $2::text[]) as last(tenant, queue) using (tenant)
+cross join lateral (
+  with recursive class as (
+    (select o.queue, o.priority, 1 as nth from outbox o where o.tenant = sender.tenant and o.queue > coalesce(last.queue, '')
+     order by o.queue, o.priority limit 1)
+    union all
+    select next.queue, next.priority, class.nth + 1 from class cross join lateral (
+      select o.queue, o.priority from outbox o
+      where o.tenant = sender.tenant and (o.queue, o.priority) > (class.queue, class.priority)
+      order by o.queue, o.priority limit 1) next
+    where class.nth < $3
+  )
+  select queue, priority from class) found`
 
-/** The queues and priorities that have something to publish. */
-export function listPriorityClasses(db: Database): Promise<PriorityClass[]> {
-  return run(db, 'list_priority_classes', CLASSES)
+/** Which classes to list. */
+export interface ClassListing {
+  /** Of each tenant, at most so many. */
+  readonly perTenantMax: number
+  /** Of these tenants, only queues whose names come after these. */
+  readonly after: ReadonlyMap<string, string>
 }
 
-const QUOTAS = columns({ queue: text, priority: int2, afterSeq: int8, quota: int4 })
+const WHOLE_LIST: ClassListing = { perTenantMax: 2_147_483_647, after: new Map() }
+
+/** What there is to publish: of each tenant in the order of queue and priority. All of it where nothing else is asked for. */
+export function listPriorityClasses(
+  db: Database,
+  { perTenantMax, after }: ClassListing = WHOLE_LIST,
+): Promise<WaitingClass[]> {
+  const values = [[...after.keys()], [...after.values()], perTenantMax]
+  return run(db, 'list_priority_classes', CLASSES, values)
+}
+
+// For whoever relays for a few queues, however many others have something.
+const CLASSES_OF_QUEUES = `
+with recursive sender as (
+  (select tenant from outbox order by tenant limit 1)
+  union all
+  select next.tenant from sender cross join lateral (
+    select o.tenant from outbox o where o.tenant > sender.tenant order by o.tenant limit 1) next
+)
+select sender.tenant, asked.queue, p.priority,
+  case when sender.tenant = 'default' and strpos(asked.queue, '/') = 0 then false
+    else tenant_of_agent(asked.queue) <> sender.tenant end as granted
+from sender cross join unnest($1::text[]) as asked(queue) cross join unnest('{0,1,2,3}'::smallint[]) as p(priority)
+cross join lateral (select from outbox o
+  where o.tenant = sender.tenant and o.queue = asked.queue and o.priority = p.priority limit 1) found`
+
+/** The same, of these queues only. */
+export function listClassesOf(db: Database, queues: readonly string[]): Promise<WaitingClass[]> {
+  return run(db, 'list_classes_of_queues', CLASSES_OF_QUEUES, [queues])
+}
+
+const QUOTAS = columns({ tenant: text, queue: text, priority: int2, afterSeq: int8, quota: int4 })
 
 const CLAIM = `
 delete from outbox where seq = any(array(
@@ -70,9 +130,9 @@ delete from outbox where seq = any(array(
   from ${QUOTAS.unnest('asked')}
   cross join lateral (
     select o.seq from outbox o
-    where o.queue = asked.queue and o.priority = asked.priority and o.seq > asked.after_seq
+    where o.tenant = asked.tenant and o.queue = asked.queue and o.priority = asked.priority and o.seq > asked.after_seq
     order by o.seq limit asked.quota for update skip locked) claimed))
-returning seq, handoff_id as "handoffId", task_id as "taskId", publish_attempt as "publishAttempt", queue, priority, sha256,
+returning seq, handoff_id as "handoffId", tenant, task_id as "taskId", publish_attempt as "publishAttempt", queue, priority, sha256,
   bytes, traceparent, tracestate, created_at as "createdAt"`
 
 /** Deletes and returns rows; they are back if the transaction does not commit. */
@@ -117,24 +177,51 @@ export async function outboxDepth(db: Database, countMax = COUNTED_MAX): Promise
   return row ?? { depth: 0, oldestAgeSeconds: 0 }
 }
 
-// Each count stays within its queue's part of the index; a queue's oldest row is the first of one of its priority classes.
+// Each count stays within its tenant's or queue's part of the index; a queue's oldest row is the first of one of its priority classes.
 const QUEUE_DEPTHS = `
-select asked.queue,
-  (select count(*) from (select from outbox o where o.queue = asked.queue limit $2) counted) as depth,
+with asked as materialized (
+  select a.queue, coalesce(a.tenant, tenant_of_agent(a.queue)) as tenant, a.nth
+  from unnest($1::text[], $2::text[]) with ordinality as a(queue, tenant, nth)
+), sender as materialized (
+  select s.tenant, (select count(*) from (select from outbox o where o.tenant = s.tenant limit $4) counted) as depth
+  from (select distinct tenant from asked) s
+)
+select asked.queue, asked.tenant, sender.depth as "tenantDepth",
+  (select count(*) from (select from outbox o where o.tenant = asked.tenant and o.queue = asked.queue limit $3) counted) as depth,
   coalesce((select extract(epoch from clock_timestamp() - min(first.created_at))::float8
     from unnest('{0,1,2,3}'::smallint[]) as priority_class(priority) cross join lateral (
-      select o.created_at from outbox o where o.queue = asked.queue and o.priority = priority_class.priority
+      select o.created_at from outbox o
+      where o.tenant = asked.tenant and o.queue = asked.queue and o.priority = priority_class.priority
       order by o.seq limit 1) first), 0) as "oldestAgeSeconds",
   exists (select from agent_registration a where a.type = asked.queue and a.${LIVE}) as hosted
-from unnest($1::text[]) as asked(queue)`
+from asked join sender using (tenant) order by asked.nth`
 
-/** The same for each of these queues, and whether a live receiver hosts its agent type; in no order. */
+/** An agent type, and whose handoffs to it are counted; null is for those of the tenant whose type it is. */
+export interface AskedQueue {
+  readonly queue: string
+  readonly tenant: string | null
+}
+
+/** How far to count what waits for one agent type, and of one tenant. */
+export interface CountBounds {
+  readonly queueMax: number
+  readonly tenantMax: number
+}
+
+/** How much of a tenant's waits for each of these agent types, and whether a live receiver hosts it; in order. */
 export function outboxQueueDepths(
   db: Database,
-  queues: readonly string[],
-  countMax: number,
+  asked: readonly AskedQueue[],
+  { queueMax, tenantMax }: CountBounds,
 ): Promise<QueueDepth[]> {
-  return run(db, 'outbox_queue_depths', QUEUE_DEPTHS, [queues, countMax + 1])
+  const queues = asked.map(({ queue }) => queue)
+  const tenants = asked.map(({ tenant }) => tenant)
+  return run(db, 'outbox_queue_depths', QUEUE_DEPTHS, [
+    queues,
+    tenants,
+    queueMax + 1,
+    tenantMax + 1,
+  ])
 }
 
 /** Wakes relays. Sent outside the writing transaction, because NOTIFY serialises commits. */

@@ -5,12 +5,12 @@ import { CLAIMABLE } from './states.ts'
 export const QUEUE = 'coalesce(routed_to, to_agent)'
 
 /** What PUBLISH needs of an updated handoff. */
-export const PUBLICATION = `id, task_id, publish_attempt, ${QUEUE} as queue, priority, body_sha256, body_bytes, traceparent, tracestate`
+export const PUBLICATION = `id, tenant, task_id, publish_attempt, ${QUEUE} as queue, priority, body_sha256, body_bytes, traceparent, tracestate`
 
 /** Puts the rows of `from`, which has the columns of PUBLICATION, into the outbox. */
 export const PUBLISH = (from: string): string => `
-  insert into outbox (handoff_id, task_id, publish_attempt, queue, priority, sha256, bytes, traceparent, tracestate)
-  select id, task_id, publish_attempt, queue, priority, body_sha256, body_bytes, traceparent, tracestate
+  insert into outbox (handoff_id, tenant, task_id, publish_attempt, queue, priority, sha256, bytes, traceparent, tracestate)
+  select id, tenant, task_id, publish_attempt, queue, priority, body_sha256, body_bytes, traceparent, tracestate
   from ${from}`
 
 /**

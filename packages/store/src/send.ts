@@ -157,9 +157,9 @@ with input as (
     checkpoint_sha256
   from accepted
 ), published as (
-  insert into outbox (handoff_id, task_id, publish_attempt, queue, priority, sha256, bytes, traceparent,
+  insert into outbox (handoff_id, tenant, task_id, publish_attempt, queue, priority, sha256, bytes, traceparent,
     tracestate)
-  select handoff_id, task_id, 1, to_agent, priority, sha256, body_bytes, traceparent, tracestate
+  select handoff_id, owner, task_id, 1, to_agent, priority, sha256, body_bytes, traceparent, tracestate
   from accepted where state = 'QUEUED' order by ord
 ), held as (
   insert into approval (handoff_id, task_id, tenant)

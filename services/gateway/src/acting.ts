@@ -25,6 +25,9 @@ const acting = new AsyncLocalStorage<string>()
 export const actFor = <Result>(tenant: string, work: () => Result): Result =>
   acting.run(tenant, work)
 
+/** For whom is acted here; undefined where nobody acts. */
+export const whoActs = (): string | undefined => acting.getStore()
+
 /** For whom is acted here. Throws where nobody acts: then nothing may be asked. */
 export function actingTenant(): string {
   const tenant = acting.getStore()

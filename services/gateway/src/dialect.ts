@@ -4,6 +4,7 @@ import type { RefusalRecorder, RequireRoom } from '@baton/engine'
 import { limitArrival, PROBLEM_TYPE, problemBody, readBodies } from '@baton/http/server'
 import type { ProblemError } from '@baton/http/server'
 import type { Logger } from '@baton/runtime'
+import { keyOf } from './acting.ts'
 import type { Identified } from './api-keys.ts'
 import { parseStrictly } from './request-body.ts'
 import { requireScope } from './request-context.ts'
@@ -82,7 +83,8 @@ async function send(
   { dialect, submitter, requireRoom, logger }: Sending & { readonly dialect: Dialect },
 ): Promise<Submitted> {
   const submission = await dialect.toSubmission(request)
-  await requireRoom(submission.agentType, submission.priority)
+  const { agentType, priority } = submission
+  await requireRoom({ agentType, priority, tenant: keyOf(request).tenant })
   const submitted = await submitter.submit(submission, dialect.requestKey?.(request))
   const { handoffId, taskId, traceparent, repeated } = submitted
   logger.info({ event: 'handoff.queued', handoffId, taskId, traceparent, repeated })

@@ -1,6 +1,6 @@
 // The gateway as one long-lived thing: listens last, and answers what it has begun before it stops.
 import type { FastifyInstance } from 'fastify'
-import { NOBODY } from '@baton/ledger'
+import { DEFAULT_TENANT, NOBODY } from '@baton/ledger'
 import type { People } from '@baton/ledger'
 import type { KeyRing } from '@baton/protocol'
 import type { Summariser } from '@baton/sdk'
@@ -28,14 +28,15 @@ import {
 import type { FanOutBounds, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { DirectCalls } from '@baton/transport/direct-calls'
-import { actingTenant } from './acting.ts'
+import { actingTenant, whoActs } from './acting.ts'
 import { identify } from './api-keys.ts'
 import type { ApiKey } from './api-keys.ts'
 import { createAuditReads } from './audit-reads.ts'
 import type { AuditReads } from './audit-reads.ts'
 import { createAuditErasures } from './audit-erasures.ts'
 import type { AuditErasures } from './audit-erasures.ts'
-import { createRunningBound } from './back-pressure.ts'
+import { createMeter, createRunningBound } from './back-pressure.ts'
+import type { Meter, Shared, TenantShares } from './back-pressure.ts'
 import { createErasureReplay } from './erasure-replay.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
 import { createRemoteWork } from './executions/remote-work.ts'
@@ -104,11 +105,15 @@ export interface GatewayOptions {
     readonly rateMax: number
     /** Handoffs being sent at once. */
     readonly runningMax: number
+    /** What one tenant may have of it, where keys of several tenants come in. */
+    readonly tenants?: TenantShares | undefined
     readonly connectionsMax: number
     /** Of one address; of one /64 where it is IPv6. */
     readonly connectionsPerAddressMax: number
-    /** Handoffs of one agent type that may wait for a relay. */
+    /** Handoffs of one tenant and agent type that may wait for a relay. */
     readonly outboxMax: number
+    /** The same of one tenant in all; four times as many by default. */
+    readonly outboxTenantMax?: number | undefined
     /** How long the oldest of them may wait. */
     readonly outboxAgeMaxMs: number
     /** Who reads streams of chunks at once. */
@@ -185,6 +190,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { server, routes } = createServer({
     authentication,
     rateMax: limits.rateMax,
+    meter: meterOf(options),
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
     metrics,
     logger,
@@ -299,20 +305,38 @@ const remoteOf = (
 const callsOf = ({ sync, metrics, logger }: GatewayOptions): DirectCalls | undefined =>
   sync === undefined ? undefined : openDirectCalls(sync, { metrics, logger })
 
+/** What each tenant may have; undefined where all keys are one tenant's, and nobody takes anything from another. */
+const sharesOf = ({ apiKeys, limits }: GatewayOptions): Shared | undefined => {
+  const tenants = new Set([...apiKeys.values()].map(({ tenant }) => tenant)).size
+  return tenants > 1 && limits.tenants !== undefined ? { ...limits.tenants, tenants } : undefined
+}
+
+const meterOf = (options: GatewayOptions): Meter | undefined => {
+  const shared = sharesOf(options)
+  return shared && createMeter(shared)
+}
+
 /** What sends over any face share: room, bounds and commits. */
 function sendingOf({
-  options: { limits, metrics, logger },
+  options,
   pool,
   ...others
 }: Pick<FaceParts, 'options' | 'pool'> & Pick<Sending, 'submitter' | 'refusals'>): Sending {
+  const { limits, metrics, logger } = options
   const requireRoom = createOutboxBound({
     readDepth: (countMax) => outboxDepth(pool, countMax),
     readQueueDepths: (queues, countMax) => outboxQueueDepths(pool, queues, countMax),
     depthMax: limits.outboxMax,
+    tenantMax: limits.outboxTenantMax,
     ageMaxMs: limits.outboxAgeMaxMs,
     metrics,
   })
-  return { ...others, requireRoom, bounded: createRunningBound(limits.runningMax), logger }
+  const bounded = createRunningBound({
+    runningMax: limits.runningMax,
+    tenant: () => whoActs() ?? DEFAULT_TENANT,
+    shared: sharesOf(options),
+  })
+  return { ...others, requireRoom, bounded, logger }
 }
 
 function facesOf(parts: FaceParts): readonly Face[] {

@@ -44,9 +44,15 @@ await runProcess('gateway', {
       limits: {
         rateMax: settings.BATON_GATEWAY_RATE_MAX,
         runningMax: settings.BATON_GATEWAY_RUNNING_MAX,
+        tenants: {
+          rateMax: settings.BATON_GATEWAY_TENANT_RATE_MAX,
+          runningMax: settings.BATON_GATEWAY_TENANT_RUNNING_MAX,
+          bytesPerSecondMax: settings.BATON_GATEWAY_TENANT_BYTES_MAX,
+        },
         connectionsMax: settings.BATON_GATEWAY_CONNECTIONS_MAX,
         connectionsPerAddressMax: settings.BATON_GATEWAY_CONNECTIONS_PER_ADDRESS_MAX,
         outboxMax: settings.BATON_OUTBOX_MAX,
+        outboxTenantMax: settings.BATON_OUTBOX_TENANT_MAX,
         outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
         readers: {
           max: settings.BATON_GATEWAY_READERS_MAX,

@@ -210,14 +210,15 @@ async function resume(
 ) {
   const taskId = request.params.id
   const { handoffId, ...change } = request.body
-  const { operator, scopes } = keyOf(request)
+  const { operator, scopes, tenant } = keyOf(request)
   // Whoever changes what is said sends something of their own.
   if (Object.keys(change).length > 0 && !scopes.has('handoffs:send'))
     throw scopeMissing('handoffs:send')
   const standing = await findResumeTarget(options.pool, { taskId, handoffId })
   if (standing !== undefined) {
     const { targetAgentType = standing.agentType, constraints } = change
-    await options.requireRoom(targetAgentType, constraints?.priority ?? standing.priority)
+    const priority = constraints?.priority ?? standing.priority
+    await options.requireRoom({ agentType: targetAgentType, priority, tenant })
   }
   const sent = await inBody(placeInState, () =>
     resumeTask(options, { taskId, handoffId, change, actor: operator, sentBy: operator }),

@@ -7,6 +7,7 @@ import type { Logger } from '@baton/runtime'
 import type { Metrics, Span } from '@baton/telemetry'
 import { ANSWER_SCHEMAS } from './answer-schemas.ts'
 import type { Identified } from './api-keys.ts'
+import type { Meter } from './back-pressure.ts'
 import { readAs } from './dialect.ts'
 import type { Face } from './dialect.ts'
 import { describeRoutes } from './openapi.ts'
@@ -22,6 +23,8 @@ interface ServerOptions {
   readonly authentication: (request: FastifyRequest) => Identified
   /** Requests per minute and API key. */
   readonly rateMax: number
+  /** Counts what each tenant asks; without it nothing is shared. */
+  readonly meter?: Meter | undefined
   readonly connections: ConnectionBounds
   readonly metrics: Pick<Metrics, 'requestsRefusedTotal'>
   readonly logger: Logger
@@ -37,7 +40,8 @@ export interface BoundedServer {
 
 /** A server that is ready to listen. */
 export function createServer(options: ServerOptions): BoundedServer {
-  const { authentication, metrics, logger, rateMax, connections, faces, noteRefused } = options
+  const { authentication, metrics, logger, rateMax, meter, connections, faces, noteRefused } =
+    options
   const requestMs = Math.max(...faces.map((face) => face.requestMs))
   const note = (request: FastifyRequest, problem: ProblemError, error?: unknown) => {
     request.problemCode = problem.code
@@ -75,6 +79,7 @@ export function createServer(options: ServerOptions): BoundedServer {
     keyGenerator: ({ identified, ip }) => (identified.ok ? identified.key.id : `address ${ip}`),
     errorResponseBuilder: (_, { ttl }) => rateLimited(ttl),
   })
+  if (meter !== undefined) server.addHook('onRequest', metering(meter))
   describeRoutes(server)
   const routes = new Set<string>()
   for (const face of faces) {
@@ -97,6 +102,15 @@ export function createServer(options: ServerOptions): BoundedServer {
   }
   return { server, routes }
 }
+
+/** Before a body is read: where its length is not said, it counts as the longest. */
+const metering =
+  (meter: Meter) =>
+  async ({ identified, headers }: FastifyRequest): Promise<void> => {
+    if (!identified.ok) return
+    const length = headers['transfer-encoding'] === undefined ? '0' : String(BODY_BYTES_MAX)
+    meter(identified.key.tenant, Number(headers['content-length'] ?? length))
+  }
 
 type Note = (request: FastifyRequest, problem: ProblemError, error?: unknown) => string | undefined
 

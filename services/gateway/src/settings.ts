@@ -163,6 +163,24 @@ export const GATEWAY_SETTINGS = {
     default: 256,
     help: 'Requests under way at once; more are answered with 503.',
   }),
+  BATON_GATEWAY_TENANT_RATE_MAX: integer({
+    min: 1,
+    max: 10_000_000,
+    default: 60_000,
+    help: 'Requests per minute of all keys of one tenant, where keys of several tenants come in; more are answered with 429.',
+  }),
+  BATON_GATEWAY_TENANT_RUNNING_MAX: integer({
+    min: 1,
+    max: 10_000,
+    default: 128,
+    help: 'Requests of one tenant under way at once, where keys of several tenants come in; more are answered with 503.',
+  }),
+  BATON_GATEWAY_TENANT_BYTES_MAX: integer({
+    min: 1_024,
+    max: 1_073_741_824,
+    default: 4_194_304,
+    help: 'Bytes of bodies per second that one tenant may send, where keys of several tenants come in; more are answered with 429.',
+  }),
   BATON_GATEWAY_READERS_MAX: integer({
     min: 0,
     max: 10_000,

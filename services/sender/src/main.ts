@@ -26,6 +26,7 @@ await runProcess('sender', {
       summariser,
       compression: readCompression(settings),
       outboxMax: settings.BATON_OUTBOX_MAX,
+      outboxTenantMax: settings.BATON_OUTBOX_TENANT_MAX,
       outboxAgeMaxMs: settings.BATON_OUTBOX_AGE_MAX_MS,
       metrics,
       logger,

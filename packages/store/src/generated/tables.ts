@@ -88,6 +88,7 @@ export interface Tables {
     traceparent: string
     tracestate: string | null
     created_at: Generated<Date>
+    tenant: Generated<string>
   }
   'retry': {
     handoff_id: string

@@ -25,9 +25,9 @@ import { failed, judged, passed, unknown } from './diagnosis.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { describeFinding, isAlone, markOf } from './verification-checks.ts'
 
-/** What priority 0 may fill at the largest BATON_OUTBOX_MAX: one agent type, and the whole. */
+/** What priority 0 may fill at the largest settings: of a tenant’s, one agent type, and all. */
 const QUEUE_MAX = 100_000
-const OUTBOX_MAX = 400_000
+const TENANT_MAX = 400_000
 
 /** One diagnosis per rule. Reads only. */
 export async function diagnosePromises(
@@ -154,11 +154,15 @@ async function diagnoseErasures({ pool, audit }: OpenedDatabases): Promise<Diagn
 async function diagnoseOutbox({ pool }: OpenedDatabases): Promise<Diagnosis> {
   const rule = 'the outbox is within its bounds'
   const { depth, oldestAgeSeconds } = await outboxDepth(pool)
-  const types = new Set((await listPriorityClasses(pool)).map(({ queue }) => queue))
-  const queues = await outboxQueueDepths(pool, [...types], QUEUE_MAX)
-  const deep = namesOf(queues.filter((queue) => queue.depth > QUEUE_MAX))
+  const classes = await listPriorityClasses(pool)
+  const asked = new Map(classes.map((one) => [`${one.tenant} ${one.queue}`, one]))
+  const bounds = { queueMax: QUEUE_MAX, tenantMax: TENANT_MAX }
+  const queues = await outboxQueueDepths(pool, [...asked.values()], bounds)
+  const deep = namesOf(
+    queues.filter((one) => one.depth > QUEUE_MAX || one.tenantDepth > TENANT_MAX),
+  )
   const waiting = `${counted(depth, 'row')} waiting, the oldest for ${Math.round(oldestAgeSeconds)} s`
-  if (depth > OUTBOX_MAX || deep.length > 0) {
+  if (deep.length > 0) {
     return failed('I12', rule, { text: `${waiting}: start more relays`, ids: deep })
   }
   if (depth === 0) return passed('I12', rule, 'nothing waiting')

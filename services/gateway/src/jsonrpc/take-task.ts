@@ -10,7 +10,7 @@ import { crashPoint } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { closeSessionReply, findSessionReply, isConflict, openSessionTurn } from '@baton/store'
 import type { Database, NewHandoff, Pool, SessionReply } from '@baton/store'
-import { authorOf } from '../acting.ts'
+import { authorOf, keyOf } from '../acting.ts'
 import type { Submission } from '../submission.ts'
 import type { Submitter } from '../submit.ts'
 import { ownAnnounce } from './own-announce.ts'
@@ -53,13 +53,15 @@ export async function takeTask(parts: TaskParts, turn: Turn): Promise<TaskAnswer
   if (!read.ok) throw invalidParams(read)
   const begun = { isFirst: false }
   const { agentType, message } = turn
+  const { tenant } = keyOf(turn.request)
   const announcing = { agentType, contextId: message.contextId, isFresh: true }
   let announced: SessionAnnounce | undefined
   const { handoffId, taskId, traceparent, repeated } = await alone(parts, turn, () =>
     bounded(async () => {
       announced = await ownAnnounce(pool, announcing)
       const submission = submissionOf(parts, { ...turn, asked: read.value, begun, announced })
-      await requireRoom(submission.agentType, submission.priority)
+      const { agentType: target, priority } = submission
+      await requireRoom({ agentType: target, priority, tenant })
       return submitter.submit(submission, undefined)
     }),
   )

@@ -70,7 +70,8 @@ async function send(
   const mapped = mapRequest(request, parts)
   const state = await placeRequest(parts.pool, mapped, caller)
   const { priority = 2 } = mapped.constraints
-  await parts.requireRoom(mapped.targetAgentType, priority)
+  const { tenant } = caller.key
+  await parts.requireRoom({ agentType: mapped.targetAgentType, priority, tenant })
   const { handoffId, taskId, traceparent, repeated } = await submit(
     state,
     apart(state),

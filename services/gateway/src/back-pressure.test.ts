@@ -1,0 +1,85 @@
+// What several tenants share, each has its part of: one that takes all it can leaves the others theirs, and alone a tenant has everything.
+import { codeOf } from '@baton/runtime'
+import { describe, expect, it } from 'vitest'
+import { createMeter, createRunningBound } from './back-pressure.ts'
+
+/** Work that goes on until it is told to end, and what it was refused with. */
+function workshop(shared: { readonly tenants: number; readonly runningMax: number } | undefined) {
+  let acting = 'acme'
+  const bounded = createRunningBound({ runningMax: 10, tenant: () => acting, shared })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return {
+    end: resolve,
+    /** Begins so much for a tenant; answers how much was taken, and why no more. */
+    async begin(tenant: string, count: number) {
+      acting = tenant
+      const refusals: string[] = []
+      const begun = Array.from({ length: count }, () =>
+        bounded(() => promise).catch((error: unknown) => refusals.push(codeOf(error))),
+      )
+      await Promise.race([Promise.all(begun), new Promise((later) => setImmediate(later))])
+      return [count - refusals.length, ...new Set(refusals)]
+    },
+  }
+}
+
+describe('what is under way', () => {
+  it('is bounded for all together where one tenant is alone', async () => {
+    expect(await workshop(undefined).begin('acme', 12)).toEqual([10, 'BATON_OVERLOADED'])
+  })
+
+  it('leaves every tenant its equal part, however many others fill it, and none more than its own bound', async () => {
+    const { begin } = workshop({ tenants: 5, runningMax: 6 })
+    expect(await begin('acme', 9)).toEqual([6, 'BATON_TENANT_OVERLOADED'])
+    expect(await begin('globex', 9)).toEqual([4, 'BATON_OVERLOADED'])
+    expect(await begin('initech', 3)).toEqual([2, 'BATON_OVERLOADED'])
+  })
+
+  it('is given back', async () => {
+    const { begin, end } = workshop({ tenants: 2, runningMax: 5 })
+    expect(await begin('acme', 6)).toEqual([5, 'BATON_TENANT_OVERLOADED'])
+    end()
+    await begin('globex', 1)
+    expect(await begin('acme', 5)).toEqual([5])
+  })
+})
+
+describe('a meter', () => {
+  const metered = () => {
+    let now = 0
+    const meter = createMeter({ rateMax: 3, bytesPerSecondMax: 100 }, () => now)
+    const ask = (tenant: string, bytes = 0): string => {
+      try {
+        meter(tenant, bytes)
+        return ''
+      } catch (error) {
+        return codeOf(error)
+      }
+    }
+    return { ask, at: (ms: number) => void (now = ms) }
+  }
+
+  it('counts the requests of each tenant in a minute', () => {
+    const { ask, at } = metered()
+    const codes = Array.from({ length: 4 }, () => ask('acme'))
+    expect(codes).toEqual(['', '', '', 'BATON_TENANT_RATE_LIMITED'])
+    expect(ask('globex')).toBe('')
+    at(60_000)
+    expect(ask('acme')).toBe('')
+  })
+
+  it('gives each tenant its bytes of a second, and takes one larger body that is paid off after', () => {
+    const { ask, at } = metered()
+    expect([ask('acme', 60), ask('acme', 60), ask('globex', 60)]).toEqual([
+      '',
+      'BATON_TENANT_BYTES_LIMITED',
+      '',
+    ])
+    at(60_000)
+    expect([ask('acme', 250), ask('acme', 1)]).toEqual(['', 'BATON_TENANT_BYTES_LIMITED'])
+    at(61_000)
+    expect(ask('acme', 1)).toBe('BATON_TENANT_BYTES_LIMITED')
+    at(120_000)
+    expect([ask('acme', 100), ask('globex')]).toEqual(['', ''])
+  })
+})
