@@ -20,8 +20,8 @@ export interface CampaignOptions {
   readonly knownBad?: string
   /** Begin no further seed once this has passed. */
   readonly untilMs?: number
-  /** Stop at the first seed that breaks an invariant, as a known-bad build shall within three. */
-  readonly untilBroken?: boolean
+  /** Stop at the first seed that breaks one of these invariants, as a known-bad build shall within three. */
+  readonly untilBroken?: readonly string[]
   say(text: string): void
 }
 
@@ -66,7 +66,7 @@ export async function runCampaign(servers: Servers, options: CampaignOptions): P
     const result = await runSeed({ ...servers, ...options, plan, folder })
     results.push(result)
     tell(result, { folder, say })
-    if (options.untilBroken && result.violations.length > 0) break
+    if (result.violations.some(({ id }) => options.untilBroken?.includes(id))) break
   }
   return reportOf({
     results,

@@ -53,8 +53,10 @@ async function runBuilds(
   if (knownBad.length === 0) return [await runCampaign(servers, options)]
   const reports: Report[] = []
   for (const name of knownBad) {
-    say(`known-bad build ${name}: ${findKnownBad(name)?.about}`)
-    const report = await runCampaign(servers, { ...options, knownBad: name, untilBroken: true })
+    const build = findKnownBad(name)
+    say(`known-bad build ${name}: ${build?.about}`)
+    const untilBroken = build?.breaks ?? []
+    const report = await runCampaign(servers, { ...options, knownBad: name, untilBroken })
     say(`known-bad build ${name}: ${verdictOn(report)}`)
     reports.push(report)
   }
