@@ -29,4 +29,4 @@ export {
   url,
   optionalUrl,
 } from './settings.ts'
-export type { SettingRow, Settings } from './settings.ts'
+export type { SettingRow, Settings, SettingsSpec } from './settings.ts'

@@ -1,10 +1,10 @@
 // The life of every Baton process, from its environment to its exit code: a main.ts says only what runs in it.
 import { createMetrics, exportedLines, measureProcess, startTelemetry } from '@baton/telemetry'
-import type { Metrics, Telemetry, TelemetryOptions } from '@baton/telemetry'
+import type { Metrics } from '@baton/telemetry'
 import { createLogger } from './logger.ts'
 import type { Logger } from './logger.ts'
 import type { PROCESS_SETTINGS } from './process-settings.ts'
-import { createLife, describeStartFailure, runServices } from './service.ts'
+import { closing, createLife, describeStartFailure, runServices } from './service.ts'
 import type { Life, Service } from './service.ts'
 import { readSettings } from './settings.ts'
 import type { Settings, SettingsSpec } from './settings.ts'
@@ -44,33 +44,23 @@ export async function runProcess<Spec extends SettingsSpec & typeof PROCESS_SETT
     const logger = createLogger({ service: name, level: own.BATON_LOG_LEVEL, also: logLines })
     measureProcess(metrics, name)
     const life = createLife()
-    const services = await build({ settings, logger, metrics, life })
-    const telemetry = telemetryService({
+    // Before anything is built: it reads the environment, which is withdrawn where foreign code loads.
+    const telemetry = await startTelemetry({
       service: `baton-${name}`,
       environment: process.env,
       otlpUrl: own.BATON_OTLP_URL,
       metrics,
       logLines,
     })
+    const services = await build({ settings, logger, metrics, life })
     const drainMs = own.BATON_DRAIN_MS + RELEASE_LEASES_MS
-    return runServices([telemetry, ...services], {
+    return runServices([closing('telemetry', () => telemetry.shutdown()), ...services], {
       logger,
       drainMs,
       life,
       isAnnounced: !stdoutIsData,
     })
   })
-}
-
-function telemetryService(options: TelemetryOptions): Service {
-  let telemetry: Telemetry | undefined
-  return {
-    name: 'telemetry',
-    async start() {
-      telemetry = await startTelemetry(options)
-    },
-    stop: async () => telemetry?.shutdown(),
-  }
 }
 
 /** Ends the process with the exit code that `run` answers; what it throws is printed with its fix, as 1. */

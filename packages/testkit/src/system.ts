@@ -50,6 +50,9 @@ export interface System {
   stop(): Promise<void>
 }
 
+/** What the agents of tests read of their environment. */
+const READ_BY_AGENTS = 'BATON_TEST_LEDGER,BATON_TEST_WORK_MS,BATON_CHAOS_FOLDER'
+
 const token = (): string => randomBytes(24).toString('hex')
 
 /** Creates and migrates the databases; services are started one by one with `start`. */
@@ -73,6 +76,7 @@ export async function createSystem(options: SystemOptions): Promise<System> {
     BATON_PEOPLE: PEOPLE.setting,
     BATON_SIGNING_KEYS: `k1:active:${randomBytes(32).toString('base64')}`,
     BATON_AGENTS: options.agents,
+    BATON_AGENTS_SETTINGS: READ_BY_AGENTS,
     BATON_QUEUE_PREFIX: uniqueName(purpose),
     BATON_LOG_LEVEL: 'info',
     ...(options.redisUrl === undefined ? {} : { BATON_REDIS_URL: options.redisUrl }),

@@ -19,18 +19,25 @@ interface Named {
   readonly pushPath: string | undefined
 }
 
+interface Environments {
+  /** Where the secrets of agents that are called stand. */
+  readonly whole: Environment
+  /** What the module gets. */
+  readonly own: Environment
+}
+
 /** The agents of both. Throws BATON_AGENTS_INVALID where there are none, or an agent type stands in both. */
 export async function loadHosted(
   { modulePath, pushPath }: Named,
-  environment: Environment,
+  { whole, own: settings }: Environments,
 ): Promise<readonly HostedAgent[]> {
-  const called = pushPath === undefined ? [] : loadPushAgents(pushPath, environment)
+  const called = pushPath === undefined ? [] : loadPushAgents(pushPath, whole)
   if (modulePath === undefined && pushPath === undefined) {
     throw permanent('BATON_AGENTS_INVALID', 'this receiver hosts no agents', {
       fix: 'Set BATON_AGENTS to a module that exports agents, or BATON_PUSH_AGENTS to a file of agents that are called.',
     })
   }
-  const own = modulePath === undefined ? [] : await loadAgents(modulePath, environment)
+  const own = modulePath === undefined ? [] : await loadAgents(modulePath, settings)
   const twice = own.find(({ type }) => called.some((other) => other.type === type))
   if (twice === undefined) return [...own, ...called]
   throw permanent('BATON_AGENTS_INVALID', `${JSON.stringify(twice.type)} is in both`, {

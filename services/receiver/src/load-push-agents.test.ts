@@ -96,21 +96,22 @@ it('refuses what is no such file', async () => {
 })
 
 it('stands beside a module or alone, and not for the same agent type', async () => {
+  const environments = { whole: ENVIRONMENT, own: {} }
   const pushPath = await write(JSON.stringify({ agents: [AGENT] }))
   const own = (type: string) =>
     `export const agents = [{ type: '${type}', version: '1.0.0', requires: [], execute: async () => ({}) }]`
   const modulePath = join(folder, 'own.mjs')
   await writeFile(modulePath, own('own'))
-  const both = await loadHosted({ modulePath, pushPath }, ENVIRONMENT)
+  const both = await loadHosted({ modulePath, pushPath }, environments)
   expect(both.map(({ type }) => type)).toEqual(['own', 'summarise'])
-  const alone = await loadHosted({ modulePath: undefined, pushPath }, ENVIRONMENT)
+  const alone = await loadHosted({ modulePath: undefined, pushPath }, environments)
   expect(alone.map(({ type }) => type)).toEqual(['summarise'])
   const same = join(folder, 'same.mjs')
   await writeFile(same, own('summarise'))
   const refused = { code: 'BATON_AGENTS_INVALID' }
-  await expect(loadHosted({ modulePath: same, pushPath }, ENVIRONMENT)).rejects.toMatchObject(
+  await expect(loadHosted({ modulePath: same, pushPath }, environments)).rejects.toMatchObject(
     refused,
   )
   const none = { modulePath: undefined, pushPath: undefined }
-  await expect(loadHosted(none, {})).rejects.toMatchObject(refused)
+  await expect(loadHosted(none, environments)).rejects.toMatchObject(refused)
 })

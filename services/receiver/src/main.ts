@@ -12,14 +12,16 @@ import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { createWorker, parsePeople, parseSigningKeys } from '@baton/sdk'
 import { loadHosted } from './load-agents.ts'
-import { readDirect, RECEIVER_SETTINGS } from './settings.ts'
+import { readAgentsSettings, readDirect, RECEIVER_SETTINGS } from './settings.ts'
+import { withdrawEnvironment } from './withdraw-environment.ts'
 
 await runProcess('receiver', {
   settings: RECEIVER_SETTINGS,
   async build({ settings, logger, metrics, life }) {
+    const { whole, own } = withdrawEnvironment(process.env, readAgentsSettings(settings))
     const agents = await loadHosted(
       { modulePath: settings.BATON_AGENTS, pushPath: settings.BATON_PUSH_AGENTS },
-      process.env,
+      { whole, own },
     )
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     const transport = await openTransport({
@@ -60,7 +62,7 @@ await runProcess('receiver', {
       closing('transport', () => transport.close()),
       createOpsService({ settings, life, metrics, logger, ready: worker.ready }),
       worker,
-      ...openAlertWebhooks({ path, databaseUrl, metrics, logger }, process.env),
+      ...openAlertWebhooks({ path, databaseUrl, metrics, logger }, whole),
     ]
   },
 })

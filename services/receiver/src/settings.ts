@@ -8,7 +8,7 @@ import {
   PROCESS_SETTINGS,
   text,
 } from '@baton/runtime'
-import type { Settings } from '@baton/runtime'
+import type { Settings, SettingsSpec } from '@baton/runtime'
 import {
   ALERT_SETTINGS,
   AUDIT_CLIENT_SETTINGS,
@@ -48,6 +48,9 @@ export const RECEIVER_SETTINGS = {
   BATON_AGENTS: optionalText({
     help: 'Module that exports `agents` or `createAgents(environment)`: a path, or a package this process can import. It may be left out where BATON_PUSH_AGENTS is set.',
   }),
+  BATON_AGENTS_SETTINGS: optionalText({
+    help: 'Names of the variables that the module of BATON_AGENTS gets, comma-separated: as the argument of `createAgents`, and in its environment, from which everything else is gone by then.',
+  }),
   BATON_PUSH_AGENTS: optionalText({
     help: 'JSON file of agents that are called over HTTP; infra/protocols/agents.md shows one.',
   }),
@@ -65,6 +68,19 @@ export const RECEIVER_SETTINGS = {
     default: 32,
     help: 'Most handoffs under way at once for each agent type.',
   }),
+}
+
+/** Which variables the agents module gets. Throws BATON_AGENTS_SETTINGS_INVALID where one of them is a secret of the receiver. */
+export function readAgentsSettings({
+  BATON_AGENTS_SETTINGS: names = '',
+}: Settings<typeof RECEIVER_SETTINGS>): readonly string[] {
+  const named = names.split(',').flatMap((name) => name.trim() || [])
+  const spec: SettingsSpec = RECEIVER_SETTINGS
+  const secret = named.find((name) => spec[name]?.secret)
+  if (secret === undefined) return named
+  throw permanent('BATON_AGENTS_SETTINGS_INVALID', `${secret} is a secret of the receiver itself`, {
+    fix: `Take ${secret} out of BATON_AGENTS_SETTINGS: what agents hold, whoever wrote them holds too.`,
+  })
 }
 
 /** Where direct calls are taken; nothing where none are. Throws BATON_SYNC_TOKEN_MISSING. */

@@ -17,6 +17,7 @@ import type { Databases } from '../instance/databases.ts'
 import { openQueue } from '../instance/queue.ts'
 import { onFreePorts, settleServices } from '../instance/services.ts'
 import { CLI_SETTINGS } from '../settings.ts'
+import { HOSTED } from './agents.ts'
 import type { GameDay, Scene } from './game-day.ts'
 import { startLoad, startReaders } from './load.ts'
 import { findPrometheus, startJudge } from './prometheus.ts'
@@ -151,7 +152,7 @@ function changedFor(
 ): ReadonlyMap<string, Environment> {
   const ofDay: GameDay['settings'] = {
     ...settings,
-    receiver: { BATON_AGENTS: AGENTS, ...settings['receiver'] },
+    receiver: { BATON_AGENTS: AGENTS, BATON_AGENTS_SETTINGS: HOSTED, ...settings['receiver'] },
   }
   return new Map([...usual].map(([name, own]) => [name, { ...own, ...ofDay[name] }]))
 }

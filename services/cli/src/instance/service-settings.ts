@@ -36,7 +36,11 @@ export interface Known {
 }
 
 /** The agents that an instance hosts. */
-const AGENTS = join(ROOT, 'services', 'cli', 'src', 'main-job', 'agents.ts')
+/** Those of the examples, some of which ask a language model. */
+const AGENTS = {
+  BATON_AGENTS: join(ROOT, 'services', 'cli', 'src', 'main-job', 'agents.ts'),
+  BATON_AGENTS_SETTINGS: 'BATON_LLM_BASE_URL,BATON_LLM_MODEL,BATON_LLM_API_KEY',
+}
 /** Short, because the one agent that fails on purpose should not hold up the main job. */
 const RETRY_BASE_MS = '200'
 
@@ -85,7 +89,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       ...people,
       BATON_OPS_PORT: String(ports.receiver),
       ...directCalls(ports.receiverCalls, keys).receiver,
-      BATON_AGENTS: AGENTS,
+      ...AGENTS,
     },
     auditor: {
       ...cold,
