@@ -55,6 +55,7 @@ async function seenBy(tenant: string, table: string, column = 'handoff_id'): Pro
 
 /** Tables of which no row is a tenant's. */
 const OF_NOBODY = [
+  'api_key',
   'kysely_migration',
   'kysely_migration_lock',
   'queue_watermark',

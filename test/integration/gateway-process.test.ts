@@ -77,26 +77,6 @@ it('says everything that is wrong with its settings, and no secret', async () =>
   expect(mixedUp.output()).not.toContain(keys.sender.key)
 })
 
-it('makes keys on the command line', async () => {
-  const made = await spawnService({
-    main: 'services/gateway/src/create-key.ts',
-    args: ['handoffs:read'],
-    ready: false,
-  })
-  expect((await made.exited()).code).toBe(0)
-  expect(JSON.parse(made.stdout())).toEqual({
-    key: expect.stringMatching(/^bk_/),
-    entry: expect.stringContaining(':handoffs:read:'),
-  })
-  const wrong = await spawnService({
-    main: 'services/gateway/src/create-key.ts',
-    args: ['everything'],
-    ready: false,
-  })
-  expect((await wrong.exited()).code).toBe(2)
-  expect(wrong.output()).toContain('BATON_API_KEYS_INVALID')
-})
-
 it('does not start with profiles that are wrong, and says where', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'baton-profiles-')), 'profiles.json')
   for (const [file, problem] of [

@@ -57,6 +57,7 @@ const resumable = ({ taskId, handoffId }: Resumable) => {
 }
 
 interface ResumeTarget {
+  readonly fromAgent: string
   readonly agentType: string
   readonly priority: number
 }
@@ -71,7 +72,11 @@ export async function findResumeTarget(
   db: Database,
   target: Resumable,
 ): Promise<ResumeTarget | undefined> {
-  const written = resumable(target).select(['h.to_agent as agentType', 'h.priority'])
+  const written = resumable(target).select([
+    'h.from_agent as fromAgent',
+    'h.to_agent as agentType',
+    'h.priority',
+  ])
   return (await run(db, 'find_resume_target', written))[0]
 }
 

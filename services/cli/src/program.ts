@@ -9,6 +9,7 @@ import { addErase, addSubject } from './erasure-commands.ts'
 import { EXIT } from './exit-codes.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { addDeadLetters } from './dead-letter-commands.ts'
+import { addKeys } from './key-commands.ts'
 import { addPeople } from './people-commands.ts'
 import type { QueueChoice } from './instance/queue.ts'
 import { addSlo, addTop } from './level-commands.ts'
@@ -109,6 +110,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addDeadLetters,
   addPeople,
   addTenants,
+  addKeys,
   addApprovals,
   addAlerts,
   addEscalations,

@@ -2,8 +2,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { DEFAULT_TENANT, OPERATOR_NAME, TENANT } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
+import type { StoredApiKey } from '@baton/store'
 
-export const SCOPES = [
+const SCOPES = [
   'handoffs:send',
   'handoffs:read',
   /** Take returns and rollbacks of one's agents, send revisions. */
@@ -36,11 +37,14 @@ export interface ApiKey {
   readonly sha256: Buffer
   /** Milliseconds since 1970; the key is refused from then on. */
   readonly expiresAtMs: number | undefined
+  /** As which agents it may send; as any of its tenant where it is undefined. */
+  readonly agents?: ReadonlySet<string> | undefined
+  readonly isRevoked?: boolean
 }
 
 export type Identified =
   | { readonly ok: true; readonly key: ApiKey }
-  | { readonly ok: false; readonly why: 'missing' | 'unknown' | 'expired' }
+  | { readonly ok: false; readonly why: 'missing' | 'unknown' | 'expired' | 'revoked' | 'unread' }
 
 const BEARER = /^Bearer +(?<key>bk_(?<id>[A-Za-z0-9-]{1,64})_[A-Za-z0-9_-]{32,128})$/i
 const ENTRY = new RegExp(
@@ -50,12 +54,16 @@ const NOBODY = Buffer.alloc(32)
 
 const digest = (key: string): Buffer => hash('sha256', key, 'buffer')
 
+/** The id of the key that an Authorization header says it carries. */
+export const idOf = (authorization: string): string | undefined =>
+  BEARER.exec(authorization)?.groups?.['id']
+
 /**
  * Whose key an Authorization header carries. An unknown id costs the same comparison as a known
- * one, and a key is told to be expired only to who holds it.
+ * one, and a key is told to be expired or revoked only to who holds it.
  */
 export function identify(
-  keys: ReadonlyMap<string, ApiKey>,
+  keys: Pick<ReadonlyMap<string, ApiKey>, 'get'>,
   authorization: string | undefined,
   nowMs: number,
 ): Identified {
@@ -64,6 +72,7 @@ export function identify(
   const key = keys.get(groups?.['id'] ?? '')
   const same = timingSafeEqual(digest(groups?.['key'] ?? ''), key?.sha256 ?? NOBODY)
   if (!same || key === undefined) return { ok: false, why: 'unknown' }
+  if (key.isRevoked === true) return { ok: false, why: 'revoked' }
   if (key.expiresAtMs !== undefined && nowMs >= key.expiresAtMs)
     return { ok: false, why: 'expired' }
   return { ok: true, key }
@@ -84,6 +93,10 @@ export function parseApiKeys(setting: string): ReadonlyMap<string, ApiKey> {
   }
   return keys
 }
+
+/** The keys of the setting, which may be missing: then only the database has some. */
+export const readApiKeys = (setting: string | undefined): ReadonlyMap<string, ApiKey> =>
+  setting === undefined ? new Map() : parseApiKeys(setting)
 
 function parseEntry(entry: string): ApiKey | string {
   const groups = ENTRY.exec(entry)?.groups
@@ -136,14 +149,43 @@ function readScopes(scopes: string): Pick<ApiKey, 'agentTypes'> & { named: reado
   return { named, agentTypes: new Set(types) }
 }
 
+/** A key as the database has it. */
+export function keyOfRow(row: StoredApiKey): ApiKey {
+  const { id, operator, tenant, sha256, expiresAt, revokedAt } = row
+  const { named, agentTypes } = readScopes(row.scopes.join('+'))
+  const agents = row.agents === null ? undefined : new Set(row.agents)
+  return {
+    id,
+    operator,
+    tenant,
+    // A scope that this version does not know opens nothing.
+    scopes: new Set(named.filter(isScope)),
+    agents,
+    agentTypes: narrowed(agentTypes, agents),
+    sha256,
+    expiresAtMs: expiresAt?.getTime(),
+    isRevoked: revokedAt !== null,
+  }
+}
+
+/** Both limits hold where there are two. */
+const narrowed = (
+  types: ReadonlySet<string> | undefined,
+  agents: ReadonlySet<string> | undefined,
+): ReadonlySet<string> | undefined =>
+  types === undefined || agents === undefined
+    ? (types ?? agents)
+    : new Set([...types].filter((type) => agents.has(type)))
+
 const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text)
 
 const invalid = (problem: string) =>
   permanent('BATON_API_KEYS_INVALID', `BATON_API_KEYS: ${problem}`, {
-    fix: 'Make a key and its entry with: node services/gateway/src/create-key.ts handoffs:send+handoffs:read',
+    fix: 'Make a key and its entry with: npm run baton -- keys new handoffs:send+handoffs:read --operator NAME --for-settings',
   })
 
 export interface CreatedKey {
+  readonly id: string
   /** What the caller sends as `Authorization: Bearer <key>`; it cannot be read back from anywhere. */
   readonly key: string
   /** What goes into BATON_API_KEYS. */
@@ -169,5 +211,5 @@ export function createApiKey({ scopes, operator, tenant, expires }: KeyRequest):
   const of = tenant === undefined ? '' : `%${tenant}`
   const entry = `${id}${owner}${of}:${scopes}:${digest(key).toString('hex')}${until}`
   parseApiKeys(entry)
-  return { key, entry }
+  return { id, key, entry }
 }

@@ -18,7 +18,7 @@ export interface Face {
   /** What bodies it takes, and how each is read; another content type is refused. */
   readonly contentTypes: Readonly<Record<string, (bytes: Buffer) => unknown>>
   /** Whose request it is. */
-  readonly authentication: (request: FastifyRequest) => Identified
+  readonly authentication: (request: FastifyRequest) => Identified | Promise<Identified>
   /** A problem as its callers read it; `accept` is what the request would like to get. */
   readonly errorEnvelope: (
     problem: ProblemError,

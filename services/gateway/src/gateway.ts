@@ -21,6 +21,7 @@ import { createScanner } from '@baton/safety'
 import {
   createPool,
   createTenantPool,
+  findApiKeys,
   findTaskTraceparent,
   outboxDepth,
   outboxQueueDepths,
@@ -29,7 +30,6 @@ import type { FanOutBounds, Pool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
 import type { DirectCalls } from '@baton/transport/direct-calls'
 import { actingTenant, whoActs } from './acting.ts'
-import { identify } from './api-keys.ts'
 import type { ApiKey } from './api-keys.ts'
 import { createAuditReads } from './audit-reads.ts'
 import type { AuditReads } from './audit-reads.ts'
@@ -46,6 +46,7 @@ import { faceOf, JSON_FACE } from './dialect.ts'
 import type { Dialect, Face, Sending } from './dialect.ts'
 import { createHandoffsApi } from './handoffs-api/dialect.ts'
 import { liveProfiles, readProfilesFile } from './handoffs-api/profiles.ts'
+import { createKnownKeys } from './known-keys.ts'
 import { addLevelRoutes } from './level-routes.ts'
 import { addOperationRoutes, createReadiness } from './operation-routes.ts'
 import type { Readiness } from './operation-routes.ts'
@@ -88,6 +89,7 @@ export interface GatewayOptions {
   readonly compression?: CompressionBounds | undefined
   /** How long a sender has to correct what it took as returned. */
   readonly correctionMs: number
+  /** Beside those of the database. */
   readonly apiKeys: ReadonlyMap<string, ApiKey>
   /** Whose signatures under decisions count; nobody's by default. */
   readonly people?: People
@@ -185,8 +187,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const sending = sendingOf({ options, pool, submitter, refusals })
   const own = { options: options.session, pool, remote, metrics }
   const session = createSession({ ...sending, ...foreignOf(options), ...own })
-  const authentication: Face['authentication'] = ({ headers }) =>
-    identify(apiKeys, headers.authorization, Date.now())
+  const authentication = authenticationOf(options, pool)
   const { server, routes } = createServer({
     authentication,
     rateMax: limits.rateMax,
@@ -261,6 +262,14 @@ const tenantPoolOf = ({ databaseUrl: url }: GatewayOptions): Pool => {
     { url, applicationName, connectionsMax: TENANT_CONNECTIONS_MAX },
     actingTenant,
   )
+}
+
+function authenticationOf(
+  { apiKeys: settings, logger }: GatewayOptions,
+  pool: Pool,
+): Face['authentication'] {
+  const known = createKnownKeys({ settings, read: (ids) => findApiKeys(pool, ids), logger })
+  return ({ headers }) => known.identify(headers.authorization)
 }
 
 const auditReadsOf = ({ audit, metrics }: GatewayOptions): AuditReads =>

@@ -6,7 +6,7 @@ import { prepareSchemas } from '@baton/protocol'
 import { closing } from '@baton/runtime'
 import { runProcess } from '@baton/runtime/process'
 import { parseSigningKeys } from '@baton/sdk'
-import { parseApiKeys } from './api-keys.ts'
+import { readApiKeys } from './api-keys.ts'
 import { showKeyEnds } from './expiries.ts'
 import { createGateway } from './gateway.ts'
 import { openRemote } from './executions/remote-work.ts'
@@ -19,7 +19,7 @@ await runProcess('gateway', {
     prepareSchemas()
     const { BATON_DATABASE_URL: databaseUrl, BATON_REDIS_URL: redisUrl } = settings
     const remote = await openRemote(settings, { logger, onStuck: life.fail })
-    const apiKeys = parseApiKeys(settings.BATON_API_KEYS)
+    const apiKeys = readApiKeys(settings.BATON_API_KEYS)
     showKeyEnds(apiKeys, metrics)
     const summariser = openSummariser(settings)
     const gateway = createGateway({

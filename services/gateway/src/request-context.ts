@@ -91,7 +91,7 @@ export function requireScope(scope: Scope) {
 
 /** The key of who called, which has `scope`; throws 401 and 403 otherwise. */
 export function keyWithScope(identified: Identified, scope: Scope): ApiKey {
-  if (!identified.ok) throw UNAUTHORIZED[identified.why]
+  if (!identified.ok) throw REFUSED[identified.why]
   if (!identified.key.scopes.has(scope)) throw scopeMissing(scope)
   return identified.key
 }
@@ -105,7 +105,7 @@ const unauthorized = (code: `BATON_${string}`, detail: string, fix: string) =>
     headers: { 'www-authenticate': 'Bearer realm="baton"' },
   })
 
-const UNAUTHORIZED = {
+const REFUSED = {
   missing: unauthorized(
     'BATON_API_KEY_MISSING',
     'the request carries no API key',
@@ -121,6 +121,18 @@ const UNAUTHORIZED = {
     'the API key has expired',
     'Ask the operator for a new key.',
   ),
+  revoked: unauthorized(
+    'BATON_API_KEY_REVOKED',
+    'the API key was revoked',
+    'Ask the operator why, and for a new key.',
+  ),
+  unread: new ProblemError({
+    status: 503,
+    code: 'BATON_API_KEYS_UNREAD',
+    detail: 'whose key this is cannot be looked up now',
+    fix: 'Send it again after the time in Retry-After; the key itself may be fine.',
+    headers: { 'retry-after': '1' },
+  }),
 }
 
 export const scopeMissing = (scope: Scope) =>

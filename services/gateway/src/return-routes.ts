@@ -1,6 +1,6 @@
 // What comes back to senders over HTTP: taking it, correcting it, and taking a rolled-back task up again.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { refusedRevision, resumeTask, reviseHandoff } from '@baton/engine'
+import { readMessage, refusedRevision, resumeTask, reviseHandoff } from '@baton/engine'
 import type { RequireRoom, ResumeChange, ReturnParts, RevisionOutcome } from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import { ProtocolError } from '@baton/protocol'
@@ -27,6 +27,7 @@ import {
   TRACED,
 } from './operation.ts'
 import type { ById } from './operation.ts'
+import { requireOwnAgents } from './own-agents.ts'
 import { scopeMissing } from './request-context.ts'
 import { readRevision } from './revision.ts'
 import { showNotification } from './views.ts'
@@ -150,6 +151,7 @@ const TAKE_LIMIT = 10
 
 async function take(request: FastifyRequest<Taking>, { pool, correctionMs }: ReturnRouteOptions) {
   const { agents, kinds, limit } = request.body
+  requireOwnAgents(keyOf(request), ...agents)
   const notices = await takeNotifications(pool, {
     agents: [...new Set(agents)],
     kinds: kinds ?? ['return', 'rollback'],
@@ -169,8 +171,13 @@ async function acknowledge(request: Request, { pool }: ReturnRouteOptions) {
 
 async function revise(request: Request, reply: FastifyReply, options: ReturnRouteOptions) {
   const handoffId = request.params.id
-  const { revision, place, correct } = readRevision(request, options.keyRing)
-  const { operator } = keyOf(request)
+  const { revision, place, correct: correctly } = readRevision(request, options.keyRing)
+  const key = keyOf(request)
+  const { operator } = key
+  const correct: typeof correctly = (base) => {
+    requireOwnAgents(key, readMessage(base.body).fromAgent.agentId)
+    return correctly(base)
+  }
   const call = { handoffId, revision, correct, actor: operator, sentBy: operator }
   const outcome = await inBody(place, () => reviseHandoff(options, call))
   const { state } = takenOrProblem(handoffId, outcome)
@@ -210,12 +217,14 @@ async function resume(
 ) {
   const taskId = request.params.id
   const { handoffId, ...change } = request.body
-  const { operator, scopes, tenant } = keyOf(request)
+  const key = keyOf(request)
+  const { operator, scopes, tenant } = key
   // Whoever changes what is said sends something of their own.
   if (Object.keys(change).length > 0 && !scopes.has('handoffs:send'))
     throw scopeMissing('handoffs:send')
   const standing = await findResumeTarget(options.pool, { taskId, handoffId })
   if (standing !== undefined) {
+    requireOwnAgents(key, standing.fromAgent)
     const { targetAgentType = standing.agentType, constraints } = change
     const priority = constraints?.priority ?? standing.priority
     await options.requireRoom({ agentType: targetAgentType, priority, tenant })

@@ -6,7 +6,6 @@ import type { ConnectionBounds } from '@baton/http/server'
 import type { Logger } from '@baton/runtime'
 import type { Metrics, Span } from '@baton/telemetry'
 import { ANSWER_SCHEMAS } from './answer-schemas.ts'
-import type { Identified } from './api-keys.ts'
 import type { Meter } from './back-pressure.ts'
 import { readAs } from './dialect.ts'
 import type { Face } from './dialect.ts'
@@ -20,7 +19,7 @@ import { REQUEST_SCHEMAS } from './request-schemas.ts'
 
 interface ServerOptions {
   /** Whose request it is where no face says otherwise. */
-  readonly authentication: (request: FastifyRequest) => Identified
+  readonly authentication: Face['authentication']
   /** Requests per minute and API key. */
   readonly rateMax: number
   /** Counts what each tenant asks; without it nothing is shared. */
@@ -60,12 +59,12 @@ export function createServer(options: ServerOptions): BoundedServer {
     routeUnknown: ROUTE_UNKNOWN,
     onProblem: note,
   })
-  const identify = (
+  const identify = async (
     whose: Face['authentication'],
     request: FastifyRequest,
     reply: FastifyReply,
   ) => {
-    request.identified = whose(request)
+    request.identified = await whose(request)
     if (request.identified.ok) authenticated(reply.raw)
   }
   addRequestContext(server, logger)

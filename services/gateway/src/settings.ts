@@ -72,8 +72,8 @@ export const GATEWAY_SETTINGS = {
     default: 60_000,
     help: 'How long what an agent outside has claimed is its own without a heartbeat.',
   }),
-  BATON_API_KEYS: secret({
-    help: 'API keys as id@operator%tenant:scope+scope:sha256hex, optionally without %tenant and with :YYYY-MM-DD, comma-separated; executions:claim=type|type is for these agent types only; services/gateway/src/create-key.ts makes one.',
+  BATON_API_KEYS: optionalSecret({
+    help: 'API keys beside those of the database, as id@operator%tenant:scope+scope:sha256hex, optionally without %tenant and with :YYYY-MM-DD, comma-separated; executions:claim=type|type is for these agent types only; baton keys new --for-settings makes one.',
   }),
   BATON_PROFILES: optionalText({
     help: 'JSON file of the profiles of the Handoffs API, read at the start; without it every agent type with a live worker is one.',

@@ -14,10 +14,11 @@ import type { Database, ExternalRef, NewHandoff } from '@baton/store'
 import { codeOf } from '@baton/runtime'
 import { messagingAttributes, parseTraceparent, startSpan } from '@baton/telemetry'
 import type { Span } from '@baton/telemetry'
-import { authorOf } from './acting.ts'
+import { authorOf, keyOf } from './acting.ts'
 import { placed, requireDeliverable, requireSignature } from './deliverable.ts'
 import type { Place } from './deliverable.ts'
 import { placeInState } from './message-pointer.ts'
+import { requireOwnAgents } from './own-agents.ts'
 import { invalidHandoff } from './problem.ts'
 
 export interface Submission {
@@ -71,6 +72,7 @@ function readState(
   body: StateSubmission,
   deps: SubmissionDeps,
 ): Submission {
+  requireOwnAgents(keyOf(request), body.agentState.agent.agentId)
   const asked = withTrace(body, request.span)
   requireDeliverable(
     placed(placeInState, () => uncompressed(asked)),
@@ -142,6 +144,7 @@ function readMessage(
   keyRing: KeyRing,
 ): Submission {
   const { message, checkpoint, ownCostUSD = 0, join } = body
+  requireOwnAgents(keyOf(request), message.fromAgent.agentId)
   requireDeliverable(message, placeInMessage)
   placed(placeInMessage, () => requireSignature(message, keyRing))
   const addedCostMicroUSD = microUSD(ownCostUSD)

@@ -453,4 +453,16 @@ export interface Tables {
     granted_by: string
     granted_at: Generated<Date>
   }
+  'api_key': {
+    id: string
+    sha256: Buffer
+    operator: string
+    tenant: string
+    scopes: readonly string[]
+    agents: readonly string[] | null
+    made_by: string
+    created_at: Generated<Date>
+    expires_at: Date | null
+    revoked_at: Date | null
+  }
 }

@@ -2,13 +2,12 @@
 import { userInfo } from 'node:os'
 import { isTenantName } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
-import { addTenant, createPool, grantAgent, listTenants, revokeAgent } from '@baton/store'
+import { addTenant, grantAgent, listTenants, revokeAgent } from '@baton/store'
 import type { Pool, TenantView } from '@baton/store'
 import type { Context } from '../context.ts'
-import { openLog } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { openDatabases, operationalAdminUrl, withDatabases } from '../instance/databases.ts'
+import { asOwner, withDatabases } from '../instance/databases.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 
@@ -37,9 +36,7 @@ export async function tenantsAdd(context: Context, tenant: string): Promise<Exit
   if (output.json) output.data(JSON.stringify({ tenant, isNew }))
   else output.words(isNew ? `${tenant} is a tenant.` : `${tenant} was a tenant before.`)
   output.words(`Its agents are called ${tenant}/<name>; what bears no such name stays as it was.`)
-  output.next(
-    `with Node 26: node services/gateway/src/create-key.ts handoffs:send+handoffs:read --operator <name> --tenant ${tenant}`,
-  )
+  output.next(nextStep(`keys new handoffs:send+handoffs:read --operator <name> --tenant ${tenant}`))
   return EXIT.fine
 }
 
@@ -61,7 +58,7 @@ export async function tenantsGrant(context: Context, grant: Grant): Promise<Exit
       ? { isNew: await grantAgent(admin, { ...grant, grantedBy: actAs }) }
       : undefined,
   )
-  if (outcome === undefined) throw unknown(tenant)
+  if (outcome === undefined) throw tenantUnknown(tenant)
   if (output.json) output.data(JSON.stringify({ ...grant, ...outcome }))
   else output.words(`${tenant} may hand off to ${agentType}, which sees what it is sent.`)
   output.next(nextStep('tenants ls'))
@@ -87,23 +84,7 @@ export async function tenantsRevoke(context: Context, grant: Grant): Promise<Exi
 const isKnown = async (admin: Pool, tenant: string): Promise<boolean> =>
   (await listTenants(admin)).some((one) => one.tenant === tenant)
 
-const unknown = (tenant: string) =>
+export const tenantUnknown = (tenant: string) =>
   permanent('BATON_TENANT_UNKNOWN', `there is no tenant ${tenant}`, {
     fix: 'Add it with `baton tenants add`, or take a name that `baton tenants ls` shows.',
   })
-
-/** As who owns the operational database: no service may do what these commands do. */
-async function asOwner<Result>(
-  context: Context,
-  work: (admin: Pool) => Promise<Result>,
-): Promise<Result> {
-  const databases = await openDatabases(context, openLog(context.home))
-  const url = operationalAdminUrl(databases, context.settings)
-  const admin = createPool({ url, applicationName: 'baton-cli', connectionsMax: 1 })
-  try {
-    return await work(admin)
-  } finally {
-    await admin.end()
-    await databases.stop()
-  }
-}

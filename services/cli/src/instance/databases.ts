@@ -112,7 +112,7 @@ export async function migrateDatabases(
 }
 
 /** The operational database as who owns it: for what no service may do. */
-export function operationalAdminUrl({ adminUrls }: Databases, settings: CliSettings): string {
+function operationalAdminUrl({ adminUrls }: Databases, settings: CliSettings): string {
   const url = new URL(adminUrls.operational)
   url.pathname = `/${settings.BATON_DATABASE_NAME}`
   return url.href
@@ -248,4 +248,20 @@ function urlFor(
   url.password = encodeURIComponent(target.password)
   url.pathname = `/${target.database}`
   return url.href
+}
+
+/** As who owns the operational database: no service may do what these commands do. */
+export async function asOwner<Result>(
+  context: Context,
+  work: (admin: Pool) => Promise<Result>,
+): Promise<Result> {
+  const databases = await openDatabases(context, openLog(context.home))
+  const url = operationalAdminUrl(databases, context.settings)
+  const admin = createPool({ url, applicationName: 'baton-cli', connectionsMax: 1 })
+  try {
+    return await work(admin)
+  } finally {
+    await admin.end()
+    await databases.stop()
+  }
 }

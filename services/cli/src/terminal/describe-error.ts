@@ -31,6 +31,8 @@ const EXIT_OF_CODE: Readonly<Record<string, ExitCode>> = {
   BATON_API_KEY_MISSING: EXIT.notAllowed,
   BATON_API_KEY_INVALID: EXIT.notAllowed,
   BATON_API_KEY_EXPIRED: EXIT.notAllowed,
+  BATON_API_KEY_REVOKED: EXIT.notAllowed,
+  BATON_API_KEYS_INVALID: EXIT.usage,
   BATON_SCOPE_MISSING: EXIT.notAllowed,
   BATON_ERASURE_UNKNOWN: EXIT.notFound,
   BATON_ERASURE_OWN: EXIT.notAllowed,

@@ -24,6 +24,7 @@ import { JSON_FACE } from '../dialect.ts'
 import type { Dialect, Face } from '../dialect.ts'
 import { requestKey, requireKey } from '../idempotency-key.ts'
 import { only, requireBody } from '../operation.ts'
+import { requireOwnAgents } from '../own-agents.ts'
 import type { Submission } from '../submission.ts'
 import type { Submitted } from '../submit.ts'
 import { REQUEST_MS } from '../v2.ts'
@@ -83,6 +84,7 @@ async function readMessage(
 ): Promise<Submission> {
   const { pool, budgetMicroUSD } = options
   const asked = orRefuse(readCreate(request.body as JsonValue))
+  requireOwnAgents(keyOf(request), asked.fromProfileId)
   const target = await findTarget(asked, options.profiles)
   const policy = orRefuse(decidePolicy(asked.fromProfileId, target))
   const parent = await findParent(pool, asked.parentMessageId)

@@ -1,0 +1,121 @@
+// `keys`: the API keys of the database. A key is shown once and kept nowhere; what is stored is its digest.
+import { userInfo } from 'node:os'
+import { createApiKey, parseApiKeys } from '@baton/gateway'
+import type { KeyRequest } from '@baton/gateway'
+import { permanent } from '@baton/runtime'
+import { addApiKey, listApiKeys, revokeApiKey } from '@baton/store'
+import type { StoredApiKey } from '@baton/store'
+import type { Context } from '../context.ts'
+import { EXIT } from '../exit-codes.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { asOwner, withDatabases } from '../instance/databases.ts'
+import { nextStep } from '../terminal/next-steps.ts'
+import { renderTable } from '../terminal/table.ts'
+import { tenantUnknown } from './tenants.ts'
+
+export interface KeyWish extends KeyRequest {
+  readonly operator: string
+  /** Any agent of its tenant where there is none. */
+  readonly agent: readonly string[]
+  readonly forSettings?: boolean
+}
+
+/** Exit 5 where there is no such tenant. */
+export async function keysNew(context: Context, wish: KeyWish): Promise<ExitCode> {
+  const { output } = context
+  const made = createApiKey(wish)
+  if (wish.forSettings === true) return printEntry(context, made, wish)
+  const { id, key } = made
+  const stored = { ...newKey(made, wish), madeBy: context.actAs ?? userInfo().username }
+  if (!(await asOwner(context, (admin) => addApiKey(admin, stored))))
+    throw tenantUnknown(stored.tenant)
+  if (output.json) output.data(JSON.stringify({ key, ...shown(stored) }))
+  else output.data(key)
+  output.words(
+    `The line above is the key of ${stored.operator}, and is kept nowhere. Its id is ${id}.`,
+  )
+  output.next(nextStep('keys ls'))
+  return EXIT.fine
+}
+
+function printEntry(
+  { output }: Context,
+  { id, key, entry }: ReturnType<typeof createApiKey>,
+  { agent }: KeyWish,
+): ExitCode {
+  if (agent.length > 0) throw AGENTS_IN_SETTINGS
+  if (output.json) output.data(JSON.stringify({ id, key, entry }))
+  else output.data(key)
+  output.words('The line above is the key, for its caller, and is kept nowhere.')
+  output.words(`Gateways get, in BATON_API_KEYS:\n  ${entry}`)
+  return EXIT.fine
+}
+
+const AGENTS_IN_SETTINGS = permanent('BATON_USAGE', '--agent is for keys of the database', {
+  fix: 'Leave out --for-settings, or limit what it claims: executions:claim=type|type.',
+})
+
+function newKey({ entry }: ReturnType<typeof createApiKey>, { scopes, agent }: KeyWish) {
+  const [parsed] = parseApiKeys(entry).values()
+  if (parsed === undefined) throw new TypeError('an entry is of one key')
+  const { id, sha256, operator, tenant, expiresAtMs } = parsed
+  return {
+    id,
+    sha256,
+    operator,
+    tenant,
+    scopes: scopes.split('+'),
+    agents: agent.length === 0 ? null : agent,
+    expiresAt: expiresAtMs === undefined ? null : new Date(expiresAtMs),
+  }
+}
+
+/** Everything but the digest. */
+const shown = (key: Partial<StoredApiKey>): object => ({ ...key, sha256: undefined })
+
+/** Those of settings are not among them. */
+export async function keysLs(context: Context): Promise<ExitCode> {
+  const { output } = context
+  const keys = await withDatabases(context, ({ pool }) => listApiKeys(pool))
+  if (output.json) output.data(JSON.stringify(keys.map(shown)))
+  else if (keys.length > 0) output.data(table(keys))
+  else output.words('No key was made here; gateways take those of BATON_API_KEYS alone.')
+  output.next(nextStep('keys new <scopes> --operator <name>'))
+  return EXIT.fine
+}
+
+const table = (keys: readonly StoredApiKey[]): string =>
+  renderTable(
+    ['ID', 'OPERATOR', 'TENANT', 'SCOPES', 'AGENTS', 'MADE', 'ENDS'].map((title) => ({ title })),
+    keys.map(({ id, operator, tenant, scopes, agents, madeBy, createdAt, ...ends }) => [
+      id,
+      operator,
+      tenant,
+      scopes.join(' '),
+      agents?.join(' ') ?? 'any',
+      `${dayOf(createdAt)} by ${madeBy}`,
+      endOf(ends),
+    ]),
+  )
+
+const dayOf = (date: Date): string => date.toISOString().slice(0, 10)
+
+function endOf({ expiresAt, revokedAt }: Pick<StoredApiKey, 'expiresAt' | 'revokedAt'>): string {
+  if (revokedAt !== null) return `revoked ${dayOf(revokedAt)}`
+  return expiresAt === null ? '' : dayOf(expiresAt)
+}
+
+/** Exit 5 where there is no such key. */
+export async function keysRevoke(context: Context, id: string): Promise<ExitCode> {
+  const { output } = context
+  const revokedAt = await asOwner(context, (admin) => revokeApiKey(admin, id))
+  if (output.json) output.data(JSON.stringify({ id, revokedAt: revokedAt ?? null }))
+  else
+    output.words(
+      revokedAt === undefined
+        ? `There is no key ${id} here; one of BATON_API_KEYS ends when its entry is taken out.`
+        : `${id} is refused everywhere within seconds.`,
+    )
+  output.next(nextStep('keys ls'))
+  return revokedAt === undefined ? EXIT.notFound : EXIT.fine
+}
