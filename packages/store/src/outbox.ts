@@ -115,7 +115,9 @@ select sender.tenant, asked.queue, p.priority,
     else tenant_of_agent(asked.queue) <> sender.tenant end as granted
 from sender cross join unnest($1::text[]) as asked(queue) cross join unnest('{0,1,2,3}'::smallint[]) as p(priority)
 cross join lateral (select from outbox o
-  where o.tenant = sender.tenant and o.queue = asked.queue and o.priority = p.priority limit 1) found`
+  where (o.tenant, o.queue, o.priority) >= (sender.tenant, asked.queue, p.priority)
+    and (o.tenant, o.queue, o.priority) <= (sender.tenant, asked.queue, p.priority)
+  order by o.tenant, o.queue, o.priority, o.seq limit 1) found`
 
 /** The same, of these queues only. */
 export function listClassesOf(db: Database, queues: readonly string[]): Promise<WaitingClass[]> {
@@ -124,14 +126,17 @@ export function listClassesOf(db: Database, queues: readonly string[]): Promise<
 
 const QUOTAS = columns({ tenant: text, queue: text, priority: int2, afterSeq: int8, quota: int4 })
 
+// Compared and ordered as the index of claims is: by number alone a claim might go through all that others have waiting, where
+// Postgres has not yet counted that there are several.
 const CLAIM = `
 delete from outbox where seq = any(array(
   select claimed.seq
   from ${QUOTAS.unnest('asked')}
   cross join lateral (
     select o.seq from outbox o
-    where o.tenant = asked.tenant and o.queue = asked.queue and o.priority = asked.priority and o.seq > asked.after_seq
-    order by o.seq limit asked.quota for update skip locked) claimed))
+    where (o.tenant, o.queue, o.priority, o.seq) > (asked.tenant, asked.queue, asked.priority, asked.after_seq)
+      and (o.tenant, o.queue, o.priority) <= (asked.tenant, asked.queue, asked.priority)
+    order by o.tenant, o.queue, o.priority, o.seq limit asked.quota for update skip locked) claimed))
 returning seq, handoff_id as "handoffId", tenant, task_id as "taskId", publish_attempt as "publishAttempt", queue, priority, sha256,
   bytes, traceparent, tracestate, created_at as "createdAt"`
 
@@ -191,8 +196,9 @@ select asked.queue, asked.tenant, sender.depth as "tenantDepth",
   coalesce((select extract(epoch from clock_timestamp() - min(first.created_at))::float8
     from unnest('{0,1,2,3}'::smallint[]) as priority_class(priority) cross join lateral (
       select o.created_at from outbox o
-      where o.tenant = asked.tenant and o.queue = asked.queue and o.priority = priority_class.priority
-      order by o.seq limit 1) first), 0) as "oldestAgeSeconds",
+      where (o.tenant, o.queue, o.priority) >= (asked.tenant, asked.queue, priority_class.priority)
+        and (o.tenant, o.queue, o.priority) <= (asked.tenant, asked.queue, priority_class.priority)
+      order by o.tenant, o.queue, o.priority, o.seq limit 1) first), 0) as "oldestAgeSeconds",
   exists (select from agent_registration a where a.type = asked.queue and a.${LIVE}) as hosted
 from asked join sender using (tenant) order by asked.nth`
 
