@@ -112,8 +112,15 @@ describe('one wrong second', () => {
 describe('a chain that stands in the future already', () => {
   const taskId = taskOfShard(0, 2)
 
-  /** What an auditor of before could do. */
+  const define = (text: string) => fixture.superuser.query({ text })
+
+  /** What an auditor of before could do: the database takes no such time any more. */
   async function appendAhead(): Promise<void> {
+    const { rows } = await fixture.superuser.query<{ text: string }>({
+      text: `select pg_get_functiondef('audit.append'::regproc) as text`,
+    })
+    const text = rows[0]?.text ?? ''
+    await define(text.replace(`interval '1 minute'`, `interval '2 days'`))
     const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 1 })
     const [db, vaultDb] = [open(fixture.urls.writer), open(fixture.urls.vault)]
     const log = createAuditLog({
@@ -125,6 +132,7 @@ describe('a chain that stands in the future already', () => {
     })
     await log.append([entryOf({ taskId, segments: [] })])
     await Promise.all([db.end(), vaultDb.end()])
+    await define(text)
   }
 
   test('keeps its order, and is told as a wrong clock by whoever looks', async () => {
