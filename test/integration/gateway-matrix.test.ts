@@ -98,8 +98,10 @@ const ROUTES: Readonly<Record<string, Scope | null>> = {
 /** Open to session peers by tokens of their own, and to no API key. */
 const PEERS_ONLY = { 'POST /jsonrpc': null }
 
-const keyOf = Object.fromEntries(SCOPES.map((scopes) => [scopes, createApiKey({ scopes })]))
-const expired = createApiKey({ scopes: SCOPES.join('+'), expires: '2020-01-01' })
+const keyOf = Object.fromEntries(
+  SCOPES.map((scopes) => [scopes, createApiKey({ scopes, operator: scopes.replace(':', '-') })]),
+)
+const expired = createApiKey({ scopes: SCOPES.join('+'), operator: 'ann', expires: '2020-01-01' })
 
 let fixture: GatewayFixture
 beforeAll(async () => {

@@ -74,6 +74,10 @@ describe('the setting', () => {
     [`a:handoffs:send:${sha256}:2026-13-01`, /2026-13-01, which is not a date/],
     [`a:handoffs:send:${sha256},a:handoffs:read:${sha256}`, /the id a occurs twice/],
     [made.key, /entry 1 is not/],
+    [`a:handoffs:read+dead-letters:review:${'a'.repeat(64)}`, /dead-letters:review, which decides/],
+    [`a:approvals:decide:${'a'.repeat(64)}`, /approvals:decide, which decides/],
+    [`a:erasures:plan:${'a'.repeat(64)}`, /erasures:plan, which decides/],
+    [`a%acme:erasures:approve:${'a'.repeat(64)}`, /erasures:approve, which decides/],
   ])('%j is refused', (setting, message) => {
     expect(() => parseApiKeys(setting)).toThrow(message)
   })

@@ -116,6 +116,9 @@ function parseEntry(entry: string): ApiKey | string {
   const wide = named.find((scope) => tenant !== DEFAULT_TENANT && scope === INSTALLATION_SCOPE)
   if (wide !== undefined)
     return `has the scope ${wide}, which is about all tenants: only keys of the default tenant may`
+  const deciding = named.find((scope) => DECIDING_SCOPES.has(scope))
+  if (deciding !== undefined && groups['operator'] === undefined)
+    return `has the scope ${deciding}, which decides: say who does, as id@operator`
   const expiresAtMs = expires === undefined ? undefined : Date.parse(`${expires}T00:00:00Z`)
   if (Number.isNaN(expiresAtMs)) return `expires on ${expires}, which is not a date`
   return {
@@ -136,6 +139,14 @@ export const tenantOfOperator = (operator: string): string =>
 
 /** What it shows is of the whole installation. */
 const INSTALLATION_SCOPE: Scope = 'metrics:read'
+
+/** Where two people must agree, two keys that name nobody would count as two. */
+const DECIDING_SCOPES: ReadonlySet<string> = new Set<Scope>([
+  'approvals:decide',
+  'dead-letters:review',
+  'erasures:plan',
+  'erasures:approve',
+])
 
 const CLAIM = 'executions:claim'
 
