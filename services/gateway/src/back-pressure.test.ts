@@ -1,12 +1,12 @@
 // What several tenants share, each has its part of: one that takes all it can leaves the others theirs, and alone a tenant has everything.
 import { codeOf } from '@baton/runtime'
 import { describe, expect, it } from 'vitest'
-import { createMeter, createRunningBound } from './back-pressure.ts'
+import { createMeter, createRunningBound, createShares } from './back-pressure.ts'
 
 /** Work that goes on until it is told to end, and what it was refused with. */
 function workshop(shared: { readonly tenants: number; readonly runningMax: number } | undefined) {
   let acting = 'acme'
-  const bounded = createRunningBound({ runningMax: 10, tenant: () => acting, shared })
+  const bounded = createRunningBound({ runningMax: 10, tenant: () => acting, shared: () => shared })
   const { promise, resolve } = Promise.withResolvers<void>()
   return {
     end: resolve,
@@ -42,6 +42,16 @@ describe('what is under way', () => {
     await begin('globex', 1)
     expect(await begin('acme', 5)).toEqual([5])
   })
+})
+
+it('nothing is shared before a second tenant calls, whosever keys there are', () => {
+  const { shared, meter } = createShares({ rateMax: 1, runningMax: 5, bytesPerSecondMax: 1 }, [])
+  for (let nth = 0; nth < 9; nth += 1) meter('acme', 9)
+  expect(shared()).toBeUndefined()
+  meter('globex', 0)
+  expect(shared()).toMatchObject({ tenants: 2, runningMax: 5 })
+  meter('acme', 0)
+  expect(() => meter('acme', 0)).toThrow('all keys of your tenant')
 })
 
 describe('a meter', () => {

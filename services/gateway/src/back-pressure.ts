@@ -20,8 +20,8 @@ interface RunningBounds {
   readonly runningMax: number
   /** For whom the caller acts. */
   readonly tenant: () => string
-  /** Undefined where all callers are one tenant's: then nothing is shared. */
-  readonly shared: Pick<Shared, 'tenants' | 'runningMax'> | undefined
+  /** Undefined while all callers are one tenant's: then nothing is shared. */
+  readonly shared: () => Pick<Shared, 'tenants' | 'runningMax'> | undefined
 }
 
 /**
@@ -31,11 +31,12 @@ interface RunningBounds {
 export function createRunningBound({ runningMax, tenant, shared }: RunningBounds) {
   const byTenant = new Map<string, number>()
   let running = 0
-  const equalPart = Math.max(1, Math.floor(runningMax / (shared?.tenants ?? 1)))
-  const ownMax = Math.max(equalPart, shared?.runningMax ?? runningMax)
   const requireRoom = (own: number): void => {
+    const { tenants, runningMax: share } = shared() ?? { tenants: 1, runningMax }
+    const equalPart = Math.max(1, Math.floor(runningMax / tenants))
+    const ownMax = Math.max(equalPart, share)
     if (own >= ownMax && ownMax < runningMax) throw tenantBusy(ownMax)
-    if (running >= runningMax && (shared === undefined || own >= equalPart)) throw OVERLOADED
+    if (running >= runningMax && (tenants === 1 || own >= equalPart)) throw OVERLOADED
   }
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
     const whose = tenant()
@@ -51,6 +52,21 @@ export function createRunningBound({ runningMax, tenant, shared }: RunningBounds
       if (left === 0) byTenant.delete(whose)
       else byTenant.set(whose, left)
     }
+  }
+}
+
+/** Who shares a gateway: the tenants of its settings, and whoever has called. */
+export function createShares(shares: TenantShares, known: Iterable<string>) {
+  const tenants = new Set(known)
+  const meter = createMeter(shares)
+  return {
+    shared: (): Shared | undefined =>
+      tenants.size > 1 ? { ...shares, tenants: tenants.size } : undefined,
+    /** Counts from when a second tenant calls. */
+    meter: (tenant: string, bytes: number): void => {
+      tenants.add(tenant)
+      if (tenants.size > 1) meter(tenant, bytes)
+    },
   }
 }
 

@@ -35,8 +35,8 @@ import { createAuditReads } from './audit-reads.ts'
 import type { AuditReads } from './audit-reads.ts'
 import { createAuditErasures } from './audit-erasures.ts'
 import type { AuditErasures } from './audit-erasures.ts'
-import { createMeter, createRunningBound } from './back-pressure.ts'
-import type { Meter, Shared, TenantShares } from './back-pressure.ts'
+import { createRunningBound, createShares } from './back-pressure.ts'
+import type { TenantShares } from './back-pressure.ts'
 import { createErasureReplay } from './erasure-replay.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
 import { createRemoteWork } from './executions/remote-work.ts'
@@ -184,14 +184,15 @@ export function createGateway(options: GatewayOptions): Gateway {
   const inner = [createLevelRecorder({ pool, metrics, logger }), refusals, readers]
   const readiness = readinessOf(audit, pool)
   const calls = callsOf(options)
-  const sending = sendingOf({ options, pool, submitter, refusals })
+  const shares = sharesOf(options)
+  const sending = sendingOf({ options, pool, submitter, refusals, shares })
   const own = { options: options.session, pool, remote, metrics }
   const session = createSession({ ...sending, ...foreignOf(options), ...own })
   const authentication = authenticationOf(options, pool)
   const { server, routes } = createServer({
     authentication,
     rateMax: limits.rateMax,
-    meter: meterOf(options),
+    meter: shares.meter,
     connections: { max: limits.connectionsMax, perAddressMax: limits.connectionsPerAddressMax },
     metrics,
     logger,
@@ -314,23 +315,22 @@ const remoteOf = (
 const callsOf = ({ sync, metrics, logger }: GatewayOptions): DirectCalls | undefined =>
   sync === undefined ? undefined : openDirectCalls(sync, { metrics, logger })
 
-/** What each tenant may have; undefined where all keys are one tenant's, and nobody takes anything from another. */
-const sharesOf = ({ apiKeys, limits }: GatewayOptions): Shared | undefined => {
-  const tenants = new Set([...apiKeys.values()].map(({ tenant }) => tenant)).size
-  return tenants > 1 && limits.tenants !== undefined ? { ...limits.tenants, tenants } : undefined
-}
+/** What each tenant may have; nothing is shared where nobody says how. */
+const sharesOf = ({ apiKeys, limits: { tenants } }: GatewayOptions) =>
+  tenants === undefined
+    ? { shared: () => undefined, meter: undefined }
+    : createShares(
+        tenants,
+        [...apiKeys.values()].map(({ tenant }) => tenant),
+      )
 
-const meterOf = (options: GatewayOptions): Meter | undefined => {
-  const shared = sharesOf(options)
-  return shared && createMeter(shared)
+interface SendingParts
+  extends Pick<FaceParts, 'options' | 'pool'>, Pick<Sending, 'submitter' | 'refusals'> {
+  readonly shares: ReturnType<typeof sharesOf>
 }
 
 /** What sends over any face share: room, bounds and commits. */
-function sendingOf({
-  options,
-  pool,
-  ...others
-}: Pick<FaceParts, 'options' | 'pool'> & Pick<Sending, 'submitter' | 'refusals'>): Sending {
+function sendingOf({ options, pool, shares, ...others }: SendingParts): Sending {
   const { limits, metrics, logger } = options
   const requireRoom = createOutboxBound({
     readDepth: (countMax) => outboxDepth(pool, countMax),
@@ -343,7 +343,7 @@ function sendingOf({
   const bounded = createRunningBound({
     runningMax: limits.runningMax,
     tenant: () => whoActs() ?? DEFAULT_TENANT,
-    shared: sharesOf(options),
+    shared: shares.shared,
   })
   return { ...others, requireRoom, bounded, logger }
 }
