@@ -64,6 +64,7 @@ async function startWitness(env: Record<string, string> = {}): Promise<ServicePr
       BATON_WITNESS_SIGNING_KEY: witnessKey,
       BATON_WITNESS_LOGS: formatVerifierKey(log.key),
       BATON_WITNESS_STATE_FILE: path('witness.json'),
+      BATON_WITNESS_FIRST_START: '1',
       BATON_WITNESS_PORT: '0',
       ...env,
     },

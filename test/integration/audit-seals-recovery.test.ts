@@ -53,6 +53,7 @@ async function startWitness(port = '0'): Promise<ServiceProcess> {
       BATON_WITNESS_SIGNING_KEY: witnessKey,
       BATON_WITNESS_LOGS: formatVerifierKey(log.key),
       BATON_WITNESS_STATE_FILE: join(sealing.folder, 'witness.json'),
+      BATON_WITNESS_FIRST_START: '1',
       BATON_WITNESS_PORT: port,
     },
   })

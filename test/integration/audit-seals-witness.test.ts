@@ -1,6 +1,6 @@
 // The witness answers as C2SP tlog-witness says, and never cosigns two histories of one log.
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -46,6 +46,7 @@ const start = async (env: Record<string, string> = {}): Promise<ServiceProcess> 
       BATON_WITNESS_SIGNING_KEY: witnessKey,
       BATON_WITNESS_LOGS: `${formatVerifierKey(signer.key)}, ${formatVerifierKey(foreign.key)} ${FOREIGN_ORIGIN}`,
       BATON_WITNESS_STATE_FILE: join(folder, 'witness.json'),
+      BATON_WITNESS_FIRST_START: '1',
       BATON_WITNESS_PORT: '0',
       ...env,
     },
@@ -189,4 +190,25 @@ test('a restart and a crash before the state is stored forget nothing that was c
   witness = await start()
   expect(await (await add({ old: 0, size: 12 })).text()).toBe(`${known}\n`)
   expect((await add({ old: known, size: 12 })).status).toBe(200)
+})
+
+test('one that lost what it knew does not start as a new one, and cosigns no fork', async () => {
+  await witness.kill()
+  const state = join(folder, 'witness.json')
+  await rename(state, `${state}.away`)
+  await expect(start({ BATON_WITNESS_FIRST_START: '0' })).rejects.toThrow(
+    'BATON_WITNESS_STATE_MISSING',
+  )
+  await rename(`${state}.away`, state)
+  witness = await start({ BATON_WITNESS_FIRST_START: '0' })
+  expect((await add({ old: 12, size: 12 })).status).toBe(200)
+})
+
+test('a first start makes the file at once, so that the next one is none', async () => {
+  const state = join(folder, 'new.json')
+  const first = await start({ BATON_WITNESS_STATE_FILE: state })
+  await first.kill()
+  const next = await start({ BATON_WITNESS_STATE_FILE: state, BATON_WITNESS_FIRST_START: '0' })
+  expect((await add({ old: 0, size: 1 })).status).toBe(200)
+  await next.kill()
 })

@@ -78,6 +78,7 @@ export async function prepareLedgerServices(options: LedgerOptions): Promise<Led
         BATON_WITNESS_SIGNING_KEY: witnessing,
         BATON_WITNESS_LOGS: log,
         BATON_WITNESS_STATE_FILE: files.witnessStateFile,
+        BATON_WITNESS_FIRST_START: '1',
         BATON_WITNESS_PORT: String(witnessPort),
       },
       archiver: {

@@ -18,6 +18,7 @@ async function createService(
   const logs = settings.BATON_WITNESS_LOGS.split(',').map(readLog)
   const witness = await openWitness({
     statePath: settings.BATON_WITNESS_STATE_FILE,
+    isFirstStart: settings.BATON_WITNESS_FIRST_START,
     logs,
     cosigner,
     now: () => Math.floor(Date.now() / 1_000),

@@ -1,5 +1,5 @@
 // What a witness is told: who it is, which logs it watches, and where it remembers them.
-import { integer, PROCESS_SETTINGS, secret, text } from '@baton/runtime'
+import { flag, integer, PROCESS_SETTINGS, secret, text } from '@baton/runtime'
 
 export const WITNESS_SETTINGS = {
   BATON_WITNESS_NAME: text({
@@ -15,6 +15,10 @@ export const WITNESS_SETTINGS = {
   }),
   BATON_WITNESS_STATE_FILE: text({
     help: 'The newest checkpoint that it cosigned of each log.',
+  }),
+  BATON_WITNESS_FIRST_START: flag({
+    default: false,
+    help: 'Begin without the state file, as one that has never cosigned anything. Take it away once the witness has started.',
   }),
   BATON_WITNESS_HOST: text({ default: '127.0.0.1', help: 'The address to listen on.' }),
   BATON_WITNESS_PORT: integer({

@@ -38,6 +38,8 @@ export interface WitnessAnswer {
 
 interface WitnessOptions {
   readonly statePath: string
+  /** Whether it may begin without that file; one that lost it would cosign a fork of what it has seen. */
+  readonly isFirstStart: boolean
   /** The logs that are witnessed: a checkpoint of another origin is refused. */
   readonly logs: readonly WitnessedLog[]
   readonly cosigner: Cosigner
@@ -52,9 +54,9 @@ export interface Witness {
   latest(originHash: string): string | undefined
 }
 
-/** Throws BATON_WITNESS_STATE_UNREADABLE; a missing file is an empty state only on a first start. */
+/** Throws BATON_WITNESS_STATE_UNREADABLE, and BATON_WITNESS_STATE_MISSING unless it is a first start. */
 export async function openWitness(options: WitnessOptions): Promise<Witness> {
-  const heads = await readHeads(options.statePath)
+  const heads = await readHeads(options)
   let busy: Promise<unknown> = Promise.resolve()
   return {
     add(request) {
@@ -138,13 +140,19 @@ interface StoredHeads {
   }[]
 }
 
-async function readHeads(path: string): Promise<Map<string, Head>> {
+async function readHeads({
+  statePath: path,
+  isFirstStart,
+}: Pick<WitnessOptions, 'statePath' | 'isFirstStart'>): Promise<Map<string, Head>> {
   let text: string
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map()
-    throw unreadable(path, error)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unreadable(path, error)
+    if (!isFirstStart) throw missing(path)
+    // From now on it has a state to lose.
+    await replaceFile(path, `${JSON.stringify({ v: 1, heads: [] })}\n`)
+    return new Map()
   }
   try {
     const { heads } = JSON.parse(text) as StoredHeads
@@ -159,6 +167,11 @@ async function readHeads(path: string): Promise<Map<string, Head>> {
     throw unreadable(path, error)
   }
 }
+
+const missing = (path: string) =>
+  permanent('BATON_WITNESS_STATE_MISSING', `the witness's state file ${path} is not there`, {
+    fix: 'Restore the file. A witness that forgot what it cosigned could cosign a fork. Only one that has never cosigned anything is started with BATON_WITNESS_FIRST_START=1, once.',
+  })
 
 const unreadable = (path: string, cause: unknown) =>
   permanent('BATON_WITNESS_STATE_UNREADABLE', `the witness's state in ${path} cannot be read`, {

@@ -1,5 +1,6 @@
 // What the sealer and the witness of an instance keep on disk, and the policy that names them.
 import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPool, readHeads } from '@baton/audit'
@@ -24,6 +25,12 @@ export const sealFiles = (home: string) => {
     policy: join(folder, 'policy'),
     witnessState: join(folder, 'witness.json'),
   }
+}
+
+/** Whether nothing of this instance has been sealed yet, so that its witness has nothing to remember. */
+export const isFirstSeal = (home: string): boolean => {
+  const { state, anchor } = sealFiles(home)
+  return !existsSync(state) && !existsSync(anchor)
 }
 
 /** SPKI DER in base64: what everybody may know of a private key. */

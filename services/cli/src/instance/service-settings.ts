@@ -6,7 +6,7 @@ import { ROOT } from '../context.ts'
 import type { Environment } from '../context.ts'
 import { coldFolderOf } from './databases.ts'
 import type { Databases } from './databases.ts'
-import { publicHalf, sealFiles } from './seals.ts'
+import { isFirstSeal, publicHalf, sealFiles } from './seals.ts'
 import type { SealLog } from './seals.ts'
 import { PEOPLE, readPersonKey } from './secrets.ts'
 import type { Person, Secrets } from './secrets.ts'
@@ -129,6 +129,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_WITNESS_SIGNING_KEY: seals.witnessing,
       BATON_WITNESS_LOGS: log.verifierKey,
       BATON_WITNESS_STATE_FILE: files.witnessState,
+      BATON_WITNESS_FIRST_START: isFirstSeal(home) ? '1' : '0',
       BATON_WITNESS_PORT: String(ports.witness),
     },
   } satisfies Readonly<Record<string, Environment>>
