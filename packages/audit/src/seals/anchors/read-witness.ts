@@ -4,6 +4,8 @@ import { encodeUtf8, openNote, parseCheckpoint, readDecimal, splitNote } from '@
 import type { VerifierKey } from '@baton/ledger'
 import { permanent, transient } from '@baton/runtime'
 import type { Anchor, AnchoredHead } from './anchor.ts'
+import { askWitness } from './ask-witness.ts'
+import type { WitnessAnswer } from './ask-witness.ts'
 
 interface WitnessReading {
   /** The prefix to which `/add-checkpoint` is added. */
@@ -34,14 +36,10 @@ export function readWitness(options: WitnessReading): Pick<Anchor, 'name' | 'lat
       fix: 'Keep a copy of the database and ask whoever runs the witness what it has seen.',
     })
 
-  async function ask(path: string, body?: string): Promise<{ status: number; body: string }> {
+  async function ask(path: string, body?: string): Promise<WitnessAnswer> {
     try {
-      const response = await fetch(new URL(path, base), {
-        method: body === undefined ? 'GET' : 'POST',
-        signal: AbortSignal.timeout(timeoutMs),
-        ...(body === undefined ? {} : { body }),
-      })
-      return { status: response.status, body: await response.text() }
+      const asked = body === undefined ? { timeoutMs } : { body, timeoutMs }
+      return await askWitness(new URL(path, base), asked)
     } catch (cause) {
       throw failed('did not answer', cause)
     }

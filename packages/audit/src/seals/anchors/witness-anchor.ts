@@ -13,6 +13,8 @@ import {
 import type { Policy, VerifierKey } from '@baton/ledger'
 import { permanent, transient } from '@baton/runtime'
 import type { Anchor, AnchoredCheckpoint, AnchorOutcome } from './anchor.ts'
+import { askWitness } from './ask-witness.ts'
+import type { WitnessAnswer } from './ask-witness.ts'
 
 interface WitnessOptions {
   /** The prefix to which `/add-checkpoint` is added. */
@@ -24,11 +26,6 @@ interface WitnessOptions {
   /** The size that the witness acknowledged last; the witness corrects it. */
   readonly knownSize: () => number
   readonly timeoutMs?: number
-}
-
-interface Answer {
-  readonly status: number
-  readonly body: string
 }
 
 /** The body of add-checkpoint by C2SP tlog-witness. */
@@ -51,17 +48,15 @@ export function createWitnessAnchor(options: WitnessOptions): Anchor {
       fix: 'Check its URL and whether it knows this log; sealing goes on meanwhile.',
     })
 
-  const post = async (body: string): Promise<Answer> => {
+  const post = async (body: string): Promise<WitnessAnswer> => {
     try {
-      const signal = AbortSignal.timeout(timeoutMs)
-      const response = await fetch(url, { method: 'POST', body, signal })
-      return { status: response.status, body: await response.text() }
+      return await askWitness(url, { body, timeoutMs })
     } catch (cause) {
       throw failed('did not answer', cause)
     }
   }
 
-  const offer = async (checkpoint: AnchoredCheckpoint, from: number): Promise<Answer> =>
+  const offer = async (checkpoint: AnchoredCheckpoint, from: number): Promise<WitnessAnswer> =>
     post(requestBody(from, await checkpoint.prove(from), checkpoint))
 
   return {
@@ -87,7 +82,7 @@ export function createWitnessAnchor(options: WitnessOptions): Anchor {
   }
 }
 
-const knows = ({ status, body }: Answer): string =>
+const knows = ({ status, body }: WitnessAnswer): string =>
   status === 409 ? `it has seen size ${body.trim()}` : 'the log it has seen is another one'
 
 /** The checkpoint with the witness's line added; undefined when the line is not the witness's. */
@@ -131,7 +126,8 @@ export function readWitnessUrls(file: Uint8Array): {
     const [keyword, name = '', , url] = policyItems(line)
     const key = keyword === 'witness' ? parsed.policy.witnesses.get(name) : undefined
     if (key === undefined || url === undefined) continue
-    if (!URL.canParse(url)) throw policyInvalid(`the witness ${name} has no valid URL`)
+    if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+      throw policyInvalid(`the witness ${name} has no valid URL`)
     witnesses.push({ key, url })
   }
   return { policy: parsed.policy, witnesses }
