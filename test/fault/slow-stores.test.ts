@@ -65,6 +65,8 @@ describeWith('under load', await acquireRedis(), (redis) => {
       connectionsMax: 1,
     })
     const holder = await pool.connect()
+    // It is held until the work is done, however long that takes here.
+    await holder.query('set idle_in_transaction_session_timeout = 0; set transaction_timeout = 0')
     await holder.query('begin isolation level repeatable read')
     const seen = async () => (await holder.query('select count(*) from handoff')).rows
     const before = await seen()
