@@ -125,14 +125,20 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_OPS_PORT: String(ports.archiver),
     },
     witness: {
-      BATON_WITNESS_NAME: log.witnessName,
-      BATON_WITNESS_SIGNING_KEY: seals.witnessing,
-      BATON_WITNESS_LOGS: log.verifierKey,
-      BATON_WITNESS_STATE_FILE: files.witnessState,
-      BATON_WITNESS_FIRST_START: isFirstSeal(home) ? '1' : '0',
+      ...witnessOf({ home, log, databases }),
       BATON_WITNESS_PORT: String(ports.witness),
     },
   } satisfies Readonly<Record<string, Environment>>
+}
+
+function witnessOf({ home, log, databases }: Pick<Known, 'home' | 'log' | 'databases'>) {
+  return {
+    BATON_WITNESS_NAME: log.witnessName,
+    BATON_WITNESS_SIGNING_KEY: databases.keys.seals.witnessing,
+    BATON_WITNESS_LOGS: log.verifierKey,
+    BATON_WITNESS_STATE_FILE: sealFiles(home).witnessState,
+    BATON_WITNESS_FIRST_START: isFirstSeal(home) ? '1' : '0',
+  }
 }
 
 /** Who calls receivers for senders that wait, and where they are called. */
