@@ -87,9 +87,12 @@ export const POSTGRES_FAULTS: readonly FaultKind[] = [
     draw: (random) => ({ forMs: random.integer(300, 2_500) }),
     async make({ world, number }) {
       await ask(world, 'alter role baton_app connection limit 1')
-      await ask(world, ENDS, [[databasesOf(world).store]])
-      await pause(number('forMs'))
-      await ask(world, 'alter role baton_app connection limit -1')
+      try {
+        await ask(world, ENDS, [[databasesOf(world).store]])
+        await pause(number('forMs'))
+      } finally {
+        await takeBack(world, 'alter role baton_app connection limit -1')
+      }
     },
   },
   {
@@ -120,9 +123,12 @@ export const POSTGRES_FAULTS: readonly FaultKind[] = [
     async make({ world, number }) {
       const { audit } = databasesOf(world)
       await ask(world, `alter database ${audit} allow_connections false`)
-      await ask(world, ENDS, [[audit]])
-      await pause(number('forMs'))
-      await ask(world, `alter database ${audit} allow_connections true`)
+      try {
+        await ask(world, ENDS, [[audit]])
+        await pause(number('forMs'))
+      } finally {
+        await takeBack(world, `alter database ${audit} allow_connections true`)
+      }
     },
   },
   {
@@ -158,12 +164,16 @@ export async function reset(world: World): Promise<void> {
     'alter role baton_app connection limit -1',
     `alter database ${audit} allow_connections true`,
   ]) {
-    await eventually(() => ask(world, text).then(() => true), {
-      deadlineMs: RECOVERED_MAX_MS,
-      describe: `Postgres takes back: ${text}`,
-    })
+    await takeBack(world, text)
   }
 }
+
+/** However many other faults Postgres is under: what was closed does not stay closed for good. */
+const takeBack = (world: World, text: string) =>
+  eventually(() => ask(world, text).then(() => true), {
+    deadlineMs: RECOVERED_MAX_MS,
+    describe: `Postgres takes back: ${text}`,
+  })
 
 async function held({ world }: Scene, statements: readonly string[], forMs: number): Promise<void> {
   const client = await (world.admin satisfies Pool).connect()
