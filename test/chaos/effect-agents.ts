@@ -140,7 +140,7 @@ export const agents = [
   agent('nested', (context) =>
     execute(context, { workMs: 5, next: [passOn('trio'), passOn('last')], join: joinAll }),
   ),
-  agent('streamed', (context) => execute(context, { workMs: 5, chunks: CHUNKS })),
+  agent('streamed', (context) => execute(context, { workMs: workMs(context), chunks: CHUNKS })),
   agent('flaky', async (context) =>
     context.attempt === 1 ? fails(context) : execute(context, { workMs: 5 }),
   ),

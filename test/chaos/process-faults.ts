@@ -3,7 +3,7 @@ import { eventually } from '@baton/testkit'
 import { pause } from './fault.ts'
 import type { FaultKind, Scene } from './fault.ts'
 import type { Slot } from './slot.ts'
-import { LASTING, sendingOf } from './traffic.ts'
+import { LASTING, LASTING_STREAM, sendingOf } from './traffic.ts'
 import { LEASE_MS, SLOTS } from './world.ts'
 
 const SERVICES = Object.values(SLOTS).flat()
@@ -24,23 +24,26 @@ const killed = (kind: string, weight: number, targets: readonly string[]): Fault
   make: (scene) => slotOf(scene).kill(scene.number('downMs')),
 })
 
-const BEGUN = `select count(*)::integer as begun from execution
-  where handoff_id = any($1::uuid[]) and status = 'EXECUTING'`
+const BEGUN = `select count(*)::integer as begun from execution e join handoff h on h.id = e.handoff_id
+  where e.handoff_id = any($1::uuid[]) and e.status = 'EXECUTING' and (e.chunks > 0 or h.to_agent <> 'streamed')`
 const BEGUN_MAX_MS = 20_000
 
-/** Sends work that takes four leases, and resolves once half of it executes, wherever that is. */
-async function beginLasting({ world, driver, random }: Scene, handoffs: number): Promise<void> {
-  const sendings = Array.from({ length: handoffs }, () => sendingOf(LASTING, random))
-  const ids = sendings.map(({ state }) => state.handoffId)
-  for (const sending of sendings) void driver.send(sending)
-  const begun = async (): Promise<number> => {
-    const { rows } = await world.admin.query<{ begun: number }>({ text: BEGUN, values: [ids] })
-    return rows[0]?.begun ?? 0
+/** Sends as many streams as other work; all of it takes longer than a lease. Resolves once half of each has begun, wherever that is. */
+async function beginLasting({ world, driver, random }: Scene, ofEach: number): Promise<void> {
+  const begin = async (kind: typeof LASTING): Promise<void> => {
+    const sendings = Array.from({ length: ofEach }, () => sendingOf(kind, random))
+    const ids = sendings.map(({ state }) => state.handoffId)
+    for (const sending of sendings) void driver.send(sending)
+    const begun = async (): Promise<number> => {
+      const { rows } = await world.admin.query<{ begun: number }>({ text: BEGUN, values: [ids] })
+      return rows[0]?.begun ?? 0
+    }
+    await eventually(async () => (await begun()) >= ofEach / 2, {
+      deadlineMs: BEGUN_MAX_MS,
+      describe: `half of the ${kind.kind} work has begun`,
+    })
   }
-  await eventually(async () => (await begun()) >= handoffs / 2, {
-    deadlineMs: BEGUN_MAX_MS,
-    describe: 'half of the lasting work executes',
-  })
+  await Promise.all([begin(LASTING), begin(LASTING_STREAM)])
 }
 
 let blocks = 0
@@ -68,9 +71,9 @@ export const PROCESS_FAULTS: readonly FaultKind[] = [
     kind: 'process.overtaken',
     weight: 0,
     targets: SLOTS.receiver,
-    draw: () => ({ handoffs: 24, forMs: 2 * LEASE_MS }),
+    draw: () => ({ ofEach: 12, forMs: 2 * LEASE_MS }),
     async make(scene) {
-      await beginLasting(scene, scene.number('handoffs'))
+      await beginLasting(scene, scene.number('ofEach'))
       const slot = slotOf(scene)
       slot.signal('SIGSTOP')
       await pause(scene.number('forMs'))

@@ -212,17 +212,21 @@ export const POISON: TrafficKind = {
   expect: quarantined('POISON'),
 }
 
-/** Sent only where a fault says so: it still works when a process that was stopped for two leases wakes. */
-export const LASTING: TrafficKind = {
-  kind: 'lasting',
+const lasting = (kind: string, target: string, workMs: number): TrafficKind => ({
+  kind,
   weight: 0,
   via: 'sdk',
-  target: 'last',
+  target,
   expect: COMPLETES,
-  change: (state) => withState(state, { workMs: 8_000 }),
+  change: (state) => withState(state, { workMs }),
   // Before everything that the faults held up.
   constrain: () => ({ priority: 0 }),
-}
+})
+
+/** Sent only where a fault says so: it still works when a process that was stopped for two leases wakes. */
+export const LASTING = lasting('lasting', 'last', 8_000)
+/** Works before its first chunk: whoever took it over has emitted none when the one that was stopped goes on with its own. */
+export const LASTING_STREAM = lasting('lasting-stream', 'streamed', 3_000)
 
 const TOTAL = TRAFFIC.reduce((sum, { weight }) => sum + weight, 0)
 const VIAS: readonly Via[] = ['sdk', 'sdk', 'http', 'ndjson']
