@@ -114,6 +114,7 @@ export const COLUMN_VALUES: Readonly<Record<string, Readonly<Record<string, Plac
 
 const ENTRIES = `${DECIDE}/audit-entries.ts`
 const REVIEW = 'packages/engine/src/review-dead-letter.ts'
+const ADMINISTER = 'packages/engine/src/administer.ts'
 const REDRIVE = 'packages/engine/src/redrive.ts'
 
 /** Events of the log, by the file that has them recorded. */
@@ -153,6 +154,15 @@ export const EVENT_WRITERS: Readonly<Record<string, string>> = {
   LEGAL_HOLD_SET: 'services/auditor/src/hold-part.ts',
   LEGAL_HOLD_LIFTED: 'services/auditor/src/hold-part.ts',
   SEND_REFUSED: 'packages/engine/src/record-refusals.ts',
+  API_KEY_MADE: ADMINISTER,
+  API_KEY_REVOKED: ADMINISTER,
+  TENANT_ADDED: ADMINISTER,
+  GRANT_MADE: ADMINISTER,
+  GRANT_REVOKED: ADMINISTER,
+  SETTINGS_CHANGED: 'packages/ledger/src/operation.ts',
+  MIGRATIONS_APPLIED: 'packages/ledger/src/operation.ts',
+  KEY_ROTATED: 'packages/ledger/src/operation.ts',
+  TEXT_READ: 'packages/ledger/src/operation.ts',
 }
 
 /** Values within records. */

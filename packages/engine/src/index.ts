@@ -8,6 +8,8 @@ export type {
   ReturnedHandoff,
   RolledBackHandoff,
 } from './answer-notifications.ts'
+export { makeApiKey, makeGrant, openTenant, withdrawApiKey, withdrawGrant } from './administer.ts'
+export type { Administrator } from './administer.ts'
 export { answerApproval } from './approve.ts'
 export type { ApprovalRequest, Decided } from './approve.ts'
 export { watchAudit } from './audit-watch.ts'
@@ -80,6 +82,8 @@ export { summarised } from './summarise-next.ts'
 export { writeSummary } from './write-summary.ts'
 export { createReceiptReconciler, reconcile } from './reconcile-receipts.ts'
 export { createEventShipper } from './record-audit.ts'
+export { recordOperation } from './record-operation.ts'
+export type { DoneOperation } from './record-operation.ts'
 export { createRefusalRecorder } from './record-refusals.ts'
 export type { RefusalRecorder } from './record-refusals.ts'
 export type { EventShipper } from './record-audit.ts'

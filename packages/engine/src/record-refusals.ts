@@ -1,7 +1,7 @@
 // Refusals at the door reach the audit log: of each sender the first of a minute one by one, all others by their number.
 // Whoever floods the door writes ten records a minute and one for each reason, whatever is sent.
-import { createHash, randomUUID } from 'node:crypto'
-import { uuidOfDigest } from '@baton/ledger'
+import { randomUUID } from 'node:crypto'
+import { taskIdOf } from '@baton/ledger'
 import type { AuditEntry } from '@baton/ledger'
 import type { RejectionReason } from '@baton/protocol'
 import { codeOf, every } from '@baton/runtime'
@@ -35,7 +35,6 @@ interface RefusalParts {
 }
 
 const SINGLY_MAX = 10
-const VERSION_AT = 14
 const MINUTE_MS = 60_000
 
 export function createRefusalRecorder(parts: RefusalParts): RefusalRecorder {
@@ -132,9 +131,4 @@ function refusalEntry(
 }
 
 /** The task under which stands what names none; one for each day, so that none grows without end. */
-function doorOfToday(): string {
-  const day = new Date().toISOString().slice(0, 10)
-  const id = uuidOfDigest(createHash('sha256').update(`baton/door/v1|${day}`).digest('hex'))
-  // Of the version that ids of tasks have.
-  return `${id.slice(0, VERSION_AT)}4${id.slice(VERSION_AT + 1)}`
-}
+const doorOfToday = (): string => taskIdOf(`baton/door/v1|${new Date().toISOString().slice(0, 10)}`)

@@ -77,6 +77,25 @@ export interface EntryAct {
   readonly signed?: RecordedSignature
 }
 
+/** One fact of an operation: a code, and a name or a digest or both. */
+export interface OperationDetail {
+  readonly code: string
+  readonly value: string | null
+  /** Lower-case hex. */
+  readonly sha256: string | null
+}
+
+/** What was done to the installation, or with what is protected, and by what right. Never any text. */
+export interface EntryOperation {
+  /** What it was done to: the id of a key, a tenant, a process, a kind of text. */
+  readonly subject: string
+  /** The id of an API key, the name of a token, or a role of the database. */
+  readonly right: string
+  /** From where it was asked for over a network. */
+  readonly address: string | null
+  readonly details: readonly OperationDetail[]
+}
+
 /** One thing that happened to a handoff (E11). Everything but `segments` is structural. */
 export interface AuditEntry {
   readonly event: AuditEvent
@@ -115,6 +134,8 @@ export interface AuditEntry {
   readonly fanOut?: EntryFanOut
   /** Only in records of completions with a stream: how many chunks, and SHA-256 over the SHA-256 of each. */
   readonly stream?: EntryStream
+  /** Only in records of what was done to the installation, or with what is protected. */
+  readonly operation?: EntryOperation
   /** Only in records of an erasure: what was erased. */
   readonly erasure?: RecordErasure
   readonly segments: readonly SegmentInput[]

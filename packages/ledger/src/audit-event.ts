@@ -43,6 +43,17 @@ export const EVENT_NUMBERS = {
   SEND_REFUSED: 38,
   /** Stands with the handoff that fanned out. */
   FAN_OUT_FAILED: 39,
+  API_KEY_MADE: 40,
+  API_KEY_REVOKED: 41,
+  TENANT_ADDED: 42,
+  GRANT_MADE: 43,
+  GRANT_REVOKED: 44,
+  /** A process began with other people, keys or witnesses than the one before it. */
+  SETTINGS_CHANGED: 45,
+  MIGRATIONS_APPLIED: 46,
+  KEY_ROTATED: 47,
+  /** Protected text was shown: quarantined messages, checkpoints, returns, what waits for an agent. */
+  TEXT_READ: 48,
 } as const
 
 export type AuditEvent = keyof typeof EVENT_NUMBERS

@@ -27,6 +27,8 @@ export type CheckedEntry =
 const SEGMENTS_MAX = 256
 const SUBJECTS_MAX = 256
 const JOINS_MAX = 256
+/** How many facts one operation may state. */
+const OPERATION_DETAILS_MAX = 64
 /** The longest text of a segment, in UTF-16 units. */
 export const SEGMENT_CHARACTERS_MAX = 4 * 1024 * 1024
 
@@ -37,6 +39,9 @@ const wellFormed = (value: unknown): boolean =>
 const isTenant = (value: unknown): boolean => typeof value === 'string' && isTenantName(value)
 
 const code = matching('an upper-case code', /^[A-Z][A-Z0-9_]{0,63}$/)
+const sha256 = matching('64 lower-case hex digits', /^[0-9a-f]{64}$/)
+export const IDENTIFIER = /^[!-~]{1,256}$/
+const identifier = matching('1 to 256 printable characters without spaces', IDENTIFIER)
 
 /** The members that an entry and its record share. */
 const STRUCTURAL_MEMBERS = {
@@ -108,6 +113,17 @@ const STRUCTURAL_MEMBERS = {
   stream: optional(
     object({ chunks: count, sha256: matching('64 lower-case hex digits', /^[0-9a-f]{64}$/) }),
   ),
+  operation: optional(
+    object({
+      subject: name,
+      right: identifier,
+      address: orNull(identifier),
+      details: list(
+        object({ code, value: orNull(identifier), sha256: orNull(sha256) }),
+        OPERATION_DETAILS_MAX,
+      ),
+    }),
+  ),
   erasure: optional(
     object({
       subjectRef: uuid,
@@ -143,8 +159,6 @@ export function checkEntry(value: unknown, pointer = ''): CheckedEntry {
   const placed = problems.map((problem) => ({ ...problem, pointer: pointer + problem.pointer }))
   return { ok: false, problems: placed }
 }
-
-const sha256 = matching('64 lower-case hex digits', /^[0-9a-f]{64}$/)
 
 const recordRule = object({
   ...STRUCTURAL_MEMBERS,

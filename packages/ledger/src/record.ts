@@ -6,6 +6,7 @@ import type {
   EntryAct,
   EntryCost,
   EntryFanOut,
+  EntryOperation,
   EntryStream,
   EntryVerdicts,
   SegmentInput,
@@ -66,6 +67,7 @@ export interface RecordBody {
   readonly joins?: readonly string[]
   readonly fanOut?: EntryFanOut
   readonly stream?: EntryStream
+  readonly operation?: EntryOperation
   readonly erasure?: RecordErasure
   readonly payload: readonly PayloadReference[]
   readonly keyIds: RecordKeys

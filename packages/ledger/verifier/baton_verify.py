@@ -35,7 +35,7 @@ MEMBERS = {
     "previousTaskRecordHash", "handoffId", "parentHandoffId", "attempt", "epoch", "fromAgent", "toAgent", "traceparent",
     "verdicts", "reason", "cost", "payload", "keyIds",
 }
-OPTIONAL = {"act", "tenant", "sentBy", "release", "erasure", "model", "times", "joins", "fanOut", "stream"}
+OPTIONAL = {"act", "tenant", "sentBy", "release", "erasure", "model", "times", "joins", "fanOut", "stream", "operation"}
 ERASING = {"ERASURE_REQUESTED", "ERASURE_COMPLETED"}
 NOT_EXCLUDED = OrderedDict([
     ("EXPORTER_SIGNATURE", "records of the task after the last one here (your policy names no exporter who vouches that these are all)"),

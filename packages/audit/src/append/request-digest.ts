@@ -62,6 +62,7 @@ function digestOf(entry: AuditEntry, requestKey: Buffer): Buffer {
     ...(entry.joins === undefined ? [] : [entry.joins]),
     ...(entry.fanOut === undefined ? [] : fanOutFields(entry.fanOut)),
     ...(entry.stream === undefined ? [] : [[entry.stream.chunks, entry.stream.sha256]]),
+    ...(entry.operation === undefined ? [] : operationFields(entry.operation)),
     ...(entry.act?.signed === undefined
       ? []
       : [[entry.act.signed.content, entry.act.signed.signature]]),
@@ -74,6 +75,16 @@ function digestOf(entry: AuditEntry, requestKey: Buffer): Buffer {
 const fanOutFields = ({ onFailure, waitFor, branches }: NonNullable<AuditEntry['fanOut']>) => [
   [onFailure, waitFor],
   ...branches.map(({ handoffId, outcome, reason }) => [handoffId, outcome, reason]),
+]
+
+const operationFields = ({
+  subject,
+  right,
+  address,
+  details,
+}: NonNullable<AuditEntry['operation']>) => [
+  ['operation', subject, right, address],
+  ...details.map(({ code, value, sha256 }) => [code, value, sha256]),
 ]
 
 const safetyFields = (safety: NonNullable<AuditEntry['verdicts']>['safety']) => [

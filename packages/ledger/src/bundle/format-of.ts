@@ -12,12 +12,12 @@ export function formatOf({ records, erasures, ends }: BundleParts): string {
 
 /** Whether a record has what version 1.2 of its schema added. */
 function isOfResults(bytes: Uint8Array): boolean {
-  const { event, tenant, sentBy, act, model, times, joins, fanOut, stream, payload } = JSON.parse(
-    decodeUtf8(bytes) ?? '{}',
-  ) as RecordBody
+  const body = JSON.parse(decodeUtf8(bytes) ?? '{}') as RecordBody
+  const { event, tenant, sentBy, act, model, times, joins, fanOut, stream, operation, payload } =
+    body
   if (
     event === 'SEND_REFUSED' ||
-    [tenant, sentBy, act?.signed, model, times, joins, fanOut, stream].some(
+    [tenant, sentBy, act?.signed, model, times, joins, fanOut, stream, operation].some(
       (one) => one !== undefined,
     )
   )

@@ -1077,7 +1077,16 @@ const EVENT_NUMBERS = {
 	LEGAL_HOLD_SET: 36,
 	LEGAL_HOLD_LIFTED: 37,
 	SEND_REFUSED: 38,
-	FAN_OUT_FAILED: 39
+	FAN_OUT_FAILED: 39,
+	API_KEY_MADE: 40,
+	API_KEY_REVOKED: 41,
+	TENANT_ADDED: 42,
+	GRANT_MADE: 43,
+	GRANT_REVOKED: 44,
+	SETTINGS_CHANGED: 45,
+	MIGRATIONS_APPLIED: 46,
+	KEY_ROTATED: 47,
+	TEXT_READ: 48
 };
 const isAuditEvent = (value) => typeof value === "string" && Object.hasOwn(EVENT_NUMBERS, value);
 
@@ -1115,11 +1124,15 @@ const WHOLE = new RegExp(`^${TENANT}$`);
 const SEGMENTS_MAX = 256;
 const SUBJECTS_MAX = 256;
 const JOINS_MAX = 256;
+const OPERATION_DETAILS_MAX = 64;
 const SEGMENT_CHARACTERS_MAX = 4194304;
 const outcome = oneOf("passed", "failed", "skipped");
 const wellFormed = (value) => typeof value === "string" && value.length <= 4194304 && value.isWellFormed();
 const isTenant = (value) => typeof value === "string" && isTenantName(value);
 const code = matching("an upper-case code", /^[A-Z][A-Z0-9_]{0,63}$/);
+const sha256 = matching("64 lower-case hex digits", /^[0-9a-f]{64}$/);
+const IDENTIFIER = /^[!-~]{1,256}$/;
+const identifier = matching("1 to 256 printable characters without spaces", IDENTIFIER);
 const STRUCTURAL_MEMBERS = {
 	event: must("an event the log knows", isAuditEvent),
 	taskId: uuid,
@@ -1185,6 +1198,16 @@ const STRUCTURAL_MEMBERS = {
 		chunks: count,
 		sha256: matching("64 lower-case hex digits", /^[0-9a-f]{64}$/)
 	})),
+	operation: optional(object({
+		subject: name,
+		right: identifier,
+		address: orNull(identifier),
+		details: list(object({
+			code,
+			value: orNull(identifier),
+			sha256: orNull(sha256)
+		}), OPERATION_DETAILS_MAX)
+	})),
 	erasure: optional(object({
 		subjectRef: uuid,
 		segments: count,
@@ -1201,7 +1224,6 @@ const entryRule = object({
 		text: must("text without lone surrogates, at most 4 Mi characters", wellFormed)
 	}), SEGMENTS_MAX)
 });
-const sha256 = matching("64 lower-case hex digits", /^[0-9a-f]{64}$/);
 const recordRule = object({
 	...STRUCTURAL_MEMBERS,
 	v: must("1", (value) => value === 1),

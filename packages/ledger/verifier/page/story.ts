@@ -249,7 +249,23 @@ const PHRASES: Readonly<Record<AuditEvent, Teller>> = {
   VERIFY_RUN: (record) =>
     say`The records of this task were rebuilt and verified with the right of ${person(record)}.${onGround(record)}`,
   PARTITION_DROPPED: () => say`A day of records was moved to the cold store.`,
+  API_KEY_MADE: (record) => say`${person(record)} made the API key ${operatedOn(record)}.`,
+  API_KEY_REVOKED: (record) => say`${person(record)} revoked the API key ${operatedOn(record)}.`,
+  TENANT_ADDED: (record) => say`${person(record)} added the tenant ${operatedOn(record)}.`,
+  GRANT_MADE: (record) =>
+    say`${person(record)} let the tenant hand off to ${operatedOn(record)} as well.`,
+  GRANT_REVOKED: (record) =>
+    say`${person(record)} took back that the tenant may hand off to ${operatedOn(record)}.`,
+  SETTINGS_CHANGED: (record) =>
+    say`The process ${operatedOn(record)} began with other people, keys or witnesses than before.`,
+  MIGRATIONS_APPLIED: (record) => say`${person(record)} brought the databases to another version.`,
+  KEY_ROTATED: (record) => say`${person(record)} replaced the key ${operatedOn(record)}.`,
+  TEXT_READ: (record, told) =>
+    say`${person(record)} was shown protected text of ${handoffOf(record, told)} (${operatedOn(record)}), with the right of ${named(record.body.operation?.right ?? '?')}.`,
 }
+
+const operatedOn = ({ body: { operation } }: ShownRecord): Phrase =>
+  named(operation?.subject ?? 'that the record does not name')
 
 /** How each branch had ended: what those came to that were carried out stands where they finished. */
 function branchesOf({ body: { fanOut } }: ShownRecord, { handoffs }: Told): string {

@@ -38,6 +38,15 @@ export const EVENT_WORDS: Readonly<Record<AuditEvent, string>> = {
   SEND_REFUSED: 'Refused at the door',
   LEGAL_HOLD_LIFTED: 'Legal hold lifted',
   FAN_OUT_FAILED: 'Branches failed',
+  API_KEY_MADE: 'API key made',
+  API_KEY_REVOKED: 'API key revoked',
+  TENANT_ADDED: 'Tenant added',
+  GRANT_MADE: 'Grant made',
+  GRANT_REVOKED: 'Grant revoked',
+  SETTINGS_CHANGED: 'Settings changed',
+  MIGRATIONS_APPLIED: 'Migrations applied',
+  KEY_ROTATED: 'Key rotated',
+  TEXT_READ: 'Protected text read',
 }
 
 const REASON_WORDS: Readonly<Record<string, string>> = {

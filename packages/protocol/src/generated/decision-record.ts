@@ -24,6 +24,10 @@ export type VersionRange = string
  * What one check said.
  */
 export type Check = 'passed' | 'failed' | 'skipped'
+/**
+ * Printable ASCII without spaces.
+ */
+export type Identifier = string
 
 /**
  * One record of the tamper-evident log: structure only, no text of any message. Its hash is SHA-256 over 0x00 and the RFC 8785 bytes of this object.
@@ -89,6 +93,15 @@ export interface DecisionRecord {
     | 'LEGAL_HOLD_LIFTED'
     | 'SEND_REFUSED'
     | 'FAN_OUT_FAILED'
+    | 'API_KEY_MADE'
+    | 'API_KEY_REVOKED'
+    | 'TENANT_ADDED'
+    | 'GRANT_MADE'
+    | 'GRANT_REVOKED'
+    | 'SETTINGS_CHANGED'
+    | 'MIGRATIONS_APPLIED'
+    | 'KEY_ROTATED'
+    | 'TEXT_READ'
   taskId: Uuid
   /**
    * Position among the records of the task.
@@ -183,6 +196,7 @@ export interface DecisionRecord {
     chunks: number
     sha256: string
   }
+  operation?: Operation
   /**
    * Commitments to the segments kept apart.
    */
@@ -291,6 +305,25 @@ export interface Erasure {
    * SHA-256 over one line `origin seq segment` for each segment, sorted.
    */
   listSha256: string
+}
+/**
+ * What was done to the installation, or with what is protected, and by what right; only in records of such. Names, codes and digests, never text.
+ */
+export interface Operation {
+  subject: Name
+  right: Identifier
+  /**
+   * From where it was asked for over a network.
+   */
+  address: Identifier | null
+  /**
+   * Facts, each a code with a name or a digest.
+   */
+  details: {
+    code: string
+    value: Identifier | null
+    sha256: string | null
+  }[]
 }
 /**
  * A segment kept apart from the record.

@@ -1,14 +1,14 @@
 // `keys`: the API keys of the database. A key is shown once and kept nowhere; what is stored is its digest.
-import { userInfo } from 'node:os'
+import { makeApiKey, withdrawApiKey } from '@baton/engine'
 import { createApiKey, parseApiKeys } from '@baton/gateway'
 import type { KeyRequest } from '@baton/gateway'
 import { permanent } from '@baton/runtime'
-import { addApiKey, listApiKeys, revokeApiKey } from '@baton/store'
+import { listApiKeys } from '@baton/store'
 import type { StoredApiKey } from '@baton/store'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { asOwner, withDatabases } from '../instance/databases.ts'
+import { administratorOf, asOwner, withDatabases } from '../instance/databases.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 import { tenantUnknown } from './tenants.ts'
@@ -26,8 +26,9 @@ export async function keysNew(context: Context, wish: KeyWish): Promise<ExitCode
   const made = createApiKey(wish)
   if (wish.forSettings === true) return printEntry(context, made, wish)
   const { id, key } = made
-  const stored = { ...newKey(made, wish), madeBy: context.actAs ?? userInfo().username }
-  if (!(await asOwner(context, (admin) => addApiKey(admin, stored))))
+  const who = administratorOf(context)
+  const stored = { ...newKey(made, wish), madeBy: who.actor }
+  if (!(await asOwner(context, (admin) => makeApiKey(admin, who, stored))))
     throw tenantUnknown(stored.tenant)
   if (output.json) output.data(JSON.stringify({ key, ...shown(stored) }))
   else output.data(key)
@@ -108,7 +109,9 @@ function endOf({ expiresAt, revokedAt }: Pick<StoredApiKey, 'expiresAt' | 'revok
 /** Exit 5 where there is no such key. */
 export async function keysRevoke(context: Context, id: string): Promise<ExitCode> {
   const { output } = context
-  const revokedAt = await asOwner(context, (admin) => revokeApiKey(admin, id))
+  const revokedAt = await asOwner(context, (admin) =>
+    withdrawApiKey(admin, administratorOf(context), id),
+  )
   if (output.json) output.data(JSON.stringify({ id, revokedAt: revokedAt ?? null }))
   else
     output.words(

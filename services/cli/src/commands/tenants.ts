@@ -1,13 +1,13 @@
 // `tenants`: who shares this installation, and which agent types of others each may hand off to.
-import { userInfo } from 'node:os'
+import { makeGrant, openTenant, withdrawGrant } from '@baton/engine'
 import { isTenantName } from '@baton/ledger'
 import { permanent } from '@baton/runtime'
-import { addTenant, grantAgent, listTenants, revokeAgent } from '@baton/store'
-import type { Pool, TenantView } from '@baton/store'
+import { listTenants } from '@baton/store'
+import type { TenantView } from '@baton/store'
 import type { Context } from '../context.ts'
 import { EXIT } from '../exit-codes.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { asOwner, withDatabases } from '../instance/databases.ts'
+import { administratorOf, asOwner, withDatabases } from '../instance/databases.ts'
 import { nextStep } from '../terminal/next-steps.ts'
 import { renderTable } from '../terminal/table.ts'
 
@@ -32,7 +32,9 @@ const table = (tenants: readonly TenantView[]): string =>
 export async function tenantsAdd(context: Context, tenant: string): Promise<ExitCode> {
   const { output } = context
   if (!isTenantName(tenant)) throw NAME_INVALID
-  const isNew = await asOwner(context, (admin) => addTenant(admin, tenant))
+  const isNew = await asOwner(context, (admin) =>
+    openTenant(admin, administratorOf(context), tenant),
+  )
   if (output.json) output.data(JSON.stringify({ tenant, isNew }))
   else output.words(isNew ? `${tenant} is a tenant.` : `${tenant} was a tenant before.`)
   output.words(`Its agents are called ${tenant}/<name>; what bears no such name stays as it was.`)
@@ -51,15 +53,11 @@ interface Grant {
 
 /** Exit 5 where there is no such tenant. */
 export async function tenantsGrant(context: Context, grant: Grant): Promise<ExitCode> {
-  const { output, actAs = userInfo().username } = context
+  const { output } = context
   const { tenant, agentType } = grant
-  const outcome = await asOwner(context, async (admin) =>
-    (await isKnown(admin, tenant))
-      ? { isNew: await grantAgent(admin, { ...grant, grantedBy: actAs }) }
-      : undefined,
-  )
-  if (outcome === undefined) throw tenantUnknown(tenant)
-  if (output.json) output.data(JSON.stringify({ ...grant, ...outcome }))
+  const isNew = await asOwner(context, (admin) => makeGrant(admin, administratorOf(context), grant))
+  if (isNew === undefined) throw tenantUnknown(tenant)
+  if (output.json) output.data(JSON.stringify({ ...grant, isNew }))
   else output.words(`${tenant} may hand off to ${agentType}, which sees what it is sent.`)
   output.next(nextStep('tenants ls'))
   return EXIT.fine
@@ -69,7 +67,9 @@ export async function tenantsGrant(context: Context, grant: Grant): Promise<Exit
 export async function tenantsRevoke(context: Context, grant: Grant): Promise<ExitCode> {
   const { output } = context
   const { tenant, agentType } = grant
-  const was = await asOwner(context, (admin) => revokeAgent(admin, grant))
+  const was = await asOwner(context, (admin) =>
+    withdrawGrant(admin, administratorOf(context), grant),
+  )
   if (output.json) output.data(JSON.stringify({ ...grant, was }))
   else
     output.words(
@@ -80,9 +80,6 @@ export async function tenantsRevoke(context: Context, grant: Grant): Promise<Exi
   output.next(nextStep('tenants ls'))
   return was ? EXIT.fine : EXIT.notFound
 }
-
-const isKnown = async (admin: Pool, tenant: string): Promise<boolean> =>
-  (await listTenants(admin)).some((one) => one.tenant === tenant)
 
 export const tenantUnknown = (tenant: string) =>
   permanent('BATON_TENANT_UNKNOWN', `there is no tenant ${tenant}`, {

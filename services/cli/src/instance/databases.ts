@@ -1,9 +1,11 @@
 // The two databases of an instance and who connects to them as what: embedded ones, or given ones.
 import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { migrateAudit, openColdStore } from '@baton/audit'
 import type { ColdStore, SealWatchSettings } from '@baton/audit'
 import { startPostgres } from '@baton/embedded'
+import type { Administrator } from '@baton/engine'
 import { BatonError, permanent } from '@baton/runtime'
 import type { Logger } from '@baton/runtime'
 import { createPool, migrateStore } from '@baton/store'
@@ -249,6 +251,11 @@ function urlFor(
   url.pathname = `/${target.database}`
   return url.href
 }
+
+/** Who acts by a command: who was named, else whom this machine calls its user. */
+export const administratorOf = ({ actAs = userInfo().username }: Context): Administrator => ({
+  actor: actAs,
+})
 
 /** As who owns the operational database: no service may do what these commands do. */
 export async function asOwner<Result>(

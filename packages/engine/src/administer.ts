@@ -1,0 +1,96 @@
+// Who may call, which tenants there are and what they reach: only who owns the operational database changes it, and each change
+// commits with its record.
+import { fact, facts } from '@baton/ledger'
+import {
+  addApiKey,
+  addTenant,
+  findApiKeys,
+  grantAgent,
+  inTransaction,
+  listTenants,
+  revokeAgent,
+  revokeApiKey,
+} from '@baton/store'
+import type { AgentGrant, Database, NewApiKey, Pool } from '@baton/store'
+import { recordOperation } from './record-operation.ts'
+import type { DoneOperation } from './record-operation.ts'
+
+/** By whose word, as a command was told or as the machine calls who ran it. */
+export interface Administrator {
+  readonly actor: string
+}
+
+const BY_OWNER = { by: 'cli', right: 'database-owner' } as const
+
+const recordAct = (
+  db: Database,
+  { actor }: Administrator,
+  done: Omit<DoneOperation, 'actor' | 'by' | 'right'>,
+): Promise<void> => recordOperation(db, { ...BY_OWNER, actor, ...done })
+
+/** Answers false where there is no such tenant. */
+export const makeApiKey = (admin: Pool, who: Administrator, key: NewApiKey): Promise<boolean> =>
+  inTransaction(admin, async (db) => {
+    if (!(await addApiKey(db, key))) return false
+    const { id, tenant, operator, scopes, agents, expiresAt } = key
+    await recordAct(db, who, {
+      event: 'API_KEY_MADE',
+      tenant,
+      subject: id,
+      details: [
+        fact('OPERATOR', operator),
+        ...facts('SCOPE', scopes),
+        ...facts('AGENT', agents ?? []),
+        ...facts('EXPIRES', expiresAt === null ? [] : [expiresAt.toISOString()]),
+      ],
+    })
+    return true
+  })
+
+/** Since when it is revoked: from the first time on, which alone is recorded. Undefined where there is no such key. */
+export const withdrawApiKey = (
+  admin: Pool,
+  who: Administrator,
+  id: string,
+): Promise<Date | undefined> =>
+  inTransaction(admin, async (db) => {
+    const [key] = await findApiKeys(db, [id])
+    if (key === undefined || key.revokedAt !== null) return key?.revokedAt ?? undefined
+    const { tenant, operator } = key
+    const details = [fact('OPERATOR', operator)]
+    await recordAct(db, who, { event: 'API_KEY_REVOKED', tenant, subject: id, details })
+    return revokeApiKey(db, id)
+  })
+
+/** Answers whether it is new. */
+export const openTenant = (admin: Pool, who: Administrator, tenant: string): Promise<boolean> =>
+  inTransaction(admin, async (db) => {
+    const isNew = await addTenant(db, tenant)
+    if (isNew) await recordAct(db, who, { event: 'TENANT_ADDED', tenant, subject: tenant })
+    return isNew
+  })
+
+type Grant = Omit<AgentGrant, 'grantedBy'>
+
+/** Answers whether it is new; undefined where there is no such tenant. */
+export const makeGrant = (
+  admin: Pool,
+  who: Administrator,
+  grant: Grant,
+): Promise<boolean | undefined> =>
+  inTransaction(admin, async (db) => {
+    const { tenant, agentType: subject } = grant
+    if (!(await listTenants(db)).some((one) => one.tenant === tenant)) return undefined
+    const isNew = await grantAgent(db, { ...grant, grantedBy: who.actor })
+    if (isNew) await recordAct(db, who, { event: 'GRANT_MADE', tenant, subject })
+    return isNew
+  })
+
+/** What was sent under the grant goes on. Answers whether there was one. */
+export const withdrawGrant = (admin: Pool, who: Administrator, grant: Grant): Promise<boolean> =>
+  inTransaction(admin, async (db) => {
+    const { tenant, agentType: subject } = grant
+    const was = await revokeAgent(db, grant)
+    if (was) await recordAct(db, who, { event: 'GRANT_REVOKED', tenant, subject })
+    return was
+  })
