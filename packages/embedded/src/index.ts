@@ -1,5 +1,13 @@
-// What Baton needs on a machine that has nothing: Postgres and Redis, without root and without Docker, and a
-// place for the processes, ports and secrets of an instance.
+// What Baton needs on a machine that has nothing: Postgres and Redis, without root and without Docker, certificates,
+// and a place for the processes, ports and secrets of an instance.
+export {
+  belongTogether,
+  describeCertificate,
+  isSignedBy,
+  makeAuthority,
+  makeCertificate,
+} from './certificates.ts'
+export type { Certified } from './certificates.ts'
 export { startChild } from './child-service.ts'
 export type { ChildService } from './child-service.ts'
 export {

@@ -3,6 +3,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { addAlerts, addEscalations } from './alert-commands.ts'
 import { collect, httpUrl, positiveNumber, wholeNumber } from './arguments.ts'
 import type { Run } from './arguments.ts'
+import { addCerts } from './certificate-commands.ts'
 import { addAudit, addEvidence, addPolicy, addVerify } from './audit-commands.ts'
 import type { Context } from './context.ts'
 import { addErase, addSubject } from './erasure-commands.ts'
@@ -111,6 +112,7 @@ const COMMANDS: readonly ((program: Command, run: Run) => void)[] = [
   addPeople,
   addTenants,
   addKeys,
+  addCerts,
   addApprovals,
   addAlerts,
   addEscalations,
