@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import {
   addTenant,
   claimOutbox,
+  createPool,
   createTenantPool,
   findTenantOfAgent,
   grantAgent,
@@ -12,7 +13,7 @@ import {
   sendHandoffs,
 } from '@baton/store'
 import type { NewHandoff, Pool } from '@baton/store'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { newHandoff, openStore } from './store-fixture.ts'
 import type { StoreFixture } from './store-fixture.ts'
 
@@ -79,6 +80,19 @@ it('a session for a tenant reaches no table of nobody, but the names of tenants'
     await expect(own.query({ text: `select from ${table}` })).rejects.toMatchObject({
       code: '42501',
     })
+})
+
+it('a session of a role that no migration has made yet says what to run', async () => {
+  const early = createPool({
+    url: store.databaseUrl,
+    applicationName: 'test',
+    role: 'baton_of_tomorrow',
+  })
+  onTestFinished(() => early.end())
+  await expect(listTenants(early)).rejects.toMatchObject({
+    code: 'BATON_SCHEMA_OUTDATED',
+    fix: expect.stringContaining('baton migrate'),
+  })
 })
 
 it('what delivers cannot add tenants or grants', async () => {

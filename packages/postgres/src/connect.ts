@@ -221,12 +221,17 @@ const PERMANENT_CLASSES = /^(22|23|28|42|3D|3F)/
 /** Undefined column and undefined table: the program and the schema are of different versions. Undefined database: nobody has made it yet. */
 const OTHER_SCHEMA = ['42703', '42P01', '3D000']
 
+/** A session cannot begin as what it is to be: the role comes with a migration that was not applied. Words are translated, so the place says it. */
+const isRoleMissing = (error: unknown): boolean =>
+  sqlState(error) === '22023' &&
+  (error as { readonly routine?: unknown }).routine === 'call_string_check_hook'
+
 /** Postgres errors become Baton's kinds in this one place. Messages that may quote rows stay inside `cause`. */
 function classifierOf(traits: DatabaseTraits): (error: unknown) => BatonError {
   return (error) => {
     if (error instanceof BatonError) return error
     const code = sqlState(error)
-    if (OTHER_SCHEMA.includes(code)) {
+    if (OTHER_SCHEMA.includes(code) || isRoleMissing(error)) {
       return transient(
         'BATON_SCHEMA_OUTDATED',
         `${traits.name} has not the schema of this version (${code})`,
