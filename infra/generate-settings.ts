@@ -32,7 +32,17 @@ const COMMAND_LINE = fileURLToPath(new URL('../services/cli/src/main.ts', import
 const INTRODUCTION = `# Settings
 
 Settings are environment variables. A process checks all of its own before it does anything, and reports everything that is wrong in
-one message. An empty variable counts as absent. \`npm run baton -- settings\` prints the same rows; \`-- settings relay\` only those of
+one message. An empty variable counts as absent.
+
+Each may stand in a file instead: \`NAME_FILE\` is the path of a UTF-8 file of at most 64 KiB whose text, without one newline at its end, is the
+value of \`NAME\`. Both at once are refused, and so is a file that is empty or cannot be read. A secret, or the URL of a database or Redis, is
+not taken from a file that others than its owner and group may read, or that another than its owner may write: mode 0400 or 0440. In Kubernetes
+mount it with \`defaultMode: 0440\` and an \`fsGroup\`; for Docker give the secret a \`mode\` and \`uid\`. Files are read once, at the start.
+
+A secret has at least 32 characters, as \`openssl rand -hex 24\` or \`openssl rand -base64 32\` makes them; placeholders, repeated texts and
+alphabets are refused, and so are two secrets of one process that are the same. Keys of other people's services are taken as they are.
+
+\`npm run baton -- settings\` prints the same rows; \`-- settings relay\` only those of
 one process, \`-- settings --json\` as JSON. How the pieces fit together is in [README.md](README.md).
 
 This file is written by \`node infra/generate-settings.ts\`; do not edit it.`

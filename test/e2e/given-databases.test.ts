@@ -4,7 +4,7 @@ import { access, chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createPool, readHeads } from '@baton/audit'
-import { discardPostgres, startPostgres } from '@baton/embedded'
+import { discardPostgres, newSecret, startPostgres } from '@baton/embedded'
 import type { RunningPostgres } from '@baton/embedded'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openCommandLine } from './command-line.ts'
@@ -17,9 +17,9 @@ const signingKey = generateKeyPairSync('ed25519').privateKey.export({
 })
 /** What a command needs that only reads. */
 const READING = {
-  BATON_APP_PASSWORD: 'app',
-  BATON_AUDIT_READER_PASSWORD: 'reader',
-  BATON_VAULT_PASSWORD: 'vault',
+  BATON_APP_PASSWORD: newSecret(),
+  BATON_AUDIT_READER_PASSWORD: newSecret(),
+  BATON_VAULT_PASSWORD: newSecret(),
   BATON_AUDIT_WRAPPING_KEY: randomBytes(32).toString('base64'),
   BATON_AUDIT_LOOKUP_KEY: randomBytes(32).toString('base64'),
 }
@@ -42,7 +42,7 @@ describe('given databases', () => {
     postgres = await startPostgres({ dataDir: join(folder, 'pg'), logger: quiet })
     operator = await open({
       BATON_ENVIRONMENT: 'staging',
-      BATON_AUDIT_WRITER_PASSWORD: 'writer',
+      BATON_AUDIT_WRITER_PASSWORD: newSecret(),
       BATON_AUDIT_SIGNING_KEY: signingKey.toString('base64'),
     })
   })

@@ -48,7 +48,7 @@ beforeAll(async () => {
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
     BATON_SEAL_ANCHOR_FILE: sealing.anchorFile,
     BATON_SEALER_STATE_FILE: sealing.stateFile,
-    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
     ...moving(auditorClock),
   })
   sealer = await sealing.startSealer({ BATON_SEAL_HEARTBEAT_MS: '100', ...moving(sealerClock) })
@@ -161,12 +161,15 @@ describe('a chain that stands in the future already', () => {
   test('makes evidence that says so, and no alarm of tampering', async () => {
     const response = await fetch(`${auditor.url}/v1/evidence/${taskId}`, {
       method: 'POST',
-      headers: { authorization: 'Bearer evidence-token', 'content-type': 'application/json' },
+      headers: {
+        authorization: 'Bearer evidence-token-14e10d570047667f904261',
+        'content-type': 'application/json',
+      },
       body: JSON.stringify({ receipts: [] }),
     })
     expect([response.status, response.headers.get('baton-verdict')]).toEqual([200, 'clock'])
     const policy = await fetch(`${auditor.url}/v1/policy`, {
-      headers: { authorization: 'Bearer evidence-token' },
+      headers: { authorization: 'Bearer evidence-token-14e10d570047667f904261' },
     })
     const parsed = parseAuditorPolicy(new Uint8Array(await policy.arrayBuffer()))
     const trust = (parsed as Extract<typeof parsed, { ok: true }>).policy

@@ -28,7 +28,7 @@ beforeAll(async () => {
   sealing = await createSealing(fixture)
   auditor = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
-    BATON_AUDIT_HOLD_TOKEN: 'hold-token',
+    BATON_AUDIT_HOLD_TOKEN: 'hold-token-af1d8213f4a22b0f9803fe',
   })
   const sealer = await sealing.startSealer()
   await hold((await tell()).taskId)
@@ -56,7 +56,7 @@ const json = { 'content-type': 'application/json' }
 async function hold(taskId: string): Promise<void> {
   const answer = await fetchSigned(`${auditor.url}/v1/holds/${taskId}`, {
     method: 'PUT',
-    headers: { authorization: 'Bearer hold-token', ...json },
+    headers: { authorization: 'Bearer hold-token-af1d8213f4a22b0f9803fe', ...json },
     body: JSON.stringify({ held: true, actor: 'counsel' }),
   })
   expect(answer.status).toBe(200)

@@ -55,7 +55,7 @@ beforeAll(async () => {
   auditor = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
     BATON_COLD_FOLDER: tiers.folder,
-    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
   })
 }, 120_000)
 afterAll(() => tiers?.close())
@@ -63,7 +63,10 @@ afterAll(() => tiers?.close())
 async function drill(seed: number, url = auditor.url): Promise<Drill> {
   const response = await fetch(`${url}/v1/drills`, {
     method: 'POST',
-    headers: { authorization: 'Bearer evidence-token', 'content-type': 'application/json' },
+    headers: {
+      authorization: 'Bearer evidence-token-14e10d570047667f904261',
+      'content-type': 'application/json',
+    },
     body: JSON.stringify({ seed }),
   })
   expect([seed, response.status]).toEqual([seed, 200])
@@ -97,7 +100,7 @@ test('a drill comes by itself, says so, and is counted', async () => {
   const scheduled = await tiers.fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: tiers.sealing.publicKey,
     BATON_COLD_FOLDER: tiers.folder,
-    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
     BATON_AUDIT_DRILL_EVERY_S: '1',
   })
   const drilled = () =>
@@ -126,7 +129,7 @@ test('the age of the last drill that passed outlives the auditor, and a new one 
   const seen = await tiers.fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: tiers.sealing.publicKey,
     BATON_COLD_FOLDER: tiers.folder,
-    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
     BATON_AUDIT_DRILL_EVERY_S: '0',
   })
   const age = async () => {

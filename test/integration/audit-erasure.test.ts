@@ -230,11 +230,16 @@ describe('an erasure', () => {
   })
 
   test('is refused for a held task whose hold was deleted from the database, until it is lifted', async () => {
-    const holding = await fixture.startAuditor({ BATON_AUDIT_HOLD_TOKEN: 'hold-token' })
+    const holding = await fixture.startAuditor({
+      BATON_AUDIT_HOLD_TOKEN: 'hold-token-af1d8213f4a22b0f9803fe',
+    })
     const hold = async (taskId: string, held: boolean) => {
       const answer = await fetchSigned(`${holding.url}/v1/holds/${taskId}`, {
         method: 'PUT',
-        headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
+        headers: {
+          authorization: 'Bearer hold-token-af1d8213f4a22b0f9803fe',
+          'content-type': 'application/json',
+        },
         body: JSON.stringify({ held, actor: 'counsel' }),
       })
       expect(answer.status).toBe(200)
@@ -260,7 +265,7 @@ describe('an erasure', () => {
 
   test('is refused to every other token and to every form that is not asked for', async () => {
     const refused = await fetch(`${auditor.url}/v1/erasures`, {
-      headers: { authorization: 'Bearer read-token' },
+      headers: { authorization: 'Bearer read-token-ecae13117d6f0584c25a9d' },
     })
     expect(refused.status).toBe(403)
     expect(await problemOf(await auditor.erase('/v1/erasures', { subject: 'x' }))).toMatchObject({

@@ -14,7 +14,7 @@ let auditor: RunningAuditor
 let sealing: Sealing
 let policyText: string
 
-const EVIDENCE = { authorization: 'Bearer evidence-token' }
+const EVIDENCE = { authorization: 'Bearer evidence-token-14e10d570047667f904261' }
 const TABLES = ['record', 'idem', 'task_map']
 /** Each export adds a record to its task, so every test that exports has one of its own. */
 const tasks = Array.from({ length: 60 }, (_, at) => taskOfShard(at % 2, 2))
@@ -29,7 +29,7 @@ beforeAll(async () => {
   sealing = await createSealing(fixture)
   auditor = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
-    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
     BATON_EVIDENCE_SIGNING_KEY: privateKey(),
     BATON_EVIDENCE_WAIT_MS: '100',
   })

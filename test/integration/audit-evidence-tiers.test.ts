@@ -47,10 +47,13 @@ function verify(parts: BundleParts, policy: ReturnType<typeof policyOf>) {
 }
 
 const REPETITIVE = 'Clause 7 obliges the licensee. '.repeat(100)
-const EVIDENCE = { authorization: 'Bearer evidence-token' }
+const EVIDENCE = { authorization: 'Bearer evidence-token-14e10d570047667f904261' }
 
 async function exported({ url }: RunningAuditor, taskId: string): Promise<Uint8Array> {
-  const headers = { ...EVIDENCE, 'baton-payload-authorization': 'Bearer payload-token' }
+  const headers = {
+    ...EVIDENCE,
+    'baton-payload-authorization': 'Bearer payload-token-321c3cf486ed509164edec',
+  }
   const response = await fetch(`${url}/v1/evidence/${taskId}`, { headers })
   expect(response.headers.get('baton-verdict')).toBe('valid')
   return new Uint8Array(await response.arrayBuffer())
@@ -149,8 +152,8 @@ describe('after an erasure', () => {
   test('the texts of the person and what came out are erased by record, the others stay', async () => {
     const auditor = await fixture.startAuditor({
       BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
-      BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
-      BATON_AUDIT_PAYLOAD_TOKEN: 'payload-token',
+      BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
+      BATON_AUDIT_PAYLOAD_TOKEN: 'payload-token-321c3cf486ed509164edec',
     })
     await sealing.startSealer()
     const [taskId, handoffId, subject] = [randomUUID(), randomUUID(), `person-${randomUUID()}`]

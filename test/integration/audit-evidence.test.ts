@@ -16,8 +16,11 @@ let sealing: Sealing
 let writer: Pool
 let policyText: string
 
-const EVIDENCE = { authorization: 'Bearer evidence-token' }
-const TEXTS = { ...EVIDENCE, 'baton-payload-authorization': 'Bearer payload-token' }
+const EVIDENCE = { authorization: 'Bearer evidence-token-14e10d570047667f904261' }
+const TEXTS = {
+  ...EVIDENCE,
+  'baton-payload-authorization': 'Bearer payload-token-321c3cf486ed509164edec',
+}
 const task = taskOfShard(0, 2)
 const CANARY = `canary-${randomUUID()}`
 
@@ -29,8 +32,8 @@ beforeAll(async () => {
   sealing = await createSealing(fixture)
   auditor = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
-    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
-    BATON_AUDIT_PAYLOAD_TOKEN: 'payload-token',
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
+    BATON_AUDIT_PAYLOAD_TOKEN: 'payload-token-321c3cf486ed509164edec',
     BATON_EVIDENCE_SIGNING_KEY: privateKey(),
     BATON_EVIDENCE_WAIT_MS: '300',
   })
@@ -160,7 +163,9 @@ describe('a bundle', () => {
   test('of records that nobody has sealed yet is incomplete, not valid', async () => {
     const taskId = randomUUID()
     const other = await createAuditFixture(1)
-    const lonely = await other.startAuditor({ BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token' })
+    const lonely = await other.startAuditor({
+      BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
+    })
     await lonely.client.append([entryOf({ taskId, event: 'HANDOFF_REJECTED' })])
     const response = await fetch(`${lonely.url}/v1/evidence/${taskId}`, { headers: EVIDENCE })
     expect(response.headers.get('baton-verdict')).toBe('incomplete')
@@ -176,11 +181,14 @@ describe('who may', () => {
       return [status, code]
     }
     expect(await refused({})).toEqual([401, 'BATON_TOKEN_MISSING'])
-    expect(await refused({ authorization: 'Bearer read-token' })).toEqual([
+    expect(await refused({ authorization: 'Bearer read-token-ecae13117d6f0584c25a9d' })).toEqual([
       403,
       'BATON_TOKEN_REFUSED',
     ])
-    const wrong = { ...EVIDENCE, 'baton-payload-authorization': 'Bearer evidence-token' }
+    const wrong = {
+      ...EVIDENCE,
+      'baton-payload-authorization': 'Bearer evidence-token-14e10d570047667f904261',
+    }
     expect(await refused(wrong)).toEqual([403, 'BATON_TOKEN_REFUSED'])
     const unknown = await ask(`/v1/evidence/${randomUUID()}`, { headers: EVIDENCE })
     expect((await problemOf(unknown)).code).toBe('BATON_TASK_UNKNOWN')

@@ -18,7 +18,10 @@ export function peopleOf(auditor: () => RunningAuditor) {
     async hold(taskId: string, held: boolean): Promise<boolean> {
       const answer = await fetchSigned(`${auditor().url}/v1/holds/${taskId}`, {
         method: 'PUT',
-        headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
+        headers: {
+          authorization: 'Bearer hold-token-af1d8213f4a22b0f9803fe',
+          'content-type': 'application/json',
+        },
         body: JSON.stringify({ held, actor: 'counsel' }),
       })
       expect(answer.status).toBe(200)

@@ -19,7 +19,7 @@ beforeAll(async () => {
   sealing = await createSealing(fixture)
   auditor = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
-    BATON_AUDIT_HOLD_TOKEN: 'hold-token',
+    BATON_AUDIT_HOLD_TOKEN: 'hold-token-af1d8213f4a22b0f9803fe',
   })
   sealer = await sealing.startSealer()
 })
@@ -124,7 +124,7 @@ test('nobody is erased while a record is not what was sealed, which may have bee
   )
   const fresh = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
-    BATON_AUDIT_HOLD_TOKEN: 'hold-token',
+    BATON_AUDIT_HOLD_TOKEN: 'hold-token-af1d8213f4a22b0f9803fe',
   })
   try {
     const { looked } = await fresh.read<{ readonly looked: object }>('/v1/holds')

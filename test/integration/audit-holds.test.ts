@@ -23,7 +23,7 @@ beforeAll(async () => {
   sealing = await createSealing(fixture)
   auditor = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
-    BATON_AUDIT_HOLD_TOKEN: 'hold-token',
+    BATON_AUDIT_HOLD_TOKEN: 'hold-token-af1d8213f4a22b0f9803fe',
   })
 })
 beforeEach(async () => {
@@ -200,7 +200,10 @@ test('a task is called unknown to whoever would hold it only where that is prove
     problemOf(
       await fetchSigned(`${auditor.url}/v1/holds/${randomUUID()}`, {
         method: 'PUT',
-        headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
+        headers: {
+          authorization: 'Bearer hold-token-af1d8213f4a22b0f9803fe',
+          'content-type': 'application/json',
+        },
         body: JSON.stringify({ held: true, actor: 'counsel' }),
       }),
     )
@@ -362,7 +365,7 @@ test('a hold takes a signature of now, and one signature is one hold', async () 
     fetch(`${auditor.url}/v1/holds/${taskId}`, {
       method: 'PUT',
       headers: {
-        authorization: 'Bearer hold-token',
+        authorization: 'Bearer hold-token-af1d8213f4a22b0f9803fe',
         'content-type': 'application/json',
         ...(header === undefined ? {} : { 'baton-decision': header }),
       },

@@ -36,7 +36,7 @@ const trusted = (keys: readonly string[]): string => keys.map(publicHalf).join()
 const startAuditor = () =>
   tiers.fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: tiers.sealing.publicKey,
-    BATON_AUDIT_HOLD_TOKEN: 'hold-token',
+    BATON_AUDIT_HOLD_TOKEN: 'hold-token-af1d8213f4a22b0f9803fe',
     BATON_AUDIT_SIGNING_KEY: signingKeys.at(-1) ?? '',
     BATON_AUDIT_TRUSTED_KEYS: trusted(signingKeys.slice(0, -1)),
   })

@@ -52,12 +52,17 @@ describe('the rules of the audit log', () => {
   })
 
   it('hold for a task that counsel has put under a hold', async () => {
-    const holding = await fixture.startAuditor({ BATON_AUDIT_HOLD_TOKEN: 'hold-token' })
+    const holding = await fixture.startAuditor({
+      BATON_AUDIT_HOLD_TOKEN: 'hold-token-af1d8213f4a22b0f9803fe',
+    })
     const entry = handoff()({ event: 'HANDOFF_REJECTED', reason: 'BUDGET_EXHAUSTED' })
     await holding.client.append([entry])
     const held = await fetchSigned(`${holding.url}/v1/holds/${entry.taskId}`, {
       method: 'PUT',
-      headers: { authorization: 'Bearer hold-token', 'content-type': 'application/json' },
+      headers: {
+        authorization: 'Bearer hold-token-af1d8213f4a22b0f9803fe',
+        'content-type': 'application/json',
+      },
       body: JSON.stringify({ held: true, actor: 'counsel' }),
     })
     expect(await held.json()).toMatchObject({ changed: true })

@@ -65,7 +65,7 @@ describe('receipts', () => {
         headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
       })
-    const authorization = 'Bearer append-token'
+    const authorization = 'Bearer append-token-9516dfb15f51c7ee19a4d4'
     const many = Array(1_001).fill(held[0])
     for (const receipts of [[], many, [{ handoffId: 'x' }], 'no list']) {
       const refused = await problemOf(await post({ receipts }, { authorization }))

@@ -67,11 +67,11 @@ describe('refusals', () => {
     expect(await problemOf(none)).toMatchObject({ status: 401, code: 'BATON_TOKEN_MISSING' })
     const reading = await auditor.post(
       { entries: [entryOf()] },
-      { authorization: 'Bearer read-token' },
+      { authorization: 'Bearer read-token-ecae13117d6f0584c25a9d' },
     )
     expect(await problemOf(reading)).toMatchObject({ status: 403, code: 'BATON_TOKEN_REFUSED' })
     const trace = await fetch(`${auditor.url}/v1/traces/${randomUUID()}`, {
-      headers: { authorization: 'Bearer append-token' },
+      headers: { authorization: 'Bearer append-token-9516dfb15f51c7ee19a4d4' },
     })
     expect(trace.status).toBe(403)
   })

@@ -33,7 +33,7 @@ beforeAll(async () => {
   sealing = await createSealing(fixture)
   auditor = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
-    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
   })
   const sealer = await sealing.startSealer()
   // One record of each chain at a time, so that every record is a batch and most are a seal.
@@ -217,7 +217,7 @@ describe('the trace of a task', () => {
   test('of a task that was removed as a whole is missing, not unknown', async () => {
     await cutTask(tasks[0])
     expect(await ends(tasks[0] ?? '')).toEqual({ rules: ['TASK_END'], ends: [] })
-    const headers = { authorization: 'Bearer evidence-token' }
+    const headers = { authorization: 'Bearer evidence-token-14e10d570047667f904261' }
     const asked = async () => {
       const response = await fetch(`${auditor.url}/v1/evidence/${tasks[0]}`, { headers })
       return (await response.json()) as { readonly code: string; readonly detail: string }

@@ -11,7 +11,7 @@ import { createTiers } from './audit-tiers-fixture.ts'
 import type { Tiers } from './audit-tiers-fixture.ts'
 
 const DAY_MS = 86_400_000
-const EVIDENCE_TOKEN = 'evidence-token'
+const EVIDENCE_TOKEN = 'evidence-token-14e10d570047667f904261'
 
 let tiers: Tiers
 let auditor: RunningAuditor
@@ -151,7 +151,7 @@ describe('a search', () => {
 })
 
 describe('over HTTP', () => {
-  const ask = (path: string, body: object, token = 'read-token') =>
+  const ask = (path: string, body: object, token = 'read-token-ecae13117d6f0584c25a9d') =>
     fetch(auditor.url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -227,8 +227,8 @@ describe('over HTTP', () => {
     await ask('/v1/costs', { by: ['agent'], export: 'PARQUET' }, EVIDENCE_TOKEN)
     const page = await answer(await ask('/v1/search', { events: ['EVIDENCE_EXPORTED'] }))
     expect(page.hits).toMatchObject([
-      { reason: 'COSTS_PARQUET', decidedBy: 'evidence-token' },
-      { reason: 'RESULTS_CSV', decidedBy: 'evidence-token' },
+      { reason: 'COSTS_PARQUET', decidedBy: 'evidence-token-14e10d570047667f904261' },
+      { reason: 'RESULTS_CSV', decidedBy: 'evidence-token-14e10d570047667f904261' },
     ])
   })
 })

@@ -82,7 +82,10 @@ describe('retention and legal holds', () => {
     const entries = [{ event: 'LEGAL_HOLD_LIFTED', taskId }]
     const refused = await fetch(`${tiers.auditorUrl}/v1/records`, {
       method: 'POST',
-      headers: { authorization: 'Bearer append-token', 'content-type': 'application/json' },
+      headers: {
+        authorization: 'Bearer append-token-9516dfb15f51c7ee19a4d4',
+        'content-type': 'application/json',
+      },
       body: JSON.stringify({ entries }),
     })
     expect(refused.status).toBe(403)

@@ -19,7 +19,7 @@ import {
   uniqueDatabaseName,
 } from '@baton/testkit'
 
-export const READ_TOKEN = 'read-token-of-the-test'
+export const READ_TOKEN = 'read-token-ecae13117d6f0584c25a9d-of-the-test'
 
 export const keyRing = createKeyRing({
   active: 'k1',

@@ -1,4 +1,5 @@
 // The gateway as its own process: takes its settings, serves on the loopback interface, drains on SIGTERM.
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +18,7 @@ const MAIN = 'services/gateway/src/main.ts'
 
 const settings = (changes: Record<string, string> = {}) => ({
   BATON_DATABASE_URL: fixture.databaseUrl,
-  BATON_SIGNING_KEYS: `k1:active:${Buffer.alloc(32, 7).toString('base64')}`,
+  BATON_SIGNING_KEYS: `k1:active:${randomBytes(32).toString('base64')}`,
   BATON_API_KEYS: keys.sender.entry,
   BATON_AUDIT_URL: fixture.auditor.url,
   BATON_AUDIT_READ_TOKEN: READ_TOKEN,

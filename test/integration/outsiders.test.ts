@@ -12,7 +12,7 @@ import type { Sealing } from './audit-seals-fixture.ts'
 
 const run = promisify(execFile)
 const FOLDER = join(import.meta.dirname, 'outsiders')
-const TILES_TOKEN = 'tiles-token'
+const TILES_TOKEN = 'tiles-token-9db5f8c9ab0edb1730551e'
 const LOGS = [
   ['', 'baton/development/seals'],
   ['/chains/0', 'baton/development/1/s0'],
@@ -132,5 +132,5 @@ test('the token for tiles reads nothing else', async () => {
   for (const path of ['/v1/tiers', `/v1/traces/${id}`, '/v1/scrub', '/v1/verify']) {
     expect([path, await ask(path)]).toEqual([path, 403])
   }
-  expect(await ask('/v1/tiers', 'read-token')).toBe(200)
+  expect(await ask('/v1/tiers', 'read-token-ecae13117d6f0584c25a9d')).toBe(200)
 })

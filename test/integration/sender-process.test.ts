@@ -1,4 +1,5 @@
 // The sender as its own process: its stdout carries answers alone, its readiness is its database's, and it drains like every other.
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually, spawnService } from '@baton/testkit'
 import { openGateway } from './gateway-fixture.ts'
@@ -17,7 +18,7 @@ const startSender = (databaseUrl: string) =>
     main: 'services/sender/src/main.ts',
     env: {
       BATON_DATABASE_URL: databaseUrl,
-      BATON_SIGNING_KEYS: `k1:active:${Buffer.alloc(32, 7).toString('base64')}`,
+      BATON_SIGNING_KEYS: `k1:active:${randomBytes(32).toString('base64')}`,
     },
     ready: /"event":"service.started"/,
     input: true,

@@ -42,7 +42,7 @@ export async function createTamperWorld(): Promise<TamperWorld> {
   const sealing = await createSealing(fixture)
   const auditor = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
-    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
     BATON_AUDIT_UNSEALED_MAX_MS: '3600000',
   })
   const sql = async (text: string, values?: unknown[]) =>
@@ -114,7 +114,7 @@ export async function createTamperWorld(): Promise<TamperWorld> {
 }
 
 async function policyOf(auditor: RunningAuditor) {
-  const headers = { authorization: 'Bearer evidence-token' }
+  const headers = { authorization: 'Bearer evidence-token-14e10d570047667f904261' }
   const text = await (await fetch(`${auditor.url}/v1/policy`, { headers })).text()
   const parsed = parseAuditorPolicy(Buffer.from(text))
   if (parsed.ok) return parsed.policy

@@ -16,7 +16,7 @@ import { verifyEach } from './verifier-drivers.ts'
 import type { Finding, Flip, Report, Turned } from './verifier-drivers.ts'
 
 const VERIFIERS = new URL('../../packages/ledger/verifier/', import.meta.url)
-const EVIDENCE = { authorization: 'Bearer evidence-token' }
+const EVIDENCE = { authorization: 'Bearer evidence-token-14e10d570047667f904261' }
 const FLIPS = 600
 const SEED = 20_261_120
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   sealing = await createSealing(fixture)
   const auditor = await fixture.startAuditor({
     BATON_SEAL_PUBLIC_KEY: sealing.publicKey,
-    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token',
+    BATON_AUDIT_EVIDENCE_TOKEN: 'evidence-token-14e10d570047667f904261',
     BATON_EVIDENCE_SIGNING_KEY: privateKey(),
   })
   await sealing.startSealer()

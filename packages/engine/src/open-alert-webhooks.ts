@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createDocumentCheck } from '@baton/protocol/document-check'
-import { closing, permanent } from '@baton/runtime'
+import { closing, permanent, readVariable } from '@baton/runtime'
 import type { BatonError, Logger, Service } from '@baton/runtime'
 import { createPool } from '@baton/store'
 import type { Metrics } from '@baton/telemetry'
@@ -85,7 +85,7 @@ export function loadAlertWebhooks(path: string, environment: Environment): Alert
     const text =
       secretEnv === undefined
         ? readFile(path, resolve(dirname(path), secretFile ?? '')).toString()
-        : (environment[secretEnv] ?? '')
+        : (readVariable(environment, secretEnv) ?? '')
     const secrets = text.split(/[\s,]+/).filter((one) => one !== '')
     if (secrets.length === 0) {
       const missing =

@@ -6,6 +6,7 @@ import {
   flag,
   integer,
   oneOf,
+  optionalForeignSecret,
   optionalSecret,
   optionalText,
   optionalUrl,
@@ -162,7 +163,7 @@ export const SUMMARISER_SETTINGS = {
     default: 'gpt-4o-mini',
     help: 'Name of the model at that endpoint; a small one is enough.',
   }),
-  BATON_SUMMARISER_API_KEY: optionalSecret({
+  BATON_SUMMARISER_API_KEY: optionalForeignSecret({
     help: 'Key of that endpoint; a local one may need none.',
   }),
   BATON_SUMMARISER_PROMPT_PRICE: integer({

@@ -18,11 +18,14 @@ export { closing, describeStartFailure } from './service.ts'
 export type { Life, Service } from './service.ts'
 export {
   readSettings,
+  readVariable,
+  withFilesRead,
   describeSettings,
   text,
   optionalText,
   secret,
   optionalSecret,
+  optionalForeignSecret,
   integer,
   flag,
   oneOf,

@@ -1,6 +1,11 @@
 // Wrong settings are all reported at once, and no secret is ever shown.
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { BatonError } from './errors.ts'
 import {
   describeSettings,
@@ -8,13 +13,18 @@ import {
   integer,
   maskPassword,
   oneOf,
+  optionalForeignSecret,
+  optionalSecret,
   optionalText,
   optionalUrl,
   readSettings,
+  readVariable,
   secret,
   text,
   url,
+  withFilesRead,
 } from './settings.ts'
+import type { SettingsSpec } from './settings.ts'
 
 const SPEC = {
   BATON_NAME: text({ help: 'what it is called' }),
@@ -27,11 +37,12 @@ const SPEC = {
   BATON_NOTE: optionalText({ help: 'why' }),
   BATON_PEER: optionalUrl(['http', 'https'], { help: 'whom' }),
 }
-const GOOD = { BATON_NAME: 'a', BATON_TOKEN: 't', BATON_URL: 'postgres://u:p@h/d' }
+const STRONG = 'FjR2vXo0bqW9sT4kLz7mYc1hNe8dUa3G'
+const GOOD = { BATON_NAME: 'a', BATON_TOKEN: STRONG, BATON_URL: 'postgres://u:p@h/d' }
 
-function refused(environment: Record<string, string>): BatonError {
+function refused(environment: Record<string, string>, spec: SettingsSpec = SPEC): BatonError {
   try {
-    readSettings(SPEC, environment)
+    readSettings(spec, environment)
   } catch (error) {
     if (error instanceof BatonError) return error
   }
@@ -132,5 +143,164 @@ it('describes every setting with its default and bounds', () => {
     default: '3',
     bounds: '1 to 10',
     kind: 'integer',
+  })
+})
+
+describe('a setting in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-settings-'))
+  afterAll(() => {
+    rmSync(folder, { recursive: true })
+  })
+  function file(content: string | Buffer, mode = 0o600): string {
+    const path = join(folder, randomBytes(8).toString('hex'))
+    writeFileSync(path, content)
+    chmodSync(path, mode)
+    return path
+  }
+  const { BATON_TOKEN: _, ...OTHERS } = GOOD
+
+  it('is read whatever its kind, without one newline at the end', () => {
+    const environment = {
+      BATON_NAME_FILE: file(' a\n\n', 0o644),
+      BATON_TOKEN_FILE: file(`${STRONG}\r\n`, 0o440),
+      BATON_URL_FILE: file('postgres://u:p@h/d\n'),
+      BATON_COUNT_FILE: file('7', 0o644),
+      BATON_PEER_FILE: file('http://peer\n', 0o644),
+      BATON_NOTE: '',
+      BATON_NOTE_FILE: file('why'),
+    }
+    expect(readSettings(SPEC, environment)).toMatchObject({
+      BATON_NAME: ' a\n',
+      BATON_TOKEN: STRONG,
+      BATON_URL: 'postgres://u:p@h/d',
+      BATON_COUNT: 7,
+      BATON_PEER: 'http://peer',
+      BATON_NOTE: 'why',
+    })
+  })
+
+  it('is found behind the links of a Kubernetes mount', () => {
+    const link = join(folder, 'link')
+    symlinkSync(file(STRONG, 0o440), link)
+    expect(readSettings(SPEC, { ...OTHERS, BATON_TOKEN_FILE: link }).BATON_TOKEN).toBe(STRONG)
+  })
+
+  it('is refused beside the variable itself', () => {
+    expect(refused({ ...GOOD, BATON_TOKEN_FILE: file(STRONG) }).message).toContain(
+      'BATON_TOKEN and BATON_TOKEN_FILE are both set: take one of them away',
+    )
+  })
+
+  it('is checked like any other, and a wrong secret is not shown', () => {
+    const message = refused({
+      ...OTHERS,
+      BATON_COUNT_FILE: file('eleven'),
+      BATON_TOKEN_FILE: file('hunter2'),
+    }).message
+    expect(message).toMatch(
+      /the text of BATON_COUNT_FILE \(.+\) is "eleven": expected a whole number/,
+    )
+    expect(message).toMatch(/BATON_TOKEN_FILE \(.+\) is set \(value hidden\): expected at least 32/)
+    expect(message).not.toContain('hunter2')
+  })
+
+  it.each([0o604, 0o620, 0o602, 0o644, 0o777])(
+    'with a secret is not taken with mode %o, and the remedy is said',
+    (mode) => {
+      for (const [name, value] of [
+        ['BATON_TOKEN', STRONG],
+        ['BATON_URL', 'postgres://u:p@h/d'],
+      ] as const) {
+        const environment = { ...GOOD, [name]: '', [`${name}_FILE`]: file(value, mode) }
+        expect(refused(environment).message).toMatch(
+          /has mode 0\d{3}.* chmod 0400 .*defaultMode: 0440/,
+        )
+      }
+    },
+  )
+
+  it('that is missing, empty, too large, not text or no file is refused in words', () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', ['-m', '600', pipe])
+    const problems: readonly (readonly [string, string])[] = [
+      [join(folder, 'absent'), 'cannot be read (ENOENT)'],
+      [file(''), 'is empty'],
+      [file('\n'), 'is empty'],
+      [file(Buffer.alloc(65_537, 'x')), 'is larger than 65536 bytes'],
+      [file(Buffer.from([0xff, 0xfe, 0x41])), 'is not UTF-8'],
+      [folder, 'is no file'],
+      [pipe, 'is no file'],
+      ['/dev/zero', 'is no file'],
+    ]
+    for (const [path, problem] of problems)
+      expect(refused({ ...OTHERS, BATON_TOKEN_FILE: path }).message).toContain(problem)
+    expect(problems.length).toBe(8)
+  })
+
+  it('is read for variables that an installation names itself', () => {
+    expect(readVariable({ MODEL_KEY_FILE: file('k\n') }, 'MODEL_KEY')).toBe('k')
+    expect(readVariable({ MODEL_KEY: '' }, 'MODEL_KEY')).toBeUndefined()
+    expect(() => readVariable({ MODEL_KEY_FILE: file('k', 0o644) }, 'MODEL_KEY')).toThrow('0644')
+  })
+
+  it('stands in an environment that is handed on as if it had been given there', () => {
+    const given = { PATH: '/bin', BATON_TOKEN_FILE: file(STRONG), BATON_OTHER_FILE: '/elsewhere' }
+    expect(withFilesRead(SPEC, given)).toEqual({
+      PATH: '/bin',
+      BATON_TOKEN: STRONG,
+      BATON_OTHER_FILE: '/elsewhere',
+    })
+    expect(() => withFilesRead(SPEC, { BATON_TOKEN_FILE: folder })).toThrow('is no file')
+  })
+})
+
+describe('a secret of this installation', () => {
+  it.each([
+    'short',
+    STRONG.slice(1),
+    'x'.repeat(64),
+    'abababababababababababababababab',
+    'changeme-changeme-9wq8e7r6t5y4u3i2',
+    'CHANGE_ME_CHANGE_ME_CHANGE_ME_CHANGE',
+    'correct-horse-1correct-horse-1correct-horse-1',
+    'abcdefghijklmnopqrstuvwxyz012345',
+    '0123456789abcdef0123456789abcdef',
+    `k1:active:${Buffer.alloc(32, 7).toString('base64')}`,
+    Buffer.alloc(32).toString('base64'),
+  ])('is not %j', (weak) => {
+    const { message } = refused({ ...GOOD, BATON_TOKEN: weak })
+    expect(message).toMatch(/BATON_TOKEN is set \(value hidden\): expected (?:at least 32|random)/)
+    expect(message).not.toContain(weak)
+  })
+
+  it('is whatever a machine makes', () => {
+    for (let count = 0; count < 300; count += 1) {
+      const value = randomBytes(24)
+      for (const BATON_TOKEN of [
+        value.toString('hex'),
+        value.toString('base64'),
+        value.toString('base64url'),
+        value.subarray(0, 16).toString('hex'),
+      ])
+        expect(readSettings(SPEC, { ...GOOD, BATON_TOKEN }).BATON_TOKEN).toBe(BATON_TOKEN)
+    }
+  })
+
+  it('is none of the others', () => {
+    const spec = {
+      BATON_READ: secret({ help: 'read' }),
+      BATON_APPEND: optionalSecret({ help: 'append' }),
+      BATON_HOLD: optionalSecret({ help: 'hold' }),
+      BATON_MODEL: optionalForeignSecret({ help: 'of another' }),
+    }
+    const { message } = refused(
+      { BATON_READ: STRONG, BATON_APPEND: `${STRONG}1`, BATON_HOLD: STRONG },
+      spec,
+    )
+    expect(message).toContain('BATON_READ and BATON_HOLD are the same')
+    expect(message).not.toContain('BATON_APPEND')
+    expect(message).not.toContain(STRONG)
+    const foreign = { BATON_READ: STRONG, BATON_MODEL: 'k' }
+    expect(readSettings(spec, foreign)).toMatchObject(foreign)
   })
 })

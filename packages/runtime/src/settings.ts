@@ -1,5 +1,7 @@
-// Settings come from the environment, are checked whole, and every problem is reported at once.
+// Settings come from the environment or from files that it names, are checked whole, and every problem is reported at once.
 import { permanent } from './errors.ts'
+import { readSettingFile } from './setting-files.ts'
+import { weaknessOf } from './weak-secret.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -10,6 +12,10 @@ interface Kind<Value> {
   readonly required: boolean
   readonly bounds: string
   readonly secret: boolean
+  /** A secret, or an address that usually carries a password. */
+  readonly confidential: boolean
+  /** A secret of this installation: no other setting may have the same value. */
+  readonly distinct: boolean
   /** What it was called before; that name is refused, so that no value is passed over in silence. */
   readonly formerly: string | undefined
   /** Returns the value, or a sentence that says what was expected. */
@@ -32,7 +38,7 @@ export type Settings<Spec> = {
 function kind<Value>(
   name: string,
   common: Common<Value>,
-  rest: Pick<Kind<Value>, 'parse'> & { bounds?: string; secret?: boolean },
+  rest: Pick<Kind<Value>, 'parse'> & Partial<Omit<Kind<Value>, 'kind' | keyof Common<Value>>>,
 ): Kind<Value> {
   return {
     kind: name,
@@ -41,6 +47,8 @@ function kind<Value>(
     required: common.default === undefined && common.optional !== true,
     bounds: rest.bounds ?? '',
     secret: rest.secret ?? false,
+    confidential: rest.confidential ?? rest.secret ?? false,
+    distinct: rest.distinct ?? false,
     formerly: common.formerly,
     parse: rest.parse,
   }
@@ -67,11 +75,23 @@ export function optionalText(common: {
   return kind<string | undefined>('text', { help: common.help, optional: true }, { parse, bounds })
 }
 
-/** A value that is never printed. */
-export const secret = (common: Common<string>): Kind<string> =>
-  kind('secret', common, { secret: true, parse: (raw) => ({ value: raw }) })
+const OWN_SECRET = {
+  secret: true,
+  distinct: true,
+  parse(raw: string): { value: string } | { problem: string } {
+    const problem = weaknessOf(raw)
+    return problem === undefined ? { value: raw } : { problem }
+  },
+}
+
+/** A value that is never printed, never weak, and never the same as another secret of the process. */
+export const secret = (common: Common<string>): Kind<string> => kind('secret', common, OWN_SECRET)
 
 export const optionalSecret = (common: { help: string }): Kind<string | undefined> =>
+  kind<string | undefined>('secret', { ...common, optional: true }, OWN_SECRET)
+
+/** A value that is never printed and that somebody else made as they saw fit. */
+export const optionalForeignSecret = (common: { help: string }): Kind<string | undefined> =>
   kind<string | undefined>(
     'secret',
     { ...common, optional: true },
@@ -124,25 +144,27 @@ const parseUrl = (
     : { problem: `expected a URL that starts with ${protocols.join(':// or ')}://` }
 }
 
+const ofUrls = (protocols: readonly string[]) => ({
+  bounds: protocols.join(', '),
+  confidential: !protocols.includes('https'),
+  parse: (raw: string) => parseUrl(raw, protocols),
+})
+
 /** URLs may carry a password, so they are printed with it masked. */
 export const url = (protocols: readonly string[], common: Common<string>): Kind<string> =>
-  kind('url', common, { bounds: protocols.join(', '), parse: (raw) => parseUrl(raw, protocols) })
+  kind('url', common, ofUrls(protocols))
 
 export const optionalUrl = (
   protocols: readonly string[],
   common: { help: string },
 ): Kind<string | undefined> =>
-  kind<string | undefined>(
-    'url',
-    { ...common, optional: true },
-    { bounds: protocols.join(', '), parse: (raw) => parseUrl(raw, protocols) },
-  )
+  kind<string | undefined>('url', { ...common, optional: true }, ofUrls(protocols))
 
 // eslint-disable-next-line typescript/no-explicit-any -- a record of kinds of different values
 export type SettingsSpec = Record<string, Kind<any>>
 
 /**
- * Reads every setting of `spec` from `environment`. An empty value counts as absent.
+ * Reads every setting of `spec` from `environment`, or from the file that `NAME_FILE` names. An empty variable counts as absent.
  * Throws one BATON_SETTINGS_INVALID that lists each variable, what is wrong and how to mend it.
  */
 export function readSettings<Spec extends SettingsSpec>(
@@ -155,27 +177,86 @@ export function readSettings<Spec extends SettingsSpec>(
     const { formerly } = setting
     if (formerly !== undefined && (environment[formerly] ?? '') !== '')
       problems.push(`${formerly} is called ${name} now`)
-    const raw = environment[name]
-    if (raw === undefined || raw === '') {
+    const given = readGiven(environment, { name, isConfidential: setting.confidential })
+    if (given === undefined) {
       if (setting.required) problems.push(`${name} is missing: ${setting.help}`)
       values[name] = setting.default
       continue
     }
-    const parsed = setting.parse(raw)
-    if ('problem' in parsed) problems.push(`${name} is ${shown(setting, raw)}: ${parsed.problem}`)
-    else values[name] = parsed.value
+    const parsed = 'problem' in given ? given : setting.parse(given.raw)
+    if (!('problem' in parsed)) values[name] = parsed.value
+    else if ('problem' in given) problems.push(given.problem)
+    else problems.push(`${given.source} is ${shown(setting, given.raw)}: ${parsed.problem}`)
   }
-  if (problems.length > 0) {
-    throw permanent(
-      'BATON_SETTINGS_INVALID',
-      `settings are wrong:\n  - ${problems.join('\n  - ')}`,
-      {
-        fix: 'Correct the environment variables above; `baton settings` lists all of them.',
-      },
-    )
-  }
+  problems.push(...namesOfEqualSecrets(spec, values))
+  if (problems.length > 0) throw invalid(problems)
   return values as Settings<Spec>
 }
+
+/**
+ * What stands in `environment` under `name` or in the file that `NAME_FILE` names; undefined where neither does. For variables
+ * that an installation names itself. Throws BATON_SETTINGS_INVALID.
+ */
+export function readVariable(environment: Environment, name: string): string | undefined {
+  const given = readGiven(environment, { name, isConfidential: true })
+  if (given !== undefined && 'problem' in given) throw invalid([given.problem])
+  return given?.raw
+}
+
+/**
+ * `environment` with what stands in files under the names of `spec`, and without the names of those files. Throws
+ * BATON_SETTINGS_INVALID.
+ */
+export function withFilesRead(spec: SettingsSpec, environment: Environment): Environment {
+  const named = Object.keys(spec).filter((name) => (environment[fileOf(name)] ?? '') !== '')
+  const given = named.map((name) =>
+    readGiven(environment, { name, isConfidential: spec[name]?.confidential ?? true }),
+  )
+  const problems = given.flatMap((one) => (one && 'problem' in one ? [one.problem] : []))
+  if (problems.length > 0) throw invalid(problems)
+  const read = named.map((name, index) => [name, (given[index] as { raw: string }).raw])
+  const files = new Set(named.map(fileOf))
+  const kept = Object.entries(environment).filter(([name]) => !files.has(name))
+  return { ...Object.fromEntries(kept), ...Object.fromEntries(read) }
+}
+
+const fileOf = (name: string): string => `${name}_FILE`
+
+type Given = { readonly raw: string; readonly source: string } | { readonly problem: string }
+
+function readGiven(
+  environment: Environment,
+  { name, isConfidential }: { readonly name: string; readonly isConfidential: boolean },
+): Given | undefined {
+  const raw = environment[name] ?? ''
+  const path = environment[fileOf(name)] ?? ''
+  if (path === '') return raw === '' ? undefined : { raw, source: name }
+  if (raw !== '')
+    return { problem: `${name} and ${fileOf(name)} are both set: take one of them away` }
+  const read = readSettingFile(path, isConfidential)
+  const source = `${fileOf(name)} (${path})`
+  return 'problem' in read
+    ? { problem: `${source} ${read.problem}` }
+    : { raw: read.value, source: `the text of ${source}` }
+}
+
+/** One stolen secret is then one stolen secret. */
+function namesOfEqualSecrets(
+  spec: SettingsSpec,
+  values: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const names = Object.keys(spec).filter(
+    (name) => spec[name]?.distinct === true && values[name] !== undefined,
+  )
+  return [...Map.groupBy(names, (name) => values[name]).values()]
+    .filter((same) => same.length > 1)
+    .map((same) => `${same.join(' and ')} are the same: give each a value of its own`)
+}
+
+const invalid = (problems: readonly string[]) =>
+  permanent('BATON_SETTINGS_INVALID', `settings are wrong:\n  - ${problems.join('\n  - ')}`, {
+    fix: 'Correct the environment variables above; `baton settings` lists all of them.',
+  })
 
 const shown = (setting: Kind<unknown>, raw: string): string =>
   setting.secret ? 'set (value hidden)' : JSON.stringify(maskPassword(raw))

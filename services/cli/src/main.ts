@@ -1,12 +1,12 @@
 // The command line's process: reads the environment, hears signals, ends with the command's exit code.
 import { isAbsolute, join, resolve } from 'node:path'
-import { readSettings } from '@baton/runtime'
+import { readSettings, withFilesRead } from '@baton/runtime'
 import { ROOT } from './context.ts'
 import type { Context } from './context.ts'
 import { EXIT } from './exit-codes.ts'
 import { runProgram } from './program.ts'
 import type { GlobalOptions } from './program.ts'
-import { CLI_SETTINGS } from './settings.ts'
+import { CLI_SETTINGS, HANDED_ON_SETTINGS } from './settings.ts'
 import { describeError } from './terminal/describe-error.ts'
 import { createOutput } from './terminal/output.ts'
 
@@ -31,7 +31,7 @@ function openContext({ json = false, home, as: actAs }: GlobalOptions): Context 
   return {
     output: createOutput(process, json),
     settings,
-    environment: process.env,
+    environment: withFilesRead({ ...CLI_SETTINGS, ...HANDED_ON_SETTINGS }, process.env),
     home: isAbsolute(chosen) ? chosen : resolve(chosen),
     actAs,
     interrupt: interruption.signal,

@@ -13,7 +13,18 @@ import {
 } from '@baton/runtime'
 
 const POSTGRES = ['postgres', 'postgresql']
-const { BATON_AUDIT_TRUSTED_KEYS, BATON_ENVIRONMENT, BATON_SEAL_PUBLIC_KEY } = AUDITOR_SETTINGS
+const {
+  BATON_AUDIT_TILES_TOKEN,
+  BATON_AUDIT_TRUSTED_KEYS,
+  BATON_ENVIRONMENT,
+  BATON_SEAL_PUBLIC_KEY,
+} = AUDITOR_SETTINGS
+
+/** What an instance hands on to its services and no command reads. */
+export const HANDED_ON_SETTINGS = {
+  BATON_API_KEYS: optionalSecret({ help: 'API keys that the gateway of an instance takes.' }),
+  BATON_AUDIT_TILES_TOKEN,
+}
 
 /** The environment overrules what an instance made for itself; see instance/secrets.ts. */
 const madeSecret = (what: string) => optionalSecret({ help: `${what}; made once when absent.` })

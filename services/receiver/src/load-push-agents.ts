@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createDocumentCheck } from '@baton/protocol/document-check'
-import { BatonError, permanent } from '@baton/runtime'
+import { BatonError, permanent, readVariable } from '@baton/runtime'
 import { definePushAgent } from '@baton/sdk'
 import type { OutsideAgent, PushAgentOptions } from '@baton/sdk'
 import { PUSH_AGENTS } from './push-agents-schema.ts'
@@ -43,7 +43,7 @@ interface Around {
 function optionsOf(entry: Entry, { folder, environment }: Around): PushAgentOptions {
   if ('secretEnv' in entry) {
     const { secretEnv, ...options } = entry
-    return { ...options, secrets: split(environment[secretEnv] ?? '') }
+    return { ...options, secrets: split(readVariable(environment, secretEnv) ?? '') }
   }
   const { secretFile, ...options } = entry
   return { ...options, secrets: split(readFile(resolve(folder, secretFile)).toString()) }

@@ -70,13 +70,16 @@ export const RECEIVER_SETTINGS = {
   }),
 }
 
-/** Which variables the agents module gets. Throws BATON_AGENTS_SETTINGS_INVALID where one of them is a secret of the receiver. */
+/**
+ * Which variables the agents module gets. Throws BATON_AGENTS_SETTINGS_INVALID where one of them is a secret of the receiver, or
+ * an address with a password, or the file of one.
+ */
 export function readAgentsSettings({
   BATON_AGENTS_SETTINGS: names = '',
 }: Settings<typeof RECEIVER_SETTINGS>): readonly string[] {
   const named = names.split(',').flatMap((name) => name.trim() || [])
   const spec: SettingsSpec = RECEIVER_SETTINGS
-  const secret = named.find((name) => spec[name]?.secret)
+  const secret = named.find((name) => spec[name.replace(/_FILE$/, '')]?.confidential)
   if (secret === undefined) return named
   throw permanent('BATON_AGENTS_SETTINGS_INVALID', `${secret} is a secret of the receiver itself`, {
     fix: `Take ${secret} out of BATON_AGENTS_SETTINGS: what agents hold, whoever wrote them holds too.`,

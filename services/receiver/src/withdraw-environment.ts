@@ -1,5 +1,6 @@
-// Foreign code finds no secret in the environment: before an agents module loads, all leaves it but what programs need of
-// their system and what the installation names for it.
+// Foreign code finds no secret in the environment, nor where one stands: before an agents module loads, all leaves it but what
+// programs need of their system and what the installation names for it.
+import { readVariable } from '@baton/runtime'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -9,20 +10,25 @@ const OF_THE_SYSTEM =
 interface Withdrawn {
   /** Everything, for what this process itself opens afterwards. */
   readonly whole: Environment
-  /** What is named for the agents. */
+  /** What is named for the agents; what stands in a file is read, and its path is not told. */
   readonly own: Environment
 }
 
-/** Deletes variables of `environment`; they stay in the answer alone. */
+/** Deletes variables of `environment`; they stay in the answer alone. Throws BATON_SETTINGS_INVALID for a file that cannot be read. */
 export function withdrawEnvironment(
   environment: NodeJS.ProcessEnv,
   named: readonly string[],
 ): Withdrawn {
   const whole = { ...environment }
-  const isNamed = (name: string): boolean => named.includes(name)
+  const own = Object.fromEntries(
+    named.flatMap((name) => {
+      const value = readVariable(whole, name) ?? whole[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
   for (const name of Object.keys(whole)) {
-    if (!isNamed(name) && !OF_THE_SYSTEM.test(name)) delete environment[name]
+    if (!OF_THE_SYSTEM.test(name)) delete environment[name]
   }
-  const own = Object.fromEntries(Object.entries(whole).filter(([name]) => isNamed(name)))
+  Object.assign(environment, own)
   return { whole, own }
 }

@@ -42,7 +42,9 @@ export async function settings(
   const rows = rowsOf(service)
   if (output.json) output.data(JSON.stringify(rows))
   else output.data(table(rows))
-  output.next(`set them in the environment, then ${nextStep('doctor')}`)
+  output.next(
+    `set them in the environment, or each in a file that NAME_FILE names, then ${nextStep('doctor')}`,
+  )
   return EXIT.fine
 }
 

@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { newSecret } from '@baton/embedded'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   ensureSecrets,
@@ -46,11 +47,11 @@ describe('secrets', () => {
   it('that are given alone suffice for reading, and every missing one is named', () => {
     expect(readGivenSecrets({ BATON_APP_PASSWORD: '' })).toBeNull()
     const given = {
-      BATON_APP_PASSWORD: 'a',
-      BATON_AUDIT_READER_PASSWORD: 'b',
-      BATON_VAULT_PASSWORD: 'c',
-      BATON_AUDIT_WRAPPING_KEY: 'd',
-      BATON_AUDIT_LOOKUP_KEY: 'e',
+      BATON_APP_PASSWORD: newSecret(),
+      BATON_AUDIT_READER_PASSWORD: newSecret(),
+      BATON_VAULT_PASSWORD: newSecret(),
+      BATON_AUDIT_WRAPPING_KEY: newSecret(),
+      BATON_AUDIT_LOOKUP_KEY: newSecret(),
     }
     expect(readGivenSecrets(given)).toMatchObject(given)
     expect(() => readGivenSecrets({ ...given, BATON_VAULT_PASSWORD: undefined })).toThrow(

@@ -1,7 +1,15 @@
 // Every service is told what it needs and no more: operational services hold no credential of the audit database.
 import { generateKeyPairSync } from 'node:crypto'
+import { ARCHIVER_SETTINGS } from '@baton/archiver/settings'
+import { AUDITOR_SETTINGS } from '@baton/auditor/settings'
 import { parseApiKeys } from '@baton/gateway'
+import { GATEWAY_SETTINGS } from '@baton/gateway/settings'
 import { parsePeople } from '@baton/ledger'
+import { RECEIVER_SETTINGS } from '@baton/receiver/settings'
+import { RELAY_SETTINGS } from '@baton/relay/settings'
+import type { SettingsSpec } from '@baton/runtime'
+import { SEALER_SETTINGS } from '@baton/sealer/settings'
+import { WITNESS_SETTINGS } from '@baton/witness/settings'
 import { describe, expect, it } from 'vitest'
 import { serviceSettings } from './service-settings.ts'
 import type { Known } from './service-settings.ts'
@@ -74,6 +82,9 @@ const environment = {
   BATON_AUDIT_TRUSTED_KEYS: 'earlier',
   BATON_AUDIT_TILES_TOKEN: 'tiles-token',
   OPENAI_API_KEY: 'model',
+  BATON_APP_PASSWORD_FILE: '/run/secrets/app',
+  BATON_OPS_PORT_FILE: '/etc/port',
+  BATON_LLM_MODEL_FILE: '/etc/model',
 }
 const settings = (kind: 'redis' | 'in-process') =>
   serviceSettings({
@@ -107,6 +118,35 @@ describe('serviceSettings', () => {
       'witness',
     ])
     expect(settings('in-process').get('receiver')).toMatchObject({ BATON_REDIS_URL: '' })
+  })
+
+  it('gives none a secret that it does not read, nor the place of one', () => {
+    const readBy: Readonly<Record<string, SettingsSpec>> = {
+      gateway: GATEWAY_SETTINGS,
+      relay: RELAY_SETTINGS,
+      receiver: RECEIVER_SETTINGS,
+      auditor: AUDITOR_SETTINGS,
+      sealer: SEALER_SETTINGS,
+      archiver: ARCHIVER_SETTINGS,
+      witness: WITNESS_SETTINGS,
+    }
+    const secrets = Object.values(readBy).flatMap((spec) =>
+      Object.keys(spec).filter((name) => spec[name]?.confidential),
+    )
+    const superfluous = [...settings('redis')].flatMap(([service, told]) =>
+      Object.keys(told)
+        .filter((name) => secrets.includes(name) && !(name in (readBy[service] ?? {})))
+        .map((name) => `${service}: ${name}`),
+    )
+    expect(superfluous).toEqual([])
+    for (const told of settings('redis').values())
+      expect(JSON.stringify(told)).not.toContain('/run/secrets')
+  })
+
+  it('hands on where a setting stands, unless an instance says it itself', () => {
+    const receiver = settings('redis').get('receiver')
+    expect(receiver).toMatchObject({ BATON_LLM_MODEL_FILE: '/etc/model', BATON_OPS_PORT: '5' })
+    expect(receiver).not.toHaveProperty('BATON_OPS_PORT_FILE')
   })
 
   it.each(['gateway', 'relay', 'receiver'])(

@@ -50,7 +50,9 @@ export function serviceSettings(known: Known): ReadonlyMap<string, Environment> 
   const services = Object.entries(settingsTable(known)).filter(
     ([name]) => name !== 'relay' || known.redisUrl !== undefined,
   )
-  return new Map(services.map(([name, own]) => [name, { ...passedOn, ...own }]))
+  return new Map(
+    services.map(([name, own]) => [name, { ...withoutFilesOf(own, passedOn), ...own }]),
+  )
 }
 
 function settingsTable({ environment, home, databases, redisUrl, ports, log }: Known) {
@@ -68,13 +70,14 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
     BATON_REDIS_URL: redisUrl ?? '',
     BATON_AUDIT_URL,
     BATON_AUDIT_APPEND_TOKEN: development.BATON_AUDIT_APPEND_TOKEN,
-    BATON_SIGNING_KEYS: development.BATON_SIGNING_KEYS,
     BATON_OPS_PORT: '0',
   }
+  const { BATON_SIGNING_KEYS } = development
   return {
     gateway: {
       ...delivery,
       ...people,
+      BATON_SIGNING_KEYS,
       BATON_AUDIT_READ_TOKEN: development.BATON_AUDIT_READ_TOKEN,
       BATON_AUDIT_ERASE_TOKEN: erasure.eraseToken,
       BATON_API_KEYS: environment['BATON_API_KEYS'] || apiKeyEntries(keys),
@@ -87,6 +90,7 @@ function settingsTable({ environment, home, databases, redisUrl, ports, log }: K
       BATON_RETRY_BASE_MS: RETRY_BASE_MS,
       ...delivery,
       ...people,
+      BATON_SIGNING_KEYS,
       BATON_OPS_PORT: String(ports.receiver),
       ...directCalls(ports.receiverCalls, keys).receiver,
       ...AGENTS,
@@ -222,12 +226,18 @@ const languageModel = (environment: Environment): Environment =>
     Object.entries(environment).filter(([name]) => /^BATON_(?:LLM|SUMMARISER)_[A-Z_]+$/.test(name)),
   )
 
-/** Everything but Baton's own secrets and addresses is passed on: PATH, proxies, log level. */
+/** What an instance says itself does not stand in a file as well. */
+const withoutFilesOf = (own: Environment, environment: Environment): Environment =>
+  Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !(name.replace(/_FILE$/, '') in own)),
+  )
+
+/** Everything but Baton's own secrets and addresses is passed on, and where they stand: PATH, proxies, log level. */
 function withoutSecrets(environment: Environment): Environment {
   const kept = Object.entries(environment).filter(
     ([name]) =>
-      !/^BATON_(?:.*_(?:PASSWORD|TOKEN|KEY|KEYS|URL)|HOME)$/.test(name) ||
-      name === 'BATON_OTLP_URL',
+      !/^BATON_(?:.*_(?:PASSWORD|TOKEN|KEY|KEYS|URL)|HOME)(?:_FILE)?$/.test(name) ||
+      /^BATON_OTLP_URL(?:_FILE)?$/.test(name),
   )
   return Object.fromEntries(kept)
 }

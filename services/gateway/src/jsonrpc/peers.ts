@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { bearerOf } from '@baton/http/server'
 import { readPeers } from '@baton/protocol/dialects/session'
 import type { SessionPeer } from '@baton/protocol/dialects/session'
-import { permanent } from '@baton/runtime'
+import { permanent, readVariable } from '@baton/runtime'
 import type { ApiKey, Identified } from '../api-keys.ts'
 
 /** A peer with the token for calling it. */
@@ -73,7 +73,8 @@ function withToken(
 ): KnownPeer {
   const { name, tokenFile, tokenEnv } = peer
   if (tokenFile === null && tokenEnv === null) return { ...peer, token: undefined }
-  const token = tokenFile === null ? env[tokenEnv ?? ''] : readBytes(tokenFile).toString().trim()
+  const token =
+    tokenFile === null ? readVariable(env, tokenEnv ?? '') : readBytes(tokenFile).toString().trim()
   if (token === undefined || !/^[\x21-\x7e]{1,4096}$/.test(token))
     throw invalid(
       `the token of ${name} is missing`,
