@@ -1,6 +1,7 @@
 // What verifiers of their own say of the log in the end: all of it over both tiers, a scrub, and every receipt.
 import {
   createPool,
+  createLocalWrappingKey,
   createSubjectVault,
   readFileAnchor,
   scrubPiece,
@@ -27,7 +28,11 @@ export async function verifyLog({
   const vaultDb = open(system.auditUrls.vault)
   const { BATON_AUDIT_WRAPPING_KEY: wrappingKey = '', BATON_AUDIT_LOOKUP_KEY: lookupKey = '' } =
     system.environmentOf('auditor')
-  const vault = createSubjectVault({ db: vaultDb, wrappingKey, lookupKey })
+  const vault = createSubjectVault({
+    db: vaultDb,
+    wrappingKey: createLocalWrappingKey(wrappingKey),
+    lookupKey,
+  })
   const batchKey = readBatchPublicKey(ledger.keys.batch)
   const sealKey = readBatchPublicKey(ledger.keys.seal)
   const cold = coldStoreOf(ledger.files.coldFolder)

@@ -1,8 +1,8 @@
 // An audit store of its own for one test file: databases, a running auditor, a client, and a superuser.
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { createPool } from '@baton/audit'
+import { createLocalWrappingKey, createPool } from '@baton/audit'
 import { createAuditClient } from '@baton/audit/client'
-import type { AuditUrls, Pool } from '@baton/audit'
+import type { AuditUrls, Pool, WrappingKey } from '@baton/audit'
 import type { AuditClient } from '@baton/audit/client'
 import type { AuditEntry } from '@baton/ledger'
 import { entryOf as bareEntryOf } from '@baton/ledger/fixtures/entry'
@@ -46,7 +46,7 @@ export interface AuditFixture {
   /** The auditor's Ed25519 key that signs batches: PKCS #8 DER in base64. */
   readonly signingKey: string
   /** The auditor's keys of the vault. */
-  readonly vaultKeys: { readonly wrappingKey: string; readonly lookupKey: string }
+  readonly vaultKeys: { readonly wrappingKey: WrappingKey; readonly lookupKey: string }
   startAuditor(env?: Record<string, string>): Promise<RunningAuditor>
   close(): Promise<void>
 }
@@ -61,8 +61,9 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     format: 'der',
     type: 'pkcs8',
   })
+  const wrapping = base64(randomBytes(32))
   const vaultKeys = {
-    wrappingKey: base64(randomBytes(32)),
+    wrappingKey: createLocalWrappingKey(wrapping),
     lookupKey: base64(randomBytes(32)),
   }
   const environment = {
@@ -76,7 +77,7 @@ export async function createAuditFixture(shards = 4): Promise<AuditFixture> {
     BATON_AUDIT_READ_TOKEN: READ_TOKEN,
     BATON_PEOPLE: PEOPLE.setting,
     BATON_AUDIT_SIGNING_KEY: base64(signingKey),
-    BATON_AUDIT_WRAPPING_KEY: vaultKeys.wrappingKey,
+    BATON_AUDIT_WRAPPING_KEY: wrapping,
     BATON_AUDIT_LOOKUP_KEY: vaultKeys.lookupKey,
     BATON_AUDITOR_PORT: '0',
   }

@@ -1,7 +1,12 @@
 // The tamper matrix: every row is caught and located wherever it applies, and no check could be missing.
 import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createAuditLog, createPool, createSubjectVault } from '@baton/audit'
+import {
+  createAuditLog,
+  createPool,
+  createLocalWrappingKey,
+  createSubjectVault,
+} from '@baton/audit'
 import { createBatchSigner, writeBundle } from '@baton/ledger'
 import { randomBytes } from 'node:crypto'
 import { entryOf, problemOf } from './audit-fixture.ts'
@@ -128,7 +133,11 @@ describe('at the append', () => {
     const open = (url: string) => createPool({ url, applicationName: 'test', connectionsMax: 1 })
     const [db, vaultDb] = [open(fixture.urls.writer), open(fixture.urls.vault)]
     const key = () => randomBytes(32).toString('base64')
-    const vault = createSubjectVault({ db: vaultDb, wrappingKey: key(), lookupKey: key() })
+    const vault = createSubjectVault({
+      db: vaultDb,
+      wrappingKey: createLocalWrappingKey(key()),
+      lookupKey: key(),
+    })
     const log = createAuditLog({
       db,
       vault,

@@ -2,6 +2,7 @@
 import {
   createAuditLog,
   createHoldFinder,
+  createLocalWrappingKey,
   createPool,
   createSizeWatch,
   createSubjectVault,
@@ -112,7 +113,7 @@ export function openCore(dependencies: AuditorDependencies): Core {
   const signer = createBatchSigner(settings.BATON_AUDIT_SIGNING_KEY)
   const vault = createSubjectVault({
     db: vaultDb,
-    wrappingKey: settings.BATON_AUDIT_WRAPPING_KEY,
+    wrappingKey: createLocalWrappingKey(settings.BATON_AUDIT_WRAPPING_KEY),
     lookupKey: settings.BATON_AUDIT_LOOKUP_KEY,
   })
   const { BATON_SEAL_PUBLIC_KEY: seal } = settings

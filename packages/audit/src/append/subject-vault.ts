@@ -1,22 +1,15 @@
 // Every data subject has one key; here it is found or made, and remembered so that it costs nothing.
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHash,
-  createHmac,
-  createSecretKey,
-  hkdfSync,
-  randomBytes,
-  randomUUID,
-} from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, randomBytes, randomUUID } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { permanent, transient } from '@baton/runtime'
+import { transient } from '@baton/runtime'
 import { uuidBytes } from '@baton/ledger'
 import type { Pool } from '../database.ts'
 import { compareDefinitions } from '../verify/definitions.ts'
 import type { DefinitionReport } from '../verify/definitions.ts'
 import { addSubjectKeys, findSubjectKeys, readSubjectKeys } from './subject-keys.ts'
 import type { SubjectKeyCandidate, SubjectKeyRow } from './subject-keys.ts'
+import { readVaultKey } from './wrapping-key.ts'
+import type { WrappingKey } from './wrapping-key.ts'
 
 export interface SubjectKey {
   /** Random; says nothing about who the subject is. */
@@ -26,8 +19,7 @@ export interface SubjectKey {
 
 interface VaultOptions {
   readonly db: Pool
-  /** 32 bytes, base64: wraps the subjects' keys. */
-  readonly wrappingKey: string
+  readonly wrappingKey: WrappingKey
   /** 32 bytes, base64: finds a subject without storing who it is. */
   readonly lookupKey: string
   /** Milliseconds since 1970; the system clock by default. */
@@ -55,37 +47,37 @@ export interface SubjectVault {
 }
 
 const KEY_BYTES = 32
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 const REMEMBERED_MAX = 20_000
 /** How long a key that another process erased may stay in memory; it opens nothing new before that. */
 const REMEMBERED_MS = 60_000
 const ROUNDS_MAX = 3
 
-/** Throws BATON_KEY_INVALID when a key is not 32 bytes of base64. */
+/** Throws BATON_KEY_INVALID when the lookup key is not 32 bytes of base64. */
 export function createSubjectVault({ db, nowMs = Date.now, ...keys }: VaultOptions): SubjectVault {
-  const wrappingKey = readKey('wrapping', keys.wrappingKey)
-  const lookupKey = readKey('lookup', keys.lookupKey)
-  const wrappingKeyId = createHash('sha256').update(wrappingKey).digest('hex').slice(0, 16)
+  const { wrappingKey } = keys
+  const lookupKey = readVaultKey('lookup', keys.lookupKey)
   const remembered = new Map<string, SubjectKey>()
   let rememberedSinceMs = nowMs()
 
   const lookupOf = (name: string): Buffer => createHmac('sha256', lookupKey).update(name).digest()
-  const unwrapRow = (row: SubjectKeyRow): SubjectKey => ({
-    subjectRef: row.subjectRef,
-    key: createSecretKey(unwrap(wrappingKey, row)),
+  const unwrapRow = async ({ subjectRef, wrappedKey }: SubjectKeyRow): Promise<SubjectKey> => ({
+    subjectRef,
+    key: createSecretKey(await wrappingKey.unwrap(wrappedKey, subjectRef)),
   })
 
-  function candidate(lookup: Buffer, members: readonly string[]): SubjectKeyCandidate {
+  async function candidate(
+    lookup: Buffer,
+    members: readonly string[],
+  ): Promise<SubjectKeyCandidate> {
     const subjectRef = randomUUID()
-    const wrappedKey = wrap(wrappingKey, subjectRef, randomBytes(KEY_BYTES))
+    const wrappedKey = await wrappingKey.wrap(randomBytes(KEY_BYTES), subjectRef)
     const memberLookups = members.map(lookupOf)
     return {
       subjectRef: uuidBytes(subjectRef),
       lookup,
       memberLookups,
       wrappedKey,
-      wrappingKeyId,
+      wrappingKeyId: wrappingKey.id,
     }
   }
 
@@ -101,11 +93,13 @@ export function createSubjectVault({ db, nowMs = Date.now, ...keys }: VaultOptio
         const made = [...missing].map(([lookup, name]) =>
           candidate(Buffer.from(lookup, 'hex'), membersOf.get(name) ?? []),
         )
-        await addSubjectKeys(db, made)
+        await addSubjectKeys(db, await Promise.all(made))
       }
-      for (const row of await findSubjectKeys(db, lookups)) {
-        const lookup = row.lookup?.toString('hex') ?? ''
-        remembered.set(missing.get(lookup) as string, unwrapRow(row))
+      const rows = await findSubjectKeys(db, lookups)
+      const keys = await Promise.all(rows.map(unwrapRow))
+      for (const [index, key] of keys.entries()) {
+        const lookup = rows[index]?.lookup?.toString('hex') ?? ''
+        remembered.set(missing.get(lookup) as string, key)
         missing.delete(lookup)
       }
     }
@@ -122,7 +116,7 @@ export function createSubjectVault({ db, nowMs = Date.now, ...keys }: VaultOptio
   }
 
   return {
-    wrappingKeyId,
+    wrappingKeyId: wrappingKey.id,
     requestKey: Buffer.from(hkdfSync('sha256', lookupKey, '', 'baton/request/v1', KEY_BYTES)),
     async obtain(names) {
       if (nowMs() - rememberedSinceMs > REMEMBERED_MS) forget()
@@ -138,42 +132,8 @@ export function createSubjectVault({ db, nowMs = Date.now, ...keys }: VaultOptio
     compareDefinitions: () => compareDefinitions(db, 'vault'),
     async keysOf(subjectRefs) {
       const rows = await readSubjectKeys(db, [...subjectRefs].map(uuidBytes))
-      return new Map(rows.map((row) => [row.subjectRef, unwrapRow(row).key]))
+      const keys = await Promise.all(rows.map(unwrapRow))
+      return new Map(keys.map(({ subjectRef, key }) => [subjectRef, key]))
     },
-  }
-}
-
-function readKey(name: string, base64: string): Buffer {
-  const key = Buffer.from(base64, 'base64')
-  if (key.length === KEY_BYTES && key.toString('base64') === base64) return key
-  throw permanent('BATON_KEY_INVALID', `the ${name} key is not 32 bytes of base64`, {
-    fix: 'Make one with: openssl rand -base64 32',
-  })
-}
-
-function wrap(wrappingKey: Buffer, subjectRef: string, key: Buffer): Buffer {
-  const nonce = randomBytes(NONCE_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', wrappingKey, nonce, { authTagLength: TAG_BYTES })
-  cipher.setAAD(Buffer.from(subjectRef))
-  return Buffer.concat([nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()])
-}
-
-function unwrap(wrappingKey: Buffer, row: SubjectKeyRow): Buffer {
-  const nonce = row.wrappedKey.subarray(0, NONCE_BYTES)
-  const end = row.wrappedKey.length - TAG_BYTES
-  const decipher = createDecipheriv('aes-256-gcm', wrappingKey, nonce, { authTagLength: TAG_BYTES })
-  decipher.setAAD(Buffer.from(row.subjectRef))
-  decipher.setAuthTag(row.wrappedKey.subarray(end))
-  try {
-    return Buffer.concat([
-      decipher.update(row.wrappedKey.subarray(NONCE_BYTES, end)),
-      decipher.final(),
-    ])
-  } catch (cause) {
-    const message = `a subject key does not open; it was wrapped with key ${row.wrappingKeyId}`
-    throw permanent('BATON_VAULT_KEY_UNREADABLE', message, {
-      cause,
-      fix: 'Give the auditor the wrapping key that wrapped it.',
-    })
   }
 }

@@ -1,5 +1,11 @@
 // Reading and verifying the audit log directly in its database: no service has to run for it.
-import { createPool, createSubjectVault, readCoveredSizes, requireSealTrust } from '@baton/audit'
+import {
+  createLocalWrappingKey,
+  createPool,
+  createSubjectVault,
+  readCoveredSizes,
+  requireSealTrust,
+} from '@baton/audit'
 import type { ColdStore, CoveredSizes, Pool, SealTrust, SubjectVault } from '@baton/audit'
 import { batchKeyId, createBatchSigner, readBatchPublicKey } from '@baton/ledger'
 import type { CliSettings } from '../context.ts'
@@ -46,7 +52,7 @@ export function openAuditReader(
     pool,
     vault: createSubjectVault({
       db: vaultPool,
-      wrappingKey: secrets.BATON_AUDIT_WRAPPING_KEY,
+      wrappingKey: createLocalWrappingKey(secrets.BATON_AUDIT_WRAPPING_KEY),
       lookupKey: secrets.BATON_AUDIT_LOOKUP_KEY,
     }),
     batchKeys: new Map(keys.map((key) => [batchKeyId(key), key])),
