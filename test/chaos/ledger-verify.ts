@@ -1,7 +1,7 @@
 // What verifiers of their own say of the log in the end: all of it over both tiers, a scrub, and every receipt.
 import {
-  createPool,
   createLocalWrappingKey,
+  createPool,
   createSubjectVault,
   readFileAnchor,
   scrubPiece,

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   createAuditLog,
-  createPool,
   createLocalWrappingKey,
+  createPool,
   createSubjectVault,
 } from '@baton/audit'
 import { createBatchSigner, writeBundle } from '@baton/ledger'
