@@ -65,22 +65,6 @@ export function createSubjectVault({ db, nowMs = Date.now, ...keys }: VaultOptio
     key: createSecretKey(await wrappingKey.unwrap(wrappedKey, subjectRef)),
   })
 
-  async function candidate(
-    lookup: Buffer,
-    members: readonly string[],
-  ): Promise<SubjectKeyCandidate> {
-    const subjectRef = randomUUID()
-    const wrappedKey = await wrappingKey.wrap(randomBytes(KEY_BYTES), subjectRef)
-    const memberLookups = members.map(lookupOf)
-    return {
-      subjectRef: uuidBytes(subjectRef),
-      lookup,
-      memberLookups,
-      wrappedKey,
-      wrappingKeyId: wrappingKey.id,
-    }
-  }
-
   // Whoever stores a subject first decides its key, so what was stored is read back.
   async function load(
     names: readonly string[],
@@ -91,7 +75,10 @@ export function createSubjectVault({ db, nowMs = Date.now, ...keys }: VaultOptio
       const lookups = [...missing.keys()].map((lookup) => Buffer.from(lookup, 'hex'))
       if (round > 0) {
         const made = [...missing].map(([lookup, name]) =>
-          candidate(Buffer.from(lookup, 'hex'), membersOf.get(name) ?? []),
+          makeKey(wrappingKey, {
+            lookup: Buffer.from(lookup, 'hex'),
+            memberLookups: (membersOf.get(name) ?? []).map(lookupOf),
+          }),
         )
         await addSubjectKeys(db, await Promise.all(made))
       }
@@ -135,5 +122,18 @@ export function createSubjectVault({ db, nowMs = Date.now, ...keys }: VaultOptio
       const keys = await Promise.all(rows.map(unwrapRow))
       return new Map(keys.map(({ subjectRef, key }) => [subjectRef, key]))
     },
+  }
+}
+
+async function makeKey(
+  wrappingKey: WrappingKey,
+  lookups: Pick<SubjectKeyCandidate, 'lookup' | 'memberLookups'>,
+): Promise<SubjectKeyCandidate> {
+  const subjectRef = randomUUID()
+  return {
+    ...lookups,
+    subjectRef: uuidBytes(subjectRef),
+    wrappedKey: await wrappingKey.wrap(randomBytes(KEY_BYTES), subjectRef),
+    wrappingKeyId: wrappingKey.id,
   }
 }
