@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createApiKey } from '@baton/gateway'
 import { endHandoffs, retryHandoffs } from '@baton/store'
+import type { Ending } from '@baton/store'
 import { expect } from 'vitest'
 import { claim, outboxEventOf } from '../contract/store-fixture.ts'
 import { openGateway, post, stateBody } from './gateway-fixture.ts'
@@ -12,6 +13,7 @@ export const people = {
   another: createApiKey({ scopes: 'handoffs:return', operator: 'ben' }),
   resumer: createApiKey({ scopes: 'tasks:resume', operator: 'cleo' }),
   both: createApiKey({ scopes: 'tasks:resume+handoffs:send', operator: 'dora' }),
+  reviewer: createApiKey({ scopes: 'dead-letters:review', operator: 'eve' }),
 }
 
 export type Key = keyof typeof people
@@ -34,6 +36,7 @@ export async function openReturns() {
     send: (changes: object = {}, rest: object = {}) => send(fixture, changes, rest),
     returnToSender: (of: SentCase) => returnToSender(fixture, of),
     rollBack: (of: SentCase) => rollBack(fixture, of),
+    quarantine: (of: SentCase) => quarantine(fixture, of),
     async returned(): Promise<SentCase> {
       const sent = await send(fixture, {}, {})
       await returnToSender(fixture, sent)
@@ -84,18 +87,27 @@ async function returnToSender({ pool }: GatewayFixture, { handoffId }: SentCase)
   await retryHandoffs(pool, [change], [outboxEventOf(handoffId)])
 }
 
-async function rollBack({ pool }: GatewayFixture, { handoffId }: SentCase): Promise<void> {
+const rollBack = (fixture: GatewayFixture, of: SentCase): Promise<void> =>
+  end(fixture, of, { state: 'ROLLED_BACK', taskStatus: 'PENDING_HANDOFF' })
+
+const quarantine = (fixture: GatewayFixture, of: SentCase): Promise<void> =>
+  end(fixture, of, { state: 'DEAD_LETTERED', taskStatus: 'AWAITING_HUMAN' })
+
+async function end(
+  { pool }: GatewayFixture,
+  { handoffId }: SentCase,
+  as: Pick<Ending, 'state' | 'taskStatus'>,
+): Promise<void> {
   const { fencingToken } = await claim(pool, { handoffId })
-  const ending = {
+  const ending: Ending = {
     handoffId,
     fencingToken,
-    state: 'ROLLED_BACK',
-    taskStatus: 'PENDING_HANDOFF',
+    ...as,
     reason: 'BATON_AGENT_FAILED',
     details: '[]',
     costMicroUSD: 0,
     alert: true,
-    escalate: true,
-  } as const
+    escalate: as.state === 'ROLLED_BACK',
+  }
   await endHandoffs(pool, [ending], [outboxEventOf(handoffId)])
 }

@@ -213,11 +213,15 @@ it('is handed back to its sender, whose correction takes its place', async () =>
   expect(executionsOf(handoffId).map(({ state }) => state)).toEqual([{ text: 'harmless' }])
   const deadLetter = await findDeadLetter(review.pipeline.pool, handoffId)
   expect(deadLetter?.resolution).toBe('REVISED')
-  const events = await review.events(taskId, 6)
-  expect(events.filter(({ actor }) => actor !== undefined)).toEqual([
+  const events = await review.events(taskId, 8)
+  const [readings, decided] = [true, false].map((isRead) =>
+    events.filter(({ event, actor }) => actor !== undefined && (event === 'TEXT_READ') === isRead),
+  )
+  expect(decided).toEqual([
     { event: 'SENDER_ASKED', actor: 'ann' },
     { event: 'HANDOFF_REVISED', actor: 'carl' },
   ])
+  expect(readings?.map(({ actor }) => actor).toSorted()).toEqual(['ann', 'carl'])
 })
 
 it.each([

@@ -193,6 +193,28 @@ describe('a request', () => {
     return rows[0]?.refused ?? 0
   }
 
+  it('W18 is shown to who asks what waits on record, once however often they ask', async () => {
+    const { request_id, to_agent } = await requested()
+    const { id } = await handoffOf(request_id)
+    for (const _ of [1, 2, 3]) expect(await pendingOf(to_agent)).toHaveLength(1)
+    const { rows } = await world.pool.query<{ entry: string }>({
+      text: `select entry from audit_outbox where handoff_id = $1 and entry like '%TEXT_READ%'`,
+      values: [id],
+    })
+    expect(rows.map(({ entry }) => JSON.parse(entry))).toMatchObject([
+      {
+        event: 'TEXT_READ',
+        handoffId: id,
+        act: { actor: 'swarm' },
+        operation: {
+          subject: 'pending-message',
+          right: `api-key:${swarmKeys.all.id}`,
+          address: '127.0.0.1',
+        },
+      },
+    ])
+  })
+
   it('W17 that names nobody or has no readable context is refused in words', async () => {
     const refused = (changes: object) => refusal('RequestHandoff', swarmRequest(changes))
     const before = await refusedSends()

@@ -162,7 +162,7 @@ export const EVENT_WRITERS: Readonly<Record<string, string>> = {
   SETTINGS_CHANGED: 'packages/ledger/src/operation.ts',
   MIGRATIONS_APPLIED: 'packages/ledger/src/operation.ts',
   KEY_ROTATED: 'packages/ledger/src/operation.ts',
-  TEXT_READ: 'packages/ledger/src/operation.ts',
+  TEXT_READ: 'packages/engine/src/record-readings.ts',
 }
 
 /** Values within records. */

@@ -1866,7 +1866,7 @@ readonly "id": string
   readonly body: undefined
   readonly answer: DeadLetterCase
 }
-/** The quarantined message itself; who reads it is logged */
+/** The quarantined message itself; who reads it is on record */
 getDeadLetterMessage: {
   readonly method: 'GET'
   readonly path: '/v2/dead-letters/{id}/message'

@@ -37,7 +37,7 @@ function addReading(deadLetters: Command, run: Run): void {
     .command('show')
     .description('show the evidence of one, who agreed to what, and what is still needed')
     .argument('<dead-letter>', DEAD_LETTER)
-    .option('--text', 'also the quarantined message; who reads it is logged')
+    .option('--text', 'also the quarantined message; who reads it is on record')
     .action(
       run(async (context, deadLetterId: string, { text = false }: { text?: boolean }) =>
         (await import('./commands/dead-letters.ts')).showDeadLetter(context, {

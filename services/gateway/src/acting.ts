@@ -1,6 +1,6 @@
 // Who acts in a request, and for which tenant: whatever the request asks of Postgres is asked for that one.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Author } from '@baton/engine'
+import type { Author, Reader } from '@baton/engine'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ApiKey } from './api-keys.ts'
 
@@ -12,6 +12,12 @@ export function keyOf({ identified }: FastifyRequest): ApiKey {
 
 /** The person behind the key; several keys of one operator are one person. */
 export const operatorOf = (request: FastifyRequest): string => keyOf(request).operator
+
+/** Who is shown what a request asks for. */
+export function readerOf(request: FastifyRequest): Reader {
+  const { operator, tenant, id } = keyOf(request)
+  return { operator, tenant, keyId: id, address: request.ip }
+}
 
 /** Who answers for what a request sends. */
 export function authorOf(request: FastifyRequest): Author {

@@ -10,11 +10,12 @@ import {
   createLevelRecorder,
   createLevelReporter,
   createOutboxBound,
+  createReadingRecorder,
   createRefusalRecorder,
   createReviewer,
   openDirectCalls,
 } from '@baton/engine'
-import type { CompressionBounds, KnownReceivers } from '@baton/engine'
+import type { CompressionBounds, KnownReceivers, ReadingRecorder } from '@baton/engine'
 import { permanent } from '@baton/runtime'
 import type { Logger, Service } from '@baton/runtime'
 import { createScanner } from '@baton/safety'
@@ -68,7 +69,7 @@ import type { ReaderBounds, StreamReaders } from './streams/readers.ts'
 import { addStreamRoutes } from './streams/routes.ts'
 import { createSubmitter } from './submit.ts'
 import { tellUnknownTenants } from './unknown-tenants.ts'
-import type { Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
+import type { Sw4rmAround, Sw4rmOptions } from './sw4rm/open-sw4rm.ts'
 import type { Submitter } from './submit.ts'
 import { createV2, REQUEST_MS } from './v2.ts'
 
@@ -180,6 +181,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const remote = remoteOf(options, { pool, receivers })
   const submitter = createSubmitter({ ...options, pool, receivers })
   const refusals = createRefusalRecorder({ pool, logger })
+  const readings = createReadingRecorder({ pool })
   const readers = createStreamReaders({ pool, logger, ...(limits.readers ?? READER_BOUNDS) })
   const inner = [createLevelRecorder({ pool, metrics, logger }), refusals, readers]
   const readiness = readinessOf(audit, pool)
@@ -204,6 +206,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       receivers,
       audit,
       sending,
+      readings,
       calls,
       session,
       remote,
@@ -232,11 +235,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await remote?.start()
       url = await listen(server, options)
       logger.info({ event: 'gateway.listening', url })
-      if (options.sw4rm !== undefined) {
-        // What speaks gRPC is loaded only where it is spoken.
-        const { openSw4rm } = await import('./sw4rm/open-sw4rm.ts')
-        sw4rm = await openSw4rm(options.sw4rm, { ...sending, options, pool: tenantPool, remote })
-      }
+      sw4rm = await sw4rmOf({ ...sending, readings, options, pool: tenantPool, remote })
       await session.start()
       await tellUnknownTenants({ pool, apiKeys, logger })
       if (eraseToken !== undefined) await replay.start()
@@ -247,6 +246,14 @@ export function createGateway(options: GatewayOptions): Gateway {
       return stopped
     },
   }
+}
+
+/** What speaks gRPC is loaded only where it is spoken. */
+async function sw4rmOf(around: Sw4rmAround): Promise<Service | undefined> {
+  const { sw4rm } = around.options
+  if (sw4rm === undefined) return undefined
+  const { openSw4rm } = await import('./sw4rm/open-sw4rm.ts')
+  return openSw4rm(sw4rm, around)
 }
 
 const poolOf = ({ databaseUrl, metrics }: GatewayOptions): Pool =>
@@ -299,6 +306,7 @@ interface FaceParts extends Omit<Parts, 'submitter'> {
   readonly receivers: KnownReceivers
   readonly session: Session
   readonly sending: Sending
+  readonly readings: ReadingRecorder
   readonly options: GatewayOptions
   readonly readiness: Readiness
   readonly authentication: Face['authentication']
@@ -350,7 +358,7 @@ function sendingOf({ options, pool, shares, ...others }: SendingParts): Sending 
 
 function facesOf(parts: FaceParts): readonly Face[] {
   const { options, pool, tenantPool, receivers, audit, sending, session, remote } = parts
-  const { authentication, calls, readers, erasures, readiness } = parts
+  const { authentication, calls, readers, readings, erasures, readiness } = parts
   const { keyRing, metrics, logger, attemptsMax, correctionMs, dialects = [] } = options
   const { people = NOBODY, summariser } = options
   const { requireRoom, bounded } = sending
@@ -367,10 +375,16 @@ function facesOf(parts: FaceParts): readonly Face[] {
       logger,
     }),
     addRoutes(scope) {
-      addReturnRoutes(scope, { ...returns, correctionMs, requireRoom, bounded })
+      addReturnRoutes(scope, { ...returns, correctionMs, requireRoom, readings, bounded })
       addReadRoutes(scope, { pool: tenantPool, audit })
       addLevelRoutes(scope, createLevelReporter(pool))
-      addReviewRoutes(scope, { ...review, reviewer: createReviewer(review), audit, logger })
+      addReviewRoutes(scope, {
+        ...review,
+        reviewer: createReviewer(review),
+        audit,
+        readings,
+        logger,
+      })
       addRedriveRoutes(scope, { ...review, logger })
       addErasureRoutes(scope, {
         pool: tenantPool,

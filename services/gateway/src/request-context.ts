@@ -77,6 +77,7 @@ function logAnswer(logger: Logger, request: FastifyRequest, reply: FastifyReply)
     status: reply.statusCode,
     code: problemCode,
     apiKeyId: identified.ok ? identified.key.id : undefined,
+    address: request.ip,
     traceId: span.traceId,
     elapsedMs: Math.round(reply.elapsedTime * 10) / 10,
   })

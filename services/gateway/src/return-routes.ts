@@ -1,17 +1,24 @@
 // What comes back to senders over HTTP: taking it, correcting it, and taking a rolled-back task up again.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readMessage, refusedRevision, resumeTask, reviseHandoff } from '@baton/engine'
-import type { RequireRoom, ResumeChange, ReturnParts, RevisionOutcome } from '@baton/engine'
+import type {
+  ReadingRecorder,
+  RequireRoom,
+  ResumeChange,
+  ReturnParts,
+  RevisionOutcome,
+} from '@baton/engine'
 import { ProblemError } from '@baton/http/server'
 import { ProtocolError } from '@baton/protocol'
 import {
   acknowledgeNotifications,
   findResumeTarget,
   findTaskCheckpoint,
+  findTaskTraceparent,
   takeNotifications,
 } from '@baton/store'
 import type { SenderNotification } from '@baton/store'
-import { keyOf } from './acting.ts'
+import { keyOf, readerOf } from './acting.ts'
 import { placeInState } from './message-pointer.ts'
 import { invalidHandoff } from './problem.ts'
 import { notFound } from './not-found.ts'
@@ -36,6 +43,7 @@ interface ReturnRouteOptions extends ReturnParts {
   /** How long a taken return or rollback is the taker's. */
   readonly correctionMs: number
   readonly requireRoom: RequireRoom
+  readonly readings: ReadingRecorder
   /** Throws while too much is under way. */
   readonly bounded: <Result>(work: () => Promise<Result>) => Promise<Result>
 }
@@ -149,7 +157,9 @@ interface TakeBody {
 
 const TAKE_LIMIT = 10
 
-async function take(request: FastifyRequest<Taking>, { pool, correctionMs }: ReturnRouteOptions) {
+// What was taken and could not be recorded is told again when its lease ends.
+async function take(request: FastifyRequest<Taking>, options: ReturnRouteOptions) {
+  const { pool, correctionMs, readings } = options
   const { agents, kinds, limit } = request.body
   requireOwnAgents(keyOf(request), ...agents)
   const notices = await takeNotifications(pool, {
@@ -159,6 +169,13 @@ async function take(request: FastifyRequest<Taking>, { pool, correctionMs }: Ret
     leaseMs: correctionMs,
     taker: keyOf(request).id,
   })
+  const shown = notices.map(({ taskId, handoffId, traceparent }) => ({
+    text: 'returned-message' as const,
+    taskId,
+    handoffId,
+    traceparent,
+  }))
+  await readings.read(readerOf(request), shown)
   return { notices: notices.map(showNotification) }
 }
 
@@ -193,9 +210,13 @@ function takenOrProblem(handoffId: string, outcome: RevisionOutcome) {
   throw refusedRevision(handoffId, outcome)
 }
 
-async function sendCheckpoint(request: Request, reply: FastifyReply, { pool }: ReturnRouteOptions) {
-  const found = await findTaskCheckpoint(pool, request.params.id)
-  if (found === undefined) throw notFound('task')
+async function sendCheckpoint(request: Request, reply: FastifyReply, options: ReturnRouteOptions) {
+  const { pool, readings } = options
+  const taskId = request.params.id
+  const found = await findTaskCheckpoint(pool, taskId)
+  const traceparent = await findTaskTraceparent(pool, taskId)
+  if (found === undefined || traceparent === undefined) throw notFound('task')
+  await readings.read(readerOf(request), [{ text: 'checkpoint', taskId, traceparent }])
   return reply
     .header('content-type', 'application/json')
     .header('content-digest', `sha-256=:${found.sha256.toString('base64')}:`)

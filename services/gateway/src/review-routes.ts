@@ -1,18 +1,19 @@
 // Dead letters over HTTP: look at the evidence, and decide as one person. The text needs a scope of its own.
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import type { Decider, Redaction, Reviewer, ReviewOutcome } from '@baton/engine'
+import type { Decider, ReadingRecorder, Redaction, Reviewer, ReviewOutcome } from '@baton/engine'
 import { parseMessage } from '@baton/protocol'
 import type { Logger } from '@baton/runtime'
 import type { Scanner } from '@baton/safety'
 import {
   findDeadLetter,
   findStoredMessage,
+  findTaskTraceparent,
   listDeadLetterClusters,
   listDeadLetters,
   listVotes,
 } from '@baton/store'
 import type { Pool } from '@baton/store'
-import { operatorOf } from './acting.ts'
+import { operatorOf, readerOf } from './acting.ts'
 import type { AuditReads } from './audit-reads.ts'
 import { ProblemError } from '@baton/http/server'
 import { answers, listQuery, onlyById, onlyList, problems, problemsIn, ref } from './operation.ts'
@@ -30,6 +31,7 @@ interface ReviewRouteOptions {
   readonly scanner: Scanner
   readonly reviewer: Reviewer
   readonly audit: Pick<AuditReads, 'trace'>
+  readonly readings: ReadingRecorder
   readonly logger: Logger
 }
 
@@ -106,15 +108,20 @@ const GET_DEAD_LETTER = onlyById('handoff', 'handoffs:read', {
   response: { 200: answers('The dead letter', 'DeadLetterCase'), ...reviewProblems([404]) },
 })
 
-// Whoever reads what was quarantined is in the log by name; the text is not.
-function addMessageRoute(scope: FastifyInstance, { pool, logger }: ReviewRouteOptions): void {
+// Whoever reads what was quarantined is on record before it is shown; the text is not.
+function addMessageRoute(scope: FastifyInstance, options: ReviewRouteOptions): void {
+  const { pool, readings, logger } = options
   scope.get<ById>('/dead-letters/:id/message', GET_MESSAGE, async (request) => {
     const handoffId = request.params.id
     const deadLetter = await findDeadLetter(pool, handoffId)
     const stored = await findStoredMessage(pool, handoffId)
     if (deadLetter === undefined || stored === undefined) throw DEAD_LETTER_UNKNOWN
-    const operator = operatorOf(request)
-    logger.info({ event: 'review.read', handoffId, operator })
+    const { taskId } = deadLetter
+    const traceparent = await findTaskTraceparent(pool, taskId)
+    if (traceparent === undefined) throw DEAD_LETTER_UNKNOWN
+    const reading = { text: 'quarantined-message', taskId, handoffId, traceparent } as const
+    await readings.read(readerOf(request), [reading])
+    logger.info({ event: 'review.read', handoffId, operator: operatorOf(request) })
     const parsed = parseMessage(stored.body)
     const { body, keyId, signature } = stored
     return {
@@ -129,7 +136,7 @@ function addMessageRoute(scope: FastifyInstance, { pool, logger }: ReviewRouteOp
 
 const GET_MESSAGE = onlyById('handoff', 'dead-letters:review', {
   operationId: 'getDeadLetterMessage',
-  summary: 'The quarantined message itself; who reads it is logged',
+  summary: 'The quarantined message itself; who reads it is on record',
   response: {
     200: answers('The message; bytesBase64 where it is not JSON', {
       type: 'object',

@@ -58,7 +58,8 @@ export function createAdmission(parts: AdmissionParts): Admission {
         next({
           onReceiveMetadata(metadata, pass) {
             const refuse = (error: unknown, apiKeyId?: string) => {
-              const record = openCallRecord(name, metadata, logger)
+              const address = call.getConnectionInfo().remoteAddress
+              const record = openCallRecord(name, { metadata, address, logger })
               call.sendMetadata(record.headers)
               call.sendStatus(record.refused(error, apiKeyId))
             }

@@ -1,4 +1,5 @@
 // What one call leaves behind, however it ends: a span in the caller's trace and one line in the log.
+import { isIP } from 'node:net'
 import { Metadata, status } from '@grpc/grpc-js'
 import type { Logger } from '@baton/runtime'
 import { startSpan } from '@baton/telemetry'
@@ -18,7 +19,22 @@ export interface CallRecord {
   refused(error: unknown, apiKeyId?: string): Pick<Refusal, 'code' | 'details' | 'metadata'>
 }
 
-export function openCallRecord(name: string, metadata: Metadata, logger: Logger): CallRecord {
+interface CallOrigin {
+  readonly metadata: Metadata
+  readonly address: string | undefined
+  readonly logger: Logger
+}
+
+/** The address in what gRPC calls a peer: all before its port. */
+export function addressOf(peer: string): string | undefined {
+  const address = peer.slice(0, peer.lastIndexOf(':'))
+  return isIP(address) === 0 ? undefined : address
+}
+
+export function openCallRecord(
+  name: string,
+  { metadata, address, logger }: CallOrigin,
+): CallRecord {
   const startedAt = performance.now()
   const { span, isTraced } = spanOf(name, metadata)
   const headers = new Metadata()
@@ -30,6 +46,7 @@ export function openCallRecord(name: string, metadata: Metadata, logger: Logger)
       status: status[code],
       code: problemCode,
       apiKeyId,
+      address,
       traceId: span.traceId,
       elapsedMs: Math.round((performance.now() - startedAt) * 10) / 10,
     })

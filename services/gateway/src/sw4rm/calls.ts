@@ -9,7 +9,7 @@ import type { ApiKey, Scope } from '../api-keys.ts'
 import type { Admission } from './admission.ts'
 import { problemOf } from '../problem.ts'
 import { reasonOf } from '../refused-sends.ts'
-import { openCallRecord } from './call-record.ts'
+import { addressOf, openCallRecord } from './call-record.ts'
 import type { CallRecord } from './call-record.ts'
 import { PeerRefusal } from './refusal.ts'
 import { MALFORMED } from './wire.ts'
@@ -18,6 +18,8 @@ import type { Messages, MethodName } from './wire.ts'
 /** Who calls, and the span of the call. */
 export interface Caller {
   readonly key: ApiKey
+  /** From where; undefined where its connection has gone. */
+  readonly address: string | undefined
   readonly span: Span
   /** Whether the caller named the trace. */
   readonly isTraced: boolean
@@ -46,7 +48,8 @@ export const asCall =
   (name: MethodName, method: Method<MethodName>, parts: CallParts): Unary =>
   (call, callback) => {
     const { admission, bounded, logger } = parts
-    const record = openCallRecord(name, call.metadata, logger)
+    const address = addressOf(call.getPeer())
+    const record = openCallRecord(name, { metadata: call.metadata, address, logger })
     call.sendMetadata(record.headers)
     let caller: ApiKey | undefined
     const work = async () => {
@@ -55,7 +58,7 @@ export const asCall =
       if (call.request === MALFORMED) throw NO_MESSAGE
       const { span, isTraced } = record
       return actFor(key.tenant, () =>
-        bounded(() => method.answer(call.request as never, { key, span, isTraced })),
+        bounded(() => method.answer(call.request as never, { key, address, span, isTraced })),
       )
     }
     const finish = async () => {

@@ -1,4 +1,5 @@
 // Opens the handoff service of SW4RM beside the gateway's HTTP: the same keys, the same bounds, the same way in.
+import type { ReadingRecorder } from '@baton/engine'
 import type { ContextMode } from '@baton/protocol/dialects/sw4rm'
 import { createScanner } from '@baton/safety'
 import type { Pool } from '@baton/store'
@@ -22,7 +23,8 @@ export interface Sw4rmOptions {
   readonly leaseMs: number
 }
 
-interface Around extends Sending {
+export interface Sw4rmAround extends Sending {
+  readonly readings: ReadingRecorder
   readonly options: GatewayOptions
   readonly pool: Pool
   readonly remote: RemoteWork | undefined
@@ -31,7 +33,7 @@ interface Around extends Sending {
 /** Resolves once it listens. */
 export async function openSw4rm(
   own: Sw4rmOptions,
-  { options, pool, remote, ...sending }: Around,
+  { options, pool, remote, ...sending }: Sw4rmAround,
 ): Promise<Sw4rmServer> {
   const { apiKeys, keyRing, limits, logger, foreign } = options
   const { scan } = createScanner()

@@ -1,9 +1,11 @@
 // GetPendingHandoffs: what waits for an agent, from whichever protocol it came. Nothing is shown that would not pass the checks.
 import { createRemoteExecutor } from '@baton/engine'
+import type { ReadingRecorder } from '@baton/engine'
 import { fromHandoff, Sw4rmError } from '@baton/protocol/dialects/sw4rm'
 import { listPendingHandoffs } from '@baton/store'
 import type { ClaimedHandoff, PendingHandoff, Pool } from '@baton/store'
 import type { RemoteWork } from '../executions/remote-work.ts'
+import type { Caller } from './calls.ts'
 import type { JudgePending } from './judge-pending.ts'
 import { agentFor } from './take-handoff.ts'
 import { isName, writeRequest } from './wire.ts'
@@ -12,6 +14,7 @@ import type { WireRequest } from './wire.ts'
 export interface PendingParts {
   readonly pool: Pool
   readonly judgePending: JudgePending
+  readonly readings: ReadingRecorder
   readonly remoteWork: () => RemoteWork
 }
 
@@ -22,6 +25,7 @@ const LEASE_MS = 1_000
 /** The most urgent first; what does not fit into one answer comes with the next, once these are accepted. */
 export async function pendingFor(
   agentId: string,
+  { key, address }: Caller,
   parts: PendingParts,
 ): Promise<readonly WireRequest[]> {
   if (!isName(agentId)) throw AGENT_ID_INVALID
@@ -29,9 +33,18 @@ export async function pendingFor(
   const judged = waiting.map((pending) => ({ pending, message: parts.judgePending(pending) }))
   const refused = judged.filter(({ message }) => message === undefined)
   await Promise.all(refused.map(({ pending }) => refuse(pending, parts)))
-  return judged.flatMap(({ message }) =>
-    message === undefined ? [] : [writeRequest(fromHandoff(message))],
+  const shown = judged.flatMap(({ message }) => (message === undefined ? [] : [message]))
+  const { operator, tenant, id: keyId } = key
+  await parts.readings.read(
+    { operator, tenant, keyId, address },
+    shown.map(({ taskId, handoffId, traceparent }) => ({
+      text: 'pending-message',
+      taskId,
+      handoffId,
+      traceparent,
+    })),
   )
+  return shown.map((message) => writeRequest(fromHandoff(message)))
 }
 
 const AGENT_ID_INVALID = new Sw4rmError(

@@ -24,9 +24,9 @@ export const createMethods = (parts: Sw4rmParts): Methods => ({
   },
   GetPendingHandoffs: {
     scope: 'executions:claim',
-    async answer({ agent_id }, { key }) {
-      await requireOwnType(parts.pool, key, agent_id)
-      return { pending_requests: await pendingFor(agent_id, parts) }
+    async answer({ agent_id }, caller) {
+      await requireOwnType(parts.pool, caller.key, agent_id)
+      return { pending_requests: await pendingFor(agent_id, caller, parts) }
     },
   },
   AcceptHandoff: {
