@@ -147,6 +147,17 @@ export const CAPACITY: Board = {
             },
           ],
         }),
+        line({
+          title: 'Certificates replaced under running processes',
+          says: 'refused: a file cannot be used, and the process goes on with the one it read before.',
+          unit: 'short',
+          queries: [
+            {
+              expression: `sum by (outcome) (increase(${chosen('baton_tls_reloads_total')}[$__rate_interval])) or 0 * group(up)`,
+              legend: '{{outcome}}',
+            },
+          ],
+        }),
       ],
     },
   ],

@@ -13,6 +13,7 @@ export { every } from './every.ts'
 export type { Periodic } from './every.ts'
 export { replaceFile, syncFolder, writeThrough } from './replace-file.ts'
 export { OPS_SETTINGS, PEOPLE_SETTINGS, PROCESS_SETTINGS } from './process-settings.ts'
+export { isLoopback, refusePlainListening, refusePlaintext, refusePlainUrl } from './plaintext.ts'
 export { shareReading } from './share-reading.ts'
 export { closing, describeStartFailure } from './service.ts'
 export type { Life, Service } from './service.ts'
@@ -32,4 +33,6 @@ export {
   url,
   optionalUrl,
 } from './settings.ts'
+export { createTls, NO_TLS, TLS_SETTINGS, TLS_VERSION_MIN, tlsClients } from './tls.ts'
+export type { Tls, TlsClients, TlsMaterial } from './tls.ts'
 export type { SettingRow, Settings, SettingsSpec } from './settings.ts'

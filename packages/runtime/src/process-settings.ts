@@ -1,5 +1,6 @@
 // What every process is told about its own life; each service's other settings stand beside its main.ts.
 import { integer, oneOf, optionalText, optionalUrl, text } from './settings.ts'
+import { TLS_SETTINGS } from './tls.ts'
 
 export const PROCESS_SETTINGS = {
   BATON_LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], {
@@ -15,6 +16,7 @@ export const PROCESS_SETTINGS = {
     default: 25_000,
     help: 'How long a stop waits for work under way, in milliseconds; five seconds later the process ends anyway.',
   }),
+  ...TLS_SETTINGS,
 }
 
 /** Whose decisions count, in processes that check or record what people decide. */

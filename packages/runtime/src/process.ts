@@ -8,6 +8,8 @@ import { closing, createLife, describeStartFailure, runServices } from './servic
 import type { Life, Service } from './service.ts'
 import { readSettings } from './settings.ts'
 import type { Settings, SettingsSpec } from './settings.ts'
+import { createTls } from './tls.ts'
+import type { Tls } from './tls.ts'
 
 /** What a process has before its services: they are made with it. */
 export interface ProcessParts<Spec extends SettingsSpec> {
@@ -15,6 +17,8 @@ export interface ProcessParts<Spec extends SettingsSpec> {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly life: Life
+  /** How it speaks TLS, to whom it calls and to whoever calls it. */
+  readonly tls: Tls
 }
 
 interface ProcessOptions<Spec extends SettingsSpec> {
@@ -52,9 +56,11 @@ export async function runProcess<Spec extends SettingsSpec & typeof PROCESS_SETT
       metrics,
       logLines,
     })
-    const services = await build({ settings, logger, metrics, life })
+    const { tls, watch } = createTls(own, { logger, metrics })
+    const services = await build({ settings, logger, metrics, life, tls })
     const drainMs = own.BATON_DRAIN_MS + RELEASE_LEASES_MS
-    return runServices([closing('telemetry', () => telemetry.shutdown()), ...services], {
+    const around = [closing('telemetry', () => telemetry.shutdown()), watch]
+    return runServices([...around, ...services], {
       logger,
       drainMs,
       life,

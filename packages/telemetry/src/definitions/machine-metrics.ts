@@ -72,6 +72,15 @@ export const MACHINE_METRICS = {
     kind: 'gauge',
     help: 'Unix time at which something stops being accepted.',
     labels: ['kind', 'name'],
-    filledBy: 'gateway: `api_key`, `certificate`; only what has an end',
+    filledBy:
+      'gateway: `api_key`; every process with a certificate: `certificate`; only what has an end',
+  },
+  tlsReloadsTotal: {
+    name: 'baton_tls_reloads_total',
+    kind: 'counter',
+    help: 'Files of certificates, keys and authorities that changed under a running process: taken, or refused because they cannot be used.',
+    labels: ['outcome'],
+    values: ['taken', 'refused'],
+    filledBy: 'every process with such files',
   },
 } as const satisfies Record<string, MetricDefinition>
