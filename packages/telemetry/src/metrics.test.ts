@@ -64,6 +64,7 @@ describe('E18 metric names', () => {
       baton_disk_free_ratio: 'gauge',
       baton_database_bytes: 'gauge',
       baton_expiry_timestamp_seconds: 'gauge',
+      baton_tls_reloads_total: 'counter',
       baton_executions_active: 'gauge',
       baton_executions_limit: 'gauge',
       baton_pool_connections: 'gauge',
